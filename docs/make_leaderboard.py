@@ -59,9 +59,9 @@ HEAD = f"""# Leaderboard
 
 How strong are the agents? This page rates them by duplicate games against the built-in ones.
 Ratings are Elo (Bradley-Terry) with `rule_based` at 0 and 95 % intervals by a bootstrap over
-pairs. The other columns give the games won against each built-in agent in per cent. Where one agent
-wins nearly every game of another, as at Table Top, the distance of their ratings says little.
-With three hands each agent plays sets of three games against two copies of each other agent. One
+pairs. The other columns give the games won against each built-in agent in per cent. If one agent
+wins nearly every game against another, as at Table Top, the distance of their ratings means little.
+With three hands each agent plays sets of three games against two copies of each other agent. An agent
 of equal strength wins 33.3 %: [Evaluation](evaluation.md#among-three-sides) explains these ratings.
 `expert` has become stronger with three and four hands since these games were played:
 [Agents](agents.md) has its newer figures.
@@ -69,7 +69,7 @@ of equal strength wins 33.3 %: [Evaluation](evaluation.md#among-three-sides) exp
 
 The exploitability is what a perfect opponent gains in single deals of five cards, in points per
 deal, over 400 drawn hands (for some agents 40); {APPROXIMATELY} marks an approximation.
-[The numbers](numbers/exploitability.md) say more about each figure, and [Exploit](exploit.md)
+[The numbers](numbers/exploitability.md) have the details of each figure. [Exploit](exploit.md)
 explains the method.
 
 `python -m docs.make_leaderboard` makes this page from the folder `leaderboard/`. `crib rate` with
@@ -77,8 +77,8 @@ explains the method.
 the versions; for the agents of the package S is {SEED}. Results of fewer than {LEAST_PAIRS}
 pairs are not accepted. `crib rate greedy --check leaderboard/greedy/five_card_v0.json` plays the
 games of a file again and compares. `python -m docs.make_leaderboard --measure` rates the agents of
-the package, each in the games that it plays in its own way: `equilibrium` does not play Table Top,
-where `master` plays as `expert`.
+the package. At Table Top, `equilibrium` does not play and `master` plays as `expert`, so neither has a
+row there.
 """
 
 

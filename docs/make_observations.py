@@ -24,9 +24,8 @@ printed, it is the table below.
 
 ```
 
-`crib_env.encode(views)` computes the same observations and masks from [views](views.md): those that
-an agent gets, or those of your own positions. So a network plays anywhere, not only in an
-environment:
+`crib_env.encode(views)` computes the same observations and masks from [views](views.md): an agent's
+views, or those of your own positions. So a network can play anywhere, not only in an environment:
 
 ```python
 >>> from crib_env import Game, encode
@@ -39,8 +38,8 @@ environment:
 
 ```
 
-The entries are 0 or 1. [Features](features.md), if you turn them on, follow: one block each, with
-one number per action, 0 where the action is illegal.
+The entries are 0 or 1. If you turn on [features](features.md), they follow: one block each, with
+one number per action, and 0 for an illegal action.
 
 `python -m docs.make_observations` makes this page.
 """
