@@ -61,8 +61,9 @@ How strong are the agents? This page rates them by duplicate games against the b
 Ratings are Elo (Bradley-Terry) with `rule_based` at 0 and 95 % intervals by a bootstrap over
 pairs. The other columns give the games won against each built-in agent in per cent. If one agent
 wins nearly every game against another, as at Table Top, the distance of their ratings means little.
-With three hands each agent plays sets of three games against two copies of each other agent. An agent
-of equal strength wins 33.3 %: [Evaluation](evaluation.md#among-three-sides) explains these ratings.
+With three hands each agent plays sets of three games against two copies of each other agent. An
+agent of equal strength wins 33.3 %: [Evaluation](evaluation.md#among-three-sides) explains these
+ratings.
 `expert` has become stronger with three and four hands since these games were played:
 [Agents](agents.md) has its newer figures.
 [Rate your agent](rate.md) explains how to add a row.
@@ -77,8 +78,8 @@ explains the method.
 the versions; for the agents of the package S is {SEED}. Results of fewer than {LEAST_PAIRS}
 pairs are not accepted. `crib rate greedy --check leaderboard/greedy/five_card_v0.json` plays the
 games of a file again and compares. `python -m docs.make_leaderboard --measure` rates the agents of
-the package. At Table Top, `equilibrium` does not play and `master` plays as `expert`, so neither has a
-row there.
+the package. At Table Top, `equilibrium` does not play and `master` plays as `expert`, so neither
+has a row there.
 """
 
 
