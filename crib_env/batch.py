@@ -190,7 +190,7 @@ class GameBatch:
         bad = self.step(lanes, actions)
         if bad is not None:
             why = self.why_illegal(int(lanes[bad]), int(actions[bad]))
-            raise IllegalActionError(f"{agent.name!r} erred: {why}")
+            raise IllegalActionError(f"{agent.name!r} failed: {why}")
 
     def play(self, agent: Agent, rng: np.random.Generator) -> Iterator[Array]:
         """Let ``agent`` play every seat of every lane to its end.

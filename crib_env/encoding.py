@@ -79,7 +79,7 @@ def family_of(views: Views) -> Family:
             return family
     fields = ", ".join(views.dtype.names or ()) or "none"
     raise ValueError(
-        "views are records of what a seat may know, as agents are asked with them and as "
+        "views are records of what a seat may know, as agents receive them and as "
         f"env.unwrapped.view() returns one: got an array of {views.dtype.kind!r} with the fields "
         f"{fields}"
     )

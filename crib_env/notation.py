@@ -75,18 +75,18 @@ def format_state(state: State, rules: Rules, episode: str, *, check: bool = True
         raise ValueError(f"a state of the rules {rules.name!r} is a record of the family "
                          f"{rules.family!r}, got {state.dtype}")  # fmt: skip
     if not state[0]["deals"]:
-        raise ValueError("the state holds no deal yet: begin an episode first")
+        raise ValueError("the state holds no deal yet: start an episode first")
     try:
         text = " ".join([format_rules(rules), *_words(state, rules, episode)])
         if not check:
             return text
         back = canonical(parse_state(text).state)[0]
     except ValueError as error:
-        raise ValueError(f"the state is no position of a game: {error}") from error
+        raise ValueError(f"the state is not a position of a game: {error}") from error
     given = canonical(state)[0]
     lost = [name for name in family.state.names or () if np.any(back[name] != given[name])]
     if lost:
-        raise ValueError(f"the state is no position of a game: see its {', '.join(lost)}")
+        raise ValueError(f"the state is not a position of a game: see its {', '.join(lost)}")
     return text
 
 
@@ -178,7 +178,7 @@ def _read_extras(words: list[str], known: tuple[str, ...], sides: int) -> dict[s
     for word in words:
         name, _, value = word.partition("=")
         if name == "gain":
-            raise ValueError("points already paid are no part of a position: leave gain= out")
+            raise ValueError("a position does not hold points already paid: leave gain= out")
         if name not in known or name in found:
             again = "is given twice" if name in found else "is no field of this position"
             raise ValueError(f"{name!r} {again}: {word!r}")
@@ -197,7 +197,7 @@ def format_rules(rules: Rules) -> str:
     """Return rules as a word: a preset's name, with what differs from it in brackets."""
     alike = [preset for preset in PRESETS.values() if type(preset) is type(rules)]
     if not alike:
-        raise ValueError(f"no preset is a {type(rules).__name__}: the text begins with one")
+        raise ValueError(f"the text needs a preset, and no preset is a {type(rules).__name__}")
     base = next((preset for preset in alike if preset.name == rules.name), alike[0])
     changed = {
         f.name: getattr(rules, f.name)

@@ -161,7 +161,7 @@ class CompiledAgent:
             if views.dtype == family.view:
                 return act, family
         raise ValueError(
-            f"{self.name} plays {', '.join(self.acts)} alone, got views of fields "
+            f"{self.name} plays only {', '.join(self.acts)}, got views of fields "
             f"{', '.join(views.dtype.names or ('none',))}"
         )
 
@@ -177,9 +177,9 @@ def ask_agent(agent: Agent, views: Views, rng: np.random.Generator) -> Actions:
     try:
         return check_actions(agent.act(views, rng), len(views))
     except ValueError as error:
-        raise ValueError(f"{agent.name!r} erred: {error}") from error
+        raise ValueError(f"{agent.name!r} failed: {error}") from error
     except BaseException as error:  # an interruption too: whose move it broke off
-        error.add_note(f"{agent.name!r} erred")
+        error.add_note(f"{agent.name!r} failed")
         raise
 
 
@@ -209,7 +209,9 @@ def action_probabilities(
         raise ValueError(f"{agent.name!r} draws its choices and has no action_probabilities(views)")
     chosen = ask_agent(agent, views, rng)
     if len(strange := chosen[(chosen < 0) | (chosen >= actions)]):
-        raise ValueError(f"{agent.name!r} erred: {strange[0]} is no action, 0 to {actions - 1}")
+        raise ValueError(
+            f"{agent.name!r} failed: {strange[0]} is not an action, 0 to {actions - 1}"
+        )
     probabilities = np.zeros((len(views), actions))
     probabilities[np.arange(len(views)), chosen] = 1.0
     return probabilities
@@ -251,8 +253,8 @@ def _installed(name: str) -> Agent:
         ) from error
     if not isinstance(agent, Agent):
         raise ValueError(
-            f"the agent {name!r} of the package {package!r} ({points[0].value}) is no agent: it "
-            "needs a name and act(views, rng)"
+            f"the agent {name!r} of the package {package!r} ({points[0].value}) is not an agent: "
+            "it needs a name and act(views, rng)"
         )
     return agent
 
@@ -276,7 +278,7 @@ def find_agent(opponent: Opponent) -> Agent:
         try:
             found = resolve_name(opponent)
         except (ImportError, AttributeError, ValueError) as error:
-            raise ValueError(f"no agent is found at {opponent!r}: {error}") from error
+            raise ValueError(f"there is no agent at {opponent!r}: {error}") from error
         return find_agent(found() if isinstance(found, type) else found)
     if isinstance(opponent, str):
         return _installed(opponent)

@@ -107,7 +107,7 @@ class Rules:
         for field in changes:
             if field not in known:
                 raise ValueError(
-                    f"the rules {name!r} have no field {field!r}: theirs are {', '.join(known)}"
+                    f"the rules {name!r} have no field {field!r}, only {', '.join(known)}"
                 )
         return replace(fitting[name], **changes)
 

@@ -135,7 +135,7 @@ def exists(path: Path) -> None:
 
 def _check_access(path: Path) -> None:
     if not os.access(path, os.W_OK):
-        raise PermissionError(f"{path} may not be written to")
+        raise PermissionError(f"no permission to write to {path}")
 
 
 class _Positional:

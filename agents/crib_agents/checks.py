@@ -24,7 +24,7 @@ def refuse_other_views(name: str, views: Views, *families: Family) -> None:
     """Raise a ValueError unless the views are of a game of the families that ``name`` plays."""
     if all(views.dtype != family.view for family in families):
         played = " and ".join(family.name for family in families)
-        raise ValueError(f"{name} plays {played} alone, got views of fields "
+        raise ValueError(f"{name} plays only {played}, got views of fields "
                          f"{', '.join(views.dtype.names or ('none',))}")  # fmt: skip
 
 

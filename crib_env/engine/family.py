@@ -212,7 +212,7 @@ def find_family(engine: str) -> Family:
         found = import_module(path).FAMILY
     except (ImportError, AttributeError):
         raise ValueError(
-            f"no family of games is found at {engine!r}: give a built-in one by name, such as "
+            f"there is no family of games at {engine!r}: name a built-in one, such as "
             "'two_hand', or the import path of a package that has a FAMILY"
         ) from None
     assert isinstance(found, Family)

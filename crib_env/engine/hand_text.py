@@ -28,7 +28,7 @@ def hand_of(view: Any) -> list[int]:
 def why_illegal(view: Any, card: int) -> str:
     """Return why ``card`` may not be used by the seat of a view (H3)."""
     if not 0 <= card < DECK_SIZE:
-        return f"{card} is no action: actions are the card ids 0 to 51"
+        return f"{card} is not an action: actions are the card ids 0 to 51"
     hand = hand_of(view)
     name = f"{format_card(card)} (action {card})"
     holds = f"player_{int(view['seat'])} holds {format_cards(hand)}"

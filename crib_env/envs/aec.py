@@ -171,7 +171,7 @@ class CribbageAEC(ShowsGame, AECEnv[str, Observation, "int | None"]):
             if action is not None:
                 raise EpisodeOverError(
                     f"step({action!r}) after the episode's end: {agent} is done and can only step "
-                    "with None; reset() begins a new episode"
+                    "with None; reset() starts a new episode"
                 )
             self._was_dead_step(None)
             return

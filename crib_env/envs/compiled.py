@@ -139,7 +139,7 @@ class CompiledStepper:
 
     def _refuse(self, player: Player, role: str, lane: int) -> None:
         raise IllegalActionError(
-            f"the {role} {player.agent.name!r} erred: it chose an illegal action in game {lane}"
+            f"the {role} {player.agent.name!r} failed: it chose an illegal action in game {lane}"
         )
 
 

@@ -42,7 +42,7 @@ class PhasePolicy:
             code = game.advance(action)
             if code == ILLEGAL:
                 why = game.family.why_illegal(view, action)
-                raise IllegalActionError(f"the phase policy {self.agent.name!r} erred: {why}")
+                raise IllegalActionError(f"the phase policy {self.agent.name!r} failed: {why}")
             total += game.leads
         return total
 

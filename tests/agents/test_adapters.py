@@ -276,11 +276,11 @@ def test_whether_a_network_takes_masks_can_be_said() -> None:
 def test_a_network_that_does_not_fit_is_named_with_both_shapes() -> None:
     env = six_card_v0.gym_env(opponent=OfObservations(100), seat=1)
     with pytest.raises(
-        ValueError, match=r"'OfObservations' erred.*\(1, 425\).*52 actions.*1x425 and 100x52"
+        ValueError, match=r"'OfObservations' failed.*\(1, 425\).*52 actions.*1x425 and 100x52"
     ):
         env.reset(seed=1, options={"dealer": 1})
     env = six_card_v0.gym_env(opponent=OfObservations(425, 51), seat=1)
-    with pytest.raises(ValueError, match=r"'OfObservations' erred.*\(1, 52\).*\(1, 51\)"):
+    with pytest.raises(ValueError, match=r"'OfObservations' failed.*\(1, 52\).*\(1, 51\)"):
         env.reset(seed=1, options={"dealer": 1})
     pair = from_torch(lambda observations: (observations, None))
     with pytest.raises(ValueError, match=r"returned a tuple.*net\(observations\)\[0\]"):
@@ -307,7 +307,7 @@ def test_a_network_in_an_onnx_file_is_an_agent(batch: int | None, tmp_path: Path
     assert np.array_equal(agent.act(views, np.random.default_rng(1)), expected)
     assert np.array_equal(load_agent(str(path)).act(views, np.random.default_rng(1)), expected)
     path.write_bytes(b"no network")
-    with pytest.raises(ValueError, match=r"layer\.onnx is no network"):
+    with pytest.raises(ValueError, match=r"layer\.onnx is not a network"):
         from_onnx(path)
 
 

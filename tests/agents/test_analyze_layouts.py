@@ -97,7 +97,7 @@ def test_the_first_place_is_where_the_expert_puts_the_card() -> None:
         ({"layout": "...../.4C.../..7H../...8H."}, "5 rows"),
         ({"layout": "...../.4X.../..7H../...8H./....."}, "'4X' is not a card"),
         ({"card": "4C"}, "4C given more than once"),
-        ({"crib": "2C 3C 4D"}, "a seat lays 2 cards"),
+        ({"crib": "2C 3C 4D"}, "a seat puts 2 cards"),
         ({"partners_crib": "2C"}, "nobody has a partner"),
         ({"players": 3}, "players must be 2 or 4"),
         ({"rules": "hoyle"}, "hoyle"),

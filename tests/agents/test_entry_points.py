@@ -62,7 +62,7 @@ def test_a_built_in_name_stays_the_built_in_agent(other_package: Any) -> None:
     [
         ("card_sharks_broken:Mine", "ModuleNotFoundError: No module named 'a_package"),
         ("card_sharks:Nobody", "AttributeError"),
-        ("card_sharks:NoAgent", "is no agent: it needs a name and act"),
+        ("card_sharks:NoAgent", "is not an agent: it needs a name and act"),
     ],
 )
 def test_an_agent_that_cannot_be_loaded_names_its_package(

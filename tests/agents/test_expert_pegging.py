@@ -427,9 +427,9 @@ def test_what_it_does_not_play_is_refused() -> None:
     discarding["phase"] = DISCARD
     for field in set(VIEW.names) & {one.name for one in fields(PRESETS["hoyle"])}:
         discarding[field] = getattr(PRESETS["hoyle"], field)
-    with pytest.raises(ValueError, match=r"plays cards and lays none away.*PhasedAgent"):
+    with pytest.raises(ValueError, match=r"only pegs and cannot discard.*PhasedAgent"):
         PeggingExpert().act(discarding, np.random.default_rng(0))
-    with pytest.raises(ValueError, match=r"plays two_hand alone, got views of fields cell"):
+    with pytest.raises(ValueError, match=r"plays only two_hand, got views of fields cell"):
         PeggingExpert().act(np.zeros(1, dtype=[("cell", np.int64)]), np.random.default_rng(0))
 
 

@@ -154,9 +154,9 @@ def test_a_module_is_left_in_its_own_mode(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("agent", "why"),
     [
-        ("greedy", "greedy is no network of observations: what can be exported"),
+        ("greedy", "greedy is not a network of observations: what can be exported"),
         (nn.Linear(425, 52), r"does not say by which rules it plays: make it by from_torch\("),
-        (from_torch(lambda observations: observations, rules="hoyle"), "is no PyTorch module"),
+        (from_torch(lambda observations: observations, rules="hoyle"), "is not a PyTorch module"),
         (from_torch(nn.Linear(7, 52), rules="hoyle", name="short"), "PyTorch cannot export short"),
     ],
 )

@@ -324,12 +324,12 @@ class Answers:
     [
         ([parse_card("AC")], "expected 2 integers"),
         ([0.5, 0.5], "expected 2 integers"),
-        ([99, 99], "99 is no action"),
+        ([99, 99], "99 is not an action"),
     ],
 )
 def test_an_agent_that_errs_is_named(answer: Any, message: str) -> None:
     games = GameBatch(Rules.preset("hoyle"), 2, seed=1)
     games.reset()
-    with pytest.raises(ValueError, match=f"'oracle' erred: {message}"):
+    with pytest.raises(ValueError, match=f"'oracle' failed: {message}"):
         games.ask(Answers(answer), np.arange(2), rng())
     games.ask(Answers([]), np.arange(0), rng())  # nobody is asked about no lanes

@@ -273,7 +273,7 @@ def test_a_line_is_sound_as_it_stands() -> None:
         (PLAYING, "58-60", "60-60", "rear pegs must be at 30/58"),
         (PLAYING, "30-34", "30-121", "a game goes on below 121 points"),
         (PLAYING, "58-60", "58-60 winner=1", "."),
-        (PLAYING, "58-60", "58-60 gain=2/0", "points already paid are no part of a position"),
+        (PLAYING, "58-60", "58-60 gain=2/0", "a position does not hold points already paid"),
         (PLAYING, "58-60", "58-60 games=1/0", "of an episode of one game that goes on"),
         (PLAYING, "58-60", "58-60 start=40/0", "below the episode's start"),
         (PLAYING, "58-60", "58-60 start=121/0", "at the start"),

@@ -556,7 +556,7 @@ def test_an_opponent_that_does_not_answer_every_view_is_named(answer: Any) -> No
             return answer(np.array([lowest(view, rng) for view in views]))
 
     env = six_card_v0.vector_env(4, opponent=Muddled(), seat=0)
-    with pytest.raises(ValueError, match=r"'muddled' erred: expected 4 integers"):
+    with pytest.raises(ValueError, match=r"'muddled' failed: expected 4 integers"):
         env.reset(seed=1, options={"dealer": 0})
 
 

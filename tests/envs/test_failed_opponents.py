@@ -17,7 +17,7 @@ NO_ACTION = 99
 
 
 def act(v: Any, rng: Any, table: Any, weights: Any) -> Any:
-    """Return the lowest slot's card; what is no action while the agent fails."""
+    """Return the lowest slot's card; what is not an action while the agent fails."""
     slot = 0
     while not v["legal"] >> slot & 1:
         slot += 1
@@ -125,7 +125,7 @@ def test_after_a_failure_nothing_moves_until_the_reset(form: str, kind: str, rol
     # In a reset too, where an opponent may begin, or the policy that keeps hands.
     begins = () if role == "pegging_policy" else (lambda: [learner.reset() for _ in range(20)],)
     for failing in (lambda: learner.play(60), *begins):
-        with pytest.raises(error, match="'cheat' erred"):
+        with pytest.raises(error, match="'cheat' failed"):
             failing()
         before = learner.env.batch.states.tobytes()
         for _ in range(2):
@@ -146,7 +146,7 @@ def test_after_a_partners_failure_nothing_moves_until_the_reset(kind: str) -> No
     env = table_top_v0.vector_env(3, players=4, opponent="greedy", partner=partner, seat=0)
     env.reset(seed=1)
     partner.fail(True)
-    with pytest.raises(error, match="'cheat' erred"):
+    with pytest.raises(error, match="'cheat' failed"):
         env.step(env.action_masks().argmax(axis=1))
     before = env.batch.states.tobytes()
     with pytest.raises(EpisodeOverError):
@@ -181,7 +181,7 @@ def test_in_aec_too_nothing_moves_after_a_phase_policys_failure(
     env = made(agent)
     env.reset(seed=1)
     agent.fail(True)
-    with pytest.raises(error, match="'cheat' erred"):  # a hand is kept in the reset
+    with pytest.raises(error, match="'cheat' failed"):  # a hand is kept in the reset
         play(env) if role == "pegging_policy" else env.reset()
     assert env.agents == []
     before = env.game.states.tobytes()

@@ -44,7 +44,7 @@ def test_an_agent_that_errs_is_named() -> None:
         def act(self, views: Views, rng: np.random.Generator) -> Actions:
             return np.zeros(len(views), dtype=np.int64)
 
-    with pytest.raises(IllegalActionError, match=r"'stubborn' erred: AC \(action 0\) is not held"):
+    with pytest.raises(IllegalActionError, match=r"'stubborn' failed: AC \(action 0\) is not held"):
         self_play(PRESETS["hoyle"], "deal", Stubborn(), 20, seed=1)
 
 

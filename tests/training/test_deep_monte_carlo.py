@@ -106,7 +106,7 @@ def test_ctrl_c_saves_and_says_how_to_go_on(
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a job may ignore it
     try:
         with pytest.raises(
-            Stopped, match=f"after 150 deals; go on by crib train .*--resume {tmp_path}"
+            Stopped, match=f"after 150 deals; resume with crib train .*--resume {tmp_path}"
         ):
             train(small(tmp_path))
         assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
@@ -134,7 +134,7 @@ def test_going_on_with_another_run_is_refused_with_the_difference(
 
 
 def test_going_on_from_nothing_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=f"there is no run to go on with in {tmp_path}"):
+    with pytest.raises(ValueError, match=f"there is no run to resume in {tmp_path}"):
         Training(small(tmp_path, resume=tmp_path))
 
 

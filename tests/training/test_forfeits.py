@@ -70,7 +70,7 @@ def fatal_games() -> np.ndarray:
 @pytest.mark.parametrize(
     ("agent", "kind", "message"),
     [
-        (failing_agents.Cheats, "illegal action", "99 is no action"),
+        (failing_agents.Cheats, "illegal action", "99 is not an action"),
         (failing_agents.Raises, "raised", "KeyError: 'no book move'"),
         (failing_agents.Exits, "raised", "SystemExit: 4"),
         (failing_agents.Interrupts, "raised", "KeyboardInterrupt"),
@@ -247,7 +247,7 @@ def test_an_agents_generator_does_not_lead_to_the_deals() -> None:
 
 def test_without_a_referee_a_failure_is_the_callers() -> None:
     games = RULES, "game"
-    with pytest.raises(IllegalActionError, match="'cheats' erred: 99 is no action"):
+    with pytest.raises(IllegalActionError, match="'cheats' failed: 99 is not an action"):
         play_pairs(*games, failing_agents.Cheats(), GreedyAgent(), 20, 1)
     with pytest.raises(KeyError, match="no book move"):
         play_pairs(*games, failing_agents.Raises(), GreedyAgent(), 20, 1)

@@ -109,7 +109,7 @@ def test_the_command_draws_runs_and_refuses_what_is_none(tmp_path: Path) -> None
     with pytest.raises(ValueError, match="was not measured against 'expert'"):
         run(Settings((str(folder),), eval_opponent="expert", out=out))
     (folder / "curve.csv").write_text("a,b\n1,2\n")
-    with pytest.raises(ValueError, match="is no table of a run"):
+    with pytest.raises(ValueError, match="is not the table of a run"):
         run(Settings((str(folder),), out=out))
 
 

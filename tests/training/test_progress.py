@@ -111,7 +111,7 @@ def test_a_file_that_cannot_be_written_is_refused_before_the_work(tmp_path: Path
 def test_a_place_that_is_not_ours_is_refused(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
     for check in (check_file, check_folder):
-        with pytest.raises(PermissionError, match="may not be written to"):
+        with pytest.raises(PermissionError, match="no permission to write to"):
             check(tmp_path / "new")
 
 
@@ -229,7 +229,7 @@ def test_evaluate_prints_forfeits_and_speed_and_ends_with_status_1(
         )
     assert f"- raises, raised: {lost}\n  - KeyError: 'no book move' ({lost})" in captured.out
     why = f"KeyError: 'no book move' (forfeited: raises {lost})"
-    assert captured.err == f"error: 'raises' erred: {why}\n"
+    assert captured.err == f"error: 'raises' failed: {why}\n"
 
 
 def test_evaluate_says_who_failed_in_every_single_deal(

@@ -109,7 +109,9 @@ def test_a_cluster_without_room_for_an_actor_is_said(
     address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cluster_module, "PATIENCE", 0.01)
-    with pytest.raises(RuntimeError, match=r"none was ready within 0 seconds.*go on by crib train"):
+    with pytest.raises(
+        RuntimeError, match=r"none was ready within 0 seconds.*resume with crib train"
+    ):
         train(small(tmp_path, ray_address=address))
 
 

@@ -139,7 +139,7 @@ def test_a_folder_is_free_once_its_command_has_ended_or_failed(tmp_path: Path) -
 def test_no_run_is_overwritten_by_one_of_any_method(name: str, found: str, tmp_path: Path) -> None:
     (tmp_path / found).write_bytes(b"another's")
     before = contents(tmp_path)
-    with pytest.raises(ValueError, match=f"holds a run: go on with it by --resume {tmp_path}, or"):
+    with pytest.raises(ValueError, match=f"holds a run: resume it with --resume {tmp_path}, or"):
         WRITERS[name](tmp_path)
     assert contents(tmp_path) == before
 
@@ -166,7 +166,7 @@ def test_ppo_goes_on_in_its_own_folder_alone(tmp_path: Path) -> None:
         ppo.train(small_ppo(tmp_path))
     ppo.train(small_ppo(tmp_path, resume=tmp_path, trust=True))
     ppo.train(small_ppo(tmp_path, resume=tmp_path / MODEL, trust=True))
-    with pytest.raises(ValueError, match=f"no run to go on with in {tmp_path}/new: it has no mod"):
+    with pytest.raises(ValueError, match=f"no run to resume in {tmp_path}/new: it has no mod"):
         ppo.train(small_ppo(tmp_path / "new", resume=tmp_path / "new" / MODEL, trust=True))
 
 

@@ -117,7 +117,7 @@ def test_a_process_that_is_killed_ends_the_run_in_one_line_and_keeps_it(tmp_path
             train(settings)
     message = str(lost.value)
     assert "a process of self-play died" in message
-    assert "go on by crib train --method deep_monte_carlo --deals 400 --num-envs 50" in message
+    assert "resume with crib train --method deep_monte_carlo --deals 400 --num-envs 50" in message
     assert f"--workers 2 --out {tmp_path} --resume {tmp_path}" in message
     assert not active_children()
     deals = Checkpoint.load(tmp_path).about["deals"]

@@ -174,7 +174,7 @@ def test_a_refinement_stopped_and_gone_on_with_is_the_same(
     monkeypatch.setattr(Refinement, "solve", interrupt)
     handler = signal.signal(signal.SIGINT, signal.default_int_handler)
     with pytest.raises(
-        Stopped, match=r"1 of 3 starters refined; go on by .* --refine 40 .*--resume"
+        Stopped, match=r"1 of 3 starters refined; resume with .* --refine 40 .*--resume"
     ):
         solve(parts)
     signal.signal(signal.SIGINT, handler)

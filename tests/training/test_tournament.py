@@ -189,7 +189,7 @@ def test_in_a_gauntlet_only_the_first_meets_the_others(tmp_path: Path) -> None:
 def test_a_strict_tournament_ends_at_the_first_failure_and_shows_where(tmp_path: Path) -> None:
     for agent, workers, shown in (
         ("Raises", "1", 'raise KeyError("no book move")'),
-        ("Cheats", "0", "cheats failed, illegal action: 99 is no action"),
+        ("Cheats", "0", "cheats failed, illegal action: 99 is not an action"),
     ):
         words = [f"failing_agents:{agent}", "--pairs", "10", "--strict", "--workers", workers]
         run = crib("tournament", "greedy", *words, "--out", str(tmp_path / agent))
@@ -488,7 +488,7 @@ def test_a_cheat_is_named_with_its_reason_and_the_others_play_on(results: dict[s
     assert sum(f["times"] for f in results["failures"]) == forfeits["cheats"]
     text = report(results)
     assert f"- cheats, illegal action: {forfeits['cheats']}\n" in text
-    assert "99 is no action: actions are the card ids 0 to 51" in text
+    assert "99 is not an action: actions are the card ids 0 to 51" in text
     assert "pairs without one" in text
     assert [r["pairs"] for r in results["pairings"]] == [25, 25, 25]
 

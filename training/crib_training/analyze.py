@@ -117,7 +117,7 @@ def _noted(settings: Settings, line: str) -> Views:
     for name in DEFAULTS.keys() - {"notation", "json"}:
         if getattr(settings, name) != DEFAULTS[name]:
             flag = "the cards" if name == "cards" else f"--{name.replace('_', '-')}"
-            raise ValueError(f"--notation says the whole position: leave {flag} out")
+            raise ValueError(f"--notation gives the whole position: leave {flag} out")
     game = Game.from_notation(line)
     if game.over:
         raise ValueError("the position is the end of an episode: there is nothing to choose")

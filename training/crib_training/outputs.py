@@ -78,7 +78,7 @@ def run_folder(out: Path, resume: Path | None) -> Iterator[None]:
     with claimed(out):
         going_on = resume is not None and resume.exists() and out.samefile(resume)
         if not going_on and any((out / name).exists() for name in RUNS):
-            raise ValueError(f"{out} holds a run: go on with it by --resume {out}, or choose "
+            raise ValueError(f"{out} holds a run: resume it with --resume {out}, or choose "
                              f"another --out")  # fmt: skip
         for left in out.glob(f"*{BESIDE}"):  # by a run that was killed while it wrote
             left.unlink(missing_ok=True)

@@ -59,7 +59,7 @@ class Settings(TakesAgents):
         seed: fixes everything.
         name: what the table calls it; by default its own name.
         exploitability: also measure how much a perfect opponent gains against it, with N drawn
-            hands (see crib exploit); 0 for not.
+            hands (see crib exploit); 0 skips this.
         abstraction: for the exploitability of slow agents, see crib exploit.
         out: a folder to write its results to, and a card to fill in, as for the leaderboard.
         check: a file of its results, whose games to play again and compare. Environment, players,

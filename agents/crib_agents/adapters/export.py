@@ -51,7 +51,7 @@ def to_onnx(agent: Opponent | Any, path: str | Path) -> None:
 
     agent = find_agent(agent)
     if not isinstance(agent, ScoredAgent):
-        raise ValueError(f"{agent.name} is no network of observations: {WAYS}")
+        raise ValueError(f"{agent.name} is not a network of observations: {WAYS}")
     module, takes_masks = _module_of(agent)
     about = _about(agent)
     sizes = sum(size for _, size in about["observation_layout"]), about["actions"]
@@ -109,7 +109,7 @@ def _module_of(agent: ScoredAgent) -> tuple[Any, bool]:
         from crib_agents.adapters.torch_policy import SB3Net
 
         return SB3Net(score), any(key in MASKS for key in score.keys)
-    raise ValueError(f"the network of {agent.name} is no PyTorch module: {WAYS}")
+    raise ValueError(f"the network of {agent.name} is not a PyTorch module: {WAYS}")
 
 
 @contextmanager

@@ -105,7 +105,7 @@ class TorchScore:
         if not isinstance(scores, torch.Tensor):
             raise TypeError(
                 f"it returned a {type(scores).__name__} and not a tensor of logits or values "
-                "[B, actions]: hand over a function that picks them out, such as "
+                "[B, actions]: pass a function that picks them out, such as "
                 "from_torch(lambda observations: net(observations)[0])"
             )
         values: Array = scores.cpu().numpy()
@@ -172,7 +172,7 @@ def from_onnx(
             str(path), options, providers=["CPUExecutionProvider"]
         )
     except Exception as error:  # onnxruntime's errors have no class in common
-        raise ValueError(f"{path} is no network that can be run: {error}") from None
+        raise ValueError(f"{path} is not a network that can run: {error}") from None
     inputs = session.get_inputs()
     if len(inputs) > 2 or any(one.type not in DTYPES or len(one.shape) != 2 for one in inputs):
         read = ", ".join(f"{one.name} {one.type}{one.shape}" for one in inputs)

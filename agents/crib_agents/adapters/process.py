@@ -164,7 +164,7 @@ class ProcessAgent:
 
         Raises:
             TimeoutError: none came within ``limit`` seconds.
-            RuntimeError: the child died, or wrote what is no message. It is killed in each case.
+            RuntimeError: the child died, or did not write a message. It is killed in each case.
         """
         child = self._child
         assert child is not None
@@ -192,7 +192,7 @@ class ProcessAgent:
             raise RuntimeError(f"its process {why}") from None
         except ValueError as error:
             self.close()
-            raise RuntimeError(f"its process wrote what is no message: {error}") from None
+            raise RuntimeError(f"its process did not write a message: {error}") from None
 
 
 def end_process(child: BaseProcess) -> None:

@@ -136,7 +136,7 @@ def _load(path: Path, trust: bool) -> Any:
             about = json.loads(file.read("data"))
         made = about["policy_class"]["__module__"]
     except (zipfile.BadZipFile, KeyError, ValueError, TypeError) as error:
-        raise ValueError(f"{path} is no model saved by Stable-Baselines3: {error}") from None
+        raise ValueError(f"{path} is not a model saved by Stable-Baselines3: {error}") from None
     if made not in ALGORITHMS:
         known = ", ".join(algorithm for _, algorithm in ALGORITHMS.values())
         raise ValueError(f"{path} has a policy of {made}; what can be read is {known}, A2C")

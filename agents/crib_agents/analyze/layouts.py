@@ -177,7 +177,7 @@ def _discarded(me: int, mine: int, partners: int, others: int, players: int) -> 
     side = CRIB_CARDS // 2
     if mine > quota or partners > quota or not 0 <= others <= side:
         raise ValueError(
-            f"a seat lays {quota} cards in the crib and a side {side} (T6), got crib {mine}, "
+            f"a seat puts {quota} cards in the crib and a side {side} (T6), got crib {mine}, "
             f"partners_crib {partners}, others_crib {others}"
         )
     laid = [0] * players

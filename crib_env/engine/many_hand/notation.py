@@ -86,7 +86,7 @@ def read_body(words: Sequence[str], rules: Rules, dealer: int, players: int) -> 
     laid = [len(read[seat].discarded) for seat in seats]
     if max(laid) > 1 or sorted(laid, reverse=True) != laid:
         raise ValueError("each seat discards one card, from the dealer's left on, the dealer last: "
-                         f"here they have laid {laid}")  # fmt: skip
+                         f"here they have discarded {laid}")  # fmt: skip
     if shown and not all(laid):
         raise ValueError("each seat discards a card before one is played")
     moves = [Move(seat, card, card) for seat in seats for card in read[seat].discarded]

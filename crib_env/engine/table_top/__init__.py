@@ -43,7 +43,7 @@ def format_cell(action: int, first: int = 0) -> str:
 def why_illegal(view: Any, action: int) -> str:
     """Return why the seat of a view may not put its card there (T4-T6)."""
     if not 0 <= action <= TO_CRIB:
-        return f"{action} is no action: 0 to 24 are cells (5 * row + column), 25 is the crib"
+        return f"{action} is not an action: 0 to 24 are cells (5 * row + column), 25 is the crib"
     seat = f"player_{int(view['seat'])}"
     place = f"{format_cell(action)} (action {action})"
     if action == TO_CRIB:

@@ -83,7 +83,7 @@ def read_body(words: Sequence[str], rules: Rules, dealer: int, players: int) -> 
     if counts not in DISCARDED:
         raise ValueError(
             "each seat discards two cards, pone both before the dealer the first: "
-            f"here pone has laid {counts[0]} and the dealer {counts[1]}"
+            f"here pone has discarded {counts[0]} and the dealer {counts[1]}"
         )
     if shown and counts != DISCARDED[-1]:
         raise ValueError("each seat discards two cards before a card is played")

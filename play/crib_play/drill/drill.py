@@ -39,7 +39,7 @@ class Settings:
 
     Attributes:
         kind: discard, pegging, table-top or count.
-        game: another game in which there is such a choice: five, partners, ship and so on.
+        game: another game that has such a choice: five, partners, ship and so on.
         count: the number of positions, 1 to 1000.
         seed: the same seed gives the same positions; by default they differ each time.
     """

@@ -104,8 +104,10 @@ class BaselineRun:
                         self._save()
                         saved = time.monotonic()
                     if interrupted and not over:
-                        raise Stopped(f"{learner.decisions:,} decisions are learned from; go on by "
-                                      f"the same command with --resume {settings.out}")  # fmt: skip
+                        raise Stopped(
+                            f"the run is saved after {learner.decisions:,} decisions; to resume, "
+                            f"add --resume {settings.out} to the same command"
+                        )
         return learner.agent()
 
     def _learn(self) -> dict[str, float]:

@@ -216,7 +216,7 @@ def adjusted_by(adjust: Adjust, duplicate: bool = True) -> bool | None:
         ValueError: "never" without duplicate deals, which leaves no figures.
     """
     if not duplicate and adjust == "never":
-        raise ValueError("--no-duplicate shows adjusted figures alone: leave --adjust never out")
+        raise ValueError("--no-duplicate shows only adjusted figures: leave --adjust never out")
     return ADJUSTED[adjust] if duplicate else True
 
 
@@ -265,7 +265,7 @@ def run(settings: Settings) -> None:
     if result["failures"]:
         worst = result["failures"][0]
         lost = ", ".join(f"{name} {times}" for name, times in result["forfeits"].items() if times)
-        raise RuntimeError(f"{worst['agent']!r} erred: {worst['why']} (forfeited: {lost})")
+        raise RuntimeError(f"{worst['agent']!r} failed: {worst['why']} (forfeited: {lost})")
 
 
 def _by_score(settings: Settings, rules: Rules, agents: tuple[Agent, Agent]) -> None:

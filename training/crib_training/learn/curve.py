@@ -185,7 +185,7 @@ def read_points(folder: Path) -> list[Point]:
     """
     path = folder / TABLE
     if not path.is_file():
-        raise ValueError(f"{folder} is no folder of a run: it has no {TABLE}")
+        raise ValueError(f"{folder} is not the folder of a run: it has no {TABLE}")
     kinds = {"deals": int, "decisions": int, "opponent": str}
     try:
         with path.open(newline="", encoding="utf-8") as file:
@@ -194,7 +194,7 @@ def read_points(folder: Path) -> list[Point]:
                 for row in csv.DictReader(file)
             ]
     except (TypeError, ValueError) as error:
-        raise ValueError(f"{path} is no table of a run: {error}") from None
+        raise ValueError(f"{path} is not the table of a run: {error}") from None
 
 
 def read_words(folder: Path) -> dict[str, Any]:

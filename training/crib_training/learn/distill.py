@@ -65,7 +65,7 @@ class Distillation:
         self.settings = settings
         _, rules = find_game(settings.env, settings.rules)
         if not isinstance(rules, TwoHandRules):
-            raise ValueError(f"{settings.env} is no two-hand game: the expert labels those only")
+            raise ValueError(f"{settings.env} is not a two-hand game: the expert labels only those")
         self.rules = rules
         self.student = find_student(settings.student, rules)
         self.teacher: Teacher = PeggingExpert()
@@ -154,7 +154,7 @@ class Distillation:
             self.learner.step(total, max(0.02, 1 - step / steps) if last else 1.0)
             losses.append(total.item())
         if not self.learner.is_finite(sum(losses)):
-            raise diverged(self.saved, "after the last round that was whole")
+            raise diverged(self.saved, "after the last complete round")
         self.losses += losses
         self.cpu_seconds += time.process_time() - began
         return float(np.mean(losses[-200:]))

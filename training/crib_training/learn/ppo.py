@@ -189,7 +189,7 @@ def _load(path: Path, games: VecNormalize, events: str) -> MaskablePPO:
         ValueError: no file, or it is damaged or not finite.
     """
     if not path.exists():
-        raise ValueError(f"there is no run to go on with in {path.parent}: it has no {MODEL}")
+        raise ValueError(f"there is no run to resume in {path.parent}: it has no {MODEL}")
     try:
         model = MaskablePPO.load(path, env=games, tensorboard_log=events)
     except (ValueError, zipfile.BadZipFile, EOFError, KeyError, RuntimeError) as error:
@@ -263,8 +263,8 @@ def _train(settings: Settings, model: MaskablePPO, curve: Curve) -> PolicyNetAge
         except KeyboardInterrupt:
             save()
             raise KeyboardInterrupt(
-                f"{model.num_timesteps:,} decisions are learned from; go on by the same command "
-                f"with --resume {out} --trust, and as many --timesteps as are left"
+                f"the run is saved after {model.num_timesteps:,} decisions; to resume, add "
+                f"--resume {out} --trust to the same command, with the --timesteps that are left"
             ) from None
         callback.measure(model.num_timesteps, settings.final_eval_pairs if pairs else 0)
         if pairs:

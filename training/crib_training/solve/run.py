@@ -132,14 +132,14 @@ class SolveRun:
     def stopped(self, where: str) -> Stopped:
         """Return the exception that ends a saved run, with the command to continue."""
         going_on = command("crib solve", self.settings, ("resume", *unset(self.settings)))
-        return Stopped(f"the run is saved {where}; go on by {going_on} --resume "
+        return Stopped(f"the run is saved {where}; resume with {going_on} --resume "
                        f"{self.settings.out}")  # fmt: skip
 
     def _load(self, folder: Path) -> None:
         path = folder / CHECKPOINT
         about, tensors = read_header(path, sealed=True)
         if about.get("format") != FORMAT or about.get("rules_fields") != fields_of(self.rules):
-            raise ValueError(f"{path} is no run of these rules: it is of "
+            raise ValueError(f"{path} is not a run of these rules: it is of "
                              f"{about.get('rules_fields')}")  # fmt: skip
         self.solver.restore(int(about["iteration"]), tensors)
         self.cpu_seconds = float(about["cpu_seconds"])
@@ -155,7 +155,7 @@ def solve(settings: Settings) -> SolveRun:
     """
     rules = check(settings)
     if settings.resume is not None and not (settings.resume / CHECKPOINT).exists():
-        raise ValueError(f"there is no run to go on with in {settings.resume}: it has no "
+        raise ValueError(f"there is no run to resume in {settings.resume}: it has no "
                          f"{CHECKPOINT}")  # fmt: skip
     with run_folder(settings.out, settings.resume):
         return _solve(settings, rules)

@@ -253,7 +253,7 @@ def run(settings: Settings) -> None:
         )  # fmt: skip
     except KeyboardInterrupt:
         raise KeyboardInterrupt(
-            f"the same command goes on from the chunks in {settings.out}"
+            f"the same command resumes from the chunks in {settings.out}"
         ) from None
     except RuntimeError:
         if settings.strict:

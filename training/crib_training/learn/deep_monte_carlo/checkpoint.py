@@ -51,7 +51,7 @@ class Checkpoint:
         """
         path = folder / FILE
         if not path.exists():
-            raise ValueError(f"there is no run to go on with in {folder}: it has no {FILE}")
+            raise ValueError(f"there is no run to resume in {folder}: it has no {FILE}")
         about, tensors = read_header(path, sealed=True)
         try:
             check_format(about, FORMAT, FORMAT_VERSION)

@@ -39,7 +39,7 @@ def actors_of(settings: Settings) -> AbstractContextManager[Cluster | ProcessAct
 def _where(training: Training) -> str:
     """Return the state of a run, and the command that continues it."""
     going_on = command(training.settings, resume=training.settings.out)
-    return f"the run is saved after {training.deals:,} deals; go on by {going_on}"
+    return f"the run is saved after {training.deals:,} deals; resume with {going_on}"
 
 
 def train(settings: Settings) -> MonteCarloAgent:

@@ -257,7 +257,7 @@ def rank_discards(views: Views, near: int = NEAR) -> tuple[Actions, Doubles]:
         ValueError: a view is of a seat that is not discarding.
     """
     if views.dtype != VIEW or (views["phase"] != DISCARD).any():
-        raise ValueError("keep discards alone: pair it with who plays the cards, as in "
+        raise ValueError("discard_expert only discards: pair it with an agent that pegs, as in "
                          "PhasedAgent(discard=DiscardExpert(), pegging='rule_based')")  # fmt: skip
     views = np.ascontiguousarray(views)
     actions = np.empty(len(views), dtype=np.int64)

@@ -208,7 +208,7 @@ class PeggingExpert:
     def _play(self, views: Views, found: Doubles, *, forced: bool) -> Actions:
         refuse_other_views(self.name, views, find_family("two_hand"))
         if (views["phase"] != PEGGING).any():
-            raise ValueError(f"{self.name} plays cards and lays none away: for whole deals use "
+            raise ValueError(f"{self.name} only pegs and cannot discard: for whole deals use "
                              "PhasedAgent(discard=..., pegging=...)")  # fmt: skip
         known = read_tables()
         positions = np.zeros(POSITIONS, dtype=POSITION)
