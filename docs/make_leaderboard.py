@@ -64,8 +64,6 @@ wins nearly every game against another, as at Table Top, the distance of their r
 With three hands each agent plays sets of three games against two copies of each other agent. An
 agent of equal strength wins 33.3 %: [Evaluation](evaluation.md#among-three-sides) explains these
 ratings.
-`expert` has become stronger with three and four hands since these games were played:
-[Agents](agents.md) has its newer figures.
 [Rate your agent](rate.md) explains how to add a row.
 
 The exploitability is what a perfect opponent gains in single deals of five cards, in points per
