@@ -1,10 +1,10 @@
-"""OpenSpiel: the play of five-card cribbage with a deal laid out, as a game OpenSpiel can solve.
+"""OpenSpiel: the pegging of five-card cribbage, as a game that OpenSpiel's CFR can solve.
 
     python examples/libraries/open_spiel_pegging.py --iterations 200
 
-The play alone (`pegging_v0`), both hands kept, out of a few deals drawn before: chance picks one of
-them. What a seat may know is `Game.view`, so its information states are ours. OpenSpiel's CFR and
-its exploitability run on it.
+Both seats have discarded. Chance picks one of a few deals drawn before, and the seats peg it as in
+`pegging_v0`. A seat knows what `Game.view` shows, so its information states are ours. OpenSpiel's
+CFR and its exploitability run on the game.
 """
 
 from __future__ import annotations
