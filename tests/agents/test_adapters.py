@@ -154,7 +154,7 @@ def test_a_file_that_is_not_trusted_is_not_read(tmp_path: Path) -> None:
                 lambda: six_card_v0.gym_env(opponent=name)):  # fmt: skip
         with pytest.raises(ValueError, match=r"pickle.*--trust.*trust=True"):
             ask()
-    with pytest.raises(ValueError, match="no model saved by Stable-Baselines3"):
+    with pytest.raises(ValueError, match="not a model saved by Stable-Baselines3"):
         from_sb3(path, trust=True)
     with pytest.raises(ValueError, match="there is no file"):
         find_agent(f"trust:{tmp_path}/none.zip")

@@ -116,7 +116,7 @@ def test_repr_shows_also_a_position_that_no_game_comes_to() -> None:
     game = made("six-card game")
     game.states["scores"] = 100, 100
     assert " 0-100/0-100" in repr(game)
-    with pytest.raises(ValueError, match="no position"):
+    with pytest.raises(ValueError, match="not a position"):
         game.notation()
 
 

@@ -71,7 +71,7 @@ def test_ctrl_c_saves_a_run_of_ppo_and_says_how_to_go_on(
             raise KeyboardInterrupt
 
     monkeypatch.setattr(ProgressCallback, "_on_rollout_end", interrupted)
-    with pytest.raises(KeyboardInterrupt, match=f"256 decisions .* --resume {tmp_path} --trust"):
+    with pytest.raises(KeyboardInterrupt, match=f"256 decisions.* --resume {tmp_path} --trust"):
         ppo.train(replace(SMALL, out=tmp_path))
     monkeypatch.undo()
     ppo.train(replace(SMALL, timesteps=128, resume=tmp_path, trust=True, out=tmp_path))
@@ -269,7 +269,7 @@ def test_evaluate_writes_a_replay_too(tmp_path: Path) -> None:
      ("solve --env six_card_v0 --refine 5 --out run", 2, "refine must be"),
      ("solve --env table_top_v0 --out run", 2, "choose five_card_v0 or six_card_v0"),
      ("solve --iterations 0 --out run", 2, "--iterations: 0 is not a whole number from 1"),
-     ("solve --resume . --out run", 2, "no run to go on with"),
+     ("solve --resume . --out run", 2, "no run to resume"),
      ("bench --quick --only hands --out no/x.md", 2, "there is no folder no to write x.md to"),
      ("evaluate greedy failing_agents:Exits --pairs 9", 1, "'exits' failed: SystemExit: 4"),
      ("evaluate random expert --rules hoyle[flush_size=5] --pairs 1", 2,
