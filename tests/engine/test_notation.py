@@ -102,7 +102,7 @@ def test_a_record_that_no_game_reaches_is_refused_with_its_fields() -> None:
         env.notation()
     env.reset(seed=1)
     env.game.states["count"] = 7
-    with pytest.raises(ValueError, match="no position of a game: see its count"):
+    with pytest.raises(ValueError, match="not a position of a game: see its count"):
         format_state(env.game.states, env.rules, "game")
     with pytest.raises(ValueError, match="is a record of the family 'two_hand'"):
         format_state(env.game.record, env.rules, "game")
