@@ -98,7 +98,9 @@ def of_table_top(out: Path) -> ScoredAgent:
     return trained(out, env="table_top_v0")
 
 
-SLOW = [pytest.param(make, marks=pytest.mark.slow) for make in (deep_q, values, of_bits, of_table_top)]
+SLOW = [
+    pytest.param(make, marks=pytest.mark.slow) for make in (deep_q, values, of_bits, of_table_top)
+]
 MADE = [with_a_vector, with_features, with_masks, maskable, *SLOW]
 
 

@@ -2,8 +2,8 @@
 
     crib train --method escher --env five_card_v0 --out runs/escher
 
-McAleer et al. 2023, arXiv 2206.04122. In each deal one seat explores with fixed probabilities and
-the other plays by regret matching. A critic that sees both hands values every action. An action's
+McAleer et al. 2023, arXiv 2206.04122. In each deal one seat draws its actions uniformly and the
+other plays by regret matching. A critic that sees both hands values every action. An action's
 value less the policy's mean is a sample of its regret, without importance weights. One network
 learns the mean regret of each action over all iterations. Another learns the average policy, which
 is evaluated.
@@ -20,7 +20,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from crib_env.settings import Between, Count, NewFolder, Portion, Positive, Share
+from crib_env.settings import Between, Count, NewFolder, Portion, Positive
 from crib_training.baselines.learner import State
 from crib_training.baselines.memory import Memory, MemoryLearner
 from crib_training.baselines.policy import Policy, descend
@@ -39,7 +39,6 @@ class Settings(RolloutSettings):
         batch_size: decisions per step of gradient descent.
         updates: gradient steps of the regrets and of the average policy per iteration.
         critic_epochs: passes of the critic over an iteration's decisions.
-        explore: the share of the uniform policy in the play of the exploring seat.
         learning_rate: learning rate of all networks; it falls to a tenth.
         target_rate: step of the target critic at each update.
         reservoir: decisions in each of the two reservoirs.
@@ -49,8 +48,7 @@ class Settings(RolloutSettings):
     method: Literal["escher"] = "escher"
     batch_size: Annotated[int, Between(2, 1 << 20)] = 256
     updates: Count = 64
-    critic_epochs: Count = 2
-    explore: Share = 0.5
+    critic_epochs: Count = 6
     learning_rate: Positive = 1e-3
     target_rate: Portion = 0.02
     reservoir: Count = 400_000
@@ -114,9 +112,9 @@ class ESCHER(MemoryLearner):
         self.of_policy.add(seen=seen[~explores], masks=masks[~explores],
                            policy=policy[~explores], weight=weight[~explores])  # fmt: skip
 
+        # One distribution in all iterations, or a position's regrets would not weigh them alike.
         uniform = masks / masks.sum(1, keepdim=True)
-        share = self.settings.explore * explores[:, None]
-        ladder = (share * uniform + (1 - share) * policy).double().numpy().cumsum(1)
+        ladder = torch.where(explores[:, None], uniform, policy).double().numpy().cumsum(1)
         points = self.rng.random((len(lanes), 1)) * ladder[:, -1:]
         actions = torch.from_numpy((ladder > points).argmax(1))
         sign = torch.from_numpy(1.0 - 2.0 * games.movers).float()
