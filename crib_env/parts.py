@@ -13,7 +13,6 @@ from typing import Any
 # What a family lacks without a part of this kind.
 LACKING = {
     "learned": "nets: the agent 'learned' does not play it",
-    "learned_search": "search over nets: the agent 'learned_search' does not play it",
     "expert": "expert: 'random' or an agent of your own may play it",
     "analysis": "analysis of choices",
     "deep_monte_carlo": "self-play for deep Monte Carlo: train it with --method ppo",

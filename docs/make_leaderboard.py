@@ -43,14 +43,12 @@ PAIRS = {"six_card_v0": 1000, "five_card_v0": 1000, "table_top_v0": 500}
 MANY_HAND = {"three_hand_v0": 200, "four_hand_v0": 200}
 TWO_HAND = {"six_card_v0": 1000, "five_card_v0": 1000}
 # What comes with the package, where it is rated, and by how many pairs: `equilibrium` is solved and
-# `learned_mixed` was trained for two-hand games alone, and at Table Top `master` plays as `expert`;
-# `learned_search` is slow, most of all at Table Top.
+# `learned_mixed` was trained for two-hand games alone, and at Table Top `master` plays as `expert`.
 RATED: dict[str, dict[str, int]] = dict.fromkeys(BUILT_IN, PAIRS | MANY_HAND) | {
     "learned": PAIRS | MANY_HAND | {"five_card_v0": 4000},
     "equilibrium": TWO_HAND,
     "learned_mixed": TWO_HAND,
     "master": TWO_HAND,
-    "learned_search": {"six_card_v0": 400, "five_card_v0": 600, "table_top_v0": 200},
 }
 PAGE = Path(__file__).with_name("leaderboard.md")
 NUMBERS = Path(__file__).with_name("numbers") / "exploitability.json"

@@ -9,11 +9,6 @@ add_parts(
     many_hand="crib_agents.learned.many_hand:FAMILY",
 )
 add_parts(
-    "learned_search",
-    two_hand="crib_agents.learned.two_hand.searched:search_over",
-    table_top="crib_agents.learned.table_top.searched:SearchedTable",
-)
-add_parts(
     "expert",
     two_hand="crib_agents.expert.two_hand.agent:make_expert",
     table_top="crib_agents.expert.table_top:TableTopExpert",

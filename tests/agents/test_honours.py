@@ -21,7 +21,7 @@ from crib_env.policy import Agent, find_agent
 from crib_env.rules import PRESETS, Rules
 from not_played import plays
 
-AGENTS = ("random", "greedy", "rule_based", "learned", "learned_search", "learned_mixed", "expert",
+AGENTS = ("random", "greedy", "rule_based", "learned", "learned_mixed", "expert",
           "equilibrium", "master")  # fmt: skip
 CHANGED: dict[str, dict[str, Any]] = {
     "hoyle": {
@@ -56,7 +56,6 @@ PLAYED = {
     "learned": FOR_POINTS - {"heels"} | {"table_top.heels", "many_hand.heels"},
     "equilibrium": FOR_POINTS,
     "learned_mixed": FOR_POINTS,
-    "learned_search": TO_WIN,
     "expert": TO_WIN | EXPERT,
     "master": TO_WIN | EXPERT,
 }

@@ -59,9 +59,6 @@ LACKING = {
     "expert": (lambda: find_agent("expert").act(views(), RNG), "the game toy has no expert"),
     "master": (lambda: find_agent("master").act(views(), RNG), "the game toy has no expert"),
     "learned": (lambda: find_agent("learned").act(views(), RNG), "learned does not play toy"),
-    "learned_search": (
-        lambda: find_agent("learned_search").act(views(), RNG), "learned_search does not play toy"
-    ),
     "equilibrium": (
         lambda: find_agent("equilibrium").act(views(), RNG), "equilibrium does not play toy"
     ),
@@ -148,9 +145,8 @@ def test_who_has_a_part_registers_it(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("kind", parts.LACKING)
 def test_our_families_have_every_part(kind: str) -> None:
     ours = {rules.family for rules in PRESETS.values()} - {"toy"}
-    lacking = {"many_hand"} if kind == "learned_search" else set()
-    assert set(parts.families_with(kind)) == ours - lacking
-    for family in ours - lacking:
+    assert set(parts.families_with(kind)) == ours
+    for family in ours:
         assert find_family(family).name == family
         assert parts.find_part(kind, family) is not None
 

@@ -154,7 +154,7 @@ def test_a_table_of_the_agents_is_played_again_alone(
 
 def test_every_agent_that_comes_with_the_package_is_in_the_commands_of_the_pages() -> None:
     every = set(shipped_agents())
-    assert {"master", "learned_search", "equilibrium"} < every
+    assert {"master", "learned_mixed", "equilibrium"} < every
     for table in agents.TABLES:
         missing = every - set(agents.field(table))
         assert missing == (

@@ -5,7 +5,6 @@ from __future__ import annotations
 NOT_PLAYED: dict[str, set[str]] = {
     "equilibrium": {"table_top", "many_hand"},  # which are not solved
     "learned_mixed": {"table_top", "many_hand"},  # to mix brings nothing where all is seen
-    "learned_search": {"many_hand"},
 }
 
 

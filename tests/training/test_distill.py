@@ -14,14 +14,10 @@ from crib_agents.expert.two_hand.pegging.search import (
     MY_POINTS,
     POINTS_NOW,
     THEIR_POINTS,
-    WIN_VALUE,
 )
 from crib_agents.learned import Weights
-from crib_agents.learned.searching import LearnedSearch
-from crib_agents.learned.two_hand.searched import SearchedPlay
 
-from crib_env.batch import GameBatch
-from crib_env.engine.two_hand.records import PEGGING, VIEW
+from crib_env.engine.two_hand.records import VIEW
 from crib_env.rules import PRESETS
 from learned_nets import drawn_weights
 
@@ -141,29 +137,3 @@ def test_weights_go_through_pytorch_unchanged() -> None:
     nets = {name: layers_of(net) for name, net in modules(weights).items()}
     again = Weights(weights.family, weights.rules, weights.rules_fields, 2, nets)
     assert (again.flat() == weights.flat()).all()
-
-
-@pytest.mark.parametrize("preset", CARDS)
-def test_search_knows_what_is_certain_and_plays_legal_cards(preset: str) -> None:
-    rules = PRESETS[preset]
-    agent = LearnedSearch([drawn_weights(rules)])
-    games = GameBatch(rules, 6, episode="game", seed=5)
-    games.reset(scores=(90, 95) if preset == "hoyle" else (40, 45))
-    rng = np.random.default_rng(1)
-    seen = []
-    running = games.running()
-    while len(running):
-        views = games.views(running)
-        seen.append(views[views["phase"] == PEGGING])
-        games.ask(agent, running, rng)
-        running = games.running(running)
-    views = np.concatenate(seen)
-    found = SearchedPlay([drawn_weights(rules)]).findings(views)
-    findings = PeggingExpert().findings(views)
-    assert (np.isnan(found[:, :, WIN_VALUE]) == np.isnan(findings[:, :, WIN_VALUE])).all()
-    assert found[:, :, POINTS_NOW] == pytest.approx(findings[:, :, POINTS_NOW], nan_ok=True)
-    assert np.nanmax(found[:, :, WIN_VALUE]) <= 1.0 + 1e-9
-    # The last card of a seat has nothing behind it but what the other plays out.
-    last = (views["hand_n"] == 1) & (views["other_n"] <= 1)
-    assert last.any()
-    assert found[last] == pytest.approx(findings[last], nan_ok=True)

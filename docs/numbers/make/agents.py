@@ -16,7 +16,7 @@ from crib_training.tournament.workers import Processes
 
 from crib_env.errors import unknown
 
-FIELD = ("expert", "learned_search", "learned", "rule_based", "greedy", "random")
+FIELD = ("expert", "learned", "rule_based", "greedy", "random")
 # Of two-hand games. `equilibrium` is solved and `learned_mixed` was trained for them alone;
 # elsewhere `master` plays as `expert`.
 TWO_HAND = ("master", "equilibrium", "learned_mixed", *FIELD)

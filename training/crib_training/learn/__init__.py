@@ -2,7 +2,7 @@
 
 - `train`: the command `crib train`, with one of several methods.
 - `deep_monte_carlo`: self-play, and regression on returns; one algorithm for every game.
-- `distill`, `labels`, `imitation`: networks that imitate the values of the expert, or of search.
+- `distill`, `labels`, `imitation`: networks that imitate the values of the expert.
 - `ppo`: MaskablePPO against an opponent.
 - `learner`: networks, their optimizer, and the average of their weights.
 - `curve`, `picture`, `training_progress`, `callback`: strength during training, and progress.

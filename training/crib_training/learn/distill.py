@@ -24,7 +24,6 @@ from crib_agents.expert.two_hand.pegging.expert import PeggingExpert
 from crib_agents.files import write_whole
 from crib_agents.learned import MonteCarloAgent, Weights
 from crib_agents.learned.agent import shipped
-from crib_agents.learned.two_hand.searched import SearchedPlay
 from crib_agents.loading import load_agent
 from torch import nn
 
@@ -35,7 +34,7 @@ from crib_training.evaluation.duplicate import estimate, play_pairs
 from crib_training.evaluation.figures import as_json, shown_percent
 from crib_training.learn.deep_monte_carlo.checkpoint import FILE, Checkpoint
 from crib_training.learn.distill_settings import FREE, Settings
-from crib_training.learn.labels import NETS, SIGNS, Labels, Teacher, collect, rows_of
+from crib_training.learn.labels import NETS, SIGNS, Labels, collect, rows_of
 from crib_training.learn.learner import Learner, diverged, layers_of, mlp
 from crib_training.loading import find_game
 from crib_training.outputs import run_folder
@@ -68,10 +67,7 @@ class Distillation:
             raise ValueError(f"{settings.env} is not a two-hand game: the expert labels only those")
         self.rules = rules
         self.student = find_student(settings.student, rules)
-        self.teacher: Teacher = PeggingExpert()
-        if settings.teacher == "search":
-            leaves = self.student if settings.leaves is None else Weights.load(settings.leaves)
-            self.teacher = SearchedPlay([leaves], within=0)
+        self.teacher = PeggingExpert()
         self.nets = modules(self.student)
         self.learner = Learner(self.nets, settings.learning_rate, settings.ema_rate)
         self.names = NETS if settings.discard else NETS[:1]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 from crib_env.settings import (
     MANY,
@@ -36,12 +36,9 @@ class Settings:
         rules: a preset other than the environment's own.
         student: initial weights, a file of `crib train --method deep_monte_carlo`; by default those
             of the package.
-        rounds: rounds in which the student plays and a teacher labels its decisions.
+        rounds: rounds in which the student plays and `expert` labels its decisions.
         deals: deals that the student plays per round; a six-card deal brings about nine labels.
         labels_from: the folder of an earlier run whose labels to learn from as well.
-        teacher: the agent that labels the pegging: ``expert``, or ``search``, one step of search
-            with networks at its leaves.
-        leaves: weights of those networks, from self-play; by default the student's initial weights.
         discard: distil discarding too, not only pegging.
         seed: seed of the deals, the choices and the batches.
         batch_size: views per update.
@@ -65,8 +62,6 @@ class Settings:
     rounds: CountOrNone = 20
     deals: Count = 2048
     labels_from: Folder | None = None
-    teacher: Literal["expert", "search"] = "expert"
-    leaves: File | None = None
     discard: bool = False
     seed: Seed = 1
     batch_size: Annotated[int, Between(4, MANY)] = 256

@@ -11,7 +11,6 @@ import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 from crib_agents.expert.two_hand.discard.expert import (
@@ -21,6 +20,7 @@ from crib_agents.expert.two_hand.discard.expert import (
     PAIRS,
     rank_discards,
 )
+from crib_agents.expert.two_hand.pegging.expert import PeggingExpert
 from crib_agents.expert.two_hand.pegging.search import MY_POINTS, POINTS_NOW, THEIR_POINTS
 from crib_agents.files import read_arrays, write_whole
 from crib_agents.learned import MonteCarloAgent, Weights
@@ -101,15 +101,8 @@ class Labels:
         return cls(views, points)
 
 
-class Teacher(Protocol):
-    """Who knows what cards bring."""
-
-    def findings(self, views: Views) -> Array:
-        """Return what each card of each hand would bring; see `PeggingExpert.findings`."""
-
-
-def label_cards(views: Views, teacher: Teacher) -> Labels:
-    """Return a teacher's labels of views of the play."""
+def label_cards(views: Views, teacher: PeggingExpert) -> Labels:
+    """Return the expert's labels of views of the pegging."""
     found = teacher.findings(views)
     mine = found[:, :, POINTS_NOW] + found[:, :, MY_POINTS]
     points = np.stack([mine, found[:, :, THEIR_POINTS]], axis=2)
@@ -129,14 +122,14 @@ def label_pairs(views: Views) -> Labels:
 
 
 def collect(
-    weights: Weights, teacher: Teacher, rules: Rules, deals: int, rng: np.random.Generator, *,
+    weights: Weights, teacher: PeggingExpert, rules: Rules, deals: int, rng: np.random.Generator, *,
     pairs: bool, temperature: float, epsilon: float,
 ) -> dict[str, Labels]:  # fmt: skip
     """Let a student play deals and label every decision with a choice.
 
     Args:
         weights: the student's.
-        teacher: who labels the play; discarding is labelled by the expert.
+        teacher: labels the pegging.
         rules: what is played.
         deals: how many.
         rng: fixes the deals and the student's chance.
