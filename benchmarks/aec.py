@@ -48,8 +48,8 @@ def loop(env: Any, *, mask_in_info: bool = False) -> Callable[[], int]:
 
 def measure(settings: Settings = FULL) -> Findings:
     """Measure ``raw_env`` and ``env`` of six-card cribbage, and the peers installed."""
-    raw = Contender("six_card_v0.raw_env", rate_of(loop(six_card_v0.raw_env())), "aec_raw")
-    checked = Contender("six_card_v0.env", rate_of(loop(six_card_v0.env())), "aec_env")
+    raw = Contender("six_card_v0.raw_env", rate_of(loop(six_card_v0.raw_env())))
+    checked = Contender("six_card_v0.env", rate_of(loop(six_card_v0.env())))
     bare: list[Contender] = []
     wrapped: list[Contender] = []
     native: list[Contender] = []

@@ -15,7 +15,7 @@ from benchmarks.timing import FULL, Contender, Findings, Settings, race, rate_of
 from crib_env.policy import find_agent
 from crib_env.rules import PRESETS
 
-NAMES = {"random": None, "greedy": None, "rule_based": "rule_based"}
+NAMES = ("random", "greedy", "rule_based")
 
 
 def games(name: str, pairs: int) -> Callable[[], int]:
@@ -35,7 +35,6 @@ def measure(settings: Settings = FULL) -> Findings:
     """Measure every agent that plays in compiled code."""
     pairs = 4 if settings.quick else 256
     contenders = [
-        Contender(f"{name} against {name}", rate_of(games(name, pairs)), target)
-        for name, target in NAMES.items()
+        Contender(f"{name} against {name}", rate_of(games(name, pairs))) for name in NAMES
     ]
     return Findings("Agents, whole games", race(contenders, "games/s", settings))

@@ -87,9 +87,9 @@ def measure(settings: Settings = FULL) -> Findings:
     ]  # fmt: skip
     rows = race(contenders, "decisions/s", settings)
     ratios = [
-        ratio(f"{ours.name} / {theirs.name}", ours, theirs, target)
+        ratio(f"{ours.name} / {theirs.name}", ours, theirs)
         for ours in rows[: len(LEARNERS)]
-        for theirs, target in zip(rows[len(LEARNERS) :], ("baselines", None), strict=True)
+        for theirs in rows[len(LEARNERS) :]
     ]
     notes = ["Seconds are CPU seconds. MaskablePPO's decisions include those without a choice."]
     return Findings(

@@ -25,9 +25,9 @@ from crib_env.engine.two_hand.records import DISCARD, PEGGING
 MANY = 4096
 
 
-def contender(name: str, target: str | None, lanes: Lanes) -> Contender:
+def contender(name: str, lanes: Lanes) -> Contender:
     """Return lanes as a contender."""
-    return Contender(name, rate_of(lanes.play), target)
+    return Contender(name, rate_of(lanes.play))
 
 
 def measure(settings: Settings = FULL) -> Findings:
@@ -35,20 +35,20 @@ def measure(settings: Settings = FULL) -> Findings:
     n = 64 if settings.quick else 1024
     many = 64 if settings.quick else MANY
     contenders = [
-        contender(f"six_card, N={n}", "batch", Lanes("hoyle", n)),
-        contender(f"six_card, N={many}, 1 thread", "batch", Lanes("hoyle", many)),
-        contender(f"six_card, N={many}, 2 threads", None, Lanes("hoyle", many, threads=2)),
-        contender(f"five_card, N={n}", "batch_other", Lanes("five_card", n)),
+        contender(f"six_card, N={n}", Lanes("hoyle", n)),
+        contender(f"six_card, N={many}, 1 thread", Lanes("hoyle", many)),
+        contender(f"six_card, N={many}, 2 threads", Lanes("hoyle", many, threads=2)),
+        contender(f"five_card, N={n}", Lanes("five_card", n)),
     ]
     for rules, players in (("table_top", 2), ("table_top", 4), ("table_top_ship", 2)):
         lanes = Lanes(rules, n, players=players)
-        contenders.append(contender(f"{rules} for {players}, N={n}", "batch_other", lanes))
+        contenders.append(contender(f"{rules} for {players}, N={n}", lanes))
     for rules, players in (("three_hand", 3), ("four_hand", 4)):
         lanes = Lanes(rules, n, players=players)
-        contenders.append(contender(f"{rules}, N={n}", "batch_other", lanes))
+        contenders.append(contender(f"{rules}, N={n}", lanes))
     for name, episode, phase in (("discard", "deal", PEGGING), ("pegging", "pegging", DISCARD)):
         lanes = Lanes("hoyle", n, episode=episode, phase=phase)
-        contenders.append(contender(f"{name}, policy random, N={n}", "batch_other", lanes))
+        contenders.append(contender(f"{name}, policy random, N={n}", lanes))
     notes = []
     if settings.peers:
         single, missing = peers.single_games()
@@ -57,7 +57,7 @@ def measure(settings: Settings = FULL) -> Findings:
         notes += missing + more_missing
     rows = race(contenders, "decisions/s", settings)
     ratios = [
-        ratio(f"six_card, N={many}: 2 threads / 1 thread", rows[2], rows[1], "two_threads"),
+        ratio(f"six_card, N={many}: 2 threads / 1 thread", rows[2], rows[1]),
         *over_peers(rows[0], rows),
     ]
     return Findings("Compiled batch, random play", rows, ratios, notes)

@@ -17,7 +17,7 @@ from crib_env.policy import CompiledAgent, find_agent
 from crib_env.registration import ENVIRONMENTS
 
 ID = f"crib_env/{ENVIRONMENTS['six_card_v0']}"
-OPPONENTS = {"random": "gym_single", "greedy": None, "rule_based": "gym_single"}
+OPPONENTS = ("random", "greedy", "rule_based")
 
 
 def loop(env: Any) -> Callable[[], int]:
@@ -48,8 +48,8 @@ def in_python(names: Iterable[str]) -> list[str]:
 def measure(settings: Settings = FULL) -> Findings:
     """Measure it against each compiled opponent."""
     contenders = [
-        Contender(f"gymnasium.make, opponent {name}", rate_of(loop(env)), target)
-        for name, target in OPPONENTS.items()
+        Contender(f"gymnasium.make, opponent {name}", rate_of(loop(env)))
+        for name in OPPONENTS
         for env in [gymnasium.make(ID, opponent=name)]
     ]
     return Findings(

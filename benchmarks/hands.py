@@ -41,7 +41,7 @@ def measure(settings: Settings = FULL) -> Findings:
 
     rows = race(
         [
-            Contender("hands given as arrays", rate_of(given), "hands"),
+            Contender("hands given as arrays", rate_of(given)),
             Contender("all hands enumerated", rate_of(enumerated)),
         ],
         "hands/s",

@@ -79,8 +79,7 @@ def reached(name: str, points: list[Point]) -> tuple[list[Row], str]:
     if not there:
         return [], f"{end}; half the games it never won"
     first = there[0].cpu_seconds
-    target = "strength" if name == "deep Monte Carlo" else None
-    return [Row(f"{name}, from nothing to half the games", "s", (first,), target)], end
+    return [Row(f"{name}, from nothing to half the games", "s", (first,))], end
 
 
 def measure(settings: Settings = FULL) -> Findings:
@@ -91,7 +90,7 @@ def measure(settings: Settings = FULL) -> Findings:
         Contender("MaskablePPO plays and learns", of_ppo(lanes, steps)),
     ]
     rows = race(contenders, "decisions/s", settings)
-    times = ratio("deep Monte Carlo / MaskablePPO, decisions", rows[0], rows[1], "trainer")
+    times = ratio("deep Monte Carlo / MaskablePPO, decisions", rows[0], rows[1])
     sizes = (200, 64, 4) if settings.quick else (350_000, 1_200_000, PAIRS)
     notes = []
     for name, points in run_both(*sizes).items():

@@ -14,9 +14,9 @@ from crib_env import six_card_v0
 N = 64
 
 
-def row(name: str, size: int, target: str | None = None) -> Row:
+def row(name: str, size: int) -> Row:
     """Return a size as a row: it is counted, so it has one value."""
-    return Row(name, "B", (float(size),), target)
+    return Row(name, "B", (float(size),))
 
 
 def measure(settings: Settings = FULL) -> Findings:
@@ -31,7 +31,7 @@ def measure(settings: Settings = FULL) -> Findings:
             row(f"{family}: the observation", obs),
             row(f"{family}: the action mask", masks),
             row(f"{family}: the generator of the players' chance", rng),
-            row(f"{family}: all of it", state + obs + masks + rng, "memory"),
+            row(f"{family}: all of it", state + obs + masks + rng),
         ]
     batch = six_card_v0.vector_env(N).batch
     owners = (batch, batch.games, batch.chance)

@@ -40,5 +40,5 @@ def measure(settings: Settings = FULL) -> Findings:
     contenders = []
     for page in PAGES:
         env = page.env(render_mode="rgb_array", viewer="all")
-        contenders.append(Contender(env.metadata["name"], rate_of(frames(env)), "frames"))
+        contenders.append(Contender(env.metadata["name"], rate_of(frames(env))))
     return Findings("Pictures of 640 by 480", race(contenders, "frames/s", settings))

@@ -1,4 +1,4 @@
-"""The report of a benchmark: ratios first, then figures beside their targets, then the rest."""
+"""The report of a benchmark: ratios first, then what each script found."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from benchmarks.targets import TARGETS
 from benchmarks.timing import Findings, Row, Settings
 from crib_env import __version__
 
@@ -54,25 +53,6 @@ def plain_table(rows: Sequence[Row]) -> str:
     """Return rows as a table of what, median and spread."""
     lines = [[row.name, quantity(row.median, row.unit), spread(row)] for row in rows]
     return table(["what", "median", "least – greatest"], lines)
-
-
-def target_table(rows: Sequence[Row]) -> str:
-    """Return the rows that have a target beside it."""
-    lines = []
-    for row in rows:
-        if row.target is not None:
-            target = TARGETS[row.target]
-            lines.append(
-                [
-                    row.name,
-                    quantity(target.floor, row.unit),
-                    quantity(target.aim, row.unit),
-                    quantity(row.median, row.unit),
-                    spread(row),
-                    target.verdict(row.median),
-                ]
-            )
-    return table(["what", "floor", "aim", "median", "least – greatest", "verdict"], lines)
 
 
 def section(found: Findings, level: str = "##") -> str:
@@ -128,7 +108,6 @@ def document(
         setting: what `machine` said before.
     """
     ratios = [row for found in findings for row in found.ratios]
-    rows = [row for found in findings for row in [*found.rows, *found.ratios]]
     how = (
         f"Medians of n values: {settings.repeats} repeats of {settings.seconds:g} s unless noted, "
         "in which contenders take turns. A ratio is taken within each repeat."
@@ -139,8 +118,6 @@ def document(
     parts += [
         "## Ratios",
         plain_table(ratios),
-        "## Targets",
-        target_table(rows),
         *(section(found) for found in findings),
         "## Machine",
         "\n".join(f"- {line}" for line in [*setting, f"Command: `{command}`"]),

@@ -111,5 +111,5 @@ def measure(settings: Settings = FULL) -> Findings:
             Contender(f"six_card against {opponent}, {lanes} lanes", learning(venv, steps))
         )
     rows = race(contenders, "decisions/s", settings)
-    ratios = [ratio(f"{row.name} / {rows[0].name}", row, rows[0], "sb3") for row in rows[1:]]
+    ratios = [ratio(f"{row.name} / {rows[0].name}", row, rows[0]) for row in rows[1:]]
     return Findings("MaskablePPO end to end", rows, ratios, in_python(OPPONENTS))

@@ -69,10 +69,5 @@ def measure(settings: Settings = FULL) -> Findings:
                 for _ in range(repeats):
                     note(f"{name}: warm start to the first step", run(program, cache)[0])
                     note("import crib_env", float(run(IMPORT, cache)[1]))
-    targets = {
-        "AEC: cold start to the first step": "cold",
-        "AEC: warm start to the first step": "warm",
-        "import crib_env": "import",
-    }
-    rows = [Row(name, "s", tuple(found), targets.get(name)) for name, found in values.items()]
+    rows = [Row(name, "s", tuple(found)) for name, found in values.items()]
     return Findings("Start", rows)

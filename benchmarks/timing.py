@@ -12,9 +12,6 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from benchmarks.targets import TARGETS
-from crib_env.errors import unknown
-
 Rate = Callable[[float], float]
 """Runs for about so many seconds and returns how many units of work it did a second."""
 
@@ -47,13 +44,11 @@ class Contender:
     Attributes:
         name: what tables call it.
         rate: measures it.
-        target: the key in `benchmarks.targets.TARGETS` it is held against, if any.
         peer: it is somebody else's.
     """
 
     name: str
     rate: Rate
-    target: str | None = None
     peer: bool = False
 
 
@@ -65,19 +60,13 @@ class Row:
         name: what it is.
         unit: ``"decisions/s"``, ``"s"``, ``"B"``, ...
         values: one a repeat, in the order measured.
-        target: as in `Contender`.
         peer: as in `Contender`.
     """
 
     name: str
     unit: str
     values: tuple[float, ...]
-    target: str | None = None
     peer: bool = False
-
-    def __post_init__(self) -> None:
-        if self.target is not None and self.target not in TARGETS:
-            raise unknown("target of benchmarks/targets.py", self.target, TARGETS)
 
     @property
     def median(self) -> float:
@@ -144,15 +133,15 @@ def race(contenders: Sequence[Contender], unit: str, settings: Settings) -> list
         for i in order:
             values[i].append(contenders[i].rate(settings.seconds))
     return [
-        Row(contender.name, unit, tuple(measured), contender.target, contender.peer)
+        Row(contender.name, unit, tuple(measured), contender.peer)
         for contender, measured in zip(contenders, values, strict=True)
     ]
 
 
-def ratio(name: str, above: Row, below: Row, target: str | None = None) -> Row:
+def ratio(name: str, above: Row, below: Row) -> Row:
     """Return one row over another, repeat by repeat."""
     values = tuple(a / b for a, b in zip(above.values, below.values, strict=True))
-    return Row(name, "times", values, target)
+    return Row(name, "times", values)
 
 
 def over_peers(ours: Row, rows: Sequence[Row]) -> list[Row]:

@@ -52,20 +52,18 @@ def measure(settings: Settings = FULL) -> Findings:
     """Measure one thread with and without copies, and the threads it chooses by itself."""
     n = 64 if settings.quick else 4096
 
-    def contender(
-        name: str, copy: bool, threads: int, target: str | None = None, **chosen: Any
-    ) -> Contender:
+    def contender(name: str, copy: bool, threads: int, **chosen: Any) -> Contender:
         env = gymnasium.make_vec(
             f"crib_env/{name}", num_envs=n, opponent="random", copy=copy, threads=threads, **chosen
         )
         how = f"copy={copy}, {threads} thread{'s' * (threads > 1)}"
         how += "".join(f", {keyword}={value}" for keyword, value in chosen.items())
-        return Contender(f"make_vec {name}, N={n}, {how}", rate_of_steps(env), target)
+        return Contender(f"make_vec {name}, N={n}, {how}", rate_of_steps(env))
 
     six_card, *others = ENVIRONMENTS.values()
     contenders = [
-        contender(six_card, False, 1, "make_vec"),
-        contender(six_card, True, 1, "make_vec"),
+        contender(six_card, False, 1),
+        contender(six_card, True, 1),
         contender(six_card, False, 2),
         contender(six_card, False, 1, features="lookahead"),
         contender(six_card, False, 1, features="reply"),
@@ -85,7 +83,7 @@ def measure(settings: Settings = FULL) -> Findings:
         row = next(row for row in rows if f" {name}," in row.name)
         every = Row(f"{name}, decisions of all seats", "/s", tuple(players * x for x in row.values))
         ratios += [
-            ratio(f"make_vec {every.name} / {peer.name}", every, peer, "over_open_spiel")
+            ratio(f"make_vec {every.name} / {peer.name}", every, peer)
             for peer in rows[ours:] if f"for {players}," in peer.name
         ]  # fmt: skip
     return Findings("Vector environment, actions given", rows, ratios, notes)

@@ -83,7 +83,7 @@ def whole_action(action: object, actions: int) -> int:
 
 
 def check_takes(function: Callable[..., Any], arguments: str, called: str) -> None:
-    """Raise a TypeError unless a function takes so many arguments, as far as it says what it takes.
+    """Raise a TypeError if a function shows that it does not take so many arguments.
 
     Args:
         arguments: their names, such as ``"view, rng"``. called: what the error calls the function.

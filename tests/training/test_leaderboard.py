@@ -233,7 +233,7 @@ def test_the_card_of_the_networks_agrees_with_the_leaderboard() -> None:
                 here = won(name, GAMES[game], opponent)
                 assert abs(here.mean - mean) <= half + here.half, (game, name, opponent)
                 compared += 1
-    assert compared >= 14
+    assert compared >= 12  # four opponents of `learned` in three games
 
 
 def test_the_front_page_quotes_the_leaderboard() -> None:

@@ -25,7 +25,7 @@ def find_env(name: str) -> EnvSpec:
 
 
 def find_game(environment: str, rules: str | Rules | None = None) -> tuple[EnvSpec, Rules]:
-    """Return the maker of an environment, and the rules that are named, or the environment's own.
+    """Return the maker of an environment, and the named rules or the environment's own.
 
     Args:
         environment: its name.

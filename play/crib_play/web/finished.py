@@ -32,7 +32,7 @@ class Finished:
         self._lock = threading.Lock()
 
     async def get(self, task: str, key: str, **given: Any) -> bytes:
-        """Return what a task makes, compressed by gzip; all who ask meanwhile wait for one making.
+        """Return what a task makes, compressed by gzip; concurrent callers share one run.
 
         Args:
             task: of `crib_play.web.work`; it answers with a text.

@@ -160,7 +160,7 @@ def rate(
     together: bool = False,
     opponents: int = 1,
 ) -> tuple[Doubles, Doubles, Doubles]:
-    """Return the ratings with their 95 % intervals: percentiles of the bootstrap, and the estimate.
+    """Return the ratings with their 95 % intervals, percentiles of the bootstrap.
 
     Args:
         scores: as for `resampled`.

@@ -136,7 +136,7 @@ def read(out: Path, name: str) -> dict[int, dict[str, Any]]:
 
 
 def runs_table(runs: dict[int, dict[str, Any]]) -> str:
-    """Return what the runs of one recipe came to as Markdown, a row a seed and number of players.
+    """Return the results of one recipe's runs as Markdown, a row a seed and number of players.
 
     Args:
         runs: what `fit` returned, by seed.

@@ -131,7 +131,7 @@ def match_win_probabilities(dealt: int, target: int, heels: int = MEASURED_HEELS
 
 
 def match_stakes(matches: Doubles, mine: int, theirs: int) -> Doubles:
-    """Return float64[6]: the probability of winning the match after each end of the present game.
+    """Return the probability of winning the match after each end of the game, float64[6].
 
     Args:
         matches: the chances at the start of a game, of `match_win_probabilities`.

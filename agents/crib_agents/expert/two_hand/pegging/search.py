@@ -117,7 +117,7 @@ def add_ends(q, seat, likely, mine, theirs, j, p, s, hands, weights, win_table, 
 
 @kernel
 def begin_card(r, rest, positions, s, hands, found):
-    """Play rank ``r``, which leaves this seat ``rest``, and begin the findings with what is sure.
+    """Play rank ``r``, which leaves this seat ``rest``; start the findings with what is sure.
 
     Args:
         positions: the pegging so far; then receive it after the card, where the other seat can
