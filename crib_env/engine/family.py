@@ -20,7 +20,7 @@ from crib_env.engine.notation import Notation
 from crib_env.engine.record import Array, array_of
 from crib_env.engine.returns import count_sides
 from crib_env.errors import nearest
-from crib_env.render.svg.plain import lines
+from crib_env.render.svg.document import lines
 from crib_env.render.svg.scene import Scene
 from crib_env.rules import Rules
 

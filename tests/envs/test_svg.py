@@ -14,8 +14,7 @@ from crib_env.engine.table_top.records import TO_CRIB
 from crib_env.game import Game
 from crib_env.render.svg.board import Pegs, board, place
 from crib_env.render.svg.cards import symbols
-from crib_env.render.svg.document import document
-from crib_env.render.svg.plain import lines
+from crib_env.render.svg.document import document, lines
 from hidden import redraw_hands, redraw_turns
 
 GAMES = [("hoyle", 2), ("five_card", 2), ("table_top", 2), ("table_top", 4), ("table_top_ship", 2)]

@@ -15,11 +15,8 @@ from crib_env.engine.record import NONE
 from crib_env.engine.slots import DISCARD, OVER, PEGGING
 from crib_env.render.svg.board import Pegs, board
 from crib_env.render.svg.cards import card
-from crib_env.render.svg.document import HEIGHT, WIDTH
-from crib_env.render.svg.hands import count, crib, hand, starter
-from crib_env.render.svg.scene import Scene
-from crib_env.render.svg.seats import called, calls, seat
-from crib_env.render.svg.words import shortened, text
+from crib_env.render.svg.document import HEIGHT, WIDTH, shortened, text
+from crib_env.render.svg.scene import Scene, called, calls, count, crib, hand, seat, starter
 
 View = Any
 Spot = tuple[float, float]

@@ -13,11 +13,8 @@ from crib_env.engine.record import NONE
 from crib_env.engine.two_hand.records import DISCARD, MATCH, OVER, PEGGING
 from crib_env.render.svg.board import Pegs, board
 from crib_env.render.svg.cards import card
-from crib_env.render.svg.document import HEIGHT, WIDTH
-from crib_env.render.svg.hands import count, crib, hand, starter
-from crib_env.render.svg.scene import Scene
-from crib_env.render.svg.seats import called, calls, seat
-from crib_env.render.svg.words import text
+from crib_env.render.svg.document import HEIGHT, WIDTH, text
+from crib_env.render.svg.scene import Scene, called, calls, count, crib, hand, seat, starter
 from crib_env.rules import TwoHandRules, find_rules
 
 View = Any

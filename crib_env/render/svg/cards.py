@@ -1,18 +1,23 @@
 """Cards: a symbol for each face and the back, and where one is shown.
 
 A card is 100 by 140 in its own measure. Only rank and suit decide how it looks; no font is used.
+`drawings.json` holds the outlines: of suits in a square of 100, of ranks with their widths and 100
+high (from Inter Display Bold, fonts/LICENSE), and half a figure of each court card, what lies
+behind the face and what before it. The half fills x from 24 to 76 and y from 17 to 70 and is drawn
+twice, once upside down.
 """
 
 from __future__ import annotations
 
+import json
 from functools import cache
+from pathlib import Path
+from typing import Any
 
 from crib_env.cards import DECK_SIZE, RANKS, SUITS, card_name, format_card, rank, suit
-from crib_env.render.svg.courts import JACK, half
-from crib_env.render.svg.outlines import RANKS as RANK_OUTLINES
-from crib_env.render.svg.outlines import SUITS as SUIT_OUTLINES
 
 BACK = "back"
+JACK = 10
 TALL = 1.4  # a card's height over its width
 LEFT, MIDDLE, RIGHT = 35.0, 50.0, 65.0
 TOP, BOTTOM = 26.0, 114.0
@@ -33,6 +38,13 @@ PIPS: tuple[list[tuple[float, float]], ...] = (
     [*_THIRDS, (MIDDLE, 70.0)],
     [*_THIRDS, (MIDDLE, 40.5), (MIDDLE, 99.5)],
 )
+
+
+@cache
+def drawings() -> dict[str, Any]:
+    """Return the outlines of the cards, and the colours of the style sheets."""
+    found: dict[str, Any] = json.loads(Path(__file__).with_name("drawings.json").read_text())
+    return found
 
 
 def card(
@@ -116,13 +128,13 @@ def _pip(card: int, x: float, y: float, size: float, *, turned: bool = False) ->
     scale = size / 100.0
     return (
         f'<path transform="translate({x:g} {y:g}){turn}scale({scale:g})translate(-50 -50)" '
-        f'd="{SUIT_OUTLINES[suit(card)]}"/>'
+        f'd="{drawings()["suits"][suit(card)]}"/>'
     )
 
 
 def _index(card: int) -> str:
     """Return rank and suit for the upper left corner."""
-    width, outline = RANK_OUTLINES[rank(card)]
+    width, outline = drawings()["ranks"][rank(card)]
     high = 0.21
     wide = min(high, 19.0 / width)
     return (
@@ -131,8 +143,16 @@ def _index(card: int) -> str:
     )
 
 
+def _half(rank: int, robe: str) -> str:
+    """Return the upper half of a court card's figure; ``robe`` is the class of what it wears."""
+    shapes = drawings()
+    behind, before = shapes["figures"][rank - JACK]
+    parts = (behind, shapes["robe"], shapes["face"], before)
+    return "".join(part.replace("{robe}", robe) for part in parts)
+
+
 def _court(card: int, colour: str) -> str:
-    figure = half(rank(card), f"{colour}robe") + (
+    figure = _half(rank(card), f"{colour}robe") + (
         f'<g class="{colour}">{_pip(card, 32.0, 27.0, 12.0)}</g>'
     )
     return (

@@ -1,12 +1,26 @@
-"""What a picture shows besides what views hold."""
+"""What lies and stands on the table: the scene, hands, crib, starter, count, seats, calls."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from textwrap import wrap
+from typing import Any
 
+from crib_env.cards import format_cards
 from crib_env.events import Event
+from crib_env.render.svg.cards import card
+from crib_env.render.svg.document import shortened, text
+from crib_env.render.words import pegged
 from crib_env.rules import Rules
+
+View = Any
+
+LONGEST_NAME = 15
+LONGEST_CALL = 90
+LETTER, LINE = 6.5, 17.0  # how wide a letter of a call is, about, and how high a line
+MOST_CALLS = 5
 
 
 @dataclass(frozen=True)
@@ -45,3 +59,130 @@ class Scene:
         """
         named = f"{self.title} · " if self.title != self.rules.name else ""
         return f"{named}{self.rules.name} to {self.rules.target} · {deal} {self.deals}"
+
+
+def hand(
+    view: View | None, cards: int, x: float, y: float, width: float, step: float,
+    marked: frozenset[int],
+) -> str:  # fmt: skip
+    """Return a hand, face up where its seat's view is known; cards it may use now are marked.
+
+    Args:
+        view: its seat's; None where the hand lies face down.
+        cards: how many it holds, where no view says so.
+        x, y: the upper left corner of the first.
+        width: of a card.
+        step: from card to card.
+        marked: cards to be outlined besides.
+    """
+    if view is None:
+        return "".join(card(None, x + step * i, y, width) for i in range(cards))
+    return "".join(
+        card(
+            int(view["hand"][i]), x + step * i, y, width,
+            open=bool(view["legal"] >> i & 1) or int(view["hand"][i]) in marked,
+        )
+        for i in range(int(view["hand_n"]))
+    )  # fmt: skip
+
+
+def crib(
+    label: str, cards: Sequence[int | None], x: float, y: float, width: float, step: float,
+    marked: frozenset[int],
+) -> str:  # fmt: skip
+    """Return the crib under its label; a card that is None lies face down."""
+    shown = "".join(card(c, x + step * i, y, width, open=c in marked) for i, c in enumerate(cards))
+    return text(label, x, y - 6, 12, "muted") + (shown or text("none yet", x, y + 16, 12, "muted"))
+
+
+def starter(turned: int | None, scene: Scene, x: float, y: float, width: float) -> str:
+    """Return the starter: turned, or else shadowed where it may be shown, or face down."""
+    label = text("starter", x, y - 7, 12, "muted")
+    if turned is not None:
+        return label + card(turned, x, y, width, open=turned in scene.marked)
+    return label + card(scene.hidden, x, y, width, dim=scene.hidden is not None)
+
+
+def count(value: int, x: float, y: float, below: str = "") -> str:
+    """Return the present count in a circle about (x, y), and what stands below it."""
+    return (
+        f'<circle class="well" cx="{x:g}" cy="{y:g}" r="50"/>'
+        + text("count", x, y - 24, 12, "muted", anchor="middle")
+        + text(str(value), x, y + 20, 44, bold=True, anchor="middle")
+        + (text(below, x, y + 44, 12, "muted", anchor="middle") if below else "")
+    )
+
+
+def seat(name: str, part: str, points: int, side: int, x: float, y: float, *, turn: bool) -> str:
+    """Return a player's name, part and score.
+
+    Args:
+        name: the player's.
+        part: what it is in this deal, such as ``"dealer"``.
+        points: its score.
+        side: whose colour it has.
+        x, y: the upper left corner of 132 by 95.
+        turn: whether it is to move.
+    """
+    mark = arrow(x + 121, y + 22) if turn else ""
+    return (
+        score(shortened(name, LONGEST_NAME), points, side, x, y)
+        + text(part, x + 19, y + 33, 12, "muted")
+        + mark
+    )
+
+
+def score(name: str, points: int, side: int, x: float, y: float) -> str:
+    """Return a name in its side's colour and its score beneath."""
+    return (
+        f'<circle class="side{side}" cx="{x + 7:g}" cy="{y + 10:g}" r="6"/>'
+        + text(name, x + 19, y + 15, 14, bold=True)
+        + text(str(points), x + 18, y + 72, 36, bold=True)
+    )
+
+
+def arrow(x: float, y: float) -> str:
+    """Return what points at who is to move."""
+    corners = f"{x:g},{y:g} {x + 11:g},{y + 6.5:g} {x:g},{y + 13:g}"
+    return f'<polygon class="good" points="{corners}"/>'
+
+
+def calls(lines: Sequence[tuple[int, str]], x: float, y: float, width: float) -> str:
+    """Return what was called last, each call in the colour of its side.
+
+    Args:
+        lines: side and words of each call; the last five are shown.
+        x, y: the lower left corner of the last; those before stand above it.
+        width: how wide they are; long calls take several lines.
+    """
+    shown = []
+    for side, words in reversed(lines[-MOST_CALLS:]):
+        rows = wrap(shortened(words, LONGEST_CALL), int((width - 38) / LETTER))
+        height = 7 + LINE * len(rows)
+        y -= height
+        shown.append(
+            f'<rect class="call" x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" '
+            f'rx="12"/><circle class="side{side}" cx="{x + 14:g}" cy="{y + 12:g}" r="5"/>'
+        )
+        shown += [text(row, x + 27, y + 16.5 + LINE * i) for i, row in enumerate(rows)]
+        y -= 3
+    return "".join(shown)
+
+
+def called(scene: Scene, names: Sequence[str]) -> list[tuple[int, str]]:
+    """Return what is called: side and words, what one side makes at once in one line.
+
+    Args:
+        scene: what was pegged, or is called instead.
+        names: of who calls, by side.
+    """
+    if scene.calls is not None:
+        return list(scene.calls)
+    lines = []
+    for side, same in groupby(scene.events, key=lambda event: event.seat):
+        events = list(same)
+        words = ", ".join(pegged(e.reason, e.points, len(e.cards)) for e in events)
+        if len(events) == 1 and events[0].cards:
+            words += f" ({format_cards(events[0].cards)})"
+        lines.append((side, f"{names[side]}: {words}"))
+    return lines

@@ -19,8 +19,7 @@ from crib_env.game import Game
 from crib_env.notation import format_rules
 from crib_env.policy import Agent
 from crib_env.render.svg.cards import symbols
-from crib_env.render.svg.document import HEIGHT, WIDTH
-from crib_env.render.svg.style import FONT, page_sheet
+from crib_env.render.svg.document import FONT, HEIGHT, WIDTH, page_sheet
 from crib_env.rules import Rules
 from crib_play.replay.frames import Frame, every_eyes, frames
 from crib_play.replay.opinions import IN_POINTS, Opinion, opinions

@@ -6,7 +6,7 @@ import re
 from functools import cache
 
 from crib_env.render.svg.cards import symbols
-from crib_env.render.svg.style import style_sheet
+from crib_env.render.svg.document import style_sheet
 
 THEME = "light"  # a card is a card by night as well
 SYMBOL = re.compile("</?symbol[^>]*>")
