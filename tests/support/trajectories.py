@@ -151,7 +151,7 @@ def play_games(name: str, policy: str, share: int = 1) -> str:
 def start_of(env: Any, seed: int) -> dict[str, Any]:
     """Return the options of a late game."""
     needed = NEEDED[seed % len(NEEDED)][: len(env.scores)]
-    return {"scores": [env.game.rules.target - points for points in needed]}
+    return {"scores": [max(0, env.game.rules.target - points) for points in needed]}
 
 
 def play_batch(name: str, opponent: str) -> str:
