@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from crib_agents.expert.two_hand.discard.expert import rank_discards
 from crib_agents.expert.two_hand.pegging.expert import PeggingExpert
 from crib_agents.expert.two_hand.pegging.search import (
@@ -19,16 +20,13 @@ from crib_agents.expert.two_hand.pegging.search import (
 from crib_agents.learned import Weights
 from crib_agents.learned.searching import LearnedSearch
 from crib_agents.learned.two_hand.searched import SearchedPlay
+from crib_training.learn import labels as made
+from crib_training.learn.distill import Distillation, Settings, centred_loss, distill, modules
 
 from crib_env.batch import GameBatch
 from crib_env.engine.two_hand.records import PEGGING, VIEW
 from crib_env.rules import PRESETS
 from learned_nets import drawn_weights
-
-torch = pytest.importorskip("torch")
-
-from crib_training.learn import labels as made  # noqa: E402
-from crib_training.learn.distill import Distillation, Settings, centred_loss, distill, modules  # noqa: E402  # noqa: E402
 
 HOYLE = PRESETS["hoyle"]
 CARDS = ["hoyle", "five_card"]
