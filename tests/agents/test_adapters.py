@@ -11,9 +11,6 @@ from typing import Any
 import gymnasium
 import numpy as np
 import pytest
-
-pytest.importorskip("sb3_contrib")
-
 import stable_baselines3
 import torch
 from crib_agents import PhasedAgent, from_onnx, from_sb3, from_torch
@@ -295,7 +292,6 @@ def test_a_model_of_sb3_is_an_opponent_as_it_is() -> None:
 
 @pytest.mark.parametrize("batch", [None, 1])
 def test_a_network_in_an_onnx_file_is_an_agent(batch: int | None, tmp_path: Path) -> None:
-    pytest.importorskip("onnxruntime")
     weights = np.random.default_rng(1).normal(size=(425, 52)).astype(np.float32)
     path = tmp_path / "layer.onnx"
     write_layer(path, weights, batch)

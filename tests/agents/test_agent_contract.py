@@ -35,15 +35,13 @@ SIMPLE = ("random", "greedy", "rule_based")
 TURNS = 14  # decisions from the deal on, each of every lane: more than a deal of two hands has
 
 
-every_case = pytest.mark.parametrize(
-    ("name", "preset", "players"),
-    [
-        (name, *game)
-        for name in agent_names()
-        for game in GAMES
-        if plays(name, PRESETS[game[0]].family)
-    ],
-)
+CASES = [
+    (name, *game)
+    for name in agent_names()
+    for game in GAMES
+    if plays(name, PRESETS[game[0]].family)
+]
+every_case = pytest.mark.parametrize(("name", "preset", "players"), CASES)
 
 
 def table_of(name: str, preset: str, players: int, seed: int) -> Lanes:
@@ -119,12 +117,17 @@ def test_it_plays_its_own_games_to_the_end(name: str, preset: str, players: int)
 
 
 @compiled_alone
-@every_case
+@pytest.mark.parametrize(
+    ("name", "preset", "players"),
+    [
+        case
+        for case in CASES
+        if isinstance(agent := find_agent(case[0]), CompiledAgent) and not agent.draws
+    ],
+)
 def test_compiled_it_plays_as_in_python(name: str, preset: str, players: int) -> None:
     """Of those whose choice uses no chance: the same observations, rewards and ends."""
     agent = find_agent(name)
-    if not isinstance(agent, CompiledAgent) or agent.draws:
-        pytest.skip("asked in Python, or draws")
     family = PRESETS[preset].family
     module = next(module for module in map(env_module, ENVIRONMENTS)
                   if module.maker.family.name == family)  # fmt: skip

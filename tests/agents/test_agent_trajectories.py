@@ -1,4 +1,4 @@
-"""Agents that search or learn choose as they did: digests of batches that they play in.
+"""Agents choose as they did: digests of batches that they play in, and of games with themselves.
 
 Where a change of their choices is meant, `python tests/support/trajectories.py agents` writes
 `tests/data/agent_trajectories.json` from the present code.
@@ -10,9 +10,30 @@ import json
 
 import pytest
 
-from trajectories import AGENT_BATCHES, AGENTS_FILE, play_batch
+from trajectories import (
+    AGENT_BATCHES,
+    AGENT_PLAYED,
+    AGENTS_FILE,
+    QUICK,
+    play_batch,
+    play_games,
+)
+
+every_game = pytest.mark.parametrize(("name", "agent"), AGENT_PLAYED)
 
 
 @pytest.mark.parametrize(("name", "agent"), AGENT_BATCHES)
 def test_agents_choose_as_they_did(name: str, agent: str) -> None:
     assert play_batch(name, agent) == json.loads(AGENTS_FILE.read_text())[f"{name} against {agent}"]
+
+
+@every_game
+def test_agents_play_games_as_they_did(name: str, agent: str) -> None:
+    known = json.loads(AGENTS_FILE.read_text())
+    assert play_games(name, agent, QUICK) == known[f"{name}, {agent}, 1/{QUICK}"]
+
+
+@pytest.mark.slow
+@every_game
+def test_agents_play_games_of_all_seeds_as_they_did(name: str, agent: str) -> None:
+    assert play_games(name, agent) == json.loads(AGENTS_FILE.read_text())[f"{name}, {agent}"]

@@ -120,7 +120,7 @@ def put_through(weights, places, values, outputs):
 
 
 def test_the_compiled_net_is_that_of_pytorch() -> None:
-    torch = pytest.importorskip("torch")
+    import torch
     from crib_agents.learned.network import flatten
     from crib_training.learn.learner import layers_of, mlp
 

@@ -53,13 +53,15 @@ def trained() -> PolicyNetAgent:
 
 
 def of_torch() -> Agent:
-    torch = pytest.importorskip("torch")
+    import torch
+
     return find_agent(torch.nn.Linear(425, 52))
 
 
 def of_sb3() -> Agent:
-    contrib = pytest.importorskip("sb3_contrib")
-    crib_agents = pytest.importorskip("crib_agents")
+    import crib_agents
+    import sb3_contrib as contrib
+
     model = contrib.MaskablePPO("MlpPolicy", six_card_v0.sb3_env(2, opponent="random"))
     made: Agent = crib_agents.from_sb3(model)
     return made

@@ -8,11 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-pytest.importorskip("sb3_contrib")
-pytest.importorskip("onnxruntime")
-pytest.importorskip("onnxscript")
-
 import stable_baselines3
 import torch
 from crib_agents import ScoredAgent, from_onnx, from_sb3, from_torch, to_onnx

@@ -9,9 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-pytest.importorskip("sb3_contrib")
-
 import torch
 from crib_agents.adapters.learned import PolicyNetAgent
 from crib_training.learn import ppo

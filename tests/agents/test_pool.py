@@ -7,9 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-pytest.importorskip("sb3_contrib")
-
 import torch
 from crib_agents import Pool, from_torch
 from crib_agents.adapters.phased import PhasedAgent

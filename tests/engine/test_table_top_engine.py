@@ -767,14 +767,15 @@ def test_games_name_the_first_illegal_action() -> None:
 
 
 @pytest.mark.parametrize("points", [False, True])
-@pytest.mark.parametrize("partner", [None, CribFirst()], ids=["alone", "with a partner"])
-@pytest.mark.parametrize(("players", "rules"), VARIANTS)
+@pytest.mark.parametrize(
+    ("players", "rules", "partner"),
+    [(*variant, None) for variant in VARIANTS]
+    + [(players, rules, CribFirst()) for players, rules in VARIANTS if players > 2],
+)
 def test_learners_play_against_opponents_and_with_a_partner(
     players: int, rules: str, partner: CompiledAgent | None, points: bool
 ) -> None:
     """Play lanes as learners do and the same games seat by seat, and compare."""
-    if partner is not None and players == 2:
-        pytest.skip("two players have no partners")
     n, opponent, nobody = 6, Lowest(), np.random.default_rng()
     batch = LearnerBatch(
         Rules.preset(rules), n, players=players, episode="round", opponent=opponent,

@@ -137,7 +137,8 @@ def test_gymnasium_check_env(name: str, monkeypatch: pytest.MonkeyPatch) -> None
 
 @every_name
 def test_sb3_check_env(name: str) -> None:
-    checker = pytest.importorskip("stable_baselines3.common.env_checker")
+    import stable_baselines3.common.env_checker as checker
+
     env = gymnasium.make(gym_id(name), opponent=opponent_of(name))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -395,12 +396,13 @@ def test_redrawing_hidden_cards_changes_nothing_a_seat_sees(
     assert shown_elsewhere > 25  # what was redrawn is what others see
 
 
-@every_case
+@pytest.mark.parametrize(
+    ("name", "keywords"),
+    [case for case in _cases() if case.values[0] not in ("table_top_v0", "toy_v0")],
+)
 def test_observation_recalls_all_of_the_deal(name: str, keywords: dict[str, Any]) -> None:
     """Hand, cards discarded, and the pile in order with who played what can be read back."""
     layout = crib_env.observation_layout(name)
-    if "pile" not in layout:
-        pytest.skip("no cards are played to a pile here")
     env = module(name).raw_env(**keywords)
     env.reset(seed=52)
 

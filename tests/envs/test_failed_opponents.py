@@ -82,7 +82,6 @@ class Learner:
         if form == "gym":
             self.env = module.gym_env(**keywords)
         elif form == "sb3":
-            pytest.importorskip("stable_baselines3")
             self.env = module.sb3_env(4, **keywords)
         else:
             self.env = module.vector_env(4, threads=int(form[-1]), **keywords)

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+import torch
 from gymnasium.error import DependencyNotInstalled
 
 import crib_env
@@ -81,7 +82,7 @@ def test_scalars_of_numpy_are_taken_wherever_a_whole_number_is() -> None:
 
 def one(kind: str) -> Any:
     if kind == "torch":
-        return pytest.importorskip("torch").tensor
+        return torch.tensor
     return {"numpy": np.array, "scalar": np.int64, "list": lambda x: np.array([x])}[kind]
 
 
@@ -106,7 +107,7 @@ def test_an_action_is_any_one_whole_number(kind: str) -> None:
 
 
 def test_a_tensor_of_two_is_no_action() -> None:
-    torch = pytest.importorskip("torch")
+
     for action in (torch.tensor([1, 2]), torch.zeros(0, dtype=int), np.array([1, 2])):
         with pytest.raises(IllegalActionError, match="whole number"):
             Game(seed=1).step(action)

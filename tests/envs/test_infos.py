@@ -98,8 +98,6 @@ def test_the_info_of_a_batch_has_the_same_keys_shapes_and_types_always(
 @pytest.mark.parametrize("form", ["gym", "vector", "sb3"])
 @pytest.mark.parametrize(("action", "reported"), [(99, 99), (-1, -2), (-7, -2)])
 def test_an_illegal_action_is_told_from_none(form: str, action: int, reported: int) -> None:
-    if form == "sb3":
-        pytest.importorskip("stable_baselines3")
     env: Any = {
         "gym": lambda: six_card_v0.gym_env(opponent="greedy"),
         "vector": lambda: six_card_v0.vector_env(1, opponent="greedy"),
@@ -123,8 +121,7 @@ def test_gymnasiums_conversion_to_torch_comes_with_the_extra_train() -> None:
 
 
 def test_gymnasiums_conversion_to_torch_takes_single_games_and_batches() -> None:
-    torch = pytest.importorskip("torch")
-    pytest.importorskip("array_api_compat")
+    import torch
     from gymnasium.wrappers import NumpyToTorch
     from gymnasium.wrappers.vector import NumpyToTorch as NumpyToTorchVector
 

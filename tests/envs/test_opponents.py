@@ -149,7 +149,8 @@ def test_sb3_sets_the_opponent_of_the_games_named() -> None:
 
 
 def test_sb3s_own_vector_environment_of_single_ones_takes_it() -> None:
-    make_vec_env = pytest.importorskip("stable_baselines3.common.env_util").make_vec_env
+    from stable_baselines3.common.env_util import make_vec_env
+
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*render_mode='rgb_array'")
         envs = make_vec_env("crib_env/SixCard-v0", 2, env_kwargs={"opponent": "greedy"})

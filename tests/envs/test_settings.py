@@ -20,8 +20,6 @@ every_form = pytest.mark.parametrize("form", FORMS)
 
 
 def make(form: str, **keywords: Any) -> Any:
-    if form == "sb3":
-        pytest.importorskip("stable_baselines3")
     return FORMS[form](**keywords)
 
 

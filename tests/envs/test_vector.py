@@ -12,7 +12,7 @@ import pytest
 from gymnasium.vector import AutoresetMode
 
 import crib_env
-from crib_env import agent_names, six_card_v0
+from crib_env import six_card_v0
 from vector_walks import Lowest, lowest, pick, picture, walk
 
 IDS = [f"crib_env/{gym_name}" for gym_name in crib_env.ENVIRONMENTS.values()]
@@ -76,8 +76,6 @@ def test_arrays_of_a_step_are_the_callers_own_unless_asked_otherwise() -> None:
 def test_equal_seeds_give_equal_batches_whatever_the_threads(
     opponent: Any, seat: int | None
 ) -> None:
-    if isinstance(opponent, str) and opponent not in agent_names():
-        pytest.skip(f"no agent {opponent!r} is installed")
     one, two, many = (
         six_card_v0.vector_env(37, opponent=opponent, seat=seat, threads=threads, reward="points")
         for threads in (1, 2, 5)
@@ -142,8 +140,6 @@ def test_a_given_seat_stays(seat: int) -> None:
 @pytest.mark.parametrize("opponent", [lowest, "greedy"])
 def test_given_decks_are_for_the_first_episode_of_a_game_only(opponent: Any) -> None:
     """The next episode is dealt by the lane's generator from its first deal to its last."""
-    if isinstance(opponent, str) and opponent not in agent_names():
-        pytest.skip(f"no agent {opponent!r} is installed")
     decks = np.array([np.random.default_rng(i).permutation(52) for i in range(12)])
     env = six_card_v0.vector_env(4, opponent=opponent, seat=0)
     rng = np.random.default_rng(11)
@@ -178,10 +174,7 @@ def test_options_hold_for_every_game_of_the_batch() -> None:
 
 
 def test_named_opponents_play_inside_the_compiled_batch(monkeypatch: pytest.MonkeyPatch) -> None:
-    names = [name for name in ("random", "greedy", "rule_based") if name in agent_names()]
-    if not names:
-        pytest.skip("no agents are installed")
-    for name in names:
+    for name in ("random", "greedy", "rule_based"):
         env = six_card_v0.vector_env(4, opponent=name)
 
         def refuse(*_: object, name: str = name) -> None:
@@ -217,8 +210,6 @@ def test_chance_of_an_opponent_in_python_comes_from_the_seed() -> None:
 
 
 def test_chance_of_a_named_opponent_differs_between_games_and_between_seeds() -> None:
-    if "random" not in agent_names():
-        pytest.skip("no agent 'random' is installed")
     deck = np.random.default_rng(20).permutation(52)
     discarded = []
     for seed in (1, 2):

@@ -18,11 +18,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-pytest.importorskip("playwright")
-pytest.importorskip("uvicorn")
-pytest.importorskip("axe_playwright_python")
-
 import uvicorn
 from axe_playwright_python.sync_playwright import Axe
 from crib_agents.loading import load_agent

@@ -436,7 +436,8 @@ def judged(session: Session, monkeypatch: pytest.MonkeyPatch) -> str:
 def test_the_page_steps_plays_and_remembers(
     six: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    api = pytest.importorskip("playwright.sync_api")
+    import playwright.sync_api as api
+
     path = tmp_path / "replay.html"
     path.write_text(judged(six, monkeypatch), "utf-8")
     data = data_of(path.read_text())

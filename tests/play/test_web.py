@@ -14,10 +14,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-pytest.importorskip("starlette")
-pytest.importorskip("httpx2")
-
 from crib_play.preferences import Preferences
 from crib_play.table import GAMES
 from crib_play.web import serve

@@ -19,10 +19,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-pytest.importorskip("starlette")
-pytest.importorskip("uvicorn")
-
 from crib_play.web.finished import MOST_WAITING, Finished
 from crib_play.web.limits import ADDRESS, SEAT, WAITING, BusyError, Limits, network
 from crib_play.web.protocol import HEAD_SECONDS, MOST_CONNECTIONS

@@ -6,8 +6,6 @@ import os
 
 import pytest
 
-pytest.importorskip("uvicorn")
-
 from benchmarks.web import GAMES, measure
 
 

@@ -12,10 +12,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
-
-pytest.importorskip("starlette")
-pytest.importorskip("httpx2")
-
 from crib_agents.loading import load_agent
 from crib_play.preferences import Preferences
 from crib_play.table import GAMES, table_game

@@ -112,7 +112,6 @@ def test_results_are_written_where_asked(tmp_path, capsys):
 
 
 def test_the_scaling_picture_is_drawn(tmp_path):
-    pytest.importorskip("matplotlib")
     scaling = import_module("benchmarks.scaling")
     rows = [
         Row(f"N={n}, {threads}", "decisions/s", (1e6, 2e6))

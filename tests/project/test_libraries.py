@@ -255,7 +255,6 @@ def test_a_baseline_learns_from_what_stands_in_for_its_games(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """`examples/libraries/open_spiel_mmd.py` puts games of another library there."""
-    pytest.importorskip("torch")
     from crib_training.baselines import learner, mmd
 
     class Stood(Exception):

@@ -77,7 +77,6 @@ def test_the_chance_of_winning_is_one_less_the_others() -> None:
 
 
 def test_a_page_says_how_it_was_made(tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
     text, data = two_hand.page("six_card", "hoyle", run_of(200, 80), tmp_path)
     write(tmp_path, "six_card", text, data, "python -m docs.numbers.make six_card")
     page = (tmp_path / "six_card.md").read_text()
@@ -124,7 +123,6 @@ def test_a_page_of_three_and_four_hands() -> None:
 
 
 def test_the_page_of_the_agents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("matplotlib")
     few = agents.Table("Five cards", "five_card_v0", agents=("greedy", "random"))
     monkeypatch.setattr(agents, "TABLES", (few,))
     text, data = agents.page(5, seed=2, folder=tmp_path, runs=tmp_path / "runs")

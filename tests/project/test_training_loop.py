@@ -8,11 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-pytest.importorskip("torch")
-pytest.importorskip("tyro")
-pytest.importorskip("onnxscript")
-
 from crib_agents.loading import load_agent
 from crib_training.evaluation.evaluate import evaluate
 
@@ -88,7 +83,8 @@ def test_the_loop_plays_its_past_selves_and_only_if_told(
 def test_the_sweep_reports_prunes_and_names_its_best(
     loop: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    optuna = pytest.importorskip("optuna")
+    import optuna
+
     sweep = import_module("sweep")
     settings_tried = []
 
@@ -110,7 +106,6 @@ def test_the_sweep_reports_prunes_and_names_its_best(
 
 
 def test_the_sweep_runs_the_loop(loop: Any, tmp_path: Path) -> None:
-    pytest.importorskip("optuna")
     sweep = import_module("sweep")
     settings = sweep.Settings(trials=1, steps=1, eval_pairs=2, out=tmp_path)
     assert np.isfinite(sweep.main(settings).best_value)

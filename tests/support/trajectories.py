@@ -22,7 +22,8 @@ from typing import Any
 import numpy as np
 
 from checkout import DATA
-from crib_env import find_agent, sample_legal
+from crib_env import agent_names, find_agent, sample_legal
+from not_played import plays
 
 FILE = DATA / "trajectories.json"
 AGENTS_FILE = DATA / "agent_trajectories.json"
@@ -51,9 +52,40 @@ PLAYED = [
     (name, "greedy" if "_hand" in name and policy == "rule_based" else policy)
     for name, policy in product(GAMES, POLICIES)
 ]
+
+
+def maker_of(name: str) -> Any:
+    """Return what makes the environments of a configuration of `AGENT_GAMES`."""
+    return import_module(f"crib_env.{AGENT_GAMES[name][0]}").maker
+
+
 QUICK = 5  # the quick tests play the first fifth of the seeds
 OPPONENTS = ("random", "greedy", "rule_based")
 AGENTS = ("expert", "learned", "equilibrium")
+# Episodes of agents with themselves: whole, and from late in a game, where every agent has a model
+# of the probability of winning.
+AGENT_GAMES: dict[str, tuple[str, dict[str, Any], int]] = {
+    "whole six_card": ("six_card_v0", {}, 10),
+    "late six_card": ("six_card_v0", {}, 40),
+    "short match": ("six_card_v0", {"rules": "hoyle[match_target=3]", "episode": "match"}, 5),
+    "whole five_card": ("five_card_v0", {"reward": "points"}, 10),
+    "late five_card": ("five_card_v0", {}, 40),
+    "whole table_top": ("table_top_v0", {}, 5),
+    "late table_top": ("table_top_v0", {}, 15),
+    "late table_top four": ("table_top_v0", {"players": 4}, 15),
+    "late ship": ("table_top_v0", {"rules": "table_top_ship"}, 10),
+    "late ship four": ("table_top_v0", {"rules": "table_top_ship", "players": 4}, 10),
+    "whole three_hand": ("three_hand_v0", {}, 10),
+    "late three_hand": ("three_hand_v0", {}, 40),
+    "whole four_hand": ("four_hand_v0", {}, 10),
+    "late four_hand": ("four_hand_v0", {}, 40),
+    "match of four": ("four_hand_v0", {"episode": "match"}, 5),
+    "late alone": ("four_hand_v0", {"rules": "four_hand[partners=False]"}, 40),
+}
+# Points that the sides have still to make in late games, by seed.
+NEEDED = [
+    (3, 7, 5, 9), (15, 4, 22, 8), (9, 12, 1, 30), (31, 25, 28, 36), (2, 41, 17, 11), (20, 22, 24, 6)
+]  # fmt: skip
 BATCHES: dict[str, tuple[str, dict[str, Any]]] = {
     "six_card": ("six_card_v0", {}),
     "five_card": ("five_card_v0", {"reward": "points", "seat": 1}),
@@ -70,6 +102,13 @@ AGENT_BATCHES = [
     for name, agent in product(BATCHES, AGENTS)
     if agent != "equilibrium" or name == "five_card"
 ]
+AGENT_PLAYED = [
+    (name, agent)
+    for name, agent in product(AGENT_GAMES, agent_names())
+    if agent != "random"
+    and plays(agent, maker_of(name).family.name)
+    and (agent != "equilibrium" or "five_card" in name)  # no other game is solved
+]
 
 
 def play_games(name: str, policy: str, share: int = 1) -> str:
@@ -78,12 +117,12 @@ def play_games(name: str, policy: str, share: int = 1) -> str:
     Args:
         share: play the first of so many parts of the seeds.
     """
-    module, keywords, seeds = GAMES[name]
+    module, keywords, seeds = (GAMES | AGENT_GAMES)[name]
     env = import_module(f"crib_env.{module}").raw_env(**keywords)
     agent = find_agent(policy)
     digest = hashlib.sha256()
     for seed in range(seeds // share):
-        env.reset(seed=seed)
+        env.reset(seed=seed, options=start_of(env, seed) if name.startswith("late") else None)
         chance = np.random.default_rng(seed)
         while True:
             observation, reward, over, _, _ = env.last()
@@ -109,6 +148,12 @@ def play_games(name: str, policy: str, share: int = 1) -> str:
     return digest.hexdigest()[:16]
 
 
+def start_of(env: Any, seed: int) -> dict[str, Any]:
+    """Return the options of a late game."""
+    needed = NEEDED[seed % len(NEEDED)][: len(env.scores)]
+    return {"scores": [max(0, env.game.rules.target - points) for points in needed]}
+
+
 def play_batch(name: str, opponent: str) -> str:
     """Return the digest of a native batch against an opponent, with random legal actions."""
     module, keywords = BATCHES[name]
@@ -129,12 +174,16 @@ def play_batch(name: str, opponent: str) -> str:
 
 def record_games() -> dict[str, str]:
     """Return the digests of the present code, as `FILE` holds them."""
-    games = {
+    return record_played(PLAYED) | record_batches(MET)
+
+
+def record_played(played: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Return the digests of (configuration, policy) episodes, all and the quick part of them."""
+    return {
         f"{name}, {policy}" + (f", 1/{share}" if share > 1 else ""): play_games(name, policy, share)
-        for name, policy in PLAYED
+        for name, policy in played
         for share in (1, QUICK)
     }
-    return games | record_batches(MET)
 
 
 def record_batches(batches: Iterable[tuple[str, str]]) -> dict[str, str]:
@@ -144,7 +193,7 @@ def record_batches(batches: Iterable[tuple[str, str]]) -> dict[str, str]:
 
 if __name__ == "__main__":
     if sys.argv[1:] == ["agents"]:
-        file, digests = AGENTS_FILE, record_batches(AGENT_BATCHES)
+        file, digests = AGENTS_FILE, record_batches(AGENT_BATCHES) | record_played(AGENT_PLAYED)
     else:
         file, digests = FILE, record_games()
     file.write_text(json.dumps(digests, indent=2) + "\n")

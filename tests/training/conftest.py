@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Iterator
-from functools import partial
 
 import pytest
 
@@ -18,12 +17,9 @@ def ctrl_c() -> Iterator[None]:
 
 
 @pytest.fixture
-def small_deck(monkeypatch: pytest.MonkeyPatch) -> None:
+def small_deck() -> Iterator[None]:
     """Have `crib solve` solve three ranks of four suits."""
-    from crib_training.solve import run, settings
-    from crib_training.solve.solver import Solver
+    import recordings
 
-    from exploit_toys import DECK, RULES
-
-    monkeypatch.setattr(run, "Solver", partial(Solver, deck=DECK))
-    monkeypatch.setattr(settings, "find_game", lambda *_: (None, RULES))
+    with recordings.small_deck():
+        yield

@@ -259,8 +259,6 @@ def test_the_help_of_one_method_names_the_others(capsys: pytest.CaptureFixture[s
 
 
 def test_a_policy_is_exported_and_plays_alike(tmp_path: Path) -> None:
-    pytest.importorskip("onnxruntime")
-    pytest.importorskip("onnxscript")
     learner = small("mmd", out=tmp_path, features="lookahead", decisions=1024)
     BaselineRun(learner).go()
     agent = load_agent(str(tmp_path / POLICY))

@@ -12,26 +12,24 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-torch = pytest.importorskip("torch")
-
-from crib_agents.files import BESIDE  # noqa: E402
-from crib_agents.learned import MonteCarloAgent, Weights  # noqa: E402
-from crib_training.interrupts import Stopped  # noqa: E402
-from crib_training.learn.deep_monte_carlo.algorithm import Samples, batches  # noqa: E402
-from crib_training.learn.deep_monte_carlo.checkpoint import (  # noqa: E402
+import torch
+from crib_agents.files import BESIDE
+from crib_agents.learned import MonteCarloAgent, Weights
+from crib_training.interrupts import Stopped
+from crib_training.learn.deep_monte_carlo.algorithm import Samples, batches
+from crib_training.learn.deep_monte_carlo.checkpoint import (
     FILE,
     Checkpoint,
 )
-from crib_training.learn.deep_monte_carlo.loop import run, train  # noqa: E402
-from crib_training.learn.deep_monte_carlo.settings import Settings, command  # noqa: E402
-from crib_training.learn.deep_monte_carlo.training import Training  # noqa: E402
-from crib_training.learn.deep_monte_carlo.two_hand import TwoHandSelfPlay  # noqa: E402
+from crib_training.learn.deep_monte_carlo.loop import run, train
+from crib_training.learn.deep_monte_carlo.settings import Settings, command
+from crib_training.learn.deep_monte_carlo.training import Training
+from crib_training.learn.deep_monte_carlo.two_hand import TwoHandSelfPlay
 
-from crib_env import parts  # noqa: E402
-from crib_env.batch import GameBatch  # noqa: E402
-from crib_env.rules import PRESETS  # noqa: E402
-from played_here import tensors_of  # noqa: E402
+from crib_env import parts
+from crib_env.batch import GameBatch
+from crib_env.rules import PRESETS
+from played_here import tensors_of
 
 POLICY = "policy.safetensors"
 

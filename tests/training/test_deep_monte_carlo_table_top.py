@@ -8,15 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-torch = pytest.importorskip("torch")
-
-from crib_agents.learned import MonteCarloAgent  # noqa: E402
-from crib_agents.learned.table_top.act import LINES, OWING  # noqa: E402
-from crib_training.learn.curve import strength  # noqa: E402
-from crib_training.learn.deep_monte_carlo.loop import Training  # noqa: E402
-from crib_training.learn.deep_monte_carlo.settings import Settings  # noqa: E402
-from crib_training.learn.deep_monte_carlo.table_top import (  # noqa: E402
+import torch
+from crib_agents.learned import MonteCarloAgent
+from crib_agents.learned.table_top.act import LINES, OWING
+from crib_training.learn.curve import strength
+from crib_training.learn.deep_monte_carlo.loop import Training
+from crib_training.learn.deep_monte_carlo.settings import Settings
+from crib_training.learn.deep_monte_carlo.table_top import (
     TRACE,
     TableTopSelfPlay,
     TurnResult,
@@ -24,9 +22,9 @@ from crib_training.learn.deep_monte_carlo.table_top import (  # noqa: E402
     traced,
 )
 
-from crib_env import find_agent  # noqa: E402
-from crib_env.batch import GameBatch  # noqa: E402
-from crib_env.rules import PRESETS  # noqa: E402
+from crib_env import find_agent
+from crib_env.batch import GameBatch
+from crib_env.rules import PRESETS
 
 
 def small(out: Path, **changes: Any) -> Settings:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from crib_agents.expert.two_hand.discard.expert import rank_discards
 from crib_agents.expert.two_hand.pegging.expert import PeggingExpert
 from crib_agents.expert.two_hand.pegging.search import (
@@ -16,15 +17,12 @@ from crib_agents.expert.two_hand.pegging.search import (
     THEIR_POINTS,
 )
 from crib_agents.learned import Weights
+from crib_training.learn import labels as made
+from crib_training.learn.distill import Distillation, Settings, centred_loss, distill, modules
 
 from crib_env.engine.two_hand.records import VIEW
 from crib_env.rules import PRESETS
 from learned_nets import drawn_weights
-
-torch = pytest.importorskip("torch")
-
-from crib_training.learn import labels as made  # noqa: E402
-from crib_training.learn.distill import Distillation, Settings, centred_loss, distill, modules  # noqa: E402  # noqa: E402
 
 HOYLE = PRESETS["hoyle"]
 CARDS = ["hoyle", "five_card"]

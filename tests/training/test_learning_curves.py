@@ -8,23 +8,20 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
-torch = pytest.importorskip("torch")
-
-from crib_training.learn.curve import (  # noqa: E402
+from crib_training.learn.curve import (
     Curve,
     Point,
     read_points,
     read_words,
 )
-from crib_training.learn.curves import Settings, groups_of, line_of, run, shared_baselines  # noqa: E402
-from crib_training.learn.picture import of_run, of_runs  # noqa: E402
-from crib_training.learn.training_progress import TrainingProgress  # noqa: E402
-from crib_training.loading import find_env  # noqa: E402
-from crib_training.outputs import csv_table  # noqa: E402
+from crib_training.learn.curves import Settings, groups_of, line_of, run, shared_baselines
+from crib_training.learn.picture import of_run, of_runs
+from crib_training.learn.training_progress import TrainingProgress
+from crib_training.loading import find_env
+from crib_training.outputs import csv_table
 
-from crib_env import find_agent  # noqa: E402
-from crib_env.rules import PRESETS  # noqa: E402
+from crib_env import find_agent
+from crib_env.rules import PRESETS
 
 
 def point(seconds: float, won: float, opponent: str = "greedy") -> Point:

@@ -14,21 +14,18 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-torch = pytest.importorskip("torch")
-
-from crib_training.learn.deep_monte_carlo.actors import (  # noqa: E402
+from crib_training.learn.deep_monte_carlo.actors import (
     Actor,
     ActorsLostError,
     SparseArray,
     joined,
     split_round,
 )
-from crib_training.learn.deep_monte_carlo.checkpoint import FILE, Checkpoint  # noqa: E402
-from crib_training.learn.deep_monte_carlo.loop import Training, train  # noqa: E402
-from crib_training.learn.deep_monte_carlo.settings import command  # noqa: E402
+from crib_training.learn.deep_monte_carlo.checkpoint import FILE, Checkpoint
+from crib_training.learn.deep_monte_carlo.loop import Training, train
+from crib_training.learn.deep_monte_carlo.settings import command
 
-from played_here import Here, played_here, small, tensors_of  # noqa: E402
+from played_here import Here, played_here, small, tensors_of
 
 
 @pytest.mark.parametrize("env", ["six_card_v0", "table_top_v0"])

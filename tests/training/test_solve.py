@@ -134,7 +134,6 @@ def test_ranges_are_what_is_left_of_the_deck() -> None:
 
 @pytest.mark.slow
 def test_resuming_comes_to_the_same(tmp_path: Path) -> None:
-    pytest.importorskip("rich")
     from crib_training.solve.solver import Solver
 
     rules = find_rules("five_card", TwoHandRules)

@@ -1,0 +1,51 @@
+"""Every command in every game, with nothing given but the agents, the game and a small size.
+
+`crib train`, whose methods have settings of their own, is tested in `tests/training`.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from commands import crib
+from crib_env import ENVIRONMENTS
+
+ENVIRONMENT_COMMANDS = (
+    "evaluate greedy random --pairs 2 --env",
+    "evaluate rule_based greedy --pairs 2 --adjust never --no-games --env",
+    "tournament greedy random --pairs 2 --workers 0 --env",
+    "rate random --pairs 1 --env",
+    "warmup --agents random --envs",
+)
+# What needs a deal of two hands; where it has none, one line says so.
+TWO_HANDS = ("distill --env", "exploit random --env", "solve --env")
+MANY_HANDS = ("three_hand_v0", "four_hand_v0", "table_top_v0")
+GAMES = ("six", "match", "five", "three", "four", "cut-throat", "table-top", "partners", "ship",
+         "ship-partners")  # fmt: skip
+TABLE_COMMANDS = (
+    "replay greedy random --game",
+    "watch greedy random --speed 1 --seed 1 --game",
+)
+
+
+@pytest.mark.parametrize(
+    ("words", "game"),
+    [*product(ENVIRONMENT_COMMANDS, ENVIRONMENTS), *product(TABLE_COMMANDS, GAMES)],
+)
+def test_a_command_takes_every_game(words: str, game: str, tmp_path: Path) -> None:
+    ran = crib(*words.split(), game, folder=tmp_path)
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout
+
+
+@pytest.mark.parametrize(("words", "game"), product(TWO_HANDS, MANY_HANDS))
+def test_a_command_for_two_hands_says_so_in_one_line(words: str, game: str, tmp_path: Path) -> None:
+    ran = crib(*words.split(), game, folder=tmp_path)
+    assert ran.returncode == 2
+    assert ran.stdout == ""
+    assert ran.stderr.count("\n") == 1
+    assert ran.stderr.startswith("error: ")
+    assert not list(tmp_path.rglob("*.safetensors"))
