@@ -20,6 +20,11 @@ HONOURS = frozenset({"target", "match_target", "partners_confer", "two_hand.heel
 FOR_POINTS = TwoHandRules.of_a_match | {"target", "heels", "score_difference", "partners_confer"}
 
 
+def presets_of(family: str) -> tuple[Rules, ...]:
+    """Return the presets of one family: the ``known_rules`` of an agent that plays no other."""
+    return tuple(rules for rules in PRESETS.values() if rules.family == family)
+
+
 def refuse_other_views(name: str, views: Views, *families: Family) -> None:
     """Raise a ValueError unless the views are of a game of the families that ``name`` plays."""
     if all(views.dtype != family.view for family in families):
