@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import asdict
 from typing import Any
 
@@ -9,6 +10,8 @@ from crib_agents.files import shown
 from crib_env.engine.family import Family
 from crib_env.policy import Views
 from crib_env.rules import PRESETS, Rules, TwoHandRules
+
+LONGEST = 400  # characters shown of an error
 
 # What the expert honours: its tables are measured under the presets. In the two-hand games its
 # judge adjusts the measured points to other heels.
@@ -31,6 +34,13 @@ def refuse_other_views(name: str, views: Views, *families: Family) -> None:
         played = " and ".join(family.name for family in families)
         raise ValueError(f"{name} plays only {played}, got views of fields "
                          f"{', '.join(views.dtype.names or ('none',))}")  # fmt: skip
+
+
+def one_line(error: BaseException) -> str:
+    """Return what an error says first: a line without a terminal's colours, not too long."""
+    plain = re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", str(error))
+    text = next(filter(None, map(str.strip, plain.splitlines())), type(error).__name__)
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]} ..."
 
 
 def fields_of(rules: Rules) -> dict[str, Any]:
