@@ -6,7 +6,7 @@ none of its choices depends on it. All other fields must have the values of rule
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import fields
 from functools import cache
 from typing import Any, NamedTuple
@@ -31,8 +31,9 @@ def refuse_rules(agent: Any, rules: Rules, episode: str | None = None) -> None:
             - ``honours``, a set of names of fields, ``"target"``, or of one family's alone,
               ``"two_hand.heels"``; None or absent: every field, for who wrote the agent answers
               for it.
-            - ``known_rules``, the rules by which alone it plays in all other fields; by default the
-              presets.
+            - ``known_rules``, the rules by which alone it plays in all other fields; it plays no
+              other families' games. By default the presets.
+            - ``acts``, by the names of the families whose games alone it plays.
             - ``other_rules``, a few words on what to do under other rules.
             - ``refuse_rules(rules, episode)``, in place of all this, of an agent that asks others.
         rules: what is to be played.
@@ -44,9 +45,39 @@ def refuse_rules(agent: Any, rules: Rules, episode: str | None = None) -> None:
     """
     if (check := getattr(agent, "refuse_rules", None)) is not None:
         check(rules, episode)
-        return
+    else:
+        refuse_undeclared(agent, rules, episode)
+
+
+def refuse_undeclared(agent: Any, rules: Rules, episode: str | None = None) -> None:
+    """Raise a ValueError unless an agent's attributes declare these rules; see `refuse_rules`."""
+    known: Collection[Rules] = getattr(agent, "known_rules", ())
+    acts: Collection[str] = getattr(agent, "acts", ())
+    if known:
+        refuse_family(agent, rules, {one.family for one in known}, known)
+    if acts:
+        refuse_family(agent, rules, acts)
     found = {name: getattr(rules, name) for name in rules.decisive_fields(episode)}
     _refuse(agent, rules.family, found)
+
+
+def refuse_family(
+    agent: Any, rules: Rules, families: Collection[str], known: Collection[Rules] = ()
+) -> None:
+    """Raise a ValueError unless these rules are of one of the families that an agent plays.
+
+    Args:
+        agent, rules: see `refuse_rules`.
+        families: by name, or by the import path of their package.
+        known: the rules that the error names; by default the presets of the families.
+    """
+    if rules.family in families or rules.engine in families:
+        return
+    names = [one.name for one in known or PRESETS.values() if one.family in families]
+    raise ValueError(
+        f"{agent.name} does not play {rules.name}: it plays {', '.join(names) or 'other games'}; "
+        f"{getattr(agent, 'other_rules', ANY_RULES)}"
+    )
 
 
 def refuse_views(agent: Any, views: Any) -> None:

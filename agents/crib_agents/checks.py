@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import asdict
 from typing import Any
 
@@ -9,6 +10,8 @@ from crib_agents.files import shown
 from crib_env.engine.family import Family
 from crib_env.policy import Views
 from crib_env.rules import PRESETS, Rules, TwoHandRules
+
+LONGEST = 400  # characters shown of an error
 
 # What the expert honours: its tables are measured under the presets. In the two-hand games its
 # judge adjusts the measured points to other heels.
@@ -20,12 +23,24 @@ HONOURS = frozenset({"target", "match_target", "partners_confer", "two_hand.heel
 FOR_POINTS = TwoHandRules.of_a_match | {"target", "heels", "score_difference", "partners_confer"}
 
 
+def presets_of(family: str) -> tuple[Rules, ...]:
+    """Return the presets of one family: the ``known_rules`` of an agent that plays no other."""
+    return tuple(rules for rules in PRESETS.values() if rules.family == family)
+
+
 def refuse_other_views(name: str, views: Views, *families: Family) -> None:
     """Raise a ValueError unless the views are of a game of the families that ``name`` plays."""
     if all(views.dtype != family.view for family in families):
         played = " and ".join(family.name for family in families)
         raise ValueError(f"{name} plays only {played}, got views of fields "
                          f"{', '.join(views.dtype.names or ('none',))}")  # fmt: skip
+
+
+def one_line(error: BaseException) -> str:
+    """Return what an error says first: a line without a terminal's colours, not too long."""
+    plain = re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", str(error))
+    text = next(filter(None, map(str.strip, plain.splitlines())), type(error).__name__)
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]} ..."
 
 
 def fields_of(rules: Rules) -> dict[str, Any]:

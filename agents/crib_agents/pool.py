@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import copy
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
 import numpy as np
 
-from crib_agents.adapters.phased import PhasedAgent
-from crib_agents.adapters.scored import ScoredAgent
+from crib_agents.adapters.frozen import frozen
 from crib_env.arrays import Doubles
 from crib_env.policy import Agent, Opponent, find_agent
 
@@ -78,9 +76,9 @@ class Pool:
     def add(self, policy: Opponent | Any, name: str | None = None) -> Agent:
         """Add a policy as it now is; if the pool is full, the oldest is dropped.
 
-        A network or a model is copied, also within a `PhasedAgent`, so later training does not
-        change it; of any other object the copy is shallow. Past policies are usually meant to be
-        drawn from: ``from_torch(net, sample=True, ...)``.
+        The copy is deep: networks, models and what a function reads are copied, so later training
+        does not change it. Past policies are usually meant to be drawn from:
+        ``from_torch(net, sample=True, ...)``.
 
         Args:
             policy: whatever an environment takes as its opponent.
@@ -90,10 +88,10 @@ class Pool:
             the agent in the pool.
 
         Raises:
-            ValueError: a name that is in the pool already.
+            ValueError: a name that is in the pool already, or a policy that cannot be copied.
             TypeError: what is no agent and none can be made of.
         """
-        agent = _copy_of(find_agent(policy))
+        agent = frozen(find_agent(policy))
         if name is not None:
             agent.name = name
         if any(agent.name == other.name for other in self._agents):
@@ -115,10 +113,21 @@ class Pool:
             envs: the environment: Gymnasium, vector, tensors or Stable-Baselines3.
             dones: what its step returned: whether the episode ended, or of N games [N].
             info: likewise; of Stable-Baselines3 the list of infos.
+
+        Raises:
+            ValueError: another opponent than the pool's policy has its name.
         """
-        names, sides = envs.unwrapped.opponent_names, envs.unwrapped.batch.sides
+        names, batch = envs.unwrapped.opponent_names, envs.unwrapped.batch
+        policies = {agent.name: agent for agent in self._agents}
+        for agent in batch.opponents.agents:
+            if policies.get(agent.name, agent) is not agent:
+                raise ValueError(
+                    f"an opponent is called {agent.name!r}, as a policy in the pool is, so their "
+                    "results cannot be told apart: name it otherwise, such as "
+                    "from_torch(net, name=...), or the policy: pool.add(net, name=...)"
+                )
         for seat, winner, opponent in zip(*_endings(dones, info), strict=True):
-            self.note(names[opponent], 0.5 if winner < 0 else float(winner == sides[seat]))
+            self.note(names[opponent], 0.5 if winner < 0 else float(winner == batch.sides[seat]))
 
     def note(self, name: str, won: float) -> None:
         """Note one episode against a policy; one that is not in the pool is ignored.
@@ -151,7 +160,7 @@ class Pool:
         weights = np.ones(len(self))
         if self.by == "recency":
             weights *= self.decay ** np.arange(len(self))[::-1]
-        elif self.by == "results":
+        elif self.by == "results" and len(self):
             lost = 1 - np.array(list(self.win_rates().values()))
             weights *= (lost / lost.max()) ** self.sharpness
         total: Doubles = weights / weights.sum()
@@ -186,16 +195,6 @@ def _whole(name: str, value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
         raise ValueError(f"{name} must be 1 or more, a whole number, got {value!r}")
     return int(value)
-
-
-def _copy_of(agent: Agent) -> Agent:
-    """Return an agent that later training of the one given does not change."""
-    if isinstance(agent, ScoredAgent):
-        return copy.deepcopy(agent)
-    agent = copy.copy(agent)
-    if isinstance(agent, PhasedAgent):
-        agent.discard, agent.pegging = _copy_of(agent.discard), _copy_of(agent.pegging)
-    return agent
 
 
 def _endings(dones: Any, info: Any) -> list[list[int]]:

@@ -187,6 +187,28 @@ def test_a_function_or_module_of_torch_is_an_agent() -> None:
         from_torch(lambda observations, masks: masks * float("nan")).act(views, None)
 
 
+@pytest.mark.parametrize("sample", [False, True])
+def test_infinite_scores_are_refused_where_no_finite_one_is_best(sample: bool) -> None:
+    """`act` and `action_probabilities` answer alike, or raise alike."""
+    views, rng = views_of(), np.random.default_rng(1)
+    _, masks = encode(views)
+    lowest = masks.argmax(axis=1)
+
+    def scores(value: float, others: float) -> Any:
+        found = np.full(masks.shape, others)
+        found[np.arange(len(views)), lowest] = value
+        return from_torch(lambda observations: torch.as_tensor(found), name="mine", sample=sample)
+
+    for agent in (scores(np.inf, 0.0), scores(np.inf, np.inf), scores(-np.inf, -np.inf)):
+        with pytest.raises(ValueError, match="some scores of mine are infinite"):
+            agent.act(views, rng)
+        with pytest.raises(ValueError, match="some scores of mine are infinite"):
+            agent.action_probabilities(views)
+    certain = scores(1.0, -np.inf)  # as of a network that masks by itself
+    assert np.array_equal(certain.act(views, rng), lowest)
+    assert (certain.action_probabilities(views)[np.arange(len(views)), lowest] == 1).all()
+
+
 class Recorded(torch.nn.Module):
     """A network that remembers what it was given, and is not in its evaluation mode."""
 

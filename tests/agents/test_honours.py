@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import fields, replace
-from typing import Any
+from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -12,12 +14,17 @@ from crib_agents.adapters.process import ProcessAgent
 from crib_agents.adapters.timed import Timed
 from crib_agents.expert.two_hand.pegging.expert import PeggingExpert
 from crib_play.table.session import Session
+from crib_training.evaluation.duplicate import play_pairs
+from crib_training.evaluation.referee import Referee
+from crib_training.evaluation.rotation import play_sets
+from crib_training.loading import find_env
 
+from commands import crib
 from crib_env import discard_v0, six_card_v0
 from crib_env.batch import GameBatch
 from crib_env.game import Game
 from crib_env.honours import refuse_rules, refuse_views
-from crib_env.policy import Agent, find_agent
+from crib_env.policy import Act, Agent, CompiledAgent, find_agent
 from crib_env.rules import PRESETS, Rules
 from not_played import plays
 
@@ -171,6 +178,66 @@ def test_an_environment_refuses_it_when_it_is_bound(form: str, name: str) -> Non
     ):
         BOUND[form](find_agent(name))
     BOUND[form](find_agent("greedy"))
+
+
+REFUSED = {  # agents, and a game that they do not play
+    "two agents joined": ("random/greedy", "four_hand_v0"),
+    "two agents joined, at Table Top": ("random/greedy", "table_top_v0"),
+    "a player in plain Python": ("examples.plain_player:KeepsFives", "table_top_v0"),
+    "an agent of one family": ("learned_mixed", "four_hand_v0"),
+    "compiled, of one family": ("test_honours:TwoHandsAlone", "three_hand_v0"),
+    "an expert of one family": ("crib_agents.expert.table_top:TableTopExpert", "six_card_v0"),
+    "in a process of its own": ("process:random/greedy", "four_hand_v0"),
+}  # fmt: skip
+COMMANDS = {
+    "tournament": "tournament greedy {agent} --env {env} --pairs 1 --workers 0 --out {out}",
+    "evaluate": "evaluate greedy {agent} --env {env} --pairs 1",
+    "evaluate, first": "evaluate {agent} greedy --env {env} --pairs 1 --no-games",
+    "rate": "rate {agent} --env {env} --pairs 1 --out {out}",
+    "watch": "watch greedy {agent} --game {table}",
+    "replay": "replay {agent} greedy --game {table} --out {out}.html",
+}
+TABLES = {"four_hand_v0": "four", "three_hand_v0": "three", "table_top_v0": "table-top",
+          "six_card_v0": "six"}  # fmt: skip
+
+
+class TwoHandsAlone(CompiledAgent):
+    """A compiled agent of the two-hand games that says nothing of rules."""
+
+    name = "two_hands_alone"
+    acts: ClassVar[dict[str, Act]] = {"two_hand": lambda view, rng, table, weights: view["hand"][0]}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("kind", REFUSED)
+def test_no_game_is_played_with_an_agent_that_does_not_play_it(
+    kind: str, command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def played(*_: object) -> None:
+        raise AssertionError("a game has begun")
+
+    monkeypatch.setattr(GameBatch, "step", played)
+    monkeypatch.setattr(Session, "answer", played)
+    agent, env = REFUSED[kind]
+    words = COMMANDS[command].format(agent=agent, env=env, table=TABLES[env], out=tmp_path / "out")
+    ended = crib(*words.split())
+    assert ended.returncode == 2, ended.stderr
+    assert len(ended.stderr.splitlines()) == 1
+    assert re.match(r"error: .* does not play ", ended.stderr)
+    assert not list(tmp_path.rglob("*.*"))
+
+
+@pytest.mark.parametrize(
+    "kind", [kind for kind in REFUSED if REFUSED[kind][1] in ("three_hand_v0", "six_card_v0")]
+)
+def test_pairs_and_sets_in_python_refuse_it_too(kind: str) -> None:
+    agent, env = REFUSED[kind]
+    rules = find_env(env).rules
+    play: Any = play_sets if env == "three_hand_v0" else play_pairs
+    both = find_agent("greedy"), find_agent(agent)
+    for first, second in (both, both[::-1]):
+        with pytest.raises(ValueError, match="does not play"):
+            play(PRESETS[rules], "game", Referee(first), Referee(second), 1, 1)
 
 
 def wrapped(kind: str) -> Agent:

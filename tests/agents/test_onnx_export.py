@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,9 @@ from sb3_contrib import QRDQN, MaskablePPO
 from torch import nn
 
 from crib_env import env_module, six_card_v0
+from crib_env.engine.family import find_family
 from learned_nets import views_of
+from onnx_files import write_layer
 
 torch.set_num_threads(1)
 DEALS = 400
@@ -38,6 +41,24 @@ class Masked(nn.Module):
     def forward(self, observations: torch.Tensor, masks: torch.Tensor) -> torch.Tensor:
         out: torch.Tensor = self.layers(observations).masked_fill(~masks, -1e9)
         return out
+
+
+class Branches(nn.Module):
+    """A network whose code depends on its numbers, which cannot be exported."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = nn.Linear(425, 52)
+
+    def forward(self, observations: torch.Tensor) -> torch.Tensor:
+        scores: torch.Tensor = self.layer(observations)
+        return scores if scores.sum() > 0 else -scores
+
+
+def with_bias(value: float) -> nn.Module:
+    net = nn.Linear(425, 52)
+    nn.init.constant_(net.bias, value)
+    return net
 
 
 class Vector(nn.Module):
@@ -154,27 +175,79 @@ def test_a_module_is_left_in_its_own_mode(tmp_path: Path) -> None:
         ("greedy", "greedy is not a network of observations: what can be exported"),
         (nn.Linear(425, 52), r"does not say by which rules it plays: make it by from_torch\("),
         (from_torch(lambda observations: observations, rules="hoyle"), "is not a PyTorch module"),
-        (from_torch(nn.Linear(7, 52), rules="hoyle", name="short"), "PyTorch cannot export short"),
+        (from_torch(nn.Linear(7, 52), rules="hoyle"), r"exported.*\(24, 425\).*425 and 7x52"),
+        (from_torch(nn.Linear(425, 51), rules="hoyle"), "cannot be exported.*score for each of 52"),
+        (from_torch(nn.Linear(425, 52).half(), rules="hoyle"), "cannot be exported.* dtype"),
+        (from_torch(nn.Linear(425, 52).double(), rules="hoyle"), "cannot be exported.* dtype"),
+        (from_torch(with_bias(float("nan")), rules="hoyle"), "cannot be exported.*not a number"),
+        (from_torch(with_bias(float("inf")), rules="hoyle"), "cannot be exported.*are infinite"),
+        (from_torch(Branches(), rules="hoyle"), "PyTorch cannot export Branches: Guard"),
     ],
 )
-def test_what_cannot_be_exported_is_refused(agent: Any, why: str, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=why):
-        to_onnx(agent, tmp_path / "mine.onnx")
+def test_what_cannot_be_exported_is_refused(
+    agent: Any, why: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "mine.onnx"
+    path.write_bytes(b"a good file")
+    with pytest.raises(ValueError, match=why) as refused:
+        to_onnx(agent, path)
+    assert len(str(refused.value).splitlines()) == 1
+    assert "\x1b" not in str(refused.value)
+    assert capfd.readouterr() == ("", "")
+    assert [one.read_bytes() for one in tmp_path.iterdir()] == [b"a good file"]
+
+
+def test_a_network_that_is_exported_wrongly_is_not_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As onnxruntime's or PyTorch's errors would have it."""
+    other = from_torch(nn.Linear(425, 52), rules="hoyle")
+    monkeypatch.setattr("crib_agents.adapters.export.read_onnx", lambda *_: other)
+    with pytest.raises(ValueError, match=r"mine\.onnx is not written: .* scores differ"):
+        to_onnx(from_torch(nn.Linear(425, 52), rules="hoyle"), tmp_path / "mine.onnx")
     assert not list(tmp_path.iterdir())
 
 
-def test_a_file_of_another_observation_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize(
+    ("about", "why"),
+    [
+        ({"version": 99}, "expected the format 'crib_env policy' version 1, found .* version 99"),
+        ({"format": "chess"}, "found 'chess' version 1"),
+        ({"sample": "no"}, "must say true or false of 'sample', found 'no'"),
+        ({"suits": 7}, "suits must be"),
+        ("[" * 100_000, "its metadata are nested too deeply"),
+        ('{"rules":' * 50_000, "its metadata are nested too deeply"),
+        ("[1]", r"its metadata are not a JSON object: \[1\]"),
+        ("{", "Expecting property name"),
+    ],
+)
+def test_metadata_that_do_not_fit_are_refused(about: Any, why: str, tmp_path: Path) -> None:
+    path = tmp_path / "mine.onnx"
+    if not isinstance(about, str):
+        about = json.dumps(header("six_card_v0", "hoyle", find_family("two_hand")) | about)
+    write_layer(path, np.ones((425, 52)), about=about)
+    with pytest.raises(ValueError, match=rf"mine\.onnx: .*{why}") as refused:
+        from_onnx(path)
+    assert len(str(refused.value)) < 600
+
+
+@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_weights_that_are_not_finite_are_refused(known: bool, value: float, tmp_path: Path) -> None:
+    path, weights = tmp_path / "mine.onnx", np.ones((425, 52))
+    weights[300] = value
+    about = json.dumps(header("six_card_v0", "hoyle", find_family("two_hand"))) if known else None
+    write_layer(path, weights, about=about)
+    with pytest.raises(ValueError, match=r"mine\.onnx: some scores of mine are not a number"):
+        from_onnx(path)
+
+
+def test_a_file_of_another_observation_is_refused(tmp_path: Path) -> None:
     """As one would be that a version with another observation has written."""
-
-    def changed(*given: Any) -> dict[str, Any]:
-        about = header(*given)
-        (first, size), *others = about["observation_layout"]
-        return about | {"observation_layout": [[f"{first}_before", size], *others]}
-
-    monkeypatch.setattr("crib_agents.adapters.export.header", changed)
-    to_onnx(from_torch(nn.Linear(425, 52), rules="hoyle"), tmp_path / "mine.onnx")
+    about = header("six_card_v0", "hoyle", find_family("two_hand"))
+    (first, size), *others = about["observation_layout"]
+    changed = about | {"observation_layout": [[f"{first}_before", size], *others]}
+    write_layer(tmp_path / "mine.onnx", np.ones((425, 52)), about=json.dumps(changed))
     with pytest.raises(ValueError, match=r"mine\.onnx: it was trained on another observation"):
         from_onnx(tmp_path / "mine.onnx")
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import functools
+import threading
 from collections import Counter
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from crib_agents import Pool, from_torch
+from crib_agents import Pool, ScoredAgent, from_torch
 from crib_agents.adapters.phased import PhasedAgent
+from crib_agents.pool import WAYS
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.vec_env import VecNormalize
@@ -118,6 +121,138 @@ def test_a_network_stays_as_it_was_when_added() -> None:
     with pytest.raises(ValueError, match="a policy named 'past' is in the pool already"):
         pool.add(net, name="past")
     assert pool.add(net, name="newer") is list(pool)[-1]
+
+
+LATER = nn.Linear(425, 52)  # a variable of the module, as in a script
+
+
+def by_variable(observations: torch.Tensor) -> torch.Tensor:
+    return LATER(observations)
+
+
+def through_another(observations: torch.Tensor) -> torch.Tensor:
+    return by_variable(observations)
+
+
+class Holder:
+    """An object of anyone's with a network in it."""
+
+    def __init__(self, net: nn.Module) -> None:
+        self.net = net
+
+    def __call__(self, observations: torch.Tensor) -> Any:
+        return self.net(observations)
+
+    def scores(self, observations: torch.Tensor) -> Any:
+        return self.net(observations)
+
+
+class Own:
+    """An agent of anyone's, which asks a network."""
+
+    name = "own"
+
+    def __init__(self, net: nn.Module) -> None:
+        self.inner = from_torch(net)
+
+    def act(self, views: Any, rng: np.random.Generator) -> Any:
+        return self.inner.act(views, rng)
+
+
+def in_a_closure(net: nn.Module) -> Any:
+    def outer(observations: torch.Tensor) -> Any:
+        return torch.cat([net(one) for one in (observations,)])
+
+    return from_torch(lambda observations: outer(observations))
+
+
+def by_a_view(net: nn.Module) -> Any:
+    agent = from_torch(net)
+    return lambda view, rng: int(agent.act(view, rng))
+
+
+READ = {
+    "a function's variable": in_a_closure,
+    "a partial function": lambda net: from_torch(
+        functools.partial(lambda one, observations: one(observations), net), masks=False
+    ),
+    "a method": lambda net: from_torch(Holder(net).scores),
+    "an object that is called": lambda net: from_torch(Holder(net), masks=False),
+    "scores of one's own": lambda net: ScoredAgent(
+        lambda observations, masks: net(torch.as_tensor(observations).float()).detach().numpy(),
+        "own scores",
+    ),
+    "an agent's attribute": Own,
+    "a function of a view": by_a_view,
+    "a wrapped method of a module": lambda net: from_torch(net.forward),
+}
+
+
+@pytest.mark.parametrize("kind", READ)
+def test_a_network_that_is_read_somewhere_stays_as_it_was_when_added(kind: str) -> None:
+    net, views = nn.Linear(425, 52), views_of("hoyle", 10, 1)
+    agent, rng = find_agent(READ[kind](net)), np.random.default_rng(1)
+    before = agent.act(views, rng)
+    past = Pool().add(agent)
+    with torch.no_grad():
+        net.weight.mul_(-1)
+        net.bias.mul_(-1)
+    assert np.array_equal(past.act(views, rng), before)
+    assert not np.array_equal(agent.act(views, rng), before)
+
+
+def test_a_network_in_a_variable_of_the_module_stays_as_it_was_when_added() -> None:
+    views, agent = views_of("hoyle", 10, 1), from_torch(through_another)
+    before, past = agent.action_values(views), Pool().add(agent)
+    with torch.no_grad():
+        LATER.weight.mul_(-1)
+    assert np.array_equal(past.action_values(views), before, equal_nan=True)  # type: ignore[attr-defined]
+    assert not np.array_equal(agent.action_values(views), before, equal_nan=True)
+
+
+def test_a_module_with_a_tensor_that_was_computed_is_copied() -> None:
+    """Such as the weight under weight_norm, or a result that was stored: deepcopy refuses it."""
+    net = nn.Linear(425, 52)
+    net.stored = net(torch.zeros(425))  # type: ignore[assignment]
+    views, pool = views_of("hoyle", 10, 1), Pool()
+    normed = torch.nn.utils.weight_norm(nn.Linear(425, 52))  # type: ignore[no-untyped-call]
+    for one in (net, normed):
+        before = from_torch(one).action_values(views)
+        past = pool.add(one, name=f"past {len(pool)}")
+        with torch.no_grad():
+            for part in one.parameters():
+                part.mul_(-1)
+        assert np.array_equal(past.action_values(views), before, equal_nan=True)  # type: ignore[attr-defined]
+
+
+def test_what_cannot_be_copied_is_refused_in_a_sentence() -> None:
+    lock, pool = threading.Lock(), Pool()
+    net = nn.Linear(425, 52)
+    with pytest.raises(
+        ValueError, match=r"'locked' cannot be copied \(TypeError: .*lock.*\)"
+    ) as no:
+        pool.add(from_torch(lambda observations: (lock, net(observations))[1], name="locked"))
+    assert "\n" not in str(no.value)
+    assert len(pool) == 0
+    net.held = [net(torch.zeros(425))]  # type: ignore[assignment]
+    with pytest.raises(ValueError, match=r"'Linear' cannot be copied \(RuntimeError: Only Tensors"):
+        pool.add(net)
+
+
+@pytest.mark.parametrize("together", [True, False])
+@pytest.mark.parametrize("form", ["gym_env", "vector_env", "torch_env", "sb3_env"])
+def test_a_result_is_not_noted_for_another_opponent_of_that_name(form: str, together: bool) -> None:
+    pool = Pool(by="results")
+    pool.add(nn.Linear(425, 52))
+    stranger = from_torch(nn.Linear(425, 52))
+    opponents = [(stranger, 1.0), *(pool.sample() if together else [])]
+    make, n = getattr(six_card_v0, form), [] if form == "gym_env" else [4]
+    env = make(*n, opponent=opponents)
+    with pytest.raises(ValueError, match="an opponent is called 'Linear', as a policy in the pool"):
+        pool.record(env, np.zeros(4, dtype=bool), {})
+    assert pool.win_rates() == {"Linear": 0.5}
+    env = make(*n, opponent=[(from_torch(nn.Linear(425, 52), name="mine"), 1), *pool.sample()])
+    pool.record(env, np.zeros(4, dtype=bool), {})
 
 
 def test_networks_of_the_two_phases_stay_as_they_were_when_added() -> None:
@@ -241,6 +376,8 @@ def test_settings_out_of_their_range_are_refused(keywords: dict[str, Any], why: 
 def test_an_empty_pool_and_a_draw_of_none_are_refused() -> None:
     with pytest.raises(ValueError, match=r"the pool is empty: add\(policy\) first"):
         Pool().sample()
+    for by in WAYS:
+        assert Pool(by=by).probabilities().shape == (0,)
     with pytest.raises(ValueError, match="count must be 1 or more, a whole number, got 0"):
         pool_of(1).sample(0)
     with pytest.raises(ValueError, match=r"count must be 1 or more, a whole number, got 1\.5"):

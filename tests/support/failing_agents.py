@@ -70,6 +70,13 @@ class Halves(Failing):
         return actions / 2
 
 
+class Refuses:
+    name = "refuses"
+
+    def act(self, views: Any, rng: np.random.Generator) -> Any:
+        raise ValueError("no table top")
+
+
 class Rambles(Failing):
     name = "rambles"
 

@@ -31,8 +31,10 @@ def tensor_type(name: str, batch: int | None, width: int) -> bytes:
     return field(1, name) + field(2, field(1, field(1, FLOAT) + field(2, shape)))
 
 
-def write_layer(path: Path, weights: Any, batch: int | None = None) -> None:
-    """Write the network of one layer, float32[size, actions]."""
+def write_layer(
+    path: Path, weights: Any, batch: int | None = None, about: str | None = None
+) -> None:
+    """Write the network of one layer, float32[size, actions], with metadata of ours if given."""
     size, actions = weights.shape
     node = field(1, "observations") + field(1, "weights") + field(2, "scores") + field(4, "MatMul")
     held = field(1, size) + field(1, actions) + field(2, FLOAT) + field(8, "weights")
@@ -43,4 +45,5 @@ def write_layer(path: Path, weights: Any, batch: int | None = None) -> None:
         + field(11, tensor_type("observations", batch, size))
         + field(12, tensor_type("scores", batch, actions))
     )
-    path.write_bytes(field(1, 8) + field(7, graph) + field(8, field(2, 13)))
+    noted = b"" if about is None else field(14, field(1, "crib_env") + field(2, about))
+    path.write_bytes(field(1, 8) + field(7, graph) + field(8, field(2, 13)) + noted)

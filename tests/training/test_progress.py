@@ -237,11 +237,11 @@ def test_evaluate_says_who_failed_in_every_single_deal(
 ) -> None:
     from crib_training.command_line import main
 
-    words = ["evaluate", "examples.plain_player:KeepsFives", "random", "--env", "table_top_v0"]
+    words = ["evaluate", "failing_agents:Refuses", "random", "--env", "table_top_v0"]
     with pytest.raises(SystemExit) as end:
         main([*words, "--pairs", "1", "--no-games"])
     assert end.value.code == 1
     captured = capsys.readouterr()
     assert "points per deal more than" not in captured.out
-    assert "keeps_fives plays only two_hand" in captured.err
-    assert "(forfeited: keeps_fives 2)" in captured.err
+    assert "no table top" in captured.err
+    assert "(forfeited: refuses 2)" in captured.err

@@ -90,7 +90,8 @@ def play(
     """Play an agent against every other built-in one that plays the game, or ``opponents``.
 
     Raises:
-        ValueError: a number of pairs or of players, or a seed, that cannot be.
+        ValueError: a number of pairs or of players, or a seed, that cannot be, or an agent does
+            not play by the rules.
         IllegalActionError: the agent chose an illegal action.
     """
     _, rules = find_game(maker.name)
@@ -101,8 +102,8 @@ def play(
     name = name or agent.name
     if opponents is None:
         opponents = [other for other in BUILT_IN if other != name and _plays(other, rules)]
-    for opponent in opponents:  # before any game is played
-        refuse_rules(load_agent(opponent), rules, "game")
+    for one in (agent, *map(load_agent, opponents)):  # before any game is played
+        refuse_rules(in_phase(maker, one), rules, "game")
     games = {}
     with Progress(f"rating {name}", len(opponents) * pairs) as progress:
         for opponent in opponents:  # on the same deals, so that agents compare pair by pair

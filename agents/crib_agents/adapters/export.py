@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import io
 import json
 import logging
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 
-from crib_agents.adapters.learned import PolicyNetAgent, header
-from crib_agents.adapters.nets import ABOUT, TorchScore
+import numpy as np
+
+from crib_agents.adapters.learned import PolicyNetAgent, header, rules_of_header
+from crib_agents.adapters.nets import ABOUT, TorchScore, read_onnx, trial_views
 from crib_agents.adapters.sb3 import MASKS, SB3Score
 from crib_agents.adapters.scored import ScoredAgent
+from crib_agents.checks import one_line
 from crib_agents.files import write_whole
 from crib_env.engine.family import find_family
 from crib_env.errors import comes_with
 from crib_env.policy import Opponent, find_agent
 
+CLOSE = 1e-3  # of scores, absolute or relative
 OPSET = 18  # what PyTorch writes without translating, and what onnxruntime 1.20 reads
 WAYS = (
     "what can be exported is a .safetensors policy of `crib train` by any method but "
@@ -41,7 +46,8 @@ def to_onnx(agent: Opponent | Any, path: str | Path) -> None:
         path: of the file to write; its folder is made.
 
     Raises:
-        ValueError: the agent has no such network or names no rules, or PyTorch cannot export it.
+        ValueError: the agent has no such network, names no rules or cannot play, or PyTorch cannot
+            export it, or what it exports plays otherwise. A file that is there stays.
     """
     with comes_with("onnx"):
         import onnx  # noqa: F401 - one error for all who lack them
@@ -54,6 +60,13 @@ def to_onnx(agent: Opponent | Any, path: str | Path) -> None:
         raise ValueError(f"{agent.name} is not a network of observations: {WAYS}")
     module, takes_masks = _module_of(agent)
     about = _about(agent)
+    views = trial_views(rules_of_header(about))
+    try:
+        expected = agent.action_values(views)
+    except ValueError as error:
+        raise ValueError(
+            f"{agent.name} cannot be exported, since it cannot play: {error}"
+        ) from error
     sizes = sum(size for _, size in about["observation_layout"]), about["actions"]
     given: tuple[Any, ...] = (torch.zeros(2, sizes[0]),)
     if takes_masks:
@@ -68,15 +81,26 @@ def to_onnx(agent: Opponent | Any, path: str | Path) -> None:
                 dynamic_shapes=[{0: torch.export.Dim("batch")}] * len(given),
             )  # fmt: skip
     except Exception as error:  # torch.export has an error class for every stage
-        why = str(error).strip().partition("\n")[0]
-        raise ValueError(f"PyTorch cannot export {agent.name}: {why}") from error
+        first: BaseException = error
+        while first.__cause__ is not None:
+            first = first.__cause__
+        why = f"{type(first).__name__}: {one_line(first)}"
+        raise ValueError(f"PyTorch cannot export {agent.name}: {why}") from None
     finally:
         for part in training:
             part.training = True
     assert program is not None
     program.model.metadata_props[ABOUT] = json.dumps(about)
+    data = program.model_proto.SerializeToString()
+    found = read_onnx(data, str(path), agent.name).action_values(views)
+    if not np.allclose(found, expected, rtol=CLOSE, atol=CLOSE, equal_nan=True):
+        worst = np.nanmax(np.abs(found - expected))
+        raise ValueError(
+            f"{path} is not written: the exported network's scores differ from {agent.name}'s by "
+            f"up to {worst:.2g}"
+        )
     Path(path).parent.mkdir(parents=True, exist_ok=True)
-    write_whole(Path(path), program.model_proto.SerializeToString())
+    write_whole(Path(path), data)
 
 
 def _about(agent: ScoredAgent) -> dict[str, Any]:
@@ -114,13 +138,13 @@ def _module_of(agent: ScoredAgent) -> tuple[Any, bool]:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Suppress the exporter's messages."""
-    logger = logging.getLogger("torch.onnx")
-    level = logger.level
-    logger.setLevel(logging.ERROR)
+    """Suppress the exporter's messages: several loggers print whole graphs."""
+    before = logging.root.manager.disable
+    logging.disable(logging.CRITICAL)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            yield
+            with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+                yield
     finally:
-        logger.setLevel(level)
+        logging.disable(before)

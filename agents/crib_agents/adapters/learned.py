@@ -103,7 +103,7 @@ class PolicyNetAgent(ScoredAgent):
             self._logits,
             name,
             features=about.get("features"),
-            sample=about.get("sample") is True if sample is None else sample,
+            sample=samples(about) if sample is None else sample,
             rules=rules,
             suits=str(about.get("suits", "real")),
         )
@@ -128,7 +128,7 @@ class PolicyNetAgent(ScoredAgent):
         """
         about, tensors = read_header(path)
         try:
-            check_format(about, FORMAT, WITH_FEATURES if about.get("features") else FORMAT_VERSION)
+            check_format(about, FORMAT, version_of(about))
         except ValueError as error:
             raise ValueError(f"{path} is not a policy: {error}") from None
         heads = ActionHead.names() if about.get("features") else set()
@@ -185,9 +185,7 @@ class PolicyNetAgent(ScoredAgent):
         logits = x @ weight.T + bias
         if self.head is not None:
             logits += self.head.logits(x, features, masks)
-        # Numbers that overflowed are low, but above what is not legal.
-        low = float(np.finfo(np.float32).min)
-        found: Floats = np.nan_to_num(logits, nan=low)
+        found: Floats = logits
         return found
 
 
@@ -209,6 +207,23 @@ def family_of_header(about: dict[str, Any], rules: Rules) -> tuple[Family, int]:
         raise ValueError(f"it was trained on {shown(about.get('actions'))} actions of "
                          f"{environment}, which has {family.actions}")  # fmt: skip
     return family, level
+
+
+def samples(about: dict[str, Any]) -> bool:
+    """Return whether a header says that the agent draws; older headers say nothing.
+
+    Raises:
+        ValueError: it says neither yes nor no.
+    """
+    said = about.get("sample", False)
+    if not isinstance(said, bool):
+        raise ValueError(f"its header must say true or false of 'sample', found {shown(said)}")
+    return said
+
+
+def version_of(about: dict[str, Any]) -> int:
+    """Return the version that the header of a policy must have."""
+    return WITH_FEATURES if about.get("features") else FORMAT_VERSION
 
 
 def rules_of_header(about: dict[str, Any]) -> Rules:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,12 +13,23 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from crib_agents.adapters.learned import family_of_header, rules_of_header
+from crib_agents.adapters.learned import (
+    FORMAT,
+    family_of_header,
+    rules_of_header,
+    samples,
+    version_of,
+)
 from crib_agents.adapters.scored import ScoredAgent
+from crib_agents.checks import one_line
+from crib_agents.files import check_format, shown
 from crib_env.arrays import Array
 from crib_env.errors import comes_with
-from crib_env.rules import Rules, as_rules
+from crib_env.game import Game
+from crib_env.policy import Views
+from crib_env.rules import PRESETS, Rules, as_rules
 
+TRIED = 24  # decisions on which a network is tried: several deals, with discards and pegging
 ABOUT = "crib_env"  # the metadata of an .onnx file that say what it plays by
 
 DTYPES = {"tensor(float)": np.float32, "tensor(double)": np.float64, "tensor(uint8)": np.uint8,
@@ -155,24 +167,27 @@ def from_onnx(
             says, or do not draw.
 
     Raises:
-        ValueError: no such file, or its network is none of this form.
+        ValueError: no such file, or its network is none of this form, or fails on observations.
     """
+    if not Path(path).is_file():
+        raise ValueError(f"there is no file {str(path)!r}")
+    return read_onnx(Path(path).read_bytes(), str(path), name or Path(path).stem, sample)
+
+
+def read_onnx(data: bytes, path: str, name: str, sample: bool | None = None) -> ScoredAgent:
+    """Return the agent of what a file holds; see `from_onnx`."""
     with comes_with("onnx"):
         import onnxruntime
 
-    if not Path(path).exists():
-        raise ValueError(f"there is no file {str(path)!r}")
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1  # networks of this size gain nothing from more
     # Nor from its rewriting of graphs, of which some changes results: onnxruntime 1.31 fuses a
     # transposition with the product of a vector wrongly.
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     try:
-        session = onnxruntime.InferenceSession(
-            str(path), options, providers=["CPUExecutionProvider"]
-        )
+        session = onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
     except Exception as error:  # onnxruntime's errors have no class in common
-        raise ValueError(f"{path} is not a network that can run: {error}") from None
+        raise ValueError(f"{path} is not a network that can run: {one_line(error)}") from None
     inputs = session.get_inputs()
     if len(inputs) > 2 or any(one.type not in DTYPES or len(one.shape) != 2 for one in inputs):
         read = ", ".join(f"{one.name} {one.type}{one.shape}" for one in inputs)
@@ -191,19 +206,53 @@ def from_onnx(
             return run(slice(None))
         return np.concatenate([run(slice(k, k + 1)) for k in range(len(observations))])
 
-    name = name or Path(path).stem
     noted = session.get_modelmeta().custom_metadata_map.get(ABOUT)
     if noted is None:
         known = size if isinstance(size, int) else None
-        return ScoredAgent(score, name, size=known, sample=bool(sample))
+        agent = ScoredAgent(score, name, size=known, sample=bool(sample))
+        try:
+            for rules in readable(agent)[:1]:
+                agent.action_values(trial_views(rules))
+        except ValueError as error:
+            raise ValueError(f"{path}: {error}") from None
+        return agent
     try:
         about = json.loads(noted)
+        if not isinstance(about, dict):
+            raise ValueError(f"its metadata are not a JSON object: {shown(about)}")
+        check_format(about, FORMAT, version_of(about))
         rules = rules_of_header(about)
         family_of_header(about, rules)
-    except (AttributeError, ValueError) as error:
+        agent = ScoredAgent(
+            score, name, features=about.get("features"), rules=rules,
+            sample=samples(about) if sample is None else sample,
+            suits=str(about.get("suits", "real")),
+        )  # fmt: skip
+        agent.action_values(trial_views(rules))
+    except RecursionError:
+        raise ValueError(f"{path}: its metadata are nested too deeply") from None
+    except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
-    draws = about.get("sample") is True if sample is None else sample
-    return ScoredAgent(
-        score, name, features=about.get("features"), sample=draws, rules=rules,
-        suits=str(about.get("suits", "real")),
-    )  # fmt: skip
+    return agent
+
+
+def readable(agent: ScoredAgent) -> list[Rules]:
+    """Return the presets whose observations are as long as an agent reads; none if that is free."""
+    found = []
+    for rules in PRESETS.values() if agent.size else ():
+        with suppress(ValueError):
+            agent.refuse_rules(rules)
+            found.append(rules)
+    return found
+
+
+def trial_views(rules: Rules, count: int = TRIED) -> Views:
+    """Return the views of the first decisions of games, on which a network is tried."""
+    game = Game(rules, seed=1)
+    views: list[np.void] = []
+    while len(views) < count:
+        if game.over:
+            game.reset()
+        views.append(game.view(game.seat))
+        game.step(int(game.legal_actions[0]))
+    return np.array(views)

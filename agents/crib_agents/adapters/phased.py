@@ -10,7 +10,7 @@ from crib_env.arrays import Doubles
 from crib_env.engine.family import find_family
 from crib_env.engine.two_hand.encode import ACTIONS
 from crib_env.engine.two_hand.records import DISCARD
-from crib_env.honours import refuse_rules
+from crib_env.honours import refuse_family, refuse_rules
 from crib_env.policy import (
     Actions,
     Opponent,
@@ -38,6 +38,7 @@ class PhasedAgent:
 
     def refuse_rules(self, rules: Rules, episode: str | None = None) -> None:
         """Raise a ValueError unless both play by these rules; see `crib_env.honours`."""
+        refuse_family(self, rules, ("two_hand",))
         for agent in (self.discard, self.pegging):
             refuse_rules(agent, rules, episode)
 

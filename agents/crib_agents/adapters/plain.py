@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from crib_agents.checks import refuse_other_views
+from crib_agents.checks import presets_of, refuse_other_views
 from crib_env.answers import one_or_many
 from crib_env.cards import format_card, parse_card, pip
 from crib_env.engine.family import find_family
@@ -72,6 +72,7 @@ class PlainAgent(ABC):
     """
 
     name = "plain"
+    known_rules = presets_of("two_hand")
     deal: Deal
 
     @abstractmethod

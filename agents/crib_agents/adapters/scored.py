@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from crib_agents.checks import one_line
 from crib_env.answers import one_or_many
 from crib_env.arrays import Array, Doubles
 from crib_env.encoding import canonical_views, encode, family_of
-from crib_env.engine.family import SUITS, Family
+from crib_env.engine.family import SUITS, Family, find_family
+from crib_env.honours import refuse_undeclared
 from crib_env.policy import Actions, Views
 from crib_env.rules import Rules
 from crib_env.sampling import check_rng
@@ -58,13 +60,20 @@ class ScoredAgent:
         self.honours: frozenset[str] | None = None if rules is None else frozenset()
         self.known_rules = () if rules is None else (rules,)
 
+    def refuse_rules(self, rules: Rules, episode: str | None = None) -> None:
+        """Raise a ValueError unless it plays by these rules; see `crib_env.honours`."""
+        refuse_undeclared(self, rules, episode)
+        family = find_family(rules.engine)
+        if self.size is not None:
+            self.features_of(family, self.size)
+
     @one_or_many
     def act(self, views: Views, rng: np.random.Generator) -> Actions:
         """Return one legal action for each view, int64[B].
 
         Raises:
             ValueError: the views are of a game whose observations it does not read, or of other
-                rules than its own, or its scores are no number for each action.
+                rules than its own, or its scores are no number for each action, or infinite.
         """
         scores = self._scores(views)
         if self.sample:  # the Gumbel trick: the largest of logits and noise is a draw
@@ -104,7 +113,7 @@ class ScoredAgent:
         except Exception as error:  # whatever a network raises at what it cannot read
             raise ValueError(
                 f"{self.name} failed on observations of shape {observations.shape}, of "
-                f"{masks.shape[1]} actions: {type(error).__name__}: {error}"
+                f"{masks.shape[1]} actions: {type(error).__name__}: {one_line(error)}"
             ) from error
         if scores.shape != masks.shape:
             raise ValueError(
@@ -112,9 +121,15 @@ class ScoredAgent:
                 f"{len(masks)} observations: an array of shape {masks.shape} is expected, got "
                 f"{scores.shape}"
             )
-        if np.isnan(scores[masks == 1]).any():
+        legal = np.where(masks == 1, scores, -np.inf)
+        if np.isnan(legal).any():
             raise ValueError(f"some scores of {self.name} are not a number")
-        found = np.where(masks == 1, np.maximum(scores, LEAST), -np.inf)
+        if not np.isfinite(legal.max(axis=1)).all():
+            raise ValueError(
+                f"some scores of {self.name} are infinite: the best legal action must have a "
+                "finite one"
+            )
+        found = np.where(masks == 1, np.maximum(legal, LEAST), -np.inf)
         return found if seen is views else _of_real_cards(found, seen, views)
 
     def features_of(self, family: Family, size: int) -> str | None:

@@ -7,7 +7,9 @@ from importlib.metadata import entry_points
 
 import numpy as np
 
+from crib_env.honours import refuse_rules
 from crib_env.policy import GROUP, Agent, ask_agent
+from crib_env.rules import Rules
 from crib_play.table.games import GAMES, TableGame
 from crib_play.table.session import Session
 
@@ -51,6 +53,10 @@ def refusal(agent: Agent, game: TableGame) -> str | None:
     """
     if why := declared_refusal(agent, game):
         return why
+    try:
+        refuse_rules(agent, Rules.preset(game.rules), game.episode)
+    except ValueError as error:
+        return str(error)
     session = Session.begin(game, [None] * game.players, seed=0)
     rng = np.random.default_rng(0)
     phases = set()

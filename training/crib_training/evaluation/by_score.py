@@ -20,6 +20,7 @@ from crib_agents.knowledge.two_hand.win import WON, probabilities
 
 from crib_env.arrays import Array
 from crib_env.batch import GameBatch
+from crib_env.honours import refuse_rules
 from crib_env.options import set_scores
 from crib_env.policy import Agent, find_agent
 from crib_env.rules import LARGEST_TARGET, Rules, TwoHandRules
@@ -122,10 +123,12 @@ def by_score(rules: Rules, agents: tuple[Agent, Agent], pairs: int, seed: int) -
         ``per_game``.
 
     Raises:
-        ValueError: rules of another game.
+        ValueError: rules of another game, or an agent does not play by them.
     """
     if not isinstance(rules, TwoHandRules):
         raise ValueError(f"--by-score is for six and five cards, not the rules {rules.name}")
+    for agent in agents:
+        refuse_rules(agent, rules, "game")
     of_scores, drawn, played = np.random.SeedSequence(seed).spawn(3)
     known, deals = dealt_at(rules, of_scores)
     scores = known[np.random.default_rng(drawn).integers(len(known), size=pairs)]

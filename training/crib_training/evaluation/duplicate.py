@@ -17,6 +17,7 @@ import numpy as np
 
 from crib_env.arrays import Array
 from crib_env.batch import GameBatch
+from crib_env.honours import refuse_rules
 from crib_env.policy import Agent
 from crib_env.rules import Rules, TwoHandRules
 from crib_training.evaluation.aivat.deals import DealLog
@@ -171,11 +172,14 @@ def play_pairs(
         finished: a progress callback.
 
     Raises:
-        ValueError: ``pairs`` is less than 1, or such a game has more sides than two.
+        ValueError: ``pairs`` is less than 1, such a game has more sides than two, or an agent does
+            not play by the rules.
         IllegalActionError: an agent without a referee chose an illegal action; it is named.
     """
     if pairs < 1:
         raise ValueError(f"pairs must be at least 1, got {pairs!r}")
+    for agent in (first, second):
+        refuse_rules(agent, rules, episode)
     chunks = []
     for chunk in range(math.ceil(pairs / PAIRS_AT_ONCE)):
         n = min(PAIRS_AT_ONCE, pairs - chunk * PAIRS_AT_ONCE)

@@ -18,6 +18,7 @@ import numpy as np
 from crib_env.arrays import Array
 from crib_env.batch import GameBatch
 from crib_env.engine.family import find_family
+from crib_env.honours import refuse_rules
 from crib_env.policy import Agent
 from crib_env.rules import Rules
 from crib_training.evaluation.duplicate import PAIRS_AT_ONCE, estimate
@@ -102,11 +103,13 @@ def play_sets(
         finished: a progress callback.
 
     Raises:
-        ValueError: ``sets`` is less than 1.
+        ValueError: ``sets`` is less than 1, or an agent does not play by the rules.
         IllegalActionError: an agent without a referee chose an illegal action; it is named.
     """
     if sets < 1:
         raise ValueError(f"sets must be at least 1, got {sets!r}")
+    for agent in (first, second):
+        refuse_rules(agent, rules, episode)
     agents = [(first, second)] * sides_of(rules, players)
     chunks = []
     for chunk in range(math.ceil(sets / PAIRS_AT_ONCE)):

@@ -23,6 +23,7 @@ from crib_agents.loading import IN_PROCESS, agent_file, load_agent, of_two
 
 import crib_env
 from crib_env.errors import nearest
+from crib_env.honours import refuse_rules
 from crib_env.options import check_seed
 from crib_env.policy import Agent
 from crib_training.evaluation.aivat.reference import chosen_reference
@@ -196,9 +197,13 @@ def label_agents(setup: Setup) -> list[str]:
     """Return a label for each agent of the field: its name, or as given if names coincide.
 
     Raises:
-        ValueError: one of them cannot be loaded.
+        ValueError: one of them cannot be loaded, or does not play by the rules.
     """
-    names = [load_agent(given, setup.move_seconds).name for given in setup.agents]
+    maker, rules = find_game(setup.environment, setup.rules)
+    agents = [load_agent(given, setup.move_seconds) for given in setup.agents]
+    for agent in agents:
+        refuse_rules(in_phase(maker, agent), rules, setup.episode)
+    names = [agent.name for agent in agents]
     return [
         name if names.count(name) == 1 else given
         for name, given in zip(names, setup.agents, strict=True)

@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 from numba import float64, int64, void
 
-from crib_agents.checks import HONOURS, refuse_other_views
+from crib_agents.checks import HONOURS, presets_of, refuse_other_views
 from crib_agents.data.tables import MANY_HAND_WIN, load
 from crib_agents.expert.many_hand.search import COLUMNS, WIN, weigh
 from crib_agents.knowledge.many_hand.win import row_of
@@ -69,6 +69,7 @@ class ManyHandExpert:
 
     name = "expert"
     honours = HONOURS
+    known_rules = presets_of("many_hand")
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import float64, int64, void
 
-from crib_agents.checks import HONOURS, refuse_other_views
+from crib_agents.checks import HONOURS, presets_of, refuse_other_views
 from crib_agents.data.tables import RANKS, TABLE_TOP_VALUES, load
 from crib_agents.expert.table_top.gains import DECK, GAINS
 from crib_agents.expert.table_top.search import narrow, score_actions
@@ -113,6 +113,7 @@ class TableTopExpert:
 
     name = "expert"
     honours = HONOURS
+    known_rules = presets_of("table_top")
 
     def __init__(self, budget: int = 3) -> None:
         if isinstance(budget, bool) or budget not in range(1, len(BUDGETS) + 1):

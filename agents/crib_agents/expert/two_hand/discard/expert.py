@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numba import float64, from_dtype, int64, types, void
 
-from crib_agents.checks import HONOURS
+from crib_agents.checks import HONOURS, presets_of
 from crib_agents.data.tables import RANKS
 from crib_agents.expert.two_hand.discard.crib import (
     DECK,
@@ -278,6 +278,7 @@ class DiscardExpert:
 
     name = "discard_expert"
     honours = HONOURS
+    known_rules = presets_of("two_hand")
 
     @one_or_many
     def act(self, views: Views, rng: np.random.Generator) -> Actions:

@@ -12,7 +12,7 @@ from functools import cache
 import numpy as np
 from numba import float64, from_dtype, int64, types, void
 
-from crib_agents.checks import HONOURS, refuse_other_views
+from crib_agents.checks import HONOURS, presets_of, refuse_other_views
 from crib_agents.data import tables
 from crib_agents.data.tables import RANKS
 from crib_agents.expert.two_hand.pegging.belief import enumerate_hands, systematic_resample
@@ -170,6 +170,7 @@ class PeggingExpert:
 
     name = "pegging_expert"
     honours = HONOURS
+    known_rules = presets_of("two_hand")
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"
