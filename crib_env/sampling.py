@@ -39,7 +39,7 @@ def sample_legal(masks: npt.NDArray[Any], rng: np.random.Generator) -> Any:
         TypeError: ``rng`` is no generator.
     """
     given = np.asarray(masks)
-    if given.ndim not in (1, 2) or given.dtype not in (np.int8, np.bool_):
+    if given.ndim not in (1, 2) or given.dtype.char not in "b?":
         raise ValueError(
             "masks must be int8 or bool of shape [actions] or [N, actions], got "
             f"{given.dtype} of {given.shape}"

@@ -68,7 +68,7 @@ def test_episodes_of_the_aec_have_full_length_and_say_what_was_replaced(module: 
     env.reset(seed=1)
     rng, said, replaced = np.random.default_rng(1), dict.fromkeys(env.agents, -1), 0
     for agent in env.agent_iter():
-        observation, reward, ended, cut, info = env.last()
+        observation, _, ended, cut, info = env.last()
         assert info == {"illegal_action": said[agent]}
         assert not cut
         if ended:
