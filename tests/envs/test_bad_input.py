@@ -116,7 +116,7 @@ every_form = pytest.mark.parametrize("form", FORMS)
     [
         ("rules", "hoile", ("hoyle", "five_card")),
         ("rules", "", ("hoyle", "five_card")),
-        ("rules", PRESETS["table_top"], ("two_hand",)),
+        ("rules", PRESETS["table_top"], ("another game", "hoyle", "five_card")),
         ("rules", "table_top", ("hoyle", "five_card")),
         ("episode", "hand", ("deal", "game", "match")),
         ("episode", "", ("deal", "game", "match")),
@@ -711,7 +711,7 @@ def test_another_package_brings_rules_of_its_own(monkeypatch: pytest.MonkeyPatch
     assert find_rules(Rules.preset("toy", cards=3), ToyRules).cards == 3
     with pytest.raises(ValueError, match="cards must be a whole number from 1 to 3, got 4"):
         Rules.preset("toy", cards=4)
-    with pytest.raises(ValueError, match="of the family 'toy'; this environment plays 'two_hand'"):
+    with pytest.raises(ValueError, match="are of another game: choose from 'hoyle'"):
         find_rules(PRESETS["toy"], "two_hand")
     with pytest.raises(ValueError, match="choose from 'toy'"):
         find_rules("hoyle", ToyRules)
