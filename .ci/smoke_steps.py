@@ -76,6 +76,22 @@ def pixels() -> None:
     assert picture.std() > 0
 
 
+def video() -> None:
+    """A game recorded by Gymnasium's own wrapper."""
+    import gymnasium
+
+    import crib_env  # noqa: F401
+
+    env = gymnasium.make("crib_env/Discard-v0", render_mode="rgb_array")
+    env = gymnasium.wrappers.RecordVideo(env, "videos")
+    _, info = env.reset(seed=1)
+    over = False
+    while not over:
+        _, _, over, _, info = env.step(int(info["action_mask"].argmax()))
+    env.close()
+    assert list(Path("videos").glob("*.mp4"))
+
+
 def terminal() -> None:
     """Two agents watched in a pipe, and a replay."""
     assert "greedy" in crib(
@@ -113,6 +129,7 @@ STEPS: tuple[tuple[Callable[[], None], tuple[str, ...]], ...] = (
     (environments, ()),
     (commands, ()),
     (pixels, ("PIL", "resvg_py")),
+    (video, ("PIL", "resvg_py", "moviepy")),
     (terminal, ("rich", "platformdirs")),
     (browser, ("uvicorn", "starlette", "platformdirs")),
     (training, ("torch", "stable_baselines3", "matplotlib")),

@@ -4,8 +4,11 @@ Both seats discard. A policy then pegs for both seats, and the deal's points dec
 
 ## Usage
 
-    from crib_env import discard_v0
+    import numpy as np
 
+    from crib_env import discard_v0, sample_legal
+
+    rng = np.random.default_rng(7)
     env = discard_v0.env(pegging_policy="greedy", reward="points")
     env.reset(seed=7)
     for agent in env.agent_iter():
@@ -13,7 +16,7 @@ Both seats discard. A policy then pegs for both seats, and the deal's points dec
         if termination or truncation:
             action = None
         else:
-            action = env.action_space(agent).sample(observation["action_mask"])
+            action = sample_legal(observation["action_mask"], rng)
         env.step(action)
 
 | | |

@@ -2,8 +2,11 @@
 
 ## Usage
 
-    from crib_env import four_hand_v0
+    import numpy as np
 
+    from crib_env import four_hand_v0, sample_legal
+
+    rng = np.random.default_rng(7)
     env = four_hand_v0.env()
     env.reset(seed=7)
     for agent in env.agent_iter():
@@ -11,7 +14,7 @@
         if termination or truncation:
             action = None
         else:
-            action = env.action_space(agent).sample(observation["action_mask"])
+            action = sample_legal(observation["action_mask"], rng)
         env.step(action)
 
 A learner has two opponents and a partner: ``gymnasium.make("crib_env/FourHand-v0",
@@ -33,6 +36,7 @@ Stable-Baselines3 use ``four_hand_v0.sb3_env(1024)``, for PyTorch tensors
 | keyword | values | default |
 |---|---|---|
 | ``rules`` | ``"three_hand"``, ``"four_hand"`` or a `Rules` | ``"four_hand"`` |
+| ``partners`` | ``True``; ``False``: each seat is a side | as the rules: ``True`` |
 | ``episode`` | ``"game"`` (to 121), ``"deal"``, ``"match"`` (to three games) | ``"game"`` |
 | ``reward`` | ``"win"``, ``"points"``, ``"expected"``, ``"expected_at_show"`` | ``"win"`` |
 | ``partner`` | who plays the learner's partner, as ``opponent`` | as the opponent |

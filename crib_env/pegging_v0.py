@@ -5,8 +5,11 @@ Hands and crib are not counted.
 
 ## Usage
 
-    from crib_env import pegging_v0
+    import numpy as np
 
+    from crib_env import pegging_v0, sample_legal
+
+    rng = np.random.default_rng(7)
     env = pegging_v0.env(discard_policy="rule_based", reward="points")
     env.reset(seed=7)
     for agent in env.agent_iter():
@@ -14,7 +17,7 @@ Hands and crib are not counted.
         if termination or truncation:
             action = None
         else:
-            action = env.action_space(agent).sample(observation["action_mask"])
+            action = sample_legal(observation["action_mask"], rng)
         env.step(action)
 
 | | |

@@ -173,8 +173,8 @@ def find_rules(rules: str | Rules, family: str | type[Rules]) -> Rules:
     def fits(rules: Rules) -> bool:
         return name in (None, rules.family) and isinstance(rules, kind)
 
+    fitting = [key for key, preset in PRESETS.items() if fits(preset)]
     if isinstance(rules, str):
-        fitting = [key for key, preset in PRESETS.items() if fits(preset)]
         if rules.partition("[")[0] not in fitting:
             raise ValueError(f"no rules for this game are called {rules!r}: choose from "
                              f"{', '.join(map(repr, fitting))}, or pass a Rules"
@@ -182,7 +182,6 @@ def find_rules(rules: str | Rules, family: str | type[Rules]) -> Rules:
         return Rules.preset(rules) if "[" in rules else PRESETS[rules]
     rules = as_rules(rules)
     if not fits(rules):
-        name = name or getattr(kind, "family", kind.__name__)
-        raise ValueError(f"the rules {rules.name!r} are of the family {rules.family!r}; this "
-                         f"environment plays {name!r}")  # fmt: skip
+        raise ValueError(f"the rules {rules.name!r} are of another game: choose from "
+                         f"{', '.join(map(repr, fitting))}, or change one of these")  # fmt: skip
     return rules

@@ -23,26 +23,32 @@ def check_rng(rng: object) -> np.random.Generator:
     )
 
 
-def sample_legal(masks: npt.NDArray[Any], rng: np.random.Generator) -> npt.NDArray[np.int64]:
+def sample_legal(masks: npt.NDArray[Any], rng: np.random.Generator) -> Any:
     """Draw a legal action for each mask, each as likely.
 
     Args:
-        masks: int8 or bool, [N, actions]: ``info["action_mask"]`` of a vector environment.
+        masks: int8 or bool: a mask [actions], or [N, actions], ``info["action_mask"]`` of a vector
+            environment.
         rng: the source of chance.
 
     Returns:
-        int64[N].
+        of one mask an int; of N int64[N].
 
     Raises:
         ValueError: an array of another shape or kind, or a mask without a legal action.
         TypeError: ``rng`` is no generator.
     """
     given = np.asarray(masks)
-    if given.ndim != 2 or given.dtype not in (np.int8, np.bool_):
+    if given.ndim not in (1, 2) or given.dtype.char not in "b?":
         raise ValueError(
-            f"masks must be int8 or bool of shape [N, actions], got {given.dtype} of "
-            f"{given.shape}; pass masks[None] for a single mask, and take the first answer"
+            "masks must be int8 or bool of shape [actions] or [N, actions], got "
+            f"{given.dtype} of {given.shape}"
         )
+    if given.ndim == 1:
+        legal = given.nonzero()[0]
+        if not legal.size:
+            raise ValueError("the mask allows no action: that episode has ended")
+        return legal.item(int(check_rng(rng).random() * legal.size))
     from crib_env.engine.sampling import nth_legal
 
     draws = check_rng(rng).integers(1 << 32, size=len(given))

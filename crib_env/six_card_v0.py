@@ -2,8 +2,11 @@
 
 ## Usage
 
-    from crib_env import six_card_v0
+    import numpy as np
 
+    from crib_env import sample_legal, six_card_v0
+
+    rng = np.random.default_rng(7)
     env = six_card_v0.env()
     env.reset(seed=7)
     for agent in env.agent_iter():
@@ -11,7 +14,7 @@
         if termination or truncation:
             action = None
         else:
-            action = env.action_space(agent).sample(observation["action_mask"])
+            action = sample_legal(observation["action_mask"], rng)
         env.step(action)
 
 In the Gymnasium forms a learner plays an opponent: ``gymnasium.make("crib_env/SixCard-v0",
@@ -34,16 +37,19 @@ opponent="rule_based")`` and ``gymnasium.make_vec(..., num_envs=1024)``. For Sta
 | ``episode`` | ``"game"`` (to 121), ``"deal"``, ``"match"`` (to seven game points) | ``"game"`` |
 | ``reward`` | ``"win"``, ``"points"``, ``"expected"``, ``"expected_at_show"`` | ``"win"`` |
 | ``suits`` | ``"real"``; ``"canonical"``: situations equal but for suits are one | ``"real"`` |
-| ``on_illegal`` | ``"terminate"``, ``"raise"`` | ``env``: terminate, ``raw_env``: raise |
+| ``on_illegal`` | ``"terminate"``, ``"raise"``, ``"random"`` | terminate; ``raw_env``: raise |
 | ``render_mode`` | ``None``, ``"ansi"``, ``"svg"``, ``"rgb_array"``, ``"human"`` | ``None`` |
 | ``viewer`` | whose knowledge is shown: a seat, ``"all"``; ``None``: who acts | ``None`` |
 | ``opponent`` | a name, an agent, a function of a view, or several with weights | ``"random"`` |
 | ``seat`` | the learner's; ``None``: drawn for each episode | ``None`` |
 | ``features`` | ``True``, ``"lookahead"``, ``"reply"``: see docs/features.md | none |
-| ``mask_in_observation`` | ``True``, ``"rllib"``, ``"tianshou"``, ``"torchrl"`` | ``False`` |
+| ``mask_in_observation`` | a bool, ``"rllib"``, ``"tianshou"``, ``"torchrl"`` | AEC: ``True`` |
 
-``opponent``, ``seat``, ``features`` and ``mask_in_observation`` are for the forms with a learner:
-Gymnasium, vector and SB3.
+``opponent``, ``seat`` and ``features`` are for the forms with a learner: Gymnasium, vector and SB3.
+``on_illegal="random"`` plays a random legal action in place of an illegal one, which
+``info["illegal_action"]`` reports: for learners that take no mask. ``mask_in_observation`` is
+``False`` in the forms with a learner; where it is ``False`` the mask is in
+``info["action_mask"]``.
 
 ``reset(options=...)`` takes ``decks`` (52-card permutations, one per deal, in order), ``dealer``
 (the first dealer's seat) and ``scores``.

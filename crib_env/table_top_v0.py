@@ -2,8 +2,11 @@
 
 ## Usage
 
-    from crib_env import table_top_v0
+    import numpy as np
 
+    from crib_env import sample_legal, table_top_v0
+
+    rng = np.random.default_rng(7)
     env = table_top_v0.env(players=4)
     env.reset(seed=7)
     for agent in env.agent_iter():
@@ -11,7 +14,7 @@
         if termination or truncation:
             action = None
         else:
-            action = env.action_space(agent).sample(observation["action_mask"])
+            action = sample_legal(observation["action_mask"], rng)
         env.step(action)
 
 | | |

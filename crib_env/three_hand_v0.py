@@ -2,8 +2,11 @@
 
 ## Usage
 
-    from crib_env import three_hand_v0
+    import numpy as np
 
+    from crib_env import sample_legal, three_hand_v0
+
+    rng = np.random.default_rng(7)
     env = three_hand_v0.env()
     env.reset(seed=7)
     for agent in env.agent_iter():
@@ -11,7 +14,7 @@
         if termination or truncation:
             action = None
         else:
-            action = env.action_space(agent).sample(observation["action_mask"])
+            action = sample_legal(observation["action_mask"], rng)
         env.step(action)
 
 A learner's two opponents are of one kind: ``gymnasium.make("crib_env/ThreeHand-v0",

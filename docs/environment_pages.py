@@ -13,6 +13,7 @@ from typing import Any
 
 from crib_env import ENVIRONMENTS
 from crib_env.engine.family import REWARDS, SUITS
+from crib_env.envs.checks import ON_ILLEGAL
 from crib_env.envs.makers import EnvSpec
 from crib_env.registration import env_module
 from crib_env.rules import PRESETS
@@ -74,16 +75,22 @@ def arguments(maker: EnvSpec) -> list[tuple[str, str, str, str, str]]:
             ("partner", "as `opponent`", "`None`: as the opponent",
              "who plays the learner's partner", LEARNER),
         ]  # fmt: skip
+    if getattr(PRESETS[maker.rules], "partners", False):
+        rows.append(("partners", "`True`, `False`", "`None`: as the rules, `True`",
+                     "two partnerships, or each seat a side by itself", "all"))  # fmt: skip
     if maker.phase is not None:
         meaning = f"who {PHASES[maker.phase.name]}, for both seats"
         rows.append((maker.phase.name, "a name, an agent, a function of a view",
                      coded([maker.phase.default]), meaning, "all"))  # fmt: skip
     return [
         *rows,
-        ("mask_in_observation", '`False`, `True`, `"rllib"`, `"tianshou"`, `"torchrl"`', "`False`",
-         "observe a dictionary that also holds the mask, under the library's keys", ARRAYS),
-        ("on_illegal", '`"terminate"`, `"raise"`', '`"terminate"`; `raw_env`: `"raise"`',
-         "an illegal action ends the episode at reward -1, or raises `IllegalActionError`", "all"),
+        ("mask_in_observation", '`False`, `True`, `"rllib"`, `"tianshou"`, `"torchrl"`',
+         f"{AEC}: `True`; the others: `False`", "observe a dictionary that also holds the mask, "
+         "under the library's keys; `False`: the mask is in `info[\"action_mask\"]`",
+         f"{AEC}, {ARRAYS}"),
+        ("on_illegal", coded(ON_ILLEGAL), '`"terminate"`; `raw_env`: `"raise"`',
+         "an illegal action ends the episode at reward -1, raises `IllegalActionError`, or is "
+         "replaced by a random legal one, which `info[\"illegal_action\"]` reports", "all"),
         ("render_mode", '`None`, `"ansi"`, `"svg"`, `"rgb_array"`, `"human"`', "`None`",
          "see [watching](../watch.md)", f"{AEC}, Gymnasium"),
         ("viewer", 'a seat, `"all"`, `None`', "`None`",

@@ -23,7 +23,8 @@ SEAT = 2
 SCORES = 3
 
 # A summary of it: the same, but ILLEGAL is the illegal action that ended it (NONE if none did,
-# BELOW for any below 0), and after the scores by how much the game was won.
+# BELOW for any below 0), and after the scores by how much the game was won. `illegal_action` of the
+# infos is the same.
 BELOW = -2
 
 

@@ -17,9 +17,12 @@ from pettingzoo import AECEnv
 from pettingzoo.utils.env_logger import EnvLogger
 
 from crib_env.answers import whole_action
+from crib_env.engine.record import NONE
 from crib_env.engine.single import ILLEGAL, OVER
 from crib_env.envs.arrays import note_rules
-from crib_env.envs.checks import ILLEGAL_REWARD, check_choice, choose_render_mode
+from crib_env.envs.checks import ILLEGAL_REWARD, ON_ILLEGAL, check_choice, choose_render_mode
+from crib_env.envs.endings import shown
+from crib_env.envs.masked import Masking, Observation
 from crib_env.envs.phase_policy import PhasePolicy, check_phase
 from crib_env.envs.renderer import FPS, MODES, Renderer, ShowsGame, Viewer
 from crib_env.envs.settings import Setting
@@ -27,13 +30,12 @@ from crib_env.errors import EpisodeOverError, IllegalActionError
 from crib_env.events import Event
 from crib_env.game import Game, Snapshot
 from crib_env.options import check_seed, read_options
-
-Observation = dict[str, npt.NDArray[Any]]
+from crib_env.sampling import sample_legal
 
 # The attributes of an episode, which a snapshot holds besides the game's position.
 EPISODE = (
     "agents", "agent_selection", "rewards", "_cumulative_rewards", "terminations", "truncations",
-    "infos", "_skip_agent_selection", "_over", "_begun",
+    "infos", "_skip_agent_selection", "_over", "_begun", "_phase_rng", "_illegal_rng",
 )  # fmt: skip
 
 
@@ -42,13 +44,11 @@ class EnvSnapshot(NamedTuple):
 
     Attributes:
         game: the game's part.
-        episode: the attributes of PettingZoo, by name.
-        phase_rng: the generator of the policy that plays a phase.
+        episode: the attributes of PettingZoo, and the generators besides the game's, by name.
     """
 
     game: Snapshot
     episode: dict[str, Any]
-    phase_rng: np.random.Generator
 
 
 class CribbageAEC(ShowsGame, AECEnv[str, Observation, "int | None"]):
@@ -65,8 +65,14 @@ class CribbageAEC(ShowsGame, AECEnv[str, Observation, "int | None"]):
         render_mode: None or one of ``metadata["render_modes"]``.
         viewer: whose knowledge is rendered: a seat, ``"all"``, or None for the seat to move.
         on_illegal: ``"terminate"`` ends the episode at reward -1 for the seat that acted, as
-            PettingZoo's TerminateIllegalWrapper does; ``"raise"`` an `IllegalActionError`.
+            PettingZoo's TerminateIllegalWrapper does; ``"raise"`` an `IllegalActionError`;
+            ``"random"`` plays a legal action instead, drawn from a generator of the environment,
+            and ``info["illegal_action"]`` has the seat's own (-1 if it was legal, -2 for any below
+            0).
         phase_policy: who makes the decisions that this environment leaves out, if any.
+        mask_in_observation: True, or a library's name as of `CribbageEnv`, to observe a dictionary
+            with the mask; False to observe the bits alone, with the mask in
+            ``info["action_mask"]``, as wrappers of observations such as SuperSuit's need it.
 
     Attributes:
         game: the `Game`, to be looked at. Moves and positions that are set on it, rather than by
@@ -75,9 +81,11 @@ class CribbageAEC(ShowsGame, AECEnv[str, Observation, "int | None"]):
 
     rules = Setting("game.rules")
     players = Setting("game.players")
+    partners = Setting("game.rules.partners")
     episode = Setting("game.episode")
     reward = Setting("_reward")
     suits = Setting("game.family.suits")
+    on_illegal = Setting("_on_illegal")
 
     def __init__(
         self,
@@ -89,6 +97,7 @@ class CribbageAEC(ShowsGame, AECEnv[str, Observation, "int | None"]):
         viewer: Viewer = None,
         on_illegal: str = "terminate",
         phase_policy: PhasePolicy | None = None,
+        mask_in_observation: bool | str = True,
     ) -> None:
         super().__init__()
         self.metadata: dict[str, Any] = {
@@ -97,30 +106,30 @@ class CribbageAEC(ShowsGame, AECEnv[str, Observation, "int | None"]):
             "is_parallelizable": False,
             "render_fps": FPS,
         }
-        check_choice("on_illegal", on_illegal, ("terminate", "raise"))
+        check_choice("on_illegal", on_illegal, ON_ILLEGAL)
         self.game = game
         self.render_mode = choose_render_mode(render_mode, self.metadata["render_modes"])
         self._renderer = Renderer(name, game.players, viewer)
-        self.on_illegal = on_illegal
+        self._on_illegal = on_illegal
         self.phase_policy = phase_policy
         self.possible_agents = [f"player_{seat}" for seat in range(game.players)]
         self._seat_of = {agent: seat for seat, agent in enumerate(self.possible_agents)}
         self.agents: list[str] = []
         self.agent_selection = self.possible_agents[0]  # until the first reset
         size, actions = game.family.obs_size, game.family.actions
-        space = spaces.Dict(
-            {
-                "observation": spaces.Box(0, 1, (size,), np.uint8),
-                "action_mask": spaces.Box(0, 1, (actions,), np.int8),
-            }
-        )
-        note_rules(space["observation"], game.rules, game.family.suits)
-        self.observation_spaces = {agent: copy.deepcopy(space) for agent in self.possible_agents}
+        bits = spaces.Box(0, 1, (size,), np.uint8)
+        note_rules(bits, game.rules, game.family.suits)
+        masking = Masking(mask_in_observation, bits, actions)
+        self._keys = masking.keys and tuple(masking.keys)  # unpacked at every step, and so faster
+        self._informs = masking.plain or on_illegal == "random"  # infos say something
+        self.observation_spaces = {
+            agent: copy.deepcopy(masking.space) for agent in self.possible_agents
+        }
         self.action_spaces = {agent: spaces.Discrete(actions) for agent in self.possible_agents}
         self.state_space = spaces.Box(0, 1, (game.players * size + 52,), np.uint8)
         self._reward = reward
         self._points = reward != "win"
-        self._phase_rng = np.random.default_rng()
+        self._phase_rng, self._illegal_rng = np.random.default_rng(), np.random.default_rng()
         self._begun = False
         self._over = True
         self._before_moves: list[EnvSnapshot] = []  # positions that pop goes back to
@@ -151,7 +160,9 @@ class CribbageAEC(ShowsGame, AECEnv[str, Observation, "int | None"]):
             seed_seq = np.random.SeedSequence(seed)
             self.game.seed(seed_seq)
             # Seeded by words: a generator tells what sequence it came of, and so of the deals.
-            self._phase_rng = np.random.default_rng(seed_seq.spawn(1)[0].generate_state(4))
+            self._phase_rng, self._illegal_rng = (
+                np.random.default_rng(one.generate_state(4)) for one in seed_seq.spawn(2)
+            )
         self.game._reset(chosen)
         self._begin_episode()
 
@@ -182,11 +193,15 @@ class CribbageAEC(ShowsGame, AECEnv[str, Observation, "int | None"]):
             code = game.advance(action)
         except OverflowError:  # a number that no 64 bits hold is no action either
             code = ILLEGAL
+        illegal = NONE
         if code < 0:
-            if self.on_illegal == "raise":
+            if self._on_illegal == "raise":
                 raise IllegalActionError(game.family.why_illegal(game.view(game.seat), action))
-            self._terminate_illegal(agent)
-            return
+            if self._on_illegal == "terminate":
+                self._terminate_illegal(agent)
+                return
+            illegal = shown(action)
+            code = game.advance(sample_legal(game.mask, self._illegal_rng))
         self._cumulative_rewards[agent] = 0.0
         leads = game.leads
         if self.phase_policy is not None and code < OVER:
@@ -198,22 +213,31 @@ class CribbageAEC(ShowsGame, AECEnv[str, Observation, "int | None"]):
             self._end_game(leads)
         elif self._points:
             self._add_rewards(leads.tolist(), game.unit)
+        if self._informs:
+            if self._on_illegal == "random":
+                self.infos[agent] = {**self.infos[agent], "illegal_action": illegal}
+            self._show_masks(agent, self.agent_selection)
         if self.render_mode == "human":
             self.render()
 
     def observe(self, agent: str) -> Observation:
         """Return ``{"observation": uint8[obs_size], "action_mask": int8[actions]}``, new arrays.
 
-        The mask is all zeros for a seat not to move.
+        The mask is all zeros for a seat not to move. With ``mask_in_observation=False`` it is the
+        array of the observation alone.
         """
         game = self.game
         if agent == self.agent_selection and not self._over:
-            return {"observation": game.obs.copy(), "action_mask": game.mask.copy()}
-        self._check_begun()
-        observation, mask = game.observe(self._seat_of[agent])
-        if self._over:
-            mask[:] = 0  # also where an illegal action ended the episode
-        return {"observation": observation, "action_mask": mask}
+            observation, mask = game.obs.copy(), game.mask.copy()
+        else:
+            self._check_begun()
+            observation, mask = game.observe(self._seat_of[agent])
+            if self._over:
+                mask[:] = 0  # also where an illegal action ended the episode
+        if self._keys is None:
+            return observation
+        first, second = self._keys
+        return {first: observation, second: mask}
 
     def last(
         self, observe: bool = True
@@ -239,7 +263,8 @@ class CribbageAEC(ShowsGame, AECEnv[str, Observation, "int | None"]):
         Returns:
             uint8[players * obs_size + 52].
         """
-        parts = [self.observe(agent)["observation"] for agent in self.possible_agents]
+        self._check_begun()
+        parts = [self.game.observe(seat)[0] for seat in range(self.players)]
         hidden = np.zeros(52, dtype=np.uint8)
         hidden[self.game.family.hidden_card(self.game.states[0])] = 1
         return np.concatenate([*parts, hidden])
@@ -274,7 +299,7 @@ class CribbageAEC(ShowsGame, AECEnv[str, Observation, "int | None"]):
     def snapshot(self) -> EnvSnapshot:
         """Return the position, its generator included, for `restore`; later play leaves it be."""
         episode = {name: getattr(self, name) for name in EPISODE if hasattr(self, name)}
-        return EnvSnapshot(self.game.snapshot(), *copy.deepcopy((episode, self._phase_rng)))
+        return EnvSnapshot(self.game.snapshot(), copy.deepcopy(episode))
 
     def restore(self, snapshot: EnvSnapshot) -> None:
         """Go back to a position taken by `snapshot` of an environment of the same game.
@@ -286,8 +311,7 @@ class CribbageAEC(ShowsGame, AECEnv[str, Observation, "int | None"]):
             raise ValueError(f"restore() takes what snapshot() returned, got {snapshot!r}")
         check_phase(self.phase_policy, snapshot.game.position.state[0])
         self.game.restore(snapshot.game)
-        episode, self._phase_rng = copy.deepcopy((snapshot.episode, snapshot.phase_rng))
-        self.__dict__.update(episode)
+        self.__dict__.update(copy.deepcopy(snapshot.episode))
 
     def push(self, action: int) -> None:
         """Make a move that `pop` takes back: for search, as in python-chess.
@@ -343,13 +367,23 @@ class CribbageAEC(ShowsGame, AECEnv[str, Observation, "int | None"]):
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
         self.terminations = dict.fromkeys(self.agents, False)
         self.truncations = dict.fromkeys(self.agents, False)
-        self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
+        said = {"illegal_action": NONE} if self._on_illegal == "random" else {}
+        self.infos: dict[str, dict[str, Any]] = {agent: said.copy() for agent in self.agents}
         self._skip_agent_selection: str | None = None
         self._over = False
+        self._show_masks(*self.agents)
         if self.game.over:  # a position of an ended game
             self._end_game(np.zeros_like(self.game.leads))
         if self.render_mode == "human":
             self.render()
+
+    def _show_masks(self, *agents: str) -> None:
+        """Write masks into infos that have them, in new dictionaries: the last are the callers'."""
+        for agent in agents if self._keys is None else ():
+            mask = np.zeros_like(self.game.mask)
+            if agent == self.agent_selection and not self._over:
+                mask[:] = self.game.mask
+            self.infos[agent] = {**self.infos[agent], "action_mask": mask}
 
     def _play_phase(self, policy: PhasePolicy) -> npt.NDArray[np.int64]:
         """Let the phase policy make its decisions; return what they gain each seat.
@@ -382,6 +416,7 @@ class CribbageAEC(ShowsGame, AECEnv[str, Observation, "int | None"]):
         self._over = True
         self.terminations = dict.fromkeys(self.agents, True)
         self.truncations = dict.fromkeys(self.agents, truncated)
+        self._show_masks(*self.agents)
         self._deads_step_first()
 
     def _terminate_illegal(self, agent: str) -> None:

@@ -15,6 +15,7 @@ from crib_env.engine.family import Family
 from crib_env.engine.features import feature_entries
 from crib_env.engine.lanes import lane_entries
 from crib_env.engine.log import log_size
+from crib_env.engine.record import NONE
 from crib_env.engine.returns import count_sides
 from crib_env.engine.rewards import SCORES
 from crib_env.engine.show import show_table
@@ -51,6 +52,8 @@ class LearnerArrays:
             obs_size + features].
         seats: int64[N], the learner's seats. sides: int64[players], the side of each seat.
         lanes: int64[N], 0 to N - 1.
+        actions: int64[N], the learners' last, as given; -1 for any below 0.
+        illegal: int64[N], which of them were replaced: NONE where none was, BELOW for -1.
         scores: int64[N, sides], of the present games by side; the states' own.
         logs: int64[threads, L], the log of each thread.
     """
@@ -81,6 +84,8 @@ class LearnerArrays:
         self.sides = sides
         self.lanes = np.arange(n)
         self.seats = np.full(n, seat, dtype=np.int64)
+        self.actions = np.full(n, NONE)
+        self.illegal = np.full(n, NONE)
         self.obs = np.zeros((n, family.obs_size), dtype=np.uint8)
         self.masks = np.zeros((n, family.actions), dtype=np.int8)
         self.final_obs = np.zeros_like(self.obs)

@@ -21,6 +21,9 @@ def check_choice(name: str, value: object, accepted: tuple[str, ...]) -> None:
         raise ValueError(f"{name} must be one of {known}, got {value!r}{nearest(value, accepted)}")
 
 
+ON_ILLEGAL = ("terminate", "raise", "random")
+"""What an illegal action does: `on_illegal` of every environment."""
+
 # What Gymnasium's makers and others' helpers ask for without knowing whether it is there.
 COMMON_MODES = ("human", "rgb_array")
 # What the extra `render` brings, by the mode that needs it.

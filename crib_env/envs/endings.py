@@ -28,11 +28,15 @@ FORGOTTEN = (
     "{illegal} of {ended} episodes have ended at an illegal action (reward -1, often at the first "
     "step): has the mask been forgotten? The legal actions are in info['action_mask'] and in "
     "env.unwrapped.action_masks(): choose among them, as sb3-contrib's MaskablePPO does, or draw "
-    "one by crib_env.sample_legal; mask_in_observation=True puts them into the observation"
+    "one by crib_env.sample_legal; mask_in_observation=True puts them into the observation; for a "
+    "learner that takes no mask, on_illegal='random' plays a legal action instead"
 )
 
 
-def endings(batch: LearnerArrays, rules: Rules, actions: Array) -> tuple[dict[str, Array], int]:
+LARGEST_ACTION = int(np.iinfo(np.int64).max)  # the info shows larger ones as this
+
+
+def endings(batch: LearnerArrays, rules: Rules) -> tuple[dict[str, Array], int]:
     """Return the info of the episodes that have just ended, an array [N] each.
 
     Where ``dones`` is False it is 0.
@@ -40,31 +44,31 @@ def endings(batch: LearnerArrays, rules: Rules, actions: Array) -> tuple[dict[st
     Args:
         batch: the games, one of which has ended at least.
         rules: the rules they are played by.
-        actions: int64[N], the learners' last.
 
     Returns:
         ``scores`` int64[N, sides], by side (of a match: of its last game); ``winner`` int64[N], the
         side that won, -1 if none did; ``skunk`` int64[N], 1 where the game was won by a skunk,
         2 by a double skunk; ``seat`` int64[N], the learner's; ``opponent`` int64[N], its number;
-        ``illegal_action`` int64[N], the one that ended it, -1 if none did, -2 for any below 0. Then
-        how many an illegal action ended.
+        ``illegal_action`` int64[N], the one that ended it or was replaced at its end, -1 if there
+        was none, -2 for any below 0. Then how many an illegal action ended.
     """
     dones = batch.dones
     summary = np.zeros((len(dones), batch.endings.shape[1] + 1), dtype=np.int64)
     illegal = summarize_episodes.unchecked(
-        dones, batch.endings, np.ascontiguousarray(actions, dtype=np.int64), rules.target, summary
+        dones, batch.endings, batch.actions, rules.target, summary
     )
+    replaced = dones & (batch.illegal != NONE)
     return {
         "scores": summary[:, SCORES:-1],
         "winner": summary[:, WINNER],
         "skunk": rules.skunks(summary[:, -1]),
         "seat": summary[:, SEAT],
         "opponent": np.where(dones, batch.final_opponents, 0),
-        "illegal_action": summary[:, ILLEGAL],
+        "illegal_action": np.where(replaced, batch.illegal, summary[:, ILLEGAL]),
     }, illegal
 
 
-def ending_of(batch: LearnerArrays, rules: Rules, lane: int, action: int) -> dict[str, Any]:
+def ending_of(batch: LearnerArrays, rules: Rules, lane: int) -> dict[str, Any]:
     """Return the info of one game that has ended, as `endings` does, in scalars of NumPy."""
     winner, illegal, seat, *scores = batch.endings[lane].tolist()
     *_, second, highest = sorted(scores)
@@ -75,13 +79,13 @@ def ending_of(batch: LearnerArrays, rules: Rules, lane: int, action: int) -> dic
         "skunk": np.int64(rules.skunks(highest - second) if decided else 0),
         "seat": np.int64(seat),
         "opponent": batch.final_opponents[lane],
-        "illegal_action": np.int64(_shown(int(action)) if illegal else NONE),
+        "illegal_action": np.int64(shown(batch.actions[lane])) if illegal else batch.illegal[lane],
     }
 
 
-def _shown(action: int) -> int:
+def shown(action: int) -> int:
     """Return an illegal action as the info shows it: one number for all below 0, in 64 bits."""
-    return BELOW if action < 0 else min(action, np.iinfo(np.int64).max)
+    return BELOW if action < 0 else min(int(action), LARGEST_ACTION)
 
 
 class MaskReminder:

@@ -10,9 +10,9 @@ import numpy.typing as npt
 from gymnasium import spaces
 
 from crib_env.answers import whole_action
-from crib_env.engine.record import NONE
+from crib_env.engine.rewards import ILLEGAL
 from crib_env.envs.checks import choose_render_mode
-from crib_env.envs.endings import UNDECIDED, ending_of
+from crib_env.envs.endings import LARGEST_ACTION, UNDECIDED, ending_of
 from crib_env.envs.learner import LearnerBatch
 from crib_env.envs.masked import Masking, Observation
 from crib_env.envs.opponents import OpponentSpec
@@ -36,7 +36,8 @@ class CribbageEnv(ShowsGame, LearnerSettings, gymnasium.Env[Observation, np.int6
     every reset and step, all of NumPy: ``scores`` int64[sides] and ``winner`` (by side, see
     `Game.sides`; -1 if no side won, or not yet), ``skunk`` (1, a double skunk 2, else 0), the
     learner's ``seat``, the number of its ``opponent`` (of several, see `opponent_names`), and the
-    ``illegal_action`` that ended the episode (-1 if none did, -2 for any below 0).
+    ``illegal_action`` that ended the episode or was replaced in this step (-1 if none was, -2 for
+    any below 0).
 
     Args:
         name: the environment's name with its version.
@@ -68,7 +69,8 @@ class CribbageEnv(ShowsGame, LearnerSettings, gymnasium.Env[Observation, np.int6
         render_mode: None or one of ``metadata["render_modes"]``.
         viewer: whose knowledge is rendered: a seat, ``"all"``, or None for the learner.
         on_illegal: ``"terminate"`` ends the episode at reward -1; ``"raise"`` an
-            `IllegalActionError`.
+            `IllegalActionError`; ``"random"`` plays a legal action instead, drawn from a generator
+            of the environment, for learners that take no mask.
         phase_policy: who makes the decisions that the environment leaves out, if any.
         mask_in_observation: True to observe ``{"observation": ..., "action_mask": int8}``, as
             PettingZoo has it; ``"torchrl"`` (the same), ``"rllib"`` or ``"tianshou"`` for the keys
@@ -152,7 +154,7 @@ class CribbageEnv(ShowsGame, LearnerSettings, gymnasium.Env[Observation, np.int6
         inside = 0 <= action < batch.family.actions
         if not inside and batch.on_illegal == "raise":
             raise IllegalActionError(batch.family.why_illegal(batch.view(0), int(action)))
-        self._action[0] = action if inside else -1
+        self._action[0] = action if inside else min(max(action, -1), LARGEST_ACTION)
         batch.step(self._action)
         self._over = bool(batch.dones[0])
         if self._over:
@@ -161,8 +163,8 @@ class CribbageEnv(ShowsGame, LearnerSettings, gymnasium.Env[Observation, np.int6
             self.render()
         info = self._info()
         if self._over:
-            info |= ending_of(batch, self.rules, 0, int(action))
-            batch.reminder.note(1, bool(info["illegal_action"] != NONE))
+            info |= ending_of(batch, self.rules, 0)
+            batch.reminder.note(1, int(batch.endings[0, ILLEGAL]))
         return self._observation(), float(batch.rewards[0]), self._over, False, info
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
@@ -227,6 +229,7 @@ class CribbageEnv(ShowsGame, LearnerSettings, gymnasium.Env[Observation, np.int6
             "scores": batch.scores[0].copy(),
             "opponent": batch.opponents.playing[0],
             **self._ending,
+            "illegal_action": batch.illegal[0],
         }
 
     def _opponents(self) -> Agent:

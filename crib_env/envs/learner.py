@@ -16,12 +16,14 @@ from crib_env.arrays import Array, Bools
 from crib_env.batch import GameBatch
 from crib_env.engine.family import family_for
 from crib_env.engine.log import FOR_LAST
+from crib_env.engine.record import NONE
 from crib_env.engine.returns import count_sides
 from crib_env.engine.rewards import CONTINUE
+from crib_env.engine.sampling import replace_illegal
 from crib_env.envs.arrays import LearnerArrays, note_rules
-from crib_env.envs.checks import check_choice, whole_number
+from crib_env.envs.checks import ON_ILLEGAL, check_choice, whole_number
 from crib_env.envs.compiled import choose_threads, compiled_stepper
-from crib_env.envs.endings import MaskReminder
+from crib_env.envs.endings import LARGEST_ACTION, MaskReminder
 from crib_env.envs.opponents import Opponents, OpponentSpec, parse_opponents
 from crib_env.envs.phase_policy import PhasePolicy
 from crib_env.envs.python_opponents import step_python
@@ -31,6 +33,7 @@ from crib_env.events import Event, read_log
 from crib_env.honours import refuse_rules
 from crib_env.options import ResetOptions
 from crib_env.policy import Opponent, find_agent
+from crib_env.render.words import in_words
 from crib_env.rules import Rules
 
 
@@ -51,7 +54,7 @@ class LearnerBatch(LearnerArrays):
         partner: likewise, who plays the learner's partner where four play; None: the opponent's
             like.
         seat: the learner's seat, or None to draw it for each episode.
-        on_illegal: ``"terminate"`` or ``"raise"``, as in the AEC environments.
+        on_illegal: ``"terminate"``, ``"raise"`` or ``"random"``; see `CribbageEnv`.
         autoreset: begin a new episode at once where one ended.
         threads: how many threads step the games; None chooses by N and the machine's cores.
         phase_policy: who makes the decisions that the environment leaves out, if any.
@@ -79,7 +82,7 @@ class LearnerBatch(LearnerArrays):
     ) -> None:
         n = whole_number("num_envs", num_envs, 1)
         self.threads = choose_threads(threads, n)
-        check_choice("on_illegal", on_illegal, ("terminate", "raise"))
+        check_choice("on_illegal", on_illegal, ON_ILLEGAL)
         family = family_for(rules.engine, reward, suits)
         self.games = GameBatch(rules, n, players=players, episode=episode, family=family)
         self.players = self.games.players
@@ -88,8 +91,8 @@ class LearnerBatch(LearnerArrays):
         sides = self.games.sides
         if partner is not None and len(sides) == count_sides(sides):
             raise ValueError(
-                f"partner={partner!r} needs a game of partners, of four players; "
-                f"this game has {self.players}"
+                f"partner={partner!r} needs a game of partners (players=4, partners=True): in this "
+                f"one each of the {in_words(self.players)} players plays alone"
             )
         self.rules = rules
         self.opponents = Opponents(n, opponent)
@@ -165,6 +168,7 @@ class LearnerBatch(LearnerArrays):
         if not self._seeded:
             self.seed(None)
         self._running = False
+        self.illegal[:] = NONE
         self.history[:1] = 0
         if options is None:
             self.games.reset()
@@ -206,10 +210,16 @@ class LearnerBatch(LearnerArrays):
                 why = self.family.why_illegal(self.view(lane), int(given[lane]))
                 raise IllegalActionError(why if self.num_envs == 1 else f"game {lane}: {why}")
         # Any number below 0 is as illegal as -1; CONTINUE, which is one, is not for callers.
+        if given.dtype == np.uint64:
+            given = np.minimum(given, np.uint64(LARGEST_ACTION))
         given = np.maximum(given, -1, dtype=np.int64)
         if resets.any():
             self.autoreset_lanes(self.lanes[resets])
             given[resets] = CONTINUE
+        self.actions = given
+        if self.on_illegal == "random":
+            given = given.copy()
+            replace_illegal(self.masks, self.chance.illegal_rngs, given, self.illegal)
         if self.keeps_events:
             self.history[0] = 0
         if len(self.opponents.agents) > 1:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from crib_env.engine.family import Family, family_for, of_one_deal
@@ -62,44 +62,63 @@ class EnvSpec:
     )
     phase: PhasePolicySpec | None = None
 
-    @shows_keywords_of(CribbageAEC.__init__)
-    def raw_env(
+    def _resolve_kwargs(
         self,
         *,
         rules: str | Rules | None = None,
-        players: int | None = None,
         episode: str | None = None,
-        reward: str = "win",
-        suits: str = "real",
-        render_mode: str | None = None,
-        on_illegal: str = "raise",
-        **kwargs: Any,
+        players: int | None = None,
+        partners: bool | None = None,
+        **others: Any,
+    ) -> dict[str, Any]:
+        """Return the keywords all forms share, checked, with the caller's others among them."""
+        episode = (
+            next(iter(self.episodes)) if episode is None else of_one_deal(episode, self.episodes)
+        )
+        check_choice("episode", episode, tuple(self.episodes))
+        chosen = find_rules(self.rules if rules is None else rules, self.family.name)
+        if players is not None:
+            self.check_players(players, chosen)
+        if partners is not None:
+            if not hasattr(chosen, "partners"):
+                raise ValueError(
+                    f"{self.name} leaves no choice of partners, got partners={partners!r}: "
+                    "four_hand_v0 does"
+                )
+            changes: dict[str, Any] = {"partners": partners}
+            chosen = replace(chosen, **changes)
+        if self.phase is not None:
+            agent = find_agent(others.pop(self.phase.name, self.phase.default))
+            refuse_rules(agent, chosen, self.episodes[episode])
+            others["phase_policy"] = PhasePolicy(agent, self.phase.phase)
+        return {
+            **others, "rules": chosen, "episode": self.episodes[episode], "players": players
+        }  # fmt: skip
+
+    @shows_keywords_of(_resolve_kwargs, CribbageAEC.__init__)
+    def raw_env(
+        self, *, reward: str = "win", suits: str = "real", on_illegal: str = "raise", **kwargs: Any
     ) -> CribbageAEC:
         """Return the PettingZoo environment; an illegal action raises `IllegalActionError`.
 
         Args:
-            rules: the name of a preset, or `Rules`.
-            players: seats in a game (Table Top: 2 or 4); None for the fewest.
-            episode: what one episode is.
             reward: ``"win"`` or ``"points"``, and in the two-hand games ``"expected"`` or
                 ``"expected_at_show"``.
             suits: ``"real"``, or in the two-hand games ``"canonical"``; see `CribbageEnv`. Pictures
                 then show canonical cards, and events real ones.
-            render_mode: None, ``"ansi"``, ``"svg"``, ``"rgb_array"`` or ``"human"``.
-            on_illegal: ``"raise"`` or ``"terminate"``.
-            **kwargs: ``viewer`` (see `CribbageAEC`), ``pegging_policy`` or ``discard_policy`` (the
-                phase environments).
+            on_illegal: ``"raise"``, ``"terminate"`` or ``"random"``; see `CribbageAEC`.
+            **kwargs: ``rules`` (the name of a preset, or `Rules`), ``players`` (seats in a game;
+                None for the fewest), ``partners`` (of four-handed cribbage: False for each seat a
+                side of its own), ``episode`` (what one episode is), what `CribbageAEC` takes, and
+                ``pegging_policy`` or ``discard_policy`` (the phase environments).
         """
-        settled = self._resolve_kwargs(rules, episode, {**kwargs, "players": players})
+        settled = self._resolve_kwargs(**kwargs)
         chosen = settled.pop("rules")
         game = Game(
             chosen, episode=settled.pop("episode"), players=settled.pop("players"),
             family=family_for(chosen.engine, reward, suits),
         )  # fmt: skip
-        return CribbageAEC(
-            game, self.name, reward=reward, render_mode=render_mode, on_illegal=on_illegal,
-            **settled,
-        )  # fmt: skip
+        return CribbageAEC(game, self.name, reward=reward, on_illegal=on_illegal, **settled)
 
     @shows_keywords_of(raw_env)
     def env(self, *, on_illegal: str = "terminate", **kwargs: Any) -> CribbageAEC:
@@ -109,39 +128,22 @@ class EnvSpec:
         """
         return self.raw_env(on_illegal=on_illegal, **kwargs)
 
-    @shows_keywords_of(CribbageEnv.__init__)
-    def gym_env(
-        self, *, rules: str | Rules | None = None, episode: str | None = None, **kwargs: Any
-    ) -> CribbageEnv:
+    @shows_keywords_of(_resolve_kwargs, CribbageEnv.__init__)
+    def gym_env(self, **kwargs: Any) -> CribbageEnv:
         """Return the Gymnasium environment; see `CribbageEnv` for the keywords."""
-        settled = self._resolve_kwargs(rules, episode, kwargs)
-        return CribbageEnv(self.name, settled.pop("rules"), **settled)
+        return CribbageEnv(self.name, **self._resolve_kwargs(**kwargs))
 
-    @shows_keywords_of(CribbageVectorEnv.__init__)
-    def vector_env(
-        self,
-        num_envs: int = 1,
-        *,
-        rules: str | Rules | None = None,
-        episode: str | None = None,
-        **kwargs: Any,
-    ) -> CribbageVectorEnv:
+    @shows_keywords_of(_resolve_kwargs, CribbageVectorEnv.__init__)
+    def vector_env(self, num_envs: int = 1, **kwargs: Any) -> CribbageVectorEnv:
         """Return ``num_envs`` games as a Gymnasium vector environment.
 
         See `CribbageVectorEnv` for the keywords.
         """
-        settled = self._resolve_kwargs(rules, episode, kwargs)
-        return CribbageVectorEnv(settled.pop("rules"), num_envs=num_envs, **settled)
+        return CribbageVectorEnv(num_envs=num_envs, **self._resolve_kwargs(**kwargs))
 
-    @shows_keywords_of(LearnerBatch.__init__)
+    @shows_keywords_of(_resolve_kwargs, LearnerBatch.__init__)
     def torch_env(
-        self,
-        num_envs: int = 1,
-        *,
-        rules: str | Rules | None = None,
-        episode: str | None = None,
-        device: str | torch.device = "cpu",
-        **kwargs: Any,
+        self, num_envs: int = 1, *, device: str | torch.device = "cpu", **kwargs: Any
     ) -> TorchVectorEnv:
         """Return ``num_envs`` games as a vector environment of PyTorch tensors.
 
@@ -150,18 +152,11 @@ class EnvSpec:
         with comes_with("train"):
             from crib_env.envs.torch_vector import TorchVectorEnv
 
-        settled = self._resolve_kwargs(rules, episode, kwargs)
-        return TorchVectorEnv(settled.pop("rules"), num_envs=num_envs, device=device, **settled)
+        return TorchVectorEnv(num_envs=num_envs, device=device, **self._resolve_kwargs(**kwargs))
 
-    @shows_keywords_of(LearnerBatch.__init__)
+    @shows_keywords_of(_resolve_kwargs, LearnerBatch.__init__)
     def sb3_env(
-        self,
-        num_envs: int = 1,
-        *,
-        rules: str | Rules | None = None,
-        episode: str | None = None,
-        mask_in_observation: bool | str = False,
-        **kwargs: Any,
+        self, num_envs: int = 1, *, mask_in_observation: bool | str = False, **kwargs: Any
     ) -> CribbageVecEnv:
         """Return ``num_envs`` games as a Stable-Baselines3 ``VecEnv``.
 
@@ -170,10 +165,8 @@ class EnvSpec:
         with comes_with("train"):
             from crib_env.envs.sb3 import CribbageVecEnv
 
-        settled = self._resolve_kwargs(rules, episode, kwargs)
-        return CribbageVecEnv(
-            settled.pop("rules"), num_envs, mask_in_observation=mask_in_observation, **settled
-        )
+        settled = self._resolve_kwargs(**kwargs)
+        return CribbageVecEnv(num_envs=num_envs, mask_in_observation=mask_in_observation, **settled)
 
     def check_players(self, players: object, rules: str | Rules | None = None) -> None:
         """Raise a ValueError unless a game by ``rules`` can have ``players`` seats."""
@@ -181,22 +174,5 @@ class EnvSpec:
         accepted = chosen.seating or self.family.sides
         if isinstance(players, bool) or players not in accepted:
             known = " or ".join(map(str, accepted))
-            raise ValueError(f"{self.name} has {known} players, got players={players!r}")
-
-    def _resolve_kwargs(
-        self, rules: str | Rules | None, episode: str | None, kwargs: dict[str, Any]
-    ) -> dict[str, Any]:
-        """Return the keywords all forms share, checked, with the caller's others among them."""
-        settled = dict(kwargs)
-        episode = (
-            next(iter(self.episodes)) if episode is None else of_one_deal(episode, self.episodes)
-        )
-        check_choice("episode", episode, tuple(self.episodes))
-        rules = find_rules(self.rules if rules is None else rules, self.family.name)
-        if settled.get("players") is not None:
-            self.check_players(settled["players"], rules)
-        if self.phase is not None:
-            agent = find_agent(settled.pop(self.phase.name, self.phase.default))
-            refuse_rules(agent, rules, self.episodes[episode])
-            settled["phase_policy"] = PhasePolicy(agent, self.phase.phase)
-        return settled | {"rules": rules, "episode": self.episodes[episode]}
+            of = self.name if chosen.name == self.rules else f"a game by rules={chosen.name!r}"
+            raise ValueError(f"{of} has {known} players, got players={players!r}")

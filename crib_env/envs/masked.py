@@ -40,7 +40,8 @@ class Masking:
         space: of the observation alone. actions: how many there are.
 
     Attributes:
-        space: of what is handed out. plain: observations are handed out as they are.
+        space: of what is handed out. plain: observations are handed out as they are. keys: of the
+            dictionary, None if there is none.
 
     Raises:
         ValueError: no such library.
@@ -49,18 +50,18 @@ class Masking:
     def __init__(self, wanted: bool | str, space: spaces.Box, actions: int) -> None:
         self.space: spaces.Space[Any] = space
         self.plain = not wanted
-        self._keys: Keys | None = None
+        self.keys: Keys | None = None
         if self.plain:
             return
         name = "pettingzoo" if wanted is True else wanted
         if name not in LIBRARIES:
             raise unknown("library of mask_in_observation", str(name), LIBRARIES)
-        self._keys = LIBRARIES[name]
+        self.keys = LIBRARIES[name]
         masks = spaces.Box(0, 1, (actions,), np.int8)
-        self.space = spaces.Dict({self._keys.observation: space, self._keys.mask: masks})
+        self.space = spaces.Dict({self.keys.observation: space, self.keys.mask: masks})
 
     def joined(self, observation: Array, mask: Array) -> Observation:
         """Return what is handed out of observation and mask, one of each or a batch."""
-        if self._keys is None:
+        if self.keys is None:
             return observation
-        return {self._keys.observation: observation, self._keys.mask: mask}
+        return {self.keys.observation: observation, self.keys.mask: mask}

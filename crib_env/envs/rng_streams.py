@@ -21,7 +21,8 @@ class RngStreams:
 
     Attributes:
         rngs: int64[N, 4], of the opponent where it is compiled. phase_rngs: of the phase policy.
-        share_rngs: of who the opponent is, where there are several.
+        share_rngs: of who the opponent is, where there are several. illegal_rngs: of the legal
+            actions drawn in place of illegal ones.
         opponent, partner, phase_policy: the generators of those asked in Python, of all lanes.
     """
 
@@ -29,6 +30,7 @@ class RngStreams:
         self.rngs = np.zeros((n, WORDS), dtype=np.int64)
         self.phase_rngs = np.zeros((n, WORDS), dtype=np.int64)
         self.share_rngs = np.zeros((n, WORDS), dtype=np.int64)
+        self.illegal_rngs = np.zeros((n, WORDS), dtype=np.int64)
         self.seed(None)
 
     def seed(self, seed: int | None) -> SeedSequence:
@@ -53,8 +55,11 @@ class RngStreams:
     def _seed_lanes(self, seed: int | None, lanes: slice) -> tuple[SeedSequence, SeedSequence]:
         """Start the generators of lanes; return the sequences of the deals and of agents asked."""
         deals, players, python = SeedSequence(seed).spawn(3)
-        phase, share = players.spawn(2)
-        streams = (self.rngs, players), (self.phase_rngs, phase), (self.share_rngs, share)
+        phase, share, illegal = players.spawn(3)
+        streams = (
+            (self.rngs, players), (self.phase_rngs, phase), (self.share_rngs, share),
+            (self.illegal_rngs, illegal),
+        )  # fmt: skip
         for rngs, seed_seq in streams:
             words = seed_seq.generate_state(rngs[lanes].size)
             rngs[lanes] = words.reshape(-1, WORDS).astype(np.int64)

@@ -11,6 +11,7 @@ from stable_baselines3.common.vec_env.base_vec_env import VecEnv
 
 from crib_env.arrays import Array
 from crib_env.engine.record import NONE
+from crib_env.engine.rewards import ILLEGAL
 from crib_env.envs.endings import ending_of
 from crib_env.envs.learner import LearnerBatch
 from crib_env.envs.masked import Masking, Observation
@@ -26,7 +27,8 @@ class CribbageVecEnv(LearnersSettings, VecEnv):
     Besides SB3's own keys, the info of an ended episode has ``episode`` (``r`` the sum of rewards,
     ``l`` the learner's decisions), so no VecMonitor is needed, and what `CribbageEnv` says of it:
     ``scores``, ``winner``, ``skunk``, ``seat``, ``opponent`` (a number: `opponent_names` has the
-    name), ``illegal_action``.
+    name), ``illegal_action``. With ``on_illegal="random"`` the info of every step in which a legal
+    action was played instead has ``illegal_action``.
 
     Args:
         rules: the rules to play.
@@ -84,8 +86,10 @@ class CribbageVecEnv(LearnersSettings, VecEnv):
         self._returns += batch.rewards
         self._lengths += 1
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
+        for lane in (batch.illegal != NONE).nonzero()[0].tolist():
+            infos[lane]["illegal_action"] = batch.illegal[lane]
         for lane in batch.dones.nonzero()[0].tolist():
-            infos[lane] = ending_of(batch, self.rules, lane, self._actions[lane]) | {
+            infos[lane] = ending_of(batch, self.rules, lane) | {
                 "terminal_observation": self._masking.joined(
                     batch.final_observations[lane].copy(), batch.final_masks[lane].copy()
                 ),
@@ -96,7 +100,7 @@ class CribbageVecEnv(LearnersSettings, VecEnv):
                     "t": 0.0,
                 },
             }
-            batch.reminder.note(1, bool(infos[lane]["illegal_action"] != NONE))
+            batch.reminder.note(1, int(batch.endings[lane, ILLEGAL]))
             self._returns[lane] = 0.0
             self._lengths[lane] = 0
         return (

@@ -47,6 +47,7 @@ class LearnerSettings:
 
     rules = Setting("batch.rules")
     players = Setting("batch.players")
+    partners = Setting("batch.rules.partners")
     episode = Setting("batch.games.episode")
     reward = Setting("batch.reward")
     features = Setting("batch.features")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from inspect import Parameter, signature
 from typing import Any, TypeVar
 
@@ -12,14 +12,11 @@ OF_THE_MAKER = frozenset({"autoreset", "keeps_events", "phase_policy"})
 """Keywords that environments set themselves."""
 
 
-def shows_keywords_of(
-    source: Callable[..., Any], leave_out: Collection[str] = OF_THE_MAKER
-) -> Callable[[F], F]:
+def shows_keywords_of(*sources: Callable[..., Any]) -> Callable[[F], F]:
     """Let a function's signature show the keywords that it hands on.
 
     Args:
-        source: who takes them.
-        leave_out: names of keywords that the function sets itself.
+        sources: who takes them; a keyword of several is shown as the first has it.
 
     Returns:
         a decorator. It changes what `inspect.signature` says, and nothing else.
@@ -27,15 +24,19 @@ def shows_keywords_of(
 
     def decorate(function: F) -> F:
         shown = signature(function)
-        parameters = [p for p in shown.parameters.values() if p.kind is not Parameter.VAR_KEYWORD]
-        parameters += [
-            parameter
+        passed_on = {
+            name: parameter
+            for source in reversed(sources)
             for name, parameter in signature(source).parameters.items()
-            if parameter.kind is Parameter.KEYWORD_ONLY
-            and name not in leave_out
-            and name not in shown.parameters
-        ]
-        vars(function)["__signature__"] = shown.replace(parameters=parameters)
+            if parameter.kind is Parameter.KEYWORD_ONLY and name not in OF_THE_MAKER
+        }
+        own = {
+            name: parameter
+            for name, parameter in shown.parameters.items()
+            if parameter.kind is not Parameter.VAR_KEYWORD
+        }
+        parameters = (own | passed_on | own).values()  # its own come first, as it has them
+        vars(function)["__signature__"] = shown.replace(parameters=list(parameters))
         return function
 
     return decorate

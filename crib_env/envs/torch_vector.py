@@ -82,6 +82,7 @@ class TorchVectorEnv(CribbageVectorEnv):
             "action_mask": self.masks,
             "seat": wrap(batch.seats),
             "opponent": wrap(batch.opponents.playing),
+            "illegal_action": wrap(batch.illegal),
         }
 
     def reset(  # type: ignore[override]
@@ -108,8 +109,9 @@ class TorchVectorEnv(CribbageVectorEnv):
 
         Returns:
             observations [N, size], rewards float32[N], terminations bool[N], truncations bool[N]
-            (never), and info: ``action_mask`` bool[N, actions], ``seat`` int64[N] and ``opponent``
-            int64[N] of the games as they now stand; where episodes ended also ``final_info``:
+            (never), and info: ``action_mask`` bool[N, actions], ``seat``, ``opponent`` and
+            ``illegal_action`` int64[N] of the games as they now stand; where episodes ended also
+            ``final_info``:
             ``scores``, ``winner``, ``skunk``, ``seat``, ``opponent`` and ``illegal_action`` of
             those episodes, each with a bool[N] of its name after ``_``, in tensors of their own.
         """
@@ -118,6 +120,6 @@ class TorchVectorEnv(CribbageVectorEnv):
         self.rewards.copy_(self._paid)
         info: dict[str, Any] = dict(self._about)
         if self.batch.dones.any():
-            final = self._endings(chosen)
+            final = self._endings()
             info["final_info"] = {name: torch.as_tensor(part) for name, part in final.items()}
         return self.observations, self.rewards, self.dones, self._never, info

@@ -11,6 +11,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from crib_env.arrays import Array
+from crib_env.engine.record import NONE
 from crib_env.envs.endings import UNDECIDED, endings
 from crib_env.envs.learner import LearnerBatch
 from crib_env.envs.masked import Masking, Observation
@@ -76,8 +77,8 @@ class CribbageVectorEnv(LearnersSettings, VectorEnv[Observation, Array, Array]):
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._no_truncations = np.zeros(num_envs, dtype=np.bool_)
-        self._nobody, self._no_skunk, self._nothing = (
-            np.full(num_envs, UNDECIDED[name]) for name in ("winner", "skunk", "illegal_action")
+        self._nobody, self._no_skunk = (
+            np.full(num_envs, UNDECIDED[name]) for name in ("winner", "skunk")
         )
         self._everywhere = np.ones(num_envs, dtype=np.bool_)
         self._ended = np.zeros(num_envs, dtype=np.bool_)
@@ -128,25 +129,26 @@ class CribbageVectorEnv(LearnersSettings, VectorEnv[Observation, Array, Array]):
         """
         batch = self.batch
         batch.step(actions, None if self._same_step else self._ended)
-        info = self._info()
         ended = batch.dones
-        if not self._same_step:
+        if self._same_step:
+            final = self._final() if ended.any() else {}
+            info = self._info() | final
+        else:
+            info = self._info()
             self._ended = ended.copy()
             info["action_mask"][ended] = 1
             if ended.any():
-                ending = self._endings(actions)
+                ending = self._endings()
                 for name in UNDECIDED:
-                    info[name] = np.where(ended, ending[name], UNDECIDED[name])
-        elif ended.any():
-            info |= self._final(actions)
+                    info[name] = np.where(ended, ending[name], info[name])
         truncations = self._own(self._no_truncations)
         return (
             self._observation(info), self._own(batch.rewards), self._own(ended), truncations, info
         )  # fmt: skip
 
-    def _final(self, actions: Array) -> dict[str, Any]:
+    def _final(self) -> dict[str, Any]:
         """Return the info of episodes that ended and were followed by new ones."""
-        batch, about = self.batch, self._endings(actions)
+        batch, about = self.batch, self._endings()
         flags = about["_scores"]
         lanes = flags.nonzero()[0]
         final = np.empty(self.num_envs, dtype=object)
@@ -162,10 +164,11 @@ class CribbageVectorEnv(LearnersSettings, VectorEnv[Observation, Array, Array]):
         about = {"action_mask": masks, "_action_mask": flags, **about}
         return {"final_obs": final, "_final_obs": flags, "final_info": about, "_final_info": flags}
 
-    def _endings(self, actions: Array) -> dict[str, Any]:
+    def _endings(self) -> dict[str, Any]:
         """Return the info of the episodes that have ended."""
         batch, ended = self.batch, self.batch.dones.copy()
-        ending, illegal = endings(batch, self.rules, actions)
+        ending, illegal = endings(batch, self.rules)
+        batch.illegal[ended] = NONE  # in the episodes that follow nobody has acted
         flags = {f"_{name}": ended for name in ending}
         batch.reminder.note(int(np.count_nonzero(ended)), illegal)
         return ending | flags
@@ -183,7 +186,7 @@ class CribbageVectorEnv(LearnersSettings, VectorEnv[Observation, Array, Array]):
             "skunk": own(self._no_skunk), "_skunk": everywhere,
             "seat": own(batch.seats), "_seat": everywhere,
             "opponent": own(batch.opponents.playing), "_opponent": everywhere,
-            "illegal_action": own(self._nothing), "_illegal_action": everywhere,
+            "illegal_action": own(batch.illegal), "_illegal_action": everywhere,
         }  # fmt: skip
 
     def _own(self, array: Array) -> Array:

@@ -22,10 +22,13 @@ from crib_env import (
     Rules,
     find_agent,
     format_card,
+    four_hand_v0,
     observation_layout,
     parse_card,
     parse_cards,
     six_card_v0,
+    table_top_v0,
+    three_hand_v0,
 )
 from crib_env.rules import TableTopRules, TwoHandRules, find_rules
 from stacked import Table, deal
@@ -110,13 +113,13 @@ every_form = pytest.mark.parametrize("form", FORMS)
     [
         ("rules", "hoile", ("hoyle", "five_card")),
         ("rules", "", ("hoyle", "five_card")),
-        ("rules", PRESETS["table_top"], ("two_hand",)),
+        ("rules", PRESETS["table_top"], ("another game", "hoyle", "five_card")),
         ("rules", "table_top", ("hoyle", "five_card")),
         ("episode", "hand", ("deal", "game", "match")),
         ("episode", "", ("deal", "game", "match")),
         ("reward", "score", ("win", "points")),
         ("reward", None, ("win", "points")),
-        ("on_illegal", "ignore", ("terminate", "raise")),
+        ("on_illegal", "ignore", ("terminate", "raise", "random")),
     ],
 )
 def test_a_keyword_with_an_unknown_value(
@@ -156,6 +159,50 @@ def test_a_number_of_players_the_game_does_not_have(form: str, given: Any) -> No
     with pytest.raises((ValueError, TypeError)) as error:
         FORMS[form](players=given)
     names(error, "players")
+
+
+@pytest.mark.parametrize("form", ["env", "gym_env", "vector_env"])
+def test_a_number_of_players_that_the_rules_given_do_not_have(form: str) -> None:
+    """The rules say how many play, so the refusal names them and not the environment."""
+    with pytest.raises(ValueError, match=r"^a game by rules='three_hand' has 3 players, got .*4"):
+        getattr(four_hand_v0, form)(rules="three_hand", players=4)
+    with pytest.raises(ValueError, match=r"^four_hand_v0 has 4 players, got players=3"):
+        getattr(four_hand_v0, form)(players=3)
+
+
+@pytest.mark.parametrize("form", ["env", "gym_env", "vector_env"])
+@pytest.mark.parametrize(
+    ("module", "given", "words"),
+    [
+        (six_card_v0, True, ("six_card_v0", "partners=True", "four_hand_v0")),
+        (table_top_v0, False, ("table_top_v0", "partners=False", "four_hand_v0")),
+        (three_hand_v0, True, ("partners sit opposite", "3 players have none")),
+        (four_hand_v0, "no", ("partners must be True or False", "'no'")),
+    ],
+)
+def test_partners_where_there_is_no_such_choice(
+    form: str, module: Any, given: Any, words: tuple[str, ...]
+) -> None:
+    with pytest.raises(ValueError, match="partners") as error:
+        getattr(module, form)(partners=given)
+    names(error, *words)
+
+
+@pytest.mark.parametrize(
+    ("module", "keywords", "players"),
+    [
+        (four_hand_v0, {"partners": False}, "four"),
+        (three_hand_v0, {}, "three"),
+        (six_card_v0, {}, "two"),
+        (table_top_v0, {}, "two"),
+    ],
+)
+def test_a_partner_where_everyone_plays_alone(
+    module: Any, keywords: dict[str, Any], players: str
+) -> None:
+    with pytest.raises(ValueError, match="partner='greedy' needs a game of partners") as error:
+        module.gym_env(partner="greedy", **keywords)
+    names(error, f"each of the {players} players plays alone", "partners=True")
 
 
 @pytest.mark.parametrize("form", ["gym_env", "vector_env", "sb3_env"])
@@ -657,7 +704,7 @@ def test_another_package_brings_rules_of_its_own(monkeypatch: pytest.MonkeyPatch
     assert find_rules(Rules.preset("toy", cards=3), ToyRules).cards == 3
     with pytest.raises(ValueError, match="cards must be a whole number from 1 to 3, got 4"):
         Rules.preset("toy", cards=4)
-    with pytest.raises(ValueError, match="of the family 'toy'; this environment plays 'two_hand'"):
+    with pytest.raises(ValueError, match="are of another game: choose from 'hoyle'"):
         find_rules(PRESETS["toy"], "two_hand")
     with pytest.raises(ValueError, match="choose from 'toy'"):
         find_rules("hoyle", ToyRules)

@@ -96,7 +96,10 @@ def test_the_info_of_a_batch_has_the_same_keys_shapes_and_types_always(
 
 
 @pytest.mark.parametrize("form", ["gym", "vector", "sb3"])
-@pytest.mark.parametrize(("action", "reported"), [(99, 99), (-1, -2), (-7, -2)])
+@pytest.mark.parametrize(
+    ("action", "reported"),
+    [(99, 99), (-1, -2), (-7, -2), (2**63, 2**63 - 1), (2**64 - 1, 2**63 - 1)],
+)
 def test_an_illegal_action_is_told_from_none(form: str, action: int, reported: int) -> None:
     env: Any = {
         "gym": lambda: six_card_v0.gym_env(opponent="greedy"),

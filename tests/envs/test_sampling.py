@@ -1,7 +1,10 @@
 """`crib_env.sample_legal`: legal, even, repeatable, and clear about what it cannot do."""
 
+import timeit
+
 import numpy as np
 import pytest
+from gymnasium import spaces
 
 import crib_env
 
@@ -32,16 +35,39 @@ def test_a_mask_without_an_action_is_named() -> None:
         crib_env.sample_legal(masks, np.random.default_rng(0))
 
 
-@pytest.mark.parametrize("masks", [np.ones(52, np.int8), np.ones((2, 52)), [[1, 0]]])
+@pytest.mark.parametrize("masks", [np.ones((1, 2, 52), np.int8), np.ones((2, 52)), [[1, 0]], 1])
 def test_masks_of_another_shape_or_kind_are_refused(masks: object) -> None:
     with pytest.raises(ValueError, match="masks must be int8 or bool"):
         crib_env.sample_legal(masks, np.random.default_rng(0))  # type: ignore[arg-type]
 
 
-def test_a_single_mask_is_drawn_from_as_the_error_says() -> None:
-    mask = np.zeros(52, dtype=np.int8)
-    mask[7] = 1
-    with pytest.raises(ValueError, match=r"pass masks\[None\] for a single mask"):
-        crib_env.sample_legal(mask, np.random.default_rng(0))
-    (action,) = crib_env.sample_legal(mask[None], np.random.default_rng(0))
-    assert action == 7
+@pytest.mark.parametrize("dtype", [np.int8, np.bool_])
+def test_a_single_mask_gives_a_number_each_as_likely(dtype: type) -> None:
+    mask, rng = np.zeros(52, dtype=dtype), np.random.default_rng(4)
+    legal = [0, 7, 51]
+    mask[legal] = 1
+    drawn = [crib_env.sample_legal(mask, rng) for _ in range(6000)]
+    assert {type(action) for action in drawn} == {int}
+    assert sorted(set(drawn)) == legal
+    assert abs(np.bincount(drawn)[legal] / 2000 - 1).max() < 0.1
+    assert crib_env.sample_legal(mask, np.random.default_rng(5)) == crib_env.sample_legal(
+        mask, np.random.default_rng(5)
+    )
+
+
+def test_a_single_mask_without_an_action_and_a_seed_for_a_generator_are_refused() -> None:
+    with pytest.raises(ValueError, match="the mask allows no action: that episode has ended"):
+        crib_env.sample_legal(np.zeros(52, dtype=np.int8), np.random.default_rng(0))
+    with pytest.raises(TypeError, match=r"default_rng\(3\); got 3"):
+        crib_env.sample_legal(np.ones(52, dtype=np.int8), 3)  # type: ignore[arg-type]
+
+
+def test_drawing_costs_less_than_a_third_of_gymnasiums_sampler() -> None:
+    """The pages draw so: a loop is to spend its time on the game."""
+    mask, rng = np.ones(52, dtype=np.int8), np.random.default_rng(6)
+    space = spaces.Discrete(52, seed=6)
+    ours, theirs = (
+        min(timeit.repeat(draw, number=300, repeat=7))
+        for draw in (lambda: crib_env.sample_legal(mask, rng), lambda: space.sample(mask))
+    )
+    assert ours * 3 < theirs

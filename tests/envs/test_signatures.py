@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from inspect import Parameter, signature
 
+import gymnasium
 import pytest
 
 from crib_env import ENVIRONMENTS, Rules, TableTopRules, TwoHandRules
@@ -24,11 +25,12 @@ def test_every_keyword_shown_is_taken_at_its_default(name: str, form: str) -> No
 @pytest.mark.parametrize(
     ("form", "names"),
     [
-        ("raw_env", "rules players episode reward suits render_mode on_illegal viewer"),
-        ("gym_env", "opponent partner seat features reward suits players mask_in_observation"),
+        ("raw_env", "render_mode viewer mask_in_observation"),
+        ("gym_env", "opponent partner seat features mask_in_observation render_mode viewer"),
         ("vector_env", "num_envs autoreset_mode copy threads opponent mask_in_observation"),
         ("torch_env", "num_envs device threads opponent seat features"),
         ("sb3_env", "num_envs threads opponent seat features mask_in_observation"),
+        *((form, "rules players partners episode reward suits on_illegal") for form in FORMS),
     ],
 )
 def test_the_keywords_of_a_form_are_shown(form: str, names: str) -> None:
@@ -41,3 +43,27 @@ def test_the_keywords_of_a_form_are_shown(form: str, names: str) -> None:
 def test_rules_show_their_fields(kind: type[Rules]) -> None:
     assert list(signature(kind).parameters)[:2] == ["name", "target"]
     assert ("dealt" in signature(kind).parameters) == (kind is TwoHandRules)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_partners_seats_them_or_each_alone_in_every_form(form: str) -> None:
+    make = getattr(env_module("four_hand_v0"), form)
+    assert make().rules == make(partners=True).rules == Rules.preset("four_hand")
+    alone = make(partners=False)
+    assert alone.rules == Rules.preset("four_hand", partners=False)
+    assert alone.rules == make(rules="four_hand[partners=False]").rules
+    assert make(rules="four_hand[target=61]", partners=False).rules.target == 61
+    games = alone.game if form in ("env", "raw_env") else alone.batch
+    assert tuple(games.sides) == (0, 1, 2, 3)
+    assert alone.partners is False
+    with pytest.raises(AttributeError, match="make another with partners=True"):
+        alone.partners = True
+
+
+def test_partners_are_a_keyword_of_gymnasiums_makers_too() -> None:
+    for env in (
+        gymnasium.make("crib_env/FourHand-v0", partners=False).unwrapped,
+        gymnasium.make_vec("crib_env/FourHand-v0", num_envs=2, partners=False),
+    ):
+        _, info = env.reset(seed=1)
+        assert info["scores"].shape[-1] == 4

@@ -21,6 +21,7 @@ CASES: dict[str, tuple[Any, dict[str, Any]]] = {
     "asked": (six_card_v0, {"opponent": lowest, "episode": "deal", "seat": None}),
     "phased": (pegging_v0, {"opponent": "random", "discard_policy": "random", "seat": None}),
     "four": (table_top_v0, {"opponent": "greedy", "players": 4, "episode": "round"}),
+    "replaced": (six_card_v0, {"opponent": "random", "episode": "deal", "on_illegal": "random"}),
 }
 every_case = pytest.mark.parametrize("case", CASES)
 modes = pytest.mark.parametrize("mode", [AutoresetMode.SAME_STEP, AutoresetMode.NEXT_STEP])
@@ -63,7 +64,7 @@ def test_native_batch_and_gymnasiums_own_say_the_same(case: str, mode: Autoreset
     check_same(ours[1], theirs[1], "reset info")
     ends = 0
     for step in range(60):
-        actions = pick(ours[-1], rng)
+        actions = rng.integers(-1, 60, 5) if case == "replaced" else pick(ours[-1], rng)
         ours, theirs = native.step(actions), own.step(actions)
         ended = theirs[2]
         ends += int(ended.sum())

@@ -55,6 +55,18 @@ def test_sb3_learns_on_the_batch() -> None:
     assert -15 < module.main(module.Settings(timesteps=8192)) < 5
 
 
+@pytest.mark.parametrize("masks", [True, False])
+@pytest.mark.parametrize(("vector", "num_envs"), [("native", 32), ("sync", 4)])
+def test_cleanrls_form_learns_from_decisions_alone(vector: str, num_envs: int, masks: bool) -> None:
+    """A deal is six decisions: a row of a reset would make seven, an illegal end about one."""
+    module = example("cleanrl_ppo", "tyro")
+    points, decisions = module.main(
+        module.Settings(vector=vector, num_envs=num_envs, masks=masks, timesteps=64 * num_envs * 4)
+    )
+    assert -15 < points < 5
+    assert decisions == pytest.approx(6, abs=0.3)  # the last deal is cut
+
+
 @pytest.mark.slow
 def test_sb3_learns_on_single_games() -> None:
     module = example("sb3", "sb3_contrib")
@@ -81,6 +93,16 @@ def test_torchrl_learns_and_wraps() -> None:
     module = example("torchrl_ppo", "torchrl")
     assert -15 < module.main(module.Settings(frames=4096, games=64)) < 5
     assert module.main(module.Settings(wrapper=True, frames=40)) > 0
+
+
+@pytest.mark.slow
+def test_torchrls_gymenv_plays_whole_deals_without_masks() -> None:
+    module = example("torchrl_ppo", "torchrl")
+    from torchrl.envs import GymEnv
+
+    env = GymEnv("crib_env/SixCard-v0", **module.OPTIONS, on_illegal="random")
+    done = env.rollout(60, break_when_any_done=False)["next", "done"]
+    assert done.flatten().nonzero().flatten().tolist() == list(range(5, 60, 6))
 
 
 @pytest.mark.slow

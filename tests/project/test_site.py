@@ -57,6 +57,8 @@ def test_the_table_of_arguments_has_every_argument(name: str) -> None:
         taken -= {"players"}
     if all(len(set(sides)) == len(sides) for sides in seating.values()):
         taken -= {"partner"}
+    if not getattr(PRESETS[module.maker.rules], "partners", False):
+        taken -= {"partners"}
     if family.canonical is None:
         taken -= {"suits"}
     assert shown == taken | ({phase.name} if phase else set())
@@ -74,4 +76,6 @@ def test_a_page_opens_with_the_game_and_ends_with_the_rules(name: str) -> None:
         assert (ROOT / "docs" / "environments" / target).resolve().exists(), target
     assert CLAUSES[name] in text
     code = dict(zip(headings, text.split("\n## ")[1:], strict=True))["Usage"]
-    assert f"```python\nfrom crib_env import {name}\n" in code
+    assert re.search(
+        rf"^```python\nimport numpy as np\n\nfrom crib_env import .*\b{name}\b", code, re.M
+    )

@@ -1,0 +1,290 @@
+"""`on_illegal="random"`: a legal action is played instead, for learners that take no mask."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from gymnasium.vector import AutoresetMode
+
+from crib_env import (
+    discard_v0,
+    five_card_v0,
+    four_hand_v0,
+    pegging_v0,
+    sample_legal,
+    six_card_v0,
+    table_top_v0,
+    three_hand_v0,
+)
+from vector_walks import InPython, lowest
+
+MODULES = [
+    six_card_v0, five_card_v0, three_hand_v0, four_hand_v0, table_top_v0, discard_v0, pegging_v0,
+]  # fmt: skip
+every_module = pytest.mark.parametrize("module", MODULES, ids=lambda module: module.maker.name)
+DEAL: dict[str, Any] = {"episode": "deal", "reward": "points", "on_illegal": "random"}
+IN_A_DEAL = 6  # decisions of each seat of six cards: two discards, four cards played
+N = 16
+BATCHES: dict[str, Callable[..., Any]] = {
+    "vector": six_card_v0.vector_env,
+    "next step": lambda n, **kw: six_card_v0.vector_env(
+        n, autoreset_mode=AutoresetMode.NEXT_STEP, **kw
+    ),
+    "sb3": six_card_v0.sb3_env,
+    "torch": six_card_v0.torch_env,
+}
+every_batch = pytest.mark.parametrize("form", BATCHES)
+every_opponent = pytest.mark.parametrize("opponent", ["greedy", lowest], ids=["compiled", "python"])
+
+
+def make(form: str, **keywords: Any) -> Any:
+    if form in ("sb3", "torch"):
+        pytest.importorskip("stable_baselines3")
+    return BATCHES[form](N, **keywords)
+
+
+def any_action(rng: np.random.Generator, *size: int) -> Any:
+    """Draw numbers of which few are legal: some are no action at all."""
+    return rng.integers(-2, 60, size=size)
+
+
+def expected(action: Any, mask: Any) -> int:
+    """Return what the info says of an action."""
+    if 0 <= action < len(mask) and mask[action]:
+        return -1
+    return int(max(action, -2)) if action >= 0 else -2
+
+
+@every_module
+def test_episodes_of_the_aec_have_full_length_and_say_what_was_replaced(module: Any) -> None:
+    env = module.env(on_illegal="random")
+    assert env.on_illegal == "random"
+    env.reset(seed=1)
+    rng, said, replaced = np.random.default_rng(1), dict.fromkeys(env.agents, -1), 0
+    for agent in env.agent_iter():
+        observation, _, ended, cut, info = env.last()
+        assert info == {"illegal_action": said[agent]}
+        assert not cut
+        if ended:
+            env.step(None)
+            continue
+        action = int(any_action(rng))
+        said[agent] = expected(action, observation["action_mask"])
+        replaced += said[agent] != -1
+        env.step(action)
+    assert env.game.over
+    assert replaced > 2 or module is discard_v0
+
+
+@every_module
+@every_opponent
+def test_single_games_have_full_length_and_say_what_was_replaced(
+    module: Any, opponent: Any
+) -> None:
+    env = module.gym_env(on_illegal="random", opponent=opponent)
+    rng, replaced = np.random.default_rng(1), 0
+    for episode in range(3):
+        _, info = env.reset(seed=episode)
+        assert info["illegal_action"] == -1
+        ended = False
+        while not ended:
+            mask, action = info["action_mask"], int(any_action(rng))
+            *_, ended, cut, info = env.step(action)
+            assert info["illegal_action"] == expected(action, mask)
+            assert not cut
+            replaced += info["illegal_action"] != -1
+        assert env.game.over
+    assert replaced > 2
+
+
+@every_batch
+@every_opponent
+def test_games_of_a_batch_have_full_length_and_say_what_was_replaced(
+    form: str, opponent: Any
+) -> None:
+    env = make(form, opponent=opponent, **DEAL)
+    env.seed(1) if form == "sb3" else env.reset(seed=1)
+    if form == "sb3":
+        env.reset()
+    rng, lengths, seen = np.random.default_rng(1), np.zeros(N, dtype=int), []
+    begun = np.zeros(N, dtype=bool)  # where the action will not be noticed
+    for _ in range(40):
+        masks, actions = env.action_masks(), any_action(rng, N)
+        said = [expected(action, mask) for action, mask in zip(actions, masks, strict=True)]
+        info = env.step(actions)[-1]
+        ended, found = env.batch.dones.copy(), np.full(N, -1)
+        if form == "sb3":
+            found[:] = [one.get("illegal_action", -1) for one in info]
+        else:
+            found[:] = info["illegal_action"]
+            if form != "next step" and ended.any():
+                assert (found[ended] == -1).all()  # those of the new episodes
+                found[ended] = np.asarray(info["final_info"]["illegal_action"])[ended]
+        assert found[~begun].tolist() == np.array(said)[~begun].tolist()
+        assert (found[begun] == -1).all()
+        lengths += ~begun
+        seen += lengths[ended].tolist()
+        lengths[ended] = 0
+        begun = ended if form == "next step" else begun
+    assert len(seen) > 4 * N
+    assert set(seen) == {IN_A_DEAL}
+
+
+@every_module
+@pytest.mark.parametrize("form", ["aec", "gym", "vector"])
+def test_where_all_actions_are_legal_nothing_changes(module: Any, form: str) -> None:
+    """Deals, opponents and results are those of the other settings, seed by seed."""
+
+    def played(on_illegal: str) -> list[Any]:
+        rng = np.random.default_rng(2)
+        if form == "vector":
+            env = module.vector_env(4, on_illegal=on_illegal, opponent="random", seat=None)
+            _, info = env.reset(seed=4)
+            seen = []
+            for _ in range(40):
+                *result, info = env.step(sample_legal(info["action_mask"], rng))
+                seen.append([part.tolist() for part in (*result, info["seat"], info["scores"])])
+            return seen
+        env = module.env if form == "aec" else module.gym_env
+        env = env(on_illegal=on_illegal, **({} if form == "aec" else {"opponent": "random"}))
+        seen = []
+        for seed in (4, None):
+            result = env.reset(seed=seed)
+            for _ in range(30):
+                mask = env.game.mask if form == "aec" else result[-1]["action_mask"]
+                if not mask.any() or (form == "aec" and env.game.over):
+                    break
+                result = env.step(sample_legal(mask, rng))
+                game = env.game
+                seen.append((game.notation(), game.scores, getattr(env, "rewards", None)))
+        return seen
+
+    assert played("random") == played("terminate") == played("raise")
+
+
+@pytest.mark.parametrize("form", ["aec", "gym", "vector"])
+def test_each_legal_action_is_drawn_as_often(form: str) -> None:
+    options = {"decks": [list(range(52))], "dealer": 1}
+    n = 3000 if form == "vector" else 600
+    if form == "vector":
+        env: Any = six_card_v0.vector_env(n, opponent=lowest, seat=0, on_illegal="random")
+        _, info = env.reset(seed=1, options=options)
+        held = info["action_mask"]
+        *_, info = env.step(np.full(n, 99))
+        drawn = np.nonzero(held > info["action_mask"])[1]
+    else:
+        env = (six_card_v0.env if form == "aec" else six_card_v0.gym_env)(
+            on_illegal="random", **({} if form == "aec" else {"opponent": lowest, "seat": 0})
+        )
+        drawn = np.zeros(n, dtype=int)
+        for k in range(n):
+            env.reset(seed=1 if k == 0 else None, options=options)
+            before = env.observe("player_0")["action_mask"] if form == "aec" else env.action_masks()
+            env.step(99)
+            after = env.game.mask if form == "aec" else env.action_masks()
+            drawn[k] = np.flatnonzero(before.astype(int) > after)[0]
+    cards, counts = np.unique(drawn, return_counts=True)
+    assert len(cards) == 6
+    assert abs(counts * 6 / n - 1).max() < 0.4
+
+
+def batch_going_on(env: Any, rng: np.random.Generator) -> list[Any]:
+    seen = []
+    for _ in range(12):
+        observations, rewards, ended, _, info = env.step(any_action(rng, N))
+        seen.append([np.asarray(part).tolist() for part in
+                     (observations, rewards, ended, info["illegal_action"])])  # fmt: skip
+    return seen
+
+
+@pytest.mark.parametrize("form", ["vector", "torch"])
+@pytest.mark.parametrize("way", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
+def test_copies_of_a_batch_draw_alike(form: str, way: Any) -> None:
+    env = make(form, opponent="greedy", **DEAL)
+    env.reset(seed=3)
+    batch_going_on(env, np.random.default_rng(0))
+    other = way(env)
+    first, second = (batch_going_on(one, np.random.default_rng(1)) for one in (env, other))
+    assert first == second
+
+
+def test_threads_and_uncompiled_opponents_draw_alike() -> None:
+    """The generator is the game's: it draws the same whoever steps the game."""
+    seen = []
+    for opponent, threads in (("greedy", 1), ("greedy", 3), (InPython("greedy"), 1)):
+        env = six_card_v0.vector_env(N, opponent=opponent, threads=threads, **DEAL)
+        env.reset(seed=3)
+        seen.append(batch_going_on(env, np.random.default_rng(1)))
+    assert seen[0] == seen[1] == seen[2]
+
+
+@pytest.mark.parametrize("way", ["deepcopy", "pickle", "snapshot"])
+def test_copies_and_snapshots_of_an_aec_draw_alike(way: str) -> None:
+    env = six_card_v0.env(on_illegal="random")
+    env.reset(seed=3)
+
+    def going_on(env: Any) -> list[Any]:
+        rng, seen = np.random.default_rng(1), []
+        for _ in range(30):
+            env.step(int(any_action(rng)))
+            seen.append((env.game.notation(), env.agent_selection, copy.deepcopy(env.infos)))
+        return seen
+
+    going_on(env)
+    if way == "snapshot":
+        snapshot = env.snapshot()
+        first = going_on(env)
+        env.restore(snapshot)
+        assert going_on(env) == first
+        return
+    other = copy.deepcopy(env) if way == "deepcopy" else pickle.loads(pickle.dumps(env))
+    assert going_on(env) == going_on(other)
+
+
+def test_single_games_draw_alike_when_copied() -> None:
+    env = six_card_v0.gym_env(on_illegal="random", opponent="greedy")
+    env.reset(seed=3)
+    other = copy.deepcopy(env)
+    for action in any_action(np.random.default_rng(1), 40).tolist():
+        (one, _, ended, _, said), (two, _, _, _, same) = env.step(action), other.step(action)
+        assert np.array_equal(one, two)
+        assert said["illegal_action"] == same["illegal_action"]
+        assert not ended
+
+
+def test_nobody_is_reminded_of_the_mask() -> None:
+    env = six_card_v0.vector_env(N, opponent="greedy", **DEAL)
+    env.reset(seed=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for _ in range(40):
+            env.step(np.full(N, 99))
+
+
+@pytest.mark.parametrize("form", ["native", "single"])
+@pytest.mark.parametrize("algorithm", ["PPO", "DQN"])
+def test_sb3_learns_without_masks_over_whole_episodes(algorithm: str, form: str) -> None:
+    sb3 = pytest.importorskip("stable_baselines3")
+    from stable_baselines3.common.env_util import make_vec_env
+
+    keywords = {"opponent": "greedy", **DEAL}
+    if form == "native":
+        env = six_card_v0.sb3_env(8, **keywords)
+    else:
+        env = make_vec_env("crib_env/SixCard-v0", 4, seed=1, env_kwargs=keywords)
+    settings: dict[str, Any] = {"seed": 1, "device": "cpu", "policy_kwargs": {"net_arch": [32]}}
+    if algorithm == "PPO":
+        settings |= {"n_steps": 32, "batch_size": 64, "n_epochs": 2}
+    else:
+        settings |= {"learning_starts": 50, "buffer_size": 1000, "batch_size": 32}
+    model = getattr(sb3, algorithm)("MlpPolicy", env, **settings)
+    model.learn(512)
+    lengths = [episode["l"] for episode in model.ep_info_buffer]
+    assert len(lengths) > 40
+    assert set(lengths) == {IN_A_DEAL}
