@@ -41,7 +41,7 @@ def test_a_command_takes_every_game(words: str, game: str, tmp_path: Path) -> No
     assert ran.stdout
 
 
-@pytest.mark.parametrize(("words", "game"), product(TWO_HANDS, MANY_HANDS))
+@pytest.mark.parametrize(("words", "game"), list(product(TWO_HANDS, MANY_HANDS)))
 def test_a_command_for_two_hands_says_so_in_one_line(words: str, game: str, tmp_path: Path) -> None:
     ran = crib(*words.split(), game, folder=tmp_path)
     assert ran.returncode == 2

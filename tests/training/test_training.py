@@ -48,7 +48,7 @@ def test_training_writes_what_it_promises(trained: Path) -> None:
     assert isinstance(load_agent(str(trained / "policy.safetensors")), PolicyNetAgent)
     assert load_agent(f"trust:{trained / 'model.zip'}")
     points = read_points(trained)
-    assert [point.decisions for point in points] == [256, 512]
+    assert [point.decisions for point in points] == [0, 256, 512]
     assert len((trained / "curve.csv").read_text().splitlines()) == 1 + len(points)
     assert (trained / "curve.png").read_bytes().startswith(b"\x89PNG")
     assert any((trained / "tb").rglob("events.out.*"))
