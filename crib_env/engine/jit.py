@@ -15,7 +15,7 @@ import os
 import threading
 from collections.abc import Callable, Container
 from contextlib import nullcontext
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, TypeVar, cast
 
 import numba
@@ -82,10 +82,13 @@ def _compile_for_callers(dispatcher: Any) -> None:
         dispatcher.targetctx.insert_user_function(callee, result.fndesc, [result.library])
         dispatcher.overloads[tuple(result.signature.args)] = result._replace(entry_point=callee)
 
+    @cache
+    def whole() -> Any:  # held as long as the kernel, whose table of machine code holds nothing
+        return numba.njit(**OPTIONS)(dispatcher.py_func)
+
     def compile_for_python(*args: Any, **keywords: Any) -> Any:
-        whole: Any = numba.njit(**OPTIONS)(dispatcher.py_func)
-        compiled = whole._compile_for_args(*args, **keywords)
-        for found in whole.overloads.values():
+        compiled = whole()._compile_for_args(*args, **keywords)
+        for found in whole().overloads.values():
             codes = [kind._code for kind in found.signature.args]
             dispatcher._insert(codes, found.entry_point, found.objectmode)
         return compiled
