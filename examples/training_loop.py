@@ -4,7 +4,8 @@
     python training_loop.py --steps 2000000 --opponent expert --wandb
 
 Everything is here to be read and changed, from top to bottom. `tensorboard --logdir runs` shows
-the curves. At the end `policy.onnx` is an agent wherever one is named: `crib rate policy.onnx`.
+the curves. The weights are saved at every evaluation, as `actor.pt`. At the end `policy.onnx` is an
+agent wherever one is named: `crib rate policy.onnx`.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+import onnx  # noqa: F401 - `to_onnx` needs both at the end: what is missing is said now
+import onnxscript  # noqa: F401
 import torch
 import tyro
 from crib_agents import Pool, ScoredAgent, from_torch, to_onnx
@@ -170,6 +173,7 @@ def main(settings: Settings, report: Callable[[int, float], None] | None = None)
             writer.add_scalar(f"train/{name}", scalar, steps)
         if update % settings.eval_every and update < updates:
             continue
+        torch.save(actor.state_dict(), settings.out / "actor.pt")  # before anything can go wrong
         result = evaluate(
             module.maker, envs.rules, agent("loop", False), settings.opponent,
             settings.eval_pairs, seed=settings.seed, games=False,

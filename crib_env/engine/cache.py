@@ -26,7 +26,6 @@ import pickle
 import re
 import secrets
 import stat
-import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
@@ -59,9 +58,12 @@ COMPILING = (
 
 @cache
 def announce_compiling() -> None:
-    """Print once that compiling takes a while, if somebody may be waiting at a terminal."""
-    if multiprocessing.parent_process() is None and sys.stderr and sys.stderr.isatty():
-        print(COMPILING, file=sys.stderr, flush=True)
+    """Log once that compiling takes a while; without logging set up, that goes to stderr.
+
+    Processes that Python has started leave it to their parent.
+    """
+    if multiprocessing.parent_process() is None:
+        _logger.warning(COMPILING)
 
 
 def _folders() -> Iterator[Path]:

@@ -237,9 +237,11 @@ def test_pixels_that_cannot_be_drawn_are_warned_of_at_make(
 # --- the first compilation ----------------------------------------------------------------------
 
 
-def compile_with_stderr(cache: Path, terminal: bool) -> str:
+COMPILES = "from crib_env.engine.sampling import nth_legal; nth_legal.compiled"
+
+
+def compile_with_stderr(cache: Path, code: str = COMPILES, terminal: bool = False) -> str:
     """Return what is said on stderr by a process that has nothing compiled."""
-    code = "from crib_env.engine.sampling import nth_legal; nth_legal.compiled"
     environment = os.environ | {"NUMBA_CACHE_DIR": str(cache), "NUMBA_DISABLE_JIT": "0"}
     pty = pytest.importorskip("pty", reason="Windows has no such terminals")
     ours, theirs = pty.openpty() if terminal else os.pipe()
@@ -254,7 +256,17 @@ def compile_with_stderr(cache: Path, terminal: bool) -> str:
     return output
 
 
-def test_the_first_compilation_says_so_once_where_a_terminal_is(tmp_path: Path) -> None:
-    assert compile_with_stderr(tmp_path / "a", terminal=False) == ""
-    assert compile_with_stderr(tmp_path / "b", terminal=True).strip() == COMPILING
-    assert compile_with_stderr(tmp_path / "b", terminal=True) == ""
+@pytest.mark.parametrize("terminal", [False, True])
+def test_the_first_compilation_says_so_once_at_a_terminal_and_in_a_log(
+    terminal: bool, tmp_path: Path
+) -> None:
+    two = f"{COMPILES}\nfrom crib_env.engine.show import fill_sums; fill_sums.compiled"
+    assert compile_with_stderr(tmp_path, two, terminal).strip() == COMPILING
+    assert compile_with_stderr(tmp_path, two, terminal) == ""
+
+
+def test_the_notice_of_the_first_compilation_goes_where_the_log_goes(tmp_path: Path) -> None:
+    silent = f"import logging; logging.getLogger('crib_env').setLevel('ERROR')\n{COMPILES}"
+    assert compile_with_stderr(tmp_path / "a", silent) == ""
+    named = f"import logging; logging.basicConfig(format='%(name)s %(levelname)s')\n{COMPILES}"
+    assert compile_with_stderr(tmp_path / "b", named).strip() == "crib_env.engine.cache WARNING"

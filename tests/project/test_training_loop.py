@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import runpy
+import sys
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from crib_agents.loading import load_agent
 from crib_training.evaluation.evaluate import evaluate
 
@@ -50,6 +53,32 @@ def test_the_loop_learns_logs_and_leaves_an_agent(loop: Any, tmp_path: Path) -> 
     views = views_of("hoyle", 20, 1)
     assert len(set(agent.act(views, np.random.default_rng(1)).tolist())) > 10
     six_card_v0.vector_env(2, opponent=str(tmp_path / "policy.onnx")).reset(seed=1)
+
+
+@pytest.mark.parametrize("missing", ["onnx", "onnxscript"])
+def test_what_the_loop_lacks_it_says_before_it_trains(
+    missing: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, missing, None)
+    with pytest.raises(ModuleNotFoundError, match=missing):
+        runpy.run_path(str(ROOT / "examples" / "training_loop.py"))  # without running `main`
+
+
+def test_the_loop_has_saved_its_weights_whatever_fails_after_it_learned(
+    loop: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise OSError("no space left")
+
+    few = SMALL | {"steps": 32 * 16, "eval_pairs": 2, "opponent": "random", "out": tmp_path}
+    for step in ("evaluate", "to_onnx"):
+        with monkeypatch.context() as patched:
+            patched.setattr(loop, step, fail)
+            with pytest.raises(OSError, match="no space"):
+                loop.main(loop.Settings(**few))
+        weights = torch.load(tmp_path / "actor.pt", weights_only=True)
+        assert all(torch.isfinite(one).all() for one in weights.values())
+        (tmp_path / "actor.pt").unlink()
 
 
 def test_the_loop_plays_its_past_selves_and_only_if_told(

@@ -14,12 +14,13 @@ import torch
 from crib_agents import MonteCarloAgent, to_onnx
 from crib_agents.learned.two_hand.mixed import MixedAgent
 from crib_agents.loading import load_agent
+from crib_training.baselines import run as runs
 from crib_training.baselines.escher import match_regrets
 from crib_training.baselines.games import Games
 from crib_training.baselines.memory import Memory
 from crib_training.baselines.policy import Policy
 from crib_training.baselines.rollout import Rollout, both_seats, collect, gae
-from crib_training.baselines.run import POLICY, BaselineRun, learn
+from crib_training.baselines.run import CURVE, POLICY, BaselineRun, learn
 from crib_training.baselines.vrpo import expected_sarsa
 from crib_training.learn.learner import DivergedError
 from crib_training.learn.train import METHODS, main
@@ -188,6 +189,43 @@ def test_a_stopped_run_goes_on_to_the_same_result(method: str, tmp_path: Path) -
     BaselineRun(learner).go()
     files = [(tmp_path / name / POLICY).read_bytes() for name in ("whole", "parts")]
     assert files[0] == files[1]
+
+
+@pytest.mark.parametrize("kill", [RuntimeError, KeyboardInterrupt])
+def test_a_measurement_that_fails_loses_nothing_and_may_be_left_out_or_made_later(
+    kill: type[BaseException], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise kill
+
+    again = {"out": tmp_path, "num_evals": 1, "eval_hands": 2}
+    with monkeypatch.context() as patched:
+        patched.setattr(runs, "exploitability", fail)
+        with pytest.raises(kill):
+            BaselineRun(small("mmd", **again)).go()
+    saved = (tmp_path / POLICY).read_bytes()
+    without = small("mmd", out=tmp_path, resume=tmp_path, num_evals=0)
+    BaselineRun(without).go()
+    assert not (tmp_path / CURVE).exists()
+    run = BaselineRun(small("mmd", resume=tmp_path, **again))
+    run.go()  # the measurement alone is left
+    assert [row.decisions for row in run.curve] == [without.decisions] == [run.learner.decisions]
+    assert (tmp_path / POLICY).read_bytes() == saved
+    assert len((tmp_path / CURVE).read_text().splitlines()) == 2
+
+
+def test_a_finished_run_writes_again_what_is_missing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    BaselineRun(small("mmd", out=tmp_path)).go()
+    policy = (tmp_path / POLICY).read_bytes()
+    for left in (None, b"of an earlier checkpoint"):
+        (tmp_path / POLICY).unlink()
+        if left is not None:
+            (tmp_path / POLICY).write_bytes(left)
+        learn(small("mmd", out=tmp_path, resume=tmp_path))
+        assert (tmp_path / POLICY).read_bytes() == policy
+        assert capsys.readouterr().out == f"wrote {tmp_path}/{POLICY}\n"
 
 
 def test_a_run_of_another_method_or_of_other_settings_is_not_gone_on_with(tmp_path: Path) -> None:

@@ -170,6 +170,39 @@ def test_ppo_goes_on_in_its_own_folder_alone(tmp_path: Path) -> None:
         ppo.train(small_ppo(tmp_path / "new", resume=tmp_path / "new" / MODEL, trust=True))
 
 
+@pytest.mark.usefixtures("small_deck")
+def test_a_finished_run_writes_what_is_missing_from_its_checkpoint(tmp_path: Path) -> None:
+    small = solve_settings.Settings(
+        iterations=2, eval_interval=0, out=tmp_path / "solve", progress=False
+    )
+    resumes: dict[Path, Callable[[Path], object]] = {
+        tmp_path / "deep": lambda out: loop.train(deep(out, resume=tmp_path / "deep")),
+        tmp_path / "solve": lambda out: solve.solve(
+            replace(small, out=out, resume=tmp_path / "solve")
+        ),
+    }
+    loop.train(deep(tmp_path / "deep"))
+    solve.solve(small)
+    for folder, resume in resumes.items():
+        written = {name: data for name, data in contents(folder).items() if "tb/" not in name}
+        for name in written.keys() - {CHECKPOINT}:
+            (folder / name).write_bytes(b"stale")
+            resume(folder)
+            (folder / name).unlink()
+            resume(folder)
+            assert (folder / name).read_bytes() == written[name], name
+        resume(tmp_path / f"{folder.name} elsewhere")
+        assert written.keys() <= contents(tmp_path / f"{folder.name} elsewhere").keys()
+
+
+def test_ppo_goes_on_without_the_curve_that_was_lost(tmp_path: Path) -> None:
+    ppo.train(small_ppo(tmp_path))
+    for name in ("policy.safetensors", "curve.csv"):
+        (tmp_path / name).unlink()
+    ppo.train(small_ppo(tmp_path, resume=tmp_path, trust=True))
+    assert {"policy.safetensors", "curve.csv"} <= contents(tmp_path).keys()
+
+
 def test_a_demo_and_recipes_begin_anew_where_an_earlier_one_lies(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -125,9 +125,10 @@ def test_a_process_that_is_killed_ends_the_run_in_one_line_and_keeps_it(tmp_path
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("moment", ["start", "work"])
-def test_ctrl_c_ends_a_run_with_workers_in_one_line_and_leaves_nobody(
-    moment: str, tmp_path: Path
+def test_ctrl_c_and_sigterm_end_a_run_with_workers_in_one_line_and_leave_nobody(
+    moment: str, number: signal.Signals, tmp_path: Path
 ) -> None:
     words = command(small(tmp_path, deals=10_000_000, num_envs=500)).split()[4:]
     program = [sys.executable, "-m", "crib_training.command_line", "train", *words]
@@ -142,9 +143,9 @@ def test_ctrl_c_ends_a_run_with_workers_in_one_line_and_leaves_nobody(
         assert time.monotonic() < deadline
         assert run.poll() is None
         time.sleep(0.01)
-    os.killpg(run.pid, signal.SIGINT)  # as a terminal does: to all of them
+    os.killpg(run.pid, number)  # as a terminal or a cluster does: to all of them
     _, message = run.communicate(timeout=120)
-    assert run.returncode == 1
+    assert run.returncode == {signal.SIGINT: 1, signal.SIGTERM: 143}[number]
     assert message.startswith("stopped: the run is saved after ")
     assert message.count("\n") == 1
     while any(Path(f"/proc/{pid}").exists() for pid in children):

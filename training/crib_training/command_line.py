@@ -3,7 +3,8 @@
 A subcommand is a module with ``Settings``, a frozen dataclass whose documentation is the help, and
 ``run(settings)``. Modules are imported only when needed, so `crib --help` is quick.
 
-Exit status: 0, 2 for a wrong call, 1 for a failure; an error is one line on stderr.
+Exit status: 0, 2 for a wrong call, 1 for a failure, 143 after SIGTERM; an error is one line on
+stderr.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from contextlib import contextmanager
 from dataclasses import fields
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
+
+from crib_training.interrupts import terminable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -68,7 +71,8 @@ def main(words: Sequence[str] | None = None) -> None:
         return
     extra = EXTRAS.get(name, "train")
     helps = not {"-h", "--help"}.isdisjoint(rest)
-    with one_line(extra, f"crib {name}: {COMMANDS.get(name, (name, ''))[1]}" if helps else None):
+    about = f"crib {name}: {COMMANDS.get(name, (name, ''))[1]}" if helps else None
+    with terminable(), one_line(extra, about):
         if name not in COMMANDS:
             from crib_env.errors import nearest
 
@@ -112,7 +116,7 @@ def start(
         extra: the extra of crib-env that brings what it needs.
     """
     spec = sys.modules["__main__"].__spec__
-    with one_line(extra):
+    with terminable(), one_line(extra):
         run(read(settings, words, program or f"python -m {spec.name if spec else '...'}"))
 
 

@@ -1,43 +1,112 @@
-"""Ctrl-C: noted at once; the work then ends at a point from which it can resume."""
+"""Ctrl-C and SIGTERM: noted at once; the work then ends at a point from which it can resume."""
 
 from __future__ import annotations
 
 import signal
+import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from types import FrameType
+from typing import Any
+
+TERMINATED = 128 + signal.SIGTERM  # the exit status of a command that SIGTERM has ended
 
 
 class Stopped(KeyboardInterrupt):
     """A run was asked to stop, and is saved; its message says how to go on."""
 
 
-@contextmanager
-def interruptions(note_first: bool = False) -> Iterator[list[int]]:
-    """Yield a list to which every Ctrl-C adds its signal's number.
+class Termination:
+    """A handler of SIGTERM that raises what Ctrl-C raises."""
 
-    Outside the main thread, and where nobody handles Ctrl-C, the list stays empty.
+    came = False
+
+    def __call__(self, number: int, frame: FrameType | None) -> None:
+        """Raise a KeyboardInterrupt."""
+        self.came = True
+        raise KeyboardInterrupt
+
+
+@contextmanager
+def terminable() -> Iterator[None]:
+    """Let SIGTERM, which clusters send, end a command as Ctrl-C does, with exit status 143.
+
+    Where somebody else handles SIGTERM, and outside the main thread, nothing changes.
+    """
+    main = threading.current_thread() is threading.main_thread()
+    if not main or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+        yield
+        return
+    end = Termination()
+    try:
+        with _handled_by(signal.SIGTERM, end):
+            yield
+    finally:
+        if end.came:  # whatever the command made of it
+            sys.exit(TERMINATED)
+
+
+class Interruptions(list[int]):
+    """The numbers of the signals that came.
+
+    Attributes:
+        noted: how many of them raise nothing.
+    """
+
+    noted = 0
+
+    @contextmanager
+    def at_once(self, stopped: KeyboardInterrupt) -> Iterator[None]:
+        """Raise ``stopped`` as soon as a signal comes: for work that starts when all is saved."""
+        before, self.noted = self.noted, len(self)
+        try:
+            yield
+        except KeyboardInterrupt:
+            raise stopped from None
+        finally:
+            self.noted = before
+
+
+@contextmanager
+def interruptions(note_first: bool = False) -> Iterator[Interruptions]:
+    """Yield a list to which every Ctrl-C, and every SIGTERM in `terminable`, adds its number.
+
+    Outside the main thread, and where nobody handles them, the list stays empty.
 
     Args:
-        note_first: the first Ctrl-C raises nothing, so that a run ends where it can go on; the
+        note_first: the first one raises nothing, so that a run ends where it can go on; the
             handler of another program is left in place then. Otherwise each raises what it would.
     """
-    came: list[int] = []
-    before = signal.getsignal(signal.SIGINT)
-    main = threading.current_thread() is threading.main_thread()
-    others = note_first and before is not signal.default_int_handler
-    if not main or others or not callable(before):
+    came = Interruptions()
+    came.noted = int(note_first)
+    with ExitStack() as handled:
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGINT, signal.SIGTERM):
+                before = signal.getsignal(number)
+                own = before is signal.default_int_handler or isinstance(before, Termination)
+                if callable(before) and (own or not note_first):
+                    handled.enter_context(_handled_by(number, _noting(came, before)))
         yield came
-        return
 
-    def hear(number: int, frame: FrameType | None) -> None:
+
+def _noting(came: Interruptions, before: Any) -> Any:
+    """Return a handler that adds to ``came``, and raises what ``before`` does."""
+
+    def note(number: int, frame: FrameType | None) -> None:
         came.append(number)
-        if len(came) > note_first:
+        if isinstance(before, Termination):
+            before.came = True
+        if len(came) > came.noted:
             before(number, frame)
 
-    signal.signal(signal.SIGINT, hear)
+    return note
+
+
+@contextmanager
+def _handled_by(number: int, handler: Any) -> Iterator[None]:
+    before = signal.signal(number, handler)
     try:
-        yield came
+        yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.signal(number, before)

@@ -96,6 +96,11 @@ def remove_run(out: Path) -> None:
             (out / name).unlink(missing_ok=True)
 
 
+def wrote(out: Path, *names: str) -> str:
+    """Return which of its files a run has written, in words: a picture only if it measured."""
+    return f"wrote {out}/{', '.join(name for name in names if (out / name).exists())}"
+
+
 def csv_table(kind: type[Any], rows: Sequence[Any]) -> bytes:
     """Return dataclass instances of one kind as CSV, a column a field."""
     text = io.StringIO()

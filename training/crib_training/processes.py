@@ -27,6 +27,8 @@ THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 SPAWN = get_context("spawn")
 PATIENCE = 2.0  # seconds for a process to end by itself
+# What ends a process: SIGTERM may come from outside to all of a command's processes, like Ctrl-C.
+END = getattr(signal, "SIGUSR1", signal.SIGTERM)
 
 T = TypeVar("T")
 
@@ -70,7 +72,8 @@ class ProcessPool:
         else:  # what runs may hang: it is not waited for
             self._threads.shutdown(wait=False, cancel_futures=True)
             for child in self._children:
-                child.terminate()
+                if child.is_alive() and child.pid is not None:
+                    os.kill(child.pid, END)
         for child in self._children:
             child.join(PATIENCE)
             child.kill()
@@ -133,14 +136,14 @@ def _single_threaded() -> Iterator[None]:
 
 @contextmanager
 def _deaf_children() -> Iterator[None]:
-    """Let processes that start in the block never hear Ctrl-C, which is for their parent."""
+    """Let processes that start in the block hear neither Ctrl-C nor SIGTERM: their parent does."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
     from multiprocessing import resource_tracker
 
     resource_tracker.ensure_running()  # a child's start would start it, and it lets Ctrl-C through
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
     try:
         yield
     finally:
@@ -162,5 +165,5 @@ def _end_with_parent() -> None:
         end()
 
     Thread(target=watch, daemon=True).start()
-    signal.signal(signal.SIGTERM, end)
+    signal.signal(END, end)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, who ends us

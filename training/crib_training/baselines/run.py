@@ -18,7 +18,7 @@ from crib_training.learn.deep_monte_carlo.checkpoint import Checkpoint
 from crib_training.learn.deep_monte_carlo.settings import diff_settings, fixed
 from crib_training.learn.learner import diverged, is_finite, module_tensors, restore_module
 from crib_training.learn.training_progress import EVENTS
-from crib_training.outputs import CHECKPOINT, csv_table, run_folder
+from crib_training.outputs import CHECKPOINT, csv_table, run_folder, wrote
 from crib_training.progress import Progress
 
 POLICY = "policy.safetensors"
@@ -83,32 +83,44 @@ class BaselineRun:
                 interruptions(note_first=True) as interrupted,
             ):  # fmt: skip
                 saved = time.monotonic()
-                while learner.decisions < settings.decisions:
-                    began, before = time.process_time(), self._evals_due()
-                    figures = self._learn()
-                    self.cpu_seconds += time.process_time() - began
-                    for key, value in figures.items():
-                        events.add_scalar(key, value, learner.decisions)
-                    rate = learner.decisions / max(self.cpu_seconds, 1e-9)
-                    progress.move_to(learner.decisions, f"{rate:,.0f} decisions per CPU second")
-                    if self._evals_due() > before:
-                        row = self._measure()
+                while True:
+                    over = learner.decisions >= settings.decisions
+                    if (
+                        over
+                        or interrupted
+                        or self._eval_is_due()
+                        or (time.monotonic() - saved > settings.save_seconds)
+                    ):
+                        self._save()
+                        saved = time.monotonic()
+                    if interrupted and not over:
+                        raise self._stopped()
+                    if self._eval_is_due():
+                        with interrupted.at_once(self._stopped()):
+                            row = self._measure()
                         progress.say(
                             f"{row.decisions:>11,} decisions {row.cpu_seconds:8.0f} CPU s  "
                             f"exploitability {row.exploitability:.3f} ± {row.ci95:.3f} "
                             f"(discard {row.discard:.3f}, pegging {row.pegging:.3f})"
                         )
                         events.add_scalar("exploitability", row.exploitability, row.decisions)
-                    over = learner.decisions >= settings.decisions
-                    if over or interrupted or time.monotonic() - saved > settings.save_seconds:
                         self._save()
-                        saved = time.monotonic()
-                    if interrupted and not over:
-                        raise Stopped(
-                            f"the run is saved after {learner.decisions:,} decisions; to resume, "
-                            f"add --resume {settings.out} to the same command"
-                        )
+                    if over:
+                        break
+                    began = time.process_time()
+                    figures = self._learn()
+                    self.cpu_seconds += time.process_time() - began
+                    for key, value in figures.items():
+                        events.add_scalar(key, value, learner.decisions)
+                    rate = learner.decisions / max(self.cpu_seconds, 1e-9)
+                    progress.move_to(learner.decisions, f"{rate:,.0f} decisions per CPU second")
         return learner.agent()
+
+    def _stopped(self) -> Stopped:
+        return Stopped(
+            f"the run is saved after {self.learner.decisions:,} decisions; to resume, add "
+            f"--resume {self.settings.out} to the same command"
+        )
 
     def _learn(self) -> dict[str, float]:
         """Learn from one batch.
@@ -128,8 +140,11 @@ class BaselineRun:
             raise diverged(last if last.exists() else None, "the last one written")
         return figures
 
-    def _evals_due(self) -> int:
-        return self.learner.decisions * self.settings.num_evals // self.settings.decisions
+    def _eval_is_due(self) -> bool:
+        """Return whether a measurement should have been made since the last one."""
+        done, last = self.learner.decisions, self.curve[-1].decisions if self.curve else 0
+        evals, total = self.settings.num_evals, self.settings.decisions
+        return done * evals // total > last * evals // total
 
     def _measure(self) -> Row:
         agent = self.learner.agent()
@@ -144,7 +159,6 @@ class BaselineRun:
         )  # fmt: skip
         agent.save(settings.out / MEASURED_POLICY.format(decisions=row.decisions))
         self.curve.append(row)
-        write_whole(settings.out / CURVE, csv_table(Row, self.curve))
         return row
 
     def _save(self) -> None:
@@ -161,6 +175,8 @@ class BaselineRun:
             tensors |= module_tensors(f"{name}:", module)
         Checkpoint(about, tensors).save(out)
         self.learner.agent().save(out / POLICY)
+        if self.curve:
+            write_whole(out / CURVE, csv_table(Row, self.curve))
 
     def _load(self, folder: Path) -> None:
         """Restore the checkpoint of a folder.
@@ -189,5 +205,4 @@ class BaselineRun:
 def learn(learner: Learner) -> None:
     """Run a method to its end, and print where its results are."""
     BaselineRun(learner).go()
-    files = [POLICY, CURVE] if learner.settings.num_evals else [POLICY]
-    print(f"wrote {learner.settings.out}/{', '.join(files)}")
+    print(wrote(learner.settings.out, POLICY, CURVE))

@@ -32,7 +32,7 @@ class RunSettings:
         num_envs: deals side by side.
         hidden_sizes: sizes of the hidden layers of each network.
         features: per-action features beside the bits, as in the environments.
-        num_evals: number of measurements of exploitability; 0 for none.
+        num_evals: number of measurements of exploitability; 0 for none, as six_card_v0 takes.
         eval_hands: hands per measurement, always the same.
         save_seconds: seconds between checkpoints.
         out: the folder for results.
@@ -58,6 +58,10 @@ class RunSettings:
         check_settings(self)
         if not self.hidden_sizes:
             raise ValueError("hidden_sizes must name a size at least, got ()")
+        if self.rules.dealt != 5 and self.num_evals:  # it would query every hand of six cards
+            raise ValueError(f"num_evals must be 0 in {self.env}, got {self.num_evals}: "
+                             "exploitability is measured in five_card_v0; use crib evaluate "
+                             "on the policy")  # fmt: skip
 
     @property
     def rules(self) -> TwoHandRules:
@@ -68,8 +72,8 @@ class RunSettings:
         """
         maker, rules = find_game(self.env)
         if maker.phase is not None or not isinstance(rules, TwoHandRules):
-            raise ValueError(f"this method learns whole deals of two hands, six_card_v0 or "
-                             f"five_card_v0, not {self.env}")  # fmt: skip
+            raise ValueError(f"{self.method} learns whole deals of two hands: env must be "
+                             f"six_card_v0 or five_card_v0, got {self.env!r}")  # fmt: skip
         return rules
 
 

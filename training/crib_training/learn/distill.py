@@ -32,6 +32,7 @@ from crib_env.rules import Rules, TwoHandRules
 from crib_training.command_line import command
 from crib_training.evaluation.duplicate import estimate, play_pairs
 from crib_training.evaluation.figures import as_json, shown_percent
+from crib_training.interrupts import Stopped
 from crib_training.learn.deep_monte_carlo.checkpoint import FILE, Checkpoint
 from crib_training.learn.distill_settings import FREE, Settings
 from crib_training.learn.labels import NETS, SIGNS, Labels, collect, rows_of
@@ -194,11 +195,22 @@ class Distillation:
 
 
 def distill(settings: Settings) -> MonteCarloAgent:
-    """Distil by the settings, write everything to ``out``, and return the agent."""
+    """Distil by the settings, write everything to ``out``, and return the agent.
+
+    Raises:
+        KeyboardInterrupt: Ctrl-C was pressed; what is saved is that after the last round.
+    """
     opponents = [load_agent(name) for name in filter(None, settings.eval_opponents.split(","))]
     new = Distillation(settings) if settings.resume is None else None
     with run_folder(settings.out, settings.resume):
-        return _distill(new or Distillation(settings), settings, opponents)
+        run = new or Distillation(settings)
+        try:
+            return _distill(run, settings, opponents)
+        except KeyboardInterrupt:
+            if not (settings.out / FILE).exists():
+                raise
+            raise Stopped(f"the run is saved as it was after its last round; to resume, add "
+                          f"--resume {settings.out} to the same command") from None  # fmt: skip
 
 
 def _distill(run: Distillation, settings: Settings, opponents: list[Agent]) -> MonteCarloAgent:

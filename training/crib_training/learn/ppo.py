@@ -24,6 +24,7 @@ from crib_agents.loading import TakesAgents
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.vec_env import VecNormalize
 
+from crib_env.engine.family import Family
 from crib_env.settings import (
     MANY,
     Between,
@@ -32,19 +33,20 @@ from crib_env.settings import (
     NewFolder,
     NotNegative,
     Pairs,
+    Players,
     Positive,
     Share,
     Threads,
     check_settings,
 )
 from crib_training.learn.callback import ProgressCallback
-from crib_training.learn.curve import Curve, read_points
+from crib_training.learn.curve import TABLE, Curve, read_points
 from crib_training.learn.learner import diverged, is_finite
 from crib_training.learn.networks import policy_agent, policy_of
 from crib_training.learn.shaping import LineShaping
 from crib_training.learn.training_progress import EVENTS, TrainingProgress
-from crib_training.loading import find_game, shortest_episode
-from crib_training.outputs import MODEL, run_folder
+from crib_training.loading import find_game, seats_of
+from crib_training.outputs import MODEL, run_folder, wrote
 
 HiddenSize = Annotated[int, Between(1, 4096)]
 
@@ -58,7 +60,7 @@ class Settings(TakesAgents):
         method: the method.
         rules: a preset other than the environment's own, or a preset with changes, such as
             hoyle[target=91,for_last=3].
-        players: 2, or 4 in Table Top.
+        players: how many play, by default the fewest the rules allow.
         timesteps: decisions to learn from.
         seed: seed of the deals, the network and the batches.
         opponent: an agent's name or a .safetensors, .zip or .onnx file.
@@ -67,7 +69,8 @@ class Settings(TakesAgents):
             show, paid at the discard (two-hand games). expected_at_show: the same, paid at the
             show. win: who won. By default expected where the game has it.
         features: per-action features beside the bits: lookahead for exact means and points, reply
-            for the possible points of the reply too, or none.
+            for the possible points of the reply too (two-hand games), all for whatever the game
+            has, or None for none.
         num_envs: games side by side.
         steps: decisions per game between updates.
         batch_size: decisions per minibatch.
@@ -95,13 +98,13 @@ class Settings(TakesAgents):
     env: str = "six_card_v0"
     method: Literal["ppo"] = "ppo"
     rules: str | None = None
-    players: int = 2
+    players: Players | None = None
     timesteps: Count = 1_000_000
     seed: Annotated[int, Between(0, 2**32 - 1)] = 1  # as Stable-Baselines3 takes them
     opponent: str = "rule_based"
     episode: str | None = None
     reward: Literal["expected", "expected_at_show", "points", "win"] | None = None
-    features: Literal["reply", "lookahead"] | None = "reply"
+    features: Literal["all", "reply", "lookahead"] | None = "all"
     num_envs: Count = 512
     steps: Count = 24
     batch_size: Annotated[int, Between(2, MANY)] = 2048
@@ -127,6 +130,11 @@ class Settings(TakesAgents):
             raise ValueError("num_envs times steps must be 2 or more: one decision has no variance")
 
 
+def features_of(settings: Settings, family: Family) -> str | None:
+    """Return the level of features that settings name: with ``all`` the family's highest."""
+    return settings.features if settings.features != "all" else [None, *family.features][-1]
+
+
 def games_of(settings: Settings) -> VecNormalize:
     """Return the games that settings name, with an opponent in them, as SB3 takes them."""
     maker, rules = find_game(settings.env, settings.rules)
@@ -134,11 +142,11 @@ def games_of(settings: Settings) -> VecNormalize:
         settings.num_envs,
         opponent=settings.load_agent(settings.opponent),
         rules=rules,
-        episode=settings.episode or shortest_episode(maker),
+        episode=settings.episode or "deal",
         reward=settings.reward or ("expected" if maker.family.expected else "points"),
-        features=settings.features,
+        features=features_of(settings, maker.family),
         seat=None,
-        players=settings.players if settings.players != 2 else None,
+        players=settings.players,
     )
     games.seed(settings.seed)
     # Only the reward is scaled; the observation is bits already. A deal is short: no discount.
@@ -159,7 +167,8 @@ def model_of(settings: Settings, games: VecNormalize) -> MaskablePPO:
         return float(settings.learning_rate * max(0.1, remaining))
 
     maker, _ = find_game(settings.env, settings.rules)
-    policy, keywords = policy_of(maker.family, settings.features, settings.hidden_sizes)
+    features = features_of(settings, maker.family)
+    policy, keywords = policy_of(maker.family, features, settings.hidden_sizes)
     return MaskablePPO(
         policy,
         games,
@@ -214,22 +223,24 @@ def train(settings: Settings) -> PolicyNetAgent:
             f"{settings.resume} holds a pickle, which can run any code as it is read: if the file "
             "is your own, say --trust"
         )
+    players = len(seats_of(maker, rules, settings.players))
     curve = Curve(
-        maker, rules, settings.players, f"MaskablePPO, seed {settings.seed}",
+        maker, rules, players, f"MaskablePPO, seed {settings.seed}",
         settings.eval_opponents or settings.trusted(settings.opponent), settings.baselines,
     )  # fmt: skip
     games = games_of(settings)
     resume = _folder(settings.resume) if settings.resume else None
     with run_folder(settings.out, resume):
         model = model_of(settings, games)
-        if resume is not None:
+        if resume is not None and (resume / TABLE).exists():
             curve.points = read_points(resume)
         return _train(settings, model, curve)
 
 
 def _train(settings: Settings, model: MaskablePPO, curve: Curve) -> PolicyNetAgent:
     def agent() -> PolicyNetAgent:
-        return policy_agent(model, curve.maker, curve.rules, settings.features)
+        features = features_of(settings, curve.maker.family)
+        return policy_agent(model, curve.maker, curve.rules, features)
 
     out, done = settings.out, model.num_timesteps if settings.resume else 0
     saved: list[int] = []  # the decisions of the models saved
@@ -252,21 +263,19 @@ def _train(settings: Settings, model: MaskablePPO, curve: Curve) -> PolicyNetAge
     with TrainingProgress("decisions", total, done, done, out, settings.progress) as progress:
         every, pairs = settings.timesteps / settings.num_evals, settings.eval_pairs
         callback = ProgressCallback(progress, curve, every, pairs, agent, save, check_finite)
-        callback.measure(
-            done, 0 if settings.resume else pairs
-        )  # what cannot be written is found out
-        try:
+        try:  # the first measurement finds out what cannot be written
+            callback.measure(done, 0 if settings.resume else pairs)
             model.learn(
                 settings.timesteps, callback=callback, log_interval=10,
                 reset_num_timesteps=not settings.resume,
             )  # fmt: skip
+            callback.measure(model.num_timesteps, settings.final_eval_pairs if pairs else 0)
         except KeyboardInterrupt:
             save()
             raise KeyboardInterrupt(
                 f"the run is saved after {model.num_timesteps:,} decisions; to resume, add "
                 f"--resume {out} --trust to the same command, with the --timesteps that are left"
             ) from None
-        callback.measure(model.num_timesteps, settings.final_eval_pairs if pairs else 0)
         if pairs:
             curve.measure_baselines(pairs)
         curve.write(out)
@@ -277,4 +286,4 @@ def _train(settings: Settings, model: MaskablePPO, curve: Curve) -> PolicyNetAge
 def run(settings: Settings) -> None:
     """Train, and print where the results are."""
     train(settings)
-    print(f"wrote {settings.out}/policy.safetensors, model.zip, curve.csv, curve.png")
+    print(wrote(settings.out, "policy.safetensors", MODEL, "curve.csv", "curve.png"))

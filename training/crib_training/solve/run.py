@@ -86,6 +86,13 @@ class SolveRun:
         self.solver.iterate()
         self.cpu_seconds += time.process_time() - began
 
+    def measurement_is_due(self) -> bool:
+        """Return whether the strategy as it is now should be measured, and is not yet."""
+        done, every = self.solver.iteration, self.settings.eval_interval
+        if self.curve and self.curve[-1].iterations == done:
+            return False
+        return done >= self.settings.iterations or bool(every and done and done % every == 0)
+
     def measure(self) -> ExploitabilityBound:
         """Add a point to the curve."""
         gap = self.solver.gap()
@@ -172,24 +179,28 @@ def _solve(settings: Settings, rules: TwoHandRules) -> SolveRun:
         Progress("iterations", settings.iterations, solver.iteration, shown=settings.progress) as p,
         interruptions(note_first=True) as interrupted,
     ):
-        while solver.iteration < settings.iterations:
-            run.iterate()
-            regret = sum(solver.missed) / 2
-            p.move_to(solver.iteration, f"regret {regret:.5f} in discarding")
+        while True:
             done = solver.iteration >= settings.iterations
-            if done or (settings.eval_interval and solver.iteration % settings.eval_interval == 0):
-                gap = run.measure()
-                p.say(
-                    f"{solver.iteration:>6} iterations {run.cpu_seconds:8.0f} CPU s  the best "
-                    f"answer gains {gap.mean:.4f} points per deal at least ({gap.pone:.4f} as "
-                    f"pone, {gap.dealer:.4f} as dealer); regret {regret:.5f}"
-                )
-            if done or interrupted or time.monotonic() - saved > settings.save_seconds:
+            due = run.measurement_is_due()
+            if due or done or interrupted or time.monotonic() - saved > settings.save_seconds:
                 run.save()
                 saved = time.monotonic()
             if interrupted and not done:
                 run.write()
                 raise run.stopped(f"after {solver.iteration} iterations")
+            if due:
+                with interrupted.at_once(run.stopped(f"after {solver.iteration} iterations")):
+                    gap = run.measure()
+                p.say(
+                    f"{solver.iteration:>6} iterations {run.cpu_seconds:8.0f} CPU s  the best "
+                    f"answer gains {gap.mean:.4f} points per deal at least ({gap.pone:.4f} as "
+                    f"pone, {gap.dealer:.4f} as dealer)"
+                )
+                run.save()
+            if done:
+                break
+            run.iterate()
+            p.move_to(solver.iteration, f"regret {sum(solver.missed) / 2:.5f} in discarding")
     run.write()
     if settings.refine:
         refine(run)
@@ -204,11 +215,10 @@ def refine(run: SolveRun) -> Starters:
         ValueError, OSError: see `Starters`.
     """
     settings = run.settings
-    if not (settings.out / CHECKPOINT).exists():  # the run was resumed from another folder
-        run.save()
     starters = Starters(Refinement(run.solver), settings.refine, settings.out / STARTERS)
     if settings.resume is not None and (settings.resume / STARTERS).exists():
         starters.load(settings.resume / STARTERS)
+        starters.save()
     many = len(starters.refinement.starters)
     total = many * settings.refine
     with (

@@ -13,6 +13,7 @@ from importlib import import_module
 
 from crib_env.errors import unknown
 from crib_training.command_line import one_line
+from crib_training.interrupts import terminable
 from crib_training.tables.files import start_table
 
 # Name and module; what reads another's table comes after it.
@@ -46,8 +47,8 @@ def main(words: Sequence[str]) -> None:
             # In a process of its own, which reads the tables as they are by now.
             try:
                 made = subprocess.run([sys.executable, "-m", "crib_training.tables", name])
-            except KeyboardInterrupt:  # the process has heard it too, and says what is written
-                sys.exit(1)
+            except KeyboardInterrupt:
+                raise KeyboardInterrupt(f"{name} is as it was, and so are those after it") from None
             if made.returncode:
                 raise RuntimeError(f"{name} was not made")
     elif words[0] in ("-h", "--help"):
@@ -67,5 +68,5 @@ def module_of(name: str) -> str:
 
 
 if __name__ == "__main__":
-    with one_line():
+    with terminable(), one_line():
         main(sys.argv[1:])

@@ -26,7 +26,7 @@ from crib_training.learn.deep_monte_carlo.settings import Settings, command
 from crib_training.learn.deep_monte_carlo.training import Training
 from crib_training.learn.training_progress import TrainingProgress
 from crib_training.loading import find_game
-from crib_training.outputs import run_folder
+from crib_training.outputs import run_folder, wrote
 
 
 def actors_of(settings: Settings) -> AbstractContextManager[Cluster | ProcessActors | None]:
@@ -40,6 +40,15 @@ def _where(training: Training) -> str:
     """Return the state of a run, and the command that continues it."""
     going_on = command(training.settings, resume=training.settings.out)
     return f"the run is saved after {training.deals:,} deals; resume with {going_on}"
+
+
+def _eval_is_due(training: Training, every: int) -> bool:
+    """Return whether a measurement should have been made since the last one."""
+    points, deals = training.curve.points, training.deals
+    if not points:
+        return True
+    done = deals == training.settings.deals
+    return deals > points[-1].deals and (done or deals // every > points[-1].deals // every)
 
 
 def train(settings: Settings) -> MonteCarloAgent:
@@ -74,26 +83,29 @@ def _train(training: Training, settings: Settings) -> MonteCarloAgent:
         interruptions(note_first=True) as interrupted,
         actors_of(settings) as training.actors,
     ):
-        if settings.eval_pairs and not training.curve.points:
-            progress.measured(training.measure(settings.eval_pairs))  # before it learns anything
-        while training.deals < settings.deals:
-            before = training.deals // every
+        while True:
+            done = training.deals == settings.deals
+            due = bool(settings.eval_pairs) and _eval_is_due(training, every)
+            if due or done or interrupted or time.monotonic() - saved > settings.save_seconds:
+                training.save()
+                saved = time.monotonic()
+            if interrupted and not done:
+                training.curve.draw(settings.out)
+                raise Stopped(_where(training))
+            if due:  # the first is before it learns anything
+                pairs = settings.final_eval_pairs if done else settings.eval_pairs
+                with interrupted.at_once(Stopped(_where(training))):
+                    points = training.measure(pairs)
+                progress.measured(points)
+                training.save()
+            if done:
+                break
             try:
                 training.iterate()
             except ActorsLostError as lost:
                 training.save()
                 raise ActorsLostError(f"{lost}; {_where(training)}") from lost
             progress.learned(training.deals, training.decisions, training.loss)
-            done = training.deals == settings.deals
-            if settings.eval_pairs and (done or training.deals // every > before):
-                pairs = settings.final_eval_pairs if done else settings.eval_pairs
-                progress.measured(training.measure(pairs))
-            if done or interrupted or time.monotonic() - saved > settings.save_seconds:
-                training.save()
-                saved = time.monotonic()
-            if interrupted and not done:
-                training.curve.draw(settings.out)
-                raise Stopped(_where(training))
         if settings.eval_pairs:
             training.curve.measure_baselines(settings.eval_pairs)
         training.save()
@@ -109,7 +121,7 @@ def _train(training: Training, settings: Settings) -> MonteCarloAgent:
 def run(settings: Settings) -> None:
     """Train, and print where the results are."""
     agent = train(settings)
-    print(f"wrote {settings.out}/policy.safetensors, curve.csv, curve.png")
+    print(wrote(settings.out, "policy.safetensors", "curve.csv", "curve.png"))
     if settings.replay:
         _, rules = find_game(settings.env, settings.rules)
         agents = agent, load_agent(settings.eval_opponents.split(",")[0])

@@ -31,7 +31,10 @@ if TYPE_CHECKING:
 
 PROGRAM = "crib train --method deep_monte_carlo"
 # What changes nothing about what is learned.
-FREE = ("out", "resume", "progress", "save_seconds", "ray_address", "replay")
+FREE = (
+    "out", "resume", "progress", "save_seconds", "ray_address", "replay", "num_evals",
+    "eval_hands", "eval_pairs", "final_eval_pairs", "eval_opponents", "baselines",
+)  # fmt: skip
 
 
 HiddenSize = Annotated[int, Between(1, WIDEST)]
@@ -143,7 +146,7 @@ def diff_settings(before: Mapping[str, Any], settings: DataclassInstance) -> lis
     return [
         f"{name} was {before.get(name)}, not {now.get(name)}"
         for name in {**before, **now}
-        if before.get(name) != now.get(name)
+        if name not in FREE and before.get(name) != now.get(name)
     ]
 
 

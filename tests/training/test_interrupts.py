@@ -1,0 +1,120 @@
+"""SIGTERM, which clusters send, ends every command as Ctrl-C does, with exit status 143."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from crib_training import command_line
+from crib_training.baselines.mmd import MMD
+from crib_training.command_line import COMMANDS
+from crib_training.interrupts import interruptions, terminable
+from crib_training.learn.callback import ProgressCallback
+from crib_training.learn.curve import Curve
+from crib_training.learn.deep_monte_carlo.training import Training
+from crib_training.tournament.ledger import Ledger
+
+from commands import crib
+
+
+@pytest.fixture(autouse=True)
+def as_python_starts() -> Iterator[None]:
+    """Have no handler of SIGTERM, as a command finds it."""
+    before = signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    yield
+    assert signal.signal(signal.SIGTERM, before) is signal.SIG_DFL  # whatever the test did
+
+
+def terminate(*_: Any, **__: Any) -> None:
+    signal.raise_signal(signal.SIGTERM)
+
+
+@pytest.mark.parametrize("swallows", [False, True])
+@pytest.mark.parametrize("name", COMMANDS)
+def test_sigterm_ends_every_command_with_143_and_in_one_line(
+    name: str, swallows: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def main(_: list[str]) -> None:
+        with contextlib.suppress(*[KeyboardInterrupt] * swallows):
+            terminate()
+
+    monkeypatch.setattr(command_line, "import_module", lambda _: SimpleNamespace(main=main))
+    run = crib(name)
+    assert (run.returncode, run.stdout, run.stderr) == (143, "", "" if swallows else "stopped\n")
+
+
+SMALL = ("--hidden-sizes", "8", "8", "--eval-pairs", "0", "--num-envs", "50")
+LONG: dict[str, tuple[Any, str, tuple[str, ...], str]] = {
+    "deep_monte_carlo": (
+        Training, "iterate", ("train", "--deals", "100", *SMALL),
+        "the run is saved after 0 deals; resume with",
+    ),
+    "deep_monte_carlo, measuring": (
+        Curve, "measure", ("train", "--deals", "100", *SMALL, "--eval-pairs", "2"),
+        "the run is saved after 0 deals; resume with",
+    ),
+    "ppo": (
+        ProgressCallback, "_on_rollout_end",
+        ("train", "--method", "ppo", "--timesteps", "200", *SMALL, "--steps", "2"),
+        "the run is saved after 100 decisions; to resume",
+    ),
+    "mmd": (
+        MMD, "columns",
+        ("train", "--method", "mmd", "--decisions", "800", "--num-envs", "8", "--num-evals", "0"),
+        "the run is saved after 256 decisions; to resume",
+    ),
+    "tournament": (
+        Ledger, "add",
+        ("tournament", "greedy", "random", "--pairs", "4", "--chunk", "2", "--workers", "0"),
+        "the same command resumes from the chunks",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("work", LONG)
+def test_what_sigterm_stops_is_saved_and_says_how_to_go_on(
+    work: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    owner, method, words, says = LONG[work]
+    original = getattr(owner, method)
+
+    def interrupted(*args: Any, **keywords: Any) -> Any:
+        if not came:
+            came.append(True)
+            terminate()
+        return original(*args, **keywords)
+
+    came: list[bool] = []
+    monkeypatch.setattr(owner, method, interrupted)
+    if work == "deep_monte_carlo":  # it is noted, and this iteration comes to its end
+        says = says.replace("0 deals", "50 deals")
+    run = crib(*words, "--out", str(tmp_path / "run"), folder=tmp_path)
+    assert came
+    assert run.returncode == 143, run
+    assert run.stderr.count("\n") == 1, run.stderr
+    assert run.stderr.startswith(f"stopped: {says}")
+    assert any(path.stat().st_size for path in (tmp_path / "run").iterdir())
+
+
+def test_an_agent_cannot_swallow_sigterm_and_other_handlers_stay() -> None:
+    def swallow() -> None:
+        with terminable(), interruptions() as came:
+            with contextlib.suppress(KeyboardInterrupt):
+                terminate()
+            assert came == [signal.SIGTERM]
+
+    with pytest.raises(SystemExit) as end:
+        swallow()
+    assert end.value.code == 143
+    heard: list[int] = []
+    signal.signal(signal.SIGTERM, lambda number, _: heard.append(number))
+    with terminable(), interruptions(note_first=True) as came:
+        terminate()
+    assert heard == [signal.SIGTERM]
+    assert not came
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
