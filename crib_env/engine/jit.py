@@ -15,7 +15,7 @@ import os
 import threading
 from collections.abc import Callable, Container
 from contextlib import nullcontext
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any, TypeVar, cast
 
 import numba
@@ -62,40 +62,8 @@ def kernel(function: F) -> F:
     """Compile a helper lazily, into each entry that calls it."""
     dispatcher: Any = numba.njit(**OPTIONS)(function)
     if not config.DISABLE_JIT:
-        _compile_for_callers(dispatcher)
         dispatcher.compile = _keepable(dispatcher.compile, dispatcher.overloads, function)
     return cast(F, dispatcher)
-
-
-def _compile_for_callers(dispatcher: Any) -> None:
-    """Have a kernel compiled without what only Python's calls need, a quarter of the time.
-
-    These are wrappers and machine code of its own; called from Python, it is compiled with them.
-    """
-
-    def without_wrappers(flags: Any) -> Any:
-        flags.no_compile = flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
-        return flags
-
-    def add_overload(result: Any) -> None:
-        callee = object()  # what Numba looks the kernel up by, where it has no machine code
-        dispatcher.targetctx.insert_user_function(callee, result.fndesc, [result.library])
-        dispatcher.overloads[tuple(result.signature.args)] = result._replace(entry_point=callee)
-
-    @cache
-    def whole() -> Any:  # held as long as the kernel, whose table of machine code holds nothing
-        return numba.njit(**OPTIONS)(dispatcher.py_func)
-
-    def compile_for_python(*args: Any, **keywords: Any) -> Any:
-        compiled = whole()._compile_for_args(*args, **keywords)
-        for found in whole().overloads.values():
-            codes = [kind._code for kind in found.signature.args]
-            dispatcher._insert(codes, found.entry_point, found.objectmode)
-        return compiled
-
-    dispatcher._compiler._customize_flags = without_wrappers
-    dispatcher.add_overload = add_overload
-    dispatcher._compile_for_args = compile_for_python
 
 
 def plain(helper: Callable[..., Any]) -> Callable[..., Any]:

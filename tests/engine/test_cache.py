@@ -7,8 +7,6 @@ import errno
 import os
 import shutil
 import stat
-import subprocess
-import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
@@ -567,24 +565,3 @@ def test_code_is_kept_beside_the_sources_where_nothing_else_is_said(tmp_path: Pa
                     ignore=shutil.ignore_patterns("__pycache__"))  # fmt: skip
     python(TABLE, path=tmp_path)
     assert files(tmp_path / "crib_env" / "engine" / "__pycache__")
-
-
-def test_a_kernel_that_python_calls_stays_callable_with_types_in_turn() -> None:
-    """Numba's table of machine code does not hold what is in it."""
-    code = """
-import gc, numpy as np
-from crib_env.engine.jit import kernel
-@kernel
-def inner(x):
-    return x + 1
-@kernel
-def outer(x):
-    return 2 * inner(x)
-for _ in range(200):
-    assert outer(3) == 8 and inner(3) == 4
-    assert outer(2.5) == 7.0 and inner(np.float32(2)) == 3
-    gc.collect()
-    held = [bytearray(n) for n in range(500)]
-"""
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert run.returncode == 0, run.stderr
