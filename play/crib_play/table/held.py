@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from crib_env.cards import format_card, format_cards, parse_card
-from crib_env.engine.hand_text import COUNTED, hand_of
+from crib_env.engine.hands.records import DISCARD
+from crib_env.engine.hands.text import COUNTED, hand_of
 from crib_env.engine.record import NONE
-from crib_env.engine.slots import DISCARD
 from crib_env.render.words import in_words
 from crib_env.scoring import score_hand
 from crib_play.table.calls import Call, Counted

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from crib_env.engine.many_hand.records import KEPT, MATCH
-from crib_env.engine.slots import DISCARD
+from crib_env.engine.hands.records import DISCARD, MATCH
+from crib_env.engine.many_hand import KEPT
 from crib_env.rules import ManyHandRules, Rules, find_rules
 from crib_env.scoring import score_play
 from crib_play.table import held

@@ -39,7 +39,7 @@ from crib_env.engine import stack
 from crib_env.engine.jit import entry, kernel
 from crib_env.engine.record import NONE, TABLE_T, WEIGHTS_T
 from crib_env.engine.show import pip
-from crib_env.engine.two_hand.records import HAND, VIEWS_T
+from crib_env.engine.two_hand import HAND, VIEWS_T
 
 RANKS = 13
 # Facts of a leaf, an answer by this seat. The network evaluates it once for all hypotheses.
@@ -62,16 +62,18 @@ def look(v, k, r, p, u):
     for i in range(n):
         u["pile"][i] = v["pile"][i]
     u["pile"][n] = v["hand"][k]
-    u["pile_mine"] = v["pile_mine"] | 1 << n
+    u["pile_seats"] = v["pile_seats"]
     n += 1
     if r != NONE:
         u["pile"][n] = 4 * r  # of any suit
+        u["pile_seats"] |= 1 << 2 * n
         n += 1
     u["pile_n"] = n
     u["pile_from"] = n - p["n"]
     u["count"] = p["count"]
     u["go"] = p["go"]
-    u["other_n"] = p["left"][THEM]
+    u["held_n"][1] = p["left"][THEM]
+    u["passed"] = 2 if r == NONE and p["n"] else 0
     left = 0
     legal = 0
     ranks = 0
@@ -263,8 +265,8 @@ def search_views(
         v = views[i]
         s["base"] = SIZE * game_of(v)
         s["single"] = v["single_count"]
-        s["i_deal"] = v["is_dealer"]
-        other = pair_table_of(v, 1 - v["is_dealer"])
+        s["i_deal"] = 1 - v["dealer"]
+        other = pair_table_of(v, v["dealer"])
         n = enumerate_hands(v, positions[0], s, hands, weights, keeping_rates[other])
         n = systematic_resample(n, DRAWN, s)
         near = min(positions[0]["needs"][ME], positions[0]["needs"][THEM]) <= within

@@ -27,7 +27,7 @@ from crib_env.answers import one_or_many
 from crib_env.arrays import Doubles
 from crib_env.engine.family import find_family
 from crib_env.engine.show import show_table
-from crib_env.engine.two_hand.records import HAND, VIEW
+from crib_env.engine.two_hand import HAND, VIEW
 from crib_env.policy import Actions, Views
 
 LEAST = float(np.finfo(np.float64).min)  # of a card that may be played, if nothing else is known
