@@ -21,7 +21,8 @@ from crib_agents.learned.searching import LearnedSearch
 from crib_agents.learned.two_hand.searched import SearchedPlay
 
 from crib_env.batch import GameBatch
-from crib_env.engine.two_hand.records import PEGGING, VIEW
+from crib_env.engine.hands.records import PEGGING
+from crib_env.engine.two_hand import VIEW
 from crib_env.rules import PRESETS
 from learned_nets import drawn_weights
 
@@ -56,7 +57,7 @@ def test_labels_are_the_experts_findings(taught: tuple[str, dict[str, made.Label
     )
     for role, name in enumerate(("discard_pone", "discard_dealer")):
         views = found[name].views.astype(VIEW)
-        assert (views["is_dealer"] == role).all()
+        assert (views["dealer"] == 1 - role).all()
         columns = rank_discards(views)[1]
         pairs = 15 if views["dealt"][0] == 6 else 10
         value = found[name].points.astype(np.float64) @ made.SIGNS[name]
@@ -164,6 +165,6 @@ def test_search_knows_what_is_certain_and_plays_legal_cards(preset: str) -> None
     assert found[:, :, POINTS_NOW] == pytest.approx(findings[:, :, POINTS_NOW], nan_ok=True)
     assert np.nanmax(found[:, :, WIN_VALUE]) <= 1.0 + 1e-9
     # The last card of a seat has nothing behind it but what the other plays out.
-    last = (views["hand_n"] == 1) & (views["other_n"] <= 1)
+    last = (views["hand_n"] == 1) & (views["held_n"][:, 1] <= 1)
     assert last.any()
     assert found[last] == pytest.approx(findings[last], nan_ok=True)
