@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
-from crib_env.engine.hands.records import DISCARD, MATCH
+from crib_env.engine.hands.records import DISCARD
 from crib_env.render.words import pegged
 from crib_env.rules import Rules, TwoHandRules, find_rules
 from crib_env.scoring import score_play
@@ -24,22 +23,8 @@ def to_choose(view: View) -> int:
 
 
 def sight(view: View, rules: Rules) -> Sight:
-    """Return what a seat sees."""
-    me = int(view["seat"])
-    return {
-        **held.sight(view, lambda i: me ^ int(view["pile_seats"]) >> 2 * i & 1),
-        "dealer": me ^ int(view["dealer"]),
-        "crib": int(view["discarded_n"]) if view["phase"] == DISCARD else 4,
-        "held": _by_seat(me, view["held_n"]),
-        "passed": [],  # a go is pegged as it is said
-        "scores": _by_seat(me, view["scores"]),
-        "rear": _by_seat(me, view["rear"]),
-        "match_score": _by_seat(me, view["match_score"]) if view["episode"] == MATCH else None,
-    }
-
-
-def _by_seat(me: int, pair: Sequence[Any]) -> list[int]:
-    return [int(pair[me]), int(pair[1 - me])]
+    """Return what a seat sees; a go is pegged at once, so nobody is shown to have passed."""
+    return {**held.sight(view, rules), "passed": []}
 
 
 def opening(view: View, rules: Rules) -> list[Call]:
