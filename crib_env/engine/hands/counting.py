@@ -66,7 +66,7 @@ def sequence_points(sequence, n, count, go):
         sequence: the sequence of play with that card.
         n: its cards.
         count: the count they make.
-        go: 1 if this count's go point has been pegged, so that 31 is worth one point only.
+        go: 1 if this count's go point has been pegged, so that 31 pegs one point only.
     """
     points = 0
     if count == 15:
@@ -99,7 +99,7 @@ def sequence_points(sequence, n, count, go):
 def hand_total(v, table, low, high, nob):
     """Return the points of the hand, added up over every starter the seat has not seen.
 
-    Exact, flushes and his nob, worth ``nob``, included (C2, C4, H8, F6). ``low`` and ``high`` are
+    Exact, with flushes and his nob, which counts ``nob`` (C2, C4, H8, F6). ``low`` and ``high`` are
     discarded; they are one card where one is.
     """
     n = v["hand_n"] + v["discarded_n"]

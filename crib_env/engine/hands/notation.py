@@ -132,27 +132,27 @@ def hands_notation(kind: type[HandRules], size: Sizes, episodes: Sequence[str]) 
             ValueError: a word that is none, or cards that do not go together.
         """
         known = find_rules(rules, kind)
-        said = dict(zip(fields, words, strict=True))
+        given = dict(zip(fields, words, strict=True))
         phases = (*PHASES.values(), OVER)
-        if said["phase"] not in phases:
-            raise ValueError(f"phase must be one of {', '.join(phases)}, got {said['phase']!r}")
+        if given["phase"] not in phases:
+            raise ValueError(f"phase must be one of {', '.join(phases)}, got {given['phase']!r}")
         hands = [
             read_hand(hand, seat, known.dealt)
-            for seat, hand in enumerate(read_each("hands", said["hands"], players))
+            for seat, hand in enumerate(read_each("hands", given["hands"], players))
         ]
         seats = [(dealer + 1 + turn) % players for turn in range(players)]
         order = [hands[seat].dealt[i] for i in range(known.dealt) for seat in seats]
-        spare = read_cards("crib", said.get("crib", "-").removeprefix("-"))
-        up = read_cards("starter", said["starter"])
+        spare = read_cards("crib", given.get("crib", "-").removeprefix("-"))
+        up = read_cards("starter", given["starter"])
         if len(up) != 1:
-            raise ValueError(f"the starter must be one card, got {said['starter']!r}")
+            raise ValueError(f"the starter must be one card, got {given['starter']!r}")
         lacking = CRIB - players * known.discards
         if len(spare) != lacking:
             raise ValueError(f"with {players} players {lacking} cards are dealt to the crib, "
-                             f"got {said['crib']}")  # fmt: skip
+                             f"got {given['crib']}")  # fmt: skip
         refuse_twice(order + spare + up)
         shown = read_pile(
-            said["pile"].removesuffix("+go") if size.seats == 2 else said["pile"],
+            given["pile"].removesuffix("+go") if size.seats == 2 else given["pile"],
             [card for hand in hands for card in hand.played],
         )
         _check_discards([len(hands[seat].discarded) for seat in seats], known.discards, shown)
@@ -161,13 +161,13 @@ def hands_notation(kind: type[HandRules], size: Sizes, episodes: Sequence[str]) 
         moves += [Move(by[card], card, card) for card in shown]
         pegs = [
             read_scores("pegs", word, mark="-")
-            for word in read_each("pegs", said["pegs"], sides(known))
+            for word in read_each("pegs", given["pegs"], sides(known))
         ]
         if not all(rear <= front <= known.target for rear, front in pegs):
             raise ValueError("pegs must be the rear and then the front one, at most "
-                             f"{known.target}, got {said['pegs']!r}")  # fmt: skip
+                             f"{known.target}, got {given['pegs']!r}")  # fmt: skip
         rear, scores = zip(*pegs, strict=True)
-        return Deal(order + spare + up, moves, scores, rear, said["phase"] == OVER)
+        return Deal(order + spare + up, moves, scores, rear, given["phase"] == OVER)
 
     def read_before(line: Line, before: Scores) -> dict[str, Scores]:
         """Return what stood on the board before the deal, beside the scores ``before`` it.

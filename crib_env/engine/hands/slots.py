@@ -16,7 +16,7 @@ from crib_env.engine.show import FOUR, JACK, KEYS, score_flush_and_nob
 
 LARGEST_HAND = 6
 
-# For every set of slots, how many it holds and where its k-th lies: a draw without branches.
+# For every set of slots, how many it holds and which is its k-th: a draw without branches.
 SLOT_COUNT = np.array([slots.bit_count() for slots in range(1 << LARGEST_HAND)], dtype=np.int64)
 NTH_SLOT = np.zeros((1 << LARGEST_HAND, LARGEST_HAND), dtype=np.int64)
 for _slots in range(1 << LARGEST_HAND):
