@@ -20,7 +20,7 @@ from benchmarks.timing import (
     rate_of,
     ratio,
 )
-from crib_env.engine.two_hand.records import DISCARD, PEGGING
+from crib_env.engine.hands.records import DISCARD, PEGGING
 
 MANY = 4096
 

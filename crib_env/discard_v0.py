@@ -61,8 +61,8 @@ won it.
 
 from __future__ import annotations
 
+from crib_env.engine.hands.records import PEGGING
 from crib_env.engine.two_hand import FAMILY
-from crib_env.engine.two_hand.records import PEGGING
 from crib_env.envs.makers import EnvSpec, PhasePolicySpec
 
 maker = EnvSpec(

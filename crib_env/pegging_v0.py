@@ -62,8 +62,8 @@ equal ``"points"``, since there is no show.
 
 from __future__ import annotations
 
+from crib_env.engine.hands.records import DISCARD
 from crib_env.engine.two_hand import FAMILY
-from crib_env.engine.two_hand.records import DISCARD
 from crib_env.envs.makers import EnvSpec, PhasePolicySpec
 
 maker = EnvSpec(

@@ -55,7 +55,7 @@ class Agent(Protocol):
 
         Args:
             views: structured array [B] of the view record of one family of games, such as
-                `crib_env.engine.two_hand.records.VIEW`; every one is of a seat to move. The agents
+                `crib_env.engine.two_hand.VIEW`; every one is of a seat to move. The agents
                 here, with `crib_env.answers.one_or_many`, answer one view too, by one action.
             rng: the source of any chance in the choice.
 

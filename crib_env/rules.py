@@ -25,10 +25,31 @@ NextDealer = Literal["loser", "winner"]
 class HandRules(Rules):
     """The rules of a game in which hands are dealt, played and shown."""
 
+    discards: ClassVar[int]  # cards that a seat discards
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.check_whole("match_target", 1, LARGEST_MATCH_TARGET)
+
+    @property
+    def players(self) -> int:
+        """How many play."""
+        raise NotImplementedError
+
+    @property
+    def dealt(self) -> int:
+        """How many cards a seat is dealt."""
+        raise NotImplementedError
+
+    @property
+    def match_target(self) -> int:
+        """What wins a match."""
+        raise NotImplementedError
+
     @property
     def kept(self) -> int:
-        """How many cards a seat keeps for the play and the show."""
-        raise NotImplementedError
+        """How many cards a seat keeps for the play and the show (H1, F2, M3)."""
+        return self.dealt - self.discards
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,6 +72,8 @@ class TwoHandRules(HandRules):
 
     family: ClassVar[str] = "two_hand"
     engine: ClassVar[str] = "crib_env.engine.two_hand"
+    players: ClassVar[int] = 2
+    discards: ClassVar[int] = 2  # four of six cards stay (H1), three of five (F2)
     of_a_match: ClassVar[frozenset[str]] = frozenset({
         "for_last", "match_target", "skunk_margin", "skunk_points", "double_skunk_margin",
         "double_skunk_points", "next_dealer",
@@ -71,7 +94,6 @@ class TwoHandRules(HandRules):
         self.check_whole("dealt", 5, 6)
         self.check_bool("single_count")
         self.check_whole("for_last", 0, self.target - 1)
-        self.check_whole("match_target", 1, LARGEST_MATCH_TARGET)
         self.check_whole("skunk_margin", 0, LARGEST_TARGET)
         self.check_whole("double_skunk_margin", self.skunk_margin, LARGEST_TARGET)
         self.check_whole("skunk_points", 1, 99)
@@ -85,9 +107,9 @@ class TwoHandRules(HandRules):
             )
 
     @property
-    def kept(self) -> int:
-        """Four of six cards (H1), three of five (F2)."""
-        return self.dealt - 2
+    def go_at_once(self) -> bool:
+        """Whether a go is pegged at once (H5), or with the last card (F5)."""
+        return not self.single_count
 
     def skunks(self, margin: Any) -> Any:
         """Return 1 if a game won by ``margin`` is a skunk, 2 if a double one (H11)."""
@@ -101,7 +123,7 @@ class TwoHandRules(HandRules):
 
 @dataclass(frozen=True, kw_only=True)
 class ManyHandRules(HandRules):
-    """The rules of a game for three or four, each with a hand of five cards, of which one is laid.
+    """The rules of a game for three or four, each with five cards, of which one is discarded.
 
     Attributes:
         players: how many play, 3 or 4 (M1).
@@ -114,6 +136,8 @@ class ManyHandRules(HandRules):
 
     family: ClassVar[str] = "many_hand"
     engine: ClassVar[str] = "crib_env.engine.many_hand"
+    dealt: ClassVar[int] = 5  # M2
+    discards: ClassVar[int] = 1  # M3
     of_a_match: ClassVar[frozenset[str]] = frozenset({"match_target"})
 
     players: int = 3
@@ -126,15 +150,9 @@ class ManyHandRules(HandRules):
         self.check_whole("players", 3, 4)
         self.check_bool("partners")
         self.check_bool("second_go_ends")
-        self.check_whole("match_target", 1, LARGEST_MATCH_TARGET)
         self.check_whole("flush_size", self.kept, self.kept + 1)
         if self.partners and self.players % 2:
             raise ValueError(f"partners sit opposite each other: {self.players} players have none")
-
-    @property
-    def kept(self) -> int:
-        """Four of five cards (M3)."""
-        return 4
 
     @property
     def seating(self) -> Mapping[int, tuple[int, ...]]:

@@ -14,14 +14,13 @@ from typing import ClassVar
 
 from crib_agents.checks import FOR_POINTS
 from crib_agents.kernels.discard import discard_by
+from crib_env.engine.hands.counting import certain_points, dealt_card, sequence_of
+from crib_env.engine.hands.records import DISCARD
 from crib_env.engine.jit import kernel
-from crib_env.engine.many_hand.counting import certain_points as certain_points_of_many
 from crib_env.engine.record import NONE
 from crib_env.engine.table_top.cells import lowest
 from crib_env.engine.table_top.lines import line_through, nob_through, points_so_far
 from crib_env.engine.table_top.records import TO_CRIB
-from crib_env.engine.two_hand.counting import certain_points, dealt_card, sequence_of
-from crib_env.engine.two_hand.records import DISCARD
 from crib_env.policy import Act, CompiledAgent
 
 
@@ -38,32 +37,20 @@ def hand_as_it_stands(v, table, weights, low, high):
 discard = discard_by(hand_as_it_stands)
 
 
-def most_pegged_by(certain_points):
-    """Return a kernel that returns the legal card sure to peg most now, of equals the higher.
-
-    Args:
-        certain_points: kernel ``certain_points(view, k, sequence)`` of the held card ``hand[k]``.
-    """
-
-    @kernel
-    def most_pegged(v):
-        sequence = sequence_of(v)
-        best = NONE
-        most = NONE
-        for k in range(v["hand_n"]):
-            if v["legal"] >> k & 1:
-                points = certain_points(v, k, sequence)
-                card = v["hand"][k]
-                if points > most or (points == most and card > best):
-                    best = card
-                    most = points
-        return best
-
-    return most_pegged
-
-
-most_pegged = most_pegged_by(certain_points)
-most_pegged_of_many = most_pegged_by(certain_points_of_many)
+@kernel
+def most_pegged(v):
+    """Return the legal card sure to peg most now, of equals the higher."""
+    sequence = sequence_of(v)
+    best = NONE
+    most = NONE
+    for k in range(v["hand_n"]):
+        if v["legal"] >> k & 1:
+            points = certain_points(v, k, sequence)
+            card = v["hand"][k]
+            if points > most or (points == most and card > best):
+                best = card
+                most = points
+    return best
 
 
 def choose_card(v, rng, table, weights):
@@ -76,7 +63,7 @@ def choose_card(v, rng, table, weights):
 def choose_card_of_many(v, rng, table, weights):
     """Return the greedy card for a view ``v`` of the games for three and four."""
     if v["phase"] != DISCARD:
-        return most_pegged_of_many(v)
+        return most_pegged(v)
     best = NONE
     most = 0.0
     for i in range(v["hand_n"]):

@@ -21,9 +21,9 @@ from crib_agents.kernels.many_hand import best_card as best_card_of_many
 from crib_agents.kernels.pegging import HEURISTICS, best_card
 from crib_agents.kernels.placing import WEIGHTS, best_action
 from crib_env.arrays import Doubles
+from crib_env.engine.hands.counting import DECK, starters_total
+from crib_env.engine.hands.records import DISCARD
 from crib_env.engine.jit import kernel
-from crib_env.engine.two_hand.counting import DECK, starters_total
-from crib_env.engine.two_hand.records import DISCARD
 from crib_env.policy import Act, CompiledAgent
 
 
@@ -31,7 +31,7 @@ from crib_env.policy import Act, CompiledAgent
 def hand_and_crib(v, table, weights, low, high):
     """Value a pair to discard by the mean hand, and the mean crib as gain or loss."""
     hand = starters_total(v, table, low, high) / (DECK - v["hand_n"] - v["discarded_n"])
-    dealer = v["is_dealer"]
+    dealer = 1 - v["dealer"]
     crib = weights[CELLS * pair_table_of(v, dealer) + cell(low, high)]
     return hand + crib if dealer else hand - crib
 

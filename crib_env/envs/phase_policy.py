@@ -20,7 +20,7 @@ class PhasePolicy:
     Attributes:
         agent: who decides.
         phase: the phase it decides in, such as ``DISCARD`` or ``PEGGING`` of
-            `crib_env.engine.two_hand.records`.
+            `crib_env.engine.hands.records`.
     """
 
     agent: Agent

@@ -8,7 +8,7 @@ from crib_agents.adapters.phased import PhasedAgent
 
 from crib_env import find_agent
 from crib_env.batch import GameBatch
-from crib_env.engine.two_hand.encode import ACTIONS
+from crib_env.engine.hands.encode import ACTIONS
 from crib_env.policy import Actions, Views, action_probabilities
 from crib_env.rules import PRESETS
 

@@ -18,7 +18,7 @@ from crib_training.command_line import main
 from checkout import ROOT
 from crib_env import five_card_v0, six_card_v0
 from crib_env.cards import parse_card, parse_cards
-from crib_env.engine.two_hand.records import DISCARD
+from crib_env.engine.hands.records import DISCARD
 from crib_env.game import Game
 from reference.scoring import score_show
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from crib_env import five_card_v0, six_card_v0
 from crib_env.cards import format_card, format_cards
-from crib_env.engine.two_hand.records import DISCARD
+from crib_env.engine.hands.records import DISCARD
 from crib_env.envs.aec import CribbageAEC
 
 GAMES = {"hoyle": six_card_v0, "five_card": five_card_v0}
@@ -22,7 +22,7 @@ GAMES = {"hoyle": six_card_v0, "five_card": five_card_v0}
 def as_text(view: Any, rules: str) -> np.ndarray[Any, Any]:
     """Return the view made again from what it says, as a user would write it."""
     common: dict[str, Any] = {
-        "dealer": bool(view["is_dealer"]),
+        "dealer": bool(view["dealer"] == 0),
         "scores": tuple(view["scores"].tolist()),
         "rules": rules,
     }
@@ -31,7 +31,7 @@ def as_text(view: Any, rules: str) -> np.ndarray[Any, Any]:
     if view["phase"] == DISCARD:
         return discard_view(held, **common)
     pile = [
-        format_card(card) if view["pile_mine"] >> i & 1 else f"({format_card(card)})"
+        format_card(card) if view["pile_seats"] >> 2 * i & 1 == 0 else f"({format_card(card)})"
         for i, card in enumerate(view["pile"][: view["pile_n"]].tolist())
     ]
     return pegging_view(

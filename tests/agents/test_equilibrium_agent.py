@@ -67,7 +67,7 @@ def test_it_mixes_and_draws_by_its_chances(agent: Equilibrium) -> None:
 def test_alone_it_plays_what_makes_most(agent: Equilibrium) -> None:
     """F5: pone is out of cards after a go; of 2 and A on 26 both fit, and the order matters."""
     views = some_views(1500, 4)
-    alone = views[(views["other_n"] == 0) & (views["hand_n"] > 1)]
+    alone = views[(views["held_n"][:, 1] == 0) & (views["hand_n"] > 1)]
     probabilities = agent.action_probabilities(alone)
     assert set(np.unique(probabilities)) <= {0.0, 1.0}
 

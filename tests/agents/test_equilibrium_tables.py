@@ -71,17 +71,17 @@ def test_the_play_is_walked_along_the_tree(preset: str, deals: int) -> None:
         game.reset(seed=int(rng.integers(1 << 30)))
         while not game.over:
             view = game.view(game.seat)
-            if view["phase"] == 1 and view["hand_n"] > 1 and view["other_n"] > 0:
+            if view["phase"] == 1 and view["hand_n"] > 1 and view["held_n"][1] > 0:
                 node = find_node(view, tree.row, 0, child, 0)
                 seen = (
-                    int(view["is_dealer"]), int(view["hand_n"]), int(view["other_n"]),
+                    int(view["dealer"] == 0), int(view["hand_n"]), int(view["held_n"][1]),
                     int(view["count"]),
                 )  # fmt: skip
                 at = (tree.mover[node], tree.left[node], tree.other[node], tree.count[node])
                 assert seen == at
-                mine = int(view["pile_mine"]) if view["is_dealer"] else ~int(view["pile_mine"])
+                seats, dealer = int(view["pile_seats"]), int(view["dealer"])
                 ranks = tuple(
-                    (int(card) >> 2, mine >> i & 1, i >= view["pile_from"])
+                    (int(card) >> 2, seats >> 2 * i & 1 == dealer, i >= view["pile_from"])
                     for i, card in enumerate(view["pile"][: view["pile_n"]])
                 )
                 assert reached.setdefault(node, ranks) == ranks

@@ -38,7 +38,8 @@ from hypothesis import strategies as st
 from checkout import python
 from compiled import SLOW, as_entry
 from crib_env import format_cards, parse_cards
-from crib_env.engine.two_hand.records import DEAL, GAME, PEGGING, VIEW
+from crib_env.engine.hands.records import DEAL, GAME, PEGGING
+from crib_env.engine.two_hand import VIEW
 from crib_env.rules import PRESETS
 from reference import scoring
 from small_deal import COUNTS, PLAYS, distribution, small_deal

@@ -51,8 +51,9 @@ from crib_training.tables.two_hand.rollout_policy import keeping_rates
 
 from compiled import SLOW
 from crib_env import find_agent, format_card, parse_cards
+from crib_env.engine.hands.records import DISCARD, GAME, PEGGING, PEGGING_ONLY
 from crib_env.engine.record import NONE
-from crib_env.engine.two_hand.records import DISCARD, GAME, HAND, PEGGING, PEGGING_ONLY, VIEW
+from crib_env.engine.two_hand import HAND, VIEW
 from crib_env.rules import PRESETS
 from reference import scoring
 from reference.pegging import NUMBERS, Pegging, Position
@@ -95,10 +96,11 @@ def playing(
         view[field] = NONE
         view[field][: len(held)] = held
         view[f"{field}_n"] = len(held)
-    view["phase"], view["to_move"], view["is_dealer"], view["episode"] = PEGGING, 1, dealer, episode
+    view["phase"], view["to_move"], view["episode"] = PEGGING, 1, episode
+    view["dealer"] = 1 - dealer
     (view["starter"],) = parse_cards(starter)
-    view["pile_mine"] = sum(1 << i for i, (who, _) in enumerate(pile) if who == "me")
-    view["other_n"] = rules.dealt - 2 - sum(who == "them" for who, _ in pile)
+    view["pile_seats"] = sum(1 << 2 * i for i, (who, _) in enumerate(pile) if who != "me")
+    view["held_n"][1] = rules.dealt - 2 - sum(who == "them" for who, _ in pile)
     view["count"] = sum(scoring.value(int(c)) for c in view["pile"][: len(pile)])
     view["legal"] = sum(
         1 << i for i, c in enumerate(cards) if scoring.value(c) + view["count"] <= 31
@@ -193,12 +195,12 @@ def reference_of(view: Any) -> Pegging:
     """Return the slow expert for a view: its tables, and the worth of an end by direct counting."""
     tables, kept, suited = read_tables()
     half = rollout_policy.SIZE * (0 if view["dealt"] == 6 else 1)
-    mine_deals = bool(view["is_dealer"])
+    mine_deals = bool(view["dealer"] == 0)
     other = (0 if view["dealt"] == 6 else 2) + (0 if mine_deals else 1)
     judged = win_table(int(view["dealt"]), int(view["target"]), int(view["episode"]))
     pile = [int(c) for c in view["pile"][: view["pile_n"]]]
     own = [int(c) for c in view["hand"][: view["hand_n"]]]
-    own += [c for i, c in enumerate(pile) if int(view["pile_mine"]) >> i & 1]
+    own += [c for i, c in enumerate(pile) if int(view["pile_seats"]) >> 2 * i & 1 == 0]
     starter = int(view["starter"])
     game = "hoyle" if view["dealt"] == 6 else "five_card"
     own_points = scoring.score_show(own, starter, False, game)
@@ -271,7 +273,7 @@ def in_suits(view: Any, whole: tuple[int, ...]) -> tuple[float, float]:
     Of all the cards that its ranks not yet played may be, each set as likely.
     """
     pile = enumerate(view["pile"][: view["pile_n"]])
-    played = [int(c) for i, c in pile if not int(view["pile_mine"]) >> i & 1]
+    played = [int(c) for i, c in pile if int(view["pile_seats"]) >> 2 * i & 1]
     left = tuple((Counter(whole) - Counter(c >> 2 for c in played)).elements())
     hands = [(*played, *drawn) for drawn in draws(left, tuple(unseen_ids(view)))]
     his_nob = 40 + int(view["starter"] & 3)
@@ -282,7 +284,7 @@ def in_suits(view: Any, whole: tuple[int, ...]) -> tuple[float, float]:
 def crib_probabilities(view: Any, game: str) -> list[float]:
     """Return how likely the crib counts each number of points, by the other's habit."""
     discard_rate, excess = model.discard_rates(int(view["dealt"]))
-    dealer = int(view["is_dealer"])
+    dealer = int(view["dealer"] == 0)
     discarded = sorted(int(c) for c in view["discarded"])
     probabilities = np.zeros(COUNT_SIZE)
     for x, y in combinations(unseen_ids(view), 2):
@@ -307,16 +309,18 @@ def slow_belief(view: Any) -> tuple[Pegging, list[tuple[float, Position]], list[
     """Return the slow expert, its hypotheses with their weights, and the ranks to choose from."""
     slow = reference_of(view)
     pile = [int(c) >> 2 for c in view["pile"][: view["pile_n"]]]
-    played = [(ME if int(view["pile_mine"]) >> i & 1 else THEM, r) for i, r in enumerate(pile)]
+    played = [
+        (ME if int(view["pile_seats"]) >> 2 * i & 1 == 0 else THEM, r) for i, r in enumerate(pile)
+    ]
     hand = [int(c) >> 2 for c in view["hand"][: view["hand_n"]]]
     whole = tuple(sorted(hand + [r for seat, r in played if seat == ME]))
-    lead = THEM if view["is_dealer"] else ME
+    lead = THEM if view["dealer"] == 0 else ME
     nobody_out = (1 << 20, 1 << 20)
     start = Position(bool(view["single_count"]), (whole, ()), nobody_out, turn=lead)
     needs = tuple(int(view["target"] - s) for s in view["scores"])
     hypotheses = [
         (weight, replace(position, needs=needs))
-        for weight, position in slow.belief(start, played, unseen_of(view), int(view["other_n"]))
+        for weight, position in slow.belief(start, played, unseen_of(view), int(view["held_n"][1]))
     ]
     legal = sorted({r for i, r in enumerate(hand) if int(view["legal"]) >> i & 1})
     return slow, hypotheses, legal
@@ -326,7 +330,7 @@ def slow_findings(view: Any) -> dict[int, tuple[float, ...]]:
     """Return what the reference finds for each rank that may be played."""
     slow, hypotheses, legal = slow_belief(view)
     pile = [int(c) >> 2 for c in view["pile"][: view["pile_n"]]]
-    theirs = tuple(r for i, r in enumerate(pile) if not int(view["pile_mine"]) >> i & 1)
+    theirs = tuple(r for i, r in enumerate(pile) if int(view["pile_seats"]) >> 2 * i & 1)
     return {r: slow.findings(hypotheses, r, theirs) for r in legal}
 
 
@@ -348,7 +352,7 @@ def test_findings_are_the_references(game: str, episode: str) -> None:
         found = PeggingExpert().findings(views)
         for view, cards in zip(views, found, strict=True):
             assert np.isnan(cards[int(view["hand_n"]) :]).all()
-            if view["other_n"] > 2:
+            if view["held_n"][1] > 2:
                 continue
             slow = slow_findings(view)
             for i in range(int(view["hand_n"])):
@@ -401,7 +405,7 @@ def test_the_true_holding_is_never_ruled_out(game: str) -> None:
     while len(lanes := table.running()):
         views = table.views(lanes)
         for lane, view in zip(lanes, views, strict=True):
-            if view["other_n"] > 2:
+            if view["held_n"][1] > 2:
                 continue
             state = table.states[lane]
             true = tuple(sorted(c >> 2 for c in held_cards(state, 1 - int(state["to_move"]))))

@@ -25,10 +25,11 @@ from crib_env.batch import GameBatch
 from crib_env.encoding import encode
 from crib_env.engine import stack
 from crib_env.engine.family import find_family
+from crib_env.engine.hands.records import DISCARD
 from crib_env.engine.jit import entry, kernel
 from crib_env.engine.record import TABLE_T, WEIGHTS_T, array_of
 from crib_env.engine.show import show_table
-from crib_env.engine.two_hand.records import DISCARD, HAND, VIEW
+from crib_env.engine.two_hand import HAND, VIEW
 from crib_env.rules import PRESETS, Rules
 from learned_nets import drawn_weights, views_of
 from reference import learned as slow
@@ -89,13 +90,13 @@ def test_values_are_what_nets_make_of_features_by_slow_definition(preset: str) -
         if view["phase"] == DISCARD:
             if view["discarded_n"]:
                 continue
-            layers = weights.nets["discard_dealer" if view["is_dealer"] else "discard_pone"]
+            layers = weights.nets["discard_dealer" if view["dealer"] == 0 else "discard_pone"]
             pairs = [sorted((hand[i], hand[j])) for j in range(len(hand)) for i in range(j)]
             for pair, value in zip(pairs, found, strict=False):
                 seen = slow.dense(slow.discard(hand, pair, preset), slow.discard_place, 172)
                 crib, mine, theirs = slow.forward(layers, seen)
                 expected = slow.mean_hand(hand, pair, preset) + mine - theirs
-                expected += crib if view["is_dealer"] else -crib
+                expected += crib if view["dealer"] == 0 else -crib
                 assert value == pytest.approx(expected, abs=1e-9)
             continue
         legal = [c for i, c in enumerate(hand) if view["legal"] >> i & 1]

@@ -18,10 +18,11 @@ from crib_agents.learned.two_hand.act import pair_value, pair_win_value
 from numba import float64, int64, void
 
 from crib_env.batch import GameBatch
+from crib_env.engine.hands.records import GAME
 from crib_env.engine.jit import entry
 from crib_env.engine.record import TABLE_T, WEIGHTS_T
 from crib_env.engine.show import show_table
-from crib_env.engine.two_hand.records import GAME, VIEWS_T
+from crib_env.engine.two_hand import VIEWS_T
 from crib_env.rules import PRESETS
 
 CARDS = {"hoyle": 121, "five_card": 61}
@@ -97,7 +98,7 @@ def test_farther_from_the_end_and_in_single_deals_points_decide(preset: str) -> 
 def test_points_certain_to_be_counted_first_win() -> None:
     """Pone needs what a hand counts whatever the starter; the dealer is far behind."""
     views = views_at("hoyle", 400, 9, (110, 20))
-    views = views[views["is_dealer"] == 0]
+    views = views[views["dealer"] == 1]
     need = views["target"] - views["scores"][:, 0]
     far = views["target"] - views["scores"][:, 1]
     assert ((need == 11) | (need == 101)).all()

@@ -20,10 +20,9 @@ from crib_training.tables.many_hand.cribs import mean_cribs
 
 from compiled import as_entry
 from crib_env.batch import GameBatch
-from crib_env.engine.counting import sequence_of
-from crib_env.engine.many_hand.counting import certain_points
-from crib_env.engine.many_hand.records import CRIB_SLOT, HAND, RULES, SEATS, VIEW
-from crib_env.engine.many_hand.records import MANY_HAND as STATE
+from crib_env.engine.hands.counting import certain_points, sequence_of
+from crib_env.engine.many_hand import CRIB_SLOT, HAND, RULES, SEATS, VIEW
+from crib_env.engine.many_hand import STATE as STATE
 from crib_env.engine.record import NONE
 from crib_env.engine.rng import WORDS
 from crib_env.engine.show import pip, show_table

@@ -19,7 +19,7 @@ from crib_agents.master import agent as master
 from crib_agents.master.agent import point, read_tables
 
 from crib_env.batch import GameBatch
-from crib_env.engine.two_hand.records import DISCARD, GAME
+from crib_env.engine.hands.records import DISCARD, GAME
 from crib_env.game import Game
 from crib_env.policy import find_agent
 from crib_env.rules import PRESETS, TwoHandRules

@@ -71,7 +71,7 @@ def test_the_pair_chosen_is_the_pair_laid_away(game: Any) -> None:
     discarded = [format_card(card) for seat, card, view in done if seat == 0 and view["phase"] == 0]
     assert tuple(discarded) == pair
     first = next(view for seat, _, view in done if seat == 0)
-    assert is_dealer == bool(first["is_dealer"])
+    assert is_dealer == bool(first["dealer"] == 0)
     assert scores == tuple(first["scores"])
 
 
@@ -91,7 +91,7 @@ def test_the_play_is_shown_as_it_lies_on_the_table(game: Any) -> None:
             assert answer == format_card(card)
             assert answer in hand
             assert starter == format_card(int(view["starter"]))
-            assert is_dealer == bool(view["is_dealer"])
+            assert is_dealer == bool(view["dealer"] == 0)
         played.append(format_card(card))
 
 

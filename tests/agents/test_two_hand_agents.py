@@ -28,10 +28,11 @@ from compiled import SLOW, as_entry
 from crib_env import format_cards, parse_card, parse_cards
 from crib_env.engine.cache import cache_folder
 from crib_env.engine.family import find_family
+from crib_env.engine.hands.counting import certain_points, sequence_of
+from crib_env.engine.hands.records import DISCARD
 from crib_env.engine.record import NONE
 from crib_env.engine.show import show_table
-from crib_env.engine.two_hand.counting import certain_points, sequence_of
-from crib_env.engine.two_hand.records import DISCARD, VIEW
+from crib_env.engine.two_hand import VIEW
 from crib_env.policy import Agent, CompiledAgent, compile_policy
 from crib_env.rules import PRESETS, Rules
 from reference import scoring
@@ -144,8 +145,9 @@ def sure_points(view: Any, card: int) -> int:
     points = sum(scoring.score_play([scoring.rank(c) for c in line], count))
     if count == 31:
         return points + (1 if view["go"] else 2)
-    played_last = len(line) > 1 and int(view["pile_mine"]) >> int(view["pile_n"]) - 1 & 1
-    if view["go"] or not (view["other_n"] == 0 or played_last):
+    last = int(view["pile_n"]) - 1
+    played_last = len(line) > 1 and int(view["pile_seats"]) >> 2 * last & 1 == 0
+    if view["go"] or not (view["held_n"][1] == 0 or played_last):
         return points
     rest = [int(c) for c in view["hand"] if c not in (card, NONE)]
     if view["single_count"] and any(count + scoring.value(c) <= 31 for c in rest):

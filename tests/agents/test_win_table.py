@@ -27,7 +27,8 @@ from hypothesis import strategies as st
 from compiled import SLOW
 from crib_env import find_agent
 from crib_env.batch import GameBatch
-from crib_env.engine.two_hand.records import DEAL, GAME, MATCH, PEGGING_ONLY, VIEW
+from crib_env.engine.hands.records import DEAL, GAME, MATCH, PEGGING_ONLY
+from crib_env.engine.two_hand import VIEW
 from crib_env.rules import PRESETS
 from small_deal import COUNTS, PLAYS, distribution, small_deal
 

@@ -88,7 +88,7 @@ def test_f2_five_cards_each_dealt_singly_pone_first_then_the_starter(dealer: int
     assert legal(env, pone) == set(deck[4:10:2])  # three-card hands
     shown = env.observe(pone)["observation"][LAYOUT["starter"]]
     assert np.flatnonzero(shown).tolist() == [deck[10]]
-    assert env.view(0)["other_n"] == env.view(1)["other_n"] == 3
+    assert env.view(0)["held_n"][1] == env.view(1)["held_n"][1] == 3
 
 
 def test_f2_the_dealer_counts_a_crib_of_four() -> None:

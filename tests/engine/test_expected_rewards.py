@@ -24,7 +24,8 @@ from crib_env import (
     three_hand_v0,
 )
 from crib_env.cards import parse_cards
-from crib_env.engine.two_hand.records import DISCARD, HAND
+from crib_env.engine.hands.records import DISCARD
+from crib_env.engine.two_hand import HAND
 from crib_env.rules import PRESETS
 from hidden import redraw_hands
 from reference.scoring import JACK, rank, score_show

@@ -17,8 +17,8 @@ import crib_env
 from crib_env import find_agent, observation_layout, sample_legal, six_card_v0, table_top_v0
 from crib_env.batch import GameBatch
 from crib_env.engine.features import feature_entries
+from crib_env.engine.hands.records import DISCARD
 from crib_env.engine.lanes import lane_entries
-from crib_env.engine.two_hand.records import DISCARD
 from crib_env.rules import PRESETS, Rules
 from crib_env.scoring import score_hands
 from reference.scoring import JACK, fifteens, pairs, rank, runs, score_play, suit, value
@@ -77,12 +77,12 @@ def test_laying_away_every_crib_and_every_starter_is_counted(preset: str) -> Non
     rules = PRESETS[preset]
     looked = [one for one in positions(rules, 4, seed=3) if one[0]["phase"] == DISCARD]
     assert {int(view["discarded_n"]) for view, _ in looked} == {0, 1}
-    assert {int(view["is_dealer"]) for view, _ in looked} == {0, 1}
+    assert {int(view["dealer"] == 0) for view, _ in looked} == {0, 1}
     for view, features in looked[:5]:
         dealt = [int(c) for c in (*view["hand"], *view["discarded"]) if c >= 0]
         left = unseen(view)
         others = np.array(list(combinations(left, 2)))
-        sign = 1 if view["is_dealer"] else -1
+        sign = 1 if view["dealer"] == 0 else -1
         value: dict[int, list[tuple[float, float]]] = {}
         for pair in combinations(dealt, 2):
             if view["discarded_n"] and int(view["discarded"][0]) not in pair:
@@ -116,8 +116,8 @@ def cannot_hold(view: Any) -> int:
     """Return the least value of a card the other can hold: it would have played a smaller one."""
     least, count = 1, 0
     for i in range(view["pile_n"]):
-        mine = view["pile_mine"] >> i & 1
-        if i and mine and view["pile_mine"] >> (i - 1) & 1 and count:
+        mine = view["pile_seats"] >> 2 * i & 1 == 0
+        if i and mine and view["pile_seats"] >> 2 * (i - 1) & 1 == 0 and count:
             least = max(least, 32 - count)  # it passed
         here = value(int(view["pile"][i]))
         if count + here > 31 or count == 31:
@@ -135,7 +135,7 @@ def test_in_the_play_every_hand_of_the_other_is_counted(preset: str) -> None:
             continue
         n, first, go = (int(view[name]) for name in ("pile_n", "pile_from", "go"))
         ranks = [rank(int(c)) for c in view["pile"][first:n]]
-        out = view["other_n"] == 0 or (n > first and view["pile_mine"] >> (n - 1) & 1)
+        out = view["held_n"][1] == 0 or (n > first and view["pile_seats"] >> 2 * (n - 1) & 1 == 0)
         least = cannot_hold(view)
         may_hold = [card for card in unseen(view) if value(card) >= least]
         for card in legal_cards(view):
@@ -167,7 +167,7 @@ def test_in_the_play_every_hand_of_the_other_is_counted(preset: str) -> None:
             answers = [answer([*line, rank(c)], count + value(c), go) for c in replies]
             assert reply_features[1] == max(replies.values(), default=0)
             assert reply_features[2] == pytest.approx(np.mean(answers) if answers else 0, abs=1e-5)
-            held = int(view["other_n"])
+            held = int(view["held_n"][1])
             hands = comb(len(may_hold), held)
             stuck = comb(len(may_hold) - len(replies), held) / hands
             assert reply_features[3] == pytest.approx(stuck, abs=1e-5)

@@ -18,7 +18,7 @@ from crib_env import (
     find_agent,
 )
 from crib_env.cards import parse_card
-from crib_env.engine.two_hand.records import PEGGING
+from crib_env.engine.hands.records import PEGGING
 from crib_env.options import ResetOptions
 
 KINDS: dict[str, dict[str, Any]] = {
@@ -178,7 +178,7 @@ def test_a_hand_is_what_the_seat_of_a_view_holds(kind: str) -> None:
             held = [game.hand(game.view(seat)) for seat in range(2)]
             assert not set(held[0]) & set(held[1])
             if game.view(0)["phase"] == PEGGING:
-                assert len(held[1 - game.seat]) == game.view(game.seat)["other_n"]
+                assert len(held[1 - game.seat]) == game.view(game.seat)["held_n"][1]
         else:
             assert mover == [int(game.view(game.seat)["card"])]
             others = set(range(game.players)) - {game.seat}

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from crib_env.engine.hands.records import OVER, PEGGING
 from crib_env.engine.record import NONE
-from crib_env.engine.slots import OVER, PEGGING
 from decks import even_deck, low_deck
 from reference import Referee
 from stacked import make, same_events
@@ -60,7 +60,7 @@ def follow(env: Any, referee: Referee, choose: Sequence[Choose], rng: Random) ->
             for cards in ("hand", "discarded"):
                 assert (view[cards][view[f"{cards}_n"] :] == NONE).all()
             pile, present = view["pile"][: view["pile_n"]].tolist(), view["pile_from"]
-            mine = [view["pile_mine"] >> i & 1 for i in range(len(pile))]
+            mine = [view["pile_seats"] >> 2 * i & 1 == 0 for i in range(len(pile))]
             assert list(zip(pile, mine, strict=True)) == [(c, who == at) for c, who in played]
             assert pile[present:] == referee.pile
             if referee.game == "hoyle":

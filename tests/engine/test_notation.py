@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from crib_env import EpisodeOverError, Game, notation, six_card_v0
-from crib_env.engine.two_hand.records import DISCARD, TWO_HAND
+from crib_env.engine.hands.records import DISCARD
+from crib_env.engine.two_hand import STATE as TWO_HAND
 from crib_env.notation import canonical, format_state, parse_state
 from crib_env.rules import PRESETS, Rules
 from notation_lines import DECK, LAYING, PLAYING, TABLE
@@ -58,7 +59,7 @@ def test_a_position_can_be_written_by_hand() -> None:
     s = parse_state(PLAYING).state[0]
     assert (s["dealer"], s["to_move"], s["phase"], s["deals"]) == (1, 0, 1, 2)
     assert s["count"] == 0
-    assert (s["pile_n"], s["pile_from"], s["pile_seats"]) == (4, 4, 0b1010)
+    assert (s["pile_n"], s["pile_from"], s["pile_seats"]) == (4, 4, 0b01000100)
     assert s["scores"].tolist() == [34, 60]
     assert s["rear"].tolist() == [30, 58]
     assert s["winner"] == -1

@@ -20,7 +20,7 @@ from crib_env import (
 )
 from crib_env.batch import GameBatch
 from crib_env.cards import pip
-from crib_env.engine.slots import DISCARD, OVER, PEGGING
+from crib_env.engine.hands.records import DISCARD, OVER, PEGGING
 from crib_env.notation import canonical, format_state, parse_state
 from crib_env.rules import PRESETS
 from notation_lines import DECK, LAYING, PLAYING, TABLE, THREE
@@ -75,7 +75,7 @@ def lines(rules: Rules, episode: str, players: int, seed: int) -> list[str]:
 
 def check_hands(state: np.void, rules: Any, players: int, dealt: int, laid: int) -> None:
     """Raise unless hands, pile and counts are what a deal of so many cards to each can hold."""
-    n, bits = int(state["pile_n"]), (players - 1).bit_length()
+    n = int(state["pile_n"])
     slots = len(state["dealt"]) // len(state["held"])
     hands = [[int(c) for c in state["dealt"][slots * p :][:dealt]] for p in range(players)]
     known = {*(card for hand in hands for card in hand), int(state["starter"])}
@@ -86,7 +86,7 @@ def check_hands(state: np.void, rules: Any, players: int, dealt: int, laid: int)
     assert len(set(pile)) == n
     for seat, hand in enumerate(hands):
         held, discarded = int(state["held"][seat]), int(state["discarded"][seat])
-        by = [int(state["pile_seats"]) >> bits * i & (1 << bits) - 1 for i in range(n)]
+        by = [int(state["pile_seats"]) >> 2 * i & 3 for i in range(n)]
         played = {card for i, card in enumerate(pile) if by[i] == seat}
         gone = {card for i, card in enumerate(hand) if not (held | discarded) >> i & 1}
         assert held & discarded == 0

@@ -424,13 +424,12 @@ def test_observation_recalls_all_of_the_deal(name: str, keywords: dict[str, Any]
             assert parts["hand"] == held
             assert parts["discarded"] == discarded
             slots = bits[layout["pile"]].reshape(len(state["pile"]), -1)
-            width = (len(state["held"]) - 1).bit_length()  # of a seat among those of the pile
             n = int(state["pile_n"])
             assert not slots[n:].any()
             for i, slot in enumerate(slots[:n]):
                 assert slot[:13].sum() == slot[13:17].sum() == 1
                 assert 4 * slot[:13].argmax() + slot[13:17].argmax() == state["pile"][i]
-                by = int(state["pile_seats"]) >> width * i & ((1 << width) - 1)
+                by = int(state["pile_seats"]) >> 2 * i & 3
                 assert slot[17:-1].tolist() == places(by - seat, slot[17:-1])
                 assert slot[-1] == (i >= state["pile_from"])
             assert parts["count"] == [state["count"]]

@@ -19,9 +19,9 @@ from crib_env import (
     six_card_v0,
 )
 from crib_env.batch import GameBatch
+from crib_env.engine.hands.records import DISCARD, PEGGING
 from crib_env.engine.phases import phase_entries
 from crib_env.engine.show import show_table
-from crib_env.engine.two_hand.records import DISCARD, PEGGING
 from crib_env.policy import CompiledAgent
 from crib_env.rules import PRESETS
 from vector_walks import InPython, picture

@@ -19,8 +19,9 @@ from crib_play.table.session import Session
 from crib_training.command_line import main
 
 from crib_env.cards import format_card, parse_cards
+from crib_env.engine.hands.records import DISCARD
 from crib_env.engine.record import NONE
-from crib_env.engine.two_hand.records import DISCARD, HAND
+from crib_env.engine.two_hand import HAND
 from crib_env.game import Game
 from crib_env.policy import Views
 from crib_env.rules import Rules

@@ -18,9 +18,7 @@ PACKAGES = [
     ROOT / path
     for path in ("crib_env", "agents/crib_agents", "play/crib_play", "training/crib_training")
 ]
-MOST_LINES = 300
-# Of modules whose one idea is a class that users meet; such a class stays whole.
-WHOLE_CLASSES = {"crib_env.game": 450, "crib_env.envs.aec": 450}
+MOST_LINES = 700
 FAMILIES = {path.parent.name for path in (ROOT / "crib_env/engine").glob("*/__init__.py")}
 
 MODULES = {
@@ -33,9 +31,9 @@ MODULES = {
 TREES = {module: ast.parse(path.read_text()) for module, path in MODULES.items()}
 
 
-def test_a_module_has_300_lines_at_most_unless_it_is_a_class_users_meet() -> None:
+def test_a_module_has_700_lines_at_most() -> None:
     lines = {module: len(path.read_text().splitlines()) for module, path in MODULES.items()}
-    assert not {m: n for m, n in lines.items() if n > WHOLE_CLASSES.get(m, MOST_LINES)}
+    assert not {m: n for m, n in lines.items() if n > MOST_LINES}
 
 
 def branches_by_family(tree: ast.AST) -> Iterator[tuple[int, str]]:

@@ -25,28 +25,39 @@ TEXT = {
 # By file: what is there and what is put in its place.
 EDITS: dict[str, list[tuple[str, str]]] = {
     "crib_env/rules.py": [
-        ("    dealt: int = 6\n", "    dealt: int = 6\n    nob: int = 1\n"),
         (
-            '        self.check_whole("dealt", 5, 6)\n',
-            '        self.check_whole("dealt", 5, 6)\n        self.check_whole("nob", 0, 9)\n',
+            "    discards: ClassVar[int]  # cards that a seat discards\n",
+            "    discards: ClassVar[int]  # cards that a seat discards\n    nob: int = 1\n",
+        ),
+        (
+            "        super().__post_init__()\n"
+            '        self.check_whole("match_target", 1, LARGEST_MATCH_TARGET)\n',
+            "        super().__post_init__()\n"
+            '        self.check_whole("match_target", 1, LARGEST_MATCH_TARGET)\n'
+            '        self.check_whole("nob", 0, 9)\n',
         ),
     ],
-    "crib_env/engine/two_hand/records.py": [
-        ('    "for_last",\n', '    "for_last",\n    "nob",\n'),  # RULES
-        ('    "episode",\n    "deals",', '    "nob",\n    "episode",\n    "deals",'),  # VIEW
+    "crib_env/engine/hands/records.py": [
+        ('    "episode",\n)', '    "episode",\n    "nob",\n)'),
     ],
-    "crib_env/engine/two_hand/count.py": [
+    "crib_env/engine/hands/rules.py": [
         ("return points + nob, cards", 'return points + rules["nob"] * nob, cards'),
     ],
-    "crib_env/engine/two_hand/views.py": [
-        ('    v["heels"] =', '    v["nob"] = rules["nob"]\n    v["heels"] ='),
+    "crib_env/engine/hands/views.py": [
+        ('        v["heels"] =', '        v["nob"] = rules["nob"]\n        v["heels"] ='),
     ],
-    "crib_env/engine/two_hand/counting.py": [
+    "crib_env/engine/hands/counting.py": [
         ("hand_total(v, table, low, high, 1)", 'hand_total(v, table, low, high, v["nob"])'),
     ],
-    "crib_env/engine/two_hand/features.py": [
-        ("total += (of_suit - 1) * (left - 2)", 'total += v["nob"] * (of_suit - 1) * (left - 2)'),
-        ("total += of_suit * ways(left - 1, 2)", 'total += v["nob"] * of_suit * ways(left - 1, 2)'),
+    "crib_env/engine/hands/features.py": [
+        (
+            "total += (of_suit - 1) * ways(left - 2, others - 1)",
+            'total += v["nob"] * (of_suit - 1) * ways(left - 2, others - 1)',
+        ),
+        (
+            "total += of_suit * ways(left - 1, others)",
+            'total += v["nob"] * of_suit * ways(left - 1, others)',
+        ),
     ],
     "crib_env/scoring/explained.py": [
         (
@@ -68,6 +79,12 @@ EDITS: dict[str, list[tuple[str, str]]] = {
         ("starter, False, self.game)", "starter, False, self.game, self.nob)"),
         ("starter, True, self.game)", "starter, True, self.game, self.nob)"),
     ],
+    "tests/reference/many_hand.py": [
+        ("        heels: int = 2,\n", "        heels: int = 2,\n        nob: int = 1,\n"),
+        ("        self.heels = heels\n", "        self.heels = heels\n        self.nob = nob\n"),
+        ('starter, False, "hoyle")', 'starter, False, "hoyle", self.nob)'),
+        ('starter, True, "hoyle")', 'starter, True, "hoyle", self.nob)'),
+    ],
 }  # fmt: skip
 
 PLAY = """
@@ -80,12 +97,12 @@ import crib_env, reference
 from crib_agents import GreedyAgent
 from crib_env import parse_cards, six_card_v0
 from crib_env.engine.show import show_table
-from crib_env.engine.two_hand.counting import starters_total
-from crib_env.engine.two_hand.features import suited_crib
+from crib_env.engine.hands.counting import starters_total
+from crib_env.engine.hands.features import suited_crib
 from crib_env.game import Game
 from crib_env.rules import PRESETS, Rules
 from crib_env.scoring import score_hand
-from reference import Referee
+from reference import ManyHandReferee, Referee
 from reference.scoring import JACK, flush, nobs, rank, score_show
 
 rules = Rules.preset("hoyle[nob=2]")
@@ -93,17 +110,22 @@ assert Rules.preset("hoyle").nob == 1
 rng = Random(1)
 counted = 0
 
-game = Game(rules)
-for dealer in (0, 1):
-    decks = [rng.sample(range(52), 52) for _ in range(40)]
+for preset, dealer in (("hoyle", 0), ("hoyle", 1), ("three_hand", 2), ("four_hand", 3)):
+    decks = [rng.sample(range(52), 52) for _ in range(60)]
+    game = Game(Rules.preset(preset, nob=2))
     game.reset(decks=np.array(decks), dealer=dealer)
-    referee = Referee("hoyle", decks, dealer, nob=2)
+    if preset == "hoyle":
+        referee = Referee("hoyle", decks, dealer, nob=2)
+    else:
+        players = len(game.sides)
+        referee = ManyHandReferee(players, decks, dealer, partners=players == 4, nob=2)
     while referee.to_move is not None:
         before, card = len(referee.events), rng.choice(referee.legal())
         referee.step(card)
         events = [(e.seat, e.points, e.reason) for e in game.step(card)]
         assert events == [(e.seat, e.points, e.reason) for e in referee.events[before:]]
     assert game.over
+game = Game(rules, seed=1)
 assert "hoyle[nob=2]" in game.notation()
 assert game.view(0)["nob"] == 2
 

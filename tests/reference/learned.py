@@ -53,7 +53,7 @@ def counts(view: Any) -> list[list[tuple[int, bool]]]:
     """Return the counts of the play: cards with whether this seat played them."""
     found: list[list[tuple[int, bool]]] = [[]]
     for i in range(view["pile_n"]):
-        card = (int(view["pile"][i]) // 4, bool(view["pile_mine"] >> i & 1))
+        card = (int(view["pile"][i]) // 4, bool(view["pile_seats"] >> 2 * i & 1 == 0))
         full = sum(pip(r) for r, _ in found[-1])
         if full == 31 or full + pip(card[0]) > 31:
             found.append([])
@@ -84,8 +84,8 @@ def play(view: Any, card: int) -> tuple[Named, int]:
     pile = [int(c) for c in view["pile"][: view["pile_n"]]]
     line = [c // 4 for c in pile[at:]] + [card // 4]
     total, go = sum(map(pip, line)), bool(view["go"])
-    last_mine = len(pile) > at and view["pile_mine"] >> (len(pile) - 1) & 1
-    alone = view["other_n"] == 0 or bool(last_mine)
+    last_mine = len(pile) > at and view["pile_seats"] >> 2 * (len(pile) - 1) & 1 == 0
+    alone = view["held_n"][1] == 0 or bool(last_mine)
 
     def points(ranks: Sequence[int]) -> int:
         count = sum(map(pip, ranks))
@@ -105,16 +105,18 @@ def play(view: Any, card: int) -> tuple[Named, int]:
     seen |= {("unseen", r, n): 1.0 for r, n in unseen.items()}
     seen |= {
         ("count", total): 1.0,
-        ("other_n", int(view["other_n"])): 1.0,
+        ("other_n", int(view["held_n"][1])): 1.0,
         ("hand_n", len(held)): 1.0,
         ("least", min(least, 11)): 1.0,
         ("go",): float(go),
         ("alone",): float(alone),
-        ("dealer",): float(view["is_dealer"]),
+        ("dealer",): float(view["dealer"] == 0),
         ("now",): now / 4,
     }
     for whose, mine in (("mine", 1), ("theirs", 0)):
-        played = [c // 4 for i, c in enumerate(pile) if view["pile_mine"] >> i & 1 == mine]
+        played = [
+            c // 4 for i, c in enumerate(pile) if (view["pile_seats"] >> 2 * i & 1 == 0) == mine
+        ]
         played += [card // 4] if mine else []
         seen |= {(whose, i, r): 1.0 for i, r in enumerate(played)}
     sums = [0.0] * 4

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from crib_env.engine.many_hand.records import HAND as HAND_OF_MANY
+from crib_env.engine.hands.records import DISCARD
+from crib_env.engine.many_hand import HAND as HAND_OF_MANY
 from crib_env.engine.record import NONE
-from crib_env.engine.two_hand.records import DISCARD, HAND
+from crib_env.engine.two_hand import HAND
 
 
 def redraw_hands(state: Any, dealt: int, rng: np.random.Generator, seat: int | None = None) -> int:

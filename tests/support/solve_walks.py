@@ -52,12 +52,12 @@ def probabilities_of(
     tree = walker.tree
     node, count = 0, 0
     n = int(view["pile_n"])
-    mine = [int(view["pile_mine"]) >> i & 1 for i in range(n)] + [1]
+    seats = [int(view["pile_seats"]) >> 2 * i & 1 for i in range(n)] + [0]
     pips = [min((int(card) >> 2) + 1, 10) for card in view["pile"][:n]]
     for i in range(n):
         count += pips[i]
         ended = int(view["count"]) == 0 if i == n - 1 else count + pips[i + 1] > 31
-        way = 2 if ended else 1 if mine[i + 1] == mine[i] else 0
+        way = 2 if ended else 1 if seats[i + 1] == seats[i] else 0
         count = 0 if ended else count
         node = int(tree.child[tree.row[node], way]) + (int(view["pile"][i]) >> 2)
     held = sorted(int(card) >> 2 for card in view["hand"][: view["hand_n"]])
@@ -79,7 +79,7 @@ def played_out(game: Game, probabilities: np.ndarray, walker: Walker) -> float:
         return float(game.scores[0] - game.scores[1])
     view = game.view(game.seat)
     ranks = sorted({card >> 2 for card in game.legal_actions})
-    if len(ranks) > 1 and view["other_n"] > 0:
+    if len(ranks) > 1 and view["held_n"][1] > 0:
         likely = probabilities_of(view, probabilities, walker)
         likely = {rank: likely[rank] for rank in ranks}
     else:
@@ -89,7 +89,7 @@ def played_out(game: Game, probabilities: np.ndarray, walker: Walker) -> float:
         branch = copy.deepcopy(game)
         branch.step(next(card for card in branch.legal_actions if card >> 2 == rank))
         values[rank] = played_out(branch, probabilities, walker)
-    if len(ranks) > 1 and view["other_n"] == 0:
+    if len(ranks) > 1 and view["held_n"][1] == 0:
         return max(values.values()) if game.seat == 0 else min(values.values())
     return sum(likely[rank] * values[rank] for rank in ranks)
 

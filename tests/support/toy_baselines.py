@@ -19,7 +19,7 @@ from crib_training.learn.train import METHODS
 
 from crib_env.batch import GameBatch
 from crib_env.engine.family import family_for
-from crib_env.engine.two_hand.records import HAND
+from crib_env.engine.two_hand import HAND
 from crib_env.rules import TwoHandRules
 
 FIVE = TwoHandRules.preset("five_card")

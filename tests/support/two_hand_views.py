@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
+from crib_env.engine.hands.records import DISCARD
 from crib_env.engine.record import NONE
-from crib_env.engine.two_hand.records import DISCARD, HAND, VIEW
+from crib_env.engine.two_hand import HAND, VIEW
 from crib_env.policy import Agent
 from crib_env.rules import PRESETS
 
@@ -27,9 +28,9 @@ def discard_view(cards: list[int], game: str, dealer: bool) -> Any:
         view[field] = getattr(rules, field)
     view["phase"] = DISCARD
     view["to_move"] = 1
-    view["is_dealer"] = dealer
+    view["dealer"] = 1 - dealer
     view["starter"] = NONE
-    view["other_n"] = rules.dealt
+    view["held_n"][1] = rules.dealt
     view["pile"] = NONE
     view["hand"] = NONE
     view["discarded"] = NONE

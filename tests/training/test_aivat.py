@@ -20,7 +20,7 @@ from crib_training.evaluation.figures import adjusted_shares, figures, points_mo
 from crib_training.tables.two_hand.reference_deals import measure
 
 from crib_env.batch import GameBatch
-from crib_env.engine.two_hand.records import HAND
+from crib_env.engine.two_hand import HAND
 from crib_env.game import Game
 from crib_env.policy import find_agent
 from crib_env.rules import PRESETS, Rules, TwoHandRules

@@ -24,7 +24,7 @@ from stable_baselines3.common.vec_env import VecNormalize
 
 from crib_env import PRESETS
 from crib_env.batch import GameBatch
-from crib_env.engine.two_hand.records import VIEW
+from crib_env.engine.two_hand import VIEW
 from learned_nets import drawn_weights, policy
 
 GAMES = {"six_card_v0": "hoyle", "five_card_v0": "five_card", "table_top_v0": "table_top"}

@@ -22,8 +22,9 @@ from crib_training.evaluation.referee import PATIENCE, Referee
 import failing_agents
 from checkout import import_path
 from crib_env import IllegalActionError, six_card_v0
+from crib_env.engine.hands.records import DISCARD
 from crib_env.engine.record import NONE
-from crib_env.engine.two_hand.records import DISCARD, PILE, VIEW
+from crib_env.engine.two_hand import PILE, VIEW
 from crib_env.rules import PRESETS
 
 RULES = PRESETS["hoyle"]
@@ -208,8 +209,8 @@ class Spy(GreedyAgent):
             cards = [int(card) for card in view["hand"] if card != NONE]
             if view["phase"] == DISCARD and view["discarded_n"] == 0:
                 self.mine.add(frozenset(cards))
-            ours = view["pile_mine"] >> np.arange(PILE) & 1
-            played = {int(card) for card in view["pile"][ours == 0] if card != NONE}
+            theirs = view["pile_seats"] >> 2 * np.arange(PILE) & 1
+            played = {int(card) for card in view["pile"][theirs == 1] if card != NONE}
             self.known += len(played) == 4 and any(played <= hand for hand in self.mine)
         return super().act(views, rng)
 
@@ -432,7 +433,7 @@ def test_all_that_an_agent_started_ends_with_the_caller(
         "import os, sys, time\n"
         "import numpy as np\n"
         "from crib_agents.adapters.process import ProcessAgent\n"
-        "from crib_env.engine.two_hand.records import VIEW\n"
+        "from crib_env.engine.two_hand import VIEW\n"
         "if __name__ == '__main__':\n"
         "    agent = ProcessAgent('failing_agents:Lingers')\n"
         "    agent.act(np.zeros(1, dtype=VIEW), np.random.default_rng())\n"

@@ -17,8 +17,8 @@ from crib_training.solve.endings import BEST, LEARN, VALUE
 from crib_training.solve.ranges import Ranges
 from crib_training.solve.walks import Hands
 
+from crib_env.engine.hands.counting import sequence_points
 from crib_env.engine.record import NONE
-from crib_env.engine.two_hand.counting import sequence_points
 from crib_env.rules import TwoHandRules, find_rules
 from solve_walks import NO_BOOK, check_played_out, walker_of
 

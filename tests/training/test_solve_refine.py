@@ -99,7 +99,7 @@ def test_who_does_not_know_meets_the_mean_over_what_may_be_laid_away(
             while not game.over:
                 view = game.view(game.seat)
                 card = int(rng.choice(game.legal_actions))
-                if game.seat == seat and view["hand_n"] > 1 and view["other_n"] > 0:
+                if game.seat == seat and view["hand_n"] > 1 and view["held_n"][1] > 0:
                     rows = np.array([probabilities_of(view, table, walker) for table in tables])
                     weights = paths + MEAN_SMOOTHING * likely
                     expected = weights @ rows / weights.sum()
@@ -134,7 +134,7 @@ def test_a_refined_file_is_an_agent_that_goes_by_what_it_laid_away(
         while not game.over:
             view = game.view(game.seat)
             ranks = {card >> 2 for card in game.legal_actions}
-            if len(ranks) > 1 and view["other_n"] > 0:
+            if len(ranks) > 1 and view["held_n"][1] > 0:
                 expected = probabilities_of(view, table, walker, PAIRS)
                 found = agent.action_probabilities(np.array([view]))[0].reshape(13, 4).sum(axis=1)
                 np.testing.assert_allclose(found, expected, atol=1e-6)

@@ -8,8 +8,8 @@ from crib_agents.checks import refuse_other_views
 from crib_env.answers import one_or_many
 from crib_env.arrays import Doubles
 from crib_env.engine.family import find_family
-from crib_env.engine.two_hand.encode import ACTIONS
-from crib_env.engine.two_hand.records import DISCARD
+from crib_env.engine.hands.encode import ACTIONS
+from crib_env.engine.hands.records import DISCARD
 from crib_env.honours import refuse_family, refuse_rules
 from crib_env.policy import (
     Actions,

@@ -17,8 +17,8 @@ from crib_agents.checks import presets_of, refuse_other_views
 from crib_env.answers import one_or_many
 from crib_env.cards import format_card, parse_card, pip
 from crib_env.engine.family import find_family
+from crib_env.engine.hands.records import DISCARD
 from crib_env.engine.record import NONE
-from crib_env.engine.two_hand.records import DISCARD
 from crib_env.policy import Actions, Views
 
 MOST_CHOSEN = 10_000  # pairs stored until the environment needs their second card
@@ -129,7 +129,7 @@ class PlainAgent(ABC):
     def _card(self, view: Any) -> int:
         self.deal = read_deal(view)
         held = _texts(view["hand"])
-        dealer = bool(view["is_dealer"])
+        dealer = bool(view["dealer"] == 0)
         scores = int(view["scores"][0]), int(view["scores"][1])
         if view["phase"] == DISCARD:
             return self._to_crib(held, _texts(view["discarded"]), dealer, scores)
@@ -170,7 +170,7 @@ class PlainAgent(ABC):
 def read_deal(view: Any) -> Deal:
     """Return the deal of a two-hand view."""
     n = int(view["pile_n"])
-    mine = [bool(view["pile_mine"] >> i & 1) for i in range(n)]
+    mine = [bool(view["pile_seats"] >> 2 * i & 1 == 0) for i in range(n)]
     cards = [int(card) for card in view["pile"][:n]]
     plays = tuple(Play(format_card(card), who) for card, who in zip(cards, mine, strict=True))
     mover = [*mine[1:], True]  # who played next; this player is to play now

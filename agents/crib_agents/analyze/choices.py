@@ -17,8 +17,8 @@ from crib_agents.expert.two_hand.pegging import search
 from crib_agents.expert.two_hand.pegging.expert import PeggingExpert
 from crib_env.cards import format_card, format_cards
 from crib_env.encoding import family_of
+from crib_env.engine.hands.records import DISCARD
 from crib_env.engine.table_top import format_cell
-from crib_env.engine.two_hand.records import DISCARD
 from crib_env.parts import find_part
 from crib_env.policy import Views
 from crib_env.rules import LARGEST_TARGET

@@ -15,7 +15,7 @@ from crib_agents.analyze.choices import (
 )
 from crib_agents.expert.many_hand.agent import ManyHandExpert
 from crib_agents.expert.many_hand.search import CRIB_MEAN, HAND_MEAN, MINE, NOW, PEGGED, THEIRS, WIN
-from crib_env.engine.slots import DISCARD
+from crib_env.engine.hands.records import DISCARD
 from crib_env.policy import Views
 
 

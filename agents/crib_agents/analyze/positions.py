@@ -15,7 +15,7 @@ import numpy as np
 
 from crib_env.batch import GameBatch
 from crib_env.cards import DECK_SIZE, format_card, format_cards, parse_card, parse_cards
-from crib_env.engine.two_hand.records import OVER
+from crib_env.engine.hands.records import OVER
 from crib_env.policy import Views
 from crib_env.rules import Rules, TwoHandRules, find_rules
 

@@ -28,12 +28,12 @@ from crib_agents.knowledge.two_hand.pegging import NEW_COUNT, turn_after
 from crib_agents.learned.network import find_rules
 from crib_agents.learned.two_hand.act import rules_key
 from crib_env.engine import stack
+from crib_env.engine.hands.counting import dealt_card, sequence_of, sequence_points
+from crib_env.engine.hands.records import DISCARD
 from crib_env.engine.jit import kernel
 from crib_env.engine.record import NONE
 from crib_env.engine.rng import below
 from crib_env.engine.show import pip
-from crib_env.engine.two_hand.counting import dealt_card, sequence_of, sequence_points
-from crib_env.engine.two_hand.records import DISCARD
 
 FINE = 1 << 24  # steps of a draw
 ORDERS = 6  # in which three cards can be played
@@ -67,7 +67,7 @@ def discard_probabilities(v, weights, probabilities):
         cards[i] = dealt_card(v, i)
     classes = int(weights[CLASSES])
     at = find_class(weights, int(weights[CODES]), classes, canonical(cards, n, order))
-    packed = int(weights[int(weights[SPLITS]) + classes * v["is_dealer"] + at])
+    packed = int(weights[int(weights[SPLITS]) + classes * (1 - v["dealer"]) + at])
     for i in range(n):
         probabilities[i] = 0.0
     discarded = NONE  # the place of the card already discarded
@@ -165,7 +165,7 @@ def pegging_probabilities(v, weights, probabilities):
             if v["legal"] >> i & 1:
                 probabilities[i] = 1.0
                 return
-    if v["other_n"] == 0:
+    if v["held_n"][1] == 0:
         best = -1
         chosen = 0
         for order in range(ORDERS if n == 3 else 2):

@@ -22,7 +22,7 @@ from crib_env.arrays import Doubles
 from crib_env.engine import stack
 from crib_env.engine.jit import entry
 from crib_env.engine.record import WEIGHTS_T, array_of
-from crib_env.engine.two_hand.records import VIEW
+from crib_env.engine.two_hand import VIEW
 from crib_env.policy import Act, CompiledAgent, Views
 from crib_env.rules import Rules
 

@@ -23,7 +23,7 @@ from crib_agents.files import check_format, compress, inflate, read_header, show
 from crib_agents.learned.two_hand.act import rules_key
 from crib_env.arrays import Array, Bytes
 from crib_env.engine.jit import plain
-from crib_env.engine.two_hand.records import VIEW
+from crib_env.engine.two_hand import VIEW
 from crib_env.rules import Rules, TwoHandRules
 
 FORMAT = "crib_env strategy"

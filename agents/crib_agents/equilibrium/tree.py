@@ -149,14 +149,14 @@ def way_on(v, i, count):
         count: with that card.
     """
     if i + 1 < v["pile_n"]:
-        next_mine = v["pile_mine"] >> (i + 1) & 1
+        next_seat = v["pile_seats"] >> 2 * (i + 1) & 1
         afresh = count + pip(v["pile"][i + 1]) > 31  # nobody could play, or someone would have
     else:
-        next_mine = 1
+        next_seat = 0  # the mover
         afresh = v["count"] == 0
     if afresh:
         return NEW_COUNT
-    return SAME_PLAYER if next_mine == v["pile_mine"] >> i & 1 else REPLY
+    return SAME_PLAYER if next_seat == v["pile_seats"] >> 2 * i & 1 else REPLY
 
 
 @kernel

@@ -1,6 +1,6 @@
 """Compiled helpers that read a view, for anyone who writes an ``act``.
 
-What follows from the rules alone is in the engine: `crib_env.engine.two_hand.counting` (the cards
+What follows from the rules alone is in the engine: `crib_env.engine.hands.counting` (the cards
 dealt and unseen, the cards of the present count, what a card pegs, the mean hand) and
 `crib_env.engine.table_top.lines` (a row, a column or the crib, as it is and with the next card).
 The modules here also assume something about how others play. Two-hand games:

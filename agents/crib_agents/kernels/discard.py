@@ -8,9 +8,9 @@ pair must not depend on the order of the cards, or the two decisions could diffe
 from __future__ import annotations
 
 from crib_agents.data.tables import DEALT, RANKS, ROLES
+from crib_env.engine.hands.counting import DECK, dealt_card, starters_total
 from crib_env.engine.jit import kernel
 from crib_env.engine.record import NONE
-from crib_env.engine.two_hand.counting import DECK, dealt_card, starters_total
 
 __all__ = [
     "DECK",

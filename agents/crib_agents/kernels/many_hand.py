@@ -12,15 +12,16 @@ from __future__ import annotations
 
 from crib_agents.kernels.many_hand_held import RANKS, cards_of, known_of, no_fit, share_of
 from crib_agents.kernels.pegging import HEURISTICS, REPLY
-from crib_env.engine.counting import (
+from crib_env.engine.hands.counting import (
     DECK,
+    best_answer,
+    certain_points,
     hand_total,
     sequence_of,
     sequence_points,
     unseen_ranks,
 )
 from crib_env.engine.jit import kernel
-from crib_env.engine.many_hand.counting import certain_points
 from crib_env.engine.record import NONE
 from crib_env.engine.show import pip
 
@@ -109,18 +110,6 @@ def reply(v, seat, sequence, n, count, unseen, known):
 
 
 @kernel
-def answer(v, k, sequence, n, count):
-    """Return the most this seat could peg on a sequence without the card ``hand[k]``."""
-    most = 0
-    for i in range(v["hand_n"]):
-        card = v["hand"][i]
-        total = count + pip(card)
-        if i != k and total <= 31:
-            most = max(most, sequence_points(sequence << 4 | card >> 2, n + 1, total, 0))
-    return most
-
-
-@kernel
 def on_sequence(v, k, seat, sequence, n, count, unseen, known, weights):
     """Return what ``seat`` and, if it cannot play, those after it are likely to peg, to my gain."""
     gain = 0.0
@@ -130,7 +119,7 @@ def on_sequence(v, k, seat, sequence, n, count, unseen, known, weights):
         gain += reached * share * stake(v, seat) * reply(v, seat, sequence, n, count, unseen, known)
         reached *= no_fit(v, seat, count, unseen, known)
         seat = able(v, seat + 1)
-    return gain + reached * weights[ANSWER] * answer(v, k, sequence, n, count)
+    return gain + reached * weights[ANSWER] * best_answer(v, k, sequence, n, count, 0)
 
 
 @kernel
@@ -181,7 +170,9 @@ def after(v, k, sequence, n, count, unseen, known, weights):
         gain += nobody * gained
         nobody *= cannot
         seat = then
-    return gain + nobody * (weights[GO] + weights[ANSWER] * answer(v, k, sequence, n, count))
+    return gain + nobody * (
+        weights[GO] + weights[ANSWER] * best_answer(v, k, sequence, n, count, 0)
+    )
 
 
 @kernel

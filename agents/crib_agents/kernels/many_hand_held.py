@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crib_env.engine.counting import sequence_points
+from crib_env.engine.hands.counting import sequence_points
 from crib_env.engine.jit import kernel
 from crib_env.engine.show import pip
 

@@ -10,10 +10,7 @@ from __future__ import annotations
 
 from crib_agents.data.tables import RANKS
 from crib_agents.kernels.discard import CELLS, CHARTS, pair_table_of
-from crib_env.engine.jit import kernel
-from crib_env.engine.record import NONE
-from crib_env.engine.show import pip
-from crib_env.engine.two_hand.counting import (
+from crib_env.engine.hands.counting import (
     alone,
     best_answer,
     certain_points,
@@ -22,6 +19,9 @@ from crib_env.engine.two_hand.counting import (
     sequence_points,
     unseen_ranks,
 )
+from crib_env.engine.jit import kernel
+from crib_env.engine.record import NONE
+from crib_env.engine.show import pip
 
 HEURISTICS: tuple[tuple[str, float, str], ...] = (
     ("reply", 0.8, "a point the other is likely to peg next costs less than one: it may be wrong"),
@@ -44,7 +44,7 @@ WIN = 1000.0  # more than any sum of the parts: a card that wins the game is pla
 @kernel
 def held_weight(v, weights, unseen, r):
     """Return the weight of rank ``r`` among the cards the other seat may hold."""
-    chart = pair_table_of(v, 1 - v["is_dealer"])
+    chart = pair_table_of(v, v["dealer"])
     return (unseen >> (4 * r) & 15) * weights[KEEPING_RATES + RANKS * chart + r]
 
 
@@ -58,7 +58,7 @@ def after(v, weights, k, sequence, count, go, unseen, least, total):
         total: the weight of all the cards it may hold.
     """
     n = v["pile_n"] - v["pile_from"] + 1
-    held = v["other_n"]
+    held = v["held_n"][1]
     fits = 0.0
     scoring = 0.0
     loss = 0.0

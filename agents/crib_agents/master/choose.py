@@ -35,7 +35,7 @@ from crib_agents.knowledge.two_hand.pegging import POSITIONS_T
 from crib_env.engine import stack
 from crib_env.engine.jit import entry, kernel
 from crib_env.engine.record import NONE, TABLE_T, WEIGHTS_T
-from crib_env.engine.two_hand.records import HAND, VIEWS_T
+from crib_env.engine.two_hand import HAND, VIEWS_T
 
 LEAST = 1 / 255  # the least probability: the resolution of a strategy's
 
@@ -85,7 +85,7 @@ def discard_views(views, win_table, model, table, near, scratch, columns, strate
         v = views[i]
         pairs = fill_columns(v, win_table, model[0], table, near, s, columns)
         n = v["hand_n"] + v["discarded_n"]
-        pair_probabilities(s["cards"], n, v["is_dealer"], strategy, probabilities)
+        pair_probabilities(s["cards"], n, 1 - v["dealer"], strategy, probabilities)
         for k in range(pairs):
             columns[k, WIN_VALUE] += drawn(probabilities[k], lam)
         actions[i] = card_of(v, best_pair(v, s, columns))

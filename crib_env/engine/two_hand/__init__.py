@@ -1,83 +1,33 @@
-"""The two-hand games, six-card and five-card cribbage (clauses H and F), as one family.
-
-`records` holds the state and the view, `rules` the play, `views` the only gate to what a seat may
-know, `counting` what a view's cards make, `encode` the observation, `features` what a learner may
-observe besides, `expected` points without the luck of the show, `notation` and `text` the game in
-writing, `picture` as a drawing.
-"""
+"""The games for two, six-card and five-card cribbage (clauses H and F), as a family of `hands`."""
 
 from __future__ import annotations
 
-from crib_env.engine.expected import expected_kernels
-from crib_env.engine.family import Family
-from crib_env.engine.hand_text import hand_of, why_illegal
-from crib_env.engine.kernels import CanonicalSuits, Kernels
-from crib_env.engine.pegs import phase_of
-from crib_env.engine.slots import card_in, draw_slot, slot_of
-from crib_env.engine.two_hand import records
-from crib_env.engine.two_hand.count import crib_points, hand_points
-from crib_env.engine.two_hand.encode import ACTIONS, LAYOUT, encode, encode_mask
-from crib_env.engine.two_hand.expected import dealt_cards, has_show, undealt
-from crib_env.engine.two_hand.features import FEATURES, write_features
-from crib_env.engine.two_hand.notation import NOTATION
-from crib_env.engine.two_hand.picture import closing, draw
-from crib_env.engine.two_hand.rules import begin_episode, go_on, step, use_card
-from crib_env.engine.two_hand.suits import (
-    canonical_card_in,
-    canonical_slot,
-    canonical_view,
-    relabel_views,
-)
-from crib_env.engine.two_hand.text import render
-from crib_env.engine.two_hand.views import view
+from crib_env.engine.hands.encode import TWO, encode_two
+from crib_env.engine.hands.family import hands_family
+from crib_env.engine.hands.features import TWO as FEATURES
+from crib_env.engine.hands.features import write_features_of_two
+from crib_env.engine.hands.picture import draw_two
+from crib_env.engine.hands.records import Sizes
+from crib_env.rules import TwoHandRules
 
-KERNELS = Kernels(
-    begin_episode=begin_episode,
-    find_move=slot_of,
-    draw_move=draw_slot,
-    action_of=card_in,
-    step=step,
-    view=view,
-    encode=encode,
-    encode_mask=encode_mask,
-    phase_of=phase_of,
-    write_features=write_features,
-)
+SIZES = Sizes(seats=2, hand=6, discards=2, pile=8, crib=0)
+HAND = SIZES.hand
+PILE = SIZES.pile
 
-FAMILY = Family(
-    engine=__name__,
-    rules=records.RULES,
-    state=records.TWO_HAND,
-    view=records.VIEW,
-    kernels=KERNELS,
+FAMILY = hands_family(
+    __name__,
+    SIZES,
+    rules=TwoHandRules,
     sides={2: (0, 1)},
-    episodes={
-        "deal": records.DEAL,
-        "game": records.GAME,
-        "match": records.MATCH,
-        "pegging": records.PEGGING_ONLY,
-    },
-    actions=ACTIONS,
-    layout=LAYOUT,
-    log_size=records.LOG_SIZE,
-    phases=("pegging", "hand", "crib"),
-    hand=hand_of,
-    hidden_card=lambda state: int(state["starter"]),
-    why_illegal=why_illegal,
-    text=render,
-    notation=NOTATION,
-    picture=draw,
-    closing=closing,
+    episodes=("deal", "game", "match", "pegging"),
+    encode=encode_two,
+    layout=TWO,
+    write_features=write_features_of_two,
     features=FEATURES,
-    expected=expected_kernels(
-        KERNELS,
-        use_card=use_card,
-        go_on=go_on,
-        has_show=has_show,
-        undealt=undealt,
-        dealt_cards=dealt_cards,
-        hand_points=hand_points,
-        crib_points=crib_points,
-    ),
-    canonical=CanonicalSuits(canonical_view, canonical_slot, canonical_card_in, relabel_views),
+    picture=draw_two,
+    canonical=True,
 )
+
+RULES, STATE, VIEW = FAMILY.rules, FAMILY.state, FAMILY.view
+STATES_T, RULES_T, VIEWS_T = FAMILY.types
+view = FAMILY.kernels.view

@@ -12,7 +12,7 @@ from crib_training.evaluation.markdown import table
 from crib_training.tables.many_hand.cribs import mean_cribs
 
 from crib_env.batch import GameBatch
-from crib_env.engine.many_hand.records import HAND
+from crib_env.engine.many_hand import HAND
 from crib_env.rules import PRESETS, Rules
 from crib_env.scoring.many import score_hands
 from docs.numbers.make.episodes import Episodes

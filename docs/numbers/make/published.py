@@ -17,7 +17,7 @@ from crib_agents.loading import load_agent
 from crib_training.evaluation.duplicate import estimate
 from crib_training.evaluation.markdown import table
 
-from crib_env.engine.two_hand.records import HAND
+from crib_env.engine.two_hand import HAND
 from crib_env.rules import TwoHandRules
 from crib_env.scoring import score_histogram
 from docs.numbers.make import published_cribs

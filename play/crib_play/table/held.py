@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from crib_env.cards import format_card, format_cards, parse_card
-from crib_env.engine.hand_text import COUNTED, hand_of
+from crib_env.engine.hands.records import CRIB, DISCARD, MATCH
+from crib_env.engine.hands.text import COUNTED, hand_of, players_of, sides_of
 from crib_env.engine.record import NONE
-from crib_env.engine.slots import DISCARD
 from crib_env.render.words import in_words
+from crib_env.rules import Rules
 from crib_env.scoring import score_hand
 from crib_play.table.calls import Call, Counted
 from crib_play.table.family import Done, Sight
@@ -31,28 +32,45 @@ def ask(view: View) -> str:
     return "discard" if view["phase"] == DISCARD else "play"
 
 
-def sight(view: View, seat_of: Callable[[int], int]) -> Sight:
-    """Return what a seat sees of cards, count and targets, however many play.
-
-    Args:
-        seat_of: who played a card, by its place in the pile.
-    """
+def sight(view: View, rules: Rules) -> Sight:
+    """Return what a seat sees; seats and sides by their numbers."""
+    me, players, sides = int(view["seat"]), players_of(view), sides_of(view)
+    discarded = view["discarded"][: view["discarded_n"]].tolist()
+    before = CRIB - players * len(view["discarded"]) + len(discarded)
+    passed = (i for i in range(players) if view["passed"] >> i & 1 and view["held_n"][i])
+    match_score = _from_first(view["match_score"], me, sides)
     return {
         "phase": PHASES[view["phase"]],
+        "dealer": (me + int(view["dealer"])) % players,
         "starter": None if view["starter"] == NONE else int(view["starter"]),
         "hand": [
             {"card": card, "legal": bool(view["legal"] >> i & 1)}
             for i, card in enumerate(hand_of(view))
         ],
-        "discarded": view["discarded"][: view["discarded_n"]].tolist(),
+        "held": _from_first(view["held_n"], me, players),
+        "discarded": discarded,
+        "crib": before if view["phase"] == DISCARD else CRIB,
         "pile": [
-            {"card": card, "seat": seat_of(i), "out": bool(i < view["pile_from"])}
+            {
+                "card": card,
+                "seat": (me + (int(view["pile_seats"]) >> 2 * i & 3)) % players,
+                "out": bool(i < view["pile_from"]),
+            }
             for i, card in enumerate(view["pile"][: view["pile_n"]].tolist())
         ],
         "count": int(view["count"]),
+        "passed": sorted((me + i) % players for i in passed),
+        "scores": _from_first(view["scores"], me, sides),
+        "rear": _from_first(view["rear"], me, sides),
+        "match_score": match_score if view["episode"] == MATCH else None,
         "match_target": int(view["match_target"]),
         "target": int(view["target"]),
     }
+
+
+def _from_first(values: Sequence[Any], me: int, n: int) -> list[int]:
+    """Return by seat, or side, what a view has from its own on."""
+    return [int(values[(i - me) % n]) for i in range(n)]
 
 
 def spoken(view: View, actions: Sequence[int]) -> str:

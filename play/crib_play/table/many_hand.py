@@ -2,47 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
-from crib_env.engine.many_hand.records import KEPT, MATCH
-from crib_env.engine.slots import DISCARD
-from crib_env.rules import ManyHandRules, Rules, find_rules
+from crib_env.engine.hands.records import DISCARD
+from crib_env.rules import ManyHandRules, find_rules
 from crib_env.scoring import score_play
 from crib_play.table import held
 from crib_play.table.calls import Call, heels_call
-from crib_play.table.family import Done, Sight, TableFamily
+from crib_play.table.family import Done, TableFamily
 
 View = Any
 
 GOES = 2  # seats in a row that end a count where the rules have it so (M7)
-
-
-def sight(view: View, rules: Rules) -> Sight:
-    """Return what a seat sees; seats and sides by their numbers."""
-    me, players = int(view["seat"]), int(view["players"])
-    places = int(view["pile_seats"])
-    passed = (i for i in range(players) if view["passed"] >> i & 1 and view["held_n"][i])
-    return {
-        **held.sight(view, lambda i: (me + (places >> 2 * i & 3)) % players),
-        "dealer": (me + int(view["dealer"])) % players,
-        "crib": KEPT - players + int(view["discarded_n"]) if view["phase"] == DISCARD else KEPT,
-        "held": _from_first(view["held_n"], me, players),
-        "passed": sorted((me + i) % players for i in passed),
-        "scores": _by_side(view, "scores"),
-        "rear": _by_side(view, "rear"),
-        "match_score": _by_side(view, "match_score") if view["episode"] == MATCH else None,
-    }
-
-
-def _from_first(values: Sequence[Any], mine: int, n: int) -> list[int]:
-    """Return by seat, or side, what a view has from its own on."""
-    return [int(values[(i - mine) % n]) for i in range(n)]
-
-
-def _by_side(view: View, field: str) -> list[int]:
-    sides = int(view["sides"])
-    return _from_first(view[field], int(view["seat"]) % sides, sides)
 
 
 def calls_of(done: Done) -> list[Call]:
@@ -88,7 +60,7 @@ FAMILY = TableFamily(
     sides=None,
     to_choose=lambda view: 1,
     phase=held.phase,
-    sight=sight,
+    sight=held.sight,
     opening=lambda view, rules: [],
     calls_of=calls_of,
     counted=held.counted,

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
-from crib_env.engine.two_hand.records import DISCARD, MATCH
+from crib_env.engine.hands.records import DISCARD
 from crib_env.render.words import pegged
 from crib_env.rules import Rules, TwoHandRules, find_rules
 from crib_env.scoring import score_play
@@ -24,28 +23,14 @@ def to_choose(view: View) -> int:
 
 
 def sight(view: View, rules: Rules) -> Sight:
-    """Return what a seat sees."""
-    me = int(view["seat"])
-    return {
-        **held.sight(view, lambda i: me if view["pile_mine"] >> i & 1 else 1 - me),
-        "dealer": me if view["is_dealer"] else 1 - me,
-        "crib": int(view["discarded_n"]) if view["phase"] == DISCARD else 4,
-        "held": _by_seat(me, (int(view["hand_n"]), int(view["other_n"]))),
-        "passed": [],  # a go is pegged as it is said
-        "scores": _by_seat(me, view["scores"]),
-        "rear": _by_seat(me, view["rear"]),
-        "match_score": _by_seat(me, view["match_score"]) if view["episode"] == MATCH else None,
-    }
-
-
-def _by_seat(me: int, pair: Sequence[Any]) -> list[int]:
-    return [int(pair[me]), int(pair[1 - me])]
+    """Return what a seat sees; a go is pegged at once, so nobody is shown to have passed."""
+    return {**held.sight(view, rules), "passed": []}
 
 
 def opening(view: View, rules: Rules) -> list[Call]:
     """Return the three for last, where they are pegged (F1)."""
     points = find_rules(rules, TwoHandRules).for_last
-    pone = int(view["seat"]) ^ int(view["is_dealer"])
+    pone = int(view["seat"]) ^ 1 ^ int(view["dealer"])
     return [Call(pone, pegged("for_last", points, 0), points)] if points else []
 
 
@@ -77,9 +62,9 @@ def _playing(done: Done, before: View) -> list[Call]:
     score = score_play([*map(int, before["pile"][start:end]), card], go=bool(before["go"]))
     calls = [Call(seat, score.call, held.made_by_cards(done), (card,))]
     reasons = {event.reason for event in done.events}
-    again = end > start and before["pile_mine"] >> (end - 1) & 1
+    again = end > start and before["pile_seats"] >> 2 * (end - 1) & 1 == 0
     alone = bool(done.after["to_move"]) and done.after["pile_from"] == start and not done.ended
-    if ("go" in reasons or (alone and not again)) and before["other_n"]:
+    if ("go" in reasons or (alone and not again)) and before["held_n"][1]:
         calls.append(Call(other, "go"))
     return [*calls, *held.ends_of_count(done)]
 

@@ -33,17 +33,17 @@ from numba import int64
 from crib_env.arrays import Array
 from crib_env.batch import GameBatch
 from crib_env.engine import stack
-from crib_env.engine.jit import entry
-from crib_env.engine.record import TABLE_T
-from crib_env.engine.show import show_table
-from crib_env.engine.two_hand.counting import (
+from crib_env.engine.hands.counting import (
     alone,
     certain_points,
     least_pip,
     sequence_of,
     unseen_ranks,
 )
-from crib_env.engine.two_hand.records import HAND, VIEW, VIEWS_T
+from crib_env.engine.jit import entry
+from crib_env.engine.record import TABLE_T
+from crib_env.engine.show import show_table
+from crib_env.engine.two_hand import HAND, VIEW, VIEWS_T
 from crib_env.policy import Views
 from crib_env.rules import Rules
 from crib_training.learn.deep_monte_carlo.two_hand import ROLES, play_cards

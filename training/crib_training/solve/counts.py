@@ -19,9 +19,9 @@ from crib_agents.knowledge.two_hand.holdings import FIRST, LISTED, LOWEST, holdi
 from crib_agents.knowledge.two_hand.pegging import REPLY, SAME_PLAYER, go_point, turn_after
 from numba import int8, int32, int64, void
 
+from crib_env.engine.hands.counting import sequence_points
 from crib_env.engine.jit import entry, kernel
 from crib_env.engine.record import NONE
-from crib_env.engine.two_hand.counting import sequence_points
 
 PAIR = multisets(2)
 PIP = [int(pip) for pip in PIPS]

@@ -15,11 +15,11 @@ from crib_agents.knowledge.two_hand.holdings import COUNTED, FIRST, KEY, holding
 from numba import float32, float64, int64, void
 
 from crib_env.arrays import Doubles, Floats
+from crib_env.engine.hands.counting import DECK, IN_SUIT, starters_total
 from crib_env.engine.jit import entry
 from crib_env.engine.record import TABLE_T, array_of
 from crib_env.engine.show import FOUR, JACK, KEYS, show_table
-from crib_env.engine.two_hand.counting import DECK, IN_SUIT, starters_total
-from crib_env.engine.two_hand.records import VIEW
+from crib_env.engine.two_hand import VIEW
 from crib_env.rules import TwoHandRules
 from crib_training.solve.ranges import RankHands
 from crib_training.tables.two_hand.dealing import discard_views

@@ -16,17 +16,10 @@ from crib_agents.rule_based import default_weights
 from crib_env.answers import one_or_many
 from crib_env.arrays import Doubles
 from crib_env.engine.family import find_family
+from crib_env.engine.hands.records import LOG_SIZE
 from crib_env.engine.jit import entry
-from crib_env.engine.many_hand.records import (
-    HAND,
-    LOG_SIZE,
-    MANY_HAND,
-    RULES,
-    SEATS,
-    VIEW,
-    VIEWS_T,
-)  # fmt: skip
-from crib_env.engine.record import NONE, TABLE_T, WEIGHTS_T, array_of
+from crib_env.engine.many_hand import HAND, RULES, RULES_T, SEATS, STATE, STATES_T, VIEW, VIEWS_T
+from crib_env.engine.record import NONE, TABLE_T, WEIGHTS_T
 from crib_env.engine.rng import WORDS
 from crib_env.engine.show import show_table
 from crib_env.policy import Actions, Views
@@ -35,7 +28,7 @@ from crib_env.policy import Actions, Views
 @entry(
     void(
         VIEWS_T, TABLE_T, WEIGHTS_T, WEIGHTS_T, float64[:, ::1], float64[:, :, ::1],
-        array_of(RULES), array_of(MANY_HAND), VIEWS_T, int64[::1], int64[::1], int64[::1],
+        RULES_T, STATES_T, VIEWS_T, int64[::1], int64[::1], int64[::1],
         int64[::1], float64[:, :, ::1],
     ),
     "expert.many_hand.weigh_views",
@@ -84,7 +77,7 @@ class ManyHandExpert:
         win = load(MANY_HAND_WIN)
         weigh_views(
             np.ascontiguousarray(views), show_table(), default_weights(), nets(), win["formula"],
-            win["points"], np.zeros(1, dtype=RULES), np.zeros(2, dtype=MANY_HAND),
+            win["points"], np.zeros(1, dtype=RULES), np.zeros(2, dtype=STATE),
             np.zeros(1, dtype=VIEW), np.zeros(52, dtype=np.int64),
             np.zeros(LOG_SIZE, dtype=np.int64), np.zeros(WORDS, dtype=np.int64),
             np.zeros(SEATS, dtype=np.int64), found,

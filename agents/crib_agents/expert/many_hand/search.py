@@ -12,22 +12,21 @@ chance of winning that they leave.
 from __future__ import annotations
 
 from crib_agents.expert.many_hand.worlds import draw_world, known, rules_of
-from crib_agents.greedy import most_pegged_of_many
+from crib_agents.greedy import most_pegged
 from crib_agents.kernels.many_hand import CRIBS, kept_value, stake
 from crib_agents.kernels.many_hand_held import RANKS
 from crib_agents.knowledge.many_hand.win import chance_of
 from crib_agents.learned.many_hand.act import card_values, rules_key
 from crib_agents.learned.network import find_rules
 from crib_env.engine import stack
-from crib_env.engine.counting import sequence_of
+from crib_env.engine.hands.counting import certain_points, sequence_of
+from crib_env.engine.hands.records import DEAL, DISCARD, PEGGING
+from crib_env.engine.hands.rules import use_card
+from crib_env.engine.hands.slots import slot_of
 from crib_env.engine.jit import kernel
-from crib_env.engine.many_hand.counting import certain_points
-from crib_env.engine.many_hand.records import DEAL, HAND, SEATS
-from crib_env.engine.many_hand.rules import to_the_left, use_card
-from crib_env.engine.many_hand.views import view
+from crib_env.engine.many_hand import HAND, SEATS, view
 from crib_env.engine.record import NONE
 from crib_env.engine.rng import seed_words
-from crib_env.engine.slots import DISCARD, PEGGING, slot_of
 
 WORLDS = 192
 LEARNED = 0.5  # the share of the networks' values
@@ -61,7 +60,7 @@ def play_out(s, rules, table, v, log):
     """Play the rest of the deal."""
     while s["phase"] == PEGGING and s["winner"] == NONE:
         view(s, rules, s["to_move"], v)
-        use_card(s, rules, table, slot_of(s, rules, most_pegged_of_many(v)), log)
+        use_card(s, rules, table, slot_of(s, rules, most_pegged(v)), log)
 
 
 @kernel
@@ -105,7 +104,7 @@ def chance_after(v, made, formula):
     needs = stack.floats(SEATS)
     for side in range(sides):
         needs[side] = v["target"] - made[side]
-    next_dealer = to_the_left(v["players"], v["dealer"], 1)
+    next_dealer = (v["dealer"] + 1) % v["players"]
     return chance_of(needs, sides, v["side_of"][next_dealer], formula)
 
 

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from crib_agents.kernels.many_hand import best_discard
 from crib_agents.kernels.many_hand_held import least_pips
+from crib_env.engine.hands.records import DISCARD
 from crib_env.engine.jit import kernel
-from crib_env.engine.many_hand.records import CRIB_SLOT, HAND, KEPT, PILE, SEATS
-from crib_env.engine.many_hand.views import view
+from crib_env.engine.many_hand import CRIB_SLOT, HAND, KEPT, PILE, SEATS, view
 from crib_env.engine.record import NONE
 from crib_env.engine.rng import below
 from crib_env.engine.show import pip
-from crib_env.engine.slots import DISCARD
 
 DECK = 52
 DRAWS = 30  # for a card that the seat could not have played where it passed
@@ -29,6 +28,8 @@ def rules_of(v, rules):
         rules["side_of"][seat] = v["side_of"][seat]
     rules["players"] = v["players"]
     rules["sides"] = v["sides"]
+    rules["dealt"] = HAND
+    rules["discards"] = HAND - KEPT
     rules["target"] = v["target"]
     rules["flush_size"] = v["flush_size"]
     rules["crib_flush_size"] = v["crib_flush_size"]
@@ -50,6 +51,7 @@ def known(v, s):
     s["pile_from"] = v["pile_from"]
     s["pile_seats"] = v["pile_seats"]
     s["count"] = v["count"]
+    s["go"] = v["go"]
     s["passed"] = v["passed"]
     s["winner"] = NONE
     s["over"] = 0

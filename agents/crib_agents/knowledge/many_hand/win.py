@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 
 from crib_env.engine.jit import kernel
-from crib_env.engine.many_hand.records import SEATS
+from crib_env.engine.many_hand import SEATS
 
 # Where a row of the table has its numbers: g by places to the left of the dealing side, and these.
 NEEDED = SEATS

@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 from numba import from_dtype, types
 
+from crib_env.engine.hands.counting import sequence_points
 from crib_env.engine.jit import kernel
 from crib_env.engine.record import NONE
-from crib_env.engine.two_hand.counting import sequence_points
 
 ME = 0
 THEM = 1
@@ -22,7 +22,7 @@ WAYS = 3
 
 POSITION = np.dtype(
     [
-        ("sequence", np.int64),  # of the present count, see `crib_env.engine.two_hand.counting`
+        ("sequence", np.int64),  # of the present count, see `crib_env.engine.hands.counting`
         ("n", np.int64),  # its cards
         ("count", np.int64),
         ("go", np.int64),  # 1 once this count's go point is pegged (H5)

@@ -26,8 +26,8 @@ from crib_agents.knowledge.two_hand.win import (
     probabilities,
 )
 from crib_env.arrays import Doubles
+from crib_env.engine.hands.records import GAME, MATCH
 from crib_env.engine.jit import kernel
-from crib_env.engine.two_hand.records import GAME, MATCH
 from crib_env.policy import Views
 
 # What a win table depends on; two views alike in these share one.

@@ -11,12 +11,11 @@ from crib_agents.kernels.many_hand import WIN
 from crib_agents.learned.many_hand.features import card_features
 from crib_agents.learned.network import MOST_INPUTS, find_rules, forward
 from crib_env.engine import stack
-from crib_env.engine.counting import DECK, hand_total, sequence_of
+from crib_env.engine.hands.counting import DECK, certain_points, hand_total, sequence_of
+from crib_env.engine.hands.records import DISCARD
 from crib_env.engine.jit import kernel
-from crib_env.engine.many_hand.counting import certain_points
-from crib_env.engine.many_hand.records import HAND
+from crib_env.engine.many_hand import HAND
 from crib_env.engine.record import NONE
-from crib_env.engine.slots import DISCARD
 
 UNLIKELY = -1e9  # the value of what cannot be chosen
 FAMILY_BIT = 1 << 20  # no other family's keys are so large

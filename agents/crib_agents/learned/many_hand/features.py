@@ -9,11 +9,11 @@ from __future__ import annotations
 from crib_agents.kernels.many_hand import able, reply
 from crib_agents.kernels.many_hand_held import cards_of, known_of, no_fit, share_of
 from crib_agents.learned.network import put, put_counts
-from crib_env.engine.counting import sequence_of, sequence_points, unseen_ranks
+from crib_env.engine.hands.counting import sequence_of, sequence_points, unseen_ranks
+from crib_env.engine.hands.records import DISCARD
 from crib_env.engine.jit import kernel
-from crib_env.engine.many_hand.records import SEATS
+from crib_env.engine.many_hand import SEATS
 from crib_env.engine.show import pip
-from crib_env.engine.slots import DISCARD
 
 NAME = "many_hand.card"
 VERSION = 2

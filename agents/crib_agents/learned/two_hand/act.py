@@ -23,9 +23,7 @@ from crib_agents.learned.two_hand.discard_features import discard_features, mean
 from crib_agents.learned.two_hand.judge import is_near, pair_chance
 from crib_agents.learned.two_hand.pegging_features import card_features, holdable, shared_features
 from crib_env.engine import stack
-from crib_env.engine.jit import kernel
-from crib_env.engine.record import NONE
-from crib_env.engine.two_hand.counting import (
+from crib_env.engine.hands.counting import (
     alone,
     certain_points,
     dealt_card,
@@ -33,7 +31,10 @@ from crib_env.engine.two_hand.counting import (
     sequence_of,
     unseen_ranks,
 )
-from crib_env.engine.two_hand.records import DISCARD, HAND
+from crib_env.engine.hands.records import DISCARD
+from crib_env.engine.jit import kernel
+from crib_env.engine.record import NONE
+from crib_env.engine.two_hand import HAND
 
 # The nets in their order: one for each role in discarding, one for the pegging.
 PEGGING = 2
@@ -61,7 +62,7 @@ def expect_pair(v, table, weights, low, high, expected):
     values = stack.floats(MOST_INPUTS)
     mean = mean_hand(v, table, low, high)
     n = discard_features(v, low, high, mean, places, values)
-    forward(weights, int(weights[v["is_dealer"]]), places, values, n, expected)
+    forward(weights, int(weights[1 - v["dealer"]]), places, values, n, expected)
     return mean
 
 
@@ -70,7 +71,7 @@ def pair_value(v, table, weights, low, high):
     """Return the value of discarding a pair, in points; ``weights`` begin with the nets."""
     expected = stack.floats(3)
     mean = expect_pair(v, table, weights, low, high, expected)
-    crib = expected[CRIB] if v["is_dealer"] else -expected[CRIB]
+    crib = -expected[CRIB] if v["dealer"] else expected[CRIB]
     return mean + crib + expected[MY_PLAY] - expected[THEIR_PLAY]
 
 

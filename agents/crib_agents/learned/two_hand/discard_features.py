@@ -10,8 +10,8 @@ import numpy as np
 
 from crib_agents.kernels.discard import DECK, starters_total
 from crib_agents.learned.network import put, put_counts
+from crib_env.engine.hands.counting import dealt_card
 from crib_env.engine.jit import kernel
-from crib_env.engine.two_hand.counting import dealt_card
 
 NAME = "two_hand.discard"
 VERSION = 1

@@ -24,10 +24,10 @@ from crib_agents.knowledge.two_hand.win_table import win_table
 from crib_agents.learned.network import bounded
 from crib_env.arrays import Doubles
 from crib_env.engine import stack
+from crib_env.engine.hands.counting import dealt_card
+from crib_env.engine.hands.records import GAME, MATCH
 from crib_env.engine.jit import kernel
 from crib_env.engine.show import JACK, KEYS, with_starter
-from crib_env.engine.two_hand.counting import dealt_card
-from crib_env.engine.two_hand.records import GAME, MATCH
 from crib_env.rules import TwoHandRules
 
 NEAR = 45  # points to make; where both seats have farther to go, points decide
@@ -182,7 +182,7 @@ def pair_chance(v, table, known, low, high, crib, mine, theirs):
         known: float64[K], of `probabilities_of`.
         crib: the points expected of the crib. mine, theirs: those of the pegging.
     """
-    role = v["is_dealer"]
+    role = 1 - v["dealer"]
     probabilities = stack.floats(COUNT_SIZE)
     after = stack.floats(GRID)
     hand_probabilities(v, table, low, high, probabilities)

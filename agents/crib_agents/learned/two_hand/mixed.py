@@ -13,7 +13,7 @@ from crib_agents.learned.two_hand import FAMILY
 from crib_agents.learned.weights import Weights
 from crib_env.answers import one_or_many
 from crib_env.arrays import Doubles
-from crib_env.engine.two_hand.records import DEAL
+from crib_env.engine.hands.records import DEAL
 from crib_env.policy import Act, Actions, Views
 from crib_env.sampling import check_rng
 

@@ -7,9 +7,9 @@ the best answer of this seat, and the rank's share of the unseen cards.
 from __future__ import annotations
 
 from crib_agents.learned.network import put, put_counts
+from crib_env.engine.hands.counting import best_answer, sequence_points
 from crib_env.engine.jit import kernel
 from crib_env.engine.show import pip
-from crib_env.engine.two_hand.counting import best_answer, sequence_points
 
 NAME = "two_hand.play"
 VERSION = 1
@@ -57,7 +57,7 @@ def shared_features(v, unseen, least, total, is_alone, places, values):
         total: `holdable`. is_alone: `counting.alone`.
         places, values: receive which inputs are not 0, and what they are; see `network`.
     """
-    n = put(places, values, 0, OTHER_N + v["other_n"], 1.0)
+    n = put(places, values, 0, OTHER_N + v["held_n"][1], 1.0)
     n = put(places, values, n, HAND_N + v["hand_n"] - 1, 1.0)
     n = put(places, values, n, LEAST + min(least, 11), 1.0)
     for r in range(13):
@@ -68,7 +68,7 @@ def shared_features(v, unseen, least, total, is_alone, places, values):
     mine = 0
     for i in range(v["pile_n"]):
         r = v["pile"][i] >> 2
-        if v["pile_mine"] >> i & 1:
+        if v["pile_seats"] >> 2 * i & 1 == 0:
             n = put(places, values, n, MINE + 13 * mine + r, 1.0)
             mine += 1
         else:
@@ -77,7 +77,7 @@ def shared_features(v, unseen, least, total, is_alone, places, values):
         n = put(places, values, n, GO, 1.0)
     if is_alone:
         n = put(places, values, n, SAME_PLAYER, 1.0)
-    if v["is_dealer"]:
+    if v["dealer"] == 0:
         n = put(places, values, n, DEALER, 1.0)
     return n
 

@@ -13,16 +13,14 @@ from typing import NamedTuple
 import numpy as np
 from numba import from_dtype, types
 
+from crib_env.engine.hands.counting import DECK
+from crib_env.engine.hands.records import DISCARD, PEGGING
+from crib_env.engine.hands.rules import crib_points, hand_points, heels_points, step
+from crib_env.engine.hands.slots import slot_of
 from crib_env.engine.jit import kernel
 from crib_env.engine.log import LOG_WIDTH
-from crib_env.engine.pegs import heels_points
 from crib_env.engine.record import NONE
-from crib_env.engine.slots import slot_of
-from crib_env.engine.two_hand.count import crib_points, hand_points
-from crib_env.engine.two_hand.counting import DECK
-from crib_env.engine.two_hand.records import DISCARD, HAND, PEGGING, PILE
-from crib_env.engine.two_hand.rules import step
-from crib_env.engine.two_hand.views import view
+from crib_env.engine.two_hand import HAND, PILE, view
 
 PONE, DEALER = 0, 1
 # Kinds of points, in the order of a tally: the pegging, hand and crib of pone, then the dealer's.
@@ -65,6 +63,7 @@ def set_out(s, rules, discarded_pone, discarded_dealer):
     s["pile_seats"] = 0
     s["count"] = 0
     s["go"] = 0
+    s["passed"] = 0
     s["winner"] = NONE
     s["over"] = 0
 

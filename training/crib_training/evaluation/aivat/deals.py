@@ -8,8 +8,9 @@ import numpy as np
 
 from crib_env.arrays import Array
 from crib_env.batch import GameBatch
+from crib_env.engine.hands.records import DISCARD
 from crib_env.engine.show import JACK
-from crib_env.engine.two_hand.records import DISCARD, TWO_HAND
+from crib_env.engine.two_hand import STATE
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class DealLog:
     def __init__(self) -> None:
         self._heels = False
         self._lanes: list[Array] = [np.zeros(0, dtype=np.int64)]
-        self._states: list[Array] = [np.zeros(0, dtype=TWO_HAND)]
+        self._states: list[Array] = [np.zeros(0, dtype=STATE)]
 
     def note(self, games: GameBatch, lanes: Array) -> None:
         """Note the deals of the lanes just stepped in which the starter has now been turned."""

@@ -23,7 +23,7 @@ from crib_env.engine.family import find_family
 from crib_env.engine.jit import Entry, entry, kernel
 from crib_env.engine.record import DECKS_T, LOG_T, TABLE_T, WEIGHTS_T
 from crib_env.engine.rng import M32, seed_words
-from crib_env.engine.two_hand.records import HAND
+from crib_env.engine.two_hand import HAND
 from crib_env.policy import Act
 from crib_training.evaluation.aivat.chance import smooth_chance, smooth_win
 from crib_training.evaluation.aivat.course import COURSES_T, DEALER, KINDS, PONE, course_kernels

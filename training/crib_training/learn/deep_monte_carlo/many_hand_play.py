@@ -9,7 +9,7 @@ from numba import float32, float64, int64, void
 
 from crib_env.engine import stack
 from crib_env.engine.jit import entry
-from crib_env.engine.many_hand.records import HAND, VIEWS_T
+from crib_env.engine.many_hand import HAND, VIEWS_T
 from crib_env.engine.record import NONE, TABLE_T, WEIGHTS_T
 
 

@@ -23,7 +23,7 @@ from torch.nn.functional import mse_loss
 from crib_env.arrays import Array
 from crib_env.batch import GameBatch
 from crib_env.engine.show import show_table
-from crib_env.engine.two_hand.records import HAND
+from crib_env.engine.two_hand import HAND
 from crib_env.rules import LARGEST_TARGET, Rules, TwoHandRules
 from crib_training.learn.deep_monte_carlo.algorithm import Samples, SelfPlay, gumbel
 from crib_training.learn.deep_monte_carlo.settings import GameDefaults, Settings

@@ -16,11 +16,11 @@ from crib_agents.learned.two_hand.pegging_features import (
 from numba import float32, float64, int64, void
 
 from crib_env.engine import stack
+from crib_env.engine.hands.counting import alone, least_pip, sequence_of, unseen_ranks
 from crib_env.engine.jit import entry, kernel
 from crib_env.engine.record import NONE, TABLE_T, WEIGHTS_T, array_of
 from crib_env.engine.show import JACK, KEYS, with_starter
-from crib_env.engine.two_hand.counting import alone, least_pip, sequence_of, unseen_ranks
-from crib_env.engine.two_hand.records import HAND, TWO_HAND, VIEW
+from crib_env.engine.two_hand import HAND, STATES_T, VIEW
 
 PAIRS = HAND * (HAND - 1) // 2
 NOISE_T = float64[:, ::1]
@@ -121,7 +121,7 @@ def choose_cards(views, weights, noise, cards, chosen, points, inputs):
     return found
 
 
-@entry(void(array_of(TWO_HAND), TABLE_T, int64, float64[::1]), "learn.mean_cribs")
+@entry(void(STATES_T, TABLE_T, int64, float64[::1]), "learn.mean_cribs")
 def mean_cribs(states, table, flush_size, means):
     """Write the mean of each crib over the starters that no seat was dealt (C2, C4, H8, F6).
 

@@ -18,7 +18,7 @@ from crib_agents.rule_based import RuleBasedAgent, default_weights
 
 from crib_env.arrays import Array, Doubles
 from crib_env.batch import GameBatch
-from crib_env.engine.many_hand.records import CRIB_SLOT, HAND
+from crib_env.engine.many_hand import CRIB_SLOT, HAND
 from crib_env.rules import PRESETS, Rules
 from crib_env.scoring.many import score_hands
 from crib_env.settings import Count, NewFile, Seed

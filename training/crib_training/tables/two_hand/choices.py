@@ -33,8 +33,9 @@ from numba import float64, int64, void
 
 from crib_env.arrays import Array
 from crib_env.batch import GameBatch
+from crib_env.engine.hands.records import PEGGING
 from crib_env.engine.jit import entry
-from crib_env.engine.two_hand.records import PEGGING, VIEWS_T
+from crib_env.engine.two_hand import VIEWS_T
 from crib_env.policy import Agent
 from crib_env.rules import TwoHandRules
 from crib_env.settings import Count, NewFile, Seed

@@ -16,7 +16,7 @@ from crib_env.engine.jit import entry, kernel
 from crib_env.engine.record import NONE
 from crib_env.engine.rng import WORDS, below, seed_words
 from crib_env.engine.show import JACK, KEYS, with_starter
-from crib_env.engine.two_hand.records import HAND, VIEW
+from crib_env.engine.two_hand import HAND, VIEW
 from crib_env.rules import TwoHandRules
 
 GAMES = ("hoyle", "five_card")
@@ -87,7 +87,7 @@ def discard_views(rules: TwoHandRules) -> npt.NDArray[np.void]:
     views["discarded"] = NONE
     views["hand_n"] = rules.dealt
     views["starter"] = NONE
-    views["is_dealer"] = (1, 0)
+    views["dealer"] = (0, 1)
     for field in fields(rules):
         if field.name in (VIEW.names or ()):
             views[field.name] = getattr(rules, field.name)

@@ -42,10 +42,11 @@ from crib_agents.knowledge.two_hand.win_table import win_table
 from numba import float64, int64, void
 
 from crib_env.arrays import Array
+from crib_env.engine.hands.records import DEAL
 from crib_env.engine.jit import entry
 from crib_env.engine.record import TABLE_T
 from crib_env.engine.show import show_table
-from crib_env.engine.two_hand.records import DEAL, VIEWS_T
+from crib_env.engine.two_hand import VIEWS_T
 from crib_env.rules import TwoHandRules
 from crib_env.settings import Count, NewFile, Seed
 from crib_training.progress import steps

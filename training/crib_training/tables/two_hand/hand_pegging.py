@@ -22,9 +22,10 @@ from crib_agents.loading import load_agent
 
 from crib_env.arrays import Array
 from crib_env.batch import GameBatch
+from crib_env.engine.hands.records import DISCARD
 from crib_env.engine.record import NONE
 from crib_env.engine.show import JACK
-from crib_env.engine.two_hand.records import DISCARD, HAND
+from crib_env.engine.two_hand import HAND
 from crib_env.policy import Agent
 from crib_env.rules import TwoHandRules
 from crib_env.settings import Count, NewFile, Seed

@@ -20,7 +20,7 @@ from crib_env.engine.family import find_family
 from crib_env.engine.jit import Entry, entry
 from crib_env.engine.record import DECKS_T, LOG_T, NO_DECKS, TABLE_T, WEIGHTS_T
 from crib_env.engine.show import show_table
-from crib_env.engine.two_hand.records import HAND
+from crib_env.engine.two_hand import HAND
 from crib_env.policy import Act, CompiledAgent
 from crib_env.rules import LARGEST_TARGET, TwoHandRules
 from crib_env.settings import Count, NewFile, Seed

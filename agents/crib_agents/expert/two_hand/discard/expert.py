@@ -34,11 +34,12 @@ from crib_agents.knowledge.two_hand.outcomes import COUNT_SIZE, JACK_TURNED
 from crib_agents.knowledge.two_hand.win_table import after_deal, group_by_win_table, slope
 from crib_env.answers import one_or_many
 from crib_env.arrays import Doubles
+from crib_env.engine.hands.counting import dealt_card
+from crib_env.engine.hands.records import DISCARD
 from crib_env.engine.jit import entry, kernel
 from crib_env.engine.record import NONE, TABLE_T
 from crib_env.engine.show import JACK, KEYS, show_table, with_starter
-from crib_env.engine.two_hand.counting import dealt_card
-from crib_env.engine.two_hand.records import DISCARD, HAND, VIEW, VIEWS_T
+from crib_env.engine.two_hand import HAND, VIEW, VIEWS_T
 from crib_env.policy import Actions, Views
 
 PAIRS = 15  # of six cards; ten of five
@@ -139,7 +140,7 @@ def fill_columns(v, win_table, model, table, near, s, columns):
         near: how many points from the target the value is worked out in stages.
     """
     n = sort_cards(v, s)
-    i_deal = v["is_dealer"]
+    i_deal = 1 - v["dealer"]
     mine = v["target"] - v["scores"][0]
     theirs = v["target"] - v["scores"][1]
     pone = theirs if i_deal else mine

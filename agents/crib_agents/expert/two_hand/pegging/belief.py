@@ -24,9 +24,9 @@ from crib_agents.knowledge.two_hand.pegging import (
     could_not_play,
     put,
 )
+from crib_env.engine.hands.counting import unseen_ranks
 from crib_env.engine.jit import kernel
 from crib_env.engine.show import pip
-from crib_env.engine.two_hand.counting import unseen_ranks
 
 FLOOR = 0.3  # how often the other seat is taken to play any card at all
 
@@ -75,7 +75,7 @@ def replay(v, p, n, s, hands, weights):
     begin_play(p, v["dealt"] - 2)
     for i in range(v["pile_n"]):
         card = v["pile"][i]
-        seat = ME if v["pile_mine"] >> i & 1 else THEM
+        seat = THEM if v["pile_seats"] >> 2 * i & 1 else ME
         if p["count"] == 31 or p["count"] + pip(card) > 31 or i == v["pile_from"]:
             count_over(p)
         elif p["last"] == seat:
@@ -120,13 +120,13 @@ def enumerate_hands(v, p, s, hands, weights, rates):
     """
     played = 0
     for i in range(v["pile_n"]):
-        if v["pile_mine"] >> i & 1 == 0:
+        if v["pile_seats"] >> 2 * i & 1:
             played += 1 << (4 * (v["pile"][i] >> 2))
     unseen = unseen_ranks(v)
     held = s["held"]
     ways = s["ways"]
     n = 0
-    for now in range(FIRST[v["other_n"]], FIRST[v["other_n"] + 1]):
+    for now in range(FIRST[v["held_n"][1]], FIRST[v["held_n"][1] + 1]):
         draws = ways_to_draw(hands[now, COUNTED], unseen)
         if draws > 0:
             whole = now if played == 0 else number(hands[now, COUNTED] + played)

@@ -34,10 +34,11 @@ from crib_agents.knowledge.two_hand.win_table import group_by_win_table
 from crib_env.answers import one_or_many
 from crib_env.arrays import Doubles
 from crib_env.engine.family import find_family
+from crib_env.engine.hands.records import PEGGING
 from crib_env.engine.jit import entry, kernel
 from crib_env.engine.record import NONE, TABLE_T
 from crib_env.engine.show import show_table
-from crib_env.engine.two_hand.records import HAND, PEGGING, VIEWS_T
+from crib_env.engine.two_hand import HAND, VIEWS_T
 from crib_env.policy import Actions, Views
 
 DRAWN = 256  # hypotheses searched, of up to 1,820
@@ -89,10 +90,10 @@ def find(v, hands, weights, keeping_rates, suited, model, win_table, table, posi
     Args:
         found: float64[RANKS, FINDINGS].
     """
-    other = pair_table_of(v, 1 - v["is_dealer"])
+    other = pair_table_of(v, v["dealer"])
     s["base"] = SIZE * game_of(v)
     s["single"] = v["single_count"]
-    s["i_deal"] = v["is_dealer"]
+    s["i_deal"] = 1 - v["dealer"]
     n = enumerate_hands(v, positions[0], s, hands, weights, keeping_rates[other])
     n = systematic_resample(n, DRAWN, s)
     look_ahead(v, n, s, hands, model, suited[other], table)

@@ -20,9 +20,9 @@ import math
 
 from crib_agents.data.tables import RANKS
 from crib_agents.knowledge.two_hand.holdings import DISTINCT, FIRST, LISTED, MOST
+from crib_env.engine.hands.counting import sequence_points
 from crib_env.engine.jit import kernel
 from crib_env.engine.record import NONE
-from crib_env.engine.two_hand.counting import sequence_points
 
 SEEN = RANKS + 1  # a rank in the sequence, or none
 COUNTS = 32

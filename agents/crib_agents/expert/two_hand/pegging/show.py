@@ -13,10 +13,10 @@ from crib_agents.expert.two_hand.discard.crib import DECK, SUITS, shift
 from crib_agents.kernels.discard import cell
 from crib_agents.knowledge.two_hand.holdings import COUNTED, KEY
 from crib_agents.knowledge.two_hand.outcomes import COUNT_SIZE
+from crib_env.engine.hands.counting import unseen_ranks
+from crib_env.engine.hands.records import PEGGING_ONLY
 from crib_env.engine.jit import kernel
 from crib_env.engine.show import FOUR, JACK, KEYS, score_flush_and_nob
-from crib_env.engine.two_hand.counting import unseen_ranks
-from crib_env.engine.two_hand.records import PEGGING_ONLY
 
 EVERY_SUIT = (1 << SUITS) - 1
 
@@ -32,7 +32,7 @@ def count_own(v, table):
     for i in range(v["hand_n"] + v["pile_n"]):
         if i < v["hand_n"]:
             card = v["hand"][i]
-        elif v["pile_mine"] >> (i - v["hand_n"]) & 1:
+        elif v["pile_seats"] >> 2 * (i - v["hand_n"]) & 1 == 0:
             card = v["pile"][i - v["hand_n"]]
         else:
             continue
@@ -95,7 +95,7 @@ def count_others(v, n, s, hands, suited, table):
     suits = EVERY_SUIT if v["flush_size"] <= v["dealt"] - 2 else 1 << (starter & 3)
     shown = 0
     for i in range(v["pile_n"]):
-        if v["pile_mine"] >> i & 1 == 0:
+        if v["pile_seats"] >> 2 * i & 1:
             card = v["pile"][i]
             key += KEYS[card >> 2]
             suits &= 1 << (card & 3)
@@ -128,7 +128,7 @@ def fill_crib(v, s, model, table):
     key = KEYS[starter >> 2] + KEYS[low >> 2] + KEYS[high >> 2]
     suits = (1 << (8 * (low & 3))) + (1 << (8 * (high & 3)))
     mine = low == his_nob or high == his_nob
-    discard_rate = model["discard_rate"][1 - v["is_dealer"]]
+    discard_rate = model["discard_rate"][v["dealer"]]
     unseen = unseen_cards(v)
     total = 0.0
     for x in range(DECK):
@@ -146,7 +146,7 @@ def fill_crib(v, s, model, table):
                 total += likely
     for points in range(COUNT_SIZE):
         crib[points] /= total
-    shift(crib, model["excess"][v["is_dealer"], cell(low, high)])
+    shift(crib, model["excess"][1 - v["dealer"], cell(low, high)])
 
 
 @kernel

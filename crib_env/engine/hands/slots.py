@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from crib_env.engine.counting import DECK
+from crib_env.engine.hands.counting import DECK
 from crib_env.engine.jit import kernel
 from crib_env.engine.record import NONE
 from crib_env.engine.rng import below
@@ -16,12 +16,7 @@ from crib_env.engine.show import FOUR, JACK, KEYS, score_flush_and_nob
 
 LARGEST_HAND = 6
 
-# Phases of a deal of the games in which hands are held.
-DISCARD = 0
-PEGGING = 1
-OVER = 2
-
-# For every set of slots, how many it holds and where its k-th lies: a draw without branches.
+# For every set of slots, how many it holds and which is its k-th: a draw without branches.
 SLOT_COUNT = np.array([slots.bit_count() for slots in range(1 << LARGEST_HAND)], dtype=np.int64)
 NTH_SLOT = np.zeros((1 << LARGEST_HAND, LARGEST_HAND), dtype=np.int64)
 for _slots in range(1 << LARGEST_HAND):
@@ -56,7 +51,7 @@ def view_hand(s, seat, v):
     """Copy a seat's own cards into its view ``v``: held, and which it may use now; discarded."""
     slots = legal_slots(s, seat) if v["to_move"] else 0
     held = s["held"][seat]
-    laid = s["discarded"][seat]
+    discarded = s["discarded"][seat]
     hand = hand_size(s)
     first = hand * seat & 63
     n = 0
@@ -70,9 +65,9 @@ def view_hand(s, seat, v):
         n += holds
     v["hand_n"] = n
     v["legal"] = legal
-    n = SLOT_COUNT[laid & 63]
+    n = SLOT_COUNT[discarded & 63]
     for k in range(v["discarded"].shape[0]):
-        card = s["dealt"][first + (NTH_SLOT[laid & 63, k] & 7)]
+        card = s["dealt"][first + (NTH_SLOT[discarded & 63, k] & 7)]
         v["discarded"][k] = card if k < n else NONE
     v["discarded_n"] = n
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from crib_env.engine.jit import kernel
 from crib_env.engine.record import NONE
-from crib_env.engine.show import FOUR, JACK, KEYS
+from crib_env.engine.show import FOUR, JACK, KEYS, pip
 
 DECK = 52
 IN_SUIT = 13
@@ -30,7 +30,7 @@ def ways(n, k):
 
 @kernel
 def dealt_card(v, i):
-    """Return the i-th of the cards the seat was dealt and may still discard: held, then laid."""
+    """Return the i-th of the cards the seat was dealt and may still discard: first those held."""
     return v["hand"][i] if i < v["hand_n"] else v["discarded"][i - v["hand_n"]]
 
 
@@ -66,7 +66,7 @@ def sequence_points(sequence, n, count, go):
         sequence: the sequence of play with that card.
         n: its cards.
         count: the count they make.
-        go: 1 if this count's go point has been pegged, so that 31 is worth one point only.
+        go: 1 if this count's go point has been pegged, so that 31 pegs one point only.
     """
     points = 0
     if count == 15:
@@ -99,7 +99,7 @@ def sequence_points(sequence, n, count, go):
 def hand_total(v, table, low, high, nob):
     """Return the points of the hand, added up over every starter the seat has not seen.
 
-    Exact, flushes and his nob, worth ``nob``, included (C2, C4, H8, F6). ``low`` and ``high`` are
+    Exact, with flushes and his nob, which counts ``nob`` (C2, C4, H8, F6). ``low`` and ``high`` are
     discarded; they are one card where one is.
     """
     n = v["hand_n"] + v["discarded_n"]
@@ -133,3 +133,71 @@ def hand_total(v, table, low, high, nob):
             if size >= v["flush_size"]:
                 total += size * (DECK - n - of_suit)
     return total
+
+
+@kernel
+def starters_total(v, table, low, high):
+    """Return the points of the hand, added up over every starter the seat has not seen."""
+    return hand_total(v, table, low, high, 1)
+
+
+@kernel
+def alone(v):
+    """Return 1 if no other seat plays any more in this count, else 0 (H5, M7)."""
+    for i in range(1, v["held_n"].shape[0]):
+        if v["held_n"][i] and not v["passed"] >> i & 1:
+            return 0
+    return 1
+
+
+@kernel
+def certain_points(v, k, sequence):
+    """Return what the held card ``hand[k]`` is sure to peg if it is played now.
+
+    That is what the card makes, and the point for a go or the last card where the view proves it:
+    no other seat plays any more in this count (H5, H7). Where this point comes with the last card
+    that fits, no other card of this seat may fit either (F5, M7).
+    """
+    card = v["hand"][k]
+    count = v["count"] + pip(card)
+    n = v["pile_n"] - v["pile_from"] + 1
+    points = sequence_points(sequence << 4 | card >> 2, n, count, v["go"])
+    if count < 31 and v["go"] == 0 and alone(v):
+        last = 1
+        if v["single_count"] or v["held_n"].shape[0] > 2:
+            for i in range(v["hand_n"]):
+                if i != k and count + pip(v["hand"][i]) <= 31:
+                    last = 0
+        points += last
+    return points
+
+
+@kernel
+def least_pip(v):
+    """Return the least pip value the other's cards can have, by what it could not play (of two).
+
+    It could not play where this seat played twice running, nor at the end of a count.
+    """
+    least = 1
+    count = 0
+    for i in range(v["pile_n"]):
+        card = pip(v["pile"][i])
+        ended = count == 31 or count + card > 31
+        mine = v["pile_seats"] >> 2 * i & 3 == 0
+        twice = i > 0 and mine and v["pile_seats"] >> 2 * (i - 1) & 3 == 0
+        if ended or (twice and count > 0):
+            least = max(least, 32 - count)
+        count = card if ended else count + card
+    return least
+
+
+@kernel
+def best_answer(v, k, sequence, n, count, go):
+    """Return the most this seat could peg next without the card ``hand[k]`` it plays now."""
+    most = 0
+    for i in range(v["hand_n"]):
+        card = v["hand"][i]
+        total = count + pip(card)
+        if i != k and total <= 31:
+            most = max(most, sequence_points(sequence << 4 | card >> 2, n + 1, total, go))
+    return most

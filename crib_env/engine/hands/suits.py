@@ -11,13 +11,15 @@ A canonical card has the same place in a view's hand as the card that it replace
 
 from __future__ import annotations
 
+from typing import Any
+
 from numba import void
 
+from crib_env.engine.hands.records import DISCARD
+from crib_env.engine.hands.slots import hand_size, legal_slots
 from crib_env.engine.jit import entry, kernel
+from crib_env.engine.kernels import CanonicalSuits, Kernel
 from crib_env.engine.record import NONE
-from crib_env.engine.slots import legal_slots
-from crib_env.engine.two_hand.records import DISCARD, HAND, VIEWS_T
-from crib_env.engine.two_hand.views import view
 
 SUITS = 4
 RANKS = 13
@@ -92,39 +94,27 @@ def relabel(v):
     number(v["pile"], v["pile_n"], seen)
 
 
-@entry(void(VIEWS_T), "two_hand.relabel_views")
-def relabel_views(views):
-    """Write canonical cards over the cards of each view."""
-    for i in range(views.shape[0]):
-        relabel(views[i])
-
-
-@kernel
-def canonical_view(s, rules, seat, v):
-    """Fill the view ``v`` as `views.view` does, in canonical cards."""
-    view(s, rules, seat, v)
-    relabel(v)
-
-
 @kernel
 def dealt_mask(s, seat):
     """Return the mask of the cards dealt to a seat, see `bit_of`."""
     slots = s["held"][seat] | s["discarded"][seat]
     dealt = 0
-    for i in range(HAND):
-        dealt |= bit_of(s["dealt"][HAND * seat + i]) if slots >> i & 1 else 0
+    hand = hand_size(s)
+    for i in range(hand):
+        dealt |= bit_of(s["dealt"][hand * seat + i]) if slots >> i & 1 else 0
     return dealt
 
 
 @kernel
 def canonical_card(s, seat, slot, dealt):
     """Return the canonical card in a slot that the seat holds; ``dealt`` as `dealt_mask`."""
-    card = s["dealt"][HAND * seat + slot]
+    first = hand_size(s) * seat
+    card = s["dealt"][first + slot]
     if s["phase"] == DISCARD:
         return order_suit(card, dealt)
     place = 0
     for i in range(slot):
-        same = s["dealt"][HAND * seat + i] >> 2 == card >> 2
+        same = s["dealt"][first + i] >> 2 == card >> 2
         place += 1 if same and s["held"][seat] >> i & 1 else 0
     return (card & ~3) | place
 
@@ -135,7 +125,7 @@ def canonical_slot(s, rules, card):
     seat = s["to_move"]
     slots = legal_slots(s, seat)
     dealt = dealt_mask(s, seat)
-    for i in range(HAND):
+    for i in range(hand_size(s)):
         if slots >> i & 1 and canonical_card(s, seat, i, dealt) == card:
             return i
     return NONE
@@ -145,3 +135,27 @@ def canonical_slot(s, rules, card):
 def canonical_card_in(s, slot):
     """Return the canonical card in a slot of the seat to move."""
     return canonical_card(s, s["to_move"], slot, dealt_mask(s, s["to_move"]))
+
+
+def canonical_suits(view: Kernel, views_t: Any, name: str) -> CanonicalSuits:
+    """Return the kernels of a family for canonical suits.
+
+    Args:
+        view: its kernel that fills a view.
+        views_t: Numba's type of an array of its views.
+        name: what the family is called.
+    """
+
+    @kernel
+    def canonical_view(s, rules, seat, v):
+        """Fill the view ``v`` as the family does, in canonical cards."""
+        view(s, rules, seat, v)
+        relabel(v)
+
+    @entry(void(views_t), f"{name}.relabel_views")
+    def relabel_views(views):
+        """Write canonical cards over the cards of each view."""
+        for i in range(views.shape[0]):
+            relabel(views[i])
+
+    return CanonicalSuits(canonical_view, canonical_slot, canonical_card_in, relabel_views)

@@ -1,0 +1,84 @@
+"""Families of games with hands: one text, made for the sizes of each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from crib_env.engine.family import Family, Layout
+from crib_env.engine.hands import records
+from crib_env.engine.hands.encode import ACTIONS, encode_mask
+from crib_env.engine.hands.expected import expected_kernels
+from crib_env.engine.hands.notation import hands_notation
+from crib_env.engine.hands.picture import closing
+from crib_env.engine.hands.rules import begin_episode, phase_of, step
+from crib_env.engine.hands.slots import card_in, draw_slot, slot_of
+from crib_env.engine.hands.suits import canonical_suits
+from crib_env.engine.hands.text import hand_of, render, why_illegal
+from crib_env.engine.hands.views import view_kernel
+from crib_env.engine.kernels import Feature, Kernel, Kernels
+from crib_env.engine.record import array_of
+from crib_env.rules import HandRules
+
+
+def hands_family(
+    engine: str,
+    size: records.Sizes,
+    *,
+    rules: type[HandRules],
+    sides: Mapping[int, tuple[int, ...]],
+    episodes: tuple[str, ...],
+    encode: Kernel,
+    layout: Layout,
+    write_features: Kernel,
+    features: Mapping[str, tuple[Feature, ...]],
+    picture: Callable[..., list[str]],
+    canonical: bool = False,
+) -> Family:
+    """Return a family of games with hands.
+
+    Args:
+        engine: the import path of its package.
+        size: what its records have room for.
+        rules: the class of its rules.
+        episodes: the names of those of `records.EPISODES` that it has.
+        canonical: whether it has kernels for ``suits="canonical"``.
+        The others are as in `Family` and `Kernels`.
+    """
+    view = view_kernel(size)
+    view_record = records.view_record(size)
+    kernels = Kernels(
+        begin_episode=begin_episode,
+        find_move=slot_of,
+        draw_move=draw_slot,
+        action_of=card_in,
+        step=step,
+        view=view,
+        encode=encode,
+        encode_mask=encode_mask,
+        phase_of=phase_of,
+        write_features=write_features,
+    )
+    name = engine.rpartition(".")[2]
+    return Family(
+        engine=engine,
+        rules=records.rules_record(size),
+        state=records.state_record(size),
+        view=view_record,
+        kernels=kernels,
+        sides=sides,
+        episodes={episode: records.EPISODES[episode] for episode in episodes},
+        actions=ACTIONS,
+        layout=layout,
+        log_size=records.LOG_SIZE,
+        phases=("pegging", "hand", "crib"),
+        hand=hand_of,
+        hidden_card=lambda state: int(state["starter"]),
+        why_illegal=why_illegal,
+        text=render,
+        notation=hands_notation(rules, size, episodes),
+        picture=picture,
+        closing=closing,
+        features=features,
+        expected=expected_kernels(kernels),
+        canonical=canonical_suits(view, array_of(view_record), name) if canonical else None,
+    )
