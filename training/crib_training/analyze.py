@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import KW_ONLY, asdict, fields
 from typing import Any, Literal
 
 import numpy as np
@@ -24,13 +24,13 @@ from crib_agents.analyze.choices import Choice
 
 from crib_env.game import Game
 from crib_env.policy import Views
-from crib_env.settings import CountOrNone, Positional
+from crib_env.settings import CountOrNone, checked_dataclass
 from crib_training.evaluation.markdown import padded, widths_of
 
 Pair = tuple[CountOrNone, CountOrNone]
 
 
-@dataclass(frozen=True)
+@checked_dataclass(frozen=True)
 class Settings:
     """Show the value of every choice in a position, best first.
 
@@ -54,7 +54,8 @@ class Settings:
         json: print JSON instead of a table.
     """
 
-    cards: Positional[tuple[str, ...]] = ()
+    cards: tuple[str, ...] = ()
+    _: KW_ONLY
     scores: Pair = (0, 0)
     rules: str | None = None
     episode: Literal["deal", "game", "match"] = "game"

@@ -12,14 +12,15 @@ are saved in the data folder.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from itertools import islice
 from typing import Annotated
 
 import numpy as np
+from pydantic import Field
 
-from crib_env.settings import Between, Positional, Seed
+from crib_env.settings import Seed, Whole, checked_dataclass
 from crib_play.drill.counting import ask_count, hands_to_count
 from crib_play.drill.positions import COUNT, Exercise, exercises, find_kind
 from crib_play.preferences import FASTEST, data_file, load, save
@@ -33,7 +34,7 @@ SHOWN = 3  # of the best choices, after an answer
 MOST = 1000
 
 
-@dataclass(frozen=True)
+@checked_dataclass(frozen=True)
 class Settings:
     """Practise positions where the choice matters, or counting; each answer is graded.
 
@@ -44,9 +45,10 @@ class Settings:
         seed: the same seed gives the same positions; by default they differ each time.
     """
 
-    kind: Positional[str]
+    kind: str
+    _: KW_ONLY
     game: str | None = None
-    count: Annotated[int, Between(1, MOST)] = 10
+    count: Annotated[Whole, Field(ge=1, le=MOST)] = 10
     seed: Seed | None = None
 
 

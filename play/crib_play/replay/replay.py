@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY
 from pathlib import Path
 
 from crib_agents.loading import TakesAgents
 
-from crib_env.settings import NewFile, Positional, Seat, Seed
+from crib_env.settings import NewFile, Seat, Seed, checked_dataclass
 from crib_play.replay.page import replay_page
 from crib_play.table import table_game, why_unjudged
 from crib_play.table.seating import sit_down
@@ -15,7 +15,7 @@ from crib_play.table.seating import sit_down
 OPEN_SEED = 1  # of a game in which every card is shown
 
 
-@dataclass(frozen=True)
+@checked_dataclass(frozen=True)
 class Settings(TakesAgents):
     """Write a game between two agents as one HTML file, with the expert's value of every choice.
 
@@ -32,8 +32,9 @@ class Settings(TakesAgents):
         seats: the file holds only what these seats knew; by default everything.
     """
 
-    first: Positional[str]
-    second: Positional[str]
+    first: str
+    second: str
+    _: KW_ONLY
     game: str = "six"
     seed: Seed | None = None
     out: NewFile = Path("replay.html")

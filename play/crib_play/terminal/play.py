@@ -10,11 +10,11 @@ The table calls the counts aloud. Type `?` for the other commands.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, replace
 
 from crib_agents.loading import TakesAgents
 
-from crib_env.settings import Positional, Seat, Seed
+from crib_env.settings import Seat, Seed, checked_dataclass
 from crib_play.preferences import Preferences, Speed, load_preferences, read_speed, save_preferences
 from crib_play.table import Session, review, table_game, why_unjudged
 from crib_play.table.advice import actions_of, choices, in_words, look_back
@@ -35,7 +35,7 @@ HELP = """
 SHOWN = 8  # choices listed by `best`
 
 
-@dataclass(frozen=True)
+@checked_dataclass(frozen=True)
 class Settings(TakesAgents):
     """Play a game in the terminal, against any agent.
 
@@ -53,7 +53,8 @@ class Settings(TakesAgents):
         keep: save game, opponent, speed and coach for next time.
     """
 
-    game: Positional[str | None] = None
+    game: str | None = None
+    _: KW_ONLY
     opponent: str | None = None
     partner: str | None = None
     seat: Seat = 0

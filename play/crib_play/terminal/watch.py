@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY
 
 from crib_agents.loading import TakesAgents
 
-from crib_env.settings import Positional, Seed
+from crib_env.settings import Seed, checked_dataclass
 from crib_play.preferences import Speed, load_preferences
 from crib_play.table import table_game
 from crib_play.table.names import names
@@ -15,7 +15,7 @@ from crib_play.terminal.boards import boards_of
 from crib_play.terminal.screen import Screen
 
 
-@dataclass(frozen=True)
+@checked_dataclass(frozen=True)
 class Settings(TakesAgents):
     """Watch two agents play; with four players, each has two seats.
 
@@ -28,8 +28,9 @@ class Settings(TakesAgents):
         speed: the count speed, 1 (fastest, without a pause) to 9; by default as saved.
     """
 
-    first: Positional[str]
-    second: Positional[str]
+    first: str
+    second: str
+    _: KW_ONLY
     game: str | None = None
     seed: Seed | None = None
     speed: Speed | None = None

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from crib_agents.learned.network import WIDEST
+from pydantic import Field
 
 from crib_env.settings import (
-    Between,
     Count,
     Folder,
     NewFolder,
@@ -21,8 +21,9 @@ from crib_env.settings import (
     Seed,
     Share,
     Threads,
+    Whole,
     Workers,
-    check_settings,
+    checked_dataclass,
 )
 from crib_training import command_line
 
@@ -34,10 +35,10 @@ PROGRAM = "crib train --method deep_monte_carlo"
 FREE = ("out", "resume", "progress", "save_seconds", "ray_address", "replay")
 
 
-HiddenSize = Annotated[int, Between(1, WIDEST)]
+HiddenSize = Annotated[Whole, Field(ge=1, le=WIDEST)]
 
 
-@dataclass(frozen=True)
+@checked_dataclass(frozen=True, kw_only=True)
 class Settings:
     """Train an agent by deep Monte Carlo: self-play, and regression on the return of each choice.
 
@@ -110,7 +111,6 @@ class Settings:
     replay: bool = False
 
     def __post_init__(self) -> None:
-        check_settings(self)
         if self.ray_address is not None and self.workers < 2:
             raise ValueError(f"workers must be at least 2 on a cluster, got {self.workers}")
 
