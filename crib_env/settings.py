@@ -68,7 +68,7 @@ class SettingError(ValueError):
     """A setting has a value that it cannot have: its name, and what is wrong to follow the name."""
 
     def __init__(self, name: str, says: str) -> None:
-        super().__init__(f"{name}{says}")
+        super().__init__(f"{name}{says}".strip())
         self.name, self.says = name, says
 
 
@@ -80,9 +80,11 @@ def setting_error(kind: type[Any], error: ValidationError, name: str = "") -> Se
     if found["type"] == "value_error":  # in a check's own words
         words = str(found["ctx"]["error"])
         return SettingError(name, f"{':' if name and not words.startswith('must') else ''} {words}")
-    if found["type"].startswith(("unexpected_", "missing_argument")):
+    if found["type"].startswith("unexpected"):
         meant = nearest(name, list(kind.__dataclass_fields__))
-        return SettingError(name, f": {found['msg'].lower()}{meant}")
+        return SettingError(name, f" is not a setting{meant}")
+    if found["type"].startswith("missing") and len(place) == 1:
+        return SettingError(name, " is missing")
     return refusal(kind, name, found["input"])
 
 
@@ -100,7 +102,7 @@ def in_words(schema: dict[str, Any]) -> str:
         return " or ".join(in_words(part) for part in schema["anyOf"])
     if "const" in schema or "enum" in schema:
         choices = schema.get("enum", [schema.get("const")])
-        return "one of " * (len(choices) > 1) + ", ".join(map(repr, choices))
+        return f"one of {', '.join(map(repr, choices))}"
     kind = schema.get("type")
     if kind == "array":
         many = f" of {schema['minItems']}" if "maxItems" in schema else ""

@@ -13,13 +13,15 @@ from crib_env.settings import SettingError, refusal, setting_error
 S = TypeVar("S")
 
 
-def app_of(program: str, command: Callable[..., Any], **options: Any) -> App:
+def app_of(program: str, command: Callable[..., Any] | None = None, says: str | None = None) -> App:
     """Return what reads the words of a command, and calls it with them."""
-    return App(
-        program, default_command=command, help_format="plaintext", version_flags=[],
+    app = App(
+        program, says, default_command=command, help_format="plaintext", version_flags=[],
         default_parameter=Parameter(consume_multiple=1, negative_iterable=()),
-        result_action="return_value", exit_on_error=False, print_error=False, **options,
+        result_action="return_value", exit_on_error=False, print_error=False,
     )  # fmt: skip
+    app["--help"].show = False
+    return app
 
 
 def read_settings(kind: type[S], words: Sequence[str], program: str) -> S:
@@ -29,7 +31,7 @@ def read_settings(kind: type[S], words: Sequence[str], program: str) -> S:
         ValueError: the words are none of these settings; in one line, with what to do.
     """
     try:
-        settings = app_of(program, kind)(words)
+        settings: S | None = app_of(program, kind)(words)
     except CycloptsError as error:
         says = explain(kind, error)
     except SettingError as error:
@@ -43,17 +45,20 @@ def read_settings(kind: type[S], words: Sequence[str], program: str) -> S:
 
 def explain(kind: type[Any], error: CycloptsError) -> str:
     """Return what is wrong with words, by the option that they are for."""
-    name = error.argument.field_info.name if error.argument else ""
-    token = getattr(error, "token", None)
+    if error.argument is None:
+        return str(error)
+    field, token = error.argument.field_info, getattr(error, "token", None)
     if isinstance(error.__cause__, ValidationError):
-        return named(setting_error(kind, error.__cause__, name))
-    if name and isinstance(token, Token):
-        return named(refusal(kind, name, token.value))
-    if isinstance(error, MissingArgumentError) and not error.keyword and not error.tokens_so_far:
-        return f"{name.upper()} is missing"
+        return named(setting_error(kind, error.__cause__, field.name))
+    if isinstance(token, Token):
+        return named(refusal(kind, field.name, token.value))
+    if isinstance(error, MissingArgumentError) and error.keyword:
+        return named(refusal(kind, field.name, " ".join(error.tokens_so_far)))
+    if isinstance(error, MissingArgumentError):
+        return f"{field.name.upper() if field.is_positional else error.argument.name} is missing"
     return str(error)
 
 
 def named(error: SettingError) -> str:
     """Return an error with the name of the option in place of the setting's."""
-    return f"--{error.name.replace('_', '-')}{error.says}" if error.name else error.says.strip()
+    return f"--{error.name.replace('_', '-')}{error.says}" if error.name else str(error)

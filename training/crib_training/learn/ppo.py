@@ -31,6 +31,7 @@ from crib_env.settings import (
     NewFolder,
     NotNegative,
     Pairs,
+    Players,
     Positive,
     Share,
     Threads,
@@ -95,7 +96,7 @@ class Settings(TakesAgents):
     env: str = "six_card_v0"
     method: Literal["ppo"] = "ppo"
     rules: str | None = None
-    players: int = 2
+    players: Players = 2
     timesteps: Count = 1_000_000
     seed: Annotated[Whole, Field(ge=0, le=2**32 - 1)] = 1  # as Stable-Baselines3 takes them
     opponent: str = "rule_based"

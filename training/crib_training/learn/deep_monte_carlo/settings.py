@@ -16,6 +16,7 @@ from crib_env.settings import (
     NewFolder,
     NotNegative,
     Pairs,
+    Players,
     Portion,
     Positive,
     Seed,
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
 PROGRAM = "crib train --method deep_monte_carlo"
 # What changes nothing about what is learned.
-FREE = ("out", "resume", "progress", "save_seconds", "ray_address", "replay")
+FREE = ("method", "out", "resume", "progress", "save_seconds", "ray_address", "replay")
 
 
 HiddenSize = Annotated[Whole, Field(ge=1, le=WIDEST)]
@@ -44,6 +45,7 @@ class Settings:
 
     Attributes:
         env: the environment whose game to learn.
+        method: the method.
         rules: a preset other than the environment's own, or a preset with changes, such as
             hoyle[target=91,for_last=3].
         players: 2, or 4 in Table Top; by default the smallest number that the game allows.
@@ -82,8 +84,9 @@ class Settings:
     """
 
     env: str = "six_card_v0"
+    method: Literal["deep_monte_carlo"] = "deep_monte_carlo"
     rules: str | None = None
-    players: int | None = None
+    players: Players | None = None
     deals: Count = 400_000
     seed: Seed = 1
     num_envs: Count | None = None
