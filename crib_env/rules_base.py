@@ -153,6 +153,12 @@ def as_rules(rules: str | Rules) -> Rules:
 R = TypeVar("R", bound=Rules)
 
 
+def games_of(*families: str) -> str:
+    """Return families of games in a user's words, by the names of their presets."""
+    names = [name for name, rules in PRESETS.items() if rules.family in families]
+    return " or ".join(names or families)
+
+
 @overload
 def find_rules(rules: str | Rules, family: str) -> Rules: ...
 @overload
@@ -182,7 +188,7 @@ def find_rules(rules: str | Rules, family: str | type[Rules]) -> Rules:
         return Rules.preset(rules) if "[" in rules else PRESETS[rules]
     rules = as_rules(rules)
     if not fits(rules):
-        name = name or getattr(kind, "family", kind.__name__)
-        raise ValueError(f"the rules {rules.name!r} are of the family {rules.family!r}; this "
-                         f"environment plays {name!r}")  # fmt: skip
+        games = games_of(str(name or getattr(kind, "family", kind.__name__)))
+        raise ValueError(f"the rules {rules.name!r} are of another game: this one has the rules "
+                         f"{games}, or these with changes")  # fmt: skip
     return rules

@@ -9,6 +9,7 @@ from crib_agents.files import shown
 from crib_env.engine.family import Family
 from crib_env.policy import Views
 from crib_env.rules import PRESETS, Rules, TwoHandRules
+from crib_env.rules_base import games_of
 
 # What the expert honours: its tables are measured under the presets. In the two-hand games its
 # judge adjusts the measured points to other heels.
@@ -23,7 +24,7 @@ FOR_POINTS = TwoHandRules.of_a_match | {"target", "heels", "score_difference", "
 def refuse_other_views(name: str, views: Views, *families: Family) -> None:
     """Raise a ValueError unless the views are of a game of the families that ``name`` plays."""
     if all(views.dtype != family.view for family in families):
-        played = " and ".join(family.name for family in families)
+        played = games_of(*(family.name for family in families))
         raise ValueError(f"{name} plays only {played}, got views of fields "
                          f"{', '.join(views.dtype.names or ('none',))}")  # fmt: skip
 

@@ -23,6 +23,7 @@ from crib_env.errors import nearest
 from crib_env.render.svg.plain import lines
 from crib_env.render.svg.scene import Scene
 from crib_env.rules import Rules
+from crib_env.rules_base import games_of
 
 EXPECTED = ("expected", "expected_at_show")
 REWARDS = ("win", "points", *EXPECTED)
@@ -251,12 +252,12 @@ def family_for(engine: str, reward: str = "points", suits: str = "real") -> Fami
         raise ValueError(f"suits must be {known}, got {suits!r}{nearest(suits, SUITS)}")
     if reward in EXPECTED and reward not in family.expected:
         raise ValueError(
-            f"reward={reward!r} is not for {family.name}: its points have no show whose mean is "
-            "known before it; choose 'points' or 'win'"
+            f"reward={reward!r} is not for {games_of(family.name)}: its points have no show whose "
+            "mean is known before it; choose 'points' or 'win'"
         )
     if suits == "canonical" and family.canonical is None:
-        raise ValueError(f"suits='canonical' is not for {family.name}: its suits count in full; "
-                         "leave suits as 'real'")  # fmt: skip
+        raise ValueError(f"suits='canonical' is not for {games_of(family.name)}: its suits count "
+                         "in full; leave suits as 'real'")  # fmt: skip
     kernels = family.expected.get(reward, family.kernels)
     if suits == "canonical" and family.canonical is not None:
         view, find_move, action_of, _ = family.canonical

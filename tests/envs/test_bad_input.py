@@ -664,7 +664,9 @@ def test_another_package_brings_rules_of_its_own(monkeypatch: pytest.MonkeyPatch
     assert find_rules(Rules.preset("toy", cards=3), ToyRules).cards == 3
     with pytest.raises(ValueError, match="cards must be a whole number from 1 to 3, got 4"):
         Rules.preset("toy", cards=4)
-    with pytest.raises(ValueError, match="of the family 'toy'; this environment plays 'two_hand'"):
+    with pytest.raises(
+        ValueError, match="are of another game: this one has the rules hoyle or five_card"
+    ):
         find_rules(PRESETS["toy"], "two_hand")
     with pytest.raises(ValueError, match="choose from 'toy'"):
         find_rules("hoyle", ToyRules)

@@ -67,7 +67,7 @@ LACKING = {
     ),
     "greedy": (
         lambda: find_agent("greedy").act(views(), RNG),
-        "greedy plays only two_hand, many_hand, table_top",
+        "greedy plays only hoyle or five_card or three_hand",
     ),
     "analysis": (lambda: analyze(views()), "the game toy has no analysis"),
     "weights": (lambda: find_learned("toy"), "learned agent plays .two_hand, table_top, many"),

@@ -243,5 +243,5 @@ def test_evaluate_says_who_failed_in_every_single_deal(
     assert end.value.code == 1
     captured = capsys.readouterr()
     assert "points per deal more than" not in captured.out
-    assert "keeps_fives plays only two_hand" in captured.err
+    assert "keeps_fives plays only hoyle or five_card" in captured.err
     assert "(forfeited: keeps_fives 2)" in captured.err
