@@ -28,6 +28,7 @@ from crib_env.rules_base import games_of
 EXPECTED = ("expected", "expected_at_show")
 REWARDS = ("win", "points", *EXPECTED)
 SUITS = ("real", "canonical")
+SHARED = {"dealt", "players"}  # names of fields of the rules that a state may have too
 
 Layout = tuple[tuple[str, int, str], ...]
 
@@ -98,6 +99,12 @@ class Family:
     canonical: CanonicalSuits | None = None
     reward: str = "points"
     suits: str = "real"
+
+    def __post_init__(self) -> None:
+        taken = {*(self.rules.names or ())} & {*(self.state.names or ())} - SHARED
+        if taken:
+            raise ValueError(f"a field of the rules has the name of one of the state's, "
+                             f"{', '.join(sorted(taken))}: choose another name")  # fmt: skip
 
     def __reduce__(self) -> tuple[Callable[..., Family], tuple[str, str, str]]:
         return family_for, (self.engine, self.reward, self.suits)
