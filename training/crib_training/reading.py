@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from cyclopts import App, CycloptsError, MissingArgumentError, Parameter, Token
+from cyclopts import (
+    App,
+    CycloptsError,
+    MissingArgumentError,
+    Parameter,
+    Token,
+    UnusedCliTokensError,
+)
 from pydantic import ValidationError
 
 from crib_env.settings import SettingError, refusal, setting_error
@@ -45,6 +52,8 @@ def read_settings(kind: type[S], words: Sequence[str], program: str) -> S:
 
 def explain(kind: type[Any], error: CycloptsError) -> str:
     """Return what is wrong with words, by the option that they are for."""
+    if isinstance(error, UnusedCliTokensError):
+        return f"nothing takes {' '.join(error.unused_tokens or ())!r}"
     if error.argument is None:
         return str(error)
     field, token = error.argument.field_info, getattr(error, "token", None)

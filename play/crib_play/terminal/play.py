@@ -35,7 +35,7 @@ HELP = """
 SHOWN = 8  # choices listed by `best`
 
 
-@checked_dataclass(frozen=True)
+@checked_dataclass(frozen=True, kw_only=True)
 class Settings(TakesGame, TakesAgents):
     """Play a game in the terminal, against any agent.
 
