@@ -161,10 +161,9 @@ class CompiledAgent:
             family = find_family(name)
             if views.dtype == family.view:
                 return act, family
-        raise ValueError(
-            f"{self.name} plays only {games_of(*self.acts)}, got views of fields "
-            f"{', '.join(views.dtype.names or ('none',))}"
-        )
+        shown = ", ".join(views.dtype.names or ("none",))
+        raise ValueError(f"{self.name} plays only {games_of(*self.acts)}, got views of fields "
+                         f"{shown}")  # fmt: skip
 
 
 def ask_agent(agent: Agent, views: Views, rng: np.random.Generator) -> Actions:

@@ -292,6 +292,6 @@ def test_addresses_that_others_reach_are_those_of_this_machine_on_a_network(
 
 def test_a_wrong_number_of_tables_is_said_in_words() -> None:
     with pytest.raises(
-        ValueError, match="tables_per_hour must be a whole number from 0 .*, got -1"
+        ValueError, match=r"tables_per_hour must be a whole number from 0 .*, got -1"
     ):
         serve.Settings(tables_per_hour=-1)

@@ -289,6 +289,21 @@ def test_help_is_a_command_too() -> None:
     assert crib("help", "evaluate") == crib("evaluate", "--help")
 
 
+IMPORTED = """
+import importlib, pkgutil, sys
+import crib_env
+for module in pkgutil.iter_modules(crib_env.__path__, "crib_env."):
+    if module.name != "crib_env.settings":
+        importlib.import_module(module.name)
+print(sorted({"pydantic", "cyclopts"} & sys.modules.keys()))
+"""
+
+
+def test_the_environments_import_nothing_of_the_command_line() -> None:
+    done = subprocess.run([sys.executable, "-c", IMPORTED], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "[]\n"), done.stderr
+
+
 # --- the base install ---------------------------------------------------------------------------
 
 # Runs every `crib` command it is given where no extra is installed, and prints what each said.
