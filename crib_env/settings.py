@@ -91,7 +91,8 @@ def setting_error(kind: type[Any], error: ValidationError, name: str = "") -> Se
 def refusal(kind: type[Any], name: str, value: Any) -> SettingError:
     """Return the error of a value that a field's type does not allow."""
     schema = TypeAdapter(kind).json_schema()["properties"][name]
-    choices = [one for part in schema.get("anyOf", [schema]) for one in part.get("enum", ())]
+    parts = schema.get("anyOf", [schema.get("items", schema)])
+    choices = [one for part in parts for one in part.get("enum", ())]
     meant = nearest(value, list(map(str, choices)))
     return SettingError(name, f" must be {in_words(schema)}, got {value!r}{meant}")
 

@@ -76,7 +76,7 @@ def main(words: Sequence[str] | None = None) -> None:
             raise ValueError(f"no command is called {name!r}: see crib --help{meant}")
         sys.path.append(os.getcwd())  # as `python -m` would: an agent's class may lie here
         module = import_module(COMMANDS[name][0])
-        if hasattr(module, "Settings"):
+        if hasattr(module, "run"):
             start(module.Settings, module.run, rest, f"crib {name}", extra)
         else:  # it reads its words by itself
             module.main(rest)
