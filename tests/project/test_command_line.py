@@ -114,7 +114,8 @@ def test_a_wrong_value_of_any_setting_is_one_line_and_status_2(
     settings = settings_of(module)
     hints = get_type_hints(settings, include_extras=True)
     needed = [f for f in fields(settings) if f.default is MISSING]
-    places = ["a" for f in needed if not f.kw_only]
+    places = {f.name: get_args(hints[f.name])[0] if kinds(hints[f.name]) == {Literal} else "a"
+              for f in needed if not f.kw_only}  # fmt: skip
     by_name = [f"--{f.name.replace('_', '-')}={tmp_path / 'new'}" for f in needed if f.kw_only]
     for name, hint in hints.items():
         if name == "_":
@@ -125,7 +126,7 @@ def test_a_wrong_value_of_any_setting_is_one_line_and_status_2(
             words = [f"{option}={word}"] * (len(get_args(plain(hint))) if several else 1)
             given = [one for one in by_name if not one.startswith(option)]
             with pytest.raises(SystemExit) as end:
-                read(settings, [*(places if name not in needed else []), *given, *words], "crib x")
+                read(settings, [*([] if name in places else places.values()), *given, *words], "x")
             assert end.value.code == 2, (option, word)
             message = capsys.readouterr().err
             assert re.match(rf"error: {option}(:| must be) ", message), (word, message)
