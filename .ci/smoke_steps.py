@@ -95,9 +95,18 @@ def video() -> None:
 def terminal() -> None:
     """Two agents watched in a pipe, and a replay."""
     assert "greedy" in crib(
-        "watch", "greedy", "random", "--seed", 1, "--speed", 1, "--game", "five"
+        "watch", "greedy", "random", "--seed", 1, "--speed", 1, "--env", "five_card_v0"
     )
-    crib("replay", "greedy", "random", "--game", "five", "--no-opinions", "--out", "replay.html")
+    crib(
+        "replay",
+        "greedy",
+        "random",
+        "--env",
+        "five_card_v0",
+        "--no-opinions",
+        "--out",
+        "replay.html",
+    )
     assert "<html" in Path("replay.html").read_text("utf-8")
 
 

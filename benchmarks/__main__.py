@@ -5,7 +5,6 @@ Everything at full size takes a few minutes and is also written to ``benchmarks/
 
 from __future__ import annotations
 
-import argparse
 import sys
 import time
 import traceback
@@ -13,12 +12,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from typing import NoReturn
+from typing import Literal
+
+from crib_training.command_line import read
 
 from benchmarks import report
 from benchmarks.timing import FULL, QUICK, Findings
-from crib_env.errors import unknown
-from crib_env.settings import check_file
+from crib_env.settings import NewFile, checked_dataclass
 
 SCRIPTS = (
     "batch", "scaling", "vector", "hands", "agents", "learned", "discards", "aec", "gym_single",
@@ -28,45 +28,32 @@ NAMED = ("gpu",)  # run by ``--only`` alone: not every machine has one
 RESULTS = Path(__file__).parent / "RESULTS.md"
 
 
-class Parser(argparse.ArgumentParser):
-    """Says in one line what is wrong with a command line."""
+@checked_dataclass(frozen=True, kw_only=True)
+class Settings:
+    """Run every benchmark, and print what was found.
 
-    def error(self, message: str) -> NoReturn:
-        """Exit with status 2."""
-        self.exit(2, f"error: {message}; see {self.prog} --help\n")
+    Everything at full size takes a few minutes and is also written to benchmarks/RESULTS.md.
 
+    Attributes:
+        only: run these scripts only.
+        quick: smallest sizes: to see that everything runs.
+        peers: measure other people's games too.
+        out: write the results there, even if not of everything.
+    """
 
-def arguments() -> argparse.ArgumentParser:
-    """Return the command line."""
-    parser = Parser(
-        prog="python -m benchmarks",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    add = parser.add_argument
-    add("--only", action="append", metavar="NAME",
-        help=f"run this script only; may be repeated: {', '.join((*SCRIPTS, *NAMED))}")  # fmt: skip
-    add("--quick", action="store_true", help="smallest sizes: to see that everything runs")
-    add("--no-peers", action="store_true", help="measure ours only")
-    add("--out", type=Path, help="write the results there, even if not of everything")
-    return parser
+    only: tuple[Literal[(*SCRIPTS, *NAMED)], ...] = ()
+    quick: bool = False
+    peers: bool = True
+    out: NewFile | None = None
 
 
 def main(given: Sequence[str] | None = None) -> list[Findings]:
     """Run the command line; return what was found."""
     given = sys.argv[1:] if given is None else given
-    parser = arguments()
-    args = parser.parse_args(given)
-    for name in args.only or ():
-        if name not in (*SCRIPTS, *NAMED):
-            parser.error(str(unknown("benchmark", name, (*SCRIPTS, *NAMED))))
-    try:
-        check_file(args.out or RESULTS)
-    except OSError as error:
-        parser.error(f"--out: {error}")
-    settings = replace(QUICK if args.quick else FULL, peers=not args.no_peers)
+    args = read(Settings, given, "python -m benchmarks")
+    settings = replace(QUICK if args.quick else FULL, peers=args.peers)
     setting = report.machine()
-    out: Path | None = args.out
+    out = args.out
     if out is None and not args.only and not args.quick:
         out = RESULTS
     findings = []

@@ -32,8 +32,9 @@ from crib_play.web.payload import table_payload
 from crib_play.web.store import Store
 from crib_play.web.tables import Tables
 from crib_training.command_line import start
+from pydantic import Field
 
-from crib_env.settings import A_DAY, Between, Count
+from crib_env.settings import A_DAY, Count, checked_dataclass
 
 GAMES = ("six", "five", "table-top", "partners")
 OPPONENT = "rule_based"
@@ -239,7 +240,7 @@ def _cpu(pid: int) -> int:
     return int(words[11]) + int(words[12])
 
 
-@dataclass(frozen=True)
+@checked_dataclass(frozen=True, kw_only=True)
 class Settings:
     """Measure how long `crib web` takes to answer with many games at once.
 
@@ -251,8 +252,8 @@ class Settings:
     """
 
     games: Count = 200
-    seconds: Annotated[float, Between(0, A_DAY, above=True)] = 120.0
-    think: Annotated[float, Between(0, A_DAY)] = 1.0
+    seconds: Annotated[float, Field(gt=0, le=A_DAY)] = 120.0
+    think: Annotated[float, Field(ge=0, le=A_DAY)] = 1.0
     hostile: bool = False
 
 

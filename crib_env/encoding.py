@@ -12,6 +12,7 @@ from crib_env.engine.features import feature_entries
 from crib_env.engine.lanes import lane_entries
 from crib_env.policy import Views
 from crib_env.rules import PRESETS
+from crib_env.rules_base import games_of
 
 
 def encode(
@@ -61,7 +62,7 @@ def canonical_views(views: Views | np.void) -> Views:
     copies = np.array(np.atleast_1d(views))
     family = family_of(copies)
     if family.canonical is None:
-        raise ValueError(f"{family.name} has no canonical suits: its suits count in full")
+        raise ValueError(f"{games_of(family.name)} has no canonical suits: its suits count in full")
     family.canonical.relabel_views(copies)
     return copies
 

@@ -17,6 +17,7 @@ import numpy as np
 from crib_env.arrays import Ints
 from crib_env.engine.family import find_family
 from crib_env.rules import PRESETS, Rules
+from crib_env.rules_base import games_of
 
 WORD = np.dtype(np.int64).itemsize  # of which all records are made
 ANY_RULES = "'random' plays by any rules"
@@ -140,7 +141,7 @@ def _refuse(agent: Any, family: str, found: Mapping[str, Any]) -> None:
     ]  # fmt: skip
     if known and not all(apart):
         return
-    where, plays = family, [rules.name for rules in everywhere]
+    where, plays = games_of(family), [rules.name for rules in everywhere]
     if known:
         nearest = min(apart, key=len)  # views have a bool as a number
         found = {name: type(value)(found[name]) for name, value in nearest.items()}

@@ -10,6 +10,8 @@ from __future__ import annotations
 from pkgutil import resolve_name
 from typing import Any
 
+from crib_env.rules_base import games_of
+
 # What a family lacks without a part of this kind.
 LACKING = {
     "learned": "nets: the agent 'learned' does not play it",
@@ -43,7 +45,7 @@ def find_part(kind: str, family: str) -> Any:
     """
     part = _parts.get((kind, family))
     if part is None:
-        raise ValueError(f"the game {family} has no {LACKING[kind]}")
+        raise ValueError(f"the game {games_of(family)} has no {LACKING[kind]}")
     if isinstance(part, str):
         part = _parts[kind, family] = resolve_name(part)
     return part

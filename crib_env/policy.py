@@ -21,6 +21,7 @@ from crib_env.answers import FunctionAgent, check_takes, one_or_many
 from crib_env.answers import Views as Views
 from crib_env.answers import check_actions as check_actions
 from crib_env.errors import unknown
+from crib_env.rules_base import games_of
 from crib_env.sampling import check_rng
 
 if TYPE_CHECKING:
@@ -160,10 +161,9 @@ class CompiledAgent:
             family = find_family(name)
             if views.dtype == family.view:
                 return act, family
-        raise ValueError(
-            f"{self.name} plays only {', '.join(self.acts)}, got views of fields "
-            f"{', '.join(views.dtype.names or ('none',))}"
-        )
+        shown = ", ".join(views.dtype.names or ("none",))
+        raise ValueError(f"{self.name} plays only {games_of(*self.acts)}, got views of fields "
+                         f"{shown}")  # fmt: skip
 
 
 def ask_agent(agent: Agent, views: Views, rng: np.random.Generator) -> Actions:

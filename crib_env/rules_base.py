@@ -153,6 +153,12 @@ def as_rules(rules: str | Rules) -> Rules:
 R = TypeVar("R", bound=Rules)
 
 
+def games_of(*families: str) -> str:
+    """Return families of games in a user's words, by the names of their presets."""
+    names = [name for name, rules in PRESETS.items() if rules.family in families]
+    return " or ".join(names or families)
+
+
 @overload
 def find_rules(rules: str | Rules, family: str) -> Rules: ...
 @overload

@@ -1,90 +1,143 @@
-"""Checks of a command's settings, declared with their types.
+"""Types of settings, whose ranges hold in Python and on the command line alike.
 
-The settings are a dataclass. A field's type says which values are allowed:
+Settings are a checked dataclass. A field's type says which values are allowed; its documentation
+is the help of the command line. What comes before ``_: KW_ONLY`` may be given by its place there.
 
-    agent: Positional[str]
-    pairs: Count = 2000
-    until: Annotated[float, Between(0, 100, above=True)] | None = None
-    out: NewFolder = Path("runs/mine")
+    @checked_dataclass(frozen=True)
+    class Settings:
+        agent: str
+        _: KW_ONLY
+        pairs: Count = 2000
+        until: Annotated[float, Field(gt=0, le=100)] | None = None
+        out: NewFolder = Path("runs/mine")
 
-`check` tests all of them before any work starts. A callable in ``Annotated`` beside the type is a
-check: it takes a value, and raises a ValueError or an OSError that says what is wrong.
+Only modules that hold settings import this one: ``import crib_env`` needs no pydantic.
 """
+
+# mypy: implicit-reexport
 
 from __future__ import annotations
 
-import math
 import os
-import types
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Sequence
+from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any
 
-T = TypeVar("T")
+from cyclopts import Parameter, Token
+from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationError
+
+from crib_env.errors import nearest
+
+if TYPE_CHECKING:
+    from dataclasses import dataclass as checked_dataclass  # what type checkers know
+else:
+    from pydantic.dataclasses import dataclass
+
+    STRICT = ConfigDict(strict=True, allow_inf_nan=False, extra="forbid")
+
+    def checked_dataclass(**options):
+        """Make a dataclass that refuses wrong values with a `SettingError`."""
+
+        def checked(cls):
+            made = dataclass(config=STRICT, **options)(cls)
+            init = made.__init__
+
+            @wraps(init)
+            def __init__(self, *args, **values):
+                try:
+                    init(self, *args, **values)
+                except ValidationError as error:
+                    raise setting_error(type(self), error) from None
+
+            made.__init__ = __init__
+            return made
+
+        return checked
+
 
 A_DAY = 24 * 60 * 60.0
 MANY = 10**9  # games, deals, positions: more are a slip of the finger
 LARGEST = 2**63 - 1
+# A whole number as people write it: 1e6.
+WHOLE = re.compile(r"\d+(?:\.\d+)?[eE]\+?\d{1,2}")
 
 
-@dataclass(frozen=True)
-class Between:
-    """A number from ``least`` to ``most``.
+class SettingError(ValueError):
+    """A setting has a value that it cannot have: its name, and what is wrong to follow the name."""
 
-    Attributes:
-        least: the lower bound.
-        most: the upper bound.
-        above: whether ``least`` itself is refused.
-        never: a number between the bounds that is refused.
-    """
-
-    least: float
-    most: float = math.inf
-    above: bool = False
-    never: float | None = None
-
-    def __call__(self, value: float) -> None:
-        """Raise a ValueError unless the number is in the range; NaN and infinity are in none."""
-        if not self.holds(value):
-            raise ValueError(f"{value} is not {self.words(isinstance(value, int))}")
-
-    def holds(self, value: float) -> bool:
-        """Return whether a number is in the range."""
-        if not math.isfinite(value) or value == self.never:
-            return False
-        return self.least <= value <= self.most and not (self.above and value == self.least)
-
-    def words(self, whole: bool) -> str:
-        """Return the range in words, of whole numbers or of all."""
-        kind = "a whole number" if whole else "a number"
-        start = f"above {self.least:,}" if self.above else f"from {self.least:,}"
-        if math.isinf(self.most):
-            end = "" if self.above else " up"
-        else:
-            end = f", up to {self.most:,}" if self.above else f" to {self.most:,}"
-        but = "" if self.never is None else f", but not {self.never:,}"
-        return f"{kind} {start}{end}{but}"
+    def __init__(self, name: str, says: str) -> None:
+        super().__init__(f"{name}{says}".strip())
+        self.name, self.says = name, says
 
 
-def finite(value: float) -> None:
-    """Raise a ValueError unless a number is finite."""
-    if not math.isfinite(value):
-        raise ValueError(f"{value} is not a finite number")
+def setting_error(kind: type[Any], error: ValidationError, name: str = "") -> SettingError:
+    """Return in one line what pydantic found wrong with a dataclass, or with one field of it."""
+    found = error.errors()[0]
+    place = (name, *found["loc"]) if name else found["loc"]
+    name = str(place[0]) if place else ""
+    if found["type"] == "value_error":  # in a check's own words
+        words = str(found["ctx"]["error"])
+        return SettingError(name, f"{':' if name and not words.startswith('must') else ''} {words}")
+    if found["type"].startswith("unexpected"):
+        meant = nearest(name, list(kind.__dataclass_fields__))
+        return SettingError(name, f" is not a setting{meant}")
+    if found["type"].startswith("missing") and len(place) == 1:
+        return SettingError(name, " is missing")
+    return refusal(kind, name, found["input"])
 
 
-def countable(value: int) -> None:
-    """Raise a ValueError unless a whole number fits a machine word."""
-    if abs(value) > LARGEST:
-        raise ValueError(f"{value} is too large")
+def refusal(kind: type[Any], name: str, value: Any) -> SettingError:
+    """Return the error of a value that a field's type does not allow."""
+    schema = TypeAdapter(kind).json_schema()["properties"][name]
+    parts = schema.get("anyOf", [schema.get("items", schema)])
+    choices = [one for part in parts for one in part.get("enum", ())]
+    meant = nearest(value, list(map(str, choices)))
+    return SettingError(name, f" must be {in_words(schema)}, got {value!r}{meant}")
+
+
+def in_words(schema: dict[str, Any]) -> str:
+    """Return what a JSON schema allows, in words."""
+    if "anyOf" in schema:
+        return " or ".join(in_words(part) for part in schema["anyOf"])
+    if "const" in schema or "enum" in schema:
+        choices = schema.get("enum", [schema.get("const")])
+        return f"one of {', '.join(map(repr, choices))}"
+    kind = schema.get("type")
+    if kind == "array":
+        many = f" of {schema['minItems']}" if "maxItems" in schema else ""
+        parts = schema.get("prefixItems", [schema.get("items", {})])
+        return f"a tuple{many}, each {in_words(parts[0])}"
+    if kind not in ("integer", "number"):
+        return {"string": "text", "boolean": "True or False", "null": "None"}.get(str(kind), "")
+    above, least, most = (schema.get(k) for k in ("exclusiveMinimum", "minimum", "maximum"))
+    words = "a whole number" if kind == "integer" else "a number" if most else "a finite number"
+    if above is not None:
+        return words + f" above {above:,}" + (f", up to {most:,}" if most is not None else "")
+    words += f" from {least:,}" if least is not None else ""
+    return words + (f" to {most:,}" if most is not None else " up" if least is not None else "")
+
+
+def read_whole(_: type[int], tokens: Sequence[Token]) -> int | None:
+    """Return the whole number that a word of the command line gives, or None."""
+    word = tokens[0].value
+    if word == "None":
+        return None
+    if WHOLE.fullmatch(word) and float(word).is_integer():
+        return int(float(word))
+    return int(word)
+
+
+def not_one(value: int) -> int:
+    """Return a number, unless it is 1."""
+    if value == 1:
+        raise ValueError("must be 0, or 2 or more, for an interval needs two; got 1")
+    return value
 
 
 def check_file(path: Path) -> None:
-    """Raise unless a file can be written there.
-
-    Raises:
-        OSError: it is a folder, its folder is not there, or neither may be written to.
-    """
+    """Raise an OSError unless a file can be written there."""
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder: name a file")
     if not path.parent.is_dir():
@@ -93,16 +146,11 @@ def check_file(path: Path) -> None:
 
 
 def check_folder(path: Path) -> None:
-    """Raise unless a folder is there, or can be made, and files can be written to it.
-
-    Raises:
-        OSError: a file is in its place, or it may not be written to.
-    """
+    """Raise an OSError unless a folder is there, or can be made, and files can be written to it."""
     nearest = path.absolute()
     while not nearest.exists():
         nearest = nearest.parent
-    if not nearest.is_dir():
-        raise NotADirectoryError(f"{nearest} is a file: name a folder")
+    is_folder(nearest)
     _check_access(nearest)
 
 
@@ -138,127 +186,37 @@ def _check_access(path: Path) -> None:
         raise PermissionError(f"no permission to write to {path}")
 
 
-class _Positional:
-    """Marks a setting that is given by its place on the command line."""
+def _passes(check: Callable[[Path], None]) -> AfterValidator:
+    """Return a check of a path as pydantic runs it, where only a ValueError is a wrong value."""
+
+    def checked(path: Path) -> Path:
+        try:
+            check(path)
+        except OSError as error:
+            raise ValueError(str(error)) from None
+        return path
+
+    return AfterValidator(checked)
 
 
-POSITIONAL = _Positional()
-Positional = Annotated[T, POSITIONAL]
-
-Seed = Annotated[int, Between(0, LARGEST)]
-Count = Annotated[int, Between(1, MANY)]  # of what there must be one
-Several = Annotated[int, Between(2, MANY)]  # of what has an interval
-CountOrNone = Annotated[int, Between(0, MANY)]
-Pairs = Annotated[int, Between(0, MANY, never=1)]  # an interval needs two
-Threads = Annotated[int, Between(1, 256)]
-Workers = Annotated[int, Between(1, 4096)]
-Positive = Annotated[float, Between(0, above=True)]
-NotNegative = Annotated[float, Between(0)]
-Share = Annotated[float, Between(0, 1)]
-Portion = Annotated[float, Between(0, 1, above=True)]  # more than none of it
-Players = Literal[2, 3, 4]  # the game says which of them it has
-Seat = Annotated[int, Between(0, 3)]  # of four; the game says how many it has
-NewFile = Annotated[Path, check_file]
-StoreFile = Annotated[Path, check_store_file]
-NewFolder = Annotated[Path, check_folder]
-File = Annotated[Path, is_file]
-Folder = Annotated[Path, is_folder]
-FileOrFolder = Annotated[Path, exists]
-
-# What is checked where a type declares no more.
-ALWAYS: dict[Any, Callable[[Any], None]] = {int: countable, float: finite}
-
-
-def check(kind: type[Any], values: Mapping[str, Any]) -> None:
-    """Raise unless values are what the types of settings declare.
-
-    Args:
-        kind: the dataclass of the settings.
-        values: some of them, by name.
-
-    Raises:
-        ValueError: one is not; the message names it as the command line does.
-    """
-    for name, hint in get_type_hints(kind, include_extras=True).items():
-        for test, value in checks(hint, values[name]) if name in values else ():
-            try:
-                test(value)
-            except (ValueError, OSError) as error:
-                raise ValueError(f"{option(name, hint)}: {error}") from None
-
-
-def check_settings(settings: Any) -> None:
-    """Raise unless numbers are in their ranges and choices among those, for a ``__post_init__``.
-
-    Raises:
-        ValueError: one is not; the message names the field.
-    """
-    for name, hint in get_type_hints(type(settings), include_extras=True).items():
-        given = getattr(settings, name)
-        if (choices := _choices(hint)) and given not in choices:
-            listed = ", ".join(map(repr, choices))
-            raise ValueError(f"{name} must be one of {listed}, got {given!r}")
-        for test, whole, value in _ranges(name, hint, given):
-            right = isinstance(value, int if whole else (int, float)) and value is not True
-            if not right or value is False or not test.holds(value):
-                raise ValueError(f"{name} must be {test.words(whole)}, got {value!r}")
-
-
-def _choices(hint: Any) -> tuple[Any, ...]:
-    """Return what a type of choices has, such as ``Literal["a", "b"] | None``; else nothing."""
-    if get_origin(hint) is Literal:
-        return get_args(hint)
-    if get_origin(hint) in (Union, types.UnionType):
-        found = [one for part in get_args(hint) for one in _choices(part)]
-        return (*found, None) if found else ()
-    return ()
-
-
-def _ranges(name: str, hint: Any, value: Any) -> Iterator[tuple[Between, bool, Any]]:
-    """Yield the ranges that a type declares, whether of whole numbers, and the number in each."""
-    kind, parts = get_origin(hint), get_args(hint)
-    if kind is Annotated:
-        ranges = (test for test in hint.__metadata__ if isinstance(test, Between))
-        yield from ((test, parts[0] is int, value) for test in ranges)
-    elif kind in (Union, types.UnionType) and type(None) in parts:
-        if value is not None:
-            yield from _ranges(name, without_none(hint), value)
-    elif kind is tuple:
-        if not isinstance(value, tuple) or (parts[-1] is not ... and len(value) != len(parts)):
-            many = "" if parts[-1] is ... else f" of {len(parts)}"
-            raise ValueError(f"{name} must be a tuple{many}, got {value!r}")
-        hints = parts[:1] * len(value) if parts[-1] is ... else parts
-        for one, part in zip(hints, value, strict=True):
-            yield from _ranges(name, one, part)
-
-
-def checks(hint: Any, value: Any) -> Iterator[tuple[Callable[[Any], None], Any]]:
-    """Yield the checks that a type declares, each with the value, or the part of it, to check."""
-    kind, parts = get_origin(hint), get_args(hint)
-    if kind is Annotated:
-        yield from ((test, value) for test in hint.__metadata__ if callable(test))
-        yield from checks(parts[0], value)
-    elif kind in (Union, types.UnionType):
-        if value is not None:
-            yield from checks(without_none(hint), value)
-    elif kind is tuple:
-        for i, one in enumerate(value):
-            yield from checks(parts[0] if parts[-1] is ... else parts[i], one)
-    elif hint in ALWAYS:
-        yield ALWAYS[hint], value
-
-
-def without_none(hint: Any) -> Any:
-    """Return the type that an optional one is besides None."""
-    (one,) = (part for part in get_args(hint) if part is not type(None))
-    return one
-
-
-def is_positional(hint: Any) -> bool:
-    """Return whether a setting of this type is given by its place."""
-    return POSITIONAL in getattr(hint, "__metadata__", ())
-
-
-def option(name: str, hint: Any) -> str:
-    """Return what a setting is called on the command line."""
-    return name.upper() if is_positional(hint) else "--" + name.replace("_", "-")
+Whole = Annotated[int, Parameter(converter=read_whole)]
+Seed = Annotated[Whole, Field(ge=0, le=LARGEST)]
+Count = Annotated[Whole, Field(ge=1, le=MANY)]  # of what there must be one
+Several = Annotated[Whole, Field(ge=2, le=MANY)]  # of what has an interval
+CountOrNone = Annotated[Whole, Field(ge=0, le=MANY)]
+Pairs = Annotated[CountOrNone, AfterValidator(not_one)]
+Threads = Annotated[Whole, Field(ge=1, le=256)]
+Workers = Annotated[Whole, Field(ge=1, le=4096)]
+Positive = Annotated[float, Field(gt=0)]
+NotNegative = Annotated[float, Field(ge=0)]
+Share = Annotated[float, Field(ge=0, le=1)]
+Portion = Annotated[float, Field(gt=0, le=1)]  # more than none of it
+Players = Annotated[Whole, Field(ge=2, le=4)]  # the game says which of them it has
+Seat = Annotated[Whole, Field(ge=0, le=3)]  # of four; the game says how many it has
+AnyPath = Annotated[Path, Field(strict=False)]  # or text
+NewFile = Annotated[AnyPath, _passes(check_file)]
+StoreFile = Annotated[AnyPath, _passes(check_store_file)]
+NewFolder = Annotated[AnyPath, _passes(check_folder)]
+File = Annotated[AnyPath, _passes(is_file)]
+Folder = Annotated[AnyPath, _passes(is_folder)]
+FileOrFolder = Annotated[AnyPath, _passes(exists)]

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import csv
 import json
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -29,7 +28,7 @@ from crib_training.learn.train import METHODS
 from crib_training.loading import find_game
 from crib_training.outputs import CHECKPOINT, as_png
 
-from crib_env.settings import Count, NewFolder
+from crib_env.settings import Count, NewFolder, checked_dataclass
 
 DOCS = Path(__file__).parent
 NUMBERS, PAGE = DOCS / "numbers" / "benchmark.json", DOCS / "numbers" / "benchmark.md"
@@ -47,7 +46,7 @@ TICKS = [0.01, 0.03, 0.1, 0.3, 1, 3]
 LEVELS = {"rule_based": 0.2277, "expert": 0.1009, "equilibrium": 0.0113}  # numbers/exploitability
 
 
-@dataclass(frozen=True)
+@checked_dataclass(frozen=True, kw_only=True)
 class Settings:
     """Make the page of the benchmark.
 

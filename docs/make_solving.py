@@ -10,7 +10,6 @@ opponent gains on each. A run or a point that ``--out`` has is not made again. W
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,7 @@ from crib_training.exploit import exploitability
 from crib_training.solve.run import CHECKPOINT, REFINED, STARTERS, STRATEGY, solve
 from crib_training.solve.settings import Settings as Solving
 
-from crib_env.settings import Count, NewFolder
+from crib_env.settings import Count, NewFolder, checked_dataclass
 
 DOCS = Path(__file__).parent
 NUMBERS, PICTURE = DOCS / "numbers" / "solving.json", DOCS / "pictures" / "solving.png"
@@ -98,7 +97,7 @@ def draw(points: list[dict[str, Any]], path: Path) -> None:
     plt.close(figure)
 
 
-@dataclass(frozen=True)
+@checked_dataclass(frozen=True, kw_only=True)
 class Settings:
     """Measure how far `crib solve` comes with its time, and draw it.
 

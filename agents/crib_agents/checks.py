@@ -10,6 +10,7 @@ from crib_agents.files import shown
 from crib_env.engine.family import Family
 from crib_env.policy import Views
 from crib_env.rules import PRESETS, Rules, TwoHandRules
+from crib_env.rules_base import games_of
 
 LONGEST = 400  # characters shown of an error
 
@@ -31,7 +32,7 @@ def presets_of(family: str) -> tuple[Rules, ...]:
 def refuse_other_views(name: str, views: Views, *families: Family) -> None:
     """Raise a ValueError unless the views are of a game of the families that ``name`` plays."""
     if all(views.dtype != family.view for family in families):
-        played = " and ".join(family.name for family in families)
+        played = games_of(*(family.name for family in families))
         raise ValueError(f"{name} plays only {played}, got views of fields "
                          f"{', '.join(views.dtype.names or ('none',))}")  # fmt: skip
 

@@ -23,10 +23,12 @@ from crib_env.errors import nearest
 from crib_env.render.svg.document import lines
 from crib_env.render.svg.scene import Scene
 from crib_env.rules import Rules
+from crib_env.rules_base import games_of
 
 EXPECTED = ("expected", "expected_at_show")
 REWARDS = ("win", "points", *EXPECTED)
 SUITS = ("real", "canonical")
+SHARED = {"dealt", "players"}  # names of fields of the rules that a state may have too
 
 Layout = tuple[tuple[str, int, str], ...]
 
@@ -97,6 +99,12 @@ class Family:
     canonical: CanonicalSuits | None = None
     reward: str = "points"
     suits: str = "real"
+
+    def __post_init__(self) -> None:
+        taken = {*(self.rules.names or ())} & {*(self.state.names or ())} - SHARED
+        if taken:
+            raise ValueError(f"a field of the rules has the name of one of the state's, "
+                             f"{', '.join(sorted(taken))}: choose another name")  # fmt: skip
 
     def __reduce__(self) -> tuple[Callable[..., Family], tuple[str, str, str]]:
         return family_for, (self.engine, self.reward, self.suits)
@@ -251,12 +259,12 @@ def family_for(engine: str, reward: str = "points", suits: str = "real") -> Fami
         raise ValueError(f"suits must be {known}, got {suits!r}{nearest(suits, SUITS)}")
     if reward in EXPECTED and reward not in family.expected:
         raise ValueError(
-            f"reward={reward!r} is not for {family.name}: its points have no show whose mean is "
-            "known before it; choose 'points' or 'win'"
+            f"reward={reward!r} is not for {games_of(family.name)}: its points have no show whose "
+            "mean is known before it; choose 'points' or 'win'"
         )
     if suits == "canonical" and family.canonical is None:
-        raise ValueError(f"suits='canonical' is not for {family.name}: its suits count in full; "
-                         "leave suits as 'real'")  # fmt: skip
+        raise ValueError(f"suits='canonical' is not for {games_of(family.name)}: its suits count "
+                         "in full; leave suits as 'real'")  # fmt: skip
     kernels = family.expected.get(reward, family.kernels)
     if suits == "canonical" and family.canonical is not None:
         view, find_move, action_of, _ = family.canonical

@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from platformdirs import user_config_path, user_data_path
+from pydantic import Field
 
-from crib_env.settings import Between
+from crib_env.settings import Whole
 
 APP = "crib-env"
 FASTEST, SLOWEST = 1, 9
-Speed = Annotated[int, Between(FASTEST, SLOWEST)]
+Speed = Annotated[Whole, Field(ge=FASTEST, le=SLOWEST)]
 
 
 @dataclass(frozen=True)

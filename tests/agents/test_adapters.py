@@ -106,7 +106,9 @@ def test_a_model_can_draw_and_says_by_which_chances() -> None:
 
 def test_a_model_of_another_games_observations_is_refused() -> None:
     agent = from_sb3(MADE["PPO"]())
-    with pytest.raises(ValueError, match="PPO does not play table_top: it plays hoyle"):
+    with pytest.raises(
+        ValueError, match="PPO does not play table_top or table_top_ship: it plays hoyle"
+    ):
         agent.act(views_of("table_top", 2), np.random.default_rng(1))
 
 

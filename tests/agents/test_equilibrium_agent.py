@@ -103,7 +103,9 @@ def test_it_plays_inside_the_batch() -> None:
 
 def test_where_it_has_no_strategy_it_says_so(agent: Equilibrium) -> None:
     views = np.zeros(1, dtype=find_family("table_top").view)
-    with pytest.raises(ValueError, match="equilibrium does not play table_top: it plays"):
+    with pytest.raises(
+        ValueError, match="equilibrium does not play table_top or table_top_ship: it plays"
+    ):
         agent.act(views, np.random.default_rng(1))
     rules = TwoHandRules.preset("five_card", flush_size=4)
     game = Game(rules, episode="deal", seed=1)

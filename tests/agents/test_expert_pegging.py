@@ -433,7 +433,9 @@ def test_what_it_does_not_play_is_refused() -> None:
         discarding[field] = getattr(PRESETS["hoyle"], field)
     with pytest.raises(ValueError, match=r"only pegs and cannot discard.*PhasedAgent"):
         PeggingExpert().act(discarding, np.random.default_rng(0))
-    with pytest.raises(ValueError, match=r"plays only two_hand, got views of fields cell"):
+    with pytest.raises(
+        ValueError, match=r"plays only hoyle or five_card, got views of fields cell"
+    ):
         PeggingExpert().act(np.zeros(1, dtype=[("cell", np.int64)]), np.random.default_rng(0))
 
 

@@ -289,7 +289,9 @@ def test_a_budget_it_has_not_is_refused(budget: Any) -> None:
 def test_views_it_cannot_play_are_refused() -> None:
     game = GameBatch("hoyle", 1, seed=1)
     game.reset()
-    with pytest.raises(ValueError, match="plays only table_top, got views of fields seat"):
+    with pytest.raises(
+        ValueError, match="plays only table_top or table_top_ship, got views of fields seat"
+    ):
         TableTopExpert().act(game.views(np.zeros(1, dtype=np.int64)), np.random.default_rng(0))
     table = GameBatch("table_top", 1, seed=1)
     table.reset()

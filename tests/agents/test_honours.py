@@ -97,7 +97,7 @@ def test_an_agent_plays_by_a_changed_field_or_is_refused(
     games.reset()
     rng = np.random.default_rng(1)
     if not plays(name, rules.family):
-        message = f"{name} does not play |the game {rules.family} has no expert"
+        message = f"{name} does not play |the game three_hand or four_hand has no expert"
         with pytest.raises(ValueError, match=message):
             games.ask(agent, games.running(), rng)
     elif {field, f"{rules.family}.{field}"} & PLAYED[name]:

@@ -219,7 +219,7 @@ def test_a_pair_that_is_none_is_refused(pair: list[str], message: str) -> None:
 def test_table_top_is_not_for_it() -> None:
     env = table_top_v0.raw_env()
     env.reset(seed=1)
-    with pytest.raises(ValueError, match="keeps_fives plays only two_hand, got views of"):
+    with pytest.raises(ValueError, match="keeps_fives plays only hoyle or five_card, got views of"):
         KeepsFives().act(np.array([env.view(0)]), np.random.default_rng(0))
 
 

@@ -50,9 +50,13 @@ def test_a_file_comes_back_as_it_was_saved(tmp_path: Path) -> None:
 
 
 def test_views_of_another_game_are_refused() -> None:
-    with pytest.raises(ValueError, match="learned does not play table_top: it plays hoyle"):
+    with pytest.raises(
+        ValueError, match="learned does not play table_top or table_top_ship: it plays hoyle"
+    ):
         actions_of(policy(), PRESETS["table_top"])
-    with pytest.raises(ValueError, match="learned does not play two_hand: it plays table_top"):
+    with pytest.raises(
+        ValueError, match="learned does not play hoyle or five_card: it plays table_top"
+    ):
         actions_of(policy("table_top"), HOYLE)
 
 

@@ -145,7 +145,7 @@ def test_games_whose_suits_count_in_full_have_no_canonical_cards() -> None:
         family_for("table_top", "points", "canonical")
     with pytest.raises(ValueError, match="suits must be 'real' or 'canonical', got 'canon'"):
         family_for("two_hand", "points", "canon")
-    with pytest.raises(ValueError, match="table_top has no canonical suits"):
+    with pytest.raises(ValueError, match="table_top or table_top_ship has no canonical suits"):
         canonical_views(np.zeros(1, dtype=find_family("table_top").view))
 
 

@@ -298,7 +298,7 @@ def test_a_file_for_one_seat_says_nothing_from_which_the_game_can_be_played_agai
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     paths = [tmp_path / f"{i}.html" for i in range(3)]
-    words = ["replay", "greedy", "random", "--no-opinions", "--game", "five", "--seats", "0"]
+    words = ["replay", "greedy", "random", "--no-opinions", "--env", "five_card_v0", "--seats", "0"]
     main([*words, "--seed", "98765", "--out", str(paths[0])])
     output = capsys.readouterr().out
     assert "Who guesses the seed 98765 sees every card" in output

@@ -9,13 +9,14 @@ import sys
 from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import pytest
 from crib_play.drill import drill
 from crib_play.drill.counting import hands_to_count
-from crib_play.drill.positions import MISTAKE, SECOND, exercises, find_kind
+from crib_play.drill.positions import KINDS, MISTAKE, SECOND, exercises
 from crib_play.preferences import Preferences, load_preferences, preferences_file, save_preferences
-from crib_play.table import GAMES, actions_of, table_game
+from crib_play.table import GAMES, TakesGame, actions_of, table_game
 from crib_play.table.advice import choices
 from crib_play.table.seating import sit_down
 from crib_play.terminal import play, watch
@@ -32,6 +33,16 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     return tmp_path
+
+
+FAMILIES = {"two_hand": "six_card_v0", "many_hand": "three_hand_v0", "table_top": "table_top_v0"}
+
+
+def named(game: str) -> dict[str, Any]:
+    """Return the settings that name a game of the tables on a command line."""
+    kind = GAMES[game]
+    return {"env": FAMILIES[kind.family.name], "rules": kind.rules, "players": kind.players,
+            "episode": kind.episode}  # fmt: skip
 
 
 def typing(monkeypatch: pytest.MonkeyPatch, words: Iterator[str]) -> None:
@@ -127,7 +138,9 @@ def test_where_choices_are_not_judged_a_sentence_says_so(
     player = Player(session, 0, Screen(1), Preferences(coach=True))
     player.play()
     output = capsys.readouterr().out
-    assert output.count("the game many_hand has no analysis of choices") == 4  # the last: no review
+    assert (
+        output.count("the game three_hand or four_hand has no analysis of choices") == 4
+    )  # the last: no review
     assert "you: a card discarded" in output
 
 
@@ -167,13 +180,13 @@ def test_ctrl_c_leaves_the_table(
         raise KeyboardInterrupt
 
     monkeypatch.setattr("builtins.input", interrupted)
-    play.run(play.Settings(game="five", seed=1, opponent="greedy"))
+    play.run(play.Settings(env="five_card_v0", seed=1, opponent="greedy"))
     assert "You leave the table." in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("game", GAMES)
 def test_watching(game: str, capsys: pytest.CaptureFixture[str]) -> None:
-    watch.run(watch.Settings("greedy", "rule_based", game=game, seed=1))
+    watch.run(watch.Settings("greedy", "rule_based", **named(game), seed=1))
     output = capsys.readouterr().out
     assert (" wins, 7 to " if game == "match" else " wins, ") in output.splitlines()[-1]
     assert output.endswith(" game points.\n") == (game == "match")
@@ -219,7 +232,16 @@ def crib(*words: str, typed: str = "", **changes: str | None) -> subprocess.Comp
 
 def test_the_command_in_a_pipe_without_a_home() -> None:
     nowhere: dict[str, str | None] = {"HOME": None, "XDG_CONFIG_HOME": "/proc/none", "TERM": "dumb"}
-    done = crib("play", "five", "--opponent", "greedy", "--keep", typed="hint\nkeep\n", **nowhere)
+    done = crib(
+        "play",
+        "--env",
+        "five_card_v0",
+        "--opponent",
+        "greedy",
+        "--keep",
+        typed="hint\nkeep\n",
+        **nowhere,
+    )
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.count("not saved") == 2
     assert "You leave the table." in done.stdout
@@ -241,7 +263,7 @@ def test_the_command_in_a_pipe_without_a_home() -> None:
 )
 def test_an_exercise_matters_and_is_the_same_for_the_same_seed(kind: str, game: str | None) -> None:
     def first(seed: int) -> tuple[str, list[object]]:
-        exercise = next(exercises(find_kind(kind), seed, game))
+        exercise = next(exercises(KINDS[kind], seed, table_game(game or KINDS[kind].game)))
         assert exercise.session.seat == exercise.seat
         best, second = exercise.choices[:2]
         assert best.win - second.win >= SECOND
@@ -256,7 +278,7 @@ def test_an_exercise_matters_and_is_the_same_for_the_same_seed(kind: str, game: 
 def test_a_drill_is_graded_and_the_score_kept(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    found = exercises(find_kind("discard"), 4)
+    found = exercises(KINDS["discard"], 4, table_game("six"))
     right = format_cards(actions_of(next(found).choices[0]))
     second = next(found)
     wrong = format_cards(actions_of(second.choices[-1]))
@@ -275,11 +297,11 @@ def test_a_drill_is_graded_and_the_score_kept(
 def test_counting_is_drilled_in_any_game(
     game: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    hands, again = (list(islice(hands_to_count(4, game), 3)) for _ in range(2))
+    hands, again = (list(islice(hands_to_count(4, table_game(game)), 3)) for _ in range(2))
     assert hands == again
     right, wrong = str(hands[0].points), str(hands[1].points + 3)
     typing(monkeypatch, iter(["many", right, wrong, "skip"]))
-    drill.run(drill.Settings("count", game=game, count=3, seed=4))
+    drill.run(drill.Settings("count", **named(game), count=3, seed=4))
     output = capsys.readouterr().out
     assert "Type a whole number of points" in output
     assert f"right: {hands[0].call}" in output
@@ -288,13 +310,35 @@ def test_counting_is_drilled_in_any_game(
 
 
 def test_what_cannot_be_drilled_is_refused_with_the_reason() -> None:
-    for kind, game, why in (
-        ("table-top", "three", "Three hands has no exercises in placing"),
-        ("discard", "ship", "Ship's variation has no exercises in discarding"),
-        ("counting", None, "discard, pegging, table-top, count"),
+    for words, why in (
+        ({"kind": "table-top", **named("three")}, "Three hands has no exercises in placing"),
+        ({"kind": "discard", **named("ship")}, "Ship's variation has no exercises in discarding"),
+        ({"kind": "counting"}, "'discard', 'pegging', 'table-top', 'count', got 'counting'"),
     ):
         with pytest.raises(ValueError, match=why):
-            drill.run(drill.Settings(kind, game=game, seed=1))
+            drill.run(drill.Settings(**words, seed=1))
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_environment_rules_players_and_episode_name_every_game_of_the_tables(game: str) -> None:
+    assert TakesGame(**named(game)).table_game() is GAMES[game]
+    assert TakesGame().table_game(game) is GAMES[game]
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        ({"env": "three_card_v0"}, "no environment is called 'three_card_v0': .*three_hand_v0"),
+        ({"players": 3}, "no table for hoyle, 3 players, game: .* hoyle, 2 players, match"),
+        ({"env": "table_top_v0", "episode": "match"}, "no table for table_top, match"),
+        ({"rules": "table_top"}, "no rules for this game are called 'table_top'"),
+    ],
+)
+def test_a_game_without_a_table_is_refused_with_those_that_have_one(
+    words: dict[str, Any], why: str
+) -> None:
+    with pytest.raises(ValueError, match=why):
+        TakesGame(**words).table_game()
 
 
 @pytest.mark.parametrize("name", ["positions", "asked"])

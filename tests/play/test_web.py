@@ -159,7 +159,7 @@ def test_where_choices_are_not_judged_the_coach_is_silent_and_says_why(
     monkeypatch.delitem(parts._parts, ("analysis", "many_hand"))
     browser = site.browser()
     shown = sit_down(browser, "three")
-    why = "the game many_hand has no analysis of choices"
+    why = "the game three_hand or four_hand has no analysis of choices"
     assert shown["unjudged"] == why
     advice = browser.get(f"/api/tables/{shown['table']}/advice")
     assert (advice.status_code, advice.json()["error"]) == (422, why)

@@ -4,53 +4,46 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import KW_ONLY, MISSING, fields
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 import pytest
-from crib_training import completion
+from annotated_types import Ge, Gt, Le
 from crib_training.command_line import COMMANDS, main, read, start
-from crib_training.reading import plain
+from crib_training.completion import script
+from pydantic import Field
+from pydantic.fields import FieldInfo
 
 from checkout import ROOT
+from commands import crib
+from crib_env.registration import ENVIRONMENTS
 from crib_env.settings import (
-    Between,
     Count,
+    File,
+    FileOrFolder,
     Folder,
     NewFile,
     NewFolder,
-    Positional,
     Seed,
-    check_file,
-    check_folder,
-    check_store_file,
-    countable,
-    exists,
-    finite,
-    is_file,
-    is_folder,
-    is_positional,
+    StoreFile,
+    checked_dataclass,
 )
 
 # Where sources lie, and from where their modules are named.
 SOURCES = {"training": "training", "play": "play", "docs": "", "benchmarks": ""}
-# Their values are checked where they are made; the rest of this file is about all others.
-CHECK_THEMSELVES = (
-    "crib_training.learn.deep_monte_carlo.settings", "crib_training.learn.ppo",
-    "crib_training.learn.distill", "crib_training.solve.settings",
-)  # fmt: skip
 
 
 def modules() -> Iterator[str]:
     """Yield the modules with settings that a command line gives."""
     for source, root in SOURCES.items():
         for path in sorted((ROOT / source).rglob("*.py")):
-            if re.search(r"^class Settings:", path.read_text(), re.MULTILINE):
+            if re.search(r"^class Settings\b", path.read_text(), re.MULTILINE):
                 yield ".".join(path.relative_to(ROOT / root).with_suffix("").parts)
 
 
@@ -61,17 +54,28 @@ def settings_of(module: str) -> Any:
     return import_module(module).Settings
 
 
-def declared(hint: Any) -> set[Any]:
-    """Return the checks that a type declares, those of its parts too."""
-    own = {test for test in getattr(hint, "__metadata__", ()) if callable(test)}
-    return own.union(*map(declared, (get_args(hint)[:1] if own else get_args(hint))))
+def declared(hint: Any) -> list[Any]:
+    """Return what a type declares beside its plain types, in its parts too."""
+    own = [one for part in getattr(hint, "__metadata__", ())
+           for one in (part.metadata if isinstance(part, FieldInfo) else [part])]  # fmt: skip
+    return own + [one for part in get_args(hint)[: 1 if own else None] for one in declared(part)]
+
+
+def plain(hint: Any) -> Any:
+    """Return a type without None and what is declared beside it."""
+    if get_origin(hint) is Annotated:
+        return plain(get_args(hint)[0])
+    if type(None) in get_args(hint):
+        return plain(get_args(hint)[0])
+    return hint
 
 
 def kinds(hint: Any) -> set[Any]:
     """Return the plain types that a type is made of."""
     if get_origin(hint) is Literal:
         return {Literal}
-    return set().union(*map(kinds, get_args(hint))) if get_args(hint) else {hint}
+    parts = get_args(hint)[:1] if get_origin(hint) is Annotated else get_args(hint)
+    return set().union(*map(kinds, parts)) if parts else {hint}
 
 
 def bad_words(hint: Any, folder: Path) -> Iterator[str]:
@@ -80,15 +84,21 @@ def bad_words(hint: Any, folder: Path) -> Iterator[str]:
     taken.touch()
     nowhere = str(folder / "no" / "where")
     of_paths = {
-        check_file: (str(folder), nowhere), check_store_file: (str(folder), str(taken / "x")),
-        check_folder: (str(taken), str(taken / "x")), is_file: (str(folder), nowhere),
-        is_folder: (str(taken), nowhere), exists: (nowhere,),
+        NewFile: (str(folder), nowhere), StoreFile: (str(folder), str(taken / "x")),
+        NewFolder: (str(taken), str(taken / "x")), File: (str(folder), nowhere),
+        Folder: (str(taken), nowhere), FileOrFolder: (nowhere,),
     }  # fmt: skip
-    for test in declared(hint):
-        if isinstance(test, Between):
-            yield from (str(test.most + 1), str(test.least if test.above else test.least - 1))
-        else:
-            yield from of_paths.get(test, ())
+    tests = declared(hint)
+    for kind, words in of_paths.items():
+        if kind.__metadata__[-1] in tests:
+            yield from words
+    for test in tests:
+        if isinstance(test, Le):
+            yield str(test.le + 1)
+        elif isinstance(test, Ge):
+            yield str(test.ge - 1)
+        elif isinstance(test, Gt):
+            yield str(test.gt)
     if int in kinds(hint):
         yield from ("x", "1.5", "nan", "1e22", "-1e22", "")
     if float in kinds(hint):
@@ -103,35 +113,40 @@ def test_a_wrong_value_of_any_setting_is_one_line_and_status_2(
 ) -> None:
     settings = settings_of(module)
     hints = get_type_hints(settings, include_extras=True)
-    needed = [f.name for f in fields(settings) if f.default is MISSING]
-    places = ["a" for name in needed if is_positional(hints[name])]
+    needed = [f for f in fields(settings) if f.default is MISSING]
+    places = {f.name: get_args(hints[f.name])[0] if kinds(hints[f.name]) == {Literal} else "a"
+              for f in needed if not f.kw_only}  # fmt: skip
+    by_name = [f"--{f.name.replace('_', '-')}={tmp_path / 'new'}" for f in needed if f.kw_only]
     for name, hint in hints.items():
-        if is_positional(hint):
+        if name == "_":
             continue
         option = "--" + name.replace("_", "-")
         for word in bad_words(hint, tmp_path):
-            many = len(get_args(plain(hint))) if get_origin(plain(hint)) is tuple else 1
-            words = [option, *[word] * many] if ... not in get_args(plain(hint)) else [option, word]
+            several = get_origin(plain(hint)) is tuple and ... not in get_args(plain(hint))
+            words = [f"{option}={word}"] * (len(get_args(plain(hint))) if several else 1)
+            given = [one for one in by_name if not one.startswith(option)]
             with pytest.raises(SystemExit) as end:
-                read(settings, [*places, *words], "crib test")
+                read(settings, [*([] if name in places else places.values()), *given, *words], "x")
             assert end.value.code == 2, (option, word)
             message = capsys.readouterr().err
-            assert message.startswith(f"error: {option}: "), (word, message)
+            assert re.match(rf"error: {option}(:| must be) ", message), (word, message)
             assert message.count("\n") == 1
+            shown = word if "must be" in message else ""
+            assert shown in message or float(shown) == float(message.split("got ")[1].split(";")[0])
 
 
-@pytest.mark.parametrize("module", [name for name in MODULES if name not in CHECK_THEMSELVES])
+@pytest.mark.parametrize("module", MODULES)
 def test_every_number_and_path_declares_what_it_may_be(module: str) -> None:
     hints = get_type_hints(settings_of(module), include_extras=True)
     bare = [
         name
         for name, hint in hints.items()
-        if kinds(hint) & {int, float, Path} and not declared(hint) - {countable, finite}
+        if kinds(hint) & {int, float, Path} and not declared(hint)
     ]
     assert not bare
 
 
-@dataclass(frozen=True)
+@checked_dataclass(frozen=True)
 class Toy:
     """A toy.
 
@@ -139,7 +154,8 @@ class Toy:
 
     Attributes:
         first: who begins, at 100 %.
-        rest, more: what
+        rest: others.
+        more: what
             follows.
         seed: of it.
         share: from 0 to 1.
@@ -151,11 +167,13 @@ class Toy:
         folder: one that is there.
     """
 
-    first: Positional[str]
-    rest: Positional[tuple[str, ...]] = ()
-    more: str | None = "some"
+    first: str
+    rest: tuple[str, ...] = ()
+    _: KW_ONLY
+    more: str = "some"
     seed: Seed = 1
-    share: Annotated[float, Between(0, 1)] | None = None
+    share: Annotated[float, Field(ge=0, le=1)] | None = None
+    rate: Annotated[float, Field(gt=0)] = 1.0
     wanted: bool = True
     seeds: tuple[Seed, ...] = (1,)
     pair: tuple[Count, Count] = (1, 2)
@@ -174,11 +192,13 @@ class Toy:
     [
         ("a", {}),
         ("a b c --seed 5", {"rest": ("b", "c"), "seed": 5}),
-        ("a --seed=1e6 --more None", {"seed": 1_000_000, "more": None}),
+        ("a --seed=1e6 --more x", {"seed": 1_000_000, "more": "x"}),
         ("a --seed 2.5e5 --share 3e-4", {"seed": 250_000, "share": 3e-4}),
         ("--no-wanted a --share 0.5", {"wanted": False, "share": 0.5}),
         ("a --seeds 1 2 3 --pair 3 1_000", {"seeds": (1, 2, 3), "pair": (3, 1000)}),
         ("a --kind None", {"kind": None}),
+        ("a --wanted=no", {"wanted": False}),
+        ("--first a --rest b c", {"rest": ("b", "c")}),
         ("a --kind b --share None", {"kind": "b"}),
         ("a --seed 9223372036854775807", {"seed": 2**63 - 1}),
     ],
@@ -190,21 +210,30 @@ def test_words_become_settings(words: str, changed: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        ("", "required: FIRST; see crib toy --help"),
-        ("a --seed", "--seed: expected one argument; see crib toy --help"),
-        ("a --seed -1", "--seed: -1 is not a whole number from 0 to 9,223,372,036,854,775,807"),
-        ("a --seed 9223372036854775808", "--seed: 9223372036854775808 is not a whole number"),
-        ("a --seed 1.55e1", "--seed: '1.55e1' is not a whole number"),
-        ("a --seed x", "--seed: 'x' is not a whole number; see crib toy --help"),
-        ("a --seeds 1 -2", "--seeds: -2 is not a whole number from 0"),
-        ("a --seeds", "--seeds: expected at least one argument"),
-        ("a --pair 1", "--pair: expected 2 arguments"),
-        ("a --share nan", "--share: nan is not a number from 0 to 1"),
-        ("a --kind c", "--kind: 'c' is none of None, a, b"),
+        ("", "FIRST is missing; see crib toy --help"),
+        ("a --seed", "5,807, got ''; see crib toy --help"),
+        (
+            "a --seed -1",
+            "--seed must be a whole number from 0 to 9,223,372,036,854,775,807, got -1",
+        ),
+        ("a --seed 9223372036854775808", "5,807, got 9223372036854775808; see crib toy --help"),
+        ("a --seed 1.55e1", "--seed must be a whole number from 0 to "),
+        ("a --seed 1.5", "5,807, got '1.5'; see crib toy --help"),
+        ("a --seed x", "5,807, got 'x'; see crib toy --help"),
+        ("a --seed 1 --seed 2", "Parameter --seed specified multiple times"),
+        ("a --seeds 1 -2", "--seeds must be a tuple, each a whole number from 0 to "),
+        ("a --seeds", "--seeds must be a tuple, each a whole number from 0 to "),
+        ("a --pair 1", "--pair must be a tuple of 2, each a whole number from 1 to"),
+        ("a --pair 1 0", "--pair must be a tuple of 2, each a whole number from 1 to"),
+        ("a --share nan", "--share must be a number from 0 to 1 or None, got nan"),
+        ("a --rate inf", "--rate must be a finite number above 0, got inf; see crib toy --help"),
+        ("a --rate 0", "--rate must be a finite number above 0, got 0.0"),
+        ("a --kind c", "--kind must be one of 'a', 'b' or None, got 'c'"),
+        ("a --kin b", "Unknown option: --kin. Did you mean --kind?"),
         ("a --out no/where", "--out: there is no folder no to write where to"),
         ("a --folder nowhere", "--folder: there is no nowhere"),
-        ("a --sed 1", "there is no option --sed; did you mean '--seed'?; see crib toy --help"),
-        ("a --wanted=no", "ignored explicit argument 'no'"),
+        ("a --sed 1", "Unknown option: --sed. Did you mean --seed?; see crib toy --help"),
+        ("a --wanted=maybe", "--wanted must be True or False, got 'maybe'"),
         ("a --seed 13", "seed 13 brings no luck"),  # of the settings' own
     ],
 )
@@ -227,14 +256,53 @@ def test_the_documentation_of_settings_is_their_help(capsys: pytest.CaptureFixtu
     with pytest.raises(SystemExit) as end:
         read(Toy, ["--help"], "crib toy")
     assert end.value.code == 0
-    output = " ".join(capsys.readouterr().out.split())
-    assert output.startswith("usage: crib toy [OPTIONS] FIRST REST A toy. Several lines.")
+    output = " ".join(re.sub("[│╭╮╰╯─]", "", capsys.readouterr().out).split())
+    assert output.startswith("Usage: crib toy [OPTIONS] FIRST [ARGS] A toy. Several lines.")
     for words in (
-        "FIRST who begins, at 100 %.", "--more STR what follows. (default: some)",
-        "--seed INT of it. (default: 1)", "--wanted, --no-wanted whether; with a colon: this.",
-        "--pair INT INT two. (default: 1 2)", "--kind {a,b} a or b.", "--out PATH a file.",
+        "FIRST --first who begins, at 100 %. [required]", "REST --rest others.",
+        "--more STR what follows. [default: some]", "--seed INT of it. [default: 1]",
+        "--wanted --no-wanted whether; with a colon: this.", "--pair INT INT two.",
+        "--kind CHOICE a or b. [choices: a, b] [default: a]", "--out PATH a file.",
     ):  # fmt: skip
         assert words in output
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (
+            "--versoin",
+            "no command is called '--versoin': see crib --help; did you mean '--version'?",
+        ),
+        ("trian", "no command is called 'trian': see crib --help; did you mean 'train'?"),
+        ("train --metod ppo", "Unknown option: --metod. Did you mean --method?"),
+        ("train --method pp", "no method is called 'pp': choose from "),
+    ],
+)
+def test_a_slip_leads_to_the_nearest_word(words: str, says: str) -> None:
+    status, out, errors = crib(*words.split())
+    assert (status, out, errors.count("\n")) == (2, "", 1)
+    assert says in errors
+
+
+def test_help_is_a_command_too() -> None:
+    assert crib("help") == crib("--help") == crib()
+    assert crib("help", "evaluate") == crib("evaluate", "--help")
+
+
+IMPORTED = """
+import importlib, pkgutil, sys
+import crib_env
+for module in pkgutil.iter_modules(crib_env.__path__, "crib_env."):
+    if module.name != "crib_env.settings":
+        importlib.import_module(module.name)
+print(sorted({"pydantic", "cyclopts"} & sys.modules.keys()))
+"""
+
+
+def test_the_environments_import_nothing_of_the_command_line() -> None:
+    done = subprocess.run([sys.executable, "-c", IMPORTED], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "[]\n"), done.stderr
 
 
 # --- the base install ---------------------------------------------------------------------------
@@ -244,7 +312,9 @@ BASE = """
 import contextlib, io, json, sys
 BASE = {"numpy", "numba", "llvmlite", "gymnasium", "pettingzoo", "cloudpickle",
         "farama_notifications", "typing_extensions", "crib_env", "crib_agents", "crib_play",
-        "crib_training"}
+        "crib_training", "cyclopts", "attr", "attrs", "docstring_parser", "rich", "rich_rst",
+        "markdown_it", "mdurl", "pygments", "pydantic", "pydantic_core", "annotated_types",
+        "typing_inspection"}
 class Missing:
     def find_spec(self, name, path=None, target=None):
         top = name.partition(".")[0]
@@ -300,7 +370,7 @@ def test_in_the_base_install_a_command_works_or_names_the_extra_it_needs(tmp_pat
     for words in helps:
         status, shown, errors = ran[words]
         assert (status, errors) == (0, ""), words
-        assert shown.startswith("usage: crib") or words.split()[0] in NEED_AN_EXTRA
+        assert shown.lower().startswith("usage: crib") or words.split()[0] in NEED_AN_EXTRA
     for words, says in WORK.items():
         status, shown, errors = ran[words]
         assert status == 0, errors
@@ -323,24 +393,52 @@ def test_warmup_knows_its_agents_before_it_compiles(capsys: pytest.CaptureFixtur
     assert "no agent is called 'nobody'" in captured.err
 
 
-@pytest.mark.parametrize(
-    ("typed", "offered"),
-    [
-        (["crib", "ev"], {"evaluate"}),
-        (["crib", "evaluate", "--pa"], {"--pairs"}),
-        (["crib", "train", "--times"], {"--timesteps"}),
-        (["crib", "evaluate", "exp"], {"expert"}),
-    ],
-)
-def test_bash_completes_commands_options_and_agents(typed: list[str], offered: set[str]) -> None:
-    words = " ".join(f"'{word}'" for word in typed)
-    request = f"COMP_WORDS=({words}); COMP_CWORD={len(typed) - 1}; _crib; echo ${{COMPREPLY[@]}}"
-    done = subprocess.run(["bash", "-c", completion.script("bash") + request],
+# --- completion ---------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def scripts() -> dict[str, str]:
+    return {"bash": script("bash"), "zsh": script("zsh"), "fish": script("fish")}
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_completion_parses_and_names_every_command(
+    shell: str, scripts: dict[str, str], tmp_path: Path
+) -> None:
+    assert all(name in scripts[shell] for name in (*COMMANDS, *ENVIRONMENTS, "selfplay_ppo"))
+    if shutil.which(shell) is None:
+        pytest.skip(f"{shell} is not installed")
+    (tmp_path / "script").write_text(scripts[shell])
+    subprocess.run([shell, "-n", tmp_path / "script"], check=True)
+
+
+TYPED = [
+    ("crib ev", {"evaluate"}),
+    ("crib evaluate --pa", {"--pairs"}),
+    ("crib train --times", {"--timesteps"}),
+    ("crib evaluate exp", {"expert"}),
+    ("crib evaluate --env four", {"four_hand_v0"}),
+    ("crib train --env six", {"six_card_v0"}),
+    ("crib train --method sel", {"selfplay_ppo"}),
+]
+
+
+@pytest.mark.parametrize(("typed", "offered"), TYPED)
+def test_bash_completes_commands_options_and_names(
+    typed: str, offered: set[str], scripts: dict[str, str]
+) -> None:
+    words = typed.split()
+    request = (f"COMP_WORDS=({typed}); COMP_CWORD={len(words) - 1}; _crib crib {words[-1]} "
+               f"{words[-2]}; echo ${{COMPREPLY[@]}}")  # fmt: skip
+    done = subprocess.run(["bash", "-c", f"{scripts['bash']}\n{request}"],
                           capture_output=True, text=True, check=True)  # fmt: skip
     assert set(done.stdout.split()) == offered
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_a_completion_names_every_command(shell: str) -> None:
-    text = completion.script(shell)
-    assert all(name in text for name in COMMANDS)
+@pytest.mark.skipif(shutil.which("fish") is None, reason="fish is not installed")
+@pytest.mark.parametrize(("typed", "offered"), TYPED)
+def test_fish_completes_them(typed: str, offered: set[str], scripts: dict[str, str]) -> None:
+    request = f"{scripts['fish']}\ncomplete -C '{typed}'"
+    done = subprocess.run(["fish", "--no-config", "-c", request],
+                          capture_output=True, text=True, check=True)  # fmt: skip
+    assert {line.split("\t")[0] for line in done.stdout.splitlines()} >= offered

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -64,7 +65,7 @@ LACKING = {
     ),
     "greedy": (
         lambda: find_agent("greedy").act(views(), RNG),
-        "greedy plays only two_hand, many_hand, table_top",
+        "greedy plays only hoyle or five_card or three_hand",
     ),
     "analysis": (lambda: analyze(views()), "the game toy has no analysis"),
     "weights": (lambda: find_learned("toy"), "learned agent plays .two_hand, table_top, many"),
@@ -154,3 +155,10 @@ def test_our_families_have_every_part(kind: str) -> None:
 def test_a_part_of_no_kind_is_refused() -> None:
     with pytest.raises(ValueError, match=r"a part is one of .*table.*, got 'tables'"):
         parts.add_parts("tables", toy=None)
+
+
+def test_a_rule_named_as_something_of_the_state_is_refused() -> None:
+    family = find_family("two_hand")
+    rules = np.dtype([*family.rules.descr, ("go", np.int64)])
+    with pytest.raises(ValueError, match="the name of one of the state's, go: choose another"):
+        replace(family, rules=rules)

@@ -177,7 +177,9 @@ def test_a_folder_that_cannot_be_written_is_found_out_before_the_work_starts(
 
 def test_a_game_nothing_learns_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parts, "_parts", {})
-    with pytest.raises(ValueError, match="the game two_hand has no self-play for deep Monte Carlo"):
+    with pytest.raises(
+        ValueError, match="the game hoyle or five_card has no self-play for deep Monte Carlo"
+    ):
         Training(small(tmp_path))
 
 

@@ -167,7 +167,8 @@ def test_one_flag_says_whether_luck_is_taken_out(
     with pytest.raises(SystemExit):
         main([command, "--help"])
     output = capsys.readouterr().out
-    assert "--adjust {auto,always,never}" in output
+    assert "--adjust CHOICE" in output
+    assert "[choices: auto, always, never]" in " ".join(re.sub("│", "", output).split())
     assert not re.search("--adjusted|--plain|--no-no-", output)
 
 

@@ -166,8 +166,11 @@ def test_ppo_goes_on_in_its_own_folder_alone(tmp_path: Path) -> None:
         ppo.train(small_ppo(tmp_path))
     ppo.train(small_ppo(tmp_path, resume=tmp_path, trust=True))
     ppo.train(small_ppo(tmp_path, resume=tmp_path / MODEL, trust=True))
+    with pytest.raises(ValueError, match=f"resume: there is no {tmp_path}/new/{MODEL}"):
+        small_ppo(tmp_path / "new", resume=tmp_path / "new" / MODEL, trust=True)
+    (tmp_path / "new").mkdir()
     with pytest.raises(ValueError, match=f"no run to resume in {tmp_path}/new: it has no mod"):
-        ppo.train(small_ppo(tmp_path / "new", resume=tmp_path / "new" / MODEL, trust=True))
+        ppo.train(small_ppo(tmp_path / "new", resume=tmp_path / "new", trust=True))
 
 
 @pytest.mark.usefixtures("small_deck")

@@ -141,7 +141,7 @@ def test_the_command_line_refuses_them_in_one_line_before_any_work(
         start(kind, work, words, "crib")
     message = capsys.readouterr().err
     assert (end.value.code, message.count("\n")) == (2, 1)
-    assert f"{words[0]}: " in message
+    assert f"{words[0]} must be " in message
 
 
 def test_what_is_usual_is_taken() -> None:

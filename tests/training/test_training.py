@@ -237,32 +237,33 @@ def test_evaluate_writes_a_replay_too(tmp_path: Path) -> None:
      ("evaluate greedy random --env whist_v0", 2, "no environment is called 'whist_v0'"),
      ("evaluate greedy random --env six_card", 2, "did you mean 'six_card_v0'?"),
      ("evaluate greedy random --rules table_top", 2, "no rules for this game"),
-     ("evaluate greedy random --pairs 0", 2, "--pairs: 0 is not a whole number from 1"),
-     ("evaluate greedy random --pairs x", 2, "--pairs: 'x' is not a whole number"),
-     ("evaluate greedy random --pears 1", 2, "no option --pears; did you mean '--pairs'?"),
-     ("evaluate greedy", 2, "required: SECOND; see crib evaluate --help"),
+     ("evaluate greedy random --pairs 0", 2, "--pairs must be a whole number from 1 to "),
+     ("evaluate greedy random --pairs x", 2, "1,000,000,000, got 'x'; see crib evaluate --help"),
+     ("evaluate greedy random --pears 1", 2, "Unknown option: --pears. Did you mean --pairs?"),
+     ("evaluate greedy", 2, "SECOND is missing; see crib evaluate --help"),
      ("evaluate greedy random --players 4", 2, "six_card_v0 has 2 players, got players=4"),
-     ("evaluate greedy random --seed -1", 2, "--seed: -1 is not a whole number from 0"),
+     ("evaluate greedy random --seed -1", 2, "--seed must be a whole number from 0 to "),
      ("evaluate greedy random --pairs 1 --json no/folder", 2, "--json: there is no folder no"),
      ("evaluate greedy failing_agents:Cheats --pairs 9", 1, "'cheats' failed: 99 is not an action"),
      ("evaluate greedy failing_agents:Raises --pairs 9", 1, "KeyError: 'no book move'"),
-     ("play bridge", 2, "no game is called 'bridge': choose from six"),
-     ("play six --opponent exprt", 2, "did you mean 'expert'?"),
-     ("play six --seat 2", 2, "seat must be from 0 to 1"),
-     ("play six --partner greedy", 2, "with two players nobody has a partner"),
-     ("play six --speed 0", 2, "--speed: 0 is not a whole number from 1 to 9"),
-     ("drill bidding", 2, "choose from discard, pegging, table-top"),
-     ("drill discard --game table-top", 2, "no exercises in discarding"),
-     ("drill discard --count 0", 2, "--count: 0 is not a whole number from 1 to 1,000"),
+     ("play bridge", 2, "nothing takes 'bridge'; see crib play --help"),
+     ("play --env bridge", 2, "no environment is called 'bridge': choose from six_card_v0"),
+     ("play --opponent exprt", 2, "did you mean 'expert'?"),
+     ("play --seat 2", 2, "seat must be from 0 to 1"),
+     ("play --partner greedy", 2, "with two players nobody has a partner"),
+     ("play --speed 0", 2, "--speed must be a whole number from 1 to 9 or None, got 0"),
+     ("drill bidding", 2, "one of 'discard', 'pegging', 'table-top', 'count', got 'bidding'"),
+     ("drill discard --env table_top_v0", 2, "no exercises in discarding"),
+     ("drill discard --count 0", 2, "--count must be a whole number from 1 to 1,000, got 0"),
      ("watch greedy nobody", 2, "no agent is called 'nobody'"),
-     ("web --port 65536", 2, "--port: 65536 is not a whole number from 0 to 65,535"),
-     ("web --keep-days -1", 2, "--keep-days: -1 is not a whole number from 0"),
+     ("web --port 65536", 2, "--port must be a whole number from 0 to 65,535, got 65536"),
+     ("web --keep-days -1", 2, "--keep-days must be a whole number from 0 to "),
      ("replay greedy greedy --out none/x.html", 2, "there is no folder none to write"),
      ("exploit greedy --env table_top_v0", 2, "exploit knows deals for two hands"),
      ("exploit greedy --env six_card_v0 --abstraction 1", 2, "is for deals of five cards"),
      ("exploit greedy --max-queries 9", 2, "abstraction is for deals of five cards"),
      ("exploit greedy --env six_card_v0 --fallback random", 2, "fallback needs max_queries"),
-     ("exploit greedy --hands 1", 2, "--hands: 1 is not a whole number from 0"),
+     ("exploit greedy --hands 1", 2, "--hands must be 0, or 2 or more"),
      ("exploit nobody", 2, "no agent is called 'nobody'"),
      ("analyze 5H 5D", 2, "6 cards dealt, got 2"),
      ("analyze 6D 4S 9C --discarded KC", 2, "both --discarded and --starter"),
@@ -272,7 +273,7 @@ def test_evaluate_writes_a_replay_too(tmp_path: Path) -> None:
      ("analyze 5H 5D JC 4S 6S KH --scores 0 130", 2, "0 to 120"),
      ("solve --env six_card_v0 --refine 5 --out run", 2, "refine must be"),
      ("solve --env table_top_v0 --out run", 2, "choose five_card_v0 or six_card_v0"),
-     ("solve --iterations 0 --out run", 2, "--iterations: 0 is not a whole number from 1"),
+     ("solve --iterations 0 --out run", 2, "--iterations must be a whole number from 1 to "),
      ("solve --resume . --out run", 2, "no run to resume"),
      ("bench --quick --only hands --out no/x.md", 2, "there is no folder no to write x.md to"),
      ("evaluate greedy failing_agents:Exits --pairs 9", 1, "'exits' failed: SystemExit: 4"),
@@ -281,16 +282,16 @@ def test_evaluate_writes_a_replay_too(tmp_path: Path) -> None:
      ("evaluate greedy random --adjust never --no-duplicate", 2, "leave --adjust never out"),
      ("evaluate greedy random --env table_top_v0 --adjust always", 2,
       "luck is not known of games by the rules table_top"),
-     ("solve --refine -1 --out run", 2, "--refine: -1 is not a whole number from 0"),
+     ("solve --refine -1 --out run", 2, "--refine must be a whole number from 0 to "),
      ("tournament greedy", 2, "needs two agents or more"),
-     ("tournament greedy random --workers -1", 2, "--workers: -1 is not a whole number from 0"),
+     ("tournament greedy random --workers -1", 2, "--workers must be a whole number from 0 to "),
      ("train --env six_card", 2, "did you mean 'six_card_v0'?"),
      ("train --env six", 2, "did you mean 'six_card_v0'?"),
      ("train --method guess", 2, "no method is called 'guess'"),
      ("train --method deep_monte_carl", 2, "did you mean 'deep_monte_carlo'?"),
      ("train --method ppo --reward pionts", 2,
-      "--reward: 'pionts' is none of None, expected, expected_at_show, points, win; did you mean "
-      "'points'?"),
+      "--reward must be one of 'expected', 'expected_at_show', 'points', 'win' or None, got "
+      "'pionts'; did you mean 'points'?"),
      ("distill --eval-opponents gredy", 2, "did you mean 'greedy'?"),
      ("tournament greedy random --episode gmae", 2, "did you mean 'game'?"),
      ("tournament greedy random --anchor gredy", 2, "did you mean 'greedy'?"),
@@ -339,14 +340,15 @@ def test_help_comes_at_once_and_without_what_trains() -> None:
     )  # fmt: skip
     for name in COMMANDS:
         assert f"  {name} " in run.stdout
-    assert not re.search(r"\| +(torch|numba|numpy|argparse)$", run.stderr, re.MULTILINE)
+    slow = r"\| +(torch|numba|numpy|argparse|cyclopts|pydantic)$"
+    assert not re.search(slow, run.stderr, re.MULTILINE)
 
 
 def test_every_command_has_help() -> None:
     for name in COMMANDS:
         run = crib(name, "--help")
         assert run.returncode == 0, run.stderr
-        assert "usage: " in run.stdout, name
+        assert "usage: " in run.stdout.lower(), name
 
 
 def test_without_a_checkout_the_benchmarks_are_not_there(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import KW_ONLY, asdict, fields
 from typing import Any, Literal
 
 import numpy as np
@@ -24,20 +24,22 @@ from crib_agents.analyze.choices import Choice
 
 from crib_env.game import Game
 from crib_env.policy import Views
-from crib_env.settings import CountOrNone, Positional
+from crib_env.settings import CountOrNone, checked_dataclass
 from crib_training.evaluation.markdown import padded, widths_of
+from crib_training.loading import find_game
 
 Pair = tuple[CountOrNone, CountOrNone]
 
 
-@dataclass(frozen=True)
+@checked_dataclass(frozen=True)
 class Settings:
     """Show the value of every choice in a position, best first.
 
     Attributes:
         cards: the cards held, such as "5H 5D JC 4S 6S KH"; at Table Top the card in turn.
         scores: this side's score and the other's.
-        rules: a preset; by default hoyle, with layout table_top.
+        env: the environment; by default six_card_v0, with layout table_top_v0.
+        rules: a preset other than the environment's own, or a preset with changes.
         episode: what is at stake.
         dealer: this seat deals (six and five cards).
         match_score: game points won, this seat's and the other's, in a match (six and five cards).
@@ -54,8 +56,10 @@ class Settings:
         json: print JSON instead of a table.
     """
 
-    cards: Positional[tuple[str, ...]] = ()
+    cards: tuple[str, ...] = ()
+    _: KW_ONLY
     scores: Pair = (0, 0)
+    env: str | None = None
     rules: str | None = None
     episode: Literal["deal", "game", "match"] = "game"
     dealer: bool = False
@@ -99,7 +103,8 @@ def position(settings: Settings) -> Views:
     cards = " ".join(settings.cards)  # in quotes or not
     common: dict[str, Any] = {
         "dealer": settings.dealer, "scores": settings.scores,
-        "match_score": settings.match_score, "rules": settings.rules or "hoyle",
+        "match_score": settings.match_score,
+        "rules": find_game(settings.env or "six_card_v0", settings.rules)[1],
         "episode": settings.episode,
     }  # fmt: skip
     if settings.discarded is None and settings.starter is None and settings.pile is None:
@@ -131,7 +136,8 @@ def _at_table_top(settings: Settings, layout: str) -> Views:
     return layout_view(
         layout, " ".join(settings.cards), rows=not settings.columns, crib=settings.crib,
         partners_crib=settings.partners_crib, others_crib=settings.others_crib,
-        players=settings.players, scores=settings.scores, rules=settings.rules or "table_top",
+        players=settings.players, scores=settings.scores,
+        rules=find_game(settings.env or "table_top_v0", settings.rules)[1],
         episode="round" if settings.episode == "deal" else settings.episode,
     )  # fmt: skip
 

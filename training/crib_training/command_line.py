@@ -60,10 +60,10 @@ S = TypeVar("S")
 def main(words: Sequence[str] | None = None) -> None:
     """Run the command `crib`."""
     given = sys.argv[1:] if words is None else list(words)
-    if not given or given[0] in ("-h", "--help"):
+    if not given or given[0] in ("-h", "--help") or given == ["help"]:
         print(usage())
         return
-    name, *rest = given
+    name, *rest = [*given[1:2], "--help"] if given[0] == "help" else given
     if name == "--version":
         from crib_env import __version__
 
@@ -76,11 +76,11 @@ def main(words: Sequence[str] | None = None) -> None:
         if name not in COMMANDS:
             from crib_env.errors import nearest
 
-            meant = nearest(name, COMMANDS)
+            meant = nearest(name, [*COMMANDS, "--help", "--version"])
             raise ValueError(f"no command is called {name!r}: see crib --help{meant}")
         sys.path.append(os.getcwd())  # as `python -m` would: an agent's class may lie here
         module = import_module(COMMANDS[name][0])
-        if hasattr(module, "Settings"):
+        if hasattr(module, "run"):
             start(module.Settings, module.run, rest, f"crib {name}", extra)
         else:  # it reads its words by itself
             module.main(rest)
@@ -122,9 +122,9 @@ def start(
 
 def read(settings: type[S], words: Sequence[str] | None, program: str) -> S:
     """Return settings as the words give them; exit with their help or with what is wrong."""
-    from crib_training.reading import read_settings
-
     with one_line():
+        from crib_training.reading import read_settings
+
         return read_settings(settings, sys.argv[1:] if words is None else words, program)
 
 

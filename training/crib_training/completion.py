@@ -1,37 +1,30 @@
 """`crib completion`: what a shell needs to complete the words of `crib`.
 
-The script holds the commands and their options as they are now, so completing starts no Python.
+The script holds the commands, their options and names as they are now: completing starts no Python.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import Any, Literal, get_type_hints
+from inspect import Signature, signature
+from typing import Any, Literal, get_origin, get_type_hints
+
+from cyclopts import App
 
 from crib_env.policy import agent_names
-from crib_env.settings import Positional, is_positional, option
+from crib_env.registration import ENVIRONMENTS
+from crib_env.settings import checked_dataclass
 from crib_training.command_line import COMMANDS
+from crib_training.reading import app_of
 
-BASH = """\
-_crib() {{
-    local now=${{COMP_WORDS[COMP_CWORD]}} words
-    case $COMP_CWORD:${{COMP_WORDS[1]}}:$now in
-        1:*) words="{commands}" ;;
-{cases}
-        *) words="{agents}" ;;
-    esac
-    COMPREPLY=($(compgen -W "$words" -- "$now"))
-}}
-complete -o default -F _crib crib
-"""
-ZSH = "#compdef crib\nautoload -U +X bashcompinit && bashcompinit\n"
-FISH = "complete -c crib -n '{when}' -a '{words}' -d '{says}'"
+# Settings that name an agent.
+AGENTS = ("agent", "agents", "first", "second", "opponent", "partner")
 
 
-@dataclass(frozen=True)
+@checked_dataclass(frozen=True)
 class Settings:
-    """Print a script by which a shell completes commands, options and the names of agents.
+    """Print a script by which a shell completes commands, options and names.
 
     bash: crib completion bash > ~/.local/share/bash-completion/completions/crib
     zsh: crib completion zsh > a file _crib in a folder of fpath
@@ -41,45 +34,60 @@ class Settings:
         shell: which shell
     """
 
-    shell: Positional[Literal["bash", "zsh", "fish"]]
+    shell: Literal["bash", "zsh", "fish"]
 
 
-def options_of(module: str) -> list[str]:
-    """Return the options of a command; ``--help`` alone where it lacks an extra."""
-    found = {"--help": None}
-    try:
-        command: Any = import_module(module)
-        methods = getattr(command, "METHODS", {})
-        kinds = [import_module(path).Settings for path in methods.values()] or [command.Settings]
-    except (ModuleNotFoundError, AttributeError):
-        return list(found)
-    if methods:
-        found[command.OPTION] = None
+def offer(kinds: Sequence[type[Any]], **names: tuple[str, ...]) -> Callable[..., None]:
+    """Return a command with the settings of all kinds, which offers names for some of them."""
+
+    def command(**given: Any) -> None:
+        """Stand for the command: it is never called."""
+
+    parameters: dict[str, Any] = {}
+    hints: dict[str, Any] = {}
     for kind in kinds:
-        hints = get_type_hints(kind, include_extras=True)
-        for field in fields(kind):
-            if not is_positional(hints[field.name]):
-                found[option(field.name, hints[field.name])] = None
-    return list(found)
+        parameters |= signature(kind).parameters
+        hints |= get_type_hints(kind, include_extras=True)
+    for name, choices in names.items():
+        if name in hints:
+            one = Literal[choices]  # type: ignore[valid-type]
+            hints[name] = tuple[one, ...] if get_origin(hints[name]) is tuple else one
+    ordered = sorted(parameters.values(), key=lambda one: (one.kind, one.default is not one.empty))
+    command.__signature__ = Signature(ordered)  # type: ignore[attr-defined]
+    command.__annotations__ = {name: hints[name] for name in parameters}
+    return command
 
 
-def script(shell: str) -> str:
-    """Return the script for a shell: ``"bash"``, ``"zsh"`` or ``"fish"``."""
-    options = {name: " ".join(options_of(module)) for name, (module, _) in COMMANDS.items()}
-    agents = " ".join(agent_names())
-    if shell == "fish":
-        lines = ["complete -c crib -n __fish_use_subcommand -f"]
-        for name, (_, says) in COMMANDS.items():
-            lines.append(FISH.format(when="__fish_use_subcommand", words=name, says=says))
-            seen = f"__fish_seen_subcommand_from {name}"
-            lines.append(FISH.format(when=seen, words=options[name], says=""))
-        lines.append(FISH.format(when="not __fish_use_subcommand", words=agents, says="agent"))
-        return "\n".join(lines) + "\n"
-    cases = "\n".join(f'        *:{name}:-*) words="{words}" ;;' for name, words in options.items())
-    bash = BASH.format(commands=" ".join(COMMANDS), cases=cases, agents=agents)
-    return (ZSH if shell == "zsh" else "") + bash
+def whole_app() -> App:
+    """Return all commands as one; those whose extra is not installed without their options."""
+    crib = app_of("crib")
+    agents = tuple(agent_names())
+    for name, (module, says) in COMMANDS.items():
+        command = app_of(name, says=says)
+        crib.command(command)
+        try:
+            found: Any = import_module(module)
+        except ModuleNotFoundError:
+            continue
+        names = {"env": tuple(ENVIRONMENTS)} | dict.fromkeys(AGENTS, agents)
+        kinds = [found.Settings] if hasattr(found, "Settings") else []
+        if name == "train":
+            kinds = [import_module(path).Settings for path in found.METHODS.values()]
+            names["method"] = tuple(found.METHODS)
+        for table in found.SCRIPTS if name == "tables" else ():
+            one = import_module(found.module_of(table)).Settings
+            command.command(app_of(table, offer([one], **names)))
+        if kinds:
+            command.default(offer(kinds, **names))
+    return crib
+
+
+def script(shell: Literal["bash", "zsh", "fish"]) -> str:
+    """Return the script for a shell; in bash, files complete where no name does."""
+    text = whole_app().generate_completion(prog_name="crib", shell=shell)
+    return text.replace("complete -F", "complete -o default -F")
 
 
 def run(settings: Settings) -> None:
     """Print it."""
-    print(script(settings.shell), end="")
+    print(script(settings.shell))

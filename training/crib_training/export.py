@@ -9,16 +9,16 @@ whatever reads ONNX can run it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY
 
 from crib_agents.adapters.export import to_onnx
 from crib_agents.adapters.scored import ScoredAgent
 from crib_agents.loading import TakesAgents
 
-from crib_env.settings import NewFile, Positional
+from crib_env.settings import NewFile, checked_dataclass
 
 
-@dataclass(frozen=True)
+@checked_dataclass(frozen=True)
 class Settings(TakesAgents):
     """Write a trained policy in another format.
 
@@ -30,7 +30,8 @@ class Settings(TakesAgents):
             does.
     """
 
-    policy: Positional[str]
+    policy: str
+    _: KW_ONLY
     onnx: NewFile
     sample: bool | None = None
 

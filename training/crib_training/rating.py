@@ -12,7 +12,7 @@ played. ``--out`` keeps the results, and a card to fill in, as the leaderboard t
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import KW_ONLY, asdict, replace
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +23,7 @@ from crib_env.honours import refuse_rules
 from crib_env.options import check_seed
 from crib_env.policy import Agent
 from crib_env.rules import Rules
-from crib_env.settings import Count, CountOrNone, File, NewFolder, Players, Positional, Seed
+from crib_env.settings import Count, CountOrNone, File, NewFolder, Players, Seed, checked_dataclass
 from crib_training.evaluation.duplicate import Pairs, play_pairs
 from crib_training.evaluation.evaluate import versions
 from crib_training.evaluation.rotation import Sets, play_sets
@@ -45,7 +45,7 @@ from crib_training.outputs import write_json
 from crib_training.progress import Progress
 
 
-@dataclass(frozen=True)
+@checked_dataclass(frozen=True)
 class Settings(TakesAgents):
     """Rate an agent beside the built-in ones.
 
@@ -66,7 +66,8 @@ class Settings(TakesAgents):
             pairs, seed and name are the file's.
     """
 
-    agent: Positional[str]
+    agent: str
+    _: KW_ONLY
     env: str = "six_card_v0"
     players: Players | None = None
     pairs: Count = 500

@@ -9,13 +9,13 @@ it. For an image of a container, or before many processes start at once.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 
 import numpy as np
 
 from crib_env.errors import unknown
 from crib_env.policy import find_agent
 from crib_env.registration import ENVIRONMENTS
+from crib_env.settings import checked_dataclass
 from crib_training.evaluation.duplicate import play_pairs
 from crib_training.evaluation.rotation import play_sets
 from crib_training.loading import find_env, find_game, in_phase, shortest_episode, sides_of
@@ -23,7 +23,7 @@ from crib_training.loading import find_env, find_game, in_phase, shortest_episod
 NUM_ENVS = 2  # the least that makes a batch
 
 
-@dataclass(frozen=True)
+@checked_dataclass(frozen=True, kw_only=True)
 class Settings:
     """Compile everything, so that later starts are quick.
 

@@ -9,15 +9,16 @@ agents is of tournaments between them all.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY
 from pathlib import Path
 from typing import Annotated, Any
 
 from crib_agents.loading import TakesAgents
 from crib_training.command_line import start
+from pydantic import Field
 
 from crib_env.errors import unknown
-from crib_env.settings import MANY, Between, Count, NewFolder, Positional, Seed, Several
+from crib_env.settings import MANY, Count, NewFolder, Seed, Several, Whole, checked_dataclass
 from docs.numbers.make import (
     agents,
     exploitability,
@@ -56,7 +57,7 @@ OPTIONS = {
 PRESETS = {"six_card": "hoyle", "five_card": "five_card"}
 
 
-@dataclass(frozen=True)
+@checked_dataclass(frozen=True)
 class Settings(TakesAgents):
     """Make the pages of docs/numbers.
 
@@ -77,17 +78,18 @@ class Settings(TakesAgents):
         runs: the folder of the tournaments and of the results on exploitability.
     """
 
-    pages: Positional[tuple[str, ...]] = ()
+    pages: tuple[str, ...] = ()
+    _: KW_ONLY
     agent: str = "expert"
     deals: Count = 40_000
-    games: Annotated[int, Between(winning.SHARE, MANY)] = 10_000
+    games: Annotated[Whole, Field(ge=winning.SHARE, le=MANY)] = 10_000
     cribs: Count = 400_000
     lines: Count = 4_000
     pairs: Count = 1000
     tables: tuple[str, ...] = ()
     hands: Several = 400
     seed: Seed = 1
-    workers: Annotated[int, Between(1, 4096)] = 2
+    workers: Annotated[Whole, Field(ge=1, le=4096)] = 2
     out: NewFolder = FOLDER
     runs: NewFolder = Path("runs/numbers")
 

@@ -8,20 +8,14 @@ import numpy as np
 from rich.text import Text
 
 from crib_play.drill.positions import play_out
-from crib_play.table import Counted, table_game
+from crib_play.table import Counted, TableGame
 from crib_play.terminal.screen import Screen
 
-GAME = "six"
 LEAST = 4  # points: less is seen at a glance
 
 
-def hands_to_count(seed: int, game: str | None = None) -> Iterator[Counted]:
-    """Yield what was counted without end, one of each game.
-
-    Raises:
-        ValueError: no such game.
-    """
-    played = table_game(game or GAME)
+def hands_to_count(seed: int, played: TableGame) -> Iterator[Counted]:
+    """Yield what was counted without end, one of each game."""
     number = 0
     while True:
         seed_seq = np.random.SeedSequence([seed, number])

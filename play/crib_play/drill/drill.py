@@ -1,9 +1,9 @@
 """Practise decisions that matter: `crib drill`.
 
     crib drill discard              what to discard, six cards
-    crib drill pegging --game five  which card to play, five cards
+    crib drill pegging --env five_card_v0  which card to play, five cards
     crib drill table-top --seed 7   where to place a card; the same ten for the same seed
-    crib drill count --game three   what a hand or a crib makes
+    crib drill count --env three_hand_v0  what a hand or a crib makes
 
 An answer is graded by its cost in probability of winning, a count by the points it missed. Scores
 are saved in the data folder.
@@ -12,18 +12,19 @@ are saved in the data folder.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from itertools import islice
-from typing import Annotated
+from typing import Annotated, Literal
 
 import numpy as np
+from pydantic import Field
 
-from crib_env.settings import Between, Positional, Seed
+from crib_env.settings import Seed, Whole, checked_dataclass
 from crib_play.drill.counting import ask_count, hands_to_count
-from crib_play.drill.positions import COUNT, Exercise, exercises, find_kind
+from crib_play.drill.positions import COUNT, KINDS, Exercise, exercises
 from crib_play.preferences import FASTEST, data_file, load, save
-from crib_play.table import actions_of, in_words
+from crib_play.table import TakesGame, actions_of, in_words
 from crib_play.table.names import names
 from crib_play.terminal.boards import boards_of
 from crib_play.terminal.screen import Screen
@@ -33,20 +34,19 @@ SHOWN = 3  # of the best choices, after an answer
 MOST = 1000
 
 
-@dataclass(frozen=True)
-class Settings:
+@checked_dataclass(frozen=True)
+class Settings(TakesGame):
     """Practise positions where the choice matters, or counting; each answer is graded.
 
     Attributes:
-        kind: discard, pegging, table-top or count.
-        game: another game that has such a choice: five, partners, ship and so on.
+        kind: which choice to practise, or count to count hands.
         count: the number of positions, 1 to 1000.
         seed: the same seed gives the same positions; by default they differ each time.
     """
 
-    kind: Positional[str]
-    game: str | None = None
-    count: Annotated[int, Between(1, MOST)] = 10
+    kind: Literal["discard", "pegging", "table-top", "count"]
+    _: KW_ONLY
+    count: Annotated[Whole, Field(ge=1, le=MOST)] = 10
     seed: Seed | None = None
 
 
@@ -136,9 +136,10 @@ def questions(
         ValueError: no such kind or game.
     """
     if settings.kind == COUNT:
-        hands = hands_to_count(seed, settings.game)
+        hands = hands_to_count(seed, settings.table_game())
         return (partial(ask_count, one, screen) for one in hands)
-    found = exercises(find_kind(settings.kind), seed, settings.game)
+    kind = KINDS[settings.kind]
+    found = exercises(kind, seed, settings.table_game(kind.game))
     return (partial(ask, exercise, screen) for exercise in found)
 
 

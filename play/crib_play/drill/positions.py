@@ -13,10 +13,9 @@ import numpy as np
 from crib_agents.analyze.choices import Choice
 from crib_agents.loading import load_agent
 
-from crib_env.errors import unknown
 from crib_env.parts import find_part
 from crib_env.policy import ask_agent
-from crib_play.table import Session, TableGame, actions_of, table_game
+from crib_play.table import Session, TableGame, actions_of
 from crib_play.table.advice import choices
 
 PLAYS = "rule_based"  # whose games the positions are of
@@ -69,24 +68,12 @@ class Exercise:
         return max(0.0, self.choices[0].win - taken.win)
 
 
-def find_kind(name: str) -> Kind:
-    """Return a kind of exercise by name.
-
-    Raises:
-        ValueError: there is none.
-    """
-    if name not in KINDS:
-        raise unknown("drill", name, [*KINDS, COUNT])
-    return KINDS[name]
-
-
-def exercises(kind: Kind, seed: int, game: str | None = None) -> Iterator[Exercise]:
+def exercises(kind: Kind, seed: int, played: TableGame) -> Iterator[Exercise]:
     """Yield exercises without end: one of each game that has any.
 
     Raises:
-        ValueError: no such game, it has no such decisions, or nobody judges them.
+        ValueError: the game has no such decisions, or nobody judges them.
     """
-    played = table_game(game or kind.game)
     if played.family.name not in kind.families:
         raise ValueError(f"{played.title} has no exercises in {kind.phase}")
     find_part("analysis", played.family.name)

@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY
 from pathlib import Path
 
 from crib_agents.loading import TakesAgents
 
-from crib_env.settings import NewFile, Positional, Seat, Seed
+from crib_env.settings import NewFile, Seat, Seed, checked_dataclass
 from crib_play.replay.page import replay_page
-from crib_play.table import table_game, why_unjudged
+from crib_play.table import TakesGame, why_unjudged
 from crib_play.table.seating import sit_down
 
 OPEN_SEED = 1  # of a game in which every card is shown
 
 
-@dataclass(frozen=True)
-class Settings(TakesAgents):
+@checked_dataclass(frozen=True)
+class Settings(TakesGame, TakesAgents):
     """Write a game between two agents as one HTML file, with the expert's value of every choice.
 
     Attributes:
         first: the agent of side 0: its name, a file of weights, or package.module:Class.
         second: the agent of side 1, and of any other.
-        game: six, match, five, three, four, cut-throat, table-top, partners, ship or
-            ship-partners.
         seed: the seed of the deals; by default 1, and with seats random: anyone who guesses the
             seed of a game can play it again and see every card.
         out: the file.
@@ -32,9 +30,9 @@ class Settings(TakesAgents):
         seats: the file holds only what these seats knew; by default everything.
     """
 
-    first: Positional[str]
-    second: Positional[str]
-    game: str = "six"
+    first: str
+    second: str
+    _: KW_ONLY
     seed: Seed | None = None
     out: NewFile = Path("replay.html")
     opinions: bool = True
@@ -47,7 +45,7 @@ def run(settings: Settings) -> None:
     Raises:
         ValueError: no such game, agent, seat or folder.
     """
-    kind = table_game(settings.game)
+    kind = settings.table_game()
     for seat in settings.seats:
         if not 0 <= seat < kind.players:
             raise ValueError(f"seats are from 0 to {kind.players - 1} in this game, got {seat}")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from crib_env.engine.family import find_family
 from crib_env.errors import unknown
 from crib_env.parts import find_part
-from crib_env.rules import Rules
+from crib_env.registration import env_module
+from crib_env.rules import Rules, find_rules
 from crib_play.table.family import TableFamily
 
 
@@ -16,7 +18,7 @@ class TableGame:
     """A game to sit down to.
 
     Attributes:
-        name: what a command line calls it.
+        name: what pages and stored games call it.
         title: what a screen calls it.
         rules: the rules as a word, such as ``"hoyle"`` or ``"four_hand[partners=False]"``.
         players: how many sit down.
@@ -102,3 +104,42 @@ def table_game(name: str) -> TableGame:
     if name not in GAMES:
         raise unknown("game", name, GAMES)
     return GAMES[name]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TakesGame:
+    """The base of the settings of commands that play a game at a table.
+
+    Attributes:
+        env: the environment whose game to play, such as three_hand_v0; by default six_card_v0, or
+            what the command says.
+        rules: a preset other than the environment's own, or a preset with changes:
+            table_top_ship, four_hand[partners=False].
+        players: how many play, by default the fewest the rules allow.
+        episode: one game, or a match of several.
+    """
+
+    env: str | None = None
+    rules: str | None = None
+    players: Literal[2, 3, 4] | None = None
+    episode: Literal["game", "match"] = "game"
+
+    def table_game(self, default: str = "six") -> TableGame:
+        """Return the game that these settings name, the default where they name none.
+
+        Raises:
+            ValueError: no such environment or rules, or no table for them.
+        """
+        if (self.env, self.rules, self.players, self.episode) == (None, None, None, "game"):
+            return table_game(default)
+        maker = env_module(self.env or "six_card_v0").maker
+        rules = find_rules(self.rules or maker.rules, maker.family.name)
+        same = [one for one in GAMES.values() if Rules.preset(one.rules) == rules]
+        for game in same:
+            if game.episode == self.episode and self.players in (None, game.players):
+                return game
+        known = "; ".join(f"{one.rules}, {one.players} players, {one.episode}"
+                          for one in same or GAMES.values())  # fmt: skip
+        players = "" if self.players is None else f", {self.players} players"
+        raise ValueError(f"there is no table for {rules.name}{players}, {self.episode}: "
+                         f"there are tables for {known}")  # fmt: skip

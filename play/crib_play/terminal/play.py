@@ -1,8 +1,8 @@
 """Sit down at a table in the terminal: `crib play`.
 
     crib play                           six-card cribbage against expert
-    crib play table-top --opponent greedy
-    crib play partners --partner learned --opponent rule_based
+    crib play --env table_top_v0 --opponent greedy
+    crib play --env table_top_v0 --players 4 --partner learned --opponent rule_based
 
 The table calls the counts aloud. Type `?` for the other commands.
 """
@@ -10,13 +10,13 @@ The table calls the counts aloud. Type `?` for the other commands.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from crib_agents.loading import TakesAgents
 
-from crib_env.settings import Positional, Seat, Seed
+from crib_env.settings import Seat, Seed, checked_dataclass
 from crib_play.preferences import Preferences, Speed, load_preferences, read_speed, save_preferences
-from crib_play.table import Session, review, table_game, why_unjudged
+from crib_play.table import Session, TakesGame, review, why_unjudged
 from crib_play.table.advice import actions_of, choices, in_words, look_back
 from crib_play.table.names import names
 from crib_play.table.seating import sit_down
@@ -35,15 +35,13 @@ HELP = """
 SHOWN = 8  # choices listed by `best`
 
 
-@dataclass(frozen=True)
-class Settings(TakesAgents):
+@checked_dataclass(frozen=True, kw_only=True)
+class Settings(TakesGame, TakesAgents):
     """Play a game in the terminal, against any agent.
 
     Defaults are the saved choices: save with --keep, or type keep at the table.
 
     Attributes:
-        game: six, match, five, three, four, cut-throat, table-top, partners, ship or
-            ship-partners.
         opponent: an agent: its name, a file of weights, or package.module:Class.
         partner: your partner with four players; by default the same agent as the opponent.
         seat: your seat; with four players, seats 0 and 2 score the rows.
@@ -53,7 +51,6 @@ class Settings(TakesAgents):
         keep: save game, opponent, speed and coach for next time.
     """
 
-    game: Positional[str | None] = None
     opponent: str | None = None
     partner: str | None = None
     seat: Seat = 0
@@ -233,11 +230,13 @@ class Player:
 def run(settings: Settings) -> None:
     """Play."""
     chosen = load_preferences().with_those_given(
-        game=settings.game, opponent=settings.opponent, speed=settings.speed, coach=settings.coach
+        opponent=settings.opponent, speed=settings.speed, coach=settings.coach
     )
+    kind = settings.table_game(chosen.game)
+    chosen = replace(chosen, game=kind.name)
     partner = None if settings.partner is None else settings.trusted(settings.partner)
     session = sit_down(
-        table_game(chosen.game), settings.seat, settings.trusted(chosen.opponent), partner,
+        kind, settings.seat, settings.trusted(chosen.opponent), partner,
         settings.seed,
     )  # fmt: skip
     screen = Screen(chosen.speed)

@@ -2,43 +2,41 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY
 
 from crib_agents.loading import TakesAgents
 
-from crib_env.settings import Positional, Seed
+from crib_env.settings import Seed, checked_dataclass
 from crib_play.preferences import Speed, load_preferences
-from crib_play.table import table_game
+from crib_play.table import TakesGame
 from crib_play.table.names import names
 from crib_play.table.seating import sit_down
 from crib_play.terminal.boards import boards_of
 from crib_play.terminal.screen import Screen
 
 
-@dataclass(frozen=True)
-class Settings(TakesAgents):
+@checked_dataclass(frozen=True)
+class Settings(TakesGame, TakesAgents):
     """Watch two agents play; with four players, each has two seats.
 
     Attributes:
         first: the agent of side 0: its name, a file of weights, or package.module:Class.
         second: the agent of side 1, and of any other.
-        game: six, match, five, three, four, cut-throat, table-top, partners, ship or
-            ship-partners; by default as saved.
         seed: the seed of the deals; by default random.
         speed: the count speed, 1 (fastest, without a pause) to 9; by default as saved.
     """
 
-    first: Positional[str]
-    second: Positional[str]
-    game: str | None = None
+    first: str
+    second: str
+    _: KW_ONLY
     seed: Seed | None = None
     speed: Speed | None = None
 
 
 def run(settings: Settings) -> None:
     """Show the game turn by turn."""
-    chosen = load_preferences().with_those_given(game=settings.game, speed=settings.speed)
-    kind = table_game(chosen.game)
+    chosen = load_preferences().with_those_given(speed=settings.speed)
+    kind = settings.table_game(chosen.game)
     first, second = map(settings.trusted, (settings.first, settings.second))
     session = sit_down(kind, None, second, first, settings.seed)
     screen = Screen(chosen.speed)

@@ -13,15 +13,15 @@ import contextlib
 import os
 import socket
 import sqlite3
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import uvicorn
 from crib_agents.loading import TakesAgents
+from pydantic import Field
 
 from crib_env.policy import agent_names
-from crib_env.settings import Between, CountOrNone, StoreFile
+from crib_env.settings import CountOrNone, StoreFile, Whole, checked_dataclass
 from crib_play.preferences import data_file, load_preferences
 from crib_play.web.addresses import EVERYWHERE, LOOPBACK, others_reach, url
 from crib_play.web.app import make_app
@@ -41,7 +41,7 @@ NETWORK = (
 )
 
 
-@dataclass(frozen=True)
+@checked_dataclass(frozen=True, kw_only=True)
 class Settings(TakesAgents):
     """Play in a browser.
 
@@ -59,9 +59,9 @@ class Settings(TakesAgents):
 
     host: str = "127.0.0.1"
     allow_host: tuple[str, ...] = ()
-    port: Annotated[int, Between(0, (1 << 16) - 1)] = 8121
+    port: Annotated[Whole, Field(ge=0, le=(1 << 16) - 1)] = 8121
     games: StoreFile | None = None
-    keep_days: Annotated[int, Between(0, 36_500)] = 30
+    keep_days: Annotated[Whole, Field(ge=0, le=36_500)] = 30
     tables_per_hour: CountOrNone = 100
     agents: tuple[str, ...] = ()
 

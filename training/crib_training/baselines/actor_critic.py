@@ -8,13 +8,12 @@ from __future__ import annotations
 import copy
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from crib_env.settings import Count, Portion, Positive
+from crib_env.settings import Count, Portion, Positive, checked_dataclass
 from crib_training.baselines.games import Games
 from crib_training.baselines.learner import GamesLearner, Modules, State
 from crib_training.baselines.policy import Policy
@@ -23,7 +22,7 @@ from crib_training.baselines.settings import RolloutSettings
 from crib_training.learn.learner import mlp
 
 
-@dataclass(frozen=True)
+@checked_dataclass(frozen=True, kw_only=True)
 class ActorCriticSettings(RolloutSettings):
     """Settings of methods that learn a policy with a critic.
 

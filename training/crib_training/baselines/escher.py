@@ -12,15 +12,15 @@ is evaluated.
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
 import torch
+from pydantic import Field
 from torch import Tensor
 
-from crib_env.settings import Between, Count, NewFolder, Portion, Positive
+from crib_env.settings import Count, NewFolder, Portion, Positive, Whole, checked_dataclass
 from crib_training.baselines.learner import State
 from crib_training.baselines.memory import Memory, MemoryLearner
 from crib_training.baselines.policy import Policy, descend
@@ -30,7 +30,7 @@ from crib_training.baselines.settings import RolloutSettings
 from crib_training.learn.learner import mlp
 
 
-@dataclass(frozen=True)
+@checked_dataclass(frozen=True, kw_only=True)
 class Settings(RolloutSettings):
     """Learn a mixed policy by ESCHER.
 
@@ -46,7 +46,7 @@ class Settings(RolloutSettings):
     """
 
     method: Literal["escher"] = "escher"
-    batch_size: Annotated[int, Between(2, 1 << 20)] = 256
+    batch_size: Annotated[Whole, Field(ge=2, le=1 << 20)] = 256
     updates: Count = 64
     critic_epochs: Count = 6
     learning_rate: Positive = 1e-3

@@ -12,20 +12,19 @@ towards 0 (the paper's annealing), or follows the policy slowly (``ema``, as in 
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 import torch
 from torch import Tensor
 
-from crib_env.settings import NewFolder, NotNegative, Share
+from crib_env.settings import NewFolder, NotNegative, Share, checked_dataclass
 from crib_training.baselines.actor_critic import ActorCritic, ActorCriticSettings
 from crib_training.baselines.rollout import Rollout, flatten
 from crib_training.baselines.run import learn
 
 
-@dataclass(frozen=True)
+@checked_dataclass(frozen=True, kw_only=True)
 class Settings(ActorCriticSettings):
     """Learn a mixed policy by magnetic mirror descent.
 

@@ -11,14 +11,23 @@ hands and learns from those values. Every decision of the trees counts in the bu
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
 import torch
+from pydantic import Field
 
 from crib_env.arrays import Doubles
-from crib_env.settings import Between, Count, NewFolder, NotNegative, Portion, Positive, Share
+from crib_env.settings import (
+    Count,
+    NewFolder,
+    NotNegative,
+    Portion,
+    Positive,
+    Share,
+    Whole,
+    checked_dataclass,
+)
 from crib_training.baselines.actor_critic import Networks
 from crib_training.baselines.games import Games
 from crib_training.baselines.memory import Memory, MemoryLearner
@@ -28,7 +37,7 @@ from crib_training.baselines.settings import RunSettings
 from crib_training.baselines.trees import Trees, ValuedDecisions
 
 
-@dataclass(frozen=True)
+@checked_dataclass(frozen=True, kw_only=True)
 class Settings(RunSettings):
     """Learn a mixed policy by magnetic mirror descent on trees of deals.
 
@@ -58,7 +67,7 @@ class Settings(RunSettings):
     method: Literal["mmd_tree"] = "mmd_tree"
     num_envs: Count = 512
     features: Literal["lookahead", "reply"] | None = "reply"
-    batch_size: Annotated[int, Between(2, 1 << 20)] = 1024
+    batch_size: Annotated[Whole, Field(ge=2, le=1 << 20)] = 1024
     epochs: Count = 2
     learning_rate: Positive = 4e-3
     last_rate: Share = 0.03

@@ -12,7 +12,7 @@ of the values, as in self-play.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -20,7 +20,15 @@ import numpy as np
 from crib_agents.learned import MonteCarloAgent
 from crib_agents.learned.two_hand.mixed import MixedAgent
 
-from crib_env.settings import Count, NewFolder, NotNegative, Portion, Positive, Share
+from crib_env.settings import (
+    Count,
+    NewFolder,
+    NotNegative,
+    Portion,
+    Positive,
+    Share,
+    checked_dataclass,
+)
 from crib_training.baselines.learner import Learner, State
 from crib_training.baselines.run import learn
 from crib_training.baselines.settings import RunSettings
@@ -29,7 +37,7 @@ from crib_training.learn.deep_monte_carlo import settings as deep_monte_carlo
 from crib_training.learn.deep_monte_carlo.algorithm import DeepMonteCarlo, find_self_play
 
 
-@dataclass(frozen=True)
+@checked_dataclass(frozen=True, kw_only=True)
 class Settings(RunSettings):
     """Learn values by deep Monte Carlo.
 

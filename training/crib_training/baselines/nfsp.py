@@ -11,15 +11,15 @@ best response ever did, and is what is evaluated.
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
 import torch
+from pydantic import Field
 from torch import Tensor
 
-from crib_env.settings import Between, Count, NewFolder, Portion, Positive, Share
+from crib_env.settings import Count, NewFolder, Portion, Positive, Share, Whole, checked_dataclass
 from crib_training.baselines.learner import State
 from crib_training.baselines.memory import Memory, MemoryLearner
 from crib_training.baselines.policy import Policy, descend
@@ -27,7 +27,7 @@ from crib_training.baselines.run import learn
 from crib_training.baselines.settings import RolloutSettings
 
 
-@dataclass(frozen=True)
+@checked_dataclass(frozen=True, kw_only=True)
 class Settings(RolloutSettings):
     """Learn a mixed policy by neural fictitious self-play.
 
@@ -48,7 +48,7 @@ class Settings(RolloutSettings):
 
     method: Literal["nfsp"] = "nfsp"
     steps: Count = 16
-    batch_size: Annotated[int, Between(2, 1 << 20)] = 256
+    batch_size: Annotated[Whole, Field(ge=2, le=1 << 20)] = 256
     updates: Count = 32
     anticipatory: Portion = 0.3
     epsilon: Share = 0.06

@@ -8,20 +8,19 @@ Learning rate and entropy fall linearly. What is evaluated is the moving average
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 import torch
 from torch import Tensor
 
-from crib_env.settings import NewFolder, NotNegative, Share
+from crib_env.settings import NewFolder, NotNegative, Share, checked_dataclass
 from crib_training.baselines.actor_critic import ActorCritic, ActorCriticSettings
 from crib_training.baselines.rollout import Rollout, flatten
 from crib_training.baselines.run import learn
 
 
-@dataclass(frozen=True)
+@checked_dataclass(frozen=True, kw_only=True)
 class ClippedSettings(ActorCriticSettings):
     """Settings of methods with PPO's loss.
 
@@ -36,7 +35,7 @@ class ClippedSettings(ActorCriticSettings):
     last_entropy: NotNegative = 0.005
 
 
-@dataclass(frozen=True)
+@checked_dataclass(frozen=True, kw_only=True)
 class Settings(ClippedSettings):
     """Learn a mixed policy by self-play PPO.
 

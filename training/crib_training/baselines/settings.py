@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
+from pydantic import Field
+
 from crib_env.rules import TwoHandRules
-from crib_env.settings import (
-    Between,
-    Count,
-    CountOrNone,
-    Folder,
-    NewFolder,
-    Seed,
-    check_settings,
-)
+from crib_env.settings import Count, CountOrNone, Folder, NewFolder, Seed, Whole, checked_dataclass
 from crib_training.loading import find_game
 
 
-@dataclass(frozen=True)
+@checked_dataclass(frozen=True, kw_only=True)
 class RunSettings:
     """Settings that all methods share.
 
@@ -45,17 +38,16 @@ class RunSettings:
     decisions: Count = 10_000_000
     seed: Seed = 1
     num_envs: Count = 256
-    hidden_sizes: tuple[Annotated[int, Between(1, 4096)], ...] = (256, 256)
+    hidden_sizes: tuple[Annotated[Whole, Field(ge=1, le=4096)], ...] = (256, 256)
     features: Literal["lookahead", "reply"] | None = "lookahead"
     num_evals: CountOrNone = 10
-    eval_hands: Annotated[int, Between(2, 10_000)] = 40
-    save_seconds: Annotated[float, Between(1, 1e6)] = 300
+    eval_hands: Annotated[Whole, Field(ge=2, le=10_000)] = 40
+    save_seconds: Annotated[float, Field(ge=1, le=1e6)] = 300
     out: NewFolder = Path("runs/baseline")
     resume: Folder | None = None
     progress: bool = True
 
     def __post_init__(self) -> None:
-        check_settings(self)
         if not self.hidden_sizes:
             raise ValueError("hidden_sizes must name a size at least, got ()")
         if self.rules.dealt != 5 and self.num_evals:  # it would query every hand of six cards
@@ -77,7 +69,7 @@ class RunSettings:
         return rules
 
 
-@dataclass(frozen=True)
+@checked_dataclass(frozen=True, kw_only=True)
 class RolloutSettings(RunSettings):
     """Settings of methods that play some decisions in every lane between updates.
 

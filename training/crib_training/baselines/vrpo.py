@@ -9,21 +9,20 @@ sampled action, so that sampling adds no variance. The rest is PPO with entropy.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 import torch
 from torch import Tensor
 
-from crib_env.settings import NewFolder, Share
+from crib_env.settings import NewFolder, Share, checked_dataclass
 from crib_training.baselines.actor_critic import normalised
 from crib_training.baselines.ppo import PPO, ClippedSettings
 from crib_training.baselines.rollout import Rollout
 from crib_training.baselines.run import learn
 
 
-@dataclass(frozen=True)
+@checked_dataclass(frozen=True, kw_only=True)
 class Settings(ClippedSettings):
     """Learn a mixed policy by VRPO.
 

@@ -14,7 +14,7 @@ with its gain in pairs. An agent that fails loses that game, and the command end
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import KW_ONLY
 from functools import partial
 from importlib.metadata import version
 from typing import Annotated, Any, Literal
@@ -25,6 +25,7 @@ from crib_agents.expert.table_top import TableTopExpert
 from crib_agents.expert.table_top.agent import BUDGETS
 from crib_agents.loading import TakesAgents
 from crib_play.replay import write_replay
+from pydantic import Field
 
 from crib_env import __version__
 from crib_env.envs.makers import EnvSpec
@@ -32,7 +33,7 @@ from crib_env.honours import refuse_rules
 from crib_env.options import check_seed
 from crib_env.policy import Agent, Opponent, find_agent
 from crib_env.rules import Rules, TableTopRules, find_rules
-from crib_env.settings import Between, Count, NewFile, Players, Positional, Seed
+from crib_env.settings import Count, NewFile, Players, Seed, Whole, checked_dataclass
 from crib_training.command_line import TRACEBACK
 from crib_training.evaluation.aivat.reference import chosen_reference
 from crib_training.evaluation.by_score import by_score, score_table
@@ -56,7 +57,7 @@ ADJUSTED: dict[Adjust, bool | None] = {"auto": None, "always": True, "never": Fa
 PACKAGES = ("numpy", "numba", "gymnasium", "pettingzoo")
 
 
-@dataclass(frozen=True)
+@checked_dataclass(frozen=True)
 class Settings(TakesAgents):
     """Compare two agents on duplicate deals.
 
@@ -84,8 +85,9 @@ class Settings(TakesAgents):
         replay: a file to write one of the games to, to watch in a browser.
     """
 
-    first: Positional[str]
-    second: Positional[str]
+    first: str
+    second: str
+    _: KW_ONLY
     env: str = "six_card_v0"
     rules: str | None = None
     players: Players | None = None
@@ -93,7 +95,7 @@ class Settings(TakesAgents):
     seed: Seed = 1
     games: bool = True
     by_score: bool = False
-    budget: Annotated[int, Between(1, len(BUDGETS))] | None = None
+    budget: Annotated[Whole, Field(ge=1, le=len(BUDGETS))] | None = None
     adjust: Adjust = "auto"
     duplicate: bool = True
     json: NewFile | None = None

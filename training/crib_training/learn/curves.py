@@ -9,17 +9,17 @@ highest run at each second. The band of a single run shows the 95 % intervals of
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import KW_ONLY, asdict
 from pathlib import Path
 
 from crib_agents.files import write_whole
 
-from crib_env.settings import NewFile, Positional
+from crib_env.settings import NewFile, checked_dataclass
 from crib_training.learn.curve import read_points, read_words
 from crib_training.learn.picture import Line, What, draw, of_run, of_runs
 
 
-@dataclass(frozen=True)
+@checked_dataclass(frozen=True)
 class Settings:
     """Draw the learning curves of several runs into one picture.
 
@@ -32,7 +32,8 @@ class Settings:
         out: the PNG file to write.
     """
 
-    runs: Positional[tuple[str, ...]]
+    runs: tuple[str, ...]
+    _: KW_ONLY
     what: What = "won"
     eval_opponent: str | None = None
     title: str | None = None

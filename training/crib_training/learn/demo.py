@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import platform
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 
 from crib_agents.files import write_whole
@@ -22,7 +22,7 @@ from crib_play.replay import write_replay
 from crib_env import six_card_v0
 from crib_env.policy import Agent, find_agent
 from crib_env.rules import PRESETS
-from crib_env.settings import Count, NewFolder, Seed, Several, check_settings
+from crib_env.settings import Count, NewFolder, Seed, Several, checked_dataclass
 from crib_training.command_line import start
 from crib_training.evaluation.evaluate import evaluate
 from crib_training.evaluation.figures import comparison_table, phase_table
@@ -37,7 +37,7 @@ OPPONENTS = ("random", "greedy", "rule_based", "expert")
 EXPERT_PAIRS = 500  # at most: the expert takes its time
 
 
-@dataclass(frozen=True)
+@checked_dataclass(frozen=True, kw_only=True)
 class Settings:
     """Train two agents, evaluate them, and write a table of their strength.
 
@@ -54,9 +54,6 @@ class Settings:
     pairs: Several = 2000
     seed: Seed = 1
     out: NewFolder = Path("runs/demo")
-
-    def __post_init__(self) -> None:
-        check_settings(self)
 
 
 def learn_by_self_play(settings: Settings) -> tuple[Agent, float]:

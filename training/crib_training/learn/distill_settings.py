@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
+from pydantic import Field
+
 from crib_env.settings import (
     MANY,
-    Between,
     Count,
     CountOrNone,
     File,
@@ -21,13 +21,14 @@ from crib_env.settings import (
     Seed,
     Share,
     Threads,
-    check_settings,
+    Whole,
+    checked_dataclass,
 )
 
 FREE = ("out", "resume", "eval_opponents", "pairs")  # change nothing about what is learned
 
 
-@dataclass(frozen=True)
+@checked_dataclass(frozen=True, kw_only=True)
 class Settings:
     """Distil the expert's values of every choice into a learned agent of a two-hand game.
 
@@ -64,7 +65,7 @@ class Settings:
     labels_from: Folder | None = None
     discard: bool = False
     seed: Seed = 1
-    batch_size: Annotated[int, Between(4, MANY)] = 256
+    batch_size: Annotated[Whole, Field(ge=4, le=MANY)] = 256
     learning_rate: Positive = 5e-4
     ema_rate: Portion = 0.005
     epochs: NotNegative = 2.0
@@ -79,6 +80,5 @@ class Settings:
     resume: Folder | None = None
 
     def __post_init__(self) -> None:
-        check_settings(self)
         if self.rounds == 0 and self.labels_from is None:
             raise ValueError("rounds must be 1 or more, or labels_from name a run with labels")

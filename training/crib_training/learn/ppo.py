@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import io
 import zipfile
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -21,13 +20,13 @@ import torch
 from crib_agents.adapters.learned import PolicyNetAgent
 from crib_agents.files import write_whole
 from crib_agents.loading import TakesAgents
+from pydantic import Field
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.vec_env import VecNormalize
 
 from crib_env.engine.family import Family
 from crib_env.settings import (
     MANY,
-    Between,
     Count,
     FileOrFolder,
     NewFolder,
@@ -37,7 +36,8 @@ from crib_env.settings import (
     Positive,
     Share,
     Threads,
-    check_settings,
+    Whole,
+    checked_dataclass,
 )
 from crib_training.learn.callback import ProgressCallback
 from crib_training.learn.curve import TABLE, Curve, read_points
@@ -48,10 +48,10 @@ from crib_training.learn.training_progress import EVENTS, TrainingProgress
 from crib_training.loading import find_game, seats_of
 from crib_training.outputs import MODEL, run_folder, wrote
 
-HiddenSize = Annotated[int, Between(1, 4096)]
+HiddenSize = Annotated[Whole, Field(ge=1, le=4096)]
 
 
-@dataclass(frozen=True)
+@checked_dataclass(frozen=True, kw_only=True)
 class Settings(TakesAgents):
     """Train an agent by MaskablePPO against an opponent.
 
@@ -100,14 +100,14 @@ class Settings(TakesAgents):
     rules: str | None = None
     players: Players | None = None
     timesteps: Count = 1_000_000
-    seed: Annotated[int, Between(0, 2**32 - 1)] = 1  # as Stable-Baselines3 takes them
+    seed: Annotated[Whole, Field(ge=0, le=2**32 - 1)] = 1  # as Stable-Baselines3 takes them
     opponent: str = "rule_based"
     episode: str | None = None
     reward: Literal["expected", "expected_at_show", "points", "win"] | None = None
     features: Literal["all", "reply", "lookahead"] | None = "all"
     num_envs: Count = 512
     steps: Count = 24
-    batch_size: Annotated[int, Between(2, MANY)] = 2048
+    batch_size: Annotated[Whole, Field(ge=2, le=MANY)] = 2048
     epochs: Count = 4
     learning_rate: Positive = 1e-3
     gae_lambda: Share = 0.95
@@ -125,7 +125,6 @@ class Settings(TakesAgents):
     progress: bool = True
 
     def __post_init__(self) -> None:
-        check_settings(self)
         if self.num_envs * self.steps < 2:
             raise ValueError("num_envs times steps must be 2 or more: one decision has no variance")
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import json
 import platform
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ from crib_agents.loading import load_agent
 
 from crib_env.errors import unknown
 from crib_env.policy import find_agent
-from crib_env.settings import Count, NewFolder, Positional, Seed
+from crib_env.settings import Count, NewFolder, Seed, checked_dataclass
 from crib_training.command_line import command, start
 from crib_training.evaluation.evaluate import evaluate
 from crib_training.evaluation.figures import shown_percent, shown_plain
@@ -179,7 +179,7 @@ def page(done: dict[str, dict[int, dict[str, Any]]], pairs: int) -> str:
     return "\n".join([*lines, ""])
 
 
-@dataclass(frozen=True)
+@checked_dataclass(frozen=True)
 class Settings:
     """Train the baseline agents from three seeds each, and write a page of their strength.
 
@@ -190,7 +190,8 @@ class Settings:
         out: the folder for results.
     """
 
-    names: Positional[tuple[str, ...]] = ()
+    names: tuple[str, ...] = ()
+    _: KW_ONLY
     seeds: tuple[Seed, ...] = (1, 2, 3)
     pairs: Count = 2000
     out: NewFolder = Path("runs/recipes")

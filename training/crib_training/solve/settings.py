@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -10,13 +10,13 @@ from crib_agents.equilibrium.classes import hand_classes
 from crib_agents.equilibrium.tree import PAIRS, multisets, public_tree
 
 from crib_env.rules import TwoHandRules
-from crib_env.settings import Count, CountOrNone, Folder, NewFolder, NotNegative, check_settings
+from crib_env.settings import Count, CountOrNone, Folder, NewFolder, NotNegative, checked_dataclass
 from crib_training.loading import find_game
 
 FREE = ("out", "resume", "progress", "save_seconds")  # what changes nothing about the strategy
 
 
-@dataclass(frozen=True)
+@checked_dataclass(frozen=True, kw_only=True)
 class Settings:
     """Solve a deal of a two-hand game: near-perfect play for points.
 
@@ -44,9 +44,6 @@ class Settings:
     eval_interval: CountOrNone = 20
     save_seconds: NotNegative = 300.0
     progress: bool = True
-
-    def __post_init__(self) -> None:
-        check_settings(self)
 
 
 def memory(rules: TwoHandRules, by_starter: bool, refine: bool = False) -> int:

@@ -17,15 +17,16 @@ import os
 import sys
 import time
 import traceback
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 from crib_agents.loading import TakesAgents
+from pydantic import Field
 
 from crib_env.errors import nearest
-from crib_env.settings import A_DAY, Between, Count, NewFolder, Players, Positional, Seed
+from crib_env.settings import A_DAY, Count, NewFolder, Players, Seed, Whole, checked_dataclass
 from crib_training.evaluation.duplicate import Pairs, estimate
 from crib_training.evaluation.evaluate import Adjust, adjusted_by
 from crib_training.outputs import claimed, write_json
@@ -45,7 +46,7 @@ from crib_training.tournament.workers import Processes, Ray, ThisProcess, Worker
 ROUND = 4  # chunks between two looks at an interval
 
 
-@dataclass(frozen=True)
+@checked_dataclass(frozen=True)
 class Settings(TakesAgents):
     """Rate agents by a round-robin of duplicate games.
 
@@ -73,21 +74,22 @@ class Settings(TakesAgents):
         out: the folder for results.
     """
 
-    agents: Positional[tuple[str, ...]]
+    agents: tuple[str, ...]
+    _: KW_ONLY
     env: str = "six_card_v0"
     rules: str | None = None
     episode: str = "game"
     players: Players | None = None
     gauntlet: bool = False
     pairs: Count = 2000
-    until: Annotated[float, Between(0, 100, above=True)] | None = None
+    until: Annotated[float, Field(gt=0, le=100)] | None = None
     seed: tuple[Seed, ...] = (1,)
     chunk: Count = 250
-    move_seconds: Annotated[float, Between(0, A_DAY, above=True)] | None = None
+    move_seconds: Annotated[float, Field(gt=0, le=A_DAY)] | None = None
     adjust: Adjust = "auto"
     strict: bool = False
     anchor: str | None = None
-    workers: Annotated[int, Between(0, 4096)] = os.cpu_count() or 1
+    workers: Annotated[Whole, Field(ge=0, le=4096)] = os.cpu_count() or 1
     ray_address: str | None = None
     out: NewFolder = Path("runs/tournament")
 

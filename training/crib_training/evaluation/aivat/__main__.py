@@ -22,7 +22,7 @@ from crib_agents.loading import TakesAgents
 from crib_env.arrays import Bools, Doubles
 from crib_env.policy import CompiledAgent, find_agent
 from crib_env.rules import TwoHandRules
-from crib_env.settings import Count, Seed
+from crib_env.settings import Count, Seed, checked_dataclass
 from crib_training.command_line import start
 from crib_training.evaluation.aivat.reference import REDRAWS, Reference, usual_reference
 from crib_training.evaluation.aivat.terms import TERMS
@@ -101,7 +101,7 @@ def reference_called(name: str, rules: TwoHandRules, deals: int, seed: int) -> R
     return Reference(agent, measure(rules, agent, deals, np.random.SeedSequence(seed)))
 
 
-@dataclass(frozen=True)
+@checked_dataclass(frozen=True, kw_only=True)
 class Settings(TakesAgents):
     """Measure how many fewer games AIVAT needs.
 

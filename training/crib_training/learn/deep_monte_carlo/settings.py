@@ -8,21 +8,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from crib_agents.learned.network import WIDEST
+from pydantic import Field
 
 from crib_env.settings import (
-    Between,
     Count,
     Folder,
     NewFolder,
     NotNegative,
     Pairs,
+    Players,
     Portion,
     Positive,
     Seed,
     Share,
     Threads,
+    Whole,
     Workers,
-    check_settings,
+    checked_dataclass,
 )
 from crib_training import command_line
 
@@ -32,20 +34,21 @@ if TYPE_CHECKING:
 PROGRAM = "crib train --method deep_monte_carlo"
 # What changes nothing about what is learned.
 FREE = (
-    "out", "resume", "progress", "save_seconds", "ray_address", "replay", "num_evals",
-    "eval_hands", "eval_pairs", "final_eval_pairs", "eval_opponents", "baselines",
+    "method", "out", "resume", "progress", "save_seconds", "ray_address", "replay",
+    "num_evals", "eval_hands", "eval_pairs", "final_eval_pairs", "eval_opponents", "baselines",
 )  # fmt: skip
 
 
-HiddenSize = Annotated[int, Between(1, WIDEST)]
+HiddenSize = Annotated[Whole, Field(ge=1, le=WIDEST)]
 
 
-@dataclass(frozen=True)
+@checked_dataclass(frozen=True, kw_only=True)
 class Settings:
     """Train an agent by deep Monte Carlo: self-play, and regression on the return of each choice.
 
     Attributes:
         env: the environment whose game to learn.
+        method: the method.
         rules: a preset other than the environment's own, or a preset with changes, such as
             hoyle[target=91,for_last=3].
         players: 2, or 4 in Table Top; by default the smallest number that the game allows.
@@ -84,8 +87,9 @@ class Settings:
     """
 
     env: str = "six_card_v0"
+    method: Literal["deep_monte_carlo"] = "deep_monte_carlo"
     rules: str | None = None
-    players: int | None = None
+    players: Players | None = None
     deals: Count = 400_000
     seed: Seed = 1
     num_envs: Count | None = None
@@ -113,7 +117,6 @@ class Settings:
     replay: bool = False
 
     def __post_init__(self) -> None:
-        check_settings(self)
         if self.ray_address is not None and self.workers < 2:
             raise ValueError(f"workers must be at least 2 on a cluster, got {self.workers}")
 

@@ -10,8 +10,6 @@ they would swing from round to round.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from crib_agents.data.tables import MANY_HAND, MANY_HAND_CRIBS, RANKS, ROLES, save
 from crib_agents.rule_based import RuleBasedAgent, default_weights
@@ -21,7 +19,7 @@ from crib_env.batch import GameBatch
 from crib_env.engine.many_hand import CRIB_SLOT, HAND
 from crib_env.rules import PRESETS, Rules
 from crib_env.scoring.many import score_hands
-from crib_env.settings import Count, NewFile, Seed
+from crib_env.settings import Count, NewFile, Seed, checked_dataclass
 from crib_training.progress import steps
 from crib_training.tables.files import made_by
 
@@ -86,7 +84,7 @@ def fixed_point(
     return means, changes
 
 
-@dataclass(frozen=True)
+@checked_dataclass(frozen=True, kw_only=True)
 class Settings:
     """Compute the mean cribs of the games for three and four.
 

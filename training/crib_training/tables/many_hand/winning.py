@@ -20,7 +20,7 @@ from crib_agents.rule_based import RuleBasedAgent
 from crib_env.arrays import Array, Doubles
 from crib_env.batch import GameBatch
 from crib_env.rules import Rules
-from crib_env.settings import Count, NewFile, Seed
+from crib_env.settings import Count, NewFile, Seed, checked_dataclass
 from crib_training.progress import steps
 from crib_training.tables.files import made_by
 
@@ -130,7 +130,7 @@ def points_of_a_deal(rules: Rules, deals: int, seed_seq: np.random.SeedSequence)
     return np.asarray(batch.tally[np.arange(deals)[:, None], from_dealer].mean(axis=0))
 
 
-@dataclass(frozen=True)
+@checked_dataclass(frozen=True, kw_only=True)
 class Settings:
     """Fit the chance of winning a game for three or four.
 

@@ -9,7 +9,7 @@ game that follows from them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Annotated
 
 import numpy as np
@@ -18,6 +18,7 @@ from crib_agents.expert.table_top.agent import ACTIONS, BUDGETS, COLUMNS, Work, 
 from crib_agents.expert.table_top.value import MINE, THEIRS
 from crib_agents.knowledge.table_top.win import MOST_POINTS, probabilities
 from crib_agents.knowledge.table_top.win_table import ALIKE
+from pydantic import Field
 
 from crib_env.arrays import Array
 from crib_env.batch import GameBatch
@@ -25,7 +26,7 @@ from crib_env.engine.show import show_table
 from crib_env.engine.table_top import PLAYERS
 from crib_env.engine.table_top.records import TURNS
 from crib_env.rules import PRESETS as RULES
-from crib_env.settings import Between, Count, NewFile, Seed
+from crib_env.settings import Count, NewFile, Seed, Whole, checked_dataclass
 from crib_training.progress import steps
 from crib_training.tables.files import made_by
 
@@ -65,7 +66,7 @@ def measure(
     return games.states["scores"][:, DEALER_FIRST], expected - came_to
 
 
-@dataclass(frozen=True)
+@checked_dataclass(frozen=True, kw_only=True)
 class Settings:
     """Measure the points of a round of Table Top.
 
@@ -77,7 +78,7 @@ class Settings:
     """
 
     rounds: Count = 40_000
-    budget: Annotated[int, Between(1, len(BUDGETS))] = 2
+    budget: Annotated[Whole, Field(ge=1, le=len(BUDGETS))] = 2
     seed: Seed = 1
     out: NewFile = TABLE_TOP_ROUNDS.path
 

@@ -8,7 +8,6 @@ alone and corrects them; see `learning`. All values start at zero. Equal seeds g
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 
 import numpy as np
 from crib_agents.data.tables import RANKS, TABLE_TOP_VALUES, VARIANTS, save
@@ -25,7 +24,7 @@ from crib_env.engine.show import show_table
 from crib_env.engine.table_top import PLAYERS
 from crib_env.engine.table_top.records import LOG_SIZE, TABLE_TOP, TABLE_VIEW, TURNS
 from crib_env.rules import PRESETS as RULES
-from crib_env.settings import Count, NewFile, Seed
+from crib_env.settings import Count, NewFile, Seed, checked_dataclass
 from crib_training.progress import steps
 from crib_training.tables.files import made_by
 from crib_training.tables.table_top.learning import self_play
@@ -72,7 +71,7 @@ def learn(preset: str, rounds: int, seed: np.random.SeedSequence) -> Doubles:
     return values
 
 
-@dataclass(frozen=True)
+@checked_dataclass(frozen=True, kw_only=True)
 class Settings:
     """Learn the values of the Table Top expert.
 

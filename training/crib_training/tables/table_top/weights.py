@@ -12,8 +12,6 @@ writes no file: the weights of the agent are rounded and change only with its ve
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from crib_agents.kernels.placing import (
     DRAFT,
@@ -39,7 +37,7 @@ from crib_env.engine.table_top.records import LOG_SIZE, SIZE, TABLE_TOP, TABLE_V
 from crib_env.engine.table_top.rules import begin_episode, step
 from crib_env.engine.table_top.views import view
 from crib_env.rules import PRESETS, Rules
-from crib_env.settings import Count, Seed
+from crib_env.settings import Count, Seed, checked_dataclass
 from crib_training.evaluation.markdown import table
 from crib_training.progress import steps
 
@@ -124,7 +122,7 @@ def fit(rules: Rules, weights: Doubles, rounds: int, seed: np.random.SeedSequenc
     return fitted
 
 
-@dataclass(frozen=True)
+@checked_dataclass(frozen=True, kw_only=True)
 class Settings:
     """Fit the weights of Table Top's rule_based again; print both.
 

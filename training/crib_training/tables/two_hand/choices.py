@@ -13,7 +13,6 @@ a softmax predicts the expert's replies far better with them.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 from crib_agents.data.tables import CHOICES, save
@@ -38,7 +37,7 @@ from crib_env.engine.jit import entry
 from crib_env.engine.two_hand import VIEWS_T
 from crib_env.policy import Agent
 from crib_env.rules import TwoHandRules
-from crib_env.settings import Count, NewFile, Seed
+from crib_env.settings import Count, NewFile, Seed, checked_dataclass
 from crib_training.exploit.validate import with_choice
 from crib_training.progress import steps
 from crib_training.tables.files import made_by
@@ -156,7 +155,7 @@ def fit(views: Array, ranks: Array, base: int, rng: np.random.Generator) -> tupl
     return weights[base : base + SIZE], np.array(predicted)
 
 
-@dataclass(frozen=True)
+@checked_dataclass(frozen=True, kw_only=True)
 class Settings:
     """Learn how the expert chooses a card.
 

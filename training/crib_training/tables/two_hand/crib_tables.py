@@ -24,7 +24,7 @@ from crib_env.engine.record import TABLE_T
 from crib_env.engine.show import show_table
 from crib_env.engine.two_hand import VIEWS_T
 from crib_env.rules import TwoHandRules
-from crib_env.settings import Count, NewFile, Seed
+from crib_env.settings import Count, NewFile, Seed, checked_dataclass
 from crib_training.progress import steps
 from crib_training.tables.files import write
 from crib_training.tables.two_hand.dealing import (
@@ -143,7 +143,7 @@ def as_json(found: CribRound, rules: TwoHandRules, deals: int) -> dict[str, Any]
     return {"dealt": rules.dealt, "deals_of_last_round": deals, **roles}
 
 
-@dataclass(frozen=True)
+@checked_dataclass(frozen=True, kw_only=True)
 class Settings:
     """Compute the crib tables that the opponents read.
 

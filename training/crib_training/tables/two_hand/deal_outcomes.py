@@ -9,7 +9,6 @@ also prints the first dealer's probability of winning that follows.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -26,7 +25,7 @@ from crib_env.arrays import Array
 from crib_env.batch import GameBatch
 from crib_env.policy import Agent
 from crib_env.rules import TwoHandRules
-from crib_env.settings import Count, NewFile, Seed
+from crib_env.settings import Count, NewFile, Seed, checked_dataclass
 from crib_training.progress import steps
 from crib_training.tables.files import write
 from crib_training.tables.two_hand.dealing import GAMES, both_games
@@ -88,7 +87,7 @@ def as_json(points: Array, outs: Array, rules: TwoHandRules) -> dict[str, Any]:
     }
 
 
-@dataclass(frozen=True)
+@checked_dataclass(frozen=True, kw_only=True)
 class Settings:
     """Measure the points of a deal, for the win table.
 

@@ -48,7 +48,7 @@ from crib_env.engine.record import TABLE_T
 from crib_env.engine.show import show_table
 from crib_env.engine.two_hand import VIEWS_T
 from crib_env.rules import TwoHandRules
-from crib_env.settings import Count, NewFile, Seed
+from crib_env.settings import Count, NewFile, Seed, checked_dataclass
 from crib_training.progress import steps
 from crib_training.tables.files import write
 from crib_training.tables.two_hand.dealing import (
@@ -238,7 +238,7 @@ def describe(found: DiscardRound) -> str:
     return "\n".join(lines)
 
 
-@dataclass(frozen=True)
+@checked_dataclass(frozen=True, kw_only=True)
 class Settings:
     """Compute each role's discard rates, which the expert expects.
 

@@ -13,7 +13,6 @@ The amount follows from the scatter of all hands about the model and of samples 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -28,7 +27,7 @@ from crib_env.engine.show import JACK
 from crib_env.engine.two_hand import HAND
 from crib_env.policy import Agent
 from crib_env.rules import TwoHandRules
-from crib_env.settings import Count, NewFile, Seed
+from crib_env.settings import Count, NewFile, Seed, checked_dataclass
 from crib_training.exploit.hands import multisets
 from crib_training.progress import steps
 from crib_training.tables.files import write
@@ -111,7 +110,7 @@ def shrunk(ranks: Array, sums: Array) -> tuple[Array, dict[str, float]]:
     }
 
 
-@dataclass(frozen=True)
+@checked_dataclass(frozen=True, kw_only=True)
 class Settings:
     """Measure what each hand pegs.
 

@@ -8,7 +8,6 @@ possible starter. The command prints the mean points by role, and how often the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
@@ -23,7 +22,7 @@ from crib_env.engine.show import show_table
 from crib_env.engine.two_hand import HAND
 from crib_env.policy import Act, CompiledAgent
 from crib_env.rules import LARGEST_TARGET, TwoHandRules
-from crib_env.settings import Count, NewFile, Seed
+from crib_env.settings import Count, NewFile, Seed, checked_dataclass
 from crib_training.evaluation.aivat.course import (
     COURSE,
     COURSES_T,
@@ -124,7 +123,7 @@ def measure(
     return ReferenceOutcomes(float(counted[0]), points / counted[0], ends, reached)
 
 
-@dataclass(frozen=True)
+@checked_dataclass(frozen=True, kw_only=True)
 class Settings:
     """Measure deals of the reference policy, for AIVAT.
 

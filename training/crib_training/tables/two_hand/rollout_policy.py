@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass
 
 import numpy as np
 from crib_agents.data.tables import RANKS, REFLEX, ROLES, save
@@ -54,7 +53,7 @@ from crib_env.engine.rng import next_word
 from crib_env.engine.show import show_table
 from crib_env.engine.two_hand import VIEWS_T
 from crib_env.rules import TwoHandRules
-from crib_env.settings import Count, NewFile, Seed
+from crib_env.settings import Count, NewFile, Seed, checked_dataclass
 from crib_training.progress import steps
 from crib_training.tables.files import made_by
 from crib_training.tables.two_hand.dealing import (
@@ -251,7 +250,7 @@ def fit(kept: Array, rules: TwoHandRules, rng: Array) -> tuple[Array, list[float
     return tables, errors
 
 
-@dataclass(frozen=True)
+@checked_dataclass(frozen=True, kw_only=True)
 class Settings:
     """Fit the pegging expert's rollout policy by self-play.
 
