@@ -122,12 +122,12 @@ def state_record(size: Sizes) -> Dtype:
 def view_record(size: Sizes) -> Dtype:
     """Return the record of what a seat may know; seats and sides count from it to the left."""
     return record(
-        *(table_rules(size) if size.seats > 2 else ()),
-        *VIEWED,
         "seat",
         "to_move",  # 1 if this seat is
         "mover",  # who is; NONE once the deal is over
         "phase",
+        *(table_rules(size) if size.seats > 2 else ()),
+        *VIEWED,
         "dealer",
         "starter",  # NONE until it is turned
         ("hand", size.hand),  # cards held, NONE beyond hand_n
