@@ -80,6 +80,8 @@ def setting_error(kind: type[Any], error: ValidationError, name: str = "") -> Se
     if found["type"] == "value_error":  # in a check's own words
         words = str(found["ctx"]["error"])
         return SettingError(name, f"{':' if name and not words.startswith('must') else ''} {words}")
+    if found["type"] == "unexpected_positional_argument":
+        return SettingError("", f"{found['input']!r} stands alone: name its setting")
     if found["type"].startswith("unexpected"):
         meant = nearest(name, list(kind.__dataclass_fields__))
         return SettingError(name, f" is not a setting{meant}")

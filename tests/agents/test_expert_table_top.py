@@ -290,7 +290,7 @@ def test_views_it_cannot_play_are_refused() -> None:
     game = GameBatch("hoyle", 1, seed=1)
     game.reset()
     with pytest.raises(
-        ValueError, match="plays only table_top or table_top_ship, got views of fields seat"
+        ValueError, match="expert does not play hoyle or five_card: it plays table_top"
     ):
         TableTopExpert().act(game.views(np.zeros(1, dtype=np.int64)), np.random.default_rng(0))
     table = GameBatch("table_top", 1, seed=1)

@@ -194,11 +194,9 @@ COMMANDS = {
     "evaluate": "evaluate greedy {agent} --env {env} --pairs 1",
     "evaluate, first": "evaluate {agent} greedy --env {env} --pairs 1 --no-games",
     "rate": "rate {agent} --env {env} --pairs 1 --out {out}",
-    "watch": "watch greedy {agent} --game {table}",
-    "replay": "replay {agent} greedy --game {table} --out {out}.html",
+    "watch": "watch greedy {agent} --env {env}",
+    "replay": "replay {agent} greedy --env {env} --out {out}.html",
 }
-TABLES = {"four_hand_v0": "four", "three_hand_v0": "three", "table_top_v0": "table-top",
-          "six_card_v0": "six"}  # fmt: skip
 
 
 class TwoHandsAlone(CompiledAgent):
@@ -219,7 +217,7 @@ def test_no_game_is_played_with_an_agent_that_does_not_play_it(
     monkeypatch.setattr(GameBatch, "step", played)
     monkeypatch.setattr(Session, "answer", played)
     agent, env = REFUSED[kind]
-    words = COMMANDS[command].format(agent=agent, env=env, table=TABLES[env], out=tmp_path / "out")
+    words = COMMANDS[command].format(agent=agent, env=env, out=tmp_path / "out")
     ended = crib(*words.split())
     assert ended.returncode == 2, ended.stderr
     assert len(ended.stderr.splitlines()) == 1

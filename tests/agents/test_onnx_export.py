@@ -256,7 +256,7 @@ def test_the_command_exports_a_model(tmp_path: Path, capsys: pytest.CaptureFixtu
     model = MaskablePPO("MlpPolicy", six_card_v0.sb3_env(2))
     model.save(tmp_path / "model.zip")
     settings = export.Settings(
-        str(tmp_path / "model.zip"), tmp_path / "mine.onnx", True, trust=True
+        str(tmp_path / "model.zip"), onnx=tmp_path / "mine.onnx", sample=True, trust=True
     )
     export.run(settings)
     assert "mine.onnx" in capsys.readouterr().out
@@ -267,4 +267,4 @@ def test_the_command_exports_a_model(tmp_path: Path, capsys: pytest.CaptureFixtu
     expected = from_sb3(model, sample=True).action_probabilities(views)
     assert np.allclose(agent.action_probabilities(views), expected, atol=CLOSE)
     with pytest.raises(ValueError, match=r"must end in \.onnx"):
-        export.run(export.Settings("greedy", tmp_path / "mine.net"))
+        export.run(export.Settings("greedy", onnx=tmp_path / "mine.net"))

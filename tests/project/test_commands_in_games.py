@@ -23,11 +23,14 @@ ENVIRONMENT_COMMANDS = (
 # What needs a deal of two hands; where it has none, one line says so.
 TWO_HANDS = ("distill --env", "exploit random --env", "solve --env")
 MANY_HANDS = ("three_hand_v0", "four_hand_v0", "table_top_v0")
-GAMES = ("six", "match", "five", "three", "four", "cut-throat", "table-top", "partners", "ship",
-         "ship-partners")  # fmt: skip
+GAMES = (
+    "six_card_v0", "six_card_v0 --episode match", "five_card_v0", "three_hand_v0", "four_hand_v0",
+    "four_hand_v0 --rules four_hand[partners=False]", "table_top_v0", "table_top_v0 --players 4",
+    "table_top_v0 --rules table_top_ship", "table_top_v0 --rules table_top_ship --players 4",
+)  # fmt: skip
 TABLE_COMMANDS = (
-    "replay greedy random --game",
-    "watch greedy random --speed 1 --seed 1 --game",
+    "replay greedy random --env",
+    "watch greedy random --speed 1 --seed 1 --env",
 )
 
 
@@ -36,7 +39,7 @@ TABLE_COMMANDS = (
     [*product(ENVIRONMENT_COMMANDS, ENVIRONMENTS), *product(TABLE_COMMANDS, GAMES)],
 )
 def test_a_command_takes_every_game(words: str, game: str, tmp_path: Path) -> None:
-    ran = crib(*words.split(), game, folder=tmp_path)
+    ran = crib(*words.split(), *game.split(), folder=tmp_path)
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout
 

@@ -158,14 +158,15 @@ def test_a_model_of_weights_that_are_not_finite_is_refused(tmp_path: Path) -> No
         ppo.train(replace(small, resume=tmp_path, trust=True, out=tmp_path / "new"))
 
 
-def test_scores_that_overflowed_still_leave_a_legal_action() -> None:
+def test_scores_that_overflowed_are_refused_by_the_agents_name() -> None:
     games = GameBatch(PRESETS["hoyle"], 30, seed=2)
     games.reset()
     lanes = np.arange(30)
     low = ScoredAgent(lambda seen, masks: np.full(masks.shape, -np.inf), "low")
-    assert legal(games, lanes, low.act(games.views(lanes), np.random.default_rng(1)))
+    with pytest.raises(ValueError, match="some scores of low are infinite"):
+        low.act(games.views(lanes), np.random.default_rng(1))
     large = policy()
     for weight, bias in large.layers:
         weight[:], bias[:] = 3e38, -3e38
-    with np.errstate(all="ignore"):
-        assert legal(games, lanes, large.act(games.views(lanes), np.random.default_rng(1)))
+    with np.errstate(all="ignore"), pytest.raises(ValueError, match=r"not a number|infinite"):
+        large.act(games.views(lanes), np.random.default_rng(1))

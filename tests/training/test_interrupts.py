@@ -48,14 +48,15 @@ def test_sigterm_ends_every_command_with_143_and_in_one_line(
     assert (run.returncode, run.stdout, run.stderr) == (143, "", "" if swallows else "stopped\n")
 
 
-SMALL = ("--hidden-sizes", "8", "8", "--eval-pairs", "0", "--num-envs", "50")
+TINY = ("--hidden-sizes", "8", "8", "--num-envs", "50")
+SMALL = (*TINY, "--eval-pairs", "0")
 LONG: dict[str, tuple[Any, str, tuple[str, ...], str]] = {
     "deep_monte_carlo": (
         Training, "iterate", ("train", "--deals", "100", *SMALL),
         "the run is saved after 0 deals; resume with",
     ),
     "deep_monte_carlo, measuring": (
-        Curve, "measure", ("train", "--deals", "100", *SMALL, "--eval-pairs", "2"),
+        Curve, "measure", ("train", "--deals", "100", *TINY, "--eval-pairs", "2"),
         "the run is saved after 0 deals; resume with",
     ),
     "ppo": (

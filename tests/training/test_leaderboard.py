@@ -57,7 +57,7 @@ def test_an_agent_of_ones_own_is_rated_in_three_hands(
 ) -> None:
     mine, field = "crib_agents.greedy:GreedyAgent", ("rule_based", "greedy", "random")
     out = tmp_path / "mine"
-    rating.run(rating.Settings(mine, "three_hand_v0", pairs=12, out=out))
+    rating.run(rating.Settings(mine, env="three_hand_v0", pairs=12, out=out))
     assert "12 duplicate sets of 3 games against 2 of an opponent" in capsys.readouterr().out
     results = read(out / "three_hand_v0.json")
     sizes = {name: (len(counts), sum(counts)) for name, counts in results.games.items()}
@@ -172,7 +172,7 @@ def test_the_exploitability_of_a_row_is_what_exploit_finds(
     monkeypatch.setattr(rating, "exploitability", exploitability)
     monkeypatch.setattr(Exploitability, "__str__", lambda _: "the whole table")
     monkeypatch.setattr(rating, "BUILT_IN", ("random",))
-    rating.run(rating.Settings("greedy", "five_card_v0", pairs=5, seed=3, exploitability=7,
+    rating.run(rating.Settings("greedy", env="five_card_v0", pairs=5, seed=3, exploitability=7,
                                abstraction=1, out=tmp_path / "greedy"))  # fmt: skip
     assert given == {"agent": "greedy", "env": "five_card_v0", "hands": 7, "abstraction": 1,
                      "seed": 3}  # fmt: skip

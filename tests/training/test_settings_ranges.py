@@ -106,7 +106,7 @@ def test_a_network_has_a_layer_and_a_batch_a_variance(kind: type[Any]) -> None:
 
 @pytest.mark.parametrize("env", ["discard_v0", "pegging_v0", "table_top_v0"])
 def test_the_baselines_learn_whole_deals_of_two_hands(env: str) -> None:
-    with pytest.raises(ValueError, match=f"six_card_v0 or five_card_v0, not {env}"):
+    with pytest.raises(ValueError, match=f"six_card_v0 or five_card_v0, got '{env}'"):
         _ = mmd.Settings(env=env).rules
 
 

@@ -169,6 +169,8 @@ def from_onnx(
     Raises:
         ValueError: no such file, or its network is none of this form, or fails on observations.
     """
+    with comes_with("onnx"):
+        import onnxruntime  # noqa: F401
     if not Path(path).is_file():
         raise ValueError(f"there is no file {str(path)!r}")
     return read_onnx(Path(path).read_bytes(), str(path), name or Path(path).stem, sample)

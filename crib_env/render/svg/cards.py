@@ -43,7 +43,7 @@ PIPS: tuple[list[tuple[float, float]], ...] = (
 @cache
 def drawings() -> dict[str, Any]:
     """Return the outlines of the cards, and the colours of the style sheets."""
-    found: dict[str, Any] = json.loads(Path(__file__).with_name("drawings.json").read_text())
+    found: dict[str, Any] = json.loads(Path(__file__).with_name("drawings.json").read_text("utf-8"))
     return found
 
 

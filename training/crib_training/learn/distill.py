@@ -13,8 +13,9 @@ and ``checkpoint.safetensors``, from which ``--resume`` continues to the same re
 
 from __future__ import annotations
 
+import copy
 import time
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -95,10 +96,11 @@ class Distillation:
     @property
     def made_by(self) -> str:
         """The command, without folders and what changes nothing."""
-        paths: dict[str, Any] = {
-            k: Path(v.name) for k, v in vars(self.settings).items() if isinstance(v, Path)
-        }
-        return command("crib distill", replace(self.settings, **paths), FREE, ())
+        shown = copy.copy(self.settings)  # unchecked: its paths become names
+        for name, value in vars(self.settings).items():
+            if isinstance(value, Path):
+                object.__setattr__(shown, name, Path(value.name))
+        return command("crib distill", shown, FREE, ())
 
     @property
     def agent(self) -> MonteCarloAgent:
