@@ -133,8 +133,8 @@ def test_ctrl_c_and_sigterm_end_a_run_with_workers_in_one_line_and_leave_nobody(
     words = command(small(tmp_path, deals=10_000_000, num_envs=500)).split()[4:]
     program = [sys.executable, "-m", "crib_training.command_line", "train", *words]
     run = subprocess.Popen(
-        [*program, "--eval-pairs", "0"], stderr=subprocess.PIPE, text=True,
-        start_new_session=True, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        program, stderr=subprocess.PIPE, text=True, start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )  # fmt: skip
     deadline = time.monotonic() + 120
     while not (children := started(run.pid)) or (
