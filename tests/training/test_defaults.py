@@ -23,8 +23,16 @@ SIZES = {"timesteps": "64", "deals": "64", "decisions": "256", "num_envs": "8", 
 EVERYWHERE = {"ppo", "deep_monte_carlo"}  # the others measure exploitability, in five cards
 
 
-@pytest.mark.parametrize("env", ENVIRONMENTS)
-@pytest.mark.parametrize("method", METHODS)
+def case(method: str, env: str) -> object:
+    """Return a case; a measured baseline queries its network for half a minute, so one is quick."""
+    measured = method not in EVERYWHERE and env == "five_card_v0"
+    marks = [pytest.mark.slow] * (measured and method != "monte_carlo")
+    return pytest.param(method, env, marks=marks)
+
+
+@pytest.mark.parametrize(
+    ("method", "env"), [case(method, env) for method in METHODS for env in ENVIRONMENTS]
+)
 def test_every_method_trains_with_its_defaults_or_says_at_the_start_what_it_learns(
     method: str, env: str, tmp_path: Path
 ) -> None:
