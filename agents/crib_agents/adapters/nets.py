@@ -169,18 +169,22 @@ def from_onnx(
     Raises:
         ValueError: no such file, or its network is none of this form, or fails on observations.
     """
-    with comes_with("onnx"):
-        import onnxruntime  # noqa: F401
+    _onnxruntime()  # what is not installed is said before what is not there
     if not Path(path).is_file():
         raise ValueError(f"there is no file {str(path)!r}")
     return read_onnx(Path(path).read_bytes(), str(path), name or Path(path).stem, sample)
 
 
-def read_onnx(data: bytes, path: str, name: str, sample: bool | None = None) -> ScoredAgent:
-    """Return the agent of what a file holds; see `from_onnx`."""
+def _onnxruntime() -> Any:
+    """Return the package that runs ONNX files, or say how to install it."""
     with comes_with("onnx"):
         import onnxruntime
+    return onnxruntime
 
+
+def read_onnx(data: bytes, path: str, name: str, sample: bool | None = None) -> ScoredAgent:
+    """Return the agent of what a file holds; see `from_onnx`."""
+    onnxruntime = _onnxruntime()
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1  # networks of this size gain nothing from more
     # Nor from its rewriting of graphs, of which some changes results: onnxruntime 1.31 fuses a
