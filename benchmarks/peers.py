@@ -25,11 +25,7 @@ _random = random.Random(2).random
 
 
 def pettingzoo_env(module: str, kind: str) -> Any:
-    """Return ``env()`` or ``raw_env()`` of a PettingZoo classic game.
-
-    Raises:
-        ImportError: the game, or something it needs, is not installed.
-    """
+    """Return ``env()`` or ``raw_env()`` of a PettingZoo classic game."""
     os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
     return getattr(import_module(f"pettingzoo.classic.{module}"), kind)()
 
@@ -38,9 +34,6 @@ def shimmy_cribbage() -> Any:
     """Return OpenSpiel's cribbage as an AEC environment, by Shimmy.
 
     Its observation is a text, its action mask (int8[2757], for discards are pairs) in ``info``.
-
-    Raises:
-        ImportError: OpenSpiel or Shimmy is not installed.
     """
     game = import_module("pyspiel").load_game("cribbage")
     return import_module("shimmy").OpenSpielCompatibilityV0(env=game)

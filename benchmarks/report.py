@@ -99,14 +99,7 @@ def machine() -> list[str]:
 def document(
     findings: Sequence[Findings], settings: Settings, command: str, setting: Sequence[str]
 ) -> str:
-    """Return the whole of ``RESULTS.md``.
-
-    Args:
-        findings: one a script.
-        settings: how long was measured.
-        command: what was run.
-        setting: what `machine` said before.
-    """
+    """Return the whole of ``RESULTS.md``."""
     ratios = [row for found in findings for row in found.ratios]
     how = (
         f"Medians of n values: {settings.repeats} repeats of {settings.seconds:g} s unless noted, "

@@ -104,12 +104,7 @@ class Findings:
 
 
 def rate_of(piece: Callable[[], int]) -> Rate:
-    """Return the rate of a piece of work: it is done over and over until the time is up.
-
-    Args:
-        piece: does some work, at least once and at most a few milliseconds' worth, and returns how
-            many units it was.
-    """
+    """Return the rate of a piece of work: it is done over and over until the time is up."""
 
     def rate(seconds: float) -> float:
         done = 0

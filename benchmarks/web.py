@@ -61,11 +61,7 @@ class Player:
     async def play(
         self, port: int, until: float, think: float, rng: np.random.Generator, games: int = 0
     ) -> None:
-        """Play until the time is up, or so many games.
-
-        Raises:
-            AssertionError: an answer that is not about this player's table.
-        """
+        """Play until the time is up, or so many games."""
         self.reader, self.writer = await asyncio.open_connection("127.0.0.1", port, limit=LONGEST)
         await asyncio.sleep(think * rng.random())
         while time.monotonic() < until:
@@ -197,11 +193,7 @@ async def play(
 
 
 def measure(games: int, seconds: float, think: float, hostile: bool = False) -> dict[str, float]:
-    """Play and return what was measured: times in milliseconds, memory in MiB.
-
-    Raises:
-        AssertionError: an answer, or a stored table, that is not its player's.
-    """
+    """Play and return what was measured: times in milliseconds, memory in MiB."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "tables.sqlite3"
         command = [sys.executable, "-m", "crib_training.command_line", "web", "--port", "0",

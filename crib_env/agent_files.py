@@ -25,18 +25,7 @@ def _read(group: str, path: tuple[str, ...]) -> tuple[EntryPoint, ...]:
 
 
 def read_agent_file(name: str) -> Any:
-    """Return the agent of the file that a name is the path of.
-
-    Args:
-        name: a path, whose ending is that of an entry point of the group; the entry point is a
-            function of the whole name.
-
-    Returns:
-        the agent, or None if no package reads files of such an ending.
-
-    Raises:
-        ValueError: the file does not fit; the message is the reader's.
-    """
+    """Return the agent of the file that a name is the path of."""
     for point in installed(FILES):
         if name.endswith(f".{point.name}"):
             return point.load()(name)
@@ -44,18 +33,7 @@ def read_agent_file(name: str) -> Any:
 
 
 def agent_of_model(model: Any) -> Any:
-    """Return the agent of a model in memory: a network, or what a library has trained.
-
-    Args:
-        model: anything. An entry point of the group is called by the path of a class, such as
-            ``torch.nn.modules.module.Module``; it is a function of an instance.
-
-    Returns:
-        the agent, or None if no package makes agents of its class.
-
-    Raises:
-        ValueError, TypeError: the model does not fit; the message is the maker's.
-    """
+    """Return the agent of a model in memory: a network, or what a library has trained."""
     classes = {f"{one.__module__}.{one.__qualname__}" for one in type(model).__mro__}
     for point in installed(MODELS):
         if point.name in classes:

@@ -25,9 +25,6 @@ def one_or_many(method: F) -> F:
 
     It decorates whatever takes views after ``self`` and returns an array with a row for each. Views
     of rules that the agent does not honour are refused first; see `crib_env.honours`.
-
-    Raises:
-        ValueError: what is given holds no views, or views of rules that the agent does not play.
     """
 
     @wraps(method)
@@ -51,11 +48,7 @@ def one_or_many(method: F) -> F:
 
 
 def check_actions(answer: object, n: int) -> Actions:
-    """Return what an agent answered to ``n`` views, as the int64[n] that kernels take.
-
-    Raises:
-        ValueError: it is not one integer for each view.
-    """
+    """Return what an agent answered to ``n`` views, as the int64[n] that kernels take."""
     actions = np.asarray(answer)
     if n == 0 and actions.shape == (0,):  # an empty list is one of floats
         return np.zeros(0, dtype=np.int64)
@@ -68,11 +61,7 @@ def check_actions(answer: object, n: int) -> Actions:
 
 
 def whole_action(action: object, actions: int) -> int:
-    """Return an action given as any kind of whole number: also an array or a tensor of one.
-
-    Raises:
-        IllegalActionError: it is none.
-    """
+    """Return an action given as any kind of whole number: also an array or a tensor of one."""
     given: Any = action
     if isinstance(action, np.ndarray) and action.size == 1:
         given = action.item()
@@ -83,11 +72,7 @@ def whole_action(action: object, actions: int) -> int:
 
 
 def check_takes(function: Callable[..., Any], arguments: str, called: str) -> None:
-    """Raise a TypeError if a function shows that it does not take so many arguments.
-
-    Args:
-        arguments: their names, such as ``"view, rng"``. called: what the error calls the function.
-    """
+    """Raise a TypeError if a function shows that it does not take so many arguments."""
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):  # built in, or compiled

@@ -68,11 +68,7 @@ def canonical_views(views: Views | np.void) -> Views:
 
 
 def family_of(views: Views) -> Family:
-    """Return the family of games that views are of.
-
-    Raises:
-        ValueError: they are of none whose rules are among the presets.
-    """
+    """Return the family of games that views are of."""
     engines = dict.fromkeys(rules.engine for rules in PRESETS.values())
     for engine in engines:
         family = find_family(engine)

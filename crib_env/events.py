@@ -39,13 +39,7 @@ class Event:
 
 
 def read_log(log: npt.NDArray[np.int64], *, include_zero: bool = False) -> list[Event]:
-    """Return the events in an engine log, in the order they were pegged.
-
-    Args:
-        log: int64[L]; see `crib_env.engine.log`.
-        include_zero: also what made no points: hands, cribs and lines that were counted, and before
-            hands the starter, as heels of its dealer.
-    """
+    """Return the events in an engine log, in the order they were pegged (log int64[L])."""
     events = []
     for row in range(int(log[0])):
         seat, points, reason, mask = (int(x) for x in log[1 + WIDTH * row : 1 + WIDTH * (row + 1)])

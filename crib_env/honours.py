@@ -24,26 +24,7 @@ ANY_RULES = "'random' plays by any rules"
 
 
 def refuse_rules(agent: Any, rules: Rules, episode: str | None = None) -> None:
-    """Raise a ValueError unless an agent plays by these rules.
-
-    Args:
-        agent: an agent with any of these attributes, all optional.
-
-            - ``honours``, a set of names of fields, ``"target"``, or of one family's alone,
-              ``"two_hand.heels"``; None or absent: every field, for who wrote the agent answers
-              for it.
-            - ``known_rules``, the rules by which alone it plays in all other fields; it plays no
-              other families' games. By default the presets.
-            - ``acts``, by the names of the families whose games alone it plays.
-            - ``other_rules``, a few words on what to do under other rules.
-            - ``refuse_rules(rules, episode)``, in place of all this, of an agent that asks others.
-        rules: what is to be played.
-        episode: what an episode is. Fields that matter in a match alone count in matches alone.
-
-    Raises:
-        ValueError: a field that the agent does not honour has another value than it knows; the
-            message names agent, fields and values, and what it plays.
-    """
+    """Raise a ValueError unless an agent plays by these rules."""
     if (check := getattr(agent, "refuse_rules", None)) is not None:
         check(rules, episode)
     else:
@@ -65,13 +46,7 @@ def refuse_undeclared(agent: Any, rules: Rules, episode: str | None = None) -> N
 def refuse_family(
     agent: Any, rules: Rules, families: Collection[str], known: Collection[Rules] = ()
 ) -> None:
-    """Raise a ValueError unless these rules are of one of the families that an agent plays.
-
-    Args:
-        agent, rules: see `refuse_rules`.
-        families: by name, or by the import path of their package.
-        known: the rules that the error names; by default the presets of the families.
-    """
+    """Raise a ValueError unless these rules are of one of the families that an agent plays."""
     if rules.family in families or rules.engine in families:
         return
     names = [one.name for one in known or PRESETS.values() if one.family in families]
@@ -82,12 +57,7 @@ def refuse_family(
 
 
 def refuse_views(agent: Any, views: Any) -> None:
-    """Raise a ValueError unless an agent plays by the rules that views show; see `refuse_rules`.
-
-    Args:
-        agent: the agent that is asked.
-        views: structured array [B] of views; of a game without a preset they are not looked at.
-    """
+    """Raise a ValueError unless an agent plays by the rules that views show; see `refuse_rules`."""
     if getattr(agent, "honours", None) is None or not len(views):
         return
     shown = _shown_fields(views.dtype)

@@ -35,11 +35,7 @@ class ResetOptions:
 
 
 def check_seed(seed: Any) -> int | None:
-    """Return a seed, a whole number of any kind, as Python has it; or None.
-
-    Raises:
-        ValueError: it is neither None nor a whole number from 0 up.
-    """
+    """Return a seed, a whole number of any kind, as Python has it; or None."""
     if seed is None:
         return None
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
@@ -50,18 +46,7 @@ def check_seed(seed: Any) -> int | None:
 def read_options(
     options: dict[str, Any] | None, sides: Collection[int], target: int
 ) -> ResetOptions:
-    """Return the options of a reset, checked.
-
-    Args:
-        options: ``decks`` (a sequence of 52-card permutations, one for each deal in order; when
-            they run out the seeded generator continues), ``dealer`` (a seat), ``scores`` (each
-            side's starting score, below the target).
-        sides: the side of each seat.
-        target: the score that wins.
-
-    Raises:
-        ValueError: an unknown option, or a value that does not fit; the message names it.
-    """
+    """Return the options of a reset, checked."""
     if options is None:
         return ResetOptions()
     if not isinstance(options, dict):
@@ -127,11 +112,7 @@ def _shown(card: int) -> str:
 
 
 def set_scores(states: npt.NDArray[np.void], scores: npt.ArrayLike) -> None:
-    """Let episodes just begun start from ``scores``; heels already turned stay on top (T3).
-
-    Args:
-        states: records [N]. scores: one a side, or int[N, sides].
-    """
+    """Let episodes just begun start from ``scores``; heels already turned stay on top (T3)."""
     heels = states["scores"] - states["start"]
     states["start"][:, : np.shape(scores)[-1]] = scores
     states["scores"] = states["start"] + heels

@@ -21,15 +21,7 @@ LANE = np.zeros(1, dtype=np.int64)
 
 
 def play_over(line: Line, notation: Notation) -> State:
-    """Return the state that the moves of a line lead to, a record [1].
-
-    Args:
-        line: the line.
-        notation: how its family reads its own fields.
-
-    Raises:
-        ValueError: a move that cannot have been made, or an outcome other than the line's.
-    """
+    """Return the state that the moves of a line lead to, a record [1]."""
     deal, episode = line.deal, line.episode
     if episode not in notation.one_deal:
         episode = notation.one_deal[0]
@@ -93,11 +85,7 @@ def _games(line: Line, rules: Rules, episode: str, scores: Scores) -> GameBatch:
 
 
 def _make_moves(games: GameBatch, deal: Deal) -> list[Event]:
-    """Make the moves; return what the last one scored.
-
-    Raises:
-        ValueError: one that cannot have been made.
-    """
+    """Make the moves; return what the last one scored."""
     for seat, action, card in deal.moves:
         if games.states["over"][0]:
             raise ValueError(f"{format_card(card)} was used after the end")

@@ -8,11 +8,7 @@ from urllib.parse import unquote
 
 
 def read_changes(word: str) -> tuple[str, dict[str, Any]]:
-    """Return a preset's name and the changes of a word such as ``hoyle[target=91,for_last=3]``.
-
-    Raises:
-        ValueError: no such word.
-    """
+    """Return a preset's name and the changes of a word such as ``hoyle[target=91,for_last=3]``."""
     if "[" not in word and "]" not in word:
         return word, {}
     found = re.fullmatch(r"([^\[\]]+)\[(.*)\]", word)

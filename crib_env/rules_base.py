@@ -138,11 +138,7 @@ PRESETS: dict[str, Rules] = {}
 
 
 def as_rules(rules: str | Rules) -> Rules:
-    """Return `Rules` given as such or by name, of any family; see `find_rules` for those of one.
-
-    Raises:
-        ValueError, TypeError: an unknown name, or neither a name nor `Rules`.
-    """
+    """Return `Rules` given as such or by name, of any family; see `find_rules` for those of one."""
     if isinstance(rules, str):
         return Rules.preset(rules)
     if not isinstance(rules, Rules):

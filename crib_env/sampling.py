@@ -9,11 +9,7 @@ import numpy.typing as npt
 
 
 def check_rng(rng: object) -> np.random.Generator:
-    """Return a generator given as the source of chance.
-
-    Raises:
-        TypeError: it is none. A seed is no substitute: every call would draw the same again.
-    """
+    """Return a generator given as the source of chance."""
     if isinstance(rng, np.random.Generator):
         return rng
     seed = rng if isinstance(rng, int) else 1

@@ -169,12 +169,7 @@ def stages(lines: dict[str, list[dict[str, Any]]]) -> str:
 
 
 def page(lines: dict[str, list[dict[str, Any]]], settings: Settings) -> str:
-    """Return the page of results.
-
-    Args:
-        lines: of each method its runs, measured.
-        settings: how they were made.
-    """
+    """Return the page of results."""
     rows = []
     for name, runs in lines.items():
         for run in runs:

@@ -35,11 +35,7 @@ def seconds(checkpoint: Path) -> float:
 
 
 def basic(out: Path, iterations: int, before: Path | None) -> tuple[Path, float]:
-    """Return a basic strategy of so many iterations and what it took.
-
-    Args:
-        before: a run of fewer, gone on with.
-    """
+    """Return a basic strategy of so many iterations and what it took."""
     folder = out / f"basic_{iterations}"
     if not (folder / CHECKPOINT).exists():
         solve(Solving(iterations=iterations, eval_interval=0, out=folder, resume=before))

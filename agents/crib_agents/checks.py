@@ -52,15 +52,7 @@ def fields_of(rules: Rules) -> dict[str, Any]:
 
 
 def read_rules(family: object, name: object, fields: Any) -> Rules:
-    """Return the rules that the header of a file states.
-
-    Args:
-        family: the name of their family. name: what they are called.
-        fields: what they say, by name.
-
-    Raises:
-        ValueError: they are no possible rules of a family that is known here.
-    """
+    """Return the rules that the header of a file states."""
     kinds = {rules.family: type(rules) for rules in PRESETS.values()}
     if not isinstance(family, str) or family not in kinds:
         raise ValueError(f"expected a family of games ({', '.join(kinds)}), found {shown(family)}")

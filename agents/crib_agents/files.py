@@ -44,9 +44,6 @@ def write_whole(path: Path, data: bytes) -> None:
 
     It is written beside its place, under a name of its own, and then renamed: whatever stops the
     writing (a kill, a full disk) leaves the file before as it was.
-
-    Raises:
-        OSError: it cannot be written; the message names it.
     """
     beside = path.with_name(f"{path.name}.{secrets.token_hex(4)}{BESIDE}")
     try:
@@ -61,11 +58,7 @@ def write_whole(path: Path, data: bytes) -> None:
 
 
 def to_bytes(about: Mapping[str, Any], tensors: Tensors) -> bytes:
-    """Return a safetensors file of tensors, with a header of ours and a checksum.
-
-    Raises:
-        ValueError: numbers that `read_header` would refuse.
-    """
+    """Return a safetensors file of tensors, with a header of ours and a checksum."""
     from safetensors.numpy import save
 
     for name, array in tensors.items():
@@ -76,17 +69,7 @@ def to_bytes(about: Mapping[str, Any], tensors: Tensors) -> bytes:
 
 
 def read_header(path: str | Path, *, sealed: bool = False) -> tuple[dict[str, Any], Tensors]:
-    """Return our header and the tensors of a safetensors file.
-
-    Args:
-        path: the file.
-        sealed: it must have a checksum, as all checkpoints do.
-
-    Raises:
-        ValueError: it is no such file, holds tensors of other types than `DTYPES` or numbers that
-            float32 does not, has no header that is a JSON object, or is not as it was written; the
-            message names the file and the reason.
-    """
+    """Return our header and the tensors of a safetensors file."""
     try:
         return _read(Path(path).read_bytes(), sealed)
     except OSError as error:
@@ -123,11 +106,7 @@ def compress(data: bytes | memoryview, level: int) -> bytes:
 
 
 def inflate(data: bytes, size: int) -> bytes:
-    """Return what was compressed (xz, or zlib), never taking more memory than is expected.
-
-    Raises:
-        ValueError: it is damaged, or not of ``size`` bytes.
-    """
+    """Return what was compressed (xz, or zlib), never taking more memory than is expected."""
     stream: Any = zlib.decompressobj()
     damaged: type[Exception] = zlib.error
     if data.startswith(XZ):
@@ -145,11 +124,7 @@ def inflate(data: bytes, size: int) -> bytes:
 
 
 def read_arrays(path: Path) -> dict[str, Array]:
-    """Return the arrays of an ``.npz`` file, whose checksums are zip's.
-
-    Raises:
-        ValueError: it is no such file or damaged, or small and says that it expands to very much.
-    """
+    """Return the arrays of an ``.npz`` file, whose checksums are zip's."""
     try:
         with zipfile.ZipFile(path) as archive:
             size = sum(member.file_size for member in archive.infolist())

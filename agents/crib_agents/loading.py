@@ -30,14 +30,6 @@ def load_agent(name: str, move_seconds: float | None = None) -> Agent:
     """Return an agent by name, or read one from a file; see `read_file`.
 
     Two joined, such as ``"expert/rule_based"``, make one agent of a two-hand game; see `of_two`.
-
-    Args:
-        name: ``process:`` before it puts the agent into a process of its own.
-        move_seconds: the longest such an agent may take for a decision before it is stopped.
-
-    Raises:
-        ValueError: no such agent, a file that does not fit, or one that cannot be made; the message
-            is its own.
     """
     if name.startswith(IN_PROCESS):
         return ProcessAgent(name.removeprefix(IN_PROCESS), move_seconds, load=load_agent)
@@ -81,11 +73,7 @@ def _bare(name: str) -> str:
 
 
 def read_agent(path: Path) -> Agent:
-    """Return the agent of a file: a policy, nets that expect points, or a solved strategy.
-
-    Raises:
-        ValueError: the file is none of them, or does not fit; the message is its own.
-    """
+    """Return the agent of a file: a policy, nets that expect points, or a solved strategy."""
     about, _ = read_header(path)
     if about.get("format") == STRATEGY:
         return Equilibrium.load(path)
@@ -95,16 +83,7 @@ def read_agent(path: Path) -> Agent:
 
 
 def read_file(name: str) -> Agent:
-    """Return the agent of a file: the reader of all endings that we know.
-
-    Args:
-        name: its path: weights of ours in ``.safetensors``, a model of Stable-Baselines3 in
-            ``.zip``, a network in ``.onnx``. A model holds a pickle, so it is read with ``trust:``
-            before the path alone; commands put it there with ``--trust``.
-
-    Raises:
-        ValueError: no such file, or one that does not fit or is not trusted.
-    """
+    """Return the agent of a file: the reader of all endings that we know."""
     path = Path(name.removeprefix(TRUST))
     if path.suffix == ".zip":
         return from_sb3(path, trust=name.startswith(TRUST))

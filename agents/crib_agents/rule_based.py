@@ -59,11 +59,7 @@ def choose_cell(v, rng, table, weights):
 
 
 def default_weights(cribs: Doubles | None = None) -> Doubles:
-    """Return the weights of the agent: crib charts, keeping rates, `HEURISTICS`, mean cribs.
-
-    Args:
-        cribs: mean cribs of the games for three and four in place of `MANY_HAND_CRIBS`.
-    """
+    """Return the weights of the agent: crib charts, keeping rates, `HEURISTICS`, mean cribs."""
     tables = load(CRIB_TABLES)
     heuristics = [value for _, value, _ in HEURISTICS]
     cribs = load(MANY_HAND_CRIBS)["crib"] if cribs is None else cribs

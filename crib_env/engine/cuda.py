@@ -233,12 +233,7 @@ class CudaBatch:
     def step(self, actions: Any) -> None:
         """Act in every game for the seat to move; the results are in the attributes.
 
-        Args:
-            actions: int64[N], in device memory (anything with ``__cuda_array_interface__``, as a
-                PyTorch tensor) or in host memory, from where it is copied.
-
-        Raises:
-            ValueError: actions of another shape or type.
+        Shapes: actions int64[N].
         """
         if hasattr(actions, "__cuda_array_interface__"):
             actions = cuda.as_cuda_array(actions)
@@ -268,8 +263,7 @@ class CudaBatch:
         An observation and a mask are written at every decision, and finished episodes reset;
         `rewards` and `dones` are left as they were.
 
-        Returns:
-            the number of decisions.
+        Returns the number of decisions.
         """
         self._entries.rollout[self._grid](
             self.states, self._rules, self._decks, self._table, self._rngs, steps, self.movers,

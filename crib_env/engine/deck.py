@@ -40,13 +40,7 @@ def has_deck(s):
 
 @kernel
 def next_card(s, decks, given, i, used):
-    """Return the i-th card of the deal of state ``s``.
-
-    Args:
-        decks: int64[D, 52], of all games; the next of this one is ``decks[s["given"]]``.
-        given: `has_deck`, asked once before the deal.
-        used: the cards of this deal so far, as a mask; matters where the card is drawn.
-    """
+    """Return the i-th card of the deal of state ``s`` (decks int64[D, 52])."""
     if given:
         return decks[s["given"], i]
     card = below(s["rng"], 52)

@@ -31,12 +31,7 @@ _scanned = {"functions": 0, "attributes": 0, "globals": 0}
 
 
 def find_extension(names: set[str], reached: Iterable[object]) -> Extension | None:
-    """Return an extension that could be compiled into code; None if there is none.
-
-    Args:
-        names: all names of attributes in the code.
-        reached: what it reads of the packages `OUTSIDE`.
-    """
+    """Return an extension that could be compiled into code; None if there is none."""
     _scan()
     called = {id(value) for value in reached}
     for extension in _extensions:

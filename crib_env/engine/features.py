@@ -30,9 +30,7 @@ class FeatureEntries:
     def of_views(self, views: Array, bits: Array, features: int, level: int) -> Array:
         """Return observations with features, float32[B, obs_size + features].
 
-        Args:
-            views: records [B]. bits: uint8[B, obs_size], their observations without.
-            features: how many numbers the first ``level`` levels are.
+        Shapes: bits uint8[B, obs_size].
         """
         seen = bits.shape[1]
         observations = np.zeros((len(views), seen + features), dtype=np.float32)

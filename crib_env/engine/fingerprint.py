@@ -58,15 +58,7 @@ class CannotFingerprint(TypeError):
 
 
 def fingerprint(function: Callable[..., Any], *more: object) -> str:
-    """Return 64 hexadecimal digits that name the code of ``function`` and all it calls.
-
-    Args:
-        function: a plain function, not yet compiled.
-        more: what else the machine code depends on, such as a signature.
-
-    Raises:
-        CannotFingerprint: the code depends on something whose edits would not show.
-    """
+    """Return 64 hexadecimal digits that name the code of ``function`` and all it calls."""
     walk = _Walk()
     walk.value((*VERSIONS, *(str(getattr(config, name, "")) for name in SETTINGS), *more))
     walk.part()

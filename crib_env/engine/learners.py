@@ -49,11 +49,7 @@ class AgentEntries:
 
 
 def agent_entries(act: Callable[..., Any], family: Family, name: str) -> AgentEntries:
-    """Return the entries made of ``act(view, rng, table, weights) -> action``.
-
-    Args:
-        act: a kernel. name: what their files in the cache are called.
-    """
+    """Return the entries made of ``act(view, rng, table, weights) -> action``."""
     states_t, rules_t, views_t = family.types
     begin_episode, step = family.kernels.begin_episode, family.kernels.step
     find_move, view = family.kernels.find_move, family.kernels.view

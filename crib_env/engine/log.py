@@ -32,10 +32,7 @@ def log_size(rows: int) -> int:
 def keep_log(log, size):
     """Add what the last step logged to the history that follows the log, if it has one.
 
-    Args:
-        log: int64[size]; or longer, and then ``log[size:]`` is a log of all steps since its first
-            number was last set to 0.
-        size: the length of the log of one step.
+    Shapes: log int64[size].
     """
     if log.shape[0] == size:
         return

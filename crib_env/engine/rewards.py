@@ -78,16 +78,8 @@ def ending_kernel(family: Family) -> Callable[..., None]:
 def summarize_episodes(dones, endings, actions, target, summary):
     """Summarise the episodes that have just ended.
 
-    Args:
-        dones: bool[N].
-        endings: int64[N, SCORES + sides].
-        actions: int64[N], the learners' last.
-        target: points that win a game.
-        summary: int64[N, SCORES + sides + 1], written where ``dones``; its last column is the
-            highest score less the next, 0 unless a game was won.
-
-    Returns:
-        How many of them were ended by an illegal action.
+    Returns how many of them were ended by an illegal action. Shapes: dones bool[N]; endings
+    int64[N, SCORES + sides]; actions int64[N]; summary int64[N, SCORES + sides + 1].
     """
     illegal = 0
     for i in range(dones.shape[0]):

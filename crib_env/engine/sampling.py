@@ -28,8 +28,7 @@ def legal_at(mask, word):
 def nth_legal(masks, draws, actions):
     """Write for each mask the legal action that a draw from 0 to 2**32 - 1 falls on.
 
-    Returns:
-        NONE, or the first row without a legal action; rows before it are written.
+    Returns NONE, or the first row without a legal action; rows before it are written.
     """
     for i in range(masks.shape[0]):
         actions[i] = legal_at(masks[i], draws[i])
@@ -42,9 +41,7 @@ def nth_legal(masks, draws, actions):
 def draw_shares(rngs, bounds, lanes, drawn):
     """Draw for each lane which of K shares its word falls on.
 
-    Args:
-        rngs: int64[N, 4]. bounds: int64[N, K], ascending; the last is 2**32.
-        lanes: int64[L]. drawn: int64[N], receives the draws of these lanes.
+    Shapes: rngs int64[N, 4]; bounds int64[N, K]; lanes int64[L]; drawn int64[N].
     """
     for j in range(lanes.shape[0]):
         lane = lanes[j]
@@ -59,10 +56,7 @@ def draw_shares(rngs, bounds, lanes, drawn):
 def replace_illegal(masks, rngs, actions, illegal):
     """Draw a legal action in place of every illegal one.
 
-    Args:
-        masks: int8[N, actions]. rngs: int64[N, 4].
-        actions: int64[N], -1 for any below 0; CONTINUE stays.
-        illegal: int64[N], receives what was replaced: BELOW for -1, NONE where nothing was.
+    Shapes: masks int8[N, actions]; rngs int64[N, 4]; actions int64[N]; illegal int64[N].
     """
     for i in range(masks.shape[0]):
         illegal[i] = NONE

@@ -81,15 +81,7 @@ def fill_table(table):
 
 @kernel
 def score_flush_and_nob(suits, held, starter, smallest, nob):
-    """Return the flush and his-nob points of a hand or crib with the starter.
-
-    Args:
-        suits: the number of cards of each suit without the starter, packed in bytes.
-        held: how many cards that is.
-        starter: the starter's card id.
-        smallest: the fewest cards of one suit that score; all held cards must be of it.
-        nob: 1 if the jack of the starter's suit is among the held cards.
-    """
+    """Return the flush and his-nob points of a hand or crib with the starter."""
     points = nob
     for s in range(4):
         if suits >> (8 * s) & 255 == held:
@@ -101,14 +93,7 @@ def score_flush_and_nob(suits, held, starter, smallest, nob):
 
 @kernel
 def with_starter(table, key, suits, jacks, held, starter, flush_size):
-    """Return the points of held cards with the starter.
-
-    Args:
-        key: the sum of the held cards' keys.
-        suits: the number of held cards of each suit, packed in bytes.
-        jacks: the suits of the held jacks, one bit each.
-        held: how many cards are held, 3 or 4.
-    """
+    """Return the points of held cards with the starter."""
     at = key + KEYS[starter >> 2] + (FOUR if held == 3 else 0)
     nob = jacks >> (starter & 3) & 1
     return table[at] + score_flush_and_nob(suits, held, starter, flush_size, nob)

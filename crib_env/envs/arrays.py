@@ -106,11 +106,7 @@ class LearnerArrays:
             self._looked = np.zeros(1, dtype=family.view)
 
     def observe_features(self, states: Array, record: Array, goes_on: bool) -> None:
-        """Write the observations with features, if they have any; an ended episode's are all 0.
-
-        Args:
-            states, record: of the games. goes_on: new episodes have begun where any ended.
-        """
+        """Write the observations with features, if they have any; an ended episode's are all 0."""
         if not self.level:
             return
         ended = self._nowhere if goes_on else self.dones

@@ -37,10 +37,6 @@ def choose_render_mode(wanted: str | None, modes: Sequence[str]) -> str | None:
     Stable-Baselines3's ``make_vec_env`` asks every environment for ``"rgb_array"``, and Gymnasium
     has warned by then. For the same reason that mode without its libraries is warned of here and
     fails at `render`.
-
-    Raises:
-        ValueError: a mode that nobody knows.
-        DependencyNotInstalled: ``"human"`` without the libraries it needs.
     """
     if wanted is None or wanted in modes:
         missing = [one for one in NEEDED.get(wanted or "", ()) if find_spec(one) is None]
@@ -56,11 +52,7 @@ def choose_render_mode(wanted: str | None, modes: Sequence[str]) -> str | None:
 
 
 def whole_number(name: str, value: object, least: int) -> int:
-    """Return a setting given as any kind of whole number from ``least`` up.
-
-    Raises:
-        ValueError: it is none.
-    """
+    """Return a setting given as any kind of whole number from ``least`` up."""
     if isinstance(value, (int, np.integer)) and not isinstance(value, bool) and value >= least:
         return int(value)
     raise ValueError(f"{name} must be a whole number from {least} up, got {value!r}")

@@ -103,11 +103,7 @@ class CompiledStepper:
         self._pool = ThreadPoolExecutor(self.threads - 1) if self.threads > 1 else None
 
     def run(self, batch: LearnerArrays, actions: Array) -> None:
-        """Play the actions, int64[N], and what follows up to the learner's next decision.
-
-        Raises:
-            IllegalActionError: one of the agents chose an illegal action; the message names it.
-        """
+        """Play the actions, int64[N], and what follows up to the learner's next decision."""
         if self._pool is None:
             self._run_range(batch, actions, 0, 0, self._bounds[1])
             return

@@ -41,16 +41,11 @@ def endings(batch: LearnerArrays, rules: Rules) -> tuple[dict[str, Array], int]:
 
     Where ``dones`` is False it is 0.
 
-    Args:
-        batch: the games, one of which has ended at least.
-        rules: the rules they are played by.
-
-    Returns:
-        ``scores`` int64[N, sides], by side (of a match: of its last game); ``winner`` int64[N], the
-        side that won, -1 if none did; ``skunk`` int64[N], 1 where the game was won by a skunk,
-        2 by a double skunk; ``seat`` int64[N], the learner's; ``opponent`` int64[N], its number;
-        ``illegal_action`` int64[N], the one that ended it or was replaced at its end, -1 if there
-        was none, -2 for any below 0. Then how many an illegal action ended.
+    Returns ``scores`` int64[N, sides], by side (of a match: of its last game); ``winner`` int64[N],
+    the side that won, -1 if none did; ``skunk`` int64[N], 1 where the game was won by a skunk, 2 by
+    a double skunk; ``seat`` int64[N], the learner's; ``opponent`` int64[N], its number;
+    ``illegal_action`` int64[N], the one that ended it or was replaced at its end, -1 if there was
+    none, -2 for any below 0. Then how many an illegal action ended.
     """
     dones = batch.dones
     summary = np.zeros((len(dones), batch.endings.shape[1] + 1), dtype=np.int64)

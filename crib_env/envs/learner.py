@@ -142,12 +142,7 @@ class LearnerBatch(LearnerArrays):
         self._bind()
 
     def seed(self, seed: int | Sequence[int | None] | None) -> None:
-        """Start every generator.
-
-        Args:
-            seed: one for all; None takes fresh entropy. N of them start those of each lane by its
-                own, as a batch of that game alone would; where it is None the lane goes on.
-        """
+        """Start every generator."""
         if isinstance(seed, Sequence):
             if not self._seeded:
                 self.seed(None)
@@ -157,14 +152,7 @@ class LearnerBatch(LearnerArrays):
         self._seeded = True
 
     def reset(self, options: Sequence[ResetOptions] | None = None) -> None:
-        """Begin an episode in every lane and bring it to the learner's first decision.
-
-        Args:
-            options: one for each lane, or None for no options at all.
-
-        Raises:
-            ValueError, IllegalActionError: an agent answered what is no legal action.
-        """
+        """Begin an episode in every lane and bring it to the learner's first decision."""
         if not self._seeded:
             self.seed(None)
         self._running = False
@@ -182,18 +170,7 @@ class LearnerBatch(LearnerArrays):
         self.dones[:] = False
 
     def step(self, actions: Array, resets: Bools | None = None) -> None:
-        """Act for every learner; the results are in the attributes.
-
-        Args:
-            actions: int[N].
-            resets: bool[N], which games to reset instead.
-
-        Raises:
-            ValueError: actions of another shape, or an agent's answer is no action.
-            IllegalActionError: with ``on_illegal="raise"``, before anything has changed; or an
-                agent's action is illegal. The message names who erred.
-            EpisodeOverError: before the first reset, or after an agent failed.
-        """
+        """Act for every learner; the results are in the attributes (resets bool[N])."""
         if not self._running:
             raise EpisodeOverError("step() without running episodes: call reset() first")
         given = np.asarray(actions)
@@ -247,14 +224,7 @@ class LearnerBatch(LearnerArrays):
         return read_log(self.history)
 
     def set_opponent(self, opponent: OpponentSpec, lanes: Array | None = None) -> None:
-        """Let another opponent play, at once, also in games under way.
-
-        Args:
-            opponent: one, or several with their shares. lanes: int64[K], in which; None: in all.
-
-        Raises:
-            ValueError, TypeError: no such opponent, or no such shares; nothing has changed.
-        """
+        """Let another opponent play, at once, also in games under way (lanes int64[K])."""
         chosen = self.lanes if lanes is None else lanes
         for agent, _ in parse_opponents(opponent):
             refuse_rules(agent, self.rules, self.games.episode)

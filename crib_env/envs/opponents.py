@@ -39,11 +39,7 @@ class Opponents:
     def put(self, given: OpponentSpec, lanes: Array) -> None:
         """Let others play in some games; which of several plays in each is for `draw` to say.
 
-        Args:
-            given: as of the class. lanes: int64[K].
-
-        Raises:
-            ValueError, TypeError: no such opponent, or no such shares; nothing has changed.
+        Shapes: lanes int64[K].
         """
         pairs = parse_opponents(given)
         agents, shares = list(self.agents), self._shares.copy()
@@ -77,11 +73,7 @@ class Opponents:
 
 
 def parse_opponents(given: OpponentSpec) -> list[tuple[Agent, float]]:
-    """Return opponents with their shares, checked.
-
-    Raises:
-        ValueError, TypeError: no such opponent, or no such shares.
-    """
+    """Return opponents with their shares, checked."""
     if not isinstance(given, (list, tuple)):
         return [(find_agent(given), 1.0)]  # type: ignore[arg-type]
     if not given:

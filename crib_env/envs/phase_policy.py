@@ -29,11 +29,7 @@ class PhasePolicy:
     def play(self, game: Game, rng: np.random.Generator) -> npt.NDArray[np.int64]:
         """Make all its decisions that come now; return what they gain each seat.
 
-        Returns:
-            int64[players], as `Game.leads`.
-
-        Raises:
-            ValueError, IllegalActionError: the agent's answer is no legal action; it is named.
+        Returns int64[players], as `Game.leads`.
         """
         total = np.zeros_like(game.leads)
         while not game.over and game.states["phase"][0] == self.phase:

@@ -15,14 +15,7 @@ from crib_env.envs.checks import ILLEGAL_REWARD
 
 
 def step_python(batch: LearnerArrays, actions: Array) -> None:
-    """Play the actions, int64[N], and what follows up to the learner's next decision.
-
-    Args:
-        batch: the games. actions: CONTINUE in games just begun.
-
-    Raises:
-        ValueError, IllegalActionError: an agent answered what is no legal action.
-    """
+    """Play the actions, int64[N], and what follows up to the learner's next decision."""
     lanes = batch.lanes
     begun = actions == CONTINUE
     legal = batch.legal(actions)

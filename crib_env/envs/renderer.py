@@ -47,15 +47,7 @@ class Renderer:
         self.window = Window()
 
     def render(self, mode: str | None, game: Game, seat: int) -> Shown:
-        """Return the game as text, SVG or pixels, or show it in the window, by the mode.
-
-        Args:
-            mode: one of `MODES`; None warns that there is none.
-            seat: who acts.
-
-        Raises:
-            DependencyNotInstalled: pixels are wanted without the extra ``render``.
-        """
+        """Return the game as text, SVG or pixels, or show it in the window, by the mode."""
         if mode is None:
             logger.warn("render() needs a render_mode, such as render_mode='ansi'")
             return None

@@ -15,11 +15,7 @@ OF_THE_MAKER = frozenset({"autoreset", "keeps_events", "phase_policy"})
 def shows_keywords_of(*sources: Callable[..., Any]) -> Callable[[F], F]:
     """Let a function's signature show the keywords that it hands on.
 
-    Args:
-        sources: who takes them; a keyword of several is shown as the first has it.
-
-    Returns:
-        a decorator. It changes what `inspect.signature` says, and nothing else.
+    Returns a decorator. It changes what `inspect.signature` says, and nothing else.
     """
 
     def decorate(function: F) -> F:

@@ -14,11 +14,6 @@ def track(score: int, rear: int, target: int) -> list[str]:
 
     The front peg ``O`` shows the score, the rear peg ``o`` the score before the last points;
     a peg that has not left the start stands before the first hole.
-
-    Args:
-        score: the score, at most the target.
-        rear: the score before.
-        target: the number of the last hole.
     """
     holes = [HOLE] * target
     start = ""

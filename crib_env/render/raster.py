@@ -42,16 +42,7 @@ Box = tuple[float, float, float, float]
 
 
 def pixels(parts: Sequence[str], theme: str = "light", width: int = WIDTH) -> npt.NDArray[np.uint8]:
-    """Return a drawing as uint8[height, width, 3].
-
-    Args:
-        parts: of the drawing, as `document` takes them; the first is the ground.
-        theme: ``"light"`` or ``"dark"``: there is no reader to follow.
-        width: in pixels; the height follows from it.
-
-    Raises:
-        ModuleNotFoundError: the extra ``render`` is not installed.
-    """
+    """Return a drawing as uint8[height, width, 3]."""
     image = _ground(parts[0], theme, width).copy()
     above = "".join(parts[1:])
     whole = [] if PIECE.sub("", above) else list(PIECE.finditer(above))

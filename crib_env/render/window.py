@@ -21,13 +21,7 @@ class Window:
     def show(self, image: npt.NDArray[np.uint8], title: str, fps: float) -> None:
         """Show a picture, not before the last one has been seen for ``1 / fps`` seconds.
 
-        Args:
-            image: uint8[height, width, 3].
-            title: of the window.
-            fps: pictures a second, at most.
-
-        Raises:
-            ModuleNotFoundError: the extra ``render`` is not installed.
+        Shapes: image uint8[height, width, 3].
         """
         import pygame
 

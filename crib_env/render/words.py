@@ -47,12 +47,7 @@ def pegged(reason: str, points: int, cards: int) -> str:
 
 
 def spoken(parts: Iterable[tuple[str, int]], count: int | None = None) -> str:
-    """Return a count as spoken, each item with the total it brings the score to.
-
-    Args:
-        parts: name and points of what scores, in order.
-        count: in play, the count that the last card made; None in a show.
-    """
+    """Return a count as spoken, each item with the total it brings the score to."""
     words: list[str] = []
     names = set()
     total = 0

@@ -84,11 +84,7 @@ DEFAULTS = {field.name: field.default for field in fields(Settings)}
 
 
 def position(settings: Settings) -> Views:
-    """Return the view the settings describe.
-
-    Raises:
-        ValueError: they describe no position.
-    """
+    """Return the view the settings describe."""
     if settings.notation is not None:
         return _noted(settings, settings.notation)
     if not settings.cards:

@@ -106,15 +106,7 @@ def start(
     program: str | None = None,
     extra: str = "train",
 ) -> None:
-    """Read settings from a command line and run something with them; exit where that fails.
-
-    Args:
-        settings: a dataclass.
-        run: what is run.
-        words: the command line, by default the process's own.
-        program: what the help calls it, by default ``python -m`` and the module.
-        extra: the extra of crib-env that brings what it needs.
-    """
+    """Read settings from a command line and run something with them; exit where that fails."""
     spec = sys.modules["__main__"].__spec__
     with terminable(), one_line(extra):
         run(read(settings, words, program or f"python -m {spec.name if spec else '...'}"))
@@ -134,15 +126,7 @@ def command(
     leave_out: Collection[str] = (),
     with_defaults: Collection[str] | None = None,
 ) -> str:
-    """Return the command line of settings.
-
-    Args:
-        program: its first words.
-        settings: a dataclass.
-        leave_out: names of fields that are not written.
-        with_defaults: names of fields that are written even where they have their default; None
-            for all.
-    """
+    """Return the command line of settings."""
     words = [program]
     for field in fields(settings):
         value, name = getattr(settings, field.name), field.name.replace("_", "-")
@@ -159,12 +143,7 @@ def command(
 
 @contextmanager
 def one_line(extra: str = "train", about: str | None = None) -> Iterator[None]:
-    """Turn an error into one line on stderr and an exit status.
-
-    Args:
-        extra: what to install where a module is missing.
-        about: help that is shown where a module of the full help is missing.
-    """
+    """Turn an error into one line on stderr and an exit status."""
     from crib_env.errors import IllegalActionError
 
     try:

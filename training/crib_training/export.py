@@ -37,11 +37,7 @@ class Settings(TakesAgents):
 
 
 def run(settings: Settings) -> None:
-    """Export, and say where the file is.
-
-    Raises:
-        ValueError: the policy cannot be exported, or the file's name does not end in .onnx.
-    """
+    """Export, and say where the file is."""
     if settings.onnx.suffix != ".onnx":
         raise ValueError(f"--onnx {settings.onnx}: the file's name must end in .onnx")
     agent = settings.load_agent(settings.policy)

@@ -73,10 +73,6 @@ def interruptions(note_first: bool = False) -> Iterator[Interruptions]:
     """Yield a list to which every Ctrl-C, and every SIGTERM in `terminable`, adds its number.
 
     Outside the main thread, and where nobody handles them, the list stays empty.
-
-    Args:
-        note_first: the first one raises nothing, so that a run ends where it can go on; the
-            handler of another program is left in place then. Otherwise each raises what it would.
     """
     came = Interruptions()
     came.noted = int(note_first)

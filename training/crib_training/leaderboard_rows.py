@@ -80,11 +80,7 @@ def folder() -> Path:
 
 
 def read(path: Path) -> Results:
-    """Return the results in a file.
-
-    Raises:
-        ValueError: it holds none.
-    """
+    """Return the results in a file."""
     try:
         return Results(**json.loads(path.read_text("utf-8")))
     except (OSError, ValueError, TypeError) as error:
@@ -98,14 +94,7 @@ def stored(file: str, names: tuple[str, ...] = BUILT_IN) -> list[Results]:
 
 
 def rating_table(entries: list[Results]) -> str:
-    """Return the agents as a Markdown table, the highest rating first.
-
-    Args:
-        entries: what each made of one game. Where two agents both played each other with one seed,
-            the deals are the same, and the longer of the two counts; with two seeds both count.
-            Among more sides than two, they are other games: either is alone once. Who is met in one
-            of the entries alone is rated by those games.
-    """
+    """Return the agents as a Markdown table, the highest rating first."""
     met = (opponent for entry in entries for opponent in entry.games)
     names = list(dict.fromkeys([*(entry.name for entry in entries), *met]))
     place = {name: k for k, name in enumerate(names)}

@@ -14,26 +14,14 @@ from crib_env.rules import Rules, find_rules
 
 
 def find_env(name: str) -> EnvSpec:
-    """Return the maker of an environment given by module name, such as ``"six_card_v0"``.
-
-    Raises:
-        ValueError: no such environment.
-    """
+    """Return the maker of an environment given by module name, such as ``"six_card_v0"``."""
     maker = env_module(name).maker
     assert isinstance(maker, EnvSpec)
     return maker
 
 
 def find_game(environment: str, rules: str | Rules | None = None) -> tuple[EnvSpec, Rules]:
-    """Return the maker of an environment, and the named rules or the environment's own.
-
-    Args:
-        environment: its name.
-        rules: a preset, or one with changes: ``hoyle[target=91,for_last=3]``; or `Rules`.
-
-    Raises:
-        ValueError: no such environment, or no rules of its game.
-    """
+    """Return the maker of an environment, and the named rules or the environment's own."""
     maker = find_env(environment)
     return maker, find_rules(rules or maker.rules, maker.family.name)
 
@@ -44,22 +32,14 @@ def shortest_episode(maker: EnvSpec) -> str:
 
 
 def seats_of(maker: EnvSpec, rules: Rules, players: int | None) -> tuple[int, ...]:
-    """Return the side of each seat of a game, by default of the fewest seats the rules allow.
-
-    Raises:
-        ValueError: no game by these rules has so many players.
-    """
+    """Return the side of each seat of a game, by default of the fewest seats the rules allow."""
     if players is not None:
         maker.check_players(players, rules)
     return maker.family.sides_under(rules, players)
 
 
 def sides_of(rules: Rules, players: int | None) -> int:
-    """Return how many sides a game has, by default of the fewest seats the rules allow.
-
-    Raises:
-        ValueError: no game by these rules has so many players.
-    """
+    """Return how many sides a game has, by default of the fewest seats the rules allow."""
     return count_sides(find_family(rules.engine).sides_under(rules, players))
 
 

@@ -38,10 +38,6 @@ def claimed(folder: Path) -> Iterator[None]:
     """Make a folder for results and keep all other commands out of it, until the block ends.
 
     The system holds the lock, and frees it whatever ends the process.
-
-    Raises:
-        FolderInUseError: another command writes to it.
-        OSError: it cannot be made, or not be written to.
     """
     check_folder(folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -65,16 +61,7 @@ def claimed(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def run_folder(out: Path, resume: Path | None) -> Iterator[None]:
-    """Claim the folder of a run that learns or solves; see `claimed`.
-
-    Args:
-        out: the folder.
-        resume: the folder of the run to go on with, if any; only that run may lie in ``out``.
-
-    Raises:
-        ValueError: it holds a run that would be overwritten.
-        FolderInUseError, OSError: see `claimed`.
-    """
+    """Claim the folder of a run that learns or solves; see `claimed`."""
     with claimed(out):
         going_on = resume is not None and resume.exists() and out.samefile(resume)
         if not going_on and any((out / name).exists() for name in RUNS):
@@ -86,11 +73,7 @@ def run_folder(out: Path, resume: Path | None) -> Iterator[None]:
 
 
 def remove_run(out: Path) -> None:
-    """Remove what would keep another command from starting a run in a folder.
-
-    Raises:
-        FolderInUseError, OSError: see `claimed`.
-    """
+    """Remove what would keep another command from starting a run in a folder."""
     with claimed(out):
         for name in RUNS:
             (out / name).unlink(missing_ok=True)
@@ -111,11 +94,7 @@ def csv_table(kind: type[Any], rows: Sequence[Any]) -> bytes:
 
 
 def write_json(path: Path, result: Any) -> None:
-    """Write a result as JSON: a file whole or not at all, and a pipe or terminal as it is.
-
-    Raises:
-        OSError: it cannot be written.
-    """
+    """Write a result as JSON: a file whole or not at all, and a pipe or terminal as it is."""
     text = json.dumps(result, indent=2) + "\n"
     if path.exists() and not path.is_file():
         path.write_text(text, "utf-8")

@@ -88,13 +88,7 @@ def play(
     name: str | None = None,
     opponents: Sequence[str] | None = None,
 ) -> Results:
-    """Play an agent against every other built-in one that plays the game, or ``opponents``.
-
-    Raises:
-        ValueError: a number of pairs or of players, or a seed, that cannot be, or an agent does
-            not play by the rules.
-        IllegalActionError: the agent chose an illegal action.
-    """
+    """Play an agent against every other built-in one that plays the game, or ``opponents``."""
     _, rules = find_game(maker.name)
     seats = seats_of(maker, rules, players)
     n_sides = sides_of(rules, players)
@@ -126,13 +120,7 @@ def _plays(name: str, rules: Rules) -> bool:
 
 
 def check(results: Results, agent: Agent, opponents: Sequence[str] | None = None) -> list[str]:
-    """Return how results differ from the same games played again, a line an opponent.
-
-    Args:
-        results: what is stored.
-        agent: whose they are.
-        opponents: those to play again; by default all that the agent met.
-    """
+    """Return how results differ from the same games played again, a line an opponent."""
     again = play(
         find_env(results.environment), agent, results.pairs, results.seed, results.players,
         results.name, tuple(results.games) if opponents is None else opponents,
@@ -186,12 +174,7 @@ def run(settings: Settings) -> None:
 
 
 def run_check(path: Path, agent: Agent) -> None:
-    """Play the games of a file again, and say whether they end as before.
-
-    Raises:
-        ValueError: the file holds no results.
-        RuntimeError: some games end otherwise.
-    """
+    """Play the games of a file again, and say whether they end as before."""
     results = read(path)
     if found := check(results, agent):
         raise RuntimeError(f"{path} does not come out again: {'; '.join(found)}")

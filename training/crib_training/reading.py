@@ -32,11 +32,7 @@ def app_of(program: str, command: Callable[..., Any] | None = None, says: str | 
 
 
 def read_settings(kind: type[S], words: Sequence[str], program: str) -> S:
-    """Return settings as the words give them; print their help and exit where that is wanted.
-
-    Raises:
-        ValueError: the words are none of these settings; in one line, with what to do.
-    """
+    """Return settings as the words give them; print their help and exit where that is wanted."""
     try:
         settings: S | None = app_of(program, kind)(words)
     except CycloptsError as error:

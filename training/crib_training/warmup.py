@@ -48,11 +48,7 @@ def one_game(name: str) -> None:
 
 
 def batches(name: str, agent: str) -> None:
-    """Take a step of a batch against an agent, and play duplicate deals with it.
-
-    Raises:
-        ValueError: the agent does not play the game.
-    """
+    """Take a step of a batch against an agent, and play duplicate deals with it."""
     maker, rules = find_game(name)
     envs = maker.vector_env(NUM_ENVS, opponent=agent)
     _, info = envs.reset(seed=1)

@@ -31,8 +31,7 @@ class ActionHead:
     def logits(self, hidden: Floats, features: Floats, masks: npt.NDArray[np.int8]) -> Floats:
         """Return the terms to add to the logits, float32[B, actions]; 0 where illegal.
 
-        Args:
-            hidden: float32[B, W]. features: float32[B, K, actions]. masks: int8[B, actions].
+        Shapes: hidden float32[B, W]; features float32[B, K, actions]; masks int8[B, actions].
         """
         rows, actions = masks.nonzero()
         of_each = features[rows, :, actions]
@@ -72,7 +71,6 @@ class ActionHead:
 def summary(features: Floats) -> Floats:
     """Return the highest and the lowest of each feature over all actions, float32[B, 2 * K].
 
-    Args:
-        features: float32[B, K, actions].
+    Shapes: features float32[B, K, actions].
     """
     return np.concatenate([features.max(axis=2), features.min(axis=2)], axis=1)

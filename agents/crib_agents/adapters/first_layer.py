@@ -17,10 +17,8 @@ FLOATS_T = float32[:, ::1]
 def add_rows(observations, bits, count, weights, bias, out):
     """Write the first layer's outputs before the ReLU, float32[B, W].
 
-    Args:
-        observations: float32[B, bits + count * actions]. bits: how many entries are bits.
-        count: features of each action, of which the highest and the lowest are read.
-        weights: float32[bits + 2 * count, W], by input. bias: float32[W].
+    Shapes: observations float32[B, bits + count * actions]; weights float32[bits + 2 * count, W];
+    bias float32[W].
     """
     actions = (observations.shape[1] - bits) // count if count else 0
     for k in range(observations.shape[0]):
@@ -53,8 +51,7 @@ def first_layer(
 ) -> npt.NDArray[np.float32]:  # fmt: skip
     """Return the first layer's outputs before the ReLU, float32[B, W]; see `add_rows`.
 
-    Args:
-        weight: float32[W, bits + 2 * count].
+    Shapes: weight float32[W, bits + 2 * count].
     """
     out = np.empty((len(observations), len(bias)), dtype=np.float32)
     seen = np.ascontiguousarray(observations, dtype=np.float32)

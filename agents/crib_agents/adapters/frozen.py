@@ -18,11 +18,7 @@ Memo = dict[int, Any]
 
 
 def frozen(agent: Agent) -> Agent:
-    """Return a copy of an agent, with copies of all networks, arrays and objects that it reads.
-
-    Raises:
-        ValueError: something that it reads cannot be copied.
-    """
+    """Return a copy of an agent, with copies of all networks, arrays and objects that it reads."""
     try:
         copied: Agent = _frozen(agent, {})
     except Exception as error:  # an object of any class is copied in its own way
@@ -35,13 +31,7 @@ def frozen(agent: Agent) -> Agent:
 
 
 def _frozen(value: Any, memo: Memo, module: str | None = None) -> Any:
-    """Return a deep copy, also of what functions read: copy.deepcopy copies no function.
-
-    Args:
-        value: anything.
-        memo: the copies so far, as `copy.deepcopy` has it.
-        module: of the function that reads the value. Functions of other modules are constant.
-    """
+    """Return a deep copy, also of what functions read: copy.deepcopy copies no function."""
     if id(value) in memo:
         return memo[id(value)]
     torch = sys.modules.get("torch")

@@ -41,16 +41,7 @@ def header(
     suits: str = "real",
     sample: bool = False,
 ) -> dict[str, Any]:
-    """Return the header of a weights file.
-
-    Args:
-        environment: the environment of the training.
-        rules: the rules it was trained under, as such or by the name of a preset.
-        family: the engine that plays them.
-        features: what the policy reads besides, as its environment was made with.
-        suits: likewise.
-        sample: whether the agent samples from the policy.
-    """
+    """Return the header of a weights file."""
     level = family.level_of(features)
     chosen = as_rules(rules)
     return {
@@ -190,11 +181,7 @@ class PolicyNetAgent(ScoredAgent):
 
 
 def family_of_header(about: dict[str, Any], rules: Rules) -> tuple[Family, int]:
-    """Return the engine that a header names, and how many levels of its features.
-
-    Raises:
-        ValueError: its observation or its actions are others now.
-    """
+    """Return the engine that a header names, and how many levels of its features."""
     family = find_family(rules.engine)
     level = family.level_of(about.get("features"))
     environment = str(about.get("environment"))[:100]
@@ -210,11 +197,7 @@ def family_of_header(about: dict[str, Any], rules: Rules) -> tuple[Family, int]:
 
 
 def samples(about: dict[str, Any]) -> bool:
-    """Return whether a header says that the agent draws; older headers say nothing.
-
-    Raises:
-        ValueError: it says neither yes nor no.
-    """
+    """Return whether a header says that the agent draws; older headers say nothing."""
     said = about.get("sample", False)
     if not isinstance(said, bool):
         raise ValueError(f"its header must say true or false of 'sample', found {shown(said)}")
@@ -227,11 +210,7 @@ def version_of(about: dict[str, Any]) -> int:
 
 
 def rules_of_header(about: dict[str, Any]) -> Rules:
-    """Return the rules of a header; older headers name only a preset.
-
-    Raises:
-        ValueError: they are not possible, or an older header names no preset.
-    """
+    """Return the rules of a header; older headers name only a preset."""
     name, fields = about.get("rules"), about.get("rules_fields")
     if fields is None and isinstance(name, str) and name in PRESETS:
         fields = fields_of(PRESETS[name])

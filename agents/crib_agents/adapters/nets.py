@@ -94,11 +94,7 @@ class TorchScore:
     device: str | None = None
 
     def __call__(self, observations: Array, masks: npt.NDArray[np.int8]) -> Array:
-        """Return logits or values, [B, actions].
-
-        Raises:
-            TypeError: the network returned something else than a tensor.
-        """
+        """Return logits or values, [B, actions]."""
         import torch
 
         module = self.function if isinstance(self.function, torch.nn.Module) else torch.nn.Module()
@@ -125,11 +121,7 @@ class TorchScore:
 
 
 def _takes_masks(function: Any, called: str) -> bool:
-    """Return whether a function, or a module's ``forward``, takes masks after observations.
-
-    Raises:
-        TypeError: its signature does not say so, or it can be called with neither.
-    """
+    """Return whether a function, or a module's ``forward``, takes masks after observations."""
     compiled = getattr(function, "_orig_mod", function)  # the module that torch.compile was given
     try:
         taken = inspect.signature(getattr(compiled, "forward", compiled)).parameters.values()

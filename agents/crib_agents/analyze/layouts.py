@@ -88,13 +88,7 @@ def _fill(
     own: dict[int, list[int]],
     players: int,
 ) -> None:
-    """Make the state ``s`` one in which it is seat ``me``'s turn with ``card``.
-
-    Args:
-        cells: the layout.
-        laid: how many cards each seat has laid in the crib.
-        own: those of them that are known, by seat.
-    """
+    """Make the state ``s`` one in which it is seat ``me``'s turn with ``card``."""
     known = [c for c in cells if c != NONE] + [card] + [c for cards in own.values() for c in cards]
     refuse_twice(known)
     hidden = [c for c in range(DECK_SIZE) if c not in known]

@@ -168,11 +168,7 @@ class _OpenDeal:
         self.games.states["scores"] = 0  # nobody goes out on the way
 
     def play(self, seat: int, card: int) -> None:
-        """Play a card of the pile.
-
-        Raises:
-            ValueError: it cannot have been played then.
-        """
+        """Play a card of the pile."""
         shown = format_card(card) if seat == ME else f"({format_card(card)})"
         count = int(self.state["count"])
         if self.state["phase"] == OVER or self.state["to_move"] != seat:
@@ -185,11 +181,7 @@ class _OpenDeal:
         self.step(seat, card)
 
     def seen(self, scores: tuple[int, int], match_score: tuple[int, int]) -> Views:
-        """Return the view of seat 0, to move, at these scores.
-
-        Raises:
-            ValueError: it is not to move, or the scores are none.
-        """
+        """Return the view of seat 0, to move, at these scores."""
         if self.state["phase"] == OVER or self.state["to_move"] != ME:
             raise ValueError("it is not this seat's turn in this position: nothing to choose")
         rules, states = find_rules(self.games.rules, TwoHandRules), self.games.states
@@ -205,11 +197,7 @@ class _OpenDeal:
 
 
 def read_cards(name: str, text: str) -> list[int]:
-    """Return the cards of an argument called ``name``.
-
-    Raises:
-        ValueError: they are none; the message names the argument.
-    """
+    """Return the cards of an argument called ``name``."""
     try:
         return parse_cards(text)
     except ValueError as error:

@@ -118,15 +118,7 @@ TABLES = (
 
 @cache
 def load(table: Table, path: Path | None = None) -> dict[str, Doubles]:
-    """Return the arrays of a table, float64, in the shapes it states; read once in a process.
-
-    Args:
-        table: one of `TABLES`.
-        path: another file of its form.
-
-    Raises:
-        ValueError: there is no such file, or it is of another version or shape.
-    """
+    """Return the arrays of a table, float64, in the shapes it states; read once in a process."""
     path = path or table.path
     again = f"make it again with {table.made_by}"
     if not path.exists():

@@ -57,8 +57,7 @@ def discard_probabilities(v, weights, probabilities):
     The card of a split with the higher place goes first. If the first discard was another card,
     the kernel takes the split with it, or else the one with the nearest place.
 
-    Args:
-        probabilities: float64[HAND], by the card's place in ``v["hand"]``.
+    Shapes: probabilities float64[HAND].
     """
     cards = stack.ints(HAND)
     order = stack.ints(HAND)
@@ -100,11 +99,7 @@ def discard_probabilities(v, weights, probabilities):
 
 @kernel
 def order_makes(v, order):
-    """Return the points of the cards held, played in an order by this seat alone; -1 if illegal.
-
-    Args:
-        order: which of the orders of three cards; of two cards the first two differ.
-    """
+    """Return the points of the cards held, played in an order by this seat alone; -1 if illegal."""
     n = v["hand_n"]
     places = stack.ints(3)
     first = order % n
@@ -146,9 +141,7 @@ def order_makes(v, order):
 def pegging_probabilities(v, weights, probabilities):
     """Write the probability of playing each card now; ``weights`` begin with a strategy.
 
-    Args:
-        probabilities: float64[HAND], by the card's place in ``v["hand"]``; a rank's share stands at
-            its first card.
+    Shapes: probabilities float64[HAND].
     """
     n = v["hand_n"]
     counted = held_ranks(v)

@@ -30,9 +30,7 @@ DECK = (1 << RANKS * SUITS) - 1  # all 52 cards, one bit a card id
 def canonical(cards, n, order):
     """Return the code of a hand's class, and where its cards are in the class's order.
 
-    Args:
-        cards: int64, card ids in any order. n: how many.
-        order: int64[n], receives for each place of the class which of ``cards`` lies there.
+    Shapes: order int64[n].
     """
     ranks = stack.ints(SUITS)
     name = stack.ints(SUITS)  # the suit's place among the suits
@@ -63,11 +61,7 @@ def canonical(cards, n, order):
 
 @kernel
 def find_class(codes, begin, n, code):
-    """Return the number of a class, or NONE.
-
-    Args:
-        codes: ascending, the ``n`` from ``begin`` on.
-    """
+    """Return the number of a class, or NONE."""
     low = 0
     high = n
     while low < high:
@@ -83,11 +77,7 @@ def find_class(codes, begin, n, code):
 def list_codes(ranks, begins, suits, n, codes):
     """Write the code of every class of hands of ``n`` cards; return their number.
 
-    Args:
-        ranks: int64, the ranks that a suit may have in a hand, 13 bits, fewest first and ascending.
-        begins: int64[n + 2], where those of each number of ranks begin.
-        suits: how many suits there are.
-        codes: int64, room for as many as there are, or for none to have them counted.
+    Shapes: begins int64[n + 2].
     """
     found = 0
     for i in range(begins[0], begins[n + 1]):
@@ -175,13 +165,7 @@ def split_places(dealt: int) -> tuple[Ints, Ints]:
 
 @cache
 def hand_classes(dealt: int, deck: int = DECK) -> Classes:
-    """Return the classes of hands of ``dealt`` cards.
-
-    Args:
-        dealt: 4 to 6.
-        deck: the cards in play, one bit per card id; every rank of it in the same suits, the
-            first of `crib_env.cards`.
-    """
+    """Return the classes of hands of ``dealt`` cards."""
     held = [card for card in range(RANKS * SUITS) if deck >> card & 1]
     suits = len({card & 3 for card in held})
     there = sum(1 << rank for rank in {card >> 2 for card in held})

@@ -62,13 +62,7 @@ class Solved:
         return int(plain(rules_key)(view[0]))
 
     def to_bytes(self, level: int | None = None) -> bytes:
-        """Return the file.
-
-        Args:
-            level: of the compression, 1 to 9: the files in the package have 6, which takes a
-                minute or two. None is fast, and leaves the tables of a file that was read as they
-                are.
-        """
+        """Return the file."""
         return to_bytes(self.header(), self.compressed if level is None else self._packed(level))
 
     @cached_property
@@ -109,12 +103,7 @@ class Solved:
 
     @classmethod
     def load(cls, path: str | Path) -> Solved:
-        """Read a file of `to_bytes`.
-
-        Raises:
-            ValueError: it does not fit this version; the message names what was expected and what
-                was found.
-        """
+        """Read a file of `to_bytes`."""
         about, tensors = read_header(path)
         try:
             return cls.of_file(about, tensors)
@@ -123,11 +112,7 @@ class Solved:
 
     @classmethod
     def of_file(cls, about: dict[str, Any], tensors: Mapping[str, Array]) -> Solved:
-        """Return the strategy of a file's header and tables.
-
-        Raises:
-            ValueError: they do not fit.
-        """
+        """Return the strategy of a file's header and tables."""
         check_format(about, FORMAT, FORMAT_VERSION)
         fields: Any = about.get("rules_fields")
         by_discard = about.get("by_discard")

@@ -34,10 +34,7 @@ def pack_bytes(values: Bytes) -> Doubles:
 def fill_splits(discard, packed):
     """Write the two likeliest splits of each class, and the first's probability, as one number.
 
-    Args:
-        discard: uint8[N, S], the probabilities of the splits of each class and role.
-        packed: float64[N]: the likeliest split (of equal ones the last), 16 times the second, 256
-            times the first's 255ths of both.
+    Shapes: discard uint8[N, S]; packed float64[N].
     """
     for k in range(discard.shape[0]):
         row = discard[k]

@@ -66,15 +66,7 @@ class Strategy:
     def pegging_probabilities(
         self, node: int, holding: int, starter: int = 0, discarded: int = 0
     ) -> Doubles:
-        """Return the probability that the seat to move plays each rank, float64[13].
-
-        Args:
-            node: where it is; see `PublicTree` and `find_node`.
-            holding: the number of the ranks it still holds; see `holdings`. Ranks that do not fit
-                the count are its own to leave out: they have probability 0.
-            starter: the starter's rank.
-            discarded: the number of the pair discarded, see `pair_number`.
-        """
+        """Return the probability that the seat to move plays each rank, float64[13]."""
         ranks = np.zeros(RANKS)
         row = self.play[starter if len(self.play) > 1 else 0]
         at = int(self.tree.offset[node])
@@ -98,24 +90,13 @@ def first_of(at, left, pairs, place, pair):
 
     There is one for each rank it holds, ascending, but for the last, whose probability is what is
     left; a holding with a rank twice leaves some unused.
-
-    Args:
-        at: the node's ``offset``. left: how many cards the holding has.
-        pairs: `Strategy.discard_pairs`. pair: the number of the pair discarded, 0 if ``pairs`` is
-            1.
-        place: the holding's number among those of its size.
     """
     return at * pairs + (place * pairs + pair) * (left - 1)
 
 
 @kernel
 def slot_probability(play, first, slot, slots):
-    """Return the probability of a rank, 0 to 1.
-
-    Args:
-        play: in 255ths. first: where the holding's begin. slot: which of the ranks it holds.
-        slots: how many ranks it holds.
-    """
+    """Return the probability of a rank, 0 to 1."""
     if slot < slots - 1:
         return play[first + slot] / WHOLE
     rest = WHOLE

@@ -67,12 +67,7 @@ class PublicTree:
 
 @cache
 def public_tree(cards: int, single_count: bool) -> PublicTree:
-    """Return the tree of the pegging with ``cards`` a seat.
-
-    Args:
-        cards: 2 to 4.
-        single_count: whether the pegging ends with its first count (F4).
-    """
+    """Return the tree of the pegging with ``cards`` a seat."""
     level = {"mover": [0], "left": [cards], "other": [cards], "count": [0], "alone": [0]}
     here = {name: np.array(value, dtype=np.int64) for name, value in level.items()}
     levels, children = [], []
@@ -143,11 +138,7 @@ def _ranks_of(way: int) -> tuple[Ints, Ints]:
 
 @kernel
 def way_on(v, i, count):
-    """Return how the pegging continued after the card ``v["pile"][i]``, by a mover's view.
-
-    Args:
-        count: with that card.
-    """
+    """Return how the pegging continued after the card ``v["pile"][i]``, by a mover's view."""
     if i + 1 < v["pile_n"]:
         next_seat = v["pile_seats"] >> 2 * (i + 1) & 1
         afresh = count + pip(v["pile"][i + 1]) > 31  # nobody could play, or someone would have
@@ -161,11 +152,7 @@ def way_on(v, i, count):
 
 @kernel
 def find_node(v, row, rows_at, child, children_at):
-    """Return the tree's node of a seat to move in the pegging, by its view.
-
-    Args:
-        row, child: flat, those of `PublicTree` from ``rows_at`` and ``children_at`` on.
-    """
+    """Return the tree's node of a seat to move in the pegging, by its view."""
     node = 0
     count = 0
     for i in range(v["pile_n"]):

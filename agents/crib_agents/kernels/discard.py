@@ -51,9 +51,6 @@ def choose_pair(pair_value):
     """Return a kernel ``best_pair(view, table, weights)`` by the value of a pair to discard.
 
     It returns ``64 * higher + lower`` card id; of equals the pair of the higher cards.
-
-    Args:
-        pair_value: kernel ``pair_value(view, table, weights, low, high)``.
     """
 
     @kernel

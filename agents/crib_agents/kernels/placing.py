@@ -64,12 +64,7 @@ WEIGHTS = np.array([value for _, value, _ in HEURISTICS], dtype=np.float64)
 
 @kernel
 def likely_points(table, weights, cards, unseen, flush_size, nob):
-    """Return what a line that holds ``cards`` is likely to come to.
-
-    Args:
-        unseen: the cards that may still come.
-        nob: the jack that would score one in this line, as a mask, or 0.
-    """
+    """Return what a line that holds ``cards`` is likely to come to."""
     n = bit_count(cards)
     value = weights[LINE + n] + points_so_far(table, cards, flush_size, nob)
     if n == 0 or n == SIZE:

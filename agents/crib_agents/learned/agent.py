@@ -32,13 +32,7 @@ SHIPPED = FOLDER / "learned"
 
 @cache
 def shipped(folder: str = ".") -> tuple[Weights, ...]:
-    """Return the weights that come with the package, read once in a process.
-
-    Args:
-        folder: ``"self_play"``: those of self-play alone where the others were taught further.
-            Search does better with these at its leaves; see docs/learned.md. ``"mixed"``: those of
-            mixed policies.
-    """
+    """Return the weights that come with the package, read once in a process."""
     return tuple(Weights.load(path) for path in sorted((SHIPPED / folder).glob("*.safetensors")))
 
 
@@ -68,11 +62,7 @@ def by_rules(
 ) -> Iterator[tuple[Weights, npt.NDArray[np.intp]]]:
     """Sort views of a family by the nets that an agent has for their rules.
 
-    Yields:
-        nets, and the indices of the views they are for.
-
-    Raises:
-        ValueError: views of rules that it has no nets for.
+    Yields nets, and the indices of the views they are for.
     """
     refuse_views(agent, views)
     keys = np.stack([views[field] for field in family.fields], axis=1)

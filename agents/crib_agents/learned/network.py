@@ -71,10 +71,7 @@ def put_counts(places, values, n, place, counts):
 def add_rows(total, weights, at, places, values, lo, hi):
     """Add rows of weights, each times its value, to what a layer's units have come to so far.
 
-    Args:
-        total: float64[U], the layer's units.
-        weights: the rows, one after the other from ``weights[at]`` on, U numbers each.
-        places, values: which rows, and times what: those from ``lo`` to ``hi`` of the two lists.
+    Shapes: total float64[U].
     """
     wide = total.shape[0]
     four = lo + (hi - lo) // 4 * 4
@@ -121,9 +118,7 @@ def add_layer(hidden, wide, weights, at, outputs):
 def begin_hidden(weights, at, hidden):
     """Write the biases of a net's first layer; return how many units it has.
 
-    Args:
-        weights: float64[K]. at: where the net begins; see `flatten`.
-        hidden: float64[WIDEST].
+    Shapes: weights float64[K]; hidden float64[WIDEST].
     """
     wide = int(weights[at + 1])
     bias = at + SIZES + int(weights[at]) * wide
@@ -154,10 +149,7 @@ def finish(weights, at, hidden, outputs):
 def forward(weights, at, places, values, n, outputs):
     """Write what the net at ``weights[at]`` makes of its inputs into ``outputs``.
 
-    Args:
-        weights: float64[K]. at: where the net begins; see `flatten`.
-        places: int64, which inputs are not 0. values: float64, what they are. n: how many.
-        outputs: float64[outputs].
+    Shapes: weights float64[K]; outputs float64[outputs].
     """
     hidden = stack.floats(WIDEST)
     begin_hidden(weights, at, hidden)

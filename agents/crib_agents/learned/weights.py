@@ -70,11 +70,7 @@ class Weights:
         }
 
     def to_bytes(self, dtype: npt.DTypeLike = np.float32) -> bytes:
-        """Return the file, with numbers of ``dtype``.
-
-        Raises:
-            ValueError: some are not finite, or too large for it.
-        """
+        """Return the file, with numbers of ``dtype``."""
         tensors = {
             name: np.ascontiguousarray(numbers, dtype=dtype)
             for name, numbers in self.tables.items()
@@ -91,12 +87,7 @@ class Weights:
 
     @classmethod
     def load(cls, path: str | Path) -> Weights:
-        """Read a file written by `save`.
-
-        Raises:
-            ValueError: it does not fit this version; the message names what was expected and what
-                was found.
-        """
+        """Read a file written by `save`."""
         about, tensors = read_header(path)
         try:
             return cls._checked(about, tensors)
@@ -143,11 +134,7 @@ class Weights:
         return read_rules(self.family, self.rules, dict(self.rules_fields))
 
     def key(self) -> int:
-        """Return the number by which kernels tell these rules from others.
-
-        Raises:
-            ValueError: the rules lack a field that the nets depend on.
-        """
+        """Return the number by which kernels tell these rules from others."""
         known = find_learned(self.family)
         view = np.zeros(1, dtype=find_family(self.family).view)
         for name, value in self.depends().items():
@@ -176,12 +163,6 @@ def mean_weights(sets: Sequence[Weights]) -> Weights:
     """Return nets whose every weight is the mean of those of some nets of one run.
 
     Its late stages lie close together, and their mean has less of the noise of each.
-
-    Args:
-        sets: nets of the same rules and sizes; the mean is called as the first of them.
-
-    Raises:
-        ValueError: none, or nets of other rules or sizes.
     """
     shapes = {
         (one.key(), *(part.shape for net in one.nets.values() for layer in net for part in layer))
@@ -208,11 +189,7 @@ def mean_weights(sets: Sequence[Weights]) -> Weights:
 
 
 def find_learned(family: object) -> LearnedFamily:
-    """Return what is known of a family by its name.
-
-    Raises:
-        ValueError: the learned agent does not play it.
-    """
+    """Return what is known of a family by its name."""
     known = families_with("learned")
     if not isinstance(family, str) or family not in known:
         raise ValueError(f"expected a family that the learned agent plays ({', '.join(known)}), "
@@ -232,11 +209,7 @@ def _features(net: Net) -> dict[str, Any]:
 
 
 def _layers(name: str, net: Net, tensors: Mapping[str, Array]) -> Layers:
-    """Return the layers of a net.
-
-    Raises:
-        ValueError: they do not lead from its inputs to its outputs.
-    """
+    """Return the layers of a net."""
     layers = []
     size = net.inputs
     for i in range(LAYERS):
@@ -258,11 +231,7 @@ def _layers(name: str, net: Net, tensors: Mapping[str, Array]) -> Layers:
 
 
 def _table(name: str, shape: tuple[int, ...], numbers: Array) -> Floats:
-    """Return a table's numbers.
-
-    Raises:
-        ValueError: they are not of its shape, or no floats.
-    """
+    """Return a table's numbers."""
     if numbers.shape != shape or numbers.dtype.kind != "f":
         raise ValueError(f"expected the table {name!r} to be floats of shape {shape}, found "
                          f"{numbers.dtype} of shape {numbers.shape}")  # fmt: skip

@@ -148,8 +148,7 @@ def packed(rules: Fields) -> Doubles | None:
 def by_rules(views: Views) -> Iterator[tuple[Fields, npt.NDArray[np.intp]]]:
     """Sort two-hand views by the rules that strategies depend on.
 
-    Yields:
-        the fields' values and the indices of the views that have them.
+    Yields the fields' values and the indices of the views that have them.
     """
     keys = np.stack([views[field] for field in FIELDS], axis=1)
     distinct, group = np.unique(keys, axis=0, return_inverse=True)

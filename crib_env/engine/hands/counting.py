@@ -60,14 +60,7 @@ def sequence_of(v):
 
 @kernel
 def sequence_points(sequence, n, count, go):
-    """Return what the newest card of a sequence pegs by itself (H4, H6, F5).
-
-    Args:
-        sequence: the sequence of play with that card.
-        n: its cards.
-        count: the count they make.
-        go: 1 if this count's go point has been pegged, so that 31 pegs one point only.
-    """
+    """Return what the newest card of a sequence pegs by itself (H4, H6, F5)."""
     points = 0
     if count == 15:
         points = 2

@@ -72,11 +72,7 @@ def gain_means(s, rules, table):
 
 @kernel
 def step_and_gain(s, rules, decks, table, slot, log, at_show):
-    """Use a card as `rules.step` does, with means for the show.
-
-    Args:
-        at_show: gain them when the deal is over, and not when all have discarded.
-    """
+    """Use a card as `rules.step` does, with means for the show."""
     unit = undealt(rules)
     discarding = s["phase"] == DISCARD
     use_card(s, rules, table, slot, log)

@@ -87,12 +87,7 @@ def read_pile(pile: str, played: Sequence[int]) -> list[int]:
 
 
 def hands_notation(kind: type[HandRules], size: Sizes, episodes: Sequence[str]) -> Notation:
-    """Return how a family of games with hands writes and reads its fields.
-
-    Args:
-        kind: the class of its rules. size: what its records have room for.
-        episodes: what an episode can be.
-    """
+    """Return how a family of games with hands writes and reads its fields."""
     fields = ("phase", "hands", *(("crib",) if size.crib else ()), "starter", "pile", "pegs")
     at = {field: place for place, field in enumerate(fields)}
 
@@ -126,11 +121,7 @@ def hands_notation(kind: type[HandRules], size: Sizes, episodes: Sequence[str]) 
         return [words[field] for field in fields]
 
     def read_body(words: Sequence[str], rules: Rules, dealer: int, players: int) -> Deal:
-        """Return what the words of the fields say.
-
-        Raises:
-            ValueError: a word that is none, or cards that do not go together.
-        """
+        """Return what the words of the fields say."""
         known = find_rules(rules, kind)
         given = dict(zip(fields, words, strict=True))
         phases = (*PHASES.values(), OVER)
@@ -170,11 +161,7 @@ def hands_notation(kind: type[HandRules], size: Sizes, episodes: Sequence[str]) 
         return Deal(order + spare + up, moves, scores, rear, given["phase"] == OVER)
 
     def read_before(line: Line, before: Scores) -> dict[str, Scores]:
-        """Return what stood on the board before the deal, beside the scores ``before`` it.
-
-        Raises:
-            ValueError: no game comes to that.
-        """
+        """Return what stood on the board before the deal, beside the scores ``before`` it."""
         rules = find_rules(line.rules, kind)
         won = _match_score_before(line, rules)
         if not all(0 <= x < rules.target for x in (*before, *line.start)):
@@ -211,12 +198,7 @@ def hands_notation(kind: type[HandRules], size: Sizes, episodes: Sequence[str]) 
 
 
 def _check_discards(counts: Sequence[int], each: int, shown: Sequence[int]) -> None:
-    """Raise a ValueError unless seats discard in turn, all their cards at once.
-
-    Args:
-        counts: how many each seat has discarded, from the dealer's left on.
-        each: how many a seat discards. shown: the cards of the pile.
-    """
+    """Raise a ValueError unless seats discard in turn, all their cards at once."""
     before = (sum(counts) - each * turn for turn in range(len(counts)))
     if list(counts) != [min(max(left, 0), each) for left in before]:
         how = (

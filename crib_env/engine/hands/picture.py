@@ -55,12 +55,7 @@ def _ground(well: tuple[float, float, float, float]) -> str:
 
 
 def draw_two(views: Sequence[View], scene: Scene) -> list[str]:
-    """Return the parts of a drawing of a game for two.
-
-    Args:
-        views: of one seat or of both, at one moment.
-        scene: what is the same for both.
-    """
+    """Return the parts of a drawing of a game for two."""
     mine = views[0]
     known = _known(views)
     wood, pegs = _board(mine, scene)
@@ -90,12 +85,7 @@ def draw_two(views: Sequence[View], scene: Scene) -> list[str]:
 
 
 def draw_many(views: Sequence[View], scene: Scene) -> list[str]:
-    """Return the parts of a drawing of a game for three or four.
-
-    Args:
-        views: of one seat or of several, at one moment.
-        scene: what is the same for all.
-    """
+    """Return the parts of a drawing of a game for three or four."""
     mine = views[0]
     known = _known(views)
     sides = _side_names(mine, scene)
@@ -246,14 +236,7 @@ def closing(
     *,
     shown: bool,
 ) -> list[View]:
-    """Return what the seats see between the last card of a deal and the next deal.
-
-    Args:
-        views: of all seats, by seat, before the last card.
-        actions: the last card.
-        before, scores: the scores, by side, before and after what is pegged at this moment.
-        shown: whether the play is over and the hands lie open for the show.
-    """
+    """Return what the seats see between the last card of a deal and the next deal."""
     seen = [view.copy() for view in views]
     (last,) = actions
     for view in seen:

@@ -43,11 +43,7 @@ from crib_env.engine.show import JACK, pip
 
 @kernel
 def begin_episode(s, rules, decks, dealer, log):
-    """Start an episode: a match at no game points, the first game, its first deal.
-
-    Args:
-        dealer: the seat of the first dealer, or NONE to draw for it.
-    """
+    """Start an episode: a match at no game points, the first game, its first deal."""
     log[0] = 0
     s["deals"] = 0
     s["over"] = 0

@@ -102,11 +102,6 @@ def slot_points(s, table, slots, first, end, flush_size):
     """Return the points of the cards in some slots with the starter, his nob, the cards as a mask.
 
     His nob is not among the points: it is 1 or 0, for the rules to value (C4).
-
-    Args:
-        slots: which of all slots, one bit each.
-        first, end: where they begin and end.
-        flush_size: the fewest cards of one suit that score.
     """
     starter = s["starter"]
     key = KEYS[starter >> 2]

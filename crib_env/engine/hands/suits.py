@@ -37,10 +37,6 @@ def order_suit(card, dealt):
 
     Suits are ordered by their ranks among the cards dealt, higher masks first; of two suits with
     the same ranks, the one with the lower number comes first.
-
-    Args:
-        card: one of those dealt.
-        dealt: the mask of all cards dealt to the seat, see `bit_of`.
     """
     suit = card & 3
     every = (1 << RANKS) - 1
@@ -56,13 +52,7 @@ def order_suit(card, dealt):
 def number(cards, n, seen):
     """Write canonical cards over ``n`` cards by numbering those of a rank, in the pegging.
 
-    Args:
-        cards: int64[at least n].
-        n: how many of them there are.
-        seen: three bits a rank: how many cards of it have a number already.
-
-    Returns:
-        ``seen`` after these.
+    Returns ``seen`` after these. Shapes: cards int64[at least n].
     """
     for i in range(n):
         rank = cards[i] >> 2
@@ -138,13 +128,7 @@ def canonical_card_in(s, slot):
 
 
 def canonical_suits(view: Kernel, views_t: Any, name: str) -> CanonicalSuits:
-    """Return the kernels of a family for canonical suits.
-
-    Args:
-        view: its kernel that fills a view.
-        views_t: Numba's type of an array of its views.
-        name: what the family is called.
-    """
+    """Return the kernels of a family for canonical suits."""
 
     @kernel
     def canonical_view(s, rules, seat, v):

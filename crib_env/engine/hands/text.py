@@ -79,11 +79,7 @@ def played(view: View, place: int) -> str:
 
 
 def board_lines(view: View, place: int, name: str, games: str) -> list[str]:
-    """Return the part of the board of a side, ``place`` from the view's own on.
-
-    Args:
-        games: what a match counts; nothing where none is played.
-    """
+    """Return the part of the board of a side, ``place`` from the view's own on."""
     score, rear = int(view["scores"][place]), int(view["rear"][place])
     target = int(view["target"])
     head = f"{name}  {score} (rear peg {rear}), needs {target - score}"
@@ -103,14 +99,7 @@ def call_lines(events: Sequence[Event], names: Sequence[str]) -> list[str]:
 
 
 def show_lines(events: Sequence[Event], rules: Rules, deal: int, names: Sequence[str]) -> list[str]:
-    """Return the end of a deal: what was pegged in play, then hands and crib counted aloud.
-
-    Args:
-        events: up to the last that was counted; the starter is heels of no points.
-        rules: the rules.
-        deal: its number.
-        names: what sides are called.
-    """
+    """Return the end of a deal: what was pegged in play, then hands and crib counted aloud."""
     turned = next((one for one in events if one.reason == "heels" and not one.points), None)
     if turned is None:  # events without those of no points, as pictures have them
         return [*call_lines(events, names), ""]
@@ -164,15 +153,7 @@ def winner(view: View) -> int | None:
 
 
 def render(view: View, rules: Rules, name: str, deals: int, events: Sequence[Event]) -> str:
-    """Return the game as the seat of ``view`` may see it.
-
-    Args:
-        view: a view of a game with hands.
-        rules: the rules.
-        name: the environment's name.
-        deals: deals dealt in this episode.
-        events: what was pegged and counted since the last decision.
-    """
+    """Return the game as the seat of ``view`` may see it."""
     names = side_names(view)
     dealer = _player(view, int(view["dealer"]))
     counted, events = split_events(events)

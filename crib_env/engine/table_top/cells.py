@@ -42,13 +42,7 @@ def touching(placed):
 
 @kernel
 def open_actions(placed, owed, left, players, adjacency):
-    """Return the actions open to a seat in turn, one bit each: cells, and `TO_CRIB` (T5 to T7).
-
-    Args:
-        placed: the cells that hold a card, as a mask.
-        owed: cards that the seat owes the crib. left: turns of the round after this one.
-        players: how many play. adjacency: 1 if a card must touch another (T11).
-    """
+    """Return the actions open to a seat in turn, one bit each: cells, and `TO_CRIB` (T5 to T7)."""
     if owed == (left >> (players >> 1)) + 1:  # a division by two or four players
         return 1 << TO_CRIB  # T6
     cells = touching(placed) if adjacency else EVERY_CELL & ~placed  # T5, T11

@@ -92,11 +92,7 @@ def subset_sums(cards):
 
 @kernel
 def adds(cards, sums, rank):
-    """Return the fifteens and pairs (C2) that a card of ``rank`` adds to ``cards``.
-
-    Args:
-        sums: the `subset_sums` of ``cards``.
-    """
+    """Return the fifteens and pairs (C2) that a card of ``rank`` adds to ``cards``."""
     fifteens = sums >> (4 * (15 - pip(4 * rank))) & 15
     return 2 * (fifteens + bit_count(cards >> (4 * rank) & 15))
 
@@ -161,11 +157,7 @@ def most_of_a_suit(cards):
 
 @kernel
 def points_so_far(table, cards, flush_size, nob):
-    """Return what at most five cards score as they lie (C2, C4, T8, T12).
-
-    Args:
-        nob: the jack that would score one more, as a mask, or 0.
-    """
+    """Return what at most five cards score as they lie (C2, C4, T8, T12)."""
     points = rank_points(table, cards) + flush_points(cards, flush_size)
     return points + 1 if cards & nob else points
 

@@ -52,11 +52,7 @@ def format_body(s: Record, rules: Rules) -> list[str]:
 
 
 def read_body(words: Sequence[str], rules: Rules, dealer: int, players: int) -> Deal:
-    """Return what the words of `FIELDS` say.
-
-    Raises:
-        ValueError: a word that is none, or cards that do not go together.
-    """
+    """Return what the words of `FIELDS` say."""
     _, phase, shown, layout, crib, scores = words
     if phase not in PHASES:
         raise ValueError(f"phase must be one of {', '.join(PHASES)}, got {phase!r}")
@@ -86,11 +82,7 @@ def read_body(words: Sequence[str], rules: Rules, dealer: int, players: int) -> 
 
 
 def read_before(line: Line, before: Scores) -> dict[str, Scores]:
-    """Return what stood on the board before the round beside the scores ``before`` it: nothing.
-
-    Raises:
-        ValueError: no game comes to that.
-    """
+    """Return what stood on the board before the round beside the scores ``before`` it: nothing."""
     target = line.rules.target
     most = MOST * (line.number - 1)
     if not all(start <= score <= start + most

@@ -25,12 +25,7 @@ CRIB = 42.0
 
 
 def draw(views: Sequence[View], scene: Scene) -> list[str]:
-    """Return the parts of a drawing.
-
-    Args:
-        views: `TABLE_VIEW` records of one seat or of several, at one moment.
-        scene: what is the same for all.
-    """
+    """Return the parts of a drawing."""
     view = views[0]
     seat, players = int(view["seat"]), int(view["players"])
     dealer = (seat + int(view["dealer"])) % players
@@ -158,14 +153,7 @@ def _crib(views: Sequence[View], dealer: int, marked: frozenset[int]) -> str:
 def closing(
     views: Sequence[View], actions: Sequence[int], before: Pair, scores: Pair, *, shown: bool
 ) -> list[View]:
-    """Return what the seats see between the last card of a round and the next round.
-
-    Args:
-        views: of all seats, by seat, before the last card.
-        actions: what was done with it.
-        before, scores: the scores, by side, before and after what is counted at this moment.
-        shown: whether the crib lies open to be counted.
-    """
+    """Return what the seats see between the last card of a round and the next round."""
     seen = [view.copy() for view in views]
     (action,) = actions
     last = next(int(view["card"]) for view in views if view["card"] != NONE)

@@ -34,11 +34,7 @@ def score(s, side, points):
 
 @kernel
 def begin_episode(s, rules, decks, dealer, log):
-    """Start an episode and its first round with no points but its heels.
-
-    Args:
-        dealer: the seat of the first dealer, or NONE to draw for it.
-    """
+    """Start an episode and its first round with no points but its heels."""
     log[0] = 0
     s["players"] = rules["players"]
     s["deals"] = 0

@@ -26,13 +26,6 @@ def render(view: View, rules: Rules, name: str, deals: int, events: Sequence[Eve
 
     The layout shows its cards, the number of each cell open to the seat's card, and beside each
     row and under each column what it scores as it stands.
-
-    Args:
-        view: a `TABLE_VIEW` record.
-        rules: the rules.
-        name: the environment's name.
-        deals: rounds dealt in this episode.
-        events: what was scored since the last decision.
     """
     seat = int(view["seat"])
     players = int(view["players"])
@@ -60,12 +53,6 @@ def _count(events: Sequence[Event], view: View, deals: int) -> list[str]:
     """Return the end of a round: its layout with what each line counted, its crib, the calls.
 
     A round that ends the episode is in the view still, and its layout is shown below.
-
-    Args:
-        events: up to the last that was counted: ten lines, which tell where each card lay, the crib
-            and the difference, if it counts.
-        view: a `TABLE_VIEW` record.
-        deals: rounds dealt in this episode.
     """
     calls = call_lines([one for one in events if one.points], SIDES)
     if view["over"]:

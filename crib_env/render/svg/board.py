@@ -44,14 +44,7 @@ class Pegs:
 def board(
     sides: Sequence[Pegs], target: int, match_target: int = 0, marks: Sequence[tuple[int, str]] = ()
 ) -> tuple[str, str]:
-    """Return the board, and its pegs.
-
-    Args:
-        sides: the pegs of each side, two to four.
-        target: the number of the last hole.
-        match_target: the number of the last hole for game pegs; 0 without a match.
-        marks: lines across the tracks, after which hole and what they are called.
-    """
+    """Return the board, and its pegs."""
     n = len(sides)
     pegs = []
     for side, at in enumerate(sides):

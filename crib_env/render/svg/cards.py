@@ -50,15 +50,7 @@ def drawings() -> dict[str, Any]:
 def card(
     card: int | None, x: float, y: float, width: float, *, dim: bool = False, open: bool = False
 ) -> str:
-    """Return a card.
-
-    Args:
-        card: its id; None shows the back.
-        x, y: its upper left corner.
-        width: how wide it is.
-        dim: shadowed, as a card out of play (H7).
-        open: outlined, as one that may be used now.
-    """
+    """Return a card."""
     name = BACK if card is None else format_card(card)
     place = f'x="{x:g}" y="{y:g}" width="{width:g}" height="{width * TALL:g}"'
     over = f'{place} rx="{0.08 * width:g}"'

@@ -26,17 +26,7 @@ LINE = 20.0  # of a drawing of plain text
 def document(
     parts: Iterable[str], title: str, theme: str = "auto", size: tuple[float, float] = SIZE
 ) -> str:
-    """Return a whole SVG that needs nothing else.
-
-    Args:
-        parts: what it shows, from behind to the front.
-        title: what it is, for who cannot see it.
-        theme: ``"light"``, ``"dark"``, or ``"auto"``, which follows the reader's system.
-        size: width and height.
-
-    Raises:
-        ValueError: no such theme.
-    """
+    """Return a whole SVG that needs nothing else."""
     if theme not in THEMES:
         raise ValueError(f"theme must be one of {', '.join(map(repr, THEMES))}, got {theme!r}")
     body = "".join(parts)
@@ -68,16 +58,7 @@ def text(
     words: str, x: float, y: float, size: float = 13, kind: str = "ink", *,
     bold: bool = False, anchor: str = "start",
 ) -> str:  # fmt: skip
-    """Return a line of text.
-
-    Args:
-        words: what it says; escaped here.
-        x, y: where its baseline starts, or ends or has its middle, by ``anchor``.
-        size: of the font.
-        kind: the class that colours it.
-        bold: in a heavier weight.
-        anchor: ``"start"``, ``"middle"`` or ``"end"``.
-    """
+    """Return a line of text."""
     more = (' font-weight="600"' if bold else "") + (
         f' text-anchor="{anchor}"' if anchor != "start" else ""
     )
@@ -110,11 +91,7 @@ def lines(words: str) -> list[str]:
 
 @cache
 def style_sheet(theme: str) -> str:
-    """Return the rules of a theme, for elements under the class ``crib-THEME``.
-
-    Args:
-        theme: ``"light"``, ``"dark"``, or ``"auto"``, which follows the reader's system.
-    """
+    """Return the rules of a theme, for elements under the class ``crib-THEME``."""
     if theme != "auto":
         return _rules(theme, dark=theme == "dark")
     at_night = _rules(theme, dark=True)

@@ -52,11 +52,7 @@ class Scene:
     hidden: int | None = None
 
     def heading(self, deal: str) -> str:
-        """Return what is played, to how many points, and which deal it is.
-
-        Args:
-            deal: what a deal is called.
-        """
+        """Return what is played, to how many points, and which deal it is."""
         named = f"{self.title} · " if self.title != self.rules.name else ""
         return f"{named}{self.rules.name} to {self.rules.target} · {deal} {self.deals}"
 
@@ -65,16 +61,7 @@ def hand(
     view: View | None, cards: int, x: float, y: float, width: float, step: float,
     marked: frozenset[int],
 ) -> str:  # fmt: skip
-    """Return a hand, face up where its seat's view is known; cards it may use now are marked.
-
-    Args:
-        view: its seat's; None where the hand lies face down.
-        cards: how many it holds, where no view says so.
-        x, y: the upper left corner of the first.
-        width: of a card.
-        step: from card to card.
-        marked: cards to be outlined besides.
-    """
+    """Return a hand, face up where its seat's view is known; cards it may use now are marked."""
     if view is None:
         return "".join(card(None, x + step * i, y, width) for i in range(cards))
     return "".join(
@@ -114,16 +101,7 @@ def count(value: int, x: float, y: float, below: str = "") -> str:
 
 
 def seat(name: str, part: str, points: int, side: int, x: float, y: float, *, turn: bool) -> str:
-    """Return a player's name, part and score.
-
-    Args:
-        name: the player's.
-        part: what it is in this deal, such as ``"dealer"``.
-        points: its score.
-        side: whose colour it has.
-        x, y: the upper left corner of 132 by 95.
-        turn: whether it is to move.
-    """
+    """Return a player's name, part and score."""
     mark = arrow(x + 121, y + 22) if turn else ""
     return (
         score(shortened(name, LONGEST_NAME), points, side, x, y)
@@ -148,13 +126,7 @@ def arrow(x: float, y: float) -> str:
 
 
 def calls(lines: Sequence[tuple[int, str]], x: float, y: float, width: float) -> str:
-    """Return what was called last, each call in the colour of its side.
-
-    Args:
-        lines: side and words of each call; the last five are shown.
-        x, y: the lower left corner of the last; those before stand above it.
-        width: how wide they are; long calls take several lines.
-    """
+    """Return what was called last, each call in the colour of its side."""
     shown = []
     for side, words in reversed(lines[-MOST_CALLS:]):
         rows = wrap(shortened(words, LONGEST_CALL), int((width - 38) / LETTER))
@@ -170,12 +142,7 @@ def calls(lines: Sequence[tuple[int, str]], x: float, y: float, width: float) ->
 
 
 def called(scene: Scene, names: Sequence[str]) -> list[tuple[int, str]]:
-    """Return what is called: side and words, what one side makes at once in one line.
-
-    Args:
-        scene: what was pegged, or is called instead.
-        names: of who calls, by side.
-    """
+    """Return what is called: side and words, what one side makes at once in one line."""
     if scene.calls is not None:
         return list(scene.calls)
     lines = []

@@ -62,18 +62,7 @@ def field(table: Table) -> tuple[str, ...]:
 def page(
     pairs: int, seed: int, folder: Path, runs: Path, again: tuple[str, ...] = ()
 ) -> tuple[str, dict[str, Any]]:
-    """Return the page and the figures, and draw the ratings of each tournament.
-
-    Args:
-        pairs: duplicate pairs of games a pairing.
-        seed: fixes everything.
-        folder: of the pictures, and of the figures as they are.
-        runs: where the tournaments keep what has been played, to go on from.
-        again: names of the tournaments to play; all if none, else the others stay as they are.
-
-    Raises:
-        ValueError: no tournament has this name.
-    """
+    """Return the page and the figures, and draw the ratings of each tournament."""
     names = {table_name(table): table for table in TABLES}
     for name in again:
         if name not in names:

@@ -25,11 +25,7 @@ APART = 0.25  # from Schell's averages: farther apart is listed
 def by_rank_pairs(cribs: Array) -> tuple[Array, Array]:
     """Return the means and half intervals of cribs by the ranks of the pair, whatever the suits.
 
-    Args:
-        cribs: float64[2, 169, 3], number, sum and sum of squares by role and cell.
-
-    Returns:
-        float64[2, 13, 13] each, symmetric; NaN where there is none.
+    Shapes: cribs float64[2, 169, 3]; the result float64[2, 13, 13].
     """
     square = cribs.reshape(2, RANKS, RANKS, 3)
     both = square + square.transpose(0, 2, 1, 3)
@@ -163,14 +159,7 @@ def without_play() -> Array:
 def section(
     rules: TwoHandRules, deals: int, seed: int, picture: Path
 ) -> tuple[str, dict[str, Any]]:
-    """Return the text and the figures on cribs, and draw them.
-
-    Args:
-        rules: of the game.
-        deals: how many are dealt and discarded.
-        seed: fixes them.
-        picture: the file to draw to.
-    """
+    """Return the text and the figures on cribs, and draw them."""
     discard_rate, excess = discard_rates(rules.dealt)
     found = sample_round(rules, discard_rate, excess, deals, np.random.SeedSequence(seed))
     mean, half = by_rank_pairs(found.cribs)

@@ -24,15 +24,7 @@ def points(value: Estimate) -> str:
 
 
 def write(folder: Path, name: str, page: str, data: dict[str, Any], command: str) -> None:
-    """Write ``name.md`` and, with every figure in full, ``name.json``.
-
-    Args:
-        folder: of the pages.
-        name: of the page.
-        page: its text.
-        data: its figures; Estimates become objects of mean, half, n.
-        command: what makes the page again.
-    """
+    """Write ``name.md`` and, with every figure in full, ``name.json``."""
     of = versions()
     used = {package: of[package] for package in PACKAGES}
     made = ", ".join(f"{package} {number}" for package, number in used.items())

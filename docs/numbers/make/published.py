@@ -62,16 +62,7 @@ def flushes(deals: Episodes) -> dict[str, Array]:
 
 
 def page(deals: int, seed: int, folder: Path) -> tuple[str, dict[str, Any]]:
-    """Return the page and the figures, and draw the pictures.
-
-    Args:
-        deals: in which flushes are counted.
-        seed: fixes them.
-        folder: of the pages, with that of six-card cribbage.
-
-    Raises:
-        ValueError: there is no page of six-card cribbage yet.
-    """
+    """Return the page and the figures, and draw the pictures."""
     ours = read_ours(folder)
     played = self_play(TwoHandRules.preset("hoyle"), "deal", load_agent(AGENT), deals, seed)
     counted = {kind: vars(estimate(had)) for kind, had in flushes(played).items()}
@@ -86,11 +77,7 @@ def page(deals: int, seed: int, folder: Path) -> tuple[str, dict[str, Any]]:
 
 
 def read_ours(folder: Path) -> dict[str, Any]:
-    """Return the figures of the page of six-card cribbage.
-
-    Raises:
-        ValueError: there is none in the folder.
-    """
+    """Return the figures of the page of six-card cribbage."""
     if not (folder / OURS).is_file():
         raise ValueError(f"there is no {folder / OURS}: make the page six_card first")
     found: dict[str, Any] = json.loads((folder / OURS).read_text())
@@ -98,12 +85,7 @@ def read_ours(folder: Path) -> dict[str, Any]:
 
 
 def text(ours: dict[str, Any], data: dict[str, Any]) -> str:
-    """Return the page.
-
-    Args:
-        ours: of `read_ours`.
-        data: of `page`.
-    """
+    """Return the page."""
     theirs = published()
     parts = [
         "This page puts our figures of six-card cribbage beside published ones. Ours are those of "

@@ -53,11 +53,7 @@ def by_dealer(values: Array, first_dealer: Array) -> Array:
 
 
 def section(preset: str, players: int, run: Run, counted: int) -> tuple[str, dict[str, Any]]:
-    """Return the text and the figures of one set of rules and number of players.
-
-    Args:
-        counted: of how many rounds every line is counted by itself.
-    """
+    """Return the text and the figures of one set of rules and number of players."""
     rules = PRESETS[preset]
     rounds = run.play(rules, "round", run.deals, players=players)
     made = by_dealer(rounds.points, rounds.first_dealer)

@@ -117,14 +117,7 @@ points, a double skunk by more than {rules.double_skunk_margin}.
 
 
 def page(name: str, preset: str, run: Run, folder: Path) -> tuple[str, dict[str, Any]]:
-    """Return the page and the figures of a game, and draw its pictures.
-
-    Args:
-        name: of the page, with which its pictures' names begin.
-        preset: of the game's rules.
-        run: how much is played.
-        folder: of the pictures.
-    """
+    """Return the page and the figures of a game, and draw its pictures."""
     rules = TwoHandRules.preset(preset)
     sections = [
         deals_section(run.play(rules, "deal", run.deals), folder / f"{name}_deals.png"),

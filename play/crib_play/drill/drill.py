@@ -130,11 +130,7 @@ def keep(kind: str, done: Score) -> tuple[Score, str | None]:
 def questions(
     settings: Settings, seed: int, screen: Screen
 ) -> Iterator[Callable[[], float | None]]:
-    """Yield what asks one exercise after another; each returns the cost of the answer.
-
-    Raises:
-        ValueError: no such kind or game.
-    """
+    """Yield what asks one exercise after another; each returns the cost of the answer."""
     if settings.kind == COUNT:
         hands = hands_to_count(seed, settings.table_game())
         return (partial(ask_count, one, screen) for one in hands)

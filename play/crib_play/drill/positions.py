@@ -69,11 +69,7 @@ class Exercise:
 
 
 def exercises(kind: Kind, seed: int, played: TableGame) -> Iterator[Exercise]:
-    """Yield exercises without end: one of each game that has any.
-
-    Raises:
-        ValueError: the game has no such decisions, or nobody judges them.
-    """
+    """Yield exercises without end: one of each game that has any."""
     if played.family.name not in kind.families:
         raise ValueError(f"{played.title} has no exercises in {kind.phase}")
     find_part("analysis", played.family.name)

@@ -61,13 +61,7 @@ def every_eyes(players: int, called: Sequence[str]) -> list[Eyes]:
 
 
 def frames(session: Session, eyes: Sequence[Eyes], title: str) -> Iterator[Frame]:
-    """Yield the moments of a session, the first before its first turn.
-
-    Args:
-        session: as far as it has been played.
-        eyes: for whom it is drawn.
-        title: what is played.
-    """
+    """Yield the moments of a session, the first before its first turn."""
     drawer = _Drawer(session, eyes, title)
     calls = drawer.in_words(session.opening)
     for i, turn in enumerate(session.turns):

@@ -121,11 +121,7 @@ def _values(agent: Any, game: Game, turn: Turn) -> Numbers | None:
 
 
 def _ways(ask: Ask, game: Game, turn: Turn, above: float) -> Iterator[Way]:
-    """Yield every way to take a turn's actions one by one, each with what the agent makes of it.
-
-    Args:
-        above: actions of which it says no more than that are left out.
-    """
+    """Yield every way to take a turn's actions one by one, each with what the agent makes of it."""
 
     def walk(taken: list[int], values: list[float]) -> Iterator[Way]:
         if len(taken) == len(turn.actions):

@@ -40,11 +40,7 @@ class Settings(TakesGame, TakesAgents):
 
 
 def run(settings: Settings) -> None:
-    """Play the game and write the file.
-
-    Raises:
-        ValueError: no such game, agent, seat or folder.
-    """
+    """Play the game and write the file."""
     kind = settings.table_game()
     for seat in settings.seats:
         if not 0 <= seat < kind.players:

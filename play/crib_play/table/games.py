@@ -96,11 +96,7 @@ GAMES: dict[str, TableGame] = {
 
 
 def table_game(name: str) -> TableGame:
-    """Return a game by name.
-
-    Raises:
-        ValueError: there is none; the message lists those there are.
-    """
+    """Return a game by name."""
     if name not in GAMES:
         raise unknown("game", name, GAMES)
     return GAMES[name]
@@ -125,11 +121,7 @@ class TakesGame:
     episode: Literal["game", "match"] = "game"
 
     def table_game(self, default: str = "six") -> TableGame:
-        """Return the game that these settings name, the default where they name none.
-
-        Raises:
-            ValueError: no such environment or rules, or no table for them.
-        """
+        """Return the game that these settings name, the default where they name none."""
         if (self.env, self.rules, self.players, self.episode) == (None, None, None, "game"):
             return table_game(default)
         maker = env_module(self.env or "six_card_v0").maker

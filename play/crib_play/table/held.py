@@ -109,16 +109,7 @@ def counted(done: Done) -> list[Counted]:
 
 
 def read(text: str, view: View, wanted: int) -> tuple[int, ...]:
-    """Return the cards a person typed; a rank alone will do where one card held has it.
-
-    Args:
-        text: as typed.
-        view: of the seat to move.
-        wanted: how many cards it names.
-
-    Raises:
-        ValueError: no cards that are held and may be used; the message names those that are.
-    """
+    """Return the cards a person typed; a rank alone will do where one card held has it."""
     held = hand_of(view)
     words = text.replace(",", " ").split()
     cards = tuple(_read_card(word, held) for word in words)

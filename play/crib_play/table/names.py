@@ -13,11 +13,7 @@ PLACES = {2: (None,), 3: ("left", "right"), 4: ("left", "across", "right")}
 
 
 def names(session: Session, me: int | None = None) -> list[str]:
-    """Return the name of each seat: its agent's, with its place where more than two sit down.
-
-    Args:
-        me: the seat of whoever looks; None for one who looks on, to whom alike names are numbered.
-    """
+    """Return the name of each seat: its agent's, with its place where more than two sit down."""
     called = [getattr(agent, "name", "person") for agent in session.seats]
     if me is None:
         twice = {name for name in called if called.count(name) > 1}

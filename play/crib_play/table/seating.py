@@ -17,18 +17,7 @@ def sit_down(
     partner: str | None = None,
     seed: int | None = None,
 ) -> Session:
-    """Return a table at which a person sits, or nobody but agents.
-
-    Args:
-        kind: the game.
-        seat: the person's, or None: then ``partner`` plays for side 0.
-        opponent: the agent of the other side.
-        partner: the agent of the person's side, by default that of the other.
-        seed: deals these cards; None takes fresh entropy.
-
-    Raises:
-        ValueError: no such seat or agent, or an agent that does not play this game.
-    """
+    """Return a table at which a person sits, or nobody but agents."""
     if seat is not None and not 0 <= seat < kind.players:
         raise ValueError(f"seat must be from 0 to {kind.players - 1} in this game, got {seat}")
     if partner is not None and seat is not None and len(set(kind.sides)) == kind.players:

@@ -160,17 +160,7 @@ class Session:
     # --- turns ----------------------------------------------------------------------------------
 
     def act(self, seat: int, actions: Sequence[int]) -> Turn:
-        """Take a turn for ``seat``.
-
-        Args:
-            actions: as many as the seat decides on at once.
-
-        Raises:
-            NotYourTurnError: the seat is not to move.
-            EpisodeOverError: the game is over.
-            ValueError: a wrong number of actions, or one that is illegal. In each case nothing has
-                changed.
-        """
+        """Take a turn for ``seat``."""
         if self.over:
             raise EpisodeOverError("the game is over")
         if seat != self.seat:
@@ -212,12 +202,7 @@ class Session:
         return turn
 
     def answer(self) -> Turn:
-        """Let the agent to move take its turn.
-
-        Raises:
-            NotYourTurnError: a person is to move.
-            ValueError: the agent erred; it is named.
-        """
+        """Let the agent to move take its turn."""
         seat, agent = self.seat, self.seats[self.seat]
         if agent is None:
             raise NotYourTurnError(f"seat {seat} is a person's")
@@ -239,11 +224,7 @@ class Session:
             self.answer()
 
     def undo(self, seat: int) -> bool:
-        """Go back to where ``seat`` last chose; return whether it had.
-
-        Raises:
-            ValueError: other people sit at the table, who may not be deprived of a turn.
-        """
+        """Go back to where ``seat`` last chose; return whether it had."""
         if not self.practice(seat):
             raise ValueError("a turn is taken back only in practice, alone against agents")
         mine = [i for i, turn in enumerate(self.turns) if turn.seat == seat]

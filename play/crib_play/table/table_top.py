@@ -125,11 +125,7 @@ def spoken(view: View, actions: Sequence[int]) -> str:
 
 
 def read(text: str, view: View) -> tuple[int, ...]:
-    """Return the place a person typed: row and column, ``"23"`` or ``"2 3"``, or ``crib``.
-
-    Raises:
-        ValueError: no place that is open; the message says why.
-    """
+    """Return the place a person typed: row and column, ``"23"`` or ``"2 3"``, or ``crib``."""
     word = text.strip().lower()
     found = re.fullmatch(rf"([1-{SIZE}])[ ,]*([1-{SIZE}])", word)
     if word in ("crib", "c"):

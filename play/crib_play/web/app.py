@@ -207,11 +207,7 @@ class App:
 
 
 def seats_of(message: Open) -> list[str | None]:
-    """Return who is to sit where: an agent's name, None for a person.
-
-    Raises:
-        MessageError: there is no such seat.
-    """
+    """Return who is to sit where: an agent's name, None for a person."""
     sides = table_game(message.game).sides
     if message.seat >= len(sides):
         raise MessageError(f"seat must be from 0 to {len(sides) - 1} in this game")
@@ -231,15 +227,7 @@ def make_app(
     limits: Limits | None = None,
     finished: Finished | None = None,
 ) -> Starlette:
-    """Return the application.
-
-    Args:
-        hosts: host names that requests may use, besides the address it is reached at.
-        addresses: where browsers on other machines find it.
-        preparation: what games wait for; by default nothing: they compile when they are played.
-        limits: how many requests at once.
-        finished: what is made of games that are over.
-    """
+    """Return the application."""
     door = Door(tables, preparation or Preparation((), preferences), limits or Limits())
     app = App(door, preferences, addresses, finished or Finished(Worker()))
     table = "/api/tables/{table}"

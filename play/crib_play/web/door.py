@@ -36,12 +36,7 @@ class Door:
     async def seated(
         self, request: Request, ask: Callable[[Table, int], T], *, advice: bool = False
     ) -> T:
-        """Return what ``ask`` makes of a table and a seat, whose key the request holds.
-
-        Args:
-            ask: of the table, whose lock is held, and the seat.
-            advice: whether the answer needs the expert.
-        """
+        """Return what ``ask`` makes of a table and a seat, whose key the request holds."""
         name, key = table_of(request), key_of(request)
         with self.limits.seat((name, key)):
             if advice or not self.tables.is_awake(name, key):

@@ -32,17 +32,7 @@ class Finished:
         self._lock = threading.Lock()
 
     async def get(self, task: str, key: str, **given: Any) -> bytes:
-        """Return what a task makes, compressed by gzip; concurrent callers share one run.
-
-        Args:
-            task: of `crib_play.web.work`; it answers with a text.
-            key: of the game as it is, and of all else that the answer depends on.
-            given: the task's arguments.
-
-        Raises:
-            BusyError: too many wait already.
-            WorkerError: it could not be made.
-        """
+        """Return what a task makes, compressed by gzip; concurrent callers share one run."""
         key = f"{task} {key}"
         with self._lock:
             if key in self._made:

@@ -34,11 +34,7 @@ class Limits:
 
     @contextmanager
     def seat(self, key: Hashable) -> Iterator[None]:
-        """Count a question of a seat while it is answered.
-
-        Raises:
-            BusyError: the seat asks too much at once.
-        """
+        """Count a question of a seat while it is answered."""
         if self._seats[key] >= SEAT:
             raise BusyError(
                 f"the server is working on {SEAT} requests from this seat: wait for an answer"
@@ -53,11 +49,7 @@ class Limits:
 
     @asynccontextmanager
     async def address(self, host: str | None) -> AsyncIterator[None]:
-        """Wait until an address has less than its share of the work, then count this.
-
-        Raises:
-            BusyError: too many questions of this address wait.
-        """
+        """Wait until an address has less than its share of the work, then count this."""
         name = network(host)
         gate, waiting = self._working.setdefault(name, (asyncio.Semaphore(ADDRESS), [0]))
         if waiting[0] >= ADDRESS + WAITING:
@@ -72,11 +64,7 @@ class Limits:
                 self._working.pop(name, None)
 
     def open_table(self, host: str | None) -> None:
-        """Count a table that an address opens.
-
-        Raises:
-            BusyError: it has opened as many in the last hour as it may.
-        """
+        """Count a table that an address opens."""
         if not self._tables_per_hour:
             return
         now = time.monotonic()

@@ -80,11 +80,7 @@ CHECKS: dict[str, tuple[Callable[[Any], bool], str]] = {
 
 
 async def read(request: Request, kind: type[M]) -> M:
-    """Return a request's message.
-
-    Raises:
-        MessageError: it is not such a message; it says why.
-    """
+    """Return a request's message."""
     try:
         found = json.loads(await request.body())
     except (ValueError, RecursionError):

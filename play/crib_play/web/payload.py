@@ -27,12 +27,7 @@ MOST_FRAMES = 60  # shown one by one; who has missed more is shown the table as 
 
 
 def table_payload(table: Table, seat: int, since: int | None = None) -> Payload:
-    """Return the table as a seat may see it.
-
-    Args:
-        since: how many turns the browser knows of; it is shown the later ones one by one. None
-            for one that opens it again, which is sent the last calls.
-    """
+    """Return the table as a seat may see it."""
     session = table.session
     kind = table_game(table.game)
     n = len(session.turns)

@@ -87,12 +87,7 @@ class Preparation:
         ]  # fmt: skip
 
     async def ready(self, game: str, agents: Sequence[str | None], advice: bool = False) -> None:
-        """Wait until a game with these agents can be played; it is prepared before all others.
-
-        Raises:
-            ValueError: an agent does not play the game.
-            PreparingError: it takes longer than a question waits.
-        """
+        """Wait until a game with these agents can be played; it is prepared before all others."""
         kind = GAMES.get(game)
         if kind is None or not self._started:  # that there is no such game the table says
             return

@@ -76,12 +76,7 @@ def open_store(path: Path) -> Store:
 
 
 def run(settings: Settings) -> None:
-    """Serve until interrupted.
-
-    Raises:
-        ValueError: no such port or number of days, or an agent that is not to be had.
-        OSError: the address cannot be listened at.
-    """
+    """Serve until interrupted."""
     named = tuple(map(settings.trusted, settings.agents))
     listening = listen(settings.host, settings.port)
     store = open_store(settings.games or own_file())
@@ -129,11 +124,7 @@ def own_file() -> Path:
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Return a socket that listens.
-
-    Raises:
-        OSError: that cannot be; it says what to do.
-    """
+    """Return a socket that listens."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server((host, port), family=family)

@@ -105,11 +105,7 @@ class Store:
         self._reading.close()
 
     def add(self, table: str, stored: StoredTable, keys: dict[int, tuple[str, str]]) -> None:
-        """Keep a new table.
-
-        Args:
-            keys: by seat of a person, what kind of key opens it, and the key.
-        """
+        """Keep a new table."""
         rows = [(table, seat, kind, digest(key)) for seat, (kind, key) in keys.items()]
         with self._changing.transaction("IMMEDIATE") as db:
             db.execute(
@@ -123,8 +119,7 @@ class Store:
     def change(self, table: str, revision: int, first: int, turns: Moves) -> bool:
         """Let the turns from ``first`` on be these and the revision rise by one.
 
-        Returns:
-            whether that was done: not if the table no longer has this ``revision``.
+        Returns whether that was done: not if the table no longer has this ``revision``.
         """
         with self._changing.transaction("IMMEDIATE") as db:
             changed = db.execute(
@@ -153,11 +148,7 @@ class Store:
         return StoredTable(game, tuple(json.loads(seats)), start, int(chance), revision, moves)
 
     def forget(self, before: float) -> list[str]:
-        """Delete the tables last changed before a time; return which.
-
-        Args:
-            before: in seconds since 1970.
-        """
+        """Delete the tables last changed before a time; return which."""
         with self._changing.transaction("IMMEDIATE") as db:
             gone = db.execute(
                 "DELETE FROM tables WHERE touched < ? RETURNING id", (before,)
@@ -203,12 +194,7 @@ class _Connection:
 
     @contextmanager
     def transaction(self, kind: str = "DEFERRED") -> Iterator[sqlite3.Connection]:
-        """Hold the connection in a transaction: all that is read is of one moment.
-
-        Raises:
-            sqlite3.Error: another program holds the file. All who waited meanwhile, or come soon
-                after, are refused with the first, or each would wait as long again.
-        """
+        """Hold the connection in a transaction: all that is read is of one moment."""
         now = time.monotonic()
         with self._lock:
             if self._failed > now - BUSY_SECONDS:

@@ -95,11 +95,7 @@ class Tables:
         self._loading = threading.Lock()  # takes seconds for some agents, and holds up no table
 
     def agent(self, name: str) -> Agent:
-        """Return one of the server's agents.
-
-        Raises:
-            ValueError: it has none of that name.
-        """
+        """Return one of the server's agents."""
         if name not in self.agents:
             raise unknown("agent", name, self.agents)
         if name not in self._loaded:
@@ -113,15 +109,7 @@ class Tables:
     def open(self, game: str, seats: Sequence[str | None], me: int) -> tuple[Table, str, list[str]]:
         """Open a table.
 
-        Args:
-            game: the game's name. seats: an agent's name each, or None for a person.
-            me: the seat of who opens it.
-
-        Returns:
-            the table, the key to the seat, and invitations to the other seats of people.
-
-        Raises:
-            ValueError: no such game, seat or agent, or an agent that does not play it.
+        Returns the table, the key to the seat, and invitations to the other seats of people.
         """
         kind = table_game(game)
         if len(seats) != kind.players or not 0 <= me < kind.players or seats[me] is not None:
@@ -216,12 +204,7 @@ class Tables:
     # --- what changes a table; its lock is held ---------------------------------------------------
 
     def act(self, table: Table, seat: int, revision: int, actions: Sequence[int]) -> int:
-        """Take a person's turn and let the agents answer; return how many turns there were.
-
-        Raises:
-            StaleError: the table has changed since ``revision``.
-            ValueError: see `Session.act`. In each case nothing has changed.
-        """
+        """Take a person's turn and let the agents answer; return how many turns there were."""
         refuse_stale(table, revision)
         session = table.session
         first = len(session.turns)
@@ -232,12 +215,7 @@ class Tables:
         return first
 
     def undo(self, table: Table, seat: int, revision: int) -> None:
-        """Take a person's last turn back.
-
-        Raises:
-            StaleError: the table has changed since ``revision``.
-            ValueError: others sit there, or there is nothing to take back.
-        """
+        """Take a person's last turn back."""
         refuse_stale(table, revision)
         with unchanged_if_it_fails(table.session):
             if not table.session.undo(seat):

@@ -121,11 +121,7 @@ class ActorCritic(GamesLearner):
 
     @abstractmethod
     def loss(self, *rows: Tensor) -> tuple[Tensor, dict[str, Tensor]]:
-        """Return the loss of some rows, and other figures.
-
-        Args:
-            rows: some rows of each of the columns.
-        """
+        """Return the loss of some rows, and other figures."""
 
     def advantages(self, played: Rollout) -> tuple[Tensor, Tensor]:
         """Return the movers' advantages, of variance 1, and the critic's targets, float32[T, N]."""

@@ -173,8 +173,7 @@ def match_regrets(regrets: Tensor, masks: Tensor) -> Tensor:
 
     If none is positive, the policy takes the action of the highest regret.
 
-    Args:
-        regrets: float32[B, actions], low where illegal. masks: bool[B, actions].
+    Shapes: regrets float32[B, actions]; masks bool[B, actions].
     """
     positive = regrets.clamp(min=0) * masks
     total = positive.sum(1, keepdim=True)

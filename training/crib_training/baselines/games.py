@@ -59,12 +59,8 @@ class Games:
 
         When a deal ends, the next one starts.
 
-        Args:
-            actions: int64[N], each legal.
-
-        Returns:
-            float32[N], the points of seat 0 less those of seat 1, and bool[N], whether a deal
-            ended.
+        Returns float32[N], the points of seat 0 less those of seat 1, and bool[N], whether a deal
+        ended. Shapes: actions int64[N].
         """
         if self.batch.step(self.lanes, actions) is not None:
             raise ValueError("an action is not legal")
@@ -75,14 +71,7 @@ class Games:
     def after(self, lanes: Ints, actions: Ints) -> tuple[Games, Doubles, Ints]:
         """Return copies of deals after an action each, and after the forced cards that follow.
 
-        Args:
-            lanes: int64[K], the deal that each copy continues; a deal may have several.
-            actions: int64[K], each legal.
-
-        Returns:
-            the copies that are not over, which must `observe` before they are read; float64[K],
-            the points of seat 0 less those of seat 1 on the way; int64[G], which of the K copies
-            are not over.
+        Shapes: lanes int64[K]; actions int64[K].
         """
         copies = copy.copy(self)
         copies._hold(self.batch.states[lanes])
@@ -101,11 +90,7 @@ class Games:
         self.lanes = np.arange(len(states))
 
     def set_state(self, states: Ints) -> None:
-        """Continue from what `state` returned.
-
-        Raises:
-            ValueError: it is of another number of deals.
-        """
+        """Continue from what `state` returned."""
         found = np.frombuffer(states.tobytes(), self.batch.states.dtype)
         if len(found) != len(self.lanes):
             raise ValueError(f"it has {len(found)} deals side by side, not {len(self.lanes)}")

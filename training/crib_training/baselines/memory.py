@@ -33,12 +33,7 @@ class Memory:
         return min(self.added, self.size)
 
     def add(self, **columns: Tensor) -> None:
-        """Add rows.
-
-        Args:
-            columns: of equal length, always under the same names; floats are held in 16 bits, which
-                fit bits and counts of points, and whole numbers as they are.
-        """
+        """Add rows."""
         arrays = {name: _compact(column.numpy()) for name, column in columns.items()}
         count = len(next(iter(arrays.values())))
         if not count:
@@ -70,11 +65,7 @@ class Memory:
         return held | {f"{name}.added": np.array([self.added])}
 
     def restore(self, name: str, state: Mapping[str, np.ndarray[Any, Any]]) -> None:
-        """Restore what `state` returned.
-
-        Raises:
-            ValueError: it is of a memory of another size.
-        """
+        """Restore what `state` returned."""
         rows = {key.removeprefix(f"{name}."): array for key, array in state.items()
                 if key.startswith(f"{name}.")}  # fmt: skip
         added = int(rows.pop("added")[0])

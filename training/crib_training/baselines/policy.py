@@ -43,14 +43,8 @@ class Policy(nn.Module):
     def forward(self, observations: Tensor, masks: Tensor) -> Tensor:
         """Return logits.
 
-        Args:
-            observations: float32[B, size]. masks: bool[B, actions].
-
-        Returns:
-            float32[B, actions]; `ILLEGAL` where an action is not legal.
-
-        Raises:
-            FloatingPointError: they are not finite, so no action can be drawn.
+        Shapes: observations float32[B, size]; masks bool[B, actions]; the result float32[B,
+        actions].
         """
         x = observations[:, : self.bits]
         if self.count:

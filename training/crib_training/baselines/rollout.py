@@ -71,9 +71,7 @@ def collect(games: Games, policy: Policy, steps: int, chance: torch.Generator) -
 def gae(rollout: Rollout, values: Tensor, lam: float) -> Tensor:
     """Return generalised advantages along the timeline, for seat 0, float32[T, N].
 
-    Args:
-        rollout: T rows. values: float32[T + 1, N], the critic's values for seat 0.
-        lam: lambda of the traces; there is no discount, since a deal is short.
+    Shapes: values float32[T + 1, N].
     """
     advantages = torch.zeros_like(rollout.gains)
     trace = torch.zeros_like(rollout.gains[0])

@@ -61,13 +61,7 @@ class BaselineRun:
         self.cpu_seconds = 0.0
 
     def go(self) -> SavedAgent:
-        """Learn to the end with measurements, and write everything to the folder.
-
-        Raises:
-            KeyboardInterrupt: Ctrl-C was pressed; the run is saved.
-            DivergedError: the weights are not finite; the message names the last checkpoint.
-            ValueError, FolderInUseError, OSError: see `run_folder`.
-        """
+        """Learn to the end with measurements, and write everything to the folder."""
         from torch.utils.tensorboard import SummaryWriter
 
         settings, learner = self.settings, self.learner
@@ -123,11 +117,7 @@ class BaselineRun:
         )
 
     def _learn(self) -> dict[str, float]:
-        """Learn from one batch.
-
-        Raises:
-            DivergedError: the loss, the weights or what they put out is not finite.
-        """
+        """Learn from one batch."""
         try:
             figures = self.learner.iterate()
             modules = self.learner.modules.values()
@@ -179,11 +169,7 @@ class BaselineRun:
             write_whole(out / CURVE, csv_table(Row, self.curve))
 
     def _load(self, folder: Path) -> None:
-        """Restore the checkpoint of a folder.
-
-        Raises:
-            ValueError: no checkpoint, or it is damaged, of another method or of other settings.
-        """
+        """Restore the checkpoint of a folder."""
         found = Checkpoint.load(folder)
         if found.about.get("method") != self.settings.method:
             raise ValueError(f"{folder} holds a run of {found.about.get('method')}, not "

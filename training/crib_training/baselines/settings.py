@@ -57,11 +57,7 @@ class RunSettings:
 
     @property
     def rules(self) -> TwoHandRules:
-        """The rules of the game.
-
-        Raises:
-            ValueError: there is no such environment, or it is not of whole deals of two hands.
-        """
+        """The rules of the game."""
         maker, rules = find_game(self.env)
         if maker.phase is not None or not isinstance(rules, TwoHandRules):
             raise ValueError(f"{self.method} learns whole deals of two hands: env must be "

@@ -81,9 +81,8 @@ class Trees:
     def pegging(self, games: Games) -> tuple[Doubles, ValuedDecisions]:
         """Value all pegging from here.
 
-        Returns:
-            float64[N], the points of seat 0 less those of seat 1 until the deal is over; and all
-            decisions that can follow.
+        Returns float64[N], the points of seat 0 less those of seat 1 until the deal is over; and
+        all decisions that can follow.
         """
         values, found = self._follow(games, np.ones((len(games.lanes), 2)))
         return values, ValuedDecisions.join(found).normalised()
@@ -108,14 +107,7 @@ class Trees:
         return values, [choices, *below]
 
     def discards(self, games: Games, replies: list[Ints], value: Values) -> ValuedDecisions:
-        """Value every pair of cards that the movers can discard.
-
-        Args:
-            games: deals whose movers are about to discard two cards, one after the other.
-            replies: int64[N] each, the other seat's discards if it discards later.
-            value: what the points of seat 0 less those of seat 1 will be in deals whose pegging
-                begins, float64[K].
-        """
+        """Value every pair of cards that the movers can discard (replies int64[N])."""
         log_p = self.log_probabilities(games)
         lanes, first = games.masks.nonzero()
         second, gains, _ = games.after(lanes, first)
@@ -150,10 +142,8 @@ def _weigh(
 ) -> tuple[Doubles, ValuedDecisions]:
     """Return the values of decisions for seat 0, float64[N], and the decisions.
 
-    Args:
-        games: the deals at these decisions. log_p: float32[N, actions].
-        lanes, actions: int64[K], all legal actions. outcomes: float64[K], theirs for seat 0.
-        weights: float64[N].
+    Shapes: log_p float32[N, actions]; lanes, actions int64[K]; outcomes float64[K]; weights
+    float64[N].
     """
     p = log_p.exp().double().numpy()
     weighed = np.bincount(lanes, p[lanes, actions] * outcomes, len(games.lanes))

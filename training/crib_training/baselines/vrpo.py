@@ -66,10 +66,7 @@ class VRPO(PPO):
 def expected_sarsa(rollout: Rollout, values: Tensor, q_taken: Tensor, lam: float) -> Tensor:
     """Return the backed-up value of each action, for seat 0, float32[T, N].
 
-    Args:
-        rollout: T rows. values: float32[T + 1, N], the critic's mean over the policy.
-        q_taken: float32[T, N], the critic's value of the action taken.
-        lam: lambda of the traces.
+    Shapes: values float32[T + 1, N]; q_taken float32[T, N].
     """
     backed_up = torch.empty_like(q_taken)
     surprise = torch.zeros_like(q_taken[0])  # of what follows, beyond the critic's mean of it

@@ -37,8 +37,7 @@ BOUNDS = (0, 5, 10, 15, 20, 30, 40, 60, 80, LARGEST_TARGET)
 def dealt_at(rules: TwoHandRules, seed_seq: np.random.SeedSequence) -> tuple[Array, float]:
     """Return the scores at which deals start in games of `rule_based`, and the deals per game.
 
-    Returns:
-        int64[N, 2], pone's score and the dealer's; the mean number of deals of a game.
+    Shapes: the result int64[N, 2].
     """
     cards, chance = seed_seq.spawn(2)
     games, rng = GameBatch(rules, GAMES, seed=cards), np.random.default_rng(chance)
@@ -65,8 +64,7 @@ def play_deals(
 ) -> Array:
     """Play one deal from each of the scores; ``agents[swapped]`` is pone.
 
-    Returns:
-        float64[N], the first agent's probability of winning when the deal has ended.
+    Returns float64[N], the first agent's probability of winning when the deal has ended.
     """
     games = GameBatch(rules, len(scores), seed=cards)
     games.reset(dealer=DEALER)
@@ -109,22 +107,7 @@ def gains(
 
 
 def by_score(rules: Rules, agents: tuple[Agent, Agent], pairs: int, seed: int) -> dict[str, Any]:
-    """Return at which scores the first agent gains games, ready for JSON.
-
-    Args:
-        rules: of a two-hand game.
-        agents: the first agent and the second.
-        pairs: duplicate pairs of deals.
-        seed: fixes all random numbers.
-
-    Returns:
-        ``deals_per_game``, and ``scores``: by the points that the nearer seat has to make, the
-        share of deals, and what the first agent gains, as shares of games: ``per_deal`` there and
-        ``per_game``.
-
-    Raises:
-        ValueError: rules of another game, or an agent does not play by them.
-    """
+    """Return at which scores the first agent gains games, ready for JSON."""
     if not isinstance(rules, TwoHandRules):
         raise ValueError(f"--by-score is for six and five cards, not the rules {rules.name}")
     for agent in agents:

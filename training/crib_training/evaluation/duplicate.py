@@ -257,8 +257,7 @@ def _play_half(
 ) -> tuple[dict[str, Array], list[Failure]]:
     """Play games that have begun, in which ``agents[swapped]`` has seat 0.
 
-    Returns:
-        the fields of `Pairs` by name, each without its second axis, and the failures.
+    Returns the fields of `Pairs` by name, each without its second axis, and the failures.
     """
     first_dealt = games.sides[games.states["dealer"]] == swapped
     sides = [swapped, 1 - swapped]  # of first and second

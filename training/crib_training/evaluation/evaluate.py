@@ -212,11 +212,7 @@ def versions() -> dict[str, str]:
 
 
 def adjusted_by(adjust: Adjust, duplicate: bool = True) -> bool | None:
-    """Return whether to use AIVAT; None for where it is cheaper than more games.
-
-    Raises:
-        ValueError: "never" without duplicate deals, which leaves no figures.
-    """
+    """Return whether to use AIVAT; None for where it is cheaper than more games."""
     if not duplicate and adjust == "never":
         raise ValueError("--no-duplicate shows only adjusted figures: leave --adjust never out")
     return ADJUSTED[adjust] if duplicate else True

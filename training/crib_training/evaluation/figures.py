@@ -35,14 +35,6 @@ def figures(
     A forfeited game counts as lost. Its pair does not count for points or for the first dealer's
     advantage. With AIVAT, ``adjusted`` has the corrected figures, and how many times fewer pairs
     they need for the same interval; otherwise it is None.
-
-    Args:
-        rules: the rules.
-        names: different names of the two agents.
-        games: whole games.
-        deals: single deals from 0-0.
-        episode: what ``games`` are: games, or matches. Matches know no skunks, nor do rules
-            without them.
     """
     family = find_family(rules.family)
     whole_games, whole_deals = games.without_forfeits(), deals.without_forfeits()
@@ -123,10 +115,6 @@ def points_more(deals: Pairs, points: Array | None = None) -> Array:
     """Return float64[pairs, 2, 3], points of ``first`` more than of ``second`` by role and phase.
 
     Each has each role once in a pair, with the same cards if the deals are duplicates.
-
-    Args:
-        deals: what was played.
-        points: [pairs, 2, 2, 3]; by default the points of the deals.
     """
     points = deals.points if points is None else points
     pairs = np.arange(len(points))

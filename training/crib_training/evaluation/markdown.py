@@ -6,13 +6,7 @@ from collections.abc import Iterable, Sequence
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]], numbers: bool = False) -> str:
-    """Return a Markdown table.
-
-    Args:
-        head: the columns' names.
-        rows: the cells, shown as `str` gives them.
-        numbers: the first column is to the left, all others to the right.
-    """
+    """Return a Markdown table."""
     cells = [list(head), *([str(cell) for cell in row] for row in rows)]
     widths = widths_of(cells)
     left = [not numbers or i == 0 for i in range(len(head))]

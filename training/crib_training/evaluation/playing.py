@@ -39,20 +39,8 @@ def play_out(
 ) -> tuple[Array, list[Failure]]:
     """Play games that have begun to their end.
 
-    Args:
-        games: the games.
-        agents: first and second. A failure of an agent given with its referee ends its game;
-            another's is raised.
-        rngs: a generator for each of them.
-        owners: int64[sides], which of the two plays each side.
-        log: notes the deals; None for none.
-        finished: a progress callback.
-
-    Returns:
-        bool[games, 2], whether (first, second) failed, and the failures.
-
-    Raises:
-        IllegalActionError: an agent without a referee chose an illegal action.
+    Returns bool[games, 2], whether (first, second) failed, and the failures. Shapes: owners
+    int64[sides].
     """
     forfeits = np.zeros((games.n, 2), dtype=bool)
     failures: list[Failure] = []

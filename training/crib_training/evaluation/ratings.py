@@ -35,22 +35,7 @@ def fit_ratings(
     anchor: int | None = None,
     opponents: int = 1,
 ) -> Doubles:
-    """Return the maximum-likelihood ratings.
-
-    Args:
-        won: float[..., N, N], games i won from j, a draw as half a game for each; leading axes
-            are fitted each by itself.
-        lost: float[..., N, N], games i lost to j; by default those that j won from i.
-        anchor: the agent rated 0; None sets the mean to 0.
-        opponents: copies of j that i met in a game.
-
-    Returns:
-        float64[..., N], Elo.
-
-    Raises:
-        ValueError: the table is not square, or there are agents between whom no chain of games
-            leads, so that nothing compares them.
-    """
+    """Return the maximum-likelihood ratings, float64[..., N]."""
     wins = np.array(won, dtype=np.float64)
     n = wins.shape[-1]
     if wins.ndim < 2 or wins.shape[-2] != n:
@@ -109,17 +94,7 @@ def resampled(
     what was sampled. Among those drawn from is one that level agents would share, which nobody
     played: where one agent won every game, pairs played alone would give an interval without width.
 
-    Args:
-        scores: for each pairing (i, j), the games that i won in each pair: 0, 0.5, 1, 1.5 or 2.
-            Among more sides than two, the games that i won in each set from copies of j.
-        agents: number of agents.
-        rng: the random generator.
-        resamples: number of tables.
-        together: pairs of one place in all pairings have the same deals, and are drawn as one.
-        opponents: copies of j; a pair, or set, is one more game.
-
-    Returns:
-        float64[2, resamples, agents, agents], the games of (i, j) that i won, and lost.
+    Shapes: the result float64[2, resamples, agents, agents].
     """
     games = 1 + opponents
     tables = np.zeros((2, resamples, agents, agents))
@@ -160,19 +135,7 @@ def rate(
     together: bool = False,
     opponents: int = 1,
 ) -> tuple[Doubles, Doubles, Doubles]:
-    """Return the ratings with their 95 % intervals, percentiles of the bootstrap.
-
-    Args:
-        scores: as for `resampled`.
-        agents: number of agents.
-        seed: fixes the bootstrap.
-        anchor: the agent rated 0; None sets the mean to 0.
-        together: as for `resampled`.
-        opponents: as for `resampled`.
-
-    Returns:
-        ratings, lower ends and upper ends, each float64[agents], Elo.
-    """
+    """Return the ratings with their 95 % intervals, percentiles of the bootstrap."""
     ratings = fit_ratings(
         *games_table(scores, agents, opponents), anchor=anchor, opponents=opponents
     )

@@ -95,12 +95,7 @@ class Referee:
         return failures
 
     def ask(self, views: Views, rng: np.random.Generator) -> tuple[Actions, dict[int, Failure]]:
-        """Return the agent's actions for views [B], and its failures by view.
-
-        Returns:
-            int64[B], without meaning where the agent failed, and the failures. The engine checks
-            whether an action is legal.
-        """
+        """Return the agent's actions for views [B], and its failures by view, int64[B]."""
         answer = self._call(views, rng)
         if not isinstance(answer, Failure):
             return answer, {}
@@ -160,11 +155,7 @@ REASONS = 3  # shown for each kind of an agent's failures
 
 
 def counted(failures: Iterable[Failure], label: Mapping[str, str]) -> list[dict[str, Any]]:
-    """Return the number of each failure, ready for JSON, the most frequent first.
-
-    Args:
-        failures: of games. label: what to call the agents they name.
-    """
+    """Return the number of each failure, ready for JSON, the most frequent first."""
     return [
         {"agent": label.get(f.agent, f.agent), "kind": f.kind, "why": f.why, "times": times}
         for f, times in Counter(failures).most_common()
@@ -172,11 +163,7 @@ def counted(failures: Iterable[Failure], label: Mapping[str, str]) -> list[dict[
 
 
 def failures_list(failures: list[dict[str, Any]]) -> str:
-    """Return each agent's failures as Markdown, with the first few reasons.
-
-    Args:
-        failures: as `counted` returns them.
-    """
+    """Return each agent's failures as Markdown, with the first few reasons."""
     kinds: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for failure in failures:
         kinds.setdefault((failure["agent"], failure["kind"]), []).append(failure)

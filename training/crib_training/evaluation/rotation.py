@@ -129,18 +129,7 @@ def play_rotated(
     *,
     finished: Finished = ignore_progress,
 ) -> Sets:
-    """Play n sets: n games side by side, then the same deals with ``first`` in the next seat.
-
-    Args:
-        rules, episode, players, finished: as for `play_sets`.
-        agents: first and second for each game of a set. Who played one of them has seen the cards
-            of several seats by then: other instances have not.
-        n: how many sets.
-        seed_seq: seed of the deals, and of separate generators for the agents.
-
-    Raises:
-        IllegalActionError: an agent without a referee chose an illegal action.
-    """
+    """Play n sets: n games side by side, then the same deals with ``first`` in the next seat."""
     deals, chance = seed_seq.spawn(2)
     # A generator shows what it was seeded from: the agents' must not lead to the deals' seed.
     rngs = [np.random.default_rng(one.generate_state(4)) for one in chance.spawn(2 * len(agents))]
@@ -187,12 +176,6 @@ def figures_of_sets(
 
     They have the keys of `crib_training.evaluation.figures.figures`. Margins are those over the
     mean of the other sides. There are no skunks and no adjusted figures.
-
-    Args:
-        rules: the rules.
-        names: different names of the two agents.
-        games: whole games.
-        deals: single deals from 0-0.
     """
     phases = find_family(rules.engine).phases
     whole_games, whole_deals = games.without_forfeits(), deals.without_forfeits()

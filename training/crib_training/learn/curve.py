@@ -123,11 +123,7 @@ class Curve:
         return strength(ours, theirs, self.rules, episode, self.players, pairs)
 
     def write(self, folder: Path) -> None:
-        """Write table and words.
-
-        Raises:
-            OSError: one of them cannot be written.
-        """
+        """Write table and words."""
         write_whole(folder / TABLE, csv_table(Point, self.points))
         words = {"title": self.title, "baselines": self.shares}
         write_json(folder / WORDS, words)
@@ -157,10 +153,6 @@ def strength(
     """Return an agent's strength against an opponent, as the fields of `Point` name it.
 
     Among three sides the agent meets two of the opponent; see `evaluation.rotation`.
-
-    Args:
-        episode: the shortest of the game.
-        pairs: of those, or sets; half as many of games.
     """
     play: Any = play_pairs if sides_of(rules, players) == 2 else play_sets
     deals = play(rules, episode, agent, opponent, pairs, SEED, players=players)
@@ -178,11 +170,7 @@ def strength(
 
 
 def read_points(folder: Path) -> list[Point]:
-    """Return the points that a run has written.
-
-    Raises:
-        ValueError: it has written none, or no such table.
-    """
+    """Return the points that a run has written."""
     path = folder / TABLE
     if not path.is_file():
         raise ValueError(f"{folder} is not the folder of a run: it has no {TABLE}")

@@ -41,11 +41,7 @@ class Settings:
 
 
 def groups_of(runs: tuple[str, ...]) -> dict[str, list[Path]]:
-    """Return the folders of each line by its name, "" if it has none.
-
-    Raises:
-        ValueError: some have a name and others not, or there is nothing to draw.
-    """
+    """Return the folders of each line by its name, "" if it has none."""
     named = [run for run in runs if "=" in run]
     if not runs or (named and len(named) < len(runs)):
         raise ValueError("name the folders of runs, or for each line NAME=FOLDER,FOLDER")
@@ -56,11 +52,7 @@ def groups_of(runs: tuple[str, ...]) -> dict[str, list[Path]]:
 
 
 def line_of(name: str, folders: list[Path], opponent: str, what: What) -> Line:
-    """Return the line of runs.
-
-    Raises:
-        ValueError: one was not measured against that opponent.
-    """
+    """Return the line of runs."""
     lines = []
     for folder in folders:
         points = [asdict(point) for point in read_points(folder)]

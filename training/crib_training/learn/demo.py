@@ -102,11 +102,7 @@ def draw(out: Path) -> None:
 
 
 def run(settings: Settings) -> None:
-    """Run the demo.
-
-    Raises:
-        FolderInUseError: another demo writes to the folder.
-    """
+    """Run the demo."""
     with claimed(settings.out):
         _run(settings)
 

@@ -128,14 +128,7 @@ class Distillation:
         return len(found["pegging"])
 
     def fit(self, views: int, last: bool = False) -> float:
-        """Learn from random views of each network; return the mean loss.
-
-        Args:
-            last: the rate falls while it learns.
-
-        Raises:
-            DivergedError: the loss or the weights are not finite.
-        """
+        """Learn from random views of each network; return the mean loss."""
         began = time.process_time()
         settings = self.settings
         steps = max(1, views // settings.batch_size)
@@ -159,11 +152,7 @@ class Distillation:
         return float(np.mean(losses[-200:]))
 
     def save(self) -> None:
-        """Write weights and checkpoint.
-
-        Raises:
-            OSError: they cannot be written.
-        """
+        """Write weights and checkpoint."""
         out = self.settings.out
         write_whole(out / "policy.safetensors", self.agent.sets[0].to_bytes())
         about = {
@@ -197,11 +186,7 @@ class Distillation:
 
 
 def distill(settings: Settings) -> MonteCarloAgent:
-    """Distil by the settings, write everything to ``out``, and return the agent.
-
-    Raises:
-        KeyboardInterrupt: Ctrl-C was pressed; what is saved is that after the last round.
-    """
+    """Distil by the settings, write everything to ``out``, and return the agent."""
     opponents = [load_agent(name) for name in filter(None, settings.eval_opponents.split(","))]
     new = Distillation(settings) if settings.resume is None else None
     with run_folder(settings.out, settings.resume):
@@ -233,11 +218,7 @@ def _distill(run: Distillation, settings: Settings, opponents: list[Agent]) -> M
 
 
 def find_student(path: Path | None, rules: Rules) -> Weights:
-    """Return the weights to begin with: those of a file, or those that come with the package.
-
-    Raises:
-        ValueError: there are none for these rules.
-    """
+    """Return the weights to begin with: those of a file, or those that come with the package."""
     known = shipped() if path is None else (Weights.load(path),)
     for weights in known:
         if weights.rules == rules.name:
@@ -264,9 +245,7 @@ def centred_loss(
 ) -> torch.Tensor:
     """Return the mean squared error of the values of choices, less its mean over each view.
 
-    Args:
-        found, targets: float32[rows, outputs]. signs: float32[outputs], see `labels.SIGNS`.
-        of: int64[rows], the view of each row, from 0. scale: the weight of the outputs' own errors.
+    Shapes: found, targets float32[rows, outputs]; signs float32[outputs]; of int64[rows].
     """
     wrong = found - targets
     value = wrong @ signs

@@ -87,11 +87,7 @@ class Labels:
 
     @classmethod
     def load(cls, path: Path) -> Labels:
-        """Read what `save` wrote.
-
-        Raises:
-            ValueError: the file is of another kind, or damaged.
-        """
+        """Read what `save` wrote."""
         held = read_arrays(path)
         views, points = held.get("views"), held.get("points")
         if views is None or points is None or views.dtype != COMPACT:
@@ -159,9 +155,7 @@ def collect(
 def card_rows(views, inputs, about):
     """Write what the net for the play sees of every rank that may be played; return how many rows.
 
-    Args:
-        inputs: float32[rows, inputs]. about: int64[rows, 3], receives of each row the view, the
-            place of the card in its hand, and what the card is sure to peg.
+    Shapes: inputs float32[rows, inputs]; about int64[rows, 3].
     """
     places = stack.ints(MOST_INPUTS)
     values = stack.floats(MOST_INPUTS)
@@ -224,11 +218,7 @@ def pair_rows(views, table, inputs, about):
 def rows_of(name: str, labels: Labels, chosen: Array) -> tuple[Array, Array, Array]:
     """Return what a net sees of all choices in some of the views, and what it is to put out.
 
-    Args:
-        name: the net's. chosen: int64[B], which labels.
-
-    Returns:
-        float32[rows, inputs]; float32[rows, outputs]; int64[rows], which of the views it is.
+    Shapes: chosen int64[B]; the result float32[rows, inputs].
     """
     views = labels.views[chosen].astype(VIEW)
     most = HAND if name == "pegging" else PAIRS

@@ -74,11 +74,7 @@ class Learner:
         }
 
     def restore(self, tensors: Tensors) -> None:
-        """Take over what `tensors` returned.
-
-        Raises:
-            ValueError: the arrays have other shapes.
-        """
+        """Take over what `tensors` returned."""
         restore_module(NETS, self.nets, tensors)
         restore_module(AVERAGE, self.mean_nets, tensors)
         restore_module(ADAM, self.optimizer, tensors)
@@ -97,11 +93,7 @@ def module_tensors(prefix: str, module: nn.Module | Optimizer) -> dict[str, Any]
 
 
 def restore_module(prefix: str, module: nn.Module | Optimizer, tensors: Tensors) -> None:
-    """Give a network or an optimizer what `module_tensors` returned.
-
-    Raises:
-        ValueError: the tensors of a network have other shapes.
-    """
+    """Give a network or an optimizer what `module_tensors` returned."""
     held = {
         name.removeprefix(prefix): torch.from_numpy(array.copy())
         for name, array in tensors.items()
@@ -138,11 +130,7 @@ def is_finite(loss: float, *modules: nn.Module) -> bool:
 
 
 def diverged(saved: Path | None, after: str) -> DivergedError:
-    """Return the error of a run whose loss or weights are not finite.
-
-    Args:
-        saved: the last good checkpoint, if there is one. after: how far the run was then, in words.
-    """
+    """Return the error of a run whose loss or weights are not finite."""
     last = f"the last good checkpoint is {saved}, {after}" if saved else "nothing was saved"
     return DivergedError(f"the run has diverged: its loss or its weights are not finite; {last}. A "
                          f"lower --learning-rate helps")  # fmt: skip

@@ -44,11 +44,7 @@ class Line:
 def of_run(
     label: str, points: Sequence[Mapping[str, Any]], opponent: str, what: What = "won"
 ) -> Line:
-    """Return the line of one run against an opponent, with the 95 % interval of each point.
-
-    Args:
-        points: with the columns of `curve.Point`.
-    """
+    """Return the line of one run against an opponent, with the 95 % interval of each point."""
     chosen = [point for point in points if point["opponent"] == opponent]
     seconds, mean, half = (
         np.array([point[name] for point in chosen], dtype=np.float64)
@@ -75,14 +71,7 @@ def of_runs(label: str, runs: Sequence[Line]) -> Line:
 def draw(
     lines: Sequence[Line], levels: Mapping[str, float], title: str, what: What = "won"
 ) -> bytes:
-    """Return lines as PNG.
-
-    Args:
-        lines: the lines.
-        levels: of agents that do not learn, by name: shares of games won, or points per deal.
-        title: above the picture.
-        what: what is drawn.
-    """
+    """Return lines as PNG."""
     figure = Figure(figsize=(7, 4.2), layout="tight")
     axes = figure.subplots()
     for line in lines:

@@ -191,11 +191,7 @@ def _folder(resume: Path) -> Path:
 
 
 def _load(path: Path, games: VecNormalize, events: str) -> MaskablePPO:
-    """Return the saved learner; the checksums of zip detect a damaged file.
-
-    Raises:
-        ValueError: no file, or it is damaged or not finite.
-    """
+    """Return the saved learner; the checksums of zip detect a damaged file."""
     if not path.exists():
         raise ValueError(f"there is no run to resume in {path.parent}: it has no {MODEL}")
     try:
@@ -208,14 +204,7 @@ def _load(path: Path, games: VecNormalize, events: str) -> MaskablePPO:
 
 
 def train(settings: Settings) -> PolicyNetAgent:
-    """Train an agent by the settings, write everything to ``out`` and return it.
-
-    Raises:
-        KeyboardInterrupt: Ctrl-C was pressed; the run is saved.
-        DivergedError: the weights are not finite; the message names the last good model.
-        ValueError: impossible settings, or a run to continue without ``trust``.
-        FolderInUseError, OSError: see `run_folder`.
-    """
+    """Train an agent by the settings, write everything to ``out`` and return it."""
     maker, rules = find_game(settings.env, settings.rules)
     if settings.resume and not settings.trust:
         raise ValueError(

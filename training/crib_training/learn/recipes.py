@@ -136,11 +136,7 @@ def read(out: Path, name: str) -> dict[int, dict[str, Any]]:
 
 
 def runs_table(runs: dict[int, dict[str, Any]]) -> str:
-    """Return the results of one recipe's runs as Markdown, a row a seed and number of players.
-
-    Args:
-        runs: what `fit` returned, by seed.
-    """
+    """Return the results of one recipe's runs as Markdown, a row a seed and number of players."""
     rows = []
     for seed, run in runs.items():
         by_players: dict[int, list[dict[str, Any]]] = {}

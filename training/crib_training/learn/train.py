@@ -31,11 +31,7 @@ OPTION = "--method"
 
 
 def split(words: Sequence[str]) -> tuple[str, list[str]]:
-    """Return the method that the words of a command line name, and the others.
-
-    Raises:
-        ValueError: there is no such method, or none is named behind the option.
-    """
+    """Return the method that the words of a command line name, and the others."""
     method, rest = BEST, list(words)
     for i, word in enumerate(rest):
         option, _, value = word.partition("=")

@@ -111,10 +111,7 @@ def blend(
 ) -> Floats:
     """Return a seat's pegging as the opponent sees it, a strategy without pairs.
 
-    Args:
-        hands: all hands that the seat may hold. likely: float64[T], their probabilities.
-        probabilities: of the seat, for every pair.
-        basic: the strategy for nodes that no hand reaches.
+    Shapes: likely float64[T].
     """
     sums, weights = np.zeros((2, walker.tree.size))
     shared = walker.shared(

@@ -81,15 +81,7 @@ def sequence(state: State) -> tuple[int, ...]:
 
 
 def list_states(cards: int) -> tuple[list[list[int]], list[list[int]], list[int], list[int]]:
-    """Return what follows each state, what is pegged, the counts, and how many have few cards.
-
-    Args:
-        cards: how many cards the pegging has; what follows the last of them is its count alone.
-
-    Returns:
-        rows of `Counts.after` and `Counts.points`, and `Counts.count`, as if there were no go; and
-        for each number of cards how many states have no more.
-    """
+    """Return what follows each state, what is pegged, the counts, and how many have few cards."""
     numbers: dict[State, int] = {(0, 0, ()): 0}
     level = list(numbers)
     after: list[list[int]] = []
@@ -121,11 +113,7 @@ def list_states(cards: int) -> tuple[list[list[int]], list[list[int]], list[int]
 
 @cache
 def count_states(cards: int, single_count: bool) -> Counts:
-    """Return the states of the counts of a game, and how the pegging ends from each.
-
-    Args:
-        cards: that a seat plays. single_count: whether the pegging ends with its first count.
-    """
+    """Return the states of the counts of a game, and how the pegging ends from each."""
     follows, makes, counted, within = list_states(2 * cards)
     n = len(counted)
     count = np.repeat(np.array(counted, dtype=np.int8), 2)

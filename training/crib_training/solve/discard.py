@@ -29,9 +29,7 @@ from crib_training.tables.two_hand.dealing import discard_views
 def write_shows(views, table, cards, splits, shows):
     """Write the mean points of the kept hand over every starter, for each class and split.
 
-    Args:
-        views: one view, scratch but for the rules. cards, splits: of `Classes`.
-        shows: float32[C, S].
+    Shapes: shows float32[C, S].
     """
     v = views[0]
     dealt = cards.shape[1]
@@ -47,11 +45,7 @@ def write_shows(views, table, cards, splits, shows):
 
 @entry(void(int64[:, ::1], int64[:, ::1], int64, float32[:, ::1]))
 def write_suits(cards, splits, flush_size, suited):
-    """Write the mean crib points from the suits of the discarded cards, float32[C, S].
-
-    Args:
-        cards, splits: of `Classes`. flush_size: the fewest cards of one suit that score.
-    """
+    """Write the mean crib points from the suits of the discarded cards, float32[C, S]."""
     dealt = cards.shape[1]
     unseen = DECK - dealt
     for i in range(len(cards)):
@@ -201,13 +195,7 @@ class DiscardSolver:
     def action_value(
         self, seat: int, holding_range: Floats, pair_range: Floats, play: Doubles
     ) -> Doubles:
-        """Return the values of splits in crib and pegging, float64[M, S].
-
-        Args:
-            seat: 0 for pone, 1 for the dealer.
-            holding_range, pair_range: what it faces.
-            play: float64[K, K], pone's points of the pegging, by its hand and the dealer's.
-        """
+        """Return the values of splits in crib and pegging, float64[M, S] (play float64[K, K])."""
         hands = self.hands
         action_value = np.zeros(hands.holding.shape)
         sign = 1.0 if seat else -1.0

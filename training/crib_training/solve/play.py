@@ -124,12 +124,7 @@ WALK_T = (
 
 @kernel
 def walk(w, node, level, state, own, points, path):
-    """Return the points from a node on, weighted by the range; learn in mode LEARN.
-
-    Args:
-        level: of the range. state: of the count. own: this seat's holding.
-        points: so far, less the other seat's. path: this seat's probability of reaching the node.
-    """
+    """Return the points from a node on, weighted by the range; learn in mode LEARN."""
     mine = w.mover[node] == w.me
     left = w.left[node]
     place = 0

@@ -54,12 +54,7 @@ def take_from_range(reach, origin, theirs, with_card, slot_with, at, left, level
 
 @kernel
 def part_of(way, mine, count, able, other):
-    """Return the part of the range that takes a way after a card: `NOBODY` to `EVERYBODY`.
-
-    Args:
-        mine: whether the card was this seat's. able: whether this seat can play then.
-        other: how many cards the other seat holds.
-    """
+    """Return the part of the range that takes a way after a card: `NOBODY` to `EVERYBODY`."""
     if count == 31:
         return EVERYBODY if way == NEW_COUNT else NOBODY
     if mine:

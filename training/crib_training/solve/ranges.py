@@ -107,8 +107,7 @@ def write_removal(ranks, counts, ways, copies, removal):
 def write_rank_strategy(probabilities, of_class, sizes, strategy):
     """Write the mean strategy of each multiset's classes, float64[M, S].
 
-    Args:
-        probabilities: float32[C, S]. sizes: int64[C], hands in each class.
+    Shapes: probabilities float32[C, S]; sizes int64[C].
     """
     strategy[:] = 0.0
     for i in range(len(probabilities)):
@@ -162,11 +161,8 @@ def write_ranges(
 def write_joint(chance, holding, strategy, seldom, holding_range, joint, likely):
     """Write the other seat's range for the kept cards of a seat, over all its discards.
 
-    Args:
-        chance, holding: of `RankHands`. strategy: float64[M, S], the seat's own.
-        seldom: added to it, so that holdings that are never kept have a range too.
-        holding_range: float32[M, K]. joint: float32[K, K], rows add up to 1.
-        likely: float64[K], receives the probability of keeping each.
+    Shapes: strategy float64[M, S]; holding_range float32[M, K]; joint float32[K, K]; likely
+    float64[K].
     """
     joint[:] = 0.0
     likely[:] = 0.0

@@ -57,10 +57,7 @@ def spread(
 ) -> npt.NDArray[T]:
     """Return a table with every holding's entries repeated for every pair discarded.
 
-    Args:
-        begins: int64[N], where the numbers of a node begin, NONE for none. left: of the tree.
-        width: how many numbers a holding of a size has.
-        taken: how many of them to copy, from the first; the others become 0.
+    Shapes: begins int64[N].
     """
     out = np.zeros(len(table) * PAIRS, dtype=table.dtype)
     for node in np.flatnonzero(begins != NONE):
@@ -132,11 +129,7 @@ class Refinement:
     def solve(
         self, starter: int, iterations: int, done: Callable[[int], None] = lambda _: None
     ) -> Refined:
-        """Return the pegging after a starter of a rank, solved by ``iterations``.
-
-        Args:
-            done: callback with the number of iterations done; if it raises, the work ends.
-        """
+        """Return the pegging after a starter of a rank, solved by ``iterations``."""
         solver = self.solver
         walker, tree = solver.walker, solver.tree
         dealt = solver.ranges.hands

@@ -102,11 +102,7 @@ class SolveRun:
         return gap
 
     def save(self) -> None:
-        """Write the checkpoint.
-
-        Raises:
-            OSError: it cannot be written; an earlier one is still there.
-        """
+        """Write the checkpoint."""
         about = {
             "format": FORMAT,
             "rules_fields": fields_of(self.rules),
@@ -154,12 +150,7 @@ class SolveRun:
 
 
 def solve(settings: Settings) -> SolveRun:
-    """Solve by the settings, and write everything to ``out``.
-
-    Raises:
-        Stopped: Ctrl-C was pressed; the run is saved.
-        FolderInUseError, ValueError, OSError: see `check`, `run_folder`, `SolveRun`.
-    """
+    """Solve by the settings, and write everything to ``out``."""
     rules = check(settings)
     if settings.resume is not None and not (settings.resume / CHECKPOINT).exists():
         raise ValueError(f"there is no run to resume in {settings.resume}: it has no "
@@ -208,12 +199,7 @@ def _solve(settings: Settings, rules: TwoHandRules) -> SolveRun:
 
 
 def refine(run: SolveRun) -> Starters:
-    """Solve the pegging of a finished run again, and write the refined strategy.
-
-    Raises:
-        Stopped: Ctrl-C was pressed; the starters solved so far are saved.
-        ValueError, OSError: see `Starters`.
-    """
+    """Solve the pegging of a finished run again, and write the refined strategy."""
     settings = run.settings
     starters = Starters(Refinement(run.solver), settings.refine, settings.out / STARTERS)
     if settings.resume is not None and (settings.resume / STARTERS).exists():

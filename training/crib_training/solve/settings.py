@@ -71,11 +71,7 @@ def unset(settings: Settings) -> list[str]:
 
 
 def check(settings: Settings) -> TwoHandRules:
-    """Return the rules to solve.
-
-    Raises:
-        ValueError: impossible settings, or a game that the solver does not know.
-    """
+    """Return the rules to solve."""
     _, rules = find_game(settings.env, settings.rules)
     if not isinstance(rules, TwoHandRules):
         raise ValueError(f"crib solve solves games in which two cards are discarded, not "

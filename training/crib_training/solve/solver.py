@@ -117,8 +117,7 @@ class Solver:
     ) -> tuple[Doubles, Doubles]:
         """Walk all hands of a seat with every starter.
 
-        Returns:
-            points of each holding, float64[K], and by the other's hand, float64[K, K].
+        Returns points of each holding, float64[K], and by the other's hand, float64[K, K].
         """
         joint, likely = self.ranges.joint(seat, seldom)
         hands = self.hands(likely)
@@ -235,11 +234,7 @@ class Solver:
         return arrays
 
     def restore(self, iteration: int, tensors: Mapping[str, Array]) -> None:
-        """Continue from what `tensors` returned after ``iteration`` iterations.
-
-        Raises:
-            ValueError: they are of another game.
-        """
+        """Continue from what `tensors` returned after ``iteration`` iterations."""
         for name, array in self.tensors().items():
             if name not in tensors or tensors[name].shape != array.shape:
                 raise ValueError(f"the checkpoint's {name} does not fit the game")

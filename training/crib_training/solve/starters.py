@@ -53,11 +53,7 @@ class Starters:
         return [starter for starter in self.refinement.starters if starter not in self.packed]
 
     def solve(self, starter: int, done: Callable[[int], None]) -> Refined:
-        """Solve a starter and save all solved ones; see `Refinement.solve`.
-
-        Raises:
-            OSError: the checkpoint cannot be written; one written before is still there.
-        """
+        """Solve a starter and save all solved ones; see `Refinement.solve`."""
         began = time.process_time()
         refined = self.refinement.solve(starter, self.iterations, done)
         self.packed[starter] = zlib.compress(refined.play.tobytes())
@@ -74,11 +70,7 @@ class Starters:
         write_whole(self.path, to_bytes(about, tensors))
 
     def load(self, path: Path) -> None:
-        """Read a checkpoint.
-
-        Raises:
-            ValueError: it belongs to another refinement, or it is damaged.
-        """
+        """Read a checkpoint."""
         about, tensors = read_header(path, sealed=True)
         for name, value in self.about().items():
             if about.get(name) != value:

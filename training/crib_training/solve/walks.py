@@ -68,12 +68,7 @@ WALKED_T = tuple_of(Walked, float64[::1], float64[::1], float64[:, ::1], float64
 
 @entry(void(tuple_of(tuple, *WALK_T), HANDS_T, float32[:, ::1], float64, int64, int64, WALKED_T))
 def walk_hands(shared, hands, ranges, iteration, starter, copies, walked):
-    """Walk every hand of a seat against its range.
-
-    Args:
-        shared: the fields of a `Walk` behind the first two.
-        ranges, iteration, starter: see `Walker.walk`. copies: cards of a rank in the deck.
-    """
+    """Walk every hand of a seat against its range."""
     n = ranges.shape[1]
     by_hand = len(walked.hand_values) > 0
     for hand in range(len(hands.holding)):

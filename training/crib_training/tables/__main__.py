@@ -35,12 +35,7 @@ SCRIPTS = ORDER | PRINTED
 
 
 def main(words: Sequence[str]) -> None:
-    """Make every table in order, or the one that is named first in ``words``.
-
-    Raises:
-        ValueError: no table is called so.
-        RuntimeError: making one failed.
-    """
+    """Make every table in order, or the one that is named first in ``words``."""
     if not words:
         for name in ORDER:
             print(f"{name} ...", flush=True)

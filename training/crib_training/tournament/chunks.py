@@ -194,11 +194,7 @@ class Setup:
 
 
 def label_agents(setup: Setup) -> list[str]:
-    """Return a label for each agent of the field: its name, or as given if names coincide.
-
-    Raises:
-        ValueError: one of them cannot be loaded, or does not play by the rules.
-    """
+    """Return a label for each agent of the field: its name, or as given if names coincide."""
     maker, rules = find_game(setup.environment, setup.rules)
     agents = [load_agent(given, setup.move_seconds) for given in setup.agents]
     for agent in agents:

@@ -103,22 +103,7 @@ def tournament(
     until: float | None = None,
     anchor: str | None = None,
 ) -> dict[str, Any]:
-    """Play or resume a tournament, and return its results, ready for JSON.
-
-    Args:
-        setup: who plays what.
-        pairs: duplicate pairs per pairing and seed; with ``until`` the maximum.
-        out: the folder for chunks, results, report and picture.
-        workers: who plays.
-        until: stop a pairing once the 95 % interval of its games won is within this many
-            percentage points to either side. Looked at after every ``ROUND`` complete chunks, so
-            that what is played does not depend on which chunk was finished first.
-        anchor: the name of the agent rated 0; None sets the mean to 0.
-
-    Raises:
-        ValueError: a wrong argument, or a folder with a tournament of another set-up.
-        RuntimeError: a worker died (what was finished is saved), or another command has the folder.
-    """
+    """Play or resume a tournament, and return its results, ready for JSON."""
     if pairs < 1:
         raise ValueError(f"pairs must be at least 1, got {pairs!r}")
     if until is not None and until <= 0:

@@ -32,16 +32,7 @@ def standings(
     until: float | None,
     anchor: str | None,
 ) -> dict[str, Any]:
-    """Return a tournament's results, ready for JSON.
-
-    Args:
-        setup: who played what.
-        names: a label for each agent.
-        played: for each pairing its pairs or sets of games, and of single deals.
-        pairs: the pairs of the settings, with each seed.
-        until: the interval of the settings, in percentage points.
-        anchor: the agent rated 0; None sets the mean to 0.
-    """
+    """Return a tournament's results, ready for JSON."""
     _, rules = find_game(setup.environment, setup.rules)
     shares = {pairing: games.shares_won for pairing, (games, _) in played.items()}
     scores = {pairing: setup.sides * share for pairing, share in shares.items()}
@@ -122,9 +113,7 @@ def mean_won(shares: list[Array]) -> dict[str, float | None]:
 
     All pairings have the same deals, so their results correlate; the interval accounts for that.
 
-    Args:
-        shares: float64[pairs] for each opponent; pairing by pairing the same deals, as far as each
-            goes.
+    Shapes: shares float64[pairs].
     """
     if not shares:
         return NOTHING
@@ -140,9 +129,7 @@ def mean_won(shares: list[Array]) -> dict[str, float | None]:
 def compared(names: list[str], shares: Mapping[tuple[int, int], Array]) -> list[dict[str, Any]]:
     """Return how two agents compare by their games against the same third, ready for JSON.
 
-    Args:
-        names: a label for each agent; the first met all others.
-        shares: float64[pairs] for each pairing, of games that the first agent won.
+    Shapes: shares float64[pairs].
     """
     found = []
     for one, other in combinations(shares, 2):

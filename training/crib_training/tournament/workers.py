@@ -26,11 +26,7 @@ class Workers(Protocol):
         """Have a chunk played."""
 
     def next_record(self, finished: Finished = ignore_progress) -> Record | None:
-        """Return the record of a chunk that is finished, None once all are.
-
-        Args:
-            finished: a progress callback: how many more games and deals are played.
-        """
+        """Return the record of a chunk that is finished, None once all are."""
 
     def __enter__(self) -> Workers: ...
 
@@ -101,11 +97,7 @@ class Processes:
         self._running[self._pool.submit(_play, setup, chunk)] = chunk
 
     def next_record(self, finished: Finished = ignore_progress) -> Record | None:
-        """Return the record of a chunk that is finished, None once all are.
-
-        Raises:
-            RuntimeError: a worker died.
-        """
+        """Return the record of a chunk that is finished, None once all are."""
         if not self._running:
             return None
         ended: set[Future[Record]] = set()
@@ -174,11 +166,7 @@ class Ray:
 
 
 def play_alike(setup: Setup, chunk: Chunk, identity: dict[str, Any]) -> Record:
-    """Play a chunk if this node has the same code and weights as the tournament's own.
-
-    Raises:
-        RuntimeError: the node has other code or another weights file.
-    """
+    """Play a chunk if this node has the same code and weights as the tournament's own."""
     if setup.identity() != identity:
         raise RuntimeError(
             f"node {platform.node()} has other code or weights files than the tournament's own: "

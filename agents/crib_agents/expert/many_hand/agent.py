@@ -68,11 +68,7 @@ class ManyHandExpert:
         return f"{type(self).__name__}()"
 
     def weigh(self, views: Views) -> Doubles:
-        """Return the columns of each card held, float64[B, HAND, COLUMNS]; see `search`.
-
-        Args:
-            views: structured array [B] of views of this family.
-        """
+        """Return the columns of each card held, float64[B, HAND, COLUMNS]; see `search`."""
         found = np.zeros((len(views), HAND, COLUMNS))
         win = load(MANY_HAND_WIN)
         weigh_views(
@@ -86,15 +82,7 @@ class ManyHandExpert:
 
     @one_or_many
     def act(self, views: Views, rng: np.random.Generator) -> Actions:
-        """Return a legal card for each view, int64[B], of equal value the higher.
-
-        Args:
-            views: structured array [B] of views, each of a seat to move.
-            rng: left alone: the expert is deterministic.
-
-        Raises:
-            ValueError: views of another family of games.
-        """
+        """Return a legal card for each view, int64[B], of equal value the higher."""
         refuse_other_views(self.name, views, find_family("many_hand"))
         legal = views["legal"][:, None] >> np.arange(HAND) & 1 == 1
         several = legal.sum(axis=1) > 1

@@ -112,9 +112,7 @@ def chance_after(v, made, formula):
 def learned_gains(v, table, nets, points, gains):
     """Write what the networks add to the points of each card that may be used, 0 on average.
 
-    Args:
-        points: float64[HAND], the points of each card by other means.
-        gains: float64[HAND], written; zeros under rules that there are no networks for.
+    Shapes: points float64[HAND]; gains float64[HAND].
     """
     for k in range(HAND):
         gains[k] = 0.0

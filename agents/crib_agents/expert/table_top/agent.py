@@ -126,33 +126,13 @@ class TableTopExpert:
 
     @one_or_many
     def act(self, views: Views, rng: np.random.Generator) -> Actions:
-        """Return a legal action for each view; ``rng`` is left alone.
-
-        Args:
-            views: structured array [B] of `TABLE_VIEW`, each of a seat to move.
-            rng: not needed: the choice has no chance in it.
-
-        Returns:
-            int64[B], actions.
-
-        Raises:
-            ValueError: the views are not Table Top's.
-        """
+        """Return a legal action for each view; ``rng`` is left alone, int64[B]."""
         return self._search(views, BUDGETS[self.budget - 1], np.zeros((0, ACTIONS, COLUMNS)))
 
     def analyze(self, view: np.void) -> Doubles:
         """Return what each action is expected to come to, for the seat of one view to move.
 
-        Returns:
-            float64[26, 4]: my side's points in the count of the round and the other side's, heels
-            (T3) not among them; the value of the action, their difference, each side's weighed by
-            what it does for winning the game, as the search of this budget finds it, which it runs
-            for every action (at budget 1 it is just that); and the value of those points, the
-            chance of winning the game, or the round if there is no more. Rows of illegal actions
-            are NaN.
-
-        Raises:
-            ValueError: the view is not Table Top's, or not of a seat to move.
+        Shapes: the result float64[26, 4].
         """
         views = np.array([view])
         analysis = np.full((ACTIONS, COLUMNS), np.nan)

@@ -99,9 +99,8 @@ def owed_margin(values, weights, owner_next, turns_left, mine, theirs):
 def crib_gains(v, table, values, weights, p, drawn, gain):
     """Fill ``gain`` with what each card of ``drawn`` adds for my side if it goes to the crib.
 
-    Returns:
-        the value for my side of the crib and of what is owed to it, once the mover of ``p`` has
-        placed its card in the layout.
+    Returns the value for my side of the crib and of what is owed to it, once the mover of ``p`` has
+    placed its card in the layout.
     """
     side = p["mover"] & 1
     turns_left = TURNS - 1 - p["turn"]

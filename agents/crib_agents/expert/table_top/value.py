@@ -63,11 +63,7 @@ def side_value(v, table, values, surplus, p, side):
 
 @kernel
 def value(v, table, values, surplus, weights, p):
-    """Return the value of a position for my side, without search.
-
-    Args:
-        weights: float64[2], the value of a point for my side and of one less for the other.
-    """
+    """Return the value of a position for my side, without search (weights float64[2])."""
     mine = side_value(v, table, values, surplus, p, MINE)
     theirs = side_value(v, table, values, surplus, p, THEIRS)
     return weights[MINE] * mine - weights[THEIRS] * theirs
@@ -79,9 +75,6 @@ def weigh(v, table, values, surplus, p, win_table, weights):
 
     They are the slopes of the chance of winning where both sides are expected to end the round, and
     add up to 2, so that values remain in points.
-
-    Args:
-        win_table: as of `win`; empty where points weigh alike.
     """
     weights[MINE] = 1.0
     weights[THEIRS] = 1.0

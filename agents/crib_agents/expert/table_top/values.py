@@ -54,8 +54,7 @@ def shape(cards):
 def by_rank(values, surplus, table, cards, owner_next, phase):
     """Return what a line is likely to come to by its ranks, exactly if it is full.
 
-    Args:
-        surplus: float64[13], the unseen ranks by `fill_surplus`.
+    Shapes: surplus float64[13].
     """
     if bit_count(cards) == SIZE:
         return float(table[rank_key(cards)])
@@ -114,12 +113,7 @@ def line_value(values, surplus, table, cards, owner_next, phase, flush_size, nob
 
 @kernel
 def crib_value(values, table, cards, mine, nob):
-    """Return what a crib is likely to come to, of which these cards and the starter are known.
-
-    Args:
-        cards: the known cards and the starter, as a mask.
-        mine: 1 if it is the crib of the side that knows them.
-    """
+    """Return what a crib is likely to come to, of which these cards and the starter are known."""
     value = 1.0 if nob & cards else 0.0
     if bit_count(cards) == SIZE:
         return value + float(rank_points(table, cards))

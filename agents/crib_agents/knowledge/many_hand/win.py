@@ -29,13 +29,7 @@ def row_of(players, sides):
 
 @kernel
 def chance_of(needs, sides, dealing, formula):
-    """Return the chance that side 0 wins, at the start of a deal.
-
-    Args:
-        needs: by side, the points it still has to make; not of a game that is won.
-        sides: how many there are. dealing: the side that deals.
-        formula: a row of the table's ``formula``, float64[ADDED + 1]; see `row_of`.
-    """
+    """Return the chance that side 0 wins, at the start of a deal."""
     mean = 0.0
     for side in range(sides):
         mean += max(0.0, needs[side]) / sides

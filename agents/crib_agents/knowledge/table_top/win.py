@@ -40,12 +40,7 @@ class Rounds:
 
 @cache
 def load_rounds(score_difference: int, players: int) -> Rounds:
-    """Return what a round brings.
-
-    Args:
-        score_difference: 1 where only the difference counts (T13).
-        players: 2 or 4.
-    """
+    """Return what a round brings."""
     held = tables.load(tables.TABLE_TOP_ROUNDS)
     at = score_difference, PLAYERS.index(players)
     counted = held["counted"][at]
@@ -56,14 +51,7 @@ def load_rounds(score_difference: int, players: int) -> Rounds:
 def probabilities(score_difference: int, players: int, target: int) -> Doubles:
     """Return the probability of winning a game at the end of a round.
 
-    Args:
-        score_difference: 1 where only the difference counts (T13).
-        players: 2 or 4.
-        target: the points that win.
-
-    Returns:
-        float64[target + 80, target + 80], for the side that has dealt the round, by its total and
-        the other side's.
+    Shapes: the result float64[target + 80, target + 80].
     """
     table = solve(load_rounds(score_difference, players).points, target).clip(0.0, 1.0)
     table.setflags(write=False)
@@ -105,12 +93,7 @@ def won(size: int) -> Doubles:
 def smoothed(value: Doubles, spread: Doubles) -> Doubles:
     """Return the means of a table about each of its points, by a normal spread.
 
-    Args:
-        value: float64[a, b]; beyond its edges it stays as it is there.
-        spread: float64[..., 2, 2], covariances of what the two axes stand for.
-
-    Returns:
-        float64[..., a, b].
+    Shapes: value float64[a, b]; spread float64[..., 2, 2]; the result float64[..., a, b].
     """
     margin = 6 * int(np.ceil(np.sqrt(spread.max()))) + 1  # the transform goes round in circles
     wide = np.pad(value, margin, mode="edge")
@@ -125,9 +108,7 @@ def smoothed(value: Doubles, spread: Doubles) -> Doubles:
 def win_table(players: int, target: int) -> Doubles:
     """Return the probability of winning within a round whose points are added to the score.
 
-    Returns:
-        float64[28, target + 80, target + 80], for the side that deals the round, by the turn and
-        what its total and the other side's are expected to be at the end.
+    Shapes: the result float64[28, target + 80, target + 80].
     """
     return smoothed(probabilities(0, players, target), load_rounds(0, players).spread)
 
@@ -137,14 +118,7 @@ def round_win_table(
 ) -> Doubles:
     """Return the chance of winning within a round by the points both sides are expected to make.
 
-    Args:
-        score_difference, players, target: as for `probabilities`; a target of 0 is that of a round
-            by itself, which the side with more points wins.
-        turn: of the round, 0 to 27.
-        dealer: the score of the side that deals the round, up to the target. other: the other's.
-
-    Returns:
-        float64[80, 80], for the side that deals the round.
+    Shapes: the result float64[80, 80].
     """
     points = np.arange(POINTS)
     a, b = np.broadcast_arrays(points[:, None], points[None, :])

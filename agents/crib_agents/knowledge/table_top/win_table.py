@@ -21,8 +21,7 @@ FIELDS = ("episode", "score_difference", "players", "target")
 def group_by_win_table(views: Views) -> Iterator[tuple[Doubles, npt.NDArray[np.intp]]]:
     """Sort views by the table that weighs their sides' points.
 
-    Yields:
-        a table of `win_table`, or `ALIKE`, and the indices of the views it is for.
+    Yields a table of `win_table`, or `ALIKE`, and the indices of the views it is for.
     """
     keys = np.stack([views[field] for field in FIELDS], axis=1)
     left = np.arange(len(views))
@@ -38,12 +37,7 @@ def group_by_win_table(views: Views) -> Iterator[tuple[Doubles, npt.NDArray[np.i
 def chance_of(view: np.void, mine: Doubles, theirs: Doubles) -> Doubles:
     """Return the probability of winning by what both sides are expected to make.
 
-    Args:
-        view: of a game; or of a round by itself, which the side that makes more in it wins.
-        mine, theirs: float64[n], points in the count of the round, heels not among them.
-
-    Returns:
-        float64[n], NaN where the points are.
+    Shapes: mine, theirs float64[n]; the result float64[n].
     """
     game, i_deal = view["episode"] == GAME, view["my_crib"] == 1
     dealer, other = (mine, theirs) if i_deal else (theirs, mine)

@@ -86,8 +86,7 @@ def build(
 def discard_rates(dealt: int) -> tuple[Doubles, Doubles]:
     """Return how often each role lays a pair that it could, and what its crib makes beyond that.
 
-    Returns:
-        float64[2, 169], by role and cell; float64[2, 169], points.
+    Shapes: the result float64[2, 169].
     """
     pair_tables = tables.load(tables.DISCARDED)
     game = tables.DEALT.index(dealt)

@@ -51,14 +51,7 @@ class Outcomes:
 
 @cache
 def load(dealt: int, heels: int = MEASURED_HEELS) -> Outcomes:
-    """Return what a deal of the game of ``dealt`` cards, 6 or 5, brings.
-
-    Args:
-        dealt: cards dealt to a seat.
-        heels: what a jack turned up pegs (C3). Where it is not what was measured, those are taken
-            out of the dealer's points of the pegging and these put in: a jack is turned up in one
-            deal of 13, whatever the pegging is then.
-    """
+    """Return what a deal of the game of ``dealt`` cards, 6 or 5, brings."""
     held = tables.load(tables.DEAL_OUTCOMES)
     game = tables.DEALT.index(dealt)
     deal = Outcomes(*(held[field.name][game] / held["deals"][game] for field in fields(Outcomes)))
@@ -75,11 +68,7 @@ def load(dealt: int, heels: int = MEASURED_HEELS) -> Outcomes:
 def _with_heels(measured: Doubles, heels: int, *, lumped: bool) -> Doubles:
     """Return chances by the dealer's points, the last axis, with other heels than were measured.
 
-    Args:
-        measured: float64[16, 16].
-        heels: what a jack turned up pegs.
-        lumped: the last column is of so many points or more; else each is of so many to make, by
-            pone's points so far, which are none where heels alone make them.
+    Shapes: measured float64[16, 16].
     """
     at_once = np.zeros(PLAY_SIZE)
     at_once[0] = 0.0 if lumped else 1.0

@@ -39,16 +39,7 @@ ENDLESS = 1 << 20  # as what a seat needs: nobody can go out
 
 @kernel
 def turn_after(count, go, able, other_able, single):
-    """Return who plays after a card, and what the card pegs for a go or for last.
-
-    Args:
-        count: with the card. go: 1 once this count's go point is pegged.
-        able, other_able: whether the seat of the card, and the other, can play in this count.
-        single: 1 if the pegging ends with its first count (F4).
-
-    Returns:
-        `REPLY`, `SAME_PLAYER` or `NEW_COUNT`; 1 for the go or last point, else 0.
-    """
+    """Return who plays after a card, and what the card pegs for a go or for last."""
     if count == 31:
         return NEW_COUNT, 0
     if other_able:
@@ -121,14 +112,8 @@ def could_not_play(p, seat):
 def go_on(p, single, lowest, others):
     """Peg the go or last point if the newest card earns it, and return who plays next.
 
-    Args:
-        p: the position after the card, see `put`; taken on to the next lead if the count is over.
-        single: 1 if the pegging ends with its first count (F4).
-        lowest, others: the least pip value held by the seat of the card and by the other seat;
-            more than any count leaves room for if it holds nothing.
-
-    Returns:
-        the seat to play, or NONE at the end of the pegging, or of the game once a seat is out (C5).
+    Returns the seat to play, or NONE at the end of the pegging, or of the game once a seat is out
+    (C5).
     """
     seat = p["last"]
     other = 1 - seat

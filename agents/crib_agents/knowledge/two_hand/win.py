@@ -45,15 +45,7 @@ def ended(target: int) -> Doubles:
 def probabilities(dealt: int, target: int, heels: int = MEASURED_HEELS) -> Doubles:
     """Return how a game ends from every score, at the start of a deal.
 
-    Args:
-        dealt: cards dealt to a seat, 6 or 5.
-        target: the most points still to make.
-        heels: what a jack turned up pegs.
-
-    Returns:
-        float64[2, target + 1, target + 1, 6], by whether this seat deals, the points it still has
-        to make and those of the other: the chances of the six ends for this seat. Where one has
-        none to make it has won.
+    Shapes: the result float64[2, target + 1, target + 1, 6].
     """
     pone = solve(outcomes.load(dealt, heels), target)
     both = np.stack([pone, np.flip(pone.transpose(1, 0, 2), axis=2)])
@@ -110,9 +102,7 @@ def match_win_probabilities(dealt: int, target: int, heels: int = MEASURED_HEELS
 
     The loser of a game deals first in the next (H10). Five-card pone begins with three for last.
 
-    Returns:
-        float64[2, 100, 100], by whether this seat deals first and the game points it and the other
-        still have to win.
+    Shapes: the result float64[2, 100, 100].
     """
     for_last = next(
         r.for_last for r in PRESETS.values() if isinstance(r, TwoHandRules) and r.dealt == dealt
@@ -131,13 +121,7 @@ def match_win_probabilities(dealt: int, target: int, heels: int = MEASURED_HEELS
 
 
 def match_stakes(matches: Doubles, mine: int, theirs: int) -> Doubles:
-    """Return the probability of winning the match after each end of the game, float64[6].
-
-    Args:
-        matches: the chances at the start of a game, of `match_win_probabilities`.
-        mine: game points this seat still has to win.
-        theirs: those of the other.
-    """
+    """Return the probability of winning the match after each end of the game, float64[6]."""
     won = [matches[0, max(0, mine - n), theirs] for n in GAME_POINTS]
     lost = [matches[1, mine, max(0, theirs - n)] for n in reversed(GAME_POINTS)]
     return np.array(won + lost)

@@ -35,18 +35,7 @@ FIELDS = ("dealt", "target", "heels", "episode", "match_target")
 
 
 def stakes(dealt: int, target: int, mine: int, theirs: int, heels: int = MEASURED_HEELS) -> Doubles:
-    """Return the values of the six ends of a game (see `win`) in a match.
-
-    Args:
-        dealt: cards dealt to a seat.
-        target: points that win a game.
-        mine: game points this seat still has to win.
-        theirs: those of the other.
-        heels: what a jack turned up pegs.
-
-    Returns:
-        float64[6], probabilities of winning the match.
-    """
+    """Return the values of the six ends of a game (see `win`) in a match, float64[6]."""
     return match_stakes(match_win_probabilities(dealt, target, heels), mine, theirs)
 
 
@@ -59,20 +48,7 @@ def win_table(
     theirs: int = 1,
     heels: int = MEASURED_HEELS,
 ) -> Doubles:
-    """Return the value of the end of a deal to a seat.
-
-    Args:
-        dealt: cards dealt to a seat, 6 or 5.
-        target: points that win a game.
-        episode: DEAL, GAME, MATCH or PEGGING_ONLY.
-        mine: in a match, game points this seat still has to win.
-        theirs: those of the other.
-        heels: what a jack turned up pegs.
-
-    Returns:
-        float64[2, target + 1, target + 1], 0 to 1, by whether this seat dealt the deal that has
-        ended and the points that its pone and its dealer still have to make; 0 for one who has won.
-    """
+    """Return the value of the end of a deal to a seat, float64[2, target + 1, target + 1]."""
     if episode not in (GAME, MATCH):
         left = np.arange(target + 1)
         dealt_it = (target + left[:, None] - left[None, :]) / (2.0 * target)
@@ -89,8 +65,7 @@ def win_table(
 def group_by_win_table(views: Views) -> Iterator[tuple[Doubles, npt.NDArray[np.intp]]]:
     """Sort views by the table they are judged by.
 
-    Yields:
-        a table of `win_table` and the indices of the views it is for.
+    Yields a table of `win_table` and the indices of the views it is for.
     """
     keys = np.stack([views[field] for field in FIELDS] + [views["match_score"][:, 0],
                     views["match_score"][:, 1]], axis=1)  # fmt: skip
@@ -113,12 +88,7 @@ def after_deal(win_table, i_deal, pone, dealer):
 
 @kernel
 def after_hands(win_table, i_deal, pone, dealer, crib):
-    """Return the value of a score before the crib is counted.
-
-    Args:
-        pone: points pone still has to make. dealer: points the dealer has to.
-        crib: float64[30], the chances of the crib's points.
-    """
+    """Return the value of a score before the crib is counted (crib float64[30])."""
     if pone <= 0 or dealer <= 0:
         return after_deal(win_table, i_deal, pone, dealer)
     total = 0.0
@@ -134,10 +104,7 @@ def after_pegging(win_table, i_deal, pone, dealer, pone_hand, dealer_hand, crib)
 
     Pone counts first, then the dealer, then the crib; the first to the target has won (C5).
 
-    Args:
-        pone: points pone still has to make. dealer: points the dealer has to.
-        pone_hand: the points of pone's hand. dealer_hand: those of the dealer's.
-        crib: float64[30], the chances of the crib's points.
+    Shapes: crib float64[30].
     """
     if pone <= 0 or dealer <= 0:
         return after_deal(win_table, i_deal, pone, dealer)
@@ -151,10 +118,6 @@ def slope(win_table, i_deal, pone, dealer, by_dealer, width):
     """Return the value of one point more for a seat near a score that is far from the target.
 
     The difference over ``width`` points each way, so that one deal's swings are within it.
-
-    Args:
-        by_dealer: 1 for the dealer's points, 0 for pone's. Points of the other are worth less
-            than 0.
     """
     d = width if by_dealer else 0
     p = 0 if by_dealer else width

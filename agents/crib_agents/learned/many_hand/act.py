@@ -40,9 +40,7 @@ def certain(v, table, k):
 def card_values(v, table, weights, now, values):
     """Write the value of each card that may be used; ``weights`` begin with the net.
 
-    Args:
-        now: float64[HAND], receives what is certain of it.
-        values: float64[HAND], receives that and what follows; `UNLIKELY` if it may not be used.
+    Shapes: now float64[HAND]; values float64[HAND].
     """
     places = stack.ints(MOST_INPUTS)
     inputs = stack.floats(MOST_INPUTS)

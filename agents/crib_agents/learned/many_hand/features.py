@@ -50,12 +50,7 @@ def ranks_without(v, k):
 
 @kernel
 def card_features(v, k, now, places, values):
-    """Write what is seen of ``hand[k]``; return how many inputs are not 0.
-
-    Args:
-        now: what the card is sure to peg, in the play.
-        places, values: receive which inputs are not 0, and what they are; see `network`.
-    """
+    """Write what is seen of ``hand[k]``; return how many inputs are not 0."""
     rank = v["hand"][k] >> 2
     if v["phase"] == DISCARD:
         n = put(places, values, 0, DEALER + v["dealer"], 1.0)

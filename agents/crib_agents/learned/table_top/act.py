@@ -90,11 +90,7 @@ def lines_open(legal):
 def line_values(v, table, weights, lines, points, value):
     """Write the value of lines to their sides, as they lie and with the card in turn.
 
-    Args:
-        weights: begin with the nets.
-        lines: which, one bit each.
-        points: int64[EACH_TWICE], receives their points so far; with the card from LINES on.
-        value: float64[EACH_TWICE], receives points so far and those expected.
+    Shapes: points int64[EACH_TWICE]; value float64[EACH_TWICE].
     """
     places = stack.ints(MOST_INPUTS)
     values = stack.floats(MOST_INPUTS)
@@ -162,11 +158,7 @@ def line_values(v, table, weights, lines, points, value):
 
 @kernel
 def crib_value(v, table, weights, mine, cards):
-    """Return the value of a crib to the side that counts it, of which these cards are known.
-
-    Args:
-        mine: 1 if that is the side which knows them.
-    """
+    """Return the value of a crib to the side that counts it, of which these cards are known."""
     places = stack.ints(MOST_INPUTS)
     values = stack.floats(MOST_INPUTS)
     expected = stack.floats(1)
@@ -198,11 +190,7 @@ def crib_action_value(v, table, weights):
 
 @kernel
 def action_values(v, table, weights, value, values):
-    """Write the value of each action, float64[ACTIONS]; `UNLIKELY` for those not legal.
-
-    Args:
-        value: of `line_values`, for the lines that a card may go to.
-    """
+    """Write the value of each action, float64[ACTIONS]; `UNLIKELY` for those not legal."""
     legal = v["legal"]
     mine = 1.0 if v["scores_rows"] else -1.0
     for cell in range(CELLS):

@@ -19,13 +19,7 @@ SIZE = KNOWN + 5
 
 @kernel
 def crib_features(mine, cards, places, values):
-    """Write what is seen of a crib; return how many inputs.
-
-    Args:
-        mine: 1 if the side that knows the cards counts it.
-        cards: those known, as a mask.
-        places, values: receive which inputs are not 0, and what they are; see `network`.
-    """
+    """Write what is seen of a crib; return how many inputs."""
     n = put_ranks(places, values, 0, RANKS, cards)
     n = put(places, values, n, MINE if mine else THEIRS, 1.0)
     return put(places, values, n, KNOWN + bit_count(cards) - 1, 1.0)

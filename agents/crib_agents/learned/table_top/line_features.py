@@ -29,12 +29,7 @@ SIZE = OWED_BY_OTHER + 1
 
 @kernel
 def round_features(turn, unseen, places, values):
-    """Write what is seen whichever the line; return how many inputs.
-
-    Args:
-        turn: the one just taken. unseen: cards not seen, as a mask.
-        places, values: receive which inputs are not 0, and what they are; see `network`.
-    """
+    """Write what is seen whichever the line; return how many inputs."""
     n = put(places, values, 0, PHASE + (TURNS - 1 - turn) // 2, 1.0)
     each = 13.0 / max(1, bit_count(unseen))
     for r in range(13):
@@ -44,12 +39,7 @@ def round_features(turn, unseen, places, values):
 
 @kernel
 def side_features(on_turn, owed, owed_by_other, places, values):
-    """Write what is seen of all lines of a side.
-
-    Args:
-        on_turn: 1 if it moves next. owed: cards it owed the crib before the last turn.
-        owed_by_other: those of the other side.
-    """
+    """Write what is seen of all lines of a side."""
     n = 0
     if on_turn:
         n = put(places, values, n, ON_TURN, 1.0)
@@ -80,12 +70,7 @@ def rank_place(cards, card):
 
 @kernel
 def suit_features(cards, nob, unseen, places, values, n):
-    """Write what is seen of a line's suits behind the first ``n``; return how many now are.
-
-    Args:
-        cards: the line's, fewer than five, as a mask.
-        nob: the jack that would score one in it, as a mask, or 0.
-    """
+    """Write what is seen of a line's suits behind the first ``n``; return how many now are."""
     n = put(places, values, n, SUITS + 5 * bit_count(cards) + most_of_a_suit(cards), 1.0)
     if nob & cards:
         n = put(places, values, n, NOB, 1.0)

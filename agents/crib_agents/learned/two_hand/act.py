@@ -92,14 +92,7 @@ def pair_win_value(v, table, weights, low, high):
 def card_points(v, weights, now, mine, theirs):
     """Write what playing each card held brings both seats; return how many ranks can be played.
 
-    Args:
-        weights: begin with the nets.
-        now: int64[HAND], receives the points that each of those cards is sure to peg now.
-        mine: float64[HAND], receives its points now and those expected to follow for this seat;
-            `UNLIKELY` for a card that may not be played, or of whose rank another comes later in
-            the hand. With one legal rank the network does not run, and these are its points
-            now.
-        theirs: float64[HAND], receives the points expected to follow for the other seat, else 0.
+    Shapes: now int64[HAND]; mine float64[HAND]; theirs float64[HAND].
     """
     places = stack.ints(MOST_INPUTS)
     values = stack.floats(MOST_INPUTS)
@@ -147,10 +140,7 @@ def card_points(v, weights, now, mine, theirs):
 def card_values(v, weights, now, values):
     """Write the value of playing each card held; return how many ranks can be played.
 
-    Args:
-        weights: begin with the nets.
-        now: see `card_points`.
-        values: float64[HAND], receives the points of this seat less those of the other.
+    Shapes: values float64[HAND].
     """
     theirs = stack.floats(HAND)
     choices = card_points(v, weights, now, values, theirs)

@@ -36,12 +36,7 @@ def mean_hand(v, table, low, high):
 
 @kernel
 def discard_features(v, low, high, mean, places, values):
-    """Write what is seen of discarding the cards ``low`` < ``high``; return how many inputs.
-
-    Args:
-        mean: `mean_hand` of the pair.
-        places, values: receive which inputs are not 0, and what they are; see `network`.
-    """
+    """Write what is seen of discarding the cards ``low`` < ``high``; return how many inputs."""
     held = 0
     suit = -1
     flush = 1

@@ -76,15 +76,7 @@ def _lumped(table: Doubles) -> Doubles:
 
 
 def _after_hands(after: Doubles, deal: outcomes.Outcomes) -> tuple[Doubles, Doubles]:
-    """Return pone's probabilities after this seat's hand is counted, by points to make.
-
-    Args:
-        after: once the deal has ended, float64[target + 1, target + 1].
-
-    Returns:
-        where this seat is pone and the dealer's hand and crib are to come; where it deals, and
-        pone's hand, though counted before, is not known.
-    """
+    """Return pone's probabilities after this seat's hand is counted, by points to make."""
     to_make = np.arange(len(after))
     total = np.convolve(deal.dealer_hand, deal.crib)
     by_total, by_crib = (
@@ -155,8 +147,7 @@ def chance_at(known, role, pone, dealer):
 def before_pegging(known, pone, dealer, i, j, after):
     """Return pone's chance before the pegging, ``pone - i`` and ``dealer - j`` points to make.
 
-    Args:
-        after: float64[BEFORE * BEFORE], its chance after the pegging, by points made.
+    Shapes: after float64[BEFORE * BEFORE].
     """
     a = pone - i
     b = dealer - j

@@ -50,13 +50,7 @@ def holdable(unseen, least):
 
 @kernel
 def shared_features(v, unseen, least, total, is_alone, places, values):
-    """Write what is seen whatever card is played; return how many inputs that are not 0.
-
-    Args:
-        unseen: ranks not seen. least: `pegging.least_pip`.
-        total: `holdable`. is_alone: `counting.alone`.
-        places, values: receive which inputs are not 0, and what they are; see `network`.
-    """
+    """Write what is seen whatever card is played; return how many inputs that are not 0."""
     n = put(places, values, 0, OTHER_N + v["held_n"][1], 1.0)
     n = put(places, values, n, HAND_N + v["hand_n"] - 1, 1.0)
     n = put(places, values, n, LEAST + min(least, 11), 1.0)

@@ -57,9 +57,7 @@ class Reduction:
 def spread(values: Doubles, first_dealt: Bools) -> float:
     """Return the variance of a pair of games that share no cards, one of each first dealer.
 
-    Args:
-        values: float64[pairs, 2], of duplicate games: either is one of those that share none.
-        first_dealt: bool[pairs, 2].
+    Shapes: values float64[pairs, 2]; first_dealt bool[pairs, 2].
     """
     return float(values[first_dealt].var(ddof=1) + values[~first_dealt].var(ddof=1)) / 4
 
@@ -87,11 +85,7 @@ def plain_and_correction(episode: str, pairs: Pairs) -> tuple[Doubles, Doubles]:
 
 
 def reference_called(name: str, rules: TwoHandRules, deals: int, seed: int) -> Reference:
-    """Return a reference by the name of a compiled agent; `rule_based` is the usual one.
-
-    Raises:
-        ValueError: the agent is not compiled.
-    """
+    """Return a reference by the name of a compiled agent; `rule_based` is the usual one."""
     usual, agent = usual_reference(rules), find_agent(name)
     assert usual is not None
     if agent.name == usual.agent.name:

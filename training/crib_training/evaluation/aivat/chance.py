@@ -41,9 +41,7 @@ def chance_after(course, k, a, b, wins):
 
     Points count in the order in which they are made (C5): heels, the pegging, pone's hand.
 
-    Args:
-        wins: float64[T + 1, T + 1], pone's chance at the beginning of a deal, by points to make of
-            pone and of the dealer.
+    Shapes: wins float64[T + 1, T + 1].
     """
     at = KINDS * k
     made = course["made"]
@@ -93,11 +91,7 @@ def smooth_win(a, b, wins):
 def solve(ends, reached, deals, wins):
     """Fill the table of pone's probabilities of winning at the beginning of a deal.
 
-    Args:
-        ends: float64[P, D], in how many deals pone made p points and the dealer d.
-        reached: float64[P, D], in how many pone made its p-th point when the dealer had made d.
-        deals: how many there were.
-        wins: float64[T + 1, T + 1], zeros; receives the chances by points to make.
+    Shapes: ends float64[P, D]; reached float64[P, D]; wins float64[T + 1, T + 1].
     """
     target = wins.shape[0] - 1
     for both in range(2, 2 * target + 1):

@@ -74,15 +74,7 @@ class Reference:
         first: int,
         seed_seq: np.random.SeedSequence,
     ) -> Corrections:
-        """Return the effect of the cards on the agent in seat ``first``, game by game.
-
-        Args:
-            rules: that were played.
-            deals: of single deals or of games, not of matches.
-            games: how many games they are of.
-            first: the seat of agent ``first``.
-            seed_seq: with the cards, fixes the hands redrawn.
-        """
+        """Return the effect of the cards on the agent in seat ``first``, game by game."""
         points, probabilities = self.terms(rules, deals, seed_seq)
         is_dealer = deals.dealer == first
         won = np.zeros((games, len(TERMS)))
@@ -96,12 +88,7 @@ class Reference:
     def terms(
         self, rules: TwoHandRules, deals: Deals, seed_seq: np.random.SeedSequence
     ) -> tuple[Array, Array]:
-        """Return the terms of each deal.
-
-        Returns:
-            float64[N, 3, 6], the points of each term, by kind; and float64[N, 3], its part of
-            pone's probability of winning.
-        """
+        """Return the terms of each deal, float64[N, 3, 6]."""
         family = find_family(FAMILY)
         record = family.rules_record(rules, "pegging", 2)
         record["target"] = LARGEST_TARGET  # the reference plays a deal to its end
@@ -133,14 +120,6 @@ def chosen_reference(
 
     It takes about a millisecond per game and saves from a fifth to a half of the games. That is
     negligible for most agents, but compiled ones play ten more games in that time.
-
-    Args:
-        rules: of the games.
-        agents: who plays.
-        adjusted: whether games are corrected; None where that pays: unless all agents are compiled.
-
-    Raises:
-        ValueError: ``adjusted`` is set, and these games have no reference.
     """
     if adjusted is False:
         return None

@@ -131,11 +131,7 @@ class Actors(Protocol):
         """Have the parts of a round played; one round may follow another that is not finished."""
 
     def finish(self) -> list[RolloutResult]:
-        """Return the parts of the round that began first, but those lost, as soon as it is over.
-
-        Raises:
-            ActorsLostError: nobody is left to play.
-        """
+        """Return the parts of the round that began first, but those lost, as soon as it is over."""
 
 
 class ProcessActors:
@@ -171,11 +167,7 @@ class ProcessActors:
         )
 
     def finish(self) -> list[RolloutResult]:
-        """Return the parts of the round that began first, as soon as it is over.
-
-        Raises:
-            ActorsLostError: a process died.
-        """
+        """Return the parts of the round that began first, as soon as it is over."""
         try:
             return [part.result() for part in self._rounds.pop(0)]
         except ProcessDiedError as error:

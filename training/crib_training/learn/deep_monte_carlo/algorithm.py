@@ -164,13 +164,7 @@ class DeepMonteCarlo:
 def batches(
     samples: Samples, size: int, rng: np.random.Generator
 ) -> Iterator[Mapping[str, torch.Tensor]]:
-    """Yield the rows of each update: every sample once, those of all groups spread evenly.
-
-    Args:
-        samples: what is learned from.
-        size: how many samples an update takes of the largest group.
-        rng: draws the order.
-    """
+    """Yield the rows of each update: every sample once, those of all groups spread evenly."""
     lengths = {name: len(next(iter(group.values()))) for name, group in samples.groups.items()}
     lengths = {name: length for name, length in lengths.items() if length}
     n = max(1, min(max(lengths.values()) // size, *lengths.values()))
@@ -182,25 +176,14 @@ def batches(
 def gumbel(
     rng: np.random.Generator, shape: tuple[int, int], temperature: float, epsilon: float
 ) -> Array:
-    """Return noise that makes the largest sum of value and noise a draw from the softmax.
-
-    Args:
-        rng: draws it.
-        shape: decisions, choices.
-        temperature: of the softmax, in points.
-        epsilon: the share of decisions in which all choices are equally likely.
-    """
+    """Return noise that makes the largest sum of value and noise a draw from the softmax."""
     scale = np.where(rng.random(shape[0]) < epsilon, EVEN, temperature)
     noise: Array = rng.gumbel(size=shape) * scale[:, None]
     return noise
 
 
 def find_self_play(settings: Settings) -> tuple[EnvSpec, SelfPlay]:
-    """Return the environment that settings name, and its game as something to learn.
-
-    Raises:
-        ValueError: there is no such game, or nothing learns it.
-    """
+    """Return the environment that settings name, and its game as something to learn."""
     maker, rules = find_game(settings.env, settings.rules)
     family = maker.family
     self_play: type[SelfPlay] = find_part("deep_monte_carlo", family.name)

@@ -34,21 +34,13 @@ class Checkpoint:
     tensors: Mapping[str, np.ndarray[Any, Any]]
 
     def save(self, folder: Path) -> None:
-        """Write it into the folder of the run.
-
-        Raises:
-            OSError: it cannot be written; an earlier one is still there.
-        """
+        """Write it into the folder of the run."""
         about = {"format": FORMAT, "version": FORMAT_VERSION, **self.about}
         write_whole(folder / FILE, to_bytes(about, self.tensors))
 
     @classmethod
     def load(cls, folder: Path) -> Checkpoint:
-        """Read that of a run.
-
-        Raises:
-            ValueError: no checkpoint, or it is of another version or damaged.
-        """
+        """Read that of a run."""
         path = folder / FILE
         if not path.exists():
             raise ValueError(f"there is no run to resume in {folder}: it has no {FILE}")

@@ -87,11 +87,7 @@ class Cluster:
         return bool(self._rounds)
 
     def begin(self, parts: Sequence[RolloutJob], nets: Arrays) -> None:
-        """Have the parts of a round played.
-
-        Raises:
-            ActorsLostError: there is no actor, nor will there be one.
-        """
+        """Have the parts of a round played."""
         self._welcome()
         stored = self._ray.put(dict(nets))
         actors = [self._actors[i % len(self._actors)] for i in range(len(parts))]
@@ -100,11 +96,7 @@ class Cluster:
         )
 
     def finish(self) -> list[RolloutResult]:
-        """Return the parts of the round that began first, but those lost, as soon as it is over.
-
-        Raises:
-            ActorsLostError: all were lost, and so were those before.
-        """
+        """Return the parts of the round that began first, but those lost, as soon as it is over."""
         played = []
         for actor, answer in self._rounds.pop(0):
             try:

@@ -52,14 +52,7 @@ def _eval_is_due(training: Training, every: int) -> bool:
 
 
 def train(settings: Settings) -> MonteCarloAgent:
-    """Learn by the settings, write everything to ``out``, and return the agent.
-
-    Raises:
-        Stopped: Ctrl-C was pressed; the run is saved.
-        ActorsLostError: those who play are gone; the run is saved.
-        DivergedError: the loss is not finite; the message names the last good checkpoint.
-        FolderInUseError, ValueError, OSError: see `Training`, `run_folder`, `Training.save`.
-    """
+    """Learn by the settings, write everything to ``out``, and return the agent."""
     # What cannot be is found out before there is a folder; a checkpoint is read under its lock.
     new = Training(settings) if settings.resume is None else None
     with run_folder(settings.out, settings.resume):

@@ -22,12 +22,7 @@ from crib_env.engine.record import NONE, TABLE_T, WEIGHTS_T
 def choose_cards(views, table, weights, noise, cards, certain, inputs):
     """Choose a card in each view.
 
-    Args:
-        weights: begin with the net.
-        noise: float64[B, HAND], added to the values: scaled Gumbel noise draws from the softmax.
-        cards: int64[B], receives the cards.
-        certain: float64[B], receives what is certain of each: the mean hand, or points now.
-        inputs: float32[B, inputs], receives what the net sees of it.
+    Shapes: noise float64[B, HAND]; cards int64[B]; certain float64[B]; inputs float32[B, inputs].
     """
     places = stack.ints(MOST_INPUTS)
     seen = stack.floats(MOST_INPUTS)

@@ -162,14 +162,7 @@ class TableTopSelfPlay(SelfPlay):
 
 
 def play_turn(games: GameBatch, flat: Array, noise: Array, chosen: Array) -> TurnResult:
-    """Play one turn of all rounds.
-
-    Args:
-        games: the rounds.
-        flat: the nets.
-        noise: float64[N, ACTIONS], added to the values.
-        chosen: int64[K], the rounds to learn from.
-    """
+    """Play one turn of all rounds (noise float64[N, ACTIONS]; chosen int64[K])."""
     n, k = games.n, len(chosen)
     lanes = np.arange(n)
     views = games.views(lanes)
@@ -199,11 +192,6 @@ def traced(turns: list[TurnResult], came_to: Array, owing: Array) -> list[Array]
     """Return the target value of both sides' lines after each turn, float64[N, 2] each.
 
     TD(lambda): what they came to, mixed with their values after the turns that followed.
-
-    Args:
-        turns: what each turn led to.
-        came_to: [N, 2], what each side's lines came to.
-        owing: the table, flat.
     """
     targets = []
     target = came_to.astype(np.float64)

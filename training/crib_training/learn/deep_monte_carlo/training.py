@@ -89,11 +89,7 @@ class Training(DeepMonteCarlo):
         return module_tensors(NETS, self.self_play.nets)
 
     def fit(self, samples: Samples, progress: float) -> None:
-        """Learn from every sample once.
-
-        Raises:
-            DivergedError: the loss or the weights are not finite; the message names what was saved.
-        """
+        """Learn from every sample once."""
         super().fit(samples, progress)
         if not self.learner.is_finite(self.loss):
             saved = None if self.saved is None else self.settings.out / FILE
@@ -104,11 +100,7 @@ class Training(DeepMonteCarlo):
         return self.curve.measure(self.agent, self.deals, self.decisions, self.cpu_seconds, pairs)
 
     def save(self) -> None:
-        """Write weights, curve and checkpoint, in this order, each as a whole.
-
-        Raises:
-            OSError: a file cannot be written; earlier ones are still there.
-        """
+        """Write weights, curve and checkpoint, in this order, each as a whole."""
         out = self.settings.out
         write_whole(out / "policy.safetensors", self.agent.sets[0].to_bytes())
         self.curve.write(out)

@@ -113,16 +113,8 @@ def play_cards(
 ) -> Iterator[tuple[Array, Array, Array, Array]]:
     """Play the cards of all games, and yield the decisions with a choice before each step.
 
-    Args:
-        games: after the discards.
-        flat: the nets.
-        temperature: see `gumbel`.
-        epsilon: see `gumbel`.
-        rng: draws the choices.
-
-    Yields:
-        of K decisions the lanes, int64[K]; the views, [K]; the points that the card pegs for
-        certain, int64[K]; and what the net sees of it, float32[K, inputs].
+    Yields of K decisions the lanes, int64[K]; the views, [K]; the points that the card pegs for
+    certain, int64[K]; and what the net sees of it, float32[K, inputs].
     """
     running = games.running()
     while len(running):

@@ -40,12 +40,7 @@ def spread(row, places, values, n):
 def choose_pairs(views, table, weights, noise, pairs, inputs):
     """Choose a pair to discard in each view of a seat that holds all its cards.
 
-    Args:
-        weights: begin with the nets.
-        noise: float64[B, PAIRS], added to the pairs' values: scaled Gumbel noise draws from the
-            softmax over values.
-        pairs: int64[B, 2], receives the cards, the lower first.
-        inputs: float32[B, inputs], receives what the net sees of the pair.
+    Shapes: noise float64[B, PAIRS]; pairs int64[B, 2]; inputs float32[B, inputs].
     """
     places = stack.ints(MOST_INPUTS)
     values = stack.floats(MOST_INPUTS)
@@ -75,16 +70,8 @@ def choose_pairs(views, table, weights, noise, pairs, inputs):
 def choose_cards(views, weights, noise, cards, chosen, points, inputs):
     """Choose a card to play in each view.
 
-    Args:
-        weights: begin with the nets.
-        noise: float64[B, HAND], as for `choose_pairs`.
-        cards: int64[B], receives the cards.
-        chosen: int64[B], receives the views in which there was a choice.
-        points: int64[B], receives what the card is sure to peg, in those views.
-        inputs: float32[B, inputs], receives what the net sees of it.
-
-    Returns:
-        how many views those are: so much of the three is written.
+    Returns how many views those are: so much of the three is written. Shapes: noise float64[B,
+    HAND]; cards int64[B]; chosen int64[B]; points int64[B]; inputs float32[B, inputs].
     """
     places = stack.ints(MOST_INPUTS)
     values = stack.floats(MOST_INPUTS)

@@ -40,12 +40,7 @@ def discards_of(agent: RuleBasedAgent, preset: str, seed_seq: np.random.SeedSequ
 def mean_cribs(states: Array, rules: Rules, sides: Array) -> Doubles:
     """Return the mean crib with each card that a seat could have discarded, by rank.
 
-    Args:
-        states: deals in which all have discarded, records of the family's state.
-        rules: the rules. sides: the side of each seat.
-
-    Returns:
-        float64[ROLES, RANKS], as `MANY_HAND_CRIBS` has them: another side's crib, the own.
+    Shapes: the result float64[ROLES, RANKS].
     """
     players = len(sides)
     totals = np.zeros((len(ROLES), RANKS))

@@ -39,10 +39,9 @@ def measure(
 ) -> tuple[Array, Array]:
     """Play rounds of the expert against itself, for points, and return what they brought.
 
-    Returns:
-        int64[rounds, 2], what the dealer's side and the other scored; and float64[28, rounds, 2],
-        after each turn the points in the count that its mover expected of them, less what they
-        came to.
+    Returns int64[rounds, 2], what the dealer's side and the other scored; and float64[28, rounds,
+    2], after each turn the points in the count that its mover expected of them, less what they came
+    to.
     """
     games = GameBatch(RULES[preset], rounds, players=players, episode="round", seed=seed_seq)
     games.reset(dealer=DEALER)

@@ -42,11 +42,7 @@ EARLIER_VISITS = 20.0  # what a stage finds first weighs as one more find after 
 
 
 def learn(preset: str, rounds: int, seed: np.random.SeedSequence) -> Doubles:
-    """Return values, float64[VALUES], learned under the rules called ``preset``.
-
-    Args:
-        rounds: played with each number of players in a stage of one part.
-    """
+    """Return values, float64[VALUES], learned under the rules called ``preset``."""
     family = find_family("table_top")
     states = np.zeros(1, dtype=TABLE_TOP)
     seed_states(states, seed)

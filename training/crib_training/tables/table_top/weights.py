@@ -100,11 +100,7 @@ FITTED = [i for i in range(PARTS) if i % (SIZE + 1) != SIZE and i != NEXT]  # no
 
 
 def fit(rules: Rules, weights: Doubles, rounds: int, seed: np.random.SeedSequence) -> Doubles:
-    """Return the weights with those of the lines fitted to rounds played with ``weights``.
-
-    Args:
-        rounds: played with each number of players.
-    """
+    """Return the weights with those of the lines fitted to rounds played with ``weights``."""
     states = np.zeros(1, dtype=TABLE_TOP)
     seed_states(states, seed)
     ones = np.zeros((2, len(weights)))

@@ -108,8 +108,7 @@ def choices(
 ) -> tuple[Array, Array]:
     """Let an agent play itself, whole games; return its views with a choice of ranks in the play.
 
-    Returns:
-        the views, records [N]; int64[N], the ranks that it chose.
+    Returns the views, records [N]; int64[N], the ranks that it chose.
     """
     views, ranks = [], []
     games_at_once = LANES * DEALS_A_GAME[rules.dealt]
@@ -133,11 +132,7 @@ def choices(
 
 
 def fit(views: Array, ranks: Array, base: int, rng: np.random.Generator) -> tuple[Array, Array]:
-    """Return the game's tables, float64[SIZE], and how well they predict what was held out.
-
-    Returns:
-        the tables; float64[passes + 1, 2], before and after each pass, what `learn` finds of it.
-    """
+    """Return the game's tables, float64[SIZE], and how well they predict what was held out."""
     weights = read_tables()[0].copy()
     positions, scratch = np.zeros(2, dtype=POSITION), np.zeros(1, dtype=SCRATCH)
     places, found = np.zeros(TABLES, dtype=np.int64), np.zeros(2)

@@ -40,10 +40,9 @@ def measure(
 ) -> tuple[Array, Array]:
     """Play ``deals`` deals of an agent against itself and return what they brought.
 
-    Returns:
-        int64[deals, 5], the points of each deal in the order of `COUNTS`; and int64[2, 16, 16], in
-        how many deals, when the seat of the first index first had as many points of the pegging as
-        the second or more, the other had as many as the third.
+    Returns int64[deals, 5], the points of each deal in the order of `COUNTS`; and int64[2, 16, 16],
+    in how many deals, when the seat of the first index first had as many points of the pegging as
+    the second or more, the other had as many as the third.
     """
     outs = np.zeros((2, PLAY_SIZE, PLAY_SIZE), dtype=np.int64)
     points = []

@@ -86,9 +86,7 @@ def sample(
 def shrunk(ranks: Array, sums: Array) -> tuple[Array, dict[str, float]]:
     """Return the means drawn towards an additive model, and what was found on the way.
 
-    Args:
-        ranks: int64[hands, cards].
-        sums: float64[hands, 3], number, sum and sum of squares of the points.
+    Shapes: ranks int64[hands, cards]; sums float64[hands, 3].
     """
     n, total, squares = sums.T
     mean = total / np.maximum(n, 1)

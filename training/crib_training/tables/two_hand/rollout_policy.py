@@ -75,10 +75,7 @@ STEPS = (0.05, 0.03, 0.02, 0.02, 0.01, 0.01, 0.005, 0.005, 0.002, 0.002, 0.001)
 def keep_hands(views, table, weights, rng, kept, one_suit):
     """Deal, discard by `rule_based`, and write the holdings kept, dealer's and pone's.
 
-    Args:
-        views: two views, the dealer's and pone's; their rules must be set.
-        kept: int64[deals, 2].
-        one_suit: int64[deals, 2], 1 for a hand of one suit.
+    Shapes: kept int64[deals, 2]; one_suit int64[deals, 2].
     """
     n = views[0]["dealt"]
     for i in range(kept.shape[0]):
@@ -182,11 +179,7 @@ def self_play(
 
 
 def keep_some(rules: TwoHandRules, deals: int, rng: Array) -> tuple[Array, Array]:
-    """Return the kept hands of the dealer and of pone in random deals.
-
-    Returns:
-        int64[deals, 2], their holdings; int64[deals, 2], 1 for those of one suit.
-    """
+    """Return the kept hands of the dealer and of pone in random deals, int64[deals, 2]."""
     kept, one_suit = np.zeros((2, deals, len(ROLES)), dtype=np.int64)
     keep_hands(discard_views(rules), show_table(), default_weights(), rng, kept, one_suit)
     return kept, one_suit
@@ -197,11 +190,7 @@ def suited_odds(kept: Array, one_suit: Array, size: int) -> Array:
 
     Among hands whose ranks are all different; others cannot be of one suit.
 
-    Args:
-        kept, one_suit: see `keep_some`. size: cards in a hand.
-
-    Returns:
-        float64[2], the dealer's and pone's.
+    Shapes: the result float64[2].
     """
     can_be = holdings()[kept, DISTINCT] == size
     share = one_suit.sum(axis=0) / can_be.sum(axis=0)
@@ -213,12 +202,7 @@ def suited_odds(kept: Array, one_suit: Array, size: int) -> Array:
 def keeping_rates(kept: Array, size: int) -> Array:
     """Return the probability of keeping each holding of ``size`` cards that is dealt.
 
-    Args:
-        kept: int64[deals, 2], the holdings kept by the dealer and by pone.
-
-    Returns:
-        float64[2, HOLDINGS], relative to the mean; 0 for holdings of other sizes. Half a hand more
-        than was seen of each, so that none is taken to be impossible.
+    Shapes: kept int64[deals, 2]; the result float64[2, HOLDINGS].
     """
     of_size = slice(int(FIRST[size]), int(FIRST[size + 1]))
     ways = np.array([

@@ -31,10 +31,7 @@ def weigh_pairs(discard_rate, m, s):
     ``s["both"][suit]`` of a pair in one suit, ``s["flush"][suit]`` of that and a starter in it too,
     ``s["nob"]`` of its laying the starter's jack.
 
-    Args:
-        discard_rate: float64[169], how often the other's role lays a pair it could, by cell.
-        m: the cards not seen as a 52-bit mask.
-        s: the scratch record of `keep`.
+    Shapes: discard_rate float64[169].
     """
     n = 0
     for card in range(DECK):
@@ -82,13 +79,7 @@ def weigh_pairs(discard_rate, m, s):
 
 @kernel
 def fill_crib(table, s, unseen, low, high, smallest, crib):
-    """Fill ``crib`` (float64[30]) with the probabilities of its points for a discarded pair.
-
-    Args:
-        table: the show table. s: the scratch record after `weigh_pairs`.
-        unseen: how many cards of each rank are not seen, four bits a rank.
-        low, high: the pair. smallest: the fewest cards of a flush in the crib (H8, F6).
-    """
+    """Fill ``crib`` (float64[30]) with the probabilities of its points for a discarded pair."""
     for points in range(COUNT_SIZE):
         crib[points] = 0.0
     pair = KEYS[low >> 2] + KEYS[high >> 2]

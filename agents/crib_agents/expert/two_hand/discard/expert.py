@@ -98,11 +98,7 @@ def fill_hand(table, s, n, i, j, flush_size, hand):
 
     Over every starter not seen, flushes and his nob included (C2, C4, H8, F6).
 
-    Args:
-        n: cards dealt, in ``s["cards"]``. i, j: which of them are discarded.
-
-    Returns:
-        the hand's place among the holdings of its size.
+    Returns the hand's place among the holdings of its size.
     """
     key = 0
     suits = 0
@@ -133,11 +129,6 @@ def fill_columns(v, win_table, model, table, near, s, columns):
 
     Row k is of the k-th pair of its cards in order, as ``itertools.combinations`` counts pairs. It
     does not depend on which card has been laid already, nor on the order of the cards.
-
-    Args:
-        v: the view, of a seat discarding. win_table: the table of `win_table`.
-        model: the record of `model`. table: the show table. s: a `SCRATCH` record.
-        near: how many points from the target the value is worked out in stages.
     """
     n = sort_cards(v, s)
     i_deal = 1 - v["dealer"]
@@ -201,9 +192,6 @@ def best_pair(v, s, columns):
     """Return the best pair to discard as ``64 * higher + lower`` card id; ties: the higher cards.
 
     Once a card is laid, the best pair with it; that is the same pair if the card was of it.
-
-    Args:
-        v: the view. s: the scratch record and ``columns`` as `fill_columns` left them.
     """
     n = v["hand_n"] + v["discarded_n"]
     discarded = v["discarded"][0] if v["discarded_n"] == 1 else NONE
@@ -243,20 +231,7 @@ def discard_views(views, rows, win_table, model, table, near, scratch, columns, 
 
 
 def rank_discards(views: Views, near: int = NEAR) -> tuple[Actions, Doubles]:
-    """Return the cards to discard, and what is known of every pair.
-
-    Args:
-        views: structured array [B] of views, each of a seat discarding.
-        near: within how many points of the target the value is worked out in stages; beyond, it
-            is linear, which ranks pairs as well but may lie some hundredths off.
-
-    Returns:
-        int64[B], the cards; float64[B, 15, COLUMNS], a row for each pair of the view's cards in
-        order of ids, as `itertools.combinations` counts them (five cards have ten).
-
-    Raises:
-        ValueError: a view is of a seat that is not discarding.
-    """
+    """Return the cards to discard, and what is known of every pair, int64[B]."""
     if views.dtype != VIEW or (views["phase"] != DISCARD).any():
         raise ValueError("discard_expert only discards: pair it with an agent that pegs, as in "
                          "PhasedAgent(discard=DiscardExpert(), pegging='rule_based')")  # fmt: skip
@@ -283,9 +258,5 @@ class DiscardExpert:
 
     @one_or_many
     def act(self, views: Views, rng: np.random.Generator) -> Actions:
-        """Return the card to discard for each view, int64[B].
-
-        Raises:
-            ValueError: a view is of a seat that is not discarding.
-        """
+        """Return the card to discard for each view, int64[B]."""
         return rank_discards(views)[0]

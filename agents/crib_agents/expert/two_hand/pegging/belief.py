@@ -111,12 +111,7 @@ def alone(p, single):
 def enumerate_hands(v, p, s, hands, weights, rates):
     """Write the holdings the other seat may have now and their weights; return how many.
 
-    Args:
-        v: the view of this seat, to play.
-        p: a `POSITION`, written: the pegging so far.
-        s: the scratch record of `play`; ``s["held"]`` and ``s["ways"]`` are written.
-        hands: `holdings`. weights: the rollout policy's tables.
-        rates: float64[HOLDINGS], how often the other's role keeps a holding, of the times dealt.
+    Shapes: rates float64[HOLDINGS].
     """
     played = 0
     for i in range(v["pile_n"]):

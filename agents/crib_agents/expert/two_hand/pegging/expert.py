@@ -69,15 +69,7 @@ UNIT = 1024.0  # parts of a point in the file
 
 @cache
 def read_tables() -> tuple[Doubles, Doubles, Doubles]:
-    """Return what the kernels know by heart of all games and roles.
-
-    Returns:
-        float64[2 * SIZE], the rollout tables in points: sums of 1,024ths are exact, so ties are
-        ties in whatever order they are added up; float64[4, HOLDINGS], how often a holding is
-        kept, by `pair_table_of` its game and role, relative to the mean over holdings; float64[4],
-        how many times as large the odds of one suit are in a hand kept as in cards of the same
-        ranks, all different, drawn at random.
-    """
+    """Return what the kernels know by heart of all games and roles, float64[2 * SIZE]."""
     held = tables.load(tables.REFLEX)
     rates = held["kept"].reshape(-1, HOLDINGS)
     return held["tables"].ravel() / UNIT, rates, held["suited"].ravel()
@@ -178,27 +170,11 @@ class PeggingExpert:
 
     @one_or_many
     def act(self, views: Views, rng: np.random.Generator) -> Actions:
-        """Return a legal card for each view, int64[B]; ``rng`` is not used.
-
-        Raises:
-            ValueError: a view is not of the pegging of a two-hand game.
-        """
+        """Return a legal card for each view, int64[B]; ``rng`` is not used."""
         return self._play(views, np.zeros((1, RANKS, FINDINGS)), forced=False)
 
     def findings(self, views: Views) -> Doubles:
-        """Return what each card held would bring, for analysis.
-
-        Args:
-            views: structured array [B] of views, each of a seat to play.
-
-        Returns:
-            float64[B, 6, FINDINGS], one row for each card of ``hand``, NaN where it may not be
-            played. The columns are `WIN_VALUE` (0 to 1, see `win_table`), `POINTS_NOW` that
-            the card makes, and `MY_POINTS` and `THEIR_POINTS`, expected in the rest of the pegging.
-
-        Raises:
-            ValueError: a view is not of the pegging of a two-hand game.
-        """
+        """Return what each card held would bring, for analysis, float64[B, 6, FINDINGS]."""
         by_rank = np.full((max(2, len(views)), RANKS, FINDINGS), np.nan)
         self._play(views, by_rank, forced=True)
         hands = views["hand"]

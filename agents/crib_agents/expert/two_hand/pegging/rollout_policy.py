@@ -86,10 +86,6 @@ def shared_value(p, seat, r, weights, base):
     """Return the part of the value of a seat's rank ``r`` that is the same whatever else it holds.
 
     That is what the card pegs and what tables 1, 2 and 5 say; `OUT` more if it wins the game.
-
-    Args:
-        p: the position before the card.
-        weights, base: the tables, and where the game's begin.
     """
     sequence = p["sequence"] << 4 | r
     n = p["n"] + 1
@@ -158,10 +154,7 @@ def all_shared_values(p, seat, weights, base, shared):
 def softmax(p, held, hands, weights, base, shared, chance):
     """Write how likely a seat is taken to play each rank it holds: a softmax over their values.
 
-    Args:
-        held: the seat's holding, of which some card fits.
-        shared: float64[RANKS], see `all_shared_values`.
-        chance: float64[MOST], written for each rank listed; 0 for one that does not fit.
+    Shapes: shared float64[RANKS]; chance float64[MOST].
     """
     room = 31 - p["count"]
     listed = hands[held, LISTED]

@@ -65,11 +65,7 @@ def with_nob(p, others, nob, s, win_table):
 
 @kernel
 def end_value(p, j, s, win_table):
-    """Return the value of the end ``p`` of the pegging under hypothesis ``j``.
-
-    Args:
-        win_table: see `win_table`.
-    """
+    """Return the value of the end ``p`` of the pegging under hypothesis ``j``."""
     others = s["counts"][j]
     nob = s["nob"][j]
     flush = s["flush"][j]
@@ -119,13 +115,8 @@ def add_ends(q, seat, likely, mine, theirs, j, p, s, hands, weights, win_table, 
 def begin_card(r, rest, positions, s, hands, found):
     """Play rank ``r``, which leaves this seat ``rest``; start the findings with what is sure.
 
-    Args:
-        positions: the pegging so far; then receive it after the card, where the other seat can
-            answer, and where it cannot.
-
-    Returns:
-        whose turn it is where the other seat cannot answer, and up to how many pips it can: 0 if
-        the card goes out.
+    Returns whose turn it is where the other seat cannot answer, and up to how many pips it can: 0
+    if the card goes out.
     """
     heard = positions[1]
     passed = positions[2]

@@ -59,13 +59,7 @@ def unseen_cards(v):
 
 @kernel
 def in_one_suit(counted, suits, unseen, ranks):
-    """Return the chance that cards drawn for the ranks held are all of one of the suits.
-
-    Args:
-        counted: how many of each rank are held, four bits a rank.
-        suits: a bit for each suit.
-        unseen: the cards not seen, as a mask. ranks: how many of each rank that is.
-    """
+    """Return the chance that cards drawn for the ranks held are all of one of the suits."""
     total = 0.0
     for suit in range(SUITS):
         if suits >> suit & 1:
@@ -84,9 +78,6 @@ def count_others(v, n, s, hands, suited, table):
     """Write what the other seat's hand counts under each of ``n`` hypotheses.
 
     By its ranks, and separately the probabilities of a flush and of his nob.
-
-    Args:
-        suited: how many times the odds of one suit are those of cards drawn at random.
     """
     starter = v["starter"]
     his_nob = 4 * JACK + (starter & 3)
