@@ -98,10 +98,11 @@ def broken(games: GameBatch, begun: Scores) -> list[str]:
         dealt = states["deck"]
     else:
         ends = (scores <= target).all(axis=1) & ((scores == target).sum(axis=1) == 1)
-        dealt = np.column_stack([states["dealt"], states["starter"]])
-    if "dealt" in (record.dtype.names or ()):  # of two hands of six, or of five
-        seats = states["dealt"].reshape(games.n, 2, -1)[:, :, : int(record["dealt"][0])]
-        dealt = np.column_stack([seats.reshape(games.n, -1), states["starter"]])
+        seats = states["held"].shape[1]
+        hand = states["dealt"].shape[1] // seats  # places of a seat; the crib's follow the seats'
+        hands = states["dealt"][:, : hand * seats].reshape(games.n, seats, hand)
+        hands = hands[:, : games.players, : int(record["dealt"][0])].reshape(games.n, -1)
+        dealt = np.column_stack([hands, states["dealt"][:, hand * seats :], states["starter"]])
     sat = dealt != NONE
     cards = np.bitwise_or.reduce(np.where(sat, 1 << dealt, 0), axis=1)
     checks = {

@@ -52,10 +52,10 @@ class Pool:
     ) -> None:
         if by not in WAYS:
             raise ValueError(f"by must be one of {', '.join(map(repr, WAYS))}, got {by!r}")
-        if not 0 < decay <= 1:
-            raise ValueError(f"decay must be above 0 and at most 1, got {decay}")
-        if not 0 <= sharpness < np.inf:
-            raise ValueError(f"sharpness must be 0 or more, got {sharpness}")
+        if not _is_number(decay) or not 0 < decay <= 1:
+            raise ValueError(f"decay must be above 0 and at most 1, got {decay!r}")
+        if not _is_number(sharpness) or not 0 <= sharpness < np.inf:
+            raise ValueError(f"sharpness must be 0 or more, got {sharpness!r}")
         self.size = _whole("size", size)
         self.by = by
         self.decay = decay
@@ -91,6 +91,8 @@ class Pool:
             ValueError: a name that is in the pool already, or a policy that cannot be copied.
             TypeError: what is no agent and none can be made of.
         """
+        if name is not None and not _is_name(name):
+            raise ValueError(f"name must be a text of one letter or more, got {name!r}")
         agent = frozen(find_agent(policy))
         if name is not None:
             agent.name = name
@@ -139,8 +141,8 @@ class Pool:
         Raises:
             ValueError: ``won`` is not from 0 to 1.
         """
-        if not 0 <= won <= 1:
-            raise ValueError(f"won must be from 0 to 1, got {won}")
+        if not _is_number(won) or not 0 <= won <= 1:
+            raise ValueError(f"won must be from 0 to 1, got {won!r}")
         if any(name == agent.name for agent in self._agents):
             self._games[name] += 1
             self._won[name] = self._won.get(name, 0.0) + won
@@ -188,6 +190,14 @@ class Pool:
             return [(one, float(p)) for one, p in zip(self._agents, likely, strict=True) if p > 0]
         drawn = self._rng.choice(len(self), count, replace=False, p=likely)
         return [(self._agents[at], 1 / count) for at in sorted(drawn)]
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float, np.integer, np.floating))
+
+
+def _is_name(value: object) -> bool:
+    return isinstance(value, str) and value != ""
 
 
 def _whole(name: str, value: object) -> int:

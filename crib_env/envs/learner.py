@@ -7,7 +7,7 @@ and observations.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -223,15 +223,28 @@ class LearnerBatch(LearnerArrays):
         """What was pegged since the learner's last decision, in order, if that is kept."""
         return read_log(self.history)
 
-    def set_opponent(self, opponent: OpponentSpec, lanes: Array | None = None) -> None:
-        """Let another opponent play, at once, also in games under way (lanes int64[K])."""
-        chosen = self.lanes if lanes is None else lanes
+    def set_opponent(self, opponent: OpponentSpec, lanes: Iterable[int] | None = None) -> None:
+        """Let another opponent play, at once, also in games under way."""
+        chosen = self.lanes if lanes is None else self._chosen(lanes)
         for agent, _ in parse_opponents(opponent):
             refuse_rules(agent, self.rules, self.games.episode)
         self.opponents.put(opponent, chosen)
         self.opponents.draw(self.chance.share_rngs, chosen)
         self.final_opponents[:] = self.opponents.playing
         self._bind()
+
+    def _chosen(self, lanes: object) -> Array:
+        """Return the games named, int64[K], each once."""
+        given = np.array(list(lanes) if isinstance(lanes, Iterable) else lanes)
+        if not given.size:
+            return self.lanes[:0]
+        n = len(self.lanes)
+        if given.ndim != 1 or given.dtype.kind not in "iu" or given.min() < 0 or given.max() >= n:
+            raise ValueError(
+                f"lanes must be numbers of games, from 0 to {n - 1}, got {lanes!r}; of a mask: "
+                "numpy.flatnonzero(mask)"
+            )
+        return np.unique(given).astype(np.int64)
 
     def view(self, lane: int) -> np.void:
         """Return what the learner of a game may know, as a view record."""

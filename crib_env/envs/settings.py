@@ -86,9 +86,9 @@ class LearnersSettings(LearnerSettings):
             lanes: in which of the games; None: in all.
 
         Raises:
-            ValueError, TypeError: no such opponent, or no such shares; nothing has changed.
+            ValueError, TypeError: no such opponent, shares or games; nothing has changed.
         """
-        self.batch.set_opponent(opponent, None if lanes is None else np.array(lanes))
+        self.batch.set_opponent(opponent, lanes)
 
     def action_masks(self) -> Bools:
         """Return which actions are legal in every game, bool[N, actions]."""

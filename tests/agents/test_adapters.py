@@ -7,6 +7,7 @@ from dataclasses import fields, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import gymnasium
 import numpy as np
@@ -18,6 +19,7 @@ from crib_agents.loading import TakesAgents, load_agent, trusted
 from crib_training.command_line import COMMANDS
 from crib_training.evaluation import evaluate
 from sb3_contrib import QRDQN, MaskablePPO
+from stable_baselines3 import PPO
 from stable_baselines3.common.env_util import make_vec_env
 from stable_baselines3.common.vec_env import VecNormalize
 
@@ -143,6 +145,39 @@ def test_a_model_that_does_not_say_its_game_is_read_with_a_warning() -> None:
         agent = from_sb3(model)
     for rules in ("hoyle", "five_card"):
         assert_legal(agent, views_of(rules))
+
+
+@pytest.mark.parametrize("kind", ["cut", "overwritten", "without its parts"])
+def test_a_damaged_model_of_sb3_is_refused_in_a_line_that_names_it(
+    kind: str, tmp_path: Path
+) -> None:
+    model = PPO("MlpPolicy", six_card_v0.sb3_env(1), n_steps=2, batch_size=2)
+    path = tmp_path / "mine.zip"
+    model.save(path)
+    data = bytearray(path.read_bytes())
+    rng = np.random.default_rng(1)
+    if kind == "without its parts":
+        with ZipFile(path) as whole, ZipFile(tmp_path / "less.zip", "w") as less:
+            less.writestr("data", whole.read("data"))
+        data = bytearray((tmp_path / "less.zip").read_bytes())
+    for _ in range(1 if kind == "without its parts" else 40):
+        found = data.copy()
+        if kind == "cut":
+            at = int(rng.integers(len(found) - 1))
+            del found[at : at + int(rng.integers(1, 60))]
+        elif kind == "overwritten":
+            at = int(rng.integers(len(found) - 30))
+            found[at : at + 30] = rng.bytes(30)
+        path.write_bytes(found)
+        try:
+            from_sb3(path, trust=True)
+            why = ""
+        except ValueError as error:
+            why = str(error)
+        if kind == "overwritten" and not why:
+            continue  # some bytes of a zip file say nothing
+        assert why.startswith(str(path))
+        assert "\n" not in why
 
 
 def test_a_file_that_is_not_trusted_is_not_read(tmp_path: Path) -> None:

@@ -365,7 +365,9 @@ def test_sb3_plays_its_own_past_by_a_callback() -> None:
         ({"by": "age"}, "by must be one of 'recency', 'results', 'uniform', got 'age'"),
         ({"decay": 0.0}, "decay must be above 0"),
         ({"decay": 1.5}, "decay must be above 0"),
+        ({"decay": "slow"}, "decay must be above 0 and at most 1, got 'slow'"),
         ({"sharpness": -1.0}, "sharpness must be 0 or more"),
+        ({"sharpness": None}, "sharpness must be 0 or more, got None"),
     ],
 )
 def test_settings_out_of_their_range_are_refused(keywords: dict[str, Any], why: str) -> None:
@@ -384,9 +386,15 @@ def test_an_empty_pool_and_a_draw_of_none_are_refused() -> None:
         pool_of(4).sample(1.5)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("won", [-1.0, 2, float("nan")])
-def test_a_result_that_is_none_is_refused(won: float) -> None:
+@pytest.mark.parametrize("name", ["", 3])
+def test_a_name_that_is_none_is_refused(name: Any) -> None:
+    with pytest.raises(ValueError, match=f"name must be a text .*, got {name!r}"):
+        Pool().add("greedy", name=name)
+
+
+@pytest.mark.parametrize("won", [-1.0, 2, float("nan"), "a", None])
+def test_a_result_that_is_none_is_refused(won: Any) -> None:
     pool = pool_of(1)
-    with pytest.raises(ValueError, match=f"won must be from 0 to 1, got {won}"):
+    with pytest.raises(ValueError, match=f"won must be from 0 to 1, got {won!r}"):
         pool.note("past 0", won)
     assert pool.win_rates() == {"past 0": 0.5}

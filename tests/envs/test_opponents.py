@@ -107,6 +107,26 @@ def test_shares_that_do_not_fit_are_refused_and_change_nothing(given: Any, says:
 # --- set_opponent -------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    "lanes", [[4], [-1], [0.5], ["a"], [[0, 1]], 3, np.array([True, False, True, False])]
+)
+def test_games_that_are_none_are_refused_and_change_nothing(lanes: Any) -> None:
+    envs = six_card_v0.vector_env(4, opponent="greedy")
+    with pytest.raises(ValueError, match="lanes must be numbers of games, from 0 to 3, got "):
+        envs.set_opponent("rule_based", lanes)
+    assert [agent.name for agent in envs.batch.opponents.agents] == ["greedy"]
+
+
+@pytest.mark.parametrize(
+    ("lanes", "others"), [([], []), (range(0), []), ({1, 2}, [1, 2]), ([3, 3], [3])]
+)
+def test_the_games_named_have_another_opponent(lanes: Any, others: list[int]) -> None:
+    envs = six_card_v0.vector_env(4, opponent="greedy")
+    envs.set_opponent("rule_based", lanes)
+    found = [lane for lane, agent in enumerate(envs.opponent) if agent.name == "rule_based"]
+    assert found == others
+
+
 @pytest.mark.parametrize("form", ["gym", "vector", "sb3"])
 def test_another_opponent_plays_at_once(form: str) -> None:
     calls = []

@@ -184,6 +184,7 @@ def read_onnx(data: bytes, path: str, name: str, sample: bool | None = None) -> 
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     try:
         session = onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
+        noted = session.get_modelmeta().custom_metadata_map.get(ABOUT)
     except Exception as error:  # onnxruntime's errors have no class in common
         raise ValueError(f"{path} is not a network that can run: {one_line(error)}") from None
     inputs = session.get_inputs()
@@ -204,7 +205,6 @@ def read_onnx(data: bytes, path: str, name: str, sample: bool | None = None) -> 
             return run(slice(None))
         return np.concatenate([run(slice(k, k + 1)) for k in range(len(observations))])
 
-    noted = session.get_modelmeta().custom_metadata_map.get(ABOUT)
     if noted is None:
         known = size if isinstance(size, int) else None
         agent = ScoredAgent(score, name, size=known, sample=bool(sample))

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from crib_agents.adapters.scored import ScoredAgent
-from crib_agents.checks import read_rules
+from crib_agents.checks import one_line, read_rules
 from crib_env.arrays import Array
 from crib_env.envs.arrays import RULES
 from crib_env.errors import comes_with
@@ -135,14 +135,19 @@ def _load(path: Path, trust: bool) -> Any:
         with zipfile.ZipFile(path) as file:
             about = json.loads(file.read("data"))
         made = about["policy_class"]["__module__"]
-    except (zipfile.BadZipFile, KeyError, ValueError, TypeError) as error:
-        raise ValueError(f"{path} is not a model saved by Stable-Baselines3: {error}") from None
+    except Exception as error:  # of damaged files zipfile raises whatever it runs into
+        why = one_line(error)
+        raise ValueError(f"{path} is not a model saved by Stable-Baselines3: {why}") from None
     if made not in ALGORITHMS:
         known = ", ".join(algorithm for _, algorithm in ALGORITHMS.values())
         raise ValueError(f"{path} has a policy of {made}; what can be read is {known}, A2C")
     module, algorithm = ALGORITHMS[made]
     with comes_with("train"):
-        model = getattr(import_module(module), algorithm).load(path, device="cpu")
+        read = getattr(import_module(module), algorithm)
+        try:
+            model = read.load(path, device="cpu")
+        except Exception as error:  # unpickling runs what the file says
+            raise ValueError(f"{path} cannot be read: {one_line(error)}") from None
         for name, weights in model.policy.state_dict().items():
             if not bool(weights.isfinite().all()):
                 raise ValueError(f"{path} holds weights that are not finite: {name}")
