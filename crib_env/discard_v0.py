@@ -29,12 +29,8 @@ Both seats discard. A policy then pegs for both seats, and the deal's points dec
 
 ## Keywords
 
-| keyword | values | default |
-|---|---|---|
-| ``pegging_policy`` | the policy that pegs: a name, an agent, a function | ``"greedy"`` |
-| ``rules`` | ``"hoyle"``, ``"five_card"`` or a `Rules` | ``"hoyle"`` |
-| ``episode`` | ``"deal"``, ``"game"``, ``"match"`` | ``"deal"`` |
-| the others | as in ``six_card_v0`` | |
+``help(discard_v0.gym_env)`` lists those of the Gymnasium form.
+``pegging_policy`` pegs for both seats: a name, an agent or a function, by default ``"greedy"``.
 
 ## Observation
 
@@ -70,7 +66,7 @@ maker = EnvSpec(
     FAMILY,
     "hoyle",
     episodes={"deal": "deal", "game": "game", "match": "match"},
-    phase=PhasePolicySpec("pegging_policy", PEGGING, "greedy"),
+    phase=PhasePolicySpec("pegging_policy", PEGGING, "greedy", "who pegs, for both seats"),
 )
 
 env = maker.env

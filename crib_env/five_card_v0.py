@@ -31,11 +31,7 @@ opponent="rule_based")`` and ``gymnasium.make_vec(..., num_envs=1024)``. For Sta
 
 ## Keywords
 
-| keyword | values | default |
-|---|---|---|
-| ``rules`` | ``"five_card"``, ``"hoyle"`` or a `Rules` | ``"five_card"`` |
-| ``episode`` | ``"deal"``, ``"game"`` (to 61), ``"match"`` (to seven game points) | ``"game"`` |
-| the others | as in ``six_card_v0`` | |
+``help(five_card_v0.gym_env)`` lists those of the Gymnasium form.
 
 ``reset(options=...)`` is that of ``six_card_v0``. Pone pegs three points for last (F1) at the start
 of a game, unless you give ``scores``.

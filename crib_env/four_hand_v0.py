@@ -33,14 +33,7 @@ Stable-Baselines3 use ``four_hand_v0.sb3_env(1024)``, for PyTorch tensors
 
 ## Keywords
 
-| keyword | values | default |
-|---|---|---|
-| ``rules`` | ``"three_hand"``, ``"four_hand"`` or a `Rules` | ``"four_hand"`` |
-| ``partners`` | ``True``; ``False``: each seat is a side | as the rules: ``True`` |
-| ``episode`` | ``"game"`` (to 121), ``"deal"``, ``"match"`` (to three games) | ``"game"`` |
-| ``reward`` | ``"win"``, ``"points"``, ``"expected"``, ``"expected_at_show"`` | ``"win"`` |
-| ``partner`` | who plays the learner's partner, as ``opponent`` | as the opponent |
-| the others | as in ``six_card_v0`` | |
+``help(four_hand_v0.gym_env)`` lists those of the Gymnasium form.
 
 ``reset(options=...)`` takes ``decks`` (52-card permutations, one per deal, in order), ``dealer``
 (the first dealer's seat) and ``scores`` (by side).

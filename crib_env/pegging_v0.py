@@ -30,12 +30,9 @@ Hands and crib are not counted.
 
 ## Keywords
 
-| keyword | values | default |
-|---|---|---|
-| ``discard_policy`` | the policy that discards: a name, an agent, a function | ``"rule_based"`` |
-| ``rules`` | ``"hoyle"``, ``"five_card"`` or a `Rules` | ``"hoyle"`` |
-| ``episode`` | ``"deal"`` | ``"deal"`` |
-| the others | as in ``six_card_v0`` | |
+``help(pegging_v0.gym_env)`` lists those of the Gymnasium form.
+``discard_policy`` discards for both seats: a name, an agent or a function, by default
+``"rule_based"``.
 
 ## Observation
 
@@ -71,7 +68,7 @@ maker = EnvSpec(
     FAMILY,
     "hoyle",
     episodes={"deal": "pegging"},
-    phase=PhasePolicySpec("discard_policy", DISCARD, "rule_based"),
+    phase=PhasePolicySpec("discard_policy", DISCARD, "rule_based", "who discards, for both seats"),
 )
 
 env = maker.env

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal, Self, TypeVar, overload
 
 import numpy as np
 
-from crib_env.errors import nearest
+from crib_env.errors import check_choice, nearest, whole_number
 from crib_env.rule_words import read_changes
 
 FirstDealer = Literal["low_card", "high_card"]
@@ -113,11 +113,7 @@ class Rules:
 
     def check_whole(self, field: str, low: int, high: int) -> None:
         """Raise a ValueError unless the field is a whole number from ``low`` to ``high``."""
-        value = getattr(self, field)
-        whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-        if not whole or not low <= value <= high:
-            raise ValueError(f"{field} must be a whole number from {low} to {high}, got {value!r}")
-        object.__setattr__(self, field, int(value))
+        object.__setattr__(self, field, whole_number(field, getattr(self, field), low, high))
 
     def check_bool(self, field: str) -> None:
         """Raise a ValueError unless the field is True or False."""
@@ -128,10 +124,7 @@ class Rules:
 
     def check_choice(self, field: str, *accepted: str) -> None:
         """Raise a ValueError unless the field is one of the accepted words."""
-        value = getattr(self, field)
-        if not isinstance(value, str) or value not in accepted:
-            shown = ", ".join(map(repr, accepted))
-            raise ValueError(f"{field} must be one of {shown}, got {value!r}")
+        check_choice(field, getattr(self, field), accepted)
 
 
 PRESETS: dict[str, Rules] = {}

@@ -28,14 +28,7 @@
 
 ## Keywords
 
-| keyword | values | default |
-|---|---|---|
-| ``players`` | 2, or 4 in two partnerships | 2 |
-| ``rules`` | ``"table_top"``, ``"table_top_ship"`` (the variation) or a `Rules` | ``"table_top"`` |
-| ``episode`` | ``"game"`` (to 121; in the variation 31 game points), ``"round"`` | ``"game"`` |
-| ``reward`` | ``"win"``, ``"points"`` | ``"win"`` |
-| ``partner`` | who plays the learner's partner, as ``opponent`` | as the opponent |
-| the others | as in ``six_card_v0`` | |
+``help(table_top_v0.gym_env)`` lists those of the Gymnasium form.
 
 One learner plays in the Gymnasium form: ``opponent`` plays the other side.
 

@@ -32,12 +32,7 @@ opponent="random")`` and ``gymnasium.make_vec(..., num_envs=1024)``. For Stable-
 
 ## Keywords
 
-| keyword | values | default |
-|---|---|---|
-| ``rules`` | ``"three_hand"``, ``"four_hand"`` or a `Rules` | ``"three_hand"`` |
-| ``episode`` | ``"game"`` (to 121), ``"deal"``, ``"match"`` (to three games) | ``"game"`` |
-| ``reward`` | ``"win"``, ``"points"``, ``"expected"``, ``"expected_at_show"`` | ``"win"`` |
-| the others | as in ``six_card_v0`` | |
+``help(three_hand_v0.gym_env)`` lists those of the Gymnasium form.
 
 ``reset(options=...)`` takes ``decks`` (52-card permutations, one per deal, in order), ``dealer``
 (the first dealer's seat) and ``scores`` (by side).
