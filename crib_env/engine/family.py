@@ -22,8 +22,7 @@ from crib_env.engine.returns import count_sides
 from crib_env.errors import check_choice, nearest
 from crib_env.render.svg.document import lines
 from crib_env.render.svg.scene import Scene
-from crib_env.rules import Rules
-from crib_env.rules_base import games_of
+from crib_env.rules import Rules, games_of
 
 EXPECTED = ("expected", "expected_at_show")
 REWARDS = ("win", "points", *EXPECTED)

@@ -16,7 +16,6 @@ from gymnasium import spaces
 from pettingzoo import AECEnv
 from pettingzoo.utils.env_logger import EnvLogger
 
-from crib_env.answers import whole_action
 from crib_env.engine.record import NONE
 from crib_env.engine.single import ILLEGAL, OVER
 from crib_env.envs.config import MODES, EnvConfig, Setting
@@ -29,7 +28,7 @@ from crib_env.errors import EpisodeOverError, IllegalActionError
 from crib_env.events import Event
 from crib_env.game import Game, Snapshot
 from crib_env.options import check_seed, read_options
-from crib_env.sampling import sample_legal
+from crib_env.policy import sample_legal, whole_action
 
 # The attributes of an episode, which a snapshot holds besides the game's position.
 EPISODE = (

@@ -224,8 +224,8 @@ class EnvConfig:
 
     def __post_init__(self) -> None:
         spec = self.spec
-        episode = self.episode if self.episode is not None else next(iter(spec.episodes))
-        episode = of_one_deal(episode, spec.episodes)
+        given: str | None = self.episode
+        episode = next(iter(spec.episodes)) if given is None else of_one_deal(given, spec.episodes)
         check_choice("episode", episode, tuple(spec.episodes))
         self.episode = spec.episodes[episode]
         rules: Any = self.rules

@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium import spaces
 
-from crib_env.answers import whole_action
 from crib_env.engine.rewards import ILLEGAL
 from crib_env.envs.config import MODES, EnvConfig, Setting
 from crib_env.envs.endings import LARGEST_ACTION, UNDECIDED, ending_of
@@ -22,7 +21,7 @@ from crib_env.events import Event
 from crib_env.game import Game, Snapshot
 from crib_env.notation import Position
 from crib_env.options import check_seed, read_options
-from crib_env.policy import Agent
+from crib_env.policy import Agent, whole_action
 
 
 class CribbageEnv(ShowsGame, LearnerSettings, gymnasium.Env[Observation, np.int64]):
