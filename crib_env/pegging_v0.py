@@ -5,29 +5,6 @@ Hands and crib are not counted.
 
 ## Usage
 
-    import numpy as np
-
-    from crib_env import pegging_v0, sample_legal
-
-    rng = np.random.default_rng(7)
-    env = pegging_v0.env(discard_policy="rule_based", reward="points")
-    env.reset(seed=7)
-    for agent in env.agent_iter():
-        observation, reward, termination, truncation, info = env.last()
-        if termination or truncation:
-            action = None
-        else:
-            action = sample_legal(observation["action_mask"], rng)
-        env.step(action)
-
-| | |
-|---|---|
-| Agents | ``player_0``, ``player_1`` |
-| Actions | ``Discrete(52)``, the card |
-| Observation | as in ``six_card_v0``: 425 bits, and the action mask |
-| PettingZoo id | ``crib_env/pegging-v0`` |
-| Gymnasium id | ``crib_env/Pegging-v0`` |
-
 ## Keywords
 
 ``help(pegging_v0.gym_env)`` lists those of the Gymnasium form.
@@ -69,7 +46,9 @@ maker = EnvSpec(
     "hoyle",
     episodes={"deal": "pegging"},
     phase=PhasePolicySpec("discard_policy", DISCARD, "rule_based", "who discards, for both seats"),
+    example='discard_policy="rule_based", reward="points"',
 )
+__doc__ = maker.document(__doc__)
 
 env = maker.env
 raw_env = maker.raw_env

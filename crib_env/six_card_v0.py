@@ -2,32 +2,9 @@
 
 ## Usage
 
-    import numpy as np
-
-    from crib_env import sample_legal, six_card_v0
-
-    rng = np.random.default_rng(7)
-    env = six_card_v0.env()
-    env.reset(seed=7)
-    for agent in env.agent_iter():
-        observation, reward, termination, truncation, info = env.last()
-        if termination or truncation:
-            action = None
-        else:
-            action = sample_legal(observation["action_mask"], rng)
-        env.step(action)
-
 In the Gymnasium forms a learner plays an opponent: ``gymnasium.make("crib_env/SixCard-v0",
 opponent="rule_based")`` and ``gymnasium.make_vec(..., num_envs=1024)``. For Stable-Baselines3 use
 ``six_card_v0.sb3_env(1024)``, for PyTorch tensors ``six_card_v0.torch_env(1024)``.
-
-| | |
-|---|---|
-| Agents | ``player_0``, ``player_1`` |
-| Actions | ``Discrete(52)`` |
-| Observation | ``{"observation": uint8[425], "action_mask": int8[52]}``, all 0 or 1 |
-| PettingZoo id | ``crib_env/six_card-v0`` |
-| Gymnasium id | ``crib_env/SixCard-v0`` |
 
 ## Keywords
 
@@ -85,6 +62,7 @@ from crib_env.engine.two_hand import FAMILY
 from crib_env.envs.makers import EnvSpec
 
 maker = EnvSpec("six_card_v0", FAMILY, "hoyle")
+__doc__ = maker.document(__doc__)
 
 env = maker.env
 raw_env = maker.raw_env

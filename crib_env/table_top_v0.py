@@ -2,29 +2,7 @@
 
 ## Usage
 
-    import numpy as np
-
-    from crib_env import sample_legal, table_top_v0
-
-    rng = np.random.default_rng(7)
-    env = table_top_v0.env(players=4)
-    env.reset(seed=7)
-    for agent in env.agent_iter():
-        observation, reward, termination, truncation, info = env.last()
-        if termination or truncation:
-            action = None
-        else:
-            action = sample_legal(observation["action_mask"], rng)
-        env.step(action)
-
-| | |
-|---|---|
-| Agents | ``player_0``, ``player_1``, and with four ``player_2``, ``player_3`` |
-| Sides | seats 0 and 2 score the rows, seats 1 and 3 the columns |
-| Actions | ``Discrete(26)`` |
-| Observation | ``{"observation": uint8[1007], "action_mask": int8[26]}``, all 0 or 1 |
-| PettingZoo id | ``crib_env/table_top-v0`` |
-| Gymnasium id | ``crib_env/TableTop-v0`` |
+Seats 0 and 2 score the rows, seats 1 and 3 the columns.
 
 ## Keywords
 
@@ -72,7 +50,9 @@ maker = EnvSpec(
     FAMILY,
     "table_top",
     episodes={"game": "game", "round": "round"},
+    example="players=4",
 )
+__doc__ = maker.document(__doc__)
 
 env = maker.env
 raw_env = maker.raw_env

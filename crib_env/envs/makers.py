@@ -8,15 +8,43 @@ from typing import TYPE_CHECKING, Any
 
 from crib_env.engine.family import Family
 from crib_env.envs.aec import CribbageAEC
-from crib_env.envs.config import EnvConfig, settle, takes_keywords
+from crib_env.envs.config import EnvConfig, seating_of, settle, takes_keywords
 from crib_env.envs.gym import CribbageEnv
 from crib_env.envs.vector import CribbageVectorEnv
 from crib_env.errors import comes_with
+from crib_env.registration import gym_id
 from crib_env.rules import Rules, find_rules
 
 if TYPE_CHECKING:
     from crib_env.envs.sb3 import CribbageVecEnv
     from crib_env.envs.torch_vector import TorchVectorEnv
+
+
+LOOP = """
+    import numpy as np
+
+    from crib_env import {names}
+
+    rng = np.random.default_rng(7)
+    env = {name}.env({example})
+    env.reset(seed=7)
+    for agent in env.agent_iter():
+        observation, reward, termination, truncation, info = env.last()
+        if termination or truncation:
+            action = None
+        else:
+            action = sample_legal(observation["action_mask"], rng)
+        env.step(action)
+"""
+FACTS = """\
+| | |
+|---|---|
+| Agents | {agents} |
+| Actions | ``Discrete({actions})`` |
+| Observation | ``{{"observation": uint8[{bits}], "action_mask": int8[{actions}]}}``, all 0 or 1 |
+| PettingZoo id | ``{package}/{hyphened}`` |
+| Gymnasium id | ``{gym}`` |
+"""
 
 
 @dataclass(frozen=True)
@@ -46,6 +74,7 @@ class EnvSpec:
         rules: the preset that it plays by default.
         episodes: what one episode can be, with the engine's name for it; the first is the default.
         phase: the keyword for the policy that plays the rest of the deal, in a phase environment.
+        example: the keywords in the loop of its page.
     """
 
     name: str
@@ -55,6 +84,7 @@ class EnvSpec:
         default_factory=lambda: {"game": "game", "deal": "deal", "match": "match"}
     )
     phase: PhasePolicySpec | None = None
+    example: str = ""
 
     def config(self, form: str, **kwargs: Any) -> EnvConfig:
         """Return the keywords of a form, such as ``"gym_env"``, checked."""
@@ -95,6 +125,25 @@ class EnvSpec:
             from crib_env.envs.sb3 import CribbageVecEnv
 
         return CribbageVecEnv(self.config("sb3_env", num_envs=num_envs, **kwargs))
+
+    def document(self, page: str | None) -> Any:
+        """Return the page of the environment, with what all pages have: a loop, and the facts."""
+        if page is None:  # python -OO
+            return None
+        names = ", ".join(sorted([self.name, "sample_legal"]))
+        loop = LOOP.format(names=names, name=self.name, example=self.example)
+        players = list(seating_of(self))
+        agents = f"``player_0`` to ``player_{max(players) - 1}``"
+        if len(players) > 1:
+            agents = f"{agents}; {' or '.join(map(str, players))} play"
+        gym, family = gym_id(self.name), self.family
+        facts = FACTS.format(
+            agents=agents, actions=family.actions, bits=family.obs_size, gym=gym,
+            package=gym.partition("/")[0], hyphened=self.name.replace("_v", "-v"),
+        )  # fmt: skip
+        usage, keywords = page.split("## Keywords")
+        usage = usage.replace("## Usage\n", f"## Usage\n{loop}")
+        return f"{usage}{facts}\n## Keywords{keywords}"
 
     def check_players(self, players: object, rules: str | Rules | None = None) -> None:
         """Raise a ValueError unless a game by ``rules`` can have ``players`` seats."""
