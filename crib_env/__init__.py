@@ -18,8 +18,14 @@ from crib_env.cards import (
 )
 from crib_env.errors import EpisodeOverError, IllegalActionError
 from crib_env.events import Event
-from crib_env.layout import observation_layout
-from crib_env.policy import Agent, CompiledAgent, agent_names, compile_policy, find_agent
+from crib_env.policy import (
+    Agent,
+    CompiledAgent,
+    agent_names,
+    compile_policy,
+    find_agent,
+    sample_legal,
+)
 from crib_env.registration import (
     ENVIRONMENTS,
     env_module,
@@ -27,11 +33,10 @@ from crib_env.registration import (
     register_environments,
 )
 from crib_env.rules import PRESETS, ManyHandRules, Rules, TableTopRules, TwoHandRules
-from crib_env.sampling import sample_legal
 
 if TYPE_CHECKING:
     from crib_env.batch import GameBatch
-    from crib_env.encoding import encode
+    from crib_env.encoding import encode, observation_layout
     from crib_env.game import Game
 
 __version__ = "1.0.0"
@@ -68,7 +73,12 @@ register_environments()
 
 
 # What loads the engine, and Numba with it, waits until it is asked for.
-_LAZY = {"Game": "game", "GameBatch": "batch", "encode": "encoding"}
+_LAZY = {
+    "Game": "game",
+    "GameBatch": "batch",
+    "encode": "encoding",
+    "observation_layout": "encoding",
+}
 
 
 def __getattr__(name: str) -> Any:

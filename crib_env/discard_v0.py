@@ -4,37 +4,10 @@ Both seats discard. A policy then pegs for both seats, and the deal's points dec
 
 ## Usage
 
-    import numpy as np
-
-    from crib_env import discard_v0, sample_legal
-
-    rng = np.random.default_rng(7)
-    env = discard_v0.env(pegging_policy="greedy", reward="points")
-    env.reset(seed=7)
-    for agent in env.agent_iter():
-        observation, reward, termination, truncation, info = env.last()
-        if termination or truncation:
-            action = None
-        else:
-            action = sample_legal(observation["action_mask"], rng)
-        env.step(action)
-
-| | |
-|---|---|
-| Agents | ``player_0``, ``player_1`` |
-| Actions | ``Discrete(52)``, the card |
-| Observation | as in ``six_card_v0``: 425 bits, and the action mask |
-| PettingZoo id | ``crib_env/discard-v0`` |
-| Gymnasium id | ``crib_env/Discard-v0`` |
-
 ## Keywords
 
-| keyword | values | default |
-|---|---|---|
-| ``pegging_policy`` | the policy that pegs: a name, an agent, a function | ``"greedy"`` |
-| ``rules`` | ``"hoyle"``, ``"five_card"`` or a `Rules` | ``"hoyle"`` |
-| ``episode`` | ``"deal"``, ``"game"``, ``"match"`` | ``"deal"`` |
-| the others | as in ``six_card_v0`` | |
+``help(discard_v0.gym_env)`` lists those of the Gymnasium form.
+``pegging_policy`` pegs for both seats: a name, an agent or a function, by default ``"greedy"``.
 
 ## Observation
 
@@ -70,8 +43,10 @@ maker = EnvSpec(
     FAMILY,
     "hoyle",
     episodes={"deal": "deal", "game": "game", "match": "match"},
-    phase=PhasePolicySpec("pegging_policy", PEGGING, "greedy"),
+    phase=PhasePolicySpec("pegging_policy", PEGGING, "greedy", "who pegs, for both seats"),
+    example='pegging_policy="greedy", reward="points"',
 )
+__doc__ = maker.document(__doc__)
 
 env = maker.env
 raw_env = maker.raw_env

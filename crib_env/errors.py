@@ -1,11 +1,13 @@
-"""Exceptions a user of the environments may meet."""
+"""Exceptions that users meet, and the checks of arguments that everything shares."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from difflib import get_close_matches
+from typing import Any
 
+import numpy as np
 from gymnasium.error import ResetNeeded
 
 
@@ -31,6 +33,28 @@ def nearest(given: object, choices: Collection[str]) -> str:
     near = get_close_matches(str(given), choices, n=1)
     near += [choice for choice in choices if given and choice.startswith(str(given))]
     return f"; did you mean {near[0]!r}?" if near else ""
+
+
+def check_choice(name: str, value: object, accepted: Collection[object]) -> None:
+    """Raise a ValueError unless ``value`` is one of ``accepted``."""
+    if value not in accepted:
+        known = ", ".join(map(repr, accepted))
+        meant = nearest(value, [one for one in accepted if isinstance(one, str)])
+        raise ValueError(f"{name} must be one of {known}, got {value!r}{meant}")
+
+
+def is_whole(value: object) -> bool:
+    """Return whether a value is a whole number of any kind, and no bool."""
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def whole_number(name: str, value: object, least: int, most: int | None = None) -> int:
+    """Return what is given as any kind of whole number, from ``least`` up or to ``most``."""
+    given: Any = value
+    if not is_whole(given) or given < least or (most is not None and given > most):
+        limit = "up" if most is None else f"to {most}"
+        raise ValueError(f"{name} must be a whole number from {least} {limit}, got {value!r}")
+    return int(given)
 
 
 @contextmanager

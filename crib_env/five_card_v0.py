@@ -2,40 +2,13 @@
 
 ## Usage
 
-    import numpy as np
-
-    from crib_env import five_card_v0, sample_legal
-
-    rng = np.random.default_rng(7)
-    env = five_card_v0.env()
-    env.reset(seed=7)
-    for agent in env.agent_iter():
-        observation, reward, termination, truncation, info = env.last()
-        if termination or truncation:
-            action = None
-        else:
-            action = sample_legal(observation["action_mask"], rng)
-        env.step(action)
-
 In the Gymnasium forms a learner plays an opponent: ``gymnasium.make("crib_env/FiveCard-v0",
 opponent="rule_based")`` and ``gymnasium.make_vec(..., num_envs=1024)``. For Stable-Baselines3 use
 ``five_card_v0.sb3_env(1024)``, for PyTorch tensors ``five_card_v0.torch_env(1024)``.
 
-| | |
-|---|---|
-| Agents | ``player_0``, ``player_1`` |
-| Actions | ``Discrete(52)`` |
-| Observation | ``{"observation": uint8[425], "action_mask": int8[52]}``, all 0 or 1 |
-| PettingZoo id | ``crib_env/five_card-v0`` |
-| Gymnasium id | ``crib_env/FiveCard-v0`` |
-
 ## Keywords
 
-| keyword | values | default |
-|---|---|---|
-| ``rules`` | ``"five_card"``, ``"hoyle"`` or a `Rules` | ``"five_card"`` |
-| ``episode`` | ``"deal"``, ``"game"`` (to 61), ``"match"`` (to seven game points) | ``"game"`` |
-| the others | as in ``six_card_v0`` | |
+``help(five_card_v0.gym_env)`` lists those of the Gymnasium form.
 
 ``reset(options=...)`` is that of ``six_card_v0``. Pone pegs three points for last (F1) at the start
 of a game, unless you give ``scores``.
@@ -66,6 +39,7 @@ from crib_env.engine.two_hand import FAMILY
 from crib_env.envs.makers import EnvSpec
 
 maker = EnvSpec("five_card_v0", FAMILY, "five_card")
+__doc__ = maker.document(__doc__)
 
 env = maker.env
 raw_env = maker.raw_env

@@ -2,45 +2,16 @@
 
 ## Usage
 
-    import numpy as np
-
-    from crib_env import four_hand_v0, sample_legal
-
-    rng = np.random.default_rng(7)
-    env = four_hand_v0.env()
-    env.reset(seed=7)
-    for agent in env.agent_iter():
-        observation, reward, termination, truncation, info = env.last()
-        if termination or truncation:
-            action = None
-        else:
-            action = sample_legal(observation["action_mask"], rng)
-        env.step(action)
-
 A learner has two opponents and a partner: ``gymnasium.make("crib_env/FourHand-v0",
 opponent="random", partner="random")`` and ``gymnasium.make_vec(..., num_envs=1024)``. For
 Stable-Baselines3 use ``four_hand_v0.sb3_env(1024)``, for PyTorch tensors
 ``four_hand_v0.torch_env(1024)``.
 
-| | |
-|---|---|
-| Agents | ``player_0`` to ``player_3`` |
-| Sides | seats 0 and 2 against seats 1 and 3; with ``partners=False`` each seat is its own |
-| Actions | ``Discrete(52)`` |
-| Observation | ``{"observation": uint8[730], "action_mask": int8[52]}``, all 0 or 1 |
-| PettingZoo id | ``crib_env/four_hand-v0`` |
-| Gymnasium id | ``crib_env/FourHand-v0`` |
+Seats 0 and 2 play against seats 1 and 3; with ``partners=False`` each seat is a side of its own.
 
 ## Keywords
 
-| keyword | values | default |
-|---|---|---|
-| ``rules`` | ``"three_hand"``, ``"four_hand"`` or a `Rules` | ``"four_hand"`` |
-| ``partners`` | ``True``; ``False``: each seat is a side | as the rules: ``True`` |
-| ``episode`` | ``"game"`` (to 121), ``"deal"``, ``"match"`` (to three games) | ``"game"`` |
-| ``reward`` | ``"win"``, ``"points"``, ``"expected"``, ``"expected_at_show"`` | ``"win"`` |
-| ``partner`` | who plays the learner's partner, as ``opponent`` | as the opponent |
-| the others | as in ``six_card_v0`` | |
+``help(four_hand_v0.gym_env)`` lists those of the Gymnasium form.
 
 ``reset(options=...)`` takes ``decks`` (52-card permutations, one per deal, in order), ``dealer``
 (the first dealer's seat) and ``scores`` (by side).
@@ -84,6 +55,7 @@ from crib_env.engine.many_hand import FAMILY
 from crib_env.envs.makers import EnvSpec
 
 maker = EnvSpec("four_hand_v0", FAMILY, "four_hand")
+__doc__ = maker.document(__doc__)
 
 env = maker.env
 raw_env = maker.raw_env

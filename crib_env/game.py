@@ -25,7 +25,6 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from crib_env.answers import whole_action
 from crib_env.arrays import Array
 from crib_env.engine.family import Family, find_family, of_one_deal
 from crib_env.engine.lanes import lane_entries
@@ -39,6 +38,7 @@ from crib_env.errors import EpisodeOverError, IllegalActionError
 from crib_env.events import Event, read_log
 from crib_env.notation import Position, canonical, format_state, parse_state
 from crib_env.options import ResetOptions, check_seed, read_options, set_scores
+from crib_env.policy import whole_action
 from crib_env.render.svg.document import document, framed
 from crib_env.render.svg.scene import Scene
 from crib_env.rules import Rules, as_rules

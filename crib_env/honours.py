@@ -16,8 +16,7 @@ import numpy as np
 
 from crib_env.arrays import Ints
 from crib_env.engine.family import find_family
-from crib_env.rules import PRESETS, Rules
-from crib_env.rules_base import games_of
+from crib_env.rules import PRESETS, Rules, games_of
 
 WORD = np.dtype(np.int64).itemsize  # of which all records are made
 ANY_RULES = "'random' plays by any rules"

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from crib_env.cards import DECK_SIZE, format_card
 from crib_env.engine.record import NO_DECKS
 from crib_env.engine.returns import count_sides
+from crib_env.errors import is_whole
 from crib_env.render.words import in_words
 
 NAMES = ("decks", "dealer", "scores")
@@ -38,7 +39,7 @@ def check_seed(seed: Any) -> int | None:
     """Return a seed, a whole number of any kind, as Python has it; or None."""
     if seed is None:
         return None
-    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
+    if not is_whole(seed) or seed < 0:
         raise ValueError(f"seed must be None or a whole number from 0 up, got {seed!r}")
     return int(seed)
 
@@ -59,7 +60,7 @@ def read_options(
         given["decks"] = _decks(options["decks"])
     if options.get("dealer") is not None:
         dealer = options["dealer"]
-        if not _is_whole(dealer) or not 0 <= dealer < len(sides):
+        if not is_whole(dealer) or not 0 <= dealer < len(sides):
             raise ValueError(
                 f"option 'dealer' must be a seat from 0 to {len(sides) - 1}, got {dealer!r}"
             )
@@ -69,7 +70,7 @@ def read_options(
         if (
             not isinstance(scores, (Sequence, np.ndarray))
             or len(scores) != n
-            or not all(_is_whole(x) and 0 <= x < target for x in scores)
+            or not all(is_whole(x) and 0 <= x < target for x in scores)
         ):
             raise ValueError(
                 f"option 'scores' must be {in_words(n)} whole numbers from 0 to {target - 1}, "
@@ -79,10 +80,6 @@ def read_options(
     return ResetOptions(**given)
 
 
-def _is_whole(value: object) -> bool:
-    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-
-
 def _decks(decks: Any) -> npt.NDArray[np.int64]:
     if isinstance(decks, (str, bytes)) or not hasattr(decks, "__len__"):
         raise ValueError(f"option 'decks' must be a sequence of decks, got {decks!r}")
@@ -90,7 +87,7 @@ def _decks(decks: Any) -> npt.NDArray[np.int64]:
     for i, deck in enumerate(decks):
         try:
             cards = [int(card) for card in deck]
-            whole = all(_is_whole(card) for card in deck)
+            whole = all(is_whole(card) for card in deck)
         except (TypeError, ValueError, OverflowError):
             raise ValueError(
                 f"option 'decks'[{i}] must be a deck of 52 card ids, got {deck!r}"

@@ -5,37 +5,11 @@ Hands and crib are not counted.
 
 ## Usage
 
-    import numpy as np
-
-    from crib_env import pegging_v0, sample_legal
-
-    rng = np.random.default_rng(7)
-    env = pegging_v0.env(discard_policy="rule_based", reward="points")
-    env.reset(seed=7)
-    for agent in env.agent_iter():
-        observation, reward, termination, truncation, info = env.last()
-        if termination or truncation:
-            action = None
-        else:
-            action = sample_legal(observation["action_mask"], rng)
-        env.step(action)
-
-| | |
-|---|---|
-| Agents | ``player_0``, ``player_1`` |
-| Actions | ``Discrete(52)``, the card |
-| Observation | as in ``six_card_v0``: 425 bits, and the action mask |
-| PettingZoo id | ``crib_env/pegging-v0`` |
-| Gymnasium id | ``crib_env/Pegging-v0`` |
-
 ## Keywords
 
-| keyword | values | default |
-|---|---|---|
-| ``discard_policy`` | the policy that discards: a name, an agent, a function | ``"rule_based"`` |
-| ``rules`` | ``"hoyle"``, ``"five_card"`` or a `Rules` | ``"hoyle"`` |
-| ``episode`` | ``"deal"`` | ``"deal"`` |
-| the others | as in ``six_card_v0`` | |
+``help(pegging_v0.gym_env)`` lists those of the Gymnasium form.
+``discard_policy`` discards for both seats: a name, an agent or a function, by default
+``"rule_based"``.
 
 ## Observation
 
@@ -71,8 +45,10 @@ maker = EnvSpec(
     FAMILY,
     "hoyle",
     episodes={"deal": "pegging"},
-    phase=PhasePolicySpec("discard_policy", DISCARD, "rule_based"),
+    phase=PhasePolicySpec("discard_policy", DISCARD, "rule_based", "who discards, for both seats"),
+    example='discard_policy="rule_based", reward="points"',
 )
+__doc__ = maker.document(__doc__)
 
 env = maker.env
 raw_env = maker.raw_env

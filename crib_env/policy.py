@@ -1,36 +1,38 @@
-"""What plays: agents, how one is found by name, and how one function becomes a compiled agent.
+"""What plays: agents, how one is found, and how one function becomes a compiled agent.
 
-Names are looked up in the entry-point group ``crib_env.agents``: any package can add its own.
+Names are looked up in the entry-point group ``crib_env.agents``: any package can add its own. A
+reader of agents' files is found by the ending of the file's name, and one of models by the class.
 """
 
 from __future__ import annotations
 
+import inspect
+import operator
+import sys
 import warnings
 from collections.abc import Callable, Mapping
-from functools import cache
-from importlib.metadata import EntryPoint
+from contextlib import suppress
+from functools import cache, wraps
+from importlib.metadata import EntryPoint, entry_points
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar, cast, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
-from crib_env.agent_files import agent_of_model, installed, read_agent_file
-from crib_env.answers import Actions as Actions
-from crib_env.answers import FunctionAgent, check_takes, one_or_many
-from crib_env.answers import Views as Views
-from crib_env.answers import check_actions as check_actions
-from crib_env.errors import unknown
-from crib_env.rules_base import games_of
-from crib_env.sampling import check_rng
+from crib_env.errors import IllegalActionError, unknown
+from crib_env.rules import games_of
 
 if TYPE_CHECKING:
     from crib_env.engine.family import Family
     from crib_env.engine.learners import AgentEntries
 
-GROUP = "crib_env.agents"
+GROUP, FILES, MODELS = "crib_env.agents", "crib_env.agent_files", "crib_env.agent_models"
 DISTRIBUTION = "crib-env"  # the one whose names cannot be taken over
 
+Views = npt.NDArray[np.void]
+Actions = npt.NDArray[np.int64]
+F = TypeVar("F", bound=Callable[..., Any])
 Act = Callable[..., Any]
 """``act(view, rng, table, weights) -> action``, in the part of Python that Numba compiles."""
 
@@ -57,7 +59,7 @@ class Agent(Protocol):
         Args:
             views: structured array [B] of the view record of one family of games, such as
                 `crib_env.engine.two_hand.VIEW`; every one is of a seat to move. The agents
-                here, with `crib_env.answers.one_or_many`, answer one view too, by one action.
+                here, with `one_or_many`, answer one view too, by one action.
             rng: the source of any chance in the choice.
 
         Returns:
@@ -78,6 +80,124 @@ class StochasticAgent(Agent, Protocol):
         Returns:
             float64[B, actions], by action; a row sums to 1 and is 0 where the action is illegal.
         """
+
+
+# --- views in, actions out ----------------------------------------------------------------------
+
+
+def one_or_many(method: F) -> F:
+    """Let a method that answers a batch of views answer one view too, by what it says of that one.
+
+    It decorates whatever takes views after ``self`` and returns an array with a row for each. Views
+    of rules that the agent does not honour are refused first; see `crib_env.honours`.
+    """
+
+    @wraps(method)
+    def answer(agent: Any, views: Any, *args: Any, **kwargs: Any) -> Any:
+        if isinstance(views, np.ndarray) and views.ndim == 1 and views.dtype.names:
+            if getattr(agent, "honours", None) is not None:
+                from crib_env.honours import refuse_views
+
+                refuse_views(agent, views)
+            return method(agent, views, *args, **kwargs)
+        dtype = getattr(views, "dtype", None)
+        if getattr(dtype, "names", None) is None or np.ndim(views):
+            shape = f" of shape {np.shape(views)}" if dtype is not None else ""
+            raise ValueError(
+                "views are records of what a seat may know: one, as env.unwrapped.view() returns "
+                f"it, or an array [B] of them; got {type(views).__name__}{shape}"
+            )
+        return answer(agent, np.array(views).reshape(1), *args, **kwargs)[0]
+
+    return cast(F, answer)
+
+
+def check_actions(answer: object, n: int) -> Actions:
+    """Return what an agent answered to ``n`` views, as the int64[n] that kernels take."""
+    actions = np.asarray(answer)
+    if n == 0 and actions.shape == (0,):  # an empty list is one of floats
+        return np.zeros(0, dtype=np.int64)
+    if actions.shape != (n,) or actions.dtype.kind not in "iu":
+        raise ValueError(
+            f"expected {n} integers, an action for each view, got {actions.dtype} of shape "
+            f"{actions.shape}"
+        )
+    return np.ascontiguousarray(actions, dtype=np.int64)  # a column of the views is strided
+
+
+def whole_action(action: object, actions: int) -> int:
+    """Return an action given as any kind of whole number: also an array or a tensor of one."""
+    given: Any = action
+    if isinstance(action, np.ndarray) and action.size == 1:
+        given = action.item()
+    if not isinstance(given, bool) and "bool" not in str(getattr(given, "dtype", "")):
+        with suppress(TypeError, ValueError, RuntimeError):  # libraries differ about two numbers
+            return operator.index(given)
+    raise IllegalActionError(f"an action is a whole number from 0 to {actions - 1}, got {action!r}")
+
+
+def check_takes(function: Callable[..., Any], arguments: str, called: str) -> None:
+    """Raise a TypeError if a function shows that it does not take so many arguments."""
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):  # built in, or compiled
+        return
+    try:
+        signature.bind(*arguments.split(", "))
+    except TypeError:
+        name = getattr(function, "__qualname__", repr(function))
+        taken = ", ".join(signature.parameters)
+        raise TypeError(f"{called} takes ({arguments}); {name} takes ({taken})") from None
+
+
+def check_rng(rng: object) -> np.random.Generator:
+    """Return a generator given as the source of chance."""
+    if isinstance(rng, np.random.Generator):
+        return rng
+    seed = rng if isinstance(rng, int) else 1
+    raise TypeError(
+        "rng must be a numpy.random.Generator, made once before the loop: "
+        f"rng = numpy.random.default_rng({seed}); got {rng!r}"
+    )
+
+
+def sample_legal(masks: npt.NDArray[Any], rng: np.random.Generator) -> Any:
+    """Draw a legal action for each mask, each as likely.
+
+    Args:
+        masks: int8 or bool: a mask [actions], or [N, actions], ``info["action_mask"]`` of a vector
+            environment.
+        rng: the source of chance.
+
+    Returns:
+        of one mask an int; of N int64[N].
+
+    Raises:
+        ValueError: an array of another shape or kind, or a mask without a legal action.
+        TypeError: ``rng`` is no generator.
+    """
+    given = np.asarray(masks)
+    if given.ndim not in (1, 2) or given.dtype.char not in "b?":
+        raise ValueError(
+            "masks must be int8 or bool of shape [actions] or [N, actions], got "
+            f"{given.dtype} of {given.shape}"
+        )
+    if given.ndim == 1:
+        legal = given.nonzero()[0]
+        if not legal.size:
+            raise ValueError("the mask allows no action: that episode has ended")
+        return legal.item(int(check_rng(rng).random() * legal.size))
+    from crib_env.engine.sampling import nth_legal
+
+    draws = check_rng(rng).integers(1 << 32, size=len(given))
+    actions = np.empty(len(given), dtype=np.int64)
+    bad = nth_legal(np.ascontiguousarray(given).view(np.int8), draws, actions)
+    if bad >= 0:
+        raise ValueError(f"masks[{bad}] allows no action: that episode has ended")
+    return actions
+
+
+# --- compiled agents ----------------------------------------------------------------------------
 
 
 @cache
@@ -217,7 +337,54 @@ def action_probabilities(
     return probabilities
 
 
+# --- agents by name, from files and of what they are made of ------------------------------------
+
 Opponent = str | Agent | Callable[[Any, np.random.Generator], int]
+
+
+class FunctionAgent:
+    """An agent of a plain function of one view and a generator.
+
+    Raises:
+        TypeError: the function takes other arguments.
+    """
+
+    def __init__(self, choose: Callable[[Any, np.random.Generator], int]) -> None:
+        check_takes(choose, "view, rng", "an opponent that is a function")
+        self.choose = choose
+        self.name = getattr(choose, "__name__", type(choose).__name__)
+
+    @one_or_many
+    def act(self, views: Views, rng: np.random.Generator) -> Actions:
+        """Return what the function says of each view, int64[B]."""
+        return check_actions([self.choose(view, rng) for view in views], len(views))
+
+
+def installed(group: str) -> tuple[EntryPoint, ...]:
+    """Return the entry points of a group, read once: all packages' files take 10 ms and more."""
+    return _read(group, tuple(sys.path))
+
+
+@cache
+def _read(group: str, path: tuple[str, ...]) -> tuple[EntryPoint, ...]:
+    return tuple(entry_points(group=group))
+
+
+def read_agent_file(name: str) -> Any:
+    """Return the agent of the file that a name is the path of."""
+    for point in installed(FILES):
+        if name.endswith(f".{point.name}"):
+            return point.load()(name)
+    return None
+
+
+def agent_of_model(model: Any) -> Any:
+    """Return the agent of a model in memory: a network, or what a library has trained."""
+    classes = {f"{one.__module__}.{one.__qualname__}" for one in type(model).__mro__}
+    for point in installed(MODELS):
+        if point.name in classes:
+            return point.load()(model)
+    return None
 
 
 def agent_names() -> list[str]:
@@ -264,7 +431,7 @@ def find_agent(opponent: Opponent) -> Agent:
 
     A name is that of an installed agent, the path of a file that one is read from, or
     ``"package.module:Name"`` of an agent, or of a class whose constructor takes no arguments. An
-    agent is made of a network, of a trained model (`crib_env.agent_files.agent_of_model`), and of a
+    agent is made of a network, of a trained model (`agent_of_model`), and of a
     function of a view and a generator.
 
     Raises:

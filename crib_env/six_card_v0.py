@@ -2,48 +2,13 @@
 
 ## Usage
 
-    import numpy as np
-
-    from crib_env import sample_legal, six_card_v0
-
-    rng = np.random.default_rng(7)
-    env = six_card_v0.env()
-    env.reset(seed=7)
-    for agent in env.agent_iter():
-        observation, reward, termination, truncation, info = env.last()
-        if termination or truncation:
-            action = None
-        else:
-            action = sample_legal(observation["action_mask"], rng)
-        env.step(action)
-
 In the Gymnasium forms a learner plays an opponent: ``gymnasium.make("crib_env/SixCard-v0",
 opponent="rule_based")`` and ``gymnasium.make_vec(..., num_envs=1024)``. For Stable-Baselines3 use
 ``six_card_v0.sb3_env(1024)``, for PyTorch tensors ``six_card_v0.torch_env(1024)``.
 
-| | |
-|---|---|
-| Agents | ``player_0``, ``player_1`` |
-| Actions | ``Discrete(52)`` |
-| Observation | ``{"observation": uint8[425], "action_mask": int8[52]}``, all 0 or 1 |
-| PettingZoo id | ``crib_env/six_card-v0`` |
-| Gymnasium id | ``crib_env/SixCard-v0`` |
-
 ## Keywords
 
-| keyword | values | default |
-|---|---|---|
-| ``rules`` | ``"hoyle"``, ``"five_card"`` or a `Rules` | ``"hoyle"`` |
-| ``episode`` | ``"game"`` (to 121), ``"deal"``, ``"match"`` (to seven game points) | ``"game"`` |
-| ``reward`` | ``"win"``, ``"points"``, ``"expected"``, ``"expected_at_show"`` | ``"win"`` |
-| ``suits`` | ``"real"``; ``"canonical"``: situations equal but for suits are one | ``"real"`` |
-| ``on_illegal`` | ``"terminate"``, ``"raise"``, ``"random"`` | terminate; ``raw_env``: raise |
-| ``render_mode`` | ``None``, ``"ansi"``, ``"svg"``, ``"rgb_array"``, ``"human"`` | ``None`` |
-| ``viewer`` | whose knowledge is shown: a seat, ``"all"``; ``None``: who acts | ``None`` |
-| ``opponent`` | a name, an agent, a function of a view, or several with weights | ``"random"`` |
-| ``seat`` | the learner's; ``None``: drawn for each episode | ``None`` |
-| ``features`` | ``True``, ``"lookahead"``, ``"reply"``: see docs/features.md | none |
-| ``mask_in_observation`` | a bool, ``"rllib"``, ``"tianshou"``, ``"torchrl"`` | AEC: ``True`` |
+``help(six_card_v0.gym_env)`` lists those of the Gymnasium form.
 
 ``opponent``, ``seat`` and ``features`` are for the forms with a learner: Gymnasium, vector and SB3.
 ``on_illegal="random"`` plays a random legal action in place of an illegal one, which
@@ -82,6 +47,10 @@ their mean when both seats have discarded. That mean depends on the other seat's
 ``"expected_at_show"``: pays that mean when the hands are shown. The sum is the same, and it reveals
 nothing that the seat has not seen.
 
+Over one deal the mean of all three is the same whatever is played, so the same play is best, on
+average. Over a game the two without luck go on counting where the target would cut a show short:
+they pay for points per deal, as ``"points"`` nearly does, and not for the win.
+
 ## Version history
 
 * v0: first version.
@@ -93,6 +62,7 @@ from crib_env.engine.two_hand import FAMILY
 from crib_env.envs.makers import EnvSpec
 
 maker = EnvSpec("six_card_v0", FAMILY, "hoyle")
+__doc__ = maker.document(__doc__)
 
 env = maker.env
 raw_env = maker.raw_env

@@ -2,40 +2,11 @@
 
 ## Usage
 
-    import numpy as np
-
-    from crib_env import sample_legal, table_top_v0
-
-    rng = np.random.default_rng(7)
-    env = table_top_v0.env(players=4)
-    env.reset(seed=7)
-    for agent in env.agent_iter():
-        observation, reward, termination, truncation, info = env.last()
-        if termination or truncation:
-            action = None
-        else:
-            action = sample_legal(observation["action_mask"], rng)
-        env.step(action)
-
-| | |
-|---|---|
-| Agents | ``player_0``, ``player_1``, and with four ``player_2``, ``player_3`` |
-| Sides | seats 0 and 2 score the rows, seats 1 and 3 the columns |
-| Actions | ``Discrete(26)`` |
-| Observation | ``{"observation": uint8[1007], "action_mask": int8[26]}``, all 0 or 1 |
-| PettingZoo id | ``crib_env/table_top-v0`` |
-| Gymnasium id | ``crib_env/TableTop-v0`` |
+Seats 0 and 2 score the rows, seats 1 and 3 the columns.
 
 ## Keywords
 
-| keyword | values | default |
-|---|---|---|
-| ``players`` | 2, or 4 in two partnerships | 2 |
-| ``rules`` | ``"table_top"``, ``"table_top_ship"`` (the variation) or a `Rules` | ``"table_top"`` |
-| ``episode`` | ``"game"`` (to 121; in the variation 31 game points), ``"round"`` | ``"game"`` |
-| ``reward`` | ``"win"``, ``"points"`` | ``"win"`` |
-| ``partner`` | who plays the learner's partner, as ``opponent`` | as the opponent |
-| the others | as in ``six_card_v0`` | |
+``help(table_top_v0.gym_env)`` lists those of the Gymnasium form.
 
 One learner plays in the Gymnasium form: ``opponent`` plays the other side.
 
@@ -79,7 +50,9 @@ maker = EnvSpec(
     FAMILY,
     "table_top",
     episodes={"game": "game", "round": "round"},
+    example="players=4",
 )
+__doc__ = maker.document(__doc__)
 
 env = maker.env
 raw_env = maker.raw_env

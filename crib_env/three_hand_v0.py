@@ -2,42 +2,15 @@
 
 ## Usage
 
-    import numpy as np
-
-    from crib_env import sample_legal, three_hand_v0
-
-    rng = np.random.default_rng(7)
-    env = three_hand_v0.env()
-    env.reset(seed=7)
-    for agent in env.agent_iter():
-        observation, reward, termination, truncation, info = env.last()
-        if termination or truncation:
-            action = None
-        else:
-            action = sample_legal(observation["action_mask"], rng)
-        env.step(action)
-
 A learner's two opponents are of one kind: ``gymnasium.make("crib_env/ThreeHand-v0",
 opponent="random")`` and ``gymnasium.make_vec(..., num_envs=1024)``. For Stable-Baselines3 use
 ``three_hand_v0.sb3_env(1024)``, for PyTorch tensors ``three_hand_v0.torch_env(1024)``.
 
-| | |
-|---|---|
-| Agents | ``player_0``, ``player_1``, ``player_2`` |
-| Sides | each seat is its own |
-| Actions | ``Discrete(52)`` |
-| Observation | ``{"observation": uint8[730], "action_mask": int8[52]}``, all 0 or 1 |
-| PettingZoo id | ``crib_env/three_hand-v0`` |
-| Gymnasium id | ``crib_env/ThreeHand-v0`` |
+Each seat is a side of its own.
 
 ## Keywords
 
-| keyword | values | default |
-|---|---|---|
-| ``rules`` | ``"three_hand"``, ``"four_hand"`` or a `Rules` | ``"three_hand"`` |
-| ``episode`` | ``"game"`` (to 121), ``"deal"``, ``"match"`` (to three games) | ``"game"`` |
-| ``reward`` | ``"win"``, ``"points"``, ``"expected"``, ``"expected_at_show"`` | ``"win"`` |
-| the others | as in ``six_card_v0`` | |
+``help(three_hand_v0.gym_env)`` lists those of the Gymnasium form.
 
 ``reset(options=...)`` takes ``decks`` (52-card permutations, one per deal, in order), ``dealer``
 (the first dealer's seat) and ``scores`` (by side).
@@ -80,6 +53,7 @@ from crib_env.engine.many_hand import FAMILY
 from crib_env.envs.makers import EnvSpec
 
 maker = EnvSpec("three_hand_v0", FAMILY, "three_hand")
+__doc__ = maker.document(__doc__)
 
 env = maker.env
 raw_env = maker.raw_env

@@ -9,8 +9,7 @@ from typing import Any
 from crib_agents.files import shown
 from crib_env.engine.family import Family
 from crib_env.policy import Views
-from crib_env.rules import PRESETS, Rules, TwoHandRules
-from crib_env.rules_base import games_of
+from crib_env.rules import PRESETS, Rules, TwoHandRules, games_of
 
 LONGEST = 400  # characters shown of an error
 

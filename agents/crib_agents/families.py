@@ -1,6 +1,6 @@
-"""The parts that these agents add to families of games; see `crib_env.parts`."""
+"""The parts that these agents add to families of games; see `crib_env.registration`."""
 
-from crib_env.parts import add_parts
+from crib_env.registration import add_parts
 
 add_parts(
     "learned",

@@ -22,6 +22,7 @@ from crib_env.engine.returns import clear_gains
 from crib_env.engine.rewards import reward_kernel
 from crib_env.engine.rng import WORDS, seed_states
 from crib_env.engine.show import show_table
+from crib_env.errors import check_choice, whole_number
 from crib_env.rules import Rules, as_rules
 
 if find_spec("numba_cuda") is None:
@@ -182,14 +183,11 @@ class CudaBatch:
         autoreset: bool = True,
         seed: int | None = None,
     ) -> None:
-        if type(num_envs) is not int or num_envs < 1:
-            raise ValueError(f"num_envs must be a whole number from 1 up, got {num_envs!r}")
-        if reward not in ("win", "points"):
-            raise ValueError(f"reward must be one of 'win', 'points', got {reward!r}")
+        n = whole_number("num_envs", num_envs, 1)
+        check_choice("reward", reward, ("win", "points"))
         rules = as_rules(rules)
         family = find_family(rules.engine)
         record = family.rules_record(rules, episode, players)
-        n = num_envs
         self.family = family
         self.rules = rules
         self.num_envs = n

@@ -19,11 +19,10 @@ from crib_env.engine.kernels import CanonicalSuits, Feature, Kernels
 from crib_env.engine.notation import Notation
 from crib_env.engine.record import Array, array_of
 from crib_env.engine.returns import count_sides
-from crib_env.errors import nearest
+from crib_env.errors import check_choice, nearest
 from crib_env.render.svg.document import lines
 from crib_env.render.svg.scene import Scene
-from crib_env.rules import Rules
-from crib_env.rules_base import games_of
+from crib_env.rules import Rules, games_of
 
 EXPECTED = ("expected", "expected_at_show")
 REWARDS = ("win", "points", *EXPECTED)
@@ -193,9 +192,7 @@ class Family:
         Raises:
             ValueError: an unknown episode, or a number of players that no game of the family has.
         """
-        if episode not in self.episodes:
-            known = ", ".join(map(repr, self.episodes))
-            raise ValueError(f"episode must be one of {known}, got {episode!r}")
+        check_choice("episode", episode, self.episodes)
         sides = self.sides_under(rules, players)
         record = np.zeros(1, dtype=self.rules)
         for name in self.rules.names or ():
@@ -251,9 +248,7 @@ def family_for(engine: str, reward: str = "points", suits: str = "real") -> Fami
         ValueError: no such reward or suits, or the family has no such kernels.
     """
     family = find_family(engine)
-    if reward not in REWARDS:
-        known = ", ".join(map(repr, REWARDS))
-        raise ValueError(f"reward must be one of {known}, got {reward!r}{nearest(reward, REWARDS)}")
+    check_choice("reward", reward, REWARDS)
     if suits not in SUITS:
         known = " or ".join(map(repr, SUITS))
         raise ValueError(f"suits must be {known}, got {suits!r}{nearest(suits, SUITS)}")

@@ -16,21 +16,19 @@ from gymnasium import spaces
 from pettingzoo import AECEnv
 from pettingzoo.utils.env_logger import EnvLogger
 
-from crib_env.answers import whole_action
 from crib_env.engine.record import NONE
 from crib_env.engine.single import ILLEGAL, OVER
-from crib_env.envs.arrays import note_rules
-from crib_env.envs.checks import ILLEGAL_REWARD, ON_ILLEGAL, check_choice, choose_render_mode
+from crib_env.envs.config import MODES, EnvConfig, Setting
 from crib_env.envs.endings import shown
-from crib_env.envs.masked import Masking, Observation
-from crib_env.envs.phase_policy import PhasePolicy, check_phase
-from crib_env.envs.renderer import FPS, MODES, Renderer, ShowsGame, Viewer
-from crib_env.envs.settings import Setting
+from crib_env.envs.opponents import PhasePolicy, check_phase
+from crib_env.envs.renderer import FPS, Renderer, ShowsGame
+from crib_env.envs.spaces import Masking, Observation, note_rules, observation_space
+from crib_env.envs.steppers import ILLEGAL_REWARD
 from crib_env.errors import EpisodeOverError, IllegalActionError
 from crib_env.events import Event
 from crib_env.game import Game, Snapshot
 from crib_env.options import check_seed, read_options
-from crib_env.sampling import sample_legal
+from crib_env.policy import sample_legal, whole_action
 
 # The attributes of an episode, which a snapshot holds besides the game's position.
 EPISODE = (
@@ -56,23 +54,11 @@ class CribbageAEC(ShowsGame, AECEnv[str, Observation, "int | None"]):
 
     Rewards are zero-sum between the sides; ``game.sides`` has the side of each seat.
 
-    Args:
-        game: the game that is played, by the family of the reward (`family_for`).
-        name: the environment's name with its version, such as ``"six_card_v0"``.
-        reward: ``"win"``, +1 or -1 at the episode's end; or ``"points"``, at every step the
-            points of its side less the mean of the others'; or in the two-hand games ``"expected"``
-            or ``"expected_at_show"``, see `CribbageEnv`.
-        render_mode: None or one of ``metadata["render_modes"]``.
-        viewer: whose knowledge is rendered: a seat, ``"all"``, or None for the seat to move.
-        on_illegal: ``"terminate"`` ends the episode at reward -1 for the seat that acted, as
-            PettingZoo's TerminateIllegalWrapper does; ``"raise"`` an `IllegalActionError`;
-            ``"random"`` plays a legal action instead, drawn from a generator of the environment,
-            and ``info["illegal_action"]`` has the seat's own (-1 if it was legal, -2 for any below
-            0).
-        phase_policy: who makes the decisions that this environment leaves out, if any.
-        mask_in_observation: True, or a library's name as of `CribbageEnv`, to observe a dictionary
-            with the mask; False to observe the bits alone, with the mask in
-            ``info["action_mask"]``, as wrappers of observations such as SuperSuit's need it.
+    Its keywords are described at `EnvConfig`; `crib_env.six_card_v0.env` lists them. An illegal
+    action with ``on_illegal="terminate"`` ends the episode at reward -1 for the seat that acted, as
+    PettingZoo's TerminateIllegalWrapper does; with ``"random"`` ``info["illegal_action"]`` has the
+    seat's own (-1 if it was legal, -2 for any below 0). ``mask_in_observation=False`` is for
+    wrappers of observations, such as SuperSuit's, that need the bits alone.
 
     Attributes:
         game: the `Game`, to be looked at. Moves and positions that are set on it, rather than by
@@ -87,48 +73,39 @@ class CribbageAEC(ShowsGame, AECEnv[str, Observation, "int | None"]):
     suits = Setting("game.family.suits")
     on_illegal = Setting("_on_illegal")
 
-    def __init__(
-        self,
-        game: Game,
-        name: str,
-        *,
-        reward: str = "win",
-        render_mode: str | None = None,
-        viewer: Viewer = None,
-        on_illegal: str = "terminate",
-        phase_policy: PhasePolicy | None = None,
-        mask_in_observation: bool | str = True,
-    ) -> None:
+    def __init__(self, config: EnvConfig) -> None:
         super().__init__()
         self.metadata: dict[str, Any] = {
-            "name": name,
+            "name": config.spec.name,
             "render_modes": list(MODES),
             "is_parallelizable": False,
             "render_fps": FPS,
         }
-        check_choice("on_illegal", on_illegal, ON_ILLEGAL)
-        self.game = game
-        self.render_mode = choose_render_mode(render_mode, self.metadata["render_modes"])
-        self._renderer = Renderer(name, game.players, viewer)
-        self._on_illegal = on_illegal
-        self.phase_policy = phase_policy
+        self.game = game = Game(
+            config.rules, players=config.players, episode=config.episode, family=config.family
+        )
+        self.render_mode = config.render_mode
+        self._renderer = Renderer(config)
+        self._on_illegal = config.on_illegal
+        self.phase_policy = config.phase_policy
         self.possible_agents = [f"player_{seat}" for seat in range(game.players)]
         self._seat_of = {agent: seat for seat, agent in enumerate(self.possible_agents)}
         self.agents: list[str] = []
         self.agent_selection = self.possible_agents[0]  # until the first reset
         size, actions = game.family.obs_size, game.family.actions
-        bits = spaces.Box(0, 1, (size,), np.uint8)
-        note_rules(bits, game.rules, game.family.suits)
-        masking = Masking(mask_in_observation, bits, actions)
+        bits = observation_space(game.family, 0)
+        note_rules(bits, config)
+        masking = Masking(config, bits)
         self._keys = masking.keys and tuple(masking.keys)  # unpacked at every step, and so faster
-        self._informs = masking.plain or on_illegal == "random"  # infos say something
+        # Whether infos say something.
+        self._informs = masking.plain or config.on_illegal == "random"
         self.observation_spaces = {
             agent: copy.deepcopy(masking.space) for agent in self.possible_agents
         }
         self.action_spaces = {agent: spaces.Discrete(actions) for agent in self.possible_agents}
         self.state_space = spaces.Box(0, 1, (game.players * size + 52,), np.uint8)
-        self._reward = reward
-        self._points = reward != "win"
+        self._reward = config.reward
+        self._points = config.reward != "win"
         self._phase_rng, self._illegal_rng = np.random.default_rng(), np.random.default_rng()
         self._begun = False
         self._over = True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,8 +17,9 @@ from crib_env.engine.rewards import (
     WINNER,
     summarize_episodes,
 )
-from crib_env.envs.arrays import LearnerArrays
-from crib_env.rules import Rules
+
+if TYPE_CHECKING:
+    from crib_env.envs.learner import LearnerBatch
 
 # The info of a game that has not ended.
 UNDECIDED = {"winner": np.int64(NONE), "skunk": np.int64(0), "illegal_action": np.int64(NONE)}
@@ -36,7 +37,7 @@ FORGOTTEN = (
 LARGEST_ACTION = int(np.iinfo(np.int64).max)  # the info shows larger ones as this
 
 
-def endings(batch: LearnerArrays, rules: Rules) -> tuple[dict[str, Array], int]:
+def endings(batch: LearnerBatch) -> tuple[dict[str, Array], int]:
     """Return the info of the episodes that have just ended, an array [N] each.
 
     Where ``dones`` is False it is 0.
@@ -50,28 +51,28 @@ def endings(batch: LearnerArrays, rules: Rules) -> tuple[dict[str, Array], int]:
     dones = batch.dones
     summary = np.zeros((len(dones), batch.endings.shape[1] + 1), dtype=np.int64)
     illegal = summarize_episodes.unchecked(
-        dones, batch.endings, batch.actions, rules.target, summary
+        dones, batch.endings, batch.actions, batch.rules.target, summary
     )
     replaced = dones & (batch.illegal != NONE)
     return {
         "scores": summary[:, SCORES:-1],
         "winner": summary[:, WINNER],
-        "skunk": rules.skunks(summary[:, -1]),
+        "skunk": batch.rules.skunks(summary[:, -1]),
         "seat": summary[:, SEAT],
         "opponent": np.where(dones, batch.final_opponents, 0),
         "illegal_action": np.where(replaced, batch.illegal, summary[:, ILLEGAL]),
     }, illegal
 
 
-def ending_of(batch: LearnerArrays, rules: Rules, lane: int) -> dict[str, Any]:
+def ending_of(batch: LearnerBatch, lane: int) -> dict[str, Any]:
     """Return the info of one game that has ended, as `endings` does, in scalars of NumPy."""
     winner, illegal, seat, *scores = batch.endings[lane].tolist()
     *_, second, highest = sorted(scores)
-    decided = highest >= rules.target and not illegal
+    decided = highest >= batch.rules.target and not illegal
     return {
         "scores": batch.endings[lane, SCORES:].copy(),
         "winner": np.int64(winner),
-        "skunk": np.int64(rules.skunks(highest - second) if decided else 0),
+        "skunk": np.int64(batch.rules.skunks(highest - second) if decided else 0),
         "seat": np.int64(seat),
         "opponent": batch.final_opponents[lane],
         "illegal_action": np.int64(shown(batch.actions[lane])) if illegal else batch.illegal[lane],

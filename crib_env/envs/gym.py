@@ -9,23 +9,19 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium import spaces
 
-from crib_env.answers import whole_action
 from crib_env.engine.rewards import ILLEGAL
-from crib_env.envs.checks import choose_render_mode
+from crib_env.envs.config import MODES, EnvConfig, Setting
 from crib_env.envs.endings import LARGEST_ACTION, UNDECIDED, ending_of
-from crib_env.envs.learner import LearnerBatch
-from crib_env.envs.masked import Masking, Observation
+from crib_env.envs.learner import LearnerBatch, LearnerSettings
 from crib_env.envs.opponents import OpponentSpec
-from crib_env.envs.phase_policy import PhasePolicy
-from crib_env.envs.renderer import FPS, MODES, Renderer, ShowsGame, Viewer
-from crib_env.envs.settings import LearnerSettings, Setting
+from crib_env.envs.renderer import FPS, Renderer, ShowsGame
+from crib_env.envs.spaces import Masking, Observation
 from crib_env.errors import EpisodeOverError, IllegalActionError
 from crib_env.events import Event
 from crib_env.game import Game, Snapshot
 from crib_env.notation import Position
 from crib_env.options import check_seed, read_options
-from crib_env.policy import Agent, Opponent
-from crib_env.rules import Rules
+from crib_env.policy import Agent, whole_action
 
 
 class CribbageEnv(ShowsGame, LearnerSettings, gymnasium.Env[Observation, np.int64]):
@@ -39,76 +35,19 @@ class CribbageEnv(ShowsGame, LearnerSettings, gymnasium.Env[Observation, np.int6
     ``illegal_action`` that ended the episode or was replaced in this step (-1 if none was, -2 for
     any below 0).
 
-    Args:
-        name: the environment's name with its version.
-        rules: the rules to play.
-        players: seats in a game; by default the fewest.
-        episode: what one episode is.
-        reward: ``"win"`` (+1 or -1 at the end), ``"points"`` (the difference in points made since
-            the learner's last action), or where hands are held ``"expected"``: points without the
-            luck of the starter. What is pegged in the play counts when it is pegged; hands, crib
-            and heels count when all seats have discarded, as their mean over every card not
-            dealt, and not when they are counted. That mean depends on the others' hidden
-            cards; ``"expected_at_show"`` pays it when the deal is over and they are shown, so the
-            sum is the same. Over one deal the mean of either is that of ``"points"`` whatever is
-            played, so the same play is best, on average; over a game they go on counting where the
-            target would cut a show short, so they ask for the most points per deal, as ``"points"``
-            nearly does, and not for the win.
-        features: False; True to observe for each action what a learner needs and the environment
-            can tell it (`Family.features`, float32 after the bits); or a level by its name,
-            ``"lookahead"`` or ``"reply"``. See ``crib_env.observation_layout(name, features)``.
-        suits: ``"real"``, or in the two-hand games ``"canonical"``: observation, mask and actions
-            name canonical cards, so that situations which differ only by suits are one. See
-            `crib_env.encoding.canonical_views`. An agent of a network trained so is made with
-            ``suits="canonical"`` too, and plays everywhere.
-        opponent: the name of an agent, an agent, or a function of a view and a generator; or
-            several with their shares, ``[(opponent, share), ...]``, one drawn for each episode.
-        partner: likewise, who plays the learner's partner where four play; None: the opponent's
-            like.
-        seat: the learner's seat, or None to draw it for each episode.
-        render_mode: None or one of ``metadata["render_modes"]``.
-        viewer: whose knowledge is rendered: a seat, ``"all"``, or None for the learner.
-        on_illegal: ``"terminate"`` ends the episode at reward -1; ``"raise"`` an
-            `IllegalActionError`; ``"random"`` plays a legal action instead, drawn from a generator
-            of the environment, for learners that take no mask.
-        phase_policy: who makes the decisions that the environment leaves out, if any.
-        mask_in_observation: True to observe ``{"observation": ..., "action_mask": int8}``, as
-            PettingZoo has it; ``"torchrl"`` (the same), ``"rllib"`` or ``"tianshou"`` for the keys
-            that library reads.
+    Its keywords are described at `EnvConfig`; `crib_env.six_card_v0.gym_env` lists them.
     """
 
     metadata: dict[str, Any] = {"render_modes": list(MODES), "render_fps": FPS}  # noqa: RUF012
 
     seat = Setting("_seat")  # the learner's in this episode
 
-    def __init__(
-        self,
-        name: str,
-        rules: Rules,
-        *,
-        players: int | None = None,
-        episode: str,
-        reward: str = "win",
-        features: bool | str | None = None,
-        suits: str = "real",
-        opponent: OpponentSpec = "random",
-        partner: Opponent | None = None,
-        seat: int | None = None,
-        render_mode: str | None = None,
-        viewer: Viewer = None,
-        on_illegal: str = "terminate",
-        phase_policy: PhasePolicy | None = None,
-        mask_in_observation: bool | str = False,
-    ) -> None:
-        self.render_mode = choose_render_mode(render_mode, self.metadata["render_modes"])
-        self.name = name
-        self.batch = batch = LearnerBatch(
-            rules, 1, players=players, episode=episode, reward=reward, features=features,
-            suits=suits, opponent=opponent, partner=partner, seat=seat, on_illegal=on_illegal,
-            autoreset=False, threads=1, phase_policy=phase_policy, keeps_events=True,
-        )  # fmt: skip
-        self._renderer = Renderer(name, batch.players, viewer)
-        self._masking = Masking(mask_in_observation, batch.space, batch.family.actions)
+    def __init__(self, config: EnvConfig) -> None:
+        self.render_mode = config.render_mode
+        self._renderer = Renderer(config)
+        self.batch = batch = LearnerBatch(config, autoreset=False, keeps_events=True)
+        self.name = config.spec.name
+        self._masking = Masking(config, batch.space)
         self.observation_space = self._masking.space
         self.action_space = spaces.Discrete(batch.family.actions)
         self._over = True
@@ -163,7 +102,7 @@ class CribbageEnv(ShowsGame, LearnerSettings, gymnasium.Env[Observation, np.int6
             self.render()
         info = self._info()
         if self._over:
-            info |= ending_of(batch, self.rules, 0)
+            info |= ending_of(batch, 0)
             batch.reminder.note(1, int(batch.endings[0, ILLEGAL]))
         return self._observation(), float(batch.rewards[0]), self._over, False, info
 

@@ -1,8 +1,8 @@
 """N games of one learner against an opponent: the core of the Gymnasium, vector and SB3 shells.
 
-Compiled opponents play inside the compiled batch (`crib_env.envs.compiled`). Any other agent is
-called in Python, once for all lanes in which it is to move. Both ways give the same rewards, ends
-and observations.
+Compiled opponents play inside the compiled batch. Any other agent is called in Python, once for all
+lanes in which it is to move (`crib_env.envs.steppers`). Both ways give the same rewards, ends and
+observations.
 """
 
 from __future__ import annotations
@@ -14,104 +14,103 @@ import numpy as np
 
 from crib_env.arrays import Array, Bools
 from crib_env.batch import GameBatch
-from crib_env.engine.family import family_for
-from crib_env.engine.log import FOR_LAST
+from crib_env.engine.features import feature_entries
+from crib_env.engine.lanes import lane_entries
+from crib_env.engine.log import FOR_LAST, log_size
 from crib_env.engine.record import NONE
 from crib_env.engine.returns import count_sides
-from crib_env.engine.rewards import CONTINUE
+from crib_env.engine.rewards import CONTINUE, SCORES
 from crib_env.engine.sampling import replace_illegal
-from crib_env.envs.arrays import LearnerArrays, note_rules
-from crib_env.envs.checks import ON_ILLEGAL, check_choice, whole_number
-from crib_env.envs.compiled import choose_threads, compiled_stepper
+from crib_env.engine.show import show_table
+from crib_env.envs.config import EnvConfig, Setting
 from crib_env.envs.endings import LARGEST_ACTION, MaskReminder
-from crib_env.envs.opponents import Opponents, OpponentSpec, parse_opponents
-from crib_env.envs.phase_policy import PhasePolicy
-from crib_env.envs.python_opponents import step_python
-from crib_env.envs.rng_streams import RngStreams
+from crib_env.envs.opponents import Opponents, OpponentSpec, RngStreams, parse_opponents
+from crib_env.envs.spaces import note_rules, observation_space
+from crib_env.envs.steppers import choose_threads, compiled_stepper, step_python
 from crib_env.errors import EpisodeOverError, IllegalActionError
 from crib_env.events import Event, read_log
 from crib_env.honours import refuse_rules
 from crib_env.options import ResetOptions
-from crib_env.policy import Opponent, find_agent
-from crib_env.render.words import in_words
-from crib_env.rules import Rules
+from crib_env.policy import Agent
+
+MOST_PEGGED = 64  # rows of what is kept between two decisions of a learner: more than there can be
 
 
-class LearnerBatch(LearnerArrays):
+class LearnerBatch:
     """N games in which one seat is the learner's and an opponent plays the others.
 
+    The arrays are overwritten by every step.
+
     Args:
-        rules: the rules to play.
-        num_envs: the number of games, N.
-        players: seats in a game; by default the fewest.
-        episode: what one episode is.
-        reward: ``"win"``, ``"points"``, ``"expected"`` or ``"expected_at_show"``; see
-            `CribbageEnv`.
-        features: True, or the name of a level, to observe `Family.features` too.
-        suits: ``"real"`` or ``"canonical"``; see `CribbageEnv`.
-        opponent: the name of an agent, an agent, or a function of a view and a generator; or
-            several with their shares, ``[(opponent, share), ...]``, one drawn for each episode.
-        partner: likewise, who plays the learner's partner where four play; None: the opponent's
-            like.
-        seat: the learner's seat, or None to draw it for each episode.
-        on_illegal: ``"terminate"``, ``"raise"`` or ``"random"``; see `CribbageEnv`.
+        config: the keywords.
         autoreset: begin a new episode at once where one ended.
-        threads: how many threads step the games; None chooses by N and the machine's cores.
-        phase_policy: who makes the decisions that the environment leaves out, if any.
         keeps_events: log what is pegged between decisions, for `events`; of one game alone.
+
+    Attributes:
+        obs: uint8[N, obs_size], masks: int8[N, actions]: of the learner to move, without features.
+        rewards: float64[N]. dones: bool[N].
+        final_obs, final_masks: where ``dones``, the ended episode's last.
+        final_opponents: int64[N], the number of the opponent in the episode of the last step.
+        endings: int64[N, SCORES + sides], where ``dones``; see `crib_env.engine.rewards`.
+        space: of one observation. level: how many levels of features it has.
+        observations, final_observations: ``obs`` and ``final_obs``, or with features float32[N,
+            obs_size + features].
+        seats: int64[N], the learner's seats. sides: int64[players], the side of each seat.
+        lanes: int64[N], 0 to N - 1.
+        actions: int64[N], the learners' last, as given; -1 for any below 0.
+        illegal: int64[N], which of them were replaced: NONE where none was, BELOW for -1.
+        scores: int64[N, sides], of the present games by side; the states' own.
+        logs: int64[threads, L], the log of each thread.
     """
 
     def __init__(
-        self,
-        rules: Rules,
-        num_envs: int,
-        *,
-        players: int | None = None,
-        episode: str = "game",
-        reward: str = "win",
-        features: bool | str | None = None,
-        suits: str = "real",
-        opponent: OpponentSpec = "random",
-        partner: Opponent | None = None,
-        seat: int | None = None,
-        on_illegal: str = "terminate",
-        autoreset: bool = True,
-        threads: int | None = None,
-        phase_policy: PhasePolicy | None = None,
-        keeps_events: bool = False,
+        self, config: EnvConfig, *, autoreset: bool = True, keeps_events: bool = False
     ) -> None:
-        n = whole_number("num_envs", num_envs, 1)
-        self.threads = choose_threads(threads, n)
-        check_choice("on_illegal", on_illegal, ON_ILLEGAL)
-        family = family_for(rules.engine, reward, suits)
-        self.games = GameBatch(rules, n, players=players, episode=episode, family=family)
-        self.players = self.games.players
-        if seat is not None and (isinstance(seat, bool) or seat not in range(self.players)):
-            raise ValueError(f"seat must be from 0 to {self.players - 1} or None, got {seat!r}")
-        sides = self.games.sides
-        if partner is not None and len(sides) == count_sides(sides):
-            raise ValueError(
-                f"partner={partner!r} needs a game of partners (players=4, partners=True): in this "
-                f"one each of the {in_words(self.players)} players plays alone"
-            )
-        self.rules = rules
-        self.opponents = Opponents(n, opponent)
-        self.partner = None if partner is None else find_agent(partner)
-        for agent in (*self.opponents.agents, self.partner):
-            refuse_rules(agent, rules, episode)
-        self.seat = None if seat is None else int(seat)
-        self.on_illegal = on_illegal
-        self.phase_policy = phase_policy
-        self.autoreset = autoreset
-        self.reward = reward
-        self.features = features
-        self.points = reward != "win"
-        self.keeps_events = keeps_events
-        self.states = self.games.states
-        super().__init__(
-            n, family, sides, 0 if seat is None else seat, features, self.threads, keeps_events
+        self.num_envs = n = config.num_envs
+        self.threads = choose_threads(config.threads, n)
+        self.rules = config.rules
+        self.family = family = config.family
+        self.games = GameBatch(
+            config.rules, n, players=config.players, episode=config.episode, family=family
         )
-        note_rules(self.space, rules, suits)
+        self.states = self.games.states
+        self.players = self.games.players
+        self.sides = sides = self.games.sides
+        self.opponents = Opponents(n, config.opponent)
+        for agent in self.opponents.agents:
+            refuse_rules(agent, config.rules, config.episode)
+        self.partner: Any = config.partner  # an agent; None: whoever the opponent is
+        self.seat = config.seat
+        self.on_illegal = config.on_illegal
+        self.phase_policy = config.phase_policy
+        self.autoreset = autoreset
+        self.reward = config.reward
+        self.features = config.features
+        self.points = config.reward != "win"
+        self.keeps_events = keeps_events
+        self.lanes = np.arange(n)
+        self.seats = np.full(n, config.seat or 0, dtype=np.int64)
+        self.actions = np.full(n, NONE)
+        self.illegal = np.full(n, NONE)
+        self.obs = np.zeros((n, family.obs_size), dtype=np.uint8)
+        self.masks = np.zeros((n, family.actions), dtype=np.int8)
+        self.final_obs = np.zeros_like(self.obs)
+        self.final_masks = np.zeros_like(self.masks)
+        self.final_opponents = np.zeros(n, dtype=np.int64)
+        self.endings = np.zeros((n, SCORES + count_sides(sides)), dtype=np.int64)
+        history = log_size(MOST_PEGGED) if keeps_events else 0
+        self.logs = np.zeros((self.threads, family.log_size + history), dtype=np.int64)
+        self.rewards = np.zeros(n)
+        self.dones = np.zeros(n, dtype=np.bool_)
+        self._nowhere = np.zeros(n, dtype=np.bool_)
+        self.level = config.level
+        self.space = observation_space(family, self.level)
+        note_rules(self.space, config)
+        self.observations, self.final_observations = self.obs, self.final_obs
+        if self.level:
+            self.observations = np.zeros((n, *self.space.shape), dtype=np.float32)
+            self.final_observations = np.zeros_like(self.observations)
+            self._looked = np.zeros(1, dtype=family.view)
         self.chance = RngStreams(n)
         self.reminder = MaskReminder()
         self.final_opponents[:] = self.opponents.playing
@@ -120,7 +119,7 @@ class LearnerBatch(LearnerArrays):
         self._bind()
 
     def _bind(self) -> None:
-        """Take hold of what neither copies nor pickles carry."""
+        """Bind what neither copies nor pickles carry."""
         self.games.log = self.logs[0]
         scores: Array = self.states["scores"]
         self.scores = scores[:, : count_sides(self.sides)]
@@ -211,7 +210,7 @@ class LearnerBatch(LearnerArrays):
         else:
             step_python(self, actions)
         self._running = True
-        self.observe_features(self.states, self.games.record, self.autoreset)
+        self._observe_features()
 
     @property
     def begun(self) -> bool:
@@ -251,3 +250,89 @@ class LearnerBatch(LearnerArrays):
         lanes = np.array([lane])
         record: np.void = self.games.views(lanes, self.seats[lanes])[0]
         return record
+
+    def _observe_features(self) -> None:
+        """Write the observations with features, if they have any; an ended episode's are all 0."""
+        if not self.level:
+            return
+        ended = self._nowhere if self.autoreset else self.dones
+        feature_entries(self.family).observe(
+            self.states, self.games.record, show_table(), self._looked, self.seats, ended, self.obs,
+            self.level, self.observations,
+        )  # fmt: skip
+        self.final_observations[self.dones, : self.family.obs_size] = self.final_obs[self.dones]
+
+    def autoreset_lanes(self, lanes: Array) -> None:
+        """Begin another episode in each lane; given decks were for the first."""
+        self.states["given"][lanes] = self.states["given_end"][lanes]
+        self.games.reset(lanes)
+        self.draw_seats(lanes)
+        self.opponents.draw(self.chance.share_rngs, lanes)
+
+    def draw_seats(self, lanes: Array) -> None:
+        """Draw the learner's seat in each lane, if it is to be drawn."""
+        if self.seat is None:
+            lane_entries(self.family).draw_seats(self.states, self.games.record, lanes, self.seats)
+
+    def legal(self, actions: Array) -> Bools:
+        """Return which of ``actions``, int[N], any numbers, are legal in their games, bool[N]."""
+        inside = (actions >= 0) & (actions < self.family.actions)
+        legal: Bools = (
+            self.masks[self.lanes, np.where(inside, actions, 0)].astype(np.bool_) & inside
+        )
+        return legal
+
+
+class LearnerSettings:
+    """The settings of an environment of one learner or of N, which hold a `LearnerBatch`."""
+
+    batch: LearnerBatch
+
+    rules = Setting("batch.rules")
+    players = Setting("batch.players")
+    partners = Setting("batch.rules.partners")
+    episode = Setting("batch.games.episode")
+    reward = Setting("batch.reward")
+    features = Setting("batch.features")
+    suits = Setting("batch.family.suits")
+    seat = Setting("batch.seat")
+    partner = Setting("batch.partner")
+    on_illegal = Setting("batch.on_illegal")
+    phase_policy = Setting("batch.phase_policy")
+
+    @property
+    def opponent(self) -> Any:
+        """Who plays in this episode; of N games, a list of N. To set it is `set_opponent`."""
+        return self._opponents()
+
+    @opponent.setter
+    def opponent(self, given: OpponentSpec) -> None:
+        self.batch.set_opponent(given)
+
+    def _opponents(self) -> Agent | list[Agent]:
+        return [self.batch.opponents[lane] for lane in range(self.batch.num_envs)]
+
+    @property
+    def opponent_names(self) -> list[str]:
+        """The names of all opponents so far, by the number that the info calls them by."""
+        return list(self.batch.opponents.names)
+
+
+class LearnersSettings(LearnerSettings):
+    """The settings of an environment of N learners, and what else its games share."""
+
+    def set_opponent(self, opponent: OpponentSpec, lanes: Iterable[int] | None = None) -> None:
+        """Let another opponent play, at once, also in games under way; for leagues and curricula.
+
+        Args:
+            opponent: one, or several with their shares, ``[(opponent, share), ...]``.
+            lanes: in which of the games; None: in all.
+
+        Raises:
+            ValueError, TypeError: no such opponent, shares or games; nothing has changed.
+        """
+        self.batch.set_opponent(opponent, lanes)
+
+    def action_masks(self) -> Bools:
+        """Return which actions are legal in every game, bool[N, actions]."""
+        return self.batch.masks.astype(np.bool_)

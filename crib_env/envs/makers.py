@@ -3,28 +3,48 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from crib_env.engine.family import Family, family_for, of_one_deal
+from crib_env.engine.family import Family
 from crib_env.envs.aec import CribbageAEC
-from crib_env.envs.checks import check_choice
+from crib_env.envs.config import EnvConfig, seating_of, settle, takes_keywords
 from crib_env.envs.gym import CribbageEnv
-from crib_env.envs.learner import LearnerBatch
-from crib_env.envs.phase_policy import PhasePolicy
-from crib_env.envs.signatures import shows_keywords_of
 from crib_env.envs.vector import CribbageVectorEnv
 from crib_env.errors import comes_with
-from crib_env.game import Game
-from crib_env.honours import refuse_rules
-from crib_env.policy import find_agent
+from crib_env.registration import gym_id
 from crib_env.rules import Rules, find_rules
 
 if TYPE_CHECKING:
-    import torch
-
     from crib_env.envs.sb3 import CribbageVecEnv
     from crib_env.envs.torch_vector import TorchVectorEnv
+
+
+LOOP = """
+    import numpy as np
+
+    from crib_env import {names}
+
+    rng = np.random.default_rng(7)
+    env = {name}.env({example})
+    env.reset(seed=7)
+    for agent in env.agent_iter():
+        observation, reward, termination, truncation, info = env.last()
+        if termination or truncation:
+            action = None
+        else:
+            action = sample_legal(observation["action_mask"], rng)
+        env.step(action)
+"""
+FACTS = """\
+| | |
+|---|---|
+| Agents | {agents} |
+| Actions | ``Discrete({actions})`` |
+| Observation | ``{{"observation": uint8[{bits}], "action_mask": int8[{actions}]}}``, all 0 or 1 |
+| PettingZoo id | ``{package}/{hyphened}`` |
+| Gymnasium id | ``{gym}`` |
+"""
 
 
 @dataclass(frozen=True)
@@ -35,16 +55,18 @@ class PhasePolicySpec:
         name: the keyword.
         phase: the phase of a deal that the policy plays for both seats.
         default: the agent that it is by default.
+        meaning: what the environment's page says of it.
     """
 
     name: str
     phase: int
     default: str
+    meaning: str
 
 
 @dataclass(frozen=True)
 class EnvSpec:
-    """Makes the forms of one environment.
+    """Makes the forms of one environment; `EnvConfig` has their keywords.
 
     Attributes:
         name: the environment's name with its version.
@@ -52,6 +74,7 @@ class EnvSpec:
         rules: the preset that it plays by default.
         episodes: what one episode can be, with the engine's name for it; the first is the default.
         phase: the keyword for the policy that plays the rest of the deal, in a phase environment.
+        example: the keywords in the loop of its page.
     """
 
     name: str
@@ -61,112 +84,66 @@ class EnvSpec:
         default_factory=lambda: {"game": "game", "deal": "deal", "match": "match"}
     )
     phase: PhasePolicySpec | None = None
+    example: str = ""
 
-    def _resolve_kwargs(
-        self,
-        *,
-        rules: str | Rules | None = None,
-        episode: str | None = None,
-        players: int | None = None,
-        partners: bool | None = None,
-        **others: Any,
-    ) -> dict[str, Any]:
-        """Return the keywords all forms share, checked, with the caller's others among them."""
-        episode = (
-            next(iter(self.episodes)) if episode is None else of_one_deal(episode, self.episodes)
-        )
-        check_choice("episode", episode, tuple(self.episodes))
-        chosen = find_rules(self.rules if rules is None else rules, self.family.name)
-        if players is not None:
-            self.check_players(players, chosen)
-        if partners is not None:
-            if not hasattr(chosen, "partners"):
-                raise ValueError(
-                    f"{self.name} leaves no choice of partners, got partners={partners!r}: "
-                    "four_hand_v0 does"
-                )
-            changes: dict[str, Any] = {"partners": partners}
-            chosen = replace(chosen, **changes)
-        if self.phase is not None:
-            agent = find_agent(others.pop(self.phase.name, self.phase.default))
-            refuse_rules(agent, chosen, self.episodes[episode])
-            others["phase_policy"] = PhasePolicy(agent, self.phase.phase)
-        return {
-            **others, "rules": chosen, "episode": self.episodes[episode], "players": players
-        }  # fmt: skip
+    def config(self, form: str, **kwargs: Any) -> EnvConfig:
+        """Return the keywords of a form, such as ``"gym_env"``, checked."""
+        return settle(self, form, kwargs)
 
-    @shows_keywords_of(_resolve_kwargs, CribbageAEC.__init__)
-    def raw_env(
-        self, *, reward: str = "win", suits: str = "real", on_illegal: str = "raise", **kwargs: Any
-    ) -> CribbageAEC:
-        """Return the PettingZoo environment; an illegal action raises `IllegalActionError`.
+    @takes_keywords
+    def env(self, **kwargs: Any) -> CribbageAEC:
+        """Return the PettingZoo environment; an illegal action ends the episode at reward -1."""
+        return CribbageAEC(self.config("env", **kwargs))
 
-        Args:
-            reward: ``"win"`` or ``"points"``, and in the two-hand games ``"expected"`` or
-                ``"expected_at_show"``.
-            suits: ``"real"``, or in the two-hand games ``"canonical"``; see `CribbageEnv`. Pictures
-                then show canonical cards, and events real ones.
-            on_illegal: ``"raise"``, ``"terminate"`` or ``"random"``; see `CribbageAEC`.
-            **kwargs: ``rules`` (the name of a preset, or `Rules`), ``players`` (seats in a game;
-                None for the fewest), ``partners`` (of four-handed cribbage: False for each seat a
-                side of its own), ``episode`` (what one episode is), what `CribbageAEC` takes, and
-                ``pegging_policy`` or ``discard_policy`` (the phase environments).
-        """
-        settled = self._resolve_kwargs(**kwargs)
-        chosen = settled.pop("rules")
-        game = Game(
-            chosen, episode=settled.pop("episode"), players=settled.pop("players"),
-            family=family_for(chosen.engine, reward, suits),
-        )  # fmt: skip
-        return CribbageAEC(game, self.name, reward=reward, on_illegal=on_illegal, **settled)
+    @takes_keywords
+    def raw_env(self, **kwargs: Any) -> CribbageAEC:
+        """Return the PettingZoo environment; an illegal action raises `IllegalActionError`."""
+        return CribbageAEC(self.config("raw_env", **kwargs))
 
-    @shows_keywords_of(raw_env)
-    def env(self, *, on_illegal: str = "terminate", **kwargs: Any) -> CribbageAEC:
-        """Return the PettingZoo environment; an illegal action ends the episode at reward -1.
-
-        The keywords are those of ``raw_env``.
-        """
-        return self.raw_env(on_illegal=on_illegal, **kwargs)
-
-    @shows_keywords_of(_resolve_kwargs, CribbageEnv.__init__)
+    @takes_keywords
     def gym_env(self, **kwargs: Any) -> CribbageEnv:
-        """Return the Gymnasium environment; see `CribbageEnv` for the keywords."""
-        return CribbageEnv(self.name, **self._resolve_kwargs(**kwargs))
+        """Return the Gymnasium environment: one game of a learner."""
+        return CribbageEnv(self.config("gym_env", **kwargs))
 
-    @shows_keywords_of(_resolve_kwargs, CribbageVectorEnv.__init__)
+    @takes_keywords
     def vector_env(self, num_envs: int = 1, **kwargs: Any) -> CribbageVectorEnv:
-        """Return ``num_envs`` games as a Gymnasium vector environment.
+        """Return ``num_envs`` games as a Gymnasium vector environment."""
+        return CribbageVectorEnv(self.config("vector_env", num_envs=num_envs, **kwargs))
 
-        See `CribbageVectorEnv` for the keywords.
-        """
-        return CribbageVectorEnv(num_envs=num_envs, **self._resolve_kwargs(**kwargs))
-
-    @shows_keywords_of(_resolve_kwargs, LearnerBatch.__init__)
-    def torch_env(
-        self, num_envs: int = 1, *, device: str | torch.device = "cpu", **kwargs: Any
-    ) -> TorchVectorEnv:
-        """Return ``num_envs`` games as a vector environment of PyTorch tensors.
-
-        See `TorchVectorEnv` for the keywords.
-        """
+    @takes_keywords
+    def torch_env(self, num_envs: int = 1, **kwargs: Any) -> TorchVectorEnv:
+        """Return ``num_envs`` games as a vector environment of PyTorch tensors."""
         with comes_with("train"):
             from crib_env.envs.torch_vector import TorchVectorEnv
 
-        return TorchVectorEnv(num_envs=num_envs, device=device, **self._resolve_kwargs(**kwargs))
+        return TorchVectorEnv(self.config("torch_env", num_envs=num_envs, **kwargs))
 
-    @shows_keywords_of(_resolve_kwargs, LearnerBatch.__init__)
-    def sb3_env(
-        self, num_envs: int = 1, *, mask_in_observation: bool | str = False, **kwargs: Any
-    ) -> CribbageVecEnv:
-        """Return ``num_envs`` games as a Stable-Baselines3 ``VecEnv``.
-
-        See `CribbageVecEnv` for the keywords.
-        """
+    @takes_keywords
+    def sb3_env(self, num_envs: int = 1, **kwargs: Any) -> CribbageVecEnv:
+        """Return ``num_envs`` games as a Stable-Baselines3 ``VecEnv``."""
         with comes_with("train"):
             from crib_env.envs.sb3 import CribbageVecEnv
 
-        settled = self._resolve_kwargs(**kwargs)
-        return CribbageVecEnv(num_envs=num_envs, mask_in_observation=mask_in_observation, **settled)
+        return CribbageVecEnv(self.config("sb3_env", num_envs=num_envs, **kwargs))
+
+    def document(self, page: str | None) -> Any:
+        """Return the page of the environment, with what all pages have: a loop, and the facts."""
+        if page is None:  # python -OO
+            return None
+        names = ", ".join(sorted([self.name, "sample_legal"]))
+        loop = LOOP.format(names=names, name=self.name, example=self.example)
+        players = list(seating_of(self))
+        agents = f"``player_0`` to ``player_{max(players) - 1}``"
+        if len(players) > 1:
+            agents = f"{agents}; {' or '.join(map(str, players))} play"
+        gym, family = gym_id(self.name), self.family
+        facts = FACTS.format(
+            agents=agents, actions=family.actions, bits=family.obs_size, gym=gym,
+            package=gym.partition("/")[0], hyphened=self.name.replace("_v", "-v"),
+        )  # fmt: skip
+        usage, keywords = page.split("## Keywords")
+        usage = usage.replace("## Usage\n", f"## Usage\n{loop}")
+        return f"{usage}{facts}\n## Keywords{keywords}"
 
     def check_players(self, players: object, rules: str | Rules | None = None) -> None:
         """Raise a ValueError unless a game by ``rules`` can have ``players`` seats."""

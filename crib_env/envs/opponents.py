@@ -1,14 +1,22 @@
-"""The opponents of a batch's learners: one agent, or one drawn for each episode."""
+"""Who plays besides the learners: opponents, a phase's policy, and the generators of them all."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from crib_env.arrays import Array
+from crib_env.engine.rng import WORDS, seed_states
 from crib_env.engine.sampling import draw_shares
-from crib_env.policy import Agent, Opponent, find_agent
+from crib_env.engine.single import ILLEGAL
+from crib_env.errors import IllegalActionError
+from crib_env.game import Game
+from crib_env.policy import Agent, Opponent, ask_agent, find_agent
+
+SeedSequence = np.random.SeedSequence
 
 OpponentSpec = Opponent | Sequence[tuple[Opponent, float]]
 
@@ -91,3 +99,98 @@ def parse_opponents(given: OpponentSpec) -> list[tuple[Agent, float]]:
             raise ValueError(f"the share of {agent!r} must be a number above 0, got {share!r}")
         pairs.append((find_agent(agent), float(share)))
     return pairs
+
+
+@dataclass(frozen=True)
+class PhasePolicy:
+    """Makes every decision of one phase of a deal, for all seats, from their views.
+
+    Attributes:
+        agent: who decides.
+        phase: the phase it decides in, such as ``DISCARD`` or ``PEGGING`` of
+            `crib_env.engine.hands.records`.
+    """
+
+    agent: Agent
+    phase: int
+
+    def play(self, game: Game, rng: np.random.Generator) -> npt.NDArray[np.int64]:
+        """Make all its decisions that come now; return what they gain each seat.
+
+        Returns int64[players], as `Game.leads`.
+        """
+        total = np.zeros_like(game.leads)
+        while not game.over and game.states["phase"][0] == self.phase:
+            view = game.view(game.seat)
+            action = int(ask_agent(self.agent, np.array([view]), rng)[0])
+            code = game.advance(action)
+            if code == ILLEGAL:
+                why = game.family.why_illegal(view, action)
+                raise IllegalActionError(f"the phase policy {self.agent.name!r} failed: {why}")
+            total += game.leads
+        return total
+
+
+def check_phase(policy: PhasePolicy | None, s: np.void) -> None:
+    """Raise a ValueError if ``policy`` itself would play on from the state ``s``."""
+    if policy is not None and not s["over"] and s["phase"] == policy.phase:
+        raise ValueError("this environment plays that phase of the deal itself: a position must "
+                         "leave the choice to the seats")  # fmt: skip
+
+
+class RngStreams:
+    """The generators of n lanes besides those of the deals, one for each purpose.
+
+    They are seeded by words, not by seed sequences: an agent that knew the sequence could compute
+    the deals.
+
+    Attributes:
+        rngs: int64[N, 4], of the opponent where it is compiled. phase_rngs: of the phase policy.
+        share_rngs: of who the opponent is, where there are several. illegal_rngs: of the legal
+            actions drawn in place of illegal ones.
+        opponent, partner, phase_policy: the generators of those asked in Python, of all lanes.
+    """
+
+    def __init__(self, n: int) -> None:
+        self.rngs = np.zeros((n, WORDS), dtype=np.int64)
+        self.phase_rngs = np.zeros((n, WORDS), dtype=np.int64)
+        self.share_rngs = np.zeros((n, WORDS), dtype=np.int64)
+        self.illegal_rngs = np.zeros((n, WORDS), dtype=np.int64)
+        self.seed(None)
+
+    def seed(self, seed: int | None) -> SeedSequence:
+        """Start every generator from ``seed``; return the seed sequence of the deals."""
+        deals, python = self._seed_lanes(seed, slice(None))
+        self._seed_python(python)
+        return deals
+
+    def seed_each(self, seeds: Sequence[int | None], states: npt.NDArray[np.void]) -> None:
+        """Start the generators of each lane, its deals' too, from its own seed, if it has one.
+
+        Those of agents asked in Python start from the first lane's.
+        """
+        for lane, seed in enumerate(seeds):
+            if seed is not None:
+                here = slice(lane, lane + 1)
+                deals, python = self._seed_lanes(int(seed), here)
+                seed_states(states[here], deals)
+                if lane == 0:
+                    self._seed_python(python)
+
+    def _seed_lanes(self, seed: int | None, lanes: slice) -> tuple[SeedSequence, SeedSequence]:
+        """Start the generators of lanes; return the sequences of the deals and of agents asked."""
+        deals, players, python = SeedSequence(seed).spawn(3)
+        phase, share, illegal = players.spawn(3)
+        streams = (
+            (self.rngs, players), (self.phase_rngs, phase), (self.share_rngs, share),
+            (self.illegal_rngs, illegal),
+        )  # fmt: skip
+        for rngs, seed_seq in streams:
+            words = seed_seq.generate_state(rngs[lanes].size)
+            rngs[lanes] = words.reshape(-1, WORDS).astype(np.int64)
+        return deals, python
+
+    def _seed_python(self, seed_seq: SeedSequence) -> None:
+        self.opponent, self.partner, self.phase_policy = (
+            np.random.default_rng(one.generate_state(4)) for one in (seed_seq, *seed_seq.spawn(2))
+        )

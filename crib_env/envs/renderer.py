@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -9,41 +11,46 @@ import numpy.typing as npt
 from gymnasium import logger
 from gymnasium.error import DependencyNotInstalled
 
-from crib_env.envs.checks import INSTALL
+from crib_env.envs.config import EVERYONE, EnvConfig
 from crib_env.errors import EpisodeOverError
 from crib_env.game import Game
 from crib_env.render.raster import pixels
 from crib_env.render.svg.document import framed
 from crib_env.render.window import Window
 
-MODES = ("ansi", "svg", "rgb_array", "human")
 FPS = 2
-EVERYONE = "all"
+# What the extra `render` brings, by the mode that needs it.
+NEEDED = {"rgb_array": ("PIL", "resvg_py"), "human": ("PIL", "resvg_py", "pygame")}
+INSTALL = 'pip install "crib-env[render]"'
 
 Shown = str | npt.NDArray[np.uint8] | None
-Viewer = int | str | None
+
+
+def check_libraries(mode: str | None) -> None:
+    """Warn where a render mode's libraries are missing; for a window raise.
+
+    Stable-Baselines3's ``make_vec_env`` asks every environment for ``"rgb_array"``, so that mode
+    fails no earlier than at `render`.
+    """
+    missing = [one for one in NEEDED.get(mode or "", ()) if find_spec(one) is None]
+    if missing:
+        message = f"render_mode={mode!r} needs {', '.join(missing)}, not installed: {INSTALL}"
+        if mode == "human":
+            raise DependencyNotInstalled(message)
+        warnings.warn(message, stacklevel=5)
 
 
 class Renderer:
     """Shows an environment's game.
 
-    Args:
+    Attributes:
         name: the environment's.
-        players: its seats.
         viewer: whose knowledge is shown: a seat, ``"all"``, or None for the seat that acts.
-
-    Raises:
-        ValueError: no such viewer.
     """
 
-    def __init__(self, name: str, players: int, viewer: Viewer = None) -> None:
-        if viewer is not None and viewer != EVERYONE and (
-            isinstance(viewer, bool) or viewer not in range(players)
-        ):  # fmt: skip
-            raise ValueError(
-                f"viewer must be a seat from 0 to {players - 1}, 'all' or None, got {viewer!r}"
-            )
-        self.name, self.viewer = name, viewer
+    def __init__(self, config: EnvConfig) -> None:
+        check_libraries(config.render_mode)
+        self.name, self.viewer = config.spec.name, config.viewer
         self.window = Window()
 
     def render(self, mode: str | None, game: Game, seat: int) -> Shown:

@@ -12,13 +12,11 @@ from stable_baselines3.common.vec_env.base_vec_env import VecEnv
 from crib_env.arrays import Array
 from crib_env.engine.record import NONE
 from crib_env.engine.rewards import ILLEGAL
+from crib_env.envs.config import EnvConfig
 from crib_env.envs.endings import ending_of
-from crib_env.envs.learner import LearnerBatch
-from crib_env.envs.masked import Masking, Observation
-from crib_env.envs.settings import LearnersSettings
-from crib_env.envs.signatures import shows_keywords_of
+from crib_env.envs.learner import LearnerBatch, LearnersSettings
+from crib_env.envs.spaces import Masking, Observation
 from crib_env.options import check_seed, read_options
-from crib_env.rules import Rules
 
 
 class CribbageVecEnv(LearnersSettings, VecEnv):
@@ -30,33 +28,21 @@ class CribbageVecEnv(LearnersSettings, VecEnv):
     name), ``illegal_action``. With ``on_illegal="random"`` the info of every step in which a legal
     action was played instead has ``illegal_action``.
 
-    Args:
-        rules: the rules to play.
-        num_envs: N.
-        mask_in_observation: as of `CribbageEnv`, for algorithms and policies of one's own (SB3's
-            name for theirs is ``"MultiInputPolicy"``). MaskablePPO needs it not: it asks for
-            `action_masks`.
-        **kwargs: as of `CribbageEnv`; and ``threads``, by default by the number of games.
+    Its keywords are described at `EnvConfig`; `crib_env.six_card_v0.sb3_env` lists them.
+    ``mask_in_observation`` is for algorithms and policies of one's own (SB3's name for theirs is
+    ``"MultiInputPolicy"``): MaskablePPO calls `action_masks` and needs no mask there.
     """
 
     render_mode = None
 
-    @shows_keywords_of(LearnerBatch.__init__)
-    def __init__(
-        self,
-        rules: Rules,
-        num_envs: int,
-        *,
-        mask_in_observation: bool | str = False,
-        **kwargs: Any,
-    ) -> None:
-        self.batch = LearnerBatch(rules, num_envs, **kwargs)
-        family = self.batch.family
-        self._masking = Masking(mask_in_observation, self.batch.space, family.actions)
-        super().__init__(num_envs, self._masking.space, spaces.Discrete(family.actions))
+    def __init__(self, config: EnvConfig) -> None:
+        self.batch = LearnerBatch(config)
+        num_envs, actions = config.num_envs, config.family.actions
+        self._masking = Masking(config, self.batch.space)
+        super().__init__(num_envs, self._masking.space, spaces.Discrete(actions))
         self._returns = np.zeros(num_envs)
         self._lengths = np.zeros(num_envs, dtype=np.int64)
-        self._masks = np.zeros((num_envs, family.actions), dtype=np.bool_)
+        self._masks = np.zeros((num_envs, actions), dtype=np.bool_)
 
     def reset(self) -> Observation:
         """Begin an episode in every game; return observations, [N, size] of the space's dtype."""
@@ -89,7 +75,7 @@ class CribbageVecEnv(LearnersSettings, VecEnv):
         for lane in (batch.illegal != NONE).nonzero()[0].tolist():
             infos[lane]["illegal_action"] = batch.illegal[lane]
         for lane in batch.dones.nonzero()[0].tolist():
-            infos[lane] = ending_of(batch, self.rules, lane) | {
+            infos[lane] = ending_of(batch, lane) | {
                 "terminal_observation": self._masking.joined(
                     batch.final_observations[lane].copy(), batch.final_masks[lane].copy()
                 ),

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
+from crib_env.envs.config import EnvConfig
 from crib_env.envs.vector import CribbageVectorEnv
-from crib_env.rules import Rules
 
 
 class TorchVectorEnv(CribbageVectorEnv):
@@ -24,44 +24,19 @@ class TorchVectorEnv(CribbageVectorEnv):
     Finished episodes reset in the same step. The last observation of a finished episode is not
     returned: episodes end but are never cut short, so nothing bootstraps from it.
 
-    Args:
-        rules: the rules to play.
-        num_envs: N.
-        device: where the tensors lie. Only ``"cpu"``: the batch is played there.
-        **kwargs: as of `CribbageEnv`; and ``threads``, by default by the number of games.
+    Its keywords are described at `EnvConfig`; `crib_env.six_card_v0.torch_env` lists them.
 
     Attributes:
         observations: [N, size], uint8, with features float32.
         masks: bool[N, actions], the legal actions.
         rewards: float32[N], of the last step.
         dones: bool[N], the last step ended an episode.
-
-    Raises:
-        ValueError: another device.
-        TypeError: ``autoreset_mode``, ``copy`` or ``mask_in_observation`` is given.
     """
 
-    def __init__(
-        self,
-        rules: Rules,
-        *,
-        num_envs: int = 1,
-        device: str | torch.device = "cpu",
-        **kwargs: Any,
-    ) -> None:
-        if str(device).partition(":")[0] != "cpu":
-            raise ValueError(
-                f"device={str(device)!r}: these games are played on the CPU, and so are their "
-                "tensors; move them with tensor.to(device)"
-            )
-        for name in ("autoreset_mode", "copy", "mask_in_observation"):
-            if name in kwargs:
-                raise TypeError(
-                    f"TorchVectorEnv takes no {name}: finished episodes reset in the same step, "
-                    "tensors share the batch's memory, and masks are in info['action_mask']"
-                )
-        self.device = torch.device(device)
-        super().__init__(rules, num_envs=num_envs, copy=False, **kwargs)
+    def __init__(self, config: EnvConfig) -> None:
+        config.copy = False
+        self.device = torch.device(config.device)
+        super().__init__(config)
         self._wrap()
 
     def __setstate__(self, state: dict[str, Any]) -> None:

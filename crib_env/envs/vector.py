@@ -12,15 +12,11 @@ from gymnasium.vector.utils import batch_space
 
 from crib_env.arrays import Array
 from crib_env.engine.record import NONE
+from crib_env.envs.config import EnvConfig
 from crib_env.envs.endings import UNDECIDED, endings
-from crib_env.envs.learner import LearnerBatch
-from crib_env.envs.masked import Masking, Observation
-from crib_env.envs.settings import LearnersSettings
-from crib_env.envs.signatures import shows_keywords_of
+from crib_env.envs.learner import LearnerBatch, LearnersSettings
+from crib_env.envs.spaces import Masking, Observation
 from crib_env.options import check_seed, read_options
-from crib_env.rules import Rules
-
-MODES = (AutoresetMode.SAME_STEP, AutoresetMode.NEXT_STEP)
 
 
 class CribbageVectorEnv(LearnersSettings, VectorEnv[Observation, Array, Array]):
@@ -38,42 +34,22 @@ class CribbageVectorEnv(LearnersSettings, VectorEnv[Observation, Array, Array]):
     default those are of the new episode where one has ended, and the ended one's are in
     ``info["final_info"]``.
 
-    Args:
-        rules: the rules to play.
-        num_envs: N.
-        copy: return new arrays from every step, as Gymnasium's own vector environments do. With
-            False the arrays are the batch's own and the next step overwrites them.
-        autoreset_mode: ``AutoresetMode.SAME_STEP`` or ``AutoresetMode.NEXT_STEP``.
-        mask_in_observation: as of `CribbageEnv`.
-        **kwargs: as of `CribbageEnv`; and ``threads``, by default by the number of games.
+    Its keywords are described at `EnvConfig`; `crib_env.six_card_v0.vector_env` lists them. With
+    ``copy=False`` the arrays are the batch's own and the next step overwrites them.
     """
 
     metadata: dict[str, Any] = {"autoreset_mode": AutoresetMode.SAME_STEP, "render_modes": []}  # noqa: RUF012
 
-    @shows_keywords_of(LearnerBatch.__init__)
-    def __init__(
-        self,
-        rules: Rules,
-        *,
-        num_envs: int = 1,
-        copy: bool = True,
-        autoreset_mode: AutoresetMode = AutoresetMode.SAME_STEP,
-        mask_in_observation: bool | str = False,
-        **kwargs: Any,
-    ) -> None:
-        if autoreset_mode not in MODES:
-            known = ", ".join(str(mode) for mode in MODES)
-            raise ValueError(f"autoreset_mode must be one of {known}, got {autoreset_mode!r}")
-        self._same_step = autoreset_mode == AutoresetMode.SAME_STEP
-        self.autoreset_mode = autoreset_mode
-        self.metadata = {**self.metadata, "autoreset_mode": autoreset_mode}
-        self.batch = LearnerBatch(rules, num_envs, autoreset=self._same_step, **kwargs)
-        self.copy = copy
-        self.num_envs = num_envs
-        family = self.batch.family
-        self._masking = Masking(mask_in_observation, self.batch.space, family.actions)
+    def __init__(self, config: EnvConfig) -> None:
+        self._same_step = config.autoreset_mode == AutoresetMode.SAME_STEP
+        self.autoreset_mode = config.autoreset_mode
+        self.metadata = {**self.metadata, "autoreset_mode": config.autoreset_mode}
+        self.batch = LearnerBatch(config, autoreset=self._same_step)
+        self.copy = config.copy
+        self.num_envs = num_envs = config.num_envs
+        self._masking = Masking(config, self.batch.space)
         self.single_observation_space = self._masking.space
-        self.single_action_space = spaces.Discrete(family.actions)
+        self.single_action_space = spaces.Discrete(config.family.actions)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._no_truncations = np.zeros(num_envs, dtype=np.bool_)
@@ -167,7 +143,7 @@ class CribbageVectorEnv(LearnersSettings, VectorEnv[Observation, Array, Array]):
     def _endings(self) -> dict[str, Any]:
         """Return the info of the episodes that have ended."""
         batch, ended = self.batch, self.batch.dones.copy()
-        ending, illegal = endings(batch, self.rules)
+        ending, illegal = endings(batch)
         batch.illegal[ended] = NONE  # in the episodes that follow nobody has acted
         flags = {f"_{name}": ended for name in ending}
         batch.reminder.note(int(np.count_nonzero(ended)), illegal)

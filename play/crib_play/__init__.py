@@ -3,7 +3,7 @@
 `crib_env.render` draws what is shown, and `crib_agents` decides; nothing here trains.
 """
 
-from crib_env.parts import add_parts
+from crib_env.registration import add_parts
 
 add_parts(
     "table",

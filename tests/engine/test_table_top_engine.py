@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
+from crib_env import table_top_v0
 from crib_env.batch import GameBatch
 from crib_env.cards import parse_card, parse_cards
 from crib_env.engine.lanes import lane_entries
@@ -744,6 +745,10 @@ class CribFirst(CompiledAgent):
     acts: ClassVar[dict[str, Act]] = {"table_top": crib_or_lowest}
 
 
+def learners(**keywords: Any) -> LearnerBatch:
+    return LearnerBatch(table_top_v0.maker.config("vector_env", **keywords))
+
+
 def test_games_tally_points_by_side() -> None:
     games = GameBatch(Rules.preset("table_top"), 16, players=4, episode="round", seed=1)
     games.reset()
@@ -777,8 +782,8 @@ def test_learners_play_against_opponents_and_with_a_partner(
 ) -> None:
     """Play lanes as learners do and the same games seat by seat, and compare."""
     n, opponent, nobody = 6, Lowest(), np.random.default_rng()
-    batch = LearnerBatch(
-        Rules.preset(rules), n, players=players, episode="round", opponent=opponent,
+    batch = learners(
+        num_envs=n, rules=rules, players=players, episode="round", opponent=opponent,
         partner=partner, seat=0, reward="points" if points else "win",
     )  # fmt: skip
     seats = batch.seats
@@ -827,7 +832,7 @@ def test_learners_play_against_opponents_and_with_a_partner(
 
 
 def test_a_learners_illegal_action_ends_its_episode() -> None:
-    batch = LearnerBatch(Rules.preset("table_top"), 2, opponent=Lowest(), seat=0)
+    batch = learners(num_envs=2, opponent=Lowest(), seat=0)
     batch.reset([ResetOptions(dealer=1)] * 2)
     batch.step(np.array([0, 6]))
     assert (batch.rewards.tolist(), batch.dones.tolist()) == ([-1.0, 0.0], [True, False])
@@ -836,7 +841,7 @@ def test_a_learners_illegal_action_ends_its_episode() -> None:
 
 @pytest.mark.parametrize("players", [2, 4])
 def test_every_seat_is_drawn_for_a_learner(players: int) -> None:
-    batch = LearnerBatch(Rules.preset("table_top"), 200, players=players, opponent=Lowest())
+    batch = learners(num_envs=200, players=players, opponent=Lowest())
     batch.reset()
     assert set(batch.seats.tolist()) == set(range(players))
 

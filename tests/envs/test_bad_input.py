@@ -268,6 +268,13 @@ def test_a_number_of_threads_below_one(given: int) -> None:
     names(error, given)
 
 
+@pytest.mark.parametrize("given", ["no", 2, None])
+def test_copying_is_true_or_false(given: Any) -> None:
+    with pytest.raises(ValueError, match="copy must be one of True, False") as error:
+        six_card_v0.vector_env(2, opponent=lowest, copy=given)
+    names(error, repr(given))
+
+
 def test_an_environment_that_does_not_exist() -> None:
     with pytest.raises(ValueError, match="seven_card_v0") as error:
         observation_layout("seven_card_v0")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from inspect import Parameter, signature
 
 import gymnasium
@@ -37,6 +38,39 @@ def test_the_keywords_of_a_form_are_shown(form: str, names: str) -> None:
     shown = set(signature(getattr(env_module("six_card_v0"), form)).parameters)
     assert set(names.split()) <= shown
     assert not shown & {"self", "phase_policy", "keeps_events", "autoreset"}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_help_describes_every_keyword_of_a_form(form: str) -> None:
+    make = getattr(env_module("six_card_v0"), form)
+    _, described = str(make.__doc__).split("Args:\n")
+    found = re.findall(r"^ {12}(\w+): \S", described, re.MULTILINE)
+    assert sorted(found) == sorted(set(signature(make).parameters))
+
+
+@pytest.mark.parametrize(
+    ("name", "form", "given", "says"),
+    [
+        ("six_card_v0", "gym_env", "oponent", "no keyword 'oponent'; did you mean 'opponent'?"),
+        ("six_card_v0", "env", "on_ilegal", "no keyword 'on_ilegal'; did you mean 'on_illegal'?"),
+        ("six_card_v0", "raw_env", "opponent", "takes no opponent: gym_env, .*sb3_env take it"),
+        ("six_card_v0", "vector_env", "render_mode", "no render_mode: env, raw_env, gym_env take"),
+        ("six_card_v0", "gym_env", "pegging_policy", "no keyword 'pegging_policy'"),
+        ("discard_v0", "env", "peging_policy", "did you mean 'pegging_policy'?"),
+        ("six_card_v0", "torch_env", "copy", "tensors share the batch's memory"),
+        ("six_card_v0", "gym_env", "keeps_events", "no keyword 'keeps_events'"),
+    ],
+)
+def test_a_keyword_that_a_form_does_not_take_is_refused_by_name(
+    name: str, form: str, given: str, says: str
+) -> None:
+    with pytest.raises(TypeError, match=rf"^{name}\.{form} .*{says}"):
+        getattr(env_module(name), form)(**{given: None})
+
+
+def test_gymnasium_refuses_an_unknown_keyword_with_the_nearest() -> None:
+    with pytest.raises(TypeError, match="did you mean 'opponent'"):
+        gymnasium.make("crib_env/SixCard-v0", oponent="greedy")
 
 
 @pytest.mark.parametrize("kind", [Rules, TwoHandRules, TableTopRules])

@@ -23,7 +23,7 @@ from crib_play.terminal import play, watch
 from crib_play.terminal.play import Player
 from crib_play.terminal.screen import Screen
 
-from crib_env import format_cards, parts
+from crib_env import format_cards, registration
 
 
 @pytest.fixture(autouse=True)
@@ -130,7 +130,7 @@ def test_three_hands_have_hints_and_a_coach(
 def test_where_choices_are_not_judged_a_sentence_says_so(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.delitem(parts._parts, ("analysis", "many_hand"))
+    monkeypatch.delitem(registration._parts, ("analysis", "many_hand"))
     session = sit_down(table_game("three"), 0, "greedy", seed=3)
     session.go_on()
     words = ["hint", "best", "coach", format_cards(session.game.legal_actions[:1])]

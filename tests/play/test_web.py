@@ -24,7 +24,7 @@ from crib_play.web.store import Store
 from crib_play.web.tables import Table, Tables
 from starlette.testclient import TestClient
 
-from crib_env import parts
+from crib_env import registration
 from hidden import redraw
 from served import choice
 
@@ -156,7 +156,7 @@ def test_nothing_else_of_the_table_is_sent(site: Site) -> None:
 def test_where_choices_are_not_judged_the_coach_is_silent_and_says_why(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delitem(parts._parts, ("analysis", "many_hand"))
+    monkeypatch.delitem(registration._parts, ("analysis", "many_hand"))
     browser = site.browser()
     shown = sit_down(browser, "three")
     why = "the game three_hand or four_hand has no analysis of choices"

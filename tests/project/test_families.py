@@ -24,7 +24,7 @@ from crib_training.learn.deep_monte_carlo.algorithm import find_self_play
 from crib_training.learn.deep_monte_carlo.settings import Settings
 
 import crib_env
-from crib_env import parts
+from crib_env import registration
 from crib_env.engine.family import find_family
 from crib_env.game import Game
 from crib_env.policy import find_agent
@@ -114,8 +114,8 @@ def test_three_sides_sit_at_a_table_and_have_a_replay(
         counted=lambda done: [], spoken=lambda view, actions: "lays", read=lambda text, view: (0,),
         ask=lambda view: "card", how="Type a card.",
     )  # fmt: skip
-    monkeypatch.setattr(parts, "_parts", dict(parts._parts))
-    parts.add_parts("table", toy=table)
+    monkeypatch.setattr(registration, "_parts", dict(registration._parts))
+    registration.add_parts("table", toy=table)
     game = Game("toy", players=3, seed=2)
     session = Session(game, (HighCard(), HighCard(), HighCard()), chance=1)
     while not session.over:
@@ -136,25 +136,25 @@ def test_three_sides_sit_at_a_table_and_have_a_replay(
 
 
 def test_who_has_a_part_registers_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parts, "_parts", dict(parts._parts))
-    parts.add_parts("expert", toy="toy.agents:HighCard")
-    assert parts.families_with("expert") == ["two_hand", "table_top", "many_hand", "toy"]
+    monkeypatch.setattr(registration, "_parts", dict(registration._parts))
+    registration.add_parts("expert", toy="toy.agents:HighCard")
+    assert registration.families_with("expert") == ["two_hand", "table_top", "many_hand", "toy"]
     view = views()
     assert find_agent("expert").act(view, RNG)[0] == max(view[0]["hand"])
 
 
-@pytest.mark.parametrize("kind", parts.LACKING)
+@pytest.mark.parametrize("kind", registration.LACKING)
 def test_our_families_have_every_part(kind: str) -> None:
     ours = {rules.family for rules in PRESETS.values()} - {"toy"}
-    assert set(parts.families_with(kind)) == ours
+    assert set(registration.families_with(kind)) == ours
     for family in ours:
         assert find_family(family).name == family
-        assert parts.find_part(kind, family) is not None
+        assert registration.find_part(kind, family) is not None
 
 
 def test_a_part_of_no_kind_is_refused() -> None:
     with pytest.raises(ValueError, match=r"a part is one of .*table.*, got 'tables'"):
-        parts.add_parts("tables", toy=None)
+        registration.add_parts("tables", toy=None)
 
 
 def test_a_rule_named_as_something_of_the_state_is_refused() -> None:

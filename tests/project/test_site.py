@@ -10,9 +10,10 @@ import pytest
 
 from checkout import ROOT
 from crib_env import ENVIRONMENTS, agent_names, find_agent
+from crib_env.envs.config import arguments
 from crib_env.registration import env_module
 from crib_env.rules import PRESETS
-from docs.environment_pages import CLAUSES, arguments, page
+from docs.environment_pages import CLAUSES, page
 
 API = (ROOT / "docs" / "api.md").read_text()
 LISTED = re.findall(r"^   (\w+(?:\.\w+)+)$", API, re.MULTILINE)

@@ -26,7 +26,7 @@ from crib_training.learn.deep_monte_carlo.settings import Settings, command
 from crib_training.learn.deep_monte_carlo.training import Training
 from crib_training.learn.deep_monte_carlo.two_hand import TwoHandSelfPlay
 
-from crib_env import parts
+from crib_env import registration
 from crib_env.batch import GameBatch
 from crib_env.rules import PRESETS
 from played_here import tensors_of
@@ -176,7 +176,7 @@ def test_a_folder_that_cannot_be_written_is_found_out_before_the_work_starts(
 
 
 def test_a_game_nothing_learns_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parts, "_parts", {})
+    monkeypatch.setattr(registration, "_parts", {})
     with pytest.raises(
         ValueError, match="the game hoyle or five_card has no self-play for deep Monte Carlo"
     ):

@@ -13,8 +13,7 @@ from crib_training.evaluation.duplicate import estimate
 from crib_training.evaluation.referee import ILLEGAL, Referee
 from crib_training.evaluation.rotation import play_sets
 
-from crib_env.answers import FunctionAgent
-from crib_env.policy import find_agent
+from crib_env.policy import FunctionAgent, find_agent
 from crib_env.rules import PRESETS
 
 THREE = PRESETS["three_hand"]

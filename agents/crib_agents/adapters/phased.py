@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from crib_agents.checks import refuse_other_views
-from crib_env.answers import one_or_many
 from crib_env.arrays import Doubles
 from crib_env.engine.family import find_family
 from crib_env.engine.hands.encode import ACTIONS
@@ -18,6 +17,7 @@ from crib_env.policy import (
     action_probabilities,
     check_actions,
     find_agent,
+    one_or_many,
 )
 from crib_env.rules import Rules
 

@@ -14,12 +14,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from crib_agents.checks import presets_of, refuse_other_views
-from crib_env.answers import one_or_many
 from crib_env.cards import format_card, parse_card, pip
 from crib_env.engine.family import find_family
 from crib_env.engine.hands.records import DISCARD
 from crib_env.engine.record import NONE
-from crib_env.policy import Actions, Views
+from crib_env.policy import Actions, Views, one_or_many
 
 MOST_CHOSEN = 10_000  # pairs stored until the environment needs their second card
 

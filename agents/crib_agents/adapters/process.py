@@ -27,9 +27,8 @@ from typing import NoReturn
 
 import numpy as np
 
-from crib_env.answers import one_or_many
 from crib_env.honours import refuse_rules
-from crib_env.policy import Actions, Agent, Views, find_agent
+from crib_env.policy import Actions, Agent, Views, find_agent, one_or_many
 from crib_env.rules import Rules
 
 AT_ONCE = 64

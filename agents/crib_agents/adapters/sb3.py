@@ -16,7 +16,7 @@ import numpy.typing as npt
 from crib_agents.adapters.scored import ScoredAgent
 from crib_agents.checks import one_line, read_rules
 from crib_env.arrays import Array
-from crib_env.envs.arrays import RULES
+from crib_env.envs.spaces import RULES
 from crib_env.errors import comes_with
 
 # The algorithm that reads a file, by the module of its policy's class.

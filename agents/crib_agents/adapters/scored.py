@@ -9,14 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from crib_agents.checks import one_line
-from crib_env.answers import one_or_many
 from crib_env.arrays import Array, Doubles
 from crib_env.encoding import canonical_views, encode, family_of
 from crib_env.engine.family import SUITS, Family, find_family
 from crib_env.honours import refuse_undeclared
-from crib_env.policy import Actions, Views
+from crib_env.policy import Actions, Views, check_rng, one_or_many
 from crib_env.rules import Rules
-from crib_env.sampling import check_rng
 
 LEAST = float(np.finfo(np.float64).min)  # of a legal action: above what is not legal
 Score = Callable[[Array, npt.NDArray[np.int8]], Any]

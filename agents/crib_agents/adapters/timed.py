@@ -6,9 +6,8 @@ import time
 
 import numpy as np
 
-from crib_env.answers import one_or_many
 from crib_env.honours import refuse_rules
-from crib_env.policy import Actions, Agent, Views
+from crib_env.policy import Actions, Agent, Views, one_or_many
 from crib_env.rules import Rules
 
 

@@ -19,8 +19,8 @@ from crib_env.cards import format_card, format_cards
 from crib_env.encoding import family_of
 from crib_env.engine.hands.records import DISCARD
 from crib_env.engine.table_top import format_cell
-from crib_env.parts import find_part
 from crib_env.policy import Views
+from crib_env.registration import find_part
 from crib_env.rules import LARGEST_TARGET
 
 

@@ -17,13 +17,12 @@ from crib_agents.equilibrium.classes import HAND
 from crib_agents.equilibrium.files import Solved
 from crib_agents.equilibrium.packed import pack
 from crib_agents.learned.network import join
-from crib_env.answers import one_or_many
 from crib_env.arrays import Doubles
 from crib_env.engine import stack
 from crib_env.engine.jit import entry
 from crib_env.engine.record import WEIGHTS_T, array_of
 from crib_env.engine.two_hand import VIEW
-from crib_env.policy import Act, CompiledAgent, Views
+from crib_env.policy import Act, CompiledAgent, Views, one_or_many
 from crib_env.rules import Rules
 
 SHIPPED = FOLDER / "equilibrium"

@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from crib_agents.checks import HONOURS
-from crib_env.answers import one_or_many
 from crib_env.encoding import family_of
-from crib_env.parts import find_part
-from crib_env.policy import Actions, Agent, Views
+from crib_env.policy import Actions, Agent, Views, one_or_many
+from crib_env.registration import find_part
 
 
 class ExpertAgent:

@@ -16,15 +16,14 @@ from crib_agents.data.tables import FOLDER
 from crib_agents.learned.family import LearnedFamily
 from crib_agents.learned.network import find_rules, join
 from crib_agents.learned.weights import Weights
-from crib_env.answers import one_or_many
 from crib_env.arrays import Doubles
 from crib_env.engine.family import find_family
 from crib_env.engine.jit import Entry, entry, plain
 from crib_env.engine.record import NONE, TABLE_T, WEIGHTS_T, array_of
 from crib_env.engine.show import show_table
 from crib_env.honours import refuse_views
-from crib_env.parts import families_with, find_part
-from crib_env.policy import Act, CompiledAgent, Views
+from crib_env.policy import Act, CompiledAgent, Views, one_or_many
+from crib_env.registration import families_with, find_part
 from crib_env.rules import Rules
 
 SHIPPED = FOLDER / "learned"

@@ -23,7 +23,7 @@ from crib_agents.learned.network import LAYERS, WIDEST, Layers, flatten
 from crib_env.arrays import Array, Doubles, Floats
 from crib_env.engine.family import find_family
 from crib_env.engine.jit import plain
-from crib_env.parts import families_with, find_part
+from crib_env.registration import families_with, find_part
 from crib_env.rules import Rules
 
 FORMAT = "crib_env values"

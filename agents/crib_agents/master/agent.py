@@ -25,11 +25,10 @@ from crib_agents.knowledge.two_hand.model import load_for
 from crib_agents.knowledge.two_hand.pegging import POSITION
 from crib_agents.knowledge.two_hand.win_table import group_by_win_table
 from crib_agents.master.choose import discard_views, pegging_views
-from crib_env.answers import one_or_many
 from crib_env.arrays import Doubles
 from crib_env.engine.hands.records import DISCARD
 from crib_env.engine.show import show_table
-from crib_env.policy import Actions, Views
+from crib_env.policy import Actions, Views, one_or_many
 
 Fields = tuple[int, ...]
 

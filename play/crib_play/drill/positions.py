@@ -13,8 +13,8 @@ import numpy as np
 from crib_agents.analyze.choices import Choice
 from crib_agents.loading import load_agent
 
-from crib_env.parts import find_part
 from crib_env.policy import ask_agent
+from crib_env.registration import find_part
 from crib_play.table import Session, TableGame, actions_of
 from crib_play.table.advice import choices
 

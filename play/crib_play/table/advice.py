@@ -10,7 +10,7 @@ from crib_agents.analyze import CardChoice, CellChoice, DiscardChoice, analyze
 from crib_agents.analyze.choices import Choice
 
 from crib_env.cards import parse_card, parse_cards
-from crib_env.parts import find_part
+from crib_env.registration import find_part
 from crib_play.table.session import Session, Turn
 
 View = Any

@@ -7,8 +7,7 @@ from typing import Literal
 
 from crib_env.engine.family import find_family
 from crib_env.errors import unknown
-from crib_env.parts import find_part
-from crib_env.registration import env_module
+from crib_env.registration import env_module, find_part
 from crib_env.rules import Rules, find_rules
 from crib_play.table.family import TableFamily
 

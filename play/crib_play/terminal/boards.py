@@ -8,7 +8,7 @@ from typing import NamedTuple
 from rich.text import Text
 
 from crib_env.engine.table_top.records import CENTRE, SIZE
-from crib_env.parts import find_part
+from crib_env.registration import find_part
 from crib_env.render.board import track
 from crib_play.table.family import Sight
 from crib_play.table.names import by_side

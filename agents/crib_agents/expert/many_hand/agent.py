@@ -13,7 +13,6 @@ from crib_agents.expert.many_hand.search import COLUMNS, WIN, weigh
 from crib_agents.knowledge.many_hand.win import row_of
 from crib_agents.learned import MonteCarloAgent
 from crib_agents.rule_based import default_weights
-from crib_env.answers import one_or_many
 from crib_env.arrays import Doubles
 from crib_env.engine.family import find_family
 from crib_env.engine.hands.records import LOG_SIZE
@@ -22,7 +21,7 @@ from crib_env.engine.many_hand import HAND, RULES, RULES_T, SEATS, STATE, STATES
 from crib_env.engine.record import NONE, TABLE_T, WEIGHTS_T
 from crib_env.engine.rng import WORDS
 from crib_env.engine.show import show_table
-from crib_env.policy import Actions, Views
+from crib_env.policy import Actions, Views, one_or_many
 
 
 @entry(

@@ -15,7 +15,6 @@ from crib_agents.expert.table_top.search import narrow, score_actions
 from crib_agents.expert.table_top.value import MINE, THEIRS, side_value
 from crib_agents.knowledge.table_top.position import POSITION, POSITIONS_T, pass_on, put, take_back
 from crib_agents.knowledge.table_top.win_table import chance_of, group_by_win_table
-from crib_env.answers import one_or_many
 from crib_env.arrays import Doubles
 from crib_env.engine.family import find_family
 from crib_env.engine.jit import entry
@@ -23,7 +22,7 @@ from crib_env.engine.record import TABLE_T
 from crib_env.engine.show import show_table
 from crib_env.engine.table_top.cells import lowest
 from crib_env.engine.table_top.records import SIZE, TO_CRIB, VIEWS_T
-from crib_env.policy import Actions, Views
+from crib_env.policy import Actions, Views, one_or_many
 
 ACTIONS = TO_CRIB + 1
 # What each budget looks into: so many actions, and so many answers to every next card.

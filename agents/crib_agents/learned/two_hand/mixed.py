@@ -11,11 +11,9 @@ from crib_agents.checks import FOR_POINTS
 from crib_agents.learned.agent import MonteCarloAgent, by_rules, shipped
 from crib_agents.learned.two_hand import FAMILY
 from crib_agents.learned.weights import Weights
-from crib_env.answers import one_or_many
 from crib_env.arrays import Doubles
 from crib_env.engine.hands.records import DEAL
-from crib_env.policy import Act, Actions, Views
-from crib_env.sampling import check_rng
+from crib_env.policy import Act, Actions, Views, check_rng, one_or_many
 
 
 class MixedAgent(MonteCarloAgent):

@@ -8,7 +8,7 @@
 - `loop`: the command.
 """
 
-from crib_env.parts import add_parts
+from crib_env.registration import add_parts
 
 add_parts(
     "deep_monte_carlo",

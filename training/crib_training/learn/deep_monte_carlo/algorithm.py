@@ -27,7 +27,7 @@ from torch import Tensor, nn
 
 from crib_env.arrays import Array
 from crib_env.envs.makers import EnvSpec
-from crib_env.parts import find_part
+from crib_env.registration import find_part
 from crib_env.rules import Rules
 from crib_training.learn.deep_monte_carlo.settings import GameDefaults, Settings
 from crib_training.learn.learner import Learner

@@ -32,7 +32,6 @@ from crib_agents.knowledge.two_hand.holdings import FIRST, number
 from crib_agents.knowledge.two_hand.model import MODEL_T, load_for
 from crib_agents.knowledge.two_hand.outcomes import COUNT_SIZE, JACK_TURNED
 from crib_agents.knowledge.two_hand.win_table import after_deal, group_by_win_table, slope
-from crib_env.answers import one_or_many
 from crib_env.arrays import Doubles
 from crib_env.engine.hands.counting import dealt_card
 from crib_env.engine.hands.records import DISCARD
@@ -40,7 +39,7 @@ from crib_env.engine.jit import entry, kernel
 from crib_env.engine.record import NONE, TABLE_T
 from crib_env.engine.show import JACK, KEYS, show_table, with_starter
 from crib_env.engine.two_hand import HAND, VIEW, VIEWS_T
-from crib_env.policy import Actions, Views
+from crib_env.policy import Actions, Views, one_or_many
 
 PAIRS = 15  # of six cards; ten of five
 # Points to make within which a seat may well go out in this deal or the next. Beyond, choosing by

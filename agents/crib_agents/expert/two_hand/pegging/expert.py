@@ -31,7 +31,6 @@ from crib_agents.knowledge.two_hand.model import MODEL_T, load_for
 from crib_agents.knowledge.two_hand.outcomes import COUNT_SIZE
 from crib_agents.knowledge.two_hand.pegging import POSITION, POSITIONS_T
 from crib_agents.knowledge.two_hand.win_table import group_by_win_table
-from crib_env.answers import one_or_many
 from crib_env.arrays import Doubles
 from crib_env.engine.family import find_family
 from crib_env.engine.hands.records import PEGGING
@@ -39,7 +38,7 @@ from crib_env.engine.jit import entry, kernel
 from crib_env.engine.record import NONE, TABLE_T
 from crib_env.engine.show import show_table
 from crib_env.engine.two_hand import HAND, VIEWS_T
-from crib_env.policy import Actions, Views
+from crib_env.policy import Actions, Views, one_or_many
 
 DRAWN = 256  # hypotheses searched, of up to 1,820
 

@@ -1,8 +1,9 @@
-"""Stepping a learner's games in compiled code, on one thread or several.
+"""Stepping a learner's games: in compiled code on one thread or several, or with agents in Python.
 
-Where a policy plays a phase of the deal, or opponents differ from game to game, they take turns in
-passes over the lanes (`crib_env.engine.phases`). Otherwise the opponent plays inside one pass
-(`crib_env.engine.learners`).
+Compiled opponents play inside one pass over the lanes (`crib_env.engine.learners`). Where a policy
+plays a phase of the deal, or opponents differ from game to game, they take turns in passes
+(`crib_env.engine.phases`). An agent that runs in Python gets one call for all its lanes
+(`step_python`). The results are the same, action by action; a test compares them.
 """
 
 from __future__ import annotations
@@ -11,21 +12,26 @@ import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from crib_env.arrays import Array, Doubles
 from crib_env.engine import phases
 from crib_env.engine.family import Family
+from crib_env.engine.lanes import lane_entries
 from crib_env.engine.learners import AgentEntries
 from crib_env.engine.record import NONE
+from crib_env.engine.rewards import CONTINUE
 from crib_env.engine.show import show_table
-from crib_env.envs.arrays import LearnerArrays
-from crib_env.envs.checks import whole_number
-from crib_env.envs.phase_policy import PhasePolicy
+from crib_env.envs.opponents import PhasePolicy
 from crib_env.errors import IllegalActionError
 from crib_env.policy import Agent, CompiledAgent
 
+if TYPE_CHECKING:
+    from crib_env.envs.learner import LearnerBatch
+
+ILLEGAL_REWARD = -1.0  # as PettingZoo's TerminateIllegalWrapper is used in its own classic games
 LANES_PER_THREAD = 2048  # fewer are not worth handing to a thread
 
 
@@ -33,7 +39,7 @@ def choose_threads(threads: int | None, n: int) -> int:
     """Return how many threads step n games: as asked for, else by n and the machine's cores."""
     if threads is None:
         return max(1, min(os.cpu_count() or 1, n // LANES_PER_THREAD))
-    return whole_number("threads", threads, 1)
+    return threads
 
 
 @dataclass(frozen=True)
@@ -102,7 +108,7 @@ class CompiledStepper:
         self._process = os.getpid()
         self._pool = ThreadPoolExecutor(self.threads - 1) if self.threads > 1 else None
 
-    def run(self, batch: LearnerArrays, actions: Array) -> None:
+    def run(self, batch: LearnerBatch, actions: Array) -> None:
         """Play the actions, int64[N], and what follows up to the learner's next decision."""
         if self._pool is None:
             self._run_range(batch, actions, 0, 0, self._bounds[1])
@@ -121,7 +127,7 @@ class CompiledStepper:
                 job.result()
 
     def _run_range(
-        self, batch: LearnerArrays, actions: Array, thread: int, lo: int, hi: int
+        self, batch: LearnerBatch, actions: Array, thread: int, lo: int, hi: int
     ) -> None:
         bad = self.opponent.entries.step_range.unchecked(
             batch.states, batch.games.record, batch.games.decks, self._table, self.opponent.weights,
@@ -165,7 +171,7 @@ class MultiPolicyStepper(CompiledStepper):
         self._entries = phases.phase_entries(family)
 
     def _run_range(
-        self, batch: LearnerArrays, actions: Array, thread: int, lo: int, hi: int
+        self, batch: LearnerBatch, actions: Array, thread: int, lo: int, hi: int
     ) -> None:
         views, log = self._views[thread], batch.logs[thread]
         game = batch.states, batch.games.record, batch.games.decks
@@ -186,7 +192,7 @@ class MultiPolicyStepper(CompiledStepper):
             batch.states, batch.games.record, views, lo, hi, batch.seats, batch.obs, batch.masks
         )
 
-    def _take_turns(self, batch: LearnerArrays, thread: int, lo: int, waiting: int) -> None:
+    def _take_turns(self, batch: LearnerBatch, thread: int, lo: int, waiting: int) -> None:
         """Let policy and opponents take turns until no lane waits for any of them."""
         while waiting:
             if self.policy is not None:
@@ -195,7 +201,7 @@ class MultiPolicyStepper(CompiledStepper):
                 )
             waiting = self._opponents_turn(batch, thread, lo, waiting)
 
-    def _opponents_turn(self, batch: LearnerArrays, thread: int, lo: int, waiting: int) -> int:
+    def _opponents_turn(self, batch: LearnerBatch, thread: int, lo: int, waiting: int) -> int:
         """Let each opponent act in its lanes of those that wait; return how many still do."""
         if len(self.opponents) == 1:
             return self._let_act(batch, thread, self.opponent, phases.OPPONENT, lo, waiting)
@@ -212,7 +218,7 @@ class MultiPolicyStepper(CompiledStepper):
         return left
 
     def _let_act(
-        self, batch: LearnerArrays, thread: int, player: Player, role: int, lo: int, waiting: int
+        self, batch: LearnerBatch, thread: int, player: Player, role: int, lo: int, waiting: int
     ) -> int:
         """Let a policy act in ``waiting`` lanes of the list from ``lo`` on; return who is left."""
         policy = role == phases.PHASE_POLICY
@@ -224,3 +230,70 @@ class MultiPolicyStepper(CompiledStepper):
         if left < 0:
             self._refuse(player, "phase policy" if policy else "opponent", NONE - left)
         return left
+
+
+def step_python(batch: LearnerBatch, actions: Array) -> None:
+    """Play the actions, int64[N], and what follows up to the learner's next decision."""
+    lanes = batch.lanes
+    begun = actions == CONTINUE
+    legal = batch.legal(actions)
+    illegal = ~(legal | begun)
+    batch.games.step(lanes[legal], actions[legal])
+    _play_others(batch, lanes[legal | begun])
+    _reward(batch, legal)
+    batch.states["gain"][legal] = 0
+    batch.rewards[illegal] = ILLEGAL_REWARD
+    batch.dones |= illegal
+    ended = np.flatnonzero(batch.dones)
+    if len(ended):
+        lane_entries(batch.family).write_endings(
+            batch.states, batch.games.record, ended, batch.seats, illegal, batch.endings
+        )
+        _look(batch, ended, batch.final_obs, batch.final_masks)
+        if batch.autoreset:
+            batch.autoreset_lanes(ended)
+            _play_others(batch, ended)
+    _look(batch, lanes, batch.obs, batch.masks)
+
+
+def _play_others(batch: LearnerBatch, lanes: Array) -> None:
+    """Let the other seats and the phase policy act until the learner is to move, or the end."""
+    games, policy = batch.games, batch.phase_policy
+    chance = batch.chance
+    while True:
+        lanes = games.running(lanes)
+        left_out = np.zeros(len(lanes), dtype=np.bool_)
+        if policy is not None:
+            left_out = batch.states["phase"][lanes] == policy.phase
+            games.ask(policy.agent, lanes[left_out], chance.phase_policy)
+        movers = games.movers(lanes)
+        others = ~left_out & (movers != batch.seats[lanes])
+        partners = others & (batch.sides[movers] == batch.sides[batch.seats[lanes]])
+        if batch.partner is not None:
+            games.ask(batch.partner, lanes[partners], chance.partner)
+        for k, opponent in enumerate(batch.opponents.agents):
+            plays = others & (batch.opponents.drawn[lanes] == k)
+            if batch.partner is None:
+                games.ask(opponent, lanes[plays & partners], chance.partner)
+            games.ask(opponent, lanes[plays & ~partners], chance.opponent)
+        lanes = lanes[left_out | others]
+        if not len(lanes):
+            return
+
+
+def _reward(batch: LearnerBatch, acted: Array) -> None:
+    """Reward the learners who ``acted``, bool[N], and say where the episode is over."""
+    lane_entries(batch.family).fill_rewards(
+        batch.states, batch.games.record, batch.seats, int(batch.points), batch.rewards
+    )
+    batch.rewards[~acted] = 0
+    batch.dones[:] = (batch.states["over"] != 0) & acted
+
+
+def _look(batch: LearnerBatch, lanes: Array, obs: Array, masks: Array) -> None:
+    views = batch.games.views(lanes, batch.seats[lanes])
+    seen = np.empty((len(lanes), obs.shape[1]), dtype=np.uint8)
+    legal = np.empty((len(lanes), masks.shape[1]), dtype=np.int8)
+    lane_entries(batch.family).encode(views, seen, legal)
+    obs[lanes] = seen
+    masks[lanes] = legal

@@ -1,0 +1,396 @@
+"""The keywords of an environment, in one place: what each may be, means by default, and is for.
+
+From `EnvConfig` come the signatures and the help of the six forms, the checks, and the table of
+arguments of every environment's page. To add a keyword, add a field, its check in `__post_init__`,
+and use it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from inspect import Parameter, signature
+from operator import attrgetter
+from textwrap import fill, indent
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from gymnasium.vector import AutoresetMode
+
+from crib_env.engine.family import REWARDS, SUITS, family_for, of_one_deal
+from crib_env.engine.returns import count_sides
+from crib_env.envs.opponents import OpponentSpec, PhasePolicy
+from crib_env.errors import check_choice, nearest, unknown, whole_number
+from crib_env.honours import refuse_rules
+from crib_env.policy import Opponent, find_agent
+from crib_env.render.words import in_words
+from crib_env.rules import PRESETS, Rules, find_rules
+
+if TYPE_CHECKING:
+    from crib_env.envs.makers import EnvSpec
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+LABELS = {
+    "env": "PettingZoo", "raw_env": "PettingZoo", "gym_env": "Gymnasium", "vector_env": "vector",
+    "torch_env": "tensors", "sb3_env": "SB3",
+}  # fmt: skip
+"""The forms of an environment, with what its page calls them."""
+ALL = tuple(LABELS)
+AEC, BATCH = ALL[:2], ALL[3:]
+LEARNER = ALL[2:]
+RENDERED = ALL[:3]
+
+MODES = ("ansi", "svg", "rgb_array", "human")
+ON_ILLEGAL = ("terminate", "raise", "random")
+AUTORESETS = (AutoresetMode.SAME_STEP, AutoresetMode.NEXT_STEP)
+EVERYONE = "all"
+LINK, WORDS = re.compile(r"\[(.*?)\]\(.*?\)"), r"\1"  # of Markdown
+
+Values = str | Callable[["EnvSpec"], str]
+
+
+class Keys(NamedTuple):
+    """What the two parts of an observation with its mask are called."""
+
+    observation: str
+    mask: str
+
+
+LIBRARIES = {
+    "pettingzoo": Keys("observation", "action_mask"),
+    "torchrl": Keys("observation", "action_mask"),
+    "rllib": Keys("observations", "action_mask"),
+    "tianshou": Keys("obs", "mask"),
+}
+
+
+class Keyword(NamedTuple):
+    """What there is to say of a keyword besides its name, its type and its default.
+
+    Attributes:
+        forms: the forms that take it.
+        values: what it may be, as a cell of the page's table; of an environment if it depends on
+            that, "" where the environment leaves no choice.
+        meaning: what it is for.
+        default: the default as a cell of the table, if not the value itself.
+        given: the type of what is given, where it is not that of the field.
+        by_form: the default in forms where it differs.
+        instead: what forms have instead that do not take it.
+    """
+
+    forms: tuple[str, ...]
+    values: Values
+    meaning: str
+    default: Values = ""
+    given: str = ""
+    by_form: dict[str, Any] = {}  # noqa: RUF012
+    instead: dict[str, str] = {}  # noqa: RUF012
+
+
+def keyword(default: Any, *about: Any, **more: Any) -> Any:
+    """Return a field of `EnvConfig` with what `Keyword` says of it."""
+    return field(default=default, metadata={"keyword": Keyword(*about, **more)})
+
+
+def coded(values: Iterable[Any]) -> str:
+    """Return values as a cell of a table has them."""
+    return ", ".join(f"`{value!r}`".replace("'", '"') for value in values)
+
+
+def seating_of(spec: EnvSpec) -> Any:
+    """Return the side of each seat of an environment's own game, by the number of players."""
+    return PRESETS[spec.rules].seating or spec.family.sides
+
+
+def _rules(spec: EnvSpec) -> str:
+    presets = [name for name, rules in PRESETS.items() if rules.family == spec.family.name]
+    return f'{coded(presets)}, with changes `"{spec.rules}[target=91]"`, or a `Rules`'
+
+
+def _rewards(spec: EnvSpec) -> str:
+    return coded(one for one in REWARDS if one in ("win", "points") or one in spec.family.expected)
+
+
+def _partner(spec: EnvSpec) -> str:
+    sharing = any(max(sides) + 1 < len(sides) for sides in seating_of(spec).values())
+    return "as `opponent`" if sharing else ""
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class EnvConfig:
+    """The keywords of an environment, checked: all that its forms are made from.
+
+    Fields hold what was given until they are checked, and then what follows from it: rules by name
+    become `Rules`, an episode the engine's name for it.
+
+    Attributes:
+        spec: the environment.
+        phase_policy: who makes the decisions that a phase environment leaves out. Users give the
+            agent, by the keyword that ``spec.phase`` names.
+
+    Raises:
+        ValueError, TypeError: a value that is not possible, or not with the others.
+    """
+
+    spec: EnvSpec = field(kw_only=False)
+    opponent: OpponentSpec = keyword(
+        "random", LEARNER,
+        'a name, an agent, a function of a view, or several: `[("greedy", 1), ("expert", 3)]`',
+        "who plays the other seats; of several, each episode draws one. `set_opponent` replaces it",
+    )  # fmt: skip
+    reward: str = keyword(
+        "win", ALL, _rewards,
+        '`"win"` pays at the end, `"points"` at every step: see [Rewards](#rewards)',
+    )  # fmt: skip
+    features: bool | str | None = keyword(
+        None, LEARNER, lambda spec: f"`False`, `True`, {coded(spec.family.features)}",
+        "`True` or a level: numbers for each action that follow from the rules, see "
+        "[features](../features.md)",
+        "`None`: none",
+    )  # fmt: skip
+    rules: Rules = keyword(
+        None, ALL, _rules, "a preset by name, or `Rules`: see [Rules](#rules)",
+        lambda spec: coded([spec.rules]), "str | Rules | None",
+    )  # fmt: skip
+    seat: int | None = keyword(
+        None, LEARNER, lambda spec: f"`0` to `{max(seating_of(spec)) - 1}`, `None`",
+        "the learner's seat; `None` draws it for each episode",
+    )  # fmt: skip
+    episode: str = keyword(
+        None, ALL, lambda spec: coded(spec.episodes),
+        "what one episode is: the game, or part or more of it",
+        lambda spec: coded(list(spec.episodes)[:1]), "str | None",
+    )  # fmt: skip
+    suits: str = keyword(
+        "real", ALL, lambda spec: coded(SUITS) if spec.family.canonical else "",
+        '`"canonical"`: situations that differ only by suits look the same',
+    )  # fmt: skip
+    players: int = keyword(
+        None, ALL, lambda spec: coded(seating_of(spec)) if len(seating_of(spec)) > 1 else "",
+        "seats; four play in two partnerships", lambda spec: coded(list(seating_of(spec))[:1]),
+        "int | None",
+    )  # fmt: skip
+    partner: Opponent | None = keyword(
+        None, LEARNER, _partner, "who plays the learner's partner", "`None`: as the opponent"
+    )
+    partners: bool | None = keyword(
+        None, ALL,
+        lambda spec: "`True`, `False`" if getattr(PRESETS[spec.rules], "partners", False) else "",
+        "two partnerships, or each seat a side by itself", "`None`: as the rules, `True`",
+    )  # fmt: skip
+    phase_policy: PhasePolicy | None = None
+    mask_in_observation: bool | str = keyword(
+        False, tuple(form for form in ALL if form != "torch_env"),
+        coded([False, True, *sorted(LIBRARIES.keys() - {"pettingzoo"})]),
+        "observe a dictionary that also holds the mask, under the library's keys; `False`: the "
+        'mask is in `info["action_mask"]`',
+        "PettingZoo: `True`; the others: `False`", by_form=dict.fromkeys(AEC, True),
+        instead={"torch_env": "masks are in info['action_mask']"},
+    )  # fmt: skip
+    on_illegal: str = keyword(
+        "terminate", ALL, coded(ON_ILLEGAL),
+        "an illegal action ends the episode at reward -1, raises `IllegalActionError`, or is "
+        'replaced by a random legal one, which `info["illegal_action"]` reports',
+        '`"terminate"`; `raw_env`: `"raise"`', by_form={"raw_env": "raise"},
+    )  # fmt: skip
+    render_mode: str | None = keyword(
+        None, RENDERED, coded([None, *MODES]), "how `render` shows the game: see "
+        "[watching](../watch.md)",
+    )  # fmt: skip
+    viewer: int | str | None = keyword(
+        None, RENDERED, 'a seat, `"all"`, `None`',
+        "whose knowledge is shown; `None`: the seat that acts",
+    )  # fmt: skip
+    num_envs: int = keyword(1, BATCH, "a number", "how many games", "1")
+    threads: int | None = keyword(
+        None, BATCH, "a number, `None`", "how many threads step them",
+        "`None`: by the games and cores",
+    )  # fmt: skip
+    device: Any = keyword(
+        "cpu", ("torch_env",), '`"cpu"`', "where the tensors lie: the games are played there",
+        given="str | torch.device",
+    )  # fmt: skip
+    autoreset_mode: AutoresetMode = keyword(
+        AutoresetMode.SAME_STEP, ("vector_env",), "Gymnasium's `AutoresetMode`",
+        "whether a finished game resets in the same step or the next", "`SAME_STEP`",
+        instead={"torch_env": "finished episodes reset in the same step"},
+    )  # fmt: skip
+    copy: bool = keyword(
+        True, ("vector_env",), "`True`, `False`",
+        "`False` returns the batch's own arrays, which the next step overwrites",
+        instead={"torch_env": "tensors share the batch's memory"},
+    )  # fmt: skip
+
+    def __post_init__(self) -> None:
+        spec = self.spec
+        given: str | None = self.episode
+        episode = next(iter(spec.episodes)) if given is None else of_one_deal(given, spec.episodes)
+        check_choice("episode", episode, tuple(spec.episodes))
+        self.episode = spec.episodes[episode]
+        rules: Any = self.rules
+        self.rules = find_rules(spec.rules if rules is None else rules, spec.family.name)
+        players: int | None = self.players
+        if players is not None:
+            spec.check_players(players, self.rules)
+        if self.partners is not None:
+            if not hasattr(self.rules, "partners"):
+                raise ValueError(
+                    f"{spec.name} leaves no choice of partners, got partners={self.partners!r}: "
+                    "four_hand_v0 does"
+                )
+            changes: dict[str, Any] = {"partners": self.partners}
+            self.rules = replace(self.rules, **changes)
+        self.family = family_for(self.rules.engine, self.reward, self.suits)
+        self.level = self.family.level_of(self.features)
+        sides = self.family.sides_under(self.rules, players)
+        self.players = len(sides)
+        self.seat = self._seat("seat")
+        self.viewer = self._seat("viewer", EVERYONE)
+        if self.partner is not None:
+            if len(sides) == count_sides(sides):
+                raise ValueError(
+                    f"partner={self.partner!r} needs a game of partners (players=4, partners=True):"
+                    f" in this one each of the {in_words(self.players)} players plays alone"
+                )
+            self.partner = find_agent(self.partner)
+            refuse_rules(self.partner, self.rules, self.episode)
+        if self.phase_policy is not None:
+            refuse_rules(self.phase_policy.agent, self.rules, self.episode)
+        mask = self.mask_in_observation
+        if mask and mask is not True and str(mask) not in LIBRARIES:
+            raise unknown("library of mask_in_observation", str(mask), LIBRARIES)
+        check_choice("on_illegal", self.on_illegal, ON_ILLEGAL)
+        if self.render_mode is not None:
+            check_choice("render_mode", self.render_mode, MODES)
+        check_choice("autoreset_mode", self.autoreset_mode, AUTORESETS)
+        check_choice("copy", self.copy, (True, False))
+        self.num_envs = whole_number("num_envs", self.num_envs, 1)
+        if self.threads is not None:
+            self.threads = whole_number("threads", self.threads, 1)
+        if str(self.device).partition(":")[0] != "cpu":
+            raise ValueError(
+                f"device={str(self.device)!r}: these games are played on the CPU, and so are their "
+                "tensors; move them with tensor.to(device)"
+            )
+
+    def _seat(self, name: str, *words: str) -> Any:
+        """Return what a keyword says that names a seat, or None, or one of some words."""
+        seat = getattr(self, name)
+        if seat is None or (isinstance(seat, str) and seat in words):
+            return seat
+        if isinstance(seat, bool) or seat not in range(self.players):
+            others = " or ".join([*map(repr, words), "None"])
+            raise ValueError(
+                f"{name} must be a seat from 0 to {self.players - 1}, {others}, got {seat!r}"
+            )
+        return int(seat)
+
+
+KEYWORDS: dict[str, Keyword] = {
+    one.name: one.metadata["keyword"] for one in fields(EnvConfig) if "keyword" in one.metadata
+}
+_FIELDS = {one.name: one for one in fields(EnvConfig)}
+
+
+def settle(spec: EnvSpec, form: str, given: dict[str, Any]) -> EnvConfig:
+    """Return the keywords of a form, checked, with its own defaults for those not given.
+
+    Raises:
+        TypeError: a keyword that the form does not take; the message says which does, or is
+            spelt much like it.
+    """
+    known = {name for name, about in KEYWORDS.items() if form in about.forms}
+    own = {spec.phase.name} if spec.phase else set[str]()
+    for name in given:
+        if name not in known | own:
+            raise TypeError(_not_taken(f"{spec.name}.{form}", name, form, known | own))
+    values = {name: KEYWORDS[name].by_form.get(form, _FIELDS[name].default) for name in known}
+    values |= given
+    if spec.phase is not None:
+        agent = find_agent(values.pop(spec.phase.name, spec.phase.default))
+        values["phase_policy"] = PhasePolicy(agent, spec.phase.phase)
+    return EnvConfig(spec, **values)
+
+
+def _not_taken(where: str, name: str, form: str, known: Collection[str]) -> str:
+    about = KEYWORDS.get(name)
+    if about is None:
+        return f"{where} has no keyword {name!r}{nearest(name, sorted(known))}"
+    why = about.instead.get(form) or f"{', '.join(about.forms)} take it"
+    return f"{where} takes no {name}: {why}"
+
+
+def takes_keywords(function: F) -> F:
+    """Let the signature and the help of a form's method show the keywords that it takes."""
+    form, shown = function.__name__, signature(function)
+    own = [one for one in shown.parameters.values() if one.kind is not Parameter.VAR_KEYWORD]
+    taken = {name: about for name, about in KEYWORDS.items() if form in about.forms}
+    parameters = [
+        Parameter(
+            name, Parameter.KEYWORD_ONLY, default=about.by_form.get(form, _FIELDS[name].default),
+            annotation=about.given or _FIELDS[name].type,
+        )
+        for name, about in taken.items() if name not in shown.parameters
+    ]  # fmt: skip
+    vars(function)["__signature__"] = shown.replace(parameters=[*own, *parameters])
+    function.__doc__ = f"{str(function.__doc__).rstrip()}\n\n{described(taken, ' ' * 8)}"
+    return function
+
+
+def described(keywords: Mapping[str, Keyword], margin: str) -> str:
+    """Return the section of a docstring that describes keywords."""
+    lines = ["Args:"]
+    for name, about in keywords.items():
+        values = f": {about.values}" if isinstance(about.values, str) else ""
+        words = f"{name}{values}: {LINK.sub(WORDS, about.meaning)}."
+        lines.append(indent(fill(words, 88 - len(margin), subsequent_indent=" " * 4), " " * 4))
+    return indent("\n".join(lines), margin)
+
+
+EnvConfig.__doc__ = f"{EnvConfig.__doc__}\n{described(KEYWORDS, ' ' * 4)}\n"
+
+
+class Setting:
+    """A keyword that is fixed when an environment is made: to set it later is an AttributeError.
+
+    Args:
+        place: the attribute of the environment that it is read from, such as ``"batch.rules"``.
+    """
+
+    def __init__(self, place: str) -> None:
+        self._read: Callable[[Any], Any] = attrgetter(place)
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, env: Any, owner: type) -> Any:
+        return self if env is None else self._read(env)
+
+    def __set__(self, env: Any, value: Any) -> None:
+        raise AttributeError(
+            f"{self._name} is fixed when the environment is made: make another with "
+            f"{self._name}={value!r}"
+        )
+
+
+def arguments(spec: EnvSpec) -> list[tuple[str, str, str, str, str]]:
+    """Return an environment's arguments: name, values, default, meaning, forms that take it."""
+    rows = []
+    for one in fields(EnvConfig):
+        if one.name == "phase_policy" and spec.phase is not None:
+            rows.append((
+                spec.phase.name, "a name, an agent, a function of a view",
+                coded([spec.phase.default]), spec.phase.meaning, "all",
+            ))  # fmt: skip
+        if one.name not in KEYWORDS:
+            continue
+        about = KEYWORDS[one.name]
+        values, default = (
+            cell if isinstance(cell, str) else cell(spec) for cell in (about.values, about.default)
+        )
+        labels = ", ".join(dict.fromkeys(LABELS[form] for form in about.forms))
+        forms = "all" if about.forms == ALL else labels
+        if values:
+            rows.append((one.name, values, default or coded([one.default]), about.meaning, forms))
+    return rows

@@ -1,0 +1,79 @@
+"""The spaces of observations, and observations that carry the mask of legal actions.
+
+Libraries look for observation and mask under keys of their own: PettingZoo and TorchRL's
+``ActionMask`` read ``observation`` and ``action_mask``; RLlib's action masking module reads
+``observations`` and ``action_mask``; Tianshou's policies ``obs`` and ``mask``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+
+from crib_env.arrays import Array
+from crib_env.engine.family import Family
+from crib_env.envs.config import LIBRARIES, EnvConfig, Keys
+
+Observation = Array | dict[str, Array]
+
+RULES = "crib_env_rules"  # the attribute of a space that says under which rules it is observed
+
+
+class Masking:
+    """How observations are handed out: as they are, or in a dictionary with their mask.
+
+    Args:
+        config: of which ``mask_in_observation`` says it.
+        space: of the observation alone.
+
+    Attributes:
+        space: of what is handed out. plain: observations are handed out as they are. keys: of the
+            dictionary, None if there is none.
+    """
+
+    def __init__(self, config: EnvConfig, space: spaces.Box) -> None:
+        self.space: spaces.Space[Any] = space
+        self.plain = not config.mask_in_observation
+        self.keys: Keys | None = None
+        if self.plain:
+            return
+        name = config.mask_in_observation
+        self.keys = LIBRARIES["pettingzoo" if name is True else str(name)]
+        masks = spaces.Box(0, 1, (config.family.actions,), np.int8)
+        self.space = spaces.Dict({self.keys.observation: space, self.keys.mask: masks})
+
+    def joined(self, observation: Array, mask: Array) -> Observation:
+        """Return what is handed out of observation and mask, one of each or a batch."""
+        if self.keys is None:
+            return observation
+        return {self.keys.observation: observation, self.keys.mask: mask}
+
+
+def note_rules(space: spaces.Space[Any], config: EnvConfig) -> None:
+    """Write into a space of observations what they are of: who saves it with a model saves that.
+
+    Stable-Baselines3 does, and games of other rules have observations of the same shape.
+    """
+    rules = config.rules
+    fields = asdict(rules)
+    vars(space)[RULES] = {
+        "family": rules.family, "rules": fields.pop("name"), "rules_fields": fields,
+        "suits": config.suits,
+    }  # fmt: skip
+
+
+def observation_space(family: Family, level: int) -> spaces.Box:
+    """Return the space of one observation with the first ``level`` levels of features."""
+    if not level:
+        return spaces.Box(0, 1, (family.obs_size,), np.uint8)
+    features = family.features_at(level)
+    low, high = (np.repeat([getattr(one, end) for one in features], family.actions)
+                 for end in ("low", "high"))  # fmt: skip
+    bits = np.ones(family.obs_size)
+    return spaces.Box(
+        np.concatenate([0 * bits, low]).astype(np.float32),
+        np.concatenate([bits, high]).astype(np.float32),
+    )
