@@ -14,6 +14,7 @@ import torch
 from crib_agents import MonteCarloAgent, to_onnx
 from crib_agents.learned.two_hand.mixed import MixedAgent
 from crib_agents.loading import load_agent
+from crib_training.baselines import monte_carlo
 from crib_training.baselines import run as runs
 from crib_training.baselines.escher import match_regrets
 from crib_training.baselines.games import Games
@@ -21,11 +22,13 @@ from crib_training.baselines.memory import Memory
 from crib_training.baselines.policy import Policy
 from crib_training.baselines.rollout import Rollout, both_seats, collect, gae
 from crib_training.baselines.run import CURVE, POLICY, BaselineRun, learn
+from crib_training.baselines.settings import RunSettings
 from crib_training.baselines.vrpo import expected_sarsa
 from crib_training.learn.learner import DivergedError
 from crib_training.learn.train import METHODS, main
 from crib_training.outputs import CHECKPOINT
 
+from checkout import ROOT
 from crib_env.batch import GameBatch
 from crib_env.engine.family import family_for
 from crib_env.rules import PRESETS
@@ -313,6 +316,31 @@ def test_what_was_written_is_named(tmp_path: Path, capsys: pytest.CaptureFixture
     learn(learner)
     *_, names = capsys.readouterr().out.strip().rpartition("/")
     assert all((tmp_path / name).exists() for name in names.split(", "))
+
+
+@pytest.mark.parametrize("features", ["lookahead", "reply"])
+def test_monte_carlo_refuses_features_that_it_would_not_read(
+    features: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(["--method", "monte_carlo", "--features", features])
+    assert end.value.code == 2
+    assert f"leave --features {features} out" in capsys.readouterr().err
+
+
+def test_the_benchmarks_page_says_how_large_the_networks_are() -> None:
+    nets = monte_carlo.MonteCarlo(monte_carlo.Settings()).modules["nets"]
+    assert isinstance(nets, torch.nn.ModuleDict)
+    sizes = {name: [layer.out_features for layer in net if hasattr(layer, "out_features")][:-1]
+             for name, net in nets.items()}  # fmt: skip
+    page = " ".join((ROOT / "docs" / "benchmark.md").read_text().split())
+    of_pegging, of_discards = (" and ".join(map(str, sizes[name])) for name in
+                               ("pegging", "discard_pone"))  # fmt: skip
+    assert f"one network for the pegging ({of_pegging} units)" in page
+    assert f"one for the discards of each seat ({of_discards})" in page
+    assert sizes["discard_pone"] == sizes["discard_dealer"] != sizes["pegging"]
+    assert RunSettings().hidden_sizes == (256, 256)
+    assert "Every network has two hidden layers of 256 units, except two of `monte_carlo`" in page
 
 
 def test_the_softmax_of_values_is_a_mixed_policy_that_its_file_keeps(tmp_path: Path) -> None:
