@@ -46,6 +46,7 @@ class Settings(RunSettings):
         temperature: of the softmax over values of the policy measured, in points; 0 takes the
             highest value.
         features: none to choose: its networks read features of their own.
+        suits: canonical alone: its networks see what they discarded.
         num_envs: deals of an iteration, each played to its end.
         batch_size: decisions per update.
         learning_rate: learning rate; it falls to a twentieth.
@@ -74,6 +75,10 @@ class Settings(RunSettings):
             raise ValueError(f"features: the networks of monte_carlo read features of their own, "
                              f"leave --features {self.features} out; selfplay_ppo and the other "
                              "methods take it")  # fmt: skip
+        if self.suits != "canonical":
+            raise ValueError(f"suits: the networks of monte_carlo see what they discarded, leave "
+                             f"--suits {self.suits} out and measure the policy by crib exploit "
+                             f"--suits {self.suits}")  # fmt: skip
         if len(self.hidden_sizes) != 2:
             raise ValueError(f"hidden_sizes of monte_carlo are two, got {self.hidden_sizes}")
 
