@@ -36,7 +36,8 @@ opponent="rule_based")`` and ``gymnasium.make_vec(..., num_envs=1024)``. For Sta
 | ``rules`` | ``"hoyle"``, ``"five_card"`` or a `Rules` | ``"hoyle"`` |
 | ``episode`` | ``"game"`` (to 121), ``"deal"``, ``"match"`` (to seven game points) | ``"game"`` |
 | ``reward`` | ``"win"``, ``"points"``, ``"expected"``, ``"expected_at_show"`` | ``"win"`` |
-| ``suits`` | ``"real"``; ``"canonical"``: situations equal but for suits are one | ``"real"`` |
+| ``suits`` | ``"real"``; ``"canonical"``: situations equal but for suits are one; \
+``"ranks"``: nor are own discards observed in the pegging | ``"real"`` |
 | ``on_illegal`` | ``"terminate"``, ``"raise"``, ``"random"`` | terminate; ``raw_env``: raise |
 | ``render_mode`` | ``None``, ``"ansi"``, ``"svg"``, ``"rgb_array"``, ``"human"`` | ``None`` |
 | ``viewer`` | whose knowledge is shown: a seat, ``"all"``; ``None``: who acts | ``None`` |

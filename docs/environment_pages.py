@@ -66,7 +66,8 @@ def arguments(maker: EnvSpec) -> list[tuple[str, str, str, str, str]]:
     ]  # fmt: skip
     if family.canonical is not None:
         rows.append(("suits", coded(SUITS), '`"real"`', '`"canonical"`: situations that differ '
-                     "only by suits look the same", "all"))  # fmt: skip
+                     'only by suits look the same; `"ranks"`: nor are own discards observed in the '
+                     "pegging", "all"))  # fmt: skip
     if len(seating) > 1:
         rows.append(("players", coded(seating), coded(list(seating)[:1]),
                      "seats; four play in two partnerships", "all"))  # fmt: skip

@@ -57,10 +57,12 @@ class CribbageEnv(ShowsGame, LearnerSettings, gymnasium.Env[Observation, np.int6
         features: False; True to observe for each action what a learner needs and the environment
             can tell it (`Family.features`, float32 after the bits); or a level by its name,
             ``"lookahead"`` or ``"reply"``. See ``crib_env.observation_layout(name, features)``.
-        suits: ``"real"``, or in the two-hand games ``"canonical"``: observation, mask and actions
-            name canonical cards, so that situations which differ only by suits are one. See
-            `crib_env.encoding.canonical_views`. An agent of a network trained so is made with
-            ``suits="canonical"`` too, and plays everywhere.
+        suits: ``"real"``, or in the two-hand games ``"canonical"`` or ``"ranks"``: observation,
+            mask and actions name canonical cards, so that situations which differ only by suits
+            are one. See
+            `crib_env.encoding.canonical_views`. ``"ranks"`` also leaves the learner's own discards
+            out of the observation once the pegging has begun. An agent of a network trained so is
+            made with the same ``suits``, and plays everywhere.
         opponent: the name of an agent, an agent, or a function of a view and a generator; or
             several with their shares, ``[(opponent, share), ...]``, one drawn for each episode.
         partner: likewise, who plays the learner's partner where four play; None: the opponent's

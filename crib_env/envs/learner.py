@@ -48,7 +48,7 @@ class LearnerBatch(LearnerArrays):
         reward: ``"win"``, ``"points"``, ``"expected"`` or ``"expected_at_show"``; see
             `CribbageEnv`.
         features: True, or the name of a level, to observe `Family.features` too.
-        suits: ``"real"`` or ``"canonical"``; see `CribbageEnv`.
+        suits: ``"real"``, ``"canonical"`` or ``"ranks"``; see `CribbageEnv`.
         opponent: the name of an agent, an agent, or a function of a view and a generator; or
             several with their shares, ``[(opponent, share), ...]``, one drawn for each episode.
         partner: likewise, who plays the learner's partner where four play; None: the opponent's

@@ -104,8 +104,8 @@ class EnvSpec:
         Args:
             reward: ``"win"`` or ``"points"``, and in the two-hand games ``"expected"`` or
                 ``"expected_at_show"``.
-            suits: ``"real"``, or in the two-hand games ``"canonical"``; see `CribbageEnv`. Pictures
-                then show canonical cards, and events real ones.
+            suits: ``"real"``, or in the two-hand games ``"canonical"`` or ``"ranks"``; see
+                `CribbageEnv`. Pictures then show canonical cards, and events real ones.
             on_illegal: ``"raise"``, ``"terminate"`` or ``"random"``; see `CribbageAEC`.
             **kwargs: ``rules`` (the name of a preset, or `Rules`), ``players`` (seats in a game;
                 None for the fewest), ``partners`` (of four-handed cribbage: False for each seat a

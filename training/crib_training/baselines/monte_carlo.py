@@ -46,7 +46,6 @@ class Settings(RunSettings):
         temperature: of the softmax over values of the policy measured, in points; 0 takes the
             highest value.
         features: none to choose: its networks read features of their own.
-        suits: canonical alone: its networks see what they discarded.
         num_envs: deals of an iteration, each played to its end.
         batch_size: decisions per update.
         learning_rate: learning rate; it falls to a twentieth.
