@@ -7,30 +7,34 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from crib_env.engine.family import Family, find_family
+from crib_env.engine.family import SUITS, Family, find_family
 from crib_env.engine.features import feature_entries
 from crib_env.engine.lanes import lane_entries
+from crib_env.errors import check_choice
 from crib_env.policy import Views
 from crib_env.registration import env_module
 from crib_env.rules import PRESETS, games_of
 
 
 def encode(
-    views: Views | np.void, features: bool | str | None = None
+    views: Views | np.void, features: bool | str | None = None, suits: str = "real"
 ) -> tuple[npt.NDArray[Any], npt.NDArray[np.int8]]:
     """Return the observations and action masks of views: what a network of your own reads.
 
     Args:
         views: structured array [B] of views, as agents are asked with them; or one view.
         features: as of the environments: None, True or the name of a level.
+        suits: as of the environments; see `canonical_views`.
 
     Returns:
         uint8[B, size], with features float32[B, size + features], and int8[B, actions]. The slices
         are those of `crib_env.observation_layout`.
 
     Raises:
-        ValueError: no views of a known game, or no such features.
+        ValueError: no views of a known game, or no such features or suits.
     """
+    if suits != "real":
+        views = canonical_views(views, suits)
     views = np.ascontiguousarray(np.atleast_1d(views))
     family = family_of(views)
     level = family.level_of(features)
@@ -43,7 +47,7 @@ def encode(
     return feature_entries(family).of_views(views, obs, numbers, level), masks
 
 
-def canonical_views(views: Views | np.void) -> Views:
+def canonical_views(views: Views | np.void, suits: str = "canonical") -> Views:
     """Return views in canonical cards: views that differ only by suits become equal.
 
     While a seat discards, its suits are put in a fixed order; in the pegging suits do not matter,
@@ -52,18 +56,22 @@ def canonical_views(views: Views | np.void) -> Views:
 
     Args:
         views: structured array [B] of views of a two-hand game; or one view.
+        suits: ``"ranks"`` also hides the seat's own discards in the pegging, so that the views of
+            two positions differ only if their ranks do.
 
     Returns:
         the views, [B]; those given stay as they are.
 
     Raises:
-        ValueError: no views of a known game, or of a game whose suits count in full.
+        ValueError: no views of a known game, or of a game whose suits count in full; no such suits.
     """
+    check_choice("suits", suits, SUITS)
     copies = np.array(np.atleast_1d(views))
     family = family_of(copies)
-    if family.canonical is None:
+    if not family.canonical:
         raise ValueError(f"{games_of(family.name)} has no canonical suits: its suits count in full")
-    family.canonical.relabel_views(copies)
+    if suits != "real":
+        family.canonical[suits].relabel_views(copies)
     return copies
 
 

@@ -19,14 +19,14 @@ from crib_env.engine.kernels import CanonicalSuits, Feature, Kernels
 from crib_env.engine.notation import Notation
 from crib_env.engine.record import Array, array_of
 from crib_env.engine.returns import count_sides
-from crib_env.errors import check_choice, nearest
+from crib_env.errors import check_choice
 from crib_env.render.svg.document import lines
 from crib_env.render.svg.scene import Scene
 from crib_env.rules import Rules, games_of
 
 EXPECTED = ("expected", "expected_at_show")
 REWARDS = ("win", "points", *EXPECTED)
-SUITS = ("real", "canonical")
+SUITS = ("real", "canonical", "ranks")
 SHARED = {"dealt", "players"}  # names of fields of the rules that a state may have too
 
 Layout = tuple[tuple[str, int, str], ...]
@@ -71,7 +71,7 @@ class Family:
         features: what `Kernels.write_features` writes, by level; a level goes on from those before.
         expected: the verbs by which the luck of a show is left out of what is gained, by the
             name of the reward; see `family_for`.
-        canonical: the kernels for ``suits="canonical"``; None if all suits count.
+        canonical: the kernels for ``suits`` other than ``"real"``, by name; none if all count.
         reward, suits: what `family_for` has made this of.
     """
 
@@ -95,7 +95,7 @@ class Family:
     closing: Callable[..., list[Any]] | None = None
     features: Mapping[str, tuple[Feature, ...]] = field(default_factory=dict)
     expected: Mapping[str, Kernels] = field(default_factory=dict)
-    canonical: CanonicalSuits | None = None
+    canonical: Mapping[str, CanonicalSuits] = field(default_factory=dict)
     reward: str = "points"
     suits: str = "real"
 
@@ -242,28 +242,25 @@ def family_for(engine: str, reward: str = "points", suits: str = "real") -> Fami
         engine: as of `find_family`.
         reward: one of `REWARDS`; by `EXPECTED`, what luck alone decides in a show is gained as its
             mean.
-        suits: one of `SUITS`; by ``"canonical"``, views and actions use canonical cards.
+        suits: one of `SUITS`; by all but ``"real"``, views and actions use canonical cards.
 
     Raises:
         ValueError: no such reward or suits, or the family has no such kernels.
     """
     family = find_family(engine)
     check_choice("reward", reward, REWARDS)
-    if suits not in SUITS:
-        known = " or ".join(map(repr, SUITS))
-        raise ValueError(f"suits must be {known}, got {suits!r}{nearest(suits, SUITS)}")
+    check_choice("suits", suits, SUITS)
     if reward in EXPECTED and reward not in family.expected:
         raise ValueError(
             f"reward={reward!r} is not for {games_of(family.name)}: its points have no show whose "
             "mean is known before it; choose 'points' or 'win'"
         )
-    if suits == "canonical" and family.canonical is None:
-        raise ValueError(f"suits='canonical' is not for {games_of(family.name)}: its suits count "
+    if suits != "real" and not family.canonical:
+        raise ValueError(f"suits={suits!r} is not for {games_of(family.name)}: its suits count "
                          "in full; leave suits as 'real'")  # fmt: skip
     kernels = family.expected.get(reward, family.kernels)
-    if suits == "canonical" and family.canonical is not None:
-        view, find_move, action_of, _ = family.canonical
-        kernels = replace(kernels, view=view, find_move=find_move, action_of=action_of)
+    if suits != "real":
+        kernels = replace(kernels, **family.canonical[suits].kernels)
     elif kernels is family.kernels:
         return family
     return replace(family, kernels=kernels, reward=reward, suits=suits)

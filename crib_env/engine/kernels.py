@@ -77,14 +77,13 @@ class Kernels:
 
 
 class CanonicalSuits(NamedTuple):
-    """What a family has for ``suits="canonical"``: equal situations look equal whatever the suits.
+    """What a family has for ``suits="canonical"`` or ``"ranks"``: equal situations look equal.
 
     Attributes:
-        view, find_move, action_of: the kernels that take the place of those in `Kernels`.
-        relabel_views: ``(views)``, an entry: writes canonical cards over the cards of each view.
+        kernels: those that take the place of the ones in `Kernels`, by name.
+        relabel_views: ``(views)``, an entry: writes canonical cards over the cards of each view,
+            and hides what these suits hide.
     """
 
-    view: Kernel
-    find_move: Kernel
-    action_of: Kernel
+    kernels: dict[str, Kernel]
     relabel_views: Entry

@@ -164,7 +164,8 @@ class EnvConfig:
     )  # fmt: skip
     suits: str = keyword(
         "real", ALL, lambda spec: coded(SUITS) if spec.family.canonical else "",
-        '`"canonical"`: situations that differ only by suits look the same',
+        '`"canonical"`: situations that differ only by suits look the same; `"ranks"`: nor are own '
+        "discards observed in the pegging",
     )  # fmt: skip
     players: int = keyword(
         None, ALL, lambda spec: coded(seating_of(spec)) if len(seating_of(spec)) > 1 else "",

@@ -100,7 +100,7 @@ class Observer:
         self.tensor[:] = 0
         if state.game is not None:
             view = state.game.view(state.seat_of(player))
-            self.tensor[:] = encode(view, state.deal.features)[0][0]
+            self.tensor[:] = encode(view, state.deal.features, state.deal.family.suits)[0][0]
 
     def string_from(self, state: DealState, player: int) -> str:
         """Return what the player knows."""

@@ -108,7 +108,7 @@ def main(settings: Settings) -> tuple[float, float]:
         decisions=settings.decisions, seed=settings.seed, num_envs=128, steps=16, batch_size=256,
         hidden_sizes=(64, 64), features=None, learning_rate=5e-4,
     )  # fmt: skip
-    with mock.patch.object(learners, "Games", lambda _, n, seed, __: SpielGames(game, n, seed)):
+    with mock.patch.object(learners, "Games", lambda _, n, seed, *__: SpielGames(game, n, seed)):
         learner = mmd.MMD(chosen)
     first = measure(game, learner)
     print(f"{settings.game}: exploitability {first:.4f}")

@@ -143,7 +143,7 @@ def test_probabilities_are_given_to_the_cards_that_stand_for_them() -> None:
 def test_games_whose_suits_count_in_full_have_no_canonical_cards() -> None:
     with pytest.raises(ValueError, match="suits='canonical' is not for table_top"):
         family_for("table_top", "points", "canonical")
-    with pytest.raises(ValueError, match="suits must be 'real' or 'canonical', got 'canon'"):
+    with pytest.raises(ValueError, match=r"suits must be one of 'real', .*'ranks', got 'canon'"):
         family_for("two_hand", "points", "canon")
     with pytest.raises(ValueError, match="table_top or table_top_ship has no canonical suits"):
         canonical_views(np.zeros(1, dtype=find_family("table_top").view))
@@ -179,3 +179,90 @@ def test_every_form_takes_canonical_suits(environment: ModuleType) -> None:
             encode(canonical_views(aec.view(int(agent[-1]))))[0][0],
         )
         aec.step(int(observation["action_mask"].argmax()))
+
+
+@pytest.mark.parametrize("rules", GAMES)
+def test_by_ranks_what_was_discarded_changes_nothing_in_the_pegging(rules: str) -> None:
+    views = views_of(rules, 300, 3)
+    views = views[(views["phase"] == 1) & (views["to_move"] == 1)]
+    rng = np.random.default_rng(4)
+    other = views.copy()
+    other["discarded"] = rng.integers(52, size=views["discarded"].shape)
+    suits = rng.permuted(np.tile(np.arange(4), (len(views), 13, 1)), axis=2).reshape(-1, 52)
+    other = relabelled(other, 4 * (np.arange(52) // 4) + suits)
+    assert (encode(views, suits="canonical")[0] != encode(other, suits="canonical")[0]).any()
+    for features in (None, "reply"):
+        for mine, theirs in zip(
+            encode(views, features, "ranks"), encode(other, features, "ranks"), strict=True
+        ):
+            np.testing.assert_array_equal(mine, theirs)
+    np.testing.assert_array_equal(canonical_views(views, "ranks"), canonical_views(other, "ranks"))
+
+
+@pytest.mark.parametrize("rules", GAMES)
+def test_by_ranks_a_seat_that_discards_sees_canonical_cards(rules: str) -> None:
+    views = views_of(rules, 100, 3)
+    discarding = views["phase"] == 0
+    ranks, canonical = canonical_views(views, "ranks"), canonical_views(views)
+    np.testing.assert_array_equal(ranks[discarding], canonical[discarding])
+    assert (ranks["discarded_n"][~discarding] == 0).all()
+    assert (ranks["discarded"][~discarding] == -1).all()
+    for name in ("hand", "pile", "starter"):
+        np.testing.assert_array_equal(ranks[name] >> 2, views[name] >> 2)
+    again = canonical_views(canonical, "ranks")
+    np.testing.assert_array_equal(again, ranks)
+    np.testing.assert_array_equal(canonical_views(ranks, "ranks"), ranks)
+
+
+@pytest.mark.parametrize("environment", [six_card_v0, five_card_v0])
+@pytest.mark.parametrize("features", [None, "lookahead", "reply"])
+def test_every_form_observes_ranks_and_opponents_play_as_they_do(
+    environment: ModuleType, features: str | None
+) -> None:
+    """The same games as in canonical cards: opponents, which see their discards, play alike."""
+    given = {"opponent": "expert", "episode": "deal", "features": features}
+    hidden, shown = (environment.vector_env(8, suits=s, **given) for s in ("ranks", "canonical"))
+    _, info = hidden.reset(seed=1)
+    shown.reset(seed=1)
+    aec = environment.raw_env(suits="ranks", episode="deal")
+    assert hidden.suits == aec.suits == "ranks"
+    apart = 0
+    for _ in range(40):
+        actions = info["action_mask"].argmax(axis=1)
+        observations, rewards, _, _, info = hidden.step(actions)
+        whole, same, *_ = shown.step(actions)
+        np.testing.assert_array_equal(rewards, same)
+        views, others = (one.batch.games.views(np.arange(8), one.batch.seats)
+                         for one in (hidden, shown))  # fmt: skip
+        np.testing.assert_array_equal(views, others)
+        expected, _ = encode(views, features, "ranks")
+        np.testing.assert_array_equal(observations, expected)
+        apart += (observations != whole).any(axis=1).sum()
+    assert apart > 20
+    aec.reset(seed=1)
+    for agent in aec.agent_iter():
+        observation, _, over, _, _ = aec.last()
+        if over:
+            aec.step(None)
+            continue
+        expected = encode(aec.view(int(agent[-1])), suits="ranks")[0][0]
+        np.testing.assert_array_equal(observation["observation"], expected)
+        aec.step(int(observation["action_mask"].argmax()))
+
+
+@pytest.mark.parametrize("features", ["lookahead", "reply"])
+@pytest.mark.parametrize("rules", GAMES)
+def test_features_are_of_the_cards_and_not_of_the_order_in_which_they_were_dealt(
+    rules: str, features: str
+) -> None:
+    """Also where two pairs to discard are as good as each other."""
+    views = views_of(rules, 4000, 12)
+    views = views[views["to_move"] == 1]
+    other = views.copy()
+    rows, places = np.arange(len(views)), np.arange(views["hand"].shape[1])
+    n = views["hand_n"][:, None]
+    back = np.where(places < n, n - 1 - places, places)
+    other["hand"] = views["hand"][rows[:, None], back]
+    legal = views["legal"][:, None] >> back & 1
+    other["legal"] = (legal << places).sum(axis=1)
+    np.testing.assert_array_equal(encode(views, features)[0], encode(other, features)[0])

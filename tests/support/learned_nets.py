@@ -58,7 +58,7 @@ def policy(rules: str | Rules = "hoyle", environment: str = "six_card_v0") -> Po
 
 
 def random_network(
-    seed: int, features: str | None = None, *, blind: bool = False
+    seed: int, features: str | None = None, *, blind: bool = False, suits: str = "canonical"
 ) -> PolicyNetAgent:
     """Return a network of the five-card deal of drawn weights, which mixes nearly everywhere.
 
@@ -67,6 +67,7 @@ def random_network(
         features: see `Games`.
         blind: what it has discarded changes nothing: it sees neither these cards nor the suits of
             the starter and the pile, whose numbers in canonical suits follow from them.
+        suits: of the games that it plays.
     """
     import torch
     from crib_training.baselines.games import Games
@@ -74,7 +75,7 @@ def random_network(
 
     torch.manual_seed(seed)
     rules = PRESETS["five_card"]
-    policy = Policy(Games(rules, 1, seed, features), (16, 16))
+    policy = Policy(Games(rules, 1, seed, features, suits), (16, 16))
     with torch.no_grad():
         for weights in policy.parameters():
             weights.normal_(0, 0.4)
@@ -88,7 +89,7 @@ def random_network(
             elif name == "pile":
                 of_part.view(16, 8, 19)[:, :, 13:17] = 0
             at += size
-    settings: Any = SimpleNamespace(env="five_card_v0", rules=rules, features=features)
+    settings: Any = SimpleNamespace(env="five_card_v0", rules=rules, features=features, suits=suits)
     return policy.agent("random network", settings)
 
 

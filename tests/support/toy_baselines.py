@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from crib_agents.adapters.learned import PolicyNetAgent
+from crib_agents.adapters.scored import ScoredAgent
 from crib_training.baselines import games
 from crib_training.exploit.best_response import Responder, TabularPolicy
 from crib_training.exploit.discards import query_discards
 from crib_training.exploit.hands import RANKS, ROLES, hands_by_class
-from crib_training.exploit.one_count.query import list_types, query_course
+from crib_training.exploit.one_count.query import list_ranks, list_types, query_course
 from crib_training.exploit.one_count.walk import OneCountWalk
 from crib_training.exploit.query_batch import Queries
 from crib_training.learn.train import METHODS
@@ -32,22 +32,21 @@ def cards_of(ranks: tuple[int, ...]) -> list[int]:
     return [4 * r + suit for r in ranks for suit in range(4)]
 
 
-def tables_of(agent: PolicyNetAgent, ranks: tuple[int, ...]) -> TabularPolicy:
+def tables_of(agent: ScoredAgent, ranks: tuple[int, ...]) -> TabularPolicy:
     """Return a network's policy in the deals of a toy deck, as `crib exploit` queries it."""
     hands = hands_by_class(DEALT, sum(1 << card for card in cards_of(ranks)))
     queries = Queries(agent, FIVE)
     discard = query_discards(queries, hands)
     walks = []
     for role in ROLES:
-        triples, pairs, type_of = list_types(discard[role].rank_weights(hands), 0)
-        courses = {r: query_course(queries, role, r, triples, pairs, type_of) for r in ranks}
+        hidden = agent.suits == "ranks"
+        types = list_ranks() if hidden else list_types(discard[role].rank_weights(hands), 0)
+        courses = {r: query_course(queries, role, r, *types) for r in ranks}
         walks.append([courses.get(r, courses[ranks[0]]) for r in range(RANKS)])  # others never lie
     return TabularPolicy(hands, discard, OneCountWalk((walks[0], walks[1])))
 
 
-def toy_exploitability(
-    agent: PolicyNetAgent, ranks: tuple[int, ...] = TOY, every: int = 1
-) -> float:
+def toy_exploitability(agent: ScoredAgent, ranks: tuple[int, ...] = TOY, every: int = 1) -> float:
     """Return what a best response gains in a toy deck, the mean of both seats.
 
     Args:

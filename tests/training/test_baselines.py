@@ -12,8 +12,10 @@ import numpy as np
 import pytest
 import torch
 from crib_agents import MonteCarloAgent, to_onnx
+from crib_agents.adapters.learned import PolicyNetAgent
 from crib_agents.learned.two_hand.mixed import MixedAgent
 from crib_agents.loading import load_agent
+from crib_training.baselines import monte_carlo
 from crib_training.baselines import run as runs
 from crib_training.baselines.escher import match_regrets
 from crib_training.baselines.games import Games
@@ -21,11 +23,14 @@ from crib_training.baselines.memory import Memory
 from crib_training.baselines.policy import Policy
 from crib_training.baselines.rollout import Rollout, both_seats, collect, gae
 from crib_training.baselines.run import CURVE, POLICY, BaselineRun, learn
+from crib_training.baselines.settings import RunSettings
 from crib_training.baselines.vrpo import expected_sarsa
+from crib_training.learn.deep_monte_carlo.checkpoint import Checkpoint
 from crib_training.learn.learner import DivergedError
 from crib_training.learn.train import METHODS, main
 from crib_training.outputs import CHECKPOINT
 
+from checkout import ROOT
 from crib_env.batch import GameBatch
 from crib_env.engine.family import family_for
 from crib_env.rules import PRESETS
@@ -313,6 +318,70 @@ def test_what_was_written_is_named(tmp_path: Path, capsys: pytest.CaptureFixture
     learn(learner)
     *_, names = capsys.readouterr().out.strip().rpartition("/")
     assert all((tmp_path / name).exists() for name in names.split(", "))
+
+
+@pytest.mark.parametrize("features", ["lookahead", "reply"])
+def test_monte_carlo_refuses_features_that_it_would_not_read(
+    features: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(["--method", "monte_carlo", "--features", features])
+    assert end.value.code == 2
+    assert f"leave --features {features} out" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("method", LEARNERS)
+def test_a_baseline_learns_by_ranks_what_it_is_measured_by(method: str, tmp_path: Path) -> None:
+    if method == "monte_carlo":
+        with pytest.raises(ValueError, match=r"suits: .* crib exploit --suits ranks"):
+            small(method, suits="ranks")
+        return
+    learner = small(method, suits="ranks", features="reply", decisions=64)
+    learner.iterate()
+    games = learner.games
+    pegging = np.flatnonzero(games.observations[:, games.bits - 3] == 1)
+    for _ in range(60):  # until some lane pegs
+        if len(pegging):
+            break
+        games.step(games.masks.argmax(axis=1))
+        pegging = np.flatnonzero(games.observations[:, games.bits - 3] == 1)
+    assert len(pegging)
+    assert (games.observations[pegging, 52:104] == 0).all()
+    learner.agent().save(tmp_path / POLICY)
+    agent = load_agent(str(tmp_path / POLICY))
+    assert isinstance(agent, PolicyNetAgent)
+    assert agent.suits == "ranks"
+    views = views_of("five_card", 20, 1)
+    hidden = views.copy()
+    hidden["discarded_n"][hidden["phase"] == 1] = 0
+    np.testing.assert_array_equal(
+        agent.action_probabilities(views), agent.action_probabilities(hidden)
+    )
+
+
+def test_a_run_saved_before_suits_was_a_setting_goes_on(tmp_path: Path) -> None:
+    learn(small("mmd", out=tmp_path, decisions=256))
+    saved = Checkpoint.load(tmp_path)
+    del saved.about["settings"]["suits"]
+    saved.save(tmp_path)
+    learn(small("mmd", out=tmp_path, resume=tmp_path, decisions=256))
+    with pytest.raises(ValueError, match="suits was canonical, not ranks"):
+        learn(small("mmd", out=tmp_path, resume=tmp_path, decisions=256, suits="ranks"))
+
+
+def test_the_benchmarks_page_says_how_large_the_networks_are() -> None:
+    nets = monte_carlo.MonteCarlo(monte_carlo.Settings()).modules["nets"]
+    assert isinstance(nets, torch.nn.ModuleDict)
+    sizes = {name: [layer.out_features for layer in net if hasattr(layer, "out_features")][:-1]
+             for name, net in nets.items()}  # fmt: skip
+    page = " ".join((ROOT / "docs" / "benchmark.md").read_text().split())
+    of_pegging, of_discards = (" and ".join(map(str, sizes[name])) for name in
+                               ("pegging", "discard_pone"))  # fmt: skip
+    assert f"one network for the pegging ({of_pegging} units)" in page
+    assert f"one for the discards of each seat ({of_discards})" in page
+    assert sizes["discard_pone"] == sizes["discard_dealer"] != sizes["pegging"]
+    assert RunSettings().hidden_sizes == (256, 256)
+    assert "Every network has two hidden layers of 256 units, except two of `monte_carlo`" in page
 
 
 def test_the_softmax_of_values_is_a_mixed_policy_that_its_file_keeps(tmp_path: Path) -> None:

@@ -167,7 +167,9 @@ def test_the_exploitability_of_a_row_is_what_exploit_finds(
     def exploitability(agent: Agent, **keywords: object) -> Exploitability:
         given.update(keywords, agent=agent.name)
         gain = {"both": {"all": Gain(0.5, 0.25)}}
-        return Exploitability("greedy", "five_card", gain, None, 7, 3, 1, 0, 0, 9, 10, 0, (), 0, 0)
+        return Exploitability(
+            "greedy", "five_card", "real", None, gain, None, 7, 3, 1, 0, 0, 9, 10, 0, (), 0, 0
+        )
 
     monkeypatch.setattr(rating, "exploitability", exploitability)
     monkeypatch.setattr(Exploitability, "__str__", lambda _: "the whole table")

@@ -60,7 +60,7 @@ def from_torch(
             arguments, or its second one is named after a mask.
         sample: draw by the softmax of the logits instead of taking the highest.
         device: where the tensors are put; None: where a module's parameters are, or the CPU.
-        suits: ``"canonical"`` if the network was trained in games made with that.
+        suits: ``"canonical"`` or ``"ranks"`` if the network was trained in games made with that.
         rules: the rules that it was trained under, such as ``envs.rules``; it plays no others.
             None: it may play any.
 

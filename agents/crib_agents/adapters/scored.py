@@ -12,6 +12,7 @@ from crib_agents.checks import one_line
 from crib_env.arrays import Array, Doubles
 from crib_env.encoding import canonical_views, encode, family_of
 from crib_env.engine.family import SUITS, Family, find_family
+from crib_env.errors import check_choice
 from crib_env.honours import refuse_undeclared
 from crib_env.policy import Actions, Views, check_rng, one_or_many
 from crib_env.rules import Rules
@@ -33,7 +34,7 @@ class ScoredAgent:
         sample: draw.
         rules: the rules that it was trained under; it plays no others. None where they are not
             known: it may play any.
-        suits: ``"canonical"`` if it was trained in games made with that.
+        suits: ``"canonical"`` or ``"ranks"`` if it was trained in games made with that.
     """
 
     def __init__(
@@ -47,8 +48,7 @@ class ScoredAgent:
         rules: Rules | None = None,
         suits: str = "real",
     ) -> None:
-        if suits not in SUITS:
-            raise ValueError(f"suits must be {' or '.join(map(repr, SUITS))}, got {suits!r}")
+        check_choice("suits", suits, SUITS)
         self.suits = suits
         self.score = score
         self.name = name
@@ -102,7 +102,7 @@ class ScoredAgent:
         """Return the scores, float64[B, actions], of illegal actions -inf."""
         family = family_of(views)
         features = self.features if self.size is None else self.features_of(family, self.size)
-        seen = canonical_views(views) if self.suits == "canonical" else views
+        seen = views if self.suits == "real" else canonical_views(views, self.suits)
         observations, masks = encode(seen, features)
         if not len(views):
             return np.zeros(masks.shape)
@@ -128,7 +128,7 @@ class ScoredAgent:
                 "finite one"
             )
         found = np.where(masks == 1, np.maximum(legal, LEAST), -np.inf)
-        return found if seen is views else _of_real_cards(found, seen, views)
+        return found if seen is views else of_real_cards(found, seen, views)
 
     def features_of(self, family: Family, size: int) -> str | None:
         """Return the level of features with which an observation is ``size`` long."""
@@ -146,9 +146,9 @@ class ScoredAgent:
         return levels[sizes.index(size)]
 
 
-def _of_real_cards(scores: Doubles, seen: Views, views: Views) -> Doubles:
+def of_real_cards(scores: Doubles, seen: Views, views: Views, other: float = -np.inf) -> Doubles:
     """Return the scores of the cards that canonical cards, in the same places, stand for."""
-    real = np.full_like(scores, -np.inf)
+    real = np.full_like(scores, other)
     for place in range(views["hand"].shape[1]):
         rows = np.flatnonzero(place < views["hand_n"])
         real[rows, views["hand"][rows, place]] = scores[rows, seen["hand"][rows, place]]

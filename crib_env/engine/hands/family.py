@@ -41,7 +41,7 @@ def hands_family(
         size: what its records have room for.
         rules: the class of its rules.
         episodes: the names of those of `records.EPISODES` that it has.
-        canonical: whether it has kernels for ``suits="canonical"``.
+        canonical: whether it has kernels for canonical suits.
         The others are as in `Family` and `Kernels`.
     """
     view = view_kernel(size)
@@ -80,5 +80,5 @@ def hands_family(
         closing=closing,
         features=features,
         expected=expected_kernels(kernels),
-        canonical=canonical_suits(view, array_of(view_record), name) if canonical else None,
+        canonical=canonical_suits(kernels, array_of(view_record), name) if canonical else {},
     )

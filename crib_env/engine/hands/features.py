@@ -77,6 +77,7 @@ REPLY_MOST = 4 * ACTIONS
 ANSWER = 5 * ACTIONS
 NO_REPLY = 6 * ACTIONS
 WORST = -100.0
+EQUAL = 1e-5  # below any difference of two means, above what single precision loses
 
 
 @kernel
@@ -190,7 +191,9 @@ def pair_features(v, table, out):
                 card = first if k == 0 else second
                 if k == 1 and v["discarded_n"] == 1:
                     continue
-                if hand + crib > out[MEAN_HAND + card] + out[MEAN_CRIB + card]:
+                more = hand + crib - (out[MEAN_HAND + card] + out[MEAN_CRIB + card])
+                # Of pairs as good, the higher hand: not the one that was dealt first.
+                if more > EQUAL or (more > -EQUAL and hand > out[MEAN_HAND + card] + EQUAL):
                     out[MEAN_HAND + card] = hand
                     out[MEAN_CRIB + card] = crib
 

@@ -6,6 +6,10 @@ matter. So the cards of a rank are numbered: those in the hand first, then the s
 starter and the pile. With ``suits="canonical"`` a game uses these kernels: observation, mask and
 actions then name canonical cards.
 
+With ``suits="ranks"`` observation and features also hide the seat's own discards once the pegging
+has begun: the cards of a rank are numbered without them. Then nothing but ranks, and who played
+them, can tell two positions of the pegging apart. Views still show the discards.
+
 A canonical card has the same place in a view's hand as the card that it replaces.
 """
 
@@ -18,7 +22,7 @@ from numba import void
 from crib_env.engine.hands.records import DISCARD
 from crib_env.engine.hands.slots import hand_size, legal_slots
 from crib_env.engine.jit import entry, kernel
-from crib_env.engine.kernels import CanonicalSuits, Kernel
+from crib_env.engine.kernels import CanonicalSuits, Kernel, Kernels
 from crib_env.engine.record import NONE
 
 SUITS = 4
@@ -85,6 +89,14 @@ def relabel(v):
 
 
 @kernel
+def hide_discards(v):
+    """Write the cards of a view without the seat's discards, once the pegging has begun."""
+    if v["phase"] != DISCARD:
+        v["discarded_n"] = 0
+    relabel(v)
+
+
+@kernel
 def dealt_mask(s, seat):
     """Return the mask of the cards dealt to a seat, see `bit_of`."""
     slots = s["held"][seat] | s["discarded"][seat]
@@ -127,13 +139,32 @@ def canonical_card_in(s, slot):
     return canonical_card(s, s["to_move"], slot, dealt_mask(s, s["to_move"]))
 
 
-def canonical_suits(view: Kernel, views_t: Any, name: str) -> CanonicalSuits:
-    """Return the kernels of a family for canonical suits."""
+def canonical_suits(kernels: Kernels, views_t: Any, name: str) -> dict[str, CanonicalSuits]:
+    """Return what a family has for canonical suits, by the value of ``suits``."""
+    view, encode, write_features = kernels.view, kernels.encode, kernels.write_features
 
     @kernel
     def canonical_view(s, rules, seat, v):
         """Fill the view ``v`` as the family does, in canonical cards."""
         view(s, rules, seat, v)
+        relabel(v)
+
+    @kernel
+    def encode_ranks(v, obs):
+        """Write the observation of a view in canonical cards, which stays as it is."""
+        discarded = v["discarded_n"]
+        hide_discards(v)
+        encode(v, obs)
+        v["discarded_n"] = discarded
+        relabel(v)
+
+    @kernel
+    def features_of_ranks(v, table, level, out):
+        """Write the features of a view in canonical cards, which stays as it is."""
+        discarded = v["discarded_n"]
+        hide_discards(v)
+        write_features(v, table, level, out)
+        v["discarded_n"] = discarded
         relabel(v)
 
     @entry(void(views_t), f"{name}.relabel_views")
@@ -142,4 +173,26 @@ def canonical_suits(view: Kernel, views_t: Any, name: str) -> CanonicalSuits:
         for i in range(views.shape[0]):
             relabel(views[i])
 
-    return CanonicalSuits(canonical_view, canonical_slot, canonical_card_in, relabel_views)
+    @entry(void(views_t), f"{name}.rank_views")
+    def rank_views(views):
+        """Write canonical cards over the cards of each view, and hide the discards."""
+        for i in range(views.shape[0]):
+            v = views[i]
+            hide_discards(v)
+            for k in range(v["discarded_n"], v["discarded"].shape[0]):
+                v["discarded"][k] = NONE
+
+    shared: dict[str, Kernel] = {
+        "view": canonical_view,
+        "find_move": canonical_slot,
+        "action_of": canonical_card_in,
+    }
+    ranks: dict[str, Kernel] = {
+        **shared,
+        "encode": encode_ranks,
+        "write_features": features_of_ranks,
+    }
+    return {
+        "canonical": CanonicalSuits(shared, relabel_views),
+        "ranks": CanonicalSuits(ranks, rank_views),
+    }

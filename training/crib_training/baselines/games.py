@@ -25,6 +25,7 @@ class Games:
         num_envs: N, the number of deals.
         seed: fixes all deals.
         features: the level of features of the observations, or None.
+        suits: ``"canonical"``, or ``"ranks"``: the mover does not see its discards in the pegging.
 
     Attributes:
         size: length of a seat's observation. bits: length of its part before the features.
@@ -36,9 +37,15 @@ class Games:
     """
 
     def __init__(
-        self, rules: TwoHandRules, num_envs: int, seed: int, features: str | None = None
+        self,
+        rules: TwoHandRules,
+        num_envs: int,
+        seed: int,
+        features: str | None = None,
+        suits: str = "canonical",
     ) -> None:
-        family = family_for(rules.engine, "expected", "canonical")
+        family = family_for(rules.engine, "expected", suits)
+        self.suits = suits
         self.batch = GameBatch(rules, num_envs, episode="deal", seed=seed, family=family)
         self.features = features
         self.lanes = np.arange(num_envs)
@@ -124,7 +131,9 @@ class Games:
     def observe(self) -> None:
         """Write observations, masks and movers of the deals as they stand."""
         self.movers = self.batch.movers(self.lanes)
-        observations, masks = encode(self.batch.views(self.lanes), self.features)
+        views = self.batch.views(self.lanes)  # in canonical cards
+        hidden = "ranks" if self.suits == "ranks" else "real"
+        observations, masks = encode(views, self.features, hidden)
         others, _ = encode(self.batch.views(self.lanes, 1 - self.movers))
         self.observations = observations.astype(np.float32)
         self.others = others.astype(np.float32)

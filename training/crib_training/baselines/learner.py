@@ -83,7 +83,9 @@ class GamesLearner(Learner):
 
     def __init__(self, settings: RunSettings) -> None:
         super().__init__(settings)
-        self.games = Games(settings.rules, settings.num_envs, settings.seed, settings.features)
+        self.games = Games(
+            settings.rules, settings.num_envs, settings.seed, settings.features, settings.suits
+        )
 
     def agent(self) -> PolicyNetAgent:
         """Return the mixed policy learned so far, an agent that samples."""

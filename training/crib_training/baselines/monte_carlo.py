@@ -45,6 +45,7 @@ class Settings(RunSettings):
         method: the method.
         temperature: of the softmax over values of the policy measured, in points; 0 takes the
             highest value.
+        features: none to choose: its networks read features of their own.
         num_envs: deals of an iteration, each played to its end.
         batch_size: decisions per update.
         learning_rate: learning rate; it falls to a twentieth.
@@ -57,6 +58,7 @@ class Settings(RunSettings):
 
     method: Literal["monte_carlo"] = "monte_carlo"
     temperature: NotNegative = 0.0
+    features: Literal["lookahead", "reply"] | None = None
     num_envs: Count = 4096
     batch_size: Count = 256
     learning_rate: Positive = 1e-3
@@ -66,14 +68,25 @@ class Settings(RunSettings):
     ema_rate: Portion = 0.005
     out: NewFolder = Path("runs/monte_carlo")
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.features is not None:
+            raise ValueError(f"features: the networks of monte_carlo read features of their own, "
+                             f"leave --features {self.features} out; selfplay_ppo and the other "
+                             "methods take it")  # fmt: skip
+        if self.suits != "canonical":
+            raise ValueError(f"suits: the networks of monte_carlo see what they discarded, leave "
+                             f"--suits {self.suits} out and measure the policy by crib exploit "
+                             f"--suits {self.suits}")  # fmt: skip
+        if len(self.hidden_sizes) != 2:
+            raise ValueError(f"hidden_sizes of monte_carlo are two, got {self.hidden_sizes}")
+
 
 class MonteCarlo(Learner):
     """Learns by its `Settings`; see `crib_training.baselines.learner.Learner`."""
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
-        if len(settings.hidden_sizes) != 2:
-            raise ValueError(f"hidden_sizes of monte_carlo are two, got {settings.hidden_sizes}")
         first, second = settings.hidden_sizes
         own = deep_monte_carlo.Settings(
             env=settings.env, seed=settings.seed, num_envs=settings.num_envs,

@@ -81,7 +81,7 @@ class Policy(nn.Module):
             )  # fmt: skip
         rules = settings.rules
         about = header(settings.env, rules, find_family(rules.engine), settings.features,
-                       suits="canonical", sample=True)  # fmt: skip
+                       suits=settings.suits, sample=True)  # fmt: skip
         return PolicyNetAgent(weights, about, name=name, head=head)
 
 

@@ -140,7 +140,8 @@ class BaselineRun:
         agent = self.learner.agent()
         settings = self.settings
         found = exploitability(agent, env=settings.env, hands=settings.eval_hands,
-                               seed=HANDS_SEED, abstraction=1)  # fmt: skip
+                               seed=HANDS_SEED,
+                               abstraction=0 if settings.suits == "ranks" else 1)  # fmt: skip
         gain = found.gain
         row = Row(
             self.learner.decisions, round(self.cpu_seconds, 1), found.points_per_deal, found.ci95,
@@ -175,6 +176,8 @@ class BaselineRun:
             raise ValueError(f"{folder} holds a run of {found.about.get('method')}, not "
                              f"of {self.settings.method}")  # fmt: skip
         before = found.about.get("settings")  # the first runs were saved without them
+        if before is not None:
+            before = {"suits": "canonical", **before}  # that of runs which were saved without
         if before is not None and (changed := diff_settings(before, self.settings)):
             raise ValueError(f"the run in {folder} is another: {'; '.join(changed)}")
         self.learner.decisions = found.about["decisions"]

@@ -25,6 +25,8 @@ class RunSettings:
         num_envs: deals side by side.
         hidden_sizes: sizes of the hidden layers of each network.
         features: per-action features beside the bits, as in the environments.
+        suits: canonical, or ranks: while pegging the policy does not see its discards, so its
+            exploitability is exact.
         num_evals: number of measurements of exploitability; 0 for none, as six_card_v0 takes.
         eval_hands: hands per measurement, always the same.
         save_seconds: seconds between checkpoints.
@@ -40,6 +42,7 @@ class RunSettings:
     num_envs: Count = 256
     hidden_sizes: tuple[Annotated[Whole, Field(ge=1, le=4096)], ...] = (256, 256)
     features: Literal["lookahead", "reply"] | None = "lookahead"
+    suits: Literal["canonical", "ranks"] = "canonical"
     num_evals: CountOrNone = 10
     eval_hands: Annotated[Whole, Field(ge=2, le=10_000)] = 40
     save_seconds: Annotated[float, Field(ge=1, le=1e6)] = 300
