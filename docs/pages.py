@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +31,7 @@ def points(value: Figure) -> str:
     return f"{value['mean']:.3f} ± {value['half']:.3f}"
 
 
-def number_table(head: list[str], rows: list[list[str]]) -> str:
+def number_table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     """Return a Markdown table of numbers."""
     return table(head, rows, numbers=True)
 
