@@ -34,7 +34,7 @@ every_game = pytest.mark.parametrize("preset", MANY_HAND)
 
 def test_rule_based_beats_greedy_in_partnership() -> None:
     played = play_pairs(PRESETS["four_hand"], "game", *AGENTS, 1200, 1)
-    won = estimate(played.won.mean(axis=1))
+    won = estimate(played.shares_won)
     assert won.mean - won.half > 0.5
 
 
