@@ -10,11 +10,10 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-from environment_pages import write_pages
+sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from crib_env import __version__
+from docs.environment_pages import write_pages
 
 # [project.urls] in pyproject.toml, once there are any.
 ADDRESSES = dict(one.split(", ", 1) for one in metadata("crib-env").get_all("Project-URL") or ())
@@ -46,7 +45,7 @@ html_title = f"crib-env {release}"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_logo = html_favicon = "_static/logo.svg"
-exclude_patterns = ["_build", "_templates"]
+exclude_patterns = ["_build", "_templates", "templates"]
 nb_execution_mode = "force"  # the notebooks are run whenever the pages are made
 nb_execution_raise_on_error = True
 nb_execution_timeout = 300

@@ -29,6 +29,7 @@ from crib_training.loading import find_game
 from crib_training.outputs import CHECKPOINT, as_png
 
 from crib_env.settings import Count, NewFolder, checked_dataclass
+from docs.pages import render
 
 DOCS = Path(__file__).parent
 NUMBERS, PAGE = DOCS / "numbers" / "benchmark.json", DOCS / "numbers" / "benchmark.md"
@@ -185,29 +186,10 @@ def page(lines: dict[str, list[dict[str, Any]]], settings: Settings) -> str:
     head = ["method", "seed", "decisions, millions", "CPU seconds", "exploitability",
             "by discarding alone", "by pegging alone", "answered as pone", "answered as dealer",
             *(f"points per deal against {other}" for other in OPPONENTS)]  # fmt: skip
-    return f"""# The benchmark in numbers
-
-How far learned policies are from perfect play in the five-card deal, in points per deal.
-{{doc}}`../benchmark` has the protocol and the methods.
-
-![Exploitability over decisions](../pictures/benchmark.png)
-
-A line is the mean of a method's seeds. Its band holds the least and the most of them, and the
-interval over the 40 hands of the curve. Grey lines are built-in agents ({{doc}}`exploitability`).
-
-Points of the curves, means over the seeds:
-
-{stages(lines)}
-
-## Every run at its end
-
-{table(head, rows)}
-
-Exploitability is over {HANDS} other hands (`--hands {HANDS} --abstraction {ABSTRACTION}`), points
-against an opponent over {PAIRS:,} duplicate pairs of deals.
-
-Made by `python -m docs.make_benchmark --seeds {settings.seeds} --decisions {settings.decisions}`.
-"""
+    return render(
+        "benchmark", stages=stages(lines), runs=table(head, rows), hands=HANDS,
+        abstraction=ABSTRACTION, pairs=PAIRS, seeds=settings.seeds, decisions=settings.decisions,
+    )  # fmt: skip
 
 
 def result(line: str, seed: int, settings: Settings, stored: list[dict[str, Any]]) -> Any:

@@ -37,6 +37,7 @@ from crib_training.rating import Settings, run
 
 from crib_env import ENVIRONMENTS
 from crib_env.registration import env_module
+from docs.pages import render
 
 SEED = 1
 PAIRS = {"six_card_v0": 1000, "five_card_v0": 1000, "table_top_v0": 500}
@@ -53,30 +54,6 @@ RATED: dict[str, dict[str, int]] = dict.fromkeys(BUILT_IN, PAIRS | MANY_HAND) | 
 PAGE = Path(__file__).with_name("leaderboard.md")
 NUMBERS = Path(__file__).with_name("numbers") / "exploitability.json"
 LEAST_PAIRS = 200
-HEAD = f"""# Leaderboard
-
-How strong are the agents? This page rates them by duplicate games against the built-in ones.
-Ratings are Elo (Bradley-Terry) with `rule_based` at 0 and 95 % intervals by a bootstrap over
-pairs. The other columns give the games won against each built-in agent in per cent. If one agent
-wins nearly every game against another, as at Table Top, the distance of their ratings means little.
-With three hands each agent plays sets of three games against two copies of each other agent. An
-agent of equal strength wins 33.3 %: [Evaluation](evaluation.md#among-three-sides) explains these
-ratings.
-[Rate your agent](rate.md) explains how to add a row.
-
-The exploitability is what a perfect opponent gains in single deals of five cards, in points per
-deal, over 400 drawn hands (for some agents 40); {APPROXIMATELY} marks an approximation.
-[The numbers](numbers/exploitability.md) have the details of each figure. [Exploit](exploit.md)
-explains the method.
-
-`python -m docs.make_leaderboard` makes this page from the folder `leaderboard/`. `crib rate` with
-`--env ENV --pairs N --seed S --out leaderboard/NAME` makes its files. Each file names N, S and
-the versions; for the agents of the package S is {SEED}. Results of fewer than {LEAST_PAIRS}
-pairs are not accepted. `crib rate greedy --check leaderboard/greedy/five_card_v0.json` plays the
-games of a file again and compares. `python -m docs.make_leaderboard --measure` rates the agents of
-the package. At Table Top, `equilibrium` does not play and `master` plays as `expert`, so neither
-has a row there.
-"""
 
 
 def entries() -> dict[str, list[Path]]:
@@ -138,17 +115,17 @@ def page() -> str:
     """Return the page."""
     found = entries()
     every = [read(file) for files in found.values() for file in files]
-    parts = [HEAD]
+    tables = []
     for environment in ENVIRONMENTS:
         for players in sorted({one.players for one in every if one.environment == environment}):
             here = [e for e in every if (e.environment, e.players) == (environment, players)]
             seats = f", {players} players" if players > 2 else ""
-            parts.append(f"## {environment}{seats}\n\n{rating_table(here)}\n\n{_amounts(here)}\n")
-    parts.append("## Agents\n")
-    for name in found:
-        text = (folder() / name / CARD).read_text().strip()
-        parts.append(re.sub(r"^#", "###", text, flags=re.MULTILINE) + "\n")
-    return "\n".join(parts)
+            tables.append((f"{environment}{seats}", rating_table(here), _amounts(here)))
+    cards = ((folder() / name / CARD).read_text().strip() for name in found)
+    return render(
+        "leaderboard", approximately=APPROXIMATELY, seed=SEED, least_pairs=LEAST_PAIRS,
+        tables=tables, cards=[re.sub(r"^#", "###", text, flags=re.MULTILINE) for text in cards],
+    )  # fmt: skip
 
 
 def _amounts(entries: list[Results]) -> str:

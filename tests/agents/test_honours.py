@@ -16,7 +16,6 @@ from crib_agents.expert.two_hand.pegging.expert import PeggingExpert
 from crib_play.table.session import Session
 from crib_training.evaluation.duplicate import play_pairs
 from crib_training.evaluation.referee import Referee
-from crib_training.evaluation.rotation import play_sets
 from crib_training.loading import find_env
 
 from commands import crib
@@ -231,11 +230,10 @@ def test_no_game_is_played_with_an_agent_that_does_not_play_it(
 def test_pairs_and_sets_in_python_refuse_it_too(kind: str) -> None:
     agent, env = REFUSED[kind]
     rules = find_env(env).rules
-    play: Any = play_sets if env == "three_hand_v0" else play_pairs
     both = find_agent("greedy"), find_agent(agent)
     for first, second in (both, both[::-1]):
         with pytest.raises(ValueError, match="does not play"):
-            play(PRESETS[rules], "game", Referee(first), Referee(second), 1, 1)
+            play_pairs(PRESETS[rules], "game", Referee(first), Referee(second), 1, 1)
 
 
 def wrapped(kind: str) -> Agent:

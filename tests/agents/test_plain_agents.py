@@ -191,7 +191,7 @@ def test_a_pair_drawn_by_chance_is_laid_without_fault() -> None:
 
     rules = PRESETS["hoyle"]
     games = play_pairs(rules, "game", Draws(), find_agent("random"), 10, 1)
-    assert games.won.mean() > 0.5
+    assert games.shares_won.mean() > 0.5
 
 
 @pytest.mark.parametrize(
@@ -231,7 +231,7 @@ def test_the_two_questions_must_be_answered() -> None:
 def test_the_example_plays_better_than_chance() -> None:
     rules = PRESETS["hoyle"]
     games = play_pairs(rules, "game", KeepsFives(), find_agent("random"), 20, 1)
-    assert games.won.mean() > 0.6
+    assert games.shares_won.mean() > 0.6
 
 
 def test_magmacrunch_plays_and_loses_to_rule_based() -> None:
@@ -239,4 +239,4 @@ def test_magmacrunch_plays_and_loses_to_rule_based() -> None:
     agent = find_agent("examples.magmacrunch:Magmacrunch")
     rules = PRESETS["hoyle"]
     games = play_pairs(rules, "game", find_agent("rule_based"), agent, 20, 1)
-    assert games.won.mean() > 0.6
+    assert games.shares_won.mean() > 0.6

@@ -232,5 +232,5 @@ def test_each_agent_beats_the_one_below(better: str, worse: str, players: int, p
         PRESETS[preset], "game", find_agent(better), find_agent(worse),
         60, 17, players=players,
     )  # fmt: skip
-    won = estimate(games.won.mean(axis=1))
+    won = estimate(games.shares_won)
     assert won.mean - won.half > 0.9

@@ -403,7 +403,7 @@ def test_strength(
 ) -> None:
     """Duplicate pairs, seed 1: the lower end of the interval lies above ``least``."""
     pairs = play_pairs(PRESETS[game], "game", better(), worse(), 1500, seed=1)
-    wins = estimate(pairs.won.mean(axis=1))
+    wins = estimate(pairs.shares_won)
     assert wins.mean - wins.half > least, wins.percent()
 
 

@@ -97,9 +97,10 @@ def test_it_is_evaluated(capsys: pytest.CaptureFixture[str]) -> None:
     assert "high_card" in capsys.readouterr().out
 
 
-def test_two_agents_are_not_compared_among_three_sides() -> None:
-    with pytest.raises(ValueError, match="in games of two sides, toy has 3"):
-        play_pairs(PRESETS["toy"], "game", HighCard(), HighCard(), 2, 1, players=3)
+def test_among_three_sides_one_agent_meets_two_of_the_other_from_every_side() -> None:
+    sets = play_pairs(PRESETS["toy"], "game", HighCard(), HighCard(), 4, 1, players=3)
+    assert sets.won.shape == (4, 3, 3)
+    assert (sets.won[..., 0].sum(axis=1) == 1).all()
 
 
 def test_three_sides_sit_at_a_table_and_have_a_replay(

@@ -17,7 +17,7 @@ from crib_env.rules import PRESETS
 from docs.numbers.make import published
 from docs.numbers.make.__main__ import FOLDER
 from docs.numbers.make.episodes import self_play
-from docs.numbers.make.published_cribs import differences, own_tables, picture, read_rows
+from docs.numbers.make.published import differences, own_tables, picture, read_rows
 
 STORED = published.published()
 CRIBS = {(one["by"], one["crib"]): read_rows(one["rows"]) for one in STORED["cribs"]}
@@ -90,7 +90,7 @@ def test_what_the_page_says_of_our_figures() -> None:
 def test_the_page_is_made_of_the_stored_figures() -> None:
     data = json.loads((FOLDER / "published.json").read_text())
     page = (FOLDER / "published.md").read_text()
-    assert published.text(OURS, data) in page
+    assert published.page(OURS, data).strip() in page
     assert data["cribs"] == differences(own_tables(OURS), STORED["cribs"])
     for kind in ("expert", "alone"):
         assert picture(kind) in page

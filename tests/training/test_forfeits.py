@@ -36,7 +36,7 @@ def deals(agent: object, pairs: int = 12, seed: int = 5) -> Pairs:
     """Return single deals of an agent against greedy, refereed."""
     seed_seq = np.random.SeedSequence(seed)
     referee = agent if isinstance(agent, Referee) else Referee(agent)  # type: ignore[arg-type]
-    return play_chunk(RULES, "deal", (referee, Referee(GreedyAgent())), pairs, seed_seq)
+    return play_chunk(RULES, "deal", [(referee, Referee(GreedyAgent()))] * 2, pairs, seed_seq)
 
 
 @pytest.fixture(scope="module")
@@ -102,7 +102,7 @@ def test_a_failure_costs_the_guilty_games_and_no_others(
 def test_an_illegal_action_of_the_second_agent_is_the_firsts_win() -> None:
     seed_seq = np.random.SeedSequence(5)
     agents = Referee(GreedyAgent()), Referee(failing_agents.Cheats())
-    outcome = play_chunk(RULES, "game", agents, 12, seed_seq)
+    outcome = play_chunk(RULES, "game", [agents] * 2, 12, seed_seq)
     lost = outcome.forfeits[:, :, 1]
     assert lost.any()
     assert not outcome.forfeits[:, :, 0].any()
@@ -139,7 +139,7 @@ def test_an_agent_that_only_ever_fails_loses_every_game() -> None:
 def test_two_failing_agents_lose_each_its_own_games() -> None:
     seed_seq = np.random.SeedSequence(6)
     agents = Referee(failing_agents.Raises()), Referee(failing_agents.Cheats())
-    outcome = play_chunk(RULES, "game", agents, 20, seed_seq)
+    outcome = play_chunk(RULES, "game", [agents] * 2, 20, seed_seq)
     first, second = outcome.forfeits[:, :, 0], outcome.forfeits[:, :, 1]
     assert first.any()
     assert second.any()
@@ -219,7 +219,7 @@ def test_an_agent_with_a_memory_does_not_meet_its_cards_again_in_the_others_hand
     def played(once: Spy, again: Spy) -> int:
         sides = [(Referee(spy), Referee(GreedyAgent())) for spy in (once, again)]
         seed_seq = np.random.SeedSequence(7)
-        play_chunk(RULES, "deal", sides[0], 10, seed_seq, swapped_agents=sides[1])
+        play_chunk(RULES, "deal", sides, 10, seed_seq)
         return once.known + again.known
 
     both = Spy()

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 from crib_training.command_line import main
-from crib_training.evaluation.duplicate import estimate
+from crib_training.evaluation.duplicate import estimate, play_pairs
 from crib_training.evaluation.referee import ILLEGAL, Referee
-from crib_training.evaluation.rotation import play_sets
 
 from crib_env.policy import FunctionAgent, find_agent
 from crib_env.rules import PRESETS
@@ -26,14 +25,14 @@ def laid_twice(view: Any, rng: np.random.Generator) -> int:
 
 def test_an_agent_against_itself_wins_one_game_of_three_in_every_set() -> None:
     greedy = find_agent("greedy")
-    sets = play_sets(THREE, "game", greedy, greedy, 20, 1)
+    sets = play_pairs(THREE, "game", greedy, greedy, 20, 1)
     assert (sets.won[..., 0].sum(axis=1) == 1).all()
     assert np.ptp(sets.scores[..., 0].sum(axis=1) * 3 - sets.scores.sum(axis=(1, 2))) == 0
 
 
 def test_each_agent_holds_every_hand_of_a_set() -> None:
     greedy = find_agent("greedy")
-    sets = play_sets(THREE, "deal", greedy, greedy, 20, 2)
+    sets = play_pairs(THREE, "deal", greedy, greedy, 20, 2)
     assert (np.sort(sets.dealer, axis=1) == [0, 1, 2]).all()
     # The same agent everywhere: the points of a seat are the same, whoever counts from where.
     by_seat = [np.roll(sets.points[:, game], game, axis=1) for game in range(3)]
@@ -42,16 +41,16 @@ def test_each_agent_holds_every_hand_of_a_set() -> None:
 
 
 def test_greedy_wins_most_games_against_two_random() -> None:
-    won = play_sets(THREE, "game", find_agent("greedy"), find_agent("random"), 60, 3).won
+    won = play_pairs(THREE, "game", find_agent("greedy"), find_agent("random"), 60, 3).won
     share = estimate(won[..., 0].mean(axis=1))
     assert share.mean - share.half > 0.5
 
 
 def test_a_failure_costs_the_game() -> None:
     bad = FunctionAgent(laid_twice)
-    first = play_sets(THREE, "game", Referee(bad), find_agent("greedy"), 3, 4)
+    first = play_pairs(THREE, "game", Referee(bad), find_agent("greedy"), 3, 4)
     assert first.won.tolist() == [[[0, 0.5, 0.5]] * 3] * 3
-    second = play_sets(THREE, "game", find_agent("greedy"), Referee(bad), 3, 4)
+    second = play_pairs(THREE, "game", find_agent("greedy"), Referee(bad), 3, 4)
     assert second.won.tolist() == [[[1, 0, 0]] * 3] * 3
     assert {failure.kind for failure in (*first.failures, *second.failures)} == {ILLEGAL}
     assert len(second.without_forfeits().won) == 0

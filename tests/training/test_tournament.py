@@ -22,12 +22,10 @@ from crib_agents.adapters.learned import PolicyNetAgent, header
 from crib_training.evaluation.duplicate import Pairs, estimate, play_chunk
 from crib_training.evaluation.evaluate import evaluate
 from crib_training.evaluation.figures import ROLES
-from crib_training.evaluation.rotation import play_rotated
 from crib_training.tournament import chunks
 from crib_training.tournament import report as reports
-from crib_training.tournament.chunks import Setup, play
+from crib_training.tournament.chunks import Setup, play, read_pairs
 from crib_training.tournament.ledger import FILE
-from crib_training.tournament.records import read_pairs
 from crib_training.tournament.report import report
 from crib_training.tournament.run import ROUND, tournament
 from crib_training.tournament.standings import mean_won
@@ -242,8 +240,8 @@ def cut_short(lines: list[str]) -> None:
 
 def altered(lines: list[str]) -> None:
     written = json.loads(lines[2])
-    result = written["record"]["games"]["returns"]
-    result[0] = -result[0]
+    result = written["record"]["games"]["won"]
+    result[0] = 1 - result[0]
     lines[2] = json.dumps(written)
 
 
@@ -527,7 +525,7 @@ def test_the_swapped_games_are_played_by_instances_of_their_own(
     sides = []
 
     def watch(*args: Any, **keywords: Any) -> Pairs:
-        sides.append((args[2], args[6]))
+        sides.append(args[2])
         return play_chunk(*args, **keywords)
 
     monkeypatch.setattr("crib_training.tournament.chunks.play_chunk", watch)
@@ -562,7 +560,7 @@ def test_an_agent_meets_the_same_deals_again_through_another_instance(
     seen = {}
 
     def watch(*args: Any, **keywords: Any) -> Pairs:
-        for half, who in enumerate((args[2], args[6])):
+        for half, who in enumerate(args[2]):
             for one, other in (who, who[::-1]):
                 seen.setdefault(one.name, {})[other.name, half] = one.agent
         return play_chunk(*args, **keywords)
@@ -709,9 +707,9 @@ def test_among_three_sides_no_instance_meets_its_deals_twice(
 
     def watch(*args: Any, **keywords: Any) -> Any:
         seen.append([referee.agent for who in args[2] for referee in who])
-        return play_rotated(*args, **keywords)
+        return play_chunk(*args, **keywords)
 
-    monkeypatch.setattr("crib_training.tournament.chunks.play_rotated", watch)
+    monkeypatch.setattr("crib_training.tournament.chunks.play_chunk", watch)
     setup = Setup(("greedy", "random"), "three_hand_v0", chunk=1)
     for pairing in setup.pairings:  # each of the two alone against two of the other
         play(setup, setup.chunks(*pairing, 1)[0])

@@ -11,7 +11,7 @@ played. ``--out`` keeps the results, and a card to fill in, as the leaderboard t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, asdict, replace
 from pathlib import Path
 
@@ -24,9 +24,8 @@ from crib_env.options import check_seed
 from crib_env.policy import Agent
 from crib_env.rules import Rules
 from crib_env.settings import Count, CountOrNone, File, NewFolder, Players, Seed, checked_dataclass
-from crib_training.evaluation.duplicate import Pairs, play_pairs
+from crib_training.evaluation.duplicate import play_pairs
 from crib_training.evaluation.evaluate import versions
-from crib_training.evaluation.rotation import Sets, play_sets
 from crib_training.exploit import exploitability
 from crib_training.leaderboard_rows import (
     ANCHOR,
@@ -92,7 +91,6 @@ def play(
     _, rules = find_game(maker.name)
     seats = seats_of(maker, rules, players)
     n_sides = sides_of(rules, players)
-    match: Callable[..., Pairs | Sets] = play_pairs if n_sides == 2 else play_sets
     check_seed(seed)
     name = name or agent.name
     if opponents is None:
@@ -103,7 +101,7 @@ def play(
     with Progress(f"rating {name}", len(opponents) * pairs) as progress:
         for opponent in opponents:  # on the same deals, so that agents compare pair by pair
             both = in_phase(maker, agent), in_phase(maker, load_agent(opponent))
-            played = match(rules, "game", *both, pairs, seed, players=len(seats))
+            played = play_pairs(rules, "game", *both, pairs, seed, players=len(seats))
             halves = np.rint(2 * n_sides * played.shares_won).astype(np.int64)
             games[opponent] = np.bincount(halves, minlength=2 * n_sides + 1).tolist()
             progress.advance(pairs)

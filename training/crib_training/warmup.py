@@ -17,8 +17,7 @@ from crib_env.policy import find_agent
 from crib_env.registration import ENVIRONMENTS
 from crib_env.settings import checked_dataclass
 from crib_training.evaluation.duplicate import play_pairs
-from crib_training.evaluation.rotation import play_sets
-from crib_training.loading import find_env, find_game, in_phase, shortest_episode, sides_of
+from crib_training.loading import find_env, find_game, in_phase, shortest_episode
 
 NUM_ENVS = 2  # the least that makes a batch
 
@@ -55,8 +54,7 @@ def batches(name: str, agent: str) -> None:
     envs.step(np.argmax(info["action_mask"], axis=1))
     envs.close()
     player = in_phase(maker, find_agent(agent))
-    play = play_pairs if sides_of(rules, None) == 2 else play_sets
-    play(rules, shortest_episode(maker), player, player, 1, seed=1, players=None)
+    play_pairs(rules, shortest_episode(maker), player, player, 1, seed=1)
 
 
 def run(settings: Settings) -> None:

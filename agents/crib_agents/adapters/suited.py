@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from crib_env.answers import one_or_many
 
 from crib_agents.adapters.scored import of_real_cards
 from crib_env.arrays import Doubles
@@ -12,7 +11,15 @@ from crib_env.engine.family import SUITS
 from crib_env.engine.hands.encode import ACTIONS
 from crib_env.errors import check_choice
 from crib_env.honours import refuse_rules
-from crib_env.policy import Actions, Opponent, Views, action_probabilities, ask_agent, find_agent
+from crib_env.policy import (
+    Actions,
+    Opponent,
+    Views,
+    action_probabilities,
+    ask_agent,
+    find_agent,
+    one_or_many,
+)
 from crib_env.rules import Rules
 
 

@@ -9,31 +9,24 @@ agents is of tournaments between them all.
 
 from __future__ import annotations
 
+import json
+import re
 from dataclasses import KW_ONLY
 from pathlib import Path
 from typing import Annotated, Any
 
 from crib_agents.loading import TakesAgents
 from crib_training.command_line import start
+from crib_training.evaluation.evaluate import versions
 from pydantic import Field
 
 from crib_env.errors import unknown
 from crib_env.settings import MANY, Count, NewFolder, Seed, Several, Whole, checked_dataclass
-from docs.numbers.make import (
-    agents,
-    exploitability,
-    many_hand,
-    published,
-    table_top,
-    two_hand,
-    winning,
-)  # fmt: skip
-from docs.numbers.make.pages import write
-from docs.numbers.make.run import Run
+from docs.numbers.make import agents, exploitability, many_hand, published, table_top, two_hand
+from docs.numbers.make.episodes import Run
+from docs.pages import render
 
 FOLDER = Path("docs/numbers")
-PAGES = ("six_card", "five_card", "table_top", "many_hand", "agents", "exploitability",
-         "published")  # fmt: skip
 TITLES = {
     "six_card": "Six-card cribbage in numbers",
     "five_card": "Five-card cribbage in numbers",
@@ -43,6 +36,7 @@ TITLES = {
     "exploitability": "Exploitability in numbers",
     "published": "Beside published figures",
 }
+PAGES = tuple(TITLES)
 # The options that change a page's figures.
 PLAYED = ("agent", "deals", "games")
 OPTIONS = {
@@ -54,7 +48,7 @@ OPTIONS = {
     "exploitability": ("hands", "seed"),
     "published": ("cribs", "seed"),
 }
-PRESETS = {"six_card": "hoyle", "five_card": "five_card"}
+PACKAGES = ("crib-env", "numpy", "numba")
 
 
 @checked_dataclass(frozen=True)
@@ -82,7 +76,7 @@ class Settings(TakesAgents):
     _: KW_ONLY
     agent: str = "expert"
     deals: Count = 40_000
-    games: Annotated[Whole, Field(ge=winning.SHARE, le=MANY)] = 10_000
+    games: Annotated[Whole, Field(ge=two_hand.SHARE, le=MANY)] = 10_000
     cribs: Count = 400_000
     lines: Count = 4_000
     pairs: Count = 1000
@@ -102,11 +96,10 @@ def run(settings: Settings) -> None:
     settings.out.mkdir(parents=True, exist_ok=True)
     for name in settings.pages or PAGES:
         print(f"{name} ...", flush=True)
-        text, data = make(name, settings)
+        data = measure(name, settings)
         used = " ".join(written(option, getattr(settings, option)) for option in OPTIONS[name])
-        head = f"# {TITLES[name]}\n\n"
         command = f"python -m docs.numbers.make {name} {used}".rstrip()
-        write(settings.out, name, head + text, data, command)
+        write(name, data, command, settings.agent, settings.out)
         print(f"wrote {settings.out / name}.md")
 
 
@@ -116,27 +109,54 @@ def written(option: str, value: object) -> str:
     return " ".join([f"--{option}", *map(str, values)]) if values else ""
 
 
-def make(name: str, settings: Settings) -> tuple[str, dict[str, Any]]:
-    """Return a page and its figures, and draw its pictures."""
+def measure(name: str, settings: Settings) -> dict[str, Any]:
+    """Return the figures of a page, and draw its pictures."""
     if name == "agents":
-        return agents.page(
+        return agents.measure(
             settings.pairs, settings.seed, settings.out, settings.runs, settings.tables
         )
     if name == "exploitability":
-        return exploitability.page(settings.hands, settings.seed, settings.runs)
+        return exploitability.measure(settings.hands, settings.seed, settings.runs)
     if name == "published":
-        return published.page(settings.cribs, settings.seed, settings.out)
-    agent = settings.load_agent(settings.agent)
+        return published.measure(settings.cribs, settings.seed, settings.out)
     amount = Run(
-        agent, settings.deals, settings.games, settings.cribs, settings.seed, settings.workers
-    )
+        settings.load_agent(settings.agent), settings.deals, settings.games, settings.cribs,
+        settings.seed, settings.workers,
+    )  # fmt: skip
     if name == "table_top":
-        text, data = table_top.page(amount, settings.lines)
-    elif name == "many_hand":
-        text, data = many_hand.page(amount)
-    else:
-        text, data = two_hand.page(name, PRESETS[name], amount, settings.out)
-    return f"`{settings.agent}` in every seat.\n\n{text}", data
+        return table_top.measure(amount, settings.lines)
+    if name == "many_hand":
+        return many_hand.measure(amount)
+    return two_hand.measure(name, amount, settings.out)
+
+
+def page(name: str, data: dict[str, Any], out: Path) -> str:
+    """Return the text of a page of these figures."""
+    if name == "published":
+        return published.page(published.read_ours(out), data)
+    if name == "agents":
+        return agents.page(data)
+    if name == "exploitability":
+        return exploitability.page(data)
+    if name == "table_top":
+        return table_top.page(data)
+    if name == "many_hand":
+        return many_hand.page(data)
+    return two_hand.page(name, data)
+
+
+def write(name: str, data: dict[str, Any], command: str, agent: str, out: Path) -> None:
+    """Write ``name.json`` with every figure, and ``name.md``, which is made of it."""
+    of = versions()
+    used = {package: of[package] for package in PACKAGES}
+    figures = json.dumps({"command": command, "versions": used, **data}, indent=1)
+    figures = re.sub(r"\[[^\[\]{}]+\]", lambda row: " ".join(row[0].split()), figures)
+    (out / f"{name}.json").write_text(figures + "\n")
+    text = render(
+        "numbers", title=TITLES[name], agent=agent if "agent" in OPTIONS[name] else "",
+        text=page(name, json.loads(figures), out).strip(), command=command, versions=used,
+    )  # fmt: skip
+    (out / f"{name}.md").write_text(text)
 
 
 if __name__ == "__main__":

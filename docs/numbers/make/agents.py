@@ -15,6 +15,7 @@ from crib_training.tournament.run import tournament
 from crib_training.tournament.workers import Processes
 
 from crib_env.errors import unknown
+from docs.pages import render
 
 FIELD = ("expert", "learned", "rule_based", "greedy", "random")
 # Of two-hand games. `equilibrium` is solved and `learned_mixed` was trained for them alone;
@@ -59,10 +60,10 @@ def field(table: Table) -> tuple[str, ...]:
     return table.agents
 
 
-def page(
+def measure(
     pairs: int, seed: int, folder: Path, runs: Path, again: tuple[str, ...] = ()
-) -> tuple[str, dict[str, Any]]:
-    """Return the page and the figures, and draw the ratings of each tournament."""
+) -> dict[str, Any]:
+    """Return the results of the tournaments by title, and draw the ratings of each."""
     names = {table_name(table): table for table in TABLES}
     for name in again:
         if name not in names:
@@ -80,27 +81,15 @@ def page(
             workers = Processes(os.cpu_count() or 1)
             data[table.title] = tournament(setup, pairs, runs / name, workers)
             draw(data[table.title], folder / f"agents_{name}.png")
-    return text(data), data
+    return data
 
 
-def text(data: dict[str, Any]) -> str:
+def page(data: dict[str, Any]) -> str:
     """Return the page of the results of tournaments, by title."""
-    parts = [
-        "Every two agents meet in duplicate pairs of games (same cards, seats swapped). Ratings "
-        "are Bradley-Terry on the Elo scale with a mean of 0; intervals are a bootstrap over "
-        "pairs. `equilibrium` is solved for six and five cards alone, and at Table Top `master` "
-        "plays as `expert`. `magmacrunch` is a published bot (`magmacrunch-cribbage` on PyPI). The "
-        "[leaderboard](../leaderboard.md) has every agent at six cards, five cards and Table Top.\n"
-    ]
-    for table in TABLES:
-        results = data[table.title]
-        parts.append(
-            f"## {table.title}\n\n{conditions(results)}{absent(table, results)}\n\n"
-            f"{ratings_table(results)}\n\n"
-            f"Games in per cent that the agent of the row won against the agent of the column:\n\n"
-            f"{cross_table(results)}\n\n![Ratings](agents_{table_name(table)}.png)\n"
-        )
-    return "\n".join(parts)
+    return render(
+        "agents", tables=[(table, data[table.title]) for table in TABLES], absent=absent,
+        conditions=conditions, ratings=ratings_table, won=cross_table, table_name=table_name,
+    )  # fmt: skip
 
 
 def absent(table: Table, results: dict[str, Any]) -> str:

@@ -56,22 +56,9 @@ def self_play(
     first_dealer: int | None = None,
     scores: tuple[int, int] | None = None,
 ) -> Episodes:
-    """Play episodes with one agent in every seat.
+    """Play episodes with one agent in every seat; the number of workers changes no figure.
 
-    Args:
-        rules: the rules.
-        episode: an episode of the game, such as ``"deal"`` or ``"game"``.
-        agent: who plays; it sees its views and nothing else.
-        episodes: how many, at least 1.
-        seed: fixes the deals and the agent's own chance, whatever the workers.
-        players: seats.
-        workers: threads.
-        first_dealer: the seat that deals first; None to cut for it.
-        scores: what sides 0 and 1 start with; None for the game's own start.
-
-    Raises:
-        ValueError: the number of episodes is 0.
-        IllegalActionError: the agent chose an illegal action; the message names it.
+    The seat ``first_dealer`` deals first, None to cut for it; sides 0 and 1 begin with ``scores``.
     """
     if episodes < 1:
         raise ValueError(f"episodes must be at least 1, got {episodes!r}")
@@ -89,6 +76,33 @@ def self_play(
     return Episodes(
         *(np.concatenate([getattr(c, field.name) for c in played]) for field in fields(Episodes))
     )
+
+
+@dataclass(frozen=True)
+class Run:
+    """How much is played, and by whom.
+
+    Attributes:
+        agent: who plays, in every seat.
+        deals: single deals (at Table Top: rounds) from 0-0.
+        games: whole games.
+        cribs: deals for the means of cribs.
+        seed: fixes everything.
+        workers: threads; they change nothing but the time it takes.
+    """
+
+    agent: Agent
+    deals: int
+    games: int
+    cribs: int
+    seed: int
+    workers: int
+
+    def play(self, rules: Rules, episode: str, episodes: int, **begun: Any) -> Episodes:
+        """Play episodes of one kind; see `self_play`."""
+        return self_play(
+            rules, episode, self.agent, episodes, self.seed, workers=self.workers, **begun
+        )
 
 
 def _played(games: GameBatch, agent: Agent, rng: np.random.Generator) -> Episodes:

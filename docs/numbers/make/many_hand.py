@@ -5,21 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from crib_agents.data.tables import MANY_HAND
-from crib_training.evaluation.duplicate import Estimate, estimate
-from crib_training.evaluation.markdown import table
 from crib_training.tables.many_hand.cribs import mean_cribs
 
+from crib_env.arrays import Array
 from crib_env.batch import GameBatch
 from crib_env.engine.many_hand import HAND
 from crib_env.rules import PRESETS, Rules
 from crib_env.scoring.many import score_hands
-from docs.numbers.make.episodes import Episodes
-from docs.numbers.make.pages import percent, points
-from docs.numbers.make.run import Run
-
-Array = npt.NDArray[Any]
+from docs.numbers.make.episodes import Episodes, Run
+from docs.pages import mean, percent, points, render
 
 PHASES = ("pegging", "hand", "crib")
 # Sides from the dealer's to the left.
@@ -42,7 +37,7 @@ def by_place(values: Array, dealer: Array) -> Array:
     return turned
 
 
-def discard_rates(deals: Episodes, sides: Array) -> list[list[Estimate]]:
+def discard_rates(deals: Episodes, sides: Array) -> list[list[dict[str, Any]]]:
     """Return how likely a card dealt is discarded, by whose crib (`WHOSE`) and by rank."""
     states = deals.states
     players = len(sides)
@@ -52,11 +47,11 @@ def discard_rates(deals: Episodes, sides: Array) -> list[list[Estimate]]:
     rates = []
     for crib in (False, True):
         cards, gone = dealt[own == crib] >> 2, laid[own == crib]
-        rates.append([estimate(gone[cards == r].astype(float)) for r in range(len(RANKS))])
+        rates.append([mean(gone[cards == r].astype(float)) for r in range(len(RANKS))])
     return rates
 
 
-def by_seat(rules: Rules, run: Run) -> dict[str, dict[str, Estimate]]:
+def by_seat(rules: Rules, run: Run) -> dict[str, dict[str, Any]]:
     """Return what each seat of a game of partners pegs in a deal, and what its hand counts.
 
     A tally is by side, so deals are played once more here; what a side pegs is the mover's.
@@ -80,13 +75,18 @@ def by_seat(rules: Rules, run: Run) -> dict[str, dict[str, Estimate]]:
         kept = states["discarded"][everyone, seat][:, None] >> np.arange(HAND) & 1 == 0
         counted = score_hands(dealt[kept].reshape(len(states), HAND - 1), states["starter"])
         found[name] = {
-            "pegging": estimate(pegged[everyone, seat]), "hand": estimate(counted.astype(float)),
+            "pegging": mean(pegged[everyone, seat]), "hand": mean(counted.astype(float)),
         }  # fmt: skip
     return found
 
 
-def section(preset: str, run: Run) -> tuple[str, dict[str, Any]]:
-    """Return the text and the figures of one game."""
+def measure(run: Run) -> dict[str, Any]:
+    """Return the figures of both games."""
+    return {preset: measure_game(preset, run) for preset in MANY_HAND}
+
+
+def measure_game(preset: str, run: Run) -> dict[str, Any]:
+    """Return the figures of one game."""
     rules = PRESETS[preset]
     players = 3 + MANY_HAND.index(preset)
     sides = np.arange(players) % len(PLACES[preset])
@@ -94,51 +94,41 @@ def section(preset: str, run: Run) -> tuple[str, dict[str, Any]]:
     games = run.play(rules, "game", run.games, players=players)
     made = by_place(deals.points, deals.first_dealer)
     won = by_place(games.winner[:, None] == np.unique(sides), games.first_dealer)
-    data: dict[str, Any] = {"deals": len(made), "games": len(won), "places": {}}
-    rows = []
-    for i, place in enumerate(PLACES[preset]):
-        shown = {phase: estimate(made[:, i, k]) for k, phase in enumerate(PHASES)}
-        shown["all"] = estimate(made[:, i].sum(axis=1))
-        wins = estimate(won[:, i].astype(float))
-        rows.append([place, *map(points, shown.values()), percent(wins)])
-        data["places"][place] = {**shown, "games won as first dealt": wins}
-    data["deals per game"] = estimate(games.deals)
-    rates = discard_rates(deals, sides)
-    cribs = mean_cribs(deals.states, rules, sides)
-    cells = [
-        [rank, *(cell for i in range(2) for cell in (percent(rates[i][r]), f"{cribs[i, r]:.2f}"))]
-        for r, rank in enumerate(RANKS)
-    ]
-    data["discarded"] = dict(zip(WHOSE, rates, strict=True))
-    data["mean crib"] = dict(zip(WHOSE, cribs.tolist(), strict=True))
-    heads = [head for whose in WHOSE for head in (f"discarded to {whose}", "mean crib with it")]
-    alone = ""
+    data: dict[str, Any] = {
+        "deals": len(made),
+        "games": len(won),
+        "places": {
+            place: {
+                **{phase: mean(made[:, i, k]) for k, phase in enumerate(PHASES)},
+                "all": mean(made[:, i].sum(axis=1)),
+                "games won as first dealt": mean(won[:, i].astype(float)),
+            }
+            for i, place in enumerate(PLACES[preset])
+        },
+        "deals per game": mean(games.deals),
+        "discarded": dict(zip(WHOSE, discard_rates(deals, sides), strict=True)),
+        "mean crib": dict(zip(WHOSE, mean_cribs(deals.states, rules, sides).tolist(), strict=True)),
+    }
     if len(PLACES[preset]) < players:
         data["seats"] = by_seat(rules, run)
-        of_seats = [[name, *map(points, one.values())] for name, one in data["seats"].items()]
-        alone = f"""
-By seat, in as many other deals; heels are the dealer's:
-
-{table(["seat", "pegging", "hand"], of_seats, numbers=True)}
-"""
-    text = f"""## {TITLES[preset]}
-
-{len(made):,} deals from 0-0, each played to its end, and {len(won):,} games to {rules.target}, of
-{points(data["deals per game"])} deals. The last column is the share of games won by who had that
-place in the first deal.
-
-{table(["place", *PHASES, "all points per deal", "games won"], rows, numbers=True)}
-{alone}
-How often a card dealt is discarded, and the mean crib if a card of that rank is discarded in any
-hand that holds one, all other seats discarding as they do:
-
-{table(["card", *heads], cells, numbers=True)}
-"""
-    return text, data
+    return data
 
 
-def page(run: Run) -> tuple[str, dict[str, Any]]:
-    """Return the page and the figures of both games."""
-    sections = {preset: section(preset, run) for preset in MANY_HAND}
-    text = "\n".join(text for text, _ in sections.values())
-    return text, {preset: data for preset, (_, data) in sections.items()}
+def page(data: dict[str, Any]) -> str:
+    """Return the page of these figures."""
+    games = []
+    for preset in MANY_HAND:
+        one = data[preset]
+        places = [[place, *map(points, list(made.values())[:-1]),
+                   percent(made["games won as first dealt"])]
+                  for place, made in one["places"].items()]  # fmt: skip
+        seats = [[name, *map(points, made.values())] for name, made in one.get("seats", {}).items()]
+        cells = [
+            [rank, *(cell for whose in WHOSE
+                     for cell in (percent(one["discarded"][whose][r]),
+                                  f"{one['mean crib'][whose][r]:.2f}"))]
+            for r, rank in enumerate(RANKS)
+        ]  # fmt: skip
+        games.append((TITLES[preset], PRESETS[preset], one, places, seats, cells))
+    heads = [head for whose in WHOSE for head in (f"discarded to {whose}", "mean crib with it")]
+    return render("many_hand", games=games, phases=PHASES, heads=heads)

@@ -7,23 +7,23 @@ six-card cribbage, and flushes counted here.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from math import comb
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
+from crib_agents.data.tables import CRIB_TABLES, RANKS, load
 from crib_agents.loading import load_agent
-from crib_training.evaluation.duplicate import estimate
-from crib_training.evaluation.markdown import table
+from crib_training.tables.two_hand.schell import TEXT
 
+from crib_env.arrays import Array
 from crib_env.engine.two_hand import HAND
 from crib_env.rules import TwoHandRules
 from crib_env.scoring import score_histogram
-from docs.numbers.make import published_cribs
 from docs.numbers.make.episodes import Episodes, self_play
-
-Array = npt.NDArray[Any]
+from docs.numbers.make.two_hand import DEALER, PONE
+from docs.pages import mean, number_table, percent, points, render
 
 FILE = Path(__file__).with_name("published.json")
 OURS = "six_card.json"
@@ -34,12 +34,31 @@ PHASES = (("pone", "pegging"), ("pone", "hand"), ("pone", "all"), ("dealer", "pe
           ("dealer", "hand"), ("dealer", "crib"), ("dealer", "all"))  # fmt: skip
 FLUSHES = {"pone": "pone's hand", "dealer": "the dealer's hand", "crib": "the crib: a flush",
            "crib_of_one_suit": "the crib: four cards of one suit"}  # fmt: skip
+Tables = Mapping[str, Mapping[str, Array]]
+"""Our mean cribs: by `KINDS` and by whose crib, float64[13, 13], symmetric."""
+Published = Sequence[Mapping[str, Any]]
+CRIBS = {"own": "the dealer's own crib", "opponent": "pone's pair in the dealer's crib"}
+KINDS = {"expert": "`expert`", "alone": "by hand and crib alone"}
+UPPER = np.triu_indices(RANKS)
+WIDEST = 0.6  # points: what the darkest colour stands for
 
 
 def published() -> dict[str, Any]:
     """Return the published figures."""
     found: dict[str, Any] = json.loads(FILE.read_text())
     return found
+
+
+def measure(deals: int, seed: int, folder: Path) -> dict[str, Any]:
+    """Return our figures, and draw the pictures."""
+    tables, cribs = own_tables(read_ours(folder)), published()["cribs"]
+    played = self_play(TwoHandRules.preset("hoyle"), "deal", load_agent(AGENT), deals, seed)
+    draw(tables, cribs, folder)
+    return {
+        "deals": deals,
+        "flushes": {kind: mean(had) for kind, had in flushes(played).items()},
+        "cribs": differences(tables, cribs),
+    }
 
 
 def flushes(deals: Episodes) -> dict[str, Array]:
@@ -61,21 +80,6 @@ def flushes(deals: Episodes) -> dict[str, Array]:
     }
 
 
-def page(deals: int, seed: int, folder: Path) -> tuple[str, dict[str, Any]]:
-    """Return the page and the figures, and draw the pictures."""
-    ours = read_ours(folder)
-    played = self_play(TwoHandRules.preset("hoyle"), "deal", load_agent(AGENT), deals, seed)
-    counted = {kind: vars(estimate(had)) for kind, had in flushes(played).items()}
-    tables = published_cribs.own_tables(ours)
-    published_cribs.draw(tables, published()["cribs"], folder)
-    data = {
-        "deals": deals,
-        "flushes": counted,
-        "cribs": published_cribs.differences(tables, published()["cribs"]),
-    }
-    return text(ours, data), data
-
-
 def read_ours(folder: Path) -> dict[str, Any]:
     """Return the figures of the page of six-card cribbage."""
     if not (folder / OURS).is_file():
@@ -84,103 +88,128 @@ def read_ours(folder: Path) -> dict[str, Any]:
     return found
 
 
-def text(ours: dict[str, Any], data: dict[str, Any]) -> str:
+def own_tables(ours: Mapping[str, Any]) -> Tables:
+    """Return our mean cribs, from the figures of the page of six-card cribbage and the charts."""
+    charts = load(CRIB_TABLES)["crib"][0]
+    own, opponent = (np.array(ours[name]).round(4) for name in ("own_crib", "opponents_crib"))
+    return {
+        "expert": {"own": own, "opponent": opponent},
+        "alone": {"own": whatever_suits(charts[DEALER]), "opponent": whatever_suits(charts[PONE])},
+    }
+
+
+def whatever_suits(chart: Array) -> Array:
+    """Return the mean of a chart's pairs of two suits and of one, float64[13, 13], symmetric.
+
+    Three pairs of cards in four are of two suits (above the diagonal); of one rank all are.
+    """
+    both = 0.75 * np.triu(chart, 1) + 0.25 * np.tril(chart, -1).T
+    return np.asarray(both + both.T + np.diag(np.diag(chart)))
+
+
+def read_rows(rows: Sequence[str]) -> Array:
+    """Return a published table, float64[13, 13], symmetric; NaN where a cell is missing."""
+    cells = [np.nan if cell == "-" else float(cell) for row in rows for cell in row.split()]
+    if len(cells) != len(UPPER[0]):
+        raise ValueError(f"a table of pairs has {len(UPPER[0])} cells, got {len(cells)}")
+    whole = np.empty((RANKS, RANKS))
+    whole[UPPER] = cells
+    whole.T[UPPER] = cells
+    return whole
+
+
+def differences(tables: Tables, theirs: Published) -> dict[str, Any]:
+    """Return our mean cribs less each published table, by kind, in rows of the upper triangle."""
+    found: dict[str, Any] = {}
+    for kind, mine in tables.items():
+        for one in theirs:
+            apart = (mine[one["crib"]] - read_rows(one["rows"]))[UPPER]
+            found[f"{kind} less {one['by']}, {one['crib']}"] = [
+                None if np.isnan(d) else round(float(d), 3) for d in apart
+            ]
+    return found
+
+
+def draw(tables: Tables, theirs: Published, folder: Path) -> None:
+    """Draw our mean cribs less each published table, a picture for each of `KINDS`."""
+    import matplotlib.pyplot as plt
+
+    columns = max(sum(one["crib"] == crib for one in theirs) for crib in CRIBS)
+    for kind, mine in tables.items():
+        figure, axes = plt.subplots(
+            len(CRIBS), columns, figsize=(3.9 * columns, 8.2), layout="constrained"
+        )
+        for row, crib in zip(axes, CRIBS, strict=True):
+            here = [one for one in theirs if one["crib"] == crib]
+            for axis, one in zip(row, here, strict=False):
+                apart = mine[crib] - read_rows(one["rows"])
+                image = axis.imshow(apart, cmap="PuOr_r", vmin=-WIDEST, vmax=WIDEST)
+                for a, b in np.argwhere(~np.isnan(apart)):
+                    shade = "white" if abs(apart[a, b]) > 0.7 * WIDEST else "black"
+                    axis.text(b, a, f"{100 * apart[a, b]:.0f}", ha="center", va="center",
+                              fontsize=6.5, color=shade)  # fmt: skip
+                axis.set_xticks(range(RANKS), TEXT)
+                axis.set_yticks(range(RANKS), TEXT)
+                axis.set_title(f"{one['by']}: {CRIBS[crib]}", fontsize=9)
+            for axis in row[len(here) :]:
+                axis.set_axis_off()
+        figure.colorbar(image, ax=axes, shrink=0.6, label="our mean crib less theirs, points")
+        figure.savefig(folder / picture(kind), dpi=110)
+        plt.close(figure)
+
+
+def picture(kind: str) -> str:
+    """Return the name of the picture of a kind of our tables."""
+    return f"published_cribs_{kind}.png"
+
+
+def page(ours: dict[str, Any], data: dict[str, Any]) -> str:
     """Return the page."""
     theirs = published()
-    parts = [
-        "This page puts our figures of six-card cribbage beside published ones. Ours are those of "
-        "{doc}`six_card`, with `expert` in every seat. Published figures come without intervals; "
-        "their sources stand at the end.",
-        _hands(theirs["hands"]),
-        _points(ours["points_per_deal"], theirs["points_per_deal"]),
-        _first_dealer(ours, theirs["first_dealer"]),
-        _flushes(data, theirs["flushes"]),
-        published_cribs.section(published_cribs.own_tables(ours), theirs["cribs"]),
-        _winning(ours["dealer"], theirs["winning"]),
-        _sources(theirs),
-    ]
-    return "\n\n".join(parts)
-
-
-def _hands(theirs: dict[str, Any]) -> str:
+    tables = own_tables(ours)
     counts = score_histogram()
-    same = "all 30 agree" if counts.tolist() == theirs["counts"] else "they differ"
-    mean = counts @ np.arange(len(counts)) / counts.sum()
-    return f"""## All hands
-
-{theirs["by"]} counted how many of the 12,994,800 hands with a starter score 0, 1, ... 29 points.
-`crib_env.scoring.score_histogram` counts them too: {same}. The mean is {mean:.4f} points."""
-
-
-def _points(ours: dict[str, Any], theirs: list[dict[str, Any]]) -> str:
-    rows = []
-    for role, phase in PHASES:
-        value = ours[role][phase]
-        others = (one.get(role, {}).get(phase) for one in theirs)
-        rows.append([f"{role}, {phase}", f"{value['mean']:.3f} ± {value['half']:.3f}",
-                     *("" if other is None else f"{other:g}" for other in others)])  # fmt: skip
-    head = ["points per deal", "ours", *(one["by"] for one in theirs)]
-    return f"""## Points per deal
-
-{table(head, rows, numbers=True)}
-
-Chambers' averages are those of expert play. All our figures lie within 0.1 of the published ones.
-The largest difference is in pone's pegging, where `expert` makes a little more."""
-
-
-def _first_dealer(ours: dict[str, Any], theirs: list[dict[str, Any]]) -> str:
-    won = ours["won by the first dealer"]
-    rows = [
-        ["ours, games played", f"{100 * won['mean']:.2f} ± {100 * won['half']:.2f}"],
-        ["ours, solved from the points of a deal", f"{100 * ours['dealer'][0][0]:.2f}"],
-        *([one["by"], f"{one['won']:.1f}"] for one in theirs),
-    ]
-    return f"""## The first dealer
-
-{table(["", "games won by the first dealer, %"], rows, numbers=True)}
-
-All published figures lie within the interval of the games played."""
-
-
-def _flushes(data: dict[str, Any], theirs: list[dict[str, Any]]) -> str:
-    rows = []
-    for kind, name in FLUSHES.items():
-        share = data["flushes"][kind]
-        rows.append([name, f"{100 * share['mean']:.3f} ± {100 * share['half']:.3f}",
-                     *(f"{one[kind]:g}" if kind in one else "" for one in theirs)])  # fmt: skip
     dealt = sum(SUITS * comb(13, k) * comb(39, HAND - k) for k in range(4, HAND + 1))
     dealt_share = dealt / comb(52, HAND)
     kept = np.mean([data["flushes"][role]["mean"] for role in ("pone", "dealer")]) / dealt_share
-    people = np.mean([theirs[0][role] for role in ("pone", "dealer")]) / 100 / dealt_share
-    return f"""## Flushes
+    people = np.mean([theirs["flushes"][0][role] for role in ("pone", "dealer")])
+    return render(
+        "published", theirs=theirs, data=data, kinds=KINDS, picture=picture,
+        same=counts.tolist() == theirs["hands"]["counts"],
+        mean=counts @ np.arange(len(counts)) / counts.sum(),
+        points=points_table(ours["points_per_deal"], theirs["points_per_deal"]),
+        first_dealer=[
+            ["ours, games played", percent(ours["won by the first dealer"], unit="")],
+            ["ours, solved from the points of a deal", f"{100 * ours['dealer'][0][0]:.2f}"],
+            *([one["by"], f"{one['won']:.1f}"] for one in theirs["first_dealer"]),
+        ],
+        flushes=[
+            [name, percent(data["flushes"][kind], 3, ""),
+             *(f"{one[kind]:g}" if kind in one else "" for one in theirs["flushes"])]
+            for kind, name in FLUSHES.items()
+        ],
+        dealt=100 * dealt_share, kept=100 * kept, people=people / dealt_share,
+        winning=[
+            [f"{one['dealer']}-{one['pone']}",
+             f"{100 * ours['dealer'][one['dealer']][one['pone']]:.1f}", f"{one['won']:g}",
+             one["by"]]
+            for one in theirs["winning"]
+        ],
+        summary=summary(tables, theirs["cribs"]), among=among(tables, theirs["cribs"]),
+        cells=cells(tables, theirs["cribs"]), sources=sources(theirs),
+    )  # fmt: skip
 
-Per cent of {data["deals"]:,} deals in which both seats discard as `expert` (in single deals, so for
-points alone):
 
-{table(["", "ours", *(one["by"] for one in theirs)], rows, numbers=True)}
-
-The cribs agree, the hands do not. Six cards hold four of a suit in {100 * dealt_share:.1f} % of
-deals. `expert` keeps the flush in {100 * kept:.0f} % of them, people at Cribbage Pro by its figures
-in {100 * people:.0f} %. We do not know why that is so rare. Ours are counted by the cards, and the
-show counts a flush in the same deals (`tests/project/test_published.py`)."""
-
-
-def _winning(chance: list[list[float]], theirs: list[dict[str, Any]]) -> str:
-    rows = [
-        [f"{one['dealer']}-{one['pone']}", f"{100 * chance[one['dealer']][one['pone']]:.1f}",
-         f"{one['won']:g}", one["by"]]
-        for one in theirs
-    ]  # fmt: skip
-    return f"""## Winning, by score
-
-{table(["dealer-pone", "ours: the dealer wins, %", "published", "by"], rows, numbers=True)}
-
-The Distributed Cribbage Computation of Carte Primus published the dealer's probability of winning
-at every score. We could not get its table, only the one figure that its description quotes. So this
-comparison is missing."""
+def points_table(ours: dict[str, Any], theirs: list[dict[str, Any]]) -> str:
+    """Return our points per deal beside the published ones."""
+    rows = []
+    for role, phase in PHASES:
+        others = (one.get(role, {}).get(phase) for one in theirs)
+        rows.append([f"{role}, {phase}", points(ours[role][phase]),
+                     *("" if other is None else f"{other:g}" for other in others)])  # fmt: skip
+    return number_table(["points per deal", "ours", *(one["by"] for one in theirs)], rows)
 
 
-def _sources(theirs: dict[str, Any]) -> str:
+def sources(theirs: dict[str, Any]) -> list[list[str]]:
     """Return who published what, and where."""
     kinds = {"points_per_deal": "points per deal", "first_dealer": "the first dealer",
              "flushes": "flushes", "winning": "winning"}  # fmt: skip
@@ -188,11 +217,62 @@ def _sources(theirs: dict[str, Any]) -> str:
     found += [(one["by"].split(",")[0], kind, one["source"])
               for key, kind in kinds.items() for one in theirs[key]]  # fmt: skip
     found += [(one["by"], f"cribs, {one['crib']}", one["source"]) for one in theirs["cribs"]]
-    rows = [list(row) for row in dict.fromkeys(found)]
-    return f"""## Sources
+    return [list(row) for row in dict.fromkeys(found)]
 
-{table(["", "figures", "source"], rows)}
 
-Not compared, because we could not get them: Colvert's table for the own crib, and for the
-opponent's crib its rows from 6 on (and 5-K); Cribbage Pro's for the opponent's crib; the table of
-winning probabilities above. The figures are in `docs/numbers/make/published.json`."""
+def summary(tables: Tables, theirs: Published) -> str:
+    """Return how far our tables are from each published one."""
+    rows = []
+    for one in theirs:
+        other = read_rows(one["rows"])[UPPER]
+        row: list[object] = [f"{one['by']}, {one['crib']}", int(np.isfinite(other).sum())]
+        for kind in KINDS:
+            apart = tables[kind][one["crib"]][UPPER] - other
+            worst = int(np.nanargmax(np.abs(apart)))
+            row += [f"{np.nanmean(apart):+.3f}", f"{np.nanmean(np.abs(apart)):.3f}",
+                    f"{pair_name(worst)} {apart[worst]:+.2f}"]  # fmt: skip
+        rows.append(row)
+    head = ["table, crib", "pairs"]
+    for kind in KINDS.values():
+        head += [f"{kind}: mean difference", "mean absolute", "largest"]
+    return number_table(head, rows)
+
+
+def among(tables: Tables, theirs: Published) -> str:
+    """Return the mean absolute differences between all the tables."""
+    texts = []
+    for crib, title in CRIBS.items():
+        every = {name: tables[kind][crib] for kind, name in KINDS.items()}
+        every |= {one["by"]: read_rows(one["rows"]) for one in theirs if one["crib"] == crib}
+        rows = [
+            [name, *("" if a is b else f"{np.nanmean(np.abs(a - b)[UPPER]):.3f}"
+                     for b in every.values())]
+            for name, a in every.items()
+        ]  # fmt: skip
+        texts.append(f"Mean absolute differences, {title}:\n\n"
+                     f"{number_table(['', *every], rows)}")  # fmt: skip
+    return "\n\n".join(texts)
+
+
+def cells(tables: Tables, theirs: Published) -> str:
+    """Return all tables cell by cell."""
+    texts = []
+    for crib, title in CRIBS.items():
+        here = [one for one in theirs if one["crib"] == crib]
+        columns = [tables[kind][crib][UPPER] for kind in KINDS]
+        columns += [read_rows(one["rows"])[UPPER] for one in here]
+        rows = [
+            [
+                pair_name(k),
+                *("" if np.isnan(column[k]) else f"{column[k]:.2f}" for column in columns),
+            ]
+            for k in range(len(UPPER[0]))
+        ]
+        head = ["pair", *KINDS.values(), *(one["by"] for one in here)]
+        texts.append(f"### Every pair: {title}\n\n{number_table(head, rows)}")
+    return "\n\n".join(texts)
+
+
+def pair_name(k: int) -> str:
+    """Return the name of the k-th cell of the upper triangle."""
+    return f"{TEXT[UPPER[0][k]]}-{TEXT[UPPER[1][k]]}"

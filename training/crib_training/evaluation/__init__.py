@@ -1,6 +1,6 @@
 """Compare agents: who is better, and by how much.
 
-- `duplicate`: games played twice with the seats swapped, and estimates over the pairs.
+- `duplicate`: games played from every side, and estimates over the pairs.
 - `referee`: calls an agent, so that only its own games suffer from its failures.
 - `figures`: figures of two agents from such games.
 - `evaluate`: the command `crib evaluate`.

@@ -1,15 +1,19 @@
-"""Duplicate deals: every sequence of deals is played twice, with the seats swapped.
+"""Duplicate deals: every sequence of deals is played once from each side.
+
+Between two sides a pair of games has the same deals, with the seats swapped. Among three or more,
+one agent meets several copies of the other, and the deals of a set are played from every side; an
+agent of equal strength wins one game in three, say. A pair is a set of two.
 
 Both agents then have the same luck of the cards, so a pair of games is more precise than two single
-games. Intervals are computed over pairs, never over games: the two games of a pair share their
-cards. AIVAT corrects for the remaining luck (`crib_training.evaluation.aivat`). Opponents who must
-not see cards twice, such as people, get different deals in the two games of a pair.
+games. Intervals are computed over pairs, never over games: the games of a pair share their cards.
+AIVAT corrects for the remaining luck (`crib_training.evaluation.aivat`). Opponents who must not see
+cards twice, such as people, get different deals in the two games of a pair.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,43 +26,48 @@ from crib_env.policy import Agent
 from crib_env.rules import Rules, TwoHandRules
 from crib_training.evaluation.aivat.deals import DealLog
 from crib_training.evaluation.aivat.reference import Reference
-from crib_training.evaluation.playing import (
-    Finished,
-    Sides,
-    ignore_progress,
-    play_out,
-)
 from crib_training.evaluation.referee import Failure, Referee
+from crib_training.loading import sides_of
 
 PAIRS_AT_ONCE = 4096
-ARRAYS = ("returns", "scores", "first_dealt", "points", "forfeits")
+ARRAYS = ("won", "scores", "dealer", "points", "forfeits")
 CORRECTIONS = ("won_correction", "points_correction")
 CORRECTED = ("game", "deal")  # episodes that AIVAT corrects
+
+Sides = tuple[Agent | Referee, Agent | Referee]
+"""The agent that is compared, and the one on all other sides."""
+Finished = Callable[[float], None]
+"""A callback: how many more games are over; of those going on, the share that is played counts."""
+
+
+def ignore_progress(games: float) -> None:
+    """Do nothing."""
 
 
 @dataclass(frozen=True)
 class Pairs:
-    """The outcome of duplicate games between agents ``first`` and ``second``.
+    """The outcome of sets of duplicate games of ``first`` against ``second`` on all other sides.
 
-    In game 0 of a pair ``first`` has seat 0, in game 1 seat 1.
+    In game g of a set ``first`` has side g: a set has as many games as a game has sides, two in a
+    pair. Sides are counted from that of ``first`` to the left.
 
     Attributes:
-        returns: float64[pairs, 2, 2], of (first, second): 1 for the winner, -1 for the loser, 0 in
-            a drawn deal.
-        scores: int64[pairs, 2, 2], their final scores: points, or in a match game points (H11).
-            0 in a game that was forfeited.
-        first_dealt: bool[pairs, 2], whether ``first`` dealt first.
-        points: int64[pairs, 2, 2, 3], points pegged by (first, second) in play, hands, cribs.
-        forfeits: bool[pairs, 2, 2], whether (first, second) lost the game by a failure.
+        won: float64[sets, games, sides]: 1 for the winner, 0 for the others, equal shares of a
+            drawn deal. The sides of the other agent share a game that one forfeits.
+        scores: int64[sets, games, sides], final scores: points, or in a match game points (H11). 0
+            in a game that was forfeited.
+        dealer: int64[sets, games], the side that dealt first.
+        points: int64[sets, games, sides, 3], points pegged in play, hands, cribs.
+        forfeits: bool[sets, games, 2], whether (first, second) lost the game by a failure.
         won_correction: float64[pairs, 2, 3], what each term of AIVAT added to ``first``'s chance of
             winning; None where games were not corrected. Forfeited games are not.
         points_correction: float64[pairs, 2, 3, 2, 3], the points that each brought (first, second).
         failures: the reasons of those failures.
     """
 
-    returns: Array
+    won: Array
     scores: Array
-    first_dealt: Array
+    dealer: Array
     points: Array
     forfeits: Array
     won_correction: Array | None = None
@@ -66,23 +75,33 @@ class Pairs:
     failures: tuple[Failure, ...] = ()
 
     @property
-    def won(self) -> Array:
-        """Whether ``first`` won each game, bool[pairs, 2]."""
-        return np.asarray(self.returns[..., 0] > 0)
+    def sides(self) -> int:
+        """How many sides a game has."""
+        return int(self.won.shape[2])
+
+    @property
+    def returns(self) -> Array:
+        """Returns that sum to zero, float64[sets, games, sides]: of two, 1 to the winner or -1."""
+        return np.asarray((self.sides * self.won - 1) / (self.sides - 1))
+
+    @property
+    def first_dealt(self) -> Array:
+        """Whether ``first`` dealt first, bool[sets, games]."""
+        return np.asarray(self.dealer == 0)
 
     @property
     def shares_won(self) -> Array:
-        """The share of each pair's games that ``first`` won, draws as half, float64[pairs]."""
-        return np.asarray((1 + self.returns[..., 0]).mean(axis=1) / 2)
+        """The share of each set's games that ``first`` won, float64[sets]."""
+        return np.asarray(self.won[..., 0].mean(axis=1))
 
     @property
     def margin(self) -> Array:
-        """``first``'s final score less ``second``'s, int64[pairs, 2]."""
-        return np.asarray(self.scores[..., 0] - self.scores[..., 1])
+        """``first``'s final score less the mean of the others', float64[sets, games]."""
+        return np.asarray(self.scores[..., 0] - self.scores[..., 1:].mean(axis=2))
 
     @classmethod
     def joined(cls, chunks: Sequence[Pairs]) -> Pairs:
-        """Return the pairs of all chunks, in their order."""
+        """Return the sets of all chunks, in their order."""
         arrays: dict[str, Any] = {
             name: np.concatenate([getattr(chunk, name) for chunk in chunks])
             for name in chunks[0].known()
@@ -94,12 +113,12 @@ class Pairs:
         return [*ARRAYS, *(name for name in CORRECTIONS if getattr(self, name) is not None)]
 
     def swapped(self) -> Pairs:
-        """Return the same pairs as the other agent sees them: as ``first``, with seat 0 first."""
+        """Return pairs as the other agent sees them: as ``first``, with seat 0 first."""
         won, points = self.won_correction, self.points_correction
         return Pairs(
-            returns=self.returns[:, ::-1, ::-1],
+            won=self.won[:, ::-1, ::-1],
             scores=self.scores[:, ::-1, ::-1],
-            first_dealt=~self.first_dealt[:, ::-1],
+            dealer=1 - self.dealer[:, ::-1],
             points=self.points[:, ::-1, ::-1],
             forfeits=self.forfeits[:, ::-1, ::-1],
             won_correction=None if won is None else -won[:, ::-1],
@@ -108,12 +127,12 @@ class Pairs:
         )
 
     def take(self, chosen: Array) -> Pairs:
-        """Return the pairs at indices, or under a mask, and no failures."""
+        """Return the sets at indices, or under a mask, and no failures."""
         arrays: dict[str, Any] = {name: getattr(self, name)[chosen] for name in self.known()}
         return Pairs(**arrays)
 
     def without_forfeits(self) -> Pairs:
-        """Return the pairs in which no game was forfeited."""
+        """Return the sets in which no game was forfeited."""
         return self.take(np.flatnonzero(~self.forfeits.any(axis=(1, 2))))
 
 
@@ -153,9 +172,9 @@ def play_pairs(
     duplicate: bool = True,
     finished: Finished = ignore_progress,
 ) -> Pairs:
-    """Play ``pairs`` duplicate pairs and return their outcome.
+    """Play duplicate pairs, or sets among more than two sides, and return their outcome.
 
-    An agent receives only its views. But it plays both games of a pair, one after the other, so
+    An agent receives only its views. But it plays all games of a pair, one after the other, so
     an agent that remembers cards could recognise them. A tournament prevents this.
 
     Args:
@@ -163,30 +182,30 @@ def play_pairs(
         episode: the episode of the game to play.
         first: an agent; given with its referee, a failure costs it the game.
         second: another, or the same.
-        pairs: how many pairs, at least 1.
+        pairs: how many pairs or sets, at least 1.
         seed: fixes the deals and the agents' own chance.
-        players: seats in a game, by default the fewest the rules allow; with four, each agent
+        players: seats in a game, by default the fewest the rules allow; with partners, each agent
             plays both seats of a side.
         reference: the policy by which AIVAT corrects; None for no correction.
-        duplicate: whether the two games of a pair have the same deals.
+        duplicate: whether the games of a pair have the same deals.
         finished: a progress callback.
 
     Raises:
-        ValueError: ``pairs`` is less than 1, such a game has more sides than two, or an agent does
-            not play by the rules.
+        ValueError: ``pairs`` is less than 1, or an agent does not play by the rules.
         IllegalActionError: an agent without a referee chose an illegal action; it is named.
     """
     if pairs < 1:
         raise ValueError(f"pairs must be at least 1, got {pairs!r}")
     for agent in (first, second):
         refuse_rules(agent, rules, episode)
+    agents = [(first, second)] * sides_of(rules, players)
     chunks = []
     for chunk in range(math.ceil(pairs / PAIRS_AT_ONCE)):
         n = min(PAIRS_AT_ONCE, pairs - chunk * PAIRS_AT_ONCE)
         seed_seq = np.random.SeedSequence(seed, spawn_key=(chunk,))
         chunks.append(
             play_chunk(
-                rules, episode, (first, second), n, seed_seq, players, reference=reference,
+                rules, episode, agents, n, seed_seq, players, reference=reference,
                 duplicate=duplicate, finished=finished,
             )
         )  # fmt: skip
@@ -196,80 +215,131 @@ def play_pairs(
 def play_chunk(
     rules: Rules,
     episode: str,
-    agents: Sides,
+    agents: Sequence[Sides],
     n: int,
     seed_seq: np.random.SeedSequence,
     players: int | None = None,
-    swapped_agents: Sides | None = None,
     *,
     reference: Reference | None = None,
     duplicate: bool = True,
     finished: Finished = ignore_progress,
 ) -> Pairs:
-    """Play n pairs: n games side by side, then the same deals with the seats swapped.
+    """Play n sets: n games side by side, then the same deals with ``first`` in the next side.
 
     Args:
         rules, episode, players, reference, duplicate, finished: as for `play_pairs`.
-        agents: first and second. A failure of an agent given with its referee costs it the game;
-            another's is raised.
-        n: how many pairs.
+        agents: first and second of each game of a set. A failure of an agent given with its referee
+            costs it the game; another's is raised. Who played the first games has seen the cards of
+            all seats by then: other instances have not.
+        n: how many sets.
         seed_seq: seed of the deals, and of separate generators for the agents.
-        swapped_agents: the two who play the swapped games, by default the same. Who played the
-            first games has seen the cards of both seats by then: other instances have not.
 
     Raises:
         IllegalActionError: an agent without a referee chose an illegal action.
     """
     deals, chance, redrawn, others = seed_seq.spawn(4)
     # A generator shows what it was seeded from: the agents' must not lead to the deals' seed.
-    rngs = [np.random.default_rng(one.generate_state(4)) for one in chance.spawn(4)]
-    halves = []
-    for swapped, who in enumerate((agents, swapped_agents or agents)):
+    rngs = [np.random.default_rng(one.generate_state(4)) for one in chance.spawn(2 * len(agents))]
+    outcomes: list[dict[str, Array]] = []
+    failures: list[Failure] = []
+    for side, who in enumerate(agents):
         games = GameBatch(
             rules, n, players=players, episode=episode,
-            seed=deals if duplicate or not swapped else others,
+            seed=deals if duplicate or not side else others,
         )  # fmt: skip
-        if (n_sides := games.tally.shape[1]) != len(agents):
-            raise ValueError(f"two agents meet in games of two sides, {rules.name} has {n_sides}")
         # With deals of their own, games have one seat deal first: each agent does in one of a pair.
         games.reset(dealer=None if duplicate else 0)
         log = DealLog() if reference and episode in CORRECTED else None
-        outcome, failures = _play_half(games, who, rngs[2 * swapped :], swapped, log, finished)
+        outcome, failed = _play_from(games, who, rngs[2 * side :], side, log, finished)
         if reference and log and isinstance(rules, TwoHandRules):
-            found = reference.corrections(rules, log.deals(), n, swapped, redrawn)
+            found = reference.corrections(rules, log.deals(), n, side, redrawn)
             forfeited = outcome["forfeits"].any(axis=1)
             found.won[forfeited], found.points[forfeited] = 0.0, 0.0
             outcome |= {"won_correction": found.won, "points_correction": found.points}
-        halves.append((outcome, failures))
+        outcomes.append(outcome)
+        failures += failed
     arrays: dict[str, Any] = {
-        name: np.stack([half[name] for half, _ in halves], axis=1) for name in halves[0][0]
+        name: np.stack([outcome[name] for outcome in outcomes], axis=1) for name in outcomes[0]
     }
-    return Pairs(**arrays, failures=tuple(f for _, failures in halves for f in failures))
+    return Pairs(**arrays, failures=tuple(failures))
 
 
-def _play_half(
+def _play_from(
     games: GameBatch,
     agents: Sides,
     rngs: Sequence[np.random.Generator],
-    swapped: int,
+    side: int,
     log: DealLog | None,
     finished: Finished,
 ) -> tuple[dict[str, Array], list[Failure]]:
-    """Play games that have begun, in which ``agents[swapped]`` has seat 0.
+    """Play games that have begun, in which ``first`` has ``side``.
 
     Returns the fields of `Pairs` by name, each without its second axis, and the failures.
     """
-    first_dealt = games.sides[games.states["dealer"]] == swapped
-    sides = [swapped, 1 - swapped]  # of first and second
-    forfeits, failures = play_out(games, agents, rngs, np.array(sides), log, finished)
-    seats = [games.sides.tolist().index(side) for side in sides]
+    n_sides = games.tally.shape[1]
+    dealer = (games.sides[games.states["dealer"]] - side) % n_sides
+    owners = (np.arange(n_sides) != side).astype(np.int64)
+    forfeits, failures = play_out(games, agents, rngs, owners, log, finished)
+    to_the_left = (side + np.arange(n_sides)) % n_sides
+    seats = [games.sides.tolist().index(one) for one in to_the_left]
     forfeited = forfeits.any(axis=1, keepdims=True)
+    shared = np.where(np.arange(n_sides) == 0, forfeits[:, 1:], forfeits[:, :1] / (n_sides - 1))
+    returns = games.returns()[:, seats]
+    won = np.where(returns.any(axis=1, keepdims=True), returns > 0, 1 / n_sides)
     board = games.states["match_score" if games.episode == "match" else "scores"]
     outcome = {
-        "returns": np.where(forfeited, 1.0 - 2 * forfeits, games.returns()[:, seats]),
-        "scores": np.where(forfeited, 0, board[:, sides]),
-        "first_dealt": first_dealt,
-        "points": games.tally[:, sides],
+        "won": np.where(forfeited, shared, won),
+        "scores": np.where(forfeited, 0, board[:, to_the_left]),
+        "dealer": dealer,
+        "points": games.tally[:, to_the_left],
         "forfeits": forfeits,
     }
     return outcome, failures
+
+
+def play_out(
+    games: GameBatch,
+    agents: Sides,
+    rngs: Sequence[np.random.Generator],
+    owners: Array,
+    log: DealLog | None,
+    finished: Finished,
+) -> tuple[Array, list[Failure]]:
+    """Play games that have begun to their end.
+
+    Returns bool[games, 2], whether (first, second) failed, and the failures. Shapes: owners
+    int64[sides].
+    """
+    forfeits = np.zeros((games.n, 2), dtype=bool)
+    failures: list[Failure] = []
+    reported = 0.0
+    running = games.running()
+    while len(running):
+        mover = owners[games.sides[games.movers(running)]]
+        for player, agent in enumerate(agents):
+            lanes = running[mover == player]
+            if not len(lanes):
+                continue
+            if not isinstance(agent, Referee):
+                games.ask(agent, lanes, rngs[player])
+                continue
+            for lane, failure in agent.move(games, lanes, rngs[player]).items():
+                failures.append(failure)
+                forfeits[lane, player] = True
+        if log is not None:
+            log.note(games, running)
+        running = games.running(running)
+        if failures:
+            running = running[~forfeits[running].any(axis=1)]
+        now = games_played(games, running)
+        finished(now - reported)
+        reported = now
+    return forfeits, failures
+
+
+def games_played(games: GameBatch, running: Array) -> float:
+    """Return the number of games played: finished ones, and parts of the others by their scores."""
+    over = games.n - len(running)
+    if games.episode != "game":
+        return over
+    return over + float(games.states["scores"][running].max(axis=1).sum()) / games.rules.target

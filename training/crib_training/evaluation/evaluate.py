@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import os
 from dataclasses import KW_ONLY
-from functools import partial
 from importlib.metadata import version
 from typing import Annotated, Any, Literal
 
@@ -37,7 +36,7 @@ from crib_env.settings import Count, NewFile, Players, Seed, Whole, checked_data
 from crib_training.command_line import TRACEBACK
 from crib_training.evaluation.aivat.reference import chosen_reference
 from crib_training.evaluation.by_score import by_score, score_table
-from crib_training.evaluation.duplicate import play_pairs
+from crib_training.evaluation.duplicate import Sides, play_pairs
 from crib_training.evaluation.figures import (
     agents_table,
     comparison_table,
@@ -45,9 +44,7 @@ from crib_training.evaluation.figures import (
     figures,
     phase_table,
 )
-from crib_training.evaluation.playing import Sides
 from crib_training.evaluation.referee import Referee, counted, failures_list
-from crib_training.evaluation.rotation import figures_of_sets, play_sets
 from crib_training.loading import find_game, in_phase, seats_of, shortest_episode, sides_of
 from crib_training.outputs import write_json
 from crib_training.progress import Progress
@@ -132,8 +129,7 @@ def evaluate(
         pairs: duplicate pairs of games, and of single deals.
         seed: fixes all random numbers.
         players: seats in a game, by default the fewest the rules allow; with partners, each agent
-            plays both seats of a side. Among three sides ``first`` meets two of ``second``; see
-            `crib_training.evaluation.rotation`.
+            plays both seats of a side. Among three sides ``first`` meets two of ``second``.
         games: whether to play whole games, too; otherwise the figures of games are None.
         adjusted: whether to add AIVAT figures; None where that is cheaper than more games.
         duplicate: whether the two games of a pair have the same deals.
@@ -160,10 +156,6 @@ def evaluate(
         sides = Referee(one, name=names[0]), Referee(other, name=names[1])
     untimed = in_phase(maker, first), in_phase(maker, second)
     reference = chosen_reference(rules, untimed, adjusted)
-    play: Any = partial(play_pairs, reference=reference, duplicate=duplicate)
-    figures_of: Any = figures
-    if n_sides > 2:
-        play, figures_of = play_sets, figures_of_sets
     episodes = ["game", shortest_episode(maker)] if games else [shortest_episode(maker)]
     for agent in untimed:
         refuse_rules(agent, rules, episodes[0])
@@ -176,9 +168,9 @@ def evaluate(
                 for agent in timed:
                     agent.decisions, agent.seconds = 0, 0.0  # the deals count: all is compiled
                 played.append(
-                    play(
-                        rules, episode, *sides, pairs, seed,
-                        players=players, finished=progress.advance,
+                    play_pairs(
+                        rules, episode, *sides, pairs, seed, players=players, reference=reference,
+                        duplicate=duplicate, finished=progress.advance,
                     )
                 )  # fmt: skip
         except KeyboardInterrupt:
@@ -197,7 +189,7 @@ def evaluate(
         "seed": seed,
         "duplicate": duplicate,
         "versions": versions(),
-        **figures_of(rules, names, whole, deals),
+        **figures(rules, names, whole, deals),
         "failures": counted((*whole.failures, *deals.failures), {}),
         "decisions_per_second": {
             name: agent.decisions / agent.seconds if agent.seconds else None

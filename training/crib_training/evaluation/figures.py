@@ -34,35 +34,36 @@ def figures(
 
     A forfeited game counts as lost. Its pair does not count for points or for the first dealer's
     advantage. With AIVAT, ``adjusted`` has the corrected figures, and how many times fewer pairs
-    they need for the same interval; otherwise it is None.
+    they need for the same interval; otherwise it is None. Among more than two sides, margins are
+    those over the mean of the others, and there are no skunks.
     """
-    family = find_family(rules.family)
+    phases = find_family(rules.engine).phases
     whole_games, whole_deals = games.without_forfeits(), deals.without_forfeits()
-    skunk = getattr(rules, "skunk_margin", None)
+    skunk = getattr(rules, "skunk_margin", None) if games.sides == 2 else None
     skunks = games.margin[:0] if skunk is None or episode != "game" else games.margin
     skunk = skunk or 0
+    points = whole_deals.points.sum(axis=3)
+    more = points[..., 0] - points[..., 1:].mean(axis=2)
+    dealers = np.take_along_axis(whole_games.won, whole_games.dealer[..., None], axis=2)
     return {
         "won": as_json(estimate(games.shares_won)),
-        "won_as_first_dealer": as_json(_as_dealer(games)),
-        "first_dealer_won": as_json(estimate(_dealers_share(whole_games))),
+        "won_as_first_dealer": as_json(estimate(games.won[..., 0][games.first_dealt])),
+        "first_dealer_won": as_json(estimate(dealers.mean(axis=(1, 2)))),
         "margin": as_json(estimate(whole_games.margin.mean(axis=1))),
         "skunks_for": as_json(estimate((skunks > skunk).mean(axis=1))),
         "skunks_against": as_json(estimate((skunks < -skunk).mean(axis=1))),
-        "margin_per_deal": as_json(estimate(points_more(whole_deals).sum(axis=(1, 2)) / 2)),
+        "margin_per_deal": as_json(estimate(more.mean(axis=1))),
         "points_per_deal": {
-            **as_json(estimate(whole_deals.points[:, :, 0].sum(axis=2).mean(axis=1))),
+            **as_json(estimate(points[..., 0].mean(axis=1))),
             **{
-                role: {
-                    names[0]: _phases(family.phases, whole_deals, 0, role == "dealer"),
-                    names[1]: _phases(family.phases, whole_deals, 1, role == "dealer"),
-                }
-                for role in ROLES
+                role: dict(zip(names, (_by_phase(phases, made) for made in both), strict=True))
+                for role, both in zip(ROLES, by_role(whole_deals), strict=True)
             },
         },
-        "more_per_deal": _by_role(family.phases, points_more(whole_deals)),
-        "adjusted": _adjusted(family.phases, games, whole_deals),
+        "more_per_deal": _more_by_role(phases, points_more(whole_deals)),
+        "adjusted": _adjusted(phases, games, whole_deals),
         "forfeits": {
-            name: int(games.forfeits[:, :, player].sum() + deals.forfeits[:, :, player].sum())
+            name: int(games.forfeits[..., player].sum() + deals.forfeits[..., player].sum())
             for player, name in enumerate(names)
         },
     }
@@ -93,7 +94,7 @@ def _adjusted(phases: tuple[str, ...], games: Pairs, deals: Pairs) -> dict[str, 
     return {
         "won": as_json(estimate(won)),
         "margin_per_deal": as_json(estimate(more.sum(axis=(1, 2)) / 2)),
-        "more_per_deal": _by_role(phases, more),
+        "more_per_deal": _more_by_role(phases, more),
         "times_fewer_pairs": {
             "won": times_fewer(games.shares_won, won),
             "margin_per_deal": times_fewer(plain.sum(axis=(1, 2)), more.sum(axis=(1, 2))),
@@ -111,45 +112,34 @@ def times_fewer(plain: Array, adjusted: Array) -> float | None:
     return float(plain.var() / adjusted.var())
 
 
-def points_more(deals: Pairs, points: Array | None = None) -> Array:
-    """Return float64[pairs, 2, 3], points of ``first`` more than of ``second`` by role and phase.
+def by_role(deals: Pairs, points: Array | None = None) -> list[tuple[Array, Array]]:
+    """Return each set's mean points of (first, second) as pone, then as dealer, by phase.
 
-    Each has each role once in a pair, with the same cards if the deals are duplicates.
+    Each has each role once in a pair, with the same cards if the deals are duplicates. Shapes: each
+    float64[sets, 3].
     """
     points = deals.points if points is None else points
-    pairs = np.arange(len(points))
-    as_dealer = np.where(deals.first_dealt[:, 0], 0, 1)  # the game in which first dealt
-    roles = [
-        points[pairs, as_pone_or_dealer, 0] - points[pairs, 1 - as_pone_or_dealer, 1]
-        for as_pone_or_dealer in (1 - as_dealer, as_dealer)
+    sides = np.arange(deals.sides)
+    dealing = sides == deals.dealer[..., None]
+    return [
+        tuple(
+            np.einsum("sgp,sgpf->sf", mine, points) / mine.sum(axis=(1, 2))[:, None]
+            for mine in (in_role & (sides == 0), in_role & (sides != 0))
+        )
+        for in_role in (~dealing, dealing)
     ]
-    more: Array = np.stack(roles, axis=1)
-    return more
 
 
-def _by_role(phases: tuple[str, ...], more: Array) -> dict[str, Any]:
-    return {
-        role: {phase: as_json(estimate(more[:, i, j])) for j, phase in enumerate(phases)}
-        for i, role in enumerate(ROLES)
-    }
+def points_more(deals: Pairs, points: Array | None = None) -> Array:
+    """Return float64[sets, 2, 3], points of ``first`` more than of ``second`` by role and phase."""
+    return np.stack([own - others for own, others in by_role(deals, points)], axis=1)
 
 
-def _as_dealer(games: Pairs) -> Estimate:
-    """Return how often ``first`` wins a game whose first deal is its own: one game of each pair."""
-    return estimate((1 + games.returns[..., 0])[games.first_dealt] / 2)
+def _more_by_role(phases: tuple[str, ...], more: Array) -> dict[str, Any]:
+    return {role: _by_phase(phases, more[:, i]) for i, role in enumerate(ROLES)}
 
 
-def _dealers_share(games: Pairs) -> Array:
-    """Return float64[pairs], the share of each pair's games that the first dealer won."""
-    returns: Array = np.where(games.first_dealt, games.returns[..., 0], games.returns[..., 1])
-    shares: Array = (1 + returns).mean(axis=1) / 2
-    return shares
-
-
-def _phases(phases: tuple[str, ...], deals: Pairs, player: int, dealer: bool) -> dict[str, Any]:
-    """Return points per deal by phase: each player has each role once in a pair."""
-    dealt = deals.first_dealt if player == 0 else ~deals.first_dealt
-    points = deals.points[:, :, player][dealt == dealer]
+def _by_phase(phases: tuple[str, ...], points: Array) -> dict[str, Any]:
     return {phase: as_json(estimate(points[:, i])) for i, phase in enumerate(phases)}
 
 

@@ -20,7 +20,6 @@ from crib_env.envs.makers import EnvSpec
 from crib_env.policy import Agent
 from crib_env.rules import Rules
 from crib_training.evaluation.duplicate import estimate, play_pairs
-from crib_training.evaluation.rotation import play_sets
 from crib_training.learn.picture import draw, of_run
 from crib_training.loading import in_phase, shortest_episode, sides_of
 from crib_training.outputs import csv_table, write_json
@@ -152,15 +151,13 @@ def strength(
 ) -> dict[str, float]:
     """Return an agent's strength against an opponent, as the fields of `Point` name it.
 
-    Among three sides the agent meets two of the opponent; see `evaluation.rotation`.
+    Among three sides the agent meets two of the opponent.
     """
-    play: Any = play_pairs if sides_of(rules, players) == 2 else play_sets
-    deals = play(rules, episode, agent, opponent, pairs, SEED, players=players)
+    deals = play_pairs(rules, episode, agent, opponent, pairs, SEED, players=players)
     points = deals.points.sum(axis=3)
     lead = estimate((points[..., 0] - points[..., 1:].mean(axis=2)).mean(axis=1))
-    games = play(rules, "game", agent, opponent, max(2, pairs // 2), SEED, players=players)
-    won = games.won if games.won.ndim == 2 else games.won[..., 0]
-    won = estimate(won.mean(axis=1))
+    games = play_pairs(rules, "game", agent, opponent, max(2, pairs // 2), SEED, players=players)
+    won = estimate(games.shares_won)
     return {
         "points": lead.mean,
         "points_interval": lead.half,

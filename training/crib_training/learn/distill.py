@@ -258,7 +258,7 @@ def centred_loss(
 def games_won(agent: Agent, opponent: Agent, rules: Rules, pairs: int) -> str:
     """Return the share of duplicate games that an agent wins, as words."""
     games = play_pairs(rules, "game", agent, opponent, pairs, SEED)
-    won = as_json(estimate(games.won.mean(axis=1)))
+    won = as_json(estimate(games.shares_won))
     return f"{shown_percent(won)} of games, {pairs} pairs"
 
 

@@ -27,10 +27,15 @@ from crib_env.honours import refuse_rules
 from crib_env.options import check_seed
 from crib_env.policy import Agent
 from crib_training.evaluation.aivat.reference import chosen_reference
-from crib_training.evaluation.duplicate import play_chunk
-from crib_training.evaluation.playing import Finished, Sides, ignore_progress
-from crib_training.evaluation.referee import Referee
-from crib_training.evaluation.rotation import play_rotated
+from crib_training.evaluation.duplicate import (
+    CORRECTIONS,
+    Finished,
+    Pairs,
+    Sides,
+    ignore_progress,
+    play_chunk,
+)
+from crib_training.evaluation.referee import Failure, Referee
 from crib_training.loading import (
     find_env,
     find_game,
@@ -39,16 +44,16 @@ from crib_training.loading import (
     shortest_episode,
     sides_of,
 )
-from crib_training.tournament.records import Outcome, Record, written
 
+Record = dict[str, Any]
 KINDS = ("games", "deals")
 EPISODES = ("game", "match")
 # The modules of this package that have a hand in how a chunk comes out.
 PLAYING = (
-    "evaluation/duplicate.py", "evaluation/rotation.py", "evaluation/playing.py",
-    "evaluation/aivat", "evaluation/referee.py", "loading.py", "tournament/chunks.py",
-    "tournament/records.py",
+    "evaluation/duplicate.py", "evaluation/aivat", "evaluation/referee.py", "loading.py",
+    "tournament/chunks.py",
 )  # fmt: skip
+CORRECTION_PLACES = 5  # decimal places that are written
 INSTANCES = 32  # of agents that a process holds: of some pairings, which come one after the other
 
 
@@ -207,7 +212,7 @@ def label_agents(setup: Setup) -> list[str]:
 
 
 def play(setup: Setup, chunk: Chunk, finished: Finished = ignore_progress) -> Record:
-    """Play one chunk and return its outcome, ready for JSON; see `read_pairs` in `records`.
+    """Play one chunk and return its outcome, ready for JSON; see `read_pairs`.
 
     An agent's failure costs it the game; see `evaluation.referee`.
     """
@@ -218,29 +223,59 @@ def play(setup: Setup, chunk: Chunk, finished: Finished = ignore_progress) -> Re
     # Against another agent, on these deals again, others play: none meets cards that it has seen.
     both = chunk.first, chunk.second
     order = both, both[::-1]
-    sides = setup.sides
     agents: list[Sides] = [
         (_referee(setup, *order[0], game, 0), _referee(setup, *order[1], game, 1))
-        for game in range(sides)
+        for game in range(setup.sides)
     ]
     players = [_agent(*order[place], setup.move_seconds, 0, place) for place in (0, 1)]
     reference = chosen_reference(rules, players, setup.adjusted)
-    played: dict[str, Outcome] = {}
+    played = {}
     for kind, episode in zip(KINDS, (setup.episode, shortest_episode(maker)), strict=True):
         key = (chunk.index, KINDS.index(kind))
         seed_seq = np.random.SeedSequence(chunk.seed, spawn_key=key)
-        about = chunk.pairs, seed_seq, setup.players
-        if sides > 2:
-            played[kind] = play_rotated(rules, episode, agents, *about, finished=finished)
-            continue
         played[kind] = play_chunk(
-            rules, episode, agents[0], *about, agents[1], reference=reference, finished=finished
-        )
+            rules, episode, agents, chunk.pairs, seed_seq, setup.players, reference=reference,
+            finished=finished,
+        )  # fmt: skip
     return {
         **asdict(chunk),
         "seconds": round(time.perf_counter() - began, 3),
         **{kind: written(pairs) for kind, pairs in played.items()},
     }
+
+
+def written(played: Pairs) -> Record:
+    """Return pairs as flat lists, of integers where that is no loss.
+
+    Corrections are fractions, all terms in one.
+    """
+    flat: Record = {}
+    for name in played.known():
+        array = getattr(played, name)
+        if name in CORRECTIONS:
+            array = array.sum(axis=2).round(CORRECTION_PLACES)
+        elif (array == array.astype(np.int64)).all():
+            array = array.astype(np.int64)
+        flat[name] = array.ravel().tolist()
+    return {**flat, "failures": [asdict(failure) for failure in played.failures]}
+
+
+def read_pairs(*records: Record) -> Pairs:
+    """Return the pairs of games, or of deals, of `written` records, joined."""
+    arrays: dict[str, Any] = {
+        name: np.concatenate([np.array(one[name]) for one in records])
+        for name in set(records[0]) - {"failures"}
+    }
+    sides = arrays["won"].size // arrays["dealer"].size
+    for name, flat in arrays.items():
+        shape = {
+            "dealer": (), "forfeits": (2,), "points": (sides, 3),
+            "won_correction": (1,), "points_correction": (1, 2, 3),  # all terms are one by then
+        }.get(name, (sides,))  # fmt: skip
+        kind = {"forfeits": bool, "won": float}.get(name, flat.dtype)
+        arrays[name] = flat.astype(kind).reshape(-1, sides, *shape)
+    failures = tuple(Failure(**failure) for one in records for failure in one["failures"])
+    return Pairs(**arrays, failures=failures)
 
 
 @lru_cache(maxsize=INSTANCES)

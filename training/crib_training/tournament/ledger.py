@@ -9,8 +9,7 @@ from typing import Any
 
 from crib_agents.files import write_whole
 
-from crib_training.tournament.chunks import Chunk, Setup
-from crib_training.tournament.records import Record
+from crib_training.tournament.chunks import Chunk, Record, Setup
 
 FILE = "chunks.jsonl"
 SHOWN = 5  # broken lines named

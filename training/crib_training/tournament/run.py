@@ -34,11 +34,12 @@ from crib_training.progress import Progress
 from crib_training.tournament.chunks import (
     KINDS,
     Chunk,
+    Record,
     Setup,
     label_agents,
+    read_pairs,
 )
 from crib_training.tournament.ledger import Ledger
-from crib_training.tournament.records import Outcome, Record, read_pairs
 from crib_training.tournament.report import draw, report
 from crib_training.tournament.standings import standings
 from crib_training.tournament.workers import Processes, Ray, ThisProcess, Workers
@@ -183,11 +184,11 @@ class Plan:
         return sum(chunk.pairs for chunk in self.chunks if chunk not in self.missing)
 
 
-def _in_order(setup: Setup, pairing: tuple[int, int], records: list[Record], kind: str) -> Outcome:
+def _in_order(setup: Setup, pairing: tuple[int, int], records: list[Record], kind: str) -> Pairs:
     """Return the games or deals of two agents as the pairing's first sees them."""
     joined = read_pairs(*(record[kind] for record in records))
     as_met = setup.meeting(*pairing)[0] == setup.agents[pairing[0]]
-    return joined.swapped() if isinstance(joined, Pairs) and not as_met else joined
+    return joined if as_met else joined.swapped()
 
 
 def _plan(

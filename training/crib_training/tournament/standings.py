@@ -10,18 +10,15 @@ from typing import Any
 import numpy as np
 
 from crib_env.arrays import Array
-from crib_env.rules import Rules
 from crib_training.evaluation.duplicate import Pairs, estimate
 from crib_training.evaluation.evaluate import versions
 from crib_training.evaluation.figures import NOTHING, ROLES, as_json, figures
 from crib_training.evaluation.ratings import expected_share, rate
 from crib_training.evaluation.referee import counted
-from crib_training.evaluation.rotation import Sets, figures_of_sets
 from crib_training.loading import find_game
 from crib_training.tournament.chunks import Setup
-from crib_training.tournament.records import Outcome
 
-Played = Mapping[tuple[int, int], tuple[Outcome, Outcome]]
+Played = Mapping[tuple[int, int], tuple[Pairs, Pairs]]
 
 
 def standings(
@@ -46,7 +43,7 @@ def standings(
             "first": names[i],
             "second": names[j],
             "pairs": len(games.scores),
-            **_figures(rules, (names[i], names[j]), games, deals, setup.episode),
+            **figures(rules, (names[i], names[j]), games, deals, setup.episode),
         }
         for (i, j), (games, deals) in played.items()
     ]
@@ -90,17 +87,6 @@ def standings(
         "largest_misfit": max(misfits),
         "failures": counted(failures, label),
     }
-
-
-def _figures(
-    rules: Rules, names: tuple[str, str], games: Outcome, deals: Outcome, episode: str
-) -> dict[str, Any]:
-    """Return the figures of a pairing."""
-    if isinstance(games, Sets) and isinstance(deals, Sets):
-        return figures_of_sets(rules, names, games, deals)
-    assert isinstance(games, Pairs)
-    assert isinstance(deals, Pairs)
-    return figures(rules, names, games, deals, episode)
 
 
 def _seen_by(place: int, pairing: tuple[int, int], shares: Array) -> Array:

@@ -11,10 +11,9 @@ from collections import deque
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from typing import Any, Protocol
 
-from crib_training.evaluation.playing import Finished, ignore_progress
+from crib_training.evaluation.duplicate import Finished, ignore_progress
 from crib_training.processes import SPAWN, ProcessDiedError, ProcessPool
-from crib_training.tournament.chunks import Chunk, Setup, play
-from crib_training.tournament.records import Record
+from crib_training.tournament.chunks import Chunk, Record, Setup, play
 
 LOOK_EVERY = 0.5  # seconds between two looks at how far the workers are
 

@@ -79,7 +79,7 @@ def plain_and_correction(episode: str, pairs: Pairs) -> tuple[Doubles, Doubles]:
     assert pairs.won_correction is not None
     assert pairs.points_correction is not None
     if episode == "game":
-        return (1 + pairs.returns[..., 0]) / 2, pairs.won_correction
+        return pairs.won[..., 0], pairs.won_correction
     points, luck = pairs.points.sum(axis=3), pairs.points_correction.sum(axis=4)
     return (points[..., 0] - points[..., 1]).astype(np.float64), luck[..., 0] - luck[..., 1]
 
