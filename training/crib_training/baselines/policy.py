@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import torch
-from crib_agents.adapters.action_head import ActionHead
-from crib_agents.adapters.learned import PolicyNetAgent, header
+from crib_agents.nets import ActionHead, PolicyNetAgent, header
 from torch import Tensor, nn
 
 from crib_env.engine.family import find_family

@@ -9,8 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
-from crib_agents.adapters.action_head import ActionHead
-from crib_agents.adapters.learned import PolicyNetAgent, header
+from crib_agents.nets import ActionHead, PolicyNetAgent, header
 from gymnasium import spaces
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy

@@ -1,6 +1,6 @@
 """`expert` at the two-hand games: `DiscardExpert` discards, `PeggingExpert` pegs."""
 
-from crib_agents.adapters.phased import PhasedAgent
+from crib_agents.adapters.wrappers import PhasedAgent
 from crib_agents.expert.two_hand.discard.expert import DiscardExpert
 from crib_agents.expert.two_hand.pegging.expert import PeggingExpert
 

@@ -1,6 +1,8 @@
-"""One agent from two: one discards, the other pegs."""
+"""Agents around agents: two that share the phases of a game, and one under a stop-watch."""
 
 from __future__ import annotations
+
+import time
 
 import numpy as np
 
@@ -13,6 +15,7 @@ from crib_env.engine.hands.records import DISCARD
 from crib_env.honours import refuse_family, refuse_rules
 from crib_env.policy import (
     Actions,
+    Agent,
     Opponent,
     Views,
     action_probabilities,
@@ -75,3 +78,32 @@ class PhasedAgent:
                 rng = np.random.default_rng(0)  # for what it asks of one that draws nothing
                 probabilities[chosen] = action_probabilities(agent, views[chosen], ACTIONS, rng)
         return probabilities
+
+
+class Timed:
+    """An agent under a stop-watch.
+
+    Attributes:
+        name: the agent's.
+        decisions: number of its decisions.
+        seconds: their duration.
+    """
+
+    def __init__(self, agent: Agent) -> None:
+        self.agent = agent
+        self.name = agent.name
+        self.decisions = 0
+        self.seconds = 0.0
+
+    def refuse_rules(self, rules: Rules, episode: str | None = None) -> None:
+        """Raise a ValueError unless the agent plays by these rules; see `crib_env.honours`."""
+        refuse_rules(self.agent, rules, episode)
+
+    @one_or_many
+    def act(self, views: Views, rng: np.random.Generator) -> Actions:
+        """Return the agent's actions."""
+        started = time.perf_counter()
+        actions = self.agent.act(views, rng)
+        self.seconds += time.perf_counter() - started
+        self.decisions += len(views)
+        return actions

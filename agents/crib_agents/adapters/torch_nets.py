@@ -1,12 +1,12 @@
-"""Policies as PyTorch modules that score all actions, for export."""
+"""Networks as PyTorch modules that score all actions, for export."""
 
 from __future__ import annotations
 
 import torch
 from torch import nn
 
-from crib_agents.adapters.learned import PolicyNetAgent
-from crib_agents.adapters.sb3 import MASKS, SB3Score
+from crib_agents.adapters.models import MASKS, SB3Score
+from crib_agents.nets import PolicyNetAgent
 
 
 class PolicyNet(nn.Module):

@@ -1,10 +1,12 @@
-"""An agent from a model trained with Stable-Baselines3 or sb3-contrib."""
+"""Agents from models in PyTorch: a network of one's own, and one of Stable-Baselines3."""
 
 from __future__ import annotations
 
+import inspect
 import json
 import warnings
 import zipfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -13,11 +15,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from crib_agents.adapters.scored import ScoredAgent
 from crib_agents.checks import read_rules
+from crib_agents.nets import ScoredAgent
 from crib_env.arrays import Array
 from crib_env.envs.arrays import RULES
 from crib_env.errors import comes_with
+from crib_env.rules import Rules, as_rules
 
 # The algorithm that reads a file, by the module of its policy's class.
 ALGORITHMS = {
@@ -37,6 +40,112 @@ UNKNOWN = (
     "the model {!r} does not say which game it was trained for: make sure that it plays that one. "
     "Models trained in environments of this version of crib-env say so"
 )
+
+
+def from_torch(
+    function: Callable[..., Any],
+    *,
+    name: str | None = None,
+    features: bool | str | None = None,
+    masks: bool | None = None,
+    sample: bool = False,
+    device: str | None = None,
+    suits: str = "real",
+    rules: str | Rules | None = None,
+) -> ScoredAgent:
+    """Return the agent of a network in PyTorch.
+
+    Args:
+        function: a module, or a function, of observations, a tensor float32[B, size]; and if it
+            takes them, of masks too, bool[B, actions]. It returns logits or values, [B, actions],
+            and need not apply the mask. A call switches a module to
+            evaluation mode and back.
+        name: its name in tables; by default the function's name.
+        features: what is observed besides bits, as the environment was made with.
+        masks: whether it takes masks; None reads that off its signature: it does if it takes two
+            arguments, or its second one is named after a mask.
+        sample: draw by the softmax of the logits instead of taking the highest.
+        device: where the tensors are put; None: where a module's parameters are, or the CPU.
+        suits: ``"canonical"`` if the network was trained in games made with that.
+        rules: the rules that it was trained under, such as ``envs.rules``; it plays no others.
+            None: it may play any.
+
+    Raises:
+        TypeError: its signature does not say whether it takes masks, or it takes other arguments.
+    """
+    with comes_with("train"):
+        import torch  # noqa: F401 - one error for all who lack it
+
+    called = str(name or getattr(function, "__name__", type(function).__name__))
+    takes_masks = _takes_masks(function, called) if masks is None else masks
+    score = TorchScore(function, takes_masks, device)
+    known = None if rules is None else as_rules(rules)
+    return ScoredAgent(
+        score, called, features=features, sample=sample, suits=suits, rules=known
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class TorchScore:
+    """The scores of a PyTorch network; a deep copy of an agent holds a network of its own.
+
+    Attributes:
+        function: the network; see `from_torch`.
+        masks: whether it takes masks.
+        device: where the tensors are put; None: where its parameters are.
+    """
+
+    function: Callable[..., Any]
+    masks: bool
+    device: str | None = None
+
+    def __call__(self, observations: Array, masks: npt.NDArray[np.int8]) -> Array:
+        """Return logits or values, [B, actions]."""
+        import torch
+
+        module = self.function if isinstance(self.function, torch.nn.Module) else torch.nn.Module()
+        place = self.device or next((p.device for p in module.parameters()), "cpu")
+        given = [torch.as_tensor(observations, dtype=torch.float32, device=place)]
+        if self.masks:
+            given.append(torch.as_tensor(masks, dtype=torch.bool, device=place))
+        training = [part for part in module.modules() if part.training]
+        module.eval()
+        try:
+            with torch.no_grad():
+                scores = self.function(*given)
+        finally:
+            for part in training:
+                part.training = True
+        if not isinstance(scores, torch.Tensor):
+            raise TypeError(
+                f"it returned a {type(scores).__name__} and not a tensor of logits or values "
+                "[B, actions]: pass a function that picks them out, such as "
+                "from_torch(lambda observations: net(observations)[0])"
+            )
+        values: Array = scores.cpu().numpy()
+        return values
+
+
+def _takes_masks(function: Any, called: str) -> bool:
+    """Return whether a function, or a module's ``forward``, takes masks after observations."""
+    compiled = getattr(function, "_orig_mod", function)  # the module that torch.compile was given
+    try:
+        taken = inspect.signature(getattr(compiled, "forward", compiled)).parameters.values()
+    except (TypeError, ValueError):
+        taken = ()  # type: ignore[assignment]
+    places = [one for one in taken if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
+    needed = [one for one in taken if one.default is one.empty and one.kind != one.VAR_KEYWORD]
+    if not places or any(one.kind == one.VAR_POSITIONAL for one in taken):
+        raise TypeError(
+            f"the signature of {called} does not say whether it takes masks after observations: "
+            "say from_torch(net, masks=True) or masks=False"
+        )
+    if len(needed) > 2 or any(one not in places[:2] for one in needed):
+        raise TypeError(
+            f"a network takes (observations) or (observations, masks); {called} takes "
+            f"({', '.join(one.name for one in taken)})"
+        )
+    return len(needed) == 2 or (len(places) > 1 and "mask" in places[1].name)
 
 
 def from_sb3(
