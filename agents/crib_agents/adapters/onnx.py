@@ -253,14 +253,14 @@ def _module_of(agent: ScoredAgent) -> tuple[Any, bool]:
     from torch import nn
 
     if isinstance(agent, PolicyNetAgent):
-        from crib_agents.adapters.torch_nets import PolicyNet
+        from crib_agents.torch_nets import PolicyNet
 
-        return PolicyNet(agent), False
+        return PolicyNet.of(agent), False
     score = agent.score
     if isinstance(score, TorchScore) and isinstance(score.function, nn.Module):
         return score.function, score.masks
     if isinstance(score, SB3Score):
-        from crib_agents.adapters.torch_nets import SB3Net
+        from crib_agents.torch_nets import SB3Net
 
         return SB3Net(score), any(key in MASKS for key in score.keys)
     raise ValueError(f"the network of {agent.name} is not a PyTorch module: {WAYS}")
