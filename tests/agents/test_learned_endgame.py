@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 from crib_agents.expert.two_hand.discard.expert import WIN_VALUE, rank_discards
-from crib_agents.knowledge.two_hand import outcomes
-from crib_agents.knowledge.two_hand.win_table import win_table
+from crib_agents.knowledge.two_hand import measured
+from crib_agents.knowledge.two_hand.winning import win_table
 from crib_agents.learned import MonteCarloAgent, Weights
 from crib_agents.learned.agent import shipped
 from crib_agents.learned.two_hand import judge
@@ -122,7 +122,7 @@ def test_chances_after_a_hand_are_sums_over_what_comes_besides(preset: str) -> N
     dealt, target = PRESETS[preset].dealt, CARDS[preset]  # type: ignore[attr-defined]
     known = judge.probabilities_of({"dealt": dealt, "target": target})
     tables = known[judge.CHANCES :].reshape(2, target + 1, target + 1)
-    deal, after = outcomes.load(dealt), win_table(dealt, target, GAME)[0]
+    deal, after = measured.load_outcomes(dealt), win_table(dealt, target, GAME)[0]
     for pone, dealer in ((1, 1), (3, 20), (17, 5), (40, 41)):
         slow = [0.0, 0.0]
         for crib, crib_chance in enumerate(deal.crib):

@@ -14,7 +14,7 @@ from numba import float64, int64, uint8
 from crib_agents.data.tables import RANKS
 from crib_agents.equilibrium.classes import DECK, Classes, hand_classes
 from crib_agents.equilibrium.tree import PAIRS, PublicTree, public_tree
-from crib_agents.knowledge.two_hand.holdings import DISTINCT, FIRST, LISTED, holdings, number
+from crib_agents.knowledge.two_hand.pegging import DISTINCT, FIRST, LISTED, holdings, number
 from crib_env.arrays import Bytes, Doubles, Floats
 from crib_env.engine.jit import entry, kernel
 from crib_env.engine.record import NONE

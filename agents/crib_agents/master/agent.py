@@ -20,10 +20,9 @@ from crib_agents.expert.two_hand.discard import expert
 from crib_agents.expert.two_hand.pegging import expert as pegging
 from crib_agents.expert.two_hand.pegging.search import FINDINGS
 from crib_agents.files import read_header
-from crib_agents.knowledge.two_hand.holdings import holdings
-from crib_agents.knowledge.two_hand.model import load_for
-from crib_agents.knowledge.two_hand.pegging import POSITION
-from crib_agents.knowledge.two_hand.win_table import group_by_win_table
+from crib_agents.knowledge.two_hand.measured import load_model_for
+from crib_agents.knowledge.two_hand.pegging import POSITION, holdings
+from crib_agents.knowledge.two_hand.winning import group_by_win_table
 from crib_agents.master.choose import discard_views, pegging_views
 from crib_env.answers import one_or_many
 from crib_env.arrays import Doubles
@@ -92,7 +91,7 @@ class Master:
     def _discard(self, views: Views, win_table: Doubles, strategy: Doubles) -> Actions:
         actions = np.empty(len(views), dtype=np.int64)
         discard_views(
-            views, win_table, load_for(views), show_table(), expert.NEAR,
+            views, win_table, load_model_for(views), show_table(), expert.NEAR,
             np.zeros(1, dtype=expert.SCRATCH), np.zeros((expert.PAIRS, expert.COLUMNS)), strategy,
             self.discard_lambda * point(win_table), actions,
         )  # fmt: skip
@@ -101,7 +100,7 @@ class Master:
     def _play(self, views: Views, win_table: Doubles, strategy: Doubles) -> Actions:
         actions = np.empty(len(views), dtype=np.int64)
         pegging_views(
-            views, holdings(), *read_tables(), load_for(views), win_table,
+            views, holdings(), *read_tables(), load_model_for(views), win_table,
             show_table(), np.zeros(pegging.POSITIONS, dtype=POSITION),
             np.zeros(1, dtype=pegging.SCRATCH), np.zeros((RANKS, FINDINGS)), strategy,
             self.pegging_lambda * point(win_table), actions,

@@ -30,7 +30,7 @@ from crib_agents.expert.two_hand.discard.expert import (
 from crib_agents.expert.two_hand.pegging import expert as pegging
 from crib_agents.expert.two_hand.pegging.search import WIN_VALUE as CARD_VALUE
 from crib_agents.kernels.discard import card_of
-from crib_agents.knowledge.two_hand.model import MODEL_T
+from crib_agents.knowledge.two_hand.measured import MODEL_T
 from crib_agents.knowledge.two_hand.pegging import POSITIONS_T
 from crib_env.engine import stack
 from crib_env.engine.jit import entry, kernel

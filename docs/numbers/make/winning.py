@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from crib_agents.knowledge.two_hand.win import WON, match_win_probabilities, probabilities
+from crib_agents.knowledge.two_hand.winning import WON, match_win_probabilities, probabilities
 from crib_training.evaluation.duplicate import estimate
 from crib_training.evaluation.markdown import table
 

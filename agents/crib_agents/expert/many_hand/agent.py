@@ -10,7 +10,7 @@ from numba import float64, int64, void
 from crib_agents.checks import HONOURS, presets_of, refuse_other_views
 from crib_agents.data.tables import MANY_HAND_WIN, load
 from crib_agents.expert.many_hand.search import COLUMNS, WIN, weigh
-from crib_agents.knowledge.many_hand.win import row_of
+from crib_agents.knowledge.many_hand import row_of
 from crib_agents.learned import MonteCarloAgent
 from crib_agents.rule_based import default_weights
 from crib_env.answers import one_or_many

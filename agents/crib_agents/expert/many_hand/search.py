@@ -15,7 +15,7 @@ from crib_agents.expert.many_hand.worlds import draw_world, known, rules_of
 from crib_agents.greedy import most_pegged
 from crib_agents.kernels.many_hand import CRIBS, kept_value, stake
 from crib_agents.kernels.many_hand_held import RANKS
-from crib_agents.knowledge.many_hand.win import chance_of
+from crib_agents.knowledge.many_hand import chance_of
 from crib_agents.learned.many_hand.act import card_values, rules_key
 from crib_agents.learned.network import find_rules
 from crib_env.engine import stack

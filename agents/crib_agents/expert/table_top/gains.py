@@ -25,7 +25,7 @@ from crib_agents.expert.table_top.values import (
     nob_value,
     phase_of,
 )
-from crib_agents.knowledge.table_top.position import LINES, open_to_mover
+from crib_agents.knowledge.table_top import LINES, open_to_mover
 from crib_env.engine.jit import kernel
 from crib_env.engine.table_top.cells import bit_count, lowest
 from crib_env.engine.table_top.lines import SUIT, most_of_a_suit, nob_of, owed_by

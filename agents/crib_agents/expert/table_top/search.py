@@ -18,7 +18,7 @@ from crib_agents.expert.table_top.gains import (
 )
 from crib_agents.expert.table_top.value import value, weigh
 from crib_agents.expert.table_top.values import fill_surplus
-from crib_agents.knowledge.table_top.position import open_to_mover, pass_on, put, take_back, take_up
+from crib_agents.knowledge.table_top import open_to_mover, pass_on, put, take_back, take_up
 from crib_env.engine.jit import kernel
 from crib_env.engine.record import NONE
 from crib_env.engine.table_top.cells import bit_count, lowest

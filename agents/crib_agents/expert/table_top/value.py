@@ -8,8 +8,7 @@ wants the game to end, and a side that is behind does not (T9). Where only the d
 from __future__ import annotations
 
 from crib_agents.expert.table_top.values import by_owed, crib_value, line_value, phase_of
-from crib_agents.knowledge.table_top.position import LINES
-from crib_agents.knowledge.table_top.win import POINTS
+from crib_agents.knowledge.table_top import LINES, POINTS
 from crib_env.engine.jit import kernel
 from crib_env.engine.table_top.lines import nob_of, owed_by
 from crib_env.engine.table_top.records import CENTRE, SIZE, TURNS

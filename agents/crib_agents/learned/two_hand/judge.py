@@ -18,9 +18,9 @@ import numpy as np
 
 from crib_agents.expert.two_hand.discard.expected_win import after_shift
 from crib_agents.kernels.discard import DECK
-from crib_agents.knowledge.two_hand import outcomes
-from crib_agents.knowledge.two_hand.outcomes import COUNT_SIZE
-from crib_agents.knowledge.two_hand.win_table import win_table
+from crib_agents.knowledge.two_hand import measured
+from crib_agents.knowledge.two_hand.measured import COUNT_SIZE
+from crib_agents.knowledge.two_hand.winning import win_table
 from crib_agents.learned.network import bounded
 from crib_env.arrays import Doubles
 from crib_env.engine import stack
@@ -52,10 +52,10 @@ def probabilities_of(rules_fields: Mapping[str, Any]) -> Doubles:
 
 @lru_cache(maxsize=8)
 def _probabilities(dealt: int, target: int, heels: int) -> Doubles:
-    deal = outcomes.load(dealt, heels)
-    points, counts = np.arange(outcomes.PLAY_SIZE), np.arange(COUNT_SIZE)
+    deal = measured.load_outcomes(dealt, heels)
+    points, counts = np.arange(measured.PLAY_SIZE), np.arange(COUNT_SIZE)
     pegs = deal.pegging.sum(axis=1) @ points, deal.pegging.sum(axis=0) @ points
-    pegs = pegs[0], pegs[1] - heels * outcomes.JACK_TURNED
+    pegs = pegs[0], pegs[1] - heels * measured.JACK_TURNED
     known = [np.array([target, *pegs, deal.crib @ counts])]
     # A seat with this many points in the pegging may get more later: rows beyond are left.
     known += [_lumped(table).ravel() for table in (deal.pegging, deal.pone_out[:PLAY])]
@@ -75,7 +75,7 @@ def _lumped(table: Doubles) -> Doubles:
     return found
 
 
-def _after_hands(after: Doubles, deal: outcomes.Outcomes) -> tuple[Doubles, Doubles]:
+def _after_hands(after: Doubles, deal: measured.Outcomes) -> tuple[Doubles, Doubles]:
     """Return pone's probabilities after this seat's hand is counted, by points to make."""
     to_make = np.arange(len(after))
     total = np.convolve(deal.dealer_hand, deal.crib)

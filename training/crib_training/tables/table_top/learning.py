@@ -30,7 +30,7 @@ from crib_agents.expert.table_top.values import (
     phase_of,
     shape,
 )
-from crib_agents.knowledge.table_top.position import LINES, POSITIONS_T, pass_on, put, take_up
+from crib_agents.knowledge.table_top import LINES, POSITIONS_T, pass_on, put, take_up
 from numba import float64, int64, void
 
 from crib_env.engine.jit import entry, kernel

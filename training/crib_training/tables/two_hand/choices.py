@@ -25,8 +25,18 @@ from crib_agents.expert.two_hand.pegging.rollout_policy import (
     softmax,
     write_places,
 )
-from crib_agents.knowledge.two_hand.holdings import DISTINCT, LISTED, held_ranks, holdings, number
-from crib_agents.knowledge.two_hand.pegging import ME, POSITION, POSITIONS_T, copy, put
+from crib_agents.knowledge.two_hand.pegging import (
+    DISTINCT,
+    LISTED,
+    ME,
+    POSITION,
+    POSITIONS_T,
+    copy,
+    held_ranks,
+    holdings,
+    number,
+    put,
+)
 from crib_agents.loading import load_agent
 from numba import float64, int64, void
 

@@ -24,23 +24,21 @@ from crib_agents.expert.two_hand.pegging.rollout_policy import (
     softmax,
     write_places,
 )
-from crib_agents.knowledge.two_hand.holdings import (
+from crib_agents.knowledge.two_hand.pegging import (
     COUNTED,
     DISTINCT,
+    ENDLESS,
     FIRST,
     HOLDINGS,
     LISTED,
     LOWEST,
     MOST,
-    holdings,
-    number,
-)
-from crib_agents.knowledge.two_hand.pegging import (
-    ENDLESS,
     POSITION,
     POSITIONS_T,
     begin_play,
     go_on,
+    holdings,
+    number,
     put,
 )
 from crib_agents.rule_based import default_weights

@@ -1,6 +1,6 @@
 """The mean crib of a pair, given what the other seat is likely to discard.
 
-The other seat's discard rates are a table of `model`: how often its role discards a pair of given
+The other seat's discard rates are a table of `MODEL`: how often its role discards a pair of given
 ranks, of one suit or of two, when it could. Over the pairs still possible once this seat has seen
 its own cards, these weights are the probabilities. The mean is exact under these rates, his nob
 and flushes included; in the distribution these two are independent of the ranks.
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from crib_agents.data.tables import RANKS
 from crib_agents.kernels.discard import cell
-from crib_agents.knowledge.two_hand.outcomes import COUNT_SIZE
+from crib_agents.knowledge.two_hand.measured import COUNT_SIZE
 from crib_env.engine.jit import kernel
 from crib_env.engine.show import JACK, KEYS
 

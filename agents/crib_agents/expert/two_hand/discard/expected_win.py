@@ -1,6 +1,6 @@
 """The value of a deal before its pegging, for a seat that may go out soon.
 
-The pegging, both hands and the crib are assumed independent (see `outcomes`). So the value is
+The pegging, both hands and the crib are assumed independent (see `measured`). So the value is
 computed backwards, stage by stage: before the dealer's counts, before pone's, before the pegging.
 Elsewhere the value is nearly linear in points, and this is not needed.
 """
@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from math import floor
 
-from crib_agents.knowledge.two_hand.outcomes import COUNT_SIZE, MOST_PLAY, PLAY_SIZE
-from crib_agents.knowledge.two_hand.win_table import after_deal
+from crib_agents.knowledge.two_hand.measured import COUNT_SIZE, MOST_PLAY, PLAY_SIZE
+from crib_agents.knowledge.two_hand.winning import after_deal
 from crib_env.engine.jit import kernel
 
 BEFORE_PLAY = PLAY_SIZE + 1  # scores after the pegging that matter, and one to interpolate
@@ -72,7 +72,7 @@ def before_pegging(win_table, i_deal, pone, dealer, model, s, i, j):
     """Return the value with ``pone - i`` and ``dealer - j`` points to make, 0 <= i, j <= 1.
 
     Args:
-        model: the record of `model`. s: the scratch record after `fill_stages`.
+        model: the record `MODEL`. s: the scratch record after `fill_stages`.
     """
     a = pone - i
     b = dealer - j
@@ -103,7 +103,7 @@ def expected_win(win_table, i_deal, pone, dealer, model, pone_more, dealer_more,
     Args:
         win_table: the table of `win_table`. i_deal: 1 if this seat deals.
         pone: points pone still has to make. dealer: those the dealer has to.
-        model: the record of `model`, with the pegging and going out in it.
+        model: the record `MODEL`, with the pegging and going out in it.
         pone_more: points that pone is expected to peg beyond the mean of its role.
         dealer_more: the same of the dealer.
         s: the scratch record; its ``pone_hand``, ``dealer_hand`` and ``crib`` are the chances of

@@ -28,10 +28,9 @@ from crib_agents.expert.two_hand.discard.expected_win import (
     expected_win,
 )
 from crib_agents.kernels.discard import card_of, cell
-from crib_agents.knowledge.two_hand.holdings import FIRST, number
-from crib_agents.knowledge.two_hand.model import MODEL_T, load_for
-from crib_agents.knowledge.two_hand.outcomes import COUNT_SIZE, JACK_TURNED
-from crib_agents.knowledge.two_hand.win_table import after_deal, group_by_win_table, slope
+from crib_agents.knowledge.two_hand.measured import COUNT_SIZE, JACK_TURNED, MODEL_T, load_model_for
+from crib_agents.knowledge.two_hand.pegging import FIRST, number
+from crib_agents.knowledge.two_hand.winning import after_deal, group_by_win_table, slope
 from crib_env.answers import one_or_many
 from crib_env.arrays import Doubles
 from crib_env.engine.hands.counting import dealt_card
@@ -240,7 +239,7 @@ def rank_discards(views: Views, near: int = NEAR) -> tuple[Actions, Doubles]:
     columns = np.zeros((len(views), PAIRS, COLUMNS))
     scratch = np.zeros(1, dtype=SCRATCH)
     for judge, rows in group_by_win_table(views):
-        model = load_for(views[rows])
+        model = load_model_for(views[rows])
         discard_views(views, rows, judge, model, show_table(), near, scratch, columns, actions)
     return actions, columns
 

@@ -8,20 +8,18 @@ cards that were played. Holdings that a go rules out have weight 0.
 from __future__ import annotations
 
 from crib_agents.expert.two_hand.pegging.rollout_policy import all_shared_values, softmax
-from crib_agents.knowledge.two_hand.holdings import (
+from crib_agents.knowledge.two_hand.pegging import (
     COUNTED,
     DISTINCT,
     FIRST,
     LISTED,
     LOWEST,
-    number,
-)
-from crib_agents.knowledge.two_hand.pegging import (
     ME,
     THEM,
     begin_count,
     begin_play,
     could_not_play,
+    number,
     put,
 )
 from crib_env.engine.hands.counting import unseen_ranks

@@ -20,17 +20,17 @@ from crib_agents.expert.two_hand.pegging.rollout_policy import SIZE
 from crib_agents.expert.two_hand.pegging.search import FINDINGS, WIN_VALUE, search_card
 from crib_agents.expert.two_hand.pegging.show import look_ahead
 from crib_agents.kernels.discard import game_of, pair_table_of
-from crib_agents.knowledge.two_hand.holdings import (
+from crib_agents.knowledge.two_hand.measured import COUNT_SIZE, MODEL_T, load_model_for
+from crib_agents.knowledge.two_hand.pegging import (
     FIRST,
     HOLDINGS,
     MOST,
+    POSITION,
+    POSITIONS_T,
     holdings,
     number,
 )
-from crib_agents.knowledge.two_hand.model import MODEL_T, load_for
-from crib_agents.knowledge.two_hand.outcomes import COUNT_SIZE
-from crib_agents.knowledge.two_hand.pegging import POSITION, POSITIONS_T
-from crib_agents.knowledge.two_hand.win_table import group_by_win_table
+from crib_agents.knowledge.two_hand.winning import group_by_win_table
 from crib_env.answers import one_or_many
 from crib_env.arrays import Doubles
 from crib_env.engine.family import find_family
@@ -129,7 +129,7 @@ def pegging_views(
     Args:
         views: all judged by ``win_table``.
         hands: `holdings`. weights, keeping_rates, suited: see `read_tables`.
-        model: the record of `model`. table: the show table.
+        model: the record `MODEL`. table: the show table.
         positions, scratch: POSITIONS of `POSITION` and one `SCRATCH`, no matter what is in them.
         forced: 1 to search even where there is no choice.
         found: float64[1 or B, RANKS, FINDINGS], written for the ranks that may be played, of the
@@ -195,7 +195,7 @@ class PeggingExpert:
         for win_table, rows in group_by_win_table(views):
             part = found if len(found) == 1 else found[rows]
             cards = np.empty(len(rows), dtype=np.int64)
-            model = load_for(views[rows])
+            model = load_model_for(views[rows])
             pegging_views(
                 np.ascontiguousarray(views[rows]), holdings(), *known, model,
                 win_table, show_table(), positions, scratch, forced, part, cards,

@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 
 from crib_agents.data.tables import RANKS
-from crib_agents.knowledge.two_hand.holdings import DISTINCT, FIRST, LISTED, MOST
+from crib_agents.knowledge.two_hand.pegging import DISTINCT, FIRST, LISTED, MOST
 from crib_env.engine.hands.counting import sequence_points
 from crib_env.engine.jit import kernel
 from crib_env.engine.record import NONE

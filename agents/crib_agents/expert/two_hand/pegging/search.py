@@ -12,9 +12,18 @@ the search of `learned`, a decision took 7 to 40 % longer.
 from __future__ import annotations
 
 from crib_agents.expert.two_hand.pegging.rollout_policy import all_shared_values, best_rank, softmax
-from crib_agents.knowledge.two_hand.holdings import DISTINCT, EMPTY, LISTED, LOWEST
-from crib_agents.knowledge.two_hand.pegging import ME, THEM, copy, go_on, put
-from crib_agents.knowledge.two_hand.win_table import after_pegging
+from crib_agents.knowledge.two_hand.pegging import (
+    DISTINCT,
+    EMPTY,
+    LISTED,
+    LOWEST,
+    ME,
+    THEM,
+    copy,
+    go_on,
+    put,
+)
+from crib_agents.knowledge.two_hand.winning import after_pegging
 from crib_env.engine.jit import kernel
 from crib_env.engine.record import NONE
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 from crib_agents.data.tables import RANKS
 from crib_agents.expert.two_hand.discard.crib import DECK, SUITS, shift
 from crib_agents.kernels.discard import cell
-from crib_agents.knowledge.two_hand.holdings import COUNTED, KEY
-from crib_agents.knowledge.two_hand.outcomes import COUNT_SIZE
+from crib_agents.knowledge.two_hand.measured import COUNT_SIZE
+from crib_agents.knowledge.two_hand.pegging import COUNTED, KEY
 from crib_env.engine.hands.counting import unseen_ranks
 from crib_env.engine.hands.records import PEGGING_ONLY
 from crib_env.engine.jit import kernel

@@ -7,6 +7,9 @@ many_hand_win` fits the numbers to games of `rule_based`, and says how well they
 
 A table solved backwards, as for two, would have a place for each three scores. The formula is rough
 where a side needs only a few points, for it does not know who counts first.
+
+MERGED:
+
 """
 
 from __future__ import annotations
