@@ -9,7 +9,7 @@ from crib_agents import families  # isort: skip
 from crib_agents.adapters.models import from_sb3, from_torch
 from crib_agents.adapters.onnx import from_onnx, to_onnx
 from crib_agents.adapters.wrappers import PhasedAgent
-from crib_agents.expert.agent import ExpertAgent
+from crib_agents.expert import ExpertAgent
 from crib_agents.greedy import GreedyAgent
 from crib_agents.learned import MonteCarloAgent
 from crib_agents.nets import PolicyNetAgent, ScoredAgent

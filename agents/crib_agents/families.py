@@ -10,9 +10,9 @@ add_parts(
 )
 add_parts(
     "expert",
-    two_hand="crib_agents.expert.two_hand.agent:make_expert",
+    two_hand="crib_agents.expert.two_hand:make_expert",
     table_top="crib_agents.expert.table_top:TableTopExpert",
-    many_hand="crib_agents.expert.many_hand.agent:ManyHandExpert",
+    many_hand="crib_agents.expert.many_hand:ManyHandExpert",
 )
 add_parts(
     "analysis",

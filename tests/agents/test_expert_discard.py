@@ -10,9 +10,8 @@ import numpy.typing as npt
 import pytest
 from crib_agents import PhasedAgent
 from crib_agents.data.tables import ROLES
-from crib_agents.expert.two_hand.discard import crib, expert
-from crib_agents.expert.two_hand.discard.expected_win import expected_win
-from crib_agents.expert.two_hand.discard.expert import (
+from crib_agents.expert.two_hand import discard
+from crib_agents.expert.two_hand.discard import (
     CRIB_MEAN,
     HAND_MEAN,
     OTHER_PEGS,
@@ -20,6 +19,7 @@ from crib_agents.expert.two_hand.discard.expert import (
     SCRATCH,
     WIN_VALUE,
     DiscardExpert,
+    expected_win,
     rank_discards,
 )
 from crib_agents.kernels.discard import CELLS, cell
@@ -146,9 +146,9 @@ def test_counts_are_shifted_by_their_mean() -> None:
     count = distribution({4: 0.5, 10: 0.5})
     for by in (0.75, -1.25, -0.5, 1.0):
         if abs(by) <= 1:
-            before = crib.mean(count)
-            crib.shift(count, by)
-            assert crib.mean(count) == pytest.approx(before + by)
+            before = discard.mean(count)
+            discard.shift(count, by)
+            assert discard.mean(count) == pytest.approx(before + by)
             assert count.sum() == pytest.approx(1.0)
 
 
@@ -157,7 +157,7 @@ def test_habits_are_rates_and_as_players_know_them(game: str) -> None:
     discard_rate, excess = measured.discard_rates(PRESETS[game].dealt)
     assert discard_rate.shape == excess.shape == (2, CELLS)
     assert 0.0 <= discard_rate.min() < discard_rate.max() <= 1.0
-    assert np.abs(excess).max() < 1.0  # `crib.shift` takes no more
+    assert np.abs(excess).max() < 1.0  # `discard.shift` takes no more
     pone, dealer = discard_rate.reshape(2, 13, 13)
     assert dealer[4, 4] > pone[4, 4]  # two fives go in one's own crib
     assert pone[9, 12] > dealer[9, 12]  # ten and king in the other's
@@ -282,7 +282,7 @@ def test_far_from_the_end_the_linear_worth_ranks_pairs_as_the_stages_do(
 ) -> None:
     """Seed 12: what the linear choice loses by the staged worth, in games, over many hands."""
     rules, rng = PRESETS[game], np.random.default_rng(12)
-    far = rules.target - expert.NEAR - 1  # the highest score that is not near
+    far = rules.target - discard.NEAR - 1  # the highest score that is not near
     views = np.array(
         [
             discarding(rng.permutation(52)[: rules.dealt].tolist(), game, dealer,

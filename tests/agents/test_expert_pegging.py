@@ -15,13 +15,14 @@ from typing import Any
 import numpy as np
 import pytest
 from crib_agents import PhasedAgent, RandomAgent
-from crib_agents.expert.two_hand.pegging import belief, rollout_policy
-from crib_agents.expert.two_hand.pegging.expert import PeggingExpert, read_tables
-from crib_agents.expert.two_hand.pegging.search import (
+from crib_agents.expert.two_hand import belief, rollout_policy
+from crib_agents.expert.two_hand.pegging import (
     MY_POINTS,
     POINTS_NOW,
     THEIR_POINTS,
     WIN_VALUE,
+    PeggingExpert,
+    read_tables,
 )
 from crib_agents.kernels.discard import cell
 from crib_agents.knowledge.two_hand import measured

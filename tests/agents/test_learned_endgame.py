@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from crib_agents.expert.two_hand.discard.expert import WIN_VALUE, rank_discards
+from crib_agents.expert.two_hand.discard import WIN_VALUE, rank_discards
 from crib_agents.knowledge.two_hand import measured
 from crib_agents.knowledge.two_hand.winning import win_table
 from crib_agents.learned import MonteCarloAgent, Weights

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pytest
 from crib_agents.expert.table_top import TableTopExpert
 from crib_agents.expert.table_top.agent import ACTIONS, VALUE, WIN_VALUE
-from crib_agents.expert.table_top.value import MINE, THEIRS
+from crib_agents.expert.table_top.values import MINE, THEIRS
 from crib_agents.knowledge import table_top
 from crib_agents.knowledge.table_top import chance_of
 from crib_training.evaluation.duplicate import estimate, play_pairs

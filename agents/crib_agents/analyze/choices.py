@@ -11,10 +11,9 @@ import numpy as np
 
 from crib_agents.expert.table_top import TableTopExpert
 from crib_agents.expert.table_top.agent import VALUE, WIN_VALUE
-from crib_agents.expert.table_top.value import MINE, THEIRS
-from crib_agents.expert.two_hand.discard import expert
-from crib_agents.expert.two_hand.pegging import search
-from crib_agents.expert.two_hand.pegging.expert import PeggingExpert
+from crib_agents.expert.table_top.values import MINE, THEIRS
+from crib_agents.expert.two_hand import discard, pegging
+from crib_agents.expert.two_hand.pegging import PeggingExpert
 from crib_env.cards import format_card, format_cards
 from crib_env.encoding import family_of
 from crib_env.engine.hands.records import DISCARD
@@ -135,16 +134,16 @@ def discards(views: Views) -> list[DiscardChoice]:
     view = views[0]
     discarded = view["discarded"][: view["discarded_n"]].tolist()
     dealt = sorted(view["hand"][: view["hand_n"]].tolist() + discarded)
-    _, columns = expert.rank_discards(views, near=LARGEST_TARGET)
+    _, columns = discard.rank_discards(views, near=LARGEST_TARGET)
     found = [
-        (float(row[expert.WIN_VALUE]), pair[::-1], row)
+        (float(row[discard.WIN_VALUE]), pair[::-1], row)
         for pair, row in zip(combinations(dealt, 2), columns[0], strict=False)
         if set(discarded) <= set(pair)
     ]
     return [
         discard_choice(
-            pair, dealt, win, float(row[expert.HAND_MEAN]), float(row[expert.CRIB_MEAN]),
-            float(row[expert.OWN_PEGS] - row[expert.OTHER_PEGS]),
+            pair, dealt, win, float(row[discard.HAND_MEAN]), float(row[discard.CRIB_MEAN]),
+            float(row[discard.OWN_PEGS] - row[discard.OTHER_PEGS]),
         )
         for win, pair, row in sorted(found, key=itemgetter(0, 1), reverse=True)
     ]  # fmt: skip
@@ -163,11 +162,11 @@ def cards(views: Views) -> list[CardChoice]:
     """Return every card the seat may play, the best first."""
     view = views[0]
     rows = zip(view["hand"].tolist(), PeggingExpert().findings(views)[0].tolist(), strict=True)
-    found = [(row[search.WIN_VALUE], card, row) for card, row in rows]
+    found = [(row[pegging.WIN_VALUE], card, row) for card, row in rows]
     usable = [one for one in found if not np.isnan(one[0])]
     return [
         card_choice(
-            card, win, row[search.POINTS_NOW], row[search.MY_POINTS], row[search.THEIR_POINTS]
+            card, win, row[pegging.POINTS_NOW], row[pegging.MY_POINTS], row[pegging.THEIR_POINTS]
         )
         for win, card, row in sorted(usable, key=itemgetter(0, 1), reverse=True)
     ]

@@ -13,8 +13,16 @@ from crib_agents.analyze.choices import (
     card_choice,
     discard_choice,
 )
-from crib_agents.expert.many_hand.agent import ManyHandExpert
-from crib_agents.expert.many_hand.search import CRIB_MEAN, HAND_MEAN, MINE, NOW, PEGGED, THEIRS, WIN
+from crib_agents.expert.many_hand import (
+    CRIB_MEAN,
+    HAND_MEAN,
+    MINE,
+    NOW,
+    PEGGED,
+    THEIRS,
+    WIN,
+    ManyHandExpert,
+)
 from crib_env.engine.hands.records import DISCARD
 from crib_env.policy import Views
 

@@ -15,10 +15,9 @@ from crib_agents.data.tables import RANKS
 from crib_agents.equilibrium.agent import SHIPPED
 from crib_agents.equilibrium.files import FIELDS, Solved
 from crib_agents.equilibrium.packed import pack
-from crib_agents.expert.agent import ExpertAgent
-from crib_agents.expert.two_hand.discard import expert
-from crib_agents.expert.two_hand.pegging import expert as pegging
-from crib_agents.expert.two_hand.pegging.search import FINDINGS
+from crib_agents.expert import ExpertAgent
+from crib_agents.expert.two_hand import discard, pegging
+from crib_agents.expert.two_hand.pegging import FINDINGS
 from crib_agents.files import read_header
 from crib_agents.knowledge.two_hand.measured import load_model_for
 from crib_agents.knowledge.two_hand.pegging import POSITION, holdings
@@ -91,9 +90,9 @@ class Master:
     def _discard(self, views: Views, win_table: Doubles, strategy: Doubles) -> Actions:
         actions = np.empty(len(views), dtype=np.int64)
         discard_views(
-            views, win_table, load_model_for(views), show_table(), expert.NEAR,
-            np.zeros(1, dtype=expert.SCRATCH), np.zeros((expert.PAIRS, expert.COLUMNS)), strategy,
-            self.discard_lambda * point(win_table), actions,
+            views, win_table, load_model_for(views), show_table(), discard.NEAR,
+            np.zeros(1, dtype=discard.SCRATCH), np.zeros((discard.PAIRS, discard.COLUMNS)),
+            strategy, self.discard_lambda * point(win_table), actions,
         )  # fmt: skip
         return actions
 
@@ -118,7 +117,7 @@ def read_tables() -> tuple[Doubles, Doubles, Doubles]:
 def point(win_table: Doubles) -> float:
     """Return the value of a point more at the start of a game; see `win_table`."""
     target = win_table.shape[1] - 1
-    swing = min(expert.SWING, target)
+    swing = min(discard.SWING, target)
     near, far = win_table[1, target, target - swing], win_table[1, target, target]
     more: float = (float(near) - float(far)) / swing
     return more

@@ -20,15 +20,15 @@ from crib_agents.data.tables import RANKS
 from crib_agents.equilibrium.act import pegging_probabilities, split_cards
 from crib_agents.equilibrium.classes import canonical, find_class
 from crib_agents.equilibrium.packed import CLASSES, CODES, SPLITS
-from crib_agents.expert.two_hand.discard.expert import (
+from crib_agents.expert.two_hand import pegging
+from crib_agents.expert.two_hand.discard import (
     PAIRS,
     SCRATCH_T,
     WIN_VALUE,
     best_pair,
     fill_columns,
 )
-from crib_agents.expert.two_hand.pegging import expert as pegging
-from crib_agents.expert.two_hand.pegging.search import WIN_VALUE as CARD_VALUE
+from crib_agents.expert.two_hand.pegging import WIN_VALUE as CARD_VALUE
 from crib_agents.kernels.discard import card_of
 from crib_agents.knowledge.two_hand.measured import MODEL_T
 from crib_agents.knowledge.two_hand.pegging import POSITIONS_T

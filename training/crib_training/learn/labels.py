@@ -13,15 +13,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from crib_agents.expert.two_hand.discard.expert import (
+from crib_agents.expert.two_hand.discard import (
     CRIB_MEAN,
     OTHER_PEGS,
     OWN_PEGS,
     PAIRS,
     rank_discards,
 )
-from crib_agents.expert.two_hand.pegging.expert import PeggingExpert
-from crib_agents.expert.two_hand.pegging.search import MY_POINTS, POINTS_NOW, THEIR_POINTS
+from crib_agents.expert.two_hand.pegging import MY_POINTS, POINTS_NOW, THEIR_POINTS, PeggingExpert
 from crib_agents.files import read_arrays, write_whole
 from crib_agents.learned import MonteCarloAgent, Weights
 from crib_agents.learned.network import MOST_INPUTS

@@ -10,9 +10,8 @@ from numba import float64, int64, void
 
 from crib_agents.checks import HONOURS, presets_of, refuse_other_views
 from crib_agents.data.tables import RANKS, TABLE_TOP_VALUES, load
-from crib_agents.expert.table_top.gains import DECK, GAINS
-from crib_agents.expert.table_top.search import narrow, score_actions
-from crib_agents.expert.table_top.value import MINE, THEIRS, side_value
+from crib_agents.expert.table_top.search import DECK, GAINS, narrow, score_actions
+from crib_agents.expert.table_top.values import MINE, THEIRS, side_value
 from crib_agents.knowledge.table_top import (
     POSITION,
     POSITIONS_T,

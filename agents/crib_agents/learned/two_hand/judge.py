@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from crib_agents.expert.two_hand.discard.expected_win import after_shift
+from crib_agents.expert.two_hand.discard import after_shift
 from crib_agents.kernels.discard import DECK
 from crib_agents.knowledge.two_hand import measured
 from crib_agents.knowledge.two_hand.measured import COUNT_SIZE

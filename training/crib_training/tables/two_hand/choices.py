@@ -16,9 +16,9 @@ import math
 
 import numpy as np
 from crib_agents.data.tables import CHOICES, save
-from crib_agents.expert.two_hand.pegging.belief import replay
-from crib_agents.expert.two_hand.pegging.expert import SCRATCH, SCRATCH_T, UNIT, read_tables
-from crib_agents.expert.two_hand.pegging.rollout_policy import (
+from crib_agents.expert.two_hand.belief import replay
+from crib_agents.expert.two_hand.pegging import SCRATCH, SCRATCH_T, UNIT, read_tables
+from crib_agents.expert.two_hand.rollout_policy import (
     SIZE,
     TABLES,
     all_shared_values,

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 from crib_agents.data.tables import DISCARDED, RANKS, ROLES
-from crib_agents.expert.two_hand.discard.expert import (
+from crib_agents.expert.two_hand.discard import (
     COLUMNS,
     CRIB_MEAN,
     NEAR,

@@ -15,9 +15,9 @@ import time
 
 import numpy as np
 from crib_agents.data.tables import RANKS, REFLEX, ROLES, save
-from crib_agents.expert.two_hand.discard.crib import SUITS
-from crib_agents.expert.two_hand.pegging.expert import UNIT
-from crib_agents.expert.two_hand.pegging.rollout_policy import (
+from crib_agents.expert.two_hand.discard import SUITS
+from crib_agents.expert.two_hand.pegging import UNIT
+from crib_agents.expert.two_hand.rollout_policy import (
     SIZE,
     TABLES,
     all_shared_values,

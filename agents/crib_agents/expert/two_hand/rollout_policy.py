@@ -12,6 +12,9 @@ the card through a few features:
 
 `crib tables rollout_policy` fits the tables by self-play. The search plays every hypothesis to its
 end with this policy, and assumes that the other seat plays by a softmax over its values.
+
+MERGED:
+
 """
 
 from __future__ import annotations
