@@ -15,8 +15,7 @@ from crib_agents.adapters.wrappers import PhasedAgent
 from crib_agents.equilibrium import Equilibrium
 from crib_agents.equilibrium.files import FORMAT as STRATEGY
 from crib_agents.files import read_header
-from crib_agents.learned import MonteCarloAgent
-from crib_agents.learned.two_hand.mixed import MixedAgent
+from crib_agents.learned import MixedAgent, MonteCarloAgent
 from crib_agents.learned.weights import FORMAT
 from crib_agents.nets import PolicyNetAgent
 from crib_env.policy import GROUP, Agent, agent_names, find_agent

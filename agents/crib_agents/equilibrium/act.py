@@ -25,7 +25,7 @@ from crib_agents.equilibrium.strategy import WHOLE, first_of, pair_number
 from crib_agents.equilibrium.tree import find_node
 from crib_agents.knowledge.two_hand.pegging import FIRST, NEW_COUNT, held_ranks, number, turn_after
 from crib_agents.learned.network import find_rules
-from crib_agents.learned.two_hand.act import rules_key
+from crib_agents.learned.two_hand import rules_key
 from crib_env.engine import stack
 from crib_env.engine.hands.counting import dealt_card, sequence_of, sequence_points
 from crib_env.engine.hands.records import DISCARD

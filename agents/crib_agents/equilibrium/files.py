@@ -20,7 +20,7 @@ from crib_agents.equilibrium.classes import hand_classes
 from crib_agents.equilibrium.strategy import Strategy
 from crib_agents.equilibrium.tree import PAIRS, public_tree
 from crib_agents.files import check_format, compress, inflate, read_header, shown, to_bytes
-from crib_agents.learned.two_hand.act import rules_key
+from crib_agents.learned.two_hand import rules_key
 from crib_env.arrays import Array, Bytes
 from crib_env.engine.jit import plain
 from crib_env.engine.two_hand import VIEW

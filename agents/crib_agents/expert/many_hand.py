@@ -26,7 +26,7 @@ from crib_agents.kernels.many_hand import CRIBS, best_discard, kept_value, stake
 from crib_agents.kernels.many_hand_held import RANKS, least_pips
 from crib_agents.knowledge.many_hand import chance_of, row_of
 from crib_agents.learned import MonteCarloAgent
-from crib_agents.learned.many_hand.act import card_values, rules_key
+from crib_agents.learned.many_hand import card_values, rules_key
 from crib_agents.learned.network import find_rules
 from crib_agents.rule_based import default_weights
 from crib_env.answers import one_or_many

@@ -25,8 +25,8 @@ from crib_agents.files import read_arrays, write_whole
 from crib_agents.learned import MonteCarloAgent, Weights
 from crib_agents.learned.network import MOST_INPUTS
 from crib_agents.learned.two_hand import FAMILY
-from crib_agents.learned.two_hand.discard_features import discard_features, mean_hand
-from crib_agents.learned.two_hand.pegging_features import card_features, holdable, shared_features
+from crib_agents.learned.two_hand.discard import discard_features, mean_hand
+from crib_agents.learned.two_hand.pegging import card_features, holdable, shared_features
 from numba import int64
 
 from crib_env.arrays import Array

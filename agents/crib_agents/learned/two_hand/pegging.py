@@ -1,18 +1,37 @@
-"""The inputs of the pegging network: the position after a card, and the effect of each reply.
+"""The value of a card in the pegging: its points now plus the network's prediction of later points.
 
-The other seat's cards are unknown, so each rank that it may hold stands for a reply: its points,
-the best answer of this seat, and the rank's share of the unseen cards.
+The inputs are the position after a card, and the effect of each reply. The other seat's cards are
+unknown, so each rank that it may hold stands for a reply: its points, the best answer of this seat,
+and the rank's share of the unseen cards.
 """
 
 from __future__ import annotations
 
-from crib_agents.learned.network import put, put_counts
-from crib_env.engine.hands.counting import best_answer, sequence_points
+from crib_agents.kernels.pegging import WIN
+from crib_agents.learned.network import (
+    MOST_INPUTS,
+    UNLIKELY,
+    WIDEST,
+    add_inputs,
+    begin_hidden,
+    finish,
+    put,
+    put_counts,
+)
+from crib_env.engine import stack
+from crib_env.engine.hands.counting import (
+    alone,
+    best_answer,
+    certain_points,
+    least_pip,
+    sequence_of,
+    sequence_points,
+    unseen_ranks,
+)
 from crib_env.engine.jit import kernel
+from crib_env.engine.record import NONE
 from crib_env.engine.show import pip
-
-NAME = "two_hand.play"
-VERSION = 1
+from crib_env.engine.two_hand import HAND
 
 HELD = 0  # ranks still held, thermometer
 SEQUENCE = HELD + 52  # ranks of this count, newest first, one-hot
@@ -35,7 +54,7 @@ SHARE = ANSWER + 13  # its share of the cards the other may hold, times four
 RISK = SHARE + 13  # share times score
 # Sums over the replies: the shares that fit, score and answer by share, the shares that score.
 SUMS = RISK + 13
-SIZE = SUMS + 4
+PEGGING_INPUTS = SUMS + 4
 
 
 @kernel
@@ -129,3 +148,88 @@ def card_features(v, k, now, sequence, unseen, least, total, is_alone, places, v
     n = put(places, values, n, SUMS + 1, risk)
     n = put(places, values, n, SUMS + 2, answers)
     return put(places, values, n, SUMS + 3, scoring)
+
+
+PEGGING = 2  # the place of the net, behind one for each role in discarding
+MY_REST, THEIR_REST = range(2)  # what it puts out: points still to come
+
+
+@kernel
+def card_points(v, weights, now, mine, theirs):
+    """Write what playing each card held brings both seats; return how many ranks can be played.
+
+    Shapes: now int64[HAND]; mine float64[HAND]; theirs float64[HAND].
+    """
+    places = stack.ints(MOST_INPUTS)
+    values = stack.floats(MOST_INPUTS)
+    expected = stack.floats(2)
+    sequence = sequence_of(v)
+    ranks = 0
+    choices = 0
+    for k in range(HAND - 1, -1, -1):
+        mine[k] = UNLIKELY
+        theirs[k] = 0.0
+        now[k] = 0
+        if v["legal"] >> k & 1:
+            rank = v["hand"][k] >> 2
+            if not ranks >> rank & 1:
+                ranks |= 1 << rank
+                choices += 1
+                now[k] = certain_points(v, k, sequence)
+                mine[k] = float(now[k])
+    if choices > 1:
+        net = int(weights[PEGGING])
+        unseen = unseen_ranks(v)
+        least = least_pip(v)
+        total = holdable(unseen, least)
+        is_alone = alone(v)
+        shared = shared_features(v, unseen, least, total, is_alone, places, values)
+        before = stack.floats(WIDEST)
+        hidden = stack.floats(WIDEST)
+        wide = begin_hidden(weights, net, before)
+        add_inputs(weights, net, places, values, 0, shared, before)
+        for k in range(v["hand_n"]):
+            if mine[k] != UNLIKELY:
+                n = card_features(
+                    v, k, now[k], sequence, unseen, least, total, is_alone, places, values, shared
+                )
+                for j in range(wide):
+                    hidden[j] = before[j]
+                add_inputs(weights, net, places, values, shared, n, hidden)
+                finish(weights, net, hidden, expected)
+                mine[k] += expected[MY_REST]
+                theirs[k] = expected[THEIR_REST]
+    return choices
+
+
+@kernel
+def card_values(v, weights, now, values):
+    """Write the value of playing each card held; return how many ranks can be played.
+
+    Shapes: values float64[HAND].
+    """
+    theirs = stack.floats(HAND)
+    choices = card_points(v, weights, now, values, theirs)
+    for k in range(HAND):
+        if values[k] != UNLIKELY:
+            values[k] -= theirs[k]
+    return choices
+
+
+@kernel
+def play(v, weights):
+    """Return the card of the highest value; one that wins the game at once before all others."""
+    now = stack.ints(HAND)
+    values = stack.floats(HAND)
+    card_values(v, weights, now, values)
+    need = v["target"] - v["scores"][0]
+    best = NONE
+    most = UNLIKELY
+    for k in range(v["hand_n"]):
+        if not v["legal"] >> k & 1:
+            continue
+        value = values[k] + WIN if values[k] != UNLIKELY and now[k] >= need else values[k]
+        if best == NONE or value > most:
+            best = v["hand"][k]
+            most = value
+    return best

@@ -1,4 +1,8 @@
-"""The inputs of the network for three and four: the position after a card is discarded or played.
+"""The learned agent for three and four: certain points, and what its network adds.
+
+The certain value of a discard is the exact mean hand, that of a card played its points. The network
+predicts the points that follow in pegging and crib, this side's less the mean of the others'. It
+ignores the score, but takes a card that wins the game.
 
 The others' cards are unknown. So each rank that the next seat may hold stands for a reply, with its
 points and its share of the unseen cards, and each seat for what it is likely to peg at once.
@@ -6,17 +10,24 @@ points and its share of the unseen cards, and each seat for what it is likely to
 
 from __future__ import annotations
 
-from crib_agents.kernels.many_hand import able, reply
+from crib_agents.kernels.many_hand import WIN, able, reply
 from crib_agents.kernels.many_hand_held import cards_of, known_of, no_fit, share_of
-from crib_agents.learned.network import put, put_counts
-from crib_env.engine.hands.counting import sequence_of, sequence_points, unseen_ranks
+from crib_agents.learned.network import MOST_INPUTS, UNLIKELY, find_rules, forward, put, put_counts
+from crib_agents.learned.weights import LearnedFamily, Net
+from crib_env.engine import stack
+from crib_env.engine.hands.counting import (
+    DECK,
+    certain_points,
+    hand_total,
+    sequence_of,
+    sequence_points,
+    unseen_ranks,
+)
 from crib_env.engine.hands.records import DISCARD
 from crib_env.engine.jit import kernel
-from crib_env.engine.many_hand import SEATS
+from crib_env.engine.many_hand import HAND, SEATS
+from crib_env.engine.record import NONE
 from crib_env.engine.show import pip
-
-NAME = "many_hand.card"
-VERSION = 2
 
 DEALER = 0  # who deals, in seats to the left, while cards are discarded; then while they are played
 KEPT = DEALER + 2 * SEATS  # discarding: ranks kept, thermometer
@@ -35,7 +46,7 @@ RISK = SHARE + 13  # share times score
 # Of each seat:
 LIKELY = RISK + 13  # what it is likely to peg at once, in fours
 CANNOT = LIKELY + SEATS  # how likely it has no card that fits
-SIZE = CANNOT + SEATS
+INPUTS = CANNOT + SEATS
 
 
 @kernel
@@ -101,3 +112,83 @@ def reply_features(v, sequence, length, count, unseen, places, values, n):
         n = put(places, values, n, CANNOT + seat, no_fit(v, seat, count, unseen, known))
         seat = able(v, seat + 1)
     return n
+
+
+FAMILY_BIT = 1 << 20  # no other family's keys are so large
+
+
+@kernel
+def rules_key(v):
+    """Return a number for what the view says that the net depends on: players, flushes."""
+    return FAMILY_BIT | v["players"] << 8 | v["flush_size"] << 4 | v["crib_flush_size"]
+
+
+@kernel
+def certain(v, table, k):
+    """Return what is certain of ``hand[k]``: the mean hand without it, or what it pegs now."""
+    if v["phase"] == DISCARD:
+        card = v["hand"][k]
+        return hand_total(v, table, card, card, 1) / (DECK - v["hand_n"])
+    return float(certain_points(v, k, sequence_of(v)))
+
+
+@kernel
+def card_values(v, table, weights, now, values):
+    """Write the value of each card that may be used; ``weights`` begin with the net.
+
+    Shapes: now float64[HAND]; values float64[HAND].
+    """
+    places = stack.ints(MOST_INPUTS)
+    inputs = stack.floats(MOST_INPUTS)
+    follows = stack.floats(1)
+    for k in range(HAND):
+        values[k] = UNLIKELY
+        if k < v["hand_n"] and v["legal"] >> k & 1:
+            now[k] = certain(v, table, k)
+            n = card_features(v, k, now[k], places, inputs)
+            forward(weights, int(weights[0]), places, inputs, n, follows)
+            values[k] = now[k] + follows[0]
+
+
+@kernel
+def act(v, rng, table, weights):
+    """Return the learned card for the view ``v``; NONE under rules it has no net for."""
+    at = find_rules(weights, rules_key(v))
+    if at == NONE:
+        return NONE
+    now = stack.floats(HAND)
+    values = stack.floats(HAND)
+    card_values(v, table, weights[at:], now, values)
+    need = v["target"] - v["scores"][0]
+    best = NONE
+    most = UNLIKELY
+    for k in range(v["hand_n"]):
+        if not v["legal"] >> k & 1:
+            continue
+        value = values[k] + WIN if v["phase"] != DISCARD and now[k] >= need else values[k]
+        if best == NONE or value > most:
+            best = v["hand"][k]
+            most = value
+    return best
+
+
+@kernel
+def write_values(v, table, weights, values):
+    """Write the value of each card that may be used, float64[52]; others stay as they are."""
+    now = stack.floats(HAND)
+    found = stack.floats(HAND)
+    card_values(v, table, weights, now, found)
+    for k in range(v["hand_n"]):
+        if v["legal"] >> k & 1:
+            values[v["hand"][k]] = found[k]
+
+
+FAMILY = LearnedFamily(
+    name="many_hand",
+    nets={"card": Net("many_hand.card", 2, INPUTS, outputs=1)},
+    fields=("players", "flush_size", "crib_flush_size"),
+    rules_key=rules_key,
+    act=act,
+    values=write_values,
+)
+"""What `crib_agents.learned.agent` needs to play these games."""

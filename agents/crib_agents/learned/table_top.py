@@ -1,16 +1,20 @@
-"""How the learned agent plays Table Top: a card's value is its change of two lines, or of the crib.
+"""The learned agent at Table Top: a card's value is its change of two lines, or of the crib.
 
 The value of a line is its points so far plus the network's prediction of later points; a full line
 has only its points. The value of a card on a cell is what it adds to its own side's line, less what
 it adds to the other side's. The value of a card in the crib is what it adds for the side that
 counts the crib, including that the side owes one card less. The agent plays for points and ignores
 the score.
+
+The inputs of the lines' network come in three groups: of the round, of the side that owns the line,
+and of the line. So the first layer adds up common inputs only once.
 """
 
 from __future__ import annotations
 
 from crib_agents.learned.network import (
     MOST_INPUTS,
+    UNLIKELY,
     WIDEST,
     add_inputs,
     begin_hidden,
@@ -19,22 +23,15 @@ from crib_agents.learned.network import (
     forward,
     put,
 )
-from crib_agents.learned.table_top.crib_features import crib_features
-from crib_agents.learned.table_top.line_features import (
-    RANKS,
-    put_ranks,
-    rank_place,
-    round_features,
-    side_features,
-    suit_features,
-)
+from crib_agents.learned.weights import LearnedFamily, Net
 from crib_env.engine import stack
 from crib_env.engine.jit import kernel
 from crib_env.engine.record import NONE
-from crib_env.engine.table_top.cells import bit_count
+from crib_env.engine.table_top.cells import bit_count, lowest
 from crib_env.engine.table_top.lines import (
     crib_known,
     line_through,
+    most_of_a_suit,
     nob_of,
     nob_through,
     owed_by,
@@ -42,6 +39,85 @@ from crib_env.engine.table_top.lines import (
     unseen_cards,
 )
 from crib_env.engine.table_top.records import CELLS, SIZE, TO_CRIB, TURNS
+
+RANKS = 0  # ranks of the line, thermometer
+SUITS = RANKS + 4 * 13  # how many cards it holds and how many of one suit at most, one-hot
+NOB = SUITS + 5 * 5  # it holds the jack that scores one in it
+NOB_TO_COME = NOB + 1  # that jack is not seen
+PHASE = NOB_TO_COME + 1  # turns left after this one, in twos, one-hot
+ON_TURN = PHASE + TURNS // 2  # its side moves next
+UNSEEN = ON_TURN + 1  # how frequent each rank is among the cards not seen, 0 if as all are
+OWED = UNSEEN + 13  # cards its side owes the crib before this turn, in twos
+OWED_BY_OTHER = OWED + 1
+LINE_INPUTS = OWED_BY_OTHER + 1
+
+
+@kernel
+def round_features(turn, unseen, places, values):
+    """Write what is seen whichever the line; return how many inputs."""
+    n = put(places, values, 0, PHASE + (TURNS - 1 - turn) // 2, 1.0)
+    each = 13.0 / max(1, bit_count(unseen))
+    for r in range(13):
+        n = put(places, values, n, UNSEEN + r, bit_count(unseen >> (4 * r) & 15) * each - 1.0)
+    return n
+
+
+@kernel
+def side_features(on_turn, owed, owed_by_other, places, values):
+    """Write what is seen of all lines of a side."""
+    n = 0
+    if on_turn:
+        n = put(places, values, n, ON_TURN, 1.0)
+    n = put(places, values, n, OWED, owed / 2.0)
+    return put(places, values, n, OWED_BY_OTHER, owed_by_other / 2.0)
+
+
+@kernel
+def put_ranks(places, values, n, place, cards):
+    """Write a thermometer of the cards of a mask: ``place`` on, 4 x 13 inputs."""
+    last = -1
+    again = 0
+    while cards:
+        rank = lowest(cards) >> 2
+        cards &= cards - 1
+        again = again + 13 if rank == last else 0
+        last = rank
+        n = put(places, values, n, place + again + rank, 1.0)
+    return n
+
+
+@kernel
+def rank_place(cards, card):
+    """Return which input of a thermometer one more card adds to those of the mask ``cards``."""
+    rank = card >> 2
+    return 13 * bit_count(cards >> (4 * rank) & 15) + rank
+
+
+@kernel
+def suit_features(cards, nob, unseen, places, values, n):
+    """Write what is seen of a line's suits behind the first ``n``; return how many now are."""
+    n = put(places, values, n, SUITS + 5 * bit_count(cards) + most_of_a_suit(cards), 1.0)
+    if nob & cards:
+        n = put(places, values, n, NOB, 1.0)
+    elif nob & unseen:
+        n = put(places, values, n, NOB_TO_COME, 1.0)
+    return n
+
+
+CRIB_RANKS = 0  # of the crib's net: ranks of those cards, thermometer
+MINE = CRIB_RANKS + 4 * 13  # my side counts it
+THEIRS = MINE + 1
+KNOWN = THEIRS + 1  # how many cards they are, one to five, one-hot
+CRIB_INPUTS = KNOWN + 5
+
+
+@kernel
+def crib_features(mine, cards, places, values):
+    """Write what is seen of a crib; return how many inputs."""
+    n = put_ranks(places, values, 0, CRIB_RANKS, cards)
+    n = put(places, values, n, MINE if mine else THEIRS, 1.0)
+    return put(places, values, n, KNOWN + bit_count(cards) - 1, 1.0)
+
 
 # The nets in their order, and the table behind them.
 LINE = 0
@@ -53,7 +129,6 @@ EACH_TWICE = 2 * LINES  # as they lie, then with the card in turn
 EVERY_LINE = (1 << LINES) - 1
 ROW = (1 << SIZE) - 1
 ACTIONS = TO_CRIB + 1
-UNLIKELY = -1e9  # the value of what cannot be chosen
 
 # The table "owing": the value of a side's lines come to beyond what each, by who moves next (0 for
 # the other side), turns left, cards that it owes the crib, and cards that the other does.
@@ -248,3 +323,20 @@ def write_values(v, table, weights, values):
     for action in range(ACTIONS):
         if found[action] != UNLIKELY:
             values[action] = found[action]
+
+
+FAMILY = LearnedFamily(
+    name="table_top",
+    nets={
+        "line": Net("table_top.line", 1, LINE_INPUTS, outputs=1),
+        "crib": Net("table_top.crib", 1, CRIB_INPUTS, outputs=1),
+    },
+    # The side to move changes with every card and each side owes the crib two, whether two play or
+    # four: the same nets serve both.
+    fields=("flush_size", "crib_flush_size", "adjacency"),
+    rules_key=rules_key,
+    act=act,
+    values=write_values,
+    tables={"owing": OWING},
+)
+"""What `crib_agents.learned.agent` needs to play this game."""

@@ -1,10 +1,14 @@
-"""The value of a discard if a seat may go out soon: the probability of winning the game.
+"""The value of a discard: the exact mean hand, and what the network expects of crib and pegging.
 
-It follows the order of the deal, as in `expert`: the pegging, pone's hand, the dealer's hand, the
-crib; the first to the target wins (C5). The kept hand is known exactly. The networks predict the
-mean of the crib and of the pegging. Their spread, and the other seat's hand, come from measurements
-over all deals (`knowledge.two_hand.outcomes`). Everything except the kept hand is the same for
-every pair. So those probabilities are computed beforehand, and lie behind the networks.
+The value is the exact mean hand, plus or minus the crib, plus the points of the pegging. The order
+of the cards in the view changes no input: both decisions of a discard must give a pair one value.
+
+If a seat may go out soon, the probability of winning the game decides instead. It follows the order
+of the deal, as in `expert`: the pegging, pone's hand, the dealer's hand, the crib; the first to the
+target wins (C5). The kept hand is known exactly. The networks predict the mean of the crib and of
+the pegging. Their spread, and the other seat's hand, come from measurements over all deals
+(`knowledge.two_hand.measured`). Everything except the kept hand is the same for every pair. So
+those probabilities are computed beforehand, and lie behind the networks.
 """
 
 from __future__ import annotations
@@ -17,18 +21,70 @@ from typing import Any
 import numpy as np
 
 from crib_agents.expert.two_hand.discard import after_shift
-from crib_agents.kernels.discard import DECK
+from crib_agents.kernels.discard import DECK, starters_total
 from crib_agents.knowledge.two_hand import measured
 from crib_agents.knowledge.two_hand.measured import COUNT_SIZE
 from crib_agents.knowledge.two_hand.winning import win_table
-from crib_agents.learned.network import bounded
+from crib_agents.learned.network import (
+    MOST_INPUTS,
+    bounded,
+    forward,
+    put,
+    put_counts,
+)
 from crib_env.arrays import Doubles
 from crib_env.engine import stack
-from crib_env.engine.hands.counting import dealt_card
+from crib_env.engine.hands.counting import (
+    dealt_card,
+)
 from crib_env.engine.hands.records import GAME, MATCH
 from crib_env.engine.jit import kernel
 from crib_env.engine.show import JACK, KEYS, with_starter
 from crib_env.rules import TwoHandRules
+
+HELD = 0  # kept ranks, thermometer
+DISCARDED = HELD + 52  # ranks of the pair: the first of a rank, then the second
+PAIR = DISCARDED + 26  # which two ranks, one-hot
+SUITED = PAIR + 91  # the pair is of one suit
+FLUSH = SUITED + 1  # the hand kept is
+MEAN = FLUSH + 1  # the mean hand over every starter not seen, in tens of points
+DISCARD_INPUTS = MEAN + 1
+
+# Where each two ranks stand among the 91.
+CELLS = np.array([[b * (b + 1) // 2 + a for b in range(13)] for a in range(13)], dtype=np.int64)
+
+
+@kernel
+def mean_hand(v, table, low, high):
+    """Return the exact mean of the kept hand, in points, if ``low`` and ``high`` are discarded."""
+    return starters_total(v, table, low, high) / (DECK - v["hand_n"] - v["discarded_n"])
+
+
+@kernel
+def discard_features(v, low, high, mean, places, values):
+    """Write what is seen of discarding the cards ``low`` < ``high``; return how many inputs."""
+    held = 0
+    suit = -1
+    flush = 1
+    for i in range(v["hand_n"] + v["discarded_n"]):
+        card = dealt_card(v, i)
+        if card != low and card != high:
+            held += 1 << (4 * (card >> 2))
+            if suit == -1:
+                suit = card & 3
+            elif suit != card & 3:
+                flush = 0
+    a = low >> 2
+    b = high >> 2
+    n = put_counts(places, values, 0, HELD, held)
+    n = put_counts(places, values, n, DISCARDED, (1 << (4 * a)) + (1 << (4 * b)))
+    n = put(places, values, n, PAIR + CELLS[a, b], 1.0)
+    if low & 3 == high & 3:
+        n = put(places, values, n, SUITED, 1.0)
+    if flush:
+        n = put(places, values, n, FLUSH, 1.0)
+    return put(places, values, n, MEAN, mean / 10.0)
+
 
 NEAR = 45  # points to make; where both seats have farther to go, points decide
 PLAY = 11  # a seat's points of the pegging, 0 to 10; more, one deal in a hundred, count as ten
@@ -211,3 +267,40 @@ def pair_chance(v, table, known, low, high, crib, mine, theirs):
     chance = (1.0 - x) * ((1.0 - y) * far + y * dealer_near)
     chance += x * ((1.0 - y) * pone_near + y * near)
     return 1.0 - chance if role else chance
+
+
+JUDGE = 3  # where the nets have what the judge knows, see `probabilities_of`
+CRIB, MY_PLAY, THEIR_PLAY = range(3)  # what a net puts out
+
+
+@kernel
+def expect_pair(v, table, weights, low, high, expected):
+    """Write what the net expects of discarding a pair, float64[3]; return the mean hand."""
+    places = stack.ints(MOST_INPUTS)
+    values = stack.floats(MOST_INPUTS)
+    mean = mean_hand(v, table, low, high)
+    n = discard_features(v, low, high, mean, places, values)
+    forward(weights, int(weights[1 - v["dealer"]]), places, values, n, expected)
+    return mean
+
+
+@kernel
+def pair_value(v, table, weights, low, high):
+    """Return the value of discarding a pair, in points; ``weights`` begin with the nets."""
+    expected = stack.floats(3)
+    mean = expect_pair(v, table, weights, low, high, expected)
+    crib = -expected[CRIB] if v["dealer"] else expected[CRIB]
+    return mean + crib + expected[MY_PLAY] - expected[THEIR_PLAY]
+
+
+@kernel
+def pair_win_value(v, table, weights, low, high):
+    """Return `pair_value`, or the probability of winning the game where a seat may go out soon."""
+    if not is_near(v):
+        return pair_value(v, table, weights, low, high)
+    expected = stack.floats(3)
+    expect_pair(v, table, weights, low, high, expected)
+    return pair_chance(
+        v, table, weights[int(weights[JUDGE]) :], low, high, expected[CRIB], expected[MY_PLAY],
+        expected[THEIR_PLAY],
+    )  # fmt: skip
