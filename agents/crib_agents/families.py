@@ -18,5 +18,5 @@ add_parts(
     "analysis",
     two_hand="crib_agents.analyze.choices:pairs_or_cards",
     table_top="crib_agents.analyze.choices:cells",
-    many_hand="crib_agents.analyze.many_hand:cards_of_many",
+    many_hand="crib_agents.analyze.choices:cards_of_many",
 )

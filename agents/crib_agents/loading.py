@@ -13,7 +13,7 @@ from crib_agents.adapters.onnx import from_onnx
 from crib_agents.adapters.process import ProcessAgent
 from crib_agents.adapters.wrappers import PhasedAgent
 from crib_agents.equilibrium import Equilibrium
-from crib_agents.equilibrium.files import FORMAT as STRATEGY
+from crib_agents.equilibrium.strategy import FORMAT as STRATEGY
 from crib_agents.files import read_header
 from crib_agents.learned import MixedAgent, MonteCarloAgent
 from crib_agents.learned.weights import FORMAT

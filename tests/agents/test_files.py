@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from crib_agents.equilibrium.files import Solved
+from crib_agents.equilibrium.strategy import Solved
 from crib_agents.files import (
     SEAL,
     compress,

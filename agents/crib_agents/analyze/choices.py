@@ -1,4 +1,4 @@
-"""The value of every choice in a position, as `expert` sees it."""
+"""The value of every choice in a position, as `expert` sees it; it takes the first."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from operator import itemgetter
 
 import numpy as np
 
+from crib_agents.expert import many_hand
+from crib_agents.expert.many_hand import ManyHandExpert
 from crib_agents.expert.table_top import TableTopExpert
 from crib_agents.expert.table_top.agent import VALUE, WIN_VALUE
 from crib_agents.expert.table_top.values import MINE, THEIRS
@@ -175,6 +177,34 @@ def cards(views: Views) -> list[CardChoice]:
 def card_choice(card: int, win: float, now: float, mine: float, theirs: float) -> CardChoice:
     """Return what a card to play is worth."""
     return CardChoice(format_card(card), now, mine, theirs, now + mine - theirs, win)
+
+
+def cards_of_many(views: Views) -> list[DiscardChoice] | list[CardChoice]:
+    """Return every card to discard or to play with three and four hands, the best first."""
+    view, columns = views[0], ManyHandExpert().weigh(views)[0].tolist()
+    held = view["hand"][: view["hand_n"]].tolist()
+    usable = [
+        (columns[k][many_hand.WIN], card, columns[k])
+        for k, card in enumerate(held)
+        if view["legal"] >> k & 1
+    ]
+    ranked = sorted(usable, key=itemgetter(0, 1), reverse=True)
+    if view["phase"] == DISCARD:
+        return [
+            discard_choice(
+                [card],
+                held,
+                win,
+                row[many_hand.HAND_MEAN],
+                row[many_hand.CRIB_MEAN],
+                row[many_hand.PEGGED],
+            )
+            for win, card, row in ranked
+        ]
+    return [
+        card_choice(card, win, row[many_hand.NOW], row[many_hand.MINE], row[many_hand.THEIRS])
+        for win, card, row in ranked
+    ]
 
 
 def cells(views: Views) -> list[CellChoice]:
