@@ -41,7 +41,7 @@ from crib_agents.expert.two_hand.discard import PAIRS, SCRATCH_T, WIN_VALUE, bes
 from crib_agents.expert.two_hand.pegging import FINDINGS
 from crib_agents.expert.two_hand.pegging import WIN_VALUE as CARD_VALUE
 from crib_agents.files import read_header
-from crib_agents.kernels.discard import card_of
+from crib_agents.kernels.two_hand import card_of
 from crib_agents.knowledge.two_hand.measured import MODEL_T, load_model_for
 from crib_agents.knowledge.two_hand.pegging import POSITION, POSITIONS_T, holdings
 from crib_agents.knowledge.two_hand.winning import group_by_win_table

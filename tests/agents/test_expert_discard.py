@@ -22,7 +22,7 @@ from crib_agents.expert.two_hand.discard import (
     expected_win,
     rank_discards,
 )
-from crib_agents.kernels.discard import CELLS, cell
+from crib_agents.kernels.two_hand import CELLS, cell
 from crib_agents.knowledge.two_hand import measured
 from crib_agents.knowledge.two_hand.measured import MODEL
 from crib_agents.knowledge.two_hand.pegging import FIRST, OF_SIZE, number

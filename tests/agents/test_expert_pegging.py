@@ -24,7 +24,7 @@ from crib_agents.expert.two_hand.pegging import (
     PeggingExpert,
     read_tables,
 )
-from crib_agents.kernels.discard import cell
+from crib_agents.kernels.two_hand import cell
 from crib_agents.knowledge.two_hand import measured
 from crib_agents.knowledge.two_hand.measured import COUNT_SIZE
 from crib_agents.knowledge.two_hand.pegging import (

@@ -22,8 +22,7 @@ from numba import float64, int64, void
 from crib_agents.checks import HONOURS, presets_of, refuse_other_views
 from crib_agents.data.tables import MANY_HAND_WIN, load
 from crib_agents.greedy import most_pegged
-from crib_agents.kernels.many_hand import CRIBS, best_discard, kept_value, stake
-from crib_agents.kernels.many_hand_held import RANKS, least_pips
+from crib_agents.kernels.many_hand import CRIBS, RANKS, best_discard, kept_value, least_pips, stake
 from crib_agents.knowledge.many_hand import chance_of, row_of
 from crib_agents.learned import MonteCarloAgent
 from crib_agents.learned.many_hand import card_values, rules_key

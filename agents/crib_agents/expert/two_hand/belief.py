@@ -15,7 +15,7 @@ from __future__ import annotations
 from crib_agents.data.tables import RANKS
 from crib_agents.expert.two_hand.discard import DECK, SUITS, shift
 from crib_agents.expert.two_hand.rollout_policy import all_shared_values, softmax
-from crib_agents.kernels.discard import cell
+from crib_agents.kernels.two_hand import cell
 from crib_agents.knowledge.two_hand.measured import COUNT_SIZE
 from crib_agents.knowledge.two_hand.pegging import (
     COUNTED,

@@ -25,7 +25,7 @@ from numba import float64, from_dtype, int64, types, void
 
 from crib_agents.checks import HONOURS, presets_of
 from crib_agents.data.tables import RANKS
-from crib_agents.kernels.discard import card_of, cell
+from crib_agents.kernels.two_hand import card_of, cell
 from crib_agents.knowledge.two_hand.measured import (
     COUNT_SIZE,
     JACK_TURNED,

@@ -21,7 +21,7 @@ from crib_agents.data import tables
 from crib_agents.data.tables import RANKS
 from crib_agents.expert.two_hand.belief import enumerate_hands, look_ahead, systematic_resample
 from crib_agents.expert.two_hand.rollout_policy import SIZE, all_shared_values, best_rank, softmax
-from crib_agents.kernels.discard import game_of, pair_table_of
+from crib_agents.kernels.two_hand import game_of, pair_table_of
 from crib_agents.knowledge.two_hand.measured import COUNT_SIZE, MODEL_T, load_model_for
 from crib_agents.knowledge.two_hand.pegging import (
     DISTINCT,

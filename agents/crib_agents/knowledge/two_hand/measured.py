@@ -22,7 +22,7 @@ import numpy.typing as npt
 from numba import from_dtype, types
 
 from crib_agents.data import tables
-from crib_agents.kernels.discard import CELLS
+from crib_agents.kernels.two_hand import CELLS
 from crib_agents.knowledge.two_hand.pegging import MOST, OF_SIZE
 from crib_env.arrays import Doubles
 from crib_env.policy import Views
@@ -105,7 +105,7 @@ Record = npt.NDArray[np.void]
 
 MODEL = np.dtype(
     [
-        # How often a role lays a pair of a cell that it was dealt; see `kernels.discard`.
+        # How often a role lays a pair of a cell that it was dealt; see `kernels.two_hand`.
         ("discard_rate", np.float64, (2, CELLS)),
         # Points of the crib with a role's pair beyond what discard rates explain; by ranks.
         ("excess", np.float64, (2, CELLS)),

@@ -7,7 +7,7 @@ but takes a card that wins the game.
 
 from __future__ import annotations
 
-from crib_agents.kernels.discard import discard_by
+from crib_agents.kernels.two_hand import discard_by
 from crib_agents.learned.network import UNLIKELY, find_rules
 from crib_agents.learned.two_hand.discard import DISCARD_INPUTS, pair_win_value, probabilities_of
 from crib_agents.learned.two_hand.pegging import PEGGING_INPUTS, card_values, play

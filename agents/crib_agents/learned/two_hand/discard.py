@@ -21,7 +21,6 @@ from typing import Any
 import numpy as np
 
 from crib_agents.expert.two_hand.discard import after_shift
-from crib_agents.kernels.discard import DECK, starters_total
 from crib_agents.knowledge.two_hand import measured
 from crib_agents.knowledge.two_hand.measured import COUNT_SIZE
 from crib_agents.knowledge.two_hand.winning import win_table
@@ -35,7 +34,9 @@ from crib_agents.learned.network import (
 from crib_env.arrays import Doubles
 from crib_env.engine import stack
 from crib_env.engine.hands.counting import (
+    DECK,
     dealt_card,
+    starters_total,
 )
 from crib_env.engine.hands.records import GAME, MATCH
 from crib_env.engine.jit import kernel

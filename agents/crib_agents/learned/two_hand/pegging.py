@@ -7,7 +7,7 @@ and the rank's share of the unseen cards.
 
 from __future__ import annotations
 
-from crib_agents.kernels.pegging import WIN
+from crib_agents.kernels.two_hand import WIN
 from crib_agents.learned.network import (
     MOST_INPUTS,
     UNLIKELY,

@@ -32,7 +32,7 @@ from crib_agents.expert.two_hand.discard import (
     fill_columns,
     sort_cards,
 )
-from crib_agents.kernels.discard import CELLS, cell
+from crib_agents.kernels.two_hand import CELLS, cell
 from crib_agents.knowledge.two_hand.measured import (
     MODEL_T,
     build_model,
