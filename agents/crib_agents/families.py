@@ -10,13 +10,13 @@ add_parts(
 )
 add_parts(
     "expert",
-    two_hand="crib_agents.expert.two_hand.agent:make_expert",
+    two_hand="crib_agents.expert.two_hand:make_expert",
     table_top="crib_agents.expert.table_top:TableTopExpert",
-    many_hand="crib_agents.expert.many_hand.agent:ManyHandExpert",
+    many_hand="crib_agents.expert.many_hand:ManyHandExpert",
 )
 add_parts(
     "analysis",
     two_hand="crib_agents.analyze.choices:pairs_or_cards",
     table_top="crib_agents.analyze.choices:cells",
-    many_hand="crib_agents.analyze.many_hand:cards_of_many",
+    many_hand="crib_agents.analyze.choices:cards_of_many",
 )

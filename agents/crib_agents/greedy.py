@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from crib_agents.checks import FOR_POINTS
-from crib_agents.kernels.discard import discard_by
+from crib_agents.kernels.two_hand import discard_by
 from crib_env.engine.hands.counting import certain_points, dealt_card, sequence_of
 from crib_env.engine.hands.records import DISCARD
 from crib_env.engine.jit import kernel

@@ -8,17 +8,16 @@ from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
 
-from crib_agents.adapters.learned import PolicyNetAgent
-from crib_agents.adapters.nets import from_onnx
-from crib_agents.adapters.phased import PhasedAgent
+from crib_agents.adapters.models import from_sb3
+from crib_agents.adapters.onnx import from_onnx
 from crib_agents.adapters.process import ProcessAgent
-from crib_agents.adapters.sb3 import from_sb3
+from crib_agents.adapters.wrappers import PhasedAgent
 from crib_agents.equilibrium import Equilibrium
-from crib_agents.equilibrium.files import FORMAT as STRATEGY
+from crib_agents.equilibrium.strategy import FORMAT as STRATEGY
 from crib_agents.files import read_header
-from crib_agents.learned import MonteCarloAgent
-from crib_agents.learned.two_hand.mixed import MixedAgent
+from crib_agents.learned import MixedAgent, MonteCarloAgent
 from crib_agents.learned.weights import FORMAT
+from crib_agents.nets import PolicyNetAgent
 from crib_env.policy import GROUP, Agent, agent_names, find_agent
 
 IN_PROCESS = "process:"

@@ -2,9 +2,7 @@
 
 Discarding, it takes the exact mean of the hand over every starter it has not seen, plus the mean
 crib of the pair if the crib is its own, minus it if not. In play it weighs points now against what
-the other seat's reply is likely to peg; see `kernels.pegging`. It does not play to the score.
-Where it places a card at Table Top is in `kernels.placing`, how it plays for three and four in
-`kernels.many_hand`.
+the other seat's reply is likely to peg; see `kernels`. It does not play to the score.
 """
 
 from __future__ import annotations
@@ -15,11 +13,17 @@ import numpy as np
 
 from crib_agents.checks import FOR_POINTS
 from crib_agents.data.tables import CRIB_TABLES, MANY_HAND_CRIBS, load
-from crib_agents.kernels.discard import CELLS, cell, discard_by, pair_table_of
 from crib_agents.kernels.many_hand import MANY_HEURISTICS, best_discard
 from crib_agents.kernels.many_hand import best_card as best_card_of_many
-from crib_agents.kernels.pegging import HEURISTICS, best_card
-from crib_agents.kernels.placing import WEIGHTS, best_action
+from crib_agents.kernels.table_top import WEIGHTS, best_action
+from crib_agents.kernels.two_hand import (
+    CELLS,
+    HEURISTICS,
+    best_card,
+    cell,
+    discard_by,
+    pair_table_of,
+)
 from crib_env.arrays import Doubles
 from crib_env.engine.hands.counting import DECK, starters_total
 from crib_env.engine.hands.records import DISCARD

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from crib_agents.adapters.phased import PhasedAgent
+from crib_agents.adapters.wrappers import PhasedAgent
 
 from crib_env import find_agent
 from crib_env.batch import GameBatch

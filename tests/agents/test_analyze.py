@@ -12,7 +12,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 from crib_agents.analyze import DiscardChoice, analyze, discard_view, pegging_view
-from crib_agents.expert.agent import ExpertAgent
+from crib_agents.expert import ExpertAgent
 from crib_training.command_line import main
 
 from checkout import ROOT

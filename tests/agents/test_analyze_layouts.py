@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from crib_agents.analyze import CellChoice, analyze, layout_view
-from crib_agents.expert.agent import ExpertAgent
+from crib_agents.expert import ExpertAgent
 from crib_training.command_line import main
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -10,9 +10,8 @@ import numpy.typing as npt
 import pytest
 from crib_agents import PhasedAgent
 from crib_agents.data.tables import ROLES
-from crib_agents.expert.two_hand.discard import crib, expert
-from crib_agents.expert.two_hand.discard.expected_win import expected_win
-from crib_agents.expert.two_hand.discard.expert import (
+from crib_agents.expert.two_hand import discard
+from crib_agents.expert.two_hand.discard import (
     CRIB_MEAN,
     HAND_MEAN,
     OTHER_PEGS,
@@ -20,14 +19,14 @@ from crib_agents.expert.two_hand.discard.expert import (
     SCRATCH,
     WIN_VALUE,
     DiscardExpert,
+    expected_win,
     rank_discards,
 )
-from crib_agents.kernels.discard import CELLS, cell
-from crib_agents.knowledge.two_hand import model
-from crib_agents.knowledge.two_hand.holdings import FIRST, OF_SIZE, number
-from crib_agents.knowledge.two_hand.model import MODEL
-from crib_agents.knowledge.two_hand.win import WON, probabilities
-from crib_agents.knowledge.two_hand.win_table import win_table
+from crib_agents.kernels.two_hand import CELLS, cell
+from crib_agents.knowledge.two_hand import measured
+from crib_agents.knowledge.two_hand.measured import MODEL
+from crib_agents.knowledge.two_hand.pegging import FIRST, OF_SIZE, number
+from crib_agents.knowledge.two_hand.winning import WON, probabilities, win_table
 from crib_training.evaluation.duplicate import estimate, play_pairs
 from crib_training.exploit.hands import multisets
 from crib_training.tables.two_hand.discarded import sample_round
@@ -117,7 +116,7 @@ def test_the_mean_crib_is_that_over_every_pair_and_starter(
     view["crib_flush_size"] = smallest
     low, high = sorted(parse_cards(pair))
     found = columns_of(view)[pairs_of(held).index((low, high)), CRIB_MEAN]
-    discard_rate, excess = model.discard_rates(PRESETS[game].dealt)
+    discard_rate, excess = measured.discard_rates(PRESETS[game].dealt)
     unseen = [card for card in range(52) if card not in held]
     ranks: dict[tuple[int, ...], int] = {}  # what depends on ranks alone is counted once
     total = weight = 0.0
@@ -147,18 +146,18 @@ def test_counts_are_shifted_by_their_mean() -> None:
     count = distribution({4: 0.5, 10: 0.5})
     for by in (0.75, -1.25, -0.5, 1.0):
         if abs(by) <= 1:
-            before = crib.mean(count)
-            crib.shift(count, by)
-            assert crib.mean(count) == pytest.approx(before + by)
+            before = discard.mean(count)
+            discard.shift(count, by)
+            assert discard.mean(count) == pytest.approx(before + by)
             assert count.sum() == pytest.approx(1.0)
 
 
 @every_game
 def test_habits_are_rates_and_as_players_know_them(game: str) -> None:
-    discard_rate, excess = model.discard_rates(PRESETS[game].dealt)
+    discard_rate, excess = measured.discard_rates(PRESETS[game].dealt)
     assert discard_rate.shape == excess.shape == (2, CELLS)
     assert 0.0 <= discard_rate.min() < discard_rate.max() <= 1.0
-    assert np.abs(excess).max() < 1.0  # `crib.shift` takes no more
+    assert np.abs(excess).max() < 1.0  # `discard.shift` takes no more
     pone, dealer = discard_rate.reshape(2, 13, 13)
     assert dealer[4, 4] > pone[4, 4]  # two fives go in one's own crib
     assert pone[9, 12] > dealer[9, 12]  # ten and king in the other's
@@ -169,7 +168,7 @@ def test_habits_are_rates_and_as_players_know_them(game: str) -> None:
 def test_a_new_round_finds_the_habits_and_the_cribs_they_make(game: str) -> None:
     """Seed 77: laid as often, and cribs as expected, over all pairs dealt and over those laid."""
     rules = PRESETS[game]
-    discard_rate, excess = model.discard_rates(rules.dealt)
+    discard_rate, excess = measured.discard_rates(rules.dealt)
     found = sample_round(rules, discard_rate, excess, 10_000, np.random.SeedSequence(77))
     assert np.abs(found.discarded - discard_rate).mean() < 0.025
     assert np.corrcoef(found.discarded.ravel(), discard_rate.ravel())[0, 1] > 0.95
@@ -190,7 +189,7 @@ def test_hands_are_in_the_order_of_the_holdings(cards: int) -> None:
 @every_game
 def test_pegging_is_as_players_know_it(game: str) -> None:
     rules = PRESETS[game]
-    pegs = model.hand_pegging(rules.dealt)
+    pegs = measured.hand_pegging(rules.dealt)
     ranks = multisets(rules.dealt - 2)
     mine = pegs[:, :, 0]
     assert pegs.min() > 0.0
@@ -283,7 +282,7 @@ def test_far_from_the_end_the_linear_worth_ranks_pairs_as_the_stages_do(
 ) -> None:
     """Seed 12: what the linear choice loses by the staged worth, in games, over many hands."""
     rules, rng = PRESETS[game], np.random.default_rng(12)
-    far = rules.target - expert.NEAR - 1  # the highest score that is not near
+    far = rules.target - discard.NEAR - 1  # the highest score that is not near
     views = np.array(
         [
             discarding(rng.permutation(52)[: rules.dealt].tolist(), game, dealer,

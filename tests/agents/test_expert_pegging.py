@@ -15,17 +15,19 @@ from typing import Any
 import numpy as np
 import pytest
 from crib_agents import PhasedAgent, RandomAgent
-from crib_agents.expert.two_hand.pegging import belief, rollout_policy
-from crib_agents.expert.two_hand.pegging.expert import PeggingExpert, read_tables
-from crib_agents.expert.two_hand.pegging.search import (
+from crib_agents.expert.two_hand import belief, rollout_policy
+from crib_agents.expert.two_hand.pegging import (
     MY_POINTS,
     POINTS_NOW,
     THEIR_POINTS,
     WIN_VALUE,
+    PeggingExpert,
+    read_tables,
 )
-from crib_agents.kernels.discard import cell
-from crib_agents.knowledge.two_hand import model
-from crib_agents.knowledge.two_hand.holdings import (
+from crib_agents.kernels.two_hand import cell
+from crib_agents.knowledge.two_hand import measured
+from crib_agents.knowledge.two_hand.measured import COUNT_SIZE
+from crib_agents.knowledge.two_hand.pegging import (
     COUNTED,
     DISTINCT,
     EMPTY,
@@ -33,19 +35,16 @@ from crib_agents.knowledge.two_hand.holdings import (
     HOLDINGS,
     LISTED,
     LOWEST,
-    holdings,
-    number,
-)
-from crib_agents.knowledge.two_hand.outcomes import COUNT_SIZE
-from crib_agents.knowledge.two_hand.pegging import (
     ME,
     POSITION,
     THEM,
     begin_play,
     go_on,
+    holdings,
+    number,
     put,
 )
-from crib_agents.knowledge.two_hand.win_table import win_table
+from crib_agents.knowledge.two_hand.winning import win_table
 from crib_training.evaluation.duplicate import estimate, play_pairs
 from crib_training.tables.two_hand.rollout_policy import keeping_rates
 
@@ -283,7 +282,7 @@ def in_suits(view: Any, whole: tuple[int, ...]) -> tuple[float, float]:
 
 def crib_probabilities(view: Any, game: str) -> list[float]:
     """Return how likely the crib counts each number of points, by the other's habit."""
-    discard_rate, excess = model.discard_rates(int(view["dealt"]))
+    discard_rate, excess = measured.discard_rates(int(view["dealt"]))
     dealer = int(view["dealer"] == 0)
     discarded = sorted(int(c) for c in view["discarded"])
     probabilities = np.zeros(COUNT_SIZE)

@@ -25,7 +25,7 @@ from crib_agents.expert.table_top.values import (
     line_value,
     shape,
 )
-from crib_agents.kernels import placing
+from crib_agents.kernels import table_top
 from crib_training.evaluation.duplicate import estimate, play_pairs
 from crib_training.evaluation.evaluate import Settings, run
 from crib_training.tables.table_top.values import learn
@@ -345,7 +345,7 @@ def test_crib_evaluate_takes_the_budget_of_expert() -> None:
 @compiled_alone
 def test_the_weights_of_rule_based_come_out_of_the_fit_again() -> None:
     """Within what 1,000 rounds leave open, and nothing but the lines' weights is touched."""
-    found = fit(PRESETS["table_top"], placing.WEIGHTS, 1000, np.random.SeedSequence(61))
-    np.testing.assert_allclose(found[FITTED], placing.WEIGHTS[FITTED], atol=0.4)
+    found = fit(PRESETS["table_top"], table_top.WEIGHTS, 1000, np.random.SeedSequence(61))
+    np.testing.assert_allclose(found[FITTED], table_top.WEIGHTS[FITTED], atol=0.4)
     others = np.setdiff1d(np.arange(len(found)), FITTED)
-    assert (found[others] == placing.WEIGHTS[others]).all()
+    assert (found[others] == table_top.WEIGHTS[others]).all()

@@ -14,8 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from crib_agents.adapters.learned import PolicyNetAgent
-from crib_agents.equilibrium.files import Solved
+from crib_agents.equilibrium.strategy import Solved
 from crib_agents.files import (
     SEAL,
     compress,
@@ -27,6 +26,7 @@ from crib_agents.files import (
 )
 from crib_agents.learned import Weights
 from crib_agents.loading import load_agent
+from crib_agents.nets import PolicyNetAgent
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -9,10 +9,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
-from crib_agents.adapters.phased import PhasedAgent
 from crib_agents.adapters.process import ProcessAgent
-from crib_agents.adapters.timed import Timed
-from crib_agents.expert.two_hand.pegging.expert import PeggingExpert
+from crib_agents.adapters.wrappers import PhasedAgent, Timed
+from crib_agents.expert.two_hand.pegging import PeggingExpert
 from crib_play.table.session import Session
 from crib_training.evaluation.duplicate import play_pairs
 from crib_training.evaluation.referee import Referee

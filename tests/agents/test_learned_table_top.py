@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from crib_agents.files import HEADER
 from crib_agents.learned import MonteCarloAgent, Weights
-from crib_agents.learned.table_top.act import (
+from crib_agents.learned.table_top import (
     ACTIONS,
     EACH_TWICE,
     EVERY_LINE,

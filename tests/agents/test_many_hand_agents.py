@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 from crib_agents.data.tables import MANY_HAND, MANY_HAND_CRIBS, load
-from crib_agents.expert.many_hand.worlds import draw_world, known, rules_of
-from crib_agents.kernels.many_hand_held import RANKS, lacking, least_pips
+from crib_agents.expert.many_hand import draw_world, known, rules_of
+from crib_agents.kernels.many_hand import RANKS, lacking, least_pips
 from crib_agents.learned import MonteCarloAgent
 from crib_agents.rule_based import default_weights
 from crib_training.evaluation.duplicate import estimate, play_pairs

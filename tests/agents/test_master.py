@@ -8,15 +8,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from crib_agents import master
 from crib_agents.equilibrium import Equilibrium, Solved
-from crib_agents.expert.two_hand.discard.expert import WIN_VALUE as PAIR_VALUE
-from crib_agents.expert.two_hand.discard.expert import rank_discards
-from crib_agents.expert.two_hand.pegging import expert as pegging
-from crib_agents.expert.two_hand.pegging.search import WIN_VALUE as CARD_VALUE
-from crib_agents.knowledge.two_hand.win_table import win_table
-from crib_agents.master import Master
-from crib_agents.master import agent as master
-from crib_agents.master.agent import point, read_tables
+from crib_agents.expert.two_hand import pegging
+from crib_agents.expert.two_hand.discard import WIN_VALUE as PAIR_VALUE
+from crib_agents.expert.two_hand.discard import rank_discards
+from crib_agents.expert.two_hand.pegging import WIN_VALUE as CARD_VALUE
+from crib_agents.knowledge.two_hand.winning import win_table
+from crib_agents.master import Master, point, read_tables
 
 from crib_env.batch import GameBatch
 from crib_env.engine.hands.records import DISCARD, GAME

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 from crib_agents import PhasedAgent, PolicyNetAgent, ScoredAgent
-from crib_agents.adapters.learned import header
 from crib_agents.adapters.plain import PlainAgent
 from crib_agents.adapters.process import ProcessAgent
-from crib_agents.adapters.timed import Timed
+from crib_agents.adapters.wrappers import Timed
+from crib_agents.nets import header
 
 import crib_env
 from checkout import ROOT

@@ -12,8 +12,8 @@ import pytest
 import stable_baselines3
 import torch
 from crib_agents import ScoredAgent, from_onnx, from_sb3, from_torch, to_onnx
-from crib_agents.adapters.learned import header
 from crib_agents.loading import load_agent
+from crib_agents.nets import header
 from crib_training import export
 from crib_training.learn import ppo
 from sb3_contrib import QRDQN, MaskablePPO
@@ -202,7 +202,7 @@ def test_a_network_that_is_exported_wrongly_is_not_written(
 ) -> None:
     """As onnxruntime's or PyTorch's errors would have it."""
     other = from_torch(nn.Linear(425, 52), rules="hoyle")
-    monkeypatch.setattr("crib_agents.adapters.export.read_onnx", lambda *_: other)
+    monkeypatch.setattr("crib_agents.adapters.onnx.read_onnx", lambda *_: other)
     with pytest.raises(ValueError, match=r"mine\.onnx is not written: .* scores differ"):
         to_onnx(from_torch(nn.Linear(425, 52), rules="hoyle"), tmp_path / "mine.onnx")
     assert not list(tmp_path.iterdir())

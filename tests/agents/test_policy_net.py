@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from crib_agents.adapters.learned import PolicyNetAgent
+from crib_agents.nets import PolicyNetAgent
 from safetensors.numpy import load_file, save_file
 
 from crib_env.batch import GameBatch

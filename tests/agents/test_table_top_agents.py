@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from crib_agents import GreedyAgent, RandomAgent, RuleBasedAgent
-from crib_agents.kernels import placing
+from crib_agents.kernels import table_top
 from crib_training.evaluation.duplicate import estimate, play_pairs
 
 from compiled import SLOW, as_entry
@@ -145,8 +145,8 @@ def test_lines_are_counted_and_foreseen_as_the_reference_does(flush_size: int) -
     """What a line scores, and the mean of what each unseen card would add to it."""
     seed = 20
     rng = random.Random(seed)
-    weights = np.zeros(len(placing.WEIGHTS))
-    weights[placing.NEXT : placing.NEXT + 6] = 1.0
+    weights = np.zeros(len(table_top.WEIGHTS))
+    weights[table_top.NEXT : table_top.NEXT + 6] = 1.0
     for trial in range(100 if SLOW else 300):
         n = trial % 6
         deck = rng.sample(range(52), 52)
@@ -160,7 +160,7 @@ def test_lines_are_counted_and_foreseen_as_the_reference_does(flush_size: int) -
         added = 0
         if 0 < n < 5:
             added = sum(as_they_lie([*cards, c], flush_size, starter) - now for c in unseen)
-        likely = as_entry(placing.likely_points)(
+        likely = as_entry(table_top.likely_points)(
             show_table(), weights, mask_of(cards), mask_of(unseen), flush_size, nob
         )
         assert likely == pytest.approx(now + added / len(unseen)), (seed, cards, unseen)
@@ -215,12 +215,12 @@ def test_rule_based_weighs_both_sides_what_may_come_and_the_crib(view: Any, acti
 
 
 def test_rule_based_weights_are_named_and_explained() -> None:
-    names = [name for name, _, _ in placing.HEURISTICS]
+    names = [name for name, _, _ in table_top.HEURISTICS]
     assert len(set(names)) == len(names)
-    assert all(why for _, _, why in placing.HEURISTICS)
+    assert all(why for _, _, why in table_top.HEURISTICS)
     for name in ("line_0", "next_0", "draft", "other", "crib_next", "throw"):
         constant = name.removesuffix("_0").upper()
-        assert names[getattr(placing, constant)] == name
+        assert names[getattr(table_top, constant)] == name
 
 
 @pytest.mark.skipif(SLOW, reason="hundreds of games")

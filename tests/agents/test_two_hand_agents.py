@@ -15,9 +15,7 @@ import numpy as np
 import pytest
 from crib_agents import GreedyAgent, RandomAgent, RuleBasedAgent
 from crib_agents.data import tables
-from crib_agents.kernels import many_hand, pegging
-from crib_agents.kernels.discard import starters_total
-from crib_agents.kernels.pegging import least_pip
+from crib_agents.kernels import many_hand, two_hand
 from crib_training.evaluation.duplicate import estimate, play_pairs
 from crib_training.tables.two_hand.crib_tables import sample_round
 from crib_training.tables.two_hand.schell import SCHELL
@@ -28,7 +26,7 @@ from compiled import SLOW, as_entry
 from crib_env import format_cards, parse_card, parse_cards
 from crib_env.engine.cache import cache_folder
 from crib_env.engine.family import find_family
-from crib_env.engine.hands.counting import certain_points, sequence_of
+from crib_env.engine.hands.counting import certain_points, least_pip, sequence_of, starters_total
 from crib_env.engine.hands.records import DISCARD
 from crib_env.engine.record import NONE
 from crib_env.engine.show import show_table
@@ -479,7 +477,7 @@ def test_crib_tables_say_how_they_were_made() -> None:
 def test_weights_lie_where_the_kernels_look() -> None:
     weights = RuleBasedAgent().weights
     assert weights.size == many_hand.NEXT + len(many_hand.MANY_HEURISTICS)
-    assert many_hand.CRIBS == pegging.LEAD + 1
-    names = [name for name, _, _ in pegging.HEURISTICS]
-    ats = [pegging.REPLY, pegging.ANSWER, pegging.GO, pegging.LOW, pegging.LEAD]
-    assert dict(zip(names, weights[ats], strict=True)) == {n: v for n, v, _ in pegging.HEURISTICS}
+    assert many_hand.CRIBS == two_hand.LEAD + 1
+    names = [name for name, _, _ in two_hand.HEURISTICS]
+    ats = [two_hand.REPLY, two_hand.ANSWER, two_hand.GO, two_hand.LOW, two_hand.LEAD]
+    assert dict(zip(names, weights[ats], strict=True)) == {n: v for n, v, _ in two_hand.HEURISTICS}

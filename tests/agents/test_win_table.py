@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from crib_agents.knowledge.two_hand import outcomes, win
-from crib_agents.knowledge.two_hand.outcomes import PLAY_SIZE, Outcomes
-from crib_agents.knowledge.two_hand.win_table import (
+from crib_agents.knowledge.two_hand import measured, winning
+from crib_agents.knowledge.two_hand.measured import PLAY_SIZE, Outcomes
+from crib_agents.knowledge.two_hand.winning import (
     after_deal,
     after_hands,
     after_pegging,
@@ -46,7 +46,7 @@ every_game = pytest.mark.parametrize("game", ["hoyle", "five_card"])
 @cache
 def slow_probabilities(pone: int, dealer: int) -> tuple[float, ...]:
     """Return the six chances for pone by following every way a small deal can go."""
-    total = np.zeros(win.ENDS)
+    total = np.zeros(winning.ENDS)
     for chance, pegged in PLAYS:
         for hand, p in COUNTS[0].items():
             for other, q in COUNTS[1].items():
@@ -70,7 +70,7 @@ def follow(order: Any, pone: int, dealer: int) -> tuple[float, ...]:
 
 def test_the_table_is_what_following_every_deal_gives() -> None:
     """C5: the order of the play and of the counts decides who is first, and by how much (H11)."""
-    solved = win.solve(small_deal(), 70)
+    solved = winning.solve(small_deal(), 70)
     for pone in (1, 2, 3, 5, 9, 31, 62, 70):
         for dealer in (1, 2, 3, 4, 8, 33, 64, 70):
             assert solved[pone, dealer] == pytest.approx(
@@ -81,7 +81,7 @@ def test_the_table_is_what_following_every_deal_gives() -> None:
 @every_game
 def test_the_measured_play_adds_up_wherever_a_game_stands(game: str) -> None:
     """Pone is out, the dealer is out or neither: one of them, and by what was counted."""
-    deal = outcomes.load(PRESETS[game].dealt)
+    deal = measured.load_outcomes(PRESETS[game].dealt)
     for field in fields(Outcomes):
         if not field.name.endswith("out"):
             assert getattr(deal, field.name).sum() == pytest.approx(1.0), field.name
@@ -94,7 +94,7 @@ def test_the_measured_play_adds_up_wherever_a_game_stands(game: str) -> None:
 @every_game
 def test_chances_are_chances_for_both_seats(game: str) -> None:
     rules = PRESETS[game]
-    table = win.probabilities(rules.dealt, rules.target)
+    table = winning.probabilities(rules.dealt, rules.target)
     assert table.min() >= 0.0
     assert table[:, 1:, 1:].sum(axis=3) == pytest.approx(1.0)
     assert (table[1] == table[0].transpose(1, 0, 2)[..., ::-1]).all()
@@ -103,8 +103,8 @@ def test_chances_are_chances_for_both_seats(game: str) -> None:
 @every_game
 def test_a_shorter_target_is_the_same_table(game: str) -> None:
     rules = PRESETS[game]
-    longer = win.probabilities(rules.dealt, 71)[:, :62, :62]
-    assert win.probabilities(rules.dealt, 61) == pytest.approx(longer)
+    longer = winning.probabilities(rules.dealt, 71)[:, :62, :62]
+    assert winning.probabilities(rules.dealt, 61) == pytest.approx(longer)
 
 
 @settings(max_examples=200, deadline=None)
@@ -133,8 +133,8 @@ def test_the_table_agrees_with_games_played(game: str) -> None:
     rules, agent, games = PRESETS[game], find_agent("rule_based"), 2000
     total = 0.0
     for needs in STARTS[game]:
-        expected = win.probabilities(rules.dealt, rules.target)[
-            1, needs[0], needs[1], win.WON
+        expected = winning.probabilities(rules.dealt, rules.target)[
+            1, needs[0], needs[1], winning.WON
         ].sum()
         deals, chance = np.random.SeedSequence(3).spawn(2)
         play = GameBatch(rules, games, seed=deals)
@@ -152,7 +152,7 @@ def test_a_new_measurement_agrees_with_the_file() -> None:
     points, outs = measure(PRESETS["hoyle"], find_agent("expert"), deals,
                            np.random.SeedSequence(5))  # fmt: skip
     found = as_json(points, outs, PRESETS["hoyle"])
-    stored = outcomes.load(6)
+    stored = measured.load_outcomes(6)
     for name in ("pone_hand", "dealer_hand", "crib"):
         expected = getattr(stored, name) * deals
         counted = np.array(found[name])[expected > 5]
@@ -191,8 +191,8 @@ def certain(end_as_pone: int, end_as_dealer: int) -> Array:
 def test_h10_h11_the_loser_deals_and_skunks_count_more(
     table: Array, won: set[tuple[int, int, int]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(win, "probabilities", lambda dealt, target, heels: table)
-    found = win.match_win_probabilities.__wrapped__(6, 121)
+    monkeypatch.setattr(winning, "probabilities", lambda dealt, target, heels: table)
+    found = winning.match_win_probabilities.__wrapped__(6, 121)
     for deals in (0, 1):
         for mine in (1, 2, 3):
             for theirs in (1, 2, 3):
@@ -204,7 +204,7 @@ def test_h10_h11_the_loser_deals_and_skunks_count_more(
 @every_game
 def test_a_match_is_somebodys(game: str) -> None:
     rules = PRESETS[game]
-    found = win.match_win_probabilities(rules.dealt, rules.target)[:, 1:, 1:]
+    found = winning.match_win_probabilities(rules.dealt, rules.target)[:, 1:, 1:]
     assert found[0] + found[1].T == pytest.approx(1.0)
 
 

@@ -9,9 +9,9 @@ import numpy.typing as npt
 import pytest
 from crib_agents.expert.table_top import TableTopExpert
 from crib_agents.expert.table_top.agent import ACTIONS, VALUE, WIN_VALUE
-from crib_agents.expert.table_top.value import MINE, THEIRS
-from crib_agents.knowledge.table_top import win
-from crib_agents.knowledge.table_top.win_table import chance_of
+from crib_agents.expert.table_top.values import MINE, THEIRS
+from crib_agents.knowledge import table_top
+from crib_agents.knowledge.table_top import chance_of
 from crib_training.evaluation.duplicate import estimate, play_pairs
 from crib_training.tables.table_top.rounds import measure
 
@@ -72,7 +72,7 @@ def test_t9_t13_the_table_is_what_the_equations_say(brought: dict[tuple[int, int
     for at, chance in brought.items():
         points[at] = chance
     for target in (1, 2, 7, 10):
-        solved, expected = win.solve(points, target), by_equations(brought, target)
+        solved, expected = table_top.solve(points, target), by_equations(brought, target)
         for a in range(target):
             for b in range(target):
                 assert 1.0 - solved[b, a] == pytest.approx(expected[a, b]), (target, a, b)
@@ -83,7 +83,7 @@ def test_t9_t13_the_table_is_what_the_equations_say(brought: dict[tuple[int, int
 @every_variant
 def test_a_point_more_never_hurts(players: int, preset: str) -> None:
     rules = PRESETS[preset]
-    table = win.probabilities(int(rules.score_difference), players, rules.target)
+    table = table_top.probabilities(int(rules.score_difference), players, rules.target)
     assert table.min() >= 0.0
     assert table.max() <= 1.0
     assert np.diff(table, axis=0).min() >= -1e-12
@@ -98,7 +98,9 @@ def test_the_table_agrees_with_games_played(players: int, preset: str) -> None:
     games = play_pairs(rules, "game", agent, agent, 500, 3,
                        players=players)  # fmt: skip
     won = estimate((games.won[..., 0] == games.first_dealt).mean(axis=1))
-    expected = 1.0 - win.probabilities(int(rules.score_difference), players, rules.target)[0, 0]
+    expected = (
+        1.0 - table_top.probabilities(int(rules.score_difference), players, rules.target)[0, 0]
+    )
     assert abs(won.mean - expected) < 2.0 * won.half  # four standard errors
 
 
@@ -106,9 +108,9 @@ def test_the_table_agrees_with_games_played(players: int, preset: str) -> None:
 @every_variant
 def test_a_new_measurement_agrees_with_the_file(players: int, preset: str) -> None:
     """The file was measured at budget 2, whose points are a little more."""
-    stored = win.load_rounds(int(PRESETS[preset].score_difference), players)
+    stored = table_top.load_rounds(int(PRESETS[preset].score_difference), players)
     scored, errors = measure(preset, players, 1, 1000, np.random.SeedSequence(5))
-    points = np.arange(win.POINTS)
+    points = np.arange(table_top.POINTS)
     assert scored[:, 0].mean() == pytest.approx(stored.points.sum(axis=1) @ points, abs=0.9)
     assert scored[:, 1].mean() == pytest.approx(stored.points.sum(axis=0) @ points, abs=0.9)
     for turn in (0, 9, 18):
@@ -122,13 +124,13 @@ def test_the_mean_over_a_spread_adds_its_variance() -> None:
     spread = np.array([[9.0, 4.0], [4.0, 16.0]])
     inside = (slice(40, 60), slice(40, 60))
     for value, more in ((x + y, 0.0), (x * x, 9.0), (y * y, 16.0), (x * y, 4.0)):
-        found = win.smoothed(value / 2e4, spread) * 2e4 - value
+        found = table_top.smoothed(value / 2e4, spread) * 2e4 - value
         np.testing.assert_allclose(found[inside], more, atol=0.02)
 
 
 def test_places_between_entries_are_linear() -> None:
     table = np.array([[0.0, 1.0], [2.0, 5.0]])
-    found = win.between(table, np.array([0.5, 1.0, np.nan]), np.array([0.5, 1.0, np.nan]))
+    found = table_top.between(table, np.array([0.5, 1.0, np.nan]), np.array([0.5, 1.0, np.nan]))
     np.testing.assert_allclose(found, [2.0, 5.0, np.nan])
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 from crib_agents import RuleBasedAgent
-from crib_agents.knowledge.two_hand import outcomes
-from crib_agents.knowledge.two_hand.win import WON, probabilities
+from crib_agents.knowledge.two_hand import measured
+from crib_agents.knowledge.two_hand.winning import WON, probabilities
 from crib_play.table.games import table_game
 from crib_play.table.session import Session
 from crib_training.evaluation.aivat.course import DEALER_PLAY
@@ -180,12 +180,12 @@ def test_other_values_are_refused(heels: Any) -> None:
 @pytest.mark.parametrize("heels", [0, 1, 3, 5])
 def test_the_judge_puts_them_into_what_was_measured(dealt: int, heels: int) -> None:
     """The dealer pegs a thirteenth of the difference more, and pone what it did."""
-    measured, found = outcomes.load(dealt), outcomes.load(dealt, heels)
-    points = np.arange(outcomes.PLAY_SIZE)
+    plain, found = measured.load_outcomes(dealt), measured.load_outcomes(dealt, heels)
+    points = np.arange(measured.PLAY_SIZE)
     assert found.pegging.min() >= 0.0
     assert found.pegging.sum() == pytest.approx(1.0)
-    assert found.pegging.sum(axis=1) == pytest.approx(measured.pegging.sum(axis=1), abs=1e-3)
-    more = (found.pegging - measured.pegging).sum(axis=0) @ points
+    assert found.pegging.sum(axis=1) == pytest.approx(plain.pegging.sum(axis=1), abs=1e-3)
+    more = (found.pegging - plain.pegging).sum(axis=0) @ points
     assert more == pytest.approx((heels - 2) / 13, abs=0.002)
     # With one hole more to make than they peg they do not win, with as many they do.
     chance = [probabilities(dealt, 61, n)[1, heels + 1, 10, WON].sum() for n in (heels, heels + 1)]
@@ -201,7 +201,7 @@ def test_the_judges_play_with_other_heels_is_what_is_then_played() -> None:
         pass
     pegged = games.tally[:, 1, 0]
     played = np.array([(pegged >= points).mean() for points in range(16)])
-    expected = outcomes.load(6, 5).pegging.sum(axis=0)[::-1].cumsum()[::-1]
+    expected = measured.load_outcomes(6, 5).pegging.sum(axis=0)[::-1].cumsum()[::-1]
     assert np.abs(played - expected).max() < 0.03  # the expert pegs a little otherwise
-    unchanged = outcomes.load(6).pegging.sum(axis=0)[::-1].cumsum()[::-1]
+    unchanged = measured.load_outcomes(6).pegging.sum(axis=0)[::-1].cumsum()[::-1]
     assert np.abs(played - expected).max() < np.abs(played - unchanged).max()

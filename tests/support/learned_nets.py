@@ -7,9 +7,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-from crib_agents.adapters.learned import Layers, PolicyNetAgent, header
 from crib_agents.checks import fields_of
 from crib_agents.learned.weights import Weights, find_learned
+from crib_agents.nets import Layers, PolicyNetAgent, header
 
 from crib_env import find_agent
 from crib_env.batch import GameBatch

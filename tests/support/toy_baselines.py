@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from crib_agents.adapters.scored import ScoredAgent
+from crib_agents.nets import ScoredAgent
 from crib_training.baselines import games
 from crib_training.exploit.best_response import Responder, TabularPolicy
 from crib_training.exploit.discards import query_discards

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 import torch
 from crib_agents import MonteCarloAgent, to_onnx
-from crib_agents.adapters.learned import PolicyNetAgent
-from crib_agents.learned.two_hand.mixed import MixedAgent
+from crib_agents.learned import MixedAgent
 from crib_agents.loading import load_agent
+from crib_agents.nets import PolicyNetAgent
 from crib_training.baselines import monte_carlo
 from crib_training.baselines import run as runs
 from crib_training.baselines.escher import match_regrets

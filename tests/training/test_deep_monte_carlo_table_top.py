@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 from crib_agents.learned import MonteCarloAgent
-from crib_agents.learned.table_top.act import LINES, OWING
+from crib_agents.learned.table_top import LINES, OWING
 from crib_training.learn.curve import strength
 from crib_training.learn.deep_monte_carlo.loop import Training
 from crib_training.learn.deep_monte_carlo.settings import Settings

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from crib_agents.expert.two_hand.discard.expert import rank_discards
-from crib_agents.expert.two_hand.pegging.expert import PeggingExpert
-from crib_agents.expert.two_hand.pegging.search import (
+from crib_agents.expert.two_hand.discard import rank_discards
+from crib_agents.expert.two_hand.pegging import (
     MY_POINTS,
     POINTS_NOW,
     THEIR_POINTS,
+    PeggingExpert,
 )
 from crib_agents.learned import Weights
 from crib_training.learn import labels as made

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from crib_agents.adapters.scored import ScoredAgent
 from crib_agents.learned import MonteCarloAgent, Weights
 from crib_agents.loading import load_agent
+from crib_agents.nets import ScoredAgent
 from crib_training.learn import distill, distill_settings, ppo
 from crib_training.learn.deep_monte_carlo.algorithm import find_self_play
 from crib_training.learn.deep_monte_carlo.checkpoint import Checkpoint

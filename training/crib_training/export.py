@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from dataclasses import KW_ONLY
 
-from crib_agents.adapters.export import to_onnx
-from crib_agents.adapters.scored import ScoredAgent
+from crib_agents.adapters.onnx import to_onnx
 from crib_agents.loading import TakesAgents
+from crib_agents.nets import ScoredAgent
 
 from crib_env.settings import NewFile, checked_dataclass
 

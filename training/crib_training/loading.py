@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crib_agents.adapters.phased import PhasedAgent
+from crib_agents.adapters.wrappers import PhasedAgent
 
 from crib_env.engine.family import find_family
 from crib_env.engine.hands.records import PEGGING

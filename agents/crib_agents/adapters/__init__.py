@@ -1,11 +1,8 @@
 """Adapters that turn other things into agents.
 
-- `nets`: a network in PyTorch, or in an ``.onnx`` file.
-- `sb3`: a model trained with Stable-Baselines3.
-- `scored`: anything that scores actions; the base of the two above.
-- `learned`: an observation and a network, read from a ``.safetensors`` file.
-- `phased`: two agents; one discards, the other pegs.
+- `models`: a network in PyTorch, or a model trained with Stable-Baselines3.
+- `onnx`: a network in an ``.onnx`` file, read and written.
 - `plain`: a player in plain Python, which sees cards as text.
 - `process`: an agent in its own process, which can be stopped.
-- `timed`: an agent with a stop-watch.
+- `wrappers`: two agents of which one discards and the other pegs; an agent with a stop-watch.
 """

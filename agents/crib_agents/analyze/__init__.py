@@ -6,8 +6,7 @@ make one from cards written as text.
 """
 
 from crib_agents.analyze.choices import CardChoice, CellChoice, DiscardChoice, analyze
-from crib_agents.analyze.layouts import layout_view
-from crib_agents.analyze.positions import discard_view, pegging_view
+from crib_agents.analyze.positions import discard_view, layout_view, pegging_view
 
 __all__ = [
     "CardChoice",

@@ -1,4 +1,4 @@
-"""The value of every choice in a position, as `expert` sees it."""
+"""The value of every choice in a position, as `expert` sees it; it takes the first."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from operator import itemgetter
 
 import numpy as np
 
+from crib_agents.expert import many_hand
+from crib_agents.expert.many_hand import ManyHandExpert
 from crib_agents.expert.table_top import TableTopExpert
 from crib_agents.expert.table_top.agent import VALUE, WIN_VALUE
-from crib_agents.expert.table_top.value import MINE, THEIRS
-from crib_agents.expert.two_hand.discard import expert
-from crib_agents.expert.two_hand.pegging import search
-from crib_agents.expert.two_hand.pegging.expert import PeggingExpert
+from crib_agents.expert.table_top.values import MINE, THEIRS
+from crib_agents.expert.two_hand import discard, pegging
+from crib_agents.expert.two_hand.pegging import PeggingExpert
 from crib_env.cards import format_card, format_cards
 from crib_env.encoding import family_of
 from crib_env.engine.hands.records import DISCARD
@@ -135,16 +136,16 @@ def discards(views: Views) -> list[DiscardChoice]:
     view = views[0]
     discarded = view["discarded"][: view["discarded_n"]].tolist()
     dealt = sorted(view["hand"][: view["hand_n"]].tolist() + discarded)
-    _, columns = expert.rank_discards(views, near=LARGEST_TARGET)
+    _, columns = discard.rank_discards(views, near=LARGEST_TARGET)
     found = [
-        (float(row[expert.WIN_VALUE]), pair[::-1], row)
+        (float(row[discard.WIN_VALUE]), pair[::-1], row)
         for pair, row in zip(combinations(dealt, 2), columns[0], strict=False)
         if set(discarded) <= set(pair)
     ]
     return [
         discard_choice(
-            pair, dealt, win, float(row[expert.HAND_MEAN]), float(row[expert.CRIB_MEAN]),
-            float(row[expert.OWN_PEGS] - row[expert.OTHER_PEGS]),
+            pair, dealt, win, float(row[discard.HAND_MEAN]), float(row[discard.CRIB_MEAN]),
+            float(row[discard.OWN_PEGS] - row[discard.OTHER_PEGS]),
         )
         for win, pair, row in sorted(found, key=itemgetter(0, 1), reverse=True)
     ]  # fmt: skip
@@ -163,11 +164,11 @@ def cards(views: Views) -> list[CardChoice]:
     """Return every card the seat may play, the best first."""
     view = views[0]
     rows = zip(view["hand"].tolist(), PeggingExpert().findings(views)[0].tolist(), strict=True)
-    found = [(row[search.WIN_VALUE], card, row) for card, row in rows]
+    found = [(row[pegging.WIN_VALUE], card, row) for card, row in rows]
     usable = [one for one in found if not np.isnan(one[0])]
     return [
         card_choice(
-            card, win, row[search.POINTS_NOW], row[search.MY_POINTS], row[search.THEIR_POINTS]
+            card, win, row[pegging.POINTS_NOW], row[pegging.MY_POINTS], row[pegging.THEIR_POINTS]
         )
         for win, card, row in sorted(usable, key=itemgetter(0, 1), reverse=True)
     ]
@@ -176,6 +177,34 @@ def cards(views: Views) -> list[CardChoice]:
 def card_choice(card: int, win: float, now: float, mine: float, theirs: float) -> CardChoice:
     """Return what a card to play is worth."""
     return CardChoice(format_card(card), now, mine, theirs, now + mine - theirs, win)
+
+
+def cards_of_many(views: Views) -> list[DiscardChoice] | list[CardChoice]:
+    """Return every card to discard or to play with three and four hands, the best first."""
+    view, columns = views[0], ManyHandExpert().weigh(views)[0].tolist()
+    held = view["hand"][: view["hand_n"]].tolist()
+    usable = [
+        (columns[k][many_hand.WIN], card, columns[k])
+        for k, card in enumerate(held)
+        if view["legal"] >> k & 1
+    ]
+    ranked = sorted(usable, key=itemgetter(0, 1), reverse=True)
+    if view["phase"] == DISCARD:
+        return [
+            discard_choice(
+                [card],
+                held,
+                win,
+                row[many_hand.HAND_MEAN],
+                row[many_hand.CRIB_MEAN],
+                row[many_hand.PEGGED],
+            )
+            for win, card, row in ranked
+        ]
+    return [
+        card_choice(card, win, row[many_hand.NOW], row[many_hand.MINE], row[many_hand.THEIRS])
+        for win, card, row in ranked
+    ]
 
 
 def cells(views: Views) -> list[CellChoice]:

@@ -1,23 +1,33 @@
 """A strategy as tables: the probability of each discard, and of each rank at each node.
 
-Probabilities are uint8, in 255ths.
+Probabilities are uint8, in 255ths. `Solved` is a strategy with the rules it is for: its file is
+safetensors with compressed tables, and contains no code to run.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numba import float64, int64, uint8
 
+from crib_agents.checks import read_rules
 from crib_agents.data.tables import RANKS
 from crib_agents.equilibrium.classes import DECK, Classes, hand_classes
 from crib_agents.equilibrium.tree import PAIRS, PublicTree, public_tree
-from crib_agents.knowledge.two_hand.holdings import DISTINCT, FIRST, LISTED, holdings, number
-from crib_env.arrays import Bytes, Doubles, Floats
-from crib_env.engine.jit import entry, kernel
+from crib_agents.files import check_format, compress, inflate, read_header, shown, to_bytes
+from crib_agents.knowledge.two_hand.pegging import DISTINCT, FIRST, LISTED, holdings, number
+from crib_agents.learned.two_hand import rules_key
+from crib_env.arrays import Array, Bytes, Doubles, Floats
+from crib_env.engine.jit import entry, kernel, plain
 from crib_env.engine.record import NONE
+from crib_env.engine.two_hand import VIEW
+from crib_env.rules import Rules, TwoHandRules
 
 WHOLE = 255.0
 
@@ -115,3 +125,132 @@ def read_probability(play, at, pairs, pair, rows, holding, slot):
         return 1.0
     first = first_of(at, left, pairs, holding - FIRST[left], pair)
     return slot_probability(play, first, slot, rows[holding, DISTINCT])
+
+
+FORMAT = "crib_env strategy"
+FORMAT_VERSION = 1
+FIELDS = ("dealt", "single_count", "flush_size", "crib_flush_size")
+"""The fields of the rules that a strategy depends on; scores and the target it leaves alone."""
+
+
+@dataclass(frozen=True, eq=False)
+class Solved:
+    """A strategy and where it comes from.
+
+    Attributes:
+        rules: the name of the rules. rules_fields: their values.
+        strategy: of both seats.
+        about: how it was solved: iterations, and measured bounds on its exploitability.
+        made_by: the command.
+    """
+
+    rules: str
+    rules_fields: Mapping[str, Any]
+    strategy: Strategy
+    about: Mapping[str, Any]
+    made_by: str = ""
+
+    @cached_property
+    def solved_rules(self) -> Rules:
+        """The rules that the strategy is for."""
+        return read_rules(TwoHandRules.family, self.rules, dict(self.rules_fields))
+
+    def key(self) -> int:
+        """Return the number by which kernels tell these rules from others."""
+        view = np.zeros(1, dtype=VIEW)
+        for field in FIELDS:
+            view[field] = int(self.rules_fields[field])
+        return int(plain(rules_key)(view[0]))
+
+    def to_bytes(self, level: int | None = None) -> bytes:
+        """Return the file."""
+        return to_bytes(self.header(), self.compressed if level is None else self._packed(level))
+
+    @cached_property
+    def compressed(self) -> dict[str, Bytes]:
+        """The tables in the form of the file."""
+        return self._packed(1)
+
+    def _packed(self, level: int) -> dict[str, Bytes]:
+        tables = {"discard": self.strategy.discard, "pegging": self.strategy.play}
+        return {
+            name: np.frombuffer(compress(np.ascontiguousarray(table).data, level), dtype=np.uint8)
+            for name, table in tables.items()
+        }
+
+    def header(self) -> dict[str, Any]:
+        """Return the header of the file."""
+        strategy = self.strategy
+        return {
+            "format": FORMAT,
+            "version": FORMAT_VERSION,
+            "rules": self.rules,
+            "rules_fields": dict(self.rules_fields),
+            "by_discard": strategy.by_discard,
+            "shapes": {
+                "discard": list(strategy.discard.shape),
+                "pegging": list(strategy.play.shape),
+            },
+            "about": dict(self.about),
+            "made_by": self.made_by,
+        }
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Send what the file holds, a tenth of the tables or less."""
+        return Solved.of_file, (self.header(), self.compressed)
+
+    def __deepcopy__(self, memo: object) -> Solved:
+        return self  # which never changes
+
+    @classmethod
+    def load(cls, path: str | Path) -> Solved:
+        """Read a file of `to_bytes`."""
+        about, tensors = read_header(path)
+        try:
+            return cls.of_file(about, tensors)
+        except ValueError as error:
+            raise ValueError(f"{path}: {error}") from None
+
+    @classmethod
+    def of_file(cls, about: dict[str, Any], tensors: Mapping[str, Array]) -> Solved:
+        """Return the strategy of a file's header and tables."""
+        check_format(about, FORMAT, FORMAT_VERSION)
+        fields: Any = about.get("rules_fields")
+        by_discard = about.get("by_discard")
+        rules = read_rules(TwoHandRules.family, about.get("rules"), fields)
+        assert isinstance(rules, TwoHandRules)
+        if missing := [field for field in FIELDS if field not in fields]:
+            raise ValueError(f"its header lacks {missing[0]!r}")
+        if not isinstance(by_discard, bool) or not isinstance(about.get("about", {}), dict):
+            raise ValueError(f"its header must say whether the play is by_discard, and about what, "
+                             f"found {shown(by_discard)}, {shown(about.get('about'))}")  # fmt: skip
+        tree = public_tree(rules.dealt - 2, rules.single_count)
+        size = tree.size * (PAIRS if by_discard else 1)
+        classes = hand_classes(rules.dealt)
+        expected: dict[str, list[tuple[int, ...]]] = {
+            "discard": [(2, len(classes.codes), len(classes.splits))],
+            "pegging": [(1, size), (RANKS, size)],
+        }
+        shapes = about.get("shapes")
+        shapes = shapes if isinstance(shapes, dict) else {}
+        tables = {}
+        for name, possible in expected.items():
+            shape = shapes.get(name)
+            if name not in tensors or tensors[name].dtype != np.uint8:
+                raise ValueError(f"expected the table {name!r}, found {', '.join(tensors)}")
+            if shape not in [list(one) for one in possible]:
+                raise ValueError(f"expected the table {name!r} to have the shape {possible[-1]}, "
+                                 f"found {shown(shape)}")  # fmt: skip
+            try:
+                data = inflate(tensors[name].tobytes(), prod(shape))
+            except ValueError as error:
+                raise ValueError(f"the table {name!r}: {error}") from None
+            tables[name] = np.frombuffer(data, dtype=np.uint8).reshape(shape)
+        strategy = Strategy(
+            rules.dealt, rules.single_count, tables["discard"], tables["pegging"], by_discard
+        )
+        solved = cls(rules.name, fields, strategy, about.get("about", {}),
+                     str(about.get("made_by", "")))  # fmt: skip
+        # What is sent to another process is what was read.
+        vars(solved)["compressed"] = {name: tensors[name] for name in expected}
+        return solved

@@ -1,1 +1,47 @@
-"""`expert`: exact expectations, belief and search, maximising the probability of winning."""
+"""`expert`: exact expectations, belief and search, maximising the probability of winning.
+
+A view goes to the expert of its family: `two_hand` (`discard` or `pegging`), `many_hand`,
+`table_top`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from crib_agents.checks import HONOURS
+from crib_env.encoding import family_of
+from crib_env.policy import Actions, Agent, Views, one_or_many
+from crib_env.registration import find_part
+
+
+class ExpertAgent:
+    """Plays every game by expected values, belief and search; see docs/agents.md.
+
+    Attributes:
+        name: what tables call it.
+    """
+
+    name = "expert"
+    honours = HONOURS
+
+    def __init__(self) -> None:
+        self._players: dict[str, Agent] = {}
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
+
+    @one_or_many
+    def act(self, views: Views, rng: np.random.Generator) -> Actions:
+        """Return a legal action for each view, int64[B].
+
+        Args:
+            views: structured array [B] of views, each of a seat to move.
+            rng: not used: the expert is deterministic.
+
+        Raises:
+            ValueError: views of a game that it does not play.
+        """
+        family = family_of(views).name
+        if family not in self._players:
+            self._players[family] = find_part("expert", family)()
+        return self._players[family].act(views, rng)

@@ -1,7 +1,7 @@
 """Knowledge about cribbage that agents, solver, exploiter and evaluation share.
 
-- `two_hand`: hands by rank, the rules of pegging for search, points of a deal, probability of
-  winning.
-- `many_hand`: probability of winning from the scores.
-- `table_top`: a round in the form for search, points of a round, probability of winning.
+- `two_hand.pegging`: hands by rank, the rules of pegging for search.
+- `two_hand.measured`: points of a deal, and all that `expert` knows by measurement.
+- `two_hand.winning`, `many_hand`: the probability of winning from a score.
+- `table_top`: a round in the form for search, points of a round, the probability of winning.
 """

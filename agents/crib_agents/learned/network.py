@@ -24,6 +24,7 @@ WIDEST = 512  # numbers in a hidden layer, at most
 MOST_INPUTS = 256  # inputs other than 0, at most
 SIZES = LAYERS + 1
 MOST_POINTS = 1000.0  # more than a deal brings
+UNLIKELY = -1e9  # the value of what cannot be chosen
 
 Layers = Sequence[tuple[Floats, Floats]]
 """Weight [out, in] and bias [out] of each layer, as PyTorch keeps them."""

@@ -1,13 +1,14 @@
 """Weights of the learned agent: networks for one set of rules, in a file that names those rules.
 
 The file is safetensors, float32 or float16, with a JSON header; it contains no code to run. `join`
-makes one flat array of many such sets, which the kernels read.
+makes one flat array of many such sets, which the kernels read. `LearnedFamily` is what a family's
+package says of its networks.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -18,13 +19,56 @@ import numpy.typing as npt
 
 from crib_agents.checks import read_rules
 from crib_agents.files import check_format, read_header, shown, to_bytes, write_whole
-from crib_agents.learned.family import LearnedFamily, Net
 from crib_agents.learned.network import LAYERS, WIDEST, Layers, flatten
 from crib_env.arrays import Array, Doubles, Floats
 from crib_env.engine.family import find_family
 from crib_env.engine.jit import plain
 from crib_env.registration import families_with, find_part
 from crib_env.rules import Rules
+
+
+@dataclass(frozen=True)
+class Net:
+    """A net of a family, as its features make it.
+
+    Attributes:
+        features: what its inputs are called. version: of their meaning.
+        inputs: how many. outputs: how many numbers it puts out.
+    """
+
+    features: str
+    version: int
+    inputs: int
+    outputs: int
+
+
+@dataclass(frozen=True, eq=False)
+class LearnedFamily:
+    """A family of games as the learned agent plays it.
+
+    Attributes:
+        name: the family's.
+        nets: its nets by name, in the order in which ``act`` finds them.
+        fields: the fields of a view that the nets depend on: rules, the number of players.
+        rules_key: kernel ``rules_key(view) -> int``, which tells those fields' values apart, and
+            from those of every other family.
+        act: ``act(view, rng, table, weights) -> action``; ``weights`` as `weights.join` lays out.
+        values: kernel ``values(view, table, weights, values)``, which writes ``act``'s value
+            of each action; here ``weights`` begin with the nets.
+        tables: the shapes of tables of learned numbers, by name; ``act`` finds them after the nets.
+        knows: ``knows(rules_fields) -> float64[K]``, what ``act`` knows of the rules besides, after
+            those.
+    """
+
+    name: str
+    nets: Mapping[str, Net]
+    fields: tuple[str, ...]
+    rules_key: Callable[[Any], int]
+    act: Callable[..., Any]
+    values: Callable[..., Any]
+    tables: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    knows: Callable[[Mapping[str, Any]], Doubles] | None = None
+
 
 FORMAT = "crib_env values"
 FORMAT_VERSION = 1

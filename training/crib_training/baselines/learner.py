@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import torch
-from crib_agents.adapters.learned import PolicyNetAgent
+from crib_agents.nets import PolicyNetAgent
 
 from crib_env.arrays import Array
 from crib_env.policy import Agent

@@ -17,8 +17,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from crib_agents.learned import MonteCarloAgent
-from crib_agents.learned.two_hand.mixed import MixedAgent
+from crib_agents.learned import MixedAgent, MonteCarloAgent
 
 from crib_env.settings import (
     Count,

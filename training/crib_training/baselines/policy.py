@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import torch
-from crib_agents.adapters.action_head import ActionHead
-from crib_agents.adapters.learned import PolicyNetAgent, header
+from crib_agents.nets import PolicyNetAgent, header
+from crib_agents.torch_nets import PolicyNet
 from torch import Tensor, nn
 
 from crib_env.engine.family import find_family
 from crib_training.baselines.games import Games
 from crib_training.baselines.settings import RunSettings
-from crib_training.learn.learner import mlp, to_array
 
-HEAD = 32  # hidden units that read an action's features
 ILLEGAL = -1e9
 
 
-class Policy(nn.Module):
+class Policy(PolicyNet):
     """A network for the logits of actions, very low where illegal.
 
     Args:
@@ -25,40 +23,22 @@ class Policy(nn.Module):
     """
 
     def __init__(self, games: Games, hidden_sizes: tuple[int, ...]) -> None:
-        super().__init__()
-        self.bits, self.actions = games.bits, games.actions
-        self.count = (games.size - games.bits) // games.actions
-        self.body = mlp(self.bits + 2 * self.count, *hidden_sizes)
-        self.last = nn.Linear(hidden_sizes[-1], self.actions)
+        count = (games.size - games.bits) // games.actions
+        super().__init__(games.bits, count, games.actions, hidden_sizes)
         with torch.no_grad():
             self.last.weight.mul_(0.01)  # the first policy is nearly uniform
-        if self.count:
-            self.of_features = nn.Linear(self.count, HEAD)
-            self.of_state = nn.Linear(hidden_sizes[-1], HEAD, bias=False)
-            self.out = nn.Linear(HEAD, 1, bias=False)
-            self.skip = nn.Linear(self.count, 1, bias=False)
-            for zero in (self.out, self.skip):
+        if self.head is not None:
+            for zero in (self.head.out, self.head.skip):
                 nn.init.zeros_(zero.weight)
 
-    def forward(self, observations: Tensor, masks: Tensor) -> Tensor:
+    def forward(self, observations: Tensor, masks: Tensor | None = None) -> Tensor:
         """Return logits.
 
         Shapes: observations float32[B, size]; masks bool[B, actions]; the result float32[B,
         actions].
         """
-        x = observations[:, : self.bits]
-        if self.count:
-            features = observations[:, self.bits :].view(-1, self.count, self.actions)
-            x = torch.cat([x, features.amax(2), features.amin(2)], 1)
-        hidden = torch.relu(self.body(x))
-        logits = self.last(hidden)
-        if self.count:
-            rows, actions = masks.nonzero(as_tuple=True)
-            of_each = features[rows, :, actions]
-            inner = torch.relu(self.of_features(of_each) + self.of_state(hidden)[rows])
-            added = (self.out(inner) + self.skip(of_each)).squeeze(1)
-            logits = logits.index_put((rows, actions), added, accumulate=True)
-        legal: Tensor = logits.masked_fill(~masks, ILLEGAL)
+        assert masks is not None
+        legal: Tensor = super().forward(observations, masks).masked_fill(~masks, ILLEGAL)
         if not legal.isfinite().all():
             raise FloatingPointError("logits are not finite")
         return legal
@@ -70,19 +50,10 @@ class Policy(nn.Module):
 
     def agent(self, name: str, settings: RunSettings) -> PolicyNetAgent:
         """Return the agent that samples from this policy, in NumPy."""
-        layers = [part for part in self.body if isinstance(part, nn.Linear)] + [self.last]
-        weights = [(to_array(layer.weight), to_array(layer.bias)) for layer in layers]
-        head = None
-        if self.count:
-            head = ActionHead(
-                to_array(self.of_features.weight), to_array(self.of_state.weight),
-                to_array(self.of_features.bias), to_array(self.out.weight)[0],
-                to_array(self.skip.weight)[0],
-            )  # fmt: skip
         rules = settings.rules
         about = header(settings.env, rules, find_family(rules.engine), settings.features,
                        suits=settings.suits, sample=True)  # fmt: skip
-        return PolicyNetAgent(weights, about, name=name, head=head)
+        return self.as_agent(about, name)
 
 
 def descend(optimizer: torch.optim.Optimizer, loss: Tensor) -> float:

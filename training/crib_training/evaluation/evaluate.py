@@ -19,7 +19,7 @@ from importlib.metadata import version
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from crib_agents.adapters.timed import Timed
+from crib_agents.adapters.wrappers import Timed
 from crib_agents.expert.table_top import TableTopExpert
 from crib_agents.expert.table_top.agent import BUDGETS
 from crib_agents.loading import TakesAgents

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from crib_agents.adapters.learned import PolicyNetAgent
+from crib_agents.nets import PolicyNetAgent
 from stable_baselines3.common.callbacks import BaseCallback
 
 from crib_training.learn.curve import Curve

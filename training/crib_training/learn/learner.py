@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 from crib_agents.learned.network import Layers
+from crib_agents.torch_nets import to_array
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
@@ -111,12 +112,6 @@ def restore_module(prefix: str, module: nn.Module | Optimizer, tensors: Tensors)
         module.load_state_dict(held)
     except RuntimeError as error:
         raise ValueError(f"the nets of the checkpoint do not fit: {error}") from None
-
-
-def to_array(tensor: Tensor) -> np.ndarray[Any, Any]:
-    """Return a copy of a tensor as an array, wherever it is."""
-    array: np.ndarray[Any, Any] = tensor.detach().cpu().numpy().copy()
-    return array
 
 
 class DivergedError(RuntimeError):

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
-from crib_agents.adapters.action_head import ActionHead
-from crib_agents.adapters.learned import PolicyNetAgent, header
+from crib_agents.nets import PolicyNetAgent, header
+from crib_agents.torch_nets import Head, hidden_layers
 from gymnasium import spaces
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
@@ -20,8 +20,6 @@ from torch import nn
 from crib_env.engine.family import Family
 from crib_env.envs.makers import EnvSpec
 from crib_env.rules import Rules
-
-INNER = 32  # hidden units of the part that looks at one action
 
 
 def card_blocks(family: Family) -> tuple[int, ...]:
@@ -73,11 +71,6 @@ class RankFeatures(BaseFeaturesExtractor):
         return torch.cat([bits, bits @ self.ranks, each.amax(2), each.amin(2), of_actions], dim=1)
 
 
-def layers(inputs: int, sizes: tuple[int, int]) -> nn.Sequential:
-    """Return two hidden layers."""
-    return nn.Sequential(nn.Linear(inputs, sizes[0]), nn.ReLU(), nn.Linear(*sizes), nn.ReLU())
-
-
 class ActionExtractor(nn.Module):
     """Logits from the state, and for each action from its features by weights all actions share.
 
@@ -87,18 +80,15 @@ class ActionExtractor(nn.Module):
     def __init__(self, inputs: int, count: int, actions: int, sizes: tuple[int, int]) -> None:
         super().__init__()
         self.state_inputs, self.count, self.actions = inputs - count * actions, count, actions
-        self.policy = layers(self.state_inputs, sizes)
-        self.value = layers(self.state_inputs, sizes)
+        self.policy = hidden_layers(self.state_inputs, *sizes)
+        self.value = hidden_layers(self.state_inputs, *sizes)
         self.logits = nn.Linear(sizes[1], actions)
-        self.of_features = nn.Linear(count, INNER)
-        self.of_state = nn.Linear(sizes[1], INNER, bias=False)
-        self.out = nn.Linear(INNER, 1, bias=False)
-        self.skip = nn.Linear(count, 1, bias=False)
+        self.head = Head(sizes[1], count)
         self.latent_dim_pi, self.latent_dim_vf = actions, sizes[1]
 
     def begin(self) -> None:
         """Set the last layers so that the first policy is nearly uniform."""
-        for last in (self.logits, self.out, self.skip):
+        for last in (self.logits, self.head.out, self.head.skip):
             nn.init.normal_(last.weight, std=0.01)
         nn.init.zeros_(self.logits.bias)
 
@@ -110,11 +100,9 @@ class ActionExtractor(nn.Module):
         """Return logits, float32[B, actions]."""
         hidden = self.policy(inputs[:, : self.state_inputs])
         features = inputs[:, self.state_inputs :].view(-1, self.count, self.actions).transpose(1, 2)
-        inner = torch.relu(self.of_features(features) + self.of_state(hidden).unsqueeze(1))
-        added: torch.Tensor = self.logits(hidden) + (self.out(inner) + self.skip(features)).squeeze(
-            2
-        )
-        return added
+        added = self.head(features, self.head.of_state(hidden).unsqueeze(1))
+        logits: torch.Tensor = self.logits(hidden) + added
+        return logits
 
     def forward_critic(self, inputs: torch.Tensor) -> torch.Tensor:
         """Return the value's latent, float32[B, latent]."""
@@ -175,15 +163,10 @@ def policy_agent(
     (weight, bias), ranks = weights[0], state["features_extractor.ranks"]
     bits, counted = len(ranks), len(ranks) + ranks.shape[1]
     folded = weight[:, :bits] + weight[:, bits:counted] @ ranks.T
-    head = None
-    if features is not None:
+    head, extractor = None, model.policy.mlp_extractor
+    if isinstance(extractor, ActionExtractor):
         folded = torch.cat([torch.tensor(folded), torch.tensor(weight[:, counted:])], 1).numpy()
-        part = {name: state[f"mlp_extractor.{name}.weight"]
-                for name in ("of_features", "of_state", "out", "skip")}  # fmt: skip
-        head = ActionHead(
-            part["of_features"], part["of_state"], state["mlp_extractor.of_features.bias"],
-            part["out"][0], part["skip"][0],
-        )  # fmt: skip
+        head = extractor.head.weights()
     weights[0] = folded, bias
     about = header(maker.name, rules, maker.family, features)
     return PolicyNetAgent(weights, about, name="ppo", head=head)

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import torch
-from crib_agents.adapters.learned import PolicyNetAgent
 from crib_agents.files import write_whole
 from crib_agents.loading import TakesAgents
+from crib_agents.nets import PolicyNetAgent
 from pydantic import Field
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.vec_env import VecNormalize

@@ -10,13 +10,16 @@ from __future__ import annotations
 import numpy as np
 from crib_agents.data.tables import RANKS
 from crib_agents.equilibrium.tree import PAIRS
-from crib_agents.knowledge.two_hand.holdings import (
+from crib_agents.knowledge.two_hand.pegging import (
     DISTINCT,
     FIRST,
     LISTED,
     LOWEST,
+    NEW_COUNT,
+    REPLY,
+    SAME_PLAYER,
+    WAYS,
 )
-from crib_agents.knowledge.two_hand.pegging import NEW_COUNT, REPLY, SAME_PLAYER, WAYS
 from numba import float64, void
 
 from crib_env.arrays import Doubles, Floats

@@ -15,8 +15,16 @@ import numpy.typing as npt
 from crib_agents.data.tables import RANKS
 from crib_agents.equilibrium.classes import SUITS
 from crib_agents.equilibrium.tree import PIPS, multisets
-from crib_agents.knowledge.two_hand.holdings import FIRST, LISTED, LOWEST, holdings
-from crib_agents.knowledge.two_hand.pegging import REPLY, SAME_PLAYER, go_point, turn_after
+from crib_agents.knowledge.two_hand.pegging import (
+    FIRST,
+    LISTED,
+    LOWEST,
+    REPLY,
+    SAME_PLAYER,
+    go_point,
+    holdings,
+    turn_after,
+)
 from numba import int8, int32, int64, void
 
 from crib_env.engine.hands.counting import sequence_points

@@ -13,15 +13,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from crib_agents.data.tables import RANKS
-from crib_agents.knowledge.two_hand.holdings import (
+from crib_agents.knowledge.two_hand.pegging import (
     DISTINCT,
     FIRST,
     HOLDINGS,
     LISTED,
     LOWEST,
+    NEW_COUNT,
+    REPLY,
+    SAME_PLAYER,
+    WAYS,
+    go_point,
     holdings,
 )
-from crib_agents.knowledge.two_hand.pegging import NEW_COUNT, REPLY, SAME_PLAYER, WAYS, go_point
 from numba import float32, float64, int8, int32, int64
 
 from crib_env.engine import stack

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
-from crib_agents.knowledge.two_hand.holdings import FIRST, LOWEST, OF_SIZE
-from crib_agents.knowledge.two_hand.pegging import NEW_COUNT, REPLY, SAME_PLAYER
+from crib_agents.knowledge.two_hand.pegging import (
+    FIRST,
+    LOWEST,
+    NEW_COUNT,
+    OF_SIZE,
+    REPLY,
+    SAME_PLAYER,
+)
 
 from crib_env.engine.jit import kernel
 

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from crib_agents.data.tables import RANKS
 from crib_agents.equilibrium.strategy import WHOLE, Strategy
 from crib_agents.equilibrium.tree import PAIRS
-from crib_agents.knowledge.two_hand.holdings import FIRST
+from crib_agents.knowledge.two_hand.pegging import FIRST
 
 from crib_env.arrays import Bytes, Doubles, Floats, Ints
 from crib_env.engine.record import NONE

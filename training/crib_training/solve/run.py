@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from crib_agents.checks import fields_of
-from crib_agents.equilibrium.files import Solved
-from crib_agents.equilibrium.strategy import Strategy
+from crib_agents.equilibrium.strategy import Solved, Strategy
 from crib_agents.files import read_header, to_bytes, write_whole
 from matplotlib.figure import Figure
 

@@ -10,11 +10,17 @@ from numba import float64, int64, void
 
 from crib_agents.checks import HONOURS, presets_of, refuse_other_views
 from crib_agents.data.tables import RANKS, TABLE_TOP_VALUES, load
-from crib_agents.expert.table_top.gains import DECK, GAINS
-from crib_agents.expert.table_top.search import narrow, score_actions
-from crib_agents.expert.table_top.value import MINE, THEIRS, side_value
-from crib_agents.knowledge.table_top.position import POSITION, POSITIONS_T, pass_on, put, take_back
-from crib_agents.knowledge.table_top.win_table import chance_of, group_by_win_table
+from crib_agents.expert.table_top.search import DECK, GAINS, narrow, score_actions
+from crib_agents.expert.table_top.values import MINE, THEIRS, side_value
+from crib_agents.knowledge.table_top import (
+    POSITION,
+    POSITIONS_T,
+    chance_of,
+    group_by_win_table,
+    pass_on,
+    put,
+    take_back,
+)
 from crib_env.arrays import Doubles
 from crib_env.engine.family import find_family
 from crib_env.engine.jit import entry

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from crib_agents.learned.many_hand.act import UNLIKELY, card_values
-from crib_agents.learned.many_hand.features import card_features
-from crib_agents.learned.network import MOST_INPUTS
+from crib_agents.learned.many_hand import card_features, card_values
+from crib_agents.learned.network import MOST_INPUTS, UNLIKELY
 from numba import float32, float64, int64, void
 
 from crib_env.engine import stack

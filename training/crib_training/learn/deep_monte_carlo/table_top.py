@@ -16,10 +16,8 @@ import numpy as np
 import torch
 from crib_agents.checks import fields_of
 from crib_agents.learned import Weights
-from crib_agents.learned.family import LearnedFamily
-from crib_agents.learned.table_top import FAMILY
-from crib_agents.learned.table_top.act import ACTIONS, LINES, OWING
-from crib_agents.learned.table_top.line_features import ON_TURN, PHASE
+from crib_agents.learned.table_top import ACTIONS, FAMILY, LINES, ON_TURN, OWING, PHASE
+from crib_agents.learned.weights import LearnedFamily
 from torch import Tensor, nn
 from torch.nn.functional import mse_loss
 

@@ -6,18 +6,16 @@ The networks run inside this kernel, in the same functions by which the agent ``
 from __future__ import annotations
 
 from crib_agents.learned.network import MOST_INPUTS
-from crib_agents.learned.table_top.act import (
+from crib_agents.learned.table_top import (
     ACTIONS,
     EACH_TWICE,
     EVERY_LINE,
     LINES,
+    RANKS,
     action_values,
     best_legal,
+    crib_features,
     line_values,
-)
-from crib_agents.learned.table_top.crib_features import crib_features
-from crib_agents.learned.table_top.line_features import (
-    RANKS,
     put_ranks,
     round_features,
     side_features,

@@ -5,11 +5,11 @@ The networks run inside these kernels, in the same functions by which the agent 
 
 from __future__ import annotations
 
-from crib_agents.learned.network import MOST_INPUTS
-from crib_agents.learned.two_hand.act import UNLIKELY, card_values, pair_value
-from crib_agents.learned.two_hand.discard_features import discard_features, mean_hand
-from crib_agents.learned.two_hand.pegging_features import (
+from crib_agents.learned.network import MOST_INPUTS, UNLIKELY
+from crib_agents.learned.two_hand.discard import discard_features, mean_hand, pair_value
+from crib_agents.learned.two_hand.pegging import (
     card_features,
+    card_values,
     holdable,
     shared_features,
 )

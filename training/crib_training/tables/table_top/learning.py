@@ -11,9 +11,7 @@ contribution to the whole.
 from __future__ import annotations
 
 from crib_agents.data.tables import RANKS
-from crib_agents.expert.table_top.gains import NEVER
-from crib_agents.expert.table_top.search import score_now
-from crib_agents.expert.table_top.value import nob_in, owner_moves_next, side_value, sign_of
+from crib_agents.expert.table_top.search import NEVER, score_now
 from crib_agents.expert.table_top.values import (
     CRIB,
     LINE,
@@ -27,10 +25,14 @@ from crib_agents.expert.table_top.values import (
     crib_value,
     fill_surplus,
     line_value,
+    nob_in,
+    owner_moves_next,
     phase_of,
     shape,
+    side_value,
+    sign_of,
 )
-from crib_agents.knowledge.table_top.position import LINES, POSITIONS_T, pass_on, put, take_up
+from crib_agents.knowledge.table_top import LINES, POSITIONS_T, pass_on, put, take_up
 from numba import float64, int64, void
 
 from crib_env.engine.jit import entry, kernel

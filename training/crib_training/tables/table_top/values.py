@@ -12,9 +12,9 @@ import time
 import numpy as np
 from crib_agents.data.tables import RANKS, TABLE_TOP_VALUES, VARIANTS, save
 from crib_agents.expert.table_top.agent import ACTIONS
-from crib_agents.expert.table_top.gains import DECK, GAINS
+from crib_agents.expert.table_top.search import DECK, GAINS
 from crib_agents.expert.table_top.values import VALUES
-from crib_agents.knowledge.table_top.position import POSITION
+from crib_agents.knowledge.table_top import POSITION
 
 from crib_env.arrays import Doubles
 from crib_env.engine.family import find_family

@@ -3,7 +3,7 @@
     crib tables table_top_weights --rounds 6000 --fits 4 --seed 1
 
 The agent plays rounds against itself. The target is the final points of every line, less its points
-at the time. A least-squares fit explains them by the parts of `kernels.placing.HEURISTICS` that
+at the time. A least-squares fit explains them by the parts of `kernels.table_top.HEURISTICS` that
 value a line: a constant, the mean of what the next card adds, by the cards in the line, and the
 probability of a flush. The agent plays again with the new weights, and so on. The other weights
 (``other``, ``crib_next``, ``throw``) are not part of a line's value and stay fixed. The command
@@ -13,7 +13,7 @@ writes no file: the weights of the agent are rounded and change only with its ve
 from __future__ import annotations
 
 import numpy as np
-from crib_agents.kernels.placing import (
+from crib_agents.kernels.table_top import (
     DRAFT,
     HEURISTICS,
     LINE,

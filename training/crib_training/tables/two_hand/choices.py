@@ -16,17 +16,27 @@ import math
 
 import numpy as np
 from crib_agents.data.tables import CHOICES, save
-from crib_agents.expert.two_hand.pegging.belief import replay
-from crib_agents.expert.two_hand.pegging.expert import SCRATCH, SCRATCH_T, UNIT, read_tables
-from crib_agents.expert.two_hand.pegging.rollout_policy import (
+from crib_agents.expert.two_hand.belief import replay
+from crib_agents.expert.two_hand.pegging import SCRATCH, SCRATCH_T, UNIT, read_tables
+from crib_agents.expert.two_hand.rollout_policy import (
     SIZE,
     TABLES,
     all_shared_values,
     softmax,
     write_places,
 )
-from crib_agents.knowledge.two_hand.holdings import DISTINCT, LISTED, held_ranks, holdings, number
-from crib_agents.knowledge.two_hand.pegging import ME, POSITION, POSITIONS_T, copy, put
+from crib_agents.knowledge.two_hand.pegging import (
+    DISTINCT,
+    LISTED,
+    ME,
+    POSITION,
+    POSITIONS_T,
+    copy,
+    held_ranks,
+    holdings,
+    number,
+    put,
+)
 from crib_agents.loading import load_agent
 from numba import float64, int64, void
 

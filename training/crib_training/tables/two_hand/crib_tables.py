@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 from crib_agents.data.tables import CRIB_TABLES, DEALT, RANKS, ROLES
-from crib_agents.kernels.discard import CELLS, cell
+from crib_agents.kernels.two_hand import CELLS, cell
 from numba import float64, int64, void
 
 from crib_env.arrays import Array

@@ -7,7 +7,7 @@ from dataclasses import fields
 
 import numpy as np
 import numpy.typing as npt
-from crib_agents.kernels.discard import choose_pair
+from crib_agents.kernels.two_hand import choose_pair
 from crib_agents.rule_based import hand_and_crib
 from numba import int64, void
 

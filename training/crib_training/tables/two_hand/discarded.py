@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 from crib_agents.data.tables import DISCARDED, RANKS, ROLES
-from crib_agents.expert.two_hand.discard.expert import (
+from crib_agents.expert.two_hand.discard import (
     COLUMNS,
     CRIB_MEAN,
     NEAR,
@@ -32,13 +32,13 @@ from crib_agents.expert.two_hand.discard.expert import (
     fill_columns,
     sort_cards,
 )
-from crib_agents.kernels.discard import CELLS, cell
-from crib_agents.knowledge.two_hand.model import (
+from crib_agents.kernels.two_hand import CELLS, cell
+from crib_agents.knowledge.two_hand.measured import (
     MODEL_T,
-    build,
+    build_model,
     hand_pegging,
 )
-from crib_agents.knowledge.two_hand.win_table import win_table
+from crib_agents.knowledge.two_hand.winning import win_table
 from numba import float64, int64, void
 
 from crib_env.arrays import Array
@@ -149,7 +149,7 @@ def sample_round(
     seed: np.random.SeedSequence,
 ) -> DiscardRound:
     """Sample deals in which both seats use ``discard_rate`` and ``excess``, float64[2, CELLS]."""
-    model = build(rules.dealt, discard_rate, excess, hand_pegging(rules.dealt))
+    model = build_model(rules.dealt, discard_rate, excess, hand_pegging(rules.dealt))
     views = discard_views(rules)[::-1].copy()  # the dealer's is first there
     rng = generator(seed)
     discarded = np.zeros((2, CELLS, 2), dtype=np.int64)

@@ -15,32 +15,30 @@ import time
 
 import numpy as np
 from crib_agents.data.tables import RANKS, REFLEX, ROLES, save
-from crib_agents.expert.two_hand.discard.crib import SUITS
-from crib_agents.expert.two_hand.pegging.expert import UNIT
-from crib_agents.expert.two_hand.pegging.rollout_policy import (
+from crib_agents.expert.two_hand.discard import SUITS
+from crib_agents.expert.two_hand.pegging import UNIT
+from crib_agents.expert.two_hand.rollout_policy import (
     SIZE,
     TABLES,
     all_shared_values,
     softmax,
     write_places,
 )
-from crib_agents.knowledge.two_hand.holdings import (
+from crib_agents.knowledge.two_hand.pegging import (
     COUNTED,
     DISTINCT,
+    ENDLESS,
     FIRST,
     HOLDINGS,
     LISTED,
     LOWEST,
     MOST,
-    holdings,
-    number,
-)
-from crib_agents.knowledge.two_hand.pegging import (
-    ENDLESS,
     POSITION,
     POSITIONS_T,
     begin_play,
     go_on,
+    holdings,
+    number,
     put,
 )
 from crib_agents.rule_based import default_weights

@@ -1,0 +1,148 @@
+"""Agents around agents: one for each phase, one that sees canonical cards, one with a watch."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from crib_agents.checks import refuse_other_views
+from crib_agents.nets import of_real_cards
+from crib_env.arrays import Doubles
+from crib_env.encoding import canonical_views
+from crib_env.engine.family import SUITS, find_family
+from crib_env.engine.hands.encode import ACTIONS
+from crib_env.engine.hands.records import DISCARD
+from crib_env.errors import check_choice
+from crib_env.honours import refuse_family, refuse_rules
+from crib_env.policy import (
+    Actions,
+    Agent,
+    Opponent,
+    Views,
+    action_probabilities,
+    ask_agent,
+    check_actions,
+    find_agent,
+    one_or_many,
+)
+from crib_env.rules import Rules
+
+
+class PhasedAgent:
+    """Plays one agent in the discard phase and another in the pegging of a two-hand game.
+
+    Args:
+        discard: who discards: a name, an agent or a function, such as one from ``discard_v0``.
+        pegging: who pegs, such as an agent trained on ``pegging_v0``.
+        name: its name in tables; by default both names.
+    """
+
+    def __init__(self, discard: Opponent, pegging: Opponent, name: str | None = None) -> None:
+        self.discard = find_agent(discard)
+        self.pegging = find_agent(pegging)
+        self.name = name or f"{self.discard.name}/{self.pegging.name}"
+
+    def refuse_rules(self, rules: Rules, episode: str | None = None) -> None:
+        """Raise a ValueError unless both play by these rules; see `crib_env.honours`."""
+        refuse_family(self, rules, ("two_hand",))
+        for agent in (self.discard, self.pegging):
+            refuse_rules(agent, rules, episode)
+
+    @one_or_many
+    def act(self, views: Views, rng: np.random.Generator) -> Actions:
+        """Return one card for each two-hand view, int64[B].
+
+        Raises:
+            ValueError: views of another game, or what one of the two answered is not one integer
+                for each view.
+        """
+        refuse_other_views(self.name, views, find_family("two_hand"))
+        actions = np.empty(len(views), dtype=np.int64)
+        discarding = views["phase"] == DISCARD
+        for chosen, agent in ((discarding, self.discard), (~discarding, self.pegging)):
+            if chosen.any():
+                some = views[chosen]
+                actions[chosen] = check_actions(agent.act(some, rng), len(some))
+        return actions
+
+    @one_or_many
+    def action_probabilities(self, views: Views) -> Doubles:
+        """Return float64[B, 52], the probability of each card for each two-hand view.
+
+        Raises:
+            ValueError: views of another game, or one of the two draws its choices and does not say
+                with which probabilities.
+        """
+        refuse_other_views(self.name, views, find_family("two_hand"))
+        probabilities = np.zeros((len(views), ACTIONS))
+        discarding = views["phase"] == DISCARD
+        for chosen, agent in ((discarding, self.discard), (~discarding, self.pegging)):
+            if chosen.any():
+                rng = np.random.default_rng(0)  # for what it asks of one that draws nothing
+                probabilities[chosen] = action_probabilities(agent, views[chosen], ACTIONS, rng)
+        return probabilities
+
+
+class SuitedAgent:
+    """Plays an agent that is shown canonical cards, and no more than ``suits`` shows.
+
+    Args:
+        agent: who plays: a name, an agent or a function.
+        suits: ``"canonical"`` or ``"ranks"``; see `crib_env.encoding.canonical_views`.
+    """
+
+    def __init__(self, agent: Opponent, suits: str) -> None:
+        check_choice("suits", suits, SUITS)
+        self.agent, self.suits = find_agent(agent), suits
+        self.name = self.agent.name
+
+    def refuse_rules(self, rules: Rules, episode: str | None = None) -> None:
+        """Raise a ValueError unless it plays by these rules; see `crib_env.honours`."""
+        refuse_rules(self.agent, rules, episode)
+
+    @one_or_many
+    def act(self, views: Views, rng: np.random.Generator) -> Actions:
+        """Return one card for each two-hand view, int64[B]; NONE where it takes one not held."""
+        seen = canonical_views(views, self.suits)
+        chosen = ask_agent(self.agent, seen, rng)[:, None] == seen["hand"]
+        cards = np.take_along_axis(views["hand"], chosen.argmax(axis=1)[:, None], axis=1)[:, 0]
+        actions: Actions = np.where(chosen.any(axis=1), cards, -1)
+        return actions
+
+    @one_or_many
+    def action_probabilities(self, views: Views) -> Doubles:
+        """Return float64[B, 52], the probability of each card for each two-hand view."""
+        seen = canonical_views(views, self.suits)
+        rng = np.random.default_rng(0)  # for an agent that draws nothing
+        found = action_probabilities(self.agent, seen, ACTIONS, rng)
+        return of_real_cards(found, seen, views, 0.0)
+
+
+class Timed:
+    """An agent under a stop-watch.
+
+    Attributes:
+        name: the agent's.
+        decisions: number of its decisions.
+        seconds: their duration.
+    """
+
+    def __init__(self, agent: Agent) -> None:
+        self.agent = agent
+        self.name = agent.name
+        self.decisions = 0
+        self.seconds = 0.0
+
+    def refuse_rules(self, rules: Rules, episode: str | None = None) -> None:
+        """Raise a ValueError unless the agent plays by these rules; see `crib_env.honours`."""
+        refuse_rules(self.agent, rules, episode)
+
+    @one_or_many
+    def act(self, views: Views, rng: np.random.Generator) -> Actions:
+        """Return the agent's actions."""
+        started = time.perf_counter()
+        actions = self.agent.act(views, rng)
+        self.seconds += time.perf_counter() - started
+        self.decisions += len(views)
+        return actions

@@ -1,1 +1,0 @@
-"""`expert` for three and four: worlds drawn by belief, rollouts in each, `learned`'s networks."""

@@ -1,0 +1,320 @@
+"""Belief: the hands that the other seat may hold in the pegging, and what the show will then bring.
+
+The weight of a holding is the number of ways to draw it from the unseen cards, times the rate at
+which players keep such a hand, times the probability that a seat with it would have played the
+cards that were played. Holdings that a go rules out have weight 0.
+
+A seat can count its own hand. For the other hand it has these hypotheses of the ranks, and the
+probability that such ranks make a flush or hold his nob: players keep hands of one suit more often
+than they are dealt. For the crib it knows its own pair, the starter, and the discard rates of the
+other seat's role.
+"""
+
+from __future__ import annotations
+
+from crib_agents.data.tables import RANKS
+from crib_agents.expert.two_hand.discard import DECK, SUITS, shift
+from crib_agents.expert.two_hand.rollout_policy import all_shared_values, softmax
+from crib_agents.kernels.two_hand import cell
+from crib_agents.knowledge.two_hand.measured import COUNT_SIZE
+from crib_agents.knowledge.two_hand.pegging import (
+    COUNTED,
+    DISTINCT,
+    FIRST,
+    KEY,
+    LISTED,
+    LOWEST,
+    ME,
+    THEM,
+    begin_count,
+    begin_play,
+    could_not_play,
+    number,
+    put,
+)
+from crib_env.engine.hands.counting import unseen_ranks
+from crib_env.engine.hands.records import PEGGING_ONLY
+from crib_env.engine.jit import kernel
+from crib_env.engine.show import FOUR, JACK, KEYS, pip, score_flush_and_nob
+
+FLOOR = 0.3  # how often the other seat is taken to play any card at all
+
+
+@kernel
+def ways_to_draw(counted, unseen):
+    """Return in how many ways cards ``counted`` by rank can be drawn from those ``unseen``."""
+    ways = 1
+    while counted != 0:
+        left = unseen & 15
+        for i in range(counted & 15):
+            ways = ways * (left - i) // (i + 1)
+        counted >>= 4
+        unseen >>= 4
+    return ways
+
+
+@kernel
+def weigh_card(p, r, n, s, hands, weights):
+    """Weigh each of ``n`` holdings by how likely it plays the rank ``r`` in ``p``; it is played."""
+    held = s["held"]
+    ways = s["ways"]
+    chance = s["chance"]
+    all_shared_values(p, THEM, weights, s["base"], s["shared"])
+    room = 31 - p["count"]
+    for j in range(n):
+        softmax(p, held[j], hands, weights, s["base"], s["shared"], chance)
+        listed = hands[held[j], LISTED]
+        likely = 0.0
+        fitting = 0
+        for k in range(hands[held[j], DISTINCT]):
+            rank = listed >> (4 * k) & 15
+            fitting += min(rank + 1, 10) <= room
+            if rank == r:
+                likely = chance[k]
+        ways[j] *= FLOOR / fitting + (1.0 - FLOOR) * likely
+        held[j] = hands[held[j], r]
+
+
+@kernel
+def replay(v, p, n, s, hands, weights):
+    """Play the view's cards again from the first lead, into ``p``, weighing ``n`` hands by them.
+
+    The other seat's whole hands in ``s["held"]`` become what is left of them.
+    """
+    begin_play(p, v["dealt"] - 2)
+    for i in range(v["pile_n"]):
+        card = v["pile"][i]
+        seat = THEM if v["pile_seats"] >> 2 * i & 1 else ME
+        if p["count"] == 31 or p["count"] + pip(card) > 31 or i == v["pile_from"]:
+            count_over(p)
+        elif p["last"] == seat:
+            alone(p, v["single_count"])
+        if seat == THEM:
+            weigh_card(p, card >> 2, n, s, hands, weights)
+        put(p, seat, card >> 2)
+    if v["pile_from"] == v["pile_n"]:
+        count_over(p)
+    elif p["last"] == ME:
+        alone(p, v["single_count"])
+    p["needs"][ME] = v["target"] - v["scores"][0]
+    p["needs"][THEM] = v["target"] - v["scores"][1]
+
+
+@kernel
+def count_over(p):
+    """Begin the next count, noting that if this one fell short of 31 nobody could play."""
+    if 0 < p["count"] < 31:
+        could_not_play(p, ME)
+        could_not_play(p, THEM)
+    begin_count(p)
+
+
+@kernel
+def alone(p, single):
+    """Note that the seat of the newest card plays on because the other could not (H5, F5)."""
+    could_not_play(p, 1 - p["last"])
+    p["go"] = 1 - single
+
+
+@kernel
+def enumerate_hands(v, p, s, hands, weights, rates):
+    """Write the holdings the other seat may have now and their weights; return how many.
+
+    Shapes: rates float64[HOLDINGS].
+    """
+    played = 0
+    for i in range(v["pile_n"]):
+        if v["pile_seats"] >> 2 * i & 1:
+            played += 1 << (4 * (v["pile"][i] >> 2))
+    unseen = unseen_ranks(v)
+    held = s["held"]
+    ways = s["ways"]
+    n = 0
+    for now in range(FIRST[v["held_n"][1]], FIRST[v["held_n"][1] + 1]):
+        draws = ways_to_draw(hands[now, COUNTED], unseen)
+        if draws > 0:
+            whole = now if played == 0 else number(hands[now, COUNTED] + played)
+            held[n] = whole
+            ways[n] = draws * rates[whole]
+            n += 1
+    replay(v, p, n, s, hands, weights)
+    possible = 0
+    for j in range(n):
+        if hands[held[j], LOWEST] >= p["least"][THEM]:
+            held[possible] = held[j]
+            ways[possible] = ways[j]
+            possible += 1
+    return possible
+
+
+@kernel
+def systematic_resample(n, most, s):
+    """Keep at most ``most`` of ``n`` holdings, by evenly spaced draws along their weights.
+
+    The weights left sum to one. Returns how many holdings are left.
+    """
+    held = s["held"]
+    ways = s["ways"]
+    total = 0.0
+    for j in range(n):
+        total += ways[j]
+    step = total / most
+    reached = 0.5 * step
+    passed = 0.0
+    left = 0
+    for j in range(n):
+        share = ways[j] / total
+        if n > most:
+            passed += ways[j]
+            drawn = 0
+            while reached < passed and left + drawn < n:
+                drawn += 1
+                reached += step
+            share = drawn / most
+        if share > 0.0:
+            held[left] = held[j]
+            ways[left] = share
+            left += 1
+    return left
+
+
+EVERY_SUIT = (1 << SUITS) - 1
+
+
+@kernel
+def count_own(v, table):
+    """Return what this seat's hand counts, the cards it has played included (H8, F6)."""
+    starter = v["starter"]
+    key = KEYS[starter >> 2]
+    suits = 0
+    nob = 0
+    held = v["dealt"] - 2
+    for i in range(v["hand_n"] + v["pile_n"]):
+        if i < v["hand_n"]:
+            card = v["hand"][i]
+        elif v["pile_seats"] >> 2 * (i - v["hand_n"]) & 1 == 0:
+            card = v["pile"][i - v["hand_n"]]
+        else:
+            continue
+        key += KEYS[card >> 2]
+        suits += 1 << (8 * (card & 3))
+        nob |= card == 4 * JACK + (starter & 3)
+    if held == 3:
+        key += FOUR
+    return table[key] + score_flush_and_nob(suits, held, starter, v["flush_size"], nob)
+
+
+@kernel
+def unseen_cards(v):
+    """Return the cards that a seat has not seen in the pegging, as a 52-bit mask."""
+    unseen = (1 << DECK) - 1 - (1 << v["starter"])
+    for i in range(v["hand_n"]):
+        unseen -= 1 << v["hand"][i]
+    for i in range(v["discarded_n"]):
+        unseen -= 1 << v["discarded"][i]
+    for i in range(v["pile_n"]):
+        unseen -= 1 << v["pile"][i]
+    return unseen
+
+
+@kernel
+def in_one_suit(counted, suits, unseen, ranks):
+    """Return the chance that cards drawn for the ranks held are all of one of the suits."""
+    total = 0.0
+    for suit in range(SUITS):
+        if suits >> suit & 1:
+            chance = 1.0
+            for r in range(RANKS):
+                n = counted >> (4 * r) & 15
+                if n > 0:
+                    there = unseen >> (4 * r + suit) & 1
+                    chance = chance * there / (ranks >> (4 * r) & 15) if n == 1 else 0.0
+            total += chance
+    return total
+
+
+@kernel
+def count_others(v, n, s, hands, suited, table):
+    """Write what the other seat's hand counts under each of ``n`` hypotheses.
+
+    By its ranks, and separately the probabilities of a flush and of his nob.
+    """
+    starter = v["starter"]
+    his_nob = 4 * JACK + (starter & 3)
+    key = KEYS[starter >> 2] + (FOUR if v["dealt"] - 2 == 3 else 0)
+    # Where only the starter can complete a flush, it is of the starter's suit.
+    suits = EVERY_SUIT if v["flush_size"] <= v["dealt"] - 2 else 1 << (starter & 3)
+    shown = 0
+    for i in range(v["pile_n"]):
+        if v["pile_seats"] >> 2 * i & 1:
+            card = v["pile"][i]
+            key += KEYS[card >> 2]
+            suits &= 1 << (card & 3)
+            shown |= card == his_nob
+    unseen = unseen_cards(v)
+    ranks = unseen_ranks(v)
+    jacks = ranks >> (4 * JACK) & 15
+    for j in range(n):
+        held = s["held"][j]
+        counted = hands[held, COUNTED]
+        s["counts"][j] = table[key + hands[held, KEY]] + shown
+        one_suit = in_one_suit(counted, suits, unseen, ranks)
+        s["flush"][j] = suited * one_suit / (1.0 - one_suit + suited * one_suit)
+        s["nob"][j] = 0.0
+        if unseen >> his_nob & 1:
+            s["nob"][j] = (counted >> (4 * JACK) & 15) / jacks
+
+
+@kernel
+def fill_crib(v, s, model, table):
+    """Write the probabilities of the crib's points into ``s["crib"]``: exact under those rates.
+
+    What such cribs were measured to make beyond that is added; see `crib`.
+    """
+    crib = s["crib"]
+    starter = v["starter"]
+    his_nob = 4 * JACK + (starter & 3)
+    low = min(v["discarded"][0], v["discarded"][1])
+    high = max(v["discarded"][0], v["discarded"][1])
+    key = KEYS[starter >> 2] + KEYS[low >> 2] + KEYS[high >> 2]
+    suits = (1 << (8 * (low & 3))) + (1 << (8 * (high & 3)))
+    mine = low == his_nob or high == his_nob
+    discard_rate = model["discard_rate"][v["dealer"]]
+    unseen = unseen_cards(v)
+    total = 0.0
+    for x in range(DECK):
+        if unseen >> x & 1 == 0:
+            continue
+        for y in range(x + 1, DECK):
+            if unseen >> y & 1:
+                likely = discard_rate[cell(x, y)]
+                all_suits = suits + (1 << (8 * (x & 3))) + (1 << (8 * (y & 3)))
+                nob = 1 if mine or x == his_nob or y == his_nob else 0
+                points = table[key + KEYS[x >> 2] + KEYS[y >> 2]] + score_flush_and_nob(
+                    all_suits, 4, starter, v["crib_flush_size"], nob
+                )
+                crib[points] += likely
+                total += likely
+    for points in range(COUNT_SIZE):
+        crib[points] /= total
+    shift(crib, model["excess"][1 - v["dealer"], cell(low, high)])
+
+
+@kernel
+def look_ahead(v, n, s, hands, model, suited, table):
+    """Write what the counts will bring: nothing where only the pegging is played."""
+    crib = s["crib"]
+    for points in range(COUNT_SIZE):
+        crib[points] = 0.0
+    s["flush_points"] = v["flush_size"]
+    if v["episode"] == PEGGING_ONLY:
+        s["count"] = 0
+        for j in range(n):
+            s["counts"][j] = 0
+            s["flush"][j] = 0.0
+            s["nob"][j] = 0.0
+        crib[0] = 1.0
+        return
+    s["count"] = count_own(v, table)
+    count_others(v, n, s, hands, suited, table)
+    fill_crib(v, s, model, table)

@@ -1,0 +1,493 @@
+"""Discarding: the mean hand, mean crib, expected pegging and value of every pair.
+
+The mean hand is exact over the unseen starters. The pegging is the mean of hands with the kept
+ranks. Far from the end a pair's value is linear in these and in the mean crib.
+
+The other seat's discard rates are a table of `MODEL`: how often its role discards a pair of given
+ranks, of one suit or of two, when it could. Over the pairs still possible once this seat has seen
+its own cards, these weights are the probabilities. The mean crib is exact under these rates, his
+nob and flushes included; in the distribution these two are independent of the ranks. The rates
+alone are not enough: if this seat holds the sevens, the other's eights and nines make no runs and
+are discarded more often. So the difference from measured cribs is added for each pair.
+
+If a seat may go out in this deal or the next, `expected_win` computes the value, which knows who
+counts first. The pegging, both hands and the crib are assumed independent (see `measured`). So the
+value is computed backwards, stage by stage: before the dealer's counts, before pone's, before the
+pegging.
+"""
+
+from __future__ import annotations
+
+from math import floor
+
+import numpy as np
+from numba import float64, from_dtype, int64, types, void
+
+from crib_agents.checks import HONOURS, presets_of
+from crib_agents.data.tables import RANKS
+from crib_agents.kernels.two_hand import card_of, cell
+from crib_agents.knowledge.two_hand.measured import (
+    COUNT_SIZE,
+    JACK_TURNED,
+    MODEL_T,
+    MOST_PLAY,
+    PLAY_SIZE,
+    load_model_for,
+)
+from crib_agents.knowledge.two_hand.pegging import FIRST, number
+from crib_agents.knowledge.two_hand.winning import after_deal, group_by_win_table, slope
+from crib_env.arrays import Doubles
+from crib_env.engine.hands.counting import dealt_card
+from crib_env.engine.hands.records import DISCARD
+from crib_env.engine.jit import entry, kernel
+from crib_env.engine.record import NONE, TABLE_T
+from crib_env.engine.show import JACK, KEYS, show_table, with_starter
+from crib_env.engine.two_hand import HAND, VIEW, VIEWS_T
+from crib_env.policy import Actions, Views, one_or_many
+
+DECK = 52
+SUITS = 4
+FLUSH = 5  # all of a crib and the starter
+
+
+@kernel
+def weigh_pairs(discard_rate, m, s):
+    """Weigh every pair the other seat may lay, for all of this seat's pairs at once.
+
+    Fills, as probabilities times the number of starters then left, ``s["ranks"][r, t]`` of its
+    ranks r <= t; and as probabilities ``s["starter"][suit]`` of the starter's suit,
+    ``s["both"][suit]`` of a pair in one suit, ``s["flush"][suit]`` of that and a starter in it too,
+    ``s["nob"]`` of its laying the starter's jack.
+
+    Shapes: discard_rate float64[169].
+    """
+    n = 0
+    for card in range(DECK):
+        if m >> card & 1:
+            s["unseen"][n] = card
+            n += 1
+    for r in range(RANKS):
+        for t in range(RANKS):
+            s["ranks"][r, t] = 0.0
+    for suit in range(SUITS):
+        s["starter"][suit] = 0.0
+        s["both"][suit] = 0.0
+        s["in_suit"][suit] = 0
+    for i in range(n):
+        s["in_suit"][s["unseen"][i] & 3] += 1
+    total = 0.0
+    nob = 0.0
+    for i in range(n):
+        x = s["unseen"][i]
+        for j in range(i + 1, n):
+            y = s["unseen"][j]
+            w = discard_rate[cell(x, y)]
+            total += w
+            s["ranks"][x >> 2, y >> 2] += w
+            s["starter"][x & 3] += w  # the cards of the suit that are gone, for now
+            s["starter"][y & 3] += w
+            alike = 1 if x & 3 == y & 3 else 0
+            if alike:
+                s["both"][x & 3] += w
+            if x >> 2 == JACK:
+                nob += w * (s["in_suit"][x & 3] - 1 - alike)
+            if y >> 2 == JACK:
+                nob += w * (s["in_suit"][y & 3] - 1 - alike)
+    starters = n - 2
+    s["nob"] = nob / (total * starters)
+    for suit in range(SUITS):
+        of_suit = s["in_suit"][suit]
+        s["starter"][suit] = (of_suit - s["starter"][suit] / total) / starters
+        s["both"][suit] /= total
+        s["flush"][suit] = s["both"][suit] * (of_suit - 2) / starters
+    for r in range(RANKS):
+        for t in range(r, RANKS):
+            s["ranks"][r, t] /= total * starters
+
+
+@kernel
+def fill_crib(table, s, unseen, low, high, smallest, crib):
+    """Fill ``crib`` (float64[30]) with the probabilities of its points for a discarded pair."""
+    for points in range(COUNT_SIZE):
+        crib[points] = 0.0
+    pair = KEYS[low >> 2] + KEYS[high >> 2]
+    for r in range(RANKS):
+        for t in range(r, RANKS):
+            chance = s["ranks"][r, t]
+            if chance == 0.0:
+                continue
+            key = pair + KEYS[r] + KEYS[t]
+            left = unseen - (1 << (4 * r)) - (1 << (4 * t))
+            for k in range(RANKS):
+                crib[table[key + KEYS[k]]] += chance * (left >> (4 * k) & 15)
+    nob = s["nob"]
+    if low >> 2 == JACK:
+        nob += s["starter"][low & 3]
+    if high >> 2 == JACK:
+        nob += s["starter"][high & 3]
+    add(crib, 1, nob)
+    if low & 3 == high & 3:
+        flush = s["flush"][low & 3]
+        add(crib, FLUSH, flush)
+        if smallest < FLUSH:
+            add(crib, FLUSH - 1, s["both"][low & 3] - flush)
+
+
+@kernel
+def add(count, points, chance):
+    """Add ``points`` to a count's probabilities (float64[30]), with an independent probability."""
+    for i in range(COUNT_SIZE - 1 - points, -1, -1):
+        moved = chance * count[i]
+        count[i] -= moved
+        count[i + points] += moved
+
+
+@kernel
+def shift(count, by):
+    """Raise the mean of a count (its probabilities, float64[30]) by ``by`` points, -1 to 1."""
+    if by >= 0.0:
+        add(count, 1, by)
+        return
+    for i in range(1, COUNT_SIZE):
+        moved = -by * count[i]
+        count[i] -= moved
+        count[i - 1] += moved
+
+
+@kernel
+def mean(count):
+    """Return the mean of a count given by its probabilities, float64[30]."""
+    total = 0.0
+    for points in range(COUNT_SIZE):
+        total += points * count[points]
+    return total
+
+
+BEFORE_PLAY = PLAY_SIZE + 1  # scores after the pegging that matter, and one to interpolate
+BEFORE_HANDS = BEFORE_PLAY + COUNT_SIZE
+TOTAL_SIZE = 2 * COUNT_SIZE - 1
+
+
+@kernel
+def after_shift(points, shift):
+    """Return how far there is to go for a seat that pegs ``shift`` more than its role does.
+
+    A hand that pegs well is points already made; but it makes no point certain, so the way shrinks
+    without an end.
+    """
+    return points * points / (points + shift) if shift > 0.0 else points - shift
+
+
+@kernel
+def within(win_table, i_deal, pone, dealer):
+    """Return the value of the end of the deal, at the table's edge beyond it."""
+    last = win_table.shape[1] - 1
+    return after_deal(win_table, i_deal, min(pone, last), min(dealer, last))
+
+
+@kernel
+def fill_stages(win_table, i_deal, pone, dealer, s):
+    """Fill ``s["after_pegging"][i, j]`` with the value if the pegging made i and j points.
+
+    The seats have ``pone`` and ``dealer`` points to make. Pone's hand, then the dealer's hand and
+    crib are still to count: ``s["pone_hand"]``, ``s["dealer_hand"]`` and ``s["crib"]``, float64[30]
+    each.
+    """
+    total = s["total"]
+    for t in range(TOTAL_SIZE):
+        total[t] = 0.0
+    for h in range(COUNT_SIZE):
+        if s["dealer_hand"][h] > 0.0:
+            for c in range(COUNT_SIZE):
+                total[h + c] += s["dealer_hand"][h] * s["crib"][c]
+    for j in range(min(BEFORE_PLAY, dealer)):
+        for i in range(min(BEFORE_HANDS, pone)):
+            value = 0.0
+            for t in range(TOTAL_SIZE):
+                if total[t] > 0.0:
+                    value += total[t] * within(win_table, i_deal, pone - i, dealer - j - t)
+            s["after_hand"][i, j] = value
+        won = within(win_table, i_deal, 0, dealer - j)
+        for i in range(min(BEFORE_PLAY, pone)):
+            value = 0.0
+            for h in range(COUNT_SIZE):
+                if s["pone_hand"][h] > 0.0:
+                    after = won if h >= pone - i else s["after_hand"][i + h, j]
+                    value += s["pone_hand"][h] * after
+            s["after_pegging"][i, j] = value
+
+
+@kernel
+def before_pegging(win_table, i_deal, pone, dealer, model, s, i, j):
+    """Return the value with ``pone - i`` and ``dealer - j`` points to make, 0 <= i, j <= 1.
+
+    Args:
+        model: the record `MODEL`. s: the scratch record after `fill_stages`.
+    """
+    a = pone - i
+    b = dealer - j
+    if a <= 0:
+        return within(
+            win_table, i_deal, 0, max(b, 1)
+        )  # pone leads: of two without a way to go, first
+    if b <= 0:
+        return within(win_table, i_deal, a, 0)
+    value = 0.0
+    for p in range(min(PLAY_SIZE, a)):
+        for d in range(min(PLAY_SIZE, b)):
+            if model["pegging"][p, d] > 0.0:
+                value += model["pegging"][p, d] * s["after_pegging"][i + p, j + d]
+    if a <= MOST_PLAY:
+        for d in range(min(PLAY_SIZE, b)):
+            value += model["pone_out"][a, d] * within(win_table, i_deal, 0, b - d)
+    if b <= MOST_PLAY:
+        for p in range(min(PLAY_SIZE, a)):
+            value += model["dealer_out"][b, p] * within(win_table, i_deal, a - p, 0)
+    return value
+
+
+@kernel
+def expected_win(win_table, i_deal, pone, dealer, model, pone_more, dealer_more, s):
+    """Return the value of the deal to this seat before the pegging.
+
+    Args:
+        win_table: the table of `win_table`. i_deal: 1 if this seat deals.
+        pone: points pone still has to make. dealer: those the dealer has to.
+        model: the record `MODEL`, with the pegging and going out in it.
+        pone_more: points that pone is expected to peg beyond the mean of its role.
+        dealer_more: the same of the dealer.
+        s: the scratch record; its ``pone_hand``, ``dealer_hand`` and ``crib`` are the chances of
+            what is counted, float64[30].
+    """
+    to_pone = after_shift(float(pone), pone_more)
+    to_dealer = after_shift(float(dealer), dealer_more)
+    a = floor(to_pone) + 1
+    b = floor(to_dealer) + 1
+    x = a - to_pone
+    y = b - to_dealer
+    fill_stages(win_table, i_deal, a, b, s)
+    far = before_pegging(win_table, i_deal, a, b, model, s, 0, 0)
+    pone_near = before_pegging(win_table, i_deal, a, b, model, s, 1, 0)
+    dealer_near = before_pegging(win_table, i_deal, a, b, model, s, 0, 1)
+    near = before_pegging(win_table, i_deal, a, b, model, s, 1, 1)
+    return (1.0 - x) * ((1.0 - y) * far + y * dealer_near) + x * ((1.0 - y) * pone_near + y * near)
+
+
+PAIRS = 15  # of six cards; ten of five
+# Points to make within which a seat may well go out in this deal or the next. Beyond, choosing by
+# the linear value costs a hundredth of a percent of a game or less.
+NEAR = 45
+SWING = 10  # points each way over which value is taken as linear farther from the end
+
+# The columns of what is known of a pair to discard.
+HAND_MEAN = 0  # mean points of the hand kept
+CRIB_MEAN = 1  # mean points of the crib, less than 0 if it is the other's
+OWN_PEGS = 2  # points this seat is expected to peg
+OTHER_PEGS = 3  # points the other is
+WIN_VALUE = 4  # the value of the pair, 0 to 1
+COLUMNS = 5
+
+SCRATCH = np.dtype(
+    [
+        ("cards", np.int64, (HAND,)),
+        ("unseen", np.int64, (DECK,)),
+        ("in_suit", np.int64, (SUITS,)),
+        ("ranks", np.float64, (RANKS, RANKS)),
+        ("starter", np.float64, (SUITS,)),
+        ("both", np.float64, (SUITS,)),
+        ("flush", np.float64, (SUITS,)),
+        ("nob", np.float64),
+        ("pone_hand", np.float64, (COUNT_SIZE,)),
+        ("dealer_hand", np.float64, (COUNT_SIZE,)),
+        ("crib", np.float64, (COUNT_SIZE,)),
+        ("total", np.float64, (TOTAL_SIZE,)),
+        ("after_hand", np.float64, (BEFORE_HANDS, BEFORE_PLAY)),
+        ("after_pegging", np.float64, (BEFORE_PLAY, BEFORE_PLAY)),
+    ],
+    align=True,
+)
+SCRATCH_T = types.Array(from_dtype(SCRATCH), 1, "C")
+
+
+@kernel
+def sort_cards(v, s):
+    """Write the cards dealt to the seat, in order of ids, to ``s["cards"]``; return how many."""
+    n = v["hand_n"] + v["discarded_n"]
+    for i in range(n):
+        card = dealt_card(v, i)
+        j = i
+        while j > 0 and s["cards"][j - 1] > card:
+            s["cards"][j] = s["cards"][j - 1]
+            j -= 1
+        s["cards"][j] = card
+    return n
+
+
+@kernel
+def fill_hand(table, s, n, i, j, flush_size, hand):
+    """Fill ``hand`` (float64[30]) with the probabilities of its points without two cards.
+
+    Over every starter not seen, flushes and his nob included (C2, C4, H8, F6).
+
+    Returns the hand's place among the holdings of its size.
+    """
+    key = 0
+    suits = 0
+    jacks = 0
+    counted = 0
+    seen = 0
+    for k in range(n):
+        card = s["cards"][k]
+        seen |= 1 << card
+        if k != i and k != j:
+            key += KEYS[card >> 2]
+            suits += 1 << (8 * (card & 3))
+            if card >> 2 == JACK:
+                jacks |= 1 << (card & 3)
+            counted += 1 << (4 * (card >> 2))
+    for points in range(COUNT_SIZE):
+        hand[points] = 0.0
+    chance = 1.0 / (DECK - n)
+    for starter in range(DECK):
+        if seen >> starter & 1 == 0:
+            hand[with_starter(table, key, suits, jacks, n - 2, starter, flush_size)] += chance
+    return number(counted) - FIRST[n - 2]
+
+
+@kernel
+def fill_columns(v, win_table, model, table, near, s, columns):
+    """Fill ``columns`` (float64[15, COLUMNS]) for every pair the seat of ``v`` was dealt.
+
+    Row k is of the k-th pair of its cards in order, as ``itertools.combinations`` counts pairs. It
+    does not depend on which card has been laid already, nor on the order of the cards.
+    """
+    n = sort_cards(v, s)
+    i_deal = 1 - v["dealer"]
+    mine = v["target"] - v["scores"][0]
+    theirs = v["target"] - v["scores"][1]
+    pone = theirs if i_deal else mine
+    dealer = mine if i_deal else theirs
+    unseen = 0
+    ranks = 0
+    for card in range(DECK):
+        unseen |= 1 << card
+        ranks += 1 << (4 * (card >> 2))
+    for k in range(n):
+        unseen ^= 1 << s["cards"][k]
+        ranks -= 1 << (4 * (s["cards"][k] >> 2))
+    weigh_pairs(model["discard_rate"][1 - i_deal], unseen, s)
+    hand = s["dealer_hand"] if i_deal else s["pone_hand"]
+    other = s["pone_hand"] if i_deal else s["dealer_hand"]
+    for points in range(COUNT_SIZE):
+        other[points] = model["hand"][1 - i_deal, points]
+    # Where a deal is expected to end, and the value of a point more there to either seat.
+    heels = v["heels"] * JACK_TURNED
+    by_pone = int(model["mean_pegs"][0] + model["mean_hand"][0])
+    by_dealer = int(model["mean_pegs"][1] + heels + model["mean_hand"][1] + model["mean_crib"])
+    level = after_deal(win_table, i_deal, pone - by_pone, dealer - by_dealer)
+    pone_point = slope(win_table, i_deal, pone - by_pone, dealer - by_dealer, 0, SWING)
+    dealer_point = slope(win_table, i_deal, pone - by_pone, dealer - by_dealer, 1, SWING)
+    k = 0
+    for i in range(n):
+        for j in range(i + 1, n):
+            row = columns[k]
+            k += 1
+            at = fill_hand(table, s, n, i, j, v["flush_size"], hand)
+            low = s["cards"][i]
+            high = s["cards"][j]
+            fill_crib(table, s, ranks, low, high, v["crib_flush_size"], s["crib"])
+            shift(s["crib"], model["excess"][i_deal, cell(low, high)])
+            crib = mean(s["crib"])
+            row[HAND_MEAN] = mean(hand)
+            row[CRIB_MEAN] = crib if i_deal else -crib
+            row[OWN_PEGS] = model["pegs"][i_deal, at, 0]
+            row[OTHER_PEGS] = model["pegs"][i_deal, at, 1]
+            if min(mine, theirs) <= near:
+                more = row[OWN_PEGS] - model["mean_pegs"][i_deal]
+                let = row[OTHER_PEGS] - model["mean_pegs"][1 - i_deal]
+                row[WIN_VALUE] = expected_win(
+                    win_table, i_deal, pone, dealer, model, let if i_deal else more,
+                    more if i_deal else let, s,
+                )  # fmt: skip
+            else:
+                own = row[HAND_MEAN] + row[OWN_PEGS]
+                others = model["mean_hand"][1 - i_deal] + row[OTHER_PEGS]
+                pone_more = (others if i_deal else own) - by_pone
+                dealer_more = (own if i_deal else others) + heels + crib - by_dealer
+                row[WIN_VALUE] = level + pone_point * pone_more + dealer_point * dealer_more
+    return k
+
+
+@kernel
+def best_pair(v, s, columns):
+    """Return the best pair to discard as ``64 * higher + lower`` card id; ties: the higher cards.
+
+    Once a card is laid, the best pair with it; that is the same pair if the card was of it.
+    """
+    n = v["hand_n"] + v["discarded_n"]
+    discarded = v["discarded"][0] if v["discarded_n"] == 1 else NONE
+    best = NONE
+    most = 0.0
+    k = 0
+    for i in range(n):
+        for j in range(i + 1, n):
+            low = s["cards"][i]
+            high = s["cards"][j]
+            value = columns[k, WIN_VALUE]
+            k += 1
+            if discarded != NONE and discarded != low and discarded != high:
+                continue
+            pair = 64 * high + low
+            if best == NONE or value > most or (value == most and pair > best):
+                best = pair
+                most = value
+    return best
+
+
+@entry(
+    void(
+        VIEWS_T, int64[::1], float64[:, :, ::1], MODEL_T, TABLE_T, int64, SCRATCH_T,
+        float64[:, :, ::1], int64[::1],
+    )
+)  # fmt: skip
+def discard_views(views, rows, win_table, model, table, near, scratch, columns, actions):
+    """Fill the columns and choose the card for the views ``rows``, all judged by one table.
+
+    Args:
+        columns: float64[B, 15, COLUMNS]. actions: int64[B].
+    """
+    for k in rows:
+        fill_columns(views[k], win_table, model[0], table, near, scratch[0], columns[k])
+        actions[k] = card_of(views[k], best_pair(views[k], scratch[0], columns[k]))
+
+
+def rank_discards(views: Views, near: int = NEAR) -> tuple[Actions, Doubles]:
+    """Return the cards to discard, and what is known of every pair, int64[B]."""
+    if views.dtype != VIEW or (views["phase"] != DISCARD).any():
+        raise ValueError("discard_expert only discards: pair it with an agent that pegs, as in "
+                         "PhasedAgent(discard=DiscardExpert(), pegging='rule_based')")  # fmt: skip
+    views = np.ascontiguousarray(views)
+    actions = np.empty(len(views), dtype=np.int64)
+    columns = np.zeros((len(views), PAIRS, COLUMNS))
+    scratch = np.zeros(1, dtype=SCRATCH)
+    for judge, rows in group_by_win_table(views):
+        model = load_model_for(views[rows])
+        discard_views(views, rows, judge, model, show_table(), near, scratch, columns, actions)
+    return actions, columns
+
+
+class DiscardExpert:
+    """Discards as `expert` does; it does not play the cards.
+
+    Attributes:
+        name: what tables call it.
+    """
+
+    name = "discard_expert"
+    honours = HONOURS
+    known_rules = presets_of("two_hand")
+
+    @one_or_many
+    def act(self, views: Views, rng: np.random.Generator) -> Actions:
+        """Return the card to discard for each view, int64[B]."""
+        return rank_discards(views)[0]

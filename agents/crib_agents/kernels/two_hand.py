@@ -1,0 +1,214 @@
+"""How `rule_based` plays the two-hand games: pairs to discard, and the card to play.
+
+Discarding is two decisions of one card. Both look for the best pair among all the cards dealt,
+the second among the pairs with the card already discarded, so they agree on one pair. Values of a
+pair must not depend on the order of the cards, or the two decisions could differ by rounding.
+
+It pegs by the points now, minus those of the likely reply, plus those of its answer. It assumes
+that the other seat may hold any unseen card, weighted by how often players keep its rank, and
+scores if it can. The rules that beginners learn follow from that: do not lead a five or leave a
+count of 5 or 21 (sixteen cards count ten), do not pair up or build runs cheaply, lead from a pair
+or a low card, take pairs when a third is unlikely. `HEURISTICS` weighs the parts.
+"""
+
+from __future__ import annotations
+
+from crib_agents.data.tables import DEALT, RANKS, ROLES
+from crib_env.engine.hands.counting import (
+    alone,
+    best_answer,
+    certain_points,
+    dealt_card,
+    least_pip,
+    sequence_of,
+    sequence_points,
+    unseen_ranks,
+)
+from crib_env.engine.jit import kernel
+from crib_env.engine.record import NONE
+from crib_env.engine.show import pip
+
+# A chart has 13x13 numbers for the two cards a seat discards, one chart for each game and role. As
+# poker players draw theirs: the higher rank's row and the lower's column for two cards of one suit,
+# the lower's row and the higher's column for two suits, the diagonal for two of a rank.
+CELLS = RANKS * RANKS
+CHARTS = len(DEALT) * len(ROLES)
+
+
+@kernel
+def game_of(v):
+    """Return the place of the game of the view ``v`` in `DEALT`, in which tables have games."""
+    return DEALT[0] - v["dealt"]
+
+
+@kernel
+def pair_table_of(v, is_dealer):
+    """Return which chart is a role's in the game of the view ``v``: six-card pone's is 0."""
+    return len(ROLES) * game_of(v) + is_dealer
+
+
+@kernel
+def cell(low, high):
+    """Return where a chart holds the pair of card ids ``low`` < ``high``."""
+    a = low >> 2
+    b = high >> 2
+    return RANKS * b + a if low & 3 == high & 3 else RANKS * a + b
+
+
+def choose_pair(pair_value):
+    """Return a kernel ``best_pair(view, table, weights)`` by the value of a pair to discard.
+
+    It returns ``64 * higher + lower`` card id; of equals the pair of the higher cards.
+    """
+
+    @kernel
+    def best_pair(v, table, weights):
+        n = v["hand_n"] + v["discarded_n"]
+        best = NONE
+        most = 0.0
+        for j in range(n):
+            if v["discarded_n"] == 1 and j < n - 1:
+                continue  # the card laid is the last of `dealt_card`, and must be of the pair
+            for i in range(n if v["discarded_n"] == 1 else j):
+                if i == j:
+                    continue
+                low = min(dealt_card(v, i), dealt_card(v, j))
+                high = max(dealt_card(v, i), dealt_card(v, j))
+                value = pair_value(v, table, weights, low, high)
+                pair = 64 * high + low
+                if best == NONE or value > most or (value == most and pair > best):
+                    best = pair
+                    most = value
+        return best
+
+    return best_pair
+
+
+@kernel
+def card_of(v, pair):
+    """Return the card of a pair to discard now: the higher card first, then the other."""
+    high = pair >> 6
+    return pair & 63 if v["discarded_n"] == 1 and v["discarded"][0] == high else high
+
+
+def discard_by(pair_value):
+    """Return a kernel ``discard(view, table, weights) -> card``; see `choose_pair`."""
+    best_pair = choose_pair(pair_value)
+
+    @kernel
+    def discard(v, table, weights):
+        return card_of(v, best_pair(v, table, weights))
+
+    return discard
+
+
+HEURISTICS: tuple[tuple[str, float, str], ...] = (
+    ("reply", 0.8, "a point the other is likely to peg next costs less than one: it may be wrong"),
+    ("answer", 0.6, "a point we could answer with: less still, for it may play something else"),
+    ("go", 1.0, "the point for a go or last, by how likely the other has no card that fits"),
+    ("low", 0.1, "a card below five is kept, for each pip below: low cards win the go later"),
+    ("lead", 0.2, "the same for a lead where there is one count: after 31 none comes to use it in"),
+)
+
+# Where the weights hold what: the charts of cribs, how often each rank is kept, `HEURISTICS`.
+KEEPING_RATES = CHARTS * CELLS
+REPLY = KEEPING_RATES + CHARTS * RANKS
+ANSWER = REPLY + 1
+GO = REPLY + 2
+LOW = REPLY + 3
+LEAD = REPLY + 4
+WIN = 1000.0  # more than any sum of the parts: a card that wins the game is played
+
+
+@kernel
+def held_weight(v, weights, unseen, r):
+    """Return the weight of rank ``r`` among the cards the other seat may hold."""
+    chart = pair_table_of(v, v["dealer"])
+    return (unseen >> (4 * r) & 15) * weights[KEEPING_RATES + RANKS * chart + r]
+
+
+@kernel
+def after(v, weights, k, sequence, count, go, unseen, least, total):
+    """Return what is likely to follow ``hand[k]`` in this count, to this seat's gain.
+
+    Args:
+        sequence, count, go: the count's cards with that card, the count, whether the go is pegged.
+        unseen: the ranks not seen. least: the least pip value the other seat may hold.
+        total: the weight of all the cards it may hold.
+    """
+    n = v["pile_n"] - v["pile_from"] + 1
+    held = v["held_n"][1]
+    fits = 0.0
+    scoring = 0.0
+    loss = 0.0
+    answers = 0.0
+    quiet = 0.0
+    quiet_answers = 0.0
+    for r in range(RANKS):
+        p = min(r + 1, 10)
+        share = held_weight(v, weights, unseen, r) / total
+        if p < least or count + p > 31 or share == 0.0:
+            continue
+        fits += share
+        reply = sequence << 4 | r
+        points = sequence_points(reply, n + 1, count + p, go)
+        answer = best_answer(v, k, reply, n + 1, count + p, go)
+        if points > 0:
+            chance = min(1.0, held * share)
+            scoring += chance
+            loss += chance * points
+            answers += chance * answer
+        else:
+            quiet += share
+            quiet_answers += share * answer
+    if scoring > 1.0:  # it plays one card, however many would score
+        loss /= scoring
+        answers /= scoring
+        scoring = 1.0
+    no_fit = (1.0 - min(1.0, fits)) ** held
+    if quiet > 0.0:
+        answers += max(0.0, 1.0 - scoring - no_fit) * quiet_answers / quiet
+    value = weights[ANSWER] * answers - weights[REPLY] * loss
+    if go == 0:
+        value += weights[GO] * no_fit
+    return value
+
+
+@kernel
+def best_card(v, weights):
+    """Return the legal card of the highest value, of equals the higher."""
+    unseen = unseen_ranks(v)
+    least = least_pip(v)
+    total = 0.0
+    for r in range(RANKS):
+        if min(r + 1, 10) >= least:
+            total += held_weight(v, weights, unseen, r)
+    sequence = sequence_of(v)
+    mine_alone = alone(v)
+    best = NONE
+    most = 0.0
+    for k in range(v["hand_n"]):
+        if not v["legal"] >> k & 1:
+            continue
+        card = v["hand"][k]
+        count = v["count"] + pip(card)
+        longer = sequence << 4 | card >> 2
+        now = certain_points(v, k, sequence)
+        value = float(now)
+        low = max(0, 5 - pip(card))
+        if v["count"] > 0:
+            value -= weights[LOW] * low
+        elif v["single_count"]:
+            value -= weights[LEAD] * low
+        if now >= v["target"] - v["scores"][0]:
+            value += WIN
+        if count < 31 and mine_alone:
+            n = v["pile_n"] - v["pile_from"] + 1
+            # A go the other seat could not answer has been pegged, or is by this card.
+            value += best_answer(v, k, longer, n, count, 1 - v["single_count"])
+        elif count < 31 and total > 0.0:
+            value += after(v, weights, k, longer, count, v["go"], unseen, least, total)
+        if best == NONE or value > most or (value == most and card > best):
+            best = card
+            most = value
+    return best

@@ -1,1 +1,0 @@
-"""Games for three and four: the probability of winning from a score."""

@@ -1,0 +1,269 @@
+"""Table Top: a round as one side knows it, for search, and the probability of winning.
+
+Seats are numbered to the left of the seat whose view it is, so a seat's side is its parity. Lines
+0 to 4 are the rows, 5 to 9 the columns.
+
+A game is solved backwards over the totals of both sides, with the measured points of a round
+(`load_rounds`). It ends when a side has the target or more after a full count; the higher total
+wins, and a tie continues (T9). Within a round each side's points are the expected ones plus a
+normal error, which shrinks as cards come. Past the target only the difference of the totals
+matters, so the tables end some way beyond it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache, lru_cache
+
+import numpy as np
+import numpy.typing as npt
+from numba import from_dtype, types
+
+from crib_agents.data import tables
+from crib_env.arrays import Doubles
+from crib_env.engine.jit import kernel
+from crib_env.engine.record import record
+from crib_env.engine.show import JACK
+from crib_env.engine.table_top import PLAYERS
+from crib_env.engine.table_top.cells import open_actions
+from crib_env.engine.table_top.lines import crib_known, line_through, unseen_cards
+from crib_env.engine.table_top.records import GAME, SEATS, SIZE, TO_CRIB, TURNS
+from crib_env.policy import Views
+
+LINES = 2 * SIZE
+
+POSITION = record(
+    ("lines", LINES),  # each line's cards as a mask
+    "placed",
+    "crib",  # the starter and the cards of the crib that my side knows, as a mask
+    "unseen",
+    "turn",
+    "mover",  # in seats to the left of mine
+    ("owed", SEATS),
+)
+POSITIONS_T = types.Array(from_dtype(POSITION), 1, "C")
+
+
+@kernel
+def take_up(v, p):
+    """Fill the `POSITION` ``p`` from the view ``v``; the card in turn counts as seen."""
+    for i in range(SIZE):
+        p["lines"][i] = line_through(v, SIZE * i, 1)
+        p["lines"][SIZE + i] = line_through(v, i, 0)
+    p["placed"] = v["placed"]
+    p["crib"] = crib_known(v)
+    p["unseen"] = unseen_cards(v)
+    p["turn"] = v["turn"]
+    p["mover"] = 0
+    for seat in range(SEATS):
+        p["owed"][seat] = v["owed"][seat]
+
+
+@kernel
+def pass_on(p, after, card, players):
+    """Fill ``after`` with the position ``p`` one turn on, the card seen but not yet placed."""
+    for i in range(LINES):
+        after["lines"][i] = p["lines"][i]
+    for seat in range(SEATS):
+        after["owed"][seat] = p["owed"][seat]
+    after["placed"] = p["placed"]
+    after["crib"] = p["crib"]
+    after["unseen"] = p["unseen"] & ~(1 << card)
+    after["turn"] = p["turn"] + 1
+    after["mover"] = (p["mover"] + 1) & (players - 1)
+
+
+@kernel
+def put(p, mover, card, action):
+    """Put in the position the card of ``mover``, where its action says."""
+    if action == TO_CRIB:
+        p["crib"] |= 1 << card
+        p["owed"][mover] -= 1
+    else:
+        p["placed"] |= 1 << action
+        p["lines"][action // SIZE] |= 1 << card
+        p["lines"][SIZE + action % SIZE] |= 1 << card
+
+
+@kernel
+def take_back(p, mover, card, action):
+    """Undo `put`."""
+    if action == TO_CRIB:
+        p["crib"] &= ~(1 << card)
+        p["owed"][mover] += 1
+    else:
+        p["placed"] &= ~(1 << action)
+        p["lines"][action // SIZE] &= ~(1 << card)
+        p["lines"][SIZE + action % SIZE] &= ~(1 << card)
+
+
+@kernel
+def open_to_mover(p, players, adjacency):
+    """Return the actions open to the mover, one bit each."""
+    owed = p["owed"][p["mover"]]
+    return open_actions(p["placed"], owed, TURNS - 1 - p["turn"], players, adjacency)
+
+
+MOST_POINTS = 79  # a side's points of a round above this, none yet seen, count as this many
+POINTS = MOST_POINTS + 1
+
+
+@dataclass(frozen=True)
+class Rounds:
+    """What a round brings, as the dealing side sees it: its own points, then the other side's.
+
+    Attributes:
+        points: float64[80, 80], the chances of what they score: both their points, heels and crib
+            included, or where only the difference counts (T13) at least one of them nothing.
+        spread: float64[28, 2, 2], the covariance, after each turn, of their points in the count
+            about what its mover then expects.
+    """
+
+    points: Doubles
+    spread: Doubles
+
+
+@cache
+def load_rounds(score_difference: int, players: int) -> Rounds:
+    """Return what a round brings."""
+    held = tables.load(tables.TABLE_TOP_ROUNDS)
+    at = score_difference, PLAYERS.index(players)
+    counted = held["counted"][at]
+    return Rounds(counted / counted.sum(), held["spread"][at])
+
+
+@cache
+def probabilities(score_difference: int, players: int, target: int) -> Doubles:
+    """Return the probability of winning a game at the end of a round.
+
+    Shapes: the result float64[target + 80, target + 80].
+    """
+    table = solve(load_rounds(score_difference, players).points, target).clip(0.0, 1.0)
+    table.setflags(write=False)
+    return table
+
+
+def solve(points: Doubles, target: int) -> Doubles:
+    """Return the chances of `probabilities` where a round brings ``points``, float64[n, n].
+
+    Solved for one sum of totals after another: a round ends at that sum or further on. The deal
+    passes, so the side that dealt is the other one in the next round.
+    """
+    n = len(points)
+    blank = points[0, 0]  # the chance of a round without a point, which only passes the deal
+    total = np.arange(target + n)
+    ended = won(target + n)
+    # A tie past the target goes to whoever scores more in the next round that is not itself a tie.
+    level = np.trace(points)
+    ended[total, total] = 1.0 - (np.tril(points, -1).sum() + level) / (1.0 + level)
+    brought = np.argwhere(points > 0.0)
+    dealer, other = brought[brought.any(axis=1)].T[:, :, None]
+    weights = points[dealer, other].ravel()
+    for both in range(2 * target - 2, -1, -1):
+        a = np.arange(max(0, both - target + 1), min(target - 1, both) + 1)
+        # The chance of the side that deals next, with total a to b, in a round with a point.
+        scored = weights @ ended[a + dealer, both - a + other]
+        deals = (scored + blank * (1.0 - scored[::-1] - blank)) / (1.0 - blank**2)
+        ended[a, both - a] = 1.0 - deals[::-1]
+    return ended
+
+
+def won(size: int) -> Doubles:
+    """Return who has won by both totals, float64[size, size]: 1 for the first, a half at a tie."""
+    total = np.arange(size, dtype=np.float64)
+    found: Doubles = np.sign(total[:, None] - total[None, :]) / 2.0 + 0.5
+    return found
+
+
+def smoothed(value: Doubles, spread: Doubles) -> Doubles:
+    """Return the means of a table about each of its points, by a normal spread.
+
+    Shapes: value float64[a, b]; spread float64[..., 2, 2]; the result float64[..., a, b].
+    """
+    margin = 6 * int(np.ceil(np.sqrt(spread.max()))) + 1  # the transform goes round in circles
+    wide = np.pad(value, margin, mode="edge")
+    p, q = (2.0 * np.pi * np.fft.fftfreq(size) for size in wide.shape)
+    waves = np.stack(np.broadcast_arrays(p[:, None], q), axis=-1)
+    damped = np.exp(-0.5 * np.einsum("abi,...ij,abj->...ab", waves, spread, waves))
+    found = np.fft.ifft2(np.fft.fft2(wide) * damped).real
+    return np.ascontiguousarray(found[..., margin:-margin, margin:-margin]).clip(0.0, 1.0)
+
+
+@lru_cache(maxsize=8)
+def win_table(players: int, target: int) -> Doubles:
+    """Return the probability of winning within a round whose points are added to the score.
+
+    Shapes: the result float64[28, target + 80, target + 80].
+    """
+    return smoothed(probabilities(0, players, target), load_rounds(0, players).spread)
+
+
+def round_win_table(
+    score_difference: int, players: int, target: int, turn: int, dealer: int, other: int
+) -> Doubles:
+    """Return the chance of winning within a round by the points both sides are expected to make.
+
+    Shapes: the result float64[80, 80].
+    """
+    points = np.arange(POINTS)
+    a, b = np.broadcast_arrays(points[:, None], points[None, :])
+    if score_difference:
+        a, b = (a - b).clip(0), (b - a).clip(0)
+    table = probabilities(score_difference, players, target) if target else won(POINTS)
+    return smoothed(
+        table[dealer + a, other + b], load_rounds(score_difference, players).spread[turn]
+    )
+
+
+def between(table: Doubles, a: Doubles, b: Doubles) -> Doubles:
+    """Return a table's values at float64[n] places, linear between its entries; NaN at NaN."""
+    i, j = (
+        np.floor(np.nan_to_num(at)).clip(0, size - 2).astype(np.int64)
+        for at, size in zip((a, b), table.shape, strict=True)
+    )
+    x, y = a - i, b - j
+    low = (1.0 - x) * table[i, j] + x * table[i + 1, j]
+    high = (1.0 - x) * table[i, j + 1] + x * table[i + 1, j + 1]
+    return (1.0 - y) * low + y * high
+
+
+ALIKE = np.zeros((0, 0, 0))  # no values: points weigh alike
+# What a win table depends on; views alike in these share one.
+FIELDS = ("episode", "score_difference", "players", "target")
+
+
+def group_by_win_table(views: Views) -> Iterator[tuple[Doubles, npt.NDArray[np.intp]]]:
+    """Sort views by the table that weighs their sides' points.
+
+    Yields a table of `win_table`, or `ALIKE`, and the indices of the views it is for.
+    """
+    keys = np.stack([views[field] for field in FIELDS], axis=1)
+    left = np.arange(len(views))
+    while len(left):
+        key = keys[left[0]]
+        episode, score_difference, players, target = key.tolist()
+        weighed = episode == GAME and not score_difference
+        alike = (keys[left] == key).all(axis=1)
+        yield win_table(players, target) if weighed else ALIKE, left[alike]
+        left = left[~alike]
+
+
+def chance_of(view: np.void, mine: Doubles, theirs: Doubles) -> Doubles:
+    """Return the probability of winning by what both sides are expected to make.
+
+    Shapes: mine, theirs float64[n]; the result float64[n].
+    """
+    game, i_deal = view["episode"] == GAME, view["my_crib"] == 1
+    dealer, other = (mine, theirs) if i_deal else (theirs, mine)
+    if view["starter"] >> 2 == JACK and (view["score_difference"] or not game):
+        dealer = dealer + view["heels"]  # T3; elsewhere they are in the score
+    target = int(view["target"]) if game else 0
+    scores = view["scores"][:: 1 if i_deal else -1].tolist() if game else (0, 0)
+    past = max(0, *(score - target for score in scores))  # only the difference matters there
+    table = round_win_table(
+        int(view["score_difference"]), int(view["players"]), target, int(view["turn"]),
+        *(max(0, score - past) for score in scores),
+    )  # fmt: skip
+    chance = between(table, dealer, other)
+    return chance if i_deal else 1.0 - chance

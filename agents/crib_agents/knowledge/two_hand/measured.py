@@ -1,0 +1,177 @@
+"""What was measured of two-hand games: the points of a deal, and one record of all for kernels.
+
+For each game a table counts the points of the pegging by both seats together, of each hand and of
+the crib, over deals of `expert` against itself. A game can end within the pegging, so the table
+also counts which seat first reaches how many points. Kernels use the product of these
+distributions: they assume that the pegging, pone's hand, the dealer's hand and the crib are
+independent. (They nearly are; `crib_training.tables.two_hand.deal_outcomes` prints their
+correlations.)
+
+The record `MODEL` adds the pegging of each hand and the discard rates of each role. The pegging
+comes from `rule_based`, which plays many more deals in the same time. It compares hands well, but
+all hands peg a little less against better play. The rates follow from the other two.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from functools import cache
+
+import numpy as np
+import numpy.typing as npt
+from numba import from_dtype, types
+
+from crib_agents.data import tables
+from crib_agents.kernels.two_hand import CELLS
+from crib_agents.knowledge.two_hand.pegging import MOST, OF_SIZE
+from crib_env.arrays import Doubles
+from crib_env.policy import Views
+from crib_env.rules import TwoHandRules
+
+MOST_PLAY = 15  # a seat's points of the play above this, one deal in 500, count as this many
+PLAY_SIZE = MOST_PLAY + 1
+COUNT_SIZE = 30  # a hand or crib counts 0 to 29
+MEASURED_HEELS = TwoHandRules.heels
+JACK_TURNED = 1 / 13  # the chance that the starter is a jack
+
+
+@dataclass(frozen=True)
+class Outcomes:
+    """The distribution of what one deal brings; the dealer's play includes his heels.
+
+    Attributes:
+        pegging: float64[16, 16], chance of pone pegging p and the dealer d in the whole play.
+        pone_out: float64[16, 16], chance that when pone first has p of the play or more, the
+            dealer has exactly d so far; row 0 is empty.
+        dealer_out: float64[16, 16], chance that when the dealer first has d or more, pone has
+            exactly p so far: ``dealer_out[d, p]``.
+        pone_hand: float64[30], chances of pone's hand.
+        dealer_hand: float64[30], of the dealer's.
+        crib: float64[30], of the crib.
+    """
+
+    pegging: Doubles
+    pone_out: Doubles
+    dealer_out: Doubles
+    pone_hand: Doubles
+    dealer_hand: Doubles
+    crib: Doubles
+
+
+@cache
+def load_outcomes(dealt: int, heels: int = MEASURED_HEELS) -> Outcomes:
+    """Return what a deal of the game of ``dealt`` cards, 6 or 5, brings."""
+    held = tables.load(tables.DEAL_OUTCOMES)
+    game = tables.DEALT.index(dealt)
+    deal = Outcomes(*(held[field.name][game] / held["deals"][game] for field in fields(Outcomes)))
+    if heels == MEASURED_HEELS:
+        return deal
+    return replace(
+        deal,
+        pegging=_with_heels(deal.pegging, heels, lumped=True),
+        pone_out=_with_heels(deal.pone_out, heels, lumped=True),
+        dealer_out=_with_heels(deal.dealer_out.T, heels, lumped=False).T,
+    )
+
+
+def _with_heels(measured: Doubles, heels: int, *, lumped: bool) -> Doubles:
+    """Return chances by the dealer's points, the last axis, with other heels than were measured.
+
+    Shapes: measured float64[16, 16].
+    """
+    at_once = np.zeros(PLAY_SIZE)
+    at_once[0] = 0.0 if lumped else 1.0
+
+    def before(chances: Doubles, d: int, points: int) -> Doubles:
+        """Return the chances of ``d`` points if heels made the last of them."""
+        return chances[:, d - points] if d > points or (lumped and d == points) else at_once
+
+    plain, found = np.zeros_like(measured), np.zeros_like(measured)
+    for d in range(PLAY_SIZE):
+        plain[:, d] = measured[:, d] - JACK_TURNED * before(plain, d, MEASURED_HEELS)
+        plain[:, d] = np.maximum(plain[:, d], 0.0) / (1.0 - JACK_TURNED)
+    for d in range(PLAY_SIZE):
+        found[:, d] = (1.0 - JACK_TURNED) * plain[:, d] + JACK_TURNED * before(plain, d, heels)
+    if not lumped:
+        found[:, 0] = 0.0
+    else:
+        found[:, -1] = 0.0
+        found[:, -1] = np.maximum(measured.sum(axis=1) - found.sum(axis=1), 0.0)
+        found *= measured.sum() / found.sum()
+    return found
+
+
+Record = npt.NDArray[np.void]
+
+MODEL = np.dtype(
+    [
+        # How often a role lays a pair of a cell that it was dealt; see `kernels.two_hand`.
+        ("discard_rate", np.float64, (2, CELLS)),
+        # Points of the crib with a role's pair beyond what discard rates explain; by ranks.
+        ("excess", np.float64, (2, CELLS)),
+        # By role and hand, in the order of `holdings`: what this seat pegs, what the other does.
+        ("pegs", np.float64, (2, OF_SIZE[MOST], 2)),
+        ("mean_pegs", np.float64, (2,)),  # the mean of the first over the hands a role keeps
+        ("pegging", np.float64, (PLAY_SIZE, PLAY_SIZE)),
+        ("pone_out", np.float64, (PLAY_SIZE, PLAY_SIZE)),
+        ("dealer_out", np.float64, (PLAY_SIZE, PLAY_SIZE)),
+        ("hand", np.float64, (2, COUNT_SIZE)),  # by role
+        ("mean_hand", np.float64, (2,)),  # by role
+        ("mean_crib", np.float64),
+    ],
+    align=True,
+)
+MODEL_T = types.Array(from_dtype(MODEL), 1, "C")
+
+
+@cache
+def load_model(dealt: int, heels: int = MEASURED_HEELS) -> Record:
+    """Return the `MODEL` record, shape [1], of the game of ``dealt`` cards, 6 or 5, and heels."""
+    return build_model(dealt, *discard_rates(dealt), hand_pegging(dealt), heels)
+
+
+def load_model_for(views: Views) -> Record:
+    """Return the `MODEL` record of views that are all of one game, with the same heels."""
+    return load_model(int(views["dealt"][0]), int(views["heels"][0]))
+
+
+def build_model(
+    dealt: int, discard_rate: Doubles, excess: Doubles, pegs: Doubles, heels: int = MEASURED_HEELS
+) -> Record:
+    """Return a `MODEL` record, shape [1], for given discard rates and pegging; see `load_model`."""
+    deal = load_outcomes(dealt, heels)
+    points, counts = np.arange(PLAY_SIZE), np.arange(COUNT_SIZE)
+    model = np.zeros(1, dtype=MODEL)
+    model["discard_rate"] = discard_rate
+    model["excess"] = excess
+    model["pegs"][0, :, : OF_SIZE[dealt - 2]] = pegs
+    model["mean_pegs"] = (
+        deal.pegging.sum(axis=1) @ points,
+        deal.pegging.sum(axis=0) @ points - heels * JACK_TURNED,
+    )
+    for field in ("pegging", "pone_out", "dealer_out"):
+        model[field] = getattr(deal, field)
+    model["hand"] = deal.pone_hand, deal.dealer_hand
+    model["mean_hand"] = deal.pone_hand @ counts, deal.dealer_hand @ counts
+    model["mean_crib"] = deal.crib @ counts
+    return model
+
+
+def discard_rates(dealt: int) -> tuple[Doubles, Doubles]:
+    """Return how often each role lays a pair that it could, and what its crib makes beyond that.
+
+    Shapes: the result float64[2, 169].
+    """
+    pair_tables = tables.load(tables.DISCARDED)
+    game = tables.DEALT.index(dealt)
+    return pair_tables["discarded"][game].reshape(2, CELLS), pair_tables["excess"][game].reshape(
+        2, CELLS
+    )
+
+
+def hand_pegging(dealt: int) -> Doubles:
+    """Return what each hand pegs and lets the other peg, float64[2, hands, 2]."""
+    pegging = tables.load(tables.HAND_PEGGING)
+    game = tables.DEALT.index(dealt)
+    both = np.stack([pegging["mine"][game], pegging["theirs"][game]], axis=-1)
+    return both[:, : OF_SIZE[dealt - 2]]

@@ -1,0 +1,244 @@
+"""The value of a score: how games and matches end from it, solved backwards from the last hole.
+
+A deal pegs at least one point, so every deal ends nearer the target than it starts. The
+probabilities at a score therefore follow from those at later scores. Within a deal points come in
+the order of the rules, and the first to the target wins at once (C5): heels and pegging, pone's
+hand, the dealer's hand, the crib. `measured` holds their distributions.
+
+Scores are points still needed, so one table serves all starts and any shorter target. A view does
+not say what a skunk counts or who deals the next game of a match: the tables assume Hoyle's rules.
+
+`win_table` holds the values for `expert`: in a game the probability of winning it, in a match the
+probability of winning the match, so that a skunk counts for its effect there, and in a single deal
+the difference in points, scaled into 0 to 1. A search only looks values up and does not depend on
+the episode. The kernels follow the count in its order (C5, H8, F6), and name the seats by their
+roles in the current deal: ``i_deal`` says which is ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache, lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+from crib_agents.knowledge.two_hand.measured import (
+    COUNT_SIZE,
+    MEASURED_HEELS,
+    PLAY_SIZE,
+    Outcomes,
+    load_outcomes,
+)
+from crib_env.arrays import Doubles
+from crib_env.engine.hands.records import GAME, MATCH
+from crib_env.engine.jit import kernel
+from crib_env.policy import Views
+from crib_env.rules import PRESETS, TwoHandRules
+
+# How a game ends for a seat: it wins by a double skunk, a skunk, plainly; loses plainly, by a
+# skunk, a double skunk. The margin is what the loser still has to make (H11).
+ENDS = 6
+WON = slice(0, 3)
+HOYLE = TwoHandRules.preset("hoyle")
+GAME_POINTS = (HOYLE.double_skunk_points, HOYLE.skunk_points, 1)
+LARGEST_MATCH = 99  # game points that a match can be played to
+
+
+def ending(margin: int) -> int:
+    """Return which of the ways to win a game it is to win by ``margin`` points."""
+    if margin > HOYLE.double_skunk_margin:
+        return 0
+    return 1 if margin > HOYLE.skunk_margin else 2
+
+
+def ended(target: int) -> Doubles:
+    """Return float64[target + 1, 6]: how a game has ended that is won by so many points."""
+    return np.eye(ENDS)[[ending(margin) for margin in range(target + 1)]]
+
+
+@cache
+def probabilities(dealt: int, target: int, heels: int = MEASURED_HEELS) -> Doubles:
+    """Return how a game ends from every score, at the start of a deal.
+
+    Shapes: the result float64[2, target + 1, target + 1, 6].
+    """
+    pone = solve(load_outcomes(dealt, heels), target)
+    both = np.stack([pone, np.flip(pone.transpose(1, 0, 2), axis=2)])
+    both.setflags(write=False)
+    return both
+
+
+def solve(deal: Outcomes, target: int) -> Doubles:
+    """Return the six chances for pone, float64[target + 1, target + 1, 6] by (pone's, dealer's).
+
+    Solved for one sum of points after another: a deal starts at that sum, and its counts end there
+    at most. The arrays have a margin of zeros before index 0, for what the bounds leave out.
+    """
+    pegging, hand = PLAY_SIZE, COUNT_SIZE
+    total = np.convolve(deal.dealer_hand, deal.crib)
+    margin = max(pegging, hand)
+    size = target + 1 + margin
+    # By pone's and the dealer's points to make: at the start of a deal in which the roles stand as
+    # they do (`starts`) or are changed (`nexts`), after pone's hand and after the pegging.
+    starts, nexts, after_pone, after_pegging = np.zeros((4, size, size, ENDS))
+    won = ended(target)
+    starts[margin, margin + 1 :] = nexts[margin, margin + 1 :] = won[1:]
+    starts[margin + 1 :, margin] = nexts[margin + 1 :, margin] = won[1:, ::-1]
+    in_play = [(p, d) for p, d in np.argwhere(deal.pegging > 0)]
+    assert (0, 0) not in in_play, "a deal without a point in the play has no end to start from"
+    p, d = np.array(in_play).T[:, :, None]
+    weights = deal.pegging[p, d].ravel()
+    # A row more: points that are never made within the pegging.
+    pone_out = np.vstack([deal.pone_out, np.zeros(pegging)])
+    dealer_out = np.vstack([deal.dealer_out, np.zeros(pegging)])
+    x, h, t = np.arange(pegging)[:, None], np.arange(hand)[:, None], np.arange(len(total))[:, None]
+    tail = np.append(np.cumsum(deal.pone_hand[::-1])[::-1], 0.0)  # chance of so many or more
+    for both in range(2, 2 * target + 1):
+        a = np.arange(max(1, both - target), min(target, both - 1) + 1)
+        b = both - a
+        at = a + margin, b + margin
+        starts[at] = (
+            np.tensordot(weights, after_pegging[at[0] - p, at[1] - d], 1)
+            + np.einsum("xn,xne->ne", pone_out[np.minimum(a, pegging), x],
+                        starts[margin, np.maximum(at[1] - x, 0)])
+            + np.einsum("xn,xne->ne", dealer_out[np.minimum(b, pegging), x],
+                        starts[np.maximum(at[0] - x, 0), margin])
+        )  # fmt: skip
+        nexts[at[1], at[0]] = starts[at][:, ::-1]
+        after_pone[at] = np.tensordot(total, nexts[at[0], np.maximum(at[1] - t, margin)], 1)
+        after_pegging[at] = np.tensordot(deal.pone_hand, after_pone[at[0] - h, at[1]], 1)
+        after_pegging[at] += tail[np.minimum(a, hand)][:, None] * starts[margin, at[1]]
+    return starts[margin:, margin:].copy()
+
+
+@cache
+def match_win_probabilities(dealt: int, target: int, heels: int = MEASURED_HEELS) -> Doubles:
+    """Return the probability of winning a match at the start of a game (H11).
+
+    The loser of a game deals first in the next (H10). Five-card pone begins with three for last.
+
+    Shapes: the result float64[2, 100, 100].
+    """
+    for_last = next(
+        r.for_last for r in PRESETS.values() if isinstance(r, TwoHandRules) and r.dealt == dealt
+    )
+    start = max(1, target - for_last)
+    table = probabilities(dealt, target, heels)
+    as_pone, as_dealer = table[0, start, target], table[1, target, start]
+    found = np.zeros((2, LARGEST_MATCH + 1, LARGEST_MATCH + 1))
+    found[:, 0, 1:] = 1.0
+    for mine in range(1, LARGEST_MATCH + 1):
+        for theirs in range(1, LARGEST_MATCH + 1):
+            stakes = match_stakes(found, mine, theirs)
+            found[0, mine, theirs] = as_pone @ stakes
+            found[1, mine, theirs] = as_dealer @ stakes
+    return found
+
+
+def match_stakes(matches: Doubles, mine: int, theirs: int) -> Doubles:
+    """Return the probability of winning the match after each end of the game, float64[6]."""
+    won = [matches[0, max(0, mine - n), theirs] for n in GAME_POINTS]
+    lost = [matches[1, mine, max(0, theirs - n)] for n in reversed(GAME_POINTS)]
+    return np.array(won + lost)
+
+
+# What a win table depends on; two views alike in these share one.
+FIELDS = ("dealt", "target", "heels", "episode", "match_target")
+
+
+def stakes(dealt: int, target: int, mine: int, theirs: int, heels: int = MEASURED_HEELS) -> Doubles:
+    """Return the values of the six ends of a game (see `win`) in a match, float64[6]."""
+    return match_stakes(match_win_probabilities(dealt, target, heels), mine, theirs)
+
+
+@lru_cache(maxsize=128)
+def win_table(
+    dealt: int,
+    target: int,
+    episode: int,
+    mine: int = 1,
+    theirs: int = 1,
+    heels: int = MEASURED_HEELS,
+) -> Doubles:
+    """Return the value of the end of a deal to a seat, float64[2, target + 1, target + 1]."""
+    if episode not in (GAME, MATCH):
+        left = np.arange(target + 1)
+        dealt_it = (target + left[:, None] - left[None, :]) / (2.0 * target)
+        return np.ascontiguousarray(np.stack([1.0 - dealt_it, dealt_it]))
+    table = probabilities(dealt, target, heels)
+    if episode == MATCH:
+        valued = table @ stakes(dealt, target, mine, theirs, heels)
+    else:
+        valued = table[..., WON].sum(axis=3)
+    # Pone now deals the next deal, and where the dealer is this seat, pone is the other.
+    return np.ascontiguousarray(np.stack([valued[1], valued[0].T]))
+
+
+def group_by_win_table(views: Views) -> Iterator[tuple[Doubles, npt.NDArray[np.intp]]]:
+    """Sort views by the table they are judged by.
+
+    Yields a table of `win_table` and the indices of the views it is for.
+    """
+    keys = np.stack([views[field] for field in FIELDS] + [views["match_score"][:, 0],
+                    views["match_score"][:, 1]], axis=1)  # fmt: skip
+    keys[views["episode"] != MATCH, len(FIELDS) - 1 :] = 0  # game points matter in a match alone
+    distinct, group = np.unique(keys, axis=0, return_inverse=True)
+    for i, key in enumerate(distinct.tolist()):
+        dealt, target, heels, episode, match_target, mine, theirs = key
+        left = [min(max(1, match_target - won), LARGEST_MATCH) for won in (mine, theirs)]
+        yield win_table(dealt, target, episode, *left, heels), np.flatnonzero(group.ravel() == i)
+
+
+@kernel
+def after_deal(win_table, i_deal, pone, dealer):
+    """Return the value of a deal's end by the points still needed; see `win_table`.
+
+    A seat with none or less has won, at the expense of the other.
+    """
+    return win_table[i_deal, max(pone, 0), max(dealer, 0)]
+
+
+@kernel
+def after_hands(win_table, i_deal, pone, dealer, crib):
+    """Return the value of a score before the crib is counted (crib float64[30])."""
+    if pone <= 0 or dealer <= 0:
+        return after_deal(win_table, i_deal, pone, dealer)
+    total = 0.0
+    for points in range(COUNT_SIZE):
+        if crib[points] > 0.0:
+            total += crib[points] * after_deal(win_table, i_deal, pone, dealer - points)
+    return total
+
+
+@kernel
+def after_pegging(win_table, i_deal, pone, dealer, pone_hand, dealer_hand, crib):
+    """Return the value of a score when the pegging is over and both hands are known.
+
+    Pone counts first, then the dealer, then the crib; the first to the target has won (C5).
+
+    Shapes: crib float64[30].
+    """
+    if pone <= 0 or dealer <= 0:
+        return after_deal(win_table, i_deal, pone, dealer)
+    if pone_hand >= pone:
+        return after_deal(win_table, i_deal, 0, dealer)
+    return after_hands(win_table, i_deal, pone - pone_hand, dealer - dealer_hand, crib)
+
+
+@kernel
+def slope(win_table, i_deal, pone, dealer, by_dealer, width):
+    """Return the value of one point more for a seat near a score that is far from the target.
+
+    The difference over ``width`` points each way, so that one deal's swings are within it.
+    """
+    d = width if by_dealer else 0
+    p = 0 if by_dealer else width
+    last = win_table.shape[1] - 1
+    pone_low = min(max(pone, 0) + p, last)
+    pone_high = max(pone - p, 0)
+    dealer_low = min(max(dealer, 0) + d, last)
+    dealer_high = max(dealer - d, 0)
+    gain = after_deal(win_table, i_deal, pone_high, dealer_high)
+    gain -= after_deal(win_table, i_deal, pone_low, dealer_low)
+    return gain / (pone_low - pone_high if p else dealer_low - dealer_high)

@@ -1,0 +1,193 @@
+"""The learned agent for three and four: certain points, and what its network adds.
+
+The certain value of a discard is the exact mean hand, that of a card played its points. The network
+predicts the points that follow in pegging and crib, this side's less the mean of the others'. It
+ignores the score, but takes a card that wins the game.
+
+The others' cards are unknown. So each rank that the next seat may hold stands for a reply, with its
+points and its share of the unseen cards, and each seat for what it is likely to peg at once.
+"""
+
+from __future__ import annotations
+
+from crib_agents.kernels.many_hand import WIN, able, cards_of, known_of, no_fit, reply, share_of
+from crib_agents.learned.network import MOST_INPUTS, UNLIKELY, find_rules, forward, put, put_counts
+from crib_agents.learned.weights import LearnedFamily, Net
+from crib_env.engine import stack
+from crib_env.engine.hands.counting import (
+    DECK,
+    certain_points,
+    hand_total,
+    sequence_of,
+    sequence_points,
+    unseen_ranks,
+)
+from crib_env.engine.hands.records import DISCARD
+from crib_env.engine.jit import kernel
+from crib_env.engine.many_hand import HAND, SEATS
+from crib_env.engine.record import NONE
+from crib_env.engine.show import pip
+
+DEALER = 0  # who deals, in seats to the left, while cards are discarded; then while they are played
+KEPT = DEALER + 2 * SEATS  # discarding: ranks kept, thermometer
+LAID = KEPT + 52  # the rank discarded
+HELD = LAID + 13  # playing: ranks still held, thermometer
+SEQUENCE = HELD + 52  # ranks of this count, newest first, one-hot
+COUNT = SEQUENCE + 6 * 13  # the count, one-hot
+HELD_N = COUNT + 32  # how many cards each seat holds, this one first, one-hot
+PASSED = HELD_N + SEATS * 5  # which seats play no more in this count
+UNSEEN = PASSED + SEATS  # of each rank how many are not seen, in fourths
+NOW = UNSEEN + 13  # what the card pegs now, in fours
+# Of each rank of the next seat's reply:
+REPLY = NOW + 1  # what it would score, in fours
+SHARE = REPLY + 13  # its share of the cards that seat may hold, times four; 0 if it does not fit
+RISK = SHARE + 13  # share times score
+# Of each seat:
+LIKELY = RISK + 13  # what it is likely to peg at once, in fours
+CANNOT = LIKELY + SEATS  # how likely it has no card that fits
+INPUTS = CANNOT + SEATS
+
+
+@kernel
+def ranks_without(v, k):
+    """Return the ranks held but for ``hand[k]``, four bits a rank."""
+    held = 0
+    for i in range(v["hand_n"]):
+        if i != k:
+            held += 1 << (4 * (v["hand"][i] >> 2))
+    return held
+
+
+@kernel
+def card_features(v, k, now, places, values):
+    """Write what is seen of ``hand[k]``; return how many inputs are not 0."""
+    rank = v["hand"][k] >> 2
+    if v["phase"] == DISCARD:
+        n = put(places, values, 0, DEALER + v["dealer"], 1.0)
+        n = put_counts(places, values, n, KEPT, ranks_without(v, k))
+        return put(places, values, n, LAID + rank, 1.0)
+    n = put(places, values, 0, DEALER + SEATS + v["dealer"], 1.0)
+    n = put_counts(places, values, n, HELD, ranks_without(v, k))
+    sequence = sequence_of(v) << 4 | rank
+    length = v["pile_n"] - v["pile_from"] + 1
+    count = v["count"] + pip(v["hand"][k])
+    for i in range(min(6, length)):
+        n = put(places, values, n, SEQUENCE + 13 * i + (sequence >> (4 * i) & 15), 1.0)
+    n = put(places, values, n, COUNT + count, 1.0)
+    for seat in range(v["players"]):
+        n = put(places, values, n, HELD_N + 5 * seat + v["held_n"][seat], 1.0)
+        if v["passed"] >> seat & 1:
+            n = put(places, values, n, PASSED + seat, 1.0)
+    unseen = unseen_ranks(v)
+    for r in range(13):
+        n = put(places, values, n, UNSEEN + r, (unseen >> (4 * r) & 15) / 4.0)
+    if now:
+        n = put(places, values, n, NOW, now / 4.0)
+    if count == 31:
+        return n
+    return reply_features(v, sequence, length, count, unseen, places, values, n)
+
+
+@kernel
+def reply_features(v, sequence, length, count, unseen, places, values, n):
+    """Write what the others may do after the card, behind the first ``n``; return how many are."""
+    known = known_of(v)
+    seat = able(v, 1)
+    if seat:
+        cards = cards_of(unseen, known, seat)
+        for r in range(13):
+            total = count + min(r + 1, 10)
+            share = share_of(unseen, r, known, seat) / cards
+            if total > 31 or share == 0.0:
+                continue
+            n = put(places, values, n, SHARE + r, 4.0 * share)
+            points = sequence_points(sequence << 4 | r, length + 1, total, 0)
+            if points:
+                n = put(places, values, n, REPLY + r, points / 4.0)
+                n = put(places, values, n, RISK + r, points * share)
+    while seat:
+        likely = reply(v, seat, sequence, length, count, unseen, known)
+        n = put(places, values, n, LIKELY + seat, likely / 4.0)
+        n = put(places, values, n, CANNOT + seat, no_fit(v, seat, count, unseen, known))
+        seat = able(v, seat + 1)
+    return n
+
+
+FAMILY_BIT = 1 << 20  # no other family's keys are so large
+
+
+@kernel
+def rules_key(v):
+    """Return a number for what the view says that the net depends on: players, flushes."""
+    return FAMILY_BIT | v["players"] << 8 | v["flush_size"] << 4 | v["crib_flush_size"]
+
+
+@kernel
+def certain(v, table, k):
+    """Return what is certain of ``hand[k]``: the mean hand without it, or what it pegs now."""
+    if v["phase"] == DISCARD:
+        card = v["hand"][k]
+        return hand_total(v, table, card, card, 1) / (DECK - v["hand_n"])
+    return float(certain_points(v, k, sequence_of(v)))
+
+
+@kernel
+def card_values(v, table, weights, now, values):
+    """Write the value of each card that may be used; ``weights`` begin with the net.
+
+    Shapes: now float64[HAND]; values float64[HAND].
+    """
+    places = stack.ints(MOST_INPUTS)
+    inputs = stack.floats(MOST_INPUTS)
+    follows = stack.floats(1)
+    for k in range(HAND):
+        values[k] = UNLIKELY
+        if k < v["hand_n"] and v["legal"] >> k & 1:
+            now[k] = certain(v, table, k)
+            n = card_features(v, k, now[k], places, inputs)
+            forward(weights, int(weights[0]), places, inputs, n, follows)
+            values[k] = now[k] + follows[0]
+
+
+@kernel
+def act(v, rng, table, weights):
+    """Return the learned card for the view ``v``; NONE under rules it has no net for."""
+    at = find_rules(weights, rules_key(v))
+    if at == NONE:
+        return NONE
+    now = stack.floats(HAND)
+    values = stack.floats(HAND)
+    card_values(v, table, weights[at:], now, values)
+    need = v["target"] - v["scores"][0]
+    best = NONE
+    most = UNLIKELY
+    for k in range(v["hand_n"]):
+        if not v["legal"] >> k & 1:
+            continue
+        value = values[k] + WIN if v["phase"] != DISCARD and now[k] >= need else values[k]
+        if best == NONE or value > most:
+            best = v["hand"][k]
+            most = value
+    return best
+
+
+@kernel
+def write_values(v, table, weights, values):
+    """Write the value of each card that may be used, float64[52]; others stay as they are."""
+    now = stack.floats(HAND)
+    found = stack.floats(HAND)
+    card_values(v, table, weights, now, found)
+    for k in range(v["hand_n"]):
+        if v["legal"] >> k & 1:
+            values[v["hand"][k]] = found[k]
+
+
+FAMILY = LearnedFamily(
+    name="many_hand",
+    nets={"card": Net("many_hand.card", 2, INPUTS, outputs=1)},
+    fields=("players", "flush_size", "crib_flush_size"),
+    rules_key=rules_key,
+    act=act,
+    values=write_values,
+)
+"""What `crib_agents.learned.agent` needs to play these games."""

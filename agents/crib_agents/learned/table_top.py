@@ -1,0 +1,342 @@
+"""The learned agent at Table Top: a card's value is its change of two lines, or of the crib.
+
+The value of a line is its points so far plus the network's prediction of later points; a full line
+has only its points. The value of a card on a cell is what it adds to its own side's line, less what
+it adds to the other side's. The value of a card in the crib is what it adds for the side that
+counts the crib, including that the side owes one card less. The agent plays for points and ignores
+the score.
+
+The inputs of the lines' network come in three groups: of the round, of the side that owns the line,
+and of the line. So the first layer adds up common inputs only once.
+"""
+
+from __future__ import annotations
+
+from crib_agents.learned.network import (
+    MOST_INPUTS,
+    UNLIKELY,
+    WIDEST,
+    add_inputs,
+    begin_hidden,
+    find_rules,
+    finish,
+    forward,
+    put,
+)
+from crib_agents.learned.weights import LearnedFamily, Net
+from crib_env.engine import stack
+from crib_env.engine.jit import kernel
+from crib_env.engine.record import NONE
+from crib_env.engine.table_top.cells import bit_count, lowest
+from crib_env.engine.table_top.lines import (
+    crib_known,
+    line_through,
+    most_of_a_suit,
+    nob_of,
+    nob_through,
+    owed_by,
+    points_so_far,
+    unseen_cards,
+)
+from crib_env.engine.table_top.records import CELLS, SIZE, TO_CRIB, TURNS
+
+RANKS = 0  # ranks of the line, thermometer
+SUITS = RANKS + 4 * 13  # how many cards it holds and how many of one suit at most, one-hot
+NOB = SUITS + 5 * 5  # it holds the jack that scores one in it
+NOB_TO_COME = NOB + 1  # that jack is not seen
+PHASE = NOB_TO_COME + 1  # turns left after this one, in twos, one-hot
+ON_TURN = PHASE + TURNS // 2  # its side moves next
+UNSEEN = ON_TURN + 1  # how frequent each rank is among the cards not seen, 0 if as all are
+OWED = UNSEEN + 13  # cards its side owes the crib before this turn, in twos
+OWED_BY_OTHER = OWED + 1
+LINE_INPUTS = OWED_BY_OTHER + 1
+
+
+@kernel
+def round_features(turn, unseen, places, values):
+    """Write what is seen whichever the line; return how many inputs."""
+    n = put(places, values, 0, PHASE + (TURNS - 1 - turn) // 2, 1.0)
+    each = 13.0 / max(1, bit_count(unseen))
+    for r in range(13):
+        n = put(places, values, n, UNSEEN + r, bit_count(unseen >> (4 * r) & 15) * each - 1.0)
+    return n
+
+
+@kernel
+def side_features(on_turn, owed, owed_by_other, places, values):
+    """Write what is seen of all lines of a side."""
+    n = 0
+    if on_turn:
+        n = put(places, values, n, ON_TURN, 1.0)
+    n = put(places, values, n, OWED, owed / 2.0)
+    return put(places, values, n, OWED_BY_OTHER, owed_by_other / 2.0)
+
+
+@kernel
+def put_ranks(places, values, n, place, cards):
+    """Write a thermometer of the cards of a mask: ``place`` on, 4 x 13 inputs."""
+    last = -1
+    again = 0
+    while cards:
+        rank = lowest(cards) >> 2
+        cards &= cards - 1
+        again = again + 13 if rank == last else 0
+        last = rank
+        n = put(places, values, n, place + again + rank, 1.0)
+    return n
+
+
+@kernel
+def rank_place(cards, card):
+    """Return which input of a thermometer one more card adds to those of the mask ``cards``."""
+    rank = card >> 2
+    return 13 * bit_count(cards >> (4 * rank) & 15) + rank
+
+
+@kernel
+def suit_features(cards, nob, unseen, places, values, n):
+    """Write what is seen of a line's suits behind the first ``n``; return how many now are."""
+    n = put(places, values, n, SUITS + 5 * bit_count(cards) + most_of_a_suit(cards), 1.0)
+    if nob & cards:
+        n = put(places, values, n, NOB, 1.0)
+    elif nob & unseen:
+        n = put(places, values, n, NOB_TO_COME, 1.0)
+    return n
+
+
+CRIB_RANKS = 0  # of the crib's net: ranks of those cards, thermometer
+MINE = CRIB_RANKS + 4 * 13  # my side counts it
+THEIRS = MINE + 1
+KNOWN = THEIRS + 1  # how many cards they are, one to five, one-hot
+CRIB_INPUTS = KNOWN + 5
+
+
+@kernel
+def crib_features(mine, cards, places, values):
+    """Write what is seen of a crib; return how many inputs."""
+    n = put_ranks(places, values, 0, CRIB_RANKS, cards)
+    n = put(places, values, n, MINE if mine else THEIRS, 1.0)
+    return put(places, values, n, KNOWN + bit_count(cards) - 1, 1.0)
+
+
+# The nets in their order, and the table behind them.
+LINE = 0
+CRIB = 1
+OWED_TABLE = 2
+
+LINES = 2 * SIZE  # rows 0 to 4, columns 5 to 9
+EACH_TWICE = 2 * LINES  # as they lie, then with the card in turn
+EVERY_LINE = (1 << LINES) - 1
+ROW = (1 << SIZE) - 1
+ACTIONS = TO_CRIB + 1
+
+# The table "owing": the value of a side's lines come to beyond what each, by who moves next (0 for
+# the other side), turns left, cards that it owes the crib, and cards that the other does.
+MOST_OWED = 2
+OWING = (2, TURNS, MOST_OWED + 1, MOST_OWED + 1)
+
+
+@kernel
+def rules_key(v):
+    """Return a number for what the rules of a view say that the nets depend on."""
+    return v["adjacency"] << 8 | v["flush_size"] << 4 | v["crib_flush_size"]
+
+
+@kernel
+def owing_place(on_turn, left, owed, owed_by_other):
+    """Return where a value stands in the table "owing", laid out flat."""
+    each = MOST_OWED + 1
+    return ((on_turn * TURNS + left) * each + owed) * each + owed_by_other
+
+
+@kernel
+def lines_open(legal):
+    """Return the lines that a card may go to, one bit each, of legal actions."""
+    lines = 0
+    for row in range(SIZE):
+        cells = legal >> (SIZE * row) & ROW
+        lines |= cells << SIZE
+        if cells:
+            lines |= 1 << row
+    return lines
+
+
+@kernel
+def line_values(v, table, weights, lines, points, value):
+    """Write the value of lines to their sides, as they lie and with the card in turn.
+
+    Shapes: points int64[EACH_TWICE]; value float64[EACH_TWICE].
+    """
+    places = stack.ints(MOST_INPUTS)
+    values = stack.floats(MOST_INPUTS)
+    common = stack.floats(WIDEST)
+    of_side = stack.floats(WIDEST)
+    of_line = stack.floats(WIDEST)
+    hidden = stack.floats(WIDEST)
+    expected = stack.floats(1)
+    net = int(weights[LINE])
+    unseen = unseen_cards(v)
+    card = v["card"]
+    wide = begin_hidden(weights, net, common)
+    n = round_features(v["turn"], unseen, places, values)
+    add_inputs(weights, net, places, values, 0, n, common)
+    for side in range(2):
+        rows = v["scores_rows"] ^ side
+        for j in range(wide):
+            of_side[j] = common[j]
+        n = side_features(side, owed_by(v, side), owed_by(v, 1 - side), places, values)
+        add_inputs(weights, net, places, values, 0, n, of_side)
+        empty = NONE
+        for i in range(SIZE):
+            line = i if rows else SIZE + i
+            if not lines >> line & 1:
+                continue
+            cell = SIZE * i if rows else i
+            cards = line_through(v, cell, rows)
+            nob = nob_through(v, cell, rows)
+            if cards == 0:  # all empty lines of a side are alike
+                if empty != NONE:
+                    for k in range(line, EACH_TWICE, LINES):
+                        points[k] = points[k - line + empty]
+                        value[k] = value[k - line + empty]
+                    continue
+                empty = line
+            held = bit_count(cards)
+            now = points_so_far(table, cards, v["flush_size"], nob)
+            points[line] = now
+            value[line] = now
+            points[LINES + line] = now
+            value[LINES + line] = now
+            if held == SIZE:
+                continue
+            for j in range(wide):
+                of_line[j] = of_side[j]
+            n = put_ranks(places, values, 0, RANKS, cards)
+            add_inputs(weights, net, places, values, 0, n, of_line)
+            for j in range(wide):
+                hidden[j] = of_line[j]
+            n = suit_features(cards, nob, unseen, places, values, 0)
+            add_inputs(weights, net, places, values, 0, n, hidden)
+            finish(weights, net, hidden, expected)
+            value[line] += expected[0]
+            longer = cards | 1 << card
+            now = points_so_far(table, longer, v["flush_size"], nob)
+            points[LINES + line] = now
+            value[LINES + line] = now
+            if held < SIZE - 1:
+                n = put(places, values, 0, RANKS + rank_place(cards, card), 1.0)
+                n = suit_features(longer, nob, unseen, places, values, n)
+                add_inputs(weights, net, places, values, 0, n, of_line)
+                finish(weights, net, of_line, expected)
+                value[LINES + line] += expected[0]
+
+
+@kernel
+def crib_value(v, table, weights, mine, cards):
+    """Return the value of a crib to the side that counts it, of which these cards are known."""
+    places = stack.ints(MOST_INPUTS)
+    values = stack.floats(MOST_INPUTS)
+    expected = stack.floats(1)
+    n = crib_features(mine, cards, places, values)
+    forward(weights, int(weights[CRIB]), places, values, n, expected)
+    return points_so_far(table, cards, v["crib_flush_size"], nob_of(v)) + expected[0]
+
+
+@kernel
+def owing_value(v, weights, owed):
+    """Return the value to my side of owing the crib so many cards after this turn."""
+    table = int(weights[OWED_TABLE])
+    left = TURNS - 1 - v["turn"]
+    theirs = owed_by(v, 1)
+    mine = weights[table + owing_place(0, left, owed, theirs)]
+    return mine - weights[table + owing_place(1, left, theirs, owed)]
+
+
+@kernel
+def crib_action_value(v, table, weights):
+    """Return the value of sending the card in turn to the crib."""
+    crib = crib_known(v)
+    gain = crib_value(v, table, weights, v["my_crib"], crib | 1 << v["card"])
+    gain -= crib_value(v, table, weights, v["my_crib"], crib)
+    owed = owed_by(v, 0)
+    paid = owing_value(v, weights, owed - 1) - owing_value(v, weights, owed)
+    return (gain if v["my_crib"] else -gain) + paid
+
+
+@kernel
+def action_values(v, table, weights, value, values):
+    """Write the value of each action, float64[ACTIONS]; `UNLIKELY` for those not legal."""
+    legal = v["legal"]
+    mine = 1.0 if v["scores_rows"] else -1.0
+    for cell in range(CELLS):
+        values[cell] = UNLIKELY
+        if legal >> cell & 1:
+            row = cell // SIZE
+            column = SIZE + cell % SIZE
+            gain = value[LINES + row] - value[row]
+            values[cell] = mine * (gain - value[LINES + column] + value[column])
+    values[TO_CRIB] = UNLIKELY
+    if legal >> TO_CRIB & 1:
+        values[TO_CRIB] = crib_action_value(v, table, weights)
+
+
+@kernel
+def best_legal(values, legal):
+    """Return the legal action of the highest value, of equals the first; NaN is never higher."""
+    best = NONE
+    for action in range(ACTIONS):
+        if legal >> action & 1 and (best == NONE or values[action] > values[best]):
+            best = action
+    return best
+
+
+@kernel
+def best_action(v, table, weights):
+    """Return the legal action of the highest value, of equals the first."""
+    if v["legal"] == 1 << TO_CRIB:
+        return TO_CRIB
+    points = stack.ints(EACH_TWICE)
+    value = stack.floats(EACH_TWICE)
+    values = stack.floats(ACTIONS)
+    line_values(v, table, weights, lines_open(v["legal"]), points, value)
+    action_values(v, table, weights, value, values)
+    return best_legal(values, v["legal"])
+
+
+@kernel
+def act(v, rng, table, weights):
+    """Return the learned action for the view ``v``; NONE under rules it has no nets for."""
+    at = find_rules(weights, rules_key(v))
+    if at == NONE:
+        return NONE
+    return best_action(v, table, weights[at:])
+
+
+@kernel
+def write_values(v, table, weights, values):
+    """Write the value of each action, float64[26]; others stay as they are."""
+    points = stack.ints(EACH_TWICE)
+    value = stack.floats(EACH_TWICE)
+    found = stack.floats(ACTIONS)
+    line_values(v, table, weights, lines_open(v["legal"]), points, value)
+    action_values(v, table, weights, value, found)
+    for action in range(ACTIONS):
+        if found[action] != UNLIKELY:
+            values[action] = found[action]
+
+
+FAMILY = LearnedFamily(
+    name="table_top",
+    nets={
+        "line": Net("table_top.line", 1, LINE_INPUTS, outputs=1),
+        "crib": Net("table_top.crib", 1, CRIB_INPUTS, outputs=1),
+    },
+    # The side to move changes with every card and each side owes the crib two, whether two play or
+    # four: the same nets serve both.
+    fields=("flush_size", "crib_flush_size", "adjacency"),
+    rules_key=rules_key,
+    act=act,
+    values=write_values,
+    tables={"owing": OWING},
+)
+"""What `crib_agents.learned.agent` needs to play this game."""
