@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
+import os
 import signal
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -119,3 +122,28 @@ def test_an_agent_cannot_swallow_sigterm_and_other_handlers_stay() -> None:
     assert heard == [signal.SIGTERM]
     assert not came
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+@pytest.mark.parametrize(
+    ("number", "ends"), [(signal.SIGTERM, SystemExit), (signal.SIGINT, KeyboardInterrupt)]
+)
+def test_a_signal_that_comes_while_c_calls_python_is_not_lost(
+    number: signal.Signals, ends: type[BaseException]
+) -> None:
+    """As LLVM does while kernels are compiled: ctypes discards what the handler raises."""
+    came: list[int] = []
+
+    @ctypes.CFUNCTYPE(None)
+    def called() -> None:
+        came.append(number)
+        os.kill(os.getpid(), number)
+
+    def work() -> None:
+        with terminable():
+            called()
+            for _ in range(1000):
+                time.sleep(0.01)
+
+    with pytest.raises(ends):
+        work()
+    assert came == [number]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import threading
@@ -11,6 +12,8 @@ from types import FrameType
 from typing import Any
 
 TERMINATED = 128 + signal.SIGTERM  # the exit status of a command that SIGTERM has ended
+
+SOON = 0.05  # seconds until a signal that was lost comes again
 
 
 class Stopped(KeyboardInterrupt):
@@ -40,11 +43,36 @@ def terminable() -> Iterator[None]:
         return
     end = Termination()
     try:
-        with _handled_by(signal.SIGTERM, end):
+        with _handled_by(signal.SIGTERM, end), _never_lost(end):
             yield
     finally:
         if end.came:  # whatever the command made of it
             sys.exit(TERMINATED)
+
+
+@contextmanager
+def _never_lost(end: Termination) -> Iterator[None]:
+    """Send a signal again whose exception Python has discarded.
+
+    It does so in finalizers and in what C calls, such as LLVM while a kernel is compiled.
+    """
+    before, again = sys.unraisablehook, list[threading.Timer]()
+
+    def hook(lost: sys.UnraisableHookArgs) -> None:
+        if not issubclass(lost.exc_type, KeyboardInterrupt):
+            before(lost)
+            return
+        number = signal.SIGTERM if end.came else signal.SIGINT
+        again.append(threading.Timer(SOON, os.kill, (os.getpid(), number)))
+        again[-1].start()
+
+    sys.unraisablehook = hook
+    try:
+        yield
+    finally:
+        sys.unraisablehook = before
+        for timer in again:
+            timer.cancel()
 
 
 class Interruptions(list[int]):

@@ -118,7 +118,9 @@ class SolveRun:
         about = {"iterations": self.solver.iteration, "measured": last}
         self.write_strategy(STRATEGY, self.solver.strategy(), about, "refine")
         write_whole(self.settings.out / CURVE, csv_table(SolvePoint, self.curve))
-        write_whole(self.settings.out / PICTURE, picture(self.curve, f"{self.rules.name}, solved"))
+        if self.curve:  # what is stopped before it was measured has none to draw
+            drawn = picture(self.curve, f"{self.rules.name}, solved")
+            write_whole(self.settings.out / PICTURE, drawn)
 
     def write_strategy(
         self, name: str, strategy: Strategy, about: dict[str, Any], *leave_out: str
