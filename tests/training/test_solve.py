@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections import Counter
 from itertools import combinations
@@ -12,6 +13,7 @@ import pytest
 from crib_agents.equilibrium.classes import hand_classes
 from crib_agents.equilibrium.tree import multisets
 from crib_agents.knowledge.two_hand.pegging import COUNTED, FIRST, holdings
+from crib_training.interrupts import Stopped
 from crib_training.solve.counts import count_states
 from crib_training.solve.endings import BEST, LEARN, VALUE
 from crib_training.solve.ranges import Ranges
@@ -180,3 +182,21 @@ def test_a_run_is_gone_on_with(tmp_path: Path) -> None:
     assert (out / "curve.png").exists()
     with pytest.raises(ValueError, match="holds a run"):
         solve(Settings(iterations=2, out=out, progress=False))
+
+
+def test_a_run_stopped_before_it_was_measured_is_saved(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from crib_training.solve import run
+    from crib_training.solve.solver import Solver
+
+    def stopped(self: Solver) -> None:
+        self.iteration += 1
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(Solver, "iterate", stopped)
+    with pytest.raises(Stopped, match="saved after 1 iterations; resume with crib solve"):
+        run.solve(run.Settings(out=tmp_path / "run", iterations=3, progress=False))
+    assert {path.name for path in (tmp_path / "run").iterdir()} >= {
+        run.STRATEGY, run.CHECKPOINT, run.CURVE
+    }  # fmt: skip
