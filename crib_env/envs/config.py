@@ -281,10 +281,9 @@ class EnvConfig:
         if seat is None or (isinstance(seat, str) and seat in words):
             return seat
         if isinstance(seat, bool) or seat not in range(self.players):
-            others = " or ".join([*map(repr, words), "None"])
-            raise ValueError(
-                f"{name} must be a seat from 0 to {self.players - 1}, {others}, got {seat!r}"
-            )
+            seats = f"a seat from 0 to {self.players - 1}"
+            known = ", ".join([seats, *map(repr, words)])
+            raise ValueError(f"{name} must be {known} or None, got {seat!r}")
         return int(seat)
 
 
