@@ -10,11 +10,9 @@ import pytest
 from crib_agents.nets import ScoredAgent
 from crib_training.baselines import games
 from crib_training.exploit.best_response import Responder, TabularPolicy
-from crib_training.exploit.discards import query_discards
 from crib_training.exploit.hands import RANKS, ROLES, hands_by_class
-from crib_training.exploit.one_count.query import list_ranks, list_types, query_course
-from crib_training.exploit.one_count.walk import OneCountWalk
-from crib_training.exploit.query_batch import Queries
+from crib_training.exploit.one_count import OneCountWalk, list_ranks, list_types, query_course
+from crib_training.exploit.queries import Queries, query_discards
 from crib_training.learn.train import METHODS
 
 from crib_env.batch import GameBatch

@@ -28,7 +28,7 @@ from crib_env.engine.record import NONE, tuple_of
 from crib_training.solve.counts import gone
 from crib_training.solve.endings import VALUE
 from crib_training.solve.play import WALK_T, Walk
-from crib_training.solve.range_split import NOBODY, part_of
+from crib_training.solve.ranges import NOBODY, part_of
 from crib_training.solve.walks import HANDS_T, NO_BOOK, Hands, Walker
 
 MEAN_SMOOTHING = 1e-4  # added to how likely a hand comes to a node, so that every node has a mean

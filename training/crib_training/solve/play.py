@@ -43,7 +43,7 @@ from crib_training.solve.endings import (
     learn,
     their_last_two,
 )
-from crib_training.solve.range_split import (
+from crib_training.solve.ranges import (
     EVERYBODY,
     FITTING,
     NOBODY,

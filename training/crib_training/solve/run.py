@@ -27,10 +27,9 @@ from crib_training.command_line import command
 from crib_training.interrupts import Stopped, interruptions
 from crib_training.outputs import as_png, csv_table, peak_memory, run_folder
 from crib_training.progress import Progress
-from crib_training.solve.refine import Refinement
+from crib_training.solve.refine import Refinement, Starters
 from crib_training.solve.settings import FREE, Settings, check, memory, unset
 from crib_training.solve.solver import ExploitabilityBound, Solver
-from crib_training.solve.starters import Starters
 
 STRATEGY, CHECKPOINT = "strategy.safetensors", outputs.CHECKPOINT
 REFINED, STARTERS = "refined.safetensors", "starters.safetensors"
