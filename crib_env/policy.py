@@ -440,9 +440,9 @@ def find_agent(opponent: Opponent) -> Agent:
     """Return an agent given by name, as an `Agent`, or as something that one is made of.
 
     A name is that of an installed agent, the path of a file that one is read from, ``"text:MODEL"``
-    of a language model, or ``"package.module:Name"`` of an agent, or of a class whose constructor takes no arguments. An
-    agent is made of a network, of a trained model (`agent_of_model`), and of a
-    function of a view and a generator.
+    of a language model, or ``"package.module:Name"`` of an agent, or of a class whose constructor
+    takes no arguments. An agent is made of a network, of a trained model (`agent_of_model`), and of
+    a function of a view and a generator.
 
     Raises:
         ValueError: no agent of that name is installed (the message lists those that are), or it

@@ -138,9 +138,8 @@ class TextAgent:
                 if not isinstance(reply, str):
                     raise TypeError(f"complete returned {type(reply).__name__}, not text")
                 if len(reply) > MOST_CHARACTERS:
-                    raise ValueError(
-                        f"a reply of {len(reply):,} characters, at most {MOST_CHARACTERS:,} are read"
-                    )
+                    most = f"at most {MOST_CHARACTERS:,} are read"
+                    raise ValueError(f"a reply of {len(reply):,} characters: {most}")
             except Exception as failed:
                 with self._lock:
                     self.tally.errors += 1
@@ -209,7 +208,9 @@ def chat(
         import openai
     url = base_url or os.environ.get("OPENAI_BASE_URL")
     key = os.environ.get("OPENAI_API_KEY") or ("none" if url else None)
-    client = openai.OpenAI(base_url=url, api_key=key, timeout=timeout, max_retries=server_retries)
+    client: Any = openai.OpenAI(
+        base_url=url, api_key=key, timeout=timeout, max_retries=server_retries
+    )
     options: dict[str, Any] = {"temperature": temperature, "max_tokens": max_tokens}
     options = {name: value for name, value in options.items() if value is not None}
 

@@ -196,7 +196,7 @@ class TextAEC(BaseWrapper[str, str, "str | None"]):
             env.step(later)
             env._cumulative_rewards[agent] += earned
             earned = env._cumulative_rewards[agent]
-            same = not env._over and env.agent_selection == agent
+            same = env.agent_selection == agent and not bool(env._over)
             later = replies.reader.remembered(env.view(seat)) if same else None
 
 

@@ -69,7 +69,8 @@ def state(view: View, rules: Rules) -> list[str]:
     cards = [int(view[name]) for name in ("card", "partner_card")]
     return [
         f"{rules.name} to {int(view['target'])}, {single}you are p{int(view['seat'])} "
-        f"({_mine(view)}), dealer {_name(view, int(view['dealer']))}, turn {int(view['turn']) + 1} of {TURNS}",
+        f"({_mine(view)}), dealer {_name(view, int(view['dealer']))}, "
+        f"turn {int(view['turn']) + 1} of {TURNS}",
         f"Score: your side {int(view['scores'][0])}, other {int(view['scores'][1])}",
         f"Crib ({'yours' if view['my_crib'] else 'theirs'}): {crib or 'none'}; owed {owed}",
         *(" ".join(f"{one:>2}" for one in cells[at : at + SIZE]) for at in range(0, CELLS, SIZE)),
