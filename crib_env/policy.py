@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from crib_env.engine.family import Family
     from crib_env.engine.learners import AgentEntries
 
-GROUP, FILES, MODELS = "crib_env.agents", "crib_env.policy", "crib_env.agent_models"
+GROUP, FILES, MODELS = "crib_env.agents", "crib_env.agent_files", "crib_env.agent_models"
 PREFIXES = "crib_env.agent_prefixes"
 DISTRIBUTION = "crib-env"  # the one whose names cannot be taken over
 
