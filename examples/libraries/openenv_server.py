@@ -26,19 +26,19 @@ LONG = {"deal": "points", "game": "win"}  # kinds of many decisions, with what t
 SESSIONS = 64
 
 
-class Reply(Action):
+class Reply(Action):  # type: ignore[misc]
     """What the model wrote."""
 
     reply: str
 
 
-class Prompt(Observation):
+class Prompt(Observation):  # type: ignore[misc]
     """What the model is shown."""
 
     prompt: str
 
 
-class Cribbage(Environment[Reply, Prompt, State]):
+class Cribbage(Environment[Reply, Prompt, State]):  # type: ignore[misc]
     """One task after another."""
 
     SUPPORTS_CONCURRENT_SESSIONS = True
