@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from crib_env.engine.learners import AgentEntries
 
 GROUP, FILES, MODELS = "crib_env.agents", "crib_env.agent_files", "crib_env.agent_models"
+PREFIXES = "crib_env.agent_prefixes"
 DISTRIBUTION = "crib-env"  # the one whose names cannot be taken over
 
 Views = npt.NDArray[np.void]
@@ -378,6 +379,15 @@ def read_agent_file(name: str) -> Any:
     return None
 
 
+def agent_of_prefix(name: str) -> Any:
+    """Return the agent of a name such as ``"text:MODEL"``, made by who registered its prefix."""
+    prefix, colon, rest = name.partition(":")
+    for point in installed(PREFIXES) if colon else ():
+        if point.name == prefix:
+            return point.load()(rest)
+    return None
+
+
 def agent_of_model(model: Any) -> Any:
     """Return the agent of a model in memory: a network, or what a library has trained."""
     classes = {f"{one.__module__}.{one.__qualname__}" for one in type(model).__mro__}
@@ -429,16 +439,18 @@ def _installed(name: str) -> Agent:
 def find_agent(opponent: Opponent) -> Agent:
     """Return an agent given by name, as an `Agent`, or as something that one is made of.
 
-    A name is that of an installed agent, the path of a file that one is read from, or
-    ``"package.module:Name"`` of an agent, or of a class whose constructor takes no arguments. An
-    agent is made of a network, of a trained model (`agent_of_model`), and of a
-    function of a view and a generator.
+    A name is that of an installed agent, the path of a file that one is read from, ``"text:MODEL"``
+    of a language model, or ``"package.module:Name"`` of an agent, or of a class whose constructor
+    takes no arguments. An agent is made of a network, of a trained model (`agent_of_model`), and of
+    a function of a view and a generator.
 
     Raises:
         ValueError: no agent of that name is installed (the message lists those that are), or it
             cannot be loaded (the message names its package).
         TypeError: something that is no agent, or takes other arguments than agents are asked with.
     """
+    if isinstance(opponent, str) and (agent := agent_of_prefix(opponent)) is not None:
+        return find_agent(agent)
     if isinstance(opponent, str) and (agent := read_agent_file(opponent)) is not None:
         return find_agent(agent)
     if isinstance(opponent, str) and ":" in opponent:

@@ -7,6 +7,7 @@ a table or an expert, is a part that the package registers which has it; ours do
 
 from __future__ import annotations
 
+import re
 from importlib import import_module
 from pkgutil import resolve_name
 from types import ModuleType
@@ -63,6 +64,12 @@ def gym_id(name: str) -> str:
     return f"{_page(name).partition('.')[0]}/{ENVIRONMENTS[name]}"
 
 
+def text_name(name: str) -> str:
+    """Return what the text form of an environment is called: ``"SixCardText-v0"``."""
+    stem, mark, version = re.match(r"(.*)([-_])(v\d+)$", name).groups()  # type: ignore[union-attr]
+    return f"{stem}{'Text' if mark == '-' else '_text'}{mark}{version}"
+
+
 def env_module(name: str) -> ModuleType:
     """Return the module of an environment, with its ``maker`` and its documentation.
 
@@ -94,8 +101,18 @@ def _register(name: str, module: str, gym_name: str) -> None:
         order_enforce=False,
         disable_env_checker=True,
     )
+    text = {"environment": name}
+    gymnasium.register(
+        id=f"{package}/{text_name(gym_name)}",
+        entry_point="crib_env.envs.text:text_env",
+        kwargs=text,
+        order_enforce=False,
+        disable_env_checker=True,
+    )
     if hasattr(pettingzoo, "register"):  # there is none before PettingZoo 1.27
         pettingzoo.register("aec", f"{package}/{name}", f"{module}:env")
+        in_words = f"{package}/{text_name(name)}"
+        pettingzoo.register("aec", in_words, "crib_env.envs.text:text_aec", kwargs=text)
 
 
 # What a family lacks without a part of this kind.
@@ -106,6 +123,7 @@ LACKING = {
     "deep_monte_carlo": "self-play for deep Monte Carlo: train it with --method ppo",
     "table": "table: people cannot sit down to it, and no replay is made of it",
     "terminal": "board for a terminal",
+    "words": "words for language models",
 }
 _parts: dict[tuple[str, str], Any] = {}
 

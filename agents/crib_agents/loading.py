@@ -22,6 +22,7 @@ from crib_env.policy import GROUP, Agent, agent_names, find_agent
 
 IN_PROCESS = "process:"
 TRUST = "trust:"
+TEXT = "text:"
 ENDINGS = (".safetensors", ".zip", ".onnx")
 
 
@@ -55,9 +56,9 @@ def of_two(name: str) -> tuple[str, str] | None:
     """Return the two agents that are joined in a name: who discards, who plays the cards.
 
     Joined by a slash, where what stands before it is an agent by itself, so that paths stay paths.
-    None for one agent alone.
+    None for one agent alone, and for a language model, whose name may have slashes.
     """
-    if Path(_bare(name)).exists():
+    if _bare(name).startswith(TEXT) or Path(_bare(name)).exists():
         return None
     for at in (i for i, letter in enumerate(name) if letter == "/"):
         discard, pegging = name[:at], name[at + 1 :]

@@ -159,6 +159,55 @@ def test_open_spiel_solves_the_play() -> None:
 
 
 @pytest.mark.slow
+def test_openenv_serves_decisions_and_deals_to_its_own_client() -> None:
+    """Started by its command; a scripted model plays."""
+    if not CHECKED:
+        pytest.importorskip("openenv", reason="openenv is not installed: make check-libraries")
+    import socket
+    import subprocess
+    import sys
+    import time
+
+    from crib_play.drill.tasks import task
+    from crib_play.table import actions_of
+    from openenv import GenericEnvClient
+
+    from crib_env import format_cards
+    from model_server import first_legal
+
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", f"{HOME}.openenv_server", "--port", str(port)]
+    process = subprocess.Popen(command, cwd=ROOT)
+    try:
+        while True:
+            assert process.poll() is None
+            with socket.socket() as probe:
+                if probe.connect_ex(("127.0.0.1", port)) == 0:
+                    break
+            time.sleep(0.2)
+        with GenericEnvClient(base_url=f"http://127.0.0.1:{port}").sync() as client:
+            best = task("discard", "test", 3).exercise.choices[0]
+            result = client.reset(split="test", index=3, kind="discard")
+            assert "Discard two of" in result.observation["prompt"]
+            result = client.step({"reply": format_cards(sorted(actions_of(best)))})
+            assert (result.done, result.reward) == (True, 0.0)
+            client.reset(split="test", index=3, kind="discard")
+            result = client.step({"reply": "hmm"})
+            assert (result.done, result.reward) == (True, -1.0)
+            result, steps = client.reset(split="train", index=1, kind="deal"), 0
+            while not result.done:
+                result = client.step({"reply": first_legal(result.observation["prompt"])})
+                steps += 1
+            assert steps >= 4
+            assert client.state()["step_count"] == steps
+    finally:
+        process.kill()
+        process.wait()
+
+
+@pytest.mark.slow
 def test_rllib_learns_on_two_nodes_and_survives_a_runners_death() -> None:
     module = example("rllib", "ray.rllib")
     import ray

@@ -75,7 +75,7 @@ def exercises(kind: Kind, seed: int, played: TableGame) -> Iterator[Exercise]:
     find_part("analysis", played.family.name)
     number = 0
     while True:
-        found = _of_a_game(played, kind.phase, np.random.SeedSequence([seed, number]))
+        found = exercise_of(played, kind.phase, np.random.SeedSequence([seed, number]))
         if found is not None:
             yield found
         number += 1
@@ -89,7 +89,7 @@ def play_out(played: TableGame, seed_seq: np.random.SeedSequence) -> Session:
     return session
 
 
-def _of_a_game(played: TableGame, phase: str, seed_seq: np.random.SeedSequence) -> Exercise | None:
+def exercise_of(played: TableGame, phase: str, seed_seq: np.random.SeedSequence) -> Exercise | None:
     """Return one of the decisions of a game that make an exercise, if it has any."""
     session = play_out(played, seed_seq)
     for i in np.random.default_rng(seed_seq).permutation(len(session.turns)):

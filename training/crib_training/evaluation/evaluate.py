@@ -14,15 +14,17 @@ with its gain in pairs. An agent that fails loses that game, and the command end
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import KW_ONLY
 from importlib.metadata import version
+from pkgutil import resolve_name
 from typing import Annotated, Any, Literal
 
 import numpy as np
 from crib_agents.adapters.wrappers import Timed
 from crib_agents.expert.table_top import TableTopExpert
 from crib_agents.expert.table_top.agent import BUDGETS
-from crib_agents.loading import TakesAgents
+from crib_agents.loading import TEXT, TakesAgents
 from crib_play.replay import write_replay
 from pydantic import Field
 
@@ -36,7 +38,7 @@ from crib_env.settings import Count, NewFile, Players, Seed, Whole, checked_data
 from crib_training.command_line import TRACEBACK
 from crib_training.evaluation.aivat.reference import chosen_reference
 from crib_training.evaluation.by_score import by_score, score_table
-from crib_training.evaluation.duplicate import Sides, play_pairs
+from crib_training.evaluation.duplicate import Pairs, Sides, play_pairs
 from crib_training.evaluation.figures import (
     agents_table,
     comparison_table,
@@ -59,8 +61,8 @@ class Settings(TakesAgents):
     """Compare two agents on duplicate deals.
 
     Attributes:
-        first: an agent: a name, a .safetensors, .zip (Stable-Baselines3) or .onnx file, or
-            package.module:Class.
+        first: an agent: a name, a .safetensors, .zip (Stable-Baselines3) or .onnx file,
+            package.module:Class, or text:MODEL for a language model.
         second: another agent, or the same.
         env: the environment.
         rules: a preset other than the environment's own, or a preset with changes, such as
@@ -178,23 +180,44 @@ def evaluate(
             raise KeyboardInterrupt(f"{done}; nothing is written") from None
     deals = played[-1]
     whole = played[0] if games else deals.take(np.zeros(pairs, dtype=bool))
+    speeds = [agent.decisions / agent.seconds if agent.seconds else None for agent in timed]
+    result = result_of(maker, rules, names, (whole, deals), seed, speeds)
+    return {**result, "players": len(seats), "duplicate": duplicate}
+
+
+def result_of(
+    maker: EnvSpec,
+    rules: Rules,
+    names: tuple[str, str],
+    played: tuple[Pairs, Pairs],
+    seed: int,
+    speeds: Sequence[float | None] = (None, None),
+) -> dict[str, Any]:
+    """Return the figures of games and deals that were played, ready for JSON.
+
+    Args:
+        maker: maker of the environment.
+        rules: the rules.
+        names: of the two agents.
+        played: the games and the deals.
+        seed: by which they were dealt.
+        speeds: decisions per second of each agent.
+    """
+    whole, deals = played
     return {
         "environment": maker.name,
         "first": names[0],
         "second": names[1],
         "rules": rules.name,
-        "players": len(seats),
-        "sides": n_sides,
-        "pairs": pairs,
+        "players": len(seats_of(maker, rules, None)),
+        "sides": deals.sides,
+        "pairs": len(deals.won),
         "seed": seed,
-        "duplicate": duplicate,
+        "duplicate": True,
         "versions": versions(),
         **figures(rules, names, whole, deals),
         "failures": counted((*whole.failures, *deals.failures), {}),
-        "decisions_per_second": {
-            name: agent.decisions / agent.seconds if agent.seconds else None
-            for name, agent in zip(names, timed, strict=True)
-        },
+        "decisions_per_second": dict(zip(names, speeds, strict=True)),
     }
 
 
@@ -219,15 +242,21 @@ def run(settings: Settings) -> None:
     if settings.by_score:
         _by_score(settings, rules, agents)
         return
-    result = evaluate(
-        maker, rules, *agents, settings.pairs, settings.seed, settings.players,
-        games=settings.games, duplicate=settings.duplicate,
-        adjusted=adjusted_by(settings.adjust, settings.duplicate),
-        forfeits=not os.environ.get(TRACEBACK),
-    )  # fmt: skip
+    models = [name for name in (settings.first, settings.second) if name.startswith(TEXT)]
+    if models:  # by name: it stores games as tournaments do, which stand on this package
+        result = resolve_name("crib_training.text_games:evaluate_models")(settings, maker, rules)
+    else:
+        result = evaluate(
+            maker, rules, *agents, settings.pairs, settings.seed, settings.players,
+            games=settings.games, duplicate=settings.duplicate,
+            adjusted=adjusted_by(settings.adjust, settings.duplicate),
+            forfeits=not os.environ.get(TRACEBACK),
+        )  # fmt: skip
     result["rules"] = settings.rules or rules.name  # with what was changed in them
     print(f"{comparison_table([result])}\n\n{phase_table(result)}\n\n{difference_table(result)}\n")
     print(agents_table(result), end="\n\n")
+    if models:
+        print(resolve_name("crib_training.text_games:models_table")(result), end="\n\n")
     if result["failures"]:
         print(failures_list(result["failures"]), end="\n\n")
     more = result["margin_per_deal"]

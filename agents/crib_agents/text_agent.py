@@ -1,0 +1,253 @@
+"""Language models as agents: `TextAgent` over any function, ``text:MODEL`` over a server.
+
+    from crib_agents.text_agent import TextAgent
+
+    agent = TextAgent(lambda messages: my_model(messages), style="full")
+
+``text:MODEL`` is an agent's name wherever one is taken. It asks the OpenAI-compatible server at
+``OPENAI_BASE_URL`` with the key ``OPENAI_API_KEY``. Options follow a question mark:
+``text:MODEL?style=full&timeout=20&base_url=http://127.0.0.1:8000/v1``.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import fields
+from functools import lru_cache
+from threading import Lock
+from typing import Any
+from urllib.parse import parse_qsl
+
+import numpy as np
+
+from crib_env.encoding import family_of
+from crib_env.errors import check_choice, comes_with, unknown, whole_number
+from crib_env.policy import Actions, Views, one_or_many
+from crib_env.rules import PRESETS, Rules
+from crib_env.text import STYLES, Reader, ReplyError, Tally, count_tokens, prompt
+
+Message = dict[str, str]
+Complete = Callable[[list[Message]], str]
+"""``complete(messages) -> reply``: messages have a ``role`` and a ``content``."""
+
+MOST_CHARACTERS = 200_000  # of a reply: one that is longer is a fault of the server
+SENT_BACK = 2_000  # characters of a bad reply that the model is shown again
+
+
+class TextAgent:
+    """Plays any game by words: each view becomes a prompt, each reply an action.
+
+    Several views at once are asked for side by side. If one fails, the others' answers are held
+    ready for whoever asks again for each view alone, as `Referee` does: nothing is paid twice.
+
+    Args:
+        complete: returns the model's reply to messages; what it raises costs the game.
+        style: of the prompts: ``"compact"`` or ``"full"``.
+        retries: how many more replies a decision may take; each is shown what was wrong.
+        on_failure: after the last: ``"forfeit"`` the game, or play ``"random"``; ``"raise"`` is as
+            ``"forfeit"``, which raises the `ReplyError` too.
+        workers: the most requests at once.
+        name: what tables call it.
+
+    Attributes:
+        tally: what was counted.
+        record: a list to which every view and action are added; None for no record.
+    """
+
+    honours = None
+
+    def __init__(
+        self,
+        complete: Complete,
+        *,
+        style: str = "compact",
+        retries: int = 2,
+        on_failure: str = "forfeit",
+        workers: int = 16,
+        name: str = "text",
+    ) -> None:
+        check_choice("style", style, STYLES)
+        self.complete, self.style, self.name = complete, style, name
+        self.workers = whole_number("workers", workers, 1)
+        self.record: list[tuple[Any, int]] | None = None
+        self._reader = Reader(retries, on_failure)
+        self._lock = Lock()
+        self._answered: dict[bytes, list[int | Exception]] = {}
+
+    @property
+    def tally(self) -> Tally:
+        """What was counted since the agent was made."""
+        return self._reader.tally
+
+    @one_or_many
+    def act(self, views: Views, rng: np.random.Generator) -> Actions:
+        """Return one action for each view, int64[B].
+
+        Raises:
+            ReplyError: no reply named a legal action.
+            Exception: what ``complete`` raised.
+        """
+        if len(views) == 1 and (ready := self._answered.get(views.tobytes())):
+            found = [ready.pop(0)]
+        else:
+            self._answered.clear()
+            found = self._ask_all(views, rng)
+            if self.record is not None:
+                good = zip(views, found, strict=True)
+                self.record += [(v.copy(), a) for v, a in good if isinstance(a, int)]
+            if len(views) > 1 and any(isinstance(one, Exception) for one in found):
+                for view, one in zip(views, found, strict=True):
+                    self._answered.setdefault(view.tobytes(), []).append(one)
+        for one in found:
+            if isinstance(one, Exception):
+                raise one
+        return np.array(found, dtype=np.int64)
+
+    def _ask_all(self, views: Views, rng: np.random.Generator) -> list[int | Exception]:
+        """Return an action or what went wrong for each view."""
+        found: list[int | Exception | None] = [self._reader.remembered(view) for view in views]
+        open_ones = [i for i, one in enumerate(found) if one is None]
+        pool = ThreadPoolExecutor(min(self.workers, max(1, len(open_ones))))
+        try:
+            for i, one in zip(
+                open_ones, pool.map(self._decide, [views[i] for i in open_ones]), strict=True
+            ):
+                found[i] = one
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+        for i, failed in enumerate(found):
+            if isinstance(failed, ReplyError):
+                self.tally.failed += 1
+                if self._reader.on_failure == "random":
+                    self.tally.random += 1
+                    self.tally.decisions += 1
+                    found[i] = _any_legal(views[i], rng)
+        return [one for one in found if one is not None]
+
+    def _decide(self, view: Any) -> int | Exception:
+        """Ask the model for one decision, as often as the retries allow."""
+        messages = [{"role": "user", "content": prompt(view, rules_of(view), self.style)}]
+        error: Exception = RuntimeError("no reply")
+        for _ in range(self._reader.retries + 1):
+            began = time.perf_counter()
+            try:
+                reply = self.complete(list(messages))
+                if not isinstance(reply, str):
+                    raise TypeError(f"complete returned {type(reply).__name__}, not text")
+                if len(reply) > MOST_CHARACTERS:
+                    most = f"at most {MOST_CHARACTERS:,} are read"
+                    raise ValueError(f"a reply of {len(reply):,} characters: {most}")
+            except Exception as failed:
+                with self._lock:
+                    self.tally.errors += 1
+                    self.tally.seconds += time.perf_counter() - began
+                return failed
+            with self._lock:
+                self.tally.seconds += time.perf_counter() - began
+                self.tally.prompt_tokens += sum(count_tokens(one["content"]) for one in messages)
+                try:
+                    return self._reader.read(reply, view)
+                except ReplyError as bad:
+                    error = bad
+            messages += [
+                {"role": "assistant", "content": reply[-SENT_BACK:]},
+                {"role": "user", "content": str(error)},
+            ]
+        return error
+
+
+def _any_legal(view: Any, rng: np.random.Generator) -> int:
+    from crib_env import encode, sample_legal
+
+    return int(sample_legal(encode(view)[1][0], rng))
+
+
+def rules_of(view: Any) -> Rules:
+    """Return the preset that a view is played by; with changed rules the one most like it."""
+    names = view.dtype.names or ()
+    family = family_of(np.array(view).reshape(1)).name
+    known = [rules for rules in PRESETS.values() if rules.family == family]
+    shown = [one.name for one in fields(known[0]) if one.name in names]
+    shown += [name for name in ("players",) if name in names and len(known) > 1]
+    values = tuple(int(view[name]) for name in dict.fromkeys(shown))
+    return _nearest(tuple(known), tuple(dict.fromkeys(shown)), values)
+
+
+@lru_cache(maxsize=256)
+def _nearest(known: Sequence[Rules], names: Sequence[str], values: Sequence[int]) -> Rules:
+    def alike(rules: Rules) -> int:
+        pairs = zip(names, values, strict=True)
+        return sum(int(getattr(rules, name, value)) == value for name, value in pairs)
+
+    return max(known, key=alike)
+
+
+def chat(
+    model: str,
+    *,
+    base_url: str | None = None,
+    timeout: float = 60.0,
+    server_retries: int = 2,
+    temperature: float | None = None,
+    max_tokens: int | None = None,
+) -> Complete:
+    """Return a `Complete` of a model behind an OpenAI-compatible server.
+
+    Args:
+        model: its name on the server.
+        base_url: the server; None for ``OPENAI_BASE_URL``, or else OpenAI's own.
+        timeout: seconds without an answer after which a request has failed.
+        server_retries: how often the client repeats a request that failed.
+        temperature: as the server takes it; None for the server's own.
+        max_tokens: the longest reply; None for the server's own.
+    """
+    with comes_with("llm"):
+        import openai
+    url = base_url or os.environ.get("OPENAI_BASE_URL")
+    key = os.environ.get("OPENAI_API_KEY") or ("none" if url else None)
+    client: Any = openai.OpenAI(
+        base_url=url, api_key=key, timeout=timeout, max_retries=server_retries
+    )
+    options: dict[str, Any] = {"temperature": temperature, "max_tokens": max_tokens}
+    options = {name: value for name, value in options.items() if value is not None}
+
+    def complete(messages: list[Message]) -> str:
+        answer = client.chat.completions.create(model=model, messages=messages, **options)
+        if not getattr(answer, "choices", None):
+            raise ValueError("the server's answer has no choices")
+        return answer.choices[0].message.content or ""
+
+    return complete
+
+
+OPTIONS: dict[str, Callable[[str], Any]] = {
+    "style": str, "retries": int, "on_failure": str, "workers": int, "base_url": str,
+    "timeout": float, "server_retries": int, "temperature": float, "max_tokens": int,
+}  # fmt: skip
+OF_THE_AGENT = ("style", "retries", "on_failure", "workers")
+
+
+def agent_of(given: str) -> TextAgent:
+    """Return the agent of what follows ``text:`` in a name: a model, then options.
+
+    Raises:
+        ValueError: no model, no such option, or no possible value.
+    """
+    model, _, words = given.partition("?")
+    if not model:
+        raise ValueError("text: names no model: write text:MODEL")
+    options: dict[str, Any] = {}
+    for name, value in parse_qsl(words, keep_blank_values=True):
+        if name not in OPTIONS:
+            raise unknown("option of text:MODEL", name, list(OPTIONS))
+        try:
+            options[name] = OPTIONS[name](value)
+        except ValueError:
+            raise ValueError(
+                f"the option {name} of text:{model} must be a number, got {value!r}"
+            ) from None
+    mine = {name: options.pop(name) for name in OF_THE_AGENT if name in options}
+    return TextAgent(chat(model, **options), name=f"text:{model}", **mine)

@@ -1,0 +1,269 @@
+"""The games with hands in words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable
+from typing import Any
+
+from crib_env.cards import (
+    RANK_NAMES,
+    RANKS,
+    SUIT_NAMES,
+    SUITS,
+    format_card,
+    format_cards,
+    parse_card,
+    pip,
+    rank,
+)
+from crib_env.engine.hands.records import DISCARD, GAME, MATCH, PEGGING_ONLY
+from crib_env.engine.hands.text import (
+    hand_of,
+    players_of,
+    side_at,
+    side_names,
+    sides_of,
+    why_illegal,
+)
+from crib_env.engine.record import NONE
+from crib_env.render.words import in_words
+from crib_env.rules import Rules
+from crib_env.text.replies import Grammar, Reads, ReplyError
+from crib_env.text.words import Words
+
+View = Any
+
+NUMBERS = "|".join(RANK_NAMES[1:10])
+COURT = "|".join(name for name in RANK_NAMES if name not in NUMBERS.split("|"))
+SYMBOLS = "♣♦♥♠"
+CARD = re.compile(
+    rf"(?<![\w])(?:(?P<text>(?:10|[2-9TJQKtjqk])(?:[CDHScdhs{SYMBOLS}])"
+    rf"|A[CDHcdh{SYMBOLS}S]|As(?!\s+(?!and\b)[a-z])"
+    rf"|[{SYMBOLS}](?:10|[2-9TJQKAtjqka]))"
+    rf"|(?P<rank>(?i:{'|'.join(RANK_NAMES)}|10|[2-9]|[AJQK]))\s+of\s+(?P<suit>(?i:[a-z]+))"
+    rf"|(?P<court>(?i:{COURT}))"
+    rf"|(?i:the|my|a|an)\s+(?P<number>(?i:{NUMBERS})|10|[2-9])"
+    r"(?!\s*(?i:cards?|points?|of|for|remaining|left|or|to|-))"
+    r")(?!\w)"
+)
+ALONE = re.compile(
+    rf"(?<!\w)(?:(?P<text>a[cdhs](?!\s*\w))|(?P<letter>10|[2-9]|[ATJQK])|(?P<number>(?i:{NUMBERS})))"
+    r"(?!\w)(?!\s*(?i:cards?|points?|of|for|remaining|left|or|to|-))"
+)
+RULES = """\
+You play {players}-handed cribbage with a deck of 52 cards, suits C D H S, ace low. {sides}
+Cards count their number in the play; aces count 1, and ten (T), jack, queen and king count 10.
+Deal: each player gets {dealt} cards and discards {discards} of them to the crib, which holds \
+four cards and belongs to the dealer's side. A starter card is turned. If it is a jack, the \
+dealer's side pegs {heels}.
+Play: beginning to the dealer's left, players lay one card at a time and add it to the count, \
+which must not pass 31. Whoever cannot play says go and is skipped. The last card of a count pegs \
+1, or 2 if it makes exactly 31. {counts} A card that makes the count 15 pegs 2. A card of the \
+same rank as the one before it pegs 2, the third in a row 6, the fourth 12. The last three or \
+more cards in any order that are consecutive ranks peg 1 each.
+Show: after the play each hand is counted with the starter, the dealer's last, then the crib. \
+Every combination that adds up to 15 counts 2, every pair 2, every run of three or more 1 per \
+card, a flush of {flush} cards 1 per card (in the crib it takes {crib_flush}), and the jack of \
+the starter's suit 1. A good discard keeps cards that score together, and gives good cards to \
+your own crib and poor ones to another's.
+The first side to reach {target} wins at once, in the play too{match}.
+Cards are written as rank and suit: 5H is the five of hearts, TS the ten of spades."""
+
+
+def to_choose(view: View) -> int:
+    """Return how many cards the seat has to name in all: both that it discards."""
+    return len(view["discarded"]) - int(view["discarded_n"]) if view["phase"] == DISCARD else 1
+
+
+def legal_of(view: View) -> list[int]:
+    """Return the cards that the seat may use now."""
+    return [card for i, card in enumerate(hand_of(view)) if view["legal"] >> i & 1]
+
+
+def _player(view: View, place: int) -> str:
+    seat = (int(view["seat"]) + place) % players_of(view)
+    return "you" if not place else f"p{seat}"
+
+
+def _plays(view: View, start: int, end: int) -> str:
+    """Return cards of the pile with who played them: ``"p1 5H you TS"``."""
+    return " ".join(
+        f"{_player(view, int(view['pile_seats'] >> 2 * i & 3))} {format_card(int(view['pile'][i]))}"
+        for i in range(start, end)
+    )
+
+
+def state(view: View, rules: Rules) -> list[str]:
+    """Return what matters to the decision."""
+    n, start = int(view["pile_n"]), int(view["pile_from"])
+    crib = "your own" if not view["dealer"] else f"{_player(view, int(view['dealer']))}'s"
+    if view["dealer"] and side_at(view, int(view["dealer"])) == side_at(view, 0):
+        crib += " (your partner)"
+    scores = ", ".join(
+        f"{'you' if not i else 'p' + '&'.join(_seats(view, side_at(view, i)))} "
+        f"{int(view['scores'][i])}"
+        + (f" (games {int(view['match_score'][i])})" if view["episode"] == MATCH else "")
+        for i in range(sides_of(view))
+    )
+    single = {GAME: "", MATCH: "", PEGGING_ONLY: "one deal, play alone, "}
+    one = single.get(int(view["episode"]), "one deal, ")
+    lines = [
+        f"{rules.name} to {int(view['target'])}, {one}you are p{int(view['seat'])}, deal "
+        f"{int(view['deals'])}, crib {crib}",
+        f"Score: {scores}",
+    ]
+    if view["discarded_n"]:
+        lines.append(
+            f"Discarded: {format_cards(view['discarded'][: view['discarded_n']].tolist())}"
+        )
+    if view["starter"] != NONE:
+        lines.append(f"Starter: {format_card(int(view['starter']))}")
+        if start:
+            lines.append(f"Played before: {_plays(view, 0, start)}")
+        go = ", go pegged" if view["go"] else ""
+        lines.append(f"Count {int(view['count'])}{go}: {_plays(view, start, n) or 'new'}")
+        left = ", ".join(
+            f"{_player(view, i)} {int(view['held_n'][i])}"
+            + (" passed" if view["passed"] >> i & 1 else "")
+            for i in range(1, players_of(view))
+        )
+        lines.append(f"Cards left: {left}")
+    return [*lines, f"Your hand: {format_cards(hand_of(view))}"]
+
+
+def _seats(view: View, side: int) -> list[str]:
+    return [str(seat) for seat in range(side, players_of(view), sides_of(view))]
+
+
+def news(view: View) -> list[str]:
+    """Return what others played since the seat's last card, and what each side pegged last."""
+    n = int(view["pile_n"])
+    mine = [i for i in range(n) if not view["pile_seats"] >> 2 * i & 3]
+    since = _plays(view, mine[-1] + 1 if mine else 0, n)
+    names = side_names(view)
+    pegs = ", ".join(
+        f"{names[side_at(view, i)]} {int(view['scores'][i] - view['rear'][i])}"
+        for i in range(sides_of(view))
+    )
+    lines = [f"Since your last card: {since}"] if since else []
+    return [*lines, f"Pegged last: {pegs}"]
+
+
+def ask(view: View) -> tuple[str, str]:
+    """Return the question, and an answer to it as an example."""
+    legal, n = legal_of(view), to_choose(view)
+    cards = format_cards(legal)
+    if view["phase"] == DISCARD:
+        return f"Discard {in_words(n)} of: {cards}", " ".join(["5H", "JC"][:n])
+    return f"Play one of: {cards}", "5H"
+
+
+def rules_text(view: View, rules: Any) -> str:
+    """Return how the game is played."""
+    together = sides_of(view) < players_of(view)
+    return RULES.format(
+        players=in_words(players_of(view)),
+        sides="Players who sit opposite are partners and score together." if together
+        else "Each player plays alone.",
+        dealt=int(view["dealt"]), discards=in_words(rules.discards), heels=int(view["heels"]),
+        counts="The play ends with the first count, and cards left are not played."
+        if view["single_count"] else "Then a new count begins at 0 with the next player, until all "
+        "cards are played."
+        + (" A count ends when two players running cannot play."
+           if getattr(rules, "second_go_ends", False) else ""),
+        flush=int(view["flush_size"]), crib_flush=int(view["crib_flush_size"]),
+        target=int(view["target"]),
+        match=f", and {int(view['match_target'])} game points win the match"
+        if view["episode"] == MATCH else "",
+    )  # fmt: skip
+
+
+class _Cards(Reads):
+    """Says which cards a name may mean: one by rank alone means those held."""
+
+    def __init__(self, view: View) -> None:
+        self.held = hand_of(view)
+
+    def __call__(self, found: re.Match[str]) -> frozenset[int] | None:
+        parts = found.groupdict()
+        if text := parts.get("text"):
+            for symbol, letter in zip(SYMBOLS, SUITS, strict=True):
+                text = text.replace(symbol, letter)
+            return frozenset({parse_card(text if text[0] not in SUITS else text[1:] + text[0])})
+        if suit := parts.get("suit"):
+            known = [one for one in SUIT_NAMES if suit.lower() in (one, one[:-1])]
+            if not known:
+                return None
+            return frozenset({4 * _rank(parts["rank"]) + SUIT_NAMES.index(known[0])})
+        name = parts.get("court") or parts.get("number") or parts.get("letter") or ""
+        return frozenset(card for card in self.held if rank(card) == _rank(name))
+
+
+def _rank(name: str) -> int:
+    name = name.lower()
+    if name in RANK_NAMES:
+        return RANK_NAMES.index(name)
+    return RANKS.index({"10": "T"}.get(name, name.upper()))
+
+
+def grammar(view: View) -> Grammar:
+    """Return what names a card in a reply."""
+    question, example = ask(view)
+    return Grammar(CARD, ALONE, _Cards(view), f"{question}. Write, for example, {example}.")
+
+
+def chosen(view: View, named: list[frozenset[int]]) -> tuple[int, ...]:
+    """Return the cards that a statement means."""
+    legal, n, question = legal_of(view), to_choose(view), ask(view)[0]
+    gone = {int(card) for card in view["discarded"][: view["discarded_n"]]}
+    cards: list[int] = []
+    for one in sorted(named, key=len):  # names of one card first
+        if one & set(cards):
+            continue
+        if not one:
+            raise ReplyError("illegal", f"You hold no card of a rank that you named. {question}.")
+        if len(one) > 1:
+            raise ReplyError(
+                "ambiguous", f"You hold {format_cards(sorted(one))}: name the suit. {question}."
+            )
+        cards += one
+    if len(named) > 1:  # in the order they were named
+        order = [card for one in named for card in cards if card in one]
+        cards = list(dict.fromkeys(order))
+    if gone & set(cards) and len(cards) > 1:
+        cards = [card for card in cards if card not in gone]  # the pair again
+    for card in cards:
+        if card not in legal:
+            raise ReplyError("illegal", f"{_why(view, card)}. {question}.")
+    if len(cards) > n:
+        raise ReplyError(
+            "ambiguous", f"You named {format_cards(cards)}: name {in_words(n)}. {question}."
+        )
+    return tuple(cards)
+
+
+def _why(view: View, card: int) -> str:
+    """Return why a card is not legal, to the player."""
+    if card in hand_of(view):
+        count = int(view["count"])
+        return f"{format_card(card)} would take the count from {count} to {count + pip(card)}"
+    return re.sub(r" \(action \d+\)|: .*", "", why_illegal(view, card)).replace(
+        "is not held", "is not in your hand"
+    )
+
+
+def decision(view: View, action: int | None = None) -> Hashable:
+    """Return what tells a seat's choice of a card to discard from all others."""
+    gone = {int(card) for card in view["discarded"][: view["discarded_n"]]}
+    return (
+        tuple(sorted({*hand_of(view), *gone})), frozenset(gone | {action} - {None}),
+        int(view["seat"]), int(view["dealer"]), int(view["deals"]), *view["scores"].tolist(),
+        *view["match_score"].tolist(),
+    )  # fmt: skip
+
+
+WORDS = Words(
+    state=state, news=news, rules=rules_text, ask=ask, grammar=grammar, chosen=chosen,
+    decision=decision,
+)  # fmt: skip

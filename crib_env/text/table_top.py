@@ -1,0 +1,178 @@
+"""Table Top in words: cells by their number, as in its text and its actions."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from crib_env.cards import format_card, format_cards
+from crib_env.engine.record import NONE
+from crib_env.engine.table_top import why_illegal
+from crib_env.engine.table_top.records import CELLS, CENTRE, GAME, SIZE, TO_CRIB, TURNS
+from crib_env.engine.table_top.text import SIDES, line_values
+from crib_env.rules import Rules
+from crib_env.text.hands import CARD, _Cards
+from crib_env.text.replies import Grammar, Reads, ReplyError
+from crib_env.text.words import Words
+
+View = Any
+
+OTHER = 1 << 10  # stands for a card other than the one in turn
+PLACE = re.compile(
+    r"(?<!\w)(?:(?i:cell|space|square)\s*#?\s*(?P<cell>\d{1,2})|(?i:the\s+|my\s+|to\s+)(?P<crib>crib))"
+    r"(?!\w)|" + CARD.pattern
+)
+NUMBER = re.compile(
+    r"(?<!\w)(?:(?P<cell>\d{1,2})|(?P<crib>(?i:crib)))(?!\w)(?!\s*(?i:points?|for))"
+)
+RULES = """\
+You play Table Top, cribbage on a square of five rows and five columns, with a deck of 52 cards, \
+suits C D H S, ace low. One side scores the rows, the other the columns{partners}. Cells are \
+numbered 0 to 24, row by row: cell 5 * row + column. The starter lies in the centre, cell 12; if \
+it is a jack, the dealer's side scores {heels}.
+In turn, each player draws one card and either places it on a vacant cell{adjacency} or lays it \
+in the crib (action 25), face down. Four cards go to the crib in all, the same number from each \
+player, so a player who still owes the crib as many cards as it has turns left must lay them \
+there. The crib belongs to the dealer's side.
+When all 25 cells are filled, each row and each column is counted as a hand of five cards, \
+without any card outside it. Every combination of cards that adds up to 15 counts 2 (aces are 1, \
+court cards and tens 10), every pair 2, every run of three or more cards of consecutive ranks 1 \
+per card, and a flush of {flush} or more cards of one suit 1 per card. In a line that holds the \
+starter, a jack of the starter's suit counts 1 more. The crib counts as one more line with the \
+starter (its flush takes {crib_flush}).{difference}
+Place cards where they help your own lines and hurt the lines that cross them. A side wins with \
+{target} points.
+Cards are written as rank and suit: 5H is the five of hearts, TS the ten of spades."""
+
+
+def _name(view: View, place: int) -> str:
+    seat = (int(view["seat"]) + place) % int(view["players"])
+    return "you" if not place else f"p{seat}"
+
+
+def _mine(view: View) -> str:
+    return SIDES[1 - int(view["scores_rows"])]
+
+
+def state(view: View, rules: Rules) -> list[str]:
+    """Return what matters to the decision."""
+    n = int(view["crib_n"])
+    cells = [
+        format_card(int(card)) if card != NONE else str(cell) if view["legal"] >> cell & 1 else "-"
+        for cell, card in enumerate(view["layout"])
+    ]
+    crib = " ".join("??" if card == NONE else format_card(int(card)) for card in view["crib"][:n])
+    owed = ", ".join(
+        f"{_name(view, i)} {int(view['owed'][i])}" for i in range(int(view["players"]))
+    )
+    single = "" if view["episode"] == GAME else "one round, "
+    cards = [int(view[name]) for name in ("card", "partner_card")]
+    return [
+        f"{rules.name} to {int(view['target'])}, {single}you are p{int(view['seat'])} "
+        f"({_mine(view)}), dealer {_name(view, int(view['dealer']))}, "
+        f"turn {int(view['turn']) + 1} of {TURNS}",
+        f"Score: your side {int(view['scores'][0])}, other {int(view['scores'][1])}",
+        f"Crib ({'yours' if view['my_crib'] else 'theirs'}): {crib or 'none'}; owed {owed}",
+        *(" ".join(f"{one:>2}" for one in cells[at : at + SIZE]) for at in range(0, CELLS, SIZE)),
+        *(
+            f"{whose} card: {format_card(card)}"
+            for whose, card in zip(("Your", "Partner's"), cards, strict=True)
+            if card != NONE
+        ),
+    ]
+
+
+def news(view: View) -> list[str]:
+    """Return what others placed since the seat's last turn."""
+    since = [
+        (int(turn), f"{_name(view, (int(turn) - int(view['turn'])) % int(view['players']))} "
+         f"{format_card(int(view['layout'][cell]))} on {cell}")
+        for cell, turn in enumerate(view["turns"])
+        if turn != NONE and int(turn) > int(view["turn"]) - int(view["players"])
+        and cell != CENTRE
+    ]  # fmt: skip
+    return [f"Since your last turn: {', '.join(text for _, text in sorted(since))}"] * bool(since)
+
+
+def rules_text(view: View, rules: Any) -> str:
+    """Return how the game is played, and what the lines make as they stand."""
+    rows, columns = line_values(view, rules)
+    words = RULES.format(
+        partners="; partners sit opposite" if view["players"] > 2 else "",
+        heels=int(view["heels"]),
+        adjacency=" that touches a card by a side or a corner" if view["adjacency"] else "",
+        flush=int(view["flush_size"]), crib_flush=int(view["crib_flush_size"]),
+        difference=" Only the side with more points in a round scores, and only the difference."
+        if view["score_difference"] else "",
+        target=int(view["target"]),
+    )  # fmt: skip
+    return (
+        f"{words}\n\nAs they stand, rows make {', '.join(map(str, rows))} and columns "
+        f"{', '.join(map(str, columns))}."
+    )
+
+
+def ask(view: View) -> tuple[str, str]:
+    """Return the question, and an answer to it as an example."""
+    card = format_card(int(view["card"]))
+    cells = int(view["legal"]) & ((1 << CELLS) - 1)
+    open_cells = f"a numbered cell above (it has {cells.bit_count()})" if cells else ""
+    crib = "the crib" if view["legal"] >> TO_CRIB & 1 else ""
+    question = f"Place {card} on {' or in '.join(filter(None, (open_cells, crib)))}"
+    return question, "cell 7" if cells else "crib"
+
+
+class _Places(Reads):
+    """Says which place a name means; the card in turn is none, and another card no legal one."""
+
+    def __init__(self, view: View) -> None:
+        self.card, self._cards = int(view["card"]), _Cards(view_of_nothing)
+
+    def __call__(self, found: re.Match[str]) -> frozenset[int] | None:
+        parts = found.groupdict()
+        if parts.get("cell"):
+            return frozenset({int(parts["cell"])})
+        if parts.get("crib"):
+            return frozenset({TO_CRIB})
+        if not parts.get("text") and not parts.get("suit"):
+            return None
+        named = self._cards(found)
+        return None if named is None else frozenset({OTHER + card for card in named})
+
+
+view_of_nothing: Any = {"hand": [], "hand_n": 0}
+
+
+def grammar(view: View) -> Grammar:
+    """Return what names a place in a reply."""
+    question, example = ask(view)
+    silent = frozenset({"face", "up"})
+    return Grammar(PLACE, NUMBER, _Places(view), f"{question}. Write, for example, {example}.",
+                   silent)  # fmt: skip
+
+
+def chosen(view: View, named: list[frozenset[int]]) -> tuple[int, ...]:
+    """Return the place that a statement means."""
+    question = ask(view)[0]
+    found = list(dict.fromkeys(action for one in named for action in one))
+    cards = [action - OTHER for action in found if action >= OTHER]
+    places = [action for action in found if action < OTHER]
+    if strange := [card for card in cards if card != int(view["card"])]:
+        held = format_card(int(view["card"]))
+        raise ReplyError(
+            "illegal", f"Your card is {held}, not {format_cards(strange)}. {question}."
+        )
+    if not places:
+        raise ReplyError("missing", f"Your reply names no place. {question}.")
+    if len(places) > 1:
+        shown = ", ".join("crib" if one == TO_CRIB else str(one) for one in places)
+        raise ReplyError("ambiguous", f"You named {shown}: name one place. {question}.")
+    if not 0 <= places[0] <= TO_CRIB or not view["legal"] >> places[0] & 1:
+        raise ReplyError("illegal", f"{why_illegal(view, places[0])}. {question}.")
+    return (places[0],)
+
+
+WORDS = Words(
+    state=state, news=news, rules=rules_text, ask=ask, grammar=grammar, chosen=chosen,
+    decision=lambda view, action=None: None,
+)  # fmt: skip

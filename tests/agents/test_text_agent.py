@@ -1,0 +1,171 @@
+"""Language models as agents: any function, and a server of our own that answers well and badly."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from crib_agents.loading import load_agent
+from crib_agents.text_agent import TextAgent, agent_of, rules_of
+from crib_training.evaluation.duplicate import play_pairs
+from crib_training.evaluation.referee import Referee
+
+from crib_env import PRESETS, Game, find_agent, six_card_v0
+from crib_env.batch import GameBatch
+from crib_env.text import ReplyError
+from model_server import ModelServer, first_legal, model_server
+
+
+def rng() -> np.random.Generator:
+    return np.random.default_rng(7)
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[ModelServer]:
+    pytest.importorskip("openai")
+    with model_server() as running:
+        yield running
+
+
+def named(server: ModelServer, model: str, **options: object) -> Any:
+    words = "&".join(f"{name}={value}" for name, value in options.items())
+    return find_agent(f"text:{model}?base_url={server.url}&server_retries=0&{words}")
+
+
+def words_model(messages: list[dict[str, str]]) -> str:
+    return first_legal(messages[0]["content"])
+
+
+@pytest.mark.parametrize("rules", sorted(PRESETS))
+def test_it_plays_every_game_by_words_alone(rules: str) -> None:
+    agent = TextAgent(words_model)
+    outcome = play_pairs(PRESETS[rules], "round" if "table" in rules else "deal",
+                         Referee(agent), Referee(find_agent("greedy")), 3, 1)  # fmt: skip
+    assert not outcome.failures
+    assert agent.tally.decisions > 10
+    assert agent.tally.missing == agent.tally.illegal == 0
+
+
+@pytest.mark.parametrize("rules", sorted(PRESETS))
+def test_the_rules_of_a_view_are_found(rules: str) -> None:
+    game = Game(rules, seed=1)
+    assert rules_of(game.view(game.seat)).name == rules
+
+
+def test_a_bad_reply_is_sent_back_with_the_reason() -> None:
+    asked: list[list[dict[str, str]]] = []
+
+    def complete(messages: list[dict[str, str]]) -> str:
+        asked.append(messages)
+        return "hmm" if len(messages) < 5 else words_model(messages)
+
+    game = Game("hoyle", seed=1)
+    agent = TextAgent(complete)
+    assert agent.act(game.view(game.seat), rng()) in game.legal_actions
+    assert [len(one) for one in asked] == [1, 3, 5]
+    assert asked[1][1] == {"role": "assistant", "content": "hmm"}
+    assert "names no choice" in asked[1][2]["content"]
+    assert (agent.tally.replies, agent.tally.missing, agent.tally.failed) == (3, 2, 0)
+
+
+def test_after_the_last_retry_the_policy_decides() -> None:
+    game = Game("hoyle", seed=1)
+    view = game.view(game.seat)
+    for on_failure in ("forfeit", "raise"):
+        agent = TextAgent(lambda _: "hmm", retries=1, on_failure=on_failure)
+        with pytest.raises(ReplyError, match="names no choice"):
+            agent.act(view, rng())
+        assert (agent.tally.replies, agent.tally.failed) == (2, 1)
+    agent = TextAgent(lambda _: "hmm", retries=1, on_failure="random")
+    assert agent.act(view, rng()) in game.legal_actions
+    assert (agent.tally.failed, agent.tally.random) == (1, 1)
+
+
+def test_one_failure_costs_one_game_and_nothing_is_paid_twice() -> None:
+    """The referee asks again for each view alone: the answers are there already."""
+    calls: list[str] = []
+    games = GameBatch(PRESETS["hoyle"], 8, seed=3)
+    games.reset()
+    views = games.views(np.arange(8))
+    bad = {str(views[i]["hand"]) for i in (2, 5)}
+
+    def complete(messages: list[dict[str, str]]) -> str:
+        calls.append(messages[0]["content"])
+        if sum(str(one["hand"]) in bad and _same_hand(one, calls[-1]) for one in views):
+            raise ConnectionError("the server is down")
+        return words_model(messages)
+
+    _, failures = Referee(TextAgent(complete)).ask(views, rng())
+    assert sorted(failures) == [2, 5]
+    assert "the server is down" in failures[2].why
+    assert len(calls) == 8
+
+
+def _same_hand(view: Any, words: str) -> bool:
+    from crib_env import format_cards
+
+    return f"Your hand: {format_cards(view['hand'][: view['hand_n']].tolist())}\n" in words
+
+
+@pytest.mark.parametrize("model", ["good", "slow"])
+def test_a_server_is_asked_side_by_side(server: ModelServer, model: str) -> None:
+    agent = named(server, model, workers=8)
+    outcome = play_pairs(PRESETS["hoyle"], "deal", Referee(agent), Referee(find_agent("greedy")),
+                         8, 1)  # fmt: skip
+    assert not outcome.failures
+    assert agent.name == f"text:{model}"
+    assert agent.tally.seconds > 0
+
+
+@pytest.mark.parametrize(
+    ("model", "why"),
+    [
+        ("500", r"InternalServerError.*no such luck"),
+        ("closes", r"Connection error|APIConnectionError"),
+        ("hang", r"timed out|Timeout"),
+        ("nothing", r"no choices"),
+        ("empty", r"names no choice"),
+        ("huge", r"9,999,999 characters"),
+        ("hostile", r"names no choice|not in your hand"),
+    ],
+)
+def test_a_bad_server_costs_its_games_and_is_named(
+    server: ModelServer, model: str, why: str
+) -> None:
+    agent = named(server, model, timeout=0.5, retries=0)
+    outcome = play_pairs(PRESETS["hoyle"], "deal", Referee(agent), Referee(find_agent("greedy")),
+                         2, 1)  # fmt: skip
+    assert len(outcome.failures) == 4
+    assert outcome.forfeits[..., 0].all()
+    for failure in outcome.failures:
+        assert failure.agent == f"text:{model}"
+        assert re.search(why, failure.why), failure.why
+
+
+def test_it_is_an_agent_wherever_one_is_named(server: ModelServer) -> None:
+    name = f"text:meta/model-good?base_url={server.url}&style=full"
+    assert load_agent(name).name == "text:meta/model-good"
+    env = six_card_v0.gym_env(opponent=name, episode="deal")
+    env.reset(seed=1)
+    over = False
+    while not over:
+        *_, over, _, _ = env.step(int(env.action_masks().argmax()))
+    assert server.asked["meta/model-good"] > 3
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        ("", "names no model"),
+        ("m?stile=full", "did you mean 'style'"),
+        ("m?timeout=soon", "timeout of text:m must be a number"),
+        ("m?style=long&base_url=http://x", "style must be one of"),
+    ],
+)
+def test_bad_names_are_refused_by_a_sentence(given: str, why: str) -> None:
+    pytest.importorskip("openai")
+    with pytest.raises(ValueError, match=re.escape(why)):
+        agent_of(given)

@@ -1,0 +1,363 @@
+"""Games in words: nothing is lost, nothing leaks, no reply moves a card that it did not name."""
+
+from __future__ import annotations
+
+import random
+import re
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+
+from crib_env import ENVIRONMENTS, PRESETS, Game, card_name, find_agent, format_card, parse_cards
+from crib_env.cards import RANK_NAMES, RANKS, rank, suit
+from crib_env.envs.text import PROMPTS, TextAEC, text_aec, text_env
+from crib_env.registration import text_name
+from crib_env.text import (
+    STYLES,
+    Reader,
+    ReplyError,
+    count_tokens,
+    describe,
+    parse,
+    parse_actions,
+    prompt,
+)
+from hidden import redraw
+
+NAMES = sorted(ENVIRONMENTS)
+every_name = pytest.mark.parametrize("name", NAMES)
+every_game = pytest.mark.parametrize("rules", sorted(PRESETS))
+MOST_TOKENS = 120
+
+
+def hands(cards: str) -> Any:
+    """Return the view of a six-card seat about to discard from these cards."""
+    ids = parse_cards(cards)
+    game = Game("hoyle", seed=1)
+    game.reset(decks=[list(range(52))], dealer=0)
+    deck = [card for card in range(52) if card not in ids]
+    for place, card in zip(game.legal_actions, sorted(ids), strict=True):
+        deck.insert(place, card)
+    game.reset(decks=[deck], dealer=0)
+    assert set(game.legal_actions) == set(ids)
+    return game.view(game.seat)
+
+
+def moved(reply: str, cards: str = "5H JC QS 2D 2C 9S") -> str:
+    return " ".join(format_card(one) for one in parse_actions(reply, hands(cards)))
+
+
+@pytest.mark.parametrize(
+    ("reply", "named"),
+    [
+        ("5H", "5H"),
+        ("discard 5H JC", "5H JC"),
+        ("<action>5H</action>", "5H"),
+        ("5H looks good, but 9S helps her. <action>JC, 5H</action>", "JC 5H"),
+        ("**5H** and `JC`", "5H JC"),
+        ("I'll throw the five of hearts and the jack of clubs", "5H JC"),
+        ("the queen", "QS"),
+        ("Queen.", "QS"),
+        ("I discard the nine and the queen.", "9S QS"),
+        ("Keeping 5H is good. Keep 5H JC QS 9S, throw 2D 2C.", "2D 2C"),
+        ("Discard 2D and 2C, keeping 5H JC QS 9S.", "2D 2C"),
+        ("If I play 5H, she pairs it. I play JC and 9S", "JC 9S"),
+        ("I will not throw 5H. I choose 9♠ and ♦2", "9S 2D"),
+        ("Playing 5H would give fifteen. Final answer: 2C", "2C"),
+        ("I play JC. Playing 5H would be a risk.", "JC"),
+        ("My choice is:\n\n- 2C", "2C"),
+        ("Discarding 2D 2C", "2D 2C"),
+        ('{"action": "5H JC"}', "5H JC"),
+        ("<think>maybe QS?</think>\n2c", "2C"),
+        ("I throw two cards: 5H and JC", "5H JC"),
+        ("five of hearts (5H), jack of clubs (JC)", "5H JC"),
+    ],
+)
+def test_the_last_statement_counts(reply: str, named: str) -> None:
+    assert moved(reply) == named
+
+
+@pytest.mark.parametrize(
+    ("reply", "kind"),
+    [
+        ("", "missing"),
+        ("pass", "missing"),
+        ("I would never play the 5H.", "missing"),
+        ("The opponent may play 5H.", "missing"),
+        ("If I play 5H she scores", "missing"),
+        ("the two", "ambiguous"),
+        ("5H JC QS", "ambiguous"),
+        ("KH", "illegal"),
+        ("the king", "illegal"),
+        ("I play JC. No: I play KH.", "illegal"),
+        ("<action></action>5H", "missing"),
+    ],
+)
+def test_what_names_no_choice_says_so_to_the_model(reply: str, kind: str) -> None:
+    with pytest.raises(ReplyError, match=r"Discard two of: .*JC") as found:
+        moved(reply)
+    assert found.value.kind == kind
+
+
+def positions(rules: str, n: int, seed: int = 5) -> list[Any]:
+    """Return views of seats to move, from random games."""
+    rng = np.random.default_rng(seed)
+    found: list[Any] = []
+    while len(found) < n:
+        players = 4 if rules == "table_top" and rng.random() < 0.5 else None
+        game = Game(rules, seed=int(rng.integers(1 << 30)), players=players)
+        while not game.over and len(found) < n:
+            if rng.random() < 0.3:
+                found.append(game.view(game.seat))
+            game.step(int(rng.choice(game.legal_actions)))
+    return found
+
+
+PHRASES = [
+    "{0}", "I play {0}.", "<action>{0}</action>", "Let me think about {1}. I choose {0}",
+    "Keep {1}, discard {0}", "{1} is risky, so I'll play {0}!", "**{0}**", "Answer: {0}\n",
+    "I will not play {1}. {0}",
+]  # fmt: skip
+NOISE = [
+    *"5HJQ ,.;:!?\n*<>/'♠10A", " and ", " not ", " the ", " of hearts", "<action>", "</action>",
+    " queen ", " two", "cell ", "crib", "12", "\x00", "\u202e", "é", " play ", " if ",
+]  # fmt: skip
+
+
+def mutated(reply: str, rng: random.Random) -> str:
+    for _ in range(rng.randint(0, 4)):
+        at, kind = rng.randint(0, len(reply)), rng.randint(0, 3)
+        if kind == 0:
+            reply = reply[:at] + rng.choice(NOISE) + reply[at:]
+        elif kind == 1:
+            reply = reply[:at] + reply[at + rng.randint(1, 4) :]
+        elif kind == 2:
+            reply = reply[:at] + rng.choice(NOISE) + reply[at + 1 :]
+        else:
+            reply = reply[at:] + " " + reply[:at]
+    return reply
+
+
+def is_named(action: int, reply: str, view: Any) -> bool:
+    """Return whether a reply has a name of an action in it, found without the parser."""
+    if "layout" in view.dtype.names:
+        return ("crib" in reply.lower()) if action == 25 else str(action) in reply
+    name, letter = RANK_NAMES[rank(action)], RANKS[rank(action)]
+    ranks = [name, letter.lower(), "10"] if letter == "T" else [name, letter.lower()]
+    alone = [card for card in view["hand"][: view["hand_n"]] if rank(card) == rank(action)]
+    suits = ["clubs", "diamonds", "hearts", "spades"][suit(action)][0], "♣♦♥♠"[suit(action)]
+    low = reply.lower()
+    return any(one in low for one in ranks) and (
+        len(alone) == 1 or any(one in low for one in suits)
+    )
+
+
+@every_game
+def test_mutated_replies_crash_nothing_and_move_nothing_unnamed(rules: str) -> None:
+    """20,000 replies in all."""
+    rng, views = random.Random(11), positions(rules, 60)
+    good = bad = longest = 0
+    for _ in range(20_000 // len(PRESETS) + 1):
+        view = rng.choice(views)
+        legal = [a for a in range(52) if _legal(view, a)]
+        words = [_spoken(view, rng.choice(legal)) for _ in range(2)]
+        reply = mutated(rng.choice(PHRASES).format(*words), rng)
+        try:
+            actions = parse_actions(reply, view)
+        except ReplyError as error:
+            bad += 1
+            longest = max(longest, len(str(error)))
+            continue
+        good += 1
+        assert len(set(actions)) == len(actions)
+        for action in actions:
+            assert _legal(view, action), (reply, actions)
+            assert is_named(action, reply, view), (reply, actions)
+    assert good > 1000
+    assert bad > 300
+    assert longest < 500
+
+
+def _legal(view: Any, action: int) -> bool:
+    if "layout" in view.dtype.names:
+        return action < 26 and bool(view["legal"] >> action & 1)
+    held = view["hand"][: view["hand_n"]].tolist()
+    return action in held and bool(view["legal"] >> held.index(action) & 1)
+
+
+def _spoken(view: Any, action: int) -> str:
+    if "layout" in view.dtype.names:
+        return "the crib" if action == 25 else f"cell {action}"
+    return (card_name if action % 2 else format_card)(action)
+
+
+@every_game
+def test_hidden_cards_redrawn_leave_the_words_the_same(rules: str) -> None:
+    """Byte for byte, in both styles, for the seat to move and for those that wait."""
+    rng = np.random.default_rng(3)
+    changed = 0
+    for players in (None, 4) if rules.startswith("table_top") else (None,):
+        game = Game(rules, seed=9, players=players)
+        for _ in range(150):
+            if game.over:
+                game.reset()
+            for seat in range(game.players):
+                other = game.copy()
+                changed += redraw(other, rng, seat)
+                for style in STYLES if seat == game.seat else ():
+                    words = prompt(game.view(seat), game.rules, style)
+                    assert words == prompt(other.view(seat), game.rules, style)
+                waits = describe(game.view(seat), game.rules)
+                assert waits == describe(other.view(seat), game.rules)
+            game.step(int(rng.choice(game.legal_actions)))
+    assert changed > 1000
+
+
+@every_game
+def test_compact_prompts_take_120_tokens_at_most_and_name_every_choice(rules: str) -> None:
+    for view in positions(rules, 200, seed=2):
+        words = prompt(view, rules)
+        assert count_tokens(words) <= MOST_TOKENS, words
+        assert words.isascii()
+        for action in range(52):
+            if _legal(view, action):
+                assert re.search(rf"\b{_spoken(view, action).split()[-1]}\b", words) or (
+                    format_card(action) in words
+                )
+        assert 250 < count_tokens(prompt(view, rules, "full")) < 650
+
+
+def test_prompts_are_for_seats_to_move() -> None:
+    game = Game("hoyle", seed=1)
+    with pytest.raises(ValueError, match=r"not to move"):
+        prompt(game.view(1 - game.seat), "hoyle")
+    with pytest.raises(ValueError, match=r"style must be one of 'compact', 'full'"):
+        prompt(game.view(game.seat), "hoyle", "long")
+
+
+def test_two_cards_of_a_discard_are_remembered() -> None:
+    game, reader = Game("hoyle", seed=4), Reader()
+    first, second = game.legal_actions[2:4]
+    assert reader.remembered(game.view(game.seat)) is None
+    game.step(reader.read(f"{format_card(first)} {format_card(second)}", game.view(game.seat)))
+    assert reader.remembered(game.view(game.seat)) == second
+    assert reader.remembered(game.view(game.seat)) is None
+    assert (
+        parse(f"throw {format_card(first)} {format_card(second)}", game.view(game.seat)) == second
+    )
+    assert reader.tally.decisions == 2
+    assert reader.tally.replies == 1
+
+
+# ---------------------------------------------------------------- the forms
+
+
+def answer(env: TextAEC, expert: Any, rng: random.Random) -> tuple[str, list[int]]:
+    """Return what `expert` does in words, and its actions; of a pair often both at once."""
+    game = env.game_env.game.copy()
+    draws = np.random.default_rng(0)
+    actions = [int(expert.act(game.view(game.seat), draws))]
+    view = game.view(game.seat)
+    if "discarded" in view.dtype.names and len(view["discarded"]) == 2 and (
+        view["phase"] == 0 and view["discarded_n"] == 0 and rng.random() < 0.7
+    ):  # fmt: skip
+        game.step(actions[0])
+        actions.append(int(expert.act(game.view(game.seat), draws)))
+    spoken = " and ".join(_spoken(view, one) for one in actions)
+    other = _spoken(view, int(env.game_env.game.legal_actions[0]))
+    return rng.choice(PHRASES).format(spoken, other), actions
+
+
+def play_as_expert(name: str, games: int) -> int:
+    """Play games by an expert's words; return how many decisions were the expert's own."""
+    expert, rng = find_agent("expert"), random.Random(name)
+    env = text_aec(name, retries=0, on_failure="raise")
+    decisions = 0
+    for seed in range(games):
+        env.reset(seed=seed)
+        made: list[int] = []
+        advance = env.game_env.step
+        env.game_env.step = lambda one, made=made, step=advance: (made.append(one), step(one))[1]
+        while not env.game_env._over:
+            reply, actions = answer(env, expert, rng)
+            made.clear()
+            env.step(reply)
+            assert made == actions, reply
+            decisions += len(actions)
+        env.game_env.step = advance
+    return decisions
+
+
+@every_name
+def test_an_expert_through_words_is_the_expert(name: str) -> None:
+    assert play_as_expert(name, 3 if name != "table_top_v0" else 1) > 3
+
+
+@pytest.mark.slow
+@every_name
+def test_an_expert_through_words_is_the_expert_in_200_games(name: str) -> None:
+    assert play_as_expert(name, 200) > 400
+
+
+@every_name
+@pytest.mark.parametrize("on_failure", ["forfeit", "random", "raise"])
+def test_nonsense_ends_cleanly_and_is_counted(name: str, on_failure: str) -> None:
+    env = text_env(name, opponent="greedy", retries=1, on_failure=on_failure)
+    seen, _ = env.reset(seed=3)
+    assert PROMPTS.contains(seen)
+    seen, reward, over, _, info = env.step("hmm")
+    assert (reward, over) == (0.0, False)
+    assert seen.endswith(info["error"])
+    assert "names no choice" in info["error"]
+    if on_failure == "raise":
+        with pytest.raises(ReplyError):
+            env.step("hmm")
+        return
+    steps = 1
+    while not over:
+        seen, reward, over, _, _ = env.step("hmm")
+        assert PROMPTS.contains(seen)
+        steps += 1
+    tally = env.tally
+    assert tally.replies == tally.missing == steps
+    assert tally.failed == steps // 2
+    assert tally.random == (tally.failed if on_failure == "random" else 0)
+    if on_failure == "forfeit":
+        assert (reward, steps) == (-1.0, 2)
+
+
+@every_name
+def test_registered_by_one_rule(name: str) -> None:
+    import pettingzoo
+
+    env = gymnasium.make(f"crib_env/{text_name(ENVIRONMENTS[name])}", opponent="random")
+    assert "Text-v0" in env.spec.id  # type: ignore[union-attr]
+    seen, _ = env.reset(seed=1)
+    assert env.observation_space.contains(seen)
+    if hasattr(pettingzoo, "register"):
+        from pettingzoo.env_registry.registration import aec_registry
+
+        assert f"crib_env/{text_name(name).replace('_v', '-v')}" in aec_registry
+
+
+@every_name
+def test_the_cycle_pays_what_the_game_below_pays(name: str) -> None:
+    """By words or by actions: the same rewards in `last`."""
+    rng = random.Random(4)
+    words, plain = text_aec(name, reward="points"), text_aec(name, reward="points").game_env
+    words.reset(seed=6)
+    plain.reset(seed=6)
+    while words.agents:
+        seen, reward, over, _, _ = words.last()
+        assert PROMPTS.contains(seen)
+        assert words.agent_selection == plain.agent_selection
+        assert reward == plain.last()[1]
+        if over:
+            words.step(None)
+            plain.step(None)
+            continue
+        action = rng.choice(plain.game.legal_actions)
+        words.step(f"I play {_spoken(plain.view(plain.game.seat), action)}")
+        plain.step(action)

@@ -1,0 +1,66 @@
+"""Single decisions as tasks: the same by seed, in one split alone, paid by what they cost."""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+from crib_play.drill.tasks import SPLITS, regrets, split_of, task
+from crib_play.table import actions_of
+
+from crib_env import format_cards
+from crib_env.text import ReplyError
+from examples.libraries.trl_grpo import CribbageDecisions, rows
+
+
+def test_tasks_are_the_same_by_seed_and_their_splits_disjoint() -> None:
+    """A position is of one split by what is in it, so seeds cannot bring it into the other."""
+    views = {
+        split: {task("discard", split, i, seed).view.tobytes() for i in range(6) for seed in (0, 1)}
+        for split in SPLITS
+    }
+    assert all(len(found) == 12 for found in views.values())
+    assert not views["train"] & views["test"]
+    for split in SPLITS:
+        again = task("discard", split, 3)
+        assert split_of(again.view) == split
+        assert again.view.tobytes() == task("discard", split, 3).view.tobytes()
+
+
+@pytest.mark.parametrize("kind", ["discard", "pegging"])
+def test_the_reward_is_minus_the_cost(kind: str) -> None:
+    one = task(kind, "test", 0)
+    ranked = [sorted(actions_of(choice)) for choice in one.exercise.choices]
+    rewards = [one.reward(f"I choose {' and '.join(format_cards(c).split())}") for c in ranked]
+    assert rewards[0] == 0
+    assert rewards == sorted(rewards, reverse=True)
+    assert rewards[1] <= -0.004
+    assert 0 < one.difficulty < 1
+    with pytest.raises(ReplyError):
+        one.reward("hmm")
+    if kind == "discard":
+        with pytest.raises(ReplyError, match="both"):
+            one.reward(format_cards(ranked[0][:1]))
+
+
+def test_agents_are_ranked_by_their_regret() -> None:
+    costs = {name: sum(regrets("discard", name, 8)) for name in ("random", "rule_based", "expert")}
+    assert costs["expert"] < 0.01 < costs["rule_based"] < costs["random"]
+
+
+def test_the_class_for_trl_answers_the_calls_of_its_trainer() -> None:
+    """A stub of `GRPOTrainer`: one probe for tools, then reset, tool calls and a reward."""
+    env = CribbageDecisions()
+    members = inspect.getmembers(type(env), predicate=inspect.isfunction)
+    tools = [name for name, _ in members if not name.startswith("_")]
+    assert sorted(tools) == ["choose", "get_reward", "reset"]
+    assert "Args:" in str(env.choose.__doc__)
+    row = rows(2)[1]
+    shown = env.reset(**row)
+    assert "Discard two of" in shown
+    assert env.get_reward() == -1.0
+    assert "names no choice" in env.choose(cards="hmm")
+    best = task("discard", "train", 1).exercise.choices[0]
+    assert env.choose(cards=format_cards(sorted(actions_of(best)))) == "Done."
+    assert env.get_reward() == 0.0
+    assert env.choose(cards="5H JC") == "The decision is made."

@@ -1,0 +1,133 @@
+"""`crib evaluate text:MODEL` against a server of our own: resumed, counted, with its regret."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from crib_training.text_games import mixed_for, note_regret
+from crib_training.tournament.ledger import Ledger
+
+from commands import crib
+from crib_env import Game, find_agent
+from crib_env.rules import PRESETS
+from model_server import ModelServer, model_server
+
+SAME = ("decisions", "replies", "illegal", "missing", "regret", "prompt_tokens")
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[ModelServer]:
+    pytest.importorskip("openai")
+    with model_server() as running:
+        yield running
+
+
+def words(server: ModelServer, model: str, pairs: int, env: str = "six_card_v0") -> list[str]:
+    name = f"text:{model}?base_url={server.url}&server_retries=0&timeout=1"
+    return ["evaluate", name, "rule_based", "--env", env, "--pairs", str(pairs), "--json"]
+
+
+def same(one: dict[str, Any], other: dict[str, Any]) -> None:
+    """Compare all but times."""
+    for result in (one, other):
+        for found in result["language_models"].values():
+            for key in ("seconds", "seconds_per_decision"):
+                found.pop(key)
+    assert one == other
+
+
+def test_stopped_and_resumed_it_is_the_same_result(
+    server: ModelServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = words(server, "good", 10, "five_card_v0")
+    alone, stopped = tmp_path / "alone.json", tmp_path / "stopped.json"
+    ran = crib(*command, str(alone))
+    assert ran.returncode == 0, ran.stderr
+    assert "regret per decision" in ran.stdout
+    asked = server.asked["good"]
+    add = Ledger.add
+
+    def stop(self: Ledger, record: Any) -> Any:
+        add(self, record)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Ledger, "add", stop)
+        ran = crib(*command, str(stopped))
+    assert ran.returncode
+    assert "5 of 10 pairs are stored" in ran.stderr
+    assert not stopped.exists()
+    assert crib(*command, str(stopped)).returncode == 0
+    assert server.asked["good"] == 2 * asked  # nothing was paid twice
+    results = [json.loads(path.read_text()) for path in (alone, stopped)]
+    same(*results)
+    (found,) = results[0]["language_models"].values()
+    assert found["illegal_share"] == found["unparsable_share"] == 0
+    assert found["tokens_per_decision"] > 30
+    for phase in ("discarding", "pegging"):
+        assert found["regret"][phase]["expert"] > 0.001
+        assert found["regret"][phase]["equilibrium"] is not None
+
+
+@pytest.mark.parametrize("model", ["hang", "closes", "500", "huge"])
+def test_a_bad_answer_costs_that_game_and_is_named(
+    server: ModelServer, tmp_path: Path, model: str
+) -> None:
+    path = tmp_path / "out.json"
+    ran = crib(*words(server, f"sometimes-{model}", 5, "five_card_v0"), str(path))
+    assert ran.returncode == 1
+    result = json.loads(path.read_text())
+    lost = sum(one["times"] for one in result["failures"])
+    assert 0 < lost < 20  # of twenty games and deals
+    assert f"text:sometimes-{model}" in result["failures"][0]["agent"]
+    (found,) = result["language_models"].values()
+    assert found["errors"] == lost
+
+
+def test_an_experts_decisions_cost_nothing() -> None:
+    """And those of an equilibrium about nothing against itself."""
+    expert, mixed = find_agent("expert"), mixed_for(PRESETS["five_card"])
+    sums: dict[str, dict[str, float]] = {}
+    for seed in range(6):
+        game = Game("five_card", seed=seed)
+        while not game.over:
+            view = game.view(game.seat)
+            action = int(expert.act(view, np.random.default_rng(0)))
+            note_regret(sums, view, action, mixed)
+            game.step(action)
+    for row in sums.values():
+        assert row["decisions"] > 20
+        assert row["expert"] / row["decisions"] < 2e-4
+        assert row["equilibrium_decisions"] == row["decisions"]
+
+
+@pytest.mark.slow
+def test_50_pairs_interrupted_by_ctrl_c_and_resumed(server: ModelServer, tmp_path: Path) -> None:
+    command = words(server, "good", 50)
+    alone, stopped = tmp_path / "alone.json", tmp_path / "stopped.json"
+    assert crib(*command, str(alone)).returncode == 0
+    code = "from crib_training.command_line import main\nmain()"
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, *command, str(stopped)], stderr=subprocess.PIPE, text=True,
+        env={**os.environ},
+    )  # fmt: skip
+    games = tmp_path / "stopped.games" / "chunks.jsonl"
+    while not games.exists() or len(games.read_text().split("\n")) < 4:
+        time.sleep(0.1)
+        assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    _, printed = process.communicate(timeout=60)
+    assert "pairs are stored" in printed
+    assert not stopped.exists()
+    assert crib(*command, str(stopped)).returncode == 0
+    same(*(json.loads(path.read_text()) for path in (alone, stopped)))

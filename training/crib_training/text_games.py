@@ -1,0 +1,230 @@
+"""Language models in `crib evaluate`: games that are stored as they end, and what decisions cost.
+
+    crib evaluate text:MODEL rule_based --pairs 50 --json out.json
+
+Games are played some pairs at a time, side by side, and stored in a folder beside the result
+(``out.games``) as those of a tournament are. The same command goes on where it was stopped.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from crib_agents.analyze import analyze
+from crib_agents.analyze.choices import Choice
+from crib_agents.text_agent import TextAgent
+from crib_play.table.advice import actions_of
+
+from crib_env.engine.hands.records import DISCARD
+from crib_env.envs.makers import EnvSpec
+from crib_env.honours import refuse_rules
+from crib_env.policy import Agent, action_probabilities, find_agent
+from crib_env.rules import Rules
+from crib_env.text import Tally
+from crib_training.evaluation.evaluate import Settings, adjusted_by, result_of
+from crib_training.evaluation.markdown import table
+from crib_training.outputs import claimed
+from crib_training.progress import Progress
+from crib_training.tournament.chunks import (
+    KINDS,
+    Chunk,
+    Record,
+    Setup,
+    _agent,
+    label_agents,
+    play,
+    read_pairs,
+)
+from crib_training.tournament.ledger import Ledger
+
+PAIRS_AT_ONCE = 5  # side by side; also what a stopped command plays again at most
+SUMS = ("decisions", "expert", "expert_squares", "equilibrium", "equilibrium_decisions")
+MIXED = "equilibrium"  # the agent whose mixture decisions are also compared with
+DEFAULT = Path("runs/evaluate.json")  # beside it lie the games where no file is named
+
+
+def evaluate_models(settings: Settings, maker: EnvSpec, rules: Rules) -> dict[str, Any]:
+    """Play or go on with an evaluation in which a language model plays; return its result."""
+    if not (settings.games and settings.duplicate):
+        raise ValueError("a language model plays whole games on duplicate deals: leave out "
+                         "--no-games and --no-duplicate")  # fmt: skip
+    setup = Setup(
+        agents=(settings.trusted(settings.first), settings.trusted(settings.second)),
+        environment=settings.env, rules=settings.rules, players=settings.players,
+        seeds=(settings.seed,), chunk=PAIRS_AT_ONCE, adjusted=adjusted_by(settings.adjust),
+    )  # fmt: skip
+    names = label_agents(setup)
+    folder = (settings.json or DEFAULT).with_suffix(".games")
+    chunks = setup.chunks(0, 1, settings.pairs)
+    each = setup.games_each
+    with claimed(folder):
+        ledger = Ledger(folder, setup)
+        there = [chunk for chunk in chunks if chunk in ledger.records]
+        done = each * sum(chunk.pairs for chunk in there)
+        with Progress(" against ".join(names), each * settings.pairs, done) as progress:
+            try:
+                for chunk in chunks:
+                    if chunk not in ledger.records:
+                        models = _models(setup, chunk)
+                        record = play(setup, chunk, progress.advance)
+                        ledger.add(record | {"models": _report(models, rules)})
+            except KeyboardInterrupt:
+                stored = sum(chunk.pairs for chunk in chunks if chunk in ledger.records)
+                raise KeyboardInterrupt(
+                    f"{stored} of {settings.pairs} pairs are stored in {folder}; the same command "
+                    "goes on from there"
+                ) from None
+        records = [ledger.records[chunk] for chunk in chunks]
+    games, deals = (read_pairs(*(record[kind] for record in records)) for kind in KINDS)
+    if setup.meeting(0, 1)[0] != setup.agents[0]:
+        games, deals = games.swapped(), deals.swapped()
+    result = result_of(maker, rules, (names[0], names[1]), (games, deals), settings.seed)
+    return {**result, "players": setup.players, "language_models": _total(records)}
+
+
+def _models(setup: Setup, chunk: Chunk) -> dict[str, list[TextAgent]]:
+    """Return the models that will play a chunk, each of their instances ready to be counted."""
+    order = (chunk.first, chunk.second), (chunk.second, chunk.first)
+    found: dict[str, list[TextAgent]] = {}
+    for game in range(setup.sides):
+        for place, (given, against) in enumerate(order):
+            agent = _agent(given, against, setup.move_seconds, game, place)
+            if isinstance(agent, TextAgent):
+                agent.record, agent._reader.tally = [], Tally()
+                found.setdefault(given, []).append(agent)
+    return found
+
+
+def _report(models: dict[str, list[TextAgent]], rules: Rules) -> dict[str, Any]:
+    """Return what each model did in a chunk: its counts, and its regret by phase."""
+    report = {}
+    for name, instances in models.items():
+        tally, regret = Tally(), dict[str, dict[str, float]]()
+        for agent in instances:
+            tally.add(agent.tally.as_dict())
+            for view, action in agent.record or ():
+                note_regret(regret, view, action, mixed_for(rules))
+        report[name] = {"tally": tally.as_dict(), "regret": regret}
+    return report
+
+
+def mixed_for(rules: Rules) -> Agent | None:
+    """Return the equilibrium of a game, None where there is none."""
+    agent = find_agent(MIXED)
+    try:
+        refuse_rules(agent, rules, "game")
+    except ValueError:
+        return None
+    return agent
+
+
+def phase_of(view: Any) -> str:
+    """Return what a decision is called: discarding, pegging or placing."""
+    if "phase" not in (view.dtype.names or ()):
+        return "placing"
+    return "discarding" if view["phase"] == DISCARD else "pegging"
+
+
+def values_of(choices: list[Choice]) -> dict[int, float]:
+    """Return the value of every action: that of the best choice it belongs to."""
+    values: dict[int, float] = {}
+    for choice in choices:
+        for action in actions_of(choice):
+            values[action] = max(values.get(action, -np.inf), choice.win)
+    return values
+
+
+def note_regret(
+    sums: dict[str, dict[str, float]], view: Any, action: int, mixed: Agent | None
+) -> None:
+    """Add what a decision costs, in probability of winning, against `expert` and a mixture.
+
+    Against the mixture it is the mixture's mean value less the action's, both as `expert` sees
+    them. A decision without a choice costs nothing and is not counted.
+    """
+    one = np.array([view])
+    values = values_of(list(analyze(one)))
+    for gone in view["discarded"].tolist() if "discarded" in (view.dtype.names or ()) else ():
+        values.pop(gone, None)
+    if len(values) < 2:
+        return
+    row = sums.setdefault(phase_of(view), dict.fromkeys(SUMS, 0.0))
+    regret = max(0.0, max(values.values()) - values[action])
+    row["decisions"] += 1
+    row["expert"] += regret
+    row["expert_squares"] += regret**2
+    if mixed is not None:
+        chances = action_probabilities(mixed, one, 52, np.random.default_rng(0))[0]
+        mean = sum(float(chances[card]) * value for card, value in values.items())
+        row["equilibrium"] += mean - values[action]
+        row["equilibrium_decisions"] += 1
+
+
+def _total(records: list[Record]) -> dict[str, Any]:
+    """Return the counts of all chunks, by model."""
+    found: dict[str, Any] = {}
+    for name in records[0]["models"]:
+        tally, sums = Tally(), dict[str, dict[str, float]]()
+        for record in records:
+            tally.add(record["models"][name]["tally"])
+            for phase, row in record["models"][name]["regret"].items():
+                total = sums.setdefault(phase, dict.fromkeys(SUMS, 0.0))
+                for key, value in row.items():
+                    total[key] += value
+        found[name] = {**tally.as_dict(), **_shares(tally), "regret": _means(sums)}
+    return found
+
+
+def _shares(tally: Tally) -> dict[str, float]:
+    """Return shares of replies, and tokens and seconds per decision."""
+    replies, decisions = max(1, tally.replies), max(1, tally.decisions)
+    return {
+        "illegal_share": tally.illegal / replies,
+        "unparsable_share": (tally.missing + tally.ambiguous) / replies,
+        "tokens_per_decision": (tally.prompt_tokens + tally.reply_tokens) / decisions,
+        "seconds_per_decision": tally.seconds / decisions,
+    }
+
+
+def _means(sums: dict[str, dict[str, float]]) -> dict[str, Any]:
+    """Return the mean regret of each phase with its 95 % interval, over decisions."""
+    means = {}
+    for phase, row in sorted(sums.items()):
+        n = row["decisions"]
+        mean = row["expert"] / n
+        spread = max(0.0, row["expert_squares"] / n - mean**2)
+        mixed = row["equilibrium_decisions"]
+        means[phase] = {
+            "decisions": int(n),
+            "expert": mean,
+            "expert_ci95": 1.96 * (spread / n) ** 0.5,
+            "equilibrium": row["equilibrium"] / mixed if mixed else None,
+        }
+    return means
+
+
+def models_table(result: dict[str, Any]) -> str:
+    """Return what language models did as Markdown."""
+    lines = []
+    for name, found in result["language_models"].items():
+        rows = [
+            [
+                phase, f"{row['decisions']:,}",
+                f"{100 * row['expert']:.2f} ± {100 * row['expert_ci95']:.2f} %",
+                "" if row["equilibrium"] is None else f"{100 * row['equilibrium']:.2f} %",
+            ]
+            for phase, row in found["regret"].items()
+        ]  # fmt: skip
+        head = [f"{name}: regret per decision", "decisions", "against expert", "equilibrium"]
+        lines += [table(head, rows), ""]
+        lines.append(
+            f"{name}: {found['decisions']:,} decisions by {found['replies']:,} replies; illegal "
+            f"{100 * found['illegal_share']:.1f} %, unparsable "
+            f"{100 * found['unparsable_share']:.1f} % of replies; {found['failed']} decisions "
+            f"without a good reply, {found['random']} drawn at random, {found['errors']} errors of "
+            f"the server; {found['tokens_per_decision']:.0f} tokens and "
+            f"{found['seconds_per_decision']:.2f} s per decision"
+        )
+    return "\n".join(lines)
