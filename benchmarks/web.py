@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
-from crib_play.web.payload import table_payload
+from crib_play.web.messages import table_payload
 from crib_play.web.store import Store
 from crib_play.web.tables import Tables
 from crib_training.command_line import start

@@ -20,7 +20,7 @@ from typing import Any
 
 import pytest
 from crib_play.web.finished import MOST_WAITING, Finished
-from crib_play.web.limits import ADDRESS, SEAT, WAITING, BusyError, Limits, network
+from crib_play.web.guard import ADDRESS, SEAT, WAITING, BusyError, Limits, network
 from crib_play.web.protocol import HEAD_SECONDS, MOST_CONNECTIONS
 from crib_play.web.store import BUSY_SECONDS, Store, StoredTable
 from crib_play.web.store import SEAT as KEY

@@ -15,8 +15,8 @@ import pytest
 from crib_agents.loading import load_agent
 from crib_play.preferences import Preferences
 from crib_play.table import GAMES, table_game
-from crib_play.table.players import plays, refusal
-from crib_play.web import addresses, preparing, serve
+from crib_play.table.seats import plays, refusal
+from crib_play.web import preparing, serve
 from crib_play.web.app import make_app
 from crib_play.web.preparing import Preparation, PreparingError
 from crib_play.web.store import Store
@@ -278,12 +278,12 @@ def test_addresses_that_others_reach_are_those_of_this_machine_on_a_network(
         return [(0, 0, 0, "", (one, 0)) for one in found]
 
     monkeypatch.setattr(socket, "getaddrinfo", by_name)
-    monkeypatch.setattr(addresses, "_of_interfaces", lambda: iter(["192.168.1.5", "10.0.0.2"]))
+    monkeypatch.setattr(serve, "_of_interfaces", lambda: iter(["192.168.1.5", "10.0.0.2"]))
     expected = ["2001:db8::7"] if host == "::" else ["192.168.1.5", "10.0.0.2"]
-    assert addresses.others_reach(host) == expected
-    assert addresses.others_reach("127.0.0.1") == addresses.others_reach("localhost") == []
-    assert addresses.others_reach("192.168.1.9") == ["192.168.1.9"]
-    assert addresses.url("2001:db8::7", 80) == "http://[2001:db8::7]:80"
+    assert serve.others_reach(host) == expected
+    assert serve.others_reach("127.0.0.1") == serve.others_reach("localhost") == []
+    assert serve.others_reach("192.168.1.9") == ["192.168.1.9"]
+    assert serve.url("2001:db8::7", 80) == "http://[2001:db8::7]:80"
 
 
 def test_a_wrong_number_of_tables_is_said_in_words() -> None:

@@ -2,35 +2,216 @@
 
 from __future__ import annotations
 
+import gzip
+import re
 import secrets
-from collections.abc import Sequence
+import sqlite3
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import FileResponse, Response
+from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
+from crib_env.errors import EpisodeOverError
+from crib_env.render.svg.cards import symbols
+from crib_env.render.svg.document import style_sheet
 from crib_play.preferences import Preferences
 from crib_play.table import GAMES, NotYourTurnError, table_game, why_unjudged
 from crib_play.table.advice import look_back
-from crib_play.web.answers import NO_STORE, STATUS, answer, packed, refused
-from crib_play.web.cards import card_images
-from crib_play.web.door import Door, address_of, give_seat, key_of, table_of
 from crib_play.web.finished import Finished
-from crib_play.web.guard import Guard
-from crib_play.web.limits import Limits
-from crib_play.web.messages import Act, MessageError, Open, Sit, Undo, read
-from crib_play.web.payload import advice_payload, decision_payload, table_payload
-from crib_play.web.preparing import Preparation
-from crib_play.web.tables import PERSON, NotNowError, Table, Tables, TakenError
-from crib_play.web.worker import Worker
+from crib_play.web.guard import BusyError, Guard, Limits
+from crib_play.web.messages import (
+    Act,
+    MessageError,
+    Open,
+    Sit,
+    Undo,
+    advice_payload,
+    decision_payload,
+    read,
+    table_payload,
+)
+from crib_play.web.preparing import Preparation, PreparingError
+from crib_play.web.tables import PERSON, NotNowError, StaleError, Table, Tables, TakenError
+from crib_play.web.worker import Worker, WorkerError
+
+NO_STORE = {"Cache-Control": "no-store"}
+
+STATUS: dict[type[Exception], int] = {
+    MessageError: 400,
+    NotYourTurnError: 409,
+    StaleError: 409,
+    EpisodeOverError: 409,
+    TakenError: 403,
+    NotNowError: 403,
+    ValueError: 422,
+    BusyError: 429,
+    PreparingError: 503,
+    WorkerError: 503,
+    sqlite3.Error: 503,
+}
+
+
+def answer(shown: Any, status: int = 200) -> JSONResponse:
+    """Return an answer that nobody keeps."""
+    return JSONResponse(shown, status, headers=NO_STORE)
+
+
+def packed(request: Request, data: bytes, kind: str, headers: dict[str, str]) -> Response:
+    """Return an answer that is compressed by gzip, as it is to those who can read that."""
+    headers = {**headers, "Vary": "Accept-Encoding"}
+    if "gzip" in request.headers.get("accept-encoding", ""):
+        headers["Content-Encoding"] = "gzip"
+    else:
+        data = gzip.decompress(data)
+    return Response(data, media_type=kind, headers=headers)
+
+
+async def refused(request: Request, error: Exception) -> Response:
+    """Answer with why something was refused."""
+    if isinstance(error, HTTPException):
+        return answer({"error": error.detail}, error.status_code)
+    status = next(STATUS[kind] for kind in STATUS if isinstance(error, kind))
+    why = str(error)
+    if isinstance(error, sqlite3.Error):
+        why = f"the games cannot be read or written now ({error}): try again in a moment"
+    shown = answer({"error": why}, status)
+    if isinstance(error, PreparingError):
+        shown.headers["Retry-After"] = "1"
+    return shown
+
+
+THEME = "light"  # a card is a card by night as well
+SYMBOL = re.compile("</?symbol[^>]*>")
+
+
+@cache
+def card_images() -> dict[str, str]:
+    """Return an SVG for each face, by the text of its card, and one for the ``back``."""
+    style = style_sheet(THEME)
+    return {
+        name.removeprefix("crib-"): (
+            '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 100 140" '
+            f'class="crib-{THEME}"><style>{style}</style>{SYMBOL.sub("", symbol)}</svg>'
+        )
+        for name, symbol in symbols().items()
+    }
+
+
+YEAR = 365 * 24 * 3600
+
+T = TypeVar("T")
+
+
+class Door:
+    """Lets questions in to the tables.
+
+    Args:
+        tables: the tables.
+        preparation: what games wait for.
+        limits: how many requests at once.
+    """
+
+    def __init__(self, tables: Tables, preparation: Preparation, limits: Limits) -> None:
+        self.tables = tables
+        self.preparation = preparation
+        self.limits = limits
+
+    async def seated(
+        self, request: Request, ask: Callable[[Table, int], T], *, advice: bool = False
+    ) -> T:
+        """Return what ``ask`` makes of a table and a seat, whose key the request holds."""
+        name, key = table_of(request), key_of(request)
+        with self.limits.seat((name, key)):
+            if advice or not self.tables.is_awake(name, key):
+                game, seats = await self.in_turn(request, self._find, name, key)
+                await self.ready(game, seats, advice=advice)
+            return await self.in_turn(request, self._at_seat, name, key, ask)
+
+    async def at(self, request: Request, ask: Callable[[Table], T]) -> T:
+        """Return what ``ask`` makes of a table; the request needs no key."""
+        name = table_of(request)
+        game, seats = await self.in_turn(request, self._known, name)
+        await self.ready(game, seats)
+        return await self.in_turn(request, lambda: ask(self._table(name)))
+
+    async def ready(self, game: str, seats: Sequence[str | None], *, advice: bool = False) -> None:
+        """Wait until a game can be played with those of these agents that are offered."""
+        known = [name for name in seats if name in self.tables.agents]
+        await self.preparation.ready(game, known, advice)
+
+    async def in_turn(self, request: Request, function: Callable[..., T], *args: Any) -> T:
+        """Return what a function returns, called in a thread when it is the address's turn."""
+        async with self.limits.address(address_of(request)):
+            return await run_in_threadpool(function, *args)
+
+    def _known(self, name: str) -> tuple[str, Sequence[str | None]]:
+        """Return a table's game and agents, without waking it."""
+        who = self.tables.who(name)
+        if who is None:
+            raise HTTPException(404, "there is no such table")
+        return who
+
+    def _seat(self, name: str, key: str) -> int:
+        seat = self.tables.seat_of(name, key)
+        if seat is None:
+            raise HTTPException(403, "you do not sit at this table")
+        return seat
+
+    def _find(self, name: str, key: str) -> tuple[str, Sequence[str | None]]:
+        who = self._known(name)
+        self._seat(name, key)
+        return who
+
+    def _table(self, name: str) -> Table:
+        table = self.tables.find(name)
+        if table is None:
+            raise HTTPException(404, "there is no such table")
+        return table
+
+    def _at_seat(self, name: str, key: str, ask: Callable[[Table, int], T]) -> T:
+        table, seat = self._table(name), self._seat(name, key)
+        with table.lock:
+            return ask(table, seat)
+
+
+def table_of(request: Request) -> str:
+    """Return the name of the table in the address."""
+    return str(request.path_params["table"])
+
+
+def key_of(request: Request) -> str:
+    """Return the key to a seat that a browser brings, or an empty text."""
+    return request.cookies.get(cookie_name(table_of(request)), "")
+
+
+def address_of(request: Request) -> str | None:
+    """Return the address that a question comes from."""
+    return request.client.host if request.client else None
+
+
+def cookie_name(table: str) -> str:
+    """Return the cookie that guards a seat of a table."""
+    return f"crib-{table}"
+
+
+def give_seat(response: Response, table: str, key: str) -> None:
+    """Set the cookie that guards a seat: no script reads it, no other site sends it."""
+    response.set_cookie(
+        cookie_name(table), key, max_age=YEAR, path=f"/api/tables/{table}", httponly=True,
+        samesite="strict",
+    )  # fmt: skip
+
 
 PAGE = Path(str(files("crib_play.web"))) / "page"
 OF_CARDS = {

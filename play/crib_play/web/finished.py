@@ -9,7 +9,7 @@ from collections import OrderedDict
 from concurrent.futures import Future
 from typing import Any
 
-from crib_play.web.limits import BusyError
+from crib_play.web.guard import BusyError
 from crib_play.web.worker import Worker
 
 MOST_BYTES = 32 << 20  # stored, compressed: a replay has 50 to 400 KB

@@ -13,7 +13,7 @@ from numba.core import config
 from crib_env.engine.cache import cache_folder
 from crib_play.preferences import Preferences
 from crib_play.table import GAMES, TableGame
-from crib_play.table.players import plays
+from crib_play.table.seats import plays
 from crib_play.web import worker
 
 RULES, ADVICE = "the rules", "the advice"  # no names of agents

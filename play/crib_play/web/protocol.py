@@ -9,7 +9,7 @@ from typing import Any
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from crib_play.web.limits import network
+from crib_play.web.guard import network
 
 HEAD_SECONDS = 10.0  # for the head of a request, from its first byte or from the connection's start
 WRITE_SECONDS = 30.0  # for a reader to make room

@@ -17,8 +17,8 @@ from crib_agents.loading import load_agent
 from crib_play.replay import replay_page
 from crib_play.table import GAMES, Session, review, table_game, why_unjudged
 from crib_play.table.advice import choices
-from crib_play.table.players import refusal
-from crib_play.web.payload import review_payload
+from crib_play.table.seats import refusal
+from crib_play.web.messages import review_payload
 from crib_play.web.store import StoredTable
 from crib_play.web.tables import wake
 
