@@ -244,11 +244,12 @@ def test_on_every_network_it_says_who_reaches_it_and_answers_to_its_own_names_al
     tmp_path: Path,
 ) -> None:
     words = ("--host", "0.0.0.0", "--allow-host", "crib.example", "--agents", "greedy")
-    with serving(tmp_path, *words, lines=3) as server:
+    with serving(tmp_path, *words, lines=4) as server:
         assert re.search(r"http://127\.0\.0\.1:\d+ ", server.printed)
         assert "0.0.0.0" not in server.printed
         assert "anyone on this network can reach it" in server.printed
         assert "not encrypted" in server.printed
+        assert "reverse proxy" in server.printed
         offers = server.ask("/api/offers").body
         for one in offers["addresses"]:
             assert one in server.printed
@@ -286,8 +287,6 @@ def test_addresses_that_others_reach_are_those_of_this_machine_on_a_network(
     assert serve.url("2001:db8::7", 80) == "http://[2001:db8::7]:80"
 
 
-def test_a_wrong_number_of_tables_is_said_in_words() -> None:
-    with pytest.raises(
-        ValueError, match=r"tables_per_hour must be a whole number from 0 .*, got -1"
-    ):
-        serve.Settings(tables_per_hour=-1)
+def test_a_wrong_number_of_days_is_said_in_words() -> None:
+    with pytest.raises(ValueError, match=r"keep_days must be a whole number from 0 .*, got -1"):
+        serve.Settings(keep_days=-1)

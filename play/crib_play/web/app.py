@@ -6,7 +6,9 @@ import gzip
 import re
 import secrets
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from functools import cache
 from importlib.resources import files
@@ -29,7 +31,7 @@ from crib_play.preferences import Preferences
 from crib_play.table import GAMES, NotYourTurnError, table_game, why_unjudged
 from crib_play.table.advice import look_back
 from crib_play.web.finished import Finished
-from crib_play.web.guard import BusyError, Guard, Limits
+from crib_play.web.guard import BusyError, Guard
 from crib_play.web.messages import (
     Act,
     MessageError,
@@ -109,80 +111,9 @@ def card_images() -> dict[str, str]:
 
 
 YEAR = 365 * 24 * 3600
+SEAT = 4  # requests of a seat at once; its page asks one at a time
 
 T = TypeVar("T")
-
-
-class Door:
-    """Lets questions in to the tables.
-
-    Args:
-        tables: the tables.
-        preparation: what games wait for.
-        limits: how many requests at once.
-    """
-
-    def __init__(self, tables: Tables, preparation: Preparation, limits: Limits) -> None:
-        self.tables = tables
-        self.preparation = preparation
-        self.limits = limits
-
-    async def seated(
-        self, request: Request, ask: Callable[[Table, int], T], *, advice: bool = False
-    ) -> T:
-        """Return what ``ask`` makes of a table and a seat, whose key the request holds."""
-        name, key = table_of(request), key_of(request)
-        with self.limits.seat((name, key)):
-            if advice or not self.tables.is_awake(name, key):
-                game, seats = await self.in_turn(request, self._find, name, key)
-                await self.ready(game, seats, advice=advice)
-            return await self.in_turn(request, self._at_seat, name, key, ask)
-
-    async def at(self, request: Request, ask: Callable[[Table], T]) -> T:
-        """Return what ``ask`` makes of a table; the request needs no key."""
-        name = table_of(request)
-        game, seats = await self.in_turn(request, self._known, name)
-        await self.ready(game, seats)
-        return await self.in_turn(request, lambda: ask(self._table(name)))
-
-    async def ready(self, game: str, seats: Sequence[str | None], *, advice: bool = False) -> None:
-        """Wait until a game can be played with those of these agents that are offered."""
-        known = [name for name in seats if name in self.tables.agents]
-        await self.preparation.ready(game, known, advice)
-
-    async def in_turn(self, request: Request, function: Callable[..., T], *args: Any) -> T:
-        """Return what a function returns, called in a thread when it is the address's turn."""
-        async with self.limits.address(address_of(request)):
-            return await run_in_threadpool(function, *args)
-
-    def _known(self, name: str) -> tuple[str, Sequence[str | None]]:
-        """Return a table's game and agents, without waking it."""
-        who = self.tables.who(name)
-        if who is None:
-            raise HTTPException(404, "there is no such table")
-        return who
-
-    def _seat(self, name: str, key: str) -> int:
-        seat = self.tables.seat_of(name, key)
-        if seat is None:
-            raise HTTPException(403, "you do not sit at this table")
-        return seat
-
-    def _find(self, name: str, key: str) -> tuple[str, Sequence[str | None]]:
-        who = self._known(name)
-        self._seat(name, key)
-        return who
-
-    def _table(self, name: str) -> Table:
-        table = self.tables.find(name)
-        if table is None:
-            raise HTTPException(404, "there is no such table")
-        return table
-
-    def _at_seat(self, name: str, key: str, ask: Callable[[Table, int], T]) -> T:
-        table, seat = self._table(name), self._seat(name, key)
-        with table.lock:
-            return ask(table, seat)
 
 
 def table_of(request: Request) -> str:
@@ -193,11 +124,6 @@ def table_of(request: Request) -> str:
 def key_of(request: Request) -> str:
     """Return the key to a seat that a browser brings, or an empty text."""
     return request.cookies.get(cookie_name(table_of(request)), "")
-
-
-def address_of(request: Request) -> str | None:
-    """Return the address that a question comes from."""
-    return request.client.host if request.client else None
 
 
 def cookie_name(table: str) -> str:
@@ -229,20 +155,91 @@ class App:
     """The answers of a server.
 
     Args:
-        door: what lets questions in to the tables.
+        tables: the tables.
         preferences: what its page offers first.
         addresses: where browsers on other machines find the server.
+        preparation: what games wait for.
         finished: what is made of games that are over.
     """
 
     def __init__(
-        self, door: Door, preferences: Preferences, addresses: Sequence[str], finished: Finished
+        self,
+        tables: Tables,
+        preferences: Preferences,
+        addresses: Sequence[str],
+        preparation: Preparation,
+        finished: Finished,
     ) -> None:
-        self.door = door
-        self.tables = door.tables
+        self.tables = tables
         self.preferences = preferences
         self.addresses = list(addresses)
+        self.preparation = preparation
         self.finished = finished
+        self._asking: Counter[Hashable] = Counter()
+
+    # --- access to a table ------------------------------------------------------------------------
+
+    async def seated(
+        self, request: Request, ask: Callable[[Table, int], T], *, advice: bool = False
+    ) -> T:
+        """Return what ``ask`` makes of a table and a seat, whose key the request holds."""
+        name, key = table_of(request), key_of(request)
+        with self.counted((name, key)):
+            if advice or not self.tables.is_awake(name, key):
+                game, seats = await run_in_threadpool(self._find, name, key)
+                await self.ready(game, seats, advice=advice)
+            return await run_in_threadpool(self._at_seat, name, key, ask)
+
+    @contextmanager
+    def counted(self, seat: Hashable) -> Iterator[None]:
+        """Count a request of a seat while it is answered; refuse one too many."""
+        if self._asking[seat] >= SEAT:
+            raise BusyError(
+                f"the server is working on {SEAT} requests from this seat: wait for an answer"
+            )
+        self._asking[seat] += 1
+        try:
+            yield
+        finally:
+            self._asking[seat] -= 1
+            if not self._asking[seat]:
+                del self._asking[seat]
+
+    async def ready(self, game: str, seats: Sequence[str | None], *, advice: bool = False) -> None:
+        """Wait until a game can be played with those of these agents that are offered."""
+        known = [name for name in seats if name in self.tables.agents]
+        await self.preparation.ready(game, known, advice)
+
+    def _known(self, name: str) -> tuple[str, Sequence[str | None]]:
+        """Return a table's game and agents, without waking it."""
+        who = self.tables.who(name)
+        if who is None:
+            raise HTTPException(404, "there is no such table")
+        return who
+
+    def _seat(self, name: str, key: str) -> int:
+        seat = self.tables.seat_of(name, key)
+        if seat is None:
+            raise HTTPException(403, "you do not sit at this table")
+        return seat
+
+    def _find(self, name: str, key: str) -> tuple[str, Sequence[str | None]]:
+        who = self._known(name)
+        self._seat(name, key)
+        return who
+
+    def _table(self, name: str) -> Table:
+        table = self.tables.find(name)
+        if table is None:
+            raise HTTPException(404, "there is no such table")
+        return table
+
+    def _at_seat(self, name: str, key: str, ask: Callable[[Table, int], T]) -> T:
+        table, seat = self._table(name), self._seat(name, key)
+        with table.lock:
+            return ask(table, seat)
+
+    # --- the routes -------------------------------------------------------------------------------
 
     async def page(self, request: Request) -> Response:
         """Answer with the page."""
@@ -257,7 +254,7 @@ class App:
 
     async def offers(self, request: Request) -> Response:
         """Answer with what can be played, and against whom."""
-        games = await self.door.in_turn(request, self._games)
+        games = await run_in_threadpool(self._games)
         return answer({
             "games": games, "game": self.preferences.game, "opponent": self.preferences.opponent,
             "speed": self.preferences.speed, "coach": self.preferences.coach,
@@ -266,7 +263,7 @@ class App:
 
     def _games(self) -> list[dict[str, Any]]:
         """Return the games, each with those who play it; the first time this imports them all."""
-        plays = self.door.preparation.agents_for
+        plays = self.preparation.agents_for
         return [
             {**asdict(game), "sides": game.family.sides, "has_partners": game.has_partners,
              "agents": [*plays(game, self.tables.agents), PERSON]}
@@ -275,17 +272,16 @@ class App:
 
     async def prepared(self, request: Request) -> Response:
         """Answer with how much of what games need is compiled."""
-        done, of = self.door.preparation.progress
+        done, of = self.preparation.progress
         return answer({"done": done, "of": of})
 
     async def open(self, request: Request) -> Response:
         """Open a table and give its seat to who asks."""
         message = await read(request, Open)
         seats = seats_of(message)
-        await self.door.ready(message.game, seats)
-        self.door.limits.open_table(address_of(request))
-        table, key, invitations = await self.door.in_turn(
-            request, self.tables.open, message.game, seats, message.seat
+        await self.ready(message.game, seats)
+        table, key, invitations = await run_in_threadpool(
+            self.tables.open, message.game, seats, message.seat
         )
         shown = table_payload(table, message.seat)
         response = answer({**shown, "invitations": invitations}, 201)
@@ -295,9 +291,11 @@ class App:
     async def sit(self, request: Request) -> Response:
         """Give a seat to who brings an invitation."""
         message = await read(request, Sit)
+        name = table_of(request)
         key = secrets.token_urlsafe(24)
 
-        def take(table: Table) -> Any:
+        def take() -> Any:
+            table = self._table(name)
             if self.tables.seat_of(table.id, key_of(request)) is not None:
                 raise TakenError("you already sit at this table: the link is for somebody else")
             seat = self.tables.store.take_seat(table.id, message.invitation, key)
@@ -305,7 +303,9 @@ class App:
                 raise TakenError("this invitation is wrong or no longer valid")
             return table_payload(table, seat)
 
-        response = answer(await self.door.at(request, take))
+        game, seats = await run_in_threadpool(self._known, name)
+        await self.ready(game, seats)
+        response = answer(await run_in_threadpool(take))
         give_seat(response, table_of(request), key)
         return response
 
@@ -322,7 +322,7 @@ class App:
                 shown["invitations"] = self.tables.invitations(table, key_of(request))
             return shown
 
-        return answer(await self.door.seated(request, see))
+        return answer(await self.seated(request, see))
 
     async def act(self, request: Request) -> Response:
         """Take a turn."""
@@ -335,7 +335,7 @@ class App:
                 shown["coach"] = decision_payload(look_back(table.session, at))
             return shown
 
-        return answer(await self.door.seated(request, take, advice=message.coach))
+        return answer(await self.seated(request, take, advice=message.coach))
 
     async def undo(self, request: Request) -> Response:
         """Take a turn back."""
@@ -345,7 +345,7 @@ class App:
             self.tables.undo(table, seat, message.revision)
             return table_payload(table, seat)
 
-        return answer(await self.door.seated(request, take_back))
+        return answer(await self.seated(request, take_back))
 
     async def advice(self, request: Request) -> Response:
         """Answer with what the expert thinks of the choices of the seat, if it is to move."""
@@ -357,7 +357,7 @@ class App:
                 raise NotYourTurnError("there is nothing for you to choose now")
             return {"revision": table.revision, "choices": advice_payload(table.session)}
 
-        return answer(await self.door.seated(request, advise, advice=True))
+        return answer(await self.seated(request, advise, advice=True))
 
     async def review(self, request: Request) -> Response:
         """Answer with the value of the seat's decisions, once the game is over."""
@@ -381,8 +381,8 @@ class App:
             return {"key": f"{table.id} {table.revision} {more}",
                     "stored": asdict(table.to_store()), **more}  # fmt: skip
 
-        with self.door.limits.seat((table_of(request), key_of(request), task)):
-            given = await self.door.seated(request, over, advice=True)
+        with self.counted((table_of(request), key_of(request), task)):
+            given = await self.seated(request, over, advice=True)
             data = await self.finished.get(task, **given)
         return packed(request, data, kind, headers)
 
@@ -405,12 +405,11 @@ def make_app(
     hosts: Sequence[str],
     addresses: Sequence[str] = (),
     preparation: Preparation | None = None,
-    limits: Limits | None = None,
     finished: Finished | None = None,
 ) -> Starlette:
     """Return the application."""
-    door = Door(tables, preparation or Preparation((), preferences), limits or Limits())
-    app = App(door, preferences, addresses, finished or Finished(Worker()))
+    preparation = preparation or Preparation((), preferences)
+    app = App(tables, preferences, addresses, preparation, finished or Finished(Worker()))
     table = "/api/tables/{table}"
     routes = [
         Route("/", app.page),

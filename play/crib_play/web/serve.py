@@ -24,13 +24,12 @@ from crib_agents.loading import TakesAgents
 from pydantic import Field
 
 from crib_env.policy import agent_names
-from crib_env.settings import CountOrNone, StoreFile, Whole, checked_dataclass
+from crib_env.settings import StoreFile, Whole, checked_dataclass
 from crib_play.preferences import data_file, load_preferences
 from crib_play.web.app import make_app
 from crib_play.web.finished import Finished
-from crib_play.web.guard import Limits
+from crib_play.web.guard import LARGEST_HEAD
 from crib_play.web.preparing import Preparation
-from crib_play.web.protocol import HEAD_BYTES, PatientProtocol
 from crib_play.web.store import Store
 from crib_play.web.tables import Tables
 from crib_play.web.worker import Worker
@@ -82,10 +81,12 @@ def url(host: str, port: int) -> str:
 
 
 THINKING = 75  # seconds for which a connection is stored open, as people think
-MOST_CONNECTIONS = 768  # of all addresses; a process may open 1024 files on many systems
+MOST_CONNECTIONS = 768  # a process may open 1024 files on many systems
 NETWORK = (
     "anyone on this network can reach it and open tables, and traffic is not encrypted; "
-    "other names are refused unless --allow-host names them"
+    "other names are refused unless --allow-host names them.\n"
+    "Beyond your own network put a reverse proxy such as Caddy before it, for encryption, slow "
+    "clients and limits: see docs/play.md"
 )
 
 
@@ -101,7 +102,6 @@ class Settings(TakesAgents):
         port: the port; 0 takes a free one.
         games: the file that stores the games; by default in the user's data folder.
         keep_days: delete a game, finished or not, after this many days without a turn; 0 keeps all.
-        tables_per_hour: the number of tables one address may open per hour; 0 sets no limit.
         agents: the opponents offered, by name or weights file; by default all installed.
     """
 
@@ -110,7 +110,6 @@ class Settings(TakesAgents):
     port: Annotated[Whole, Field(ge=0, le=(1 << 16) - 1)] = 8121
     games: StoreFile | None = None
     keep_days: Annotated[Whole, Field(ge=0, le=36_500)] = 30
-    tables_per_hour: CountOrNone = 100
     agents: tuple[str, ...] = ()
 
 
@@ -139,12 +138,12 @@ def run(settings: Settings) -> None:
     finished = Finished(Worker())
     app = make_app(
         tables, preferences, [*LOOPBACK, *settings.allow_host], others, preparation,
-        Limits(settings.tables_per_hour), finished,
+        finished,
     )  # fmt: skip
     config = uvicorn.Config(
-        app, http=PatientProtocol, ws="none", lifespan="off", log_level="warning",
+        app, http="h11", ws="none", lifespan="off", log_level="warning",
         server_header=False, timeout_keep_alive=THINKING, limit_concurrency=MOST_CONNECTIONS,
-        h11_max_incomplete_event_size=HEAD_BYTES,
+        h11_max_incomplete_event_size=LARGEST_HEAD,
     )  # fmt: skip
     here = "127.0.0.1" if settings.host in EVERYWHERE else settings.host
     try:
