@@ -5,24 +5,26 @@ from __future__ import annotations
 import asyncio
 import gzip
 import os
+import signal
 import socket
 import sqlite3
 import stat
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, CancelledError, Future, ThreadPoolExecutor
 from contextlib import closing
+from multiprocessing import active_children
 from pathlib import Path
 from typing import Any
 
 import pytest
 from crib_play.web.app import SEAT
-from crib_play.web.finished import MOST_WAITING, Finished
+from crib_play.web.beside import MOST_WAITING, Beside, Finished, WorkError, prepare_rules, replay
 from crib_play.web.guard import BusyError
 from crib_play.web.store import BUSY_SECONDS, Store, StoredTable
 from crib_play.web.store import SEAT as KEY
-from crib_play.web.worker import Worker, WorkerError
 
 from served import Server, play_out, serving
 
@@ -185,7 +187,7 @@ class Slow:
     def __init__(self) -> None:
         self.requests: list[Future[Any]] = []
 
-    def submit(self, task: str, **given: Any) -> Future[Any]:
+    def submit(self, task: Any, *given: Any) -> Future[Any]:
         self.requests.append(Future())
         return self.requests[-1]
 
@@ -195,8 +197,8 @@ def test_what_is_made_of_a_finished_game_is_made_once_and_little_is_kept() -> No
     finished = Finished(slow, most_bytes=200)  # type: ignore[arg-type]
 
     async def ask() -> None:
-        waiting = [asyncio.create_task(finished.get("replay", "one")) for _ in range(60)]
-        gone = asyncio.create_task(finished.get("replay", "one"))
+        waiting = [asyncio.create_task(finished.get(replay, "one")) for _ in range(60)]
+        gone = asyncio.create_task(finished.get(replay, "one"))
         await asyncio.sleep(0)
         assert len(slow.requests) == 1
         gone.cancel()  # one who leaves takes nothing from the others
@@ -204,23 +206,21 @@ def test_what_is_made_of_a_finished_game_is_made_once_and_little_is_kept() -> No
         slow.requests[0].set_result("page")
         found = await asyncio.gather(*waiting)
         assert {gzip.decompress(one) for one in found} == {b"page"}
-        assert await finished.get("replay", "one") == found[0]
+        assert await finished.get(replay, "one") == found[0]
         assert len(slow.requests) == 1
         for name in range(50):
-            one = asyncio.create_task(finished.get("replay", f"game {name}"))
+            one = asyncio.create_task(finished.get(replay, f"game {name}"))
             await asyncio.sleep(0)
             slow.requests[-1].set_result(f"page {name}")
             await one
         assert sum(map(len, finished._made.values())) <= 200
         requests = len(slow.requests)
-        lost = asyncio.create_task(finished.get("replay", "fails"))
+        lost = asyncio.create_task(finished.get(replay, "fails"))
         await asyncio.sleep(0)
-        slow.requests[-1].set_exception(WorkerError("no"))
-        with pytest.raises(WorkerError):
+        slow.requests[-1].set_exception(WorkError("no"))
+        with pytest.raises(WorkError):
             await lost
-        more = [
-            asyncio.create_task(finished.get("replay", f"{i}")) for i in range(MOST_WAITING + 1)
-        ]
+        more = [asyncio.create_task(finished.get(replay, f"{i}")) for i in range(MOST_WAITING + 1)]
         done, _ = await asyncio.wait(more, return_when=asyncio.FIRST_COMPLETED, timeout=1)
         assert isinstance(next(iter(done)).exception(), BusyError)
         assert len(slow.requests) == requests + 1 + MOST_WAITING
@@ -233,34 +233,61 @@ def test_what_is_made_of_a_finished_game_is_made_once_and_little_is_kept() -> No
 
 
 def test_a_worker_that_dies_or_fails_says_so_and_the_next_task_is_done() -> None:
-    worker = Worker()
+    worker = Beside()
     try:
-        with pytest.raises(WorkerError, match="no game is called 'bridge'"):
-            worker.submit("prepare_rules", games=["bridge"]).result()
-        assert worker._child is not None
-        worker._child.kill()
-        worker._child.wait()
-        with pytest.raises(WorkerError, match="ended before it answered"):
-            worker.submit("prepare_rules", games=[]).result()
-        assert worker.submit("prepare_rules", games=[]).result() is None
+        with pytest.raises(WorkError, match="no game is called 'bridge'"):
+            worker.submit(prepare_rules, ["bridge"]).result()
+        pid = worker.submit(os.getpid).result()
+        os.kill(pid, signal.SIGKILL)
+        with pytest.raises(BrokenExecutor):
+            worker.submit(time.sleep, 60).result()
+        assert worker.submit(os.getpid).result() != pid
     finally:
         worker.close()
-    with pytest.raises(RuntimeError):
-        worker.submit("prepare_rules", games=[]).result()
+    with pytest.raises(WorkError, match="the server is closing"):
+        worker.submit(prepare_rules, [])
 
 
-def test_a_worker_closed_while_its_process_starts_leaves_none(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Ctrl-C right after the start: the server waited for what its worker compiled."""
-    worker, started, popen = Worker(), [], subprocess.Popen
-
-    def start(*args: Any, **keywords: Any) -> Any:
-        started.append(popen(*args, **keywords))
+def test_a_task_that_takes_too_long_ends_with_its_process() -> None:
+    worker = Beside(longest=0.5)
+    try:
+        with pytest.raises(BrokenExecutor):
+            worker.submit(time.sleep, 60).result(timeout=30)
+        assert worker.submit(prepare_rules, []).result() is None
+    finally:
         worker.close()
-        return started[0]
 
-    monkeypatch.setattr(subprocess, "Popen", start)
-    with pytest.raises(WorkerError, match="the server is closing"):
-        worker.submit("prepare_rules", games=["six"]).result()
-    assert started[0].poll() is not None
+
+def test_a_worker_closed_while_its_process_starts_or_works_leaves_none() -> None:
+    """Ctrl-C right after the start: the server waited for what its worker compiled."""
+    before = {one.pid for one in active_children()}
+    for wait in (0.0, 2.0):
+        worker = Beside()
+        task = worker.submit(time.sleep, 600)
+        time.sleep(wait)
+        worker.close()
+        with pytest.raises((BrokenExecutor, CancelledError)):
+            task.result(timeout=30)
+    until = time.monotonic() + 30
+    while {one.pid for one in active_children()} - before and time.monotonic() < until:
+        time.sleep(0.1)
+    assert not {one.pid for one in active_children()} - before
+
+
+@pytest.mark.skipif(not Path("/proc").exists(), reason="needs /proc")
+def test_a_server_that_is_killed_leaves_no_worker(tmp_path: Path) -> None:
+    code = (
+        "import os, time; from crib_play.web.beside import Beside; "
+        "one = Beside(); "
+        "print(one.submit(os.getpid).result(), flush=True); time.sleep(60)"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, text=True
+    ) as server:
+        assert server.stdout is not None
+        pid = int(server.stdout.readline())
+        server.kill()
+    until = time.monotonic() + 30
+    while Path(f"/proc/{pid}/cmdline").exists() and Path(f"/proc/{pid}/cmdline").read_bytes():
+        assert time.monotonic() < until
+        time.sleep(0.1)

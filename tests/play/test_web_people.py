@@ -16,9 +16,9 @@ from crib_agents.loading import load_agent
 from crib_play.preferences import Preferences
 from crib_play.table import GAMES, table_game
 from crib_play.table.seats import plays, refusal
-from crib_play.web import preparing, serve
+from crib_play.web import beside, serve
 from crib_play.web.app import make_app
-from crib_play.web.preparing import Preparation, PreparingError
+from crib_play.web.beside import Preparation, PreparingError
 from crib_play.web.store import Store
 from crib_play.web.tables import Tables
 from starlette.testclient import TestClient
@@ -165,12 +165,12 @@ class Slow:
     made: ClassVar[list[Slow]] = []
 
     def __init__(self) -> None:
-        self.calls: list[tuple[str, dict[str, Any], Future[Any]]] = []
+        self.calls: list[tuple[str, Any, Future[Any]]] = []
         self.rests = 0
         Slow.made.append(self)
 
-    def submit(self, task: str, **given: Any) -> Future[Any]:
-        self.calls.append((task, given, Future()))
+    def submit(self, task: Any, *given: Any) -> Future[Any]:
+        self.calls.append((task.__name__, given[0], Future()))
         return self.calls[-1][2]
 
     def rest(self) -> None:
@@ -193,9 +193,9 @@ async def soon(true: Callable[[], bool]) -> None:
 def test_games_are_prepared_from_the_start_the_one_that_is_wanted_first(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("crib_play.web.worker.Worker", Slow)
-    monkeypatch.setattr(preparing, "cache_folder", lambda: Path())
-    monkeypatch.setattr(preparing, "PATIENCE", 0.2)
+    monkeypatch.setattr("crib_play.web.beside.Beside", Slow)
+    monkeypatch.setattr(beside, "cache_folder", lambda: Path())
+    monkeypatch.setattr(beside, "PATIENCE", 0.2)
     preparation = Preparation(("greedy",), Preferences(opponent="greedy"))
     assert preparation.progress == (0, 0)
     preparation.start()
@@ -204,7 +204,7 @@ def test_games_are_prepared_from_the_start_the_one_that_is_wanted_first(
     def done(answer: Any) -> str:
         task, given, future = slow.calls[-1]
         future.set_result(answer)
-        return f"{task} {given.get('agent', given['games'][0])}"
+        return f"{task} {given if isinstance(given, str) else given[0]}"
 
     async def ask() -> None:
         await soon(lambda: len(slow.calls) == 1)

@@ -28,9 +28,16 @@ from crib_env.errors import EpisodeOverError
 from crib_env.render.svg.cards import symbols
 from crib_env.render.svg.document import style_sheet
 from crib_play.preferences import Preferences
-from crib_play.table import GAMES, NotYourTurnError, table_game, why_unjudged
-from crib_play.table.advice import look_back
-from crib_play.web.finished import Finished
+from crib_play.table import GAMES, NotYourTurnError, advice, table_game, why_unjudged
+from crib_play.web.beside import (
+    Beside,
+    Finished,
+    Preparation,
+    PreparingError,
+    WorkError,
+    look_back,
+    replay,
+)
 from crib_play.web.guard import BusyError, Guard
 from crib_play.web.messages import (
     Act,
@@ -43,9 +50,7 @@ from crib_play.web.messages import (
     read,
     table_payload,
 )
-from crib_play.web.preparing import Preparation, PreparingError
 from crib_play.web.tables import PERSON, NotNowError, StaleError, Table, Tables, TakenError
-from crib_play.web.worker import Worker, WorkerError
 
 NO_STORE = {"Cache-Control": "no-store"}
 
@@ -59,7 +64,7 @@ STATUS: dict[type[Exception], int] = {
     ValueError: 422,
     BusyError: 429,
     PreparingError: 503,
-    WorkerError: 503,
+    WorkError: 503,
     sqlite3.Error: 503,
 }
 
@@ -332,7 +337,7 @@ class App:
             at = self.tables.act(table, seat, message.revision, message.actions)
             shown = table_payload(table, seat, min(message.since, at))
             if message.coach and table.session.practice(seat) and not why_unjudged(table.session):
-                shown["coach"] = decision_payload(look_back(table.session, at))
+                shown["coach"] = decision_payload(advice.look_back(table.session, at))
             return shown
 
         return answer(await self.seated(request, take, advice=message.coach))
@@ -361,29 +366,28 @@ class App:
 
     async def review(self, request: Request) -> Response:
         """Answer with the value of the seat's decisions, once the game is over."""
-        return await self._afterwards(request, "look_back", "application/json", NO_STORE)
+        return await self._afterwards(request, look_back, "application/json", NO_STORE)
 
     async def replay(self, request: Request) -> Response:
         """Answer with the game to look at again, every card open, once it is over."""
-        return await self._afterwards(request, "replay", "text/html", OF_REPLAYS)
+        return await self._afterwards(request, replay, "text/html", OF_REPLAYS)
 
     async def _afterwards(
-        self, request: Request, task: str, kind: str, headers: dict[str, str]
+        self, request: Request, task: Callable[..., str], kind: str, headers: dict[str, str]
     ) -> Response:
         """Answer with what is made of a game that is over, once for all who ask."""
 
         def over(table: Table, seat: int) -> Any:
             if not table.session.over:
                 raise NotYourTurnError("the review comes when the game is over")
-            if task == "look_back" and (why := why_unjudged(table.session)):
+            if task is look_back and (why := why_unjudged(table.session)):
                 raise ValueError(why)
-            more = {} if task == "replay" else {"seat": seat}
-            return {"key": f"{table.id} {table.revision} {more}",
-                    "stored": asdict(table.to_store()), **more}  # fmt: skip
+            whose = (seat,) if task is look_back else ()
+            return f"{table.id} {table.revision} {whose}", table.to_store(), *whose
 
-        with self.counted((table_of(request), key_of(request), task)):
+        with self.counted((table_of(request), key_of(request), task.__name__)):
             given = await self.seated(request, over, advice=True)
-            data = await self.finished.get(task, **given)
+            data = await self.finished.get(task, *given)
         return packed(request, data, kind, headers)
 
 
@@ -409,7 +413,7 @@ def make_app(
 ) -> Starlette:
     """Return the application."""
     preparation = preparation or Preparation((), preferences)
-    app = App(tables, preferences, addresses, preparation, finished or Finished(Worker()))
+    app = App(tables, preferences, addresses, preparation, finished or Finished(Beside()))
     table = "/api/tables/{table}"
     routes = [
         Route("/", app.page),

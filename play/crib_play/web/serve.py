@@ -27,12 +27,10 @@ from crib_env.policy import agent_names
 from crib_env.settings import StoreFile, Whole, checked_dataclass
 from crib_play.preferences import data_file, load_preferences
 from crib_play.web.app import make_app
-from crib_play.web.finished import Finished
+from crib_play.web.beside import Beside, Finished, Preparation
 from crib_play.web.guard import LARGEST_HEAD
-from crib_play.web.preparing import Preparation
 from crib_play.web.store import Store
 from crib_play.web.tables import Tables
-from crib_play.web.worker import Worker
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 EVERYWHERE = ("", "0.0.0.0", "::")
@@ -135,7 +133,7 @@ def run(settings: Settings) -> None:
     port = listening.getsockname()[1]
     others = [url(address, port) for address in others_reach(settings.host)]
     preparation = Preparation(named or (preferences.opponent,), preferences)
-    finished = Finished(Worker())
+    finished = Finished(Beside())
     app = make_app(
         tables, preferences, [*LOOPBACK, *settings.allow_host], others, preparation,
         finished,
