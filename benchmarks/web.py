@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
-from crib_play.web.payload import table_payload
+from crib_play.web.messages import table_payload
 from crib_play.web.store import Store
 from crib_play.web.tables import Tables
 from crib_training.command_line import start
@@ -197,8 +197,7 @@ def measure(games: int, seconds: float, think: float, hostile: bool = False) -> 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "tables.sqlite3"
         command = [sys.executable, "-m", "crib_training.command_line", "web", "--port", "0",
-                   "--games", str(path), "--agents", OPPONENT,
-                   "--tables-per-hour", "0"]  # fmt: skip
+                   "--games", str(path), "--agents", OPPONENT]  # fmt: skip
         server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         assert server.stdout is not None
         try:

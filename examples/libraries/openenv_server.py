@@ -14,8 +14,8 @@ from typing import Any
 from uuid import uuid4
 
 import uvicorn
-from crib_play.drill.positions import KINDS
-from crib_play.drill.tasks import SIZES, UNREADABLE, Task, task
+from crib_play.drill import KINDS
+from crib_play.tasks import SIZES, UNREADABLE, Task, task
 from openenv.core.env_server import Action, Environment, Observation, State
 from openenv.core.env_server.http_server import create_fastapi_app
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from crib_play.drill.tasks import UNREADABLE, Task, task
+from crib_play.tasks import UNREADABLE, Task, task
 
 from crib_env.text import ReplyError
 

@@ -7,8 +7,8 @@ from crib_env.registration import add_parts
 
 add_parts(
     "table",
-    two_hand="crib_play.table.two_hand:FAMILY",
-    many_hand="crib_play.table.many_hand:FAMILY",
+    two_hand="crib_play.table.hands:TWO_HAND",
+    many_hand="crib_play.table.hands:MANY_HAND",
     table_top="crib_play.table.table_top:FAMILY",
 )
 add_parts(

@@ -12,8 +12,7 @@ import pytest
 from crib_agents.loading import load_agent
 from crib_play.table import GAMES, NotYourTurnError, Session, Turn, review, table_game
 from crib_play.table.advice import actions_of, choices
-from crib_play.table.names import names, side_names
-from crib_play.table.seating import sit_down
+from crib_play.table.seats import names, side_names, sit_down
 
 from crib_env import EpisodeOverError, Game, IllegalActionError, format_card, parse_cards
 from hidden import redraw

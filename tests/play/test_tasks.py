@@ -5,8 +5,8 @@ from __future__ import annotations
 import inspect
 
 import pytest
-from crib_play.drill.tasks import SPLITS, regrets, split_of, task
 from crib_play.table import actions_of
+from crib_play.tasks import SPLITS, regrets, split_of, task
 
 from crib_env import format_cards
 from crib_env.text import ReplyError

@@ -12,13 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from crib_play.drill import drill
-from crib_play.drill.counting import hands_to_count
-from crib_play.drill.positions import KINDS, MISTAKE, SECOND, exercises
+from crib_play import drill
+from crib_play.drill import KINDS, MISTAKE, SECOND, exercises, hands_to_count
 from crib_play.preferences import Preferences, load_preferences, preferences_file, save_preferences
 from crib_play.table import GAMES, TakesGame, actions_of, table_game
 from crib_play.table.advice import choices
-from crib_play.table.seating import sit_down
+from crib_play.table.seats import sit_down
 from crib_play.terminal import play, watch
 from crib_play.terminal.play import Player
 from crib_play.terminal.screen import Screen

@@ -421,11 +421,14 @@ def test_an_agent_that_fails_leaves_the_table_as_it_was(tmp_path: Path) -> None:
 DAY = 24 * 3600.0
 
 
-def rows(path: Path) -> list[int]:
-    """Return how many rows each table of a store's file has."""
+def rows(path: Path) -> tuple[int, int]:
+    """Return how many tables a store's file has, and how many turns they have together."""
     with closing(sqlite3.connect(path)) as db:
-        counts = [f"(SELECT count(*) FROM {name})" for name in ("tables", "keys", "turns")]
-        return list(db.execute(f"SELECT {', '.join(counts)}").fetchone())
+        assert db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall() == [
+            ("games",)
+        ]
+        found = [json.loads(data) for (data,) in db.execute("SELECT data FROM games")]
+    return len(found), sum(len(one["turns"]) for one in found)
 
 
 def test_tables_that_nobody_touches_are_forgotten_after_some_days(
@@ -447,25 +450,55 @@ def test_tables_that_nobody_touches_are_forgotten_after_some_days(
         404, 404, 200, 200,
     ]  # fmt: skip
     turns = len(site.session(played_on).turns) + len(site.session(fresh).turns)
-    assert rows(tmp_path / "tables.sqlite3") == [2, 2, turns]
+    assert rows(tmp_path / "tables.sqlite3") == (2, turns)
     assert Site(tmp_path / "tables.sqlite3").tables.clear_away() == 0  # 0 days keep all
     now += 100 * DAY
     assert Site(tmp_path / "tables.sqlite3", keep_days=30).tables.clear_away() == 2
-    assert rows(tmp_path / "tables.sqlite3") == [0, 0, 0]
+    assert rows(tmp_path / "tables.sqlite3") == (0, 0)
 
 
-def test_a_store_from_before_tables_were_forgotten_is_read(tmp_path: Path) -> None:
-    site = Site(tmp_path / "tables.sqlite3")
+OLD_STORE = """
+CREATE TABLE tables (id TEXT PRIMARY KEY, game TEXT NOT NULL, seats TEXT NOT NULL,
+    start TEXT NOT NULL, chance TEXT NOT NULL, revision INTEGER NOT NULL, {touched} REAL NOT NULL);
+CREATE TABLE keys (id TEXT NOT NULL REFERENCES tables(id), seat INTEGER NOT NULL,
+    kind TEXT NOT NULL, digest TEXT NOT NULL, PRIMARY KEY (id, seat));
+CREATE TABLE turns (id TEXT NOT NULL REFERENCES tables(id), n INTEGER NOT NULL,
+    seat INTEGER NOT NULL, actions TEXT NOT NULL, PRIMARY KEY (id, n));
+"""
+
+
+@pytest.mark.parametrize("touched", ["touched", "made"])
+def test_the_games_of_an_older_store_go_on(tmp_path: Path, touched: str) -> None:
+    site = Site(tmp_path / "new.sqlite3")
     browser = site.browser()
     shown = sit_down(browser)
+    for _ in range(12):
+        shown = act(browser, shown, choice(shown)).json()
     before = look(browser, shown).content
     site.tables.store.close()
-    with closing(sqlite3.connect(tmp_path / "tables.sqlite3")) as db:
-        db.executescript("DROP INDEX by_touch; ALTER TABLE tables RENAME COLUMN touched TO made;")
-    again = Site(tmp_path / "tables.sqlite3").browser()
+    with (
+        closing(sqlite3.connect(tmp_path / "new.sqlite3")) as new,
+        closing(sqlite3.connect(tmp_path / "old.sqlite3")) as old,
+    ):
+        old.executescript(OLD_STORE.format(touched=touched))
+        for name, revision, when, text in new.execute("SELECT * FROM games").fetchall():
+            data = json.loads(text)
+            old.execute(
+                "INSERT INTO tables VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (name, data["game"], json.dumps(data["seats"]), data["start"], data["chance"],
+                 revision, when),
+            )  # fmt: skip
+            old.executemany("INSERT INTO keys VALUES (?, ?, ?, ?)",
+                            [(name, *key) for key in data["keys"]])  # fmt: skip
+            turns = [(name, n, seat, json.dumps(actions))
+                     for n, (seat, actions) in enumerate(data["turns"])]  # fmt: skip
+            old.executemany("INSERT INTO turns VALUES (?, ?, ?, ?)", reversed(turns))
+        old.commit()
+    again = Site(tmp_path / "old.sqlite3").browser()
     again.cookies.update(browser.cookies)
     assert look(again, shown).content == before
     assert act(again, shown, choice(shown)).status_code == 200
+    assert rows(tmp_path / "old.sqlite3")[0] == 1
 
 
 def test_a_port_that_is_taken_is_said_in_words(tmp_path: Path) -> None:

@@ -5,35 +5,32 @@ from __future__ import annotations
 import asyncio
 import gzip
 import os
-import re
+import signal
 import socket
 import sqlite3
 import stat
 import subprocess
-import threading
+import sys
 import time
 from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, CancelledError, Future, ThreadPoolExecutor
 from contextlib import closing
+from multiprocessing import active_children
 from pathlib import Path
 from typing import Any
 
 import pytest
-from crib_play.web.finished import MOST_WAITING, Finished
-from crib_play.web.limits import ADDRESS, SEAT, WAITING, BusyError, Limits, network
-from crib_play.web.protocol import HEAD_SECONDS, MOST_CONNECTIONS
+from crib_play.web.app import SEAT
+from crib_play.web.beside import MOST_WAITING, Beside, Finished, WorkError, prepare_rules, replay
+from crib_play.web.guard import BusyError
 from crib_play.web.store import BUSY_SECONDS, Store, StoredTable
 from crib_play.web.store import SEAT as KEY
-from crib_play.web.worker import Worker, WorkerError
 
 from served import Server, play_out, serving
 
 AGENTS = ("--agents", "greedy")
 PATIENCE = 1.5  # seconds for a head or a body, where a test waits for their end
-SHORT = (
-    "from crib_play.web import guard, protocol; "
-    f"protocol.HEAD_SECONDS = guard.BODY_SECONDS = {PATIENCE}"
-)
+SHORT = f"from crib_play.web import guard; guard.BODY_SECONDS = {PATIENCE}"
 
 
 @pytest.fixture(scope="module")
@@ -94,36 +91,30 @@ def closed_after(connection: socket.socket) -> float:
     return time.monotonic() - began
 
 
-def trickle(connection: socket.socket) -> None:
-    """Send a byte of a head now and then, for as long as anybody takes it."""
-    try:
-        for _ in range(60):
-            connection.sendall(b"x")
-            time.sleep(1)
-    except OSError:
-        pass
-
-
-SLOW = {
-    "nothing": b"",
-    "half a head": b"GET / HTTP/1.1\r\nHost: ",
-    "half a body": b"POST /api/tables HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: "
-    b"application/json\r\nContent-Length: 100\r\nConnection: close\r\n\r\n{",
-    "a body that is not awaited": b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n"
-    b"Content-Length: 99\r\n\r\n",
-    "a message too large": b"POST /api/tables HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: "
-    b"application/json\r\nContent-Length: 99999\r\n\r\n{",
+HEAD = (
+    b"POST /api/tables HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+    b"Connection: close\r\n"
+)
+LATE = {
+    "half a body": b"Content-Length: 100\r\n\r\n{",
+    "a message too large": b"Content-Length: 99999\r\n\r\n{",
 }
 
 
-def test_half_open_requests_are_closed(tmp_path: Path) -> None:
+def test_messages_that_do_not_end_are_answered_and_idle_connections_hold_up_nobody(
+    tmp_path: Path,
+) -> None:
     with serving(tmp_path, *AGENTS, before=SHORT) as server:
-        trickled = server.connect(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX: ")
-        threading.Thread(target=trickle, args=(trickled,), daemon=True).start()
-        connections = [*map(server.connect, SLOW.values()), trickled]
-        with ThreadPoolExecutor(len(connections)) as waiting:
-            times = list(waiting.map(closed_after, connections))
-        assert max(times) < PATIENCE + 8, dict(zip([*SLOW, "trickle"], times, strict=True))
+        idle = [server.connect(sent) for sent in (b"", b"GET / HTTP/1.1\r\nHost: ") * 100]
+        late = [server.connect(HEAD + sent) for sent in LATE.values()]
+        began = time.monotonic()
+        assert server.ask("/").status == 200
+        assert time.monotonic() - began < PATIENCE + 8
+        with ThreadPoolExecutor(len(late)) as waiting:
+            times = list(waiting.map(closed_after, late))
+        assert max(times) < PATIENCE + 8, dict(zip(LATE, times, strict=True))
+        for one in idle:
+            one.close()
 
 
 def test_heads_are_bounded(server: Server) -> None:
@@ -137,27 +128,6 @@ def test_heads_are_bounded(server: Server) -> None:
                 status = b"431"
             assert status in (b"400", b"431"), size
     assert server.ask("/").status == 200
-
-
-def test_one_address_has_so_many_connections_and_no_more(server: Server) -> None:
-    held = [server.connect() for _ in range(MOST_CONNECTIONS)]
-    time.sleep(0.5)
-    assert closed_after(server.connect()) < HEAD_SECONDS / 2
-    where = ("127.0.0.1", server.port)
-    with closing(socket.create_connection(where, source_address=("127.0.0.2", 0))) as other:
-        other.sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
-        assert b"200" in other.recv(100)
-    for one in held:
-        one.close()
-
-
-def test_an_address_opens_so_many_tables_an_hour(tmp_path: Path) -> None:
-    with serving(tmp_path, *AGENTS, "--tables-per-hour", "3") as server:
-        for _ in range(3):
-            server.sit_down()
-        refused = server.ask("/api/tables", {"game": "six", "opponent": "greedy"})
-        assert refused.status == 429
-        assert re.search(r"3 tables .* try again in \d+ minutes", refused.body["error"])
 
 
 def test_a_locked_store_does_not_hold_up_a_look_and_refuses_a_turn_in_words(tmp_path: Path) -> None:
@@ -217,7 +187,7 @@ class Slow:
     def __init__(self) -> None:
         self.requests: list[Future[Any]] = []
 
-    def submit(self, task: str, **given: Any) -> Future[Any]:
+    def submit(self, task: Any, *given: Any) -> Future[Any]:
         self.requests.append(Future())
         return self.requests[-1]
 
@@ -227,8 +197,8 @@ def test_what_is_made_of_a_finished_game_is_made_once_and_little_is_kept() -> No
     finished = Finished(slow, most_bytes=200)  # type: ignore[arg-type]
 
     async def ask() -> None:
-        waiting = [asyncio.create_task(finished.get("replay", "one")) for _ in range(60)]
-        gone = asyncio.create_task(finished.get("replay", "one"))
+        waiting = [asyncio.create_task(finished.get(replay, "one")) for _ in range(60)]
+        gone = asyncio.create_task(finished.get(replay, "one"))
         await asyncio.sleep(0)
         assert len(slow.requests) == 1
         gone.cancel()  # one who leaves takes nothing from the others
@@ -236,23 +206,21 @@ def test_what_is_made_of_a_finished_game_is_made_once_and_little_is_kept() -> No
         slow.requests[0].set_result("page")
         found = await asyncio.gather(*waiting)
         assert {gzip.decompress(one) for one in found} == {b"page"}
-        assert await finished.get("replay", "one") == found[0]
+        assert await finished.get(replay, "one") == found[0]
         assert len(slow.requests) == 1
         for name in range(50):
-            one = asyncio.create_task(finished.get("replay", f"game {name}"))
+            one = asyncio.create_task(finished.get(replay, f"game {name}"))
             await asyncio.sleep(0)
             slow.requests[-1].set_result(f"page {name}")
             await one
         assert sum(map(len, finished._made.values())) <= 200
         requests = len(slow.requests)
-        lost = asyncio.create_task(finished.get("replay", "fails"))
+        lost = asyncio.create_task(finished.get(replay, "fails"))
         await asyncio.sleep(0)
-        slow.requests[-1].set_exception(WorkerError("no"))
-        with pytest.raises(WorkerError):
+        slow.requests[-1].set_exception(WorkError("no"))
+        with pytest.raises(WorkError):
             await lost
-        more = [
-            asyncio.create_task(finished.get("replay", f"{i}")) for i in range(MOST_WAITING + 1)
-        ]
+        more = [asyncio.create_task(finished.get(replay, f"{i}")) for i in range(MOST_WAITING + 1)]
         done, _ = await asyncio.wait(more, return_when=asyncio.FIRST_COMPLETED, timeout=1)
         assert isinstance(next(iter(done)).exception(), BusyError)
         assert len(slow.requests) == requests + 1 + MOST_WAITING
@@ -265,66 +233,61 @@ def test_what_is_made_of_a_finished_game_is_made_once_and_little_is_kept() -> No
 
 
 def test_a_worker_that_dies_or_fails_says_so_and_the_next_task_is_done() -> None:
-    worker = Worker()
+    worker = Beside()
     try:
-        with pytest.raises(WorkerError, match="no game is called 'bridge'"):
-            worker.submit("prepare_rules", games=["bridge"]).result()
-        assert worker._child is not None
-        worker._child.kill()
-        worker._child.wait()
-        with pytest.raises(WorkerError, match="ended before it answered"):
-            worker.submit("prepare_rules", games=[]).result()
-        assert worker.submit("prepare_rules", games=[]).result() is None
+        with pytest.raises(WorkError, match="no game is called 'bridge'"):
+            worker.submit(prepare_rules, ["bridge"]).result()
+        pid = worker.submit(os.getpid).result()
+        os.kill(pid, signal.SIGKILL)
+        with pytest.raises(BrokenExecutor):
+            worker.submit(time.sleep, 60).result()
+        assert worker.submit(os.getpid).result() != pid
     finally:
         worker.close()
-    with pytest.raises(RuntimeError):
-        worker.submit("prepare_rules", games=[]).result()
+    with pytest.raises(WorkError, match="the server is closing"):
+        worker.submit(prepare_rules, [])
 
 
-def test_a_worker_closed_while_its_process_starts_leaves_none(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Ctrl-C right after the start: the server waited for what its worker compiled."""
-    worker, started, popen = Worker(), [], subprocess.Popen
-
-    def start(*args: Any, **keywords: Any) -> Any:
-        started.append(popen(*args, **keywords))
+def test_a_task_that_takes_too_long_ends_with_its_process() -> None:
+    worker = Beside(longest=0.5)
+    try:
+        with pytest.raises(BrokenExecutor):
+            worker.submit(time.sleep, 60).result(timeout=30)
+        assert worker.submit(prepare_rules, []).result() is None
+    finally:
         worker.close()
-        return started[0]
-
-    monkeypatch.setattr(subprocess, "Popen", start)
-    with pytest.raises(WorkerError, match="the server is closing"):
-        worker.submit("prepare_rules", games=["six"]).result()
-    assert started[0].poll() is not None
 
 
-def test_questions_of_an_address_take_turns_and_those_of_others_do_not_wait() -> None:
-    limits = Limits()
-    at_work, most = 0, 0
-
-    async def question(address: str) -> None:
-        nonlocal at_work, most
-        async with limits.address(address):
-            at_work += 1
-            most = max(most, at_work)
-            await asyncio.sleep(0.001)
-            at_work -= 1
-
-    async def ask() -> None:
-        hostile = [asyncio.create_task(question("10.0.0.1")) for _ in range(ADDRESS + WAITING + 5)]
-        await asyncio.sleep(0)
-        began = time.monotonic()
-        await question("10.0.0.2")
-        assert time.monotonic() - began < 0.5
-        answers = await asyncio.gather(*hostile, return_exceptions=True)
-        assert sum(isinstance(one, BusyError) for one in answers) == 5
-
-    asyncio.run(ask())
-    assert most <= ADDRESS + 1
-    assert not limits._working
+def test_a_worker_closed_while_its_process_starts_or_works_leaves_none() -> None:
+    """Ctrl-C right after the start: the server waited for what its worker compiled."""
+    before = {one.pid for one in active_children()}
+    for wait in (0.0, 2.0):
+        worker = Beside()
+        task = worker.submit(time.sleep, 600)
+        time.sleep(wait)
+        worker.close()
+        with pytest.raises((BrokenExecutor, CancelledError)):
+            task.result(timeout=30)
+    until = time.monotonic() + 30
+    while {one.pid for one in active_children()} - before and time.monotonic() < until:
+        time.sleep(0.1)
+    assert not {one.pid for one in active_children()} - before
 
 
-def test_of_ipv6_a_network_counts_as_one_address() -> None:
-    assert network("2001:db8::1") == network("2001:db8::ffff:1") != network("2001:db8:0:1::1")
-    assert network("10.0.0.1") != network("10.0.0.2")
-    assert network(None) == ""
+@pytest.mark.skipif(not Path("/proc").exists(), reason="needs /proc")
+def test_a_server_that_is_killed_leaves_no_worker(tmp_path: Path) -> None:
+    code = (
+        "import os, time; from crib_play.web.beside import Beside; "
+        "one = Beside(); "
+        "print(one.submit(os.getpid).result(), flush=True); time.sleep(60)"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, text=True
+    ) as server:
+        assert server.stdout is not None
+        pid = int(server.stdout.readline())
+        server.kill()
+    until = time.monotonic() + 30
+    while Path(f"/proc/{pid}/cmdline").exists() and Path(f"/proc/{pid}/cmdline").read_bytes():
+        assert time.monotonic() < until
+        time.sleep(0.1)

@@ -15,10 +15,10 @@ import pytest
 from crib_agents.loading import load_agent
 from crib_play.preferences import Preferences
 from crib_play.table import GAMES, table_game
-from crib_play.table.players import plays, refusal
-from crib_play.web import addresses, preparing, serve
+from crib_play.table.seats import plays, refusal
+from crib_play.web import beside, serve
 from crib_play.web.app import make_app
-from crib_play.web.preparing import Preparation, PreparingError
+from crib_play.web.beside import Preparation, PreparingError
 from crib_play.web.store import Store
 from crib_play.web.tables import Tables
 from starlette.testclient import TestClient
@@ -165,12 +165,12 @@ class Slow:
     made: ClassVar[list[Slow]] = []
 
     def __init__(self) -> None:
-        self.calls: list[tuple[str, dict[str, Any], Future[Any]]] = []
+        self.calls: list[tuple[str, Any, Future[Any]]] = []
         self.rests = 0
         Slow.made.append(self)
 
-    def submit(self, task: str, **given: Any) -> Future[Any]:
-        self.calls.append((task, given, Future()))
+    def submit(self, task: Any, *given: Any) -> Future[Any]:
+        self.calls.append((task.__name__, given[0], Future()))
         return self.calls[-1][2]
 
     def rest(self) -> None:
@@ -193,9 +193,9 @@ async def soon(true: Callable[[], bool]) -> None:
 def test_games_are_prepared_from_the_start_the_one_that_is_wanted_first(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("crib_play.web.worker.Worker", Slow)
-    monkeypatch.setattr(preparing, "cache_folder", lambda: Path())
-    monkeypatch.setattr(preparing, "PATIENCE", 0.2)
+    monkeypatch.setattr("crib_play.web.beside.Beside", Slow)
+    monkeypatch.setattr(beside, "cache_folder", lambda: Path())
+    monkeypatch.setattr(beside, "PATIENCE", 0.2)
     preparation = Preparation(("greedy",), Preferences(opponent="greedy"))
     assert preparation.progress == (0, 0)
     preparation.start()
@@ -204,7 +204,7 @@ def test_games_are_prepared_from_the_start_the_one_that_is_wanted_first(
     def done(answer: Any) -> str:
         task, given, future = slow.calls[-1]
         future.set_result(answer)
-        return f"{task} {given.get('agent', given['games'][0])}"
+        return f"{task} {given if isinstance(given, str) else given[0]}"
 
     async def ask() -> None:
         await soon(lambda: len(slow.calls) == 1)
@@ -244,11 +244,12 @@ def test_on_every_network_it_says_who_reaches_it_and_answers_to_its_own_names_al
     tmp_path: Path,
 ) -> None:
     words = ("--host", "0.0.0.0", "--allow-host", "crib.example", "--agents", "greedy")
-    with serving(tmp_path, *words, lines=3) as server:
+    with serving(tmp_path, *words, lines=4) as server:
         assert re.search(r"http://127\.0\.0\.1:\d+ ", server.printed)
         assert "0.0.0.0" not in server.printed
         assert "anyone on this network can reach it" in server.printed
         assert "not encrypted" in server.printed
+        assert "reverse proxy" in server.printed
         offers = server.ask("/api/offers").body
         for one in offers["addresses"]:
             assert one in server.printed
@@ -278,16 +279,14 @@ def test_addresses_that_others_reach_are_those_of_this_machine_on_a_network(
         return [(0, 0, 0, "", (one, 0)) for one in found]
 
     monkeypatch.setattr(socket, "getaddrinfo", by_name)
-    monkeypatch.setattr(addresses, "_of_interfaces", lambda: iter(["192.168.1.5", "10.0.0.2"]))
+    monkeypatch.setattr(serve, "_of_interfaces", lambda: iter(["192.168.1.5", "10.0.0.2"]))
     expected = ["2001:db8::7"] if host == "::" else ["192.168.1.5", "10.0.0.2"]
-    assert addresses.others_reach(host) == expected
-    assert addresses.others_reach("127.0.0.1") == addresses.others_reach("localhost") == []
-    assert addresses.others_reach("192.168.1.9") == ["192.168.1.9"]
-    assert addresses.url("2001:db8::7", 80) == "http://[2001:db8::7]:80"
+    assert serve.others_reach(host) == expected
+    assert serve.others_reach("127.0.0.1") == serve.others_reach("localhost") == []
+    assert serve.others_reach("192.168.1.9") == ["192.168.1.9"]
+    assert serve.url("2001:db8::7", 80) == "http://[2001:db8::7]:80"
 
 
-def test_a_wrong_number_of_tables_is_said_in_words() -> None:
-    with pytest.raises(
-        ValueError, match=r"tables_per_hour must be a whole number from 0 .*, got -1"
-    ):
-        serve.Settings(tables_per_hour=-1)
+def test_a_wrong_number_of_days_is_said_in_words() -> None:
+    with pytest.raises(ValueError, match=r"keep_days must be a whole number from 0 .*, got -1"):
+        serve.Settings(keep_days=-1)

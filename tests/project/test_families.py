@@ -14,9 +14,8 @@ from crib_agents.analyze import analyze
 from crib_agents.learned.weights import find_learned
 from crib_play.replay import write_replay
 from crib_play.replay.frames import every_eyes, frames
-from crib_play.table.calls import Call
-from crib_play.table.family import TableFamily
-from crib_play.table.names import names
+from crib_play.table.family import Call, TableFamily
+from crib_play.table.seats import names
 from crib_play.table.session import Session
 from crib_training.command_line import main
 from crib_training.evaluation.duplicate import play_pairs

@@ -168,8 +168,8 @@ def test_openenv_serves_decisions_and_deals_to_its_own_client() -> None:
     import sys
     import time
 
-    from crib_play.drill.tasks import task
     from crib_play.table import actions_of
+    from crib_play.tasks import task
     from openenv import GenericEnvClient
 
     from crib_env import format_cards

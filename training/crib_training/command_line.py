@@ -37,7 +37,7 @@ COMMANDS = {
     "play": ("crib_play.terminal.play", "play against any agent, in the terminal"),
     "watch": ("crib_play.terminal.watch", "watch two agents play"),
     "web": ("crib_play.web.serve", "play in a browser"),
-    "drill": ("crib_play.drill.drill", "practise on positions where the choice matters, graded"),
+    "drill": ("crib_play.drill", "practise on positions where the choice matters, graded"),
     "tables": ("crib_training.tables.__main__", "recompute the tables that the agents use"),
     "replay": ("crib_play.replay.replay", "write a game between two agents as a web page"),
     "bench": ("benchmarks.__main__", "measure speed, in a checkout"),

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from crib_env.engine.record import NONE
 from crib_env.render.svg.scene import Scene
 from crib_env.render.words import in_words
-from crib_play.table.names import names
+from crib_play.table.seats import names
 from crib_play.table.session import Session, Turn
 
 Calls = tuple[tuple[int, str], ...]

@@ -24,7 +24,7 @@ from crib_env.rules import Rules
 from crib_play.replay.frames import Frame, every_eyes, frames
 from crib_play.replay.opinions import IN_POINTS, Opinion, opinions
 from crib_play.table.advice import why_unjudged
-from crib_play.table.names import names, side_names
+from crib_play.table.seats import names, side_names
 from crib_play.table.session import Session
 
 MOST = 12  # options shown of a turn, besides the one taken

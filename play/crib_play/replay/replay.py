@@ -10,7 +10,7 @@ from crib_agents.loading import TakesAgents
 from crib_env.settings import NewFile, Seat, Seed, checked_dataclass
 from crib_play.replay.page import replay_page
 from crib_play.table import TakesGame, why_unjudged
-from crib_play.table.seating import sit_down
+from crib_play.table.seats import sit_down
 
 OPEN_SEED = 1  # of a game in which every card is shown
 

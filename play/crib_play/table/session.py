@@ -15,8 +15,7 @@ from crib_env.honours import refuse_rules
 from crib_env.notation import format_rules
 from crib_env.policy import Agent, ask_agent
 from crib_env.registration import find_part
-from crib_play.table.calls import Call, Counted
-from crib_play.table.family import Done, Sight, TableFamily
+from crib_play.table.family import Call, Counted, Done, Sight, TableFamily
 from crib_play.table.games import TableGame
 
 View = Any

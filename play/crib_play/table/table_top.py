@@ -15,8 +15,7 @@ from crib_env.engine.table_top.text import SIDES, line_values
 from crib_env.rules import Rules, TableTopRules, find_rules
 from crib_env.scoring import score_line
 from crib_env.scoring.explained import JACK
-from crib_play.table.calls import Call, Counted, heels_call
-from crib_play.table.family import Done, Sight, TableFamily
+from crib_play.table.family import Call, Counted, Done, Sight, TableFamily, heels_call
 
 View = Any
 

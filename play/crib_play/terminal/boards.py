@@ -11,7 +11,7 @@ from crib_env.engine.table_top.records import CENTRE, SIZE
 from crib_env.registration import find_part
 from crib_env.render.board import track
 from crib_play.table.family import Sight
-from crib_play.table.names import by_side
+from crib_play.table.seats import by_side
 from crib_play.table.session import Session
 from crib_play.terminal.screen import Screen
 

@@ -18,8 +18,7 @@ from crib_env.settings import Seat, Seed, checked_dataclass
 from crib_play.preferences import Preferences, Speed, load_preferences, read_speed, save_preferences
 from crib_play.table import Session, TakesGame, review, why_unjudged
 from crib_play.table.advice import actions_of, choices, in_words, look_back
-from crib_play.table.names import names
-from crib_play.table.seating import sit_down
+from crib_play.table.seats import names, sit_down
 from crib_play.terminal.boards import boards_of
 from crib_play.terminal.screen import Screen
 

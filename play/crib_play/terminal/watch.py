@@ -9,8 +9,7 @@ from crib_agents.loading import TakesAgents
 from crib_env.settings import Seed, checked_dataclass
 from crib_play.preferences import Speed, load_preferences
 from crib_play.table import TakesGame
-from crib_play.table.names import names
-from crib_play.table.seating import sit_down
+from crib_play.table.seats import names, sit_down
 from crib_play.terminal.boards import boards_of
 from crib_play.terminal.screen import Screen
 

@@ -1,4 +1,4 @@
-"""Refuses messages before they are read: other hosts and origins, large, slow or malformed ones."""
+"""Refuses requests before they are answered: foreign, large or malformed ones, and too many."""
 
 from __future__ import annotations
 
@@ -9,6 +9,11 @@ from urllib.parse import urlsplit
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+
+class BusyError(Exception):
+    """More than is answered at once; it says when to try again."""
+
 
 LARGEST = 4096  # bytes of a message; the longest a page sends has some 200
 LARGEST_HEAD = 8192  # bytes of all headers together

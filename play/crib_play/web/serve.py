@@ -13,6 +13,9 @@ import contextlib
 import os
 import socket
 import sqlite3
+import struct
+from collections.abc import Iterator
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated
 
@@ -21,23 +24,67 @@ from crib_agents.loading import TakesAgents
 from pydantic import Field
 
 from crib_env.policy import agent_names
-from crib_env.settings import CountOrNone, StoreFile, Whole, checked_dataclass
+from crib_env.settings import StoreFile, Whole, checked_dataclass
 from crib_play.preferences import data_file, load_preferences
-from crib_play.web.addresses import EVERYWHERE, LOOPBACK, others_reach, url
 from crib_play.web.app import make_app
-from crib_play.web.finished import Finished
-from crib_play.web.limits import Limits
-from crib_play.web.preparing import Preparation
-from crib_play.web.protocol import HEAD_BYTES, PatientProtocol
+from crib_play.web.beside import Beside, Finished, Preparation
+from crib_play.web.guard import LARGEST_HEAD
 from crib_play.web.store import Store
 from crib_play.web.tables import Tables
-from crib_play.web.worker import Worker
+
+LOOPBACK = ("127.0.0.1", "::1", "localhost")
+EVERYWHERE = ("", "0.0.0.0", "::")
+SIOCGIFADDR = 0x8915  # Linux: the IPv4 address of an interface
+
+
+def others_reach(host: str) -> list[str]:
+    """Return the addresses at which other machines reach a server that listens on ``host``."""
+    if host in LOOPBACK:
+        return []
+    if host not in EVERYWHERE:
+        return [host]
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    found = [*_by_name(family), *(_of_interfaces() if family == socket.AF_INET else ())]
+    return [one for one in dict.fromkeys(found) if _is_reached(one)]
+
+
+def _by_name(family: int) -> Iterator[str]:
+    """Yield the addresses of this machine's own name; on some systems it has only loopback."""
+    with contextlib.suppress(OSError):
+        for *_, where in socket.getaddrinfo(socket.gethostname(), None, family):
+            yield str(where[0])
+
+
+def _of_interfaces() -> Iterator[str]:
+    """Yield the IPv4 address of each interface, on Linux."""
+    try:
+        from fcntl import ioctl  # there is none on Windows
+    except ImportError:
+        return
+    with contextlib.suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        for _, name in socket.if_nameindex():
+            with contextlib.suppress(OSError):  # an interface without one, or not Linux
+                answer = ioctl(probe.fileno(), SIOCGIFADDR, struct.pack("256s", name.encode()[:15]))
+                yield socket.inet_ntoa(answer[20:24])
+
+
+def _is_reached(address: str) -> bool:
+    known = ip_address(address.partition("%")[0])
+    return not (known.is_loopback or known.is_link_local or known.is_unspecified)
+
+
+def url(host: str, port: int) -> str:
+    """Return where a browser finds a server."""
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
 
 THINKING = 75  # seconds for which a connection is stored open, as people think
-MOST_CONNECTIONS = 768  # of all addresses; a process may open 1024 files on many systems
+MOST_CONNECTIONS = 768  # a process may open 1024 files on many systems
 NETWORK = (
     "anyone on this network can reach it and open tables, and traffic is not encrypted; "
-    "other names are refused unless --allow-host names them"
+    "other names are refused unless --allow-host names them.\n"
+    "Beyond your own network put a reverse proxy such as Caddy before it, for encryption, slow "
+    "clients and limits: see docs/play.md"
 )
 
 
@@ -53,7 +100,6 @@ class Settings(TakesAgents):
         port: the port; 0 takes a free one.
         games: the file that stores the games; by default in the user's data folder.
         keep_days: delete a game, finished or not, after this many days without a turn; 0 keeps all.
-        tables_per_hour: the number of tables one address may open per hour; 0 sets no limit.
         agents: the opponents offered, by name or weights file; by default all installed.
     """
 
@@ -62,7 +108,6 @@ class Settings(TakesAgents):
     port: Annotated[Whole, Field(ge=0, le=(1 << 16) - 1)] = 8121
     games: StoreFile | None = None
     keep_days: Annotated[Whole, Field(ge=0, le=36_500)] = 30
-    tables_per_hour: CountOrNone = 100
     agents: tuple[str, ...] = ()
 
 
@@ -88,15 +133,15 @@ def run(settings: Settings) -> None:
     port = listening.getsockname()[1]
     others = [url(address, port) for address in others_reach(settings.host)]
     preparation = Preparation(named or (preferences.opponent,), preferences)
-    finished = Finished(Worker())
+    finished = Finished(Beside())
     app = make_app(
         tables, preferences, [*LOOPBACK, *settings.allow_host], others, preparation,
-        Limits(settings.tables_per_hour), finished,
+        finished,
     )  # fmt: skip
     config = uvicorn.Config(
-        app, http=PatientProtocol, ws="none", lifespan="off", log_level="warning",
+        app, http="h11", ws="none", lifespan="off", log_level="warning",
         server_header=False, timeout_keep_alive=THINKING, limit_concurrency=MOST_CONNECTIONS,
-        h11_max_incomplete_event_size=HEAD_BYTES,
+        h11_max_incomplete_event_size=LARGEST_HEAD,
     )  # fmt: skip
     here = "127.0.0.1" if settings.host in EVERYWHERE else settings.host
     try:

@@ -1,4 +1,4 @@
-"""Games that outlive the server: SQLite stores each game's start and every turn since.
+"""Games that outlive the server: a row of JSON for each in SQLite, its start and every turn since.
 
 A turn is stored together with the agents' answers before any browser learns of it. So a server that
 is killed at any moment loses nothing that a browser has seen. Reading does not wait for writing,
@@ -18,32 +18,31 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 SCHEMA = """
-CREATE TABLE IF NOT EXISTS tables (
+CREATE TABLE IF NOT EXISTS games (
     id TEXT PRIMARY KEY,
-    game TEXT NOT NULL,      -- a name of crib_play.table.GAMES
-    seats TEXT NOT NULL,     -- JSON: an agent's name, or null for a person
-    start TEXT NOT NULL,     -- the first position in notation, its generator included
-    chance TEXT NOT NULL,    -- seeds what agents draw
     revision INTEGER NOT NULL,
-    touched REAL NOT NULL    -- when it last changed, in seconds since 1970
+    touched REAL NOT NULL,   -- when it last changed, in seconds since 1970
+    data TEXT NOT NULL       -- JSON: a `StoredTable`, and "keys": seat, kind and digest of each
 );
-CREATE TABLE IF NOT EXISTS keys (
-    id TEXT NOT NULL REFERENCES tables(id),
-    seat INTEGER NOT NULL,
-    kind TEXT NOT NULL,      -- 'seat': of the cookie that sits there; 'invitation': of a free seat
-    digest TEXT NOT NULL,
-    PRIMARY KEY (id, seat)
-);
-CREATE TABLE IF NOT EXISTS turns (
-    id TEXT NOT NULL REFERENCES tables(id),
-    n INTEGER NOT NULL,
-    seat INTEGER NOT NULL,
-    actions TEXT NOT NULL,   -- JSON
-    PRIMARY KEY (id, n)
-);
-CREATE INDEX IF NOT EXISTS by_touch ON tables (touched);
+CREATE INDEX IF NOT EXISTS by_last_turn ON games (touched);
+"""
+# A store of three SQL tables, as it was before: its games go on.
+MOVE = """
+BEGIN IMMEDIATE;
+INSERT INTO games SELECT id, revision, touched, json_object(
+    'game', game, 'seats', json(seats), 'start', start, 'chance', chance,
+    'turns', (SELECT json_group_array(json_array(seat, json(actions)))
+              FROM (SELECT * FROM turns WHERE turns.id = tables.id ORDER BY n)),
+    'keys', (SELECT json_group_array(json_array(seat, kind, digest))
+             FROM keys WHERE keys.id = tables.id)
+) FROM tables;
+DROP TABLE turns;
+DROP TABLE keys;
+DROP TABLE tables;
+COMMIT;
 """
 
 SEAT, INVITATION = "seat", "invitation"
@@ -94,6 +93,8 @@ class Store:
         if ("made",) in named:  # a store from before tables were forgotten
             db.execute("ALTER TABLE tables RENAME COLUMN made TO touched")
         db.executescript(SCHEMA)
+        if named:
+            db.executescript(MOVE)
         if path is not None:  # what is in memory has one connection only
             self._reading = _Connection(path)
         for one in (self._changing, self._reading):
@@ -106,15 +107,16 @@ class Store:
 
     def add(self, table: str, stored: StoredTable, keys: dict[int, tuple[str, str]]) -> None:
         """Keep a new table."""
-        rows = [(table, seat, kind, digest(key)) for seat, (kind, key) in keys.items()]
+        data = {
+            "game": stored.game, "seats": stored.seats, "start": stored.start,
+            "chance": str(stored.chance), "turns": stored.turns,
+            "keys": [(seat, kind, digest(key)) for seat, (kind, key) in keys.items()],
+        }  # fmt: skip
         with self._changing.transaction("IMMEDIATE") as db:
             db.execute(
-                "INSERT INTO tables VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (table, stored.game, json.dumps(stored.seats), stored.start, str(stored.chance),
-                 stored.revision, time.time()),
-            )  # fmt: skip
-            db.executemany("INSERT INTO keys VALUES (?, ?, ?, ?)", rows)
-            _write(db, table, 0, stored.turns)
+                "INSERT INTO games VALUES (?, ?, ?, ?)",
+                (table, stored.revision, time.time(), json.dumps(data)),
+            )
 
     def change(self, table: str, revision: int, first: int, turns: Moves) -> bool:
         """Let the turns from ``first`` on be these and the revision rise by one.
@@ -122,59 +124,56 @@ class Store:
         Returns whether that was done: not if the table no longer has this ``revision``.
         """
         with self._changing.transaction("IMMEDIATE") as db:
-            changed = db.execute(
-                "UPDATE tables SET revision = revision + 1, touched = ? "
-                "WHERE id = ? AND revision = ?",
-                (time.time(), table, revision),
-            ).rowcount
-            if changed:
-                db.execute("DELETE FROM turns WHERE id = ? AND n >= ?", (table, first))
-                _write(db, table, first, turns)
-        return changed == 1
+            data = _data(db, table, revision)
+            if data is not None:
+                data["turns"][first:] = turns
+                db.execute(
+                    "UPDATE games SET revision = revision + 1, touched = ?, data = ? WHERE id = ?",
+                    (time.time(), json.dumps(data), table),
+                )
+        return data is not None
 
     def find(self, table: str) -> StoredTable | None:
         """Return a table, None if there is none of that id."""
         with self._reading.transaction() as db:
-            row = db.execute(
-                "SELECT game, seats, start, chance, revision FROM tables WHERE id = ?", (table,)
-            ).fetchone()
-            turns = db.execute(
-                "SELECT seat, actions FROM turns WHERE id = ? ORDER BY n", (table,)
-            ).fetchall()
+            row = db.execute("SELECT revision, data FROM games WHERE id = ?", (table,)).fetchone()
         if row is None:
             return None
-        game, seats, start, chance, revision = row
-        moves = [(seat, tuple(json.loads(actions))) for seat, actions in turns]
-        return StoredTable(game, tuple(json.loads(seats)), start, int(chance), revision, moves)
+        data = json.loads(row[1])
+        turns = [(seat, tuple(actions)) for seat, actions in data["turns"]]
+        return StoredTable(
+            data["game"], tuple(data["seats"]), data["start"], int(data["chance"]), row[0], turns
+        )
 
     def forget(self, before: float) -> list[str]:
         """Delete the tables last changed before a time; return which."""
         with self._changing.transaction("IMMEDIATE") as db:
-            gone = db.execute(
-                "DELETE FROM tables WHERE touched < ? RETURNING id", (before,)
-            ).fetchall()
-            db.executemany("DELETE FROM keys WHERE id = ?", gone)
-            db.executemany("DELETE FROM turns WHERE id = ?", gone)
-        return [table for (table,) in gone]
+            gone = db.execute("DELETE FROM games WHERE touched < ? RETURNING id", (before,))
+            return [table for (table,) in gone.fetchall()]
 
     def seat_of(self, table: str, key: str, kind: str = SEAT) -> int | None:
         """Return the seat that a key opens."""
         with self._reading.transaction() as db:
-            row = db.execute(
-                "SELECT seat FROM keys WHERE id = ? AND kind = ? AND digest = ?",
-                (table, kind, digest(key)),
-            ).fetchone()
-        return None if row is None else int(row[0])
+            data = _data(db, table)
+        keys = [] if data is None else data["keys"]
+        return next((seat for seat, *its in keys if its == [kind, digest(key)]), None)
 
     def take_seat(self, table: str, invitation: str, key: str) -> int | None:
         """Exchange an invitation for a seat's key; return the seat, None if it is not good."""
         with self._changing.transaction("IMMEDIATE") as db:
-            row = db.execute(
-                "UPDATE keys SET kind = ?, digest = ? WHERE id = ? AND kind = ? AND digest = ? "
-                "RETURNING seat",
-                (SEAT, digest(key), table, INVITATION, digest(invitation)),
-            ).fetchone()
-        return None if row is None else int(row[0])
+            data = _data(db, table)
+            for one in [] if data is None else data["keys"]:
+                if one[1:] == [INVITATION, digest(invitation)]:
+                    one[1:] = SEAT, digest(key)
+                    db.execute("UPDATE games SET data = ? WHERE id = ?", (json.dumps(data), table))
+                    return int(one[0])
+        return None
+
+
+def _data(db: sqlite3.Connection, table: str, revision: int | None = None) -> Any:
+    """Return what is stored of a table; None if there is none, or none of this revision."""
+    row = db.execute("SELECT revision, data FROM games WHERE id = ?", (table,)).fetchone()
+    return None if row is None or revision not in (None, row[0]) else json.loads(row[1])
 
 
 class _Connection:
@@ -206,13 +205,6 @@ class _Connection:
             except sqlite3.OperationalError:
                 self._failed = time.monotonic()
                 raise
-
-
-def _write(db: sqlite3.Connection, table: str, first: int, turns: Moves) -> None:
-    rows = [
-        (table, first + i, seat, json.dumps(actions)) for i, (seat, actions) in enumerate(turns)
-    ]
-    db.executemany("INSERT INTO turns VALUES (?, ?, ?, ?)", rows)
 
 
 def keep_private(path: Path) -> None:

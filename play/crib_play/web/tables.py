@@ -18,7 +18,7 @@ from crib_env.errors import unknown
 from crib_env.game import Game
 from crib_env.policy import Agent
 from crib_play.table import Session, table_game
-from crib_play.table.players import declared_refusal
+from crib_play.table.seats import declared_refusal
 from crib_play.web.store import INVITATION, SEAT, Store, StoredTable, digest
 
 PERSON = "person"

@@ -1,19 +1,18 @@
-"""What the tables of games with hands share: cards typed and named, hands, the show."""
+"""Games with hands at the table, for two, three and four: display, calls, counts and input."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from crib_env.cards import format_card, format_cards, parse_card
 from crib_env.engine.hands.records import CRIB, DISCARD, MATCH
 from crib_env.engine.hands.text import COUNTED, hand_of, players_of, sides_of
 from crib_env.engine.record import NONE
-from crib_env.render.words import in_words
-from crib_env.rules import Rules
-from crib_env.scoring import score_hand
-from crib_play.table.calls import Call, Counted
-from crib_play.table.family import Done, Sight
+from crib_env.render.words import in_words, pegged
+from crib_env.rules import ManyHandRules, Rules, TwoHandRules, find_rules
+from crib_env.scoring import score_hand, score_play
+from crib_play.table.family import Call, Counted, Done, Sight, TableFamily, heels_call
 
 View = Any
 
@@ -138,3 +137,131 @@ def _read_card(word: str, held: Sequence[int]) -> int:
     except ValueError:
         name = repr(word)
     raise ValueError(f"you do not hold {name}: you hold {format_cards(held)}")
+
+
+DISCARDED = 2
+
+
+def to_choose(view: View) -> int:
+    """Return how many actions the seat decides on at once: both cards that it discards."""
+    return DISCARDED - int(view["discarded_n"]) if view["phase"] == DISCARD else 1
+
+
+def two_hand_sight(view: View, rules: Rules) -> Sight:
+    """Return what a seat sees; a go is pegged at once, so nobody is shown to have passed."""
+    return {**sight(view, rules), "passed": []}
+
+
+def opening(view: View, rules: Rules) -> list[Call]:
+    """Return the three for last, where they are pegged (F1)."""
+    points = find_rules(rules, TwoHandRules).for_last
+    pone = int(view["seat"]) ^ 1 ^ int(view["dealer"])
+    return [Call(pone, pegged("for_last", points, 0), points)] if points else []
+
+
+def two_hand_calls(done: Done) -> list[Call]:
+    """Return what is said as cards are discarded or one is played."""
+    before = done.before[done.seat]
+    calls = _discarding(done) if before["phase"] == DISCARD else _playing(done, before)
+    return calls + [
+        Call(event.seat, pegged(event.reason, event.points, 0), event.points)
+        for event in done.events
+        if event.reason == "for_last"
+    ]
+
+
+def _discarding(done: Done) -> list[Call]:
+    calls = [
+        Call(done.seat, f"{'two cards' if len(done.actions) == DISCARDED else 'a card'} discarded")
+    ]
+    for event in done.events:
+        if event.reason == "heels":
+            calls.append(Call(event.seat, heels_call(done.rules), event.points, event.cards))
+    return calls
+
+
+def _playing(done: Done, before: View) -> list[Call]:
+    (card,) = done.actions
+    seat, other = done.seat, 1 - done.seat
+    start, end = int(before["pile_from"]), int(before["pile_n"])
+    score = score_play([*map(int, before["pile"][start:end]), card], go=bool(before["go"]))
+    calls = [Call(seat, score.call, made_by_cards(done), (card,))]
+    reasons = {event.reason for event in done.events}
+    again = end > start and before["pile_seats"] >> 2 * (end - 1) & 1 == 0
+    alone = bool(done.after["to_move"]) and done.after["pile_from"] == start and not done.ended
+    if ("go" in reasons or (alone and not again)) and before["held_n"][1]:
+        calls.append(Call(other, "go"))
+    return [*calls, *ends_of_count(done)]
+
+
+TWO_HAND = TableFamily(
+    name="two_hand",
+    sides=None,
+    to_choose=to_choose,
+    phase=phase,
+    sight=two_hand_sight,
+    opening=opening,
+    calls_of=two_hand_calls,
+    counted=counted,
+    spoken=spoken,
+    read=lambda text, view: read(text, view, to_choose(view)),
+    ask=ask,
+    how=HOW.format(discards="two to discard, such as KH 6S"),
+)
+
+
+GOES = 2  # seats in a row that end a count where the rules have it so (M7)
+
+
+def many_hand_calls(done: Done) -> list[Call]:
+    """Return what is said as a card is discarded or played."""
+    before = done.before[done.seat]
+    if before["phase"] == DISCARD:
+        heels = (event for event in done.events if event.reason == "heels" and event.points)
+        return [
+            Call(done.seat, "a card discarded"),
+            *(Call(done.dealer, heels_call(done.rules), one.points, one.cards) for one in heels),
+        ]
+    (card,) = done.actions
+    start, end = int(before["pile_from"]), int(before["pile_n"])
+    score = score_play([*map(int, before["pile"][start:end]), card])
+    return [
+        Call(done.seat, score.call, made_by_cards(done), (card,)),
+        *(Call(seat, "go") for seat in _gos(done, before)),
+        *ends_of_count(done),
+    ]
+
+
+def _gos(done: Done, before: View) -> Iterator[int]:
+    """Yield the seats that say go after a card, and have not yet in this count (M7)."""
+    players = int(before["players"])
+    after, ends = done.after, any(event.reason == "go" for event in done.events)
+    if done.ended or not (ends or after["pile_from"] == before["pile_from"]):
+        return
+    goes = 0
+    for place in range(1, players):
+        if not before["held_n"][place]:
+            continue
+        if not (ends or after["passed"] >> place & 1):  # it plays next
+            return
+        if not before["passed"] >> place & 1:
+            yield (done.seat + place) % players
+        goes += 1
+        if goes == GOES and find_rules(done.rules, ManyHandRules).second_go_ends:
+            return
+
+
+MANY_HAND = TableFamily(
+    name="many_hand",
+    sides=None,
+    to_choose=lambda view: 1,
+    phase=phase,
+    sight=sight,
+    opening=lambda view, rules: [],
+    calls_of=many_hand_calls,
+    counted=counted,
+    spoken=spoken,
+    read=lambda text, view: read(text, view, 1),
+    ask=ask,
+    how=HOW.format(discards="one to discard"),
+)

@@ -1,6 +1,6 @@
 """Single decisions as tasks for language models: positions of `crib drill`, graded by their cost.
 
-    python -m crib_play.drill.tasks    # the regret of three agents as a histogram
+    python -m crib_play.tasks    # the regret of three agents as a histogram
 
 A task is fixed by its kind, split, index and seed. A position belongs to ``test`` or ``train`` by a
 digest of what its seat knows, so no position is in both, whatever the seeds.
@@ -20,7 +20,7 @@ from crib_agents.loading import load_agent
 from crib_env.errors import check_choice, whole_number
 from crib_env.policy import ask_agent
 from crib_env.text import ReplyError, parse_actions, prompt
-from crib_play.drill.positions import KINDS, Exercise, exercise_of
+from crib_play.drill import KINDS, Exercise, exercise_of
 from crib_play.table import actions_of
 from crib_play.table.games import table_game
 

@@ -18,16 +18,150 @@ from itertools import islice
 from typing import Annotated, Literal
 
 import numpy as np
+from crib_agents.analyze.choices import Choice
+from crib_agents.loading import load_agent
 from pydantic import Field
+from rich.text import Text
 
+from crib_env.policy import ask_agent
+from crib_env.registration import find_part
 from crib_env.settings import Seed, Whole, checked_dataclass
-from crib_play.drill.counting import ask_count, hands_to_count
-from crib_play.drill.positions import COUNT, KINDS, Exercise, exercises
 from crib_play.preferences import FASTEST, data_file, load, save
-from crib_play.table import TakesGame, actions_of, in_words
-from crib_play.table.names import names
+from crib_play.table import Counted, Session, TableGame, TakesGame, actions_of, in_words
+from crib_play.table.advice import choices
+from crib_play.table.seats import names
 from crib_play.terminal.boards import boards_of
 from crib_play.terminal.screen import Screen
+
+PLAYS = "rule_based"  # whose games the positions are of
+ERRS = "greedy"  # whose mistakes the exercises teach to avoid
+MISTAKE = 0.01  # the least cost of its choice, in probability of winning
+SECOND = 0.004  # and the second best
+COUNT = "count"  # the drill in counting
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of exercise.
+
+    Attributes:
+        game: the default game.
+        phase: the name of the decision.
+        families: whose games have it.
+    """
+
+    game: str
+    phase: str
+    families: tuple[str, ...]
+
+
+WITH_HANDS = ("two_hand", "many_hand")
+KINDS = {
+    "discard": Kind("six", "discarding", WITH_HANDS),
+    "pegging": Kind("six", "pegging", WITH_HANDS),
+    "table-top": Kind("table-top", "placing", ("table_top",)),
+}
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """A position to choose in.
+
+    Attributes:
+        session: the table as it stands.
+        seat: the seat to choose.
+        choices: every choice with its value, the best first.
+    """
+
+    session: Session
+    seat: int
+    choices: list[Choice]
+
+    def loss(self, actions: frozenset[int]) -> float:
+        """Return the cost of an answer, in probability of winning."""
+        taken = next(choice for choice in self.choices if actions_of(choice) == actions)
+        return max(0.0, self.choices[0].win - taken.win)
+
+
+def exercises(kind: Kind, seed: int, played: TableGame) -> Iterator[Exercise]:
+    """Yield exercises without end: one of each game that has any."""
+    if played.family.name not in kind.families:
+        raise ValueError(f"{played.title} has no exercises in {kind.phase}")
+    find_part("analysis", played.family.name)
+    number = 0
+    while True:
+        found = exercise_of(played, kind.phase, np.random.SeedSequence([seed, number]))
+        if found is not None:
+            yield found
+        number += 1
+
+
+def play_out(played: TableGame, seed_seq: np.random.SeedSequence) -> Session:
+    """Return a game from which exercises are taken, played to its end."""
+    agents = [load_agent(PLAYS)] * played.players
+    session = Session.begin(played, agents, int(seed_seq.generate_state(1)[0]))
+    session.go_on()
+    return session
+
+
+def exercise_of(played: TableGame, phase: str, seed_seq: np.random.SeedSequence) -> Exercise | None:
+    """Return one of the decisions of a game that make an exercise, if it has any."""
+    session = play_out(played, seed_seq)
+    for i in np.random.default_rng(seed_seq).permutation(len(session.turns)):
+        if session.turns[i].phase == phase and (win_value := _choices_if_hard(session, i)):
+            return Exercise(_stopped(session, i), session.turns[i].seat, win_value)
+    return None
+
+
+def _choices_if_hard(session: Session, at: int) -> list[Choice]:
+    """Return the choices of a turn if it makes an exercise, else none."""
+    view = session.turns[at].view
+    found = choices(view)
+    if len(found) < 3 or found[0].win - found[1].win < SECOND:
+        return []
+    rng = np.random.default_rng(0)  # greedy draws nothing
+    action = int(ask_agent(load_agent(ERRS), np.array([view]), rng)[0])
+    best_with_it = next(choice for choice in found if action in actions_of(choice))
+    return found if found[0].win - best_with_it.win >= MISTAKE else []
+
+
+def _stopped(session: Session, at: int) -> Session:
+    """Return the session before its turn ``at``."""
+    game = session.game.copy()
+    game.restore(session.turns[at].before)
+    return Session(game, session.seats, session.chance)
+
+
+LEAST = 4  # points: less is seen at a glance
+
+
+def hands_to_count(seed: int, played: TableGame) -> Iterator[Counted]:
+    """Yield what was counted without end, one of each game."""
+    number = 0
+    while True:
+        seed_seq = np.random.SeedSequence([seed, number])
+        turns = play_out(played, seed_seq).turns
+        shown = [one for turn in turns for one in turn.counted if one.points >= LEAST]
+        if shown:
+            yield shown[np.random.default_rng(seed_seq).integers(len(shown))]
+        number += 1
+
+
+def ask_count(one: Counted, screen: Screen) -> int | None:
+    """Ask for the points and say the count; return how many were missed, None if left out."""
+    cards = screen.cards(one.cards)
+    if one.starter is not None:
+        cards = cards + Text(" + ") + screen.card(one.starter)
+    screen.labelled(one.name, cards)
+    while not (typed := input("points> ").strip().lower()).isdecimal():
+        if typed in ("skip", "s"):
+            return None
+        if typed:
+            screen.problem("Type a whole number of points; skip leaves this one out, Ctrl-D ends.")
+    missed = abs(int(typed) - one.points)
+    screen.line(f"  {'no' if missed else 'right'}: {one.call}", style="bold")
+    return missed
+
 
 GRADES = ((0.0, "the best choice"), (0.005, "good"), (0.02, "fair"), (1.0, "poor"))
 SHOWN = 3  # of the best choices, after an answer

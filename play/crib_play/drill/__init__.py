@@ -1,1 +1,0 @@
-"""Exercises: positions where the choice matters, and grades for the answers."""

@@ -1,0 +1,140 @@
+"""Who sits at a table: which agents play which games, people beside them, and their names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from importlib.metadata import entry_points
+
+import numpy as np
+from crib_agents.loading import load_agent
+
+from crib_env.honours import refuse_rules
+from crib_env.policy import GROUP, Agent, ask_agent
+from crib_env.render.words import in_words
+from crib_env.rules import Rules
+from crib_play.table.games import GAMES, TableGame
+from crib_play.table.session import Session
+
+
+def plays(name: str, game: TableGame) -> bool:
+    """Return whether an installed agent may play a game, without making the agent.
+
+    Its class says so in ``acts``. An agent that declares nothing may play until it is asked; see
+    `refusal`.
+    """
+    families = _declared(name)
+    return families is None or game.family.name in families
+
+
+@cache
+def _declared(name: str) -> frozenset[str] | None:
+    """Return the families that an installed agent's class declares; None if it declares none."""
+    points = [point for point in entry_points(group=GROUP) if point.name == name]
+    if len(points) != 1:
+        return None
+    try:
+        acts = getattr(points[0].load(), "acts", None)
+    except Exception:  # whatever its package raises; who loads it is told
+        return None
+    return None if acts is None else frozenset(acts)
+
+
+def declared_refusal(agent: Agent, game: TableGame) -> str | None:
+    """Return why an agent does not play a game if it says so in ``acts``, else None."""
+    acts = getattr(agent, "acts", None)
+    if acts is None or game.family.name in acts:
+        return None
+    known = ", ".join(one.name for one in GAMES.values() if one.family.name in acts)
+    return f"{agent.name} does not play {game.title}: it plays {known or 'other games'}"
+
+
+def refusal(agent: Agent, game: TableGame) -> str | None:
+    """Return why an agent does not play a game, None if it does.
+
+    What it does not declare it is asked: for a decision in each phase of a deal.
+    """
+    if why := declared_refusal(agent, game):
+        return why
+    try:
+        refuse_rules(agent, Rules.preset(game.rules), game.episode)
+    except ValueError as error:
+        return str(error)
+    session = Session.begin(game, [None] * game.players, seed=0)
+    rng = np.random.default_rng(0)
+    phases = set()
+    for _ in range(game.players + 1):  # every phase of a deal comes up in so many turns
+        view = session.game.view(session.seat)
+        phase = session.family.phase(view)
+        if phase not in phases:
+            phases.add(phase)
+            try:
+                ask_agent(agent, np.array([view]), rng)
+            except ValueError as error:
+                return f"{agent.name} does not play {game.title}: {error}"
+        session.act(session.seat, session.game.legal_actions[: session.to_choose])
+    return None
+
+
+def sit_down(
+    kind: TableGame,
+    seat: int | None,
+    opponent: str,
+    partner: str | None = None,
+    seed: int | None = None,
+) -> Session:
+    """Return a table at which a person sits, or nobody but agents."""
+    if seat is not None and not 0 <= seat < kind.players:
+        raise ValueError(f"seat must be from 0 to {kind.players - 1} in this game, got {seat}")
+    if partner is not None and seat is not None and len(set(kind.sides)) == kind.players:
+        raise ValueError(f"with {in_words(kind.players)} players nobody has a partner")
+    mine, other = load_agent(partner or opponent), load_agent(opponent)
+    side_of = kind.sides
+    seats = [
+        None if each == seat else mine if side == side_of[seat or 0] else other
+        for each, side in enumerate(side_of)
+    ]
+    for agent in {id(one): one for one in seats if one is not None}.values():
+        if why := refusal(agent, kind):
+            raise ValueError(why)
+    return Session.begin(kind, seats, seed)
+
+
+SELF = "you"
+PARTNER = "partner"
+# Where the others sit, to the left of whoever looks; the one player opposite needs no place.
+PLACES = {2: (None,), 3: ("left", "right"), 4: ("left", "across", "right")}
+
+
+def names(session: Session, me: int | None = None) -> list[str]:
+    """Return the name of each seat: its agent's, with its place where more than two sit down."""
+    called = [getattr(agent, "name", "person") for agent in session.seats]
+    if me is None:
+        twice = {name for name in called if called.count(name) > 1}
+        return [f"{name} {i + 1}" if name in twice else name for i, name in enumerate(called)]
+    sides, places = session.game.sides, (SELF, *PLACES[len(called)])
+    found = []
+    for seat, name in enumerate(called):
+        place = places[(seat - me) % len(called)]
+        if seat == me:
+            found.append(SELF)
+        elif place is None:
+            found.append(name)
+        else:
+            found.append(f"{PARTNER if sides[seat] == sides[me] else place} ({name})")
+    return found
+
+
+def side_names(session: Session, me: int | None = None) -> list[str]:
+    """Return the name of each side: the family's, or those of its seats together."""
+    if session.family.sides is not None:
+        return list(session.family.sides)
+    return by_side(names(session, me), session.game.sides)
+
+
+def by_side(called: Sequence[str], sides: Sequence[int]) -> list[str]:
+    """Return the name of each side: its seats' together."""
+    return [
+        " and ".join(name for name, its in zip(called, sides, strict=True) if its == side)
+        for side in range(1 + max(sides))
+    ]
