@@ -70,6 +70,7 @@ check-libraries: $(INSTALLED) ## Run the examples of other libraries, each in an
 	printf %s "$$report" | tr '|' '\n'; exit $$failed
 
 check-page: $(INSTALLED) ## Play whole games through the pages of crib web and of replays in Chromium *
+	@test -x /usr/bin/chromium || { echo "check-page needs Chromium: apt-get install chromium" >&2; exit 1; }
 	@$(PY) -m pytest -m slow tests/play/test_page.py tests/play/test_replay.py $(ARGS)
 
 lint: $(INSTALLED) ## Check style, formatting and which way imports go
