@@ -316,7 +316,9 @@ def settle(spec: EnvSpec, form: str, given: dict[str, Any]) -> EnvConfig:
 def _not_taken(where: str, name: str, form: str, known: Collection[str]) -> str:
     about = KEYWORDS.get(name)
     if about is None:
-        return f"{where} has no keyword {name!r}{nearest(name, sorted(known))}"
+        # As Python says it: TorchRL's GymEnv gives frameskip and looks for these words.
+        known_near = nearest(name, sorted(known))
+        return f"{where} got an unexpected keyword argument {name!r}{known_near}"
     why = about.instead.get(form) or f"{', '.join(about.forms)} take it"
     return f"{where} takes no {name}: {why}"
 
