@@ -39,7 +39,7 @@ def words_model(messages: list[dict[str, str]]) -> str:
     return first_legal(messages[0]["content"])
 
 
-@pytest.mark.parametrize("rules", sorted(PRESETS))
+@pytest.mark.parametrize("rules", sorted(PRESETS.keys() - {"toy"}))
 def test_it_plays_every_game_by_words_alone(rules: str) -> None:
     agent = TextAgent(words_model)
     outcome = play_pairs(PRESETS[rules], "round" if "table" in rules else "deal",
@@ -49,7 +49,7 @@ def test_it_plays_every_game_by_words_alone(rules: str) -> None:
     assert agent.tally.missing == agent.tally.illegal == 0
 
 
-@pytest.mark.parametrize("rules", sorted(PRESETS))
+@pytest.mark.parametrize("rules", sorted(PRESETS.keys() - {"toy"}))
 def test_the_rules_of_a_view_are_found(rules: str) -> None:
     game = Game(rules, seed=1)
     assert rules_of(game.view(game.seat)).name == rules
