@@ -29,7 +29,9 @@ from commands import crib
 def as_python_starts() -> Iterator[None]:
     """Have no handler of SIGTERM, as a command finds it."""
     before = signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    ignored = signal.signal(signal.SIGINT, signal.default_int_handler)  # as in a shell's jobs
     yield
+    signal.signal(signal.SIGINT, ignored)
     assert signal.signal(signal.SIGTERM, before) is signal.SIG_DFL  # whatever the test did
 
 

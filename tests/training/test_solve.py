@@ -195,8 +195,10 @@ def test_a_run_stopped_before_it_was_measured_is_saved(
         signal.raise_signal(signal.SIGINT)
 
     monkeypatch.setattr(Solver, "iterate", stopped)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in a shell's jobs
     with pytest.raises(Stopped, match="saved after 1 iterations; resume with crib solve"):
         run.solve(run.Settings(out=tmp_path / "run", iterations=3, progress=False))
+    signal.signal(signal.SIGINT, before)
     assert {path.name for path in (tmp_path / "run").iterdir()} >= {
         run.STRATEGY, run.CHECKPOINT, run.CURVE
     }  # fmt: skip
