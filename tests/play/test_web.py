@@ -174,8 +174,14 @@ def test_coach_and_undo(site: Site, game: str) -> None:
     shown = sit_down(browser, game)
     advised = browser.get(f"/api/tables/{shown['table']}/advice").json()["choices"]
     worst = act(browser, shown, choice(shown), coach=True).json()
-    if frozenset(choice(shown)) != frozenset(advised[0]["actions"]):
-        assert worst["coach"]["loss"] > 0
+    wins = {frozenset(advice["actions"]): advice["win"] for advice in advised}
+    taken = wins.get(
+        frozenset(choice(shown)), min(wins.values())
+    )  # at most: only the best are told
+    behind = max(wins.values()) - taken
+    assert worst["coach"]["loss"] >= behind - 2e-5, "both are rounded"
+    if frozenset(choice(shown)) in wins:
+        assert worst["coach"]["loss"] == pytest.approx(behind, abs=2e-5)
     undone = browser.post(
         f"/api/tables/{shown['table']}/undo", json={"revision": worst["revision"]}
     ).json()
