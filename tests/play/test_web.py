@@ -175,9 +175,8 @@ def test_coach_and_undo(site: Site, game: str) -> None:
     advised = browser.get(f"/api/tables/{shown['table']}/advice").json()["choices"]
     worst = act(browser, shown, choice(shown), coach=True).json()
     wins = {frozenset(advice["actions"]): advice["win"] for advice in advised}
-    taken = wins.get(
-        frozenset(choice(shown)), min(wins.values())
-    )  # at most: only the best are told
+    # Only the best choices come with advice; another is at most the last of them.
+    taken = wins.get(frozenset(choice(shown)), min(wins.values()))
     behind = max(wins.values()) - taken
     assert worst["coach"]["loss"] >= behind - 2e-5, "both are rounded"
     if frozenset(choice(shown)) in wins:
