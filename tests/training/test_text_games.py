@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -119,7 +118,7 @@ def test_50_pairs_interrupted_by_ctrl_c_and_resumed(server: ModelServer, tmp_pat
     code = "from crib_training.command_line import main\nmain()"
     process = subprocess.Popen(
         [sys.executable, "-c", code, *command, str(stopped)], stderr=subprocess.PIPE, text=True,
-        env={**os.environ},
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell's job ignores it
     )  # fmt: skip
     games = tmp_path / "stopped.games" / "chunks.jsonl"
     while not games.exists() or len(games.read_text().split("\n")) < 4:
