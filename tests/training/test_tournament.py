@@ -76,7 +76,7 @@ def test_a_stopped_tournament_taken_up_again_comes_to_the_same(
     (tmp_path / FILE).write_text("".join(kept))
     replayed = []
     monkeypatch.setattr(
-        "crib_training.tournament.workers.play", lambda *a: (replayed.append(a[1]), play(*a))[1]
+        "crib_training.tournament.chunks.play", lambda *a: (replayed.append(a[1]), play(*a))[1]
     )
     tournament(SMALL, 25, tmp_path, ThisProcess())
     assert contents(tmp_path) == contents(played)
@@ -109,7 +109,7 @@ def test_more_pairs_and_more_agents_keep_what_was_played(
     shutil.copy(played / FILE, tmp_path)
     replayed = []
     monkeypatch.setattr(
-        "crib_training.tournament.workers.play", lambda *a: (replayed.append(a[1]), play(*a))[1]
+        "crib_training.tournament.chunks.play", lambda *a: (replayed.append(a[1]), play(*a))[1]
     )
     larger = Setup((*FIELD, "rule_based"), chunk=10, seeds=(3,))
     found = tournament(larger, 30, tmp_path, ThisProcess())
@@ -145,7 +145,7 @@ def test_order_field_and_seeds_may_change_and_nothing_is_played_twice(
     shutil.copy(played / FILE, tmp_path)
     replayed = []
     monkeypatch.setattr(
-        "crib_training.tournament.workers.play", lambda *a: (replayed.append(a[1]), play(*a))[1]
+        "crib_training.tournament.chunks.play", lambda *a: (replayed.append(a[1]), play(*a))[1]
     )
     for field in (FIELD[::-1], FIELD[:2], FIELD[1:]):
         found = tournament(Setup(field, chunk=10, seeds=(3,)), 25, tmp_path, ThisProcess())
@@ -318,7 +318,7 @@ def test_chunks_of_other_code_are_refused(
     played: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shutil.copy(played / FILE, tmp_path)
-    monkeypatch.setattr("crib_training.tournament.chunks._code_digest", lambda: "0123")
+    monkeypatch.setattr("crib_training.tournament.chunks.code_digest", lambda: "0123")
     with pytest.raises(ValueError, match=r"the code of crib_env, .* has changed"):
         tournament(SMALL, 25, tmp_path, ThisProcess())
 

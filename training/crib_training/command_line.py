@@ -31,6 +31,7 @@ COMMANDS = {
     "export": ("crib_training.export", "write a trained policy as an ONNX file"),
     "rate": ("crib_training.rating", "rate an agent against the built-in ones"),
     "tournament": ("crib_training.tournament.run", "rate agents by a round-robin"),
+    "data": ("crib_training.data.run", "write games as Parquet files to learn from"),
     "solve": ("crib_training.solve.run", "solve a deal: near-perfect play for points"),
     "exploit": ("crib_training.exploit.run", "measure a perfect opponent's gain against an agent"),
     "analyze": ("crib_training.analyze", "show the value of every choice in a position"),
@@ -48,7 +49,7 @@ INSTALL = 'pip install "crib-env[{}]"'
 # What commands need beside the base install; `train` brings what others may lack.
 EXTRAS = {
     "train": "train", "distill": "train", "curves": "train", "solve": "train",
-    "export": "train,onnx",
+    "export": "train,onnx", "data": "data",
     "play": "play", "watch": "play", "drill": "play", "web": "web",
 }  # fmt: skip
 CHECKOUT = "it needs a checkout of crib-env"

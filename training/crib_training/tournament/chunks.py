@@ -75,6 +75,9 @@ class Chunk:
     pairs: int
     seed: int
 
+    def __str__(self) -> str:
+        return f"{self.first} met {self.second}"
+
 
 @dataclass(frozen=True)
 class Setup:
@@ -179,13 +182,6 @@ class Setup:
         of weights files and of the modules of agents' classes; and a digest of `sources`. (It does
         not cover other code of third-party agents.)
         """
-        files = {}
-        for name in self.agents:
-            given = name.removeprefix(IN_PROCESS)
-            paths = [agent_file(part.removeprefix(IN_PROCESS)) for part in of_two(given) or [given]]
-            contents = [path.read_bytes() for path in paths if path is not None]
-            if contents:
-                files[name] = sha256(b"".join(contents)).hexdigest()[:16]
         about = asdict(self)
         for name in ("seeds", "gauntlet", "strict"):
             del about[name]
@@ -193,9 +189,17 @@ class Setup:
             **about,
             "agents": sorted(self.agents),
             "rules": self.rules or find_env(self.environment).rules,
-            "files": files,
-            "code": _code_digest(),
+            "files": file_digests(self.agents),
+            "code": code_digest(),
         }
+
+    def size(self, chunk: Chunk) -> int:
+        """Return how many games and deals a chunk has."""
+        return self.games_each * chunk.pairs
+
+    def play(self, chunk: Chunk, finished: Finished = ignore_progress) -> Record:
+        """Play one chunk; see the function of this name."""
+        return play(self, chunk, finished)
 
 
 def label_agents(setup: Setup) -> list[str]:
@@ -293,8 +297,20 @@ def _referee(setup: Setup, given: str, against: str, game: int, place: int) -> R
     return Referee(in_phase(maker, agent), seconds, given, setup.strict)
 
 
+def file_digests(agents: tuple[str, ...]) -> dict[str, str]:
+    """Return a digest of each agent's weights file, or of the module of its class."""
+    files = {}
+    for name in agents:
+        given = name.removeprefix(IN_PROCESS)
+        paths = [agent_file(part.removeprefix(IN_PROCESS)) for part in of_two(given) or [given]]
+        contents = [path.read_bytes() for path in paths if path is not None]
+        if contents:
+            files[name] = sha256(b"".join(contents)).hexdigest()[:16]
+    return files
+
+
 @cache
-def _code_digest() -> str:
+def code_digest() -> str:
     """Return a digest of all our code that determines results."""
     digest = sha256()
     for path in sources():

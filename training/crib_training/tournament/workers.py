@@ -13,15 +13,28 @@ from typing import Any, Protocol
 
 from crib_training.evaluation.duplicate import Finished, ignore_progress
 from crib_training.processes import SPAWN, ProcessDiedError, ProcessPool
-from crib_training.tournament.chunks import Chunk, Record, Setup, play
+from crib_training.tournament.chunks import Record
 
 LOOK_EVERY = 0.5  # seconds between two looks at how far the workers are
+
+
+class Setup(Protocol):
+    """What chunks belong to: a tournament's set-up, or that of a data set."""
+
+    def play(self, chunk: Any, finished: Finished = ...) -> Record:
+        """Play a chunk."""
+
+    def size(self, chunk: Any) -> int:
+        """Return how many games a chunk has."""
+
+    def identity(self) -> dict[str, Any]:
+        """Return what must be the same wherever chunks are played."""
 
 
 class Workers(Protocol):
     """Players of chunks, used in a ``with`` block."""
 
-    def submit(self, setup: Setup, chunk: Chunk) -> None:
+    def submit(self, setup: Setup, chunk: Any) -> None:
         """Have a chunk played."""
 
     def next_record(self, finished: Finished = ignore_progress) -> Record | None:
@@ -36,7 +49,7 @@ class ThisProcess:
     """Plays in this process, chunk by chunk: for a debugger, and for the tests."""
 
     def __init__(self) -> None:
-        self._waiting: deque[tuple[Setup, Chunk]] = deque()
+        self._waiting: deque[tuple[Setup, Any]] = deque()
 
     def __enter__(self) -> ThisProcess:
         return self
@@ -44,13 +57,16 @@ class ThisProcess:
     def __exit__(self, *error: object) -> None:
         self._waiting.clear()
 
-    def submit(self, setup: Setup, chunk: Chunk) -> None:
+    def submit(self, setup: Setup, chunk: Any) -> None:
         """Have a chunk played."""
         self._waiting.append((setup, chunk))
 
     def next_record(self, finished: Finished = ignore_progress) -> Record | None:
         """Return the record of the next chunk."""
-        return play(*self._waiting.popleft(), finished) if self._waiting else None
+        if not self._waiting:
+            return None
+        setup, chunk = self._waiting.popleft()
+        return setup.play(chunk, finished)
 
 
 _counter: Any = None  # of a worker's process: what all of them have played, shared
@@ -67,8 +83,8 @@ def _count(games: float) -> None:
         _counter.value += games
 
 
-def _play(setup: Setup, chunk: Chunk) -> Record:
-    return play(setup, chunk, _count)
+def _play(setup: Setup, chunk: Any) -> Record:
+    return setup.play(chunk, _count)
 
 
 class Processes:
@@ -82,7 +98,7 @@ class Processes:
         self._counter = SPAWN.Value("d", 0.0)
         self._counted = 0.0
         self._pool = ProcessPool(count, _begin, self._counter)
-        self._running: dict[Future[Record], Chunk] = {}
+        self._running: dict[Future[Record], Any] = {}
 
     def __enter__(self) -> Processes:
         self._pool.__enter__()
@@ -91,7 +107,7 @@ class Processes:
     def __exit__(self, *error: object) -> None:
         self._pool.__exit__(*error)
 
-    def submit(self, setup: Setup, chunk: Chunk) -> None:
+    def submit(self, setup: Setup, chunk: Any) -> None:
         """Have a chunk played."""
         self._running[self._pool.submit(_play, setup, chunk)] = chunk
 
@@ -111,8 +127,8 @@ class Processes:
             return done.result()
         except ProcessDiedError as error:
             raise RuntimeError(
-                f"a worker's process died as {chunk.first} met {chunk.second}, because of one of "
-                "them or out of memory; finished chunks are saved. Written process:NAME, an "
+                f"a worker's process died as {chunk}, because of an agent "
+                "or out of memory; finished chunks are saved. Written process:NAME, an "
                 "agent has a process of its own and only loses its game"
             ) from error
 
@@ -149,10 +165,10 @@ class Ray:
             self._ray.cancel(task)
         self._ray.shutdown()
 
-    def submit(self, setup: Setup, chunk: Chunk) -> None:
+    def submit(self, setup: Setup, chunk: Any) -> None:
         """Have a chunk played."""
         task = self._task.remote(setup, chunk, setup.identity())
-        self._running[task] = setup.games_each * chunk.pairs
+        self._running[task] = setup.size(chunk)
 
     def next_record(self, finished: Finished = ignore_progress) -> Record | None:
         """Return the record of a chunk that is finished, None once all are."""
@@ -164,11 +180,11 @@ class Ray:
         return record
 
 
-def play_alike(setup: Setup, chunk: Chunk, identity: dict[str, Any]) -> Record:
+def play_alike(setup: Setup, chunk: Any, identity: dict[str, Any]) -> Record:
     """Play a chunk if this node has the same code and weights as the tournament's own."""
     if setup.identity() != identity:
         raise RuntimeError(
             f"node {platform.node()} has other code or weights files than the tournament's own: "
             "install the same version on every node"
         )
-    return play(setup, chunk)
+    return setup.play(chunk)

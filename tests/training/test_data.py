@@ -1,0 +1,318 @@
+"""`crib data`: the same bytes however they are written, what they hold, and what readers refuse."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import subprocess
+import sys
+import time
+import tracemalloc
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from crib_agents.analyze import analyze
+from crib_play.table.advice import actions_of
+from crib_training.data import load
+from crib_training.data.play import Setup, expert_values
+from crib_training.data.run import SUMS, write_data
+from crib_training.data.schema import COLUMNS, KEY
+from crib_training.loading import find_env
+from crib_training.tournament.workers import Processes, ThisProcess
+
+import crib_env
+from commands import crib
+from crib_env.batch import GameBatch
+from crib_env.engine.hands.records import DISCARD
+from crib_env.notation import parse_state
+from crib_env.policy import find_agent
+
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+
+
+def setup_of(**changed: Any) -> Setup:
+    settings: dict[str, Any] = {
+        "agents": ("rule_based", "greedy"), "environment": "six_card_v0", "rules": None,
+        "episode": "deal", "players": None, "seed": 3, "games": 30, "shard": 8,
+        "columns": (), "values": False,
+    }  # fmt: skip
+    return Setup(**settings | changed)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.name != ".lock"}
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("data")
+    write_data(setup_of(), folder, ThisProcess())
+    return folder
+
+
+def test_bytes_are_equal_for_one_worker_and_two(written: Path, tmp_path: Path) -> None:
+    write_data(setup_of(), tmp_path, Processes(2))
+    assert contents(tmp_path) == contents(written)
+    assert len(list(tmp_path.glob("*.parquet"))) == 4
+
+
+def test_another_seed_gives_other_games(written: Path, tmp_path: Path) -> None:
+    write_data(setup_of(seed=4), tmp_path, ThisProcess())
+    assert (load(tmp_path)["observation"][:50] != load(written)["observation"][:50]).any()
+
+
+def test_finished_shards_stay_and_altered_ones_are_written_again(
+    written: Path, tmp_path: Path
+) -> None:
+    write_data(setup_of(), tmp_path, ThisProcess())
+    paths = sorted(tmp_path.glob("*.parquet"))
+    before = [path.stat().st_mtime_ns for path in paths]
+    paths[1].write_bytes(paths[1].read_bytes()[:-40])
+    paths[2].unlink()
+    write_data(setup_of(), tmp_path, ThisProcess())
+    assert contents(tmp_path) == contents(written)
+    after = [path.stat().st_mtime_ns for path in paths]
+    assert [a == b for a, b in zip(before, after, strict=True)] == [True, False, False, True]
+
+
+@pytest.mark.slow
+def test_a_killed_command_goes_on_to_the_same_bytes(tmp_path: Path) -> None:
+    words = [sys.executable, "-c", "from crib_training.command_line import main; main()", "data"]
+    words += ["rule_based", "--games", "3000", "--shard", "100", "--workers", "1", "--out"]
+    alone, killed = tmp_path / "alone", tmp_path / "killed"
+    began = time.monotonic()
+    subprocess.run([*words, str(alone)], check=True, capture_output=True)
+    seconds = time.monotonic() - began
+    rng = np.random.default_rng(7)
+    stopped = 0
+    for moment in rng.uniform(0.3, 0.9, 10) * seconds:
+        with subprocess.Popen([*words, str(killed)], stderr=subprocess.PIPE) as process:
+            try:
+                process.communicate(timeout=moment)
+            except subprocess.TimeoutExpired:
+                process.send_signal(signal.SIGKILL)
+                stopped += 1
+    assert stopped
+    subprocess.run([*words, str(killed)], check=True, capture_output=True)
+    assert contents(killed) == contents(alone)
+
+
+def test_sums_are_of_the_files(written: Path) -> None:
+    lines = (written / SUMS).read_text().splitlines()
+    assert len(lines) == 4
+    for line in lines:
+        digest, name = line.split("  ")
+        assert sha256((written / name).read_bytes()).hexdigest() == digest
+
+
+@pytest.mark.parametrize("env", crib_env.ENVIRONMENTS)
+def test_every_environment(env: str, tmp_path: Path) -> None:
+    ran = crib("data", "--env", env, "--games", "3", "--workers", "0", "--values", "expert",
+               "--columns", "all", "--out", str(tmp_path))  # fmt: skip
+    assert ran.returncode == 0, ran.stderr
+    data, maker = load(tmp_path), find_env(env)
+    assert [*data] == [*COLUMNS]
+    n = len(data["action"])
+    assert data["observation"].shape == (n, maker.family.obs_size)
+    assert data["action_mask"].shape == (n, maker.family.actions)
+    assert (data["action_mask"][np.arange(n), data["action"]] == 1).all()
+    assert (np.isnan(data["values"]) == (data["action_mask"] == 0)).all()
+    assert (data["regret"] >= 0).all()
+    assert np.array_equal(data["probabilities"].argmax(axis=1), data["action"])
+    for text, deal, seat in zip(data["position"], data["deal"], data["seat"], strict=True):
+        state = parse_state(text).state[0]
+        assert (state["deals"], state["to_move"]) == (deal, seat)
+    if maker.phase is not None:
+        assert len({*data["phase"]}) == 1
+    card = (tmp_path / "README.md").read_text()
+    assert f"{n:,} decisions" in card
+    assert all(f"`{name}`" in card for name in COLUMNS)
+
+
+@pytest.mark.parametrize("env", ["six_card_v0", "three_hand_v0", "table_top_v0"])
+def test_rewards_are_the_points_between_a_seats_decisions(env: str, tmp_path: Path) -> None:
+    episode = "round" if env == "table_top_v0" else "deal"
+    setup = setup_of(environment=env, episode=episode, columns=("all",), games=10)
+    write_data(setup, tmp_path, ThisProcess())
+    data = load(tmp_path)
+    sides = setup.players or 0
+    for game in range(setup.games):
+        leads: list[float] = []
+        for seat in range(sides):
+            rows = np.flatnonzero((data["episode"] == game) & (data["seat"] == seat))
+            lead = []
+            for text in data["position"][rows]:
+                scores = parse_state(text).state[0]["scores"][:sides].astype(float)
+                lead.append(scores[seat] - (scores.sum() - scores[seat]) / (sides - 1))
+            assert data["reward"][rows[:-1]] == pytest.approx(np.diff(lead), abs=1e-4)
+            leads.append(lead[-1] + data["reward"][rows[-1]])
+            assert len({*data["return"][rows]}) == 1
+            if sides == 2:  # who made more points has won
+                assert np.sign(leads[-1]) == data["return"][rows[0]]
+        assert sum(leads) == pytest.approx(0, abs=1e-3)
+
+
+def test_seats_are_played_in_turn(written: Path) -> None:
+    data = load(written)
+    named = np.array(["rule_based", "greedy"])[(data["episode"] + data["seat"]) % 2]
+    assert (data["agent"] == named).all()
+
+
+@pytest.mark.parametrize("env", ["six_card_v0", "five_card_v0", "four_hand_v0", "table_top_v0"])
+def test_values_are_those_of_analyze(env: str) -> None:
+    maker = find_env(env)
+    games = GameBatch(maker.rules, 3, seed=5)
+    games.reset(scores=None)
+    rng = np.random.default_rng(1)
+    agent = find_agent("random")
+    for _ in range(7):
+        views = games.views(games.running())
+        values = expert_values(maker.family, views)
+        for view, found in zip(views, values, strict=True):
+            expected = np.full(len(found), np.nan)
+            laid = set()
+            if "discarded" in view.dtype.names:
+                laid = {*view["discarded"][: view["discarded_n"]].tolist()}
+            for choice in analyze(np.array([view])):
+                for action in actions_of(choice) - laid:
+                    expected[action] = np.nanmax([expected[action], choice.win])
+            # Far from the end `expert` takes the value of a pair as linear in points.
+            linear = maker.family.name == "two_hand" and view["phase"] == DISCARD
+            tolerance = 0.05 if linear else 1e-9
+            assert found == pytest.approx(expected, abs=tolerance, nan_ok=True)
+        games.ask(agent, games.running(), rng)
+
+
+@pytest.mark.parametrize("env", ["six_card_v0", "five_card_v0", "three_hand_v0"])
+def test_expert_regrets_nothing(env: str, tmp_path: Path) -> None:
+    setup = setup_of(agents=("expert", "random"), environment=env, values=True)
+    write_data(setup, tmp_path, ThisProcess())
+    data = load(tmp_path)
+    assert data["regret"][data["agent"] == "expert"].max() < 1e-6
+    assert data["regret"][data["agent"] == "random"].mean() > 0.001
+
+
+def test_chosen_columns(tmp_path: Path) -> None:
+    write_data(setup_of(columns=("return", "action"), games=4), tmp_path, ThisProcess())
+    assert [*load(tmp_path)] == ["action", "return"]
+    assert [*load(tmp_path, ["return"])] == ["return"]
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ("--columns acton", "'acton'.*action"),
+        ("--columns regret", "the column 'regret' needs --values expert"),
+        ("--env six_crd_v0", "six_card_v0"),
+        ("--episode gme", "game"),
+        ("--values exprt", "expert"),
+        ("rule_basd", "rule_based"),
+        ("greedy greedy", "named twice"),
+        ("--games 0", "games"),
+    ],
+)
+def test_mistyped_words_get_one_line(words: str, says: str, tmp_path: Path) -> None:
+    ran = crib("data", *words.split(), "--out", str(tmp_path / "new"))
+    assert ran.returncode == 2
+    assert ran.stderr.count("\n") == 1
+    assert re.search(says, ran.stderr)
+    assert not list(tmp_path.rglob("*.parquet"))
+
+
+def test_a_folder_with_other_data_is_refused(written: Path) -> None:
+    before = contents(written)
+    with pytest.raises(ValueError, match="holds other data: seed was 3 and is 9"):
+        write_data(setup_of(seed=9), written, ThisProcess())
+    assert contents(written) == before
+
+
+def rewritten(path: Path, target: Path, **changed: Any) -> None:
+    table = pq.read_table(path)
+    about = json.loads(table.schema.metadata[KEY]) | changed
+    pq.write_table(table.replace_schema_metadata({KEY: json.dumps(about).encode()}), target)
+
+
+def test_readers_refuse_what_they_cannot_read(written: Path, tmp_path: Path) -> None:
+    first, second = sorted(written.glob("*.parquet"))[:2]
+    cut = tmp_path / "cut.parquet"
+    cut.write_bytes(first.read_bytes()[:-100])
+    with pytest.raises(ValueError, match=r"cut\.parquet is not a whole Parquet file"):
+        load(cut)
+    other = tmp_path / "other.parquet"
+    rewritten(first, other, version=2)
+    with pytest.raises(ValueError, match=r"version 2 of the schema.*reads version 1"):
+        load(other)
+    pq.write_table(pa.table({"a": [1]}), other)
+    with pytest.raises(ValueError, match="was not written by `crib data`"):
+        load(other)
+    mixed = tmp_path / "mixed"
+    mixed.mkdir()
+    (mixed / first.name).write_bytes(first.read_bytes())
+    rewritten(second, mixed / second.name, environment="five_card_v0")
+    with pytest.raises(ValueError, match="its environment is 'five_card_v0', not 'six_card_v0'"):
+        load(mixed)
+    with pytest.raises(ValueError, match="is of six_card_v0, not of five_card_v0"):
+        load(written, env="five_card_v0")
+    with pytest.raises(ValueError, match=r"actin.*action"):
+        load(written, ["actin"])
+    with pytest.raises(ValueError, match="there is no data at"):
+        load(tmp_path / "none")
+    with pytest.raises(ValueError, match=r"^[^\n]*$"):
+        load(cut)
+
+
+def test_a_damaged_page_is_found(written: Path, tmp_path: Path) -> None:
+    data = bytearray(sorted(written.glob("*.parquet"))[0].read_bytes())
+    data[len(data) // 4] ^= 0xFF
+    path = tmp_path / "damaged.parquet"
+    path.write_bytes(data)
+    with pytest.raises(ValueError, match=r"is damaged|not a whole Parquet file"):
+        load(path)
+
+
+def test_without_pyarrow_one_line_names_the_extra(
+    written: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    ran = crib("data", "--games", "2", "--out", str(tmp_path / "new"))
+    assert ran.returncode in (1, 2)
+    assert ran.stderr.count("\n") == 1
+    assert 'pip install "crib-env[data]"' in ran.stderr
+    with pytest.raises(ValueError, match="PyArrow is not installed"):
+        load(written)
+
+
+def test_a_data_set_of_pytorch_shuffles_by_shard(written: Path) -> None:
+    pytest.importorskip("torch")
+    from crib_training.data.dataset import ShardDataset
+    from torch.utils.data import DataLoader
+
+    everything = load(written)
+    data = ShardDataset(written, ["episode", "step", "action", "observation"], seed=1)
+    passes = [[(int(row["episode"]), int(row["step"])) for row in data] for _ in range(2)]
+    in_order = [*zip(everything["episode"].tolist(), everything["step"].tolist(), strict=True)]
+    assert passes[0] != passes[1]
+    assert sorted(passes[0]) == sorted(passes[1]) == in_order
+    shards = [episode // 8 for episode, _ in passes[0]]
+    assert np.count_nonzero(np.diff(shards)) == 3  # one shard at a time
+    again = ShardDataset(written, ["episode", "step"], seed=1)
+    assert [(int(row["episode"]), int(row["step"])) for row in again] == passes[0]
+    batch = next(iter(DataLoader(data, batch_size=16)))
+    assert batch["observation"].shape == (16, 425)
+
+
+def test_memory_is_flat_over_shards(tmp_path: Path) -> None:
+    peaks = []
+    for shards in (2, 6):
+        setup = setup_of(games=40 * shards, shard=40)
+        setup.play(setup.shards()[0])
+        tracemalloc.start()
+        write_data(setup, tmp_path / str(shards), ThisProcess())
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] < 1.3 * peaks[0]

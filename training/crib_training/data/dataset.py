@@ -1,0 +1,53 @@
+"""What `crib data` writes, as a PyTorch data set that holds one shard at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch.utils.data import IterableDataset, get_worker_info
+
+from crib_training.data.reading import read_shard, shard_paths
+
+TEXT = ("agent", "phase", "position")
+
+
+class ShardDataset(IterableDataset[dict[str, Any]]):
+    """Decisions in a random order: of shards, and of the decisions in each.
+
+    Each pass has another order. A `DataLoader` may have several workers, which share the shards.
+
+    Args:
+        path: the folder, or a file of it.
+        columns: the columns to read, by default all.
+        seed: fixes the orders.
+        env: the environment that the data must be of; None for any.
+        shuffle: False leaves everything in order.
+    """
+
+    def __init__(
+        self, path: str | Path, columns: Sequence[str] | None = None, *, seed: int = 0,
+        env: str | None = None, shuffle: bool = True,
+    ) -> None:  # fmt: skip
+        self.files = shard_paths(path)
+        self.columns, self.seed, self.env, self.shuffle = columns, seed, env, shuffle
+        self.passes = 0
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        rng, worker = np.random.default_rng((self.seed, self.passes)), get_worker_info()
+        self.passes += 1
+        order = rng.permutation(len(self.files)) if self.shuffle else np.arange(len(self.files))
+        for k in order[worker.id :: worker.num_workers] if worker else order:
+            arrays = read_shard(self.files[k], self.columns, self.env)
+            size = len(next(iter(arrays.values())))
+            within = np.random.default_rng((self.seed, self.passes, int(k)))
+            rows = within.permutation(size) if self.shuffle else np.arange(size)
+            columns = {
+                name: array if name in TEXT else torch.from_numpy(array.copy())
+                for name, array in arrays.items()
+            }
+            for row in rows.tolist():
+                yield {name: column[row] for name, column in columns.items()}

@@ -1,0 +1,376 @@
+"""Plays the games of one shard and returns them as the bytes of a Parquet file.
+
+A shard depends on its set-up and number alone: it does not matter who plays it, where or when.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from hashlib import sha256
+from itertools import combinations
+from math import comb
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from crib_agents.expert.many_hand import WIN, ManyHandExpert
+from crib_agents.expert.table_top import TableTopExpert
+from crib_agents.expert.table_top.agent import WIN_VALUE as CELL_WIN
+from crib_agents.expert.two_hand import discard, pegging
+from crib_agents.expert.two_hand.pegging import PeggingExpert
+from crib_agents.loading import load_agent
+
+import crib_env
+from crib_env.arrays import Array, Doubles
+from crib_env.batch import GameBatch
+from crib_env.engine.family import Family
+from crib_env.engine.hands.records import DISCARD
+from crib_env.engine.lanes import lane_entries
+from crib_env.errors import IllegalActionError, check_choice
+from crib_env.honours import refuse_rules
+from crib_env.notation import format_rules, format_state
+from crib_env.policy import Agent, StochasticAgent, Views, ask_agent
+from crib_training.data.schema import FORMAT, KEY, VERSION, arrow, chosen_columns
+from crib_training.evaluation.duplicate import Finished, ignore_progress
+from crib_training.loading import find_game, in_phase, seats_of
+from crib_training.tournament.chunks import Record, code_digest, file_digests
+
+PHASES = ("discarding", "pegging", "placing")
+JUDGED = ("two_hand", "many_hand", "table_top")  # the families whose actions expert has values for
+
+
+@dataclass(frozen=True)
+class Shard:
+    """One file of a data set: ``games`` episodes from number ``first``."""
+
+    index: int
+    first: int
+    games: int
+
+    def __str__(self) -> str:
+        return f"shard {self.index} was played"
+
+    @property
+    def name(self) -> str:
+        """The name of its file."""
+        return f"shard-{self.index:05d}.parquet"
+
+
+@dataclass(frozen=True)
+class Setup:
+    """Everything that determines the bytes of a data set.
+
+    Seat s of game g is played by agent (g + s) modulo the number of agents.
+    """
+
+    agents: tuple[str, ...]
+    environment: str
+    rules: str | None
+    episode: str | None
+    players: int | None
+    seed: int
+    games: int
+    shard: int
+    columns: tuple[str, ...]
+    values: bool
+
+    def __post_init__(self) -> None:
+        if not self.agents:
+            raise ValueError("name one agent or more")
+        if len({*self.agents}) < len(self.agents):
+            raise ValueError(f"an agent is named twice: {', '.join(self.agents)}")
+        maker, rules = find_game(self.environment, self.rules)
+        episode = self.episode or next(iter(maker.episodes))
+        check_choice("episode", episode, maker.episodes)
+        object.__setattr__(self, "episode", episode)
+        object.__setattr__(self, "players", len(seats_of(maker, rules, self.players)))
+        object.__setattr__(self, "columns", chosen_columns(self.columns, self.values))
+        if self.values and maker.family.name not in JUDGED:
+            raise ValueError(f"expert has no values for {self.environment}: leave out --values")
+        for given in self.agents:
+            agent = in_phase(maker, load_agent(given))
+            refuse_rules(agent, rules, maker.episodes[episode])
+
+    def shards(self) -> list[Shard]:
+        """Return all shards of the data set."""
+        return [
+            Shard(index, first, min(self.shard, self.games - first))
+            for index, first in enumerate(range(0, self.games, self.shard))
+        ]
+
+    def identity(self) -> dict[str, Any]:
+        """Return what must be the same for shards to belong together, ready for JSON."""
+        code = sha256(code_digest().encode())
+        for path in sorted(Path(__file__).parent.glob("*.py")):
+            code.update(path.read_bytes())
+        return {
+            **json.loads(json.dumps(asdict(self))),
+            "files": file_digests(self.agents),
+            "code": code.hexdigest()[:16],
+            "pyarrow": arrow().__version__,
+        }
+
+    def size(self, shard: Shard) -> int:
+        """Return how many games a shard has."""
+        return shard.games
+
+    def play(self, shard: Shard, finished: Finished = ignore_progress) -> Record:
+        """Return a shard and its bytes."""
+        data = _file(self, shard)
+        finished(shard.games)
+        return {"shard": shard, "bytes": data}
+
+
+@lru_cache(maxsize=8)
+def _agents(setup: Setup) -> list[Agent]:
+    maker, _ = find_game(setup.environment, setup.rules)
+    return [in_phase(maker, load_agent(given)) for given in setup.agents]
+
+
+def _file(setup: Setup, shard: Shard) -> bytes:
+    """Return the Parquet file of a shard."""
+    pa = arrow()
+    maker, rules = find_game(setup.environment, setup.rules)
+    agents, family = _agents(setup), maker.family
+    deals, draws = np.random.SeedSequence(setup.seed, spawn_key=(shard.index,)).spawn(2)
+    games = GameBatch(
+        rules, shard.games, players=setup.players, episode=maker.episodes[setup.episode or ""],
+        seed=deals, family=family,
+    )  # fmt: skip
+    rows, points = _play(setup, shard, games, agents, np.random.default_rng(draws))
+    order = np.argsort(rows["lane"], kind="stable")
+    rows = {name: column[order] for name, column in rows.items()}
+    lanes, seats = rows.pop("lane"), rows["seat"]
+    rows["episode"] = lanes + shard.first
+    rows["step"] = np.arange(len(lanes)) - np.searchsorted(lanes, lanes)
+    rows["agent"] = _player(setup, shard, lanes, seats)
+    rows["return"] = games.returns()[lanes, seats]
+    rows["reward"] = _rewards(rows.pop("points"), points, lanes, games.sides[seats], seats)
+    names = [agent.name for agent in agents]
+    if len({*names}) < len(names):
+        names = list(setup.agents)
+    about = {
+        "format": FORMAT, "version": VERSION, "environment": setup.environment,
+        "rules": format_rules(rules), "episode": setup.episode, "players": setup.players,
+        "agents": names, "given": setup.agents, "seed": setup.seed, "games": setup.games,
+        "shard": setup.shard, "observation_bits": family.obs_size, "actions": family.actions,
+        "columns": setup.columns, "values": "expert" if setup.values else None,
+        "versions": {
+            "crib-env": crib_env.__version__, "numpy": np.__version__, "pyarrow": pa.__version__
+        },
+        "figures": _figures(setup, rows, len(agents)),
+    }  # fmt: skip
+    table = pa.table(
+        {name: _column(pa, name, rows[name], names) for name in setup.columns},
+    ).replace_schema_metadata({KEY: json.dumps(about).encode()})
+    sink = pa.BufferOutputStream()
+    pa.parquet.write_table(
+        table, sink, compression="zstd", use_dictionary=["agent", "phase"],
+        write_page_checksum=True,
+    )  # fmt: skip
+    data: bytes = sink.getvalue().to_pybytes()
+    return data
+
+
+def _player(setup: Setup, shard: Shard, lanes: Array, seats: Array) -> Array:
+    """Return which agent plays a seat of a lane."""
+    return (lanes + shard.first + seats) % len(setup.agents)
+
+
+def _play(
+    setup: Setup, shard: Shard, games: GameBatch, agents: list[Agent], rng: np.random.Generator
+) -> tuple[dict[str, Array], Array]:
+    """Play a shard; return its rows in the order of play, and the points of each side at the end.
+
+    Shapes: the points float64[N, sides], of a side less the mean of the others.
+    """
+    maker, _ = find_game(setup.environment, setup.rules)
+    skipped = None if maker.phase is None else maker.phase.phase
+    wanted, family = {*setup.columns}, games.family
+    rounds: list[dict[str, Array]] = []
+    games.reset()
+    lanes = games.running()
+    while len(lanes):
+        seats, views = games.movers(lanes), games.views(lanes)
+        players = _player(setup, shard, lanes, seats)
+        actions = np.empty(len(lanes), dtype=np.int64)
+        shape = len(lanes), family.actions
+        probabilities = np.full(shape, np.nan) if "probabilities" in wanted else None
+        for number, agent in enumerate(agents):
+            at = np.flatnonzero(players == number)
+            actions[at] = ask_agent(agent, views[at], rng)
+            if probabilities is not None and len(at):
+                probabilities[at] = _mixture(agent, views[at], actions[at], probabilities.shape[1])
+        phases = _phases(views)
+        there = np.flatnonzero(phases != skipped) if skipped is not None else np.arange(len(lanes))
+        if len(there):
+            seen, s = views[there], games.states[lanes[there]]
+            row = {
+                "lane": lanes[there], "deal": s["deals"], "seat": seats[there],
+                "phase": phases[there], "action": actions[there],
+                "points": _ahead(games)[lanes[there]],
+            }  # fmt: skip
+            row |= _bits(family, seen)
+            if probabilities is not None:
+                row["probabilities"] = probabilities[there].astype(np.float32)
+            if "position" in wanted:
+                row["position"] = np.array([
+                    format_state(s[k : k + 1], games.rules, games.episode, check=False)
+                    for k in range(len(s))
+                ])  # fmt: skip
+            if setup.values:
+                values = expert_values(family, seen)
+                taken = values[np.arange(len(values)), row["action"]]
+                row["values"] = values.astype(np.float32)
+                row["regret"] = np.maximum(0.0, np.nanmax(values, axis=1) - taken)
+            rounds.append(row)
+        bad = games.step(lanes, actions)
+        if bad is not None:
+            why = games.why_illegal(int(lanes[bad]), int(actions[bad]))
+            raise IllegalActionError(f"{agents[players[bad]].name!r} failed: {why}")
+        lanes = games.running(lanes)
+    return {name: np.concatenate([r[name] for r in rounds]) for name in rounds[0]}, _ahead(games)
+
+
+def _bits(family: Family, views: Views) -> dict[str, Array]:
+    """Return observations and masks of views, eight bits to a byte."""
+    observations = np.zeros((len(views), family.obs_size), dtype=np.uint8)
+    masks = np.zeros((len(views), family.actions), dtype=np.int8)
+    lane_entries(family).encode(views, observations, masks)
+    return {
+        "observation": np.packbits(observations, axis=1),
+        "action_mask": np.packbits(masks.view(np.uint8), axis=1),
+    }
+
+
+def _phases(views: Views) -> Array:
+    """Return the phase of views, as an index into `PHASES`."""
+    if "phase" not in (views.dtype.names or ()):
+        return np.full(len(views), PHASES.index("placing"))
+    return np.where(views["phase"] == DISCARD, 0, 1)
+
+
+def _ahead(games: GameBatch) -> Doubles:
+    """Return the points of each side less the mean of the others, float64[N, sides]."""
+    points = games.tally.sum(axis=2).astype(np.float64)
+    others = points.shape[1] - 1
+    lead: Doubles = points - (points.sum(axis=1, keepdims=True) - points) / others
+    return lead
+
+
+def _rewards(before: Array, ends: Array, lanes: Array, sides: Array, seats: Array) -> Doubles:
+    """Return the points each seat gains from a decision until its next, or the episode's end."""
+    n = np.arange(len(lanes))
+    order = np.lexsort((n, seats, lanes))
+    same = (lanes[order][1:] == lanes[order][:-1]) & (seats[order][1:] == seats[order][:-1])
+    now = before[n, sides][order]
+    after = ends[lanes, sides][order]
+    after[:-1] = np.where(same, now[1:], after[:-1])
+    rewards = np.empty(len(lanes))
+    rewards[order] = after - now
+    return rewards
+
+
+def _mixture(agent: Agent, views: Views, actions: Array, size: int) -> Doubles:
+    """Return an agent's probabilities of each action, NaN where it draws and does not say them."""
+    if isinstance(agent, StochasticAgent):
+        try:
+            return agent.action_probabilities(views)
+        except ValueError:  # of two agents in one, one draws and does not say
+            return np.full((len(views), size), np.nan)
+    if getattr(agent, "draws", False):
+        return np.full((len(views), size), np.nan)
+    return np.eye(size)[actions]
+
+
+def expert_values(family: Family, views: Views) -> Doubles:
+    """Return expert's value of each action, 0 to 1, NaN where it is illegal, float64[B, actions].
+
+    Of cards to discard two at a time, the value is that of the best pair with the card.
+    """
+    values = np.full((len(views), family.actions), np.nan)
+    if family.name == "table_top":
+        for i, view in enumerate(views):
+            values[i] = TableTopExpert().analyze(view)[:, CELL_WIN]
+        return values
+    legal = views["legal"][:, None] >> np.arange(views["hand"].shape[1]) & 1 == 1
+    found = np.full(legal.shape, np.nan)
+    if family.name == "many_hand":
+        found[:] = ManyHandExpert().weigh(views)[:, :, WIN]
+    else:
+        pegs = np.flatnonzero(views["phase"] != DISCARD)
+        if len(pegs):
+            found[pegs] = PeggingExpert().findings(views[pegs])[:, :, pegging.WIN_VALUE]
+        discards = np.flatnonzero(views["phase"] == DISCARD)
+        if len(discards):
+            values[discards] = _pair_values(views[discards], family.actions)
+    at, slot = np.nonzero(legal & ~np.isnan(found))
+    values[at, views["hand"][at, slot]] = found[at, slot]
+    return values
+
+
+def _pair_values(views: Views, actions: int) -> Doubles:
+    """Return the value of the best pair with each card that may be discarded."""
+    values = np.full((len(views), actions), np.nan)
+    size = int(views["dealt"][0])
+    columns = discard.rank_discards(views)[1][:, : comb(size, 2), discard.WIN_VALUE]
+    first = views["discarded_n"] == 0
+    held = views["hand"][:, :size].copy()
+    held[~first, size - 1] = views["discarded"][~first, 0]
+    held.sort(axis=1)
+    gone = np.where(first, -1, views["discarded"][:, 0])[:, None]
+    n = np.arange(len(views))
+    for k, pair in enumerate(combinations(range(size), 2)):
+        cards = held[:, pair]
+        fits = first | (cards == gone).any(axis=1)
+        for card in cards.T:
+            better = fits & (card != gone[:, 0])
+            values[n[better], card[better]] = np.fmax(
+                values[n[better], card[better]], columns[better, k]
+            )
+    return values
+
+
+def _figures(setup: Setup, rows: dict[str, Array], agents: int) -> dict[str, Any]:
+    """Return the figures of a shard that its data card adds up, sums by phase and by agent."""
+    n = len(rows["seat"])
+    result: dict[str, Any] = {
+        "rows": n, "phases": np.bincount(rows["phase"], minlength=len(PHASES)).tolist()
+    }  # fmt: skip
+    last = np.lexsort((np.arange(n), rows["seat"], rows["episode"]))
+    seat, episode = rows["seat"][last], rows["episode"][last]
+    end = np.append((seat[1:] != seat[:-1]) | (episode[1:] != episode[:-1]), True)
+    ends = last[end]
+    for name, column, at in (("decisions", None, slice(None)), ("seats", None, ends),
+                             ("returns", "return", ends), ("rewards", "reward", slice(None)),
+                             ("regrets", "regret", slice(None))):  # fmt: skip
+        if column is None or column in rows:
+            weights = None if column is None else rows[column][at]
+            sums = np.bincount(rows["agent"][at], weights, minlength=agents)
+            result[name] = sums.round(6).tolist()
+    return result
+
+
+KINDS = {
+    "episode": np.int64, "step": np.int32, "deal": np.int32, "seat": np.int8, "action": np.int16,
+    "reward": np.float32, "return": np.float32, "regret": np.float32,
+}  # fmt: skip
+
+
+def _column(pa: Any, name: str, values: Array, agents: list[str]) -> Any:
+    """Return a column as Arrow has it."""
+    if name in ("agent", "phase"):
+        words = agents if name == "agent" else PHASES
+        return pa.DictionaryArray.from_arrays(pa.array(values.astype(np.int32)), pa.array(words))
+    if name == "position":
+        return pa.array(values.tolist(), pa.string())
+    if name in ("observation", "action_mask"):
+        kind = pa.binary(values.shape[1])
+        return pa.FixedSizeBinaryArray.from_buffers(
+            kind, len(values), [None, pa.py_buffer(np.ascontiguousarray(values))]
+        )
+    if name in ("probabilities", "values"):
+        return pa.FixedSizeListArray.from_arrays(pa.array(values.ravel()), values.shape[1])
+    return pa.array(values.astype(KINDS[name]))

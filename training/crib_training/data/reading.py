@@ -1,0 +1,98 @@
+"""Reads what `crib data` writes, as NumPy arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from crib_env.arrays import Array
+from crib_env.errors import unknown
+from crib_training.data.schema import arrow, read_about
+
+BITS = {"observation": "observation_bits", "action_mask": "actions"}
+SAME = ("environment", "rules", "players", "observation_bits", "actions", "columns")
+
+
+def shard_paths(path: str | Path) -> list[Path]:
+    """Return the files of a data set in order, or the one file, all of one game and schema.
+
+    Raises:
+        ValueError: there is none, one is damaged, or two do not belong together.
+    """
+    path = Path(path)
+    files = sorted(path.glob("*.parquet")) if path.is_dir() else [path]
+    if not files or not files[0].exists():
+        raise ValueError(f"there is no data at {path}: name a folder that `crib data` wrote")
+    first = read_about(files[0])
+    for file in files[1:]:
+        about = read_about(file)
+        for name in SAME:
+            if about[name] != first[name]:
+                raise ValueError(f"{file} does not belong to {files[0]}: its {name} is "
+                                 f"{about[name]!r}, not {first[name]!r}")  # fmt: skip
+    return files
+
+
+def load(
+    path: str | Path, columns: Sequence[str] | None = None, *, env: str | None = None
+) -> dict[str, Array]:
+    """Return a data set of `crib data`, or one of its files, as NumPy arrays by column.
+
+    Args:
+        path: the folder, or a Parquet file of it.
+        columns: the columns to read, by default all.
+        env: the environment that the data must be of, such as ``"six_card_v0"``; None for any.
+
+    Returns:
+        an array for each column, with a row for each decision; ``observation`` uint8[N, bits],
+        ``action_mask`` int8[N, actions], as the environment gives them.
+
+    Raises:
+        ValueError: a file is damaged, of another version, of another game, or lacks a column; or
+            PyArrow is not installed.
+    """
+    parts = [read_shard(file, columns, env) for file in shard_paths(path)]
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
+def read_shard(
+    path: Path, columns: Sequence[str] | None = None, env: str | None = None
+) -> dict[str, Array]:
+    """Return one file as NumPy arrays; see `load`."""
+    pa, about = arrow(), read_about(path)
+    if env is not None and about["environment"] != env:
+        raise ValueError(f"{path} is of {about['environment']}, not of {env}")
+    for name in columns or ():
+        if name not in about["columns"]:
+            raise unknown("column", name, about["columns"])
+    try:
+        found = pa.parquet.read_table(
+            path, columns=None if columns is None else list(columns),
+            page_checksum_verification=True,
+        )  # fmt: skip
+    except (pa.ArrowInvalid, OSError):
+        raise ValueError(f"{path} is damaged: the `crib data` command that wrote it writes it "
+                         "again") from None  # fmt: skip
+    return {name: _array(found.column(name), name, about) for name in found.column_names}
+
+
+def _array(column: Any, name: str, about: dict[str, Any]) -> Array:
+    """Return a column of Arrow as an array."""
+    one = column.combine_chunks()
+    if name in BITS:
+        size = one.type.byte_width
+        packed = np.frombuffer(one.buffers()[1], np.uint8)
+        packed = packed[one.offset * size : (one.offset + len(one)) * size].reshape(-1, size)
+        bits = np.unpackbits(packed, axis=1, count=about[BITS[name]])
+        return bits.view(np.int8) if name == "action_mask" else bits
+    if name in ("values", "probabilities"):
+        flat: Array = one.flatten().to_numpy(zero_copy_only=False)
+        return flat.reshape(len(one), -1)
+    if name in ("agent", "phase"):
+        words: Array = np.array(one.dictionary.to_pylist())[one.indices.to_numpy()]
+        return words
+    array: Array = one.to_numpy(zero_copy_only=False)
+    return array

@@ -1,0 +1,201 @@
+"""Write games as data: Parquet shards with a row for each decision.
+
+    crib data rule_based expert --games 1000 --out runs/data
+
+Seat s of game g is played by agent (g + s) modulo their number. A stopped command goes on where it
+stopped: finished shards stay, if they are as SHA256SUMS says. The bytes depend on the settings
+alone, not on the number of workers. A data card, README.md, says what there is.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import KW_ONLY
+from hashlib import sha256
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from crib_agents.files import BESIDE, write_whole
+from crib_agents.loading import TakesAgents
+from pydantic import Field
+
+from crib_env.settings import Count, NewFolder, Players, Seed, Whole, checked_dataclass
+from crib_training.data.play import PHASES, Setup, Shard
+from crib_training.data.schema import COLUMNS, VERSION, arrow, read_about
+from crib_training.evaluation.markdown import table
+from crib_training.outputs import claimed, write_json
+from crib_training.progress import Progress
+from crib_training.tournament.workers import Processes, Ray, ThisProcess, Workers
+
+SUMS, SETUP, CARD = "SHA256SUMS", "setup.json", "README.md"
+
+
+@checked_dataclass(frozen=True)
+class Settings(TakesAgents):
+    """Write games as data: Parquet shards with a row for each decision.
+
+    Attributes:
+        agents: who plays, as in crib tournament; several take the seats in turn.
+        env: the environment.
+        rules: a preset other than the environment's own.
+        episode: game, deal or match; by default the environment's own.
+        players: how many play, by default the fewest the rules allow.
+        games: how many episodes.
+        shard: episodes per file.
+        columns: the columns to write, or all; by default all but position and probabilities, which
+            take longest.
+        values: expert adds the expert's value of every action, and the regret of the one taken.
+        seed: fixes all random numbers.
+        workers: number of processes; 0 plays in the command's own process.
+        ray_address: play on this Ray cluster instead.
+        out: the folder for the data.
+    """
+
+    agents: tuple[str, ...] = ("rule_based",)
+    _: KW_ONLY
+    env: str = "six_card_v0"
+    rules: str | None = None
+    episode: str | None = None
+    players: Players | None = None
+    games: Count = 1000
+    shard: Count = 1000
+    columns: tuple[str, ...] = ()
+    values: Literal["expert"] | None = None
+    seed: Seed = 1
+    workers: Annotated[Whole, Field(ge=0, le=4096)] = os.cpu_count() or 1
+    ray_address: str | None = None
+    out: NewFolder = Path("runs/data")
+
+
+def write_data(setup: Setup, out: Path, workers: Workers) -> dict[str, Any]:
+    """Write or resume a data set; return its figures."""
+    with claimed(out):
+        _require_same(setup, out)
+        sums = _finished(out)
+        shards = setup.shards()
+        missing = [shard for shard in shards if shard.name not in sums]
+        done = sum(shard.games for shard in shards if shard.name in sums)
+        with workers, Progress("games", setup.games, done) as progress:
+            for shard in missing:
+                workers.submit(setup, shard)
+            while (record := workers.next_record(progress.advance)) is not None:
+                _store(out, record["shard"], record["bytes"], sums)
+        figures, card = _card(out, shards)
+        write_whole(out / CARD, card.encode())
+        return figures
+
+
+def _require_same(setup: Setup, out: Path) -> None:
+    """Raise a ValueError if a folder holds other data."""
+    identity, path = setup.identity(), out / SETUP
+    if not path.exists():
+        if left := sorted(out.glob("*.parquet")):
+            raise ValueError(f"{out} holds {left[0].name} of another data set: choose another "
+                             "--out")  # fmt: skip
+        write_json(path, identity)
+        return
+    try:
+        old = json.loads(path.read_text("utf-8"))
+        differing = [name for name in identity if old.get(name) != identity[name]]
+    except (ValueError, AttributeError):
+        raise ValueError(f"{path} cannot be read: choose another --out, or remove it") from None
+    if differing:
+        reasons = {"code": "the code has changed since", "files": "an agent has changed since"}
+        why = "; ".join(
+            reasons.get(name, f"{name} was {old.get(name)!r} and is {identity[name]!r}")
+            for name in differing
+        )
+        raise ValueError(f"{out} holds other data: {why}. Choose another --out, or remove it")
+
+
+def _finished(out: Path) -> dict[str, str]:
+    """Return the digests of the shards that are there and whole, by name."""
+    for left in out.glob(f"*{BESIDE}"):
+        left.unlink(missing_ok=True)
+    path = out / SUMS
+    lines = path.read_text("utf-8").splitlines() if path.exists() else []
+    sums = {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
+    return {
+        name: digest
+        for name, digest in sums.items()
+        if (out / name).is_file() and sha256((out / name).read_bytes()).hexdigest() == digest
+    }
+
+
+def _store(out: Path, shard: Shard, data: bytes, sums: dict[str, str]) -> None:
+    """Write a shard, and then its digest."""
+    write_whole(out / shard.name, data)
+    sums[shard.name] = sha256(data).hexdigest()
+    lines = [f"{digest}  {name}\n" for name, digest in sorted(sums.items())]
+    write_whole(out / SUMS, "".join(lines).encode())
+
+
+def _card(out: Path, shards: Sequence[Shard]) -> tuple[dict[str, Any], str]:
+    """Return the figures of a data set, and its data card."""
+    abouts = [read_about(out / shard.name) for shard in shards]
+    about = abouts[0]
+    found = {
+        name: np.sum([one["figures"][name] for one in abouts], axis=0) for name in about["figures"]
+    }
+    size = sum((out / shard.name).stat().st_size for shard in shards)
+    heads = ["agent", "decisions", "mean return", "mean points per episode"]
+    per = [found["returns"] / np.maximum(found["seats"], 1),
+           found["rewards"] / np.maximum(found["seats"], 1)]  # fmt: skip
+    if "regrets" in found:
+        heads.append("regret per decision")
+        per.append(found["regrets"] / np.maximum(found["decisions"], 1))
+    by_agent = [
+        [name, f"{int(found['decisions'][i]):,}", *(f"{column[i]:+.4f}" for column in per)]
+        for i, name in enumerate(about["agents"])
+    ]
+    phases = [f"{int(n):,} {name}" for n, name in zip(found["phases"], PHASES, strict=True) if n]
+    types = arrow().parquet.read_schema(out / shards[0].name)
+    schema = [[f"`{name}`", str(types.field(name).type), COLUMNS[name]] for name in types.names]
+    text = "\n".join([
+        f"# {about['environment']}: {', '.join(about['agents'])}", "",
+        f"{about['games']:,} episodes ({about['episode']}) of cribbage by the rules "
+        f"`{about['rules']}` with {about['players']} players: {int(found['rows']):,} decisions "
+        f"({', '.join(phases)}), {size / 1e6:.1f} MB in {len(shards)} Parquet shards.",
+        "", "Written by `crib data`. "
+        f"Seed {about['seed']}; agents as given: {', '.join(about['given'])}. Versions: "
+        + ", ".join(f"{name} {version}" for name, version in about["versions"].items())
+        + ". `sha256sum -c SHA256SUMS` checks the files.",
+        "", "Seat s of episode e is played by agent (e + s) modulo their number.",
+        "", table(heads, by_agent), "",
+        f"## Schema, version {VERSION}", "",
+        f"One row for each decision. An observation has {about['observation_bits']} bits, a mask "
+        f"{about['actions']}. The metadata of each file, under `crib_env`, is JSON with rules, "
+        "agents, seed and versions.", "",
+        table(["column", "type", "meaning"], schema), "",
+        "`crib_training.data.load(folder)` returns NumPy arrays.", "",
+    ])  # fmt: skip
+    return {name: value.tolist() for name, value in found.items()} | {"bytes": size}, text
+
+
+def run(settings: Settings) -> None:
+    """Write the data and say what there is."""
+    arrow()
+    setup = Setup(
+        agents=tuple(map(settings.trusted, settings.agents)), environment=settings.env,
+        rules=settings.rules, episode=settings.episode, players=settings.players,
+        seed=settings.seed, games=settings.games, shard=settings.shard, columns=settings.columns,
+        values=settings.values is not None,
+    )  # fmt: skip
+    workers: Workers
+    if settings.ray_address is not None:
+        workers = Ray(settings.ray_address)
+    else:
+        workers = Processes(settings.workers) if settings.workers else ThisProcess()
+    try:
+        figures = write_data(setup, settings.out, workers)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(
+            f"the same command goes on from the shards in {settings.out}"
+        ) from None
+    print(
+        f"{figures['rows']:,} decisions of {settings.games:,} episodes, "
+        f"{figures['bytes'] / 1e6:.1f} MB in {settings.out}; {settings.out / CARD} describes them"
+    )
