@@ -21,8 +21,8 @@ from benchmarks.timing import FULL, QUICK, Findings
 from crib_env.settings import NewFile, checked_dataclass
 
 SCRIPTS = (
-    "batch", "scaling", "vector", "hands", "agents", "learned", "discards", "aec", "gym_single",
-    "sb3", "learning", "baselines", "render", "memory", "start",
+    "batch", "scaling", "vector", "hands", "agents", "learned", "discards", "data", "aec",
+    "gym_single", "sb3", "learning", "baselines", "render", "memory", "start",
 )  # fmt: skip
 NAMED = ("gpu",)  # run by ``--only`` alone: not every machine has one
 RESULTS = Path(__file__).parent / "RESULTS.md"

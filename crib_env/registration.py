@@ -120,6 +120,7 @@ LACKING = {
     "learned": "nets: the agent 'learned' does not play it",
     "expert": "expert: 'random' or an agent of your own may play it",
     "analysis": "analysis of choices",
+    "values": "values of actions by expert",
     "deep_monte_carlo": "self-play for deep Monte Carlo: train it with --method ppo",
     "table": "table: people cannot sit down to it, and no replay is made of it",
     "terminal": "board for a terminal",

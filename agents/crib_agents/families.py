@@ -20,3 +20,9 @@ add_parts(
     table_top="crib_agents.analyze.choices:cells",
     many_hand="crib_agents.analyze.choices:cards_of_many",
 )
+add_parts(
+    "values",
+    two_hand="crib_agents.analyze.values:values_two",
+    table_top="crib_agents.analyze.values:values_cells",
+    many_hand="crib_agents.analyze.values:values_many",
+)

@@ -19,6 +19,7 @@ ENVIRONMENT_COMMANDS = (
     "tournament greedy random --pairs 2 --workers 0 --env",
     "rate random --pairs 1 --env",
     "warmup --agents random --envs",
+    "data --games 2 --workers 0 --env",
 )
 # What needs a deal of two hands; where it has none, one line says so.
 TWO_HANDS = ("distill --env", "exploit random --env", "solve --env")

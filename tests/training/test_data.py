@@ -18,7 +18,7 @@ import pytest
 from crib_agents.analyze import analyze
 from crib_play.table.advice import actions_of
 from crib_training.data import load
-from crib_training.data.play import Setup, expert_values
+from crib_training.data.play import Setup
 from crib_training.data.run import SUMS, write_data
 from crib_training.data.schema import COLUMNS, KEY
 from crib_training.loading import find_env
@@ -30,6 +30,7 @@ from crib_env.batch import GameBatch
 from crib_env.engine.hands.records import DISCARD
 from crib_env.notation import parse_state
 from crib_env.policy import find_agent
+from crib_env.registration import find_part
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -172,7 +173,7 @@ def test_values_are_those_of_analyze(env: str) -> None:
     agent = find_agent("random")
     for _ in range(7):
         views = games.views(games.running())
-        values = expert_values(maker.family, views)
+        values = find_part("values", maker.family.name)(views)
         for view, found in zip(views, values, strict=True):
             expected = np.full(len(found), np.nan)
             laid = set()

@@ -9,17 +9,10 @@ import json
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from hashlib import sha256
-from itertools import combinations
-from math import comb
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from crib_agents.expert.many_hand import WIN, ManyHandExpert
-from crib_agents.expert.table_top import TableTopExpert
-from crib_agents.expert.table_top.agent import WIN_VALUE as CELL_WIN
-from crib_agents.expert.two_hand import discard, pegging
-from crib_agents.expert.two_hand.pegging import PeggingExpert
 from crib_agents.loading import load_agent
 
 import crib_env
@@ -32,13 +25,13 @@ from crib_env.errors import IllegalActionError, check_choice
 from crib_env.honours import refuse_rules
 from crib_env.notation import format_rules, format_state
 from crib_env.policy import Agent, StochasticAgent, Views, ask_agent
+from crib_env.registration import find_part
 from crib_training.data.schema import FORMAT, KEY, VERSION, arrow, chosen_columns
 from crib_training.evaluation.duplicate import Finished, ignore_progress
 from crib_training.loading import find_game, in_phase, seats_of
 from crib_training.tournament.chunks import Record, code_digest, file_digests
 
 PHASES = ("discarding", "pegging", "placing")
-JUDGED = ("two_hand", "many_hand", "table_top")  # the families whose actions expert has values for
 
 
 @dataclass(frozen=True)
@@ -87,8 +80,8 @@ class Setup:
         object.__setattr__(self, "episode", episode)
         object.__setattr__(self, "players", len(seats_of(maker, rules, self.players)))
         object.__setattr__(self, "columns", chosen_columns(self.columns, self.values))
-        if self.values and maker.family.name not in JUDGED:
-            raise ValueError(f"expert has no values for {self.environment}: leave out --values")
+        if self.values:
+            find_part("values", maker.family.name)
         for given in self.agents:
             agent = in_phase(maker, load_agent(given))
             refuse_rules(agent, rules, maker.episodes[episode])
@@ -117,10 +110,10 @@ class Setup:
         return shard.games
 
     def play(self, shard: Shard, finished: Finished = ignore_progress) -> Record:
-        """Return a shard and its bytes."""
-        data = _file(self, shard)
+        """Return a shard, its bytes and how many rows it has."""
+        data, rows = _file(self, shard)
         finished(shard.games)
-        return {"shard": shard, "bytes": data}
+        return {"shard": shard, "bytes": data, "rows": rows}
 
 
 @lru_cache(maxsize=8)
@@ -129,8 +122,8 @@ def _agents(setup: Setup) -> list[Agent]:
     return [in_phase(maker, load_agent(given)) for given in setup.agents]
 
 
-def _file(setup: Setup, shard: Shard) -> bytes:
-    """Return the Parquet file of a shard."""
+def _file(setup: Setup, shard: Shard) -> tuple[bytes, int]:
+    """Return the Parquet file of a shard, and how many rows it has."""
     pa = arrow()
     maker, rules = find_game(setup.environment, setup.rules)
     agents, family = _agents(setup), maker.family
@@ -170,8 +163,7 @@ def _file(setup: Setup, shard: Shard) -> bytes:
         table, sink, compression="zstd", use_dictionary=["agent", "phase"],
         write_page_checksum=True,
     )  # fmt: skip
-    data: bytes = sink.getvalue().to_pybytes()
-    return data
+    return sink.getvalue().to_pybytes(), len(lanes)
 
 
 def _player(setup: Setup, shard: Shard, lanes: Array, seats: Array) -> Array:
@@ -221,7 +213,7 @@ def _play(
                     for k in range(len(s))
                 ])  # fmt: skip
             if setup.values:
-                values = expert_values(family, seen)
+                values = find_part("values", family.name)(seen)
                 taken = values[np.arange(len(values)), row["action"]]
                 row["values"] = values.astype(np.float32)
                 row["regret"] = np.maximum(0.0, np.nanmax(values, axis=1) - taken)
@@ -283,54 +275,6 @@ def _mixture(agent: Agent, views: Views, actions: Array, size: int) -> Doubles:
     if getattr(agent, "draws", False):
         return np.full((len(views), size), np.nan)
     return np.eye(size)[actions]
-
-
-def expert_values(family: Family, views: Views) -> Doubles:
-    """Return expert's value of each action, 0 to 1, NaN where it is illegal, float64[B, actions].
-
-    Of cards to discard two at a time, the value is that of the best pair with the card.
-    """
-    values = np.full((len(views), family.actions), np.nan)
-    if family.name == "table_top":
-        for i, view in enumerate(views):
-            values[i] = TableTopExpert().analyze(view)[:, CELL_WIN]
-        return values
-    legal = views["legal"][:, None] >> np.arange(views["hand"].shape[1]) & 1 == 1
-    found = np.full(legal.shape, np.nan)
-    if family.name == "many_hand":
-        found[:] = ManyHandExpert().weigh(views)[:, :, WIN]
-    else:
-        pegs = np.flatnonzero(views["phase"] != DISCARD)
-        if len(pegs):
-            found[pegs] = PeggingExpert().findings(views[pegs])[:, :, pegging.WIN_VALUE]
-        discards = np.flatnonzero(views["phase"] == DISCARD)
-        if len(discards):
-            values[discards] = _pair_values(views[discards], family.actions)
-    at, slot = np.nonzero(legal & ~np.isnan(found))
-    values[at, views["hand"][at, slot]] = found[at, slot]
-    return values
-
-
-def _pair_values(views: Views, actions: int) -> Doubles:
-    """Return the value of the best pair with each card that may be discarded."""
-    values = np.full((len(views), actions), np.nan)
-    size = int(views["dealt"][0])
-    columns = discard.rank_discards(views)[1][:, : comb(size, 2), discard.WIN_VALUE]
-    first = views["discarded_n"] == 0
-    held = views["hand"][:, :size].copy()
-    held[~first, size - 1] = views["discarded"][~first, 0]
-    held.sort(axis=1)
-    gone = np.where(first, -1, views["discarded"][:, 0])[:, None]
-    n = np.arange(len(views))
-    for k, pair in enumerate(combinations(range(size), 2)):
-        cards = held[:, pair]
-        fits = first | (cards == gone).any(axis=1)
-        for card in cards.T:
-            better = fits & (card != gone[:, 0])
-            values[n[better], card[better]] = np.fmax(
-                values[n[better], card[better]], columns[better, k]
-            )
-    return values
 
 
 def _figures(setup: Setup, rows: dict[str, Array], agents: int) -> dict[str, Any]:
