@@ -23,6 +23,7 @@ from crib_training.learn.deep_monte_carlo.algorithm import find_self_play
 from crib_training.learn.deep_monte_carlo.settings import Settings
 
 import crib_env
+import crib_env.text  # registers the part "words"
 from crib_env import registration
 from crib_env.engine.family import find_family
 from crib_env.game import Game
@@ -65,6 +66,10 @@ LACKING = {
     "greedy": (
         lambda: find_agent("greedy").act(views(), RNG),
         "greedy plays only hoyle or five_card or three_hand",
+    ),
+    "values": (
+        lambda: registration.find_part("values", "toy"),
+        "the game toy has no values of actions by expert",
     ),
     "analysis": (lambda: analyze(views()), "the game toy has no analysis"),
     "weights": (lambda: find_learned("toy"), "learned agent plays .two_hand, table_top, many"),
