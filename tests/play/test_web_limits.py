@@ -54,6 +54,22 @@ def test_the_first_page_comes_at_once_with_an_empty_cache(tmp_path: Path) -> Non
         assert done["done"] < done["of"], "it is compiled beside the server, from the start"
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_the_server_while_a_page_waits_for_what_is_prepared(
+    tmp_path: Path, number: int
+) -> None:
+    with serving(tmp_path, *AGENTS, NUMBA_CACHE_DIR=str(tmp_path / "cache")) as server:
+        with ThreadPoolExecutor(1) as waiting:
+            asked = waiting.submit(server.ask, "/api/tables", {"game": "six", "opponent": "greedy"})
+            time.sleep(1)
+            assert not asked.done()
+            began = time.monotonic()
+            server.process.send_signal(number)
+            server.process.wait(60)
+        assert time.monotonic() - began < 15
+        assert asked.result().status == 503
+
+
 def test_many_requests_for_a_replay_hold_up_nobody(server: Server) -> None:
     mine, cookie = server.sit_down(game="table-top")
     over = play_out(server, mine, cookie)

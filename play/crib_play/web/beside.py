@@ -212,9 +212,11 @@ class Preparation:
         threading.Thread(target=self._prepare, name="crib-prepare", daemon=True).start()
 
     def close(self) -> None:
-        """Stop."""
+        """Stop; who waits is told to try again."""
         with self._lock:
             self._closed = True
+            for done in self._steps.values():
+                self._finish(done)
             self._lock.notify()
         if self._beside is not None:
             self._beside.close()
@@ -254,7 +256,7 @@ class Preparation:
             _, late = await asyncio.wait(
                 [asyncio.shield(asyncio.wrap_future(one)) for one in waits], timeout=PATIENCE
             )
-            if late:
+            if late or self._closed:
                 done, of = self.progress
                 raise PreparingError(f"preparing the game: {done} of {of}; try again in a moment")
         for name in names:
@@ -285,7 +287,13 @@ class Preparation:
             except Exception:  # not prepared: then the game itself compiles it, or says what fails
                 pass
             finally:
-                done.set_result(None)
+                with self._lock:
+                    self._finish(done)
+
+    @staticmethod
+    def _finish(done: Future[None]) -> None:
+        if not done.done():
+            done.set_result(None)
 
     def _do(self, family: str, what: str) -> None:
         games = [name for name, game in GAMES.items() if game.family.name == family]

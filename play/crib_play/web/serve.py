@@ -9,6 +9,7 @@ Games are stored in the user's data folder and go on after the server has been s
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 import socket
@@ -78,6 +79,7 @@ def url(host: str, port: int) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
+POLL = 0.1  # seconds between two looks whether a signal has come
 THINKING = 75  # seconds for which a connection is stored open, as people think
 MOST_CONNECTIONS = 768  # a process may open 1024 files on many systems
 NETWORK = (
@@ -150,7 +152,7 @@ def run(settings: Settings) -> None:
         if settings.host not in LOOPBACK:
             found = " or ".join(others) or "an address of this machine, which was not found"
             print(f"from other machines: {found}\n{NETWORK}", flush=True)
-        uvicorn.Server(config).run(sockets=[listening])
+        asyncio.run(_serve(uvicorn.Server(config), listening, preparation, finished))
     except KeyboardInterrupt:
         pass
     finally:
@@ -158,6 +160,18 @@ def run(settings: Settings) -> None:
         finished.close()
         store.close()
     print("the table is closed; games continue when you start it again")
+
+
+async def _serve(
+    server: uvicorn.Server, listening: socket.socket, preparation: Preparation, finished: Finished
+) -> None:
+    """Serve; once a signal has come, no question waits for what is prepared or analysed."""
+    serving = asyncio.create_task(server.serve(sockets=[listening]))
+    while not (server.should_exit or serving.done()):
+        await asyncio.sleep(POLL)
+    preparation.close()
+    finished.close()
+    await serving
 
 
 def own_file() -> Path:
