@@ -38,8 +38,12 @@ from learned_nets import views_of
 
 FIVE = PRESETS["five_card"]
 LEARNERS = {"selfplay_ppo": "PPO", "mmd": "MMD", "vrpo": "VRPO", "nfsp": "NFSP",
-             "escher": "ESCHER", "monte_carlo": "MonteCarlo", "mmd_tree": "MMDTree"}  # fmt: skip
-FEWER = {"mmd_tree": {"num_envs": 16}}  # a deal has more decisions where all are followed
+             "escher": "ESCHER", "monte_carlo": "MonteCarlo", "mmd_tree": "MMDTree",
+             "r_nad": "RNaD", "deep_cfr": "DeepCFR", "monte_carlo_q": "MonteCarloQ"}  # fmt: skip
+FEWER = {
+    "mmd_tree": {"num_envs": 16},
+    "deep_cfr": {"num_envs": 1},
+}  # a deal has more decisions where all are followed
 
 
 def small(method: str, **changes: Any) -> Any:
@@ -269,13 +273,70 @@ def test_a_run_that_diverges_ends_and_leaves_the_last_checkpoint(
     method: str, once: bool, tmp_path: Path
 ) -> None:
     """Also where one step only is taken, after which the weights are large but finite."""
-    often = {"nfsp": {"updates": 1}, "escher": {"updates": 1}, "monte_carlo": {}}
+    few = {"updates": 1}
+    often = {"nfsp": few, "escher": few, "deep_cfr": few, "monte_carlo": {}}
     changes = {"batch_size": 4096, **often.get(method, {"epochs": 1})} if once else {}
     learner = small(method, out=tmp_path, learning_rate=1e30, **changes)
     with pytest.raises(DivergedError, match="nothing was saved"):
         BaselineRun(learner).go()
     assert not (tmp_path / CHECKPOINT).exists()
     assert not (tmp_path / POLICY).exists()
+
+
+def test_the_force_on_a_logit_is_the_value_of_its_action_in_the_regularised_game() -> None:
+    """Tried at the last decision of a deal, after which no critic is asked."""
+    learner = small("r_nad", eta=0.7, gae_lambda=1.0, most_force=1e9)
+    with torch.no_grad():
+        for net in (learner.regular, learner.before):
+            for weight in net.parameters():
+                weight.add_(torch.randn(weight.shape, generator=learner.chance), alpha=0.3)
+    played = collect(learner.games, learner.policy, 8, learner.chance)
+    seen, masks, _, force, target = learner.columns(played)
+    regular = learner.before(seen, masks).log_softmax(1).detach()  # a period's first update
+    log_p = played.log_probabilities.flatten(0, 1)
+    costs = 0.7 * (log_p - regular)
+    last = played.ended.flatten().bool()
+    assert last.sum() > 10
+    taken, sign = played.actions.flatten(), played.sign[:-1].flatten()
+    gains = (played.gains.flatten() * sign)[last]
+    rows = torch.arange(len(seen))[last]
+    cost, p = costs[rows, taken[rows]], log_p[rows, taken[rows]].exp()
+    assert target[rows] == pytest.approx(gains - cost, abs=1e-4)
+    with torch.no_grad():
+        value = learner.critic(played.both.flatten(0, 1)[rows])[:, 0]
+    expected = -cost + (gains - value) / p
+    assert force[rows, taken[rows]] == pytest.approx(expected, abs=1e-3)
+    others = masks[rows].clone()
+    others[torch.arange(len(rows)), taken[rows]] = False
+    assert force[rows][others] == pytest.approx(-costs[rows][others], abs=1e-4)
+
+
+def test_the_mean_of_traversals_is_the_value_that_every_line_of_play_says() -> None:
+    learner = small("deep_cfr", num_envs=1, updates=1)
+
+    def certain(seen: torch.Tensor, masks: torch.Tensor) -> torch.Tensor:
+        return torch.where(masks, torch.arange(masks.shape[1], 0, -1).float(), -1e9)
+
+    learner.regrets.forward = certain  # by regret matching, in proportion to these
+    games = learner.games
+
+    def value(now: Games, seat: int) -> float:
+        p = match_regrets(certain(None, torch.from_numpy(now.masks)), torch.from_numpy(now.masks))
+        total = 0.0
+        for action in now.masks[0].nonzero()[0]:
+            after, gains, running = now.after(np.array([0]), np.array([action]))
+            below = 0.0
+            if len(running):
+                after.observe()
+                below = value(after, seat)
+            outcome = float(gains[0]) * (1 - 2 * seat) + below
+            total += float(p[0, action]) * outcome
+        return total
+
+    seat = int(games.movers[0])
+    expected = value(games, seat)
+    found = np.mean([learner._traverse(games, np.array([seat]))[0] for _ in range(400)])
+    assert found == pytest.approx(expected, abs=0.25)
 
 
 @pytest.mark.parametrize("method", ["nfsp", "escher"])
@@ -415,7 +476,8 @@ def test_the_softmax_of_values_is_a_mixed_policy_that_its_file_keeps(tmp_path: P
     ("method", "decisions", "most"),
     [("selfplay_ppo", 200_000, 1.5), ("mmd", 200_000, 1.5), ("vrpo", 200_000, 1.5),
      ("nfsp", 400_000, 2.2), ("escher", 1_000_000, 2.9), ("monte_carlo", 400_000, 1.5),
-     ("mmd_tree", 200_000, 1.5)],
+     ("mmd_tree", 200_000, 1.5), ("r_nad", 200_000, 1.5), ("deep_cfr", 1_000_000, 1.5),
+     ("monte_carlo_q", 200_000, 1.5)],
 )  # fmt: skip
 def test_every_method_learns(method: str, decisions: int, most: float, tmp_path: Path) -> None:
     """From 3.1 points per deal, a random policy's. Averages of the past learn more slowly."""

@@ -22,7 +22,10 @@ EVERY = 3  # of the classes of hands; a measurement of all takes three times as 
         ("mmd", "MMD", 100_000, 0.75, SLOW),
         ("mmd_tree", "MMDTree", 100_000, 0.6, SLOW),
         ("vrpo", "VRPO", 100_000, 0.6, SLOW),
+        ("r_nad", "RNaD", 100_000, 0.65, {"learning_rate": 1e-3}),
+        ("monte_carlo_q", "MonteCarloQ", 100_000, 0.75, {"learning_rate": 1e-3}),
         ("nfsp", "NFSP", 200_000, 0.75, {"updates": 16}),
+        ("deep_cfr", "DeepCFR", 400_000, 0.6, {}),
         ("escher", "ESCHER", 200_000, 0.75, {"updates": 16}),
     ],
 )
@@ -47,7 +50,10 @@ def test_a_short_run_falls_well_below_a_random_network(
         ("mmd", "MMD", 0.2, {"learning_rate": 1e-3}),
         ("mmd_tree", "MMDTree", 0.2, {"learning_rate": 1e-3}),
         ("vrpo", "VRPO", 0.2, {"learning_rate": 1e-3}),
-        ("nfsp", "NFSP", 0.6, {"updates": 16}),
+        ("r_nad", "RNaD", 0.2, {"learning_rate": 1e-3}),
+        ("monte_carlo_q", "MonteCarloQ", 0.6, {"learning_rate": 1e-3}),
+        ("nfsp", "NFSP", 0.4, {"updates": 64}),
+        ("deep_cfr", "DeepCFR", 0.3, {}),
         ("escher", "ESCHER", 0.4, {"updates": 16}),
     ],
 )

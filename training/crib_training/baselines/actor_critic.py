@@ -1,6 +1,6 @@
 """A policy and a critic that sees both hands, trained by gradient descent on self-play.
 
-`ppo`, `vrpo` and `mmd` define the advantages and the loss; the rest is here.
+A method by gradients defines what it learns from and its loss; the rest is here.
 """
 
 from __future__ import annotations

@@ -22,8 +22,11 @@ METHODS = {
     "mmd": "crib_training.baselines.mmd",
     "mmd_tree": "crib_training.baselines.mmd_tree",
     "vrpo": "crib_training.baselines.vrpo",
+    "r_nad": "crib_training.baselines.r_nad",
     "nfsp": "crib_training.baselines.nfsp",
     "escher": "crib_training.baselines.escher",
+    "deep_cfr": "crib_training.baselines.deep_cfr",
+    "monte_carlo_q": "crib_training.baselines.monte_carlo_q",
     "monte_carlo": "crib_training.baselines.monte_carlo",
 }
 BEST = "deep_monte_carlo"

@@ -1,0 +1,63 @@
+"""Deep Monte Carlo on the observation: values of actions fit to returns, played by their softmax.
+
+    crib train --method monte_carlo_q --env five_card_v0 --out runs/monte_carlo_q
+
+The loss of `monte_carlo` with the inputs, the network and the choices of the policy gradients, so
+that a loss and its inputs can be told apart. The network's logits are values over the temperature,
+so its softmax is the policy, in self-play and when it is measured.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from crib_env.settings import NewFolder, Positive, Share, checked_dataclass
+from crib_training.baselines.actor_critic import ActorCritic, ActorCriticSettings
+from crib_training.baselines.rollout import Rollout, flatten, gae
+from crib_training.baselines.run import learn
+
+
+@checked_dataclass(frozen=True, kw_only=True)
+class Settings(ActorCriticSettings):
+    """Learn the values of actions by Monte Carlo returns of self-play.
+
+    Attributes:
+        method: the method.
+        temperature: of the softmax over values, in points.
+        gae_lambda: lambda of the returns; 1 for Monte Carlo, less to trust the critic.
+        out: the folder for results.
+    """
+
+    method: Literal["monte_carlo_q"] = "monte_carlo_q"
+    temperature: Positive = 0.1
+    gae_lambda: Share = 1.0
+    out: NewFolder = Path("runs/monte_carlo_q")
+
+
+class MonteCarloQ(ActorCritic):
+    """Learns by its `Settings`; see `crib_training.baselines.learner.Learner`."""
+
+    @torch.no_grad()
+    def columns(self, played: Rollout) -> list[Tensor]:
+        """Return the decisions with the movers' returns."""
+        values = self.critic(torch.cat([played.both, played.last[None]]))[:, :, 0] * played.sign
+        returns = gae(played, values, self.settings.gae_lambda) + values[:-1]
+        return flatten(played.observations, played.masks, played.both, played.actions,
+                       returns * played.sign[:-1])  # fmt: skip
+
+    def loss(self, *rows: Tensor) -> tuple[Tensor, dict[str, Tensor]]:
+        """Return the errors of the actions' values and of the critic."""
+        seen, masks, both, actions, target = rows
+        logits = self.policy(seen, masks).gather(1, actions[:, None])[:, 0]
+        error = (self.settings.temperature * logits - target).square().mean()
+        value_error = (self.critic(both)[:, 0] - target).square().mean()
+        return error + self.settings.value_weight * value_error, {"value_error": value_error}
+
+
+def run(settings: Settings) -> None:
+    """Learn, and print where the results are."""
+    learn(MonteCarloQ(settings))
