@@ -6,8 +6,8 @@
 
 A recipe is a command of `crib train`. The program runs it once per seed and plays the trained agent
 against the built-in opponents, in duplicate games. It skips runs that are already there. It writes
-``NAME/seed-SEED/`` below ``--out``, and there ``recipes.md``, the page of all runs so far;
-``docs/recipes.md`` is a copy of it.
+``NAME/seed-SEED/`` below ``--out``, and there ``recipes.md``, the page of all runs so far.
+`docs/train.md` quotes it.
 """
 
 from __future__ import annotations
