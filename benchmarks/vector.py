@@ -3,7 +3,7 @@
 Only ``step`` is timed. The actions are the first legal ones (``argmax`` of the mask), computed
 outside the clock. The opponent is ``random``, so a step is about two decisions of the game. The
 verdicts are on six-card cribbage; the other games are beside it for comparison, those in which a
-policy plays a phase with every such policy, and six-card with features (`docs/features.md`).
+policy plays a phase with every such policy, and six-card with features (`docs/observations.md`).
 """
 
 from __future__ import annotations

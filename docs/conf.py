@@ -1,7 +1,10 @@
-"""Sphinx configuration; environment pages are made from the modules' docstrings."""
+"""Sphinx configuration; pages of environments and commands are made from the code."""
 
+import io
+import os
 import re
 import sys
+from contextlib import redirect_stdout, suppress
 from importlib.metadata import metadata
 from pathlib import Path
 from typing import Any
@@ -11,6 +14,8 @@ from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from crib_training.command_line import COMMANDS, main
 
 from crib_env import __version__
 from docs.environment_pages import write_pages
@@ -106,6 +111,27 @@ def write_llms(app: Sphinx, failed: Exception | None) -> None:
     (Path(app.outdir) / "llms.txt").write_text("\n".join(lines) + "\n")
 
 
+def write_commands(page: Path) -> None:
+    """Write the page of `crib`: the help of every command."""
+    os.environ["COLUMNS"] = "100"  # of the help's boxes
+    lines = ["# Command line", "", "Every command of `crib`, as its `--help` prints it.", ""]
+    for words in ([], *([name] for name in COMMANDS)):
+        help_text = io.StringIO()
+        with redirect_stdout(help_text), suppress(SystemExit):
+            main([*words, "--help"])
+        lines += [
+            f"## {' '.join(['crib', *words])}",
+            "",
+            "```text",
+            help_text.getvalue().strip(),
+            "```",
+            "",
+        ]
+    text = "\n".join(lines)
+    if not page.exists() or page.read_text() != text:
+        page.write_text(text)
+
+
 def setup(app: Sphinx) -> None:
     """Hand Sphinx what is done here to pages."""
     app.connect("doctree-resolved", keep_figures_whole)
@@ -114,6 +140,7 @@ def setup(app: Sphinx) -> None:
 
 
 write_pages(Path(__file__).parent / "environments")
+write_commands(Path(__file__).parent / "commands.md")
 
 if "Repository" in ADDRESSES:
     html_theme_options = {  # edit links

@@ -19,16 +19,17 @@ from docs.pages import render
 PICTURES = Path(__file__).parent / "pictures"
 CODE = re.compile(r"(?:^    .*\n(?:\n(?=    ))?)+", re.MULTILINE)  # indented, as docstrings have it
 SECTION = re.compile(r"^## (.+)\n", re.MULTILINE)
-SHARED = "[C1-C5, which all games share](../rules/hoyle.md)"
-MANY = f"[three and four, clauses M1-M12](../rules/many_hand.md), and {SHARED}"
+RULES = "../rules.md"
+SHARED = f"[C1-C5, which all games share]({RULES}#common-to-all)"
+MANY = f"[M1-M12]({RULES}#three-and-four-handed-cribbage), and {SHARED}"
 CLAUSES = {
-    "six_card_v0": "[Hoyle, clauses C1-C5 and H1-H12](../rules/hoyle.md)",
-    "five_card_v0": f"[five cards, clauses F1-F7](../rules/five_card.md), and {SHARED}",
+    "six_card_v0": f"[C1-C5 and H1-H12]({RULES}#six-card-cribbage-and-what-all-games-share)",
+    "five_card_v0": f"[F1-F7]({RULES}#five-card-cribbage), and {SHARED}",
     "three_hand_v0": MANY,
     "four_hand_v0": MANY,
-    "table_top_v0": f"[Table Top, clauses T1-T13](../rules/table_top.md), and {SHARED}",
-    "discard_v0": "[H1](../rules/hoyle.md) and [F2](../rules/five_card.md)",
-    "pegging_v0": "[H3-H7](../rules/hoyle.md), and [F4 and F5](../rules/five_card.md)",
+    "table_top_v0": f"[T1-T13]({RULES}#table-top-cribbage-and-ships-variation), and {SHARED}",
+    "discard_v0": f"[H1]({RULES}#six-card-cribbage) and [F2]({RULES}#five-card-cribbage)",
+    "pegging_v0": f"[H3-H7]({RULES}#six-card-cribbage), [F4 and F5]({RULES}#five-card-cribbage)",
 }
 
 

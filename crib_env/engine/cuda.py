@@ -1,8 +1,8 @@
 """The same kernels on a GPU: N games in device memory, one thread a game.
 
 Needs the extra ``cuda`` (numba-cuda). Import this module only where a GPU, or numba-cuda's
-simulator (``NUMBA_ENABLE_CUDASIM=1`` with ``NUMBA_DISABLE_JIT=1``), is to be used; docs/gpu.md says
-what has been measured.
+simulator (``NUMBA_ENABLE_CUDASIM=1`` with ``NUMBA_DISABLE_JIT=1``), is to be used; docs/engine.md
+says what has been measured.
 """
 
 from __future__ import annotations

@@ -146,7 +146,7 @@ class EnvConfig:
     features: bool | str | None = keyword(
         None, LEARNER, lambda spec: f"`False`, `True`, {coded(spec.family.features)}",
         "`True` or a level: numbers for each action that follow from the rules, see "
-        "[features](../features.md)",
+        "[features](../observations.md#features)",
         "`None`: none",
     )  # fmt: skip
     rules: Rules = keyword(

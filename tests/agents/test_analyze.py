@@ -126,7 +126,7 @@ def test_a_notation_that_is_none_or_not_alone_is_refused(
 
 
 def test_the_page_shows_what_the_command_prints(capsys: pytest.CaptureFixture[str]) -> None:
-    page = (ROOT / "docs" / "analysis.md").read_text()
+    page = (ROOT / "docs" / "agents.md").read_text()
     shown = re.findall(r"```sh\ncrib (analyze .*)\n```\n\n```\n(.*)\.\.\.\n```", page,
                        flags=re.DOTALL)  # fmt: skip
     assert shown

@@ -30,6 +30,14 @@ def test_sessions_print_what_the_page_says(page: Path) -> None:
     assert doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(session).failed == 0
 
 
+def test_the_code_that_opens_the_site_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    (code,) = re.findall(
+        r"^```python\n(.*?)^```", (ROOT / "docs/index.md").read_text(), re.M | re.S
+    )
+    exec(code, {})
+    assert "121" in capsys.readouterr().out  # somebody has won
+
+
 def commands() -> list[str]:
     """Return the `crib` commands of all pages, in blocks of shell and between single quotes."""
     shown = re.compile(r"^(?:\.venv/bin/)?(crib [a-z].*)$|`(crib [a-z]+ [^`]*)`", re.MULTILINE)
@@ -72,13 +80,13 @@ def test_usage_on_an_environments_page_runs(name: str) -> None:
         assert f"\n## {heading}\n" in page
 
 
-VIEWS = (ROOT / "docs" / "views.md").read_text()
+VIEWS = (ROOT / "docs" / "observations.md").read_text().partition("\n## Views\n")[2]
 FIELD = re.compile(r"^\| `(\w+)` \| (\d*) ?\| (.*?) \|", re.MULTILINE)
 
 
 def fields_on_the_page(name: str) -> dict[str, tuple[str, str]]:
     """Return shape and range of the fields in the section of an environment, by their names."""
-    (section,) = (part for part in VIEWS.split("\n## ") if f"`{name}`" in part)
+    (section,) = (part for part in VIEWS.split("\n### ") if f"`{name}`" in part)
     return {field: (shape, values) for field, shape, values in FIELD.findall(section)}
 
 

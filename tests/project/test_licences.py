@@ -36,9 +36,10 @@ def shipped() -> list[str]:
 
 def patterns() -> list[str]:
     """The patterns of the page's first column."""
+    page = (ROOT / "docs" / "versions.md").read_text("utf-8")
     rows = [
         line.split("|")[1]
-        for line in (ROOT / "docs/licences.md").read_text("utf-8").splitlines()
+        for line in page.partition("## Licences")[2].splitlines()
         if line.startswith("|")
     ]
     return [pattern for row in rows for pattern in re.findall(r"`([^`]+)`", row)]

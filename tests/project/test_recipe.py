@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 # What changes no play.
 TEXT = {
     "seeds/hoyle.md",
-    "docs/views.md",
+    "docs/observations.md",
     "tests/engine/test_clauses_six_card.py",
     "tests/agents/test_honours.py",
     "CHANGELOG.md",
