@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from crib_agents.expert.two_hand.discard import rank_discards
+from crib_agents.expert.discard import rank_discards
 
 from benchmarks.timing import FULL, Contender, Findings, Settings, race, rate_of
 from crib_env.batch import GameBatch

@@ -10,7 +10,7 @@ add_parts(
 )
 add_parts(
     "expert",
-    two_hand="crib_agents.expert.two_hand:make_expert",
+    two_hand="crib_agents.expert.pegging:make_expert",
     table_top="crib_agents.expert.table_top:TableTopExpert",
     many_hand="crib_agents.expert.many_hand:ManyHandExpert",
 )
@@ -22,7 +22,7 @@ add_parts(
 )
 add_parts(
     "values",
-    two_hand="crib_agents.analyze.values:values_two",
-    table_top="crib_agents.analyze.values:values_cells",
-    many_hand="crib_agents.analyze.values:values_many",
+    two_hand="crib_agents.analyze.choices:values_two",
+    table_top="crib_agents.analyze.choices:values_cells",
+    many_hand="crib_agents.analyze.choices:values_many",
 )

@@ -35,16 +35,15 @@ from crib_agents.equilibrium.agent import (
 )
 from crib_agents.equilibrium.classes import canonical, find_class
 from crib_agents.equilibrium.strategy import FIELDS, Solved
-from crib_agents.expert import ExpertAgent
-from crib_agents.expert.two_hand import discard, pegging
-from crib_agents.expert.two_hand.discard import PAIRS, SCRATCH_T, WIN_VALUE, best_pair, fill_columns
-from crib_agents.expert.two_hand.pegging import FINDINGS
-from crib_agents.expert.two_hand.pegging import WIN_VALUE as CARD_VALUE
+from crib_agents.expert import ExpertAgent, discard, pegging
+from crib_agents.expert.discard import PAIRS, SCRATCH_T, WIN_VALUE, best_pair, fill_columns
+from crib_agents.expert.pegging import FINDINGS
+from crib_agents.expert.pegging import WIN_VALUE as CARD_VALUE
 from crib_agents.files import read_header
 from crib_agents.kernels.two_hand import card_of
-from crib_agents.knowledge.two_hand.measured import MODEL_T, load_model_for
-from crib_agents.knowledge.two_hand.pegging import POSITION, POSITIONS_T, holdings
-from crib_agents.knowledge.two_hand.winning import group_by_win_table
+from crib_agents.knowledge.measured import MODEL_T, load_model_for
+from crib_agents.knowledge.pegging import POSITION, POSITIONS_T, holdings
+from crib_agents.knowledge.winning import group_by_win_table
 from crib_env.arrays import Doubles
 from crib_env.engine import stack
 from crib_env.engine.hands.records import DISCARD

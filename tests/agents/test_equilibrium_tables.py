@@ -10,7 +10,7 @@ import pytest
 from crib_agents.equilibrium.classes import DECK, HAND, canonical, find_class, hand_classes
 from crib_agents.equilibrium.strategy import Strategy, pair_number
 from crib_agents.equilibrium.tree import PAIRS, find_node, public_tree
-from crib_agents.knowledge.two_hand.pegging import number
+from crib_agents.knowledge.pegging import number
 
 from crib_env.engine.family import find_family
 from crib_env.game import Game

@@ -10,8 +10,8 @@ import numpy.typing as npt
 import pytest
 from crib_agents import PhasedAgent
 from crib_agents.data.tables import ROLES
-from crib_agents.expert.two_hand import discard
-from crib_agents.expert.two_hand.discard import (
+from crib_agents.expert import discard
+from crib_agents.expert.discard import (
     CRIB_MEAN,
     HAND_MEAN,
     OTHER_PEGS,
@@ -23,10 +23,10 @@ from crib_agents.expert.two_hand.discard import (
     rank_discards,
 )
 from crib_agents.kernels.two_hand import CELLS, cell
-from crib_agents.knowledge.two_hand import measured
-from crib_agents.knowledge.two_hand.measured import MODEL
-from crib_agents.knowledge.two_hand.pegging import FIRST, OF_SIZE, number
-from crib_agents.knowledge.two_hand.winning import WON, probabilities, win_table
+from crib_agents.knowledge import measured
+from crib_agents.knowledge.measured import MODEL
+from crib_agents.knowledge.pegging import FIRST, OF_SIZE, number
+from crib_agents.knowledge.winning import WON, probabilities, win_table
 from crib_training.evaluation.duplicate import estimate, play_pairs
 from crib_training.exploit.hands import multisets
 from crib_training.tables.two_hand.discarded import sample_round

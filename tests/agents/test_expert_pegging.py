@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import pytest
 from crib_agents import PhasedAgent, RandomAgent
-from crib_agents.expert.two_hand import belief, rollout_policy
-from crib_agents.expert.two_hand.pegging import (
+from crib_agents.expert import belief
+from crib_agents.expert.pegging import (
     MY_POINTS,
     POINTS_NOW,
     THEIR_POINTS,
@@ -25,9 +25,9 @@ from crib_agents.expert.two_hand.pegging import (
     read_tables,
 )
 from crib_agents.kernels.two_hand import cell
-from crib_agents.knowledge.two_hand import measured
-from crib_agents.knowledge.two_hand.measured import COUNT_SIZE
-from crib_agents.knowledge.two_hand.pegging import (
+from crib_agents.knowledge import measured
+from crib_agents.knowledge.measured import COUNT_SIZE
+from crib_agents.knowledge.pegging import (
     COUNTED,
     DISTINCT,
     EMPTY,
@@ -44,7 +44,7 @@ from crib_agents.knowledge.two_hand.pegging import (
     number,
     put,
 )
-from crib_agents.knowledge.two_hand.winning import win_table
+from crib_agents.knowledge.winning import win_table
 from crib_training.evaluation.duplicate import estimate, play_pairs
 from crib_training.tables.two_hand.rollout_policy import keeping_rates
 
@@ -193,7 +193,7 @@ def held_cards(state: Any, seat: int) -> list[int]:
 def reference_of(view: Any) -> Pegging:
     """Return the slow expert for a view: its tables, and the worth of an end by direct counting."""
     tables, kept, suited = read_tables()
-    half = rollout_policy.SIZE * (0 if view["dealt"] == 6 else 1)
+    half = belief.SIZE * (0 if view["dealt"] == 6 else 1)
     mine_deals = bool(view["dealer"] == 0)
     other = (0 if view["dealt"] == 6 else 2) + (0 if mine_deals else 1)
     judged = win_table(int(view["dealt"]), int(view["target"]), int(view["episode"]))
@@ -246,8 +246,8 @@ def reference_of(view: Any) -> Pegging:
         )  # fmt: skip
 
     return Pegging(
-        tables[half : half + rollout_policy.SIZE], kept[other], rollout_policy.TEMPERATURE,
-        belief.FLOOR, rollout_policy.UNLIKELY, value,
+        tables[half : half + belief.SIZE], kept[other], belief.TEMPERATURE,
+        belief.FLOOR, belief.UNLIKELY, value,
     )  # fmt: skip
 
 

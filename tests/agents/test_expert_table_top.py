@@ -16,9 +16,8 @@ import pytest
 from crib_agents import RandomAgent
 from crib_agents.data import tables
 from crib_agents.data.tables import RANKS, TABLE_TOP_VALUES, load, save
-from crib_agents.expert.table_top import TableTopExpert
-from crib_agents.expert.table_top.agent import ACTIONS, BUDGETS, MINE, THEIRS, VALUE
-from crib_agents.expert.table_top.values import (
+from crib_agents.expert.table_top import ACTIONS, BUDGETS, MINE, THEIRS, VALUE, TableTopExpert
+from crib_agents.expert.table_top_values import (
     FIRST_SHAPE,
     SHAPES,
     crib_value,

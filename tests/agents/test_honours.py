@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from crib_agents.adapters.process import ProcessAgent
 from crib_agents.adapters.wrappers import PhasedAgent, Timed
-from crib_agents.expert.two_hand.pegging import PeggingExpert
+from crib_agents.expert.pegging import PeggingExpert
 from crib_play.table.session import Session
 from crib_training.evaluation.duplicate import play_pairs
 from crib_training.evaluation.referee import Referee

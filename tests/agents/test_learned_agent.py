@@ -12,11 +12,9 @@ import pytest
 from crib_agents.files import read_header
 from crib_agents.learned import MonteCarloAgent, Weights
 from crib_agents.learned.agent import SHIPPED
-from crib_agents.learned.network import UNLIKELY
+from crib_agents.learned.network import UNLIKELY, mean_weights
 from crib_agents.learned.network import forward as compiled_forward
-from crib_agents.learned.two_hand.discard import pair_value
-from crib_agents.learned.two_hand.pegging import card_values
-from crib_agents.learned.weights import mean_weights
+from crib_agents.learned.two_hand import card_values, pair_value
 from crib_agents.loading import load_agent
 from crib_agents.nets import PolicyNetAgent
 from numba import float64, int64, void

@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from crib_agents.expert.two_hand.discard import WIN_VALUE, rank_discards
-from crib_agents.knowledge.two_hand import measured
-from crib_agents.knowledge.two_hand.winning import win_table
-from crib_agents.learned import MonteCarloAgent, Weights
+from crib_agents.expert.discard import WIN_VALUE, rank_discards
+from crib_agents.knowledge import measured
+from crib_agents.knowledge.winning import win_table
+from crib_agents.learned import MonteCarloAgent, Weights, two_hand
 from crib_agents.learned.agent import shipped
-from crib_agents.learned.two_hand import discard
-from crib_agents.learned.two_hand.discard import pair_value, pair_win_value
+from crib_agents.learned.two_hand import pair_value, pair_win_value
 from numba import float64, int64, void
 
 from crib_env.batch import GameBatch
@@ -84,7 +83,7 @@ def test_it_judges_nearly_as_the_expert_does(preset: str) -> None:
 @pytest.mark.parametrize("preset", CARDS)
 def test_farther_from_the_end_and_in_single_deals_points_decide(preset: str) -> None:
     weights = shipped_for(preset)
-    far = CARDS[preset] - discard.NEAR - 1
+    far = CARDS[preset] - two_hand.NEAR - 1
     for views in (
         views_at(preset, 20, 1, (far, far)),
         views_at(preset, 20, 1, (far + 40, far + 40), "deal"),
@@ -120,8 +119,8 @@ def test_points_certain_to_be_counted_first_win() -> None:
 @pytest.mark.parametrize("preset", CARDS)
 def test_chances_after_a_hand_are_sums_over_what_comes_besides(preset: str) -> None:
     dealt, target = PRESETS[preset].dealt, CARDS[preset]  # type: ignore[attr-defined]
-    known = discard.probabilities_of({"dealt": dealt, "target": target})
-    tables = known[discard.CHANCES :].reshape(2, target + 1, target + 1)
+    known = two_hand.probabilities_of({"dealt": dealt, "target": target})
+    tables = known[two_hand.CHANCES :].reshape(2, target + 1, target + 1)
     deal, after = measured.load_outcomes(dealt), win_table(dealt, target, GAME)[0]
     for pone, dealer in ((1, 1), (3, 20), (17, 5), (40, 41)):
         slow = [0.0, 0.0]

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from crib_agents import master
 from crib_agents.equilibrium import Equilibrium, Solved
-from crib_agents.expert.two_hand import pegging
-from crib_agents.expert.two_hand.discard import WIN_VALUE as PAIR_VALUE
-from crib_agents.expert.two_hand.discard import rank_discards
-from crib_agents.expert.two_hand.pegging import WIN_VALUE as CARD_VALUE
-from crib_agents.knowledge.two_hand.winning import win_table
+from crib_agents.expert import pegging
+from crib_agents.expert.discard import WIN_VALUE as PAIR_VALUE
+from crib_agents.expert.discard import rank_discards
+from crib_agents.expert.pegging import WIN_VALUE as CARD_VALUE
+from crib_agents.knowledge.winning import win_table
 from crib_agents.master import Master, point, read_tables
 
 from crib_env.batch import GameBatch

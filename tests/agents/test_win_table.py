@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from crib_agents.knowledge.two_hand import measured, winning
-from crib_agents.knowledge.two_hand.measured import PLAY_SIZE, Outcomes
-from crib_agents.knowledge.two_hand.winning import (
+from crib_agents.knowledge import measured, winning
+from crib_agents.knowledge.measured import PLAY_SIZE, Outcomes
+from crib_agents.knowledge.winning import (
     after_deal,
     after_hands,
     after_pegging,

@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from crib_agents.expert.table_top import TableTopExpert
-from crib_agents.expert.table_top.agent import ACTIONS, VALUE, WIN_VALUE
-from crib_agents.expert.table_top.values import MINE, THEIRS
+from crib_agents.expert.table_top import ACTIONS, VALUE, WIN_VALUE, TableTopExpert
+from crib_agents.expert.table_top_values import MINE, THEIRS
 from crib_agents.knowledge import table_top
 from crib_agents.knowledge.table_top import chance_of
 from crib_training.evaluation.duplicate import estimate, play_pairs

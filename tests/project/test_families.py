@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from crib_agents.analyze import analyze
-from crib_agents.learned.weights import find_learned
+from crib_agents.learned.network import find_learned
 from crib_play.replay import write_replay
 from crib_play.replay.frames import every_eyes, frames
 from crib_play.table.family import Call, TableFamily

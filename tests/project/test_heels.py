@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 from crib_agents import RuleBasedAgent
-from crib_agents.knowledge.two_hand import measured
-from crib_agents.knowledge.two_hand.winning import WON, probabilities
+from crib_agents.knowledge import measured
+from crib_agents.knowledge.winning import WON, probabilities
 from crib_play.table.games import table_game
 from crib_play.table.session import Session
 from crib_training.evaluation.aivat.course import DEALER_PLAY

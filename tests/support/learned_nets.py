@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from crib_agents.checks import fields_of
-from crib_agents.learned.weights import Weights, find_learned
+from crib_agents.learned.network import Weights, find_learned
 from crib_agents.nets import Layers, PolicyNetAgent, header
 
 from crib_env import find_agent

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from crib_agents.equilibrium.strategy import pair_number
 from crib_agents.equilibrium.tree import multisets, public_tree
-from crib_agents.knowledge.two_hand.pegging import FIRST, number
+from crib_agents.knowledge.pegging import FIRST, number
 from crib_training.solve.counts import count_states
 from crib_training.solve.endings import VALUE
 from crib_training.solve.walks import NO_BOOK, Hands, Walker

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from crib_agents.data.tables import CHOICES, REFLEX, load
-from crib_agents.expert.two_hand.rollout_policy import SIZE
+from crib_agents.expert.belief import SIZE
 from crib_training.tables.two_hand.choices import choices, fit
 
 from crib_env.policy import find_agent

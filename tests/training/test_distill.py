@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from crib_agents.expert.two_hand.discard import rank_discards
-from crib_agents.expert.two_hand.pegging import (
+from crib_agents.expert.discard import rank_discards
+from crib_agents.expert.pegging import (
     MY_POINTS,
     POINTS_NOW,
     THEIR_POINTS,

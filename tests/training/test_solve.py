@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from crib_agents.equilibrium.classes import hand_classes
 from crib_agents.equilibrium.tree import multisets
-from crib_agents.knowledge.two_hand.pegging import COUNTED, FIRST, holdings
+from crib_agents.knowledge.pegging import COUNTED, FIRST, holdings
 from crib_training.interrupts import Stopped
 from crib_training.solve.counts import count_states
 from crib_training.solve.endings import BEST, LEARN, VALUE

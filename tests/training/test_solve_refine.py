@@ -13,7 +13,7 @@ from crib_agents.equilibrium import Equilibrium, Solved
 from crib_agents.equilibrium.strategy import Strategy, pair_number
 from crib_agents.equilibrium.tree import PAIRS, multisets
 from crib_agents.files import read_header
-from crib_agents.knowledge.two_hand.pegging import COUNTED, holdings
+from crib_agents.knowledge.pegging import COUNTED, holdings
 from crib_training.solve.blend import MEAN_SMOOTHING, blend
 from crib_training.solve.endings import LEARN, VALUE
 from crib_training.solve.walks import Hands, Walker

@@ -22,7 +22,7 @@ from crib_agents.data.tables import FOLDER
 from crib_agents.equilibrium.classes import HAND, canonical, find_class
 from crib_agents.equilibrium.strategy import WHOLE, Solved, Strategy, first_of, pair_number
 from crib_agents.equilibrium.tree import find_node
-from crib_agents.knowledge.two_hand.pegging import FIRST, NEW_COUNT, held_ranks, number, turn_after
+from crib_agents.knowledge.pegging import FIRST, NEW_COUNT, held_ranks, number, turn_after
 from crib_agents.learned.network import find_rules, join
 from crib_agents.learned.two_hand import rules_key
 from crib_env.arrays import Bytes, Doubles

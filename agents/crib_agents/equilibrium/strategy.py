@@ -21,7 +21,7 @@ from crib_agents.data.tables import RANKS
 from crib_agents.equilibrium.classes import DECK, Classes, hand_classes
 from crib_agents.equilibrium.tree import PAIRS, PublicTree, public_tree
 from crib_agents.files import check_format, compress, inflate, read_header, shown, to_bytes
-from crib_agents.knowledge.two_hand.pegging import DISTINCT, FIRST, LISTED, holdings, number
+from crib_agents.knowledge.pegging import DISTINCT, FIRST, LISTED, holdings, number
 from crib_agents.learned.two_hand import rules_key
 from crib_env.arrays import Array, Bytes, Doubles, Floats
 from crib_env.engine.jit import entry, kernel, plain

@@ -21,7 +21,7 @@ from math import comb
 import numpy as np
 
 from crib_agents.data.tables import RANKS
-from crib_agents.knowledge.two_hand.pegging import NEW_COUNT, REPLY, SAME_PLAYER, WAYS
+from crib_agents.knowledge.pegging import NEW_COUNT, REPLY, SAME_PLAYER, WAYS
 from crib_env.arrays import Ints
 from crib_env.engine.jit import kernel
 from crib_env.engine.record import NONE

@@ -1,7 +1,7 @@
 """`expert`: exact expectations, belief and search, maximising the probability of winning.
 
-A view goes to the expert of its family: `two_hand` (`discard` or `pegging`), `many_hand`,
-`table_top`.
+With two hands `discard` and `pegging` play, the latter by what `belief` knows of the other hand.
+`many_hand` plays with three and four, and `table_top` by `table_top_values`.
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ probability of winning that they leave.
 
 from __future__ import annotations
 
+import math
 from functools import cache
 
 import numpy as np
@@ -23,7 +24,6 @@ from crib_agents.checks import HONOURS, presets_of, refuse_other_views
 from crib_agents.data.tables import MANY_HAND_WIN, load
 from crib_agents.greedy import most_pegged
 from crib_agents.kernels.many_hand import CRIBS, RANKS, best_discard, kept_value, least_pips, stake
-from crib_agents.knowledge.many_hand import chance_of, row_of
 from crib_agents.learned import MonteCarloAgent
 from crib_agents.learned.many_hand import card_values, rules_key
 from crib_agents.learned.network import find_rules
@@ -54,6 +54,39 @@ from crib_env.engine.record import NONE, TABLE_T, WEIGHTS_T
 from crib_env.engine.rng import WORDS, below, seed_words
 from crib_env.engine.show import pip, show_table
 from crib_env.policy import Actions, Views, one_or_many
+
+# Where a row of the table has its numbers: g by places to the left of the dealing side, and these.
+NEEDED = SEATS
+ADDED = SEATS + 1
+
+
+@kernel
+def row_of(players, sides):
+    """Return the row of the tables of a game, in the order of `MANY_HAND_GAMES`."""
+    return players - 3 + (sides == SEATS)
+
+
+@kernel
+def chance_of(needs, sides, dealing, formula):
+    """Return the chance that side 0 wins, at the start of a deal."""
+    mean = 0.0
+    for side in range(sides):
+        mean += max(0.0, needs[side]) / sides
+    root = math.sqrt(mean + formula[ADDED])
+    total = 0.0
+    for side in range(sides):
+        total += math.exp(_lead(needs, side, sides, dealing, formula, root))
+    return 1.0 / total
+
+
+@kernel
+def _lead(needs, side, sides, dealing, formula, root):
+    """Return the logarithm of a side's strength beside side 0's."""
+    place = (side - dealing + sides) % sides
+    mine = (sides - dealing) % sides
+    ahead = formula[place] - formula[mine] - formula[NEEDED] * (needs[side] - needs[0])
+    return ahead / root
+
 
 DECK = 52
 DRAWS = 30  # for a card that the seat could not have played where it passed

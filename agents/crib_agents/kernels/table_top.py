@@ -9,9 +9,6 @@ a sixth line for or against its side. The agent ignores the score.
 
 `HEURISTICS` has the weights of the parts. Those of the lines are rounded least-squares fits to the
 final points of lines in 6,000 rounds of self-play, repeated until convergence.
-
-MERGED:
-
 """
 
 from __future__ import annotations

@@ -17,8 +17,7 @@ from numba import float64, void
 
 from crib_agents.checks import FOR_POINTS
 from crib_agents.data.tables import FOLDER
-from crib_agents.learned.network import find_rules, join
-from crib_agents.learned.weights import LearnedFamily, Weights
+from crib_agents.learned.network import LearnedFamily, Weights, find_rules, join
 from crib_env.arrays import Doubles
 from crib_env.engine.family import find_family
 from crib_env.engine.hands.records import DEAL

@@ -11,8 +11,16 @@ points and its share of the unseen cards, and each seat for what it is likely to
 from __future__ import annotations
 
 from crib_agents.kernels.many_hand import WIN, able, cards_of, known_of, no_fit, reply, share_of
-from crib_agents.learned.network import MOST_INPUTS, UNLIKELY, find_rules, forward, put, put_counts
-from crib_agents.learned.weights import LearnedFamily, Net
+from crib_agents.learned.network import (
+    MOST_INPUTS,
+    UNLIKELY,
+    LearnedFamily,
+    Net,
+    find_rules,
+    forward,
+    put,
+    put_counts,
+)
 from crib_env.engine import stack
 from crib_env.engine.hands.counting import (
     DECK,

@@ -16,6 +16,8 @@ from crib_agents.learned.network import (
     MOST_INPUTS,
     UNLIKELY,
     WIDEST,
+    LearnedFamily,
+    Net,
     add_inputs,
     begin_hidden,
     find_rules,
@@ -23,7 +25,6 @@ from crib_agents.learned.network import (
     forward,
     put,
 )
-from crib_agents.learned.weights import LearnedFamily, Net
 from crib_env.engine import stack
 from crib_env.engine.jit import kernel
 from crib_env.engine.record import NONE

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 from crib_agents.data.tables import CRIB_TABLES, RANKS, load
-from crib_agents.knowledge.two_hand.measured import discard_rates
-from crib_agents.knowledge.two_hand.winning import WON, match_win_probabilities, probabilities
+from crib_agents.knowledge.measured import discard_rates
+from crib_agents.knowledge.winning import WON, match_win_probabilities, probabilities
 from crib_training.tables.two_hand.discarded import DiscardRound, sample_round
 from crib_training.tables.two_hand.schell import SCHELL, TEXT
 

@@ -16,7 +16,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from crib_agents.knowledge.two_hand.winning import WON, probabilities
+from crib_agents.knowledge.winning import WON, probabilities
 
 from crib_env.arrays import Array
 from crib_env.batch import GameBatch

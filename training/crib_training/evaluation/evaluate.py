@@ -22,8 +22,7 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 from crib_agents.adapters.wrappers import Timed
-from crib_agents.expert.table_top import TableTopExpert
-from crib_agents.expert.table_top.agent import BUDGETS
+from crib_agents.expert.table_top import BUDGETS, TableTopExpert
 from crib_agents.loading import TEXT, TakesAgents
 from crib_play.replay import write_replay
 from pydantic import Field

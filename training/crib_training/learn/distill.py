@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from crib_agents.expert.two_hand.pegging import PeggingExpert
+from crib_agents.expert.pegging import PeggingExpert
 from crib_agents.files import write_whole
 from crib_agents.learned import MonteCarloAgent, Weights
 from crib_agents.learned.agent import shipped

@@ -13,20 +13,25 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from crib_agents.expert.two_hand.discard import (
+from crib_agents.expert.discard import (
     CRIB_MEAN,
     OTHER_PEGS,
     OWN_PEGS,
     PAIRS,
     rank_discards,
 )
-from crib_agents.expert.two_hand.pegging import MY_POINTS, POINTS_NOW, THEIR_POINTS, PeggingExpert
+from crib_agents.expert.pegging import MY_POINTS, POINTS_NOW, THEIR_POINTS, PeggingExpert
 from crib_agents.files import read_arrays, write_whole
 from crib_agents.learned import MonteCarloAgent, Weights
 from crib_agents.learned.network import MOST_INPUTS
-from crib_agents.learned.two_hand import FAMILY
-from crib_agents.learned.two_hand.discard import discard_features, mean_hand
-from crib_agents.learned.two_hand.pegging import card_features, holdable, shared_features
+from crib_agents.learned.two_hand import (
+    FAMILY,
+    card_features,
+    discard_features,
+    holdable,
+    mean_hand,
+    shared_features,
+)
 from numba import int64
 
 from crib_env.arrays import Array

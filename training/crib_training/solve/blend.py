@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from crib_agents.data.tables import RANKS
 from crib_agents.equilibrium.tree import PAIRS
-from crib_agents.knowledge.two_hand.pegging import (
+from crib_agents.knowledge.pegging import (
     DISTINCT,
     FIRST,
     LISTED,

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from crib_agents.equilibrium.classes import Classes
 from crib_agents.equilibrium.tree import PAIRS
-from crib_agents.knowledge.two_hand.pegging import COUNTED, FIRST, KEY, holdings
+from crib_agents.knowledge.pegging import COUNTED, FIRST, KEY, holdings
 from numba import float32, float64, int64, void
 
 from crib_env.arrays import Doubles, Floats

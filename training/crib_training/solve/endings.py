@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from crib_agents.data.tables import RANKS
-from crib_agents.knowledge.two_hand.pegging import DISTINCT, FIRST, LISTED, OF_SIZE
+from crib_agents.knowledge.pegging import DISTINCT, FIRST, LISTED, OF_SIZE
 
 from crib_env.engine import stack
 from crib_env.engine.jit import kernel

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from crib_agents.data.tables import RANKS
-from crib_agents.knowledge.two_hand.pegging import (
+from crib_agents.knowledge.pegging import (
     DISTINCT,
     FIRST,
     HOLDINGS,

@@ -16,7 +16,7 @@ from crib_agents.data.tables import RANKS
 from crib_agents.equilibrium.classes import SUITS, Classes
 from crib_agents.equilibrium.strategy import pair_number
 from crib_agents.equilibrium.tree import PAIRS
-from crib_agents.knowledge.two_hand.pegging import (
+from crib_agents.knowledge.pegging import (
     FIRST,
     LOWEST,
     NEW_COUNT,

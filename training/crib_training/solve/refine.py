@@ -21,7 +21,7 @@ from crib_agents.data.tables import RANKS
 from crib_agents.equilibrium.strategy import WHOLE, Strategy
 from crib_agents.equilibrium.tree import PAIRS
 from crib_agents.files import inflate, read_header, to_bytes, write_whole
-from crib_agents.knowledge.two_hand.pegging import FIRST
+from crib_agents.knowledge.pegging import FIRST
 
 from crib_env.arrays import Bytes, Doubles, Floats, Ints
 from crib_env.engine.record import NONE

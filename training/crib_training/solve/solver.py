@@ -16,7 +16,7 @@ from crib_agents.data.tables import RANKS
 from crib_agents.equilibrium.classes import DECK, hand_classes
 from crib_agents.equilibrium.strategy import WHOLE, Strategy
 from crib_agents.equilibrium.tree import public_tree
-from crib_agents.knowledge.two_hand.pegging import COUNTED, FIRST, holdings
+from crib_agents.knowledge.pegging import COUNTED, FIRST, holdings
 
 from crib_env.arrays import Array, Doubles, Floats
 from crib_env.engine.record import NONE

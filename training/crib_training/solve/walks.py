@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from crib_agents.equilibrium.tree import PublicTree
-from crib_agents.knowledge.two_hand.pegging import (
+from crib_agents.knowledge.pegging import (
     COUNTED,
     DISTINCT,
     FIRST,

@@ -22,7 +22,7 @@ from typing import ClassVar
 import numpy as np
 import torch
 from crib_agents.learned import Weights
-from crib_agents.learned.weights import LearnedFamily
+from crib_agents.learned.network import LearnedFamily
 from torch import Tensor, nn
 
 from crib_env.arrays import Array

@@ -15,7 +15,7 @@ import torch
 from crib_agents.checks import fields_of
 from crib_agents.learned import Weights
 from crib_agents.learned.many_hand import FAMILY
-from crib_agents.learned.weights import LearnedFamily
+from crib_agents.learned.network import LearnedFamily
 from torch import Tensor, nn
 from torch.nn.functional import mse_loss
 

@@ -16,8 +16,8 @@ import numpy as np
 import torch
 from crib_agents.checks import fields_of
 from crib_agents.learned import Weights
+from crib_agents.learned.network import LearnedFamily
 from crib_agents.learned.table_top import ACTIONS, FAMILY, LINES, ON_TURN, OWING, PHASE
-from crib_agents.learned.weights import LearnedFamily
 from torch import Tensor, nn
 from torch.nn.functional import mse_loss
 

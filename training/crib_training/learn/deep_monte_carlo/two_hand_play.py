@@ -6,11 +6,13 @@ The networks run inside these kernels, in the same functions by which the agent 
 from __future__ import annotations
 
 from crib_agents.learned.network import MOST_INPUTS, UNLIKELY
-from crib_agents.learned.two_hand.discard import discard_features, mean_hand, pair_value
-from crib_agents.learned.two_hand.pegging import (
+from crib_agents.learned.two_hand import (
     card_features,
     card_values,
+    discard_features,
     holdable,
+    mean_hand,
+    pair_value,
     shared_features,
 )
 from numba import float32, float64, int64, void

@@ -3,7 +3,7 @@
     crib tables many_hand_win
 
 `rule_based` plays whole games. At the start of each deal the command notes what every side still
-has to make and who deals, and fits the formula of `crib_agents.knowledge.many_hand` to who won:
+has to make and who deals, and fits the formula of `crib_agents.expert.many_hand` to who won:
 for each of some values of ``added`` a conditional logit, which has one best fit. The table also has
 the mean points of a deal. The command prints how the formula predicts as many other games.
 """
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from crib_agents.data.tables import MANY_HAND_GAMES, MANY_HAND_WIN, save
-from crib_agents.knowledge.many_hand import ADDED, NEEDED
+from crib_agents.expert.many_hand import ADDED, NEEDED
 from crib_agents.rule_based import RuleBasedAgent
 
 from crib_env.arrays import Array, Doubles

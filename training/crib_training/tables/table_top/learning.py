@@ -11,8 +11,8 @@ contribution to the whole.
 from __future__ import annotations
 
 from crib_agents.data.tables import RANKS
-from crib_agents.expert.table_top.search import NEVER, score_now
-from crib_agents.expert.table_top.values import (
+from crib_agents.expert.table_top import NEVER, score_now
+from crib_agents.expert.table_top_values import (
     CRIB,
     LINE,
     NOB,

@@ -14,8 +14,8 @@ from typing import Annotated
 
 import numpy as np
 from crib_agents.data.tables import RANKS, TABLE_TOP_ROUNDS, TABLE_TOP_VALUES, VARIANTS, load, save
-from crib_agents.expert.table_top.agent import ACTIONS, BUDGETS, COLUMNS, Work, act_views
-from crib_agents.expert.table_top.values import MINE, THEIRS
+from crib_agents.expert.table_top import ACTIONS, BUDGETS, COLUMNS, Work, act_views
+from crib_agents.expert.table_top_values import MINE, THEIRS
 from crib_agents.knowledge.table_top import ALIKE, MOST_POINTS, probabilities
 from pydantic import Field
 

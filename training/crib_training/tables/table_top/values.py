@@ -11,9 +11,8 @@ import time
 
 import numpy as np
 from crib_agents.data.tables import RANKS, TABLE_TOP_VALUES, VARIANTS, save
-from crib_agents.expert.table_top.agent import ACTIONS
-from crib_agents.expert.table_top.search import DECK, GAINS
-from crib_agents.expert.table_top.values import VALUES
+from crib_agents.expert.table_top import ACTIONS, DECK, GAINS
+from crib_agents.expert.table_top_values import VALUES
 from crib_agents.knowledge.table_top import POSITION
 
 from crib_env.arrays import Doubles

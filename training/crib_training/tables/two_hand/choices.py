@@ -16,16 +16,16 @@ import math
 
 import numpy as np
 from crib_agents.data.tables import CHOICES, save
-from crib_agents.expert.two_hand.belief import replay
-from crib_agents.expert.two_hand.pegging import SCRATCH, SCRATCH_T, UNIT, read_tables
-from crib_agents.expert.two_hand.rollout_policy import (
+from crib_agents.expert.belief import (
     SIZE,
     TABLES,
     all_shared_values,
+    replay,
     softmax,
     write_places,
 )
-from crib_agents.knowledge.two_hand.pegging import (
+from crib_agents.expert.pegging import SCRATCH, SCRATCH_T, UNIT, read_tables
+from crib_agents.knowledge.pegging import (
     DISTINCT,
     LISTED,
     ME,

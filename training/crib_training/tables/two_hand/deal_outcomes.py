@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 from crib_agents.data.tables import DEAL_OUTCOMES
-from crib_agents.knowledge.two_hand.measured import (
+from crib_agents.knowledge.measured import (
     COUNT_SIZE,
     MOST_PLAY,
     PLAY_SIZE,
 )
-from crib_agents.knowledge.two_hand.winning import WON, probabilities
+from crib_agents.knowledge.winning import WON, probabilities
 from crib_agents.loading import load_agent
 
 from crib_env.arrays import Array

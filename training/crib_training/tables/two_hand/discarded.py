@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 from crib_agents.data.tables import DISCARDED, RANKS, ROLES
-from crib_agents.expert.two_hand.discard import (
+from crib_agents.expert.discard import (
     COLUMNS,
     CRIB_MEAN,
     NEAR,
@@ -33,12 +33,12 @@ from crib_agents.expert.two_hand.discard import (
     sort_cards,
 )
 from crib_agents.kernels.two_hand import CELLS, cell
-from crib_agents.knowledge.two_hand.measured import (
+from crib_agents.knowledge.measured import (
     MODEL_T,
     build_model,
     hand_pegging,
 )
-from crib_agents.knowledge.two_hand.winning import win_table
+from crib_agents.knowledge.winning import win_table
 from numba import float64, int64, void
 
 from crib_env.arrays import Array

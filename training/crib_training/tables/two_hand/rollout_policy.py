@@ -15,16 +15,16 @@ import time
 
 import numpy as np
 from crib_agents.data.tables import RANKS, REFLEX, ROLES, save
-from crib_agents.expert.two_hand.discard import SUITS
-from crib_agents.expert.two_hand.pegging import UNIT
-from crib_agents.expert.two_hand.rollout_policy import (
+from crib_agents.expert.belief import (
     SIZE,
     TABLES,
     all_shared_values,
     softmax,
     write_places,
 )
-from crib_agents.knowledge.two_hand.pegging import (
+from crib_agents.expert.discard import SUITS
+from crib_agents.expert.pegging import UNIT
+from crib_agents.knowledge.pegging import (
     COUNTED,
     DISTINCT,
     ENDLESS,

@@ -23,7 +23,7 @@ from numba import from_dtype, types
 
 from crib_agents.data import tables
 from crib_agents.kernels.two_hand import CELLS
-from crib_agents.knowledge.two_hand.pegging import MOST, OF_SIZE
+from crib_agents.knowledge.pegging import MOST, OF_SIZE
 from crib_env.arrays import Doubles
 from crib_env.policy import Views
 from crib_env.rules import TwoHandRules

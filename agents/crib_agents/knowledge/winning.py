@@ -23,7 +23,7 @@ from functools import cache, lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from crib_agents.knowledge.two_hand.measured import (
+from crib_agents.knowledge.measured import (
     COUNT_SIZE,
     MEASURED_HEELS,
     PLAY_SIZE,

@@ -26,7 +26,7 @@ from numba import float64, from_dtype, int64, types, void
 from crib_agents.checks import HONOURS, presets_of
 from crib_agents.data.tables import RANKS
 from crib_agents.kernels.two_hand import card_of, cell
-from crib_agents.knowledge.two_hand.measured import (
+from crib_agents.knowledge.measured import (
     COUNT_SIZE,
     JACK_TURNED,
     MODEL_T,
@@ -34,8 +34,8 @@ from crib_agents.knowledge.two_hand.measured import (
     PLAY_SIZE,
     load_model_for,
 )
-from crib_agents.knowledge.two_hand.pegging import FIRST, number
-from crib_agents.knowledge.two_hand.winning import after_deal, group_by_win_table, slope
+from crib_agents.knowledge.pegging import FIRST, number
+from crib_agents.knowledge.winning import after_deal, group_by_win_table, slope
 from crib_env.arrays import Doubles
 from crib_env.engine.hands.counting import dealt_card
 from crib_env.engine.hands.records import DISCARD

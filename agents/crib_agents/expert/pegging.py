@@ -16,14 +16,23 @@ from functools import cache
 import numpy as np
 from numba import float64, from_dtype, int64, types, void
 
+from crib_agents.adapters.wrappers import PhasedAgent
 from crib_agents.checks import HONOURS, presets_of, refuse_other_views
 from crib_agents.data import tables
 from crib_agents.data.tables import RANKS
-from crib_agents.expert.two_hand.belief import enumerate_hands, look_ahead, systematic_resample
-from crib_agents.expert.two_hand.rollout_policy import SIZE, all_shared_values, best_rank, softmax
+from crib_agents.expert.belief import (
+    SIZE,
+    all_shared_values,
+    best_rank,
+    enumerate_hands,
+    look_ahead,
+    softmax,
+    systematic_resample,
+)
+from crib_agents.expert.discard import DiscardExpert
 from crib_agents.kernels.two_hand import game_of, pair_table_of
-from crib_agents.knowledge.two_hand.measured import COUNT_SIZE, MODEL_T, load_model_for
-from crib_agents.knowledge.two_hand.pegging import (
+from crib_agents.knowledge.measured import COUNT_SIZE, MODEL_T, load_model_for
+from crib_agents.knowledge.pegging import (
     DISTINCT,
     EMPTY,
     FIRST,
@@ -41,7 +50,7 @@ from crib_agents.knowledge.two_hand.pegging import (
     number,
     put,
 )
-from crib_agents.knowledge.two_hand.winning import after_pegging, group_by_win_table
+from crib_agents.knowledge.winning import after_pegging, group_by_win_table
 from crib_env.arrays import Doubles
 from crib_env.engine.family import find_family
 from crib_env.engine.hands.records import PEGGING
@@ -357,3 +366,8 @@ class PeggingExpert:
             if len(found) > 1:
                 found[rows] = part
         return actions
+
+
+def make_expert() -> PhasedAgent:
+    """Return the expert of the two-hand games."""
+    return PhasedAgent(DiscardExpert(), PeggingExpert())

@@ -1,1 +1,0 @@
-"""Six-card and five-card cribbage."""

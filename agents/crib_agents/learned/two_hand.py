@@ -1,0 +1,602 @@
+"""The learned agent at the two-hand games: exact parts, and predictions of its networks.
+
+A discard has the exact mean hand, plus or minus the crib, plus the points of the pegging. The order
+of the cards in the view changes no input: both decisions of a discard must give a pair one value.
+If a seat may go out soon, the probability of winning the game decides instead, in the order of the
+deal, as in `expert`. The kept hand is known exactly. The networks predict the mean of the crib and
+of the pegging. Their spread, and the other seat's hand, are measured over all deals
+(`knowledge.measured`). All but the kept hand is the same for every pair, so those probabilities are
+computed beforehand, and lie behind the networks.
+
+A card to play has its points now, plus the network's prediction of later points. The other seat's
+cards are unknown, so each rank that it may hold stands for a reply: its points, the best answer of
+this seat, and the rank's share of the unseen cards. The agent pegs for points and ignores the
+score, but takes a card that wins the game.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from math import floor
+from typing import Any
+
+import numpy as np
+
+from crib_agents.expert.discard import after_shift
+from crib_agents.kernels.two_hand import WIN, discard_by
+from crib_agents.knowledge import measured
+from crib_agents.knowledge.measured import COUNT_SIZE
+from crib_agents.knowledge.winning import win_table
+from crib_agents.learned.network import (
+    MOST_INPUTS,
+    UNLIKELY,
+    WIDEST,
+    LearnedFamily,
+    Net,
+    add_inputs,
+    begin_hidden,
+    bounded,
+    find_rules,
+    finish,
+    forward,
+    put,
+    put_counts,
+)
+from crib_env.arrays import Doubles
+from crib_env.engine import stack
+from crib_env.engine.hands.counting import (
+    DECK,
+    alone,
+    best_answer,
+    certain_points,
+    dealt_card,
+    least_pip,
+    sequence_of,
+    sequence_points,
+    starters_total,
+    unseen_ranks,
+)
+from crib_env.engine.hands.records import DISCARD, GAME, MATCH
+from crib_env.engine.jit import kernel
+from crib_env.engine.record import NONE
+from crib_env.engine.show import JACK, KEYS, pip, with_starter
+from crib_env.engine.two_hand import HAND
+from crib_env.rules import TwoHandRules
+
+KEPT_RANKS = 0  # kept ranks, thermometer
+DISCARDED = KEPT_RANKS + 52  # ranks of the pair: the first of a rank, then the second
+PAIR = DISCARDED + 26  # which two ranks, one-hot
+SUITED = PAIR + 91  # the pair is of one suit
+FLUSH = SUITED + 1  # the hand kept is
+MEAN = FLUSH + 1  # the mean hand over every starter not seen, in tens of points
+DISCARD_INPUTS = MEAN + 1
+
+# Where each two ranks stand among the 91.
+CELLS = np.array([[b * (b + 1) // 2 + a for b in range(13)] for a in range(13)], dtype=np.int64)
+
+
+@kernel
+def mean_hand(v, table, low, high):
+    """Return the exact mean of the kept hand, in points, if ``low`` and ``high`` are discarded."""
+    return starters_total(v, table, low, high) / (DECK - v["hand_n"] - v["discarded_n"])
+
+
+@kernel
+def discard_features(v, low, high, mean, places, values):
+    """Write what is seen of discarding the cards ``low`` < ``high``; return how many inputs."""
+    held = 0
+    suit = -1
+    flush = 1
+    for i in range(v["hand_n"] + v["discarded_n"]):
+        card = dealt_card(v, i)
+        if card != low and card != high:
+            held += 1 << (4 * (card >> 2))
+            if suit == -1:
+                suit = card & 3
+            elif suit != card & 3:
+                flush = 0
+    a = low >> 2
+    b = high >> 2
+    n = put_counts(places, values, 0, KEPT_RANKS, held)
+    n = put_counts(places, values, n, DISCARDED, (1 << (4 * a)) + (1 << (4 * b)))
+    n = put(places, values, n, PAIR + CELLS[a, b], 1.0)
+    if low & 3 == high & 3:
+        n = put(places, values, n, SUITED, 1.0)
+    if flush:
+        n = put(places, values, n, FLUSH, 1.0)
+    return put(places, values, n, MEAN, mean / 10.0)
+
+
+NEAR = 45  # points to make; where both seats have farther to go, points decide
+PLAY = 11  # a seat's points of the pegging, 0 to 10; more, one deal in a hundred, count as ten
+BEFORE = PLAY + 1  # scores after the pegging that matter, and one more to interpolate
+GRID = BEFORE * BEFORE
+
+# Where things stand in what `probabilities_of` makes.
+TARGET = 0
+MEAN_PEGS = 1  # by role, pone first, without heels
+MEAN_CRIB = 3
+BOTH_PEG = 4  # [pone's points, dealer's]: how likely they are in a whole play
+PONE_OUT = BOTH_PEG + PLAY * PLAY  # the same when pone first has at least as many
+CHANCES = PONE_OUT + PLAY * PLAY  # by this seat's role, then points pone has to make, the dealer's
+
+
+def probabilities_of(rules_fields: Mapping[str, Any]) -> Doubles:
+    """Return what the judge of the games of some rules knows, float64[K]."""
+    heels = int(rules_fields.get("heels", TwoHandRules.heels))
+    return _probabilities(int(rules_fields["dealt"]), int(rules_fields["target"]), heels)
+
+
+@lru_cache(maxsize=8)
+def _probabilities(dealt: int, target: int, heels: int) -> Doubles:
+    deal = measured.load_outcomes(dealt, heels)
+    points, counts = np.arange(measured.PLAY_SIZE), np.arange(COUNT_SIZE)
+    pegs = deal.pegging.sum(axis=1) @ points, deal.pegging.sum(axis=0) @ points
+    pegs = pegs[0], pegs[1] - heels * measured.JACK_TURNED
+    known = [np.array([target, *pegs, deal.crib @ counts])]
+    # A seat with this many points in the pegging may get more later: rows beyond are left.
+    known += [_lumped(table).ravel() for table in (deal.pegging, deal.pone_out[:PLAY])]
+    # By both's points to make, pone's chance.
+    after = win_table(dealt, target, GAME, heels=heels)[0]
+    known += [after_hand.ravel() for after_hand in _after_hands(after, deal)]
+    found = np.concatenate(known)
+    found.setflags(write=False)
+    return found
+
+
+def _lumped(table: Doubles) -> Doubles:
+    """Return probabilities of the pegging's points, with those above ten counted as ten."""
+    found = np.zeros((PLAY, PLAY))
+    rows, columns = (np.arange(size).clip(max=PLAY - 1) for size in table.shape)
+    np.add.at(found, (rows[:, None], columns[None, :]), table)
+    return found
+
+
+def _after_hands(after: Doubles, deal: measured.Outcomes) -> tuple[Doubles, Doubles]:
+    """Return pone's probabilities after this seat's hand is counted, by points to make."""
+    to_make = np.arange(len(after))
+    total = np.convolve(deal.dealer_hand, deal.crib)
+    by_total, by_crib = (
+        sum(chance * after[:, (to_make - n).clip(0)] for n, chance in enumerate(probabilities))
+        for probabilities in (total, deal.crib)
+    )
+    pone, dealer = np.asarray(by_total).copy(), np.zeros_like(after)
+    before_crib = np.asarray(by_crib).copy()
+    pone[0], pone[1:, 0] = 1.0, 0.0
+    before_crib[:, 0] = 0.0
+    before_crib[0] = 1.0
+    for n, chance in enumerate(deal.pone_hand):
+        dealer += chance * before_crib[(to_make - n).clip(0)]
+    return pone, dealer
+
+
+@kernel
+def is_near(v):
+    """Return whether a pair is to be judged by the probability of winning."""
+    if v["episode"] != GAME and v["episode"] != MATCH:
+        return False
+    return min(v["target"] - v["scores"][0], v["target"] - v["scores"][1]) <= NEAR
+
+
+@kernel
+def hand_probabilities(v, table, low, high, probabilities):
+    """Write the probability of each number of points of the kept hand, float64[COUNT_SIZE]."""
+    key = 0
+    suits = 0
+    jacks = 0
+    seen = 0
+    dealt = v["hand_n"] + v["discarded_n"]
+    for i in range(dealt):
+        card = dealt_card(v, i)
+        seen |= 1 << card
+        if card != low and card != high:
+            key += KEYS[card >> 2]
+            suits += 1 << (8 * (card & 3))
+            if card >> 2 == JACK:
+                jacks |= 1 << (card & 3)
+    for points in range(COUNT_SIZE):
+        probabilities[points] = 0.0
+    for starter in range(DECK):
+        if not seen >> starter & 1:
+            points = with_starter(table, key, suits, jacks, dealt - 2, starter, v["flush_size"])
+            probabilities[points] += 1.0
+    for points in range(COUNT_SIZE):
+        probabilities[points] /= DECK - dealt
+
+
+@kernel
+def chance_at(known, role, pone, dealer):
+    """Return pone's chance once the hand of ``role`` is counted, linear in the dealer's way."""
+    if pone <= 0:
+        return 1.0
+    last = int(known[TARGET])
+    row = CHANCES + (role * (last + 1) + min(pone, last)) * (last + 1)
+    low = floor(dealer)
+    if low < 0:
+        return known[row]
+    if low >= last:
+        return known[row + last]
+    more = dealer - low
+    return (1.0 - more) * known[row + low] + more * known[row + low + 1]
+
+
+@kernel
+def before_pegging(known, pone, dealer, i, j, after):
+    """Return pone's chance before the pegging, ``pone - i`` and ``dealer - j`` points to make.
+
+    Shapes: after float64[BEFORE * BEFORE].
+    """
+    a = pone - i
+    b = dealer - j
+    if a <= 0:
+        return 1.0  # pone leads: of two without a way to go the first
+    if b <= 0:
+        return 0.0
+    chance = 0.0
+    for p in range(min(PLAY, a)):
+        for d in range(min(PLAY, b)):
+            chance += known[BOTH_PEG + PLAY * p + d] * after[BEFORE * (i + p) + j + d]
+    if a < PLAY:
+        for d in range(min(PLAY, b)):
+            chance += known[PONE_OUT + PLAY * a + d]
+    return chance
+
+
+@kernel
+def pair_chance(v, table, known, low, high, crib, mine, theirs):
+    """Return the probability of winning the game if ``low`` and ``high`` are discarded.
+
+    Args:
+        known: float64[K], of `probabilities_of`.
+        crib: the points expected of the crib. mine, theirs: those of the pegging.
+    """
+    role = 1 - v["dealer"]
+    probabilities = stack.floats(COUNT_SIZE)
+    after = stack.floats(GRID)
+    hand_probabilities(v, table, low, high, probabilities)
+    own = v["target"] - v["scores"][0]
+    other = v["target"] - v["scores"][1]
+    more = bounded(mine) - known[MEAN_PEGS + role]
+    let = bounded(theirs) - known[MEAN_PEGS + 1 - role]
+    if role:
+        to_pone = after_shift(float(other), let)
+        to_dealer = after_shift(float(own), more)
+    else:
+        to_pone = after_shift(float(own), more)
+        to_dealer = after_shift(float(other), let)
+    pone = floor(to_pone) + 1
+    dealer = floor(to_dealer) + 1
+    crib = bounded(crib) - known[MEAN_CRIB]
+    for i in range(min(BEFORE, pone)):
+        for j in range(min(BEFORE, dealer)):
+            chance = 0.0
+            for points in range(COUNT_SIZE):
+                if probabilities[points] > 0.0:
+                    if role:
+                        left = dealer - j - points
+                        then = chance_at(known, 1, pone - i, left - crib if left > 0 else 0.0)
+                    else:
+                        then = chance_at(known, 0, pone - i - points, max(dealer - j - crib, 0.5))
+                    chance += probabilities[points] * then
+            after[BEFORE * i + j] = chance
+    x = pone - to_pone
+    y = dealer - to_dealer
+    far = before_pegging(known, pone, dealer, 0, 0, after)
+    pone_near = before_pegging(known, pone, dealer, 1, 0, after)
+    dealer_near = before_pegging(known, pone, dealer, 0, 1, after)
+    near = before_pegging(known, pone, dealer, 1, 1, after)
+    chance = (1.0 - x) * ((1.0 - y) * far + y * dealer_near)
+    chance += x * ((1.0 - y) * pone_near + y * near)
+    return 1.0 - chance if role else chance
+
+
+JUDGE = 3  # where the nets have what the judge knows, see `probabilities_of`
+CRIB, MY_PLAY, THEIR_PLAY = range(3)  # what a net puts out
+
+
+@kernel
+def expect_pair(v, table, weights, low, high, expected):
+    """Write what the net expects of discarding a pair, float64[3]; return the mean hand."""
+    places = stack.ints(MOST_INPUTS)
+    values = stack.floats(MOST_INPUTS)
+    mean = mean_hand(v, table, low, high)
+    n = discard_features(v, low, high, mean, places, values)
+    forward(weights, int(weights[1 - v["dealer"]]), places, values, n, expected)
+    return mean
+
+
+@kernel
+def pair_value(v, table, weights, low, high):
+    """Return the value of discarding a pair, in points; ``weights`` begin with the nets."""
+    expected = stack.floats(3)
+    mean = expect_pair(v, table, weights, low, high, expected)
+    crib = -expected[CRIB] if v["dealer"] else expected[CRIB]
+    return mean + crib + expected[MY_PLAY] - expected[THEIR_PLAY]
+
+
+@kernel
+def pair_win_value(v, table, weights, low, high):
+    """Return `pair_value`, or the probability of winning the game where a seat may go out soon."""
+    if not is_near(v):
+        return pair_value(v, table, weights, low, high)
+    expected = stack.floats(3)
+    expect_pair(v, table, weights, low, high, expected)
+    return pair_chance(
+        v, table, weights[int(weights[JUDGE]) :], low, high, expected[CRIB], expected[MY_PLAY],
+        expected[THEIR_PLAY],
+    )  # fmt: skip
+
+
+HELD = 0  # ranks still held, thermometer
+SEQUENCE = HELD + 52  # ranks of this count, newest first, one-hot
+COUNT = SEQUENCE + 7 * 13  # the count, one-hot
+OTHER_N = COUNT + 32  # how many cards the other holds, one-hot
+HAND_N = OTHER_N + 5  # and this seat before the card, 1 to 4
+UNSEEN = HAND_N + 4  # of each rank how many are not seen, one-hot
+THEIRS = UNSEEN + 13 * 5  # what the other seat played, in order
+MINE = THEIRS + 4 * 13  # what this seat did, with the card
+GO = MINE + 4 * 13  # the go of this count is pegged
+SAME_PLAYER = GO + 1  # the other seat plays no more in this count
+DEALER = SAME_PLAYER + 1
+NOW = DEALER + 1  # what the card pegs now, in fours
+LEAST = NOW + 1  # the least pip value the other's cards can have, one-hot
+# Of each rank of reply:
+REPLY = LEAST + 12  # what it would score, in fours
+FITS = REPLY + 13  # it may be played
+ANSWER = FITS + 13  # the most this seat could answer, in fours
+SHARE = ANSWER + 13  # its share of the cards the other may hold, times four
+RISK = SHARE + 13  # share times score
+# Sums over the replies: the shares that fit, score and answer by share, the shares that score.
+SUMS = RISK + 13
+PEGGING_INPUTS = SUMS + 4
+
+
+@kernel
+def holdable(unseen, least):
+    """Return how many unseen cards the other seat may hold: those of a pip value not ruled out."""
+    total = 0
+    for r in range(13):
+        if min(r + 1, 10) >= least:
+            total += unseen >> (4 * r) & 15
+    return total
+
+
+@kernel
+def shared_features(v, unseen, least, total, is_alone, places, values):
+    """Write what is seen whatever card is played; return how many inputs that are not 0."""
+    n = put(places, values, 0, OTHER_N + v["held_n"][1], 1.0)
+    n = put(places, values, n, HAND_N + v["hand_n"] - 1, 1.0)
+    n = put(places, values, n, LEAST + min(least, 11), 1.0)
+    for r in range(13):
+        left = unseen >> (4 * r) & 15
+        n = put(places, values, n, UNSEEN + 5 * r + left, 1.0)
+        if left and min(r + 1, 10) >= least:
+            n = put(places, values, n, SHARE + r, 4.0 * left / total)
+    mine = 0
+    for i in range(v["pile_n"]):
+        r = v["pile"][i] >> 2
+        if v["pile_seats"] >> 2 * i & 1 == 0:
+            n = put(places, values, n, MINE + 13 * mine + r, 1.0)
+            mine += 1
+        else:
+            n = put(places, values, n, THEIRS + 13 * (i - mine) + r, 1.0)
+    if v["go"]:
+        n = put(places, values, n, GO, 1.0)
+    if is_alone:
+        n = put(places, values, n, SAME_PLAYER, 1.0)
+    if v["dealer"] == 0:
+        n = put(places, values, n, DEALER, 1.0)
+    return n
+
+
+@kernel
+def card_features(v, k, now, sequence, unseen, least, total, is_alone, places, values, n):
+    """Write what is seen of playing ``hand[k]`` behind the first ``n``; return how many now are.
+
+    Args:
+        now: what the card is sure to peg (`counting.certain_points`).
+        sequence: the count so far. The others as for `shared_features`.
+    """
+    rank = v["hand"][k] >> 2
+    held = 0
+    for i in range(v["hand_n"]):
+        if i != k:
+            held += 1 << (4 * (v["hand"][i] >> 2))
+    n = put_counts(places, values, n, HELD, held)
+    longer = sequence << 4 | rank
+    count = v["count"] + pip(v["hand"][k])
+    length = v["pile_n"] - v["pile_from"] + 1
+    for i in range(min(7, length)):
+        n = put(places, values, n, SEQUENCE + 13 * i + (longer >> (4 * i) & 15), 1.0)
+    n = put(places, values, n, COUNT + count, 1.0)
+    played = v["dealt"] - 2 - v["hand_n"]
+    n = put(places, values, n, MINE + 13 * played + rank, 1.0)
+    if now:
+        n = put(places, values, n, NOW, now / 4.0)
+    if is_alone or count == 31:
+        return n
+    fits = 0.0
+    risk = 0.0
+    answers = 0.0
+    scoring = 0.0
+    for r in range(13):
+        p = min(r + 1, 10)
+        left = unseen >> (4 * r) & 15
+        if p < least or left == 0 or count + p > 31:
+            continue
+        share = left / total
+        reply = longer << 4 | r
+        points = sequence_points(reply, length + 1, count + p, v["go"])
+        answer = best_answer(v, k, reply, length + 1, count + p, v["go"])
+        n = put(places, values, n, FITS + r, 1.0)
+        if points:
+            n = put(places, values, n, REPLY + r, points / 4.0)
+            n = put(places, values, n, RISK + r, points * share)
+            scoring += share
+        if answer:
+            n = put(places, values, n, ANSWER + r, answer / 4.0)
+        fits += share
+        risk += points * share
+        answers += answer * share
+    n = put(places, values, n, SUMS, fits)
+    n = put(places, values, n, SUMS + 1, risk)
+    n = put(places, values, n, SUMS + 2, answers)
+    return put(places, values, n, SUMS + 3, scoring)
+
+
+PEGGING = 2  # the place of the net, behind one for each role in discarding
+MY_REST, THEIR_REST = range(2)  # what it puts out: points still to come
+
+
+@kernel
+def card_points(v, weights, now, mine, theirs):
+    """Write what playing each card held brings both seats; return how many ranks can be played.
+
+    Shapes: now int64[HAND]; mine float64[HAND]; theirs float64[HAND].
+    """
+    places = stack.ints(MOST_INPUTS)
+    values = stack.floats(MOST_INPUTS)
+    expected = stack.floats(2)
+    sequence = sequence_of(v)
+    ranks = 0
+    choices = 0
+    for k in range(HAND - 1, -1, -1):
+        mine[k] = UNLIKELY
+        theirs[k] = 0.0
+        now[k] = 0
+        if v["legal"] >> k & 1:
+            rank = v["hand"][k] >> 2
+            if not ranks >> rank & 1:
+                ranks |= 1 << rank
+                choices += 1
+                now[k] = certain_points(v, k, sequence)
+                mine[k] = float(now[k])
+    if choices > 1:
+        net = int(weights[PEGGING])
+        unseen = unseen_ranks(v)
+        least = least_pip(v)
+        total = holdable(unseen, least)
+        is_alone = alone(v)
+        shared = shared_features(v, unseen, least, total, is_alone, places, values)
+        before = stack.floats(WIDEST)
+        hidden = stack.floats(WIDEST)
+        wide = begin_hidden(weights, net, before)
+        add_inputs(weights, net, places, values, 0, shared, before)
+        for k in range(v["hand_n"]):
+            if mine[k] != UNLIKELY:
+                n = card_features(
+                    v, k, now[k], sequence, unseen, least, total, is_alone, places, values, shared
+                )
+                for j in range(wide):
+                    hidden[j] = before[j]
+                add_inputs(weights, net, places, values, shared, n, hidden)
+                finish(weights, net, hidden, expected)
+                mine[k] += expected[MY_REST]
+                theirs[k] = expected[THEIR_REST]
+    return choices
+
+
+@kernel
+def card_values(v, weights, now, values):
+    """Write the value of playing each card held; return how many ranks can be played.
+
+    Shapes: values float64[HAND].
+    """
+    theirs = stack.floats(HAND)
+    choices = card_points(v, weights, now, values, theirs)
+    for k in range(HAND):
+        if values[k] != UNLIKELY:
+            values[k] -= theirs[k]
+    return choices
+
+
+@kernel
+def play(v, weights):
+    """Return the card of the highest value; one that wins the game at once before all others."""
+    now = stack.ints(HAND)
+    values = stack.floats(HAND)
+    card_values(v, weights, now, values)
+    need = v["target"] - v["scores"][0]
+    best = NONE
+    most = UNLIKELY
+    for k in range(v["hand_n"]):
+        if not v["legal"] >> k & 1:
+            continue
+        value = values[k] + WIN if values[k] != UNLIKELY and now[k] >= need else values[k]
+        if best == NONE or value > most:
+            best = v["hand"][k]
+            most = value
+    return best
+
+
+choose_discard = discard_by(pair_win_value)
+
+
+@kernel
+def rules_key(v):
+    """Return a number for what the rules of a view say that the nets depend on.
+
+    Cards dealt, counts, flushes. No other family's keys are so large.
+    """
+    flushes = v["flush_size"] << 4 | v["crib_flush_size"]
+    return v["dealt"] << 12 | v["single_count"] << 8 | flushes
+
+
+@kernel
+def act(v, rng, table, weights):
+    """Return the learned card for the view ``v``; NONE under rules it has no nets for."""
+    at = find_rules(weights, rules_key(v))
+    if at == NONE:
+        return NONE
+    if v["phase"] == DISCARD:
+        return choose_discard(v, table, weights[at:])
+    return play(v, weights[at:])
+
+
+@kernel
+def write_values(v, table, weights, values):
+    """Write the value of each card, float64[52]; others stay as they are.
+
+    A discard has the value of the best pair with it, see `pair_win_value`; one to play as
+    `card_values` says.
+    """
+    if v["phase"] == DISCARD:
+        n = v["hand_n"] + v["discarded_n"]
+        for i in range(v["hand_n"]):
+            best = UNLIKELY
+            for j in range(n):
+                if i == j or (v["discarded_n"] == 1 and j < n - 1):
+                    continue  # the card laid is the last of `dealt_card`, and must be of the pair
+                low = min(dealt_card(v, i), dealt_card(v, j))
+                high = max(dealt_card(v, i), dealt_card(v, j))
+                best = max(best, pair_win_value(v, table, weights, low, high))
+            values[v["hand"][i]] = best
+        return
+    now = stack.ints(HAND)
+    found = stack.floats(HAND)
+    card_values(v, weights, now, found)
+    value = UNLIKELY
+    for i in range(v["hand_n"] - 1, -1, -1):  # of a rank the last card has the value
+        if found[i] != UNLIKELY:
+            value = found[i]
+        if v["legal"] >> i & 1:
+            values[v["hand"][i]] = value
+
+
+_DISCARD = Net("two_hand.discard", 1, DISCARD_INPUTS, outputs=3)
+
+FAMILY = LearnedFamily(
+    name="two_hand",
+    nets={
+        "discard_pone": _DISCARD,
+        "discard_dealer": _DISCARD,
+        "pegging": Net("two_hand.play", 1, PEGGING_INPUTS, outputs=2),
+    },
+    fields=("dealt", "single_count", "flush_size", "crib_flush_size"),
+    rules_key=rules_key,
+    act=act,
+    values=write_values,
+    knows=probabilities_of,
+)
+"""What `crib_agents.learned.agent` needs to play these games."""
