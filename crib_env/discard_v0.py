@@ -1,4 +1,4 @@
-"""Discarding alone: the discard phase of six- or five-card cribbage (clauses H1 and F2 in seeds).
+"""Discarding alone: this phase of six- or five-card cribbage.
 
 Both seats discard. A policy then pegs for both seats, and the deal's points decide the reward.
 

@@ -1,4 +1,4 @@
-"""Five-card cribbage for two players, to 61 (clauses C1-C5 and F1-F7 in seeds).
+"""Five-card cribbage for two players, to 61: short deals with one count.
 
 ## Usage
 

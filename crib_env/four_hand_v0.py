@@ -1,4 +1,4 @@
-"""Four-handed cribbage in two partnerships (clauses M1-M12 in seeds).
+"""Four-handed cribbage to 121 in two partnerships, or everyone alone.
 
 ## Usage
 

@@ -1,4 +1,4 @@
-"""Pegging alone: this phase of six- or five-card cribbage (clauses H3-H7, F4 and F5 in seeds).
+"""Pegging alone: this phase of six- or five-card cribbage.
 
 A policy discards for both seats. Both seats then peg, and the pegged points decide the reward.
 Hands and crib are not counted.

@@ -1,4 +1,4 @@
-"""Six-card cribbage for two players (clauses C1-C5 and H1-H12 in seeds).
+"""Six-card cribbage for two players, to 121: deals, games, and matches with skunks.
 
 ## Usage
 

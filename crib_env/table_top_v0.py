@@ -1,4 +1,4 @@
-"""Table Top cribbage on a 5x5 layout, for two or four players (clauses T1-T13 in seeds).
+"""Table Top cribbage: two or four players place cards on a 5x5 layout.
 
 ## Usage
 

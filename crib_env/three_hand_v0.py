@@ -1,4 +1,4 @@
-"""Three-handed cribbage, everyone for himself (clauses M1-M12 in seeds).
+"""Three-handed cribbage to 121, everyone alone.
 
 ## Usage
 

@@ -1,6 +1,6 @@
 """The environments' pages: the module's docstring, with the table of arguments made from the code.
 
-A page opens with its game moving. Then come usage, arguments, observation slice by slice, actions,
+A page opens with a sentence, the table of spaces and the game moving. Then come usage, arguments, observation slice by slice, actions,
 rewards, versions, and last the clauses of the rules.
 """
 
@@ -13,7 +13,8 @@ from textwrap import dedent
 from crib_env import ENVIRONMENTS
 from crib_env.envs.config import arguments
 from crib_env.envs.makers import EnvSpec
-from crib_env.registration import env_module
+from crib_env.registration import env_module, gym_id
+from crib_env.rules import PRESETS
 from docs.pages import render
 
 PICTURES = Path(__file__).parent / "pictures"
@@ -42,9 +43,13 @@ def page(name: str) -> str:
     summary, *parts = SECTION.split(text)
     sections = dict(zip(parts[::2], parts[1::2], strict=True))
     first, _, rest = summary.strip().partition("\n\n")
+    family, rules = maker.family, PRESETS[maker.rules]
+    featured = sum(size for _, size, _ in family.layout_at(len(family.features)))
     return render(
-        "environment", name=name, first=first, rest=rest, sections=sections, clauses=CLAUSES[name],
-        arguments=arguments(maker), layout=maker.family.layout,
+        "environment", name=name, gym_id=gym_id(name), family=family, featured=featured,
+        seats=sorted(rules.seating or family.sides), clauses=CLAUSES[name],
+        first=first, rest=rest, sections=sections,
+        arguments=arguments(maker), layout=family.layout,
         pictured=(PICTURES / f"{name}.webp").exists(),  # `docs.make_animations` makes them
         keywords=re.sub(r"^\|.*\n", "", sections["Keywords"], flags=re.MULTILINE).strip(),
     )  # fmt: skip

@@ -114,7 +114,7 @@ def test_a_gymnasium_environment_shows_the_learners_view(seat: int) -> None:
     env: Any = gymnasium.make(ID, render_mode="svg", seat=seat, viewer=None)
     assert env.unwrapped._repr_svg_() is None
     env.reset(seed=1)
-    assert f"player_{seat} to move: lay a card away" in env.render()
+    assert f"player_{seat} to move: discard a card" in env.render()
     assert env.render() == env.unwrapped._repr_svg_()
     assert env.render() in env.unwrapped._repr_html_()
 

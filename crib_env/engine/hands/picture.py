@@ -273,5 +273,5 @@ def _turn(view: View, known: dict[int, View], scene: Scene, sides: Sequence[str]
     mover = int(view["mover"])
     does = ""
     if mover in known:
-        does = ": lay a card away" if view["phase"] == DISCARD else ": play a card"
+        does = ": discard a card" if view["phase"] == DISCARD else ": play a card"
     return f"{_name(view, mover, scene)} to move{does}"
