@@ -1,7 +1,7 @@
 """The environments' pages: the module's docstring, with the table of arguments made from the code.
 
-A page opens with a sentence, the table of spaces and the game moving. Then come usage, arguments, observation slice by slice, actions,
-rewards, versions, and last the clauses of the rules.
+A page opens with a sentence, the table of spaces and the game moving. Then come usage, arguments,
+observation slice by slice, actions, rewards, versions, and last the clauses of the rules.
 """
 
 from __future__ import annotations
