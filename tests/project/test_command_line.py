@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -442,3 +443,16 @@ def test_fish_completes_them(typed: str, offered: set[str], scripts: dict[str, s
     done = subprocess.run(["fish", "--no-config", "-c", request],
                           capture_output=True, text=True, check=True)  # fmt: skip
     assert {line.split("\t")[0] for line in done.stdout.splitlines()} >= offered
+
+
+@pytest.mark.parametrize("words", ["--help", "--version", "completion fish", "evaluate --help"])
+def test_who_reads_no_further_hears_nothing(words: str) -> None:
+    """As `crib --help | head -1` may: the pipe is closed before all is written."""
+    ours, theirs = os.pipe()
+    os.close(ours)
+    try:
+        command = [sys.executable, "-m", "crib_training.command_line", *words.split()]
+        run = subprocess.run(command, stdout=theirs, stderr=subprocess.PIPE, text=True, check=False)
+    finally:
+        os.close(theirs)
+    assert (run.returncode, run.stderr) == (1, "")

@@ -60,6 +60,11 @@ S = TypeVar("S")
 
 def main(words: Sequence[str] | None = None) -> None:
     """Run the command `crib`."""
+    with printing():
+        _main(words)
+
+
+def _main(words: Sequence[str] | None) -> None:
     given = sys.argv[1:] if words is None else list(words)
     if not given or given[0] in ("-h", "--help") or given == ["help"]:
         print(usage())
@@ -109,7 +114,7 @@ def start(
 ) -> None:
     """Read settings from a command line and run something with them; exit where that fails."""
     spec = sys.modules["__main__"].__spec__
-    with terminable(), one_line(extra):
+    with printing(), terminable(), one_line(extra):
         run(read(settings, words, program or f"python -m {spec.name if spec else '...'}"))
 
 
@@ -143,6 +148,19 @@ def command(
 
 
 @contextmanager
+def printing() -> Iterator[None]:
+    """End quietly, with status 1, where nobody reads on: `head`, say, has had enough."""
+    try:
+        try:
+            yield
+        finally:
+            sys.stdout.flush()  # also what was printed before an error
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+
+
+@contextmanager
 def one_line(extra: str = "train", about: str | None = None) -> Iterator[None]:
     """Turn an error into one line on stderr and an exit status."""
     from crib_env.errors import IllegalActionError
@@ -163,9 +181,8 @@ def one_line(extra: str = "train", about: str | None = None) -> Iterator[None]:
         print(f"{about}\n\n{message}")
     except ValueError as error:
         _end(f"error: {error}", 1 if isinstance(error, IllegalActionError) else 2)
-    except BrokenPipeError:  # who read what is printed, `head` say, has had enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
+    except BrokenPipeError:  # for `printing`
+        raise
     except (RuntimeError, OSError) as error:
         _end(f"error: {error}", 1)
     except Exception as error:  # an agent's, say
