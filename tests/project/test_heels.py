@@ -13,10 +13,8 @@ from crib_agents.knowledge import measured
 from crib_agents.knowledge.winning import WON, probabilities
 from crib_play.table.games import table_game
 from crib_play.table.session import Session
-from crib_training.evaluation.aivat.course import DEALER_PLAY
-from crib_training.evaluation.aivat.deals import Deals
-from crib_training.evaluation.aivat.outcomes import shipped_outcomes
-from crib_training.evaluation.aivat.reference import usual_reference
+from crib_training.evaluation.aivat.playout import DEALER_PLAY
+from crib_training.evaluation.aivat.reference import Deals, shipped_outcomes, usual_reference
 from crib_training.evaluation.aivat.terms import STARTER
 
 from crib_env.batch import GameBatch

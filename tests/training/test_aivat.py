@@ -10,10 +10,16 @@ import numpy.typing as npt
 import pytest
 from crib_agents import GreedyAgent, RandomAgent, RuleBasedAgent
 from crib_training.evaluation.aivat.__main__ import plain_and_correction, reduction
-from crib_training.evaluation.aivat.course import KINDS
-from crib_training.evaluation.aivat.deals import DealLog, Deals
-from crib_training.evaluation.aivat.outcomes import ReferenceOutcomes, shipped_outcomes, win_table
-from crib_training.evaluation.aivat.reference import Reference, usual_reference
+from crib_training.evaluation.aivat.playout import KINDS
+from crib_training.evaluation.aivat.reference import (
+    DealLog,
+    Deals,
+    Reference,
+    ReferenceOutcomes,
+    shipped_outcomes,
+    usual_reference,
+    win_table,
+)
 from crib_training.evaluation.aivat.terms import DISCARD, REFERENCE, STARTER, TERMS
 from crib_training.evaluation.duplicate import Pairs, estimate, play_pairs
 from crib_training.evaluation.figures import adjusted_shares, figures, points_more

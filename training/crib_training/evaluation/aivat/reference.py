@@ -4,24 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
+from crib_agents.data.tables import DEALT, REFERENCE_DEALS, load
 from crib_agents.rule_based import RuleBasedAgent
 
 from crib_env.arrays import Array
+from crib_env.batch import GameBatch
 from crib_env.engine.family import find_family
+from crib_env.engine.hands import records
 from crib_env.engine.record import NO_DECKS
 from crib_env.engine.rng import WORDS
-from crib_env.engine.show import show_table
+from crib_env.engine.show import JACK, show_table
+from crib_env.engine.two_hand import STATE
 from crib_env.policy import Agent, CompiledAgent
-from crib_env.rules import LARGEST_TARGET, Rules, TwoHandRules
-from crib_training.evaluation.aivat.course import COURSE, DEALER_PLAY, KINDS, PONE_PLAY
-from crib_training.evaluation.aivat.deals import Deals
-from crib_training.evaluation.aivat.outcomes import ReferenceOutcomes, shipped_outcomes, win_table
+from crib_env.rules import LARGEST_TARGET, PRESETS, Rules, TwoHandRules
+from crib_training.evaluation.aivat.playout import DEALER_PLAY, KINDS, PLAYOUT, PONE_PLAY, solve
 from crib_training.evaluation.aivat.terms import (
-    COURSES,
     DISCARD,
     FAMILY,
+    PLAYOUTS,
     REFERENCE,
     TERMS,
     terms_entry,
@@ -103,7 +106,7 @@ class Reference:
             np.zeros(family.log_size, dtype=np.int64), np.zeros(WORDS, dtype=np.int64), words,
             show_table(), self.agent.weights, win_table(self.outcomes, rules.target),
             self.outcomes.points, deals.dealt, deals.discarded, deals.dealer, deals.starter,
-            rules.target - deals.scores, self.redraws, np.zeros(COURSES, dtype=COURSE), points,
+            rules.target - deals.scores, self.redraws, np.zeros(PLAYOUTS, dtype=PLAYOUT), points,
             probabilities,
         )  # fmt: skip
         points[:, DISCARD, PEGGED] *= SHARE_OF_PEGGING
@@ -142,3 +145,107 @@ def usual_reference(rules: Rules) -> Reference | None:
     if not isinstance(rules, TwoHandRules):
         return None
     return Reference(RuleBasedAgent(), shipped_outcomes(rules))
+
+
+# The rules that decide what a deal brings; where a game ends is no matter.
+OF_A_DEAL = ("dealt", "single_count", "flush_size", "crib_flush_size", "heels")
+
+
+@dataclass(frozen=True, eq=False)
+class ReferenceOutcomes:
+    """Points of many deals, each counted with every possible starter.
+
+    Attributes:
+        deals: how many there were, times the starters.
+        points: float64[6], the mean points of each kind (`crib_training.evaluation.aivat.playout`).
+        ends: float64[P, D], in how many deals pone made p points and the dealer d.
+        reached: float64[P, D], in how many pone made its p-th point when the dealer had made d.
+        exact: whether they come from exactly the rules that are played.
+    """
+
+    deals: float
+    points: Array
+    ends: Array
+    reached: Array
+    exact: bool = True
+
+
+@cache
+def win_table(outcomes: ReferenceOutcomes, target: int) -> Array:
+    """Return pone's probability of winning at the beginning of a deal, float64[T + 1, T + 1].
+
+    The indices are the points that pone and the dealer still need; 0 does not occur.
+    """
+    wins = np.zeros((target + 1, target + 1))
+    solve(outcomes.ends, outcomes.reached, outcomes.deals, wins)
+    return wins
+
+
+@cache
+def shipped_outcomes(rules: TwoHandRules) -> ReferenceOutcomes:
+    """Return the outcomes of `rule_based`: for rules with hands of as many cards."""
+    held, game = load(REFERENCE_DEALS), DEALT.index(rules.dealt)
+    deals = float(held["deals"][game])
+    alike = (
+        isinstance(preset, TwoHandRules)
+        and all(getattr(preset, name) == getattr(rules, name) for name in OF_A_DEAL)
+        for preset in PRESETS.values()
+    )
+    ends, reached = (np.ascontiguousarray(held[name][game]) for name in ("ends", "reached"))
+    return ReferenceOutcomes(deals, held["points"][game] / deals, ends, reached, any(alike))
+
+
+@dataclass(frozen=True)
+class Deals:
+    """Deals in which both seats had discarded, one a row.
+
+    Attributes:
+        lane: int64[N], the game it belongs to.
+        dealer: int64[N], the seat that dealt.
+        dealt: int64[N, 12], the cards, as in the records of a game.
+        discarded: int64[N, 2], the slots that each seat discarded, one bit a card.
+        starter: int64[N], a card.
+        scores: int64[N, 2], of each seat before the deal.
+    """
+
+    lane: Array
+    dealer: Array
+    dealt: Array
+    discarded: Array
+    starter: Array
+    scores: Array
+
+
+class DealLog:
+    """Records deals of the two-hand games as soon as both seats have discarded."""
+
+    def __init__(self) -> None:
+        self._heels = False
+        self._lanes: list[Array] = [np.zeros(0, dtype=np.int64)]
+        self._states: list[Array] = [np.zeros(0, dtype=STATE)]
+
+    def note(self, games: GameBatch, lanes: Array) -> None:
+        """Note the deals of the lanes just stepped in which the starter has now been turned."""
+        states = games.states
+        self._heels = bool(games.record["heels"][0])
+        discarded = (states["phase"][lanes] != records.DISCARD) & (states["pile_n"][lanes] == 0)
+        turned = lanes[discarded]
+        self._lanes.append(turned)
+        self._states.append(states[turned])
+
+    def deals(self) -> Deals:
+        """Return all recorded deals."""
+        states = np.concatenate(self._states)
+        scores = states["scores"].copy()
+        heels = np.flatnonzero((states["starter"] // 4 == JACK) & self._heels)
+        # Heels (C3) are the last points that the dealer has pegged, if any: the rear peg is before.
+        dealer = states["dealer"][heels]
+        scores[heels, dealer] = states["rear"][heels, dealer]
+        return Deals(
+            lane=np.concatenate(self._lanes),
+            **{
+                name: np.ascontiguousarray(states[name])
+                for name in ("dealer", "dealt", "discarded", "starter")
+            },
+            scores=scores,
+        )

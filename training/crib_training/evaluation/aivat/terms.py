@@ -25,30 +25,37 @@ from crib_env.engine.record import DECKS_T, LOG_T, TABLE_T, WEIGHTS_T
 from crib_env.engine.rng import M32, seed_words
 from crib_env.engine.two_hand import HAND
 from crib_env.policy import Act
-from crib_training.evaluation.aivat.chance import smooth_chance, smooth_win
-from crib_training.evaluation.aivat.course import COURSES_T, DEALER, KINDS, PONE, course_kernels
+from crib_training.evaluation.aivat.playout import (
+    DEALER,
+    KINDS,
+    PLAYOUTS_T,
+    PONE,
+    playout_kernels,
+    smooth_chance,
+    smooth_win,
+)
 from crib_training.tables.two_hand.dealing import draw
 
 TERMS = ("starter", "reference", "discard")
 STARTER, REFERENCE, DISCARD = range(len(TERMS))
-COURSES = 4  # as discarded, by the reference, and two to compare
+PLAYOUTS = 4  # as discarded, by the reference, and two to compare
 FAMILY = "two_hand"
 
 
 @kernel
-def mean_chance(course, a, b, wins):
+def mean_chance(playout, a, b, wins):
     """Note pone's probability of winning, the mean over the starters."""
     chance = 0.0
-    for k in range(course["starters"]):
-        chance += smooth_chance(course, k, a, b, wins)
-    course["chance"] = chance / course["starters"]
+    for k in range(playout["starters"]):
+        chance += smooth_chance(playout, k, a, b, wins)
+    playout["chance"] = chance / playout["starters"]
 
 
 @kernel
-def place_of(course, card):
-    """Return the place of a starter among those of a course."""
+def place_of(playout, card):
+    """Return the place of a starter among those of a playout."""
     k = 0
-    while course["starter"][k] != card:
+    while playout["starter"][k] != card:
         k += 1
     return k
 
@@ -90,10 +97,10 @@ def terms_entry(act: Act, name: str) -> Entry:
     """Return the entry that computes the terms with this reference."""
     family = find_family(FAMILY)
     states_t, rules_t, views_t = family.types
-    discard, follow = course_kernels(act)
+    discard, follow = playout_kernels(act)
 
     @kernel
-    def add_discard(game, seat, mine, redraws, words, courses, a, b, wins, points, probabilities):
+    def add_discard(game, seat, mine, redraws, words, playouts, a, b, wins, points, probabilities):
         """Add to the term how much better a seat's own discard is than the reference's.
 
         The term is the gain with the other's real hand, less its mean with redrawn hands.
@@ -104,31 +111,31 @@ def terms_entry(act: Act, name: str) -> Entry:
             if redraw > 0:
                 draw_hand(s, 1 - seat, rules["dealt"], rng)
             pone, dealer = discard(game)
-            follow(game, pone, dealer, courses[2])
-            mean_chance(courses[2], a, b, wins)
+            follow(game, pone, dealer, playouts[2])
+            mean_chance(playouts[2], a, b, wins)
             if seat == PONE:
                 pone = mine
             else:
                 dealer = mine
-            follow(game, pone, dealer, courses[3])
-            mean_chance(courses[3], a, b, wins)
+            follow(game, pone, dealer, playouts[3])
+            mean_chance(playouts[3], a, b, wins)
             times = 1.0 if redraw == 0 else -1.0 / redraws
             for kind in range(KINDS):
-                more = courses[3]["mean"][kind] - courses[2]["mean"][kind]
+                more = playouts[3]["mean"][kind] - playouts[2]["mean"][kind]
                 points[kind] += times * more
-            probabilities[DISCARD] += times * (courses[3]["chance"] - courses[2]["chance"])
+            probabilities[DISCARD] += times * (playouts[3]["chance"] - playouts[2]["chance"])
 
     @entry(
         void(
             states_t, rules_t, views_t, DECKS_T, LOG_T, int64[::1], int64[::1], TABLE_T, WEIGHTS_T,
             float64[:, ::1], float64[::1], int64[:, ::1], int64[:, ::1], int64[::1], int64[::1],
-            int64[:, ::1], int64, COURSES_T, float64[:, :, ::1], float64[:, ::1],
+            int64[:, ::1], int64, PLAYOUTS_T, float64[:, :, ::1], float64[:, ::1],
         ),
         f"luck_terms.{name}",
     )  # fmt: skip
     def write_terms(
         states, rules, views, decks, log, rng, words, table, weights, wins, means, dealt, discarded,
-        dealer, starter, needs, redraws, courses, points, probabilities,
+        dealer, starter, needs, redraws, playouts, points, probabilities,
     ):  # fmt: skip
         """Write the terms of each deal.
 
@@ -144,7 +151,7 @@ def terms_entry(act: Act, name: str) -> Entry:
         """
         s = states[0]
         game = (s, rules[0], views[0], rng, table, weights, log, decks)
-        actual, reference = courses[0], courses[1]
+        actual, reference = playouts[0], playouts[1]
         for i in range(dealt.shape[0]):
             seats = (1 - dealer[i], dealer[i])
             a, b = needs[i, seats[PONE]], needs[i, seats[DEALER]]
@@ -168,7 +175,7 @@ def terms_entry(act: Act, name: str) -> Entry:
                 if redraws > 0 and mine[seat] != theirs[seat]:
                     set_hands(s, dealt[i], dealer[i])
                     add_discard(
-                        game, seat, mine[seat], redraws, words, courses, a, b, wins,
+                        game, seat, mine[seat], redraws, words, playouts, a, b, wins,
                         points[i, DISCARD], probabilities[i],
                     )  # fmt: skip
 

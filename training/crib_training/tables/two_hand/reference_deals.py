@@ -23,18 +23,18 @@ from crib_env.engine.two_hand import HAND
 from crib_env.policy import Act, CompiledAgent
 from crib_env.rules import LARGEST_TARGET, TwoHandRules
 from crib_env.settings import Count, NewFile, Seed, checked_dataclass
-from crib_training.evaluation.aivat.course import (
-    COURSE,
-    COURSES_T,
+from crib_training.evaluation.aivat.playout import (
     DEALER_CRIB,
     DEALER_HAND,
     DEALER_PLAY,
     KINDS,
+    PLAYOUT,
+    PLAYOUTS_T,
     PONE,
     PONE_HAND,
-    course_kernels,
+    playout_kernels,
 )
-from crib_training.evaluation.aivat.outcomes import ReferenceOutcomes, win_table
+from crib_training.evaluation.aivat.reference import ReferenceOutcomes, win_table
 from crib_training.evaluation.aivat.terms import FAMILY
 from crib_training.progress import Progress
 from crib_training.tables.files import made_by
@@ -48,21 +48,21 @@ _, MOST_PONE, MOST_DEALER = REFERENCE_DEALS.shapes["ends"]
 def deals_entry(act: Act, name: str) -> Entry:
     """Return the entry that counts deals of a reference that acts so."""
     states_t, rules_t, views_t = find_family(FAMILY).types
-    discard, follow = course_kernels(act)
+    discard, follow = playout_kernels(act)
 
     @entry(
         void(
             states_t, rules_t, views_t, DECKS_T, LOG_T, int64[::1], TABLE_T, WEIGHTS_T, int64,
-            COURSES_T, float64[::1], float64[::1], float64[:, ::1], float64[:, ::1],
+            PLAYOUTS_T, float64[::1], float64[::1], float64[:, ::1], float64[:, ::1],
         ),
         f"reference_deals.{name}",
     )  # fmt: skip
     def count_deals(
-        states, rules, views, decks, log, rng, table, weights, deals, courses, counted, points,
+        states, rules, views, decks, log, rng, table, weights, deals, playouts, counted, points,
         ends, reached,
     ):  # fmt: skip
         """Play deals and count each with every starter, as `ReferenceOutcomes` names the arrays."""
-        s, course = states[0], courses[0]
+        s, playout = states[0], playouts[0]
         game = (s, rules[0], views[0], rng, table, weights, log, decks)
         for _ in range(deals):
             used = 0
@@ -71,31 +71,31 @@ def deals_entry(act: Act, name: str) -> Entry:
                 used |= 1 << card
                 s["dealt"][HAND * (i & 1) + (i >> 1)] = card
             pone, dealer = discard(game)
-            follow(game, pone, dealer, course)
-            for k in range(course["starters"]):
-                made = course["made"]
+            follow(game, pone, dealer, playout)
+            for k in range(playout["starters"]):
+                made = playout["made"]
                 at = KINDS * k
                 for kind in range(KINDS):
                     points[kind] += made[at + kind]
                 p = 0
                 d = made[at + DEALER_PLAY]
-                for i in range(course["cards"]):
-                    if course["pegger"][i] != PONE:
-                        d -= course["pegged"][i]
-                for i in range(course["cards"] + 1):  # heels are in, then the play, then the show
-                    if i == course["cards"]:
+                for i in range(playout["cards"]):
+                    if playout["pegger"][i] != PONE:
+                        d -= playout["pegged"][i]
+                for i in range(playout["cards"] + 1):  # heels are in, then the play, then the show
+                    if i == playout["cards"]:
                         more = made[at + PONE_HAND]
-                    elif course["pegger"][i] == PONE:
-                        more = course["pegged"][i]
+                    elif playout["pegger"][i] == PONE:
+                        more = playout["pegged"][i]
                     else:
-                        d += course["pegged"][i]
+                        d += playout["pegged"][i]
                         continue
                     for _ in range(more):
                         p = min(p + 1, ends.shape[0] - 1)
                         reached[p, min(d, ends.shape[1] - 1)] += 1.0
                 d += made[at + DEALER_HAND] + made[at + DEALER_CRIB]
                 ends[p, min(d, ends.shape[1] - 1)] += 1.0
-            counted[0] += course["starters"]
+            counted[0] += playout["starters"]
 
     return count_deals
 
@@ -113,11 +113,11 @@ def measure(
     count = deals_entry(act, f"{act.__module__}.{act.__name__}")
     rng = generator(seed_seq)
     state, view = np.zeros(1, dtype=family.state), np.zeros(1, dtype=family.view)
-    log, course = np.zeros(family.log_size, dtype=np.int64), np.zeros(1, dtype=COURSE)
+    log, playout = np.zeros(family.log_size, dtype=np.int64), np.zeros(1, dtype=PLAYOUT)
     with Progress(f"{rules.name}, deals of {agent.name}", deals) as progress:
         for done in range(0, deals, AT_ONCE):
             n = min(AT_ONCE, deals - done)
-            count(state, record, view, NO_DECKS, log, rng, show_table(), agent.weights, n, course,
+            count(state, record, view, NO_DECKS, log, rng, show_table(), agent.weights, n, playout,
                   counted, points, ends, reached)  # fmt: skip
             progress.advance(n)
     return ReferenceOutcomes(float(counted[0]), points / counted[0], ends, reached)
