@@ -20,20 +20,21 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from crib_training.leaderboard_rows import (
+from crib_training.outputs import write_json
+from crib_training.rating import (
     APPROXIMATELY,
     BLANK,
     BUILT_IN,
     CARD,
     HEADINGS,
     Results,
+    Settings,
     exploited,
     folder,
     rating_table,
     read,
+    run,
 )
-from crib_training.outputs import write_json
-from crib_training.rating import Settings, run
 
 from crib_env import ENVIRONMENTS
 from crib_env.registration import env_module
@@ -155,7 +156,7 @@ def measure() -> None:
         for env in pairs:
             file = folder() / name / f"{env}.json"
             if not file.exists():
-                run(Settings(name, env, pairs=pairs[env], seed=SEED, out=folder() / name))
+                run(Settings(name, env=env, pairs=pairs[env], seed=SEED, out=folder() / name))
             results = read(file)
             known = published().get((name, results.rules))
             write_json(file, asdict(replace(results, exploitability=known)))

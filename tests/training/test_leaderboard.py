@@ -12,11 +12,11 @@ from typing import Any
 import crib_agents.data
 import numpy as np
 import pytest
-from crib_training import leaderboard_rows, rating
+from crib_training import rating
 from crib_training.evaluation.duplicate import Estimate, estimate
 from crib_training.exploit import Exploitability, Gain
-from crib_training.leaderboard_rows import Results, rating_table, read
 from crib_training.loading import find_env
+from crib_training.rating import Results, rating_table, read
 
 from checkout import ROOT
 from crib_env import find_agent
@@ -29,8 +29,7 @@ NETWORKS_CARD = Path(crib_agents.data.__file__).parent / "learned" / "README.md"
 
 @pytest.fixture
 def _quick_field(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (rating, leaderboard_rows):
-        monkeypatch.setattr(module, "BUILT_IN", ("rule_based", "greedy", "random"))
+    monkeypatch.setattr(rating, "BUILT_IN", ("rule_based", "greedy", "random"))
 
 
 def play(name: str, pairs: int = 20, seed: int = 1) -> Results:
@@ -131,7 +130,7 @@ def test_a_row_is_printed_and_written_as_the_leaderboard_takes_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     board = tmp_path / "leaderboard"
-    monkeypatch.setattr(leaderboard_rows, "folder", lambda: board)
+    monkeypatch.setattr(rating, "folder", lambda: board)
     for name in rating.BUILT_IN:
         rating.run(rating.Settings(name, pairs=5, out=board / name))
     rating.run(rating.Settings("rule_based", name="mine", pairs=5, out=board / "mine"))
@@ -140,7 +139,7 @@ def test_a_row_is_printed_and_written_as_the_leaderboard_takes_it(
     results = read(board / "mine" / SIX)
     assert results.name == "mine"
     assert all(f"## {heading}" in (board / "mine/card.md").read_text()
-               for heading in leaderboard_rows.HEADINGS)  # fmt: skip
+               for heading in rating.HEADINGS)  # fmt: skip
 
 
 @pytest.mark.usefixtures("_quick_field")
@@ -202,20 +201,20 @@ def test_all_of_the_leaderboard_fits_and_the_page_is_made_of_it() -> None:
     ("greedy", "random", "table_top_v0"),
 ])  # fmt: skip
 def test_a_row_of_the_leaderboard_comes_out_again(name: str, opponent: str, env: str) -> None:
-    results = read(leaderboard_rows.folder() / name / f"{env}.json")
+    results = read(rating.folder() / name / f"{env}.json")
     assert rating.check(results, find_agent(name), [opponent]) == []
 
 
 @pytest.mark.parametrize("name", make_leaderboard.RATED)
 def test_every_agent_of_the_package_is_rated_wherever_it_plays_in_its_own_way(name: str) -> None:
     for env, pairs in make_leaderboard.RATED[name].items():
-        results = read(leaderboard_rows.folder() / name / f"{env}.json")
+        results = read(rating.folder() / name / f"{env}.json")
         assert (results.pairs, results.seed) == (pairs, make_leaderboard.SEED)
 
 
 def won(name: str, env: str, opponent: str) -> Estimate:
     """Return the games in per cent that an agent of the leaderboard won from another."""
-    results = read(leaderboard_rows.folder() / name / f"{env}.json")
+    results = read(rating.folder() / name / f"{env}.json")
     return estimate(50 * results.won(opponent))
 
 
@@ -266,7 +265,7 @@ def test_a_submission_that_does_not_fit_is_told_why(
 ) -> None:
     change, says = SPOILED[how]
     mine = tmp_path / "mine"
-    shutil.copytree(leaderboard_rows.folder() / "greedy", mine)
+    shutil.copytree(rating.folder() / "greedy", mine)
     results = replace(read(mine / SIX), name="mine")
     (mine / SIX).write_text(json.dumps(asdict(replace(results, **change))))
     monkeypatch.setattr(make_leaderboard, "folder", lambda: tmp_path)
@@ -277,10 +276,10 @@ def test_a_card_that_says_nothing_is_sent_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     mine = tmp_path / "mine"
-    shutil.copytree(leaderboard_rows.folder() / "greedy", mine)
+    shutil.copytree(rating.folder() / "greedy", mine)
     results = replace(read(mine / SIX), name="mine")
     (mine / SIX).write_text(json.dumps(asdict(results)))
-    (mine / "card.md").write_text(leaderboard_rows.blank_card(results))
+    (mine / "card.md").write_text(rating.blank_card(results))
     monkeypatch.setattr(make_leaderboard, "folder", lambda: tmp_path)
     assert any("card.md must say" in fault for fault in make_leaderboard.faults("mine", []))
     (mine / SIX).write_text("{}")

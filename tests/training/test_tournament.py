@@ -26,9 +26,8 @@ from crib_training.tournament import chunks
 from crib_training.tournament import report as reports
 from crib_training.tournament.chunks import Setup, play, read_pairs
 from crib_training.tournament.ledger import FILE
-from crib_training.tournament.report import report
+from crib_training.tournament.report import mean_won, report
 from crib_training.tournament.run import ROUND, tournament
-from crib_training.tournament.standings import mean_won
 from crib_training.tournament.workers import Processes, Ray, ThisProcess
 
 from checkout import import_path

@@ -24,8 +24,7 @@ from crib_env.batch import GameBatch
 from crib_env.honours import refuse_rules
 from crib_env.policy import Agent
 from crib_env.rules import Rules, TwoHandRules
-from crib_training.evaluation.aivat.reference import DealLog
-from crib_training.evaluation.aivat.reference import Reference
+from crib_training.evaluation.aivat.reference import DealLog, Reference
 from crib_training.evaluation.referee import Failure, Referee
 from crib_training.loading import sides_of
 

@@ -4,5 +4,5 @@
 - `chunks`: the parts of a tournament, each fixed by its key alone.
 - `workers`: who plays them: this process, several, or a Ray cluster.
 - `ledger`: stores finished chunks, so that a tournament can resume.
-- `standings`, `report`: the results, as data and as a page.
+- `report`: the results, as data and as a page.
 """

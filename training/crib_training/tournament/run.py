@@ -40,8 +40,7 @@ from crib_training.tournament.chunks import (
     read_pairs,
 )
 from crib_training.tournament.ledger import Ledger
-from crib_training.tournament.report import draw, report
-from crib_training.tournament.standings import standings
+from crib_training.tournament.report import draw, report, standings
 from crib_training.tournament.workers import Processes, Ray, ThisProcess, Workers
 
 ROUND = 4  # chunks between two looks at an interval

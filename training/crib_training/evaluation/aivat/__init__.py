@@ -5,6 +5,6 @@ mean zero, so a result keeps its mean and loses much of its variance. `docs/aiva
 
 - `playout`: kernels: a deal as a reference plays it, and the chance of winning after it.
 - `terms`: the terms of starter, hands and discards.
-- `reference`: deals recorded during play, a reference policy, and the corrections that it gives for games.
+- `reference`: deals recorded during play, and a reference policy that corrects them.
 - `__main__`: the variance reduction, measured: ``python -m crib_training.evaluation.aivat``.
 """
