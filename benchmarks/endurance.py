@@ -27,9 +27,7 @@ from benchmarks.report import machine
 from crib_env.batch import GameBatch
 from crib_env.engine.family import Family
 from crib_env.engine.jit import Entry, entry
-from crib_env.engine.log import LOG_WIDTH
-from crib_env.engine.record import DECKS_T, LOG_T, NONE, TABLE_T
-from crib_env.engine.returns import count_sides
+from crib_env.engine.record import DECKS_T, LOG_T, LOG_WIDTH, NONE, TABLE_T, count_sides
 from crib_env.engine.rng import WORDS
 from crib_env.engine.show import show_table
 from crib_env.notation import format_state

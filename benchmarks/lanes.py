@@ -7,8 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from crib_env.batch import GameBatch
-from crib_env.engine.lanes import lane_entries
-from crib_env.engine.phases import phase_entries
+from crib_env.engine.entries import entries_of
+from crib_env.engine.learners import learner_entries
 from crib_env.engine.record import NO_DECKS
 from crib_env.engine.rng import WORDS
 from crib_env.engine.show import show_table
@@ -55,7 +55,7 @@ class Lanes:
         self.bounds = np.linspace(0, n, threads + 1).astype(int).tolist()
         self.steps = steps or max(1, A_PIECE // n)
         self.pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
-        entries = lane_entries(family) if phase is None else phase_entries(family)
+        entries = entries_of(family) if phase is None else learner_entries(family)
         self._rollout = entries.rollout.compiled
         self._phase = [] if phase is None else [phase]
         self.play()  # not all lanes at the same point of a deal

@@ -12,10 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from crib_env.arrays import Array
+from crib_env.engine.entries import entries_of
 from crib_env.engine.family import Family, find_family, of_one_deal
-from crib_env.engine.lanes import lane_entries
-from crib_env.engine.record import NO_DECKS, NONE
-from crib_env.engine.returns import count_sides
+from crib_env.engine.record import NO_DECKS, NONE, count_sides
 from crib_env.engine.rng import seed_states
 from crib_env.engine.show import show_table
 from crib_env.errors import IllegalActionError
@@ -41,7 +40,7 @@ class GameBatch:
         states: the full states, records [N] of the family's ``state``.
         decks: int64[D, 52], all the decks given; a lane's are those between its state's ``given``
             and ``given_end``.
-        log: what the last lane stepped pegged; see `crib_env.engine.log`.
+        log: what the last lane stepped pegged; see `crib_env.engine.record`.
         sides: int64[players], the side of each seat; seats of one side score together.
         tally: int64[N, sides, 3], points made by side and phase (the family's ``phases``) since the
             lane last began.
@@ -121,7 +120,7 @@ class GameBatch:
             self._set_scores(np.array(lanes), np.array(scores))
 
     def _start(self, lanes: Array, dealers: Array) -> None:
-        start = lane_entries(self.family).start
+        start = entries_of(self.family).begin_games
         start(self.states, self.record, self.decks, lanes, dealers, self.log)
         self.tally[lanes] = 0
 
@@ -150,7 +149,7 @@ class GameBatch:
         """
         views = np.zeros(len(lanes), dtype=self.family.view)
         seats = self.movers(lanes) if seats is None else seats
-        lane_entries(self.family).view(self.states, self.record, lanes, seats, views)
+        entries_of(self.family).view_games(self.states, self.record, lanes, seats, views)
         return views
 
     def step(self, lanes: Array, actions: Actions) -> int | None:
@@ -162,7 +161,7 @@ class GameBatch:
         Returns:
             None, or the first k whose action is illegal: lanes before it have been stepped.
         """
-        bad = lane_entries(self.family).step(
+        bad = entries_of(self.family).step_games(
             self.states, self.record, self.decks, show_table(), lanes, actions, self.log,
             self.tally,
         )  # fmt: skip
@@ -206,4 +205,4 @@ class GameBatch:
 
     def returns(self) -> Array:
         """Return float64[N, players], what each episode brings each seat; see `Game.returns`."""
-        return lane_entries(self.family).returns(self.states, self.record)
+        return entries_of(self.family).returns(self.states, self.record)

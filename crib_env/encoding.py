@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from crib_env.engine.entries import entries_of
 from crib_env.engine.family import SUITS, Family, find_family
-from crib_env.engine.features import feature_entries
-from crib_env.engine.lanes import lane_entries
 from crib_env.errors import check_choice
 from crib_env.policy import Views
 from crib_env.registration import env_module
@@ -40,11 +39,11 @@ def encode(
     level = family.level_of(features)
     obs = np.empty((len(views), family.obs_size), dtype=np.uint8)
     masks = np.empty((len(views), family.actions), dtype=np.int8)
-    lane_entries(family).encode(views, obs, masks)
+    entries_of(family).encode(views, obs, masks)
     if not level:
         return obs, masks
     numbers = len(family.features_at(level)) * family.actions
-    return feature_entries(family).of_views(views, obs, numbers, level), masks
+    return entries_of(family).with_features(views, obs, numbers, level), masks
 
 
 def canonical_views(views: Views | np.void, suits: str = "canonical") -> Views:

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from crib_env.cards import format_cards
 
-# In the order of the reason numbers in crib_env.engine.log.
+# In the order of the reason numbers in crib_env.engine.record.
 REASONS = (
     "for_last", "heels", "fifteen", "pair", "run", "thirty_one", "go", "last", "hand", "crib",
     "line", "difference",

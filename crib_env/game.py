@@ -26,14 +26,11 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from crib_env.arrays import Array
+from crib_env.engine.entries import ILLEGAL, entries_of
 from crib_env.engine.family import Family, find_family, of_one_deal
-from crib_env.engine.lanes import lane_entries
-from crib_env.engine.log import FOR_LAST
-from crib_env.engine.record import NO_DECKS, NONE
-from crib_env.engine.returns import count_sides
+from crib_env.engine.record import FOR_LAST, NO_DECKS, NONE, count_sides
 from crib_env.engine.rng import seed_states
 from crib_env.engine.show import show_table
-from crib_env.engine.single import ILLEGAL, single_entries
 from crib_env.errors import EpisodeOverError, IllegalActionError
 from crib_env.events import Event, read_log
 from crib_env.notation import Position, canonical, format_state, parse_state
@@ -71,9 +68,9 @@ class Game:
         sides: the side of each seat; seats of one side score together.
         record: the rules as the family's record, shape [1].
         states: the full state as the family's record, shape [1].
-        log: what the last action pegged; see `crib_env.engine.log`.
+        log: what the last action pegged; see `crib_env.engine.record`.
         decks: int64[D, 52], the decks given to `reset`.
-        advance: the compiled step, ``advance(action) -> code``; see `crib_env.engine.single`.
+        advance: the compiled step, ``advance(action) -> code``; see `crib_env.engine.entries`.
         obs: uint8[obs_size], the observation of the seat to move. `advance` overwrites it.
         mask: int8[actions], its legal actions, likewise.
         leads: int64[players], `gains` in whole units, of which ``unit`` make a point.
@@ -101,7 +98,7 @@ class Game:
         self.obs = np.zeros(self.family.obs_size, dtype=np.uint8)
         self.mask = np.zeros(self.family.actions, dtype=np.int8)
         self.leads = np.zeros(self.players, dtype=np.int64)
-        self.unit = int(single_entries(self.family).unit(self.record))
+        self.unit = int(entries_of(self.family).unit(self.record))
         self.decks: Array = NO_DECKS
         self._views = np.zeros(1, dtype=self.family.view)  # receives what `obs` is made of
         self._before_moves: list[Snapshot] = []  # positions before the moves that pop takes back
@@ -112,7 +109,7 @@ class Game:
     def _bind(self) -> None:
         """Bind the compiled step to the arrays. Neither copies nor pickles carry it."""
         self.advance = partial(
-            single_entries(self.family).step.unchecked, self.states, self.record, self.decks,
+            entries_of(self.family).step.unchecked, self.states, self.record, self.decks,
             show_table(), self.log, self._views, self.obs, self.mask, self.leads,
         )  # fmt: skip
 
@@ -165,7 +162,7 @@ class Game:
         """Begin an episode with options that have been checked."""
         self.states["given"], self.states["given_end"] = 0, len(chosen.decks)
         dealer = NONE if chosen.dealer is None else chosen.dealer
-        begin = single_entries(self.family).begin.unchecked
+        begin = entries_of(self.family).begin.unchecked
         begin(self.states, self.record, chosen.decks, dealer, self.log)
         if chosen.scores is not None:
             set_scores(self.states, chosen.scores)
@@ -179,7 +176,7 @@ class Game:
             self.log, self.decks = log, decks
             self._bind()
         self.leads[:] = 0
-        observe = single_entries(self.family).observe.unchecked
+        observe = entries_of(self.family).observe.unchecked
         observe(self.states, self.record, self.seat, self._views, self.obs, self.mask)
 
     # --- what there is to see -------------------------------------------------------------------
@@ -228,7 +225,7 @@ class Game:
     @property
     def returns(self) -> list[float]:
         """What the episode brings each seat, such as 1.0 and -1.0; all 0.0 until its end."""
-        return list(map(float, lane_entries(self.family).returns(self.states, self.record)[0]))
+        return list(map(float, entries_of(self.family).returns(self.states, self.record)[0]))
 
     @property
     def gains(self) -> list[float]:
@@ -262,7 +259,7 @@ class Game:
         if seat not in range(self.players):
             raise ValueError(f"seat must be from 0 to {self.players - 1}, got {seat!r}")
         obs, mask = self.obs.copy(), self.mask.copy()  # overwritten
-        observe = single_entries(self.family).observe.unchecked
+        observe = entries_of(self.family).observe.unchecked
         observe(self.states, self.record, seat, self._views, obs, mask)
         return obs, mask
 

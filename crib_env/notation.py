@@ -31,8 +31,7 @@ from crib_env.engine.notation import (
     read_number,
     read_scores,
 )
-from crib_env.engine.record import NONE
-from crib_env.engine.returns import count_sides
+from crib_env.engine.record import NONE, count_sides
 from crib_env.events import Event, read_log
 from crib_env.rules import LARGEST_TARGET, PRESETS, Rules
 

@@ -10,8 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from crib_env.cards import DECK_SIZE, format_card
-from crib_env.engine.record import NO_DECKS
-from crib_env.engine.returns import count_sides
+from crib_env.engine.record import NO_DECKS, count_sides
 from crib_env.errors import is_whole
 from crib_env.render.words import in_words
 

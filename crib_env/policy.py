@@ -188,7 +188,7 @@ def sample_legal(masks: npt.NDArray[Any], rng: np.random.Generator) -> Any:
         if not legal.size:
             raise ValueError("the mask allows no action: that episode has ended")
         return legal.item(int(check_rng(rng).random() * legal.size))
-    from crib_env.engine.sampling import nth_legal
+    from crib_env.engine.learners import nth_legal
 
     draws = check_rng(rng).integers(1 << 32, size=len(given))
     actions = np.empty(len(given), dtype=np.int64)

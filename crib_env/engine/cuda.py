@@ -17,9 +17,8 @@ from numba import int64
 
 from crib_env.engine.family import Family, find_family
 from crib_env.engine.jit import kernel
-from crib_env.engine.record import NO_DECKS, NONE
-from crib_env.engine.returns import clear_gains
-from crib_env.engine.rewards import reward_kernel
+from crib_env.engine.learners import learner_kernels
+from crib_env.engine.record import NO_DECKS, NONE, clear_gains
 from crib_env.engine.rng import WORDS, seed_states
 from crib_env.engine.show import show_table
 from crib_env.errors import check_choice, whole_number
@@ -53,7 +52,7 @@ def entries(family: Family) -> Entries:
     """Return the CPU's kernels behind entries for a GPU, compiled when first called."""
     kernels = family.kernels
     begin_episode, view = kernels.begin_episode, kernels.view
-    episode_reward = reward_kernel(family)
+    episode_reward = learner_kernels(family).reward
     find_move, draw_move, action_of = kernels.find_move, kernels.draw_move, kernels.action_of
     encode, encode_mask, step_move = kernels.encode, kernels.encode_mask, kernels.step
     view_dtype, log_size = family.view, family.log_size

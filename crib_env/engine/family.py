@@ -15,10 +15,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from crib_env.engine.kernels import CanonicalSuits, Feature, Kernels
+from crib_env.engine.jit import Entry, kernel
 from crib_env.engine.notation import Notation
-from crib_env.engine.record import Array, array_of
-from crib_env.engine.returns import count_sides
+from crib_env.engine.record import Array, array_of, count_sides, win_return
 from crib_env.errors import check_choice
 from crib_env.render.svg.document import lines
 from crib_env.render.svg.scene import Scene
@@ -30,6 +29,84 @@ SUITS = ("real", "canonical", "ranks")
 SHARED = {"dealt", "players"}  # names of fields of the rules that a state may have too
 
 Layout = tuple[tuple[str, int, str], ...]
+Kernel = Callable[..., Any]
+
+
+class Feature(NamedTuple):
+    """A number for each action, 0 where the action is not legal.
+
+    Attributes:
+        name: of its slice of the observation, which has one entry an action.
+        low, high: its bounds.
+        meaning: what it is, with its unit.
+    """
+
+    name: str
+    low: float
+    high: float
+    meaning: str
+
+
+@kernel
+def whole_points(rules):
+    """Return 1: the gain of a state counts points."""
+    return 1
+
+
+@kernel
+def no_features(v, table, level, out):
+    """Write nothing: the family has no features."""
+
+
+@dataclass(frozen=True, eq=False)
+class Kernels:
+    """The kernels of a family, under the names by which every entry calls them.
+
+    ``s`` is a state, ``rules`` a rules record, ``v`` a view, ``log`` int64[log_size]. An *action*
+    is what a seat chooses; a *move* is what `step` takes: in Table Top the action itself, in the
+    two-hand games the place of the card among those dealt, so that it is looked for once.
+
+    Attributes:
+        begin_episode: ``(s, rules, decks, dealer, log)``; ``dealer`` a seat, or NONE to cut.
+        find_move: ``(s, rules, action) -> move``, NONE if the action, any number, is not legal.
+        draw_move: ``(s, rules, rng) -> move``, each legal one as likely.
+        action_of: ``(s, move) -> action``.
+        step: ``(s, rules, decks, table, move, log)``, for the seat to move.
+        view: ``(s, rules, seat, v)``: the one gate to what a seat may know.
+        encode: ``(v, obs)``, the observation. encode_mask: ``(v, mask)``, the legal actions.
+        phase_of: ``(reason) -> column``: where a tally keeps points of this reason, or NONE.
+        returns: ``(s, rules, side) -> float``, what an ended episode brings a side; over the sides
+            it sums to zero.
+        unit: ``(rules) -> n``, how many of a state's ``gain`` make a point.
+        write_features: ``(v, table, level, out)``, the features of the first ``level`` levels, one
+            after the other in ``out`` (float32[features * actions]).
+    """
+
+    begin_episode: Kernel
+    find_move: Kernel
+    draw_move: Kernel
+    action_of: Kernel
+    step: Kernel
+    view: Kernel
+    encode: Kernel
+    encode_mask: Kernel
+    phase_of: Kernel
+    returns: Kernel = win_return
+    unit: Kernel = whole_points
+    write_features: Kernel = no_features
+
+
+class CanonicalSuits(NamedTuple):
+    """What a family has for ``suits="canonical"`` or ``"ranks"``: equal situations look equal.
+
+    Attributes:
+        kernels: those that take the place of the ones in `Kernels`, by name.
+        relabel_views: ``(views)``, an entry: writes canonical cards over the cards of each view,
+            and hides what these suits hide.
+    """
+
+    kernels: dict[str, Kernel]
+    relabel_views: Entry
 
 
 class RecordTypes(NamedTuple):
@@ -264,3 +341,38 @@ def family_for(engine: str, reward: str = "points", suits: str = "real") -> Fami
     elif kernels is family.kernels:
         return family
     return replace(family, kernels=kernels, reward=reward, suits=suits)
+
+
+# --- what the observations of all families share ------------------------------------------------
+
+TENS = 20  # thermometer of the tens of points still to make
+NEED = TENS + 10
+M16 = 0xFFFF
+
+# What `encode_need` writes, by points: to copy it is cheaper than to count out the tens.
+NEEDS = np.array(
+    [
+        [i < points // 10 if i < TENS else i - TENS == points % 10 for i in range(NEED)]
+        for points in range(10 * TENS + 10)
+    ],
+    dtype=np.uint8,
+)
+
+
+def offsets(layout: tuple[tuple[str, int, str], ...]) -> dict[str, int]:
+    """Return where each slice of a layout begins, and under ``"end"`` the vector's length."""
+    begins, at = {}, 0
+    for name, size, _ in layout:
+        begins[name] = at
+        at += size
+    begins["end"] = at
+    return begins
+
+
+@kernel
+def encode_need(obs, at, need):
+    """Write points still to make: a thermometer of tens, then the units one-hot."""
+    row = (need if need < 10 * TENS else 10 * TENS + need % 10) & M16
+    at &= M16  # both so that the compiler knows no index is negative
+    for i in range(NEED):
+        obs[at + i] = NEEDS[row, i]

@@ -1,21 +1,25 @@
-"""Compiled entries made of one agent: its answers to views, and games of a learner against it.
+"""A learner's games, stepped in compiled code: its action, the others', reward, end, observation.
 
-`agent_entries` makes them from the agent's one function, for each family that it plays.
+One compiled opponent plays inside one pass over the games (`AgentEntries.step_range`). Where a
+policy plays a phase of the deal for both seats, or opponents differ from game to game, a pass runs
+over the games and lists those that wait for others (`LearnerEntries`). Each policy takes its turns
+in its games of that list, with its own entry, until the list is empty: so any two policies can play
+together, and no pair is compiled together. An illegal action of the learner ends the episode at
+reward -1 (PettingZoo's TerminateIllegalWrapper).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from functools import cache
+from typing import Any, NamedTuple
 
-from numba import float64, int64, void
+from numba import float64, int8, int64, void
 
-from crib_env.engine.deck import forget_decks
-from crib_env.engine.family import Family
+from crib_env.engine.entries import FLOATS_T
+from crib_env.engine.family import Family, Kernel
 from crib_env.engine.jit import Entry, entry, kernel
-from crib_env.engine.log import keep_log
-from crib_env.engine.phases import waiting_kernel
 from crib_env.engine.record import (
     DECKS_T,
     ENDINGS_T,
@@ -27,10 +31,104 @@ from crib_env.engine.record import (
     RNGS_T,
     TABLE_T,
     WEIGHTS_T,
+    clear_gains,
+    forget_decks,
+    keep_log,
+    lead,
 )
-from crib_env.engine.returns import clear_gains
-from crib_env.engine.rewards import CONTINUE, ending_kernel, reward_kernel
-from crib_env.engine.rng import below
+from crib_env.engine.rng import below, next_word
+
+# In place of an action: let the others move until the learner is to, in games just begun.
+CONTINUE = -(1 << 40)
+
+# How an episode ended: the side that won (NONE if none did, or if an illegal action ended it),
+# whether one did, the learner's seat, then the scores by side.
+WINNER = 0
+ILLEGAL = 1
+SEAT = 2
+SCORES = 3
+
+# A summary of it: the same, but ILLEGAL is the illegal action that ended it (NONE if none did,
+# BELOW for any below 0), and after the scores by how much the game was won. `illegal_action` of the
+# infos is the same.
+BELOW = -2
+
+# Whom a game can wait for besides the learner.
+OPPONENT = 0
+PHASE_POLICY = 1
+
+
+class LearnerKernels(NamedTuple):
+    """The kernels that all entries of a family's learners share; see `learner_kernels`."""
+
+    waits_for: Kernel
+    reward: Kernel
+    write_ending: Kernel
+    begin_again: Kernel
+
+
+@cache
+def learner_kernels(family: Family) -> LearnerKernels:
+    """Return the kernels that all entries of a family's learners share."""
+    returns, unit = family.kernels.returns, family.kernels.unit
+    begin_episode = family.kernels.begin_episode
+
+    @kernel
+    def waits_for(s, phase, seat):
+        """Return OPPONENT or PHASE_POLICY; NONE if it waits for the learner or is over."""
+        if s["over"]:
+            return NONE
+        if s["phase"] == phase:
+            return PHASE_POLICY
+        return NONE if s["to_move"] == seat else OPPONENT
+
+    @kernel
+    def waits_for_a_seat(s, phase, seat):
+        """Return OPPONENT, or NONE if it waits for the learner or is over."""
+        return NONE if s["over"] or s["to_move"] == seat else OPPONENT
+
+    @kernel
+    def reward(s, rules, seat, points):
+        """Return the reward since the learner's last action: points, or the return at the end."""
+        side = rules["side_of"][seat]
+        if points:
+            return float(lead(s, rules, side)) / ((rules["sides"] - 1) * unit(rules))
+        if s["over"] == 0:
+            return 0.0
+        return returns(s, rules, side)
+
+    @kernel
+    def winner_of(s, rules):
+        """Return the side whose return is above 0; NONE if that is none, or several."""
+        winner = NONE
+        for side in range(rules["sides"]):
+            if returns(s, rules, side) > 0:
+                if winner != NONE:
+                    return NONE
+                winner = side
+        return winner
+
+    @kernel
+    def write_ending(s, rules, seat, illegal, ending):
+        """Write into ``ending``, int64[SCORES + sides]; ``illegal``: the learner's action was."""
+        ending[WINNER] = NONE if illegal else winner_of(s, rules)
+        ending[ILLEGAL] = illegal
+        ending[SEAT] = seat
+        for side in range(rules["sides"]):
+            ending[SCORES + side] = s["scores"][side]
+
+    @kernel
+    def begin_again(s, rules, decks, log, seat, drawn_seat):
+        """Begin another episode, from the game's own generator; return the learner's seat."""
+        forget_decks(s)
+        begin_episode(s, rules, decks, NONE, log)
+        return below(s["rng"], rules["players"]) if drawn_seat else seat
+
+    waits = waits_for if "phase" in (family.state.names or ()) else waits_for_a_seat
+    return LearnerKernels(waits, reward, write_ending, begin_again)
+
+
+# --- against one compiled opponent ----------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -40,7 +138,7 @@ class AgentEntries:
     Attributes:
         act_views: ``(views, rngs, table, weights, actions)``, writes an action for each view.
         step_range: steps a learner's games against it.
-        take_turns: makes its decisions where another policy plays a phase of the game.
+        take_turns: makes its decisions where several policies take turns.
     """
 
     act_views: Entry
@@ -51,10 +149,9 @@ class AgentEntries:
 def agent_entries(act: Callable[..., Any], family: Family, name: str) -> AgentEntries:
     """Return the entries made of ``act(view, rng, table, weights) -> action``."""
     states_t, rules_t, views_t = family.types
-    begin_episode, step = family.kernels.begin_episode, family.kernels.step
-    find_move, view = family.kernels.find_move, family.kernels.view
+    step, find_move, view = family.kernels.step, family.kernels.find_move, family.kernels.view
     encode, encode_mask = family.kernels.encode, family.kernels.encode_mask
-    episode_reward, write_ending = reward_kernel(family), ending_kernel(family)
+    waits_for, reward, write_ending, begin_again = learner_kernels(family)
     log_size = family.log_size
 
     @entry(void(views_t, RNGS_T, TABLE_T, WEIGHTS_T, int64[::1]), f"{name}.act_views")
@@ -67,8 +164,7 @@ def agent_entries(act: Callable[..., Any], family: Family, name: str) -> AgentEn
     def until_learner(s, rules, decks, table, weights, rng, v, log, seat):
         """Let the agent act until ``seat`` is to move or the episode is over.
 
-        Returns:
-            True; False if the agent's action was illegal and the game stands where it was.
+        Returns False if the agent's action was illegal and the game stands where it was.
         """
         while s["over"] == 0 and s["to_move"] != seat:
             view(s, rules, s["to_move"], v)
@@ -92,25 +188,22 @@ def agent_entries(act: Callable[..., Any], family: Family, name: str) -> AgentEn
         drawn_seat, seats, actions, obs, masks, rewards, dones, final_obs, final_masks,
         endings,
     ):  # fmt: skip
-        """Step the lanes of a range for a learner in one seat, this agent in all others.
+        """Step a range of games for a learner in one seat, this agent in all others.
 
-        In each lane: the learner's action, the agent's until the learner is to move again, the
-        reward. An illegal action of the learner ends the episode at reward -1 (PettingZoo's
-        TerminateIllegalWrapper). An ended episode's last observation goes to ``final_obs``, and
-        with ``autoreset`` a new episode begins, from the lane's own generator; without, ``obs`` is
-        that last observation.
+        An ended episode's last observation goes to ``final_obs``, and with ``autoreset`` a new
+        episode begins; without, ``obs`` is that last observation.
 
         Args:
             points: 1 for the reward in points, 0 for the return.
             drawn_seat: 1 to draw the learner's seat for each episode.
-            seats: int64[N], the learner's seat in each lane; updated when drawn.
-            actions: int64[N]; CONTINUE in a lane just begun.
+            seats: int64[N], the learner's seat in each game; updated when drawn.
+            actions: int64[N]; CONTINUE in a game just begun.
             rewards: float64[N]. dones: bool[N]. obs, final_obs: uint8[N, obs_size].
             masks, final_masks: int8[N, actions].
             endings: int64[N, SCORES + sides], written where ``dones``.
 
         Returns:
-            NONE, or the first lane in which the agent's action was illegal: there the range stops.
+            NONE, or the first game in which the agent's action was illegal: there the range stops.
         """
         r = rules[0]
         v = views[0]
@@ -138,7 +231,7 @@ def agent_entries(act: Callable[..., Any], family: Family, name: str) -> AgentEn
                     return i
                 dones[i] = s["over"] != 0
             if stepped:
-                rewards[i] = episode_reward(s, r, seat, points)
+                rewards[i] = reward(s, r, seat, points)
                 clear_gains(s)
             view(s, r, seat, v)
             if dones[i]:
@@ -146,19 +239,14 @@ def agent_entries(act: Callable[..., Any], family: Family, name: str) -> AgentEn
                 encode_mask(v, final_masks[i])
                 write_ending(s, r, seat, illegal, endings[i])
                 if autoreset:
-                    forget_decks(s)
-                    begin_episode(s, r, decks, NONE, log)
-                    if drawn_seat:
-                        seat = below(s["rng"], r["players"])
-                        seats[i] = seat
+                    seat = begin_again(s, r, decks, log, seat, drawn_seat)
+                    seats[i] = seat
                     if not until_learner(s, r, decks, table, weights, rng, v, log, seat):
                         return i
                     view(s, r, seat, v)
             encode(v, obs[i])
             encode_mask(v, masks[i])
         return NONE
-
-    waits_for = waiting_kernel(family)
 
     @entry(
         int64(
@@ -170,35 +258,305 @@ def agent_entries(act: Callable[..., Any], family: Family, name: str) -> AgentEn
     def take_turns(
         states, rules, decks, table, weights, rngs, views, log, phase, role, seats, waiting, lo, n
     ):
-        """Make this agent's decisions in the lanes listed, as long as they wait for it.
+        """Make this agent's decisions in the games listed, as long as they wait for it.
 
         Args:
-            phase: the phase that the phase policy plays.
-            role: OPPONENT or PHASE_POLICY of `crib_env.engine.phases`, which of them this one is.
-            seats: int64[N], the learner's seat in each lane.
-            waiting: int64[N]; the lanes are ``waiting[lo : lo + n]``. Those that wait for the other
+            phase: the phase that the phase policy plays. role: OPPONENT or PHASE_POLICY, this one.
+            seats: int64[N], the learner's seat in each game.
+            waiting: int64[N]; the games are ``waiting[lo : lo + n]``. Those that wait for the other
                 of the two afterwards are moved to the front.
 
         Returns:
-            how many those are; or ``NONE - lane`` where the agent's action was illegal.
+            how many those are; or ``NONE - game`` where the agent's action was illegal.
         """
         v = views[0]
         left = 0
         for k in range(lo, lo + n):
-            lane = waiting[k]
-            s = states[lane]
-            turn = waits_for(s, phase, seats[lane])
+            i = waiting[k]
+            s = states[i]
+            turn = waits_for(s, phase, seats[i])
             while turn == role:
-                mover = s["to_move"]
-                view(s, rules[0], mover, v)
-                move = find_move(s, rules[0], act(v, rngs[lane], table, weights))
+                view(s, rules[0], s["to_move"], v)
+                move = find_move(s, rules[0], act(v, rngs[i], table, weights))
                 if move == NONE:
-                    return NONE - lane
+                    return NONE - i
                 step(s, rules[0], decks, table, move, log)
                 keep_log(log, log_size)
-                turn = waits_for(s, phase, seats[lane])
-            waiting[lo + left] = lane
+                turn = waits_for(s, phase, seats[i])
+            waiting[lo + left] = i
             left += turn != NONE
         return left
 
     return AgentEntries(act_views, step_range, take_turns)
+
+
+# --- passes between which others take turns -------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class LearnerEntries:
+    """The entries of a family's learners, whoever plays against them; see `learner_entries`."""
+
+    act: Entry
+    settle: Entry
+    observe: Entry
+    rollout: Entry
+    draw_seats: Entry
+    fill_rewards: Entry
+    write_endings: Entry
+    observe_features: Entry
+
+
+@cache
+def learner_entries(family: Family) -> LearnerEntries:
+    """Return the entries of a family's learners; `rollout` needs phases."""
+    states_t, rules_t, views_t = family.types
+    begin_episode, step = family.kernels.begin_episode, family.kernels.step
+    find_move, draw_move = family.kernels.find_move, family.kernels.draw_move
+    view, write_features = family.kernels.view, family.kernels.write_features
+    encode, encode_mask = family.kernels.encode, family.kernels.encode_mask
+    waits_for, reward, write_ending, begin_again = learner_kernels(family)
+    name, log_size = family.name, family.log_size
+
+    @entry(
+        int64(
+            states_t, rules_t, DECKS_T, TABLE_T, LOG_T, int64, int64, int64, int64[::1],
+            int64[::1], float64[::1], FLAGS_T, int64[::1],
+        ),
+        f"{name}.learners_act",
+    )  # fmt: skip
+    def learners_act(
+        states, rules, decks, table, log, lo, hi, phase, seats, actions, rewards, dones, waiting
+    ):
+        """Take the learner's action in each game of a range.
+
+        ``waiting`` (int64[N]) receives from ``lo`` on the games that wait for others; returns how
+        many those are. ``phase`` is the one that the phase policy plays, NONE without one.
+        """
+        n = 0
+        for i in range(lo, hi):
+            s = states[i]
+            rewards[i] = 0.0
+            dones[i] = False
+            if actions[i] != CONTINUE:
+                move = find_move(s, rules[0], actions[i])
+                if move == NONE:
+                    rewards[i] = -1.0
+                    dones[i] = True
+                    continue
+                step(s, rules[0], decks, table, move, log)
+                keep_log(log, log_size)
+            waiting[lo + n] = i
+            n += waits_for(s, phase, seats[i]) != NONE
+        return n
+
+    @entry(
+        int64(
+            states_t, rules_t, DECKS_T, views_t, LOG_T, int64, int64, int64, int64, int64, int64,
+            int64[::1], int64[::1], float64[::1], FLAGS_T, OBS_T, MASKS_T, ENDINGS_T, int64[::1],
+        ),
+        f"{name}.settle",
+    )  # fmt: skip
+    def settle(
+        states, rules, decks, views, log, lo, hi, phase, points, autoreset, drawn_seat, seats,
+        actions, rewards, dones, final_obs, final_masks, endings, waiting,
+    ):  # fmt: skip
+        """Reward the learner in each game of a range, and where an episode ended begin a new one.
+
+        The arguments are those of `learners_act` and of `AgentEntries.step_range`. Returns how many
+        of the games begun wait for others.
+        """
+        r = rules[0]
+        v = views[0]
+        n = 0
+        for i in range(lo, hi):
+            s = states[i]
+            seat = seats[i]
+            illegal = dones[i]
+            if not illegal and actions[i] != CONTINUE:
+                rewards[i] = reward(s, r, seat, points)
+                dones[i] = s["over"] != 0
+                clear_gains(s)
+            if dones[i]:
+                view(s, r, seat, v)
+                encode(v, final_obs[i])
+                encode_mask(v, final_masks[i])
+                write_ending(s, r, seat, illegal, endings[i])
+                if autoreset:
+                    seats[i] = begin_again(s, r, decks, log, seat, drawn_seat)
+                    waiting[lo + n] = i
+                    n += waits_for(s, phase, seats[i]) != NONE
+        return n
+
+    @entry(
+        void(states_t, rules_t, views_t, int64, int64, int64[::1], OBS_T, MASKS_T),
+        f"{name}.observe_range",
+    )
+    def observe(states, rules, views, lo, hi, seats, obs, masks):
+        """Write what the learner of each game of a range may know, and its legal actions."""
+        v = views[0]
+        for i in range(lo, hi):
+            view(states[i], rules[0], seats[i], v)
+            encode(v, obs[i])
+            encode_mask(v, masks[i])
+
+    @entry(
+        int64(
+            states_t, rules_t, DECKS_T, TABLE_T, RNGS_T, views_t, LOG_T, int64, int64, int64,
+            int64, OBS_T, MASKS_T,
+        ),
+        f"{name}.rollout_phase",
+    )  # fmt: skip
+    def rollout(states, rules, decks, table, rngs, views, log, lo, hi, phase, steps, obs, masks):
+        """Play ``steps`` random decisions in each game, observing before every one.
+
+        The phase policy's are drawn too, and not counted. Finished episodes reset. Returns the
+        number of decisions.
+        """
+        r = rules[0]
+        v = views[0]
+        for _ in range(steps):
+            for i in range(lo, hi):
+                s = states[i]
+                while s["over"] or s["phase"] == phase:
+                    if s["over"]:
+                        begin_episode(s, r, decks, NONE, log)
+                    else:
+                        step(s, r, decks, table, draw_move(s, r, rngs[i]), log)
+                view(s, r, s["to_move"], v)
+                encode(v, obs[i])
+                encode_mask(v, masks[i])
+                step(s, r, decks, table, draw_move(s, r, rngs[i]), log)
+        return steps * (hi - lo)
+
+    @entry(void(states_t, rules_t, int64[::1], int64[::1]), f"{name}.draw_seats")
+    def draw_seats(states, rules, lanes, seats):
+        """Draw the learner's seat in each of ``lanes`` from the game's own generator."""
+        for k in range(lanes.shape[0]):
+            seats[lanes[k]] = below(states[lanes[k]]["rng"], rules[0]["players"])
+
+    @entry(void(states_t, rules_t, int64[::1], int64, float64[::1]), f"{name}.fill_rewards")
+    def fill_rewards(states, rules, seats, points, rewards):
+        """Write what the learner in each game is paid; ``points`` 1 for points, 0 for returns."""
+        for i in range(states.shape[0]):
+            rewards[i] = reward(states[i], rules[0], seats[i], points)
+
+    @entry(
+        void(states_t, rules_t, int64[::1], int64[::1], FLAGS_T, ENDINGS_T),
+        f"{name}.write_endings",
+    )
+    def write_endings(states, rules, lanes, seats, illegal, endings):
+        """Write down how the episodes of ``lanes`` ended; ``illegal[i]``: the learner did it."""
+        for k in range(lanes.shape[0]):
+            i = lanes[k]
+            write_ending(states[i], rules[0], seats[i], illegal[i], endings[i])
+
+    @entry(
+        void(states_t, rules_t, TABLE_T, views_t, int64[::1], FLAGS_T, OBS_T, int64, FLOATS_T),
+        f"{name}.observe_features",
+    )
+    def observe_features(states, rules, table, views, seats, ended, bits, level, observations):
+        """Write ``observations`` with features, float32[N, obs_size + features], of their ``bits``.
+
+        A pass of its own after the step, so steps without features cost nothing extra. Where
+        ``ended`` (bool[N]) all features are 0.
+        """
+        v = views[0]
+        seen = bits.shape[1]
+        for i in range(states.shape[0]):
+            row = observations[i]
+            for k in range(seen):
+                row[k] = bits[i, k]
+            if ended[i]:
+                row[seen:] = 0
+            else:
+                view(states[i], rules[0], seats[i], v)
+                write_features(v, table, level, row[seen:])
+
+    return LearnerEntries(
+        learners_act, settle, observe, rollout, draw_seats, fill_rewards, write_endings,
+        observe_features,
+    )  # fmt: skip
+
+
+@entry(int64(FLAGS_T, ENDINGS_T, int64[::1], int64, ENDINGS_T))
+def summarize_episodes(dones, endings, actions, target, summary):
+    """Summarise the episodes that have just ended; return how many an illegal action ended.
+
+    Shapes: dones bool[N]; endings int64[N, SCORES + sides]; actions int64[N]; summary
+    int64[N, SCORES + sides + 1].
+    """
+    illegal = 0
+    for i in range(dones.shape[0]):
+        if not dones[i]:
+            continue
+        summary[i, WINNER] = endings[i, WINNER]
+        summary[i, SEAT] = endings[i, SEAT]
+        highest, second = NONE, NONE
+        for column in range(SCORES, endings.shape[1]):
+            score = endings[i, column]
+            summary[i, column] = score
+            second = max(second, min(score, highest))
+            highest = max(highest, score)
+        if endings[i, ILLEGAL]:
+            illegal += 1
+            summary[i, ILLEGAL] = actions[i] if actions[i] >= 0 else BELOW
+        else:
+            summary[i, ILLEGAL] = NONE
+            if highest >= target:
+                summary[i, endings.shape[1]] = highest - second
+    return illegal
+
+
+# --- draws, which in NumPy would take longer than a step ------------------------------------------
+
+
+@kernel
+def legal_at(mask, word):
+    """Return the legal action that a word, 0 to 2**32 - 1, falls on; NONE if none is legal."""
+    legal = 0
+    for action in range(mask.shape[0]):
+        legal += mask[action] != 0
+    k = word * legal >> 32
+    for action in range(mask.shape[0]):
+        k -= mask[action] != 0
+        if k < 0:
+            return action
+    return NONE
+
+
+@entry(int64(int8[:, ::1], int64[::1], int64[::1]))
+def nth_legal(masks, draws, actions):
+    """Write for each mask the legal action that a draw from 0 to 2**32 - 1 falls on.
+
+    Returns NONE, or the first row without a legal action; rows before it are written.
+    """
+    for i in range(masks.shape[0]):
+        actions[i] = legal_at(masks[i], draws[i])
+        if actions[i] == NONE:
+            return i
+    return NONE
+
+
+@entry(void(RNGS_T, int64[:, ::1], int64[::1], int64[::1]))
+def draw_shares(rngs, bounds, lanes, drawn):
+    """Draw for each of ``lanes`` on which of K shares its word falls (bounds int64[N, K])."""
+    for j in range(lanes.shape[0]):
+        lane = lanes[j]
+        word = next_word(rngs[lane])
+        k = 0
+        while word >= bounds[lane, k]:
+            k += 1
+        drawn[lane] = k
+
+
+@entry(void(MASKS_T, RNGS_T, int64[::1], int64[::1]))
+def replace_illegal(masks, rngs, actions, illegal):
+    """Draw a legal action in place of every illegal one, which goes to ``illegal`` (int64[N])."""
+    for i in range(masks.shape[0]):
+        illegal[i] = NONE
+        action = actions[i]
+        if action == CONTINUE or (0 <= action < masks.shape[1] and masks[i, action]):
+            continue
+        illegal[i] = BELOW if action < 0 else action
+        actions[i] = legal_at(masks[i], next_word(rngs[i]))

@@ -1,20 +1,39 @@
-"""What the records of all families share, and Numba's types of the entries' arguments.
+"""What the records of all families share: types, the log of points, dealing, gains and returns.
 
 Every field of a record is int64, so a record is both one Numba type and one NumPy structured dtype.
 (Measured: smaller types gain nothing, and overflow in plain Python.)
+
+A *side* is one seat, or partners who score together. The rules record holds the number of sides
+(``sides``) and the side of each seat (``side_of``). Returns and gains sum to zero over the sides.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from numba import float64, from_dtype, int8, int64, types, uint8
 
+from crib_env.engine.jit import kernel
+from crib_env.engine.rng import below
+
 Array = npt.NDArray[Any]
 
 NONE = -1
+NO_DECKS = np.empty((0, 52), dtype=np.int64)
+
+# Numba's types of the entries' arguments.
+DECKS_T = int64[:, ::1]
+LOG_T = int64[::1]
+TABLE_T = uint8[::1]
+WEIGHTS_T = float64[::1]
+RNGS_T = int64[:, ::1]
+OBS_T = uint8[:, ::1]
+MASKS_T = int8[:, ::1]
+FLAGS_T = types.boolean[::1]
+ENDINGS_T = int64[:, ::1]
 
 
 def record(*fields: str | tuple[str, int]) -> np.dtype[np.void]:
@@ -38,14 +57,154 @@ def tuple_of(kind: type[Any], *fields: Any) -> Any:
     return types.BaseTuple.from_types(fields, None if kind is tuple else kind)
 
 
-NO_DECKS = np.empty((0, 52), dtype=np.int64)
+# --- the log of one action: what it pegged, in order ---------------------------------------------
 
-DECKS_T = int64[:, ::1]
-LOG_T = int64[::1]
-TABLE_T = uint8[::1]
-WEIGHTS_T = float64[::1]
-RNGS_T = int64[:, ::1]
-OBS_T = uint8[:, ::1]
-MASKS_T = int8[:, ::1]
-FLAGS_T = types.boolean[::1]
-ENDINGS_T = int64[:, ::1]
+# What points are pegged for; `REASONS` in crib_env.events names them.
+FOR_LAST = 0
+HEELS = 1
+FIFTEEN = 2
+PAIR = 3
+RUN = 4
+THIRTY_ONE = 5
+GO = 6
+LAST = 7
+SHOW = 8
+CRIB = 9
+# Of Table Top. Where only the difference counts (T13), HEELS, LINE and CRIB are hand points and
+# DIFFERENCE alone changes the score.
+LINE = 10
+DIFFERENCE = 11
+
+LOG_WIDTH = 4  # side (its seat, where it has one), points, reason, cards as a 52-bit mask
+
+
+def log_size(rows: int) -> int:
+    """Return the length of a log with room for so many rows: ``log[0]`` says how many it has."""
+    return 1 + LOG_WIDTH * rows
+
+
+@kernel
+def keep_log(log, size):
+    """Add what the last step logged to the history that follows the log, if it has one."""
+    if log.shape[0] == size:
+        return
+    for row in range(log[0]):
+        to = size + 1 + LOG_WIDTH * log[size]
+        if to + LOG_WIDTH <= log.shape[0]:
+            for i in range(LOG_WIDTH):
+                log[to + i] = log[1 + LOG_WIDTH * row + i]
+            log[size] += 1
+
+
+@kernel
+def note(log, seat, points, reason, cards):
+    """Log points, unless there are none."""
+    if points > 0:
+        note_cards(log, seat, points, reason, cards)
+
+
+@kernel
+def note_cards(log, seat, points, reason, cards):
+    """Log points, also 0 (an event with `include_zero` alone), unless the log is full."""
+    row = 1 + LOG_WIDTH * log[0]
+    if row + LOG_WIDTH <= log.shape[0]:
+        log[row] = seat
+        log[row + 1] = points
+        log[row + 2] = reason
+        log[row + 3] = cards
+        log[0] += 1
+
+
+# --- dealing, from a deck given for this deal or else from the record's generator -----------------
+# Play never touches that generator, so equal seeds give equal deals whatever is played.
+
+
+@kernel
+def draw_for_deal(s, rules):
+    """Draw a card for every seat; the lowest deals (H10, F1, T10), the highest if the rules say so.
+
+    If two or more seats tie for it, all draw again: no seat gains or loses by that.
+    """
+    sign = -1 if rules["high_card_deals"] else 1
+    while True:
+        dealer = 0
+        best = sign * (below(s["rng"], 52) >> 2)
+        alone = True
+        for seat in range(1, rules["players"]):
+            rank = sign * (below(s["rng"], 52) >> 2)
+            if rank < best:
+                best = rank
+                dealer = seat
+                alone = True
+            elif rank == best:
+                alone = False
+        if alone:
+            return dealer
+
+
+@kernel
+def has_deck(s):
+    """Return 1 if a deck was given for the next deal of state ``s``, else 0."""
+    return 1 if s["given"] < s["given_end"] else 0
+
+
+@kernel
+def next_card(s, decks, given, i, used):
+    """Return the i-th card of the deal of state ``s`` (decks int64[D, 52])."""
+    if given:
+        return decks[s["given"], i]
+    card = below(s["rng"], 52)
+    while used >> card & 1:
+        card = below(s["rng"], 52)
+    return card
+
+
+@kernel
+def forget_decks(s):
+    """Use no more given decks: they are for the first episode only."""
+    s["given"] = s["given_end"]
+
+
+# --- gains and returns ----------------------------------------------------------------------------
+
+
+def count_sides(sides: Iterable[int]) -> int:
+    """Return how many sides there are, from the side of each seat."""
+    return 1 + int(max(sides))
+
+
+@kernel
+def win_return(s, rules, side):
+    """Return what an ended episode brings a side: 1 to the winner, the loss shared by the others.
+
+    A game is won by the state's ``winner``. Without one, by who made most points in the episode;
+    sides that tie for it share what they would take in turn. So two sides get 1 and -1, or both 0;
+    three get 1, -1/2, -1/2, or 1/4, 1/4, -1/2, or all 0.
+    """
+    loss = -1.0 / (rules["sides"] - 1)
+    if s["winner"] != NONE:
+        return 1.0 if s["winner"] == side else loss
+    made = s["scores"][side] - s["start"][side]
+    alike = 0
+    for other in range(rules["sides"]):
+        more = s["scores"][other] - s["start"][other] - made
+        if more > 0:
+            return loss
+        alike += more == 0
+    return (1.0 + (alike - 1) * loss) / alike
+
+
+@kernel
+def lead(s, rules, side):
+    """Return a side's ``gain`` less the mean of the others', times how many those are."""
+    total = 0
+    for other in range(s["gain"].shape[0]):
+        total += s["gain"][other]
+    return rules["sides"] * s["gain"][side] - total
+
+
+@kernel
+def clear_gains(s):
+    """Set every side's ``gain`` to 0."""
+    for side in range(s["gain"].shape[0]):
+        s["gain"][side] = 0

@@ -16,8 +16,8 @@ from gymnasium import spaces
 from pettingzoo import AECEnv
 from pettingzoo.utils.env_logger import EnvLogger
 
+from crib_env.engine.entries import ILLEGAL, OVER
 from crib_env.engine.record import NONE
-from crib_env.engine.single import ILLEGAL, OVER
 from crib_env.envs.config import MODES, EnvConfig, Setting
 from crib_env.envs.endings import shown
 from crib_env.envs.opponents import PhasePolicy, check_phase

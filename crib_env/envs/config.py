@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from gymnasium.vector import AutoresetMode
 
 from crib_env.engine.family import REWARDS, SUITS, family_for, of_one_deal
-from crib_env.engine.returns import count_sides
+from crib_env.engine.record import count_sides
 from crib_env.envs.opponents import OpponentSpec, PhasePolicy
 from crib_env.errors import check_choice, nearest, unknown, whole_number
 from crib_env.honours import refuse_rules

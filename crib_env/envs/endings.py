@@ -8,15 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from crib_env.arrays import Array
+from crib_env.engine.learners import BELOW, ILLEGAL, SCORES, SEAT, WINNER, summarize_episodes
 from crib_env.engine.record import NONE
-from crib_env.engine.rewards import (
-    BELOW,
-    ILLEGAL,
-    SCORES,
-    SEAT,
-    WINNER,
-    summarize_episodes,
-)
 
 if TYPE_CHECKING:
     from crib_env.envs.learner import LearnerBatch

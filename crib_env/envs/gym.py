@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium import spaces
 
-from crib_env.engine.rewards import ILLEGAL
+from crib_env.engine.learners import ILLEGAL
 from crib_env.envs.config import MODES, EnvConfig, Setting
 from crib_env.envs.endings import LARGEST_ACTION, UNDECIDED, ending_of
 from crib_env.envs.learner import LearnerBatch, LearnerSettings

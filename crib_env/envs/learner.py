@@ -14,13 +14,8 @@ import numpy as np
 
 from crib_env.arrays import Array, Bools
 from crib_env.batch import GameBatch
-from crib_env.engine.features import feature_entries
-from crib_env.engine.lanes import lane_entries
-from crib_env.engine.log import FOR_LAST, log_size
-from crib_env.engine.record import NONE
-from crib_env.engine.returns import count_sides
-from crib_env.engine.rewards import CONTINUE, SCORES
-from crib_env.engine.sampling import replace_illegal
+from crib_env.engine.learners import CONTINUE, SCORES, learner_entries, replace_illegal
+from crib_env.engine.record import FOR_LAST, NONE, count_sides, log_size
 from crib_env.engine.show import show_table
 from crib_env.envs.config import EnvConfig, Setting
 from crib_env.envs.endings import LARGEST_ACTION, MaskReminder
@@ -51,7 +46,7 @@ class LearnerBatch:
         rewards: float64[N]. dones: bool[N].
         final_obs, final_masks: where ``dones``, the ended episode's last.
         final_opponents: int64[N], the number of the opponent in the episode of the last step.
-        endings: int64[N, SCORES + sides], where ``dones``; see `crib_env.engine.rewards`.
+        endings: int64[N, SCORES + sides], where ``dones``; see `crib_env.engine.learners`.
         space: of one observation. level: how many levels of features it has.
         observations, final_observations: ``obs`` and ``final_obs``, or with features float32[N,
             obs_size + features].
@@ -256,7 +251,7 @@ class LearnerBatch:
         if not self.level:
             return
         ended = self._nowhere if self.autoreset else self.dones
-        feature_entries(self.family).observe(
+        learner_entries(self.family).observe_features(
             self.states, self.games.record, show_table(), self._looked, self.seats, ended, self.obs,
             self.level, self.observations,
         )  # fmt: skip
@@ -272,7 +267,9 @@ class LearnerBatch:
     def draw_seats(self, lanes: Array) -> None:
         """Draw the learner's seat in each lane, if it is to be drawn."""
         if self.seat is None:
-            lane_entries(self.family).draw_seats(self.states, self.games.record, lanes, self.seats)
+            learner_entries(self.family).draw_seats(
+                self.states, self.games.record, lanes, self.seats
+            )
 
     def legal(self, actions: Array) -> Bools:
         """Return which of ``actions``, int[N], any numbers, are legal in their games, bool[N]."""

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from crib_env.arrays import Array
+from crib_env.engine.entries import ILLEGAL
+from crib_env.engine.learners import draw_shares
 from crib_env.engine.rng import WORDS, seed_states
-from crib_env.engine.sampling import draw_shares
-from crib_env.engine.single import ILLEGAL
 from crib_env.errors import IllegalActionError
 from crib_env.game import Game
 from crib_env.policy import Agent, Opponent, ask_agent, find_agent

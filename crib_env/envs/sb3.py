@@ -10,8 +10,8 @@ from gymnasium import spaces
 from stable_baselines3.common.vec_env.base_vec_env import VecEnv
 
 from crib_env.arrays import Array
+from crib_env.engine.learners import ILLEGAL
 from crib_env.engine.record import NONE
-from crib_env.engine.rewards import ILLEGAL
 from crib_env.envs.config import EnvConfig
 from crib_env.envs.endings import ending_of
 from crib_env.envs.learner import LearnerBatch, LearnersSettings

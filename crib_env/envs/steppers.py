@@ -2,7 +2,7 @@
 
 Compiled opponents play inside one pass over the lanes (`crib_env.engine.learners`). Where a policy
 plays a phase of the deal, or opponents differ from game to game, they take turns in passes
-(`crib_env.engine.phases`). An agent that runs in Python gets one call for all its lanes
+(`crib_env.engine.learners`). An agent that runs in Python gets one call for all its lanes
 (`step_python`). The results are the same, action by action; a test compares them.
 """
 
@@ -17,12 +17,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from crib_env.arrays import Array, Doubles
-from crib_env.engine import phases
+from crib_env.engine.entries import entries_of
 from crib_env.engine.family import Family
-from crib_env.engine.lanes import lane_entries
-from crib_env.engine.learners import AgentEntries
+from crib_env.engine.learners import CONTINUE, OPPONENT, PHASE_POLICY, AgentEntries, learner_entries
 from crib_env.engine.record import NONE
-from crib_env.engine.rewards import CONTINUE
 from crib_env.engine.show import show_table
 from crib_env.envs.opponents import PhasePolicy
 from crib_env.errors import IllegalActionError
@@ -168,14 +166,14 @@ class MultiPolicyStepper(CompiledStepper):
         self.phase = phase
         self.policy = policy
         self._waiting = np.empty(n, dtype=np.int64)
-        self._entries = phases.phase_entries(family)
+        self._entries = learner_entries(family)
 
     def _run_range(
         self, batch: LearnerBatch, actions: Array, thread: int, lo: int, hi: int
     ) -> None:
         views, log = self._views[thread], batch.logs[thread]
         game = batch.states, batch.games.record, batch.games.decks
-        waiting = self._entries.learners_act.unchecked(
+        waiting = self._entries.act.unchecked(
             *game, self._table, log, lo, hi, self.phase, batch.seats, actions, batch.rewards,
             batch.dones, self._waiting,
         )  # fmt: skip
@@ -196,15 +194,13 @@ class MultiPolicyStepper(CompiledStepper):
         """Let policy and opponents take turns until no lane waits for any of them."""
         while waiting:
             if self.policy is not None:
-                waiting = self._let_act(
-                    batch, thread, self.policy, phases.PHASE_POLICY, lo, waiting
-                )
+                waiting = self._let_act(batch, thread, self.policy, PHASE_POLICY, lo, waiting)
             waiting = self._opponents_turn(batch, thread, lo, waiting)
 
     def _opponents_turn(self, batch: LearnerBatch, thread: int, lo: int, waiting: int) -> int:
         """Let each opponent act in its lanes of those that wait; return how many still do."""
         if len(self.opponents) == 1:
-            return self._let_act(batch, thread, self.opponent, phases.OPPONENT, lo, waiting)
+            return self._let_act(batch, thread, self.opponent, OPPONENT, lo, waiting)
         lanes = self._waiting[lo : lo + waiting]
         drawn = batch.opponents.drawn[lanes]
         lanes[:] = lanes[np.argsort(drawn, kind="stable")]
@@ -212,7 +208,7 @@ class MultiPolicyStepper(CompiledStepper):
         left = 0
         for k, opponent in enumerate(self.opponents):
             first, n = starts[k], starts[k + 1] - starts[k]
-            n = self._let_act(batch, thread, opponent, phases.OPPONENT, lo + first, n)
+            n = self._let_act(batch, thread, opponent, OPPONENT, lo + first, n)
             lanes[left : left + n] = lanes[first : first + n].copy()
             left += n
         return left
@@ -221,7 +217,7 @@ class MultiPolicyStepper(CompiledStepper):
         self, batch: LearnerBatch, thread: int, player: Player, role: int, lo: int, waiting: int
     ) -> int:
         """Let a policy act in ``waiting`` lanes of the list from ``lo`` on; return who is left."""
-        policy = role == phases.PHASE_POLICY
+        policy = role == PHASE_POLICY
         left: int = player.entries.take_turns.unchecked(
             batch.states, batch.games.record, batch.games.decks, self._table, player.weights,
             batch.chance.phase_rngs if policy else batch.chance.rngs, self._views[thread],
@@ -246,7 +242,7 @@ def step_python(batch: LearnerBatch, actions: Array) -> None:
     batch.dones |= illegal
     ended = np.flatnonzero(batch.dones)
     if len(ended):
-        lane_entries(batch.family).write_endings(
+        learner_entries(batch.family).write_endings(
             batch.states, batch.games.record, ended, batch.seats, illegal, batch.endings
         )
         _look(batch, ended, batch.final_obs, batch.final_masks)
@@ -283,7 +279,7 @@ def _play_others(batch: LearnerBatch, lanes: Array) -> None:
 
 def _reward(batch: LearnerBatch, acted: Array) -> None:
     """Reward the learners who ``acted``, bool[N], and say where the episode is over."""
-    lane_entries(batch.family).fill_rewards(
+    learner_entries(batch.family).fill_rewards(
         batch.states, batch.games.record, batch.seats, int(batch.points), batch.rewards
     )
     batch.rewards[~acted] = 0
@@ -294,6 +290,6 @@ def _look(batch: LearnerBatch, lanes: Array, obs: Array, masks: Array) -> None:
     views = batch.games.views(lanes, batch.seats[lanes])
     seen = np.empty((len(lanes), obs.shape[1]), dtype=np.uint8)
     legal = np.empty((len(lanes), masks.shape[1]), dtype=np.int8)
-    lane_entries(batch.family).encode(views, seen, legal)
+    entries_of(batch.family).encode(views, seen, legal)
     obs[lanes] = seen
     masks[lanes] = legal

@@ -31,7 +31,7 @@ posix = pytest.mark.skipif(not hasattr(os, "getuid"), reason="no owners of files
 SIGNATURE = int64(int64)
 DRAWS = """
 import numpy as np
-from crib_env.engine.sampling import draw_shares
+from crib_env.engine.learners import draw_shares
 rngs, drawn = np.arange(4).reshape(1, 4), np.zeros(1, dtype=np.int64)
 bounds = np.arange(1, 65).reshape(1, 64) << 26
 for _ in range(20):

@@ -18,12 +18,11 @@ import pytest
 
 import toy
 from checkout import python
+from crib_env.engine.entries import ILLEGAL, entries_of
 from crib_env.engine.family import find_family
-from crib_env.engine.lanes import lane_entries
 from crib_env.engine.record import NO_DECKS, NONE
 from crib_env.engine.rng import seed_states
 from crib_env.engine.show import show_table
-from crib_env.engine.single import ILLEGAL, single_entries
 from crib_env.rules import PRESETS
 
 pytestmark = pytest.mark.skipif(
@@ -87,11 +86,7 @@ def seeded(family: Any, seed: int) -> tuple[np.ndarray, np.ndarray]:
 def cpu_walk(case: str) -> dict[str, np.ndarray]:
     """Walk lane by lane with the entries of the AEC environments; return all that is seen."""
     family, rules, keywords = made(case)
-    single, lanes, players = (
-        single_entries(family),
-        lane_entries(family),
-        keywords.get("players", 2),
-    )
+    entries, players = entries_of(family), keywords.get("players", 2)
     leads = np.zeros(players, dtype=np.int64)
     record = family.rules_record(rules, keywords.get("episode", "game"), players)
     points, autoreset = keywords.get("reward") == "points", keywords.get("autoreset", True)
@@ -103,9 +98,9 @@ def cpu_walk(case: str) -> dict[str, np.ndarray]:
 
     def begin(lane: int) -> None:
         state = states[lane : lane + 1]
-        single.begin(state, record, NO_DECKS, NONE, log)
+        entries.begin(state, record, NO_DECKS, NONE, log)
         seat = int(state["to_move"][0])
-        single.observe(state, record, seat, view, obs[lane], masks[lane])
+        entries.observe(state, record, seat, view, obs[lane], masks[lane])
 
     def note(rewards: np.ndarray, dones: np.ndarray) -> None:
         arrays = (obs, masks, states["to_move"], rewards, dones)
@@ -124,7 +119,7 @@ def cpu_walk(case: str) -> dict[str, np.ndarray]:
                 continue
             state = states[lane : lane + 1]
             mover = int(state["to_move"][0])
-            packed = single.step(
+            packed = entries.step(
                 state, record, NO_DECKS, show_table(), log, view, obs[lane], masks[lane],
                 leads, int(actions[lane]),
             )  # fmt: skip
@@ -133,7 +128,7 @@ def cpu_walk(case: str) -> dict[str, np.ndarray]:
                 state["over"] = 1
                 masks[lane] = 0
             else:
-                paid = leads / single.unit(record) if points else lanes.returns(state, record)[0]
+                paid = leads / entries.unit(record) if points else entries.returns(state, record)[0]
                 rewards[lane] = paid
             dones[lane] = bool(state["over"][0])
             if dones[lane] and autoreset:
@@ -168,12 +163,12 @@ def cpu_rollout(case: str) -> dict[str, np.ndarray]:
     obs = np.zeros((LANES, family.obs_size), dtype=np.uint8)
     masks = np.zeros((LANES, family.actions), dtype=np.int8)
     lanes, dealers = np.arange(LANES), np.full(LANES, NONE)
-    lanes_of = lane_entries(family)
-    lanes_of.start(states, record, NO_DECKS, lanes, dealers, log)
+    lanes_of = entries_of(family)
+    lanes_of.begin_games(states, record, NO_DECKS, lanes, dealers, log)
     lanes_of.rollout(
         states, record, NO_DECKS, show_table(), rngs, views, log, 0, LANES, DRAWN, obs, masks
     )
-    lanes_of.view(states, record, lanes, states["to_move"].copy(), views)
+    lanes_of.view_games(states, record, lanes, states["to_move"].copy(), views)
     lanes_of.encode(views, obs, masks)
     return {"states": states, "obs": obs, "masks": masks, "movers": states["to_move"].copy()}
 

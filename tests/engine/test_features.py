@@ -16,9 +16,8 @@ import pytest
 import crib_env
 from crib_env import find_agent, observation_layout, sample_legal, six_card_v0, table_top_v0
 from crib_env.batch import GameBatch
-from crib_env.engine.features import feature_entries
+from crib_env.engine.entries import entries_of
 from crib_env.engine.hands.records import DISCARD
-from crib_env.engine.lanes import lane_entries
 from crib_env.rules import PRESETS, Rules
 from crib_env.scoring import score_hands
 from reference.scoring import JACK, fifteens, pairs, rank, runs, score_play, suit, value
@@ -32,10 +31,10 @@ def seen(games: GameBatch, lanes: Any) -> Any:
     views = games.views(lanes)
     bits = np.zeros((len(lanes), family.obs_size), np.uint8)
     masks = np.zeros((len(lanes), family.actions), np.int8)
-    lane_entries(family).encode(views, bits, masks)
+    entries_of(family).encode(views, bits, masks)
     level = family.level_of(True)
     size = family.actions * len(family.features_at(level))
-    return views, feature_entries(family).of_views(views, bits, size, level)
+    return views, entries_of(family).with_features(views, bits, size, level)
 
 
 def positions(rules: Rules, n: int, seed: int, players: int = 2) -> Iterator[tuple[Any, Any]]:

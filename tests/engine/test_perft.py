@@ -25,7 +25,7 @@ import pytest
 
 from checkout import DATA
 from crib_env import parse_cards, scoring
-from crib_env.engine.lanes import lane_entries
+from crib_env.engine.entries import entries_of
 from crib_env.engine.record import NONE, Array
 from crib_env.engine.show import show_table
 from crib_env.engine.table_top.records import TURNS
@@ -100,19 +100,19 @@ def count_with_engine(case: Case) -> perft.Tree:
     sides = len(game.scores)
     for action in first_actions(case):
         game.step(action)
-    family, lanes_of = game.family, lane_entries(game.family)
+    family, lanes_of = game.family, entries_of(game.family)
 
     def step(states: Array, actions: Array) -> None:
         lanes = np.arange(len(states))
         tally = np.zeros((len(states), sides, 3), dtype=np.int64)
-        assert lanes_of.step(
+        assert lanes_of.step_games(
             states, game.record, game.decks, show_table(), lanes, actions, game.log, tally
         ) == NONE  # fmt: skip
 
     def masks_of(states: Array) -> Array:
         views = np.zeros(len(states), dtype=family.view)
         seats = np.ascontiguousarray(states["to_move"])
-        lanes_of.view(states, game.record, np.arange(len(states)), seats, views)
+        lanes_of.view_games(states, game.record, np.arange(len(states)), seats, views)
         obs = np.zeros((len(states), family.obs_size), dtype=np.uint8)
         masks = np.zeros((len(states), family.actions), dtype=np.int8)
         lanes_of.encode(views, obs, masks)

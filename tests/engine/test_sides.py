@@ -11,7 +11,7 @@ import pytest
 import toy
 from crib_env import Game, GameBatch
 from crib_env.engine.jit import plain
-from crib_env.engine.returns import win_return
+from crib_env.engine.record import win_return
 from crib_env.engine.two_hand import FAMILY as TWO_HAND
 from sides import shares
 from toy.agents import HighCard

@@ -13,12 +13,10 @@ import pytest
 from crib_env import table_top_v0
 from crib_env.batch import GameBatch
 from crib_env.cards import parse_card, parse_cards
-from crib_env.engine.lanes import lane_entries
-from crib_env.engine.log import CRIB, DIFFERENCE, HEELS, LINE
-from crib_env.engine.record import NONE
+from crib_env.engine.entries import ILLEGAL, OVER, entries_of
+from crib_env.engine.record import CRIB, DIFFERENCE, HEELS, LINE, NONE
 from crib_env.engine.rng import below, seed_states
 from crib_env.engine.show import show_table
-from crib_env.engine.single import ILLEGAL, OVER
 from crib_env.engine.table_top import FAMILY
 from crib_env.engine.table_top.cells import bit_count, lowest, touching
 from crib_env.engine.table_top.count import line_points, nob
@@ -698,7 +696,7 @@ class Batch(GameBatch):
 
     def rollout(self, steps: int) -> int:
         return int(
-            lane_entries(FAMILY).rollout(
+            entries_of(FAMILY).rollout(
                 self.states, self.record, self.decks, show_table(), self.rngs, self.seen, self.log,
                 0, self.n, steps, self.obs, self.masks,
             )
@@ -804,7 +802,7 @@ def test_learners_play_against_opponents_and_with_a_partner(
 
     def seen() -> tuple[Any, Any]:
         obs, masks = np.zeros_like(batch.obs), np.zeros_like(batch.masks)
-        lane_entries(FAMILY).encode(plain.views(np.arange(n), seats), obs, masks)
+        entries_of(FAMILY).encode(plain.views(np.arange(n), seats), obs, masks)
         return obs, masks
 
     others_move()

@@ -237,7 +237,7 @@ def test_pixels_that_cannot_be_drawn_are_warned_of_at_make(
 # --- the first compilation ----------------------------------------------------------------------
 
 
-COMPILES = "from crib_env.engine.sampling import nth_legal; nth_legal.compiled"
+COMPILES = "from crib_env.engine.learners import nth_legal; nth_legal.compiled"
 
 
 def compile_with_stderr(cache: Path, code: str = COMPILES, terminal: bool = False) -> str:

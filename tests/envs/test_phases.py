@@ -20,7 +20,7 @@ from crib_env import (
 )
 from crib_env.batch import GameBatch
 from crib_env.engine.hands.records import DISCARD, PEGGING
-from crib_env.engine.phases import phase_entries
+from crib_env.engine.learners import learner_entries
 from crib_env.engine.show import show_table
 from crib_env.policy import CompiledAgent
 from crib_env.rules import PRESETS
@@ -162,7 +162,7 @@ class Rollout:
 
     def play(self, steps: int, lo: int = 0, hi: int = LANES) -> int:
         games = self.games
-        played: int = phase_entries(games.family).rollout(
+        played: int = learner_entries(games.family).rollout(
             games.states, games.record, games.decks, show_table(), self.rngs, self.views, self.log,
             lo, hi, self.phase, steps, self.obs, self.masks,
         )  # fmt: skip

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from crib_env import registration
-from crib_env.engine.lanes import lane_entries
+from crib_env.engine.entries import entries_of
 
 
 def module(name: str) -> Any:
@@ -25,7 +25,7 @@ def lowest_legal(family: Any) -> Callable[[Any, np.random.Generator], int]:
     def act(view: Any, rng: np.random.Generator) -> int:
         observation = np.zeros((1, family.obs_size), dtype=np.uint8)
         mask = np.zeros((1, family.actions), dtype=np.int8)
-        lane_entries(family).encode(np.array([view], dtype=family.view), observation, mask)
+        entries_of(family).encode(np.array([view], dtype=family.view), observation, mask)
         return int(mask[0].argmax())
 
     return act

@@ -5,8 +5,7 @@ Nothing in crib_env knows of it; `tests/envs/test_contract.py` registers it and 
 
 from __future__ import annotations
 
-from crib_env.engine.family import Family
-from crib_env.engine.kernels import Kernels
+from crib_env.engine.family import Family, Kernels
 from toy import records
 from toy.encode import ACTIONS, LAYOUT, encode, encode_mask
 from toy.notation import NOTATION

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crib_env.engine.bits import NEED, encode_need, offsets
+from crib_env.engine.family import NEED, encode_need, offsets
 from crib_env.engine.jit import kernel
 from crib_env.engine.record import NONE
 from toy.records import HAND, SEATS

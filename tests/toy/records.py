@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from crib_env.engine.log import log_size
-from crib_env.engine.record import record
+from crib_env.engine.record import log_size, record
 from crib_env.rules import PRESETS, Rules
 
 HAND = 2

@@ -8,10 +8,8 @@ pegs its seat one. Who then has the target, and more than any other, wins.
 
 from __future__ import annotations
 
-from crib_env.engine.deck import has_deck, next_card
 from crib_env.engine.jit import kernel
-from crib_env.engine.log import CRIB, HEELS, SHOW, note
-from crib_env.engine.record import NONE
+from crib_env.engine.record import CRIB, HEELS, NONE, SHOW, has_deck, next_card, note
 from crib_env.engine.rng import below
 from crib_env.engine.show import JACK, pip
 from toy.records import DEAL, HAND, SEATS

@@ -6,7 +6,7 @@ from crib_agents.adapters.wrappers import PhasedAgent
 
 from crib_env.engine.family import find_family
 from crib_env.engine.hands.records import PEGGING
-from crib_env.engine.returns import count_sides
+from crib_env.engine.record import count_sides
 from crib_env.envs.makers import EnvSpec
 from crib_env.policy import Agent
 from crib_env.registration import env_module

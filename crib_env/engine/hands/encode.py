@@ -8,7 +8,7 @@ one first; with three players, what is the fourth's is 0.
 
 from __future__ import annotations
 
-from crib_env.engine.bits import NEED, encode_need, offsets
+from crib_env.engine.family import NEED, encode_need, offsets
 from crib_env.engine.hands.records import MATCH, OVER, PEGGING
 from crib_env.engine.jit import kernel
 from crib_env.engine.record import NONE

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from crib_env.engine.family import Kernels
 from crib_env.engine.hands.counting import DECK
 from crib_env.engine.hands.records import (
     CRIB,
@@ -28,10 +29,8 @@ from crib_env.engine.hands.records import (
 from crib_env.engine.hands.rules import crib_points, go_on, hand_points, heels_points, use_card
 from crib_env.engine.hands.slots import hand_size
 from crib_env.engine.jit import kernel
-from crib_env.engine.kernels import Kernels
-from crib_env.engine.log import CRIB as FOR_CRIB
-from crib_env.engine.log import HEELS, LOG_WIDTH, SHOW
-from crib_env.engine.record import NONE
+from crib_env.engine.record import CRIB as FOR_CRIB
+from crib_env.engine.record import HEELS, LOG_WIDTH, NONE, SHOW
 
 
 @kernel

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from crib_env.engine.family import Family, Layout
+from crib_env.engine.family import Family, Feature, Kernel, Kernels, Layout
 from crib_env.engine.hands import records
 from crib_env.engine.hands.encode import ACTIONS, encode_mask
 from crib_env.engine.hands.expected import expected_kernels
@@ -15,7 +15,6 @@ from crib_env.engine.hands.slots import card_in, draw_slot, slot_of
 from crib_env.engine.hands.suits import canonical_suits
 from crib_env.engine.hands.text import hand_of, render, why_illegal
 from crib_env.engine.hands.views import view_kernel
-from crib_env.engine.kernels import Feature, Kernel, Kernels
 from crib_env.engine.record import array_of
 from crib_env.rules import HandRules
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from crib_env.engine.family import Feature
 from crib_env.engine.hands.counting import (
     DECK,
     IN_SUIT,
@@ -27,7 +28,6 @@ from crib_env.engine.hands.counting import (
 from crib_env.engine.hands.encode import ACTIONS
 from crib_env.engine.hands.records import CRIB, DISCARD
 from crib_env.engine.jit import kernel
-from crib_env.engine.kernels import Feature
 from crib_env.engine.show import JACK, KEYS, pip, read_sum, two_ranks
 
 RANKS = 13

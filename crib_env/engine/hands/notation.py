@@ -26,8 +26,7 @@ from crib_env.engine.notation import (
     read_scores,
     refuse_twice,
 )
-from crib_env.engine.record import NONE
-from crib_env.engine.returns import count_sides
+from crib_env.engine.record import NONE, count_sides
 from crib_env.rules import LARGEST_TARGET, HandRules, Rules, TwoHandRules, find_rules
 
 EXTRAS = ("games", "start", "winner", "rng")

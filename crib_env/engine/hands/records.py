@@ -11,8 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from crib_env.engine.jit import kernel
-from crib_env.engine.log import log_size
-from crib_env.engine.record import record
+from crib_env.engine.record import log_size, record
 
 CRIB = 4  # cards of a crib
 

@@ -7,7 +7,6 @@ log names the side. Comments name the clauses: H six-card, F five-card, M three 
 
 from __future__ import annotations
 
-from crib_env.engine.deck import draw_for_deal, has_deck, next_card
 from crib_env.engine.hands.records import (
     CRIB,
     DEAL,
@@ -23,21 +22,24 @@ from crib_env.engine.hands.records import (
 )
 from crib_env.engine.hands.slots import hand_size, legal_slots, slot_points
 from crib_env.engine.jit import kernel
-from crib_env.engine.log import CRIB as FOR_CRIB
-from crib_env.engine.log import (
+from crib_env.engine.record import CRIB as FOR_CRIB
+from crib_env.engine.record import (
     FIFTEEN,
     FOR_LAST,
     GO,
     HEELS,
     LAST,
+    NONE,
     PAIR,
     RUN,
     SHOW,
     THIRTY_ONE,
+    draw_for_deal,
+    has_deck,
+    next_card,
     note,
     note_cards,
 )
-from crib_env.engine.record import NONE
 from crib_env.engine.show import JACK, pip
 
 

@@ -19,10 +19,10 @@ from typing import Any
 
 from numba import void
 
+from crib_env.engine.family import CanonicalSuits, Kernel, Kernels
 from crib_env.engine.hands.records import DISCARD
 from crib_env.engine.hands.slots import hand_size, legal_slots
 from crib_env.engine.jit import entry, kernel
-from crib_env.engine.kernels import CanonicalSuits, Kernel, Kernels
 from crib_env.engine.record import NONE
 
 SUITS = 4

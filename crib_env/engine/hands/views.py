@@ -8,10 +8,10 @@ Seats and sides are counted to the left from this one, so all seats see a positi
 
 from __future__ import annotations
 
+from crib_env.engine.family import Kernel
 from crib_env.engine.hands.records import DISCARD, OVER, Sizes, to_the_left
 from crib_env.engine.hands.slots import SLOT_COUNT, view_hand
 from crib_env.engine.jit import kernel
-from crib_env.engine.kernels import Kernel
 from crib_env.engine.record import NONE
 
 EACH = 0x55555555  # the lower bit of each card's two in `pile_seats`

@@ -11,8 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from crib_env.cards import format_card
-from crib_env.engine.family import Family
-from crib_env.engine.kernels import Kernels
+from crib_env.engine.family import Family, Kernels
 from crib_env.engine.record import NONE
 from crib_env.engine.table_top import records
 from crib_env.engine.table_top.encode import ACTIONS, LAYOUT, encode, encode_mask

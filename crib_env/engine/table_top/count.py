@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from crib_env.engine.jit import kernel
-from crib_env.engine.log import CRIB, LINE, note_cards
+from crib_env.engine.record import CRIB, LINE, note_cards
 from crib_env.engine.show import JACK, KEYS
 from crib_env.engine.table_top.records import CENTRE, SIZE
 

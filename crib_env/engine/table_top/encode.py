@@ -7,7 +7,7 @@ absolute too. All entries are 0 or 1.
 
 from __future__ import annotations
 
-from crib_env.engine.bits import NEED, encode_need, offsets
+from crib_env.engine.family import NEED, encode_need, offsets
 from crib_env.engine.jit import kernel
 from crib_env.engine.record import NONE
 from crib_env.engine.table_top.cells import lowest

@@ -8,8 +8,8 @@ as likely. Features are points, but for the numbers of cards.
 
 from __future__ import annotations
 
+from crib_env.engine.family import Feature
 from crib_env.engine.jit import kernel
-from crib_env.engine.kernels import Feature
 from crib_env.engine.table_top.cells import bit_count, lowest
 from crib_env.engine.table_top.encode import ACTIONS
 from crib_env.engine.table_top.lines import (

@@ -7,8 +7,7 @@ t belongs to seat ``(dealer + 1 + t) % players`` (T4).
 
 from __future__ import annotations
 
-from crib_env.engine.log import log_size
-from crib_env.engine.record import array_of, record
+from crib_env.engine.record import array_of, log_size, record
 
 SIZE = 5
 CELLS = SIZE * SIZE

@@ -6,10 +6,17 @@ says which are.
 
 from __future__ import annotations
 
-from crib_env.engine.deck import draw_for_deal, has_deck, next_card
 from crib_env.engine.jit import kernel
-from crib_env.engine.log import CRIB, DIFFERENCE, HEELS, note
-from crib_env.engine.record import NONE
+from crib_env.engine.record import (
+    CRIB,
+    DIFFERENCE,
+    HEELS,
+    NONE,
+    draw_for_deal,
+    has_deck,
+    next_card,
+    note,
+)
 from crib_env.engine.rng import below
 from crib_env.engine.show import JACK
 from crib_env.engine.table_top.cells import bit_count, lowest, open_actions

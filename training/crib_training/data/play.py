@@ -18,9 +18,9 @@ from crib_agents.loading import load_agent
 import crib_env
 from crib_env.arrays import Array, Doubles
 from crib_env.batch import GameBatch
+from crib_env.engine.entries import entries_of
 from crib_env.engine.family import Family
 from crib_env.engine.hands.records import DISCARD
-from crib_env.engine.lanes import lane_entries
 from crib_env.errors import IllegalActionError, check_choice
 from crib_env.honours import refuse_rules
 from crib_env.notation import format_rules, format_state
@@ -230,7 +230,7 @@ def _bits(family: Family, views: Views) -> dict[str, Array]:
     """Return observations and masks of views, eight bits to a byte."""
     observations = np.zeros((len(views), family.obs_size), dtype=np.uint8)
     masks = np.zeros((len(views), family.actions), dtype=np.int8)
-    lane_entries(family).encode(views, observations, masks)
+    entries_of(family).encode(views, observations, masks)
     return {
         "observation": np.packbits(observations, axis=1),
         "action_mask": np.packbits(masks.view(np.uint8), axis=1),

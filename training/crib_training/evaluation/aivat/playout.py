@@ -18,8 +18,7 @@ from crib_env.engine.hands.records import DISCARD, PEGGING
 from crib_env.engine.hands.rules import crib_points, hand_points, heels_points, step
 from crib_env.engine.hands.slots import slot_of
 from crib_env.engine.jit import entry, kernel
-from crib_env.engine.log import LOG_WIDTH
-from crib_env.engine.record import NONE
+from crib_env.engine.record import LOG_WIDTH, NONE
 from crib_env.engine.show import JACK
 from crib_env.engine.two_hand import HAND, PILE, view
 

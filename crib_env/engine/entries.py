@@ -1,0 +1,216 @@
+"""What is called from Python over the games of one family: one game, many games, views.
+
+A range kernel works on games ``lo`` to ``hi`` of one array and releases the GIL, so Python threads
+over ranges use all cores; other entries work on the games listed. `crib_env.engine.learners` has
+those of a learner's games.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from numba import float32, float64, int8, int64, uint8, void
+
+from crib_env.engine.family import Family
+from crib_env.engine.jit import Entry, entry
+from crib_env.engine.record import (
+    DECKS_T,
+    LOG_T,
+    LOG_WIDTH,
+    MASKS_T,
+    NONE,
+    OBS_T,
+    RNGS_T,
+    TABLE_T,
+    Array,
+    clear_gains,
+    keep_log,
+    lead,
+)
+from crib_env.engine.show import show_table
+
+# What a step of one game returns: ILLEGAL, or the seat to move, with OVER added once it is over.
+ILLEGAL = -1
+OVER = 1 << 8
+
+FLOATS_T = float32[:, ::1]
+
+
+@dataclass(frozen=True)
+class Entries:
+    """The entries of a family; see `entries_of`."""
+
+    begin: Entry
+    step: Entry
+    observe: Entry
+    unit: Entry
+    begin_games: Entry
+    step_games: Entry
+    view_games: Entry
+    fill_returns: Entry
+    rollout: Entry
+    encode: Entry
+    write_features: Entry
+
+    def returns(self, states: Array, rules: Array) -> Array:
+        """Return float64[N, players], what each episode brings each seat; 0 until its end."""
+        returns = np.zeros((len(states), int(rules["players"][0])))
+        self.fill_returns(states, rules, returns)
+        return returns
+
+    def with_features(self, views: Array, bits: Array, features: int, level: int) -> Array:
+        """Return observations with features, float32[B, obs_size + features], of their bits."""
+        seen = bits.shape[1]
+        observations = np.zeros((len(views), seen + features), dtype=np.float32)
+        observations[:, :seen] = bits
+        self.write_features(views, show_table(), level, seen, observations)
+        return observations
+
+
+@cache
+def entries_of(family: Family) -> Entries:
+    """Return the entries of a family; compiled, or read from the cache, when first used."""
+    states_t, rules_t, views_t = family.types
+    kernels = family.kernels
+    begin_episode, step_move, find_move = kernels.begin_episode, kernels.step, kernels.find_move
+    draw_move, view_of, write_features_of = kernels.draw_move, kernels.view, kernels.write_features
+    encode, encode_mask = kernels.encode, kernels.encode_mask
+    return_of, phase_of, unit_of = kernels.returns, kernels.phase_of, kernels.unit
+    name, log_size = family.name, family.log_size
+
+    @entry(void(states_t, rules_t, DECKS_T, int64, LOG_T), f"{name}.begin")
+    def begin(states, rules, decks, dealer, log):
+        """Begin an episode in ``states[0]``; ``dealer`` deals first, or who cuts it, if NONE."""
+        begin_episode(states[0], rules[0], decks, dealer, log)
+
+    @entry(
+        int64(
+            states_t, rules_t, DECKS_T, TABLE_T, LOG_T, views_t, uint8[::1], int8[::1], int64[::1],
+            int64,
+        ),
+        f"{name}.step",
+    )  # fmt: skip
+    def step(states, rules, decks, table, log, views, obs, mask, leads, action):
+        """Step ``states[0]`` and observe it for the seat then to move.
+
+        ``leads`` (int64[players]) receives what the step gained each seat's side; see `unit`.
+        Returns `ILLEGAL`, with nothing changed; or the seat to move, and `OVER` more after the end.
+        """
+        s = states[0]
+        r = rules[0]
+        move = find_move(s, r, action)
+        if move == NONE:
+            return ILLEGAL
+        step_move(s, r, decks, table, move, log)
+        v = views[0]
+        seat = s["to_move"]
+        view_of(s, r, seat, v)
+        encode(v, obs)
+        encode_mask(v, mask)
+        for p in range(leads.shape[0]):
+            leads[p] = lead(s, r, r["side_of"][p])
+        clear_gains(s)  # after, not before: the first step pays the heels turned at the deal (T3)
+        return seat + OVER * s["over"]
+
+    @entry(void(states_t, rules_t, int64, views_t, uint8[::1], int8[::1]), f"{name}.observe")
+    def observe(states, rules, seat, views, obs, mask):
+        """Write what ``seat`` may know of ``states[0]`` as view, observation and mask."""
+        v = views[0]
+        view_of(states[0], rules[0], seat, v)
+        encode(v, obs)
+        encode_mask(v, mask)
+
+    @entry(int64(rules_t), f"{name}.unit")
+    def unit(rules):
+        """Return how many of a step's leads make a point."""
+        return (rules[0]["sides"] - 1) * unit_of(rules[0])
+
+    @entry(void(states_t, rules_t, DECKS_T, int64[::1], int64[::1], LOG_T), f"{name}.begin_games")
+    def begin_games(states, rules, decks, lanes, dealers, log):
+        """Begin an episode in each game; ``dealers[k]`` deals first in ``lanes[k]``, or NONE."""
+        for k in range(lanes.shape[0]):
+            begin_episode(states[lanes[k]], rules[0], decks, dealers[k], log)
+            keep_log(log, log_size)
+
+    @entry(
+        int64(states_t, rules_t, DECKS_T, TABLE_T, int64[::1], int64[::1], LOG_T, int64[:, :, ::1]),
+        f"{name}.step_games",
+    )
+    def step_games(states, rules, decks, table, lanes, actions, log, tally):
+        """Take ``actions[k]`` in game ``lanes[k]``; add its points to ``tally[lane, side]``.
+
+        Points of an episode's very beginning are logged by `begin_games` and are not in the tally.
+        Returns NONE, or the first k whose action is illegal: games before it have been stepped.
+        """
+        for k in range(lanes.shape[0]):
+            s = states[lanes[k]]
+            move = find_move(s, rules[0], actions[k])
+            if move == NONE:
+                return k
+            step_move(s, rules[0], decks, table, move, log)
+            keep_log(log, log_size)
+            for row in range(log[0]):
+                at = 1 + LOG_WIDTH * row
+                column = phase_of(log[at + 2])
+                if column != NONE:
+                    tally[lanes[k], log[at], column] += log[at + 1]
+        return NONE
+
+    @entry(void(states_t, rules_t, int64[::1], int64[::1], views_t), f"{name}.view_games")
+    def view_games(states, rules, lanes, seats, views):
+        """Write the view of seat ``seats[k]`` in game ``lanes[k]`` into ``views[k]``."""
+        for k in range(lanes.shape[0]):
+            view_of(states[lanes[k]], rules[0], seats[k], views[k])
+
+    @entry(void(states_t, rules_t, float64[:, ::1]), f"{name}.fill_returns")
+    def fill_returns(states, rules, returns):
+        """Write into ``returns[i, seat]`` what each ended episode brings the seats."""
+        r = rules[0]
+        for i in range(states.shape[0]):
+            if states[i]["over"]:
+                for seat in range(returns.shape[1]):
+                    returns[i, seat] = return_of(states[i], r, r["side_of"][seat])
+
+    @entry(
+        int64(
+            states_t, rules_t, DECKS_T, TABLE_T, RNGS_T, views_t, LOG_T, int64, int64, int64,
+            OBS_T, MASKS_T,
+        ),
+        f"{name}.rollout",
+    )  # fmt: skip
+    def rollout(states, rules, decks, table, rngs, views, log, lo, hi, steps, obs, masks):
+        """Play ``steps`` random decisions in each game of a range, observing before every one.
+
+        Finished episodes reset. Returns the number of decisions.
+        """
+        v = views[0]
+        for _ in range(steps):
+            for i in range(lo, hi):
+                s = states[i]
+                view_of(s, rules[0], s["to_move"], v)
+                encode(v, obs[i])
+                encode_mask(v, masks[i])
+                step_move(s, rules[0], decks, table, draw_move(s, rules[0], rngs[i]), log)
+                if s["over"]:
+                    begin_episode(s, rules[0], decks, NONE, log)
+        return steps * (hi - lo)
+
+    @entry(void(views_t, OBS_T, MASKS_T), f"{name}.encode_views")
+    def encode_views(views, obs, masks):
+        """Write the observation and mask of each view."""
+        for k in range(views.shape[0]):
+            encode(views[k], obs[k])
+            encode_mask(views[k], masks[k])
+
+    @entry(void(views_t, TABLE_T, int64, int64, FLOATS_T), f"{name}.write_features")
+    def write_features(views, table, level, at, observations):
+        """Write the features of each view into its row from column ``at`` on."""
+        for k in range(views.shape[0]):
+            write_features_of(views[k], table, level, observations[k, at:])
+
+    return Entries(
+        begin, step, observe, unit, begin_games, step_games, view_games, fill_returns, rollout,
+        encode_views, write_features,
+    )  # fmt: skip
