@@ -22,8 +22,8 @@ Each seat discards two single cards, non-dealer first. Neither learns the other'
 
 ``"points"``: the seat's points in the whole deal minus the other's.
 
-``"win"``: +1 for who made more points in the deal and -1 for the other, 0 if equal; a game by who
-won it.
+``"win"``: +1 for the seat with more points in the deal and -1 for the other, 0 if equal; in a
+game, +1 for its winner.
 
 ``"expected"`` and ``"expected_at_show"``: as in ``six_card_v0``.
 

@@ -25,8 +25,8 @@ with its first count (F4).
 
 ## Rewards
 
-As in ``six_card_v0``: ``"win"``, ``"points"``, ``"expected"``, ``"expected_at_show"``. A game is
-won by who reaches 61.
+As in ``six_card_v0``: ``"win"``, ``"points"``, ``"expected"``, ``"expected_at_show"``. The
+first to reach 61 wins a game.
 
 ## Version history
 

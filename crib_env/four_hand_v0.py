@@ -30,7 +30,7 @@ cards discarded.
 
 An action is a card. Its id is ``4 * rank + suit`` (ace 0, suits C D H S). A deal starts with one
 discard by each seat, from the dealer's left on. Then the seats peg in turn. "Go" is automatic: a
-seat without a legal card is passed over, so a seat may act twice running.
+seat without a legal card is skipped, so a seat may act twice running.
 
 ## Rewards
 

@@ -24,9 +24,9 @@ An action is the card to play. "Go" is automatic, so a seat may act twice runnin
 
 ``"points"``: the seat's pegged points minus the other's.
 
-``"win"``: +1 for who pegged more and -1 for the other, 0 if equal.
+``"win"``: +1 for the seat that pegged more and -1 for the other, 0 if equal.
 
-His heels are not part of the pegging and do not count. ``"expected"`` and ``"expected_at_show"``
+Heels are not part of the pegging and do not count. ``"expected"`` and ``"expected_at_show"``
 equal ``"points"``, since there is no show.
 
 ## Version history

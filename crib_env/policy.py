@@ -380,7 +380,7 @@ def read_agent_file(name: str) -> Any:
 
 
 def agent_of_prefix(name: str) -> Any:
-    """Return the agent of a name such as ``"text:MODEL"``, made by who registered its prefix."""
+    """Return the agent of a name such as ``"text:MODEL"``, made by the owner of its prefix."""
     prefix, colon, rest = name.partition(":")
     for point in installed(PREFIXES) if colon else ():
         if point.name == prefix:

@@ -35,8 +35,8 @@ without a legal card is skipped, so a seat may act twice running.
 
 ## Rewards
 
-``"win"``: +1 for the winner and -1 for the loser at the episode's end. A game is won by who reaches
-121, a match by who wins it, a deal by who made more points (0 if equal).
+``"win"``: +1 for the winner and -1 for the loser at the episode's end. The first
+to reach 121 wins a game, the first to 7 game points a match, and more points a deal (0 if equal).
 
 ``"points"``: at each step seat 0's points minus seat 1's, and the opposite for seat 1. A seat's
 reward in ``last()`` is their sum since it last acted.
@@ -47,9 +47,9 @@ their mean when both seats have discarded. That mean depends on the other seat's
 ``"expected_at_show"``: pays that mean when the hands are shown. The sum is the same, and it reveals
 nothing that the seat has not seen.
 
-Over one deal the mean of all three is the same whatever is played, so the same play is best, on
-average. Over a game the two without luck go on counting where the target would cut a show short:
-they pay for points per deal, as ``"points"`` nearly does, and not for the win.
+Over one deal all three have the same mean, whatever is played, so the same policy is best. Over a
+game the two without luck also count what the target would cut from the last show: they pay for
+points per deal, as ``"points"`` nearly does, and not for the win.
 
 ## Version history
 

@@ -32,7 +32,7 @@ mask enforces adjacency (T5) and the cards that each seat owes the crib (T6).
 is won by the side that scored more in it (0 if equal).
 
 ``"points"``: at each step side 0's points minus side 1's, and the opposite for side 1. A side
-scores when a round is counted, and by his heels. Heels turned at an episode's start are paid with
+scores when a round is counted, and by heels. Heels turned at an episode's start are paid with
 its first step.
 
 ## Version history

@@ -22,19 +22,19 @@ starter, the pile in order with who played what and what is still in the count, 
 cards each seat holds and who could not play in this count, the points every side still needs, whose
 turn and deal it is, and who scores together. Seats and sides are counted to the left from the seat
 that observes. It holds everything the seat has seen and done in this deal. A seat never sees
-another's cards before they are played, nor the starter before it is turned. Three cards of the crib
-are discarded and one is dealt to it, which nobody sees.
+another's cards before they are played, nor the starter before it is turned. The crib is the
+three cards discarded and one from the deck, which nobody sees.
 
 ## Actions
 
 An action is a card. Its id is ``4 * rank + suit`` (ace 0, suits C D H S). A deal starts with one
 discard by each seat, from the dealer's left on. Then the seats peg in turn. "Go" is automatic: a
-seat without a legal card is passed over, so a seat may act twice running.
+seat without a legal card is skipped, so a seat may act twice running.
 
 ## Rewards
 
 ``"win"``: +1 for the winner and -1/2 for each of the others at the episode's end. A deal is won by
-who made most points in it; those who tie for it share what their places bring.
+the seat with the most points in it; seats that tie share the sum of their rewards.
 
 ``"points"``: at each step a seat's points less the mean of the others'. A seat's reward in
 ``last()`` is their sum since it last acted.

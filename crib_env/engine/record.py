@@ -177,8 +177,8 @@ def count_sides(sides: Iterable[int]) -> int:
 def win_return(s, rules, side):
     """Return what an ended episode brings a side: 1 to the winner, the loss shared by the others.
 
-    A game is won by the state's ``winner``. Without one, by who made most points in the episode;
-    sides that tie for it share what they would take in turn. So two sides get 1 and -1, or both 0;
+    The state's ``winner`` wins a game. Without one, the side with the most points in the episode
+    does; sides that tie share the sum of their returns. So two sides get 1 and -1, or both 0;
     three get 1, -1/2, -1/2, or 1/4, 1/4, -1/2, or all 0.
     """
     loss = -1.0 / (rules["sides"] - 1)

@@ -198,7 +198,7 @@ class LearnerBatch:
         self._run(given)
 
     def _run(self, actions: Array) -> None:
-        """Play; if that fails, whoever failed, the episodes are over until the next reset."""
+        """Play; after any failure, the episodes are over until the next reset."""
         self._running = False
         if self._compiled is not None:
             self._compiled.run(self, actions)

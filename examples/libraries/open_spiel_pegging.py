@@ -150,14 +150,14 @@ class Settings:
 
 
 def main(settings: Settings) -> float:
-    """Solve by CFR, and return how much a perfect opponent gains against what came out."""
+    """Solve by CFR, and return how much a best response gains against what came out."""
     game = pyspiel.load_game(TYPE.short_name, {"deals": settings.deals, "seed": settings.seed})
     solver = cfr.CFRPlusSolver(game)
     for i in range(1, settings.iterations + 1):
         solver.evaluate_and_update_policy()
         if i == settings.iterations or i % 25 == 0:
             gain = exploitability.exploitability(game, solver.average_policy())
-            print(f"{i} iterations: a perfect opponent gains {gain:.4f} points per deal")
+            print(f"{i} iterations: a best response gains {gain:.4f} points per deal")
     return float(gain)
 
 

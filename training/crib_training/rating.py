@@ -57,7 +57,7 @@ class Results:
         games: for each opponent, in how many pairs 0, a half, 1, one and a half, or 2 of the two
             games were won; among more sides than two, in how many sets 0, a half, 1, and so on of
             the games against copies of it.
-        exploitability: how much a perfect opponent gains against it, in points per deal (``mean``
+        exploitability: how much a best response gains against it, in points per deal (``mean``
             and ``ci95``), and how that was measured; None if it was not.
     """
 
@@ -184,7 +184,7 @@ class Settings(TakesAgents):
             three.
         seed: fixes everything.
         name: what the table calls it; by default its own name.
-        exploitability: also measure how much a perfect opponent gains against it, with N drawn
+        exploitability: also measure how much a best response gains against it, with N drawn
             hands (see crib exploit); 0 skips this.
         abstraction: for the exploitability of slow agents, see crib exploit.
         out: a folder to write its results to, and a card to fill in, as for the leaderboard.

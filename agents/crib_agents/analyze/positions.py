@@ -312,7 +312,7 @@ def _fill(
     to_lay = list(laid)
     for t in range(TURNS):
         seat = (dealer + 1 + t) % players
-        if t < turn and to_lay[seat]:  # whoever has laid, let it have been in its first turns
+        if t < turn and to_lay[seat]:  # assume that a seat sent its crib cards in its first turns
             to_lay[seat] -= 1
             cards = own.get(seat)
             s["deck"][t] = cards.pop(0) if cards else hidden.pop()

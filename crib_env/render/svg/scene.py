@@ -25,7 +25,7 @@ MOST_CALLS = 5
 
 @dataclass(frozen=True)
 class Scene:
-    """What is the same for whoever looks.
+    """What is the same for every viewer.
 
     Attributes:
         rules: the rules.

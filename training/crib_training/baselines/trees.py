@@ -1,4 +1,4 @@
-"""All that can follow in a deal whose hands are known, and what every action in it brings.
+"""The tree of every continuation of a deal with known hands, and the value of each action.
 
 Self-play knows both hands, so it can value every action exactly instead of playing one: the pegging
 of a deal of five cards has some 26 decisions, and each seat has ten ways to discard. Sampling of

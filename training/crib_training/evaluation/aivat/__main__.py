@@ -33,7 +33,7 @@ from crib_training.progress import Progress
 from crib_training.tables.two_hand.reference_deals import measure
 
 PLAYED = ("game", "deal")
-HEAD = ("agents", "what", "luck taken out", "mean", "standard errors apart", "times fewer pairs",
+HEAD = ("agents", "what", "luck removed", "mean", "standard errors apart", "times fewer pairs",
         "without duplicates")  # fmt: skip
 
 
