@@ -12,10 +12,10 @@ from __future__ import annotations
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from crib_training.learn import ppo
 from crib_training.learn.curve import Point, read_points
 from crib_training.learn.deep_monte_carlo import loop
 from crib_training.learn.deep_monte_carlo.settings import Settings as RunSettings
+from crib_training.methods import ppo
 
 from benchmarks.learned import training
 from benchmarks.timing import (

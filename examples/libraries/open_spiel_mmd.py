@@ -17,7 +17,7 @@ import pyspiel
 import torch
 import tyro
 from crib_training.baselines import learner as learners
-from crib_training.baselines import mmd
+from crib_training.methods import mmd
 from open_spiel.python import policy as policies
 from open_spiel.python.algorithms import exploitability
 

@@ -15,7 +15,7 @@ from crib_agents import ScoredAgent, from_onnx, from_sb3, from_torch, to_onnx
 from crib_agents.loading import load_agent
 from crib_agents.nets import header
 from crib_training import export
-from crib_training.learn import ppo
+from crib_training.methods import ppo
 from sb3_contrib import QRDQN, MaskablePPO
 from torch import nn
 

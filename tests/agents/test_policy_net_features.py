@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 import torch
 from crib_agents.nets import PolicyNetAgent
-from crib_training.learn import ppo
 from crib_training.loading import find_game
+from crib_training.methods import ppo
 from safetensors.numpy import load_file, save_file
 from sb3_contrib import MaskablePPO
 

@@ -326,7 +326,8 @@ def test_a_baseline_learns_from_what_stands_in_for_its_games(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """`examples/libraries/open_spiel_mmd.py` puts games of another library there."""
-    from crib_training.baselines import learner, mmd
+    from crib_training.baselines import learner
+    from crib_training.methods import mmd
 
     class Stood(Exception):
         pass

@@ -15,19 +15,19 @@ from crib_agents import MonteCarloAgent, to_onnx
 from crib_agents.learned import MixedAgent
 from crib_agents.loading import load_agent
 from crib_agents.nets import PolicyNetAgent
-from crib_training.baselines import monte_carlo
 from crib_training.baselines import run as runs
-from crib_training.baselines.escher import match_regrets
 from crib_training.baselines.games import Games
 from crib_training.baselines.memory import Memory
 from crib_training.baselines.policy import Policy
 from crib_training.baselines.rollout import Rollout, both_seats, collect, gae
 from crib_training.baselines.run import CURVE, POLICY, BaselineRun, learn
 from crib_training.baselines.settings import RunSettings
-from crib_training.baselines.vrpo import expected_sarsa
 from crib_training.learn.deep_monte_carlo.checkpoint import Checkpoint
 from crib_training.learn.learner import DivergedError
 from crib_training.learn.train import METHODS, main
+from crib_training.methods import monte_carlo
+from crib_training.methods.escher import match_regrets
+from crib_training.methods.vrpo import expected_sarsa
 from crib_training.outputs import CHECKPOINT
 
 from checkout import ROOT

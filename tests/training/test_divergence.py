@@ -13,13 +13,14 @@ import torch
 from crib_agents.learned import MonteCarloAgent, Weights
 from crib_agents.loading import load_agent
 from crib_agents.nets import ScoredAgent
-from crib_training.learn import distill, distill_settings, ppo
+from crib_training.learn import distill, distill_settings
 from crib_training.learn.deep_monte_carlo.algorithm import find_self_play
 from crib_training.learn.deep_monte_carlo.checkpoint import Checkpoint
 from crib_training.learn.deep_monte_carlo.loop import train
 from crib_training.learn.deep_monte_carlo.settings import Settings
 from crib_training.learn.deep_monte_carlo.training import Training
 from crib_training.learn.learner import DivergedError
+from crib_training.methods import ppo
 from stable_baselines3.common.vec_env import VecNormalize
 
 from crib_env import PRESETS

@@ -14,12 +14,12 @@ from typing import Any
 
 import pytest
 from crib_training import command_line
-from crib_training.baselines.mmd import MMD
 from crib_training.command_line import COMMANDS
 from crib_training.interrupts import interruptions, terminable
 from crib_training.learn.callback import ProgressCallback
 from crib_training.learn.curve import Curve
 from crib_training.learn.deep_monte_carlo.training import Training
+from crib_training.methods.mmd import MMD
 from crib_training.tournament.ledger import Ledger
 
 from commands import crib

@@ -15,12 +15,13 @@ from typing import Any
 import numpy as np
 import pytest
 from crib_agents.files import BESIDE, SEAL
-from crib_training.learn import demo, distill, distill_settings, ppo, recipes
+from crib_training.learn import demo, distill, distill_settings, recipes
 from crib_training.learn.deep_monte_carlo import loop
 from crib_training.learn.deep_monte_carlo.checkpoint import Checkpoint
 from crib_training.learn.deep_monte_carlo.settings import Settings
 from crib_training.learn.deep_monte_carlo.training import Training
 from crib_training.learn.labels import Labels
+from crib_training.methods import ppo
 from crib_training.outputs import (
     CHECKPOINT,
     LOCK,

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from crib_training.baselines import escher, mmd, nfsp, vrpo
-from crib_training.baselines import ppo as selfplay
 from crib_training.command_line import start
-from crib_training.learn import demo, ppo
+from crib_training.learn import demo
 from crib_training.learn import distill_settings as teach
 from crib_training.learn.deep_monte_carlo import settings as deep
+from crib_training.methods import escher, mmd, nfsp, ppo, vrpo
+from crib_training.methods import selfplay_ppo as selfplay
 from crib_training.solve import settings as solve
 
 NAN, INF = float("nan"), float("inf")

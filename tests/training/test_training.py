@@ -18,11 +18,12 @@ from crib_training.command_line import COMMANDS, read, start
 from crib_training.evaluation.duplicate import estimate, play_pairs
 from crib_training.evaluation.evaluate import evaluate
 from crib_training.evaluation.figures import comparison_table, phase_table, shown_percent
-from crib_training.learn import ppo, recipes
+from crib_training.learn import recipes
 from crib_training.learn.callback import ProgressCallback
 from crib_training.learn.curve import read_points
 from crib_training.learn.deep_monte_carlo import settings as deep
 from crib_training.learn.train import split
+from crib_training.methods import ppo
 from crib_training.tables.__main__ import ORDER
 
 from checkout import SUPPORT

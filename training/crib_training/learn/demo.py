@@ -26,11 +26,12 @@ from crib_env.settings import Count, NewFolder, Seed, Several, checked_dataclass
 from crib_training.command_line import start
 from crib_training.evaluation.evaluate import evaluate
 from crib_training.evaluation.figures import comparison_table, phase_table
-from crib_training.learn import picture, ppo
+from crib_training.learn import picture
 from crib_training.learn.curve import read_points, read_words
 from crib_training.learn.deep_monte_carlo import loop
 from crib_training.learn.deep_monte_carlo import settings as deep
 from crib_training.learn.picture import of_run
+from crib_training.methods import ppo
 from crib_training.outputs import claimed, remove_run, write_json
 
 OPPONENTS = ("random", "greedy", "rule_based", "expert")

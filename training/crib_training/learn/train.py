@@ -17,17 +17,17 @@ from crib_training.command_line import start
 
 METHODS = {
     "deep_monte_carlo": "crib_training.learn.deep_monte_carlo.loop",
-    "ppo": "crib_training.learn.ppo",
-    "selfplay_ppo": "crib_training.baselines.ppo",
-    "mmd": "crib_training.baselines.mmd",
-    "mmd_tree": "crib_training.baselines.mmd_tree",
-    "vrpo": "crib_training.baselines.vrpo",
-    "r_nad": "crib_training.baselines.r_nad",
-    "nfsp": "crib_training.baselines.nfsp",
-    "escher": "crib_training.baselines.escher",
-    "deep_cfr": "crib_training.baselines.deep_cfr",
-    "monte_carlo_q": "crib_training.baselines.monte_carlo_q",
-    "monte_carlo": "crib_training.baselines.monte_carlo",
+    "ppo": "crib_training.methods.ppo",
+    "selfplay_ppo": "crib_training.methods.selfplay_ppo",
+    "mmd": "crib_training.methods.mmd",
+    "mmd_tree": "crib_training.methods.mmd_tree",
+    "vrpo": "crib_training.methods.vrpo",
+    "r_nad": "crib_training.methods.r_nad",
+    "nfsp": "crib_training.methods.nfsp",
+    "escher": "crib_training.methods.escher",
+    "deep_cfr": "crib_training.methods.deep_cfr",
+    "monte_carlo_q": "crib_training.methods.monte_carlo_q",
+    "monte_carlo": "crib_training.methods.monte_carlo",
 }
 BEST = "deep_monte_carlo"
 OPTION = "--method"

@@ -20,13 +20,13 @@ from torch import Tensor
 
 from crib_env.arrays import Array, Doubles, Ints
 from crib_env.settings import Count, NewFolder, Positive, Whole, checked_dataclass
-from crib_training.baselines.escher import match_regrets
 from crib_training.baselines.games import Games
 from crib_training.baselines.learner import State
 from crib_training.baselines.memory import Memory, MemoryLearner
 from crib_training.baselines.policy import Policy, descend
 from crib_training.baselines.run import learn
 from crib_training.baselines.settings import RunSettings
+from crib_training.methods.escher import match_regrets
 
 
 @checked_dataclass(frozen=True, kw_only=True)

@@ -17,9 +17,9 @@ from torch import Tensor
 
 from crib_env.settings import NewFolder, Share, checked_dataclass
 from crib_training.baselines.actor_critic import normalised
-from crib_training.baselines.ppo import PPO, ClippedSettings
 from crib_training.baselines.rollout import Rollout
 from crib_training.baselines.run import learn
+from crib_training.methods.selfplay_ppo import PPO, ClippedSettings
 
 
 @checked_dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,1 @@
+"""The methods of `crib train`: a file each, which reads from top to bottom."""
