@@ -10,8 +10,7 @@ from crib_agents.equilibrium.strategy import pair_number
 from crib_agents.equilibrium.tree import multisets, public_tree
 from crib_agents.knowledge.pegging import FIRST, number
 from crib_training.solve.counts import count_states
-from crib_training.solve.endings import VALUE
-from crib_training.solve.walks import NO_BOOK, Hands, Walker
+from crib_training.solve.pegging import NO_BOOK, VALUE, Hands, Walker
 
 from crib_env.game import Game
 from crib_env.rules import TwoHandRules

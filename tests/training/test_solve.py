@@ -15,9 +15,8 @@ from crib_agents.equilibrium.tree import multisets
 from crib_agents.knowledge.pegging import COUNTED, FIRST, holdings
 from crib_training.interrupts import Stopped
 from crib_training.solve.counts import count_states
-from crib_training.solve.endings import BEST, LEARN, VALUE
+from crib_training.solve.pegging import BEST, LEARN, VALUE, Hands
 from crib_training.solve.ranges import Ranges
-from crib_training.solve.walks import Hands
 
 from crib_env.engine.hands.counting import sequence_points
 from crib_env.engine.record import NONE

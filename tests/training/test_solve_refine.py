@@ -14,9 +14,8 @@ from crib_agents.equilibrium.strategy import Strategy, pair_number
 from crib_agents.equilibrium.tree import PAIRS, multisets
 from crib_agents.files import read_header
 from crib_agents.knowledge.pegging import COUNTED, holdings
-from crib_training.solve.blend import MEAN_SMOOTHING, blend
-from crib_training.solve.endings import LEARN, VALUE
-from crib_training.solve.walks import Hands, Walker
+from crib_training.solve.pegging import LEARN, VALUE, Hands, Walker
+from crib_training.solve.refine import MEAN_SMOOTHING, blend
 
 from crib_env.rules import TwoHandRules, find_rules
 from solve_walks import NO_BOOK, game_with, holding, probabilities_of, walker_of

@@ -23,9 +23,8 @@ from crib_env.engine.record import NONE
 from crib_env.rules import TwoHandRules
 from crib_training.solve.counts import count_states
 from crib_training.solve.discard import DiscardSolver, learn_splits
-from crib_training.solve.endings import BEST, LEARN, VALUE
+from crib_training.solve.pegging import BEST, LEARN, NO_BOOK, VALUE, Hands, Walked, Walker
 from crib_training.solve.ranges import Ranges
-from crib_training.solve.walks import NO_BOOK, Hands, Walked, Walker
 
 UNKEPT_WEIGHT = 0.01  # weight of a hand that is never kept, so that the solver plays it well too
 
