@@ -1,10 +1,13 @@
 """Run every benchmark, or those named with ``--only``, and print what was found.
 
-Everything at full size takes a few minutes and is also written to ``benchmarks/RESULTS.md``.
+Everything at full size takes a few minutes. Figures at full size go into
+``docs/numbers/speed.json``, and ``benchmarks/RESULTS.md`` is made of that file.
 """
 
 from __future__ import annotations
 
+import json
+import re
 import sys
 import time
 import traceback
@@ -12,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from crib_training.command_line import read
 
@@ -25,20 +28,22 @@ SCRIPTS = (
     "gym_single", "sb3", "learning", "baselines", "render", "memory", "start",
 )  # fmt: skip
 NAMED = ("gpu",)  # run by ``--only`` alone: not every machine has one
-RESULTS = Path(__file__).parent / "RESULTS.md"
+NUMBERS = Path(__file__).parents[1] / "docs" / "numbers" / "speed.json"
+RESULTS = Path(__file__).with_name("RESULTS.md")
 
 
 @checked_dataclass(frozen=True, kw_only=True)
 class Settings:
     """Run every benchmark, and print what was found.
 
-    Everything at full size takes a few minutes and is also written to benchmarks/RESULTS.md.
+    Everything at full size takes a few minutes; it is also written to docs/numbers/speed.json and
+    benchmarks/RESULTS.md.
 
     Attributes:
         only: run these scripts only.
         quick: smallest sizes: to see that everything runs.
         peers: measure other people's games too.
-        out: write the results there, even if not of everything.
+        out: write the page there, even if not of everything.
     """
 
     only: tuple[Literal[(*SCRIPTS, *NAMED)], ...] = ()
@@ -52,10 +57,12 @@ def main(given: Sequence[str] | None = None) -> list[Findings]:
     given = sys.argv[1:] if given is None else given
     args = read(Settings, given, "python -m benchmarks")
     settings = replace(QUICK if args.quick else FULL, peers=args.peers)
-    setting = report.machine()
-    out = args.out
-    if out is None and not args.only and not args.quick:
-        out = RESULTS
+    everything = not (args.only or args.quick)
+    data: dict[str, Any] = {
+        "command": " ".join(["python -m benchmarks", *given]), "machine": report.machine(),
+        "seconds": settings.seconds, "repeats": settings.repeats, "quick": args.quick,
+        "findings": {},
+    }  # fmt: skip
     findings = []
     for name in args.only or SCRIPTS:
         began = time.perf_counter()
@@ -63,19 +70,24 @@ def main(given: Sequence[str] | None = None) -> list[Findings]:
         try:
             module = import_module(f"benchmarks.{name}")
             found: Findings = module.measure(settings)
-            if name == "scaling" and out is not None:
-                found = replace(found, pictures=module.draw(found.rows, out.parent / "scaling.png"))
+            if name == "scaling" and everything:
+                found = replace(found, pictures=module.draw(found.rows))
         except Exception as error:  # the other scripts' minutes are not to be lost by it
             found = Findings(name, [], notes=[f"{name} failed: {type(error).__name__}: {error}"])
             traceback.print_exc()
         findings.append(found)
+        data["findings"][name] = report.as_json(found)
         print(f"{time.perf_counter() - began:.0f} s", file=sys.stderr)
-    command = " ".join(["python -m benchmarks", *given])
-    text = report.document(findings, settings, command, setting)
+    text = report.page(data)
     print(text)
-    if out is not None:
-        out.write_text(text)
-        print(f"wrote {out}", file=sys.stderr)
+    files = [(args.out, text)] if args.out else []
+    if everything:
+        stored = json.dumps(data, indent=1, ensure_ascii=False)
+        stored = re.sub(r"\{[^{}\[\]]+\}", lambda row: " ".join(row[0].split()), stored)
+        files += [(NUMBERS, stored + "\n"), (RESULTS, text)]
+    for path, written in files:
+        path.write_text(written)
+        print(f"wrote {path}", file=sys.stderr)
     return findings
 
 

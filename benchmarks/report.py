@@ -1,15 +1,17 @@
-"""The report of a benchmark: ratios first, then what each script found."""
+"""The report of a benchmark: its figures as JSON, and the page made of them."""
 
 from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Any
 
-from benchmarks.timing import Findings, Row, Settings
+from benchmarks.timing import Findings
 from crib_env import __version__
+from docs.pages import number_table, render
 
 PACKAGES = (
     "numpy", "numba", "gymnasium", "pettingzoo", "torch", "stable-baselines3", "sb3-contrib",
@@ -36,34 +38,22 @@ def quantity(value: float, unit: str, low: float | None = None) -> str:
     return shown if unit == "times" else f"{shown} {prefix}{unit}"
 
 
-def table(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
-    """Return a Markdown table, its first column left-aligned and the others right-aligned."""
-    rule = ["---"] + ["---:"] * (len(header) - 1)
-    return "\n".join(f"| {' | '.join(line)} |" for line in [header, rule, *lines])
-
-
-def spread(row: Row) -> str:
+def spread(row: Mapping[str, Any]) -> str:
     """Return the least and the greatest value and how many were taken."""
-    if len(row.values) == 1:
+    if row["n"] == 1:
         return "one value"
-    return f"{quantity(row.high, row.unit, row.low)}, n={len(row.values)}"
+    return f"{quantity(row['greatest'], row['unit'], row['least'])}, n={row['n']}"
 
 
-def plain_table(rows: Sequence[Row]) -> str:
-    """Return rows as a table of what, median and spread."""
-    lines = [[row.name, quantity(row.median, row.unit), spread(row)] for row in rows]
-    return table(["what", "median", "least – greatest"], lines)
-
-
-def section(found: Findings, level: str = "##") -> str:
-    """Return everything a script found."""
-    parts = [f"{level} {found.title}", plain_table(found.rows)]
-    if found.ratios:
-        parts.append(plain_table(found.ratios))
-    parts += [f"![{found.title}]({picture})" for picture in found.pictures]
-    if found.notes:
-        parts.append("\n".join(f"- {note}" for note in found.notes))
-    return "\n\n".join(parts)
+def as_json(found: Findings) -> dict[str, Any]:
+    """Return what a script found, as ``docs/numbers/speed.json`` has it."""
+    rows, ratios = (
+        [{"name": row.name, "unit": row.unit, "median": row.median, "least": row.low,
+          "greatest": row.high, "n": len(row.values)} for row in some]
+        for some in (found.rows, found.ratios)
+    )  # fmt: skip
+    return {"title": found.title, "rows": rows, "ratios": ratios, "notes": found.notes,
+            "pictures": found.pictures}  # fmt: skip
 
 
 def cpu_model() -> str:
@@ -96,23 +86,11 @@ def machine() -> list[str]:
     return lines
 
 
-def document(
-    findings: Sequence[Findings], settings: Settings, command: str, setting: Sequence[str]
-) -> str:
-    """Return the whole of ``RESULTS.md``."""
-    ratios = [row for found in findings for row in found.ratios]
-    how = (
-        f"Medians of n values: {settings.repeats} repeats of {settings.seconds:g} s unless noted, "
-        "in which contenders take turns. A ratio is taken within each repeat."
-    )
-    parts = ["# Results", f"Written by `{command}`; not edited by hand. {how}"]
-    if settings.quick:
-        parts.append("A quick run, to see that everything runs: the figures mean nothing.")
-    parts += [
-        "## Ratios",
-        plain_table(ratios),
-        *(section(found) for found in findings),
-        "## Machine",
-        "\n".join(f"- {line}" for line in [*setting, f"Command: `{command}`"]),
-    ]
-    return "\n\n".join(parts) + "\n"
+def page(data: Mapping[str, Any]) -> str:
+    """Return the page of these results, ``benchmarks/RESULTS.md``."""
+
+    def lines(rows: Sequence[Mapping[str, Any]]) -> str:
+        cells = [[row["name"], quantity(row["median"], row["unit"]), spread(row)] for row in rows]
+        return number_table(["what", "median", "least – greatest"], cells)
+
+    return render("results", lines=lines, **data)

@@ -1,6 +1,6 @@
 """How does the cost grow with the number of games, on one thread and on two?
 
-Random play as in `benchmarks.batch`, N from 1 to 65,536; also drawn as ``scaling.png``.
+Random play as in `benchmarks.batch`, N from 1 to 65,536; also drawn as ``docs/pictures/scaling.png``.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from benchmarks.lanes import Lanes
 from benchmarks.timing import FULL, Contender, Findings, Row, Settings, race, rate_of, ratio
 
 SIZES = tuple(4**k for k in range(9))
-PICTURE = Path(__file__).parent / "scaling.png"
+PICTURE = Path(__file__).parents[1] / "docs" / "pictures" / "scaling.png"
 
 
 def measure(settings: Settings = FULL) -> Findings:

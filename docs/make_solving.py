@@ -15,6 +15,7 @@ from typing import Any
 
 from crib_agents.files import read_header, write_whole
 from crib_training.command_line import start
+from crib_training.evaluation.evaluate import versions
 from crib_training.exploit import exploitability
 from crib_training.solve.run import CHECKPOINT, REFINED, STARTERS, STRATEGY, solve
 from crib_training.solve.settings import Settings as Solving
@@ -131,7 +132,9 @@ def run(chosen: Settings) -> None:
                        "hands": HANDS, **found})  # fmt: skip
         write_whole(stored, (json.dumps(points, indent=2) + "\n").encode())
         print(points[-1], flush=True)
-    NUMBERS.write_text(json.dumps(points, indent=2) + "\n")
+    data = {"command": f"python -m docs.make_solving --out {chosen.out}", "seed": SEED,
+            "versions": versions(), "points": points}  # fmt: skip
+    NUMBERS.write_text(json.dumps(data, indent=2) + "\n")
     draw(points, PICTURE)
 
 

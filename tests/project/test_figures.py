@@ -1,0 +1,89 @@
+"""What README, the paper and the pages quote is what the files of `docs/numbers` hold."""
+
+from __future__ import annotations
+
+import json
+import re
+from importlib.metadata import entry_points
+from pathlib import Path
+
+import pytest
+
+from benchmarks import report
+from crib_env.policy import GROUP
+from docs import figures
+from docs.figures import NUMBER, PLAIN, ROOT, STRICT, blocks, unsourced
+
+# Each is made of its file by a template, and other tests compare them.
+MADE = ("docs/leaderboard.md", ""docs/numbers/")
+WORDS = "no one two three four five six seven eight nine ten eleven twelve".split()
+
+
+@pytest.mark.parametrize("name", STRICT)
+def test_every_figure_of_readme_and_the_paper_has_its_source(name: str) -> None:
+    assert unsourced((ROOT / name).read_text("utf-8")) == []
+
+
+@pytest.mark.parametrize("name", STRICT)
+def test_a_changed_digit_of_a_figure_is_found(name: str) -> None:
+    changed = 0
+    for block in blocks((ROOT / name).read_text("utf-8")):
+        plain = [found.span() for found in PLAIN.finditer(block)]
+        for number in NUMBER.finditer(block):
+            if any(start <= number.start() < end for start, end in plain):
+                continue
+            for at in range(*number.span()):
+                for digit in set("0123456789") - {block[at]} if block[at].isdigit() else ():
+                    spoiled = block[:at] + digit + block[at + 1 :]
+                    assert unsourced(spoiled), spoiled
+                    changed += 1
+    assert changed > 200
+
+
+def test_a_figure_of_another_agent_is_found() -> None:
+    text = (ROOT / "README.md").read_text("utf-8")
+    for one, other in (("learned", "expert"), ("greedy", "random")):
+        here, there = figures.won(one, "rule_based"), figures.won(other, "rule_based")
+        assert unsourced(text.replace(here, there))
+
+
+def test_an_exploitability_says_what_it_is() -> None:
+    claim = "In the five-card deal `equilibrium` has 0.0113 ± 0.0010"
+    assert unsourced(f"{claim} (exact).") == []
+    assert unsourced(f"{claim}.")
+    assert unsourced("Six cards: `expert` has 0.2057 ± 0.0427, exact.")
+
+
+@pytest.mark.parametrize("name", sorted(
+    path.relative_to(ROOT).as_posix()
+    for folder in ("docs", "leaderboard", "agents/crib_agents/data")
+    for path in (ROOT / folder).rglob("*.md")
+    if "_build" not in path.parts and not path.relative_to(ROOT).as_posix().startswith(MADE)
+))  # fmt: skip
+def test_every_interval_of_a_page_is_in_a_file(name: str) -> None:
+    text = (ROOT / name).read_text("utf-8")
+    known = figures.every_interval()
+    found = [pair for pair in figures.INTERVAL.findall(text) if pair not in known]
+    assert found == [], f"{name}: no file of docs/numbers has {found}"
+
+
+@pytest.mark.parametrize("path", sorted(figures.NUMBERS.glob("*.json")), ids=lambda path: path.name)
+def test_a_file_of_figures_names_its_command(path: Path) -> None:
+    data = json.loads(path.read_text("utf-8"))
+    for one in data.get("records", [data]):
+        commands = one.get("commands") or [one["command"]]
+        assert all(re.match(r"(python|crib|pip|make) ", command) for command in commands)
+
+
+def test_how_many_opponents_there_are() -> None:
+    shipped = [one for one in entry_points(group=GROUP) if one.value.startswith("crib_agents")]
+    pages = [ROOT / "README.md", *(ROOT / "docs").glob("*.md"), ROOT / "paper" / "paper.md"]
+    for page in pages:
+        for word in re.findall(r"\b(\w+) (?:built-in )?opponents\b", page.read_text("utf-8")):
+            if word.lower() in WORDS[4:]:
+                assert WORDS.index(word.lower()) == len(shipped), page
+
+
+def test_the_results_of_the_benchmarks_are_made_of_their_file() -> None:
+    page = (ROOT / "benchmarks" / "RESULTS.md").read_text("utf-8")
+    assert page == report.page(figures.stored("speed"))
