@@ -1,6 +1,6 @@
 """How does the cost grow with the number of games, on one thread and on two?
 
-Random play as in `benchmarks.batch`, N from 1 to 65,536; also drawn as ``docs/pictures/scaling.png``.
+Random play as in `benchmarks.batch`, N from 1 to 65,536; also drawn, in ``docs/pictures``.
 """
 
 from __future__ import annotations

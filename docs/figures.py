@@ -2,9 +2,9 @@
 
     python -m docs.figures    # what README and the paper quote, and what no file gives
 
-A page quotes a figure as text. `quoted` lists what README and the paper may quote, with what must stand
-in the same paragraph or row; every other number there is a fault, unless `PLAIN` says that it is no
-measurement. On the other pages every ``mean ± half interval`` must be in some file.
+A page quotes a figure as text. `quoted` lists what README and the paper may quote, with what must
+stand in the same paragraph or row; every other number there is a fault, unless `PLAIN` says that
+it is no measurement. On the other pages every ``mean ± half interval`` must be in some file.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Any
 from crib_training.evaluation.duplicate import estimate
 from crib_training.evaluation.figures import as_json, shown
 from crib_training.exploit import Gain
-from crib_training.leaderboard_rows import read
+from crib_training.rating import read
 
 ROOT = Path(__file__).parents[1]
 NUMBERS = ROOT / "docs" / "numbers"
@@ -38,7 +38,8 @@ NO_PROSE = re.compile(
 # Numbers of rules, names and settings, which nobody measured.
 PLAIN = re.compile(
     r"Python 3\.\d+|version \d+\.\d+\.\d+|OpenSpiel[^.]{0,60}2\.0\.2|95 %|121 points|to 121\b|5x5"
-    r"|five-card cribbage to 61|towards 15|(?<=15 )and 31\b|OFL-1\.1|12,994,800 hands|1,024 (?:six-card )?games|2\.5 GHz|C\d+|H\d+"
+    r"|five-card cribbage to 61|towards 15|(?<=15 )and 31\b|OFL-1\.1|12,994,800 hands"
+    r"|1,024 (?:six-card )?games|2\.5 GHz"
 )
 
 
@@ -158,7 +159,7 @@ def unsourced(page: str) -> list[str]:
 
 @cache
 def every_interval() -> frozenset[tuple[str, str]]:
-    """Return each mean and half interval of all files, as rounded to 0 to 4 places or in per cent."""
+    """Return each mean and half interval of all files, rounded in every way, in per cent too."""
     pairs: set[tuple[str, str]] = set()
 
     def walk(one: Any) -> None:

@@ -9,7 +9,6 @@ import pytest
 from benchmarks import __main__ as command
 from benchmarks import endurance, peers, report
 from benchmarks.timing import (
-    QUICK,
     Contender,
     Findings,
     Row,
@@ -77,15 +76,22 @@ def test_a_quantity_has_three_digits_and_its_unit(value, unit, text):
     assert report.quantity(value, unit) == text
 
 
-def test_the_document_puts_ratios_first_and_names_machine_and_command():
+def test_the_page_puts_ratios_first_and_names_machine_and_command():
     row = Row("raw_env", "decisions/s", (1e5, 2e5, 3e5))
     found = Findings("AEC", [row], [ratio("raw_env / peer", row, row)], ["peer was left out"])
-    text = report.document([found], QUICK, "python -m benchmarks", report.machine())
+    text = report.page({
+        "command": "python -m benchmarks", "machine": report.machine(), "seconds": 0.01,
+        "repeats": 3, "quick": True, "findings": {"aec": report.as_json(found)},
+    })  # fmt: skip
     headings = [line for line in text.splitlines() if line.startswith("#")]
-    assert headings == ["# Results", "## Ratios", "## AEC", "## Machine"]
-    assert "| raw_env | 200 k decisions/s | 100 – 300 k decisions/s, n=3 |" in text
-    assert "- peer was left out" in text
-    assert "Command: `python -m benchmarks`" in text
+    assert headings == ["# Results", "## Ratios", "## AEC"]
+    lines = [" ".join(line.split()) for line in text.splitlines()]
+    assert "| raw_env | 200 k decisions/s | 100 – 300 k decisions/s, n=3 |" in lines
+    assert "| raw_env / peer | 1.00 | 1.00 – 1.00, n=3 |" in lines
+    assert "- peer was left out" in lines
+    assert "Made by `python -m benchmarks`." in text
+    assert report.machine()[0] in text
+    assert "the figures mean nothing" in text
 
 
 @pytest.mark.parametrize(
@@ -96,14 +102,14 @@ def test_a_script_measures_what_it_promises(name):
     assert found.rows
     for row in [*found.rows, *found.ratios]:
         assert all(value > 0 for value in row.values), row.name
-    assert found.title in report.section(found)
+    assert report.as_json(found)["title"] == found.title
 
 
 def test_a_partial_or_quick_run_leaves_the_results_alone(capsys):
-    before = command.RESULTS.read_bytes() if command.RESULTS.exists() else None
+    before = command.RESULTS.read_bytes(), command.NUMBERS.read_bytes()
     command.main(["--quick", "--no-peers", "--only", "memory"])
     assert "two_hand: all of it" in capsys.readouterr().out
-    assert (command.RESULTS.read_bytes() if command.RESULTS.exists() else None) == before
+    assert (command.RESULTS.read_bytes(), command.NUMBERS.read_bytes()) == before
 
 
 def test_results_are_written_where_asked(tmp_path, capsys):
