@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from crib_agents.files import shown
 from crib_env.engine.family import Family
@@ -34,6 +38,13 @@ def refuse_other_views(name: str, views: Views, *families: Family) -> None:
         played = games_of(*(family.name for family in families))
         raise ValueError(f"{name} plays only {played}, got views of fields "
                          f"{', '.join(views.dtype.names or ('none',))}")  # fmt: skip
+
+
+def alike(keys: npt.NDArray[Any]) -> Iterator[tuple[tuple[int, ...], npt.NDArray[np.intp]]]:
+    """Yield each different row of int64[B, K], and the indices of the rows that are equal to it."""
+    distinct, group = np.unique(keys, axis=0, return_inverse=True)
+    for i, key in enumerate(distinct.tolist()):
+        yield tuple(key), np.flatnonzero(group.ravel() == i)
 
 
 def one_line(error: BaseException) -> str:

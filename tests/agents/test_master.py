@@ -15,7 +15,7 @@ from crib_agents.expert.discard import WIN_VALUE as PAIR_VALUE
 from crib_agents.expert.discard import rank_discards
 from crib_agents.expert.pegging import WIN_VALUE as CARD_VALUE
 from crib_agents.knowledge.winning import win_table
-from crib_agents.master import Master, point, read_tables
+from crib_agents.master import Master, point
 
 from crib_env.batch import GameBatch
 from crib_env.engine.hands.records import DISCARD, GAME
@@ -101,15 +101,12 @@ def test_a_pair_is_laid_away_by_its_worth_and_its_chance(preset: str) -> None:
     assert changed > 0
 
 
-def test_a_card_is_played_by_its_worth_and_its_chance(
-    views: np.ndarray, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_card_is_played_by_its_worth_and_its_chance(views: np.ndarray) -> None:
     """Against the expert's own search, given the tables that predict its choices."""
     playing = views[views["phase"] != DISCARD]
     agent, equilibrium = Master(pegging_lambda=0.3), Equilibrium()
-    assert (read_tables()[0] != pegging.read_tables()[0]).any()
-    monkeypatch.setattr(pegging, "read_tables", read_tables)
-    value = pegging.PeggingExpert().findings(playing)[:, :, CARD_VALUE]
+    assert (pegging.read_tables(by_choices=True)[0] != pegging.read_tables()[0]).any()
+    value = pegging.PeggingExpert(by_choices=True).findings(playing)[:, :, CARD_VALUE]
     probabilities = (
         equilibrium.action_probabilities(playing).reshape(len(playing), 13, 4).sum(axis=2)
     )

@@ -120,6 +120,14 @@ def split_cards(dealt, split):
 
 
 @kernel
+def packed_split(v, weights, cards, n, order):
+    """Return what `fill_splits` packs of the class of ``n`` cards; write their ``order`` in it."""
+    classes = int(weights[CLASSES])
+    at = find_class(weights, int(weights[CODES]), classes, canonical(cards, n, order))
+    return int(weights[int(weights[SPLITS]) + classes * (1 - v["dealer"]) + at])
+
+
+@kernel
 def discard_probabilities(v, weights, probabilities):
     """Write the probability of discarding each card now; ``weights`` begin with a strategy.
 
@@ -133,9 +141,7 @@ def discard_probabilities(v, weights, probabilities):
     n = v["hand_n"] + v["discarded_n"]
     for i in range(n):
         cards[i] = dealt_card(v, i)
-    classes = int(weights[CLASSES])
-    at = find_class(weights, int(weights[CODES]), classes, canonical(cards, n, order))
-    packed = int(weights[int(weights[SPLITS]) + classes * (1 - v["dealer"]) + at])
+    packed = packed_split(v, weights, cards, n, order)
     for i in range(n):
         probabilities[i] = 0.0
     discarded = NONE  # the place of the card already discarded
@@ -306,6 +312,46 @@ FAMILY = "two_hand"
 def shipped() -> tuple[Solved, ...]:
     """Return the strategies that come with the package, read once in a process."""
     return tuple(Solved.load(path) for path in sorted(SHIPPED.glob("*.safetensors")))
+
+
+@entry(void(array_of(VIEW), WEIGHTS_T, float64[:, ::1]))
+def write_pair_probabilities(views, strategy, probabilities):
+    """Write how likely a strategy discards each pair of cards in order, float64[B, PAIRS]."""
+    cards = stack.ints(HAND)
+    order = stack.ints(HAND)
+    for i in range(views.shape[0]):
+        v = views[i]
+        n = v["hand_n"] + v["discarded_n"]
+        for k in range(n):
+            cards[k] = dealt_card(v, k)
+        for k in range(1, n):
+            card = cards[k]
+            while k > 0 and cards[k - 1] > card:
+                cards[k] = cards[k - 1]
+                k -= 1
+            cards[k] = card
+        packed = packed_split(v, strategy, cards, n, order)
+        for k in range(probabilities.shape[1]):
+            probabilities[i, k] = 0.0
+        for which in range(2):
+            likely = packed >> 8 if which == 0 else 255 - (packed >> 8)
+            first, second = split_cards(n, packed >> (4 * which) & 15)
+            low = min(order[first], order[second])
+            high = max(order[first], order[second])
+            probabilities[i, low * (2 * n - low - 1) // 2 + high - low - 1] += likely / 255.0
+
+
+@entry(void(array_of(VIEW), WEIGHTS_T, float64[:, ::1]))
+def write_rank_probabilities(views, strategy, probabilities):
+    """Write how likely a strategy plays each rank in the pegging; float64[B, 13]."""
+    of_hand = stack.floats(HAND)
+    for i in range(views.shape[0]):
+        v = views[i]
+        pegging_probabilities(v, strategy, of_hand)
+        for r in range(13):
+            probabilities[i, r] = 0.0
+        for k in range(v["hand_n"]):
+            probabilities[i, v["hand"][k] >> 2] += of_hand[k]
 
 
 @entry(void(array_of(VIEW), WEIGHTS_T, float64[:, ::1]))

@@ -447,32 +447,41 @@ def best_pair(v, s, columns):
 @entry(
     void(
         VIEWS_T, int64[::1], float64[:, :, ::1], MODEL_T, TABLE_T, int64, SCRATCH_T,
-        float64[:, :, ::1], int64[::1],
+        float64[:, ::1], float64[:, :, ::1], int64[::1],
     )
 )  # fmt: skip
-def discard_views(views, rows, win_table, model, table, near, scratch, columns, actions):
+def discard_views(views, rows, win_table, model, table, near, scratch, bonus, columns, actions):
     """Fill the columns and choose the card for the views ``rows``, all judged by one table.
 
-    Args:
-        columns: float64[B, 15, COLUMNS]. actions: int64[B].
+    Shapes: bonus float64[B, 15], added to the values; columns float64[B, 15, COLUMNS].
     """
     for k in rows:
-        fill_columns(views[k], win_table, model[0], table, near, scratch[0], columns[k])
+        pairs = fill_columns(views[k], win_table, model[0], table, near, scratch[0], columns[k])
+        for pair in range(pairs):
+            columns[k, pair, WIN_VALUE] += bonus[k, pair]
         actions[k] = card_of(views[k], best_pair(views[k], scratch[0], columns[k]))
 
 
-def rank_discards(views: Views, near: int = NEAR) -> tuple[Actions, Doubles]:
-    """Return the cards to discard, and what is known of every pair, int64[B]."""
+def rank_discards(
+    views: Views, near: int = NEAR, bonus: Doubles | None = None
+) -> tuple[Actions, Doubles]:
+    """Return the cards to discard, int64[B], and the columns of every pair.
+
+    Shapes: bonus float64[B, 15], added to the value of each pair.
+    """
     if views.dtype != VIEW or (views["phase"] != DISCARD).any():
         raise ValueError("discard_expert only discards: pair it with an agent that pegs, as in "
                          "PhasedAgent(discard=DiscardExpert(), pegging='rule_based')")  # fmt: skip
     views = np.ascontiguousarray(views)
     actions = np.empty(len(views), dtype=np.int64)
     columns = np.zeros((len(views), PAIRS, COLUMNS))
+    bonus = np.zeros((len(views), PAIRS)) if bonus is None else bonus
     scratch = np.zeros(1, dtype=SCRATCH)
     for judge, rows in group_by_win_table(views):
         model = load_model_for(views[rows])
-        discard_views(views, rows, judge, model, show_table(), near, scratch, columns, actions)
+        discard_views(
+            views, rows, judge, model, show_table(), near, scratch, bonus, columns, actions
+        )
     return actions, columns
 
 

@@ -230,11 +230,15 @@ UNIT = 1024.0  # parts of a point in the file
 
 
 @cache
-def read_tables() -> tuple[Doubles, Doubles, Doubles]:
-    """Return what the kernels know by heart of all games and roles, float64[2 * SIZE]."""
+def read_tables(by_choices: bool = False) -> tuple[Doubles, Doubles, Doubles]:
+    """Return the rollout policy's tables of both games, float64[2 * SIZE], and what hands are kept.
+
+    ``by_choices``: those that predict the expert's choices, and not the points that follow.
+    """
     held = tables.load(tables.REFLEX)
+    values = tables.load(tables.CHOICES) if by_choices else held
     rates = held["kept"].reshape(-1, HOLDINGS)
-    return held["tables"].ravel() / UNIT, rates, held["suited"].ravel()
+    return values["tables"].ravel() / UNIT, rates, held["suited"].ravel()
 
 
 @kernel
@@ -279,24 +283,19 @@ def only_rank(v):
 @entry(
     void(
         VIEWS_T, int64[:, ::1], float64[::1], float64[:, ::1], float64[::1], MODEL_T,
-        float64[:, :, ::1], TABLE_T, POSITIONS_T, SCRATCH_T, int64, float64[:, :, ::1], int64[::1],
+        float64[:, :, ::1], TABLE_T, POSITIONS_T, SCRATCH_T, int64, float64[:, ::1],
+        float64[:, :, ::1], int64[::1],
     )
 )  # fmt: skip
 def pegging_views(
     views, hands, weights, keeping_rates, suited, model, win_table, table, positions, scratch,
-    forced, found, actions,
+    forced, bonus, found, actions,
 ):  # fmt: skip
-    """Write a card for each view, of equal value the higher.
+    """Write a card for each view, all judged by ``win_table``; of equal value the higher.
 
-    Args:
-        views: all judged by ``win_table``.
-        hands: `holdings`. weights, keeping_rates, suited: see `read_tables`.
-        model: the record `MODEL`. table: the show table.
-        positions, scratch: POSITIONS of `POSITION` and one `SCRATCH`, no matter what is in them.
-        forced: 1 to search even where there is no choice.
-        found: float64[1 or B, RANKS, FINDINGS], written for the ranks that may be played, of the
-            view or, with room for one, of each view in turn.
-        actions: int64[B], written.
+    ``forced`` searches even where there is no choice. ``bonus``, float64[B, RANKS], is added to the
+    value of each rank. ``found``, float64[1 or B, RANKS, FINDINGS], is written for the ranks that
+    may be played.
     """
     for i in range(views.shape[0]):
         v = views[i]
@@ -307,6 +306,8 @@ def pegging_views(
                 v, hands, weights, keeping_rates, suited, model[0], win_table, table, positions,
                 scratch[0], at,
             )  # fmt: skip
+            for r in range(RANKS):
+                at[r, WIN_VALUE] += bonus[i, r]
         card = NONE
         for k in range(v["hand_n"]):
             if v["legal"] >> k & 1:
@@ -327,30 +328,37 @@ class PeggingExpert:
     honours = HONOURS
     known_rules = presets_of("two_hand")
 
+    def __init__(self, by_choices: bool = False) -> None:
+        self.by_choices = by_choices
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"
 
     @one_or_many
     def act(self, views: Views, rng: np.random.Generator) -> Actions:
         """Return a legal card for each view, int64[B]; ``rng`` is not used."""
-        return self._play(views, np.zeros((1, RANKS, FINDINGS)), forced=False)
+        return self.choose(views, np.zeros((len(views), RANKS)))
+
+    def choose(self, views: Views, bonus: Doubles) -> Actions:
+        """Return a card for each view, with a bonus on each rank's value, float64[B, RANKS]."""
+        return self._play(views, bonus, np.zeros((1, RANKS, FINDINGS)), forced=False)
 
     def findings(self, views: Views) -> Doubles:
         """Return what each card held would bring, for analysis, float64[B, 6, FINDINGS]."""
         by_rank = np.full((max(2, len(views)), RANKS, FINDINGS), np.nan)
-        self._play(views, by_rank, forced=True)
+        self._play(views, np.zeros((len(views), RANKS)), by_rank, forced=True)
         hands = views["hand"]
         rows = np.arange(len(views))[:, None]
         by_card: Doubles = by_rank[rows, np.maximum(hands, 0) >> 2]
         by_card[(views["legal"][:, None] >> np.arange(HAND) & 1) == 0] = np.nan
         return by_card
 
-    def _play(self, views: Views, found: Doubles, *, forced: bool) -> Actions:
+    def _play(self, views: Views, bonus: Doubles, found: Doubles, *, forced: bool) -> Actions:
         refuse_other_views(self.name, views, find_family("two_hand"))
         if (views["phase"] != PEGGING).any():
             raise ValueError(f"{self.name} only pegs and cannot discard: for whole deals use "
                              "PhasedAgent(discard=..., pegging=...)")  # fmt: skip
-        known = read_tables()
+        known = read_tables(self.by_choices)
         positions = np.zeros(POSITIONS, dtype=POSITION)
         scratch = np.zeros(1, dtype=SCRATCH)
         actions = np.empty(len(views), dtype=np.int64)
@@ -360,7 +368,7 @@ class PeggingExpert:
             model = load_model_for(views[rows])
             pegging_views(
                 np.ascontiguousarray(views[rows]), holdings(), *known, model,
-                win_table, show_table(), positions, scratch, forced, part, cards,
+                win_table, show_table(), positions, scratch, forced, bonus[rows], part, cards,
             )  # fmt: skip
             actions[rows] = cards
             if len(found) > 1:

@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import from_dtype, types
 
+from crib_agents.checks import alike
 from crib_agents.data import tables
 from crib_env.arrays import Doubles
 from crib_env.engine.jit import kernel
@@ -238,15 +239,10 @@ def group_by_win_table(views: Views) -> Iterator[tuple[Doubles, npt.NDArray[np.i
 
     Yields a table of `win_table`, or `ALIKE`, and the indices of the views it is for.
     """
-    keys = np.stack([views[field] for field in FIELDS], axis=1)
-    left = np.arange(len(views))
-    while len(left):
-        key = keys[left[0]]
-        episode, score_difference, players, target = key.tolist()
+    for key, rows in alike(np.stack([views[field] for field in FIELDS], axis=1)):
+        episode, score_difference, players, target = key
         weighed = episode == GAME and not score_difference
-        alike = (keys[left] == key).all(axis=1)
-        yield win_table(players, target) if weighed else ALIKE, left[alike]
-        left = left[~alike]
+        yield win_table(players, target) if weighed else ALIKE, rows
 
 
 def chance_of(view: np.void, mine: Doubles, theirs: Doubles) -> Doubles:

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import float64, void
 
-from crib_agents.checks import FOR_POINTS
+from crib_agents.checks import FOR_POINTS, alike
 from crib_agents.data.tables import FOLDER
 from crib_agents.learned.network import LearnedFamily, Weights, find_rules, join
 from crib_env.arrays import Doubles
@@ -67,12 +67,10 @@ def by_rules(
     Yields nets, and the indices of the views they are for.
     """
     refuse_views(agent, views)
-    keys = np.stack([views[field] for field in family.fields], axis=1)
-    _, firsts, group = np.unique(keys, axis=0, return_index=True, return_inverse=True)
-    for i, first in enumerate(firsts):
-        key = int(plain(family.rules_key)(views[first]))
+    for _, rows in alike(np.stack([views[field] for field in family.fields], axis=1)):
+        key = int(plain(family.rules_key)(views[rows[0]]))
         fitting = [w for w in agent.sets if w.family == family.name and w.key() == key]
-        yield fitting[-1], np.flatnonzero(group.ravel() == i)
+        yield fitting[-1], rows
 
 
 class TakesWeights:
