@@ -486,10 +486,7 @@ def first_layer(
     observations: npt.NDArray[Any], bits: int, count: int, weight: npt.NDArray[Any],
     bias: npt.NDArray[Any],
 ) -> npt.NDArray[np.float32]:  # fmt: skip
-    """Return the first layer's outputs before the ReLU, float32[B, W]; see `add_rows`.
-
-    Shapes: weight float32[W, bits + 2 * count].
-    """
+    """Return the first layer's outputs before the ReLU, float32[B, W]; see `add_rows`."""
     out = np.empty((len(observations), len(bias)), dtype=np.float32)
     seen = np.ascontiguousarray(observations, dtype=np.float32)
     weights = np.array(weight.T, dtype=np.float32, order="C")  # by input; those of a file are fixed

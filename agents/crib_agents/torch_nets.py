@@ -29,13 +29,7 @@ def to_array(tensor: Tensor) -> np.ndarray[Any, Any]:
 
 
 class Head(nn.Module):
-    """An `ActionHead`: all actions share its weights, so what a feature is worth is learned once.
-
-    Args:
-        width: units of the last hidden layer.
-        count: features of an action.
-        inner: hidden units.
-    """
+    """An `ActionHead`: all actions share its weights, so a feature's value is learned once."""
 
     def __init__(self, width: int, count: int, inner: int = INNER) -> None:
         super().__init__()
@@ -70,14 +64,7 @@ class Head(nn.Module):
 
 
 class PolicyNet(nn.Module):
-    """The network of a `PolicyNetAgent`.
-
-    Args:
-        bits: entries of an observation before the features.
-        count: features of an action. actions: how many actions.
-        hidden_sizes: of the hidden layers.
-        inner: hidden units that read an action's features.
-    """
+    """The network of a `PolicyNetAgent`: ``bits`` entries, and ``count`` features an action."""
 
     def __init__(
         self, bits: int, count: int, actions: int, hidden_sizes: Sequence[int], inner: int = INNER
@@ -134,11 +121,7 @@ class PolicyNet(nn.Module):
 
 
 class SB3Net(nn.Module):
-    """A policy of Stable-Baselines3.
-
-    Args:
-        score: the policy and what it reads.
-    """
+    """A policy of Stable-Baselines3."""
 
     def __init__(self, score: SB3Score) -> None:
         super().__init__()

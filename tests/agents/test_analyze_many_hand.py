@@ -11,7 +11,7 @@ from crib_agents.analyze import CardChoice, DiscardChoice, analyze
 from crib_agents.data.tables import MANY_HAND_GAMES, MANY_HAND_WIN, load
 from crib_agents.expert import ExpertAgent
 from crib_agents.expert.many_hand import ADDED, chance_of, row_of
-from crib_training.tables.many_hand.winning import Starts, fit, play, probabilities, surprise
+from crib_training.tables.many_hand import Starts, fit, play, probabilities, surprise
 
 from crib_env.cards import parse_card, parse_cards
 from crib_env.game import Game

@@ -29,8 +29,8 @@ from crib_agents.knowledge.pegging import FIRST, OF_SIZE, number
 from crib_agents.knowledge.winning import WON, probabilities, win_table
 from crib_training.evaluation.duplicate import estimate, play_pairs
 from crib_training.exploit.hands import multisets
-from crib_training.tables.two_hand.discarded import sample_round
-from crib_training.tables.two_hand.hand_pegging import shrunk
+from crib_training.tables.deals import shrunk
+from crib_training.tables.discards import discard_round
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -169,7 +169,7 @@ def test_a_new_round_finds_the_habits_and_the_cribs_they_make(game: str) -> None
     """Seed 77: laid as often, and cribs as expected, over all pairs dealt and over those laid."""
     rules = PRESETS[game]
     discard_rate, excess = measured.discard_rates(rules.dealt)
-    found = sample_round(rules, discard_rate, excess, 10_000, np.random.SeedSequence(77))
+    found = discard_round(rules, discard_rate, excess, 10_000, np.random.SeedSequence(77))
     assert np.abs(found.discarded - discard_rate).mean() < 0.025
     assert np.corrcoef(found.discarded.ravel(), discard_rate.ravel())[0, 1] > 0.95
     assert np.abs(found.own[:, 1]).max() < 0.12

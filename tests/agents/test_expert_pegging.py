@@ -46,7 +46,7 @@ from crib_agents.knowledge.pegging import (
 )
 from crib_agents.knowledge.winning import win_table
 from crib_training.evaluation.duplicate import estimate, play_pairs
-from crib_training.tables.two_hand.rollout_policy import keeping_rates
+from crib_training.tables.rollouts import keeping_rates
 
 from compiled import SLOW
 from crib_env import find_agent, format_card, parse_cards

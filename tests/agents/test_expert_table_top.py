@@ -27,8 +27,7 @@ from crib_agents.expert.table_top_values import (
 from crib_agents.kernels import table_top
 from crib_training.evaluation.duplicate import estimate, play_pairs
 from crib_training.evaluation.evaluate import Settings, run
-from crib_training.tables.table_top.values import learn
-from crib_training.tables.table_top.weights import FITTED, fit
+from crib_training.tables.table_top import FITTED, fit_weights, learn_values
 
 from checkout import python
 from compiled import as_entry, compiled_alone
@@ -306,7 +305,9 @@ def test_views_it_cannot_play_are_refused() -> None:
 def test_values_are_learned_alike_from_one_seed_and_come_back_from_the_file(
     tmp_path: Path,
 ) -> None:
-    first, again, other = (learn("table_top", 40, np.random.SeedSequence(s)) for s in (6, 6, 7))
+    first, again, other = (
+        learn_values("table_top", 40, np.random.SeedSequence(s)) for s in (6, 6, 7)
+    )
     assert (first == again).all()
     assert (first != other).any()
     path = tmp_path / "values.npz"
@@ -344,7 +345,7 @@ def test_crib_evaluate_takes_the_budget_of_expert() -> None:
 @compiled_alone
 def test_the_weights_of_rule_based_come_out_of_the_fit_again() -> None:
     """Within what 1,000 rounds leave open, and nothing but the lines' weights is touched."""
-    found = fit(PRESETS["table_top"], table_top.WEIGHTS, 1000, np.random.SeedSequence(61))
+    found = fit_weights(PRESETS["table_top"], table_top.WEIGHTS, 1000, np.random.SeedSequence(61))
     np.testing.assert_allclose(found[FITTED], table_top.WEIGHTS[FITTED], atol=0.4)
     others = np.setdiff1d(np.arange(len(found)), FITTED)
     assert (found[others] == table_top.WEIGHTS[others]).all()

@@ -15,7 +15,7 @@ from crib_agents.rule_based import default_weights
 from crib_training.evaluation.duplicate import estimate, play_pairs
 from crib_training.learn.deep_monte_carlo.settings import Settings
 from crib_training.learn.deep_monte_carlo.training import Training
-from crib_training.tables.many_hand.cribs import mean_cribs
+from crib_training.tables.many_hand import mean_cribs
 
 from compiled import as_entry
 from crib_env.batch import GameBatch

@@ -17,8 +17,7 @@ from crib_agents import GreedyAgent, RandomAgent, RuleBasedAgent
 from crib_agents.data import tables
 from crib_agents.kernels import many_hand, two_hand
 from crib_training.evaluation.duplicate import estimate, play_pairs
-from crib_training.tables.two_hand.crib_tables import sample_round
-from crib_training.tables.two_hand.schell import SCHELL
+from crib_training.tables.discards import SCHELL, crib_round
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -457,7 +456,7 @@ def test_a_new_sample_agrees_with_the_crib_tables(game: str) -> None:
     held = tables.load(tables.CRIB_TABLES)
     at = tables.DEALT.index(PRESETS[game].dealt)
     stored_crib = held["crib"][at].reshape(2, -1)
-    found = sample_round(PRESETS[game], stored_crib, 30_000, np.random.SeedSequence(77))
+    found = crib_round(PRESETS[game], stored_crib, 30_000, np.random.SeedSequence(77))
     z = (found.crib - stored_crib) / found.error
     assert np.abs(z).max() < 5
     assert (z**2).mean() == pytest.approx(1.0, abs=0.35)

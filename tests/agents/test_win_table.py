@@ -20,7 +20,7 @@ from crib_agents.knowledge.winning import (
     stakes,
     win_table,
 )
-from crib_training.tables.two_hand.deal_outcomes import DEALER, as_json, measure
+from crib_training.tables.deals import DEALER, outcomes_as_json, play_deals
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -149,9 +149,9 @@ def test_the_table_agrees_with_games_played(game: str) -> None:
 @compiled
 def test_a_new_measurement_agrees_with_the_file() -> None:
     deals = 1500
-    points, outs = measure(PRESETS["hoyle"], find_agent("expert"), deals,
+    points, outs = play_deals(PRESETS["hoyle"], find_agent("expert"), deals,
                            np.random.SeedSequence(5))  # fmt: skip
-    found = as_json(points, outs, PRESETS["hoyle"])
+    found = outcomes_as_json(points, outs, PRESETS["hoyle"])
     stored = measured.load_outcomes(6)
     for name in ("pone_hand", "dealer_hand", "crib"):
         expected = getattr(stored, name) * deals

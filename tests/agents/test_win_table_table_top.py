@@ -12,7 +12,7 @@ from crib_agents.expert.table_top_values import MINE, THEIRS
 from crib_agents.knowledge import table_top
 from crib_agents.knowledge.table_top import chance_of
 from crib_training.evaluation.duplicate import estimate, play_pairs
-from crib_training.tables.table_top.rounds import measure
+from crib_training.tables.table_top import measure_rounds
 
 from compiled import compiled_alone
 from crib_env.engine.table_top.records import GAME, ROUND, TURNS
@@ -108,7 +108,7 @@ def test_the_table_agrees_with_games_played(players: int, preset: str) -> None:
 def test_a_new_measurement_agrees_with_the_file(players: int, preset: str) -> None:
     """The file was measured at budget 2, whose points are a little more."""
     stored = table_top.load_rounds(int(PRESETS[preset].score_difference), players)
-    scored, errors = measure(preset, players, 1, 1000, np.random.SeedSequence(5))
+    scored, errors = measure_rounds(preset, players, 1, 1000, np.random.SeedSequence(5))
     points = np.arange(table_top.POINTS)
     assert scored[:, 0].mean() == pytest.approx(stored.points.sum(axis=1) @ points, abs=0.9)
     assert scored[:, 1].mean() == pytest.approx(stored.points.sum(axis=0) @ points, abs=0.9)

@@ -11,7 +11,7 @@ import pytest
 from crib_training.command_line import COMMANDS, main, read
 from crib_training.evaluation.evaluate import versions
 from crib_training.learn.train import METHODS, split
-from crib_training.tables.__main__ import module_of
+from crib_training.tables.__main__ import maker_of
 
 import crib_env
 from checkout import ROOT
@@ -58,8 +58,8 @@ def test_commands_are_given_as_the_command_line_takes_them(
             monkeypatch.chdir(tmp_path)
             Path(words[words.index("--resume") + 1]).mkdir(parents=True)
     if name == "tables":
-        module = import_module(module_of(words.pop(0)))
-    if hasattr(module, "Settings"):
+        read(maker_of(words.pop(0)).Settings, words, "crib tables")
+    elif hasattr(module, "Settings"):
         read(module.Settings, words, f"crib {name}")
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from crib_agents.data.tables import RANKS
 from crib_agents.loading import load_agent
-from crib_training.tables.two_hand.schell import SCHELL, TEXT
+from crib_training.tables.discards import SCHELL, TEXT
 
 from crib_env import scoring
 from crib_env.cards import format_cards

@@ -23,7 +23,7 @@ from crib_training.evaluation.aivat.reference import (
 from crib_training.evaluation.aivat.terms import DISCARD, REFERENCE, STARTER, TERMS
 from crib_training.evaluation.duplicate import Pairs, estimate, play_pairs
 from crib_training.evaluation.figures import adjusted_shares, figures, points_more
-from crib_training.tables.two_hand.reference_deals import measure
+from crib_training.tables.reference_deals import measure
 
 from crib_env.batch import GameBatch
 from crib_env.engine.two_hand import HAND

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from crib_agents.data.tables import CHOICES, REFLEX, load
 from crib_agents.expert.belief import SIZE
-from crib_training.tables.two_hand.choices import choices, fit
+from crib_training.tables.rollouts import choices_of, fit_choices
 
 from crib_env.policy import find_agent
 from crib_env.rules import TwoHandRules
@@ -14,12 +14,12 @@ FIVE = TwoHandRules.preset("five_card")
 
 
 def test_what_is_learned_predicts_choices_it_has_not_seen() -> None:
-    views, ranks = choices(FIVE, find_agent("greedy"), 700, np.random.SeedSequence(1))
+    views, ranks = choices_of(FIVE, find_agent("greedy"), 700, np.random.SeedSequence(1))
     for view, rank in zip(views, ranks, strict=True):
         may = {int(c) >> 2 for i, c in enumerate(view["hand"]) if view["legal"] >> i & 1}
         assert rank in may
         assert len(may) > 1
-    tables, predicted = fit(views, ranks, SIZE, np.random.default_rng(2))
+    tables, predicted = fit_choices(views, ranks, SIZE, np.random.default_rng(2))
     assert tables.shape == (SIZE,)
     (before, hits), (after, more) = predicted[0], predicted[-1]
     assert after < before - 0.05

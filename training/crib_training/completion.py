@@ -75,7 +75,7 @@ def whole_app() -> App:
             kinds = [import_module(path).Settings for path in found.METHODS.values()]
             names["method"] = tuple(found.METHODS)
         for table in found.SCRIPTS if name == "tables" else ():
-            one = import_module(found.module_of(table)).Settings
+            one = found.maker_of(table).Settings
             command.command(app_of(table, offer([one], **names)))
         if kinds:
             command.default(offer(kinds, **names))

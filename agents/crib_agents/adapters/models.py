@@ -87,13 +87,7 @@ def from_torch(
 
 @dataclass(frozen=True)
 class TorchScore:
-    """The scores of a PyTorch network; a deep copy of an agent holds a network of its own.
-
-    Attributes:
-        function: the network; see `from_torch`.
-        masks: whether it takes masks.
-        device: where the tensors are put; None: where its parameters are.
-    """
+    """The scores of a PyTorch network; a deep copy of an agent holds a network of its own."""
 
     function: Callable[..., Any]
     masks: bool
@@ -198,13 +192,7 @@ def from_sb3(
 
 @dataclass(frozen=True)
 class SB3Score:
-    """The scores of a policy of Stable-Baselines3.
-
-    Attributes:
-        policy: the policy.
-        space: of the observations that it reads.
-        keys: those of its observation if that is a dictionary, or none.
-    """
+    """The scores of a policy of Stable-Baselines3; ``keys`` are of its observation, if a dict."""
 
     policy: Any
     space: Any

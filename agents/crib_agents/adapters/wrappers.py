@@ -85,12 +85,7 @@ class PhasedAgent:
 
 
 class SuitedAgent:
-    """Plays an agent that is shown canonical cards, and no more than ``suits`` shows.
-
-    Args:
-        agent: who plays: a name, an agent or a function.
-        suits: ``"canonical"`` or ``"ranks"``; see `crib_env.encoding.canonical_views`.
-    """
+    """Plays an agent that is shown canonical cards, and no more than ``suits`` shows."""
 
     def __init__(self, agent: Opponent, suits: str) -> None:
         check_choice("suits", suits, SUITS)
@@ -120,13 +115,7 @@ class SuitedAgent:
 
 
 class Timed:
-    """An agent under a stop-watch.
-
-    Attributes:
-        name: the agent's.
-        decisions: number of its decisions.
-        seconds: their duration.
-    """
+    """An agent under a stop-watch: how many ``decisions`` it made, in how many ``seconds``."""
 
     def __init__(self, agent: Agent) -> None:
         self.agent = agent

@@ -134,14 +134,7 @@ def pegging_view(
 
 
 class _OpenDeal:
-    """A deal with every card laid open, played through the engine.
-
-    Args:
-        mine: the cards dealt to the seat that asks, seat 0.
-        theirs: the cards dealt to the other.
-        starter: the starter.
-        dealer: whether seat 0 deals.
-    """
+    """A deal with every card laid open, played through the engine; seat 0 asks."""
 
     def __init__(
         self,

@@ -133,8 +133,6 @@ def discard_probabilities(v, weights, probabilities):
 
     The card of a split with the higher place goes first. If the first discard was another card,
     the kernel takes the split with it, or else the one with the nearest place.
-
-    Shapes: probabilities float64[HAND].
     """
     cards = stack.ints(HAND)
     order = stack.ints(HAND)
@@ -214,10 +212,7 @@ def order_makes(v, order):
 
 @kernel
 def pegging_probabilities(v, weights, probabilities):
-    """Write the probability of playing each card now; ``weights`` begin with a strategy.
-
-    Shapes: probabilities float64[HAND].
-    """
+    """Write the probability of playing each card now; ``weights`` begin with a strategy."""
     n = v["hand_n"]
     counted = held_ranks(v)
     ranks = 0  # that fit

@@ -28,10 +28,7 @@ DECK = (1 << RANKS * SUITS) - 1  # all 52 cards, one bit a card id
 
 @kernel
 def canonical(cards, n, order):
-    """Return the code of a hand's class, and where its cards are in the class's order.
-
-    Shapes: order int64[n].
-    """
+    """Return the code of a hand's class, and where its cards are in the class's order."""
     ranks = stack.ints(SUITS)
     name = stack.ints(SUITS)  # the suit's place among the suits
     key = stack.ints(HAND)
@@ -75,10 +72,7 @@ def find_class(codes, begin, n, code):
 
 @entry(int64(int64[::1], int64[::1], int64, int64, int64[::1]))
 def list_codes(ranks, begins, suits, n, codes):
-    """Write the code of every class of hands of ``n`` cards; return their number.
-
-    Shapes: begins int64[n + 2].
-    """
+    """Write the code of every class of hands of ``n`` cards; return their number."""
     found = 0
     for i in range(begins[0], begins[n + 1]):
         a = ranks[i]

@@ -181,10 +181,7 @@ def all_shared_values(p, seat, weights, base, shared):
 
 @kernel
 def softmax(p, held, hands, weights, base, shared, chance):
-    """Write how likely a seat is taken to play each rank it holds: a softmax over their values.
-
-    Shapes: shared float64[RANKS]; chance float64[MOST].
-    """
+    """Write how likely a seat is taken to play each rank it holds: a softmax over their values."""
     room = 31 - p["count"]
     listed = hands[held, LISTED]
     n = hands[held, DISTINCT]
@@ -285,10 +282,7 @@ def alone(p, single):
 
 @kernel
 def enumerate_hands(v, p, s, hands, weights, rates):
-    """Write the holdings the other seat may have now and their weights; return how many.
-
-    Shapes: rates float64[HOLDINGS].
-    """
+    """Write the holdings the other seat may have now and their weights; return how many."""
     played = 0
     for i in range(v["pile_n"]):
         if v["pile_seats"] >> 2 * i & 1:

@@ -58,8 +58,6 @@ def weigh_pairs(discard_rate, m, s):
     ranks r <= t; and as probabilities ``s["starter"][suit]`` of the starter's suit,
     ``s["both"][suit]`` of a pair in one suit, ``s["flush"][suit]`` of that and a starter in it too,
     ``s["nob"]`` of its laying the starter's jack.
-
-    Shapes: discard_rate float64[169].
     """
     n = 0
     for card in range(DECK):
@@ -189,9 +187,7 @@ def within(win_table, i_deal, pone, dealer):
 def fill_stages(win_table, i_deal, pone, dealer, s):
     """Fill ``s["after_pegging"][i, j]`` with the value if the pegging made i and j points.
 
-    The seats have ``pone`` and ``dealer`` points to make. Pone's hand, then the dealer's hand and
-    crib are still to count: ``s["pone_hand"]``, ``s["dealer_hand"]`` and ``s["crib"]``, float64[30]
-    each.
+    ``s`` holds the chances of pone's hand, the dealer's hand and the crib, still to count.
     """
     total = s["total"]
     for t in range(TOTAL_SIZE):
@@ -219,11 +215,7 @@ def fill_stages(win_table, i_deal, pone, dealer, s):
 
 @kernel
 def before_pegging(win_table, i_deal, pone, dealer, model, s, i, j):
-    """Return the value with ``pone - i`` and ``dealer - j`` points to make, 0 <= i, j <= 1.
-
-    Args:
-        model: the record `MODEL`. s: the scratch record after `fill_stages`.
-    """
+    """Return the value with ``pone - i`` and ``dealer - j`` points to make, 0 <= i, j <= 1."""
     a = pone - i
     b = dealer - j
     if a <= 0:
@@ -250,14 +242,8 @@ def before_pegging(win_table, i_deal, pone, dealer, model, s, i, j):
 def expected_win(win_table, i_deal, pone, dealer, model, pone_more, dealer_more, s):
     """Return the value of the deal to this seat before the pegging.
 
-    Args:
-        win_table: the table of `win_table`. i_deal: 1 if this seat deals.
-        pone: points pone still has to make. dealer: those the dealer has to.
-        model: the record `MODEL`, with the pegging and going out in it.
-        pone_more: points that pone is expected to peg beyond the mean of its role.
-        dealer_more: the same of the dealer.
-        s: the scratch record; its ``pone_hand``, ``dealer_hand`` and ``crib`` are the chances of
-            what is counted, float64[30].
+    ``pone`` and ``dealer`` are the points to make, ``pone_more`` and ``dealer_more`` what each is
+    expected to peg beyond the mean of its role. ``s`` holds the chances of what is counted.
     """
     to_pone = after_shift(float(pone), pone_more)
     to_dealer = after_shift(float(dealer), dealer_more)
@@ -327,9 +313,8 @@ def sort_cards(v, s):
 def fill_hand(table, s, n, i, j, flush_size, hand):
     """Fill ``hand`` (float64[30]) with the probabilities of its points without two cards.
 
-    Over every starter not seen, flushes and his nob included (C2, C4, H8, F6).
-
-    Returns the hand's place among the holdings of its size.
+    Over every starter not seen, flushes and his nob included (C2, C4, H8, F6). Returns the hand's
+    place among the holdings of its size.
     """
     key = 0
     suits = 0
@@ -451,10 +436,7 @@ def best_pair(v, s, columns):
     )
 )  # fmt: skip
 def discard_views(views, rows, win_table, model, table, near, scratch, bonus, columns, actions):
-    """Fill the columns and choose the card for the views ``rows``, all judged by one table.
-
-    Shapes: bonus float64[B, 15], added to the values; columns float64[B, 15, COLUMNS].
-    """
+    """Fill the columns, with a bonus on each pair, and choose the cards of views of one table."""
     for k in rows:
         pairs = fill_columns(views[k], win_table, model[0], table, near, scratch[0], columns[k])
         for pair in range(pairs):
@@ -465,10 +447,7 @@ def discard_views(views, rows, win_table, model, table, near, scratch, bonus, co
 def rank_discards(
     views: Views, near: int = NEAR, bonus: Doubles | None = None
 ) -> tuple[Actions, Doubles]:
-    """Return the cards to discard, int64[B], and the columns of every pair.
-
-    Shapes: bonus float64[B, 15], added to the value of each pair.
-    """
+    """Return the cards to discard, int64[B], and the columns of every pair [B, 15, COLUMNS]."""
     if views.dtype != VIEW or (views["phase"] != DISCARD).any():
         raise ValueError("discard_expert only discards: pair it with an agent that pegs, as in "
                          "PhasedAgent(discard=DiscardExpert(), pegging='rule_based')")  # fmt: skip
@@ -486,11 +465,7 @@ def rank_discards(
 
 
 class DiscardExpert:
-    """Discards as `expert` does; it does not play the cards.
-
-    Attributes:
-        name: what tables call it.
-    """
+    """Discards as `expert` does; it does not play the cards."""
 
     name = "discard_expert"
     honours = HONOURS

@@ -161,10 +161,8 @@ def known(v, s):
 def draw_hand(s, rules, table, weights, seat, played, low, pool, at, n, rng, v):
     """Draw a seat's cards not seen; return the slot it has discarded.
 
-    Args:
-        played: how many of its cards have been. low: the least pip of those it still holds.
-        pool: int64[DECK], the unseen cards, those from ``at`` to ``n`` not yet used.
-        v: a view, overwritten.
+    ``played`` of its cards have been, and those it holds have ``low`` pips or more. ``pool`` has
+    the unseen cards, those from ``at`` to ``n`` not yet used.
     """
     first = HAND * seat
     missing = HAND - played
@@ -206,10 +204,7 @@ def draw_hand(s, rules, table, weights, seat, played, low, pool, at, n, rng, v):
 def draw_world(s, rules, table, weights, v, unseen, pool, rng, other, laid):
     """Draw the cards that a view of the pegging does not show into a state filled by `known`.
 
-    Args:
-        unseen: the cards unseen, a mask.
-        other: a view, overwritten.
-        laid: int64[SEATS], the slots that other seats have discarded.
+    ``other`` is a view, overwritten, as are the slots ``laid`` that other seats have discarded.
     """
     n = 0
     for card in range(DECK):
@@ -314,10 +309,7 @@ def chance_after(v, made, formula):
 
 @kernel
 def learned_gains(v, table, nets, points, gains):
-    """Write what the networks add to the points of each card that may be used, 0 on average.
-
-    Shapes: points float64[HAND]; gains float64[HAND].
-    """
+    """Write what the networks add to the points of each card that may be used, 0 on average."""
     for k in range(HAND):
         gains[k] = 0.0
     at = find_rules(nets, rules_key(v))
@@ -414,30 +406,6 @@ def weigh_cards(
         found[k, WIN] = min(1.0, max(0.0, found[k, WIN] + gains[k] * more[k]))
 
 
-@kernel
-def weigh(v, table, weights, nets, formula, means, rules, states, scratch, pool, log, rng, laid,
-          found):  # fmt: skip
-    """Write the columns of each held card that may be used.
-
-    Args:
-        weights: `rule_based`'s. nets: `learned`'s.
-        formula, means: the rows of `MANY_HAND_WIN` for the game, float64[ADDED + 1] and the mean
-            points in play, hands and crib by places to the left of the dealing side,
-            float64[SEATS, 3].
-        rules, states, scratch: a rules record, two states, a view; all overwritten, as are the
-            unseen cards ``pool``, int64[52], the ``log``, the generator ``rng`` and the others'
-            discards ``laid``, int64[SEATS].
-        found: float64[HAND, COLUMNS], written.
-    """
-    found[:] = 0.0
-    if v["phase"] == DISCARD:
-        weigh_discards(v, table, weights, nets, formula, means, found)
-    else:
-        weigh_cards(
-            v, table, weights, nets, formula, rules, states, scratch, pool, log, rng, laid, found
-        )
-
-
 @entry(
     void(
         VIEWS_T, TABLE_T, WEIGHTS_T, WEIGHTS_T, float64[:, ::1], float64[:, :, ::1],
@@ -450,14 +418,22 @@ def weigh_views(
     views, table, weights, nets, formulas, means, rules, states, scratch, pool, log, rng, laid,
     found,
 ):  # fmt: skip
-    """Write the columns of each card of each view."""
+    """Write the columns of each card of each view that may be used, float64[B, HAND, COLUMNS].
+
+    ``weights`` are `rule_based`'s, ``nets`` are `learned`'s; ``formulas`` and ``means`` those of
+    `MANY_HAND_WIN`. The rest is scratch.
+    """
+    found[:] = 0.0
     for i in range(views.shape[0]):
         v = views[i]
         row = row_of(v["players"], v["sides"])
-        weigh(
-            v, table, weights, nets, formulas[row], means[row], rules[0], states, scratch[0], pool,
-            log, rng, laid, found[i],
-        )  # fmt: skip
+        if v["phase"] == DISCARD:
+            weigh_discards(v, table, weights, nets, formulas[row], means[row], found[i])
+        else:
+            weigh_cards(
+                v, table, weights, nets, formulas[row], rules[0], states, scratch[0], pool, log,
+                rng, laid, found[i],
+            )  # fmt: skip
 
 
 @cache
@@ -467,11 +443,7 @@ def nets() -> Doubles:
 
 
 class ManyHandExpert:
-    """Discards and pegs by what each card brings in worlds that the view allows.
-
-    Attributes:
-        name: what tables call it.
-    """
+    """Discards and pegs by what each card brings in worlds that the view allows."""
 
     name = "expert"
     honours = HONOURS

@@ -129,10 +129,7 @@ def add_end(p, likely, j, s, win_table, found):
 def add_ends(q, seat, likely, mine, theirs, j, p, s, hands, weights, win_table, found):
     """Add to the findings how hypothesis ``j`` ends that goes on from ``q``; ``p`` is scratch.
 
-    Args:
-        seat: to play, or NONE. If it is the other seat's turn, it may play any of its cards.
-        likely: the hypothesis' weight.
-        mine, theirs: what the seats hold.
+    ``seat`` is to play, or NONE. If it is the other seat's turn, it may play any of its cards.
     """
     if seat != THEM:
         copy(q, p)
@@ -157,8 +154,7 @@ def add_ends(q, seat, likely, mine, theirs, j, p, s, hands, weights, win_table, 
 def begin_card(r, rest, positions, s, hands, found):
     """Play rank ``r``, which leaves this seat ``rest``; start the findings with what is sure.
 
-    Returns whose turn it is where the other seat cannot answer, and up to how many pips it can: 0
-    if the card goes out.
+    Returns whose turn it is where the other seat cannot answer, and up to how many pips it can.
     """
     heard = positions[1]
     passed = positions[2]
@@ -176,13 +172,7 @@ def begin_card(r, rest, positions, s, hands, found):
 
 @kernel
 def search_card(r, mine, n, positions, s, hands, weights, win_table, found):
-    """Write what playing rank ``r`` brings into ``found``, float64[FINDINGS].
-
-    Args:
-        mine: this seat's holding.
-        n: how many hypotheses `systematic_resample` left in the scratch record ``s``.
-        positions: four of `POSITION`: the pegging so far, then scratch.
-    """
+    """Write what playing rank ``r`` brings over ``n`` hypotheses into ``found``."""
     held = s["held"]
     ways = s["ways"]
     heard = positions[1]
@@ -243,11 +233,7 @@ def read_tables(by_choices: bool = False) -> tuple[Doubles, Doubles, Doubles]:
 
 @kernel
 def find(v, hands, weights, keeping_rates, suited, model, win_table, table, positions, s, found):
-    """Write what each card of the view that may be played brings into ``found``, by its rank.
-
-    Args:
-        found: float64[RANKS, FINDINGS].
-    """
+    """Write what each rank of the view that may be played brings into ``found``."""
     other = pair_table_of(v, v["dealer"])
     s["base"] = SIZE * game_of(v)
     s["single"] = v["single_count"]

@@ -230,14 +230,7 @@ def copy_row(row, to):
 
 @kernel
 def look_ahead(v, table, values, surplus, weights, p, card, actions, after, gains, saved, ahead):
-    """Fill ``ahead[action]`` with the value of each action by the best answers to every next card.
-
-    Args:
-        card: the mover's, in the position ``p``.
-        actions: those to look at, one bit each.
-        after: a `POSITION` to work in.
-        gains, saved: float64[GAINS, 52] and [2, 52], to work in.
-    """
+    """Fill ``ahead[action]`` with each action's value by the best answers to every next card."""
     mover = p["mover"]
     pass_on(p, after, card, v["players"])
     last = after["turn"] == TURNS
@@ -315,10 +308,7 @@ def look_further(
 ):
     """Fill ``ahead[0, action]`` with each action's value by answers that look ahead themselves.
 
-    Args:
-        breadth: answers to a card that are looked at, the best by what they gain at once.
-        positions: [2] positions to work in.
-        gains: float64[2, GAINS, 52]; saved: float64[2, 52]; ahead: float64[2, 26], to work in.
+    Of the answers to a card the ``breadth`` best are looked at, by what they gain at once.
     """
     mover = p["mover"]
     after = positions[0]
@@ -369,18 +359,9 @@ def score_actions(
 ):
     """Fill ``ahead[0, action]`` with the value of each legal action of the view ``v``.
 
-    Args:
-        surplus: float64[13], to work in.
-        win_table: the chance of winning by what both sides come to, see `weigh`.
-        weights: float64[2], filled with the values of their points.
-        actions: how many are looked into at most, the best by a ply less; 0 for no search.
-        answers: how many answers to each card are looked into, the best by what they gain at
-            once; 0 for none.
-        positions: [3] positions; gains: float64[2, GAINS, 52]; saved: float64[2, 52];
-            ahead: float64[2, 26], to work in. ``positions[0]`` is left with the view's position.
-
-    Returns:
-        the actions that were looked into furthest, one bit each.
+    Of ``actions`` actions at most, the best by a ply less, ``answers`` answers to each card are
+    looked into. ``positions[0]`` is left with the view's position. Returns the actions that were
+    looked into furthest, one bit each.
     """
     p = positions[0]
     legal = v["legal"]
@@ -422,12 +403,9 @@ def act_views(
     views, rows, table, values, surplus, win_table, weights, actions, answers, positions, gains,
     saved, ahead, chosen, analysis,
 ):  # fmt: skip
-    """Write an action for each view that is to be judged by ``win_table``.
+    """Write an action for each of the views ``rows``, which are to be judged by ``win_table``.
 
-    Args:
-        rows: indices of these views.
-        analysis: float64[B, ACTIONS, COLUMNS], filled for every legal action unless B is 0,
-            but for its win table.
+    ``analysis``, float64[B or 0, ACTIONS, COLUMNS], is filled for every legal action.
     """
     for i in rows:
         v = views[i]

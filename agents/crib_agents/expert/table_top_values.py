@@ -57,10 +57,7 @@ def shape(cards):
 
 @kernel
 def by_rank(values, surplus, table, cards, owner_next, phase):
-    """Return what a line is likely to come to by its ranks, exactly if it is full.
-
-    Shapes: surplus float64[13].
-    """
+    """Return what a line is likely to come to by its ranks, exactly if it is full."""
     if bit_count(cards) == SIZE:
         return float(table[rank_key(cards)])
     at = shape(cards)
@@ -103,14 +100,7 @@ def by_owed(values, owner_next, turns_left, owner_owes, other_owes):
 
 @kernel
 def line_value(values, surplus, table, cards, owner_next, phase, flush_size, nob, unseen):
-    """Return what a line is likely to come to.
-
-    Args:
-        owner_next: 1 if its owner moves next.
-        phase: of the round, `phase_of` the turns left.
-        nob: the jack that would score one in this line, as a mask, or 0.
-        unseen: the cards that may still come, as a mask.
-    """
+    """Return what a line is likely to come to; ``nob`` is the jack that would score one in it."""
     value = by_rank(values, surplus, table, cards, owner_next, phase)
     value += by_suit(values, bit_count(cards), most_of_a_suit(cards), owner_next, phase, flush_size)
     return value + nob_value(values, nob, cards, owner_next, phase, unseen)

@@ -223,12 +223,7 @@ def on_sequence(v, k, seat, sequence, n, count, unseen, known, weights):
 
 @kernel
 def after(v, k, sequence, n, count, unseen, known, weights):
-    """Return what is likely to follow ``hand[k]`` in this count, to this side's gain.
-
-    Args:
-        sequence, n, count: the present count with that card.
-        unseen: the ranks not seen. known: see `known_of`.
-    """
+    """Return what is likely to follow ``hand[k]`` in this count, to this side's gain."""
     gain = 0.0
     nobody = 1.0  # how likely no seat so far has a card that fits
     seat = able(v, 1)

@@ -131,10 +131,7 @@ def held_weight(v, weights, unseen, r):
 def after(v, weights, k, sequence, count, go, unseen, least, total):
     """Return what is likely to follow ``hand[k]`` in this count, to this seat's gain.
 
-    Args:
-        sequence, count, go: the count's cards with that card, the count, whether the go is pegged.
-        unseen: the ranks not seen. least: the least pip value the other seat may hold.
-        total: the weight of all the cards it may hold.
+    The other seat holds pips of ``least`` or more; ``total`` is the weight of all it may hold.
     """
     n = v["pile_n"] - v["pile_from"] + 1
     held = v["held_n"][1]

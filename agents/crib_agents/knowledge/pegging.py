@@ -187,8 +187,7 @@ def could_not_play(p, seat):
 def go_on(p, single, lowest, others):
     """Peg the go or last point if the newest card earns it, and return who plays next.
 
-    Returns the seat to play, or NONE at the end of the pegging, or of the game once a seat is out
-    (C5).
+    NONE at the end of the pegging, or of the game once a seat is out (C5).
     """
     seat = p["last"]
     other = 1 - seat

@@ -235,10 +235,7 @@ FIELDS = ("episode", "score_difference", "players", "target")
 
 
 def group_by_win_table(views: Views) -> Iterator[tuple[Doubles, npt.NDArray[np.intp]]]:
-    """Sort views by the table that weighs their sides' points.
-
-    Yields a table of `win_table`, or `ALIKE`, and the indices of the views it is for.
-    """
+    """Yield each table that weighs points, or `ALIKE`, and the indices of the views it is for."""
     for key, rows in alike(np.stack([views[field] for field in FIELDS], axis=1)):
         episode, score_difference, players, target = key
         weighed = episode == GAME and not score_difference
@@ -246,10 +243,7 @@ def group_by_win_table(views: Views) -> Iterator[tuple[Doubles, npt.NDArray[np.i
 
 
 def chance_of(view: np.void, mine: Doubles, theirs: Doubles) -> Doubles:
-    """Return the probability of winning by what both sides are expected to make.
-
-    Shapes: mine, theirs float64[n]; the result float64[n].
-    """
+    """Return the probability of winning by what both sides are expected to make."""
     game, i_deal = view["episode"] == GAME, view["my_crib"] == 1
     dealer, other = (mine, theirs) if i_deal else (theirs, mine)
     if view["starter"] >> 2 == JACK and (view["score_difference"] or not game):

@@ -177,10 +177,7 @@ def win_table(
 
 
 def group_by_win_table(views: Views) -> Iterator[tuple[Doubles, npt.NDArray[np.intp]]]:
-    """Sort views by the table they are judged by.
-
-    Yields a table of `win_table` and the indices of the views it is for.
-    """
+    """Yield each table of `win_table` that views are judged by, and the indices of those views."""
     keys = np.stack([views[field] for field in FIELDS] + [views["match_score"][:, 0],
                     views["match_score"][:, 1]], axis=1)  # fmt: skip
     keys[views["episode"] != MATCH, len(FIELDS) - 1 :] = 0  # game points matter in a match alone
@@ -216,8 +213,6 @@ def after_pegging(win_table, i_deal, pone, dealer, pone_hand, dealer_hand, crib)
     """Return the value of a score when the pegging is over and both hands are known.
 
     Pone counts first, then the dealer, then the crib; the first to the target has won (C5).
-
-    Shapes: crib float64[30].
     """
     if pone <= 0 or dealer <= 0:
         return after_deal(win_table, i_deal, pone, dealer)

@@ -62,10 +62,7 @@ def values_entry(name: str) -> Entry:
 def by_rules(
     agent: TakesWeights, views: Views, family: LearnedFamily
 ) -> Iterator[tuple[Weights, npt.NDArray[np.intp]]]:
-    """Sort views of a family by the nets that an agent has for their rules.
-
-    Yields nets, and the indices of the views they are for.
-    """
+    """Yield the nets that an agent has for the rules of views, and the indices of those views."""
     refuse_views(agent, views)
     for _, rows in alike(np.stack([views[field] for field in family.fields], axis=1)):
         key = int(plain(family.rules_key)(views[rows[0]]))
@@ -74,11 +71,7 @@ def by_rules(
 
 
 class TakesWeights:
-    """An agent that plays by the rules of its weights, and of no other ones.
-
-    Attributes:
-        sets: the weights.
-    """
+    """An agent that plays by the rules of its weights, ``sets``, and of no other ones."""
 
     honours: ClassVar[frozenset[str] | None] = FOR_POINTS - {"heels"} | {
         "table_top.heels", "many_hand.heels"

@@ -141,10 +141,7 @@ def certain(v, table, k):
 
 @kernel
 def card_values(v, table, weights, now, values):
-    """Write the value of each card that may be used; ``weights`` begin with the net.
-
-    Shapes: now float64[HAND]; values float64[HAND].
-    """
+    """Write the value of each card that may be used; ``weights`` begin with the net."""
     places = stack.ints(MOST_INPUTS)
     inputs = stack.floats(MOST_INPUTS)
     follows = stack.floats(1)

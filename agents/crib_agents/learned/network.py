@@ -82,10 +82,7 @@ def put_counts(places, values, n, place, counts):
 
 @kernel
 def add_rows(total, weights, at, places, values, lo, hi):
-    """Add rows of weights, each times its value, to what a layer's units have come to so far.
-
-    Shapes: total float64[U].
-    """
+    """Add rows of weights, each times its value, to what a layer's units have come to so far."""
     wide = total.shape[0]
     four = lo + (hi - lo) // 4 * 4
     for i in range(lo, four, 4):  # four at once: the sums are read and written a quarter as often
@@ -129,10 +126,7 @@ def add_layer(hidden, wide, weights, at, outputs):
 
 @kernel
 def begin_hidden(weights, at, hidden):
-    """Write the biases of a net's first layer; return how many units it has.
-
-    Shapes: weights float64[K]; hidden float64[WIDEST].
-    """
+    """Write the biases of a net's first layer; return how many units it has."""
     wide = int(weights[at + 1])
     bias = at + SIZES + int(weights[at]) * wide
     for j in range(wide):
@@ -160,10 +154,7 @@ def finish(weights, at, hidden, outputs):
 
 @kernel
 def forward(weights, at, places, values, n, outputs):
-    """Write what the net at ``weights[at]`` makes of its inputs into ``outputs``.
-
-    Shapes: weights float64[K]; outputs float64[outputs].
-    """
+    """Write what the net at ``weights[at]`` makes of its inputs into ``outputs``."""
     hidden = stack.floats(WIDEST)
     begin_hidden(weights, at, hidden)
     add_inputs(weights, at, places, values, 0, n, hidden)
@@ -189,12 +180,7 @@ def find_rules(weights, key):
 
 @dataclass(frozen=True)
 class Net:
-    """A net of a family, as its features make it.
-
-    Attributes:
-        features: what its inputs are called. version: of their meaning.
-        inputs: how many. outputs: how many numbers it puts out.
-    """
+    """A net of a family: what its inputs are called, the version of their meaning, its sizes."""
 
     features: str
     version: int

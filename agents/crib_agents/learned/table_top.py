@@ -164,10 +164,7 @@ def lines_open(legal):
 
 @kernel
 def line_values(v, table, weights, lines, points, value):
-    """Write the value of lines to their sides, as they lie and with the card in turn.
-
-    Shapes: points int64[EACH_TWICE]; value float64[EACH_TWICE].
-    """
+    """Write the value of lines to their sides, as they lie and with the card in turn."""
     places = stack.ints(MOST_INPUTS)
     values = stack.floats(MOST_INPUTS)
     common = stack.floats(WIDEST)

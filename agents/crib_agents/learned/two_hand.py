@@ -223,10 +223,7 @@ def chance_at(known, role, pone, dealer):
 
 @kernel
 def before_pegging(known, pone, dealer, i, j, after):
-    """Return pone's chance before the pegging, ``pone - i`` and ``dealer - j`` points to make.
-
-    Shapes: after float64[BEFORE * BEFORE].
-    """
+    """Return pone's chance before the pegging, ``pone - i`` and ``dealer - j`` points to make."""
     a = pone - i
     b = dealer - j
     if a <= 0:
@@ -245,12 +242,7 @@ def before_pegging(known, pone, dealer, i, j, after):
 
 @kernel
 def pair_chance(v, table, known, low, high, crib, mine, theirs):
-    """Return the probability of winning the game if ``low`` and ``high`` are discarded.
-
-    Args:
-        known: float64[K], of `probabilities_of`.
-        crib: the points expected of the crib. mine, theirs: those of the pegging.
-    """
+    """Return the probability of winning the game if ``low`` and ``high`` are discarded."""
     role = 1 - v["dealer"]
     probabilities = stack.floats(COUNT_SIZE)
     after = stack.floats(GRID)
@@ -392,12 +384,7 @@ def shared_features(v, unseen, least, total, is_alone, places, values):
 
 @kernel
 def card_features(v, k, now, sequence, unseen, least, total, is_alone, places, values, n):
-    """Write what is seen of playing ``hand[k]`` behind the first ``n``; return how many now are.
-
-    Args:
-        now: what the card is sure to peg (`counting.certain_points`).
-        sequence: the count so far. The others as for `shared_features`.
-    """
+    """Write what is seen of playing ``hand[k]`` behind the first ``n``; return how many are."""
     rank = v["hand"][k] >> 2
     held = 0
     for i in range(v["hand_n"]):
@@ -451,10 +438,7 @@ MY_REST, THEIR_REST = range(2)  # what it puts out: points still to come
 
 @kernel
 def card_points(v, weights, now, mine, theirs):
-    """Write what playing each card held brings both seats; return how many ranks can be played.
-
-    Shapes: now int64[HAND]; mine float64[HAND]; theirs float64[HAND].
-    """
+    """Write what playing each card held brings both seats; return how many ranks can be played."""
     places = stack.ints(MOST_INPUTS)
     values = stack.floats(MOST_INPUTS)
     expected = stack.floats(2)
@@ -499,10 +483,7 @@ def card_points(v, weights, now, mine, theirs):
 
 @kernel
 def card_values(v, weights, now, values):
-    """Write the value of playing each card held; return how many ranks can be played.
-
-    Shapes: values float64[HAND].
-    """
+    """Write the value of playing each card held; return how many ranks can be played."""
     theirs = stack.floats(HAND)
     choices = card_points(v, weights, now, values, theirs)
     for k in range(HAND):

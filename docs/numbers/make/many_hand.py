@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from crib_agents.data.tables import MANY_HAND
-from crib_training.tables.many_hand.cribs import mean_cribs
+from crib_training.tables.many_hand import mean_cribs
 
 from crib_env.arrays import Array
 from crib_env.batch import GameBatch

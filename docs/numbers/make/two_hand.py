@@ -9,8 +9,7 @@ import numpy as np
 from crib_agents.data.tables import CRIB_TABLES, RANKS, load
 from crib_agents.knowledge.measured import discard_rates
 from crib_agents.knowledge.winning import WON, match_win_probabilities, probabilities
-from crib_training.tables.two_hand.discarded import DiscardRound, sample_round
-from crib_training.tables.two_hand.schell import SCHELL, TEXT
+from crib_training.tables.discards import SCHELL, TEXT, DiscardRound, discard_round
 
 from crib_env.arrays import Array
 from crib_env.rules import TwoHandRules
@@ -101,7 +100,7 @@ def games_played(rules: TwoHandRules, games: Episodes) -> dict[str, Any]:
 
 def cribs_made(rules: TwoHandRules, run: Run, picture: Path) -> dict[str, Any]:
     """Return the figures on what a pair discarded makes in the crib, and draw them."""
-    found = sample_round(
+    found = discard_round(
         rules, *discard_rates(rules.dealt), run.cribs, np.random.SeedSequence(run.seed)
     )
     crib, half = by_rank_pairs(found.cribs)

@@ -22,7 +22,7 @@ from crib_env.engine.show import FOUR, JACK, KEYS, show_table
 from crib_env.engine.two_hand import VIEW
 from crib_env.rules import TwoHandRules
 from crib_training.solve.ranges import RankHands
-from crib_training.tables.two_hand.dealing import discard_views
+from crib_training.tables.dealing import discard_views
 
 
 @entry(void(array_of(VIEW), TABLE_T, int64[:, ::1], int64[:, ::1], float32[:, ::1]))

@@ -14,23 +14,23 @@ from importlib import import_module
 from crib_env.errors import unknown
 from crib_training.command_line import one_line
 from crib_training.interrupts import terminable
-from crib_training.tables.files import start_table
+from crib_training.tables.maker import Maker, start_table
 
-# Name and module; what reads another's table comes after it.
+# Name and module; what reads another's table comes after it. The maker has the table's name.
 ORDER = {
-    "crib_tables": "two_hand.crib_tables",
-    "rollout_policy": "two_hand.rollout_policy",
-    "deal_outcomes": "two_hand.deal_outcomes",
-    "hand_pegging": "two_hand.hand_pegging",
-    "discarded": "two_hand.discarded",
-    "choices": "two_hand.choices",
-    "reference_deals": "two_hand.reference_deals",
-    "table_top_values": "table_top.values",
-    "table_top_rounds": "table_top.rounds",
-    "many_hand_cribs": "many_hand.cribs",
-    "many_hand_win": "many_hand.winning",
+    "crib_tables": "discards",
+    "rollout_policy": "rollouts",
+    "deal_outcomes": "deals",
+    "hand_pegging": "deals",
+    "discarded": "discards",
+    "choices": "rollouts",
+    "reference_deals": "reference_deals",
+    "table_top_values": "table_top",
+    "table_top_rounds": "table_top",
+    "many_hand_cribs": "many_hand",
+    "many_hand_win": "many_hand",
 }
-PRINTED = {"table_top_weights": "table_top.weights"}  # writes nothing
+PRINTED = {"table_top_weights": "table_top"}  # writes nothing
 SCRIPTS = ORDER | PRINTED
 
 
@@ -51,15 +51,15 @@ def main(words: Sequence[str]) -> None:
         print(f"Makes one table, or all of them in this order: {', '.join(ORDER)}.")
         print(f"Prints, and writes nothing: {', '.join(PRINTED)}.")
     elif words[0] in SCRIPTS:
-        script = import_module(module_of(words[0]))
-        start_table(script.Settings, script.run, words[1:], f"crib tables {words[0]}")
+        start_table(maker_of(words[0]), words[1:], f"crib tables {words[0]}")
     else:
         raise unknown("table", words[0], SCRIPTS)
 
 
-def module_of(name: str) -> str:
-    """Return the module that makes a table."""
-    return f"crib_training.tables.{SCRIPTS[name]}"
+def maker_of(name: str) -> Maker:
+    """Return what makes a table."""
+    maker: Maker = getattr(import_module(f"crib_training.tables.{SCRIPTS[name]}"), name)
+    return maker
 
 
 if __name__ == "__main__":

@@ -30,7 +30,7 @@ from crib_training.evaluation.duplicate import Estimate, Pairs, estimate, play_p
 from crib_training.evaluation.markdown import table
 from crib_training.loading import find_game
 from crib_training.progress import Progress
-from crib_training.tables.two_hand.reference_deals import measure
+from crib_training.tables.reference_deals import measure
 
 PLAYED = ("game", "deal")
 HEAD = ("agents", "what", "luck removed", "mean", "standard errors apart", "times fewer pairs",

@@ -34,7 +34,7 @@ from crib_training.evaluation.aivat.playout import (
     smooth_chance,
     smooth_win,
 )
-from crib_training.tables.two_hand.dealing import draw
+from crib_training.tables.dealing import draw
 
 TERMS = ("starter", "reference", "discard")
 STARTER, REFERENCE, DISCARD = range(len(TERMS))

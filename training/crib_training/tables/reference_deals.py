@@ -9,9 +9,10 @@ possible starter. The command prints the mean points by role, and how often the 
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 import numpy as np
-from crib_agents.data.tables import REFERENCE_DEALS, save
+from crib_agents.data.tables import REFERENCE_DEALS
 from crib_agents.rule_based import RuleBasedAgent
 from numba import float64, int64, void
 
@@ -22,7 +23,7 @@ from crib_env.engine.show import show_table
 from crib_env.engine.two_hand import HAND
 from crib_env.policy import Act, CompiledAgent
 from crib_env.rules import LARGEST_TARGET, TwoHandRules
-from crib_env.settings import Count, NewFile, Seed, checked_dataclass
+from crib_env.settings import Count, Seed
 from crib_training.evaluation.aivat.playout import (
     DEALER_CRIB,
     DEALER_HAND,
@@ -37,8 +38,8 @@ from crib_training.evaluation.aivat.playout import (
 from crib_training.evaluation.aivat.reference import ReferenceOutcomes, win_table
 from crib_training.evaluation.aivat.terms import FAMILY
 from crib_training.progress import Progress
-from crib_training.tables.files import made_by
-from crib_training.tables.two_hand.dealing import both_games, draw, generator
+from crib_training.tables.dealing import both_games, draw, generator
+from crib_training.tables.maker import makes
 
 AT_ONCE = 10_000
 _, MOST_PONE, MOST_DEALER = REFERENCE_DEALS.shapes["ends"]
@@ -123,26 +124,16 @@ def measure(
     return ReferenceOutcomes(float(counted[0]), points / counted[0], ends, reached)
 
 
-@checked_dataclass(frozen=True, kw_only=True)
-class Settings:
+@makes(REFERENCE_DEALS)
+def reference_deals(deals: Count = 4_000_000, seed: Seed = 2032) -> dict[str, Any]:
     """Measure deals of the reference policy, for AIVAT.
 
-    Attributes:
+    Args:
         deals: deals of each game.
-        seed: fixes all random numbers.
-        out: the file to write.
     """
-
-    deals: Count = 4_000_000
-    seed: Seed = 2032
-    out: NewFile = REFERENCE_DEALS.path
-
-
-def run(settings: Settings) -> None:
-    """Measure both games, print what was found, and write the file."""
     found = []
-    for rules, seed_seq in both_games(settings.seed):
-        outcomes = measure(rules, RuleBasedAgent(), settings.deals, seed_seq)
+    for rules, seed_seq in both_games(seed):
+        outcomes = measure(rules, RuleBasedAgent(), deals, seed_seq)
         found.append(outcomes)
         pone, dealer = outcomes.points.reshape(2, -1)
         won = 1 - win_table(outcomes, rules.target)[rules.target - rules.for_last, rules.target]
@@ -150,10 +141,9 @@ def run(settings: Settings) -> None:
               f"{', '.join(f'{x:.3f}' for x in pone)}, of the dealer "
               f"{', '.join(f'{x:.3f}' for x in dealer)}; the first dealer wins "
               f"{100 * won:.2f} %")  # fmt: skip
-    save(
-        REFERENCE_DEALS, settings.out, made_by=made_by(REFERENCE_DEALS, settings),
-        deals=[one.deals for one in found],
-        points=np.stack([one.points * one.deals for one in found]).astype(np.int64),
-        ends=np.stack([one.ends for one in found]).astype(np.int64),
-        reached=np.stack([one.reached for one in found]).astype(np.int64),
-    )  # fmt: skip
+    return {
+        "deals": [one.deals for one in found],
+        "points": np.stack([one.points * one.deals for one in found]).astype(np.int64),
+        "ends": np.stack([one.ends for one in found]).astype(np.int64),
+        "reached": np.stack([one.reached for one in found]).astype(np.int64),
+    }

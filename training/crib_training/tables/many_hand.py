@@ -1,28 +1,115 @@
-"""Fit the chance of winning a game for three or four from the scores, ``many_hand_win.npz``.
+"""The tables of the games for three and four, from games of `rule_based`.
 
-    crib tables many_hand_win
+`crib tables many_hand_cribs`: the program counts the crib with every card that a seat could have
+discarded, by the current means, so rare discards get samples too. The means of the rounds so far
+are the next table. All discard by the same means, so without that they would swing from round to
+round.
 
-`rule_based` plays whole games. At the start of each deal the command notes what every side still
-has to make and who deals, and fits the formula of `crib_agents.expert.many_hand` to who won:
-for each of some values of ``added`` a conditional logit, which has one best fit. The table also has
-the mean points of a deal. The command prints how the formula predicts as many other games.
+`crib tables many_hand_win`: at the start of each deal the command notes what every side still has
+to make and who deals, and fits the formula of `crib_agents.expert.many_hand` to who won: for each
+of some values of ``added`` a conditional logit, which has one best fit. The table also has the mean
+points of a deal. The command prints how the formula predicts as many other games.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from crib_agents.data.tables import MANY_HAND_GAMES, MANY_HAND_WIN, save
+from crib_agents.data.tables import (
+    MANY_HAND,
+    MANY_HAND_CRIBS,
+    MANY_HAND_GAMES,
+    MANY_HAND_WIN,
+    RANKS,
+    ROLES,
+)
 from crib_agents.expert.many_hand import ADDED, NEEDED
-from crib_agents.rule_based import RuleBasedAgent
+from crib_agents.rule_based import RuleBasedAgent, default_weights
 
 from crib_env.arrays import Array, Doubles
 from crib_env.batch import GameBatch
-from crib_env.rules import Rules
-from crib_env.settings import Count, NewFile, Seed, checked_dataclass
+from crib_env.engine.many_hand import CRIB_SLOT, HAND
+from crib_env.rules import PRESETS, Rules
+from crib_env.scoring.many import score_hands
+from crib_env.settings import Count, Seed
 from crib_training.progress import steps
-from crib_training.tables.files import made_by
+from crib_training.tables.maker import makes
+
+CARDS = 4  # of a crib
+AT_ONCE = 50_000
+
+
+def discards_of(agent: RuleBasedAgent, preset: str, seed_seq: np.random.SeedSequence) -> GameBatch:
+    """Return deals in which all have discarded."""
+    games = GameBatch(PRESETS[preset], AT_ONCE, episode="deal", seed=seed_seq)
+    games.reset()
+    every = np.arange(AT_ONCE)
+    for _ in games.sides:
+        games.ask(agent, every, np.random.default_rng(0))
+    return games
+
+
+def mean_cribs(states: Array, rules: Rules, sides: Array) -> Doubles:
+    """Return the mean crib with each card that a seat could have discarded, by rank.
+
+    Shapes: the result float64[ROLES, RANKS].
+    """
+    players = len(sides)
+    totals = np.zeros((len(ROLES), RANKS))
+    counts = np.zeros_like(totals)
+    dealt = states["dealt"][:, : HAND * players].reshape(-1, players, HAND)
+    laid = np.log2(states["discarded"][:, :players]).astype(np.int64)
+    cribs = np.empty((len(states), CARDS), dtype=np.int64)
+    cribs[:, -1] = states["dealt"][:, CRIB_SLOT]
+    cribs[:, :players] = np.take_along_axis(dealt, laid[..., None], axis=2)[..., 0]
+    for seat in range(players):
+        own = (sides[seat] == sides[states["dealer"]]).astype(np.int64)
+        for card in dealt[:, seat].T:
+            other = cribs.copy()
+            other[:, seat] = card
+            points = score_hands(other, states["starter"], rules, crib=True)
+            np.add.at(totals, (own, card >> 2), points)
+            np.add.at(counts, (own, card >> 2), 1)
+    return totals / counts
+
+
+def mean_crib_fixed_point(
+    preset: str, game: int, deals: int, rounds: int, seed_seq: np.random.SeedSequence
+) -> tuple[Array, list[float]]:
+    """Iterate from no table at all; return the mean cribs and each round's mean change."""
+    means = np.zeros((len(ROLES), RANKS))
+    changes = []
+    for i, child in enumerate(steps(seed_seq.spawn(rounds), f"{preset}, rounds")):
+        charts = np.zeros(MANY_HAND_CRIBS.shapes["crib"])
+        charts[game] = means
+        agent = RuleBasedAgent(default_weights(charts))
+        parts = [discards_of(agent, preset, part) for part in child.spawn(-(-deals // AT_ONCE))]
+        found = np.mean([mean_cribs(g.states, g.rules, g.sides) for g in parts], axis=0)
+        step = (found - means) / max(1, i)  # the mean of all rounds but the first
+        changes.append(float(np.abs(step).mean()))
+        means = means + step
+    return means, changes
+
+
+@makes(MANY_HAND_CRIBS)
+def many_hand_cribs(deals: Count = 500_000, rounds: Count = 6, seed: Seed = 2024) -> dict[str, Any]:
+    """Compute the mean cribs of the games for three and four.
+
+    Args:
+        deals: deals per round.
+        rounds: rounds of each game.
+    """
+    cribs = np.zeros(MANY_HAND_CRIBS.shapes["crib"])
+    seeds = np.random.SeedSequence(seed).spawn(len(MANY_HAND))
+    for game, (preset, seed_seq) in enumerate(zip(MANY_HAND, seeds, strict=True)):
+        cribs[game], changes = mean_crib_fixed_point(preset, game, deals, rounds, seed_seq)
+        print(f"{preset}: mean change by round " + " ".join(f"{c:.4f}" for c in changes))
+        for role, means in zip(ROLES, cribs[game], strict=True):
+            print(f"  {role}: " + " ".join(f"{points:.2f}" for points in means))
+    return {"crib": cribs.round(4)}
+
 
 TRIED = (2.0, 5.0, 10.0, 20.0, 40.0, 80.0)  # values of ``added``
 NEWTON_STEPS = 20
@@ -130,35 +217,24 @@ def points_of_a_deal(rules: Rules, deals: int, seed_seq: np.random.SeedSequence)
     return np.asarray(batch.tally[np.arange(deals)[:, None], from_dealer].mean(axis=0))
 
 
-@checked_dataclass(frozen=True, kw_only=True)
-class Settings:
+@makes(MANY_HAND_WIN)
+def many_hand_win(games: Count = 4000, seed: Seed = 2025) -> dict[str, Any]:
     """Fit the chance of winning a game for three or four.
 
-    Attributes:
+    Args:
         games: games to fit to, and as many others to try the formula on.
-        seed: fixes all random numbers.
-        out: the file to write.
     """
-
-    games: Count = 4000
-    seed: Seed = 2025
-    out: NewFile = MANY_HAND_WIN.path
-
-
-def run(settings: Settings) -> None:
-    """Fit each game's formula, print how it predicts other games, and write the file."""
     formula, points = (np.zeros(shape) for shape in MANY_HAND_WIN.shapes.values())
-    seeds = np.random.SeedSequence(settings.seed).spawn(len(MANY_HAND_GAMES))
-    for game, seed in enumerate(steps(seeds, "games")):
+    seeds = np.random.SeedSequence(seed).spawn(len(MANY_HAND_GAMES))
+    for game, seed_seq in enumerate(steps(seeds, "games")):
         name = MANY_HAND_GAMES[game]
         rules = Rules.preset(name)
-        first, second, third = seed.spawn(3)
-        added, weights = fit(play(rules, settings.games, first))
+        first, second, third = seed_seq.spawn(3)
+        added, weights = fit(play(rules, games, first))
         formula[game, ADDED], formula[game, NEEDED] = added, weights[0]
         formula[game, : len(weights) - 1] = weights[1:]
-        mean = points_of_a_deal(rules, settings.games, third)
+        mean = points_of_a_deal(rules, games, third)
         points[game, : len(mean)] = mean
-        others = play(rules, settings.games, second)
+        others = play(rules, games, second)
         print(f"{name}: {calibration(others, probabilities(others.features(added), weights))}")
-    save(MANY_HAND_WIN, settings.out, made_by=made_by(MANY_HAND_WIN, settings),
-         formula=formula.round(4), points=points.round(3))  # fmt: skip
+    return {"formula": formula.round(4), "points": points.round(3)}
