@@ -267,8 +267,8 @@ def learn(views, ranks, hands, weights, base, rate, positions, scratch, places, 
     """Measure how well the tables predict choices, and move them towards each after it.
 
     The views are of seats with a choice, and ``ranks`` what they chose; ``base`` is where the
-    game's tables begin, a ``rate`` of 0 learns nothing. ``found`` gets the mean of minus the logarithm
-    of the chance given to what was chosen, and how often that was the likeliest.
+    game's tables begin, a ``rate`` of 0 learns nothing. ``found`` gets the mean of minus the
+    logarithm of the chance given to what was chosen, and how often that was the likeliest.
     """
     p = positions[0]
     s = scratch[0]

@@ -3,9 +3,9 @@
 `crib tables table_top_values` (some ten minutes on one core): for each set of rules the expert
 plays rounds against itself, in turn with two and four players. It chooses by its values alone,
 without search, and learns from each round in one of two ways. `learn_lines` treats each line
-separately: the line's final points correct its earlier values. That is quick, but it credits a line with the
-points of its neighbours. `learn_sides` continues by temporal differences, TD(lambda): the later
-value of a side's lines together corrects the earlier one. So the value of a line becomes its
+separately: the line's final points correct its earlier values. That is quick, but it credits a line
+with the points of its neighbours. `learn_sides` continues by temporal differences, TD(lambda): the
+later value of a side's lines together corrects the earlier one. So the value of a line becomes its
 contribution to the whole. All values start at zero. Equal seeds give equal files.
 
 `crib tables table_top_rounds`: the expert plays rounds against itself for points (a few minutes
