@@ -14,7 +14,7 @@ from benchmarks.lanes import Lanes
 from benchmarks.timing import FULL, Contender, Findings, Settings, race, rate_of
 
 
-def writing(games: int, columns: tuple[str, ...], values: bool) -> Callable[[], int]:
+def writing(games: int, columns: tuple[str, ...], values: str | None) -> Callable[[], int]:
     """Return a piece of work: to play a shard and to make its file."""
     setup = Setup(
         agents=("rule_based", "greedy"), environment="six_card_v0", rules=None, episode=None,
@@ -28,9 +28,9 @@ def measure(settings: Settings = FULL) -> Findings:
     """Measure the usual columns, all of them, expert's values, and the rollout."""
     games = 2 if settings.quick else 1000
     contenders = [
-        Contender("crib data", rate_of(writing(games, (), False))),
-        Contender("crib data --values expert", rate_of(writing(min(games, 50), (), True))),
-        Contender("crib data --columns all", rate_of(writing(min(games, 50), ("all",), False))),
+        Contender("crib data", rate_of(writing(games, (), None))),
+        Contender("crib data --values expert", rate_of(writing(min(games, 50), (), "expert"))),
+        Contender("crib data --columns all", rate_of(writing(min(games, 50), ("all",), None))),
         Contender("rollout of random play", rate_of(Lanes("hoyle", 1024, steps=50).play)),
     ]
     return Findings("Games as data", race(contenders, "decisions/s", settings))

@@ -130,8 +130,8 @@ def main(settings: Settings) -> dict[tuple[str, str], float]:
     torch.set_num_threads(1)  # small nets: a second thread waits more than it works
     buffer = buffer_of(load(settings.data, COLUMNS, env="six_card_v0"))
     settings.out.mkdir(parents=True, exist_ok=True)
-    print(f"{len(buffer):,} decisions, {settings.passes:g} passes, seeds {settings.seeds}; "
-          f"points per deal, {settings.pairs:,} duplicate pairs of deals a seed", flush=True)  # fmt: skip
+    each = f"{settings.pairs:,} duplicate pairs of deals a seed"
+    print(f"{len(buffer):,} decisions, {settings.passes:g} passes; points per deal, {each}")
     found = {}
     for method in ("behaviour cloning", "CRR"):
         agents = []

@@ -25,10 +25,16 @@ NEEDS = sorted((ROOT / "examples/libraries/requirements").glob("*.txt"))
 CHECKED = os.environ.get("CHECKED_LIBRARY")  # whose environment this is
 
 
+def library(needs: str) -> Any:
+    """Return a library, or leave the test out where it is not installed."""
+    if CHECKED:
+        return importlib.import_module(needs)
+    return pytest.importorskip(needs, reason=f"{needs} is not installed: make check-libraries")
+
+
 def example(name: str, needs: str) -> Any:
     """Return an example's module, or leave the test out where its library is not installed."""
-    if not CHECKED:
-        pytest.importorskip(needs, reason=f"{needs} is not installed: make check-libraries")
+    library(needs)
     return importlib.import_module(f"{HOME}.{name}")
 
 
@@ -137,6 +143,19 @@ def test_tianshou_learns() -> None:
 
 
 @pytest.mark.slow
+def test_tianshou_learns_from_data_alone(tmp_path: Path) -> None:
+    module = example("tianshou_offline", "tianshou")
+    from crib_agents.loading import load_agent
+    from crib_training.data.run import Settings, run
+
+    data, out = tmp_path / "data", tmp_path / "policies"
+    run(Settings(("rule_based", "greedy"), games=100, workers=0, out=data))
+    means = module.main(module.Settings(data=data, out=out, passes=4, seeds=(1,), pairs=50))
+    assert all(-12 < mean < 5 for mean in means.values())
+    assert load_agent(str(out / "crr-1.safetensors")).name == "crr-1"
+
+
+@pytest.mark.slow
 def test_agilerl_evolves_a_population() -> None:
     module = example("agilerl_ppo", "agilerl")
     fitness = module.main(module.Settings(steps=8192, generation=4096, agents=2))
@@ -146,9 +165,56 @@ def test_agilerl_evolves_a_population() -> None:
 @pytest.mark.slow
 def test_minari_keeps_and_gives_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path))
-    module = example("minari_expert", "minari")
-    mean = module.main(module.Settings(agent="rule_based", episodes=30))
-    assert -8 < mean < 8
+    minari = library("minari")
+    from crib_training.data import load
+    from crib_training.data.run import Settings, run
+
+    given: dict[str, Any] = {"games": 9, "shard": 4, "workers": 0, "format": "minari"}
+    for _ in range(2):  # the second finds everything there
+        run(Settings(("rule_based", "greedy"), **given, out=tmp_path / "data"))
+    rows, data = load(tmp_path / "data"), minari.load_dataset("cribbage/data-v0")
+    assert (data.total_episodes, data.total_steps) == (18, len(rows["action"]))
+    for number, episode in enumerate(data.iterate_episodes()):
+        mine = (rows["episode"] == number // 2) & (rows["seat"] == number % 2)
+        assert np.array_equal(episode.observations[:-1], rows["observation"][mine])
+        assert np.array_equal(episode.infos["action_mask"][:-1], rows["action_mask"][mine])
+        assert np.array_equal(episode.actions, rows["action"][mine])
+        assert np.array_equal(episode.rewards, rows["reward"][mine])
+        assert episode.terminations.nonzero()[0].tolist() == [len(episode.actions) - 1]
+        assert data.observation_space.contains(episode.observations[0])
+    env = data.recover_environment(eval_env=True)
+    assert env.reset(seed=1)[0].shape == rows["observation"][0].shape
+    with pytest.raises(ValueError, match=r"holds other data by the name cribbage/data-v0"):
+        run(Settings(("greedy",), **given, out=tmp_path / "other/data"))
+
+
+@pytest.mark.slow
+def test_datasets_duckdb_and_polars_read_what_the_page_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The very lines of docs/data.md."""
+    names = {name: library(name) for name in ("datasets", "duckdb", "polars")}
+    from crib_training.data import load
+    from crib_training.data.run import Settings, run
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(names["datasets"].config, "HF_DATASETS_CACHE", str(tmp_path / "cache"))
+    run(Settings(games=5, shard=2, workers=0))
+    rows = load("runs/data")
+    page = (ROOT / "docs/data.md").read_text()
+    lines = re.findall(r"^\| (?:DuckDB|Polars|Hugging Face `datasets`) \| `(.*)` \|$", page, re.M)
+    duck, polars, hugging = [eval(line, dict(names)) for line in lines]
+    ((agent, mean),) = duck.fetchall()
+    assert (agent, mean) == ("rule_based", pytest.approx(rows["reward"].mean(), abs=1e-6))
+    assert polars.collect()["action"].to_list() == rows["action"].tolist()
+    table = hugging["train"]
+    table.to_parquet(tmp_path / "again.parquet")
+    again = names["datasets"].Dataset.from_parquet(str(tmp_path / "again.parquet"))
+    for one in (table, again):
+        bits = np.frombuffer(b"".join(one["observation"]), np.uint8).reshape(len(one), -1)
+        assert np.array_equal(np.unpackbits(bits, axis=1, count=425), rows["observation"])
+        for name in ("episode", "seat", "action", "reward", "agent", "phase"):
+            assert list(one[name]) == rows[name].tolist()
 
 
 @pytest.mark.slow

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 import threading
 import time
@@ -26,6 +27,8 @@ HOSTILE = (
 
 def first_legal(words: str) -> str:
     """Return a legal answer, from the prompt alone."""
+    if words.startswith("{"):  # as verifiers passes on what OpenEnv shows
+        words = json.loads(words)["observation"]["prompt"]
     if found := re.findall(r"^(?:Discard (\w+) of|Play one of): (.*)$", words, re.MULTILINE):
         number, cards = found[-1]
         return " ".join(cards.split()[: 2 if number == "two" else 1])
@@ -51,6 +54,7 @@ class ModelServer:
         """Answer one request."""
         given = await request.json()
         model, words = given["model"], given["messages"][0]["content"]
+        words = words if isinstance(words, str) else words[0]["text"]
         self.asked[model] += 1
         how = model
         if model.startswith("sometimes-"):

@@ -40,7 +40,7 @@ def setup_of(**changed: Any) -> Setup:
     settings: dict[str, Any] = {
         "agents": ("rule_based", "greedy"), "environment": "six_card_v0", "rules": None,
         "episode": "deal", "players": None, "seed": 3, "games": 30, "shard": 8,
-        "columns": (), "values": False,
+        "columns": (), "values": None,
     }  # fmt: skip
     return Setup(**settings | changed)
 
@@ -191,11 +191,32 @@ def test_values_are_those_of_analyze(env: str) -> None:
 
 @pytest.mark.parametrize("env", ["six_card_v0", "five_card_v0", "three_hand_v0"])
 def test_expert_regrets_nothing(env: str, tmp_path: Path) -> None:
-    setup = setup_of(agents=("expert", "random"), environment=env, values=True)
+    setup = setup_of(agents=("expert", "random"), environment=env, values="expert")
     write_data(setup, tmp_path, ThisProcess())
     data = load(tmp_path)
     assert data["regret"][data["agent"] == "expert"].max() < 1e-6
     assert data["regret"][data["agent"] == "random"].mean() > 0.001
+
+
+def test_values_of_the_agents_themselves(tmp_path: Path) -> None:
+    setup = setup_of(agents=("learned", "random"), games=4, values="own")
+    write_data(setup, tmp_path, ThisProcess())
+    data = load(tmp_path)
+    mine, legal = data["agent"] == "learned", data["action_mask"] == 1
+    assert np.isfinite(data["values"][mine][legal[mine]]).all()
+    assert np.isnan(data["values"][~mine]).all()
+    best = np.where(legal, np.nan_to_num(data["values"], nan=-np.inf), -np.inf).argmax(axis=1)
+    assert (best == data["action"])[mine].mean() > 0.99
+
+
+def test_probabilities_are_usual_where_an_agent_draws(written: Path, tmp_path: Path) -> None:
+    assert "probabilities" not in load(written)
+    write_data(setup_of(agents=("random", "greedy"), games=4), tmp_path, ThisProcess())
+    data = load(tmp_path)
+    legal = data["action_mask"] / data["action_mask"].sum(axis=1, keepdims=True)
+    drawn = data["agent"] == "random"
+    assert data["probabilities"][drawn] == pytest.approx(legal[drawn])
+    assert (data["probabilities"].max(axis=1) == 1)[~drawn].all()
 
 
 def test_chosen_columns(tmp_path: Path) -> None:
@@ -212,6 +233,7 @@ def test_chosen_columns(tmp_path: Path) -> None:
         ("--env six_crd_v0", "six_card_v0"),
         ("--episode gme", "game"),
         ("--values exprt", "expert"),
+        ("--values own", "rule_based give no values"),
         ("rule_basd", "rule_based"),
         ("greedy greedy", "named twice"),
         ("--games 0", "games"),

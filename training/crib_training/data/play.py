@@ -67,7 +67,7 @@ class Setup:
     games: int
     shard: int
     columns: tuple[str, ...]
-    values: bool
+    values: str | None
 
     def __post_init__(self) -> None:
         if not self.agents:
@@ -79,12 +79,16 @@ class Setup:
         check_choice("episode", episode, maker.episodes)
         object.__setattr__(self, "episode", episode)
         object.__setattr__(self, "players", len(seats_of(maker, rules, self.players)))
-        object.__setattr__(self, "columns", chosen_columns(self.columns, self.values))
-        if self.values:
+        agents = [load_agent(given) for given in self.agents]
+        draws = any(isinstance(agent, StochasticAgent) for agent in agents)
+        object.__setattr__(self, "columns", chosen_columns(self.columns, self.values, draws))
+        if self.values == "expert":
             find_part("values", maker.family.name)
-        for given in self.agents:
-            agent = in_phase(maker, load_agent(given))
-            refuse_rules(agent, rules, maker.episodes[episode])
+        elif self.values and not any(hasattr(agent, "action_values") for agent in agents):
+            raise ValueError(f"--values own: {', '.join(self.agents)} give no values of actions; "
+                             "networks do")  # fmt: skip
+        for agent in agents:
+            refuse_rules(in_phase(maker, agent), rules, maker.episodes[episode])
 
     def shards(self) -> list[Shard]:
         """Return all shards of the data set."""
@@ -149,7 +153,7 @@ def _file(setup: Setup, shard: Shard) -> tuple[bytes, int]:
         "rules": format_rules(rules), "episode": setup.episode, "players": setup.players,
         "agents": names, "given": setup.agents, "seed": setup.seed, "games": setup.games,
         "shard": setup.shard, "observation_bits": family.obs_size, "actions": family.actions,
-        "columns": setup.columns, "values": "expert" if setup.values else None,
+        "columns": setup.columns, "values": setup.values,
         "versions": {
             "crib-env": crib_env.__version__, "numpy": np.__version__, "pyarrow": pa.__version__
         },
@@ -212,11 +216,13 @@ def _play(
                     format_state(s[k : k + 1], games.rules, games.episode, check=False)
                     for k in range(len(s))
                 ])  # fmt: skip
-            if setup.values:
+            if setup.values == "expert":
                 values = find_part("values", family.name)(seen)
                 taken = values[np.arange(len(values)), row["action"]]
                 row["values"] = values.astype(np.float32)
                 row["regret"] = np.maximum(0.0, np.nanmax(values, axis=1) - taken)
+            elif setup.values:
+                row["values"] = _own_values(agents, players[there], seen, family.actions)
             rounds.append(row)
         bad = games.step(lanes, actions)
         if bad is not None:
@@ -275,6 +281,16 @@ def _mixture(agent: Agent, views: Views, actions: Array, size: int) -> Doubles:
     if getattr(agent, "draws", False):
         return np.full((len(views), size), np.nan)
     return np.eye(size)[actions]
+
+
+def _own_values(agents: list[Agent], players: Array, views: Views, size: int) -> Array:
+    """Return the values that agents give their actions, NaN of an agent that gives none."""
+    values = np.full((len(views), size), np.nan, dtype=np.float32)
+    for number, agent in enumerate(agents):
+        at = np.flatnonzero(players == number)
+        if len(at) and hasattr(agent, "action_values"):
+            values[at] = agent.action_values(views[at])
+    return values
 
 
 def _figures(setup: Setup, rows: dict[str, Array], agents: int) -> dict[str, Any]:

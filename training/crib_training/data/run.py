@@ -23,6 +23,7 @@ from crib_agents.loading import TakesAgents
 from pydantic import Field
 
 from crib_env.settings import Count, NewFolder, Players, Seed, Whole, checked_dataclass
+from crib_training.data.minari import minari_of, write_minari
 from crib_training.data.play import PHASES, Setup, Shard
 from crib_training.data.schema import COLUMNS, VERSION, arrow, read_about
 from crib_training.evaluation.markdown import table
@@ -45,9 +46,11 @@ class Settings(TakesAgents):
         players: how many play, by default the fewest the rules allow.
         games: how many episodes.
         shard: episodes per file.
-        columns: the columns to write, or all; by default all but position and probabilities, which
-            take longest.
-        values: expert adds the expert's value of every action, and the regret of the one taken.
+        columns: the columns to write, or all; by default all but position, and but probabilities
+            where no agent draws.
+        values: expert adds the expert's value of every action, and the regret of the one taken;
+            own adds the values that the agents themselves give, as networks do.
+        format: minari makes a dataset of Minari from the shards, besides.
         seed: fixes all random numbers.
         workers: number of processes; 0 plays in the command's own process.
         ray_address: play on this Ray cluster instead.
@@ -63,7 +66,8 @@ class Settings(TakesAgents):
     games: Count = 1000
     shard: Count = 1000
     columns: tuple[str, ...] = ()
-    values: Literal["expert"] | None = None
+    values: Literal["expert", "own"] | None = None
+    format: Literal["parquet", "minari"] = "parquet"
     seed: Seed = 1
     workers: Annotated[Whole, Field(ge=0, le=4096)] = os.cpu_count() or 1
     ray_address: str | None = None
@@ -178,11 +182,13 @@ def _card(out: Path, shards: Sequence[Shard]) -> tuple[dict[str, Any], str]:
 def run(settings: Settings) -> None:
     """Write the data and say what there is."""
     arrow()
+    if settings.format == "minari":
+        minari_of()
     setup = Setup(
         agents=tuple(map(settings.trusted, settings.agents)), environment=settings.env,
         rules=settings.rules, episode=settings.episode, players=settings.players,
         seed=settings.seed, games=settings.games, shard=settings.shard, columns=settings.columns,
-        values=settings.values is not None,
+        values=settings.values,
     )  # fmt: skip
     workers: Workers
     if settings.ray_address is not None:
@@ -191,6 +197,8 @@ def run(settings: Settings) -> None:
         workers = Processes(settings.workers) if settings.workers else ThisProcess()
     try:
         figures = write_data(setup, settings.out, workers)
+        if settings.format == "minari":
+            print(f"minari.load_dataset({write_minari(settings.out)!r})")
     except KeyboardInterrupt:
         raise KeyboardInterrupt(
             f"the same command goes on from the shards in {settings.out}"

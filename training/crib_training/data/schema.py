@@ -23,25 +23,32 @@ COLUMNS = {
     "probabilities": "the agent's probability of each action; NaN if it draws and does not say",
     "reward": "points of the seat's side, less the mean of the others, until its next decision",
     "return": "what the episode brings the seat at its end",
-    "values": "expert's value of each action, 0 to 1; NaN if illegal",
+    "values": "value of each action: expert's, 0 to 1, or the agent's own; NaN if there is none",
     "regret": "expert's best value less the value of the action taken",
 }
-# What costs more time than playing; each is written if it is named.
-COSTLY = ("position", "probabilities")
-BY_EXPERT = ("values", "regret")
-USUAL = tuple(name for name in COLUMNS if name not in (*COSTLY, *BY_EXPERT))
+VALUES = {"expert": ("values", "regret"), "own": ("values",)}  # the columns of --values
+# Written if named: a position takes longer than the game, and the probabilities of an agent that
+# does not draw say no more than its action.
+NAMED = ("position", "probabilities")
+USUAL = tuple(name for name in COLUMNS if name not in (*NAMED, *VALUES["expert"]))
 
 
-def chosen_columns(names: tuple[str, ...], values: bool) -> tuple[str, ...]:
-    """Return the columns to write, in the order of the schema; no names stand for the usual."""
+def chosen_columns(
+    names: tuple[str, ...], values: str | None, draws: bool = False
+) -> tuple[str, ...]:
+    """Return the columns to write, in the order of the schema; no names stand for the usual.
+
+    Probabilities are usual where an agent ``draws``.
+    """
     for name in names:
         if name not in (*COLUMNS, "all"):
             raise unknown("column", name, [*COLUMNS, "all"])
-        if name in BY_EXPERT and not values:
+        if name in VALUES["expert"] and name not in VALUES.get(values or "", ()):
             raise ValueError(f"the column {name!r} needs --values expert")
-    wanted = {*(names or USUAL)} | ({*BY_EXPERT} if values else set())
+    usual = {*USUAL} | ({"probabilities"} if draws else set())
+    wanted = {*(names or usual), *VALUES.get(values or "", ())}
     if "all" in names:
-        wanted |= {*USUAL, *COSTLY}
+        wanted |= {*USUAL, *NAMED}
     return tuple(name for name in COLUMNS if name in wanted)
 
 
