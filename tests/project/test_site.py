@@ -36,7 +36,7 @@ def test_every_public_name_has_a_page_of_the_api(package: str) -> None:
 
 
 def test_every_page_of_the_api_is_of_something_documented() -> None:
-    assert len(LISTED) == len(set(LISTED)) > 90
+    assert len(LISTED) == len(set(LISTED)) > 70
     for path in LISTED:
         assert found(path).__doc__, path
 
