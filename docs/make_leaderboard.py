@@ -38,6 +38,7 @@ from crib_training.rating import (
 
 from crib_env import ENVIRONMENTS
 from crib_env.registration import env_module
+from docs.numbers.make import agents, exploitability
 from docs.pages import render
 
 SEED = 1
@@ -54,6 +55,7 @@ RATED: dict[str, dict[str, int]] = dict.fromkeys(BUILT_IN, PAIRS | MANY_HAND) | 
 }
 PAGE = Path(__file__).with_name("leaderboard.md")
 NUMBERS = Path(__file__).with_name("numbers") / "exploitability.json"
+TOURNAMENTS = NUMBERS.with_name("agents.json")
 LEAST_PAIRS = 200
 
 
@@ -122,11 +124,21 @@ def page() -> str:
             here = [e for e in every if (e.environment, e.players) == (environment, players)]
             seats = f", {players} players" if players > 2 else ""
             tables.append((f"{environment}{seats}", rating_table(here), _amounts(here)))
-    cards = ((folder() / name / CARD).read_text().strip() for name in found)
+    known, played = (json.loads(file.read_text()) for file in (NUMBERS, TOURNAMENTS))
     return render(
         "leaderboard", approximately=APPROXIMATELY, seed=SEED, least_pairs=LEAST_PAIRS,
-        tables=tables, cards=[re.sub(r"^#", "###", text, flags=re.MULTILINE) for text in cards],
+        tables=tables, cards=[(name, *card(name)) for name in found],
+        exploitability=exploitability.page(known).strip(), exploited=known["command"],
+        tournaments=agents.page(played).strip(), played=played["command"],
     )  # fmt: skip
+
+
+def card(name: str) -> tuple[str, str]:
+    """Return what an agent is and how it was trained, from its card, each on one line."""
+    text = (folder() / name / CARD).read_text()
+    _, what, *_ = text.split("\n\n")
+    trained = text.partition("\n## Training\n")[2].partition("\n## ")[0]
+    return " ".join(what.split()), " ".join(trained.split())
 
 
 def _amounts(entries: list[Results]) -> str:
@@ -146,8 +158,8 @@ def _amounts(entries: list[Results]) -> str:
 def published() -> Mapping[tuple[str, str], dict[str, Any]]:
     """Return the five-card exploitability of each agent in docs/numbers, by name and rules."""
     rules = env_module("five_card_v0").maker.rules
-    agents = json.loads(NUMBERS.read_text())["agents"]
-    return {(one["agent"], rules): exploited(one) for one in agents if one["rules"] == rules}
+    known = json.loads(NUMBERS.read_text())["agents"]
+    return {(one["agent"], rules): exploited(one) for one in known if one["rules"] == rules}
 
 
 def measure() -> None:

@@ -36,6 +36,11 @@ def number_table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     return table(head, rows, numbers=True)
 
 
+def hundredths(value: float) -> str:
+    """Return a share as whole per cent."""
+    return f"{100 * value:.0f}"
+
+
 def thousands(value: int) -> str:
     """Return a number with commas."""
     return f"{value:,}"
@@ -48,7 +53,8 @@ TEMPLATES = Environment(
     keep_trailing_newline=True,
     autoescape=False,
 )
-TEMPLATES.filters |= {"percent": percent, "points": points, "thousands": thousands}
+TEMPLATES.filters |= {"percent": percent, "points": points, "thousands": thousands,
+                      "hundredths": hundredths}  # fmt: skip
 TEMPLATES.globals |= {"table": table, "number_table": number_table}
 
 

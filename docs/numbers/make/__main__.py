@@ -1,10 +1,11 @@
-"""Make the pages of ``docs/numbers``.
+"""Measure the figures of ``docs/numbers``, and make the pages of them.
 
     python -m docs.numbers.make                # all of them
-    python -m docs.numbers.make five_card      # one of them
+    python -m docs.numbers.make five_card      # one part
 
-Everything is played by one agent in every seat, ``expert`` unless another is named; the page of the
-agents is of tournaments between them all.
+The games are played by one agent in every seat, ``expert`` unless another is named. The leaderboard
+shows ``agents``, tournaments between them all, and ``exploitability``:
+``python -m docs.make_leaderboard`` makes its page.
 """
 
 from __future__ import annotations
@@ -27,17 +28,13 @@ from docs.numbers.make.episodes import Run
 from docs.pages import render
 
 FOLDER = Path("docs/numbers")
-TITLES = {
-    "six_card": "Six-card cribbage in numbers",
-    "five_card": "Five-card cribbage in numbers",
-    "table_top": "Table Top in numbers",
-    "many_hand": "Three and four hands in numbers",
-    "agents": "The agents in numbers",
-    "exploitability": "Exploitability in numbers",
-    "published": "Beside published figures",
+GAMES = {  # the sections of the page
+    "six_card": "Six cards",
+    "five_card": "Five cards",
+    "many_hand": "Three and four hands",
+    "table_top": "Table Top",
 }
-PAGES = tuple(TITLES)
-# The options that change a page's figures.
+# The options that change figures.
 PLAYED = ("agent", "deals", "games")
 OPTIONS = {
     "six_card": (*PLAYED, "cribs", "seed"),
@@ -48,15 +45,16 @@ OPTIONS = {
     "exploitability": ("hands", "seed"),
     "published": ("cribs", "seed"),
 }
+PARTS = tuple(OPTIONS)
 PACKAGES = ("crib-env", "numpy", "numba")
 
 
 @checked_dataclass(frozen=True)
 class Settings(TakesAgents):
-    """Make the pages of docs/numbers.
+    """Measure the figures of docs/numbers, and make the pages of them.
 
     Attributes:
-        pages: six_card, five_card, table_top, many_hand, agents, exploitability, published; all if
+        parts: six_card, five_card, table_top, many_hand, agents, exploitability, published; all if
             none.
         agent: who plays.
         deals: single deals, or rounds.
@@ -68,11 +66,11 @@ class Settings(TakesAgents):
         hands: that a best response is found for.
         seed: fixes everything.
         workers: threads; they change no figure.
-        out: the folder for the pages.
+        out: the folder for figures and pages.
         runs: the folder of the tournaments and of the results on exploitability.
     """
 
-    pages: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
     _: KW_ONLY
     agent: str = "expert"
     deals: Count = 40_000
@@ -89,18 +87,20 @@ class Settings(TakesAgents):
 
 
 def run(settings: Settings) -> None:
-    """Make the pages."""
-    for name in settings.pages:
-        if name not in PAGES:
-            raise unknown("page", name, PAGES)
+    """Measure, and make the pages."""
+    for name in settings.parts:
+        if name not in PARTS:
+            raise unknown("part", name, PARTS)
     settings.out.mkdir(parents=True, exist_ok=True)
-    for name in settings.pages or PAGES:
+    for name in settings.parts or PARTS:
         print(f"{name} ...", flush=True)
         data = measure(name, settings)
         used = " ".join(written(option, getattr(settings, option)) for option in OPTIONS[name])
         command = f"python -m docs.numbers.make {name} {used}".rstrip()
-        write(name, data, command, settings.agent, settings.out)
-        print(f"wrote {settings.out / name}.md")
+        write(name, data, command, settings.out)
+    for file, text in pages(settings.out).items():
+        (settings.out / file).write_text(text)
+        print(f"wrote {settings.out / file}")
 
 
 def written(option: str, value: object) -> str:
@@ -110,7 +110,7 @@ def written(option: str, value: object) -> str:
 
 
 def measure(name: str, settings: Settings) -> dict[str, Any]:
-    """Return the figures of a page, and draw its pictures."""
+    """Return the figures of a part, and draw its pictures."""
     if name == "agents":
         return agents.measure(
             settings.pairs, settings.seed, settings.out, settings.runs, settings.tables
@@ -130,14 +130,17 @@ def measure(name: str, settings: Settings) -> dict[str, Any]:
     return two_hand.measure(name, amount, settings.out)
 
 
-def page(name: str, data: dict[str, Any], out: Path) -> str:
-    """Return the text of a page of these figures."""
-    if name == "published":
-        return published.page(published.read_ours(out), data)
-    if name == "agents":
-        return agents.page(data)
-    if name == "exploitability":
-        return exploitability.page(data)
+def write(name: str, data: dict[str, Any], command: str, out: Path) -> None:
+    """Write ``name.json`` with every figure, and how they were made."""
+    of = versions()
+    used = {package: of[package] for package in PACKAGES}
+    figures = json.dumps({"command": command, "versions": used, **data}, indent=1)
+    figures = re.sub(r"\[[^\[\]{}]+\]", lambda row: " ".join(row[0].split()), figures)
+    (out / f"{name}.json").write_text(figures + "\n")
+
+
+def section(name: str, data: dict[str, Any]) -> str:
+    """Return the section of a game on the page of statistics."""
     if name == "table_top":
         return table_top.page(data)
     if name == "many_hand":
@@ -145,18 +148,22 @@ def page(name: str, data: dict[str, Any], out: Path) -> str:
     return two_hand.page(name, data)
 
 
-def write(name: str, data: dict[str, Any], command: str, agent: str, out: Path) -> None:
-    """Write ``name.json`` with every figure, and ``name.md``, which is made of it."""
-    of = versions()
-    used = {package: of[package] for package in PACKAGES}
-    figures = json.dumps({"command": command, "versions": used, **data}, indent=1)
-    figures = re.sub(r"\[[^\[\]{}]+\]", lambda row: " ".join(row[0].split()), figures)
-    (out / f"{name}.json").write_text(figures + "\n")
-    text = render(
-        "numbers", title=TITLES[name], agent=agent if "agent" in OPTIONS[name] else "",
-        text=page(name, json.loads(figures), out).strip(), command=command, versions=used,
-    )  # fmt: skip
-    (out / f"{name}.md").write_text(text)
+def pages(folder: Path) -> dict[str, str]:
+    """Return the pages made of the files in a folder, by name."""
+    data = {
+        name: json.loads((folder / f"{name}.json").read_text())
+        for name in (*GAMES, "published")
+        if (folder / f"{name}.json").exists()
+    }
+    games = [
+        (GAMES[name], data[name], section(name, data[name]).strip())
+        for name in GAMES
+        if name in data
+    ]
+    made = {"index.md": render("numbers", games=games)}
+    if "published" in data:
+        made["published.md"] = published.page(published.read_ours(folder), data["published"])
+    return made
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The page of the agents' strength: a tournament at every game."""
+"""The agents' strength where the leaderboard has no row: a tournament at each game."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from crib_training.tournament.chunks import Setup
-from crib_training.tournament.report import conditions, cross_table, draw, ratings_table
+from crib_training.tournament.report import conditions, cross_table, ranked
 from crib_training.tournament.run import tournament
 from crib_training.tournament.workers import Processes
 
@@ -40,8 +40,6 @@ class Table:
 
 TABLES = (
     Table("Six cards", "six_card_v0", agents=TWO_HAND, guest=GUEST),
-    Table("Five cards", "five_card_v0", agents=TWO_HAND),
-    Table("Table Top, two players", "table_top_v0"),
     Table("Table Top, four players", "table_top_v0", players=4),
     Table("Ship's variation, two players", "table_top_v0", "table_top_ship"),
     Table("Ship's variation, four players", "table_top_v0", "table_top_ship", 4),
@@ -63,7 +61,7 @@ def field(table: Table) -> tuple[str, ...]:
 def measure(
     pairs: int, seed: int, folder: Path, runs: Path, again: tuple[str, ...] = ()
 ) -> dict[str, Any]:
-    """Return the results of the tournaments by title, and draw the ratings of each."""
+    """Return the results of the tournaments by title."""
     names = {table_name(table): table for table in TABLES}
     for name in again:
         if name not in names:
@@ -80,16 +78,13 @@ def measure(
             )  # fmt: skip
             workers = Processes(os.cpu_count() or 1)
             data[table.title] = tournament(setup, pairs, runs / name, workers)
-            draw(data[table.title], folder / f"agents_{name}.png")
     return data
 
 
 def page(data: dict[str, Any]) -> str:
-    """Return the page of the results of tournaments, by title."""
-    return render(
-        "agents", tables=[(table, data[table.title]) for table in TABLES], absent=absent,
-        conditions=conditions, ratings=ratings_table, won=cross_table, table_name=table_name,
-    )  # fmt: skip
+    """Return the section of the leaderboard's page on these results, by title."""
+    return render("agents", tables=[(table, data[table.title]) for table in TABLES],
+                  absent=absent, conditions=conditions, ranked=ranked, won=cross_table)  # fmt: skip
 
 
 def absent(table: Table, results: dict[str, Any]) -> str:

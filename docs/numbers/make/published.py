@@ -195,7 +195,7 @@ def page(ours: dict[str, Any], data: dict[str, Any]) -> str:
             for one in theirs["winning"]
         ],
         summary=summary(tables, theirs["cribs"]), among=among(tables, theirs["cribs"]),
-        cells=cells(tables, theirs["cribs"]), sources=sources(theirs),
+        sources=sources(theirs),
     )  # fmt: skip
 
 
@@ -251,25 +251,6 @@ def among(tables: Tables, theirs: Published) -> str:
         ]  # fmt: skip
         texts.append(f"Mean absolute differences, {title}:\n\n"
                      f"{number_table(['', *every], rows)}")  # fmt: skip
-    return "\n\n".join(texts)
-
-
-def cells(tables: Tables, theirs: Published) -> str:
-    """Return all tables cell by cell."""
-    texts = []
-    for crib, title in CRIBS.items():
-        here = [one for one in theirs if one["crib"] == crib]
-        columns = [tables[kind][crib][UPPER] for kind in KINDS]
-        columns += [read_rows(one["rows"])[UPPER] for one in here]
-        rows = [
-            [
-                pair_name(k),
-                *("" if np.isnan(column[k]) else f"{column[k]:.2f}" for column in columns),
-            ]
-            for k in range(len(UPPER[0]))
-        ]
-        head = ["pair", *KINDS.values(), *(one["by"] for one in here)]
-        texts.append(f"### Every pair: {title}\n\n{number_table(head, rows)}")
     return "\n\n".join(texts)
 
 

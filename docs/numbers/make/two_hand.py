@@ -9,7 +9,7 @@ import numpy as np
 from crib_agents.data.tables import CRIB_TABLES, RANKS, load
 from crib_agents.knowledge.measured import discard_rates
 from crib_agents.knowledge.winning import WON, match_win_probabilities, probabilities
-from crib_training.tables.discards import SCHELL, TEXT, DiscardRound, discard_round
+from crib_training.tables.discards import TEXT, DiscardRound, discard_round
 
 from crib_env.arrays import Array
 from crib_env.rules import TwoHandRules
@@ -18,9 +18,8 @@ from docs.pages import mean, number_table, percent, points, render
 
 ROLES = ("pone", "dealer")
 PONE, DEALER = 0, 1
-OWNERS = ((DEALER, "own"), (PONE, "opponent"))
 PRESETS = {"six_card": "hoyle", "five_card": "five_card"}
-SIX = 6  # cards dealt in the game that has matches (H11), and of Schell's averages
+SIX = 6  # cards dealt in the game that has matches (H11)
 PHASES = ("pegging", "hand", "crib")
 TITLES = {
     "pegging": "What a seat pegs in the play of a deal",
@@ -32,9 +31,12 @@ WINS = {
     "dealer": "The dealer's chance of winning, before the deal",
     "pone": "Pone's chance of winning, before the deal",
 }
+FACTS = {  # of whole games, by how they are written
+    "won by the first dealer": percent, "skunks and double skunks": percent,
+    "of them double skunks": percent, "winner's margin": points, "deals per game": points,
+}  # fmt: skip
 COLOURS = {"pone": "tab:blue", "dealer": "tab:orange"}
 CUT = 0.002  # of the deals, those of the most points, are left out of the pictures
-APART = 0.25  # from Schell's averages: farther apart is listed
 SHARE = 4  # of all the games of a run, one in so many is played from each of the other starts
 PLACES = 6  # decimal places of what a page shows with two
 
@@ -112,19 +114,7 @@ def cribs_made(rules: TwoHandRules, run: Run, picture: Path) -> dict[str, Any]:
         "crib_half_intervals": half[::-1].round(PLACES).tolist(),
     }
     if rules.dealt == SIX:
-        discarded, half = by_rank_pairs(found.discarded_cribs)
-        apart = {
-            f"{pair} {whose}": float(crib[role, *ranks_of(pair)] - SCHELL[pair][i])
-            for pair in SCHELL
-            for i, (role, whose) in enumerate(OWNERS)
-        }
-        data |= {
-            "discarded": discarded_ranks(found).round(PLACES).tolist(),
-            "discarded_cribs": discarded[::-1].round(PLACES).tolist(),
-            "discarded_crib_half_intervals": half[::-1].round(PLACES).tolist(),
-            "differences_from_schell": apart,
-            "mean_absolute_difference": float(np.abs(list(apart.values())).mean()),
-        }
+        data["discarded"] = discarded_ranks(found).round(PLACES).tolist()
     return data
 
 
@@ -141,11 +131,6 @@ def by_rank_pairs(cribs: Array) -> tuple[Array, Array]:
         means = both[..., 1] / n
         half = 1.96 * np.sqrt((both[..., 2] / n - means**2) / n)
     return means, half
-
-
-def ranks_of(pair: str) -> tuple[int, int]:
-    """Return the ranks of a pair such as ``"5T"``."""
-    return TEXT.index(pair[0]), TEXT.index(pair[1])
 
 
 def discarded_ranks(found: DiscardRound) -> Array:
@@ -213,17 +198,12 @@ def draw_cribs(means: Array, picture: Path) -> None:
     """Draw the mean crib of every pair of ranks, for both roles."""
     import matplotlib.pyplot as plt
 
-    figure, axes = plt.subplots(1, 2, figsize=(11, 5), layout="constrained")
+    figure, axes = plt.subplots(1, 2, figsize=(13, 6), layout="constrained")
     for axis, role in zip(axes, (DEALER, PONE), strict=True):
         image = axis.imshow(means[role], cmap="viridis", vmin=2.5, vmax=9.5)
-        for a in range(RANKS):
-            for b in range(a + 1):
-                shade = "black" if means[role, a, b] > 6 else "white"
-                axis.text(b, a, f"{means[role, a, b]:.1f}", ha="center", va="center", fontsize=7,
-                          color=shade)  # fmt: skip
-                if a != b:
-                    axis.text(a, b, f"{means[role, a, b]:.1f}", ha="center", va="center",
-                              fontsize=7, color=shade)  # fmt: skip
+        for (a, b), made in np.ndenumerate(means[role]):
+            axis.text(b, a, f"{made:.2f}", ha="center", va="center", fontsize=7,
+                      color="black" if made > 6 else "white")  # fmt: skip
         axis.set_xticks(range(RANKS), TEXT)
         axis.set_yticks(range(RANKS), TEXT)
         axis.set_title(CRIBS[role], fontsize=10)
@@ -254,39 +234,17 @@ def draw_winning(rules: TwoHandRules, picture: Path) -> None:
 
 
 def page(name: str, data: dict[str, Any]) -> str:
-    """Return the page of a game's figures."""
+    """Return the section of a game's figures."""
     rules = TwoHandRules.preset(PRESETS[name])
-    of_games = ("won by the first dealer", "skunks and double skunks", "of them double skunks")
-    facts = [[one, percent(data[one])] for one in of_games]
-    facts += [[one, points(data[one])] for one in ("winner's margin", "deals per game")]
-    checks = [
-        [scores, f"{100 * one['solved']:.2f} %", percent(one["played"])]
-        for scores, one in data["solved_and_played"].items()
-    ]
     scores = range(0, rules.target, 10)
+    six = rules.dealt == SIX
     return render(
-        "two_hand", name=name, data=data, rules=rules,
-        made=[[role, *map(points, data["points_per_deal"][role].values())] for role in ROLES],
-        facts=facts,
-        half_intervals=np.array(data["crib_half_intervals"]),
-        nanmedian=np.nanmedian, nanmax=np.nanmax,
-        cribs=[(CRIBS[role], by_ranks(data[f"{whose}_crib"]))
-               for role, whose in ((DEALER, "own"), (PONE, "opponents"))],
-        schell=beside_schell(data) if rules.dealt == SIX else None,
-        checks=checks,
-        chances=[by_points(winning(rules)[i][np.ix_(scores, scores)], scores) for i in (1, 0)],
-        matches=by_points(of_matches(rules), range(rules.match_target))
-        if rules.dealt == SIX else None,
+        "two_hand", name=name, data=data, rules=rules, roles=ROLES, facts=FACTS, ranks=TEXT,
+        half_intervals=np.array(data["crib_half_intervals"]), nanmedian=np.nanmedian,
+        nanmax=np.nanmax, alone=(1 - load(CRIB_TABLES)["kept"][0]).tolist() if six else None,
+        chances=by_points(winning(rules)[DEALER][np.ix_(scores, scores)], scores),
+        matches=by_points(of_matches(rules), range(rules.match_target)) if six else None,
     )  # fmt: skip
-
-
-def by_ranks(cribs: list[list[float]]) -> str:
-    """Return mean cribs as a table of ranks."""
-    rows = [
-        [f"**{rank}**", *(f"{made:.2f}" for made in row)]
-        for rank, row in zip(TEXT, cribs, strict=True)
-    ]
-    return number_table(["", *TEXT], rows)
 
 
 def by_points(chance: Array, scores: range) -> str:
@@ -296,61 +254,3 @@ def by_points(chance: Array, scores: range) -> str:
         for score, row in zip(scores, chance, strict=True)
     ]
     return number_table(["", *map(str, scores)], rows)
-
-
-def beside_schell(data: dict[str, Any]) -> dict[str, Any]:
-    """Return our means beside Schell's published averages."""
-    cribs = data["own_crib"], data["opponents_crib"]
-    rows, apart, discards_apart = [], [], []
-    for pair, published in SCHELL.items():
-        a, b = ranks_of(pair)
-        for i, (_, whose) in enumerate(OWNERS):
-            more = cribs[i][a][b] - published[i]
-            apart.append(more)
-            discarded = data["discarded_cribs"][i][a][b]
-            discards_apart.append(discarded - published[i])
-            mark = "**" if abs(more) > APART else ""
-            half = data["discarded_crib_half_intervals"][i][a][b]
-            never = np.isnan(discarded)  # nobody discarded it
-            rows.append(
-                [
-                    f"{pair[0]}-{pair[1]} {whose}",
-                    f"{cribs[i][a][b]:.2f} ± {data['crib_half_intervals'][i][a][b]:.2f}",
-                    f"{published[i]:.2f}",
-                    f"{mark}{more:+.2f}{mark}",
-                    "–" if never else f"{discarded:.2f} ± {half:.2f}",
-                    "–" if never else f"{discards_apart[-1]:+.2f}",
-                ]
-            )
-    kept = load(CRIB_TABLES)["kept"][0]
-    rates = [
-        [f"{who}{how}", *(f"{100 * rate:.0f}" for rate in by_rank)]
-        for who, role in (("the dealer", DEALER), ("pone", PONE))
-        for how, by_rank in (("", data["discarded"][role]),
-                             (", by hand and crib alone", 1 - kept[role]))
-    ]  # fmt: skip
-    head = ["pair, crib", "whenever dealt", "Schell", "difference", "when discarded", "difference"]
-    return {
-        "far": APART,
-        "mean": float(np.mean(apart)),
-        "absolute": float(np.abs(apart).mean()),
-        "discards_mean": float(np.nanmean(discards_apart)),
-        "discards_absolute": float(np.nanmean(np.abs(discards_apart))),
-        "without_play": float(np.abs(without_play() - np.array(list(SCHELL.values()))).mean()),
-        "rates": number_table(["", *TEXT], rates),
-        "pairs": number_table(head, rows),
-    }
-
-
-def without_play() -> Array:
-    """Return float64[18, 2]: of Schell's pairs the crib in `rule_based`'s charts, own and other's.
-
-    Three pairs of cards in four are of two suits; of one rank all are.
-    """
-    six = load(CRIB_TABLES)["crib"][0, [DEALER, PONE]]
-    means = []
-    for pair in SCHELL:
-        a, b = sorted(TEXT.index(rank) for rank in pair)
-        suited = 0.0 if a == b else 0.25
-        means.append((1 - suited) * six[:, a, b] + suited * six[:, b, a])
-    return np.array(means)
