@@ -302,8 +302,6 @@ class LearnerEntries:
     observe: Entry
     rollout: Entry
     draw_seats: Entry
-    fill_rewards: Entry
-    write_endings: Entry
     observe_features: Entry
 
 
@@ -435,22 +433,6 @@ def learner_entries(family: Family) -> LearnerEntries:
         for k in range(lanes.shape[0]):
             seats[lanes[k]] = below(states[lanes[k]]["rng"], rules[0]["players"])
 
-    @entry(void(states_t, rules_t, int64[::1], int64, float64[::1]), f"{name}.fill_rewards")
-    def fill_rewards(states, rules, seats, points, rewards):
-        """Write what the learner in each game is paid; ``points`` 1 for points, 0 for returns."""
-        for i in range(states.shape[0]):
-            rewards[i] = reward(states[i], rules[0], seats[i], points)
-
-    @entry(
-        void(states_t, rules_t, int64[::1], int64[::1], FLAGS_T, ENDINGS_T),
-        f"{name}.write_endings",
-    )
-    def write_endings(states, rules, lanes, seats, illegal, endings):
-        """Write down how the episodes of ``lanes`` ended; ``illegal[i]``: the learner did it."""
-        for k in range(lanes.shape[0]):
-            i = lanes[k]
-            write_ending(states[i], rules[0], seats[i], illegal[i], endings[i])
-
     @entry(
         void(states_t, rules_t, TABLE_T, views_t, int64[::1], FLAGS_T, OBS_T, int64, FLOATS_T),
         f"{name}.observe_features",
@@ -474,8 +456,7 @@ def learner_entries(family: Family) -> LearnerEntries:
                 write_features(v, table, level, row[seen:])
 
     return LearnerEntries(
-        learners_act, settle, observe, rollout, draw_seats, fill_rewards, write_endings,
-        observe_features,
+        learners_act, settle, observe, rollout, draw_seats, observe_features,
     )  # fmt: skip
 
 

@@ -19,16 +19,17 @@ from pettingzoo.utils.env_logger import EnvLogger
 from crib_env.engine.entries import ILLEGAL, OVER
 from crib_env.engine.record import NONE
 from crib_env.envs.config import MODES, EnvConfig, Setting
-from crib_env.envs.endings import shown
+from crib_env.envs.learner import shown
 from crib_env.envs.opponents import PhasePolicy, check_phase
 from crib_env.envs.renderer import FPS, Renderer, ShowsGame
 from crib_env.envs.spaces import Masking, Observation, note_rules, observation_space
-from crib_env.envs.steppers import ILLEGAL_REWARD
 from crib_env.errors import EpisodeOverError, IllegalActionError
 from crib_env.events import Event
 from crib_env.game import Game, Snapshot
 from crib_env.options import check_seed, read_options
 from crib_env.policy import sample_legal, whole_action
+
+ILLEGAL_REWARD = -1.0  # as PettingZoo's TerminateIllegalWrapper is used in its own classic games
 
 # The attributes of an episode, which a snapshot holds besides the game's position.
 EPISODE = (

@@ -9,10 +9,8 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium import spaces
 
-from crib_env.engine.learners import ILLEGAL
 from crib_env.envs.config import MODES, EnvConfig, Setting
-from crib_env.envs.endings import LARGEST_ACTION, UNDECIDED, ending_of
-from crib_env.envs.learner import LearnerBatch, LearnerSettings
+from crib_env.envs.learner import LARGEST_ACTION, UNDECIDED, LearnerBatch, LearnerSettings
 from crib_env.envs.opponents import OpponentSpec
 from crib_env.envs.renderer import FPS, Renderer, ShowsGame
 from crib_env.envs.spaces import Masking, Observation
@@ -102,8 +100,7 @@ class CribbageEnv(ShowsGame, LearnerSettings, gymnasium.Env[Observation, np.int6
             self.render()
         info = self._info()
         if self._over:
-            info |= ending_of(batch, 0)
-            batch.reminder.note(1, int(batch.endings[0, ILLEGAL]))
+            info |= {name: by_game[0] for name, by_game in batch.ended().items()}
         return self._observation(), float(batch.rewards[0]), self._over, False, info
 
     def action_masks(self) -> npt.NDArray[np.bool_]:

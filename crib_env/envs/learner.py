@@ -1,12 +1,11 @@
 """N games of one learner against an opponent: the core of the Gymnasium, vector and SB3 shells.
 
-Compiled opponents play inside the compiled batch. Any other agent is called in Python, once for all
-lanes in which it is to move (`crib_env.envs.steppers`). Both ways give the same rewards, ends and
-observations.
+`crib_env.envs.steppers` has how they are stepped: compiled, or with agents in Python.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -14,14 +13,23 @@ import numpy as np
 
 from crib_env.arrays import Array, Bools
 from crib_env.batch import GameBatch
-from crib_env.engine.learners import CONTINUE, SCORES, learner_entries, replace_illegal
+from crib_env.engine.learners import (
+    BELOW,
+    CONTINUE,
+    ILLEGAL,
+    SCORES,
+    SEAT,
+    WINNER,
+    learner_entries,
+    replace_illegal,
+    summarize_episodes,
+)
 from crib_env.engine.record import FOR_LAST, NONE, count_sides, log_size
 from crib_env.engine.show import show_table
 from crib_env.envs.config import EnvConfig, Setting
-from crib_env.envs.endings import LARGEST_ACTION, MaskReminder
 from crib_env.envs.opponents import Opponents, OpponentSpec, RngStreams, parse_opponents
 from crib_env.envs.spaces import note_rules, observation_space
-from crib_env.envs.steppers import choose_threads, compiled_stepper, step_python
+from crib_env.envs.steppers import choose_stepper, choose_threads
 from crib_env.errors import EpisodeOverError, IllegalActionError
 from crib_env.events import Event, read_log
 from crib_env.honours import refuse_rules
@@ -29,6 +37,19 @@ from crib_env.options import ResetOptions
 from crib_env.policy import Agent
 
 MOST_PEGGED = 64  # rows of what is kept between two decisions of a learner: more than there can be
+LARGEST_ACTION = int(np.iinfo(np.int64).max)  # the info shows larger ones as this
+
+# The info of a game that has not ended.
+UNDECIDED = {"winner": np.int64(NONE), "skunk": np.int64(0), "illegal_action": np.int64(NONE)}
+
+ENOUGH = 20  # episodes ended by illegal actions, before a warning
+FORGOTTEN = (
+    "{illegal} of {ended} episodes have ended at an illegal action (reward -1, often at the first "
+    "step): has the mask been forgotten? The legal actions are in info['action_mask'] and in "
+    "env.unwrapped.action_masks(): choose among them, as sb3-contrib's MaskablePPO does, or draw "
+    "one by crib_env.sample_legal; mask_in_observation=True puts them into the observation; for a "
+    "learner that takes no mask, on_illegal='random' plays a legal action instead"
+)
 
 
 class LearnerBatch:
@@ -107,7 +128,8 @@ class LearnerBatch:
             self.final_observations = np.zeros_like(self.observations)
             self._looked = np.zeros(1, dtype=family.view)
         self.chance = RngStreams(n)
-        self.reminder = MaskReminder()
+        self._ended_n = self._illegal_n = 0  # episodes; once warned, no more are counted
+        self._warned = False
         self.final_opponents[:] = self.opponents.playing
         self._seeded = False
         self._running = False
@@ -119,15 +141,11 @@ class LearnerBatch:
         scores: Array = self.states["scores"]
         self.scores = scores[:, : count_sides(self.sides)]
         self.history = self.logs[0, self.family.log_size :]
-        self._compiled = None
-        if self.partner is None:
-            self._compiled = compiled_stepper(
-                self.family, self.opponents.agents, self.phase_policy, self.num_envs, self.threads
-            )
+        self._stepper = choose_stepper(self)
 
     def __getstate__(self) -> dict[str, Any]:
         state = self.__dict__.copy()
-        del state["_compiled"], state["history"], state["scores"]
+        del state["_stepper"], state["history"], state["scores"]
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -200,12 +218,14 @@ class LearnerBatch:
     def _run(self, actions: Array) -> None:
         """Play; after any failure, the episodes are over until the next reset."""
         self._running = False
-        if self._compiled is not None:
-            self._compiled.run(self, actions)
-        else:
-            step_python(self, actions)
+        self._stepper.run(self, actions)
         self._running = True
         self._observe_features()
+
+    @property
+    def compiled(self) -> bool:
+        """Whether nobody is asked in Python."""
+        return self._stepper.compiled
 
     @property
     def begun(self) -> bool:
@@ -216,6 +236,36 @@ class LearnerBatch:
     def events(self) -> list[Event]:
         """What was pegged since the learner's last decision, in order, if that is kept."""
         return read_log(self.history)
+
+    def ended(self) -> dict[str, Array]:
+        """Return the info of the episodes that have just ended, an array [N] each; 0 elsewhere.
+
+        ``scores`` int64[N, sides], by side (of a match: of its last game); ``winner``, the side
+        that won, -1 if none did; ``skunk``, 1 where the game was won by a skunk, 2 by a double
+        skunk; ``seat``, the learner's; ``opponent``, its number; ``illegal_action``, the one that
+        ended it or was replaced at its end, -1 if there was none, -2 for any below 0. If illegal
+        actions keep ending episodes, warns once.
+        """
+        dones = self.dones
+        summary = np.zeros((self.num_envs, self.endings.shape[1] + 1), dtype=np.int64)
+        illegal = summarize_episodes.unchecked(
+            dones, self.endings, self.actions, self.rules.target, summary
+        )
+        self._ended_n += int(np.count_nonzero(dones))
+        self._illegal_n += illegal
+        if not self._warned and self._illegal_n >= ENOUGH and 2 * self._illegal_n >= self._ended_n:
+            self._warned = True
+            message = FORGOTTEN.format(illegal=self._illegal_n, ended=self._ended_n)
+            warnings.warn(message, stacklevel=3)
+        replaced = dones & (self.illegal != NONE)
+        return {
+            "scores": summary[:, SCORES:-1],
+            "winner": summary[:, WINNER],
+            "skunk": self.rules.skunks(summary[:, -1]),
+            "seat": summary[:, SEAT],
+            "opponent": np.where(dones, self.final_opponents, 0),
+            "illegal_action": np.where(replaced, self.illegal, summary[:, ILLEGAL]),
+        }
 
     def set_opponent(self, opponent: OpponentSpec, lanes: Iterable[int] | None = None) -> None:
         """Let another opponent play, at once, also in games under way."""
@@ -278,6 +328,11 @@ class LearnerBatch:
             self.masks[self.lanes, np.where(inside, actions, 0)].astype(np.bool_) & inside
         )
         return legal
+
+
+def shown(action: int) -> int:
+    """Return an illegal action as the info shows it: one number for all below 0, in 64 bits."""
+    return BELOW if action < 0 else min(int(action), LARGEST_ACTION)
 
 
 class LearnerSettings:

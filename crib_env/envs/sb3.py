@@ -10,10 +10,8 @@ from gymnasium import spaces
 from stable_baselines3.common.vec_env.base_vec_env import VecEnv
 
 from crib_env.arrays import Array
-from crib_env.engine.learners import ILLEGAL
 from crib_env.engine.record import NONE
 from crib_env.envs.config import EnvConfig
-from crib_env.envs.endings import ending_of
 from crib_env.envs.learner import LearnerBatch, LearnersSettings
 from crib_env.envs.spaces import Masking, Observation
 from crib_env.options import check_seed, read_options
@@ -74,8 +72,9 @@ class CribbageVecEnv(LearnersSettings, VecEnv):
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
         for lane in (batch.illegal != NONE).nonzero()[0].tolist():
             infos[lane]["illegal_action"] = batch.illegal[lane]
+        ended = batch.ended() if batch.dones.any() else {}
         for lane in batch.dones.nonzero()[0].tolist():
-            infos[lane] = ending_of(batch, lane) | {
+            infos[lane] = {name: by_game[lane] for name, by_game in ended.items()} | {
                 "terminal_observation": self._masking.joined(
                     batch.final_observations[lane].copy(), batch.final_masks[lane].copy()
                 ),
@@ -86,7 +85,6 @@ class CribbageVecEnv(LearnersSettings, VecEnv):
                     "t": 0.0,
                 },
             }
-            batch.reminder.note(1, int(batch.endings[lane, ILLEGAL]))
             self._returns[lane] = 0.0
             self._lengths[lane] = 0
         return (

@@ -1,9 +1,9 @@
 """Stepping a learner's games: in compiled code on one thread or several, or with agents in Python.
 
-Compiled opponents play inside one pass over the lanes (`crib_env.engine.learners`). Where a policy
-plays a phase of the deal, or opponents differ from game to game, they take turns in passes
-(`crib_env.engine.learners`). An agent that runs in Python gets one call for all its lanes
-(`step_python`). The results are the same, action by action; a test compares them.
+A compiled opponent plays inside one pass over the games. Where a policy plays a phase of the deal,
+or opponents differ from game to game, they take turns between passes. If one of them runs in
+Python, all are asked in Python, each with one call for all its games. The results are the same,
+action by action; a test compares them. The entries are those of `crib_env.engine.learners`.
 """
 
 from __future__ import annotations
@@ -11,25 +11,21 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from crib_env.arrays import Array, Doubles
-from crib_env.engine.entries import entries_of
 from crib_env.engine.family import Family
-from crib_env.engine.learners import CONTINUE, OPPONENT, PHASE_POLICY, AgentEntries, learner_entries
+from crib_env.engine.learners import OPPONENT, PHASE_POLICY, AgentEntries, learner_entries
 from crib_env.engine.record import NONE
 from crib_env.engine.show import show_table
-from crib_env.envs.opponents import PhasePolicy
 from crib_env.errors import IllegalActionError
 from crib_env.policy import Agent, CompiledAgent
 
 if TYPE_CHECKING:
     from crib_env.envs.learner import LearnerBatch
 
-ILLEGAL_REWARD = -1.0  # as PettingZoo's TerminateIllegalWrapper is used in its own classic games
 LANES_PER_THREAD = 2048  # fewer are not worth handing to a thread
 
 
@@ -40,13 +36,8 @@ def choose_threads(threads: int | None, n: int) -> int:
     return threads
 
 
-@dataclass(frozen=True)
-class Player:
-    """One who plays in compiled passes.
-
-    Attributes:
-        agent: who. entries: its compiled code. weights: float64[K], what that reads.
-    """
+class Player(NamedTuple):
+    """One who plays in compiled passes: the agent, its code, and the weights that this reads."""
 
     agent: CompiledAgent
     entries: AgentEntries
@@ -55,51 +46,37 @@ class Player:
 
 def compiled_player(agent: Agent, family: Family) -> Player | None:
     """Return the agent as compiled code; None if it must be asked in Python."""
-    if not isinstance(agent, CompiledAgent):
-        return None
-    entries = agent.entries_for(family)
+    entries = agent.entries_for(family) if isinstance(agent, CompiledAgent) else None
     if entries is None:
         return None
+    assert isinstance(agent, CompiledAgent)
     return Player(agent, entries, np.ascontiguousarray(agent.weights, dtype=np.float64))
 
 
-def compiled_stepper(
-    family: Family,
-    opponents: Sequence[Agent],
-    phase_policy: PhasePolicy | None,
-    n: int,
-    threads: int,
-) -> CompiledStepper | None:
-    """Return what steps n games against these in compiled code; None if one of them cannot be."""
-    players = [compiled_player(opponent, family) for opponent in opponents]
-    found = [player for player in players if player is not None]
-    if len(found) < len(players):
-        return None
-    if phase_policy is None:
-        if len(found) == 1:
-            return CompiledStepper(family, found[0], n, threads)
-        return MultiPolicyStepper(family, found, None, NONE, n, threads)
-    policy = compiled_player(phase_policy.agent, family)
-    if policy is None:
-        return None
-    return MultiPolicyStepper(family, found, policy, phase_policy.phase, n, threads)
+def choose_stepper(batch: LearnerBatch) -> Stepper:
+    """Return what steps the games of a batch, by who plays in them."""
+    players = [compiled_player(agent, batch.family) for agent in batch.opponents.agents]
+    opponents = [player for player in players if player is not None]
+    phase = batch.phase_policy
+    policy = None if phase is None else compiled_player(phase.agent, batch.family)
+    asked = len(opponents) < len(players) or (phase is not None and policy is None)
+    if asked or batch.partner is not None:
+        return PythonStepper(batch)
+    if len(opponents) == 1 and phase is None:
+        return OnePassStepper(batch, opponents[0])
+    return TurnsStepper(batch, opponents, policy)
 
 
-class CompiledStepper:
-    """Steps games against a compiled opponent.
+class Stepper:
+    """Steps the games of a batch, on its threads."""
 
-    Args:
-        family: the games'. opponent: who plays all seats but the learner's.
-        n: how many games. threads: how many threads share them.
-    """
+    compiled = True
 
-    def __init__(self, family: Family, opponent: Player, n: int, threads: int) -> None:
-        self.family = family
-        self.opponent = opponent
-        self.threads = threads
+    def __init__(self, batch: LearnerBatch) -> None:
+        n, self.threads = batch.num_envs, batch.threads if self.compiled else 1
         self._table = show_table()
-        self._views = np.zeros((threads, 1), dtype=family.view)
-        self._bounds = np.linspace(0, n, threads + 1).astype(int).tolist()
+        self._views = np.zeros((self.threads, 1), dtype=batch.family.view)
+        self._bounds = np.linspace(0, n, self.threads + 1).astype(int).tolist()
         self._start_pool()
 
     def _start_pool(self) -> None:
@@ -127,6 +104,26 @@ class CompiledStepper:
     def _run_range(
         self, batch: LearnerBatch, actions: Array, thread: int, lo: int, hi: int
     ) -> None:
+        raise NotImplementedError
+
+
+def refuse_action(player: Player, role: str, lane: int) -> None:
+    """Raise for a compiled player whose action was illegal."""
+    raise IllegalActionError(
+        f"the {role} {player.agent.name!r} failed: it chose an illegal action in game {lane}"
+    )
+
+
+class OnePassStepper(Stepper):
+    """Steps games against one compiled opponent, who plays all seats but the learner's."""
+
+    def __init__(self, batch: LearnerBatch, opponent: Player) -> None:
+        super().__init__(batch)
+        self.opponent = opponent
+
+    def _run_range(
+        self, batch: LearnerBatch, actions: Array, thread: int, lo: int, hi: int
+    ) -> None:
         bad = self.opponent.entries.step_range.unchecked(
             batch.states, batch.games.record, batch.games.decks, self._table, self.opponent.weights,
             batch.chance.rngs, self._views[thread], batch.logs[thread], lo, hi, int(batch.points),
@@ -135,38 +132,21 @@ class CompiledStepper:
             batch.endings,
         )  # fmt: skip
         if bad != NONE:
-            self._refuse(self.opponent, "opponent", bad)
-
-    def _refuse(self, player: Player, role: str, lane: int) -> None:
-        raise IllegalActionError(
-            f"the {role} {player.agent.name!r} failed: it chose an illegal action in game {lane}"
-        )
+            refuse_action(self.opponent, "opponent", bad)
 
 
-class MultiPolicyStepper(CompiledStepper):
-    """Steps games in which compiled policies take turns.
-
-    Args:
-        family, n, threads: as of `CompiledStepper`.
-        opponents: who plays all seats but the learner's, by number; see `Opponents.drawn`.
-        policy: who plays the phase, if anybody. phase: which, or NONE.
-    """
+class TurnsStepper(Stepper):
+    """Steps games in which several policies take turns: opponents by number, and a phase's."""
 
     def __init__(
-        self,
-        family: Family,
-        opponents: Sequence[Player],
-        policy: Player | None,
-        phase: int,
-        n: int,
-        threads: int,
+        self, batch: LearnerBatch, opponents: Sequence[Player] = (), policy: Player | None = None
     ) -> None:
-        super().__init__(family, opponents[0], n, threads)
+        super().__init__(batch)
         self.opponents = opponents
-        self.phase = phase
         self.policy = policy
-        self._waiting = np.empty(n, dtype=np.int64)
-        self._entries = learner_entries(family)
+        self.phase = NONE if batch.phase_policy is None else batch.phase_policy.phase
+        self._waiting = np.empty(batch.num_envs, dtype=np.int64)
+        self._entries = learner_entries(batch.family)
 
     def _run_range(
         self, batch: LearnerBatch, actions: Array, thread: int, lo: int, hi: int
@@ -191,16 +171,16 @@ class MultiPolicyStepper(CompiledStepper):
         )
 
     def _take_turns(self, batch: LearnerBatch, thread: int, lo: int, waiting: int) -> None:
-        """Let policy and opponents take turns until no lane waits for any of them."""
+        """Let policy and opponents take turns until no game waits for any of them."""
         while waiting:
             if self.policy is not None:
                 waiting = self._let_act(batch, thread, self.policy, PHASE_POLICY, lo, waiting)
             waiting = self._opponents_turn(batch, thread, lo, waiting)
 
     def _opponents_turn(self, batch: LearnerBatch, thread: int, lo: int, waiting: int) -> int:
-        """Let each opponent act in its lanes of those that wait; return how many still do."""
+        """Let each opponent act in its games of those that wait; return how many still do."""
         if len(self.opponents) == 1:
-            return self._let_act(batch, thread, self.opponent, OPPONENT, lo, waiting)
+            return self._let_act(batch, thread, self.opponents[0], OPPONENT, lo, waiting)
         lanes = self._waiting[lo : lo + waiting]
         drawn = batch.opponents.drawn[lanes]
         lanes[:] = lanes[np.argsort(drawn, kind="stable")]
@@ -216,7 +196,7 @@ class MultiPolicyStepper(CompiledStepper):
     def _let_act(
         self, batch: LearnerBatch, thread: int, player: Player, role: int, lo: int, waiting: int
     ) -> int:
-        """Let a policy act in ``waiting`` lanes of the list from ``lo`` on; return who is left."""
+        """Let a policy act in ``waiting`` games of the list from ``lo`` on; return who is left."""
         policy = role == PHASE_POLICY
         left: int = player.entries.take_turns.unchecked(
             batch.states, batch.games.record, batch.games.decks, self._table, player.weights,
@@ -224,72 +204,31 @@ class MultiPolicyStepper(CompiledStepper):
             batch.logs[thread], self.phase, role, batch.seats, self._waiting, lo, waiting,
         )  # fmt: skip
         if left < 0:
-            self._refuse(player, "phase policy" if policy else "opponent", NONE - left)
+            refuse_action(player, "phase policy" if policy else "opponent", NONE - left)
         return left
 
 
-def step_python(batch: LearnerBatch, actions: Array) -> None:
-    """Play the actions, int64[N], and what follows up to the learner's next decision."""
-    lanes = batch.lanes
-    begun = actions == CONTINUE
-    legal = batch.legal(actions)
-    illegal = ~(legal | begun)
-    batch.games.step(lanes[legal], actions[legal])
-    _play_others(batch, lanes[legal | begun])
-    _reward(batch, legal)
-    batch.states["gain"][legal] = 0
-    batch.rewards[illegal] = ILLEGAL_REWARD
-    batch.dones |= illegal
-    ended = np.flatnonzero(batch.dones)
-    if len(ended):
-        learner_entries(batch.family).write_endings(
-            batch.states, batch.games.record, ended, batch.seats, illegal, batch.endings
-        )
-        _look(batch, ended, batch.final_obs, batch.final_masks)
-        if batch.autoreset:
-            batch.autoreset_lanes(ended)
-            _play_others(batch, ended)
-    _look(batch, lanes, batch.obs, batch.masks)
+class PythonStepper(TurnsStepper):
+    """Steps games whose players are asked in Python, once a round for all games that wait."""
 
+    compiled = False
 
-def _play_others(batch: LearnerBatch, lanes: Array) -> None:
-    """Let the other seats and the phase policy act until the learner is to move, or the end."""
-    games, policy = batch.games, batch.phase_policy
-    chance = batch.chance
-    while True:
-        lanes = games.running(lanes)
-        left_out = np.zeros(len(lanes), dtype=np.bool_)
-        if policy is not None:
-            left_out = batch.states["phase"][lanes] == policy.phase
-            games.ask(policy.agent, lanes[left_out], chance.phase_policy)
-        movers = games.movers(lanes)
-        others = ~left_out & (movers != batch.seats[lanes])
-        partners = others & (batch.sides[movers] == batch.sides[batch.seats[lanes]])
-        if batch.partner is not None:
-            games.ask(batch.partner, lanes[partners], chance.partner)
-        for k, opponent in enumerate(batch.opponents.agents):
-            plays = others & (batch.opponents.drawn[lanes] == k)
-            if batch.partner is None:
-                games.ask(opponent, lanes[plays & partners], chance.partner)
-            games.ask(opponent, lanes[plays & ~partners], chance.opponent)
-        lanes = lanes[left_out | others]
-        if not len(lanes):
-            return
-
-
-def _reward(batch: LearnerBatch, acted: Array) -> None:
-    """Reward the learners who ``acted``, bool[N], and say where the episode is over."""
-    learner_entries(batch.family).fill_rewards(
-        batch.states, batch.games.record, batch.seats, int(batch.points), batch.rewards
-    )
-    batch.rewards[~acted] = 0
-    batch.dones[:] = (batch.states["over"] != 0) & acted
-
-
-def _look(batch: LearnerBatch, lanes: Array, obs: Array, masks: Array) -> None:
-    views = batch.games.views(lanes, batch.seats[lanes])
-    seen = np.empty((len(lanes), obs.shape[1]), dtype=np.uint8)
-    legal = np.empty((len(lanes), masks.shape[1]), dtype=np.int8)
-    entries_of(batch.family).encode(views, seen, legal)
-    obs[lanes] = seen
-    masks[lanes] = legal
+    def _take_turns(self, batch: LearnerBatch, thread: int, lo: int, waiting: int) -> None:
+        games, policy, chance = batch.games, batch.phase_policy, batch.chance
+        lanes = self._waiting[:waiting].copy()
+        while len(lanes):
+            in_phase = np.zeros(len(lanes), dtype=np.bool_)
+            if policy is not None:
+                in_phase = batch.states["phase"][lanes] == policy.phase
+                games.ask(policy.agent, lanes[in_phase], chance.phase_policy)
+            movers = games.movers(lanes)
+            others = ~in_phase & (movers != batch.seats[lanes])
+            partners = others & (batch.sides[movers] == batch.sides[batch.seats[lanes]])
+            if batch.partner is not None:
+                games.ask(batch.partner, lanes[partners], chance.partner)
+            for k, opponent in enumerate(batch.opponents.agents):
+                plays = others & (batch.opponents.drawn[lanes] == k)
+                if batch.partner is None:
+                    games.ask(opponent, lanes[plays & partners], chance.partner)
+                games.ask(opponent, lanes[plays & ~partners], chance.opponent)
+            lanes = games.running(lanes[in_phase | others])

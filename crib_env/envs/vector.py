@@ -13,8 +13,7 @@ from gymnasium.vector.utils import batch_space
 from crib_env.arrays import Array
 from crib_env.engine.record import NONE
 from crib_env.envs.config import EnvConfig
-from crib_env.envs.endings import UNDECIDED, endings
-from crib_env.envs.learner import LearnerBatch, LearnersSettings
+from crib_env.envs.learner import UNDECIDED, LearnerBatch, LearnersSettings
 from crib_env.envs.spaces import Masking, Observation
 from crib_env.options import check_seed, read_options
 
@@ -142,12 +141,10 @@ class CribbageVectorEnv(LearnersSettings, VectorEnv[Observation, Array, Array]):
 
     def _endings(self) -> dict[str, Any]:
         """Return the info of the episodes that have ended."""
-        batch, ended = self.batch, self.batch.dones.copy()
-        ending, illegal = endings(batch)
-        batch.illegal[ended] = NONE  # in the episodes that follow nobody has acted
-        flags = {f"_{name}": ended for name in ending}
-        batch.reminder.note(int(np.count_nonzero(ended)), illegal)
-        return ending | flags
+        batch, dones = self.batch, self.batch.dones.copy()
+        ended = batch.ended()
+        batch.illegal[dones] = NONE  # in the episodes that follow nobody has acted
+        return ended | {f"_{name}": dones for name in ended}
 
     def _observation(self, info: dict[str, Any]) -> Observation:
         return self._masking.joined(self._own(self.batch.observations), info["action_mask"])

@@ -134,7 +134,7 @@ def test_compiled_it_plays_as_in_python(name: str, preset: str, players: int) ->
                   if module.maker.family.name == family)  # fmt: skip
     keywords = {"rules": preset, "players": players, "seat": None, "reward": "points"}
     envs = [module.vector_env(8, opponent=one, **keywords) for one in (agent, InPython(agent))]
-    assert envs[0].batch._compiled is not None
+    assert envs[0].batch.compiled
     assert picture(envs[0], seed=6, steps=60) == picture(envs[1], seed=6, steps=60)
 
 

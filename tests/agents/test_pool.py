@@ -298,7 +298,7 @@ def test_results_are_noted_in_every_form_as_rewards_say(form: str, module: Any) 
         env = module.vector_env(8, autoreset_mode=AutoresetMode.NEXT_STEP, **keywords)
     else:
         env = getattr(module, form)(*([] if form == "gym_env" else [8]), **keywords)
-    assert env.unwrapped.batch._compiled is not None  # copies of compiled agents are compiled
+    assert env.unwrapped.batch.compiled  # copies of compiled agents are compiled
     rng = np.random.default_rng(1)
     _, info = env.reset(seed=1)
     games, won = Counter[str](), Counter[str]()

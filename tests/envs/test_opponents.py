@@ -46,8 +46,8 @@ def test_compiled_games_of_several_opponents_are_those_that_are_asked_in_python(
     in_python = module.vector_env(
         12, opponent=[(InPython(name), s) for name, s in pair], **keywords
     )
-    assert compiled.batch._compiled is not None
-    assert in_python.batch._compiled is None
+    assert compiled.batch.compiled
+    assert not in_python.batch.compiled
     assert picture(compiled, seed=1, steps=80) == picture(in_python, seed=1, steps=80)
     assert len(set(compiled.batch.opponents.drawn.tolist())) == 2
 
@@ -145,13 +145,13 @@ def test_another_opponent_plays_at_once(form: str) -> None:
     for _ in range(3):
         env.step(env.action_masks().argmax(axis=-1))
     assert calls
-    assert env.batch._compiled is None
+    assert not env.batch.compiled
     env.set_opponent("rule_based")  # compiled again
     seen = len(calls)
     for _ in range(3):
         env.step(env.action_masks().argmax(axis=-1))
     assert len(calls) == seen
-    assert env.batch._compiled is not None
+    assert env.batch.compiled
 
 
 def test_sb3_sets_the_opponent_of_the_games_named() -> None:

@@ -16,7 +16,7 @@ digest = hashlib.sha256()
 with event.install_recorder("numba:compile") as recorder:
     if where == "batch":
         envs = gymnasium.make_vec("crib_env/SixCard-v0", num_envs=32, opponent=name)
-        assert envs.unwrapped.batch._compiled is not None, "the agent is asked in Python"
+        assert envs.unwrapped.batch.compiled, "the agent is asked in Python"
         observations, info = envs.reset(seed=1)
         for _ in range(200):
             digest.update(observations.tobytes())
