@@ -38,8 +38,7 @@ MODULES = (
     "crib_env.scoring.many",
     "crib_env.engine.hands.rules",
     "crib_env.engine.hands.slots",
-    "crib_env.engine.table_top.cells",
-    "crib_env.engine.table_top.count",
+    "crib_env.engine.table_top.records",
     "crib_env.engine.table_top.rules",
 )
 TESTS = (

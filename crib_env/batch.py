@@ -13,15 +13,15 @@ import numpy.typing as npt
 
 from crib_env.arrays import Array
 from crib_env.engine.entries import entries_of
-from crib_env.engine.family import Family, find_family, of_one_deal
+from crib_env.engine.family import Family, episode_name, find_family
 from crib_env.engine.record import NO_DECKS, NONE, count_sides
 from crib_env.engine.rng import seed_states
 from crib_env.engine.show import show_table
 from crib_env.errors import IllegalActionError
-from crib_env.honours import refuse_rules
 from crib_env.options import ResetOptions, set_scores
 from crib_env.policy import Actions, Agent, Views, ask_agent
 from crib_env.rules import Rules, as_rules
+from crib_env.supported_rules import refuse_rules
 
 
 class GameBatch:
@@ -58,7 +58,7 @@ class GameBatch:
     ) -> None:
         self.rules = as_rules(rules)
         self.family = family or find_family(self.rules.engine)
-        self.episode = of_one_deal(episode, self.family.episodes)
+        self.episode = episode_name(episode, self.family.episodes)
         self.n = n
         self.record = self.family.rules_record(self.rules, self.episode, players)
         self.states = np.zeros(n, dtype=self.family.state)

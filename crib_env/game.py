@@ -27,7 +27,7 @@ import numpy as np
 
 from crib_env.arrays import Array
 from crib_env.engine.entries import ILLEGAL, entries_of
-from crib_env.engine.family import Family, find_family, of_one_deal
+from crib_env.engine.family import Family, episode_name, find_family
 from crib_env.engine.record import FOR_LAST, NO_DECKS, NONE, count_sides
 from crib_env.engine.rng import seed_states
 from crib_env.engine.show import show_table
@@ -89,7 +89,7 @@ class Game:
     ) -> None:
         self.rules = as_rules(rules)
         self.family: Family = family or find_family(self.rules.engine)
-        self.episode = of_one_deal(episode, self.family.episodes)
+        self.episode = episode_name(episode, self.family.episodes)
         self.record = self.family.rules_record(self.rules, self.episode, players)
         self.sides = self.family.sides_under(self.rules, players)
         self.players = len(self.sides)

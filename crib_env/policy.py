@@ -46,7 +46,7 @@ class Agent(Protocol):
     it plays whatever their values. In all others the rules must be as in a preset, or as in its
     ``known_rules``, else whatever binds it refuses it: an environment, a batch, a table, and a
     batch of views. An agent without ``honours`` is taken to honour every field; see
-    `crib_env.honours`.
+    `crib_env.supported_rules`.
 
     Attributes:
         name: what tables call it.
@@ -90,14 +90,14 @@ def one_or_many(method: F) -> F:
     """Let a method that answers a batch of views answer one view too, by what it says of that one.
 
     It decorates whatever takes views after ``self`` and returns an array with a row for each. Views
-    of rules that the agent does not honour are refused first; see `crib_env.honours`.
+    of rules that the agent does not honour are refused first; see `crib_env.supported_rules`.
     """
 
     @wraps(method)
     def answer(agent: Any, views: Any, *args: Any, **kwargs: Any) -> Any:
         if isinstance(views, np.ndarray) and views.ndim == 1 and views.dtype.names:
             if getattr(agent, "honours", None) is not None:
-                from crib_env.honours import refuse_views
+                from crib_env.supported_rules import refuse_views
 
                 refuse_views(agent, views)
             return method(agent, views, *args, **kwargs)

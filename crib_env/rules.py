@@ -45,8 +45,8 @@ class Rules:
     family: ClassVar[str]
     engine: ClassVar[str]
     # No decision depends on these; and on those of a match none in a game or a deal by itself.
-    of_no_decision: ClassVar[frozenset[str]] = frozenset({"name", "first_dealer"})
-    of_a_match: ClassVar[frozenset[str]] = frozenset()
+    never_decisive: ClassVar[frozenset[str]] = frozenset({"name", "first_dealer"})
+    match_only: ClassVar[frozenset[str]] = frozenset()
 
     name: str
     target: int = 121
@@ -83,7 +83,7 @@ class Rules:
     @classmethod
     def decisive_fields(cls, episode: str | None = None) -> list[str]:
         """Return the fields on which a decision can depend, in an episode if it is given."""
-        without = cls.of_no_decision | (cls.of_a_match if episode not in (None, "match") else set())
+        without = cls.never_decisive | (cls.match_only if episode not in (None, "match") else set())
         return [field.name for field in fields(cls) if field.name not in without]
 
     def skunks(self, margin: Any) -> Any:
@@ -187,7 +187,7 @@ class TwoHandRules(HandRules):
     engine: ClassVar[str] = "crib_env.engine.two_hand"
     players: ClassVar[int] = 2
     discards: ClassVar[int] = 2  # four of six cards stay (H1), three of five (F2)
-    of_a_match: ClassVar[frozenset[str]] = frozenset({
+    match_only: ClassVar[frozenset[str]] = frozenset({
         "for_last", "match_target", "skunk_margin", "skunk_points", "double_skunk_margin",
         "double_skunk_points", "next_dealer",
     })  # fmt: skip
@@ -251,7 +251,7 @@ class ManyHandRules(HandRules):
     engine: ClassVar[str] = "crib_env.engine.many_hand"
     dealt: ClassVar[int] = 5  # M2
     discards: ClassVar[int] = 1  # M3
-    of_a_match: ClassVar[frozenset[str]] = frozenset({"match_target"})
+    match_only: ClassVar[frozenset[str]] = frozenset({"match_target"})
 
     players: int = 3
     partners: bool = False

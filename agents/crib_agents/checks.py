@@ -24,7 +24,7 @@ HONOURS = frozenset({"target", "match_target", "partners_confer", "two_hand.heel
                      "many_hand.heels", "many_hand.players", "many_hand.partners",
                      "many_hand.second_go_ends"})  # fmt: skip
 # No choice that is for the points of a deal depends on these, whatever their values.
-FOR_POINTS = TwoHandRules.of_a_match | {"target", "heels", "score_difference", "partners_confer"}
+FOR_POINTS = TwoHandRules.match_only | {"target", "heels", "score_difference", "partners_confer"}
 
 
 def presets_of(family: str) -> tuple[Rules, ...]:

@@ -23,9 +23,9 @@ from crib_env.encoding import canonical_views, encode, family_of
 from crib_env.engine.family import SUITS, Family, find_family
 from crib_env.engine.jit import entry
 from crib_env.errors import check_choice
-from crib_env.honours import refuse_undeclared
 from crib_env.policy import Actions, Views, check_rng, one_or_many
 from crib_env.rules import PRESETS, Rules, as_rules
+from crib_env.supported_rules import refuse_undeclared
 
 LEAST = float(np.finfo(np.float64).min)  # of a legal action: above what is not legal
 Score = Callable[[Array, npt.NDArray[np.int8]], Any]
@@ -69,7 +69,7 @@ class ScoredAgent:
         self.known_rules = () if rules is None else (rules,)
 
     def refuse_rules(self, rules: Rules, episode: str | None = None) -> None:
-        """Raise a ValueError unless it plays by these rules; see `crib_env.honours`."""
+        """Raise a ValueError unless it plays by these rules."""
         refuse_undeclared(self, rules, episode)
         family = find_family(rules.engine)
         if self.size is not None:

@@ -304,7 +304,7 @@ def find_family(engine: str) -> Family:
 ONE_DEAL = ("deal", "round")  # what players call it differs by the game; both words are taken
 
 
-def of_one_deal(episode: str, known: Collection[str]) -> str:
+def episode_name(episode: str, known: Collection[str]) -> str:
     """Return the name of an episode; of one of a single deal, the word that is known of the two."""
     if episode in ONE_DEAL and episode not in known:
         return next((word for word in ONE_DEAL if word in known), episode)

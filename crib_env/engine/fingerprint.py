@@ -13,12 +13,16 @@ process, and is never read from disk.
 
 from __future__ import annotations
 
+import builtins
+import dis
 import enum
 import hashlib
+import inspect
 import sys
-from collections.abc import Callable
-from types import EllipsisType, FunctionType, ModuleType, NoneType
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from types import CodeType, EllipsisType, FunctionType, ModuleType, NoneType
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary, ref
 
 import llvmlite
@@ -29,10 +33,7 @@ from numba.core.caching import NullCache
 from numba.core.compiler import Compiler
 from numba.core.extending import _Intrinsic
 from numba.core.registry import CPUDispatcher
-from numba.core.typing.templates import Signature
-
-from crib_env.engine.bytecode import MISSING, Read, read_bytecode
-from crib_env.engine.extensions import find_extension, is_outside
+from numba.core.typing.templates import Signature, builtin_registry
 
 # The code of these packages is not walked: their versions stand for it.
 VERSIONS = (sys.version, numba.__version__, llvmlite.__version__, np.__version__)
@@ -255,3 +256,184 @@ def _outside(value: Any) -> str | None:
 def _describe(value: Any) -> str:
     name = getattr(value, "__qualname__", None)
     return f"{name} (a {type(value).__name__})" if name else f"a {type(value).__name__}"
+
+
+# --- a function's bytecode: its instructions, and the names by which it reads values -------------
+
+MISSING = object()
+_GLOBAL, _CLOSURE, _IMPORT = (
+    dis.opmap[name] for name in ("LOAD_GLOBAL", "LOAD_DEREF", "IMPORT_NAME")
+)
+# By how much an attribute's number is shifted: from Python 3.12 on a bit says if it is called.
+_ATTRIBUTES = (
+    {dis.opmap["LOAD_ATTR"]: 0, dis.opmap["LOAD_METHOD"]: 0}
+    if "LOAD_METHOD" in dis.opmap and sys.version_info < (3, 12)
+    else {dis.opmap["LOAD_ATTR"]: 1}
+)
+_IDLE = (0, dis.opmap["NOP"])  # 0: room for the interpreter's own notes
+# Of a function's flags; the others do not count, and a profiler clears some of them.
+_FLAGS = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS | inspect.CO_GENERATOR
+
+
+class Read(NamedTuple):
+    """A name that is read, with the attributes that follow it: ``package.module.helper``."""
+
+    names: tuple[str, ...]
+    closure: bool  # else a global
+
+    def root(self, function: FunctionType) -> Any:
+        """Return the value of the first name in ``function``; `MISSING` if it has none."""
+        name = self.names[0]
+        if self.closure:
+            cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+            return next((cell.cell_contents for own, cell in cells if own == name), MISSING)
+        return function.__globals__.get(name, getattr(builtins, name, MISSING))
+
+
+class Bytecode(NamedTuple):
+    """What a code object says, with the functions defined in it.
+
+    Attributes:
+        digest: of the instructions and constants, without the docstring and the numbers of lines.
+        reads: the globals and the values of the closure that it reads.
+        names: all names of globals and attributes in it.
+        imports: whether it imports anything while it runs.
+    """
+
+    digest: bytes
+    reads: tuple[Read, ...]
+    names: frozenset[str]
+    imports: bool
+
+
+@cache
+def read_bytecode(code: CodeType) -> Bytecode:
+    """Return what ``code`` says."""
+    steps = list(_steps(code.co_code))
+    reads = dict.fromkeys(_chains(code, steps))
+    names = set(code.co_names)
+    imports = any(operation == _IMPORT for operation, _ in steps)
+    # Without instructions that load it, the first constant is the docstring.
+    loaded = any(operation in dis.hasconst and not number for operation, number in steps)
+    facts: list[object] = [
+        code.co_code, code.co_exceptiontable, code.co_flags & _FLAGS,
+        code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount,
+        code.co_names, code.co_varnames, code.co_cellvars, code.co_freevars,
+    ]  # fmt: skip
+    for constant in code.co_consts if loaded else code.co_consts[1:]:
+        if isinstance(constant, CodeType):
+            inner = read_bytecode(constant)
+            facts.append(inner.digest)
+            reads.update(dict.fromkeys(inner.reads))
+            names |= inner.names
+            imports |= inner.imports
+        else:
+            facts.append(_text(constant))
+    digest = hashlib.sha256(repr(facts).encode()).digest()
+    return Bytecode(digest, tuple(reads), frozenset(names), imports)
+
+
+def _steps(code: bytes) -> Iterator[tuple[int, int]]:
+    """Yield the instructions and their arguments, as `dis` does in ten times the time."""
+    argument = 0
+    for operation, low in zip(code[::2], code[1::2], strict=True):
+        argument = argument << 8 | low
+        if operation == dis.EXTENDED_ARG:
+            continue
+        if operation not in _IDLE:
+            yield operation, argument
+        argument = 0
+
+
+def _chains(code: CodeType, steps: list[tuple[int, int]]) -> Iterator[Read]:
+    for at, (root, number) in enumerate(steps):
+        if root == _GLOBAL:
+            names = [code.co_names[number >> 1]]
+        elif root == _CLOSURE:
+            names = [code._varname_from_oparg(number)]  # type: ignore[attr-defined]
+        else:
+            continue
+        for operation, number in steps[at + 1 :]:
+            if operation not in _ATTRIBUTES:
+                break
+            names.append(code.co_names[number >> _ATTRIBUTES[operation]])
+        yield Read(tuple(names), root == _CLOSURE)
+
+
+def _text(constant: object) -> str:
+    """Return a constant's ``repr``, with the items of a set in the same order in every process."""
+    if isinstance(constant, tuple):
+        return f"({', '.join(map(_text, constant))},)"
+    if isinstance(constant, frozenset):
+        return f"{{{', '.join(sorted(map(_text, constant)))}}}"
+    return repr(constant)
+
+
+# --- what others have added to Numba: overloads of its functions, attributes of its types --------
+# Numba finds these by the types of what it compiles. So a kernel may use one that it does not name,
+# and whose edits its own code does not show.
+
+# The packages whose code is known by their versions.
+OUTSIDE = ("numba", "numpy", "llvmlite", "builtins", "math", "cmath", "_operator")
+IMPLICIT = ("builtins", "_operator")  # called by syntax, without being named
+MADE = (None, "abc")  # the module of classes that Numba makes of a function
+
+
+class Extension(NamedTuple):
+    """One overload: of a function ``key``, or of the attribute of a type ``key``."""
+
+    key: Any
+    attribute: str | None
+    home: str
+
+
+_extensions: list[Extension] = []
+_scanned = {"functions": 0, "attributes": 0, "globals": 0}
+
+
+def find_extension(names: set[str], reached: Iterable[object]) -> Extension | None:
+    """Return an extension that could be compiled into code; None if there is none."""
+    _scan()
+    called = {id(value) for value in reached}
+    for extension in _extensions:
+        if extension.attribute is not None:
+            matches = extension.attribute in names
+        elif callable(extension.key) and not isinstance(extension.key, type):
+            home = getattr(extension.key, "__module__", None)
+            matches = id(extension.key) in called or home in IMPLICIT
+        else:
+            matches = True
+        if matches:
+            return extension
+    return None
+
+
+@cache
+def is_outside(module: object) -> bool:
+    """Return whether a module's name is one of the packages `OUTSIDE`, or in one."""
+    return isinstance(module, str) and module.partition(".")[0] in OUTSIDE
+
+
+def _scan() -> None:
+    """Look through what was registered since the last time: the lists only grow."""
+    for name, begin in _scanned.items():
+        items = getattr(builtin_registry, name)
+        for item in items[begin:]:
+            if name == "globals":
+                key, templates = item[0], getattr(item[1], "templates", ())
+            else:
+                key, templates = item.key, (item,)
+            if is_outside(getattr(key, "__module__", "builtins")):  # else it must be named
+                for template in templates:
+                    if home := next(_homes(template), None):
+                        _extensions.append(Extension(key, getattr(template, "_attr", None), home))
+        _scanned[name] = len(items)
+
+
+def _homes(template: Any) -> Iterator[str]:
+    """Yield the modules of others in which a template was written."""
+    functions = (getattr(template, name, None) for name in ("_overload_func", "_definition_func"))
+    for source in (*functions, template, *template.__bases__):
+        module = getattr(source, "__module__", None)
+        if not (module in MADE or is_outside(module)):
+            yield module

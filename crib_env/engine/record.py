@@ -115,7 +115,7 @@ def note_cards(log, seat, points, reason, cards):
         log[0] += 1
 
 
-# --- dealing, from a deck given for this deal or else from the record's generator -----------------
+# --- dealing, from a deck given for this deal or else from the record's generator ----------------
 # Play never touches that generator, so equal seeds give equal deals whatever is played.
 
 
@@ -165,7 +165,7 @@ def forget_decks(s):
     s["given"] = s["given_end"]
 
 
-# --- gains and returns ----------------------------------------------------------------------------
+# --- gains and returns ---------------------------------------------------------------------------
 
 
 def count_sides(sides: Iterable[int]) -> int:

@@ -19,9 +19,9 @@ from crib_env.engine.record import TABLE_T
 KEYS = np.array([0, 1, 5, 22, 94, 312, 992, 2422, 5624, 12522, 19998, 43258, 79415], dtype=np.int64)
 FOUR = 360919  # where the four-card sums begin: one more than the largest sum of five keys
 SUMS = FOUR + 4 * 79415 + 1  # where the sums of `crib_sum` begin
-OF_PAIR = 105  # sums of two ranks: for each rank, for each two ranks, and for none
+SUMS_PER_PAIR = 105  # sums of two ranks: for each rank, for each two ranks, and for none
 SUM_BYTES = 3
-TABLE_SIZE = SUMS + 91 * OF_PAIR * SUM_BYTES
+TABLE_SIZE = SUMS + 91 * SUMS_PER_PAIR * SUM_BYTES
 JACK = 10
 
 
@@ -109,14 +109,14 @@ def two_ranks(a, b):
 @kernel
 def read_sum(table, pair, i):
     """Return a sum of two ranks: 0 to 12 by a rank, 13 to 103 by two ranks, 104 by none."""
-    at = SUMS + SUM_BYTES * (OF_PAIR * pair + i)
+    at = SUMS + SUM_BYTES * (SUMS_PER_PAIR * pair + i)
     return np.int64(table[at]) | np.int64(table[at + 1]) << 8 | np.int64(table[at + 2]) << 16
 
 
 @kernel
 def write_sum(table, pair, i, value):
     """Write what `read_sum` returns."""
-    at = SUMS + SUM_BYTES * (OF_PAIR * pair + i)
+    at = SUMS + SUM_BYTES * (SUMS_PER_PAIR * pair + i)
     for byte in range(SUM_BYTES):
         table[at + byte] = value >> 8 * byte & 255
 

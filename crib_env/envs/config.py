@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from gymnasium.vector import AutoresetMode
 
-from crib_env.engine.family import REWARDS, SUITS, family_for, of_one_deal
+from crib_env.engine.family import REWARDS, SUITS, episode_name, family_for
 from crib_env.engine.record import count_sides
 from crib_env.envs.opponents import OpponentSpec, PhasePolicy
 from crib_env.errors import check_choice, nearest, unknown, whole_number
-from crib_env.honours import refuse_rules
 from crib_env.policy import Opponent, find_agent
 from crib_env.render.words import in_words
 from crib_env.rules import PRESETS, Rules, find_rules
+from crib_env.supported_rules import refuse_rules
 
 if TYPE_CHECKING:
     from crib_env.envs.makers import EnvSpec
@@ -226,7 +226,7 @@ class EnvConfig:
     def __post_init__(self) -> None:
         spec = self.spec
         given: str | None = self.episode
-        episode = next(iter(spec.episodes)) if given is None else of_one_deal(given, spec.episodes)
+        episode = next(iter(spec.episodes)) if given is None else episode_name(given, spec.episodes)
         check_choice("episode", episode, tuple(spec.episodes))
         self.episode = spec.episodes[episode]
         rules: Any = self.rules

@@ -32,9 +32,9 @@ from crib_env.envs.spaces import note_rules, observation_space
 from crib_env.envs.steppers import choose_stepper, choose_threads
 from crib_env.errors import EpisodeOverError, IllegalActionError
 from crib_env.events import Event, read_log
-from crib_env.honours import refuse_rules
 from crib_env.options import ResetOptions
 from crib_env.policy import Agent
+from crib_env.supported_rules import refuse_rules
 
 MOST_PEGGED = 64  # rows of what is kept between two decisions of a learner: more than there can be
 LARGEST_ACTION = int(np.iinfo(np.int64).max)  # the info shows larger ones as this

@@ -18,9 +18,16 @@ from crib_env.engine.record import CRIB, DIFFERENCE, HEELS, LINE, NONE
 from crib_env.engine.rng import below, seed_states
 from crib_env.engine.show import show_table
 from crib_env.engine.table_top import FAMILY
-from crib_env.engine.table_top.cells import bit_count, lowest, touching
-from crib_env.engine.table_top.count import line_points, nob
-from crib_env.engine.table_top.records import CENTRE, TABLE_TOP, TO_CRIB, TURNS
+from crib_env.engine.table_top.records import (
+    CENTRE,
+    TABLE_TOP,
+    TO_CRIB,
+    TURNS,
+    bit_count,
+    lowest,
+    touching,
+)
+from crib_env.engine.table_top.rules import line_points, nob
 from crib_env.envs.learner import LearnerBatch
 from crib_env.game import Game
 from crib_env.options import ResetOptions, set_scores

@@ -16,8 +16,7 @@ from crib_env.engine.table_top import text as table_top
 from crib_env.errors import EpisodeOverError
 from crib_env.events import REASONS, Event
 from crib_env.game import Game
-from crib_env.render.board import track
-from crib_env.render.words import in_words, pegged, spoken
+from crib_env.render.words import in_words, pegged, spoken, track
 from hidden import redraw_hands
 from stacked import Table, deal
 

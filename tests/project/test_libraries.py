@@ -315,7 +315,7 @@ def test_rl_zoo3_trains_maskable_ppo_and_enjoys_it(
     ])  # fmt: skip
     assert list(tmp_path.rglob("*SixCard-v0.zip"))
     capsys.readouterr()
-    from crib_env.render.window import Window
+    from crib_env.envs.renderer import Window
 
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
     shown: list[Any] = []

@@ -13,8 +13,8 @@ from crib_training.learn.train import METHODS
 from crib_training.loading import find_game
 
 from commands import crib
-from crib_env.honours import refuse_rules
 from crib_env.registration import ENVIRONMENTS
+from crib_env.supported_rules import refuse_rules
 
 # How much is learned and measured; all else has its default.
 SIZES = {"timesteps": "64", "deals": "64", "decisions": "256", "num_envs": "8", "steps": "4",

@@ -22,11 +22,11 @@ import numpy.typing as npt
 from crib_agents.loading import TakesAgents, load_agent
 
 from crib_env.envs.makers import EnvSpec
-from crib_env.honours import refuse_rules
 from crib_env.options import check_seed
 from crib_env.policy import Agent
 from crib_env.rules import Rules
 from crib_env.settings import Count, CountOrNone, File, NewFolder, Players, Seed, checked_dataclass
+from crib_env.supported_rules import refuse_rules
 from crib_training.evaluation.duplicate import estimate, play_pairs
 from crib_training.evaluation.evaluate import versions
 from crib_training.evaluation.figures import as_json, shown

@@ -19,9 +19,9 @@ from crib_play.table.advice import actions_of
 
 from crib_env.engine.hands.records import DISCARD
 from crib_env.envs.makers import EnvSpec
-from crib_env.honours import refuse_rules
 from crib_env.policy import Agent, action_probabilities, find_agent
 from crib_env.rules import Rules
+from crib_env.supported_rules import refuse_rules
 from crib_env.text import Tally
 from crib_training.evaluation.evaluate import Settings, adjusted_by, result_of
 from crib_training.evaluation.markdown import table

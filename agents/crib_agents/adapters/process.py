@@ -27,9 +27,9 @@ from typing import NoReturn
 
 import numpy as np
 
-from crib_env.honours import refuse_rules
 from crib_env.policy import Actions, Agent, Views, find_agent, one_or_many
 from crib_env.rules import Rules
+from crib_env.supported_rules import refuse_rules
 
 AT_ONCE = 64
 START_SECONDS = 60.0  # for a child to import and make its agent; for its first call, to compile

@@ -14,7 +14,6 @@ from crib_env.engine.family import SUITS, find_family
 from crib_env.engine.hands.encode import ACTIONS
 from crib_env.engine.hands.records import DISCARD
 from crib_env.errors import check_choice
-from crib_env.honours import refuse_family, refuse_rules
 from crib_env.policy import (
     Actions,
     Agent,
@@ -27,6 +26,7 @@ from crib_env.policy import (
     one_or_many,
 )
 from crib_env.rules import Rules
+from crib_env.supported_rules import refuse_family, refuse_rules
 
 
 class PhasedAgent:
@@ -44,7 +44,7 @@ class PhasedAgent:
         self.name = name or f"{self.discard.name}/{self.pegging.name}"
 
     def refuse_rules(self, rules: Rules, episode: str | None = None) -> None:
-        """Raise a ValueError unless both play by these rules; see `crib_env.honours`."""
+        """Raise a ValueError unless both play by these rules."""
         refuse_family(self, rules, ("two_hand",))
         for agent in (self.discard, self.pegging):
             refuse_rules(agent, rules, episode)
@@ -93,7 +93,7 @@ class SuitedAgent:
         self.name = self.agent.name
 
     def refuse_rules(self, rules: Rules, episode: str | None = None) -> None:
-        """Raise a ValueError unless it plays by these rules; see `crib_env.honours`."""
+        """Raise a ValueError unless it plays by these rules."""
         refuse_rules(self.agent, rules, episode)
 
     @one_or_many
@@ -124,7 +124,7 @@ class Timed:
         self.seconds = 0.0
 
     def refuse_rules(self, rules: Rules, episode: str | None = None) -> None:
-        """Raise a ValueError unless the agent plays by these rules; see `crib_env.honours`."""
+        """Raise a ValueError unless the agent plays by these rules."""
         refuse_rules(self.agent, rules, episode)
 
     @one_or_many

@@ -53,9 +53,8 @@ from crib_env.engine.family import find_family
 from crib_env.engine.jit import entry, kernel
 from crib_env.engine.record import NONE, TABLE_T
 from crib_env.engine.show import show_table
-from crib_env.engine.table_top.cells import bit_count, lowest
 from crib_env.engine.table_top.lines import SUIT, most_of_a_suit, nob_of, owed_by
-from crib_env.engine.table_top.records import SIZE, TO_CRIB, TURNS, VIEWS_T
+from crib_env.engine.table_top.records import SIZE, TO_CRIB, TURNS, VIEWS_T, bit_count, lowest
 from crib_env.policy import Actions, Views, one_or_many
 
 NEVER = -1000.0  # less than the value of any action

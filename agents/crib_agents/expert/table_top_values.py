@@ -18,9 +18,8 @@ import numpy as np
 from crib_agents.data.tables import RANKS
 from crib_agents.knowledge.table_top import LINES, POINTS
 from crib_env.engine.jit import kernel
-from crib_env.engine.table_top.cells import bit_count, lowest
 from crib_env.engine.table_top.lines import most_of_a_suit, nob_of, owed_by, rank_key, rank_points
-from crib_env.engine.table_top.records import CENTRE, SIZE, TURNS
+from crib_env.engine.table_top.records import CENTRE, SIZE, TURNS, bit_count, lowest
 
 OWNERS = 2  # the line's owner does not move next, or does
 PHASES = TURNS // 2  # two turns each: the last two turns of a round are phase 0

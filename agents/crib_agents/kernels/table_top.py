@@ -17,7 +17,6 @@ import numpy as np
 
 from crib_env.engine.jit import kernel
 from crib_env.engine.record import NONE
-from crib_env.engine.table_top.cells import bit_count, lowest
 from crib_env.engine.table_top.lines import (
     SUIT,
     crib_known,
@@ -28,7 +27,7 @@ from crib_env.engine.table_top.lines import (
     points_so_far,
     unseen_cards,
 )
-from crib_env.engine.table_top.records import SIZE, TO_CRIB
+from crib_env.engine.table_top.records import SIZE, TO_CRIB, bit_count, lowest
 
 HEURISTICS: tuple[tuple[str, float, str], ...] = (
     ("line_0", 5.1, "an empty line: five cards to come make about what any hand of five makes"),

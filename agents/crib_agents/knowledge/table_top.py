@@ -27,9 +27,8 @@ from crib_env.engine.jit import kernel
 from crib_env.engine.record import record
 from crib_env.engine.show import JACK
 from crib_env.engine.table_top import PLAYERS
-from crib_env.engine.table_top.cells import open_actions
 from crib_env.engine.table_top.lines import crib_known, line_through, unseen_cards
-from crib_env.engine.table_top.records import GAME, SEATS, SIZE, TO_CRIB, TURNS
+from crib_env.engine.table_top.records import GAME, SEATS, SIZE, TO_CRIB, TURNS, open_actions
 from crib_env.policy import Views
 
 LINES = 2 * SIZE

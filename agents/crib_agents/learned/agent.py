@@ -24,10 +24,10 @@ from crib_env.engine.hands.records import DEAL
 from crib_env.engine.jit import Entry, entry, plain
 from crib_env.engine.record import NONE, TABLE_T, WEIGHTS_T, array_of
 from crib_env.engine.show import show_table
-from crib_env.honours import refuse_views
 from crib_env.policy import Act, Actions, CompiledAgent, Views, check_rng, one_or_many
 from crib_env.registration import families_with, find_part
 from crib_env.rules import Rules
+from crib_env.supported_rules import refuse_views
 
 SHIPPED = FOLDER / "learned"
 

@@ -28,7 +28,6 @@ from crib_agents.learned.network import (
 from crib_env.engine import stack
 from crib_env.engine.jit import kernel
 from crib_env.engine.record import NONE
-from crib_env.engine.table_top.cells import bit_count, lowest
 from crib_env.engine.table_top.lines import (
     crib_known,
     line_through,
@@ -39,7 +38,7 @@ from crib_env.engine.table_top.lines import (
     points_so_far,
     unseen_cards,
 )
-from crib_env.engine.table_top.records import CELLS, SIZE, TO_CRIB, TURNS
+from crib_env.engine.table_top.records import CELLS, SIZE, TO_CRIB, TURNS, bit_count, lowest
 
 RANKS = 0  # ranks of the line, thermometer
 SUITS = RANKS + 4 * 13  # how many cards it holds and how many of one suit at most, one-hot

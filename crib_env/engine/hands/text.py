@@ -13,8 +13,7 @@ from crib_env.cards import DECK_SIZE, format_card, format_cards, pip
 from crib_env.engine.hands.records import CRIB, DISCARD, MATCH, OVER
 from crib_env.engine.record import NONE
 from crib_env.events import Event
-from crib_env.render.board import track
-from crib_env.render.words import pegged
+from crib_env.render.words import pegged, track
 from crib_env.rules import Rules
 from crib_env.scoring import score_hand
 

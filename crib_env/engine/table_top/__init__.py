@@ -1,7 +1,7 @@
 """Table Top (clauses T), as one family, under the file names of the two-hand games beside it.
 
-`records` holds the state and the view, `cells` the geometry of the 5x5 layout, `count` the points
-of lines and crib, `rules` the turns, `views` the only gate to what a seat may know, `encode` the
+`records` holds the state, the view and the geometry of the 5x5 layout, `rules` the turns and the
+count, `views` the only gate to what a seat may know, `encode` the
 observation, `features` what a learner may observe besides, `lines` what a view's cards make,
 `notation` and `text` the game in writing, `picture` as a drawing.
 """

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from crib_env.engine.family import Feature
 from crib_env.engine.jit import kernel
-from crib_env.engine.table_top.cells import bit_count, lowest
 from crib_env.engine.table_top.encode import ACTIONS
 from crib_env.engine.table_top.lines import (
     SUIT,
@@ -22,7 +21,7 @@ from crib_env.engine.table_top.lines import (
     points_so_far,
     unseen_cards,
 )
-from crib_env.engine.table_top.records import SIZE, TO_CRIB
+from crib_env.engine.table_top.records import SIZE, TO_CRIB, bit_count, lowest
 
 MOST = 29  # points of a line
 

@@ -10,8 +10,7 @@ import numpy as np
 from crib_env.engine.jit import kernel
 from crib_env.engine.record import NONE
 from crib_env.engine.show import FOUR, JACK, KEYS, pip
-from crib_env.engine.table_top.cells import bit_count, lowest
-from crib_env.engine.table_top.records import CELLS, CENTRE, CRIB_CARDS, SIZE
+from crib_env.engine.table_top.records import CELLS, CENTRE, CRIB_CARDS, SIZE, bit_count, lowest
 
 RANKS = 13
 SUIT = sum(1 << (4 * rank) for rank in range(RANKS))  # the clubs; shifted by s, suit s

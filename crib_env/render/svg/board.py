@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from crib_env.render.board import LAP
 from crib_env.render.svg.document import text
+from crib_env.render.words import LAP
 
 X, WIDTH, BOTTOM = 14.0, 772.0, 588.0
 HEIGHTS = (82.0, 126.0)  # of a board of one lap, of more

@@ -9,10 +9,10 @@ from importlib.metadata import entry_points
 import numpy as np
 from crib_agents.loading import load_agent
 
-from crib_env.honours import refuse_rules
 from crib_env.policy import GROUP, Agent, ask_agent
 from crib_env.render.words import in_words
 from crib_env.rules import Rules
+from crib_env.supported_rules import refuse_rules
 from crib_play.table.games import GAMES, TableGame
 from crib_play.table.session import Session
 

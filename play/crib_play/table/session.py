@@ -11,10 +11,10 @@ import numpy as np
 from crib_env.errors import EpisodeOverError
 from crib_env.events import read_log
 from crib_env.game import Game, Snapshot
-from crib_env.honours import refuse_rules
 from crib_env.notation import format_rules
 from crib_env.policy import Agent, ask_agent
 from crib_env.registration import find_part
+from crib_env.supported_rules import refuse_rules
 from crib_play.table.family import Call, Counted, Done, Sight, TableFamily
 from crib_play.table.games import TableGame
 

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from crib_env.engine.table_top.records import CENTRE, SIZE
 from crib_env.registration import find_part
-from crib_env.render.board import track
+from crib_env.render.words import track
 from crib_play.table.family import Sight
 from crib_play.table.seats import by_side
 from crib_play.table.session import Session

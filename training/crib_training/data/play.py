@@ -22,10 +22,10 @@ from crib_env.engine.entries import entries_of
 from crib_env.engine.family import Family
 from crib_env.engine.hands.records import DISCARD
 from crib_env.errors import IllegalActionError, check_choice
-from crib_env.honours import refuse_rules
 from crib_env.notation import format_rules, format_state
 from crib_env.policy import Agent, StochasticAgent, Views, ask_agent
 from crib_env.registration import find_part
+from crib_env.supported_rules import refuse_rules
 from crib_training.data.schema import FORMAT, KEY, VERSION, arrow, chosen_columns
 from crib_training.evaluation.duplicate import Finished, ignore_progress
 from crib_training.loading import find_game, in_phase, seats_of

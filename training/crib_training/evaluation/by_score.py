@@ -20,10 +20,10 @@ from crib_agents.knowledge.winning import WON, probabilities
 
 from crib_env.arrays import Array
 from crib_env.batch import GameBatch
-from crib_env.honours import refuse_rules
 from crib_env.options import set_scores
 from crib_env.policy import Agent, find_agent
 from crib_env.rules import LARGEST_TARGET, Rules, TwoHandRules
+from crib_env.supported_rules import refuse_rules
 from crib_training.evaluation.duplicate import PAIRS_AT_ONCE, estimate
 from crib_training.evaluation.figures import as_json, shown
 from crib_training.evaluation.markdown import table

@@ -21,9 +21,9 @@ import numpy as np
 
 from crib_env.arrays import Array
 from crib_env.batch import GameBatch
-from crib_env.honours import refuse_rules
 from crib_env.policy import Agent
 from crib_env.rules import Rules, TwoHandRules
+from crib_env.supported_rules import refuse_rules
 from crib_training.evaluation.aivat.reference import DealLog, Reference
 from crib_training.evaluation.referee import Failure, Referee
 from crib_training.loading import sides_of

@@ -29,11 +29,11 @@ from pydantic import Field
 
 from crib_env import __version__
 from crib_env.envs.makers import EnvSpec
-from crib_env.honours import refuse_rules
 from crib_env.options import check_seed
 from crib_env.policy import Agent, Opponent, find_agent
 from crib_env.rules import Rules, TableTopRules, find_rules
 from crib_env.settings import Count, NewFile, Players, Seed, Whole, checked_dataclass
+from crib_env.supported_rules import refuse_rules
 from crib_training.command_line import TRACEBACK
 from crib_training.evaluation.aivat.reference import chosen_reference
 from crib_training.evaluation.by_score import by_score, score_table

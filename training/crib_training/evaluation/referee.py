@@ -18,9 +18,9 @@ import numpy as np
 
 from crib_env.arrays import Array
 from crib_env.batch import GameBatch
-from crib_env.honours import refuse_rules
 from crib_env.policy import Actions, Agent, Views, check_actions
 from crib_env.rules import Rules
+from crib_env.supported_rules import refuse_rules
 from crib_training.interrupts import interruptions
 
 RAISED = "raised"
@@ -74,7 +74,7 @@ class Referee:
         self._warm = False
 
     def refuse_rules(self, rules: Rules, episode: str | None = None) -> None:
-        """Raise a ValueError unless the agent plays by these rules; see `crib_env.honours`."""
+        """Raise a ValueError unless the agent plays by these rules."""
         refuse_rules(self.agent, rules, episode)
 
     def move(self, games: GameBatch, lanes: Array, rng: np.random.Generator) -> dict[int, Failure]:

@@ -95,7 +95,6 @@ from crib_env.engine.record import DECKS_T, LOG_T, NO_DECKS, NONE, TABLE_T
 from crib_env.engine.rng import below, seed_states
 from crib_env.engine.show import show_table
 from crib_env.engine.table_top import FAMILY, PLAYERS
-from crib_env.engine.table_top.cells import bit_count, lowest
 from crib_env.engine.table_top.lines import (
     line_through,
     most_of_a_suit,
@@ -113,6 +112,8 @@ from crib_env.engine.table_top.records import (
     TABLE_VIEW,
     TO_CRIB,
     TURNS,
+    bit_count,
+    lowest,
 )
 from crib_env.engine.table_top.rules import begin_episode, step
 from crib_env.engine.table_top.views import view

@@ -23,9 +23,9 @@ from crib_agents.loading import IN_PROCESS, agent_file, load_agent, of_two
 
 import crib_env
 from crib_env.errors import nearest
-from crib_env.honours import refuse_rules
 from crib_env.options import check_seed
 from crib_env.policy import Agent
+from crib_env.supported_rules import refuse_rules
 from crib_training.evaluation.aivat.reference import chosen_reference
 from crib_training.evaluation.duplicate import (
     CORRECTIONS,

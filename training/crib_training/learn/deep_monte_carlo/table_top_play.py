@@ -26,7 +26,6 @@ from numba import float32, float64, int64, void
 from crib_env.engine import stack
 from crib_env.engine.jit import entry, kernel
 from crib_env.engine.record import NONE, TABLE_T, WEIGHTS_T
-from crib_env.engine.table_top.cells import bit_count
 from crib_env.engine.table_top.lines import (
     crib_known,
     line_through,
@@ -36,7 +35,7 @@ from crib_env.engine.table_top.lines import (
     points_so_far,
     unseen_cards,
 )
-from crib_env.engine.table_top.records import SIZE, TO_CRIB, VIEWS_T
+from crib_env.engine.table_top.records import SIZE, TO_CRIB, VIEWS_T, bit_count
 
 
 @kernel
