@@ -25,25 +25,25 @@ from crib_env.supported_rules import refuse_rules
 
 
 class GameBatch:
-    """N games in arrays; a game is a *lane*, its number.
+    """N games in arrays, each known by its number.
 
     Args:
         rules: the rules of any game, or the name of a preset.
         n: how many games.
         players: seats in a game; by default the fewest the rules allow.
         episode: what one episode is: a name the family knows.
-        seed: seeds the generators of all deals and cuts; lane i deals the same whatever n is.
+        seed: seeds the generators of all deals and cuts; game i deals the same whatever n is.
         family: the engine to play them, if not the rules' own.
 
     Attributes:
         family: the engine that plays them. record: the rules as its record.
         states: the full states, records [N] of the family's ``state``.
-        decks: int64[D, 52], all the decks given; a lane's are those between its state's ``given``
+        decks: int64[D, 52], all the decks given; a game's are those between its state's ``given``
             and ``given_end``.
-        log: what the last lane stepped pegged; see `crib_env.engine.record`.
+        log: what the last game stepped pegged; see `crib_env.engine.record`.
         sides: int64[players], the side of each seat; seats of one side score together.
         tally: int64[N, sides, 3], points made by side and phase (the family's ``phases``) since the
-            lane last began.
+            game last began.
     """
 
     def __init__(
@@ -72,40 +72,40 @@ class GameBatch:
         self.seed(seed)
 
     def seed(self, seed: int | np.random.SeedSequence | None) -> None:
-        """Seed the generator of every lane, without beginning an episode."""
+        """Seed the generator of every game, without beginning an episode."""
         if not isinstance(seed, np.random.SeedSequence):
             seed = np.random.SeedSequence(seed)
         seed_states(self.states, seed)
 
     def reset(
         self,
-        lanes: Array | None = None,
+        games: Array | None = None,
         *,
         dealer: int | None = None,
         decks: Array | None = None,
         scores: tuple[int, ...] | None = None,
     ) -> None:
-        """Begin an episode in ``lanes``, by default in all.
+        """Begin an episode in ``games``, by default in all.
 
         Args:
-            lanes: int64[K].
+            games: int64[K].
             dealer: the seat that deals first; None to cut for it.
-            decks: int64[D, 52], for the first deals of each game; with all lanes alone.
+            decks: int64[D, 52], for the first deals of each game; with all games alone.
             scores: where each side starts, if not where the rules have it start.
         """
         if decks is not None:
             self.reset_each([ResetOptions(decks, dealer, scores)] * self.n)
             return
-        if lanes is None:
-            lanes = np.arange(self.n)
+        if games is None:
+            games = np.arange(self.n)
             self.decks = NO_DECKS
             self.states["given"] = self.states["given_end"] = 0
-        self._start(lanes, np.full(len(lanes), NONE if dealer is None else dealer))
+        self._start(games, np.full(len(games), NONE if dealer is None else dealer))
         if scores is not None:
-            self._set_scores(lanes, scores)
+            self._set_scores(games, scores)
 
     def reset_each(self, options: Sequence[ResetOptions]) -> None:
-        """Begin an episode in every lane, lane i with ``options[i]``."""
+        """Begin an episode in every game, game i with ``options[i]``."""
         decks: dict[int, Array] = {id(one.decks): one.decks for one in options}
         ends = np.cumsum([len(given) for given in decks.values()])
         starts = dict(zip(decks, ends - [len(given) for given in decks.values()], strict=True))
@@ -116,92 +116,92 @@ class GameBatch:
         self._start(np.arange(self.n), dealers)
         scored = [(i, one.scores) for i, one in enumerate(options) if one.scores is not None]
         if scored:
-            lanes, scores = zip(*scored, strict=True)
-            self._set_scores(np.array(lanes), np.array(scores))
+            games, scores = zip(*scored, strict=True)
+            self._set_scores(np.array(games), np.array(scores))
 
-    def _start(self, lanes: Array, dealers: Array) -> None:
+    def _start(self, games: Array, dealers: Array) -> None:
         start = entries_of(self.family).begin_games
-        start(self.states, self.record, self.decks, lanes, dealers, self.log)
-        self.tally[lanes] = 0
+        start(self.states, self.record, self.decks, games, dealers, self.log)
+        self.tally[games] = 0
 
-    def _set_scores(self, lanes: Array, scores: npt.ArrayLike) -> None:
-        begun = self.states[lanes]
+    def _set_scores(self, games: Array, scores: npt.ArrayLike) -> None:
+        begun = self.states[games]
         set_scores(begun, scores)
-        self.states[lanes] = begun
+        self.states[games] = begun
 
-    def running(self, lanes: Array | None = None) -> Array:
-        """Return those of ``lanes`` (by default all) whose episode is not over, int64[K]."""
-        if lanes is None:
-            lanes = np.arange(self.n)
-        running: Array = lanes[self.states["over"][lanes] == 0]
+    def running(self, games: Array | None = None) -> Array:
+        """Return those of ``games`` (by default all) whose episode is not over, int64[K]."""
+        if games is None:
+            games = np.arange(self.n)
+        running: Array = games[self.states["over"][games] == 0]
         return running
 
-    def movers(self, lanes: Array) -> Array:
-        """Return the seat to move in each lane, int64[K]."""
-        movers: Array = self.states["to_move"][lanes]
+    def movers(self, games: Array) -> Array:
+        """Return the seat to move in each game, int64[K]."""
+        movers: Array = self.states["to_move"][games]
         return movers
 
-    def views(self, lanes: Array, seats: Array | None = None) -> Views:
-        """Return what a seat of each lane may know: ``seats[k]``, by default the seat to move.
+    def views(self, games: Array, seats: Array | None = None) -> Views:
+        """Return what a seat of each game may know: ``seats[k]``, by default the seat to move.
 
         Returns:
             records [K] of the family's ``view``.
         """
-        views = np.zeros(len(lanes), dtype=self.family.view)
-        seats = self.movers(lanes) if seats is None else seats
-        entries_of(self.family).view_games(self.states, self.record, lanes, seats, views)
+        views = np.zeros(len(games), dtype=self.family.view)
+        seats = self.movers(games) if seats is None else seats
+        entries_of(self.family).view_games(self.states, self.record, games, seats, views)
         return views
 
-    def step(self, lanes: Array, actions: Actions) -> int | None:
-        """Take ``actions[k]`` in lane ``lanes[k]``, one after the other.
+    def step(self, games: Array, actions: Actions) -> int | None:
+        """Take ``actions[k]`` in game ``games[k]``, one after the other.
 
         Args:
-            lanes: int64[K], whose episodes are not over. actions: int64[K].
+            games: int64[K], whose episodes are not over. actions: int64[K].
 
         Returns:
-            None, or the first k whose action is illegal: lanes before it have been stepped.
+            None, or the first k whose action is illegal: games before it have been stepped.
         """
         bad = entries_of(self.family).step_games(
-            self.states, self.record, self.decks, show_table(), lanes, actions, self.log,
+            self.states, self.record, self.decks, show_table(), games, actions, self.log,
             self.tally,
         )  # fmt: skip
         return None if bad == NONE else int(bad)
 
-    def why_illegal(self, lane: int, action: int) -> str:
-        """Return why ``action`` is not legal for the seat to move in a lane, as a sentence."""
-        view = self.views(np.array([lane]))[0]
+    def why_illegal(self, game: int, action: int) -> str:
+        """Return why ``action`` is not legal for the seat to move in a game, as a sentence."""
+        view = self.views(np.array([game]))[0]
         return self.family.why_illegal(view, int(action))
 
-    def ask(self, agent: Agent, lanes: Array, rng: np.random.Generator) -> None:
-        """Let ``agent`` act for the seat to move in each lane.
+    def ask(self, agent: Agent, games: Array, rng: np.random.Generator) -> None:
+        """Let ``agent`` act for the seat to move in each game.
 
         Raises:
             ValueError: it does not play by the rules of these games, or did not answer with one
                 whole number for each view.
             IllegalActionError: one of its actions is illegal. Both name the agent.
         """
-        if not len(lanes):
+        if not len(games):
             return
         if self._playing.get(id(agent)) is not agent:
             refuse_rules(agent, self.rules, self.episode)
             self._playing[id(agent)] = agent
-        actions = ask_agent(agent, self.views(lanes), rng)
-        bad = self.step(lanes, actions)
+        actions = ask_agent(agent, self.views(games), rng)
+        bad = self.step(games, actions)
         if bad is not None:
-            why = self.why_illegal(int(lanes[bad]), int(actions[bad]))
+            why = self.why_illegal(int(games[bad]), int(actions[bad]))
             raise IllegalActionError(f"{agent.name!r} failed: {why}")
 
     def play(self, agent: Agent, rng: np.random.Generator) -> Iterator[Array]:
-        """Let ``agent`` play every seat of every lane to its end.
+        """Let ``agent`` play every seat of every game to its end.
 
         Yields:
-            after each round of decisions the lanes stepped, int64[K].
+            after each round of decisions the games stepped, int64[K].
         """
-        lanes = self.running()
-        while len(lanes):
-            self.ask(agent, lanes, rng)
-            yield lanes
-            lanes = self.running(lanes)
+        games = self.running()
+        while len(games):
+            self.ask(agent, games, rng)
+            yield games
+            games = self.running(games)
 
     def returns(self) -> Array:
         """Return float64[N, players], what each episode brings each seat; see `Game.returns`."""

@@ -33,7 +33,8 @@ from pathlib import Path
 from typing import Any
 
 from numba.core.bytecode import FunctionIdentity
-from numba.core.caching import CompileResultCacheImpl, NullCache
+from numba.core.caching import NullCache
+from numba.core.compiler import CompileResult
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.serialize import dumps
 
@@ -121,18 +122,6 @@ def cache_folder() -> Path | None:
     return _folder(os.environ.get("NUMBA_CACHE_DIR"))
 
 
-class _Pack(CompileResultCacheImpl):
-    """Numba's own way to take compiled code apart and put it together again."""
-
-    class _Place:
-        def __init__(self, file: str) -> None:
-            self._py_file = file
-
-    def __init__(self, function: Callable[..., Any]) -> None:
-        self._lineno = function.__code__.co_firstlineno
-        self._locator = self._Place(function.__code__.co_filename)
-
-
 class KernelCache(NullCache):
     """The cache of one entry, in the form that Numba's dispatchers ask for.
 
@@ -159,7 +148,6 @@ class KernelCache(NullCache):
         self._function = function
         self._name = name
         self._depends = FORM, signature, tuple(sorted(options.items())), codegen.magic_tuple()
-        self._pack = _Pack(function)
         self.identity = self._identify()
 
     def _identify(self) -> str | None:
@@ -195,24 +183,22 @@ class KernelCache(NullCache):
             data = path.read_bytes()
             if self._seal(data[SEAL:]) != data[:SEAL]:
                 return None
-            return self._pack.rebuild(target_context, pickle.loads(data[SEAL:]))
-        except FileNotFoundError:
-            return None
-        except Exception:  # whatever is wrong with what is stored: compile again
+            return CompileResult._rebuild(target_context, *pickle.loads(data[SEAL:]))
+        except Exception:  # nothing is stored, or whatever is wrong with it: compile again
             return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep compiled code, if there is a place for it; remove the oldest of its versions."""
         try:
             path = self._path()
-            if path is None or not self._pack.check_cachable(data):
+            if path is None or data.lifted or data.library.has_dynamic_globals:
                 return
             if self._identify() != self.identity:  # something has changed while it was compiled
                 return
             if foreign := foreign_symbol(data.library):
                 _logger.info("%s is not stored: %s was compiled elsewhere", self._name, foreign)
                 return
-            packed = dumps(self._pack.reduce(data))
+            packed = dumps(data._reduce())
             _write(path, self._seal(packed) + packed)
             versions = f"{glob.escape(self._name)}-{'?' * DIGITS}{ENDING}"
             for old in sorted(path.parent.glob(versions), key=_age)[MOST_FILES:]:

@@ -43,10 +43,7 @@ CONTINUE = -(1 << 40)
 
 # How an episode ended: the side that won (NONE if none did, or if an illegal action ended it),
 # whether one did, the learner's seat, then the scores by side.
-WINNER = 0
-ILLEGAL = 1
-SEAT = 2
-SCORES = 3
+WINNER, ILLEGAL, SEAT, SCORES = range(4)
 
 # A summary of it: the same, but ILLEGAL is the illegal action that ended it (NONE if none did,
 # BELOW for any below 0), and after the scores by how much the game was won. `illegal_action` of the
@@ -54,8 +51,7 @@ SCORES = 3
 BELOW = -2
 
 # Whom a game can wait for besides the learner.
-OPPONENT = 0
-PHASE_POLICY = 1
+OPPONENT, PHASE_POLICY = 0, 1
 
 
 class LearnerKernels(NamedTuple):

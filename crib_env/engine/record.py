@@ -60,20 +60,10 @@ def tuple_of(kind: type[Any], *fields: Any) -> Any:
 # --- the log of one action: what it pegged, in order ---------------------------------------------
 
 # What points are pegged for; `REASONS` in crib_env.events names them.
-FOR_LAST = 0
-HEELS = 1
-FIFTEEN = 2
-PAIR = 3
-RUN = 4
-THIRTY_ONE = 5
-GO = 6
-LAST = 7
-SHOW = 8
-CRIB = 9
+FOR_LAST, HEELS, FIFTEEN, PAIR, RUN, THIRTY_ONE, GO, LAST, SHOW, CRIB = range(10)
 # Of Table Top. Where only the difference counts (T13), HEELS, LINE and CRIB are hand points and
 # DIFFERENCE alone changes the score.
-LINE = 10
-DIFFERENCE = 11
+LINE, DIFFERENCE = 10, 11
 
 LOG_WIDTH = 4  # side (its seat, where it has one), points, reason, cards as a 52-bit mask
 

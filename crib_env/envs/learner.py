@@ -267,9 +267,9 @@ class LearnerBatch:
             "illegal_action": np.where(replaced, self.illegal, summary[:, ILLEGAL]),
         }
 
-    def set_opponent(self, opponent: OpponentSpec, lanes: Iterable[int] | None = None) -> None:
+    def set_opponent(self, opponent: OpponentSpec, games: Iterable[int] | None = None) -> None:
         """Let another opponent play, at once, also in games under way."""
-        chosen = self.lanes if lanes is None else self._chosen(lanes)
+        chosen = self.lanes if games is None else self._chosen(games)
         for agent, _ in parse_opponents(opponent):
             refuse_rules(agent, self.rules, self.games.episode)
         self.opponents.put(opponent, chosen)
@@ -277,15 +277,15 @@ class LearnerBatch:
         self.final_opponents[:] = self.opponents.playing
         self._bind()
 
-    def _chosen(self, lanes: object) -> Array:
+    def _chosen(self, games: object) -> Array:
         """Return the games named, int64[K], each once."""
-        given = np.array(list(lanes) if isinstance(lanes, Iterable) else lanes)
+        given = np.array(list(games) if isinstance(games, Iterable) else games)
         if not given.size:
             return self.lanes[:0]
         n = len(self.lanes)
         if given.ndim != 1 or given.dtype.kind not in "iu" or given.min() < 0 or given.max() >= n:
             raise ValueError(
-                f"lanes must be numbers of games, from 0 to {n - 1}, got {lanes!r}; of a mask: "
+                f"games must be their numbers, from 0 to {n - 1}, got {games!r}; of a mask: "
                 "numpy.flatnonzero(mask)"
             )
         return np.unique(given).astype(np.int64)
@@ -373,17 +373,17 @@ class LearnerSettings:
 class LearnersSettings(LearnerSettings):
     """The settings of an environment of N learners, and what else its games share."""
 
-    def set_opponent(self, opponent: OpponentSpec, lanes: Iterable[int] | None = None) -> None:
+    def set_opponent(self, opponent: OpponentSpec, games: Iterable[int] | None = None) -> None:
         """Let another opponent play, at once, also in games under way; for leagues and curricula.
 
         Args:
             opponent: one, or several with their shares, ``[(opponent, share), ...]``.
-            lanes: in which of the games; None: in all.
+            games: in which games, by number; None: in all.
 
         Raises:
             ValueError, TypeError: no such opponent, shares or games; nothing has changed.
         """
-        self.batch.set_opponent(opponent, lanes)
+        self.batch.set_opponent(opponent, games)
 
     def action_masks(self) -> Bools:
         """Return which actions are legal in every game, bool[N, actions]."""

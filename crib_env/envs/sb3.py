@@ -130,7 +130,7 @@ class CribbageVecEnv(LearnersSettings, VecEnv):
         """Return one result for each game asked for, of `action_masks` or of `set_opponent`."""
         if method_name == "set_opponent":
             chosen = self._chosen(indices)
-            self.batch.set_opponent(*method_args, **{**method_kwargs, "lanes": chosen})
+            self.batch.set_opponent(*method_args, **{**method_kwargs, "games": chosen})
             return [None] * len(chosen)
         if method_name != "action_masks":
             raise AttributeError(

@@ -112,7 +112,7 @@ def test_shares_that_do_not_fit_are_refused_and_change_nothing(given: Any, says:
 )
 def test_games_that_are_none_are_refused_and_change_nothing(lanes: Any) -> None:
     envs = six_card_v0.vector_env(4, opponent="greedy")
-    with pytest.raises(ValueError, match="lanes must be numbers of games, from 0 to 3, got "):
+    with pytest.raises(ValueError, match="games must be their numbers, from 0 to 3, got "):
         envs.set_opponent("rule_based", lanes)
     assert [agent.name for agent in envs.batch.opponents.agents] == ["greedy"]
 
