@@ -125,16 +125,8 @@ def cache_folder() -> Path | None:
 class KernelCache(NullCache):
     """The cache of one entry, in the form that Numba's dispatchers ask for.
 
-    Args:
-        function: the entry's function.
-        name: the first part of its file's name.
-        options: what it is compiled with.
-        signature: what it is compiled for.
-        codegen: of the target that it is compiled by.
-
-    Attributes:
-        identity: the fingerprint of the code and all it depends on; None if it has none, and so
-            must not be stored.
+    ``identity`` is the fingerprint of the code and all it depends on; None if it has none, and so
+    must not be stored.
     """
 
     def __init__(

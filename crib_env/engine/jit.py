@@ -144,12 +144,7 @@ class Entry:
 
 
 def entry(signature: Any, name: str = "") -> Callable[[Callable[..., Any]], Entry]:
-    """Return the decorator of an entry with this signature.
-
-    Args:
-        signature: Numba's types of its arguments and its result.
-        name: of its file in the cache; by default made of its module and its own name.
-    """
+    """Return the decorator of an entry; its file in the cache is named after its module and it."""
 
     def decorate(function: Callable[..., Any]) -> Entry:
         place = function.__module__.rpartition(".")[2]

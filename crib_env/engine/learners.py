@@ -187,19 +187,13 @@ def agent_entries(act: Callable[..., Any], family: Family, name: str) -> AgentEn
         """Step a range of games for a learner in one seat, this agent in all others.
 
         An ended episode's last observation goes to ``final_obs``, and with ``autoreset`` a new
-        episode begins; without, ``obs`` is that last observation.
+        episode begins; without, ``obs`` is that last observation. ``points`` is 1 for the reward in
+        points, 0 for the return; ``drawn_seat`` 1 to draw the learner's seat for each episode.
+        Returns NONE, or the first game in which the agent's action was illegal: there it stops.
 
-        Args:
-            points: 1 for the reward in points, 0 for the return.
-            drawn_seat: 1 to draw the learner's seat for each episode.
-            seats: int64[N], the learner's seat in each game; updated when drawn.
-            actions: int64[N]; CONTINUE in a game just begun.
-            rewards: float64[N]. dones: bool[N]. obs, final_obs: uint8[N, obs_size].
-            masks, final_masks: int8[N, actions].
-            endings: int64[N, SCORES + sides], written where ``dones``.
-
-        Returns:
-            NONE, or the first game in which the agent's action was illegal: there the range stops.
+        Shapes: seats, actions (CONTINUE in a game just begun) int64[N]; rewards float64[N]; dones
+        bool[N]; obs, final_obs uint8[N, obs_size]; masks, final_masks int8[N, actions]; endings
+        int64[N, SCORES + sides], written where ``dones``.
         """
         r = rules[0]
         v = views[0]
@@ -256,14 +250,9 @@ def agent_entries(act: Callable[..., Any], family: Family, name: str) -> AgentEn
     ):
         """Make this agent's decisions in the games listed, as long as they wait for it.
 
-        Args:
-            phase: the phase that the phase policy plays. role: OPPONENT or PHASE_POLICY, this one.
-            seats: int64[N], the learner's seat in each game.
-            waiting: int64[N]; the games are ``waiting[lo : lo + n]``. Those that wait for the other
-                of the two afterwards are moved to the front.
-
-        Returns:
-            how many those are; or ``NONE - game`` where the agent's action was illegal.
+        The games are ``waiting[lo : lo + n]`` (int64[N]). Those that wait for the other of the two
+        afterwards are moved to the front. Returns how many those are; or ``NONE - game`` where the
+        agent's action was illegal. ``role`` is OPPONENT or PHASE_POLICY, which this one plays.
         """
         v = views[0]
         left = 0
