@@ -371,30 +371,20 @@ def _read(group: str, path: tuple[str, ...]) -> tuple[EntryPoint, ...]:
     return tuple(entry_points(group=group))
 
 
-def read_agent_file(name: str) -> Any:
-    """Return the agent of the file that a name is the path of."""
-    for point in installed(FILES):
-        if name.endswith(f".{point.name}"):
-            return point.load()(name)
-    return None
+def _made_of(given: Any) -> Any:
+    """Return the agent that an installed reader makes of what is given; None if there is none.
 
-
-def agent_of_prefix(name: str) -> Any:
-    """Return the agent of a name such as ``"text:MODEL"``, made by the owner of its prefix."""
-    prefix, colon, rest = name.partition(":")
-    for point in installed(PREFIXES) if colon else ():
-        if point.name == prefix:
-            return point.load()(rest)
-    return None
-
-
-def agent_of_model(model: Any) -> Any:
-    """Return the agent of a model in memory: a network, or what a library has trained."""
-    classes = {f"{one.__module__}.{one.__qualname__}" for one in type(model).__mro__}
-    for point in installed(MODELS):
-        if point.name in classes:
-            return point.load()(model)
-    return None
+    Readers are found by the prefix of a text (``"text:MODEL"``), by the ending of a file's name,
+    and by the class of a model in memory: a network, or what a library has trained.
+    """
+    if isinstance(given, str):
+        prefix, colon, rest = given.partition(":")
+        points = [(one, rest) for one in installed(PREFIXES) if colon and one.name == prefix]
+        points += [(one, given) for one in installed(FILES) if given.endswith(f".{one.name}")]
+    else:
+        classes = {f"{one.__module__}.{one.__qualname__}" for one in type(given).__mro__}
+        points = [(one, given) for one in installed(MODELS) if one.name in classes]
+    return next((point.load()(argument) for point, argument in points), None)
 
 
 def agent_names() -> list[str]:
@@ -441,7 +431,7 @@ def find_agent(opponent: Opponent) -> Agent:
 
     A name is that of an installed agent, the path of a file that one is read from, ``"text:MODEL"``
     of a language model, or ``"package.module:Name"`` of an agent, or of a class whose constructor
-    takes no arguments. An agent is made of a network, of a trained model (`agent_of_model`), and of
+    takes no arguments. An agent is made of a network, of a trained model, and of
     a function of a view and a generator.
 
     Raises:
@@ -449,25 +439,23 @@ def find_agent(opponent: Opponent) -> Agent:
             cannot be loaded (the message names its package).
         TypeError: something that is no agent, or takes other arguments than agents are asked with.
     """
-    if isinstance(opponent, str) and (agent := agent_of_prefix(opponent)) is not None:
-        return find_agent(agent)
-    if isinstance(opponent, str) and (agent := read_agent_file(opponent)) is not None:
-        return find_agent(agent)
-    if isinstance(opponent, str) and ":" in opponent:
+    if isinstance(opponent, str):
+        if (agent := _made_of(opponent)) is not None:
+            return find_agent(agent)
+        if ":" not in opponent:
+            return _installed(opponent)
         try:
             found = resolve_name(opponent)
         except (ImportError, AttributeError, ValueError) as error:
             raise ValueError(f"there is no agent at {opponent!r}: {error}") from error
         return find_agent(found() if isinstance(found, type) else found)
-    if isinstance(opponent, str):
-        return _installed(opponent)
     if isinstance(opponent, type):
         name = opponent.__name__
         raise TypeError(f"an opponent is an agent, not its class: write {name}(), not {name}")
     if isinstance(opponent, Agent):
         check_takes(opponent.act, "views, rng", f"act of the agent {opponent.name!r}")
         return opponent
-    if (agent := agent_of_model(opponent)) is not None:
+    if (agent := _made_of(opponent)) is not None:
         return find_agent(agent)
     if callable(opponent):
         return FunctionAgent(opponent)
