@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import groupby
+
+from crib_env.cards import format_card, format_cards
+from crib_env.events import Event
 
 _ONES = (
     "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
@@ -18,6 +21,9 @@ _NAMES = {
     "thirty_one": "thirty-one",
     "last": "last card",
 }
+
+HIDDEN = "??"  # a card not known
+LABEL = 12  # letters before a line
 
 
 def in_words(number: int) -> str:
@@ -78,6 +84,37 @@ def _join(words: Sequence[str]) -> str:
     if len(words) < 2 or words[-1].startswith("fifteen"):
         return ", ".join(words)
     return ", ".join(words[:-1]) + (", and " if len(words) > 2 else " and ") + words[-1]
+
+
+# --- lines of a text ------------------------------------------------------------------------------
+
+
+def split_events(
+    events: Sequence[Event], counted: Collection[str]
+) -> tuple[Sequence[Event], Sequence[Event]]:
+    """Return the events up to the last that was counted, which are of an ended deal; the others."""
+    shown = 1 + max((i for i, one in enumerate(events) if one.reason in counted), default=-1)
+    return events[:shown], events[shown:]
+
+
+def line_of(label: str, text: str) -> str:
+    """Return a line that begins with a label."""
+    return f"{label:<{LABEL}}{text}"
+
+
+def shown(cards: Sequence[int]) -> str:
+    """Return cards as text, with marks for those not known."""
+    return " ".join(HIDDEN if card < 0 else format_card(int(card)) for card in cards)
+
+
+def call_lines(events: Sequence[Event], names: Sequence[str]) -> list[str]:
+    """Return what players say as they peg; ``names`` are by side."""
+    calls = (
+        f"{names[event.seat]}: {pegged(event.reason, event.points, len(event.cards))}"
+        + (f" ({format_cards(event.cards)})" if event.cards else "")
+        for event in events
+    )
+    return [line_of("" if i else "calls", call) for i, call in enumerate(calls)]
 
 
 # --- the cribbage board: laps of sixty holes and a last one, two pegs a player (H9, H12) ---------

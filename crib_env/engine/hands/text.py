@@ -1,11 +1,8 @@
-"""The games with hands as text, from one seat's view and what has been pegged.
-
-Lines, calls and hidden cards are what the texts of all families share.
-"""
+"""The games with hands as text, from one seat's view and what has been pegged."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from textwrap import wrap
 from typing import Any
 
@@ -13,14 +10,12 @@ from crib_env.cards import DECK_SIZE, format_card, format_cards, pip
 from crib_env.engine.hands.records import CRIB, DISCARD, MATCH, OVER
 from crib_env.engine.record import NONE
 from crib_env.events import Event
-from crib_env.render.words import pegged, track
+from crib_env.render.words import LABEL, call_lines, line_of, shown, split_events, track
 from crib_env.rules import Rules
 from crib_env.scoring import score_hand
 
 View = Any
 
-HIDDEN = "??"
-LABEL = 12
 WIDTH = 100
 COUNTED = ("hand", "crib")  # why points are pegged in the show
 
@@ -47,24 +42,6 @@ def why_illegal(view: View, card: int) -> str:
     )
 
 
-def split_events(
-    events: Sequence[Event], counted: Collection[str] = COUNTED
-) -> tuple[Sequence[Event], Sequence[Event]]:
-    """Return the events up to the last that was counted, which are of an ended deal; the others."""
-    shown = 1 + max((i for i, one in enumerate(events) if one.reason in counted), default=-1)
-    return events[:shown], events[shown:]
-
-
-def line_of(label: str, text: str) -> str:
-    """Return a line that begins with a label."""
-    return f"{label:<{LABEL}}{text}"
-
-
-def shown(cards: Sequence[int]) -> str:
-    """Return cards as text, with marks for those not known."""
-    return " ".join(HIDDEN if card == NONE else format_card(int(card)) for card in cards)
-
-
 def played(view: View, place: int) -> str:
     """Return the cards that a seat has played, each in the column of its turn.
 
@@ -85,16 +62,6 @@ def board_lines(view: View, place: int, name: str, games: str) -> list[str]:
     if games:
         head += f", {games} {int(view['match_score'][place])} of {int(view['match_target'])}"
     return [head, *track(score, rear, target)]
-
-
-def call_lines(events: Sequence[Event], names: Sequence[str]) -> list[str]:
-    """Return what players say as they peg; ``names`` are by side."""
-    calls = (
-        f"{names[event.seat]}: {pegged(event.reason, event.points, len(event.cards))}"
-        + (f" ({format_cards(event.cards)})" if event.cards else "")
-        for event in events
-    )
-    return [line_of("" if i else "calls", call) for i, call in enumerate(calls)]
 
 
 def show_lines(events: Sequence[Event], rules: Rules, deal: int, names: Sequence[str]) -> list[str]:
@@ -155,7 +122,7 @@ def render(view: View, rules: Rules, name: str, deals: int, events: Sequence[Eve
     """Return the game as the seat of ``view`` may see it."""
     names = side_names(view)
     dealer = _player(view, int(view["dealer"]))
-    counted, events = split_events(events)
+    counted, events = split_events(events, COUNTED)
     counted_deal = deals - (view["phase"] != OVER)
     games = "game points" if players_of(view) == 2 else "games"
     boards = (

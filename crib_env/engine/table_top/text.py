@@ -7,10 +7,10 @@ from functools import lru_cache
 from typing import Any
 
 from crib_env.cards import format_card, format_cards
-from crib_env.engine.hands.text import call_lines, line_of, shown, split_events
 from crib_env.engine.record import NONE
 from crib_env.engine.table_top.records import CELLS, CENTRE, CRIB_CARDS, SIZE, TO_CRIB, TURNS
 from crib_env.events import Event
+from crib_env.render.words import call_lines, line_of, shown, split_events
 from crib_env.rules import Rules
 from crib_env.scoring import score_line
 
