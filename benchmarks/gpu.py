@@ -13,7 +13,7 @@ from collections.abc import Callable
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from benchmarks.lanes import Lanes
+from benchmarks.batch import Lanes
 from benchmarks.timing import FULL, Contender, Findings, Row, Settings, race, rate_of, ratio
 from crib_env.rules import PRESETS
 
@@ -70,7 +70,7 @@ def stepping(batch: CudaBatch, steps: int) -> Callable[[], int]:
     return piece
 
 
-def measure(settings: Settings = FULL) -> Findings:
+def measure_gpu(settings: Settings = FULL) -> Findings:
     """Measure every game at every N, and the CPU beside each."""
     title = "GPU batch, random play"
     if why := why_not():

@@ -24,7 +24,7 @@ from types import ModuleType
 
 import numpy as np
 
-from benchmarks.lanes import Lanes
+from benchmarks.batch import Lanes
 from crib_env import discard_v0, pegging_v0, sample_legal, six_card_v0
 
 ROOT = Path(__file__).parents[1]

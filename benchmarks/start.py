@@ -51,7 +51,7 @@ def run(program: str, cache: str) -> tuple[float, str]:
     return spent, line
 
 
-def measure(settings: Settings = FULL) -> Findings:
+def measure_start(settings: Settings = FULL) -> Findings:
     """Measure a cold and a warm start to the first step, and the import."""
     values: dict[str, list[float]] = {}
 

@@ -405,15 +405,15 @@ def test_pytorch_shares_the_arrays_without_copies() -> None:
 def test_the_benchmark_says_that_nothing_was_measured_without_a_gpu() -> None:
     if has_device():
         pytest.skip("there is a CUDA device here")
-    printed = python("from benchmarks import gpu; print(*gpu.measure().notes)")
+    printed = python("from benchmarks import gpu; print(*gpu.measure_gpu().notes)")
     assert printed.startswith("GPU: unmeasured, for lack of a CUDA device")
 
 
 def test_the_benchmark_runs_in_the_simulator() -> None:
     code = (
-        "from benchmarks import gpu, lanes; from benchmarks.timing import Settings\n"
-        "lanes.A_PIECE = 64  # the CPU's kernels are not compiled in there\n"
-        "found = gpu.measure(Settings(seconds=0.0, repeats=1, quick=True))\n"
+        "from benchmarks import batch, gpu; from benchmarks.timing import Settings\n"
+        "batch.A_PIECE = 64  # the CPU's kernels are not compiled in there\n"
+        "found = gpu.measure_gpu(Settings(seconds=0.0, repeats=1, quick=True))\n"
         "print(len(found.rows), all(v > 0 for row in found.rows for v in row.values))"
     )
     count, positive = python(code, **SIMULATED).split()
