@@ -6,8 +6,9 @@
 
 A recipe is a command of `crib train`. The program runs it once per seed and plays the trained agent
 against the built-in opponents, in duplicate games. It skips runs that are already there. It writes
-``NAME/seed-SEED/`` below ``--out``, and there ``recipes.md``, the page of all runs so far.
-`docs/train.md` quotes it.
+``NAME/seed-SEED/`` below ``--out``, and there ``recipes.md``, a page of all runs so far, and
+``recipes.json``, their figures. `docs/numbers/recipes.json` is a copy, which `docs/train.md`
+quotes.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from crib_env.errors import unknown
 from crib_env.policy import find_agent
 from crib_env.settings import Count, NewFolder, Seed, checked_dataclass
 from crib_training.command_line import command, start
-from crib_training.evaluation.evaluate import evaluate
+from crib_training.evaluation.evaluate import evaluate, versions
 from crib_training.evaluation.figures import shown_percent, shown_plain
 from crib_training.evaluation.markdown import table
 from crib_training.learn.curve import read_points
@@ -35,7 +36,7 @@ from crib_training.methods import ppo
 from crib_training.outputs import remove_run, write_json
 
 OPPONENTS = ("random", "greedy", "rule_based")
-PAGE = "recipes.md"
+PAGE, FIGURES = "recipes.md", "recipes.json"
 FILE = "recipe.json"
 SHOWN = ("env", "method", "out")  # in every recipe
 
@@ -208,6 +209,9 @@ def run(settings: Settings) -> None:
                 print(runs_table({seed: found}), flush=True)
     done = {name: runs for name in RECIPES if (runs := read(settings.out, name))}
     (settings.out / PAGE).write_text(page(done, settings.pairs), "utf-8")
+    made = {"command": command("python -m crib_training.learn.recipes", settings),
+            "versions": versions(), "pairs": settings.pairs, "recipes": done}  # fmt: skip
+    write_json(settings.out / FIGURES, made)
     print(f"wrote {settings.out / PAGE}")
 
 
