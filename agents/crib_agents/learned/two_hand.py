@@ -557,12 +557,10 @@ def write_values(v, table, weights, values):
     now = stack.ints(HAND)
     found = stack.floats(HAND)
     card_values(v, weights, now, found)
-    value = UNLIKELY
-    for i in range(v["hand_n"] - 1, -1, -1):  # of a rank the last card has the value
-        if found[i] != UNLIKELY:
-            value = found[i]
-        if v["legal"] >> i & 1:
-            values[v["hand"][i]] = value
+    for i in range(v["hand_n"]):
+        for j in range(v["hand_n"] if v["legal"] >> i & 1 else 0):
+            if found[j] != UNLIKELY and v["hand"][j] >> 2 == v["hand"][i] >> 2:
+                values[v["hand"][i]] = found[j]  # one card of each rank has the value
 
 
 _DISCARD = Net("two_hand.discard", 1, DISCARD_INPUTS, outputs=3)

@@ -139,9 +139,10 @@ class BaselineRun:
     def _measure(self) -> Row:
         agent = self.learner.agent()
         settings = self.settings
+        ranks = settings.suits == "ranks"
         found = exploitability(agent, env=settings.env, hands=settings.eval_hands,
-                               seed=HANDS_SEED,
-                               abstraction=0 if settings.suits == "ranks" else 1)  # fmt: skip
+                               seed=HANDS_SEED, suits="ranks" if ranks else None,
+                               abstraction=0 if ranks else 1)  # fmt: skip
         gain = found.gain
         row = Row(
             self.learner.decisions, round(self.cpu_seconds, 1), found.points_per_deal, found.ci95,

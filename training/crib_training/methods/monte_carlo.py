@@ -6,7 +6,8 @@
 The learning is that of `crib train --method deep_monte_carlo`
 (`crib_training.learn.deep_monte_carlo.algorithm`), with the networks, the budget and the curve of
 the other baselines. What is measured takes the choice of the highest value, or draws by the softmax
-of the values, as in self-play.
+of the values, as in self-play. Its files do not say so if its networks learned with
+``--suits ranks``: measure them by ``crib exploit policy.safetensors --suits ranks``.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ from crib_training.baselines.settings import RunSettings
 from crib_training.command_line import command
 from crib_training.learn.deep_monte_carlo import settings as deep_monte_carlo
 from crib_training.learn.deep_monte_carlo.algorithm import DeepMonteCarlo, find_self_play
+from crib_training.learn.deep_monte_carlo.two_hand import TwoHandSelfPlay
 
 
 @checked_dataclass(frozen=True, kw_only=True)
@@ -73,10 +75,6 @@ class Settings(RunSettings):
             raise ValueError(f"features: the networks of monte_carlo read features of their own, "
                              f"leave --features {self.features} out; selfplay_ppo and the other "
                              "methods take it")  # fmt: skip
-        if self.suits != "canonical":
-            raise ValueError(f"suits: the networks of monte_carlo see what they discarded, leave "
-                             f"--suits {self.suits} out and measure the policy by crib exploit "
-                             f"--suits {self.suits}")  # fmt: skip
         if len(self.hidden_sizes) != 2:
             raise ValueError(f"hidden_sizes of monte_carlo are two, got {self.hidden_sizes}")
 
@@ -94,7 +92,10 @@ class MonteCarlo(Learner):
             last_temperature=settings.last_explore_temperature, epsilon=settings.epsilon,
             hidden_sizes=(first, second),
         )  # fmt: skip
-        self.learning = DeepMonteCarlo(find_self_play(own)[1], own)
+        self_play = find_self_play(own)[1]
+        assert isinstance(self_play, TwoHandSelfPlay)
+        self_play.hides_discards = settings.suits == "ranks"
+        self.learning = DeepMonteCarlo(self_play, own)
         learner = self.learning.learner
         self.modules = {
             "nets": learner.nets, "average": learner.mean_nets, "adam": learner.optimizer,

@@ -38,6 +38,7 @@ from crib_training.learn.learner import layers_of, mlp
 ROLES = ("discard_pone", "discard_dealer")
 DISCARD_SIZE = 0.75  # of the first layer for pegging: fewer inputs
 DISCARD_TEMPERATURE = 0.2
+Played = tuple[Array, Array, Array, Array]
 
 
 class TwoHandSelfPlay(SelfPlay):
@@ -50,6 +51,7 @@ class TwoHandSelfPlay(SelfPlay):
     )  # fmt: skip
     episode = "deal"
     nets: nn.ModuleDict
+    hides_discards = False  # in the pegging, as ``suits="ranks"`` does
 
     def __init__(self, rules: Rules, players: int, settings: Settings) -> None:
         super().__init__(rules, players, settings)
@@ -91,7 +93,8 @@ class TwoHandSelfPlay(SelfPlay):
         heels = games.tally[:, :, 0].copy()
         cribs = np.empty(n)
         mean_cribs(games.states, show_table(), self.rules.crib_flush_size, cribs)
-        groups = {"pegging": _pegging_samples(games, flat, temperature, epsilon, rng)}
+        played = play_cards(games, flat, temperature, epsilon, rng, self.hides_discards)
+        groups = {"pegging": _pegging_samples(games, played)}
         pegged = games.tally[:, :, 0] - heels
         for role, name in enumerate(ROLES):
             mine, theirs = pegged[lanes, seats[role]], pegged[lanes, seats[1 - role]]
@@ -109,8 +112,13 @@ class TwoHandSelfPlay(SelfPlay):
 
 
 def play_cards(
-    games: GameBatch, flat: Array, temperature: float, epsilon: float, rng: np.random.Generator
-) -> Iterator[tuple[Array, Array, Array, Array]]:
+    games: GameBatch,
+    flat: Array,
+    temperature: float,
+    epsilon: float,
+    rng: np.random.Generator,
+    hide_discards: bool = False,
+) -> Iterator[Played]:
     """Play the cards of all games, and yield the decisions with a choice before each step.
 
     Yields of K decisions the lanes, int64[K]; the views, [K]; the points that the card pegs for
@@ -119,6 +127,8 @@ def play_cards(
     running = games.running()
     while len(running):
         views = games.views(running)
+        if hide_discards:
+            views["discarded_n"] = 0
         noise = gumbel(rng, (len(running), HAND), temperature, epsilon)
         cards, chosen, points = np.empty((3, len(running)), dtype=np.int64)
         inputs = np.empty((len(running), FAMILY.nets["pegging"].inputs), dtype=np.float32)
@@ -128,13 +138,11 @@ def play_cards(
         running = games.running(running)
 
 
-def _pegging_samples(
-    games: GameBatch, flat: Array, temperature: float, epsilon: float, rng: np.random.Generator
-) -> dict[str, Tensor]:
-    """Play the cards of all games; return what the net saw, and the points that followed."""
+def _pegging_samples(games: GameBatch, played: Iterator[Played]) -> dict[str, Tensor]:
+    """Let `play_cards` play; return what the net saw, and the points that followed."""
     inputs, targets = [], []
     decided = []  # lanes, seats, and both sides' points of the play with the card's own
-    for lanes, views, points, seen in play_cards(games, flat, temperature, epsilon, rng):
+    for lanes, views, points, seen in played:
         row, seats = np.arange(len(lanes)), views["seat"]
         before = games.tally[lanes, :, 0]
         before[row, seats] += points

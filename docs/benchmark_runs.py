@@ -1,0 +1,179 @@
+"""The runs of the benchmark: a protocol as data, and a ledger with a row for each finished run.
+
+`numbers/benchmark.toml` names tracks, methods and ranges of settings. A run trains one policy and
+measures it exactly. Its row in `numbers/benchmark.jsonl` holds all that the page needs, so another
+machine goes on where this one stopped.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+import tomllib
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from crib_training.baselines.run import POLICY
+from crib_training.exploit import Exploitability, exploitability
+from crib_training.learn.deep_monte_carlo.checkpoint import Checkpoint
+from crib_training.learn.train import METHODS
+from crib_training.outputs import CHECKPOINT
+
+NUMBERS = Path(__file__).parent / "numbers"
+LEDGER = NUMBERS / "benchmark.jsonl"
+PROTOCOL: dict[str, Any] = tomllib.loads((NUMBERS / "benchmark.toml").read_text())
+SEARCH, FINAL = PROTOCOL["search"], PROTOCOL["final"]
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Line:
+    """A method in a track, a line of the page."""
+
+    track: str
+    name: str
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """What the protocol says of it."""
+        about: dict[str, Any] = PROTOCOL["tracks"][self.track]["methods"][self.name]
+        return about
+
+    @property
+    def method(self) -> str:
+        """The method of `crib train`."""
+        return str(self.about.get("method", self.name))
+
+    def settings(self, number: int) -> dict[str, Any]:
+        """Return the settings of a number: 0 are the defaults with ``base``, others are drawn."""
+        fixed = {**PROTOCOL["tracks"][self.track]["fixed"], **self.about.get("fixed", {})}
+        if number == 0:
+            return {**fixed, **self.about.get("base", {})}
+        rng = np.random.default_rng((number, zlib.crc32(f"{self.track}/{self.name}".encode())))
+        drawn = {}
+        for group in self.about["ranges"]:
+            for key, range_ in PROTOCOL["ranges"][group].items():
+                if "of" in range_:
+                    drawn[key] = range_["of"][rng.integers(len(range_["of"]))]
+                else:
+                    low, high = np.log(range_["log"])
+                    drawn[key] = float(f"{np.exp(rng.uniform(low, high)):.2g}")
+        return {**fixed, **drawn}
+
+
+@dataclass(frozen=True)
+class Job:
+    """A run: a training and its measurement."""
+
+    line: Line
+    stage: str
+    number: int  # of the settings
+    seed: int
+    decisions: int
+    searched: int = 0  # how many settings the choice of these saw
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """What tells its row from others."""
+        line = self.line
+        return self.stage, line.track, line.name, self.number, self.seed, self.decisions
+
+
+def lines() -> list[Line]:
+    """Return all lines of the page."""
+    return [Line(track, name) for track, about in PROTOCOL["tracks"].items()
+            for name in about["methods"]]  # fmt: skip
+
+
+def read_ledger() -> list[Row]:
+    """Return the rows of all finished runs."""
+    if not LEDGER.exists():
+        return []
+    return [json.loads(row) for row in LEDGER.read_text().splitlines() if row]
+
+
+def searched(rows: list[Row], line: Line, decisions: int | None = None) -> list[Row]:
+    """Return the rows of a line's search, of the longest trainings unless ``decisions`` is given."""
+    mine = [row for row in rows if row["stage"] == "search"
+            and (row["track"], row["line"]) == (line.track, line.name)]  # fmt: skip
+    most = decisions or max((row["decisions"] for row in mine), default=0)
+    return [row for row in mine if row["decisions"] == most]
+
+
+def chosen(rows: list[Row], line: Line) -> tuple[int, int]:
+    """Return the number of the best settings found so far, and how many were tried."""
+    tried = searched(rows, line)
+    best = min(tried, key=lambda row: row["gain"]["both"]["all"][0], default={"settings_number": 0})
+    return best["settings_number"], len(tried)
+
+
+def jobs(
+    rows: list[Row], of: list[Line], search: int, search_decisions: int, seeds: int, decisions: int
+) -> Iterator[Job]:
+    """Yield what the ledger lacks: the search of all lines, then the final runs, seed by seed.
+
+    The choice of settings is made when a final run is due, by the rows there are then.
+    """
+    for number in range(search):
+        for line in of:
+            yield Job(line, "search", number, SEARCH["seed"], search_decisions)
+    for seed in range(1, seeds + 1):
+        for line in of:
+            number, tried = chosen(rows, line)
+            yield Job(line, "final", number, seed, decisions, tried)
+
+
+def key_of(row: Row) -> tuple[Any, ...]:
+    """Return the `Job.key` of a row."""
+    return (row["stage"], row["track"], row["line"], row["settings_number"], row["seed"],
+            row["decisions"])  # fmt: skip
+
+
+def train(job: Job, folder: Path) -> float:
+    """Make a run, or go on with it; return its CPU seconds."""
+    module = import_module(METHODS[job.line.method])
+    given = job.line.settings(job.number)
+    if given.get("features") == "none":
+        given["features"] = None
+    made = module.Settings(
+        env=PROTOCOL["env"], suits=PROTOCOL["suits"], seed=job.seed, decisions=job.decisions,
+        hidden_sizes=tuple(PROTOCOL["hidden_sizes"]), num_evals=0, progress=False, out=folder,
+        resume=folder if (folder / CHECKPOINT).exists() else None, **given,
+    )  # fmt: skip
+    module.run(made)
+    return float(Checkpoint.load(folder).about["cpu_seconds"])
+
+
+def measure(policy: Path, stage: str) -> Exploitability:
+    """Return the figure of a policy, on the hands of a stage."""
+    about = PROTOCOL[stage]
+    return exploitability(policy, env=PROTOCOL["env"], suits=PROTOCOL["suits"],
+                          hands=about["hands"], seed=about["hands_seed"])  # fmt: skip
+
+
+def make(job: Job, runs: Path) -> Row:
+    """Train and measure a policy, and add its row to the ledger."""
+    line = job.line
+    folder = runs / "_".join(map(str, job.key))
+    seconds = train(job, folder)
+    began = time.process_time()
+    found = measure(folder / POLICY, job.stage)
+    row: Row = {
+        "stage": job.stage, "track": line.track, "line": line.name, "method": line.method,
+        "settings_number": job.number, "settings": line.settings(job.number),
+        "searched": job.searched, "seed": job.seed, "decisions": job.decisions,
+        "cpu_seconds": round(seconds, 1), "measured_in": round(time.process_time() - began, 1),
+        "hands": found.hands, "hands_seed": found.seed, "exact": found.exact == ("discard", "pegging"),
+        "met": found.met, "otherwise": found.otherwise, "queries": found.queries,
+        "gain": {seat: {part: [round(one.mean, 6), round(one.ci95, 6)] for part, one in by.items()}
+                 for seat, by in found.gain.items()},
+        "by_hand": [round(float(one), 3) for one in found.by_hand],
+    }  # fmt: skip
+    with LEDGER.open("a") as ledger:
+        ledger.write(json.dumps(row) + "\n")
+    return row
