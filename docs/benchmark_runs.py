@@ -168,10 +168,11 @@ def make(job: Job, runs: Path) -> Row:
         "settings_number": job.number, "settings": line.settings(job.number),
         "searched": job.searched, "seed": job.seed, "decisions": job.decisions,
         "cpu_seconds": round(seconds, 1), "measured_in": round(time.process_time() - began, 1),
-        "hands": found.hands, "hands_seed": found.seed, "exact": found.exact == ("discard", "pegging"),
-        "met": found.met, "otherwise": found.otherwise, "queries": found.queries,
-        "gain": {seat: {part: [round(one.mean, 6), round(one.ci95, 6)] for part, one in by.items()}
-                 for seat, by in found.gain.items()},
+        "hands": found.hands, "hands_seed": found.seed, "suits": found.suits,
+        "exact": found.exact == ("discard", "pegging"), "met": found.met, "otherwise": found.otherwise, "queries": found.queries,
+        "gain": {seat: {part: [round(one.mean, 6), round(one.ci95, 6)]
+                        for part, one in by_part.items()}
+                 for seat, by_part in found.gain.items()},
         "by_hand": [round(float(one), 3) for one in found.by_hand],
     }  # fmt: skip
     with LEDGER.open("a") as ledger:

@@ -1,228 +1,270 @@
-"""Make the results of the benchmark: runs, their measurements, and the page with its picture.
+"""Make the benchmark: the runs that its ledger lacks, and the page with its picture.
 
-    python -m docs.make_benchmark --runs runs/benchmark --seeds 3
+    python -m docs.make_benchmark --runs runs/benchmark             # the whole protocol
+    python -m docs.make_benchmark --search 4 --seeds 3 --decisions 1000000
+    python -m docs.make_benchmark --page-only
 
-A run lies in ``RUNS/METHOD/SEED``. A run that is missing is made; a stopped one resumes. Results
-that `docs/numbers/benchmark.json` has are not made again, so the page can be made in parts, on
-several machines; ``--measure-only`` makes no run. Writes that file, `docs/numbers/benchmark.md` and
-`docs/pictures/benchmark.png`.
+Every finished run adds a row to `docs/numbers/benchmark.jsonl`; what has one is not made again, and
+a stopped training resumes from its folder. The page and the picture show the rows there are.
 """
 
 from __future__ import annotations
 
-import csv
-import json
-from importlib import import_module
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from crib_agents.files import write_whole
+import torch
 from crib_agents.loading import load_agent
-from crib_training.baselines.run import CURVE, POLICY
 from crib_training.command_line import start
-from crib_training.evaluation.evaluate import evaluate
+from crib_training.evaluation.duplicate import estimate
 from crib_training.evaluation.markdown import table
-from crib_training.exploit import exploitability
-from crib_training.learn.train import METHODS
-from crib_training.loading import find_game
-from crib_training.outputs import CHECKPOINT, as_png
+from crib_training.outputs import as_png
+from scipy.stats import t as students_t
 
-from crib_env.settings import Count, NewFolder, checked_dataclass
+from crib_env.batch import GameBatch
+from crib_env.rules import PRESETS
+from crib_env.settings import Count, CountOrNone, NewFolder, checked_dataclass
+from docs.benchmark_runs import (
+    FINAL,
+    LEDGER,
+    PROTOCOL,
+    SEARCH,
+    Line,
+    Row,
+    jobs,
+    key_of,
+    lines,
+    make,
+    read_ledger,
+    searched,
+)
 from docs.pages import render
 
 DOCS = Path(__file__).parent
-NUMBERS, PAGE = DOCS / "numbers" / "benchmark.json", DOCS / "numbers" / "benchmark.md"
-PICTURE = DOCS / "pictures" / "benchmark.png"
-ENV = "five_card_v0"
-LINES: dict[str, tuple[str, dict[str, Any]]] = {  # a method with other settings, by its line's name
-    "mmd_ema": ("mmd", {"magnet": "ema"}),
-    "monte_carlo_mixed": ("monte_carlo", {"temperature": 0.08}),
-}
-MEASURED = "measured.json"
-OPPONENTS = ("expert", "equilibrium")
-HANDS, ABSTRACTION, PAIRS = 400, 6, 4000
-STAGES = 1, 3, 10  # millions of decisions
-TICKS = [0.01, 0.03, 0.1, 0.3, 1, 3]
-LEVELS = {"rule_based": 0.2277, "expert": 0.1009, "equilibrium": 0.0113}  # numbers/exploitability
+PAGE, PICTURE = DOCS / "benchmark.md", DOCS / "pictures" / "benchmark.png"
+RANDOM = 3.1411  # numbers/exploitability
+LEVELS = {"greedy": 0.7624, "rule_based": 0.2277, "expert": 0.1009, "equilibrium": 0.0113}
+DEALS = 100_000
 
 
 @checked_dataclass(frozen=True, kw_only=True)
 class Settings:
-    """Make the page of the benchmark.
+    """Make the runs of the benchmark that its ledger lacks, then its page.
 
     Attributes:
-        methods: the lines of the page: methods of `crib train`, mmd_ema or monte_carlo_mixed.
-        runs: the folder of the runs.
-        seeds: 1 to this.
-        decisions: of each run.
-        measure_only: make no run.
+        lines: the lines to run, such as raw/mmd; by default all of the protocol.
+        search: settings to try of each line; 0 goes on with the best of the ledger.
+        search_decisions: of a training of the search.
+        seeds: final runs are those of the seeds 1 to this.
+        decisions: of a final run.
+        runs: the folder of the trainings.
+        page_only: make no run.
     """
 
-    methods: tuple[str, ...] = ("selfplay_ppo", "mmd", "mmd_ema", "mmd_tree", "vrpo", "nfsp",
-                               "escher", "monte_carlo", "monte_carlo_mixed")  # fmt: skip
+    lines: tuple[str, ...] = ()
+    search: CountOrNone = SEARCH["settings"]
+    search_decisions: Count = SEARCH["decisions"]
+    seeds: CountOrNone = FINAL["seeds"]
+    decisions: Count = FINAL["decisions"]
     runs: NewFolder = Path("runs/benchmark")
-    seeds: Count = 3
-    decisions: Count = 10_000_000
-    measure_only: bool = False
+    page_only: bool = False
 
 
-def learn(line: str, seed: int, decisions: int, folder: Path) -> None:
-    """Make a run, or go on with it."""
-    method, given = LINES.get(line, (line, {}))
-    module = import_module(METHODS[method])
-    resume = folder if (folder / CHECKPOINT).exists() else None
-    module.run(module.Settings(env=ENV, seed=seed, decisions=decisions, out=folder, resume=resume,
-                               **given))  # fmt: skip
+def interval(values: list[float]) -> float:
+    """Return half the 95 % t-interval of a mean; NaN of one value."""
+    if len(values) < 2:
+        return float("nan")
+    width = students_t.ppf(0.975, len(values) - 1) * np.std(values, ddof=1) / len(values) ** 0.5
+    return float(width)
 
 
-def curve_of(folder: Path) -> list[dict[str, float]]:
-    """Return the measurements of a run, a row each."""
-    with (folder / CURVE).open() as file:
-        return [{key: float(value) for key, value in row.items()} for row in csv.DictReader(file)]
+def best_group(rows: list[Row], line: Line) -> list[Row]:
+    """Return the final runs to show: most decisions, then of the choice that saw most settings."""
+    mine = [row for row in rows if row["stage"] == "final"
+            and (row["track"], row["line"]) == (line.track, line.name)]  # fmt: skip
+    order = {(row["decisions"], row["searched"], row["settings_number"]) for row in mine}
+    return [row for row in mine
+            if (row["decisions"], row["searched"], row["settings_number"]) == max(order)]  # fmt: skip
 
 
-def measure(line: str, folder: Path) -> dict[str, Any]:
-    """Return the final figures of a run, measured once: exploitability and points per deal."""
-    stored = folder / MEASURED
-    if not stored.exists():
-        agent = load_agent(str(folder / POLICY))
-        found = exploitability(agent, env=ENV, hands=HANDS, abstraction=ABSTRACTION,
-                               progress=print)  # fmt: skip
-        maker, rules = find_game(ENV, None)
-        against = {
-            name: evaluate(maker, rules, agent, load_agent(name), PAIRS, 1, games=False)[
-                "margin_per_deal"
-            ]
-            for name in OPPONENTS
-        }
-        write_whole(stored, json.dumps({**found.as_dict(), "against": against}, indent=2).encode())
-    measured: dict[str, Any] = json.loads(stored.read_text())
-    return measured
+def result(rows: list[Row], line: Line) -> dict[str, Any] | None:
+    """Return what the page says of a line's final runs; None without any."""
+    group = best_group(rows, line)
+    if not group:
+        return None
+    of_seeds = [row["gain"]["both"]["all"][0] for row in group]
+    by_hand = np.mean([row["by_hand"] for row in group], axis=0)
+    return {
+        "line": line, "rows": group, "of_seeds": of_seeds, "mean": float(np.mean(of_seeds)),
+        "of_hands": estimate(by_hand).half, "by_hand": by_hand,
+        "exact": all(row["exact"] for row in group),
+    }  # fmt: skip
 
 
-def mean_curve(curves: list[list[dict[str, float]]]) -> list[dict[str, float]]:
-    """Return the mean of curves of equal length, with the least and the most of them."""
+def of_seeds(found: Mapping[str, Any]) -> str:
+    """Return the interval over seeds as text."""
+    half = interval(found["of_seeds"])
+    return "one seed" if np.isnan(half) else f"± {half:.3f}"
+
+
+def track_table(found: list[dict[str, Any]]) -> str:
+    """Return the table of a track, best line first."""
+    shown = []
+    for one in sorted(found, key=lambda one: float(one["mean"])):
+        rows, apart = one["rows"], one["by_hand"] - min(found, key=lambda f: f["mean"])["by_hand"]
+        paired = estimate(apart)
+        parts = [np.mean([row["gain"]["both"][part][0] for row in rows])
+                 for part in ("discard", "pegging")]  # fmt: skip
+        shown.append([
+            f"`{one['line'].name}`", f"**{one['mean']:.3f}**", of_seeds(one),
+            f"± {one['of_hands']:.3f}", f"{100 * one['mean'] / RANDOM:.1f} %",
+            f"{paired.mean:.3f} ± {paired.half:.3f}" if apart.any() else "",
+            *(f"{part:.3f}" for part in parts), len(rows), f"{rows[0]['decisions'] / 1e6:g} M",
+            f"{np.mean([row['cpu_seconds'] for row in rows]):.0f}",
+            f"{rows[0]['searched']}", "exact" if one["exact"] else "approximate",
+        ])  # fmt: skip
+    head = ["method", "NashConv / 2", "over seeds", "over hands", "of random", "behind the first",
+            "discards alone", "pegging alone", "seeds", "decisions", "CPU s", "settings searched",
+            "figure"]  # fmt: skip
+    return table(head, shown)
+
+
+def settings_table(found: list[dict[str, Any]]) -> str:
+    """Return the settings of all lines in full, as options of `crib train`."""
     rows = []
-    for points in zip(*curves, strict=True):
-        values = [point["exploitability"] for point in points]
-        intervals = [point["ci95"] for point in points]
-        rows.append({"decisions": points[0]["decisions"], "mean": float(np.mean(values)),
-                     "ci95": float(np.mean(intervals)), "least": min(values),
-                     "most": max(values)})  # fmt: skip
-    return rows
+    for one in found:
+        line, row = one["line"], one["rows"][0]
+        given = {"suits": PROTOCOL["suits"], **row["settings"]}
+        options = " ".join(f"--{key.replace('_', '-')} {value}" for key, value in given.items())
+        rows.append([f"{line.track}/{line.name}", f"`--method {line.method} {options}`"])
+    return table(["line", "settings; the others are the command's defaults"], rows)
 
 
-def draw(lines: dict[str, list[dict[str, float]]]) -> bytes:
-    """Return the picture as PNG: exploitability over decisions, a line for each method."""
+def earlier_table(rows: list[Row]) -> str:
+    """Return the table of runs by the protocol before this one."""
+    names = dict.fromkeys(row["line"] for row in rows if row["stage"] == "earlier")
+    shown = []
+    for name in names:
+        mine = [row for row in rows if row["stage"] == "earlier" and row["line"] == name]
+        values = [row["gain"]["both"]["all"][0] for row in mine]
+        half = interval(values)
+        shown.append([f"`{name}`", f"{np.mean(values):.3f}",
+                      "" if np.isnan(half) else f"± {half:.3f}", len(mine),
+                      f"{np.mean([row['cpu_seconds'] for row in mine]):.0f}"])  # fmt: skip
+    return table(["method", "exploitability", "over seeds", "seeds", "CPU s"], shown)
+
+
+def search_table(rows: list[Row]) -> str:
+    """Return how far the search of each line is."""
+    shown = []
+    for line in lines():
+        tried = searched(rows, line)
+        if tried:
+            values = sorted(row["gain"]["both"]["all"][0] for row in tried)
+            shown.append([f"{line.track}/{line.name}", f"{len(tried)} of {SEARCH['settings']}",
+                          f"{tried[0]['decisions'] / 1e6:g} M", f"{values[0]:.3f}",
+                          f"{values[-1]:.3f}"])  # fmt: skip
+    if not shown:
+        return "No setting has been searched yet: all figures above are of default settings."
+    return table(["line", "settings tried", "decisions each", "best", "worst"], shown)
+
+
+def draw(found: list[dict[str, Any]]) -> bytes:
+    """Return the picture as PNG: a dot for each seed, a line for each method, by track."""
     import matplotlib
 
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
     from matplotlib import ticker
 
-    figure, axes = plt.subplots(figsize=(7.5, 4.8))
-    for name, rows in lines.items():
-        x = [row["decisions"] / 1e6 for row in rows]
-        (drawn,) = axes.plot(x, [row["mean"] for row in rows], marker="o", ms=3, label=name)
-        low = [min(row["least"], row["mean"] - row["ci95"]) for row in rows]
-        high = [max(row["most"], row["mean"] + row["ci95"]) for row in rows]
-        axes.fill_between(x, low, high, alpha=0.15, color=drawn.get_color(), lw=0)
+    ordered = sorted(found, key=lambda one: (one["line"].track, -one["mean"]))
+    figure, axes = plt.subplots(figsize=(7.5, 1.2 + 0.32 * len(ordered)))
+    colors = {"raw": "tab:blue", "open": "tab:orange"}
+    for y, one in enumerate(ordered):
+        color = colors[one["line"].track]
+        axes.errorbar(one["mean"], y, xerr=one["of_hands"], color=color, capsize=3, lw=1)
+        axes.plot(one["of_seeds"], [y] * len(one["of_seeds"]), "o", color=color, ms=5, alpha=0.7)
+    axes.set_yticks(range(len(ordered)))
+    axes.set_yticklabels([f"{one['line'].track}/{one['line'].name}" for one in ordered])
     for name, level in LEVELS.items():
-        axes.axhline(level, color="grey", lw=0.8, ls="--")
-        axes.annotate(name, (0.995, level), xycoords=("axes fraction", "data"), fontsize=8,
-                      color="grey", ha="right", va="bottom")  # fmt: skip
-    axes.set_yscale("log")
-    axes.yaxis.set_major_locator(ticker.FixedLocator(TICKS))
-    axes.yaxis.set_major_formatter(ticker.FormatStrFormatter("%g"))
-    axes.set_xlabel("decisions, millions")
-    axes.set_ylabel("exploitability, points per deal")
-    axes.grid(alpha=0.3)
-    axes.legend()
+        axes.axvline(level, color="grey", lw=0.8, ls="--")
+        axes.annotate(name, (level, 1.0), xycoords=("data", "axes fraction"), fontsize=8,
+                      color="grey", ha="center", va="bottom")  # fmt: skip
+    axes.set_xscale("log")
+    axes.xaxis.set_major_locator(ticker.FixedLocator([0.01, 0.03, 0.1, 0.3, 1, 3]))
+    axes.xaxis.set_major_formatter(ticker.FormatStrFormatter("%g"))
+    axes.xaxis.set_minor_formatter(ticker.NullFormatter())
+    axes.set_xlabel("NashConv / 2, points per deal (a dot for each seed; bar: 95 % over hands)")
+    axes.grid(alpha=0.3, axis="x")
     figure.tight_layout()
     image = as_png(figure)
     plt.close(figure)
     return image
 
 
-def cell(value: dict[str, float], places: int = 3) -> str:
-    """Return a mean with its interval."""
-    return f"{value['mean']:.{places}f} ± {value['ci95']:.{places}f}"
+def payoffs() -> dict[str, float]:
+    """Return mean, deviation and range of pone's points less the dealer's, by `equilibrium`."""
+    games = GameBatch(PRESETS["five_card"], DEALS, episode="deal", seed=1)
+    games.reset(dealer=0)
+    agent, rng = load_agent("equilibrium"), np.random.default_rng(1)
+    running = games.running()
+    while len(running):
+        games.ask(agent, running, rng)
+        running = games.running(running)
+    points = (games.tally[:, 1] - games.tally[:, 0]).sum(axis=1)
+    return {"mean": float(points.mean()), "deviation": float(points.std()),
+            "least": int(points.min()), "most": int(points.max())}  # fmt: skip
 
 
-def stages(lines: dict[str, list[dict[str, Any]]]) -> str:
-    """Return the table of curves: a row for each method, a column for each of `STAGES`."""
-    rows = []
-    for name, runs in lines.items():
-        row = [name, str(len(runs))]
-        for stage in STAGES:
-            points = [next((p for p in run["curve"] if p["decisions"] >= stage * 1e6), None)
-                      for run in runs]  # fmt: skip
-            values = [point["exploitability"] for point in points if point is not None]
-            seconds = [point["cpu_seconds"] for point in points if point is not None]
-            whole = len(values) == len(runs)
-            row += [f"{np.mean(values):.3f}", f"{np.mean(seconds):.0f}"] if whole else ["", ""]
-        rows.append(row)
-    head = ["method", "seeds"]
-    for stage in STAGES:
-        head += [f"after {stage} M", "CPU seconds"]
-    return table(head, rows)
-
-
-def page(lines: dict[str, list[dict[str, Any]]], settings: Settings) -> str:
-    """Return the page of results."""
-    rows = []
-    for name, runs in lines.items():
-        for run in runs:
-            gain = run["gain"]
-            last = run["curve"][-1]
-            rows.append([
-                name, run["seed"], f"{last['decisions'] / 1e6:.1f}", f"{last['cpu_seconds']:.0f}",
-                cell(gain["both"]["all"]), cell(gain["both"]["discard"]),
-                cell(gain["both"]["pegging"]), cell(gain["pone"]["all"]),
-                cell(gain["dealer"]["all"]),
-                *(cell(run["against"][other], 2) for other in OPPONENTS),
-            ])  # fmt: skip
-    head = ["method", "seed", "decisions, millions", "CPU seconds", "exploitability",
-            "by discarding alone", "by pegging alone", "answered as pone", "answered as dealer",
-            *(f"points per deal against {other}" for other in OPPONENTS)]  # fmt: skip
-    return render(
-        "benchmark", stages=stages(lines), runs=table(head, rows), hands=HANDS,
-        abstraction=ABSTRACTION, pairs=PAIRS, seeds=settings.seeds, decisions=settings.decisions,
+def write_page(rows: list[Row]) -> None:
+    """Write the page and the picture of what the ledger holds."""
+    found = [one for one in (result(rows, line) for line in lines()) if one]
+    parts = {track: [one for one in found if one["line"].track == track]
+             for track in PROTOCOL["tracks"]}  # fmt: skip
+    tracks = {track: track_table(part) for track, part in parts.items() if part}
+    missing = [f"{line.track}/{line.name}" for line in lines() if not best_group(rows, line)]
+    whole = [
+        row for row in rows if row["stage"] == "final" and row["decisions"] >= FINAL["decisions"]
+    ]
+    spent = sum(
+        row["cpu_seconds"] + row["measured_in"] for row in rows if row["stage"] != "earlier"
+    )
+    PICTURE.write_bytes(draw(found))
+    PAGE.write_text(
+        render(
+            "benchmark", protocol=PROTOCOL, tracks=tracks,
+            uses=[(line.name, line.about["uses"]) for line in lines() if "uses" in line.about],
+            settings=settings_table(found), earlier=earlier_table(rows), search=search_table(rows),
+            missing=missing, finals=len(finals), whole=len(whole),
+            planned=len(lines()) * FINAL["seeds"], hours=spent / 3600, payoffs=payoffs(),
+            measured=[row["measured_in"] for row in rows if "measured_in" in row], random=RANDOM,
+            deals=DEALS,
+        )
     )  # fmt: skip
-
-
-def result(line: str, seed: int, settings: Settings, stored: list[dict[str, Any]]) -> Any:
-    """Return the result of a run, made or stored; None if there is none and none is to be made."""
-    folder = settings.runs / line / str(seed)
-    for one in stored:
-        if one["seed"] == seed and one["curve"][-1]["decisions"] >= settings.decisions:
-            return one
-    done = (folder / CURVE).exists() and curve_of(folder)[-1]["decisions"] >= settings.decisions
-    if settings.measure_only and not done:
-        return None
-    if not done:
-        learn(line, seed, settings.decisions, folder)
-    return {**measure(line, folder), "seed": seed, "curve": curve_of(folder)}
+    print(f"wrote {PAGE} and {PICTURE}")
 
 
 def run(settings: Settings) -> None:
-    """Make what is missing, and write the page."""
-    stored = json.loads(NUMBERS.read_text()) if NUMBERS.exists() else {}
-    lines: dict[str, list[dict[str, Any]]] = {}
-    for line in settings.methods:
-        for seed in range(1, settings.seeds + 1):
-            found = result(line, seed, settings, stored.get(line, []))
-            if found is not None:
-                lines.setdefault(line, []).append(found)
-    if not lines:
-        raise ValueError(f"there is no finished run in {settings.runs}: leave out --measure-only")
-    NUMBERS.write_text(json.dumps(lines, indent=2) + "\n")
-    PICTURE.write_bytes(
-        draw({name: mean_curve([one["curve"] for one in runs]) for name, runs in lines.items()})
-    )
-    PAGE.write_text(page(lines, settings))
-    print(f"wrote {PAGE}, {NUMBERS} and {PICTURE}")
+    """Make what is missing, and write the page after it."""
+    torch.set_num_threads(1)
+    rows = read_ledger()
+    known = {f"{line.track}/{line.name}": line for line in lines()}
+    if unknown := [name for name in settings.lines if name not in known]:
+        raise ValueError(f"lines: there is no {', '.join(unknown)}; they are {', '.join(known)}")
+    some = [known[name] for name in settings.lines or known]
+    if not settings.page_only:
+        for job in jobs(rows, some, settings.search, settings.search_decisions, settings.seeds,
+                        settings.decisions):  # fmt: skip
+            if job.key not in map(key_of, rows):
+                rows.append(make(job, settings.runs))
+                gain = rows[-1]["gain"]["both"]["all"]
+                print(f"{' '.join(map(str, job.key))}: {gain[0]:.4f} ± {gain[1]:.4f}", flush=True)
+    if not any(row["stage"] == "final" for row in rows):
+        raise ValueError(f"there is no finished final run in {LEDGER}: leave out --page-only, or "
+                         "give --seeds 1")  # fmt: skip
+    write_page(rows)
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@ from crib_training.baselines.policy import Policy
 from crib_training.baselines.rollout import Rollout, both_seats, collect, gae
 from crib_training.baselines.run import CURVE, POLICY, BaselineRun, learn
 from crib_training.baselines.settings import RunSettings
+from crib_training.learn.deep_monte_carlo import two_hand
 from crib_training.learn.deep_monte_carlo.checkpoint import Checkpoint
 from crib_training.learn.learner import DivergedError
 from crib_training.learn.train import METHODS, main
@@ -33,6 +34,7 @@ from crib_training.outputs import CHECKPOINT
 from checkout import ROOT
 from crib_env.batch import GameBatch
 from crib_env.engine.family import family_for
+from crib_env.policy import Views
 from crib_env.rules import PRESETS
 from learned_nets import views_of
 
@@ -391,12 +393,23 @@ def test_monte_carlo_refuses_features_that_it_would_not_read(
     assert f"leave --features {features} out" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("method", LEARNERS)
+def test_monte_carlo_learns_without_its_discards(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = []
+    choose = two_hand.choose_cards
+
+    def watched(views: Views, *given: Any) -> int:
+        seen.append(views["discarded_n"].max())
+        return int(choose(views, *given))
+
+    monkeypatch.setattr(two_hand, "choose_cards", watched)
+    for suits in ("canonical", "ranks"):
+        small("monte_carlo", suits=suits, decisions=64).iterate()
+        assert max(seen) == (2 if suits == "canonical" else 0)
+        seen.clear()
+
+
+@pytest.mark.parametrize("method", [one for one in LEARNERS if one != "monte_carlo"])
 def test_a_baseline_learns_by_ranks_what_it_is_measured_by(method: str, tmp_path: Path) -> None:
-    if method == "monte_carlo":
-        with pytest.raises(ValueError, match=r"suits: .* crib exploit --suits ranks"):
-            small(method, suits="ranks")
-        return
     learner = small(method, suits="ranks", features="reply", decisions=64)
     learner.iterate()
     games = learner.games
