@@ -97,11 +97,11 @@ def read_ledger() -> list[Row]:
     return [json.loads(row) for row in LEDGER.read_text().splitlines() if row]
 
 
-def searched(rows: list[Row], line: Line, decisions: int | None = None) -> list[Row]:
-    """Return the rows of a line's search, of the longest trainings unless ``decisions`` is given."""
+def searched(rows: list[Row], line: Line) -> list[Row]:
+    """Return the rows of a line's search, those of the longest trainings."""
     mine = [row for row in rows if row["stage"] == "search"
             and (row["track"], row["line"]) == (line.track, line.name)]  # fmt: skip
-    most = decisions or max((row["decisions"] for row in mine), default=0)
+    most = max((row["decisions"] for row in mine), default=0)
     return [row for row in mine if row["decisions"] == most]
 
 
@@ -169,7 +169,8 @@ def make(job: Job, runs: Path) -> Row:
         "searched": job.searched, "seed": job.seed, "decisions": job.decisions,
         "cpu_seconds": round(seconds, 1), "measured_in": round(time.process_time() - began, 1),
         "hands": found.hands, "hands_seed": found.seed, "suits": found.suits,
-        "exact": found.exact == ("discard", "pegging"), "met": found.met, "otherwise": found.otherwise, "queries": found.queries,
+        "exact": found.exact == ("discard", "pegging"), "met": found.met,
+        "otherwise": found.otherwise, "queries": found.queries,
         "gain": {seat: {part: [round(one.mean, 6), round(one.ci95, 6)]
                         for part, one in by_part.items()}
                  for seat, by_part in found.gain.items()},

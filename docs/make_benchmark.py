@@ -21,7 +21,7 @@ from crib_training.command_line import start
 from crib_training.evaluation.duplicate import estimate
 from crib_training.evaluation.markdown import table
 from crib_training.outputs import as_png
-from scipy.stats import t as students_t
+from scipy.stats import t as students_t  # type: ignore[import-untyped]
 
 from crib_env.batch import GameBatch
 from crib_env.rules import PRESETS
@@ -33,6 +33,7 @@ from docs.benchmark_runs import (
     SEARCH,
     Line,
     Row,
+    chosen,
     jobs,
     key_of,
     lines,
@@ -81,12 +82,19 @@ def interval(values: list[float]) -> float:
 
 
 def best_group(rows: list[Row], line: Line) -> list[Row]:
-    """Return the final runs to show: most decisions, then of the choice that saw most settings."""
+    """Return the final runs to show: most decisions, then those of the settings chosen now."""
     mine = [row for row in rows if row["stage"] == "final"
             and (row["track"], row["line"]) == (line.track, line.name)]  # fmt: skip
-    order = {(row["decisions"], row["searched"], row["settings_number"]) for row in mine}
-    return [row for row in mine
-            if (row["decisions"], row["searched"], row["settings_number"]) == max(order)]  # fmt: skip
+    choice, tried = chosen(rows, line)
+
+    def order(row: Row) -> tuple[int, bool, int, int]:
+        number = row["settings_number"]
+        return row["decisions"], number == choice, number == choice or row["searched"], number
+
+    most = max(map(order, mine), default=None)
+    group = [row for row in mine if order(row) == most]
+    return [{**row, "searched": tried} if row["settings_number"] == choice else row
+            for row in group]  # fmt: skip
 
 
 def result(rows: list[Row], line: Line) -> dict[str, Any] | None:
@@ -225,12 +233,10 @@ def write_page(rows: list[Row]) -> None:
              for track in PROTOCOL["tracks"]}  # fmt: skip
     tracks = {track: track_table(part) for track, part in parts.items() if part}
     missing = [f"{line.track}/{line.name}" for line in lines() if not best_group(rows, line)]
-    whole = [
-        row for row in rows if row["stage"] == "final" and row["decisions"] >= FINAL["decisions"]
-    ]
-    spent = sum(
-        row["cpu_seconds"] + row["measured_in"] for row in rows if row["stage"] != "earlier"
-    )
+    finals = [row for row in rows if row["stage"] == "final"]
+    whole = [row for row in finals if row["decisions"] >= FINAL["decisions"]]
+    spent = sum(row["cpu_seconds"] + row.get("measured_in", 0.0) for row in rows
+                if row["stage"] != "earlier")  # fmt: skip
     PICTURE.write_bytes(draw(found))
     PAGE.write_text(
         render(
