@@ -45,7 +45,7 @@ from docs.pages import render
 
 DOCS = Path(__file__).parent
 PAGE, PICTURE = DOCS / "benchmark.md", DOCS / "pictures" / "benchmark.png"
-RANDOM = 3.1411  # numbers/exploitability
+RANDOM = 3.1411  # leaderboard
 LEVELS = {"greedy": 0.7624, "rule_based": 0.2277, "expert": 0.1009, "equilibrium": 0.0113}
 DEALS = 100_000
 

@@ -382,7 +382,7 @@ def test_open_spiel_deals_five_cards_in_lock_step_with_ours() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_open_spiel_says_that_mmd_learns_kuhn_poker(seed: int) -> None:
-    module = example("open_spiel_mmd", "pyspiel")
+    module = example("open_spiel_poker", "pyspiel")
     first, last = module.main(module.Settings(decisions=60_000, seed=seed))
     assert first > 0.4
     assert last < 0.25
@@ -391,7 +391,7 @@ def test_open_spiel_says_that_mmd_learns_kuhn_poker(seed: int) -> None:
 def test_a_baseline_learns_from_what_stands_in_for_its_games(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """`examples/libraries/open_spiel_mmd.py` puts games of another library there."""
+    """`examples/libraries/open_spiel_poker.py` puts games of another library there."""
     from crib_training.baselines import learner
     from crib_training.methods import mmd
 
@@ -408,7 +408,7 @@ def test_a_baseline_learns_from_what_stands_in_for_its_games(
 
 @pytest.mark.slow
 def test_open_spiel_says_that_mmd_learns_leduc_poker() -> None:
-    module = example("open_spiel_mmd", "pyspiel")
+    module = example("open_spiel_poker", "pyspiel")
     first, last = module.main(module.Settings(game="leduc_poker", decisions=120_000))
     assert last < 0.85 * first
 

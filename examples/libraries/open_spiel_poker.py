@@ -1,6 +1,6 @@
-"""OpenSpiel: a baseline of the benchmark on Kuhn and Leduc poker, whose exploitability is known.
+"""OpenSpiel: the benchmark's methods on Kuhn and Leduc poker, whose exploitability is known.
 
-    python examples/libraries/open_spiel_mmd.py --game leduc_poker --decisions 400000
+    python examples/libraries/open_spiel_poker.py --method mmd --game leduc_poker --decisions 400000
 
 `crib train --method mmd` learns from `crib_training.baselines.games.Games`. Here a game of
 OpenSpiel's stands in its place, with the same arrays, and the method is the same code.
@@ -8,7 +8,9 @@ OpenSpiel's stands in its place, with the same arrays, and the method is the sam
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import copy
+from dataclasses import dataclass, fields
+from importlib import import_module
 from typing import Any
 from unittest import mock
 
@@ -17,9 +19,13 @@ import pyspiel
 import torch
 import tyro
 from crib_training.baselines import learner as learners
-from crib_training.methods import mmd
+from crib_training.baselines.actor_critic import ActorCriticSettings
+from crib_training.learn.train import METHODS
 from open_spiel.python import policy as policies
 from open_spiel.python.algorithms import exploitability
+
+LEARNERS = {"selfplay_ppo": "PPO", "mmd": "MMD", "vrpo": "VRPO", "r_nad": "RNaD", "nfsp": "NFSP",
+            "escher": "ESCHER", "deep_cfr": "DeepCFR", "monte_carlo_q": "MonteCarloQ"}  # fmt: skip
 
 
 class SpielGames:
@@ -36,8 +42,12 @@ class SpielGames:
         self.bits = self.size = game.information_state_tensor_size()
         self.actions = game.num_distinct_actions()
         self.lanes = np.arange(num_envs)
-        self.states = [self._begin() for _ in range(num_envs)]
-        self._observe()
+        self.reset()
+
+    def reset(self) -> None:
+        """Begin all games."""
+        self.states = [self._begin() for _ in self.lanes]
+        self.observe()
 
     def step(self, actions: Any) -> tuple[Any, Any]:
         """Take an action in each game; return player 0's gains and which games ended."""
@@ -49,8 +59,23 @@ class SpielGames:
             if state.is_terminal():
                 gains[i], ended[i] = state.returns()[0], True
                 self.states[i] = self._begin()
-        self._observe()
+        self.observe()
         return gains, ended
+
+    def after(self, lanes: Any, actions: Any) -> tuple[SpielGames, Any, Any]:
+        """Return copies of games after an action each, player 0's gains, and which go on."""
+        copies = copy.copy(self)
+        states, gains = [], np.zeros(len(lanes))
+        for i, (lane, action) in enumerate(zip(lanes, actions, strict=True)):
+            state = self.states[lane].clone()
+            state.apply_action(int(action))
+            self._draw(state)
+            states.append(state)
+            gains[i] = state.returns()[0] if state.is_terminal() else 0.0
+        running = np.flatnonzero([not state.is_terminal() for state in states])
+        copies.states = [states[i] for i in running]
+        copies.lanes = np.arange(len(running))
+        return copies, gains, running
 
     def _begin(self) -> Any:
         state = self.game.new_initial_state()
@@ -62,7 +87,8 @@ class SpielGames:
             outcomes, chances = zip(*state.chance_outcomes(), strict=True)
             state.apply_action(int(self.rng.choice(outcomes, p=chances)))
 
-    def _observe(self) -> None:
+    def observe(self) -> None:
+        """Write observations, masks and movers of the games as they stand."""
         self.movers = np.array([state.current_player() for state in self.states])
         seen = np.array(
             [[state.information_state_tensor(player) for player in range(2)]
@@ -77,8 +103,9 @@ class SpielGames:
 
 @dataclass
 class Settings:
-    """Which game, and how long is learned."""
+    """Which method and game, and how long is learned."""
 
+    method: str = "mmd"
     game: str = "kuhn_poker"
     decisions: int = 200_000
     seed: int = 1
@@ -104,14 +131,18 @@ def main(settings: Settings) -> tuple[float, float]:
     """Learn, and return the exploitability before and after."""
     torch.set_num_threads(1)
     game = pyspiel.load_game(settings.game)
-    chosen = mmd.Settings(
-        decisions=settings.decisions, seed=settings.seed, num_envs=128, steps=16, batch_size=256,
-        hidden_sizes=(64, 64), features=None, learning_rate=5e-4,
-    )  # fmt: skip
+    module = import_module(METHODS[settings.method])
+    given = {
+        "decisions": settings.decisions, "seed": settings.seed, "num_envs": 128, "steps": 16,
+        "batch_size": 256, "hidden_sizes": (64, 64), "features": None,
+        **({"learning_rate": 5e-4} if issubclass(module.Settings, ActorCriticSettings) else {}),
+    }  # fmt: skip
+    known = {field.name for field in fields(module.Settings)}
+    chosen = module.Settings(**{key: value for key, value in given.items() if key in known})
     with mock.patch.object(learners, "Games", lambda _, n, seed, *__: SpielGames(game, n, seed)):
-        learner = mmd.MMD(chosen)
+        learner = getattr(module, LEARNERS[settings.method])(chosen)
     first = measure(game, learner)
-    print(f"{settings.game}: exploitability {first:.4f}")
+    print(f"{settings.method}, {settings.game}: exploitability {first:.4f}")
     for part in range(1, 5):
         while learner.decisions < part * settings.decisions // 4:
             learner.iterate()
