@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ from crib_env.batch import GameBatch
 from crib_env.encoding import encode
 from crib_env.engine import stack
 from crib_env.engine.family import find_family
-from crib_env.engine.hands.records import DISCARD
+from crib_env.engine.hands.records import DISCARD, PEGGING
 from crib_env.engine.jit import entry, kernel
 from crib_env.engine.record import TABLE_T, WEIGHTS_T, array_of
 from crib_env.engine.show import show_table
@@ -317,3 +318,17 @@ def test_the_mean_of_weights_is_that_of_every_number() -> None:
         mean_weights([first, Weights.load(SHIPPED / "six_card.safetensors")])
     with pytest.raises(ValueError, match="got 0 kinds"):
         mean_weights([])
+
+
+def test_the_order_of_a_hand_changes_no_probability() -> None:
+    """Also where cards of one rank do not lie side by side."""
+    agent = find_agent("learned_mixed")
+    views = views_of("five_card", 400, seed=1)
+    views = views[(views["phase"] == PEGGING) & (views["hand_n"] == 3) & (views["legal"] == 0b111)]
+    ranks = views["hand"][:, :3] >> 2
+    assert (ranks[:, 0] == ranks[:, 2]).any()
+    expected = agent.action_probabilities(views)
+    for order in permutations(range(3)):
+        other = views.copy()
+        other["hand"][:, :3] = views["hand"][:, order]
+        np.testing.assert_allclose(agent.action_probabilities(other), expected, atol=1e-12)
