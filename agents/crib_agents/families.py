@@ -16,13 +16,13 @@ add_parts(
 )
 add_parts(
     "analysis",
-    two_hand="crib_agents.analyze.choices:pairs_or_cards",
-    table_top="crib_agents.analyze.choices:cells",
-    many_hand="crib_agents.analyze.choices:cards_of_many",
+    two_hand="crib_agents.analyze.choices:two_hand_choices",
+    table_top="crib_agents.analyze.choices:table_top_choices",
+    many_hand="crib_agents.analyze.choices:many_hand_choices",
 )
 add_parts(
     "values",
-    two_hand="crib_agents.analyze.choices:values_two",
-    table_top="crib_agents.analyze.choices:values_cells",
-    many_hand="crib_agents.analyze.choices:values_many",
+    two_hand="crib_agents.analyze.choices:two_hand_action_values",
+    table_top="crib_agents.analyze.choices:table_top_action_values",
+    many_hand="crib_agents.analyze.choices:many_hand_action_values",
 )

@@ -32,7 +32,7 @@ SEAL = "sha256"
 UNSEALED = "0" * 64  # stands in the place of the checksum while it is computed
 BESIDE = ".partial"
 MOST_EXPANSION = 100  # times its size to which an archive of ours expands
-ANYWAY = 1 << 24  # bytes to which it may expand in any case
+EXPANSION_FLOOR = 1 << 24  # bytes to which it may expand in any case
 XZ = b"\xfd7zXZ\0"  # what such data begin with
 MOST_MEMORY = 1 << 24  # bytes that unpacking may take beside what comes out
 
@@ -128,7 +128,7 @@ def read_arrays(path: Path) -> dict[str, Array]:
     try:
         with zipfile.ZipFile(path) as archive:
             size = sum(member.file_size for member in archive.infolist())
-        if size > max(ANYWAY, MOST_EXPANSION * path.stat().st_size):
+        if size > max(EXPANSION_FLOOR, MOST_EXPANSION * path.stat().st_size):
             raise ValueError(f"it says that it expands to {size:,} bytes")
         with np.load(path) as held:
             return dict(held)

@@ -59,7 +59,7 @@ def choose_card(v, rng, table, weights):
     return most_pegged(v)
 
 
-def choose_card_of_many(v, rng, table, weights):
+def choose_many_hand_card(v, rng, table, weights):
     """Return the greedy card for a view ``v`` of the games for three and four."""
     if v["phase"] != DISCARD:
         return most_pegged(v)
@@ -108,7 +108,7 @@ class GreedyAgent(CompiledAgent):
 
     name = "greedy"
     acts: ClassVar[dict[str, Act]] = {
-        "two_hand": choose_card, "many_hand": choose_card_of_many, "table_top": choose_cell,
+        "two_hand": choose_card, "many_hand": choose_many_hand_card, "table_top": choose_cell,
     }  # fmt: skip
     # The crib it ignores, and with it how long a flush there must be.
     honours = FOR_POINTS | {

@@ -14,7 +14,7 @@ import numpy as np
 from crib_agents.checks import FOR_POINTS
 from crib_agents.data.tables import CRIB_TABLES, MANY_HAND_CRIBS, load
 from crib_agents.kernels.many_hand import MANY_HEURISTICS, best_discard
-from crib_agents.kernels.many_hand import best_card as best_card_of_many
+from crib_agents.kernels.many_hand import best_card as best_many_hand_card
 from crib_agents.kernels.table_top import WEIGHTS, best_action
 from crib_agents.kernels.two_hand import (
     CELLS,
@@ -50,11 +50,11 @@ def choose_card(v, rng, table, weights):
     return best_card(v, weights)
 
 
-def choose_card_of_many(v, rng, table, weights):
+def choose_many_hand_card(v, rng, table, weights):
     """Return the rule-based card for a view ``v`` of the games for three and four."""
     if v["phase"] == DISCARD:
         return best_discard(v, table, weights)
-    return best_card_of_many(v, weights)
+    return best_many_hand_card(v, weights)
 
 
 def choose_cell(v, rng, table, weights):
@@ -77,7 +77,7 @@ class RuleBasedAgent(CompiledAgent):
 
     name = "rule_based"
     acts: ClassVar[dict[str, Act]] = {
-        "two_hand": choose_card, "many_hand": choose_card_of_many, "table_top": choose_cell,
+        "two_hand": choose_card, "many_hand": choose_many_hand_card, "table_top": choose_cell,
     }  # fmt: skip
     # Its crib charts go by ranks: they know no flush, however long one must be.
     honours = FOR_POINTS | {

@@ -11,7 +11,7 @@ from crib_agents.data.tables import (
     CRIB_TABLES,
     FOLDER,
     HAND_PEGGING,
-    REFLEX,
+    ROLLOUT_POLICY,
     TABLES,
     Table,
     load,
@@ -61,18 +61,18 @@ def test_a_table_of_another_version_is_refused_with_the_command(
 
 
 def test_a_table_that_does_not_fit_is_refused(tmp_path: Path) -> None:
-    arrays = {name: np.zeros(shape) for name, shape in REFLEX.shapes.items()}
+    arrays = {name: np.zeros(shape) for name, shape in ROLLOUT_POLICY.shapes.items()}
     path = tmp_path / "short.npz"
-    save(REFLEX, path, **{**arrays, "kept": np.zeros((2, 2, 7))})
+    save(ROLLOUT_POLICY, path, **{**arrays, "kept": np.zeros((2, 2, 7))})
     with pytest.raises(ValueError, match=r"holds kept of shape \(2, 2, 7\), expected"):
-        load(REFLEX, path)
+        load(ROLLOUT_POLICY, path)
     path = tmp_path / "less.npz"
-    save(REFLEX, path, tables=arrays["tables"])
+    save(ROLLOUT_POLICY, path, tables=arrays["tables"])
     with pytest.raises(ValueError, match="holds tables, expected kept too: make it again with"):
-        load(REFLEX, path)
+        load(ROLLOUT_POLICY, path)
     path = tmp_path / "less.json"
     path.write_text(json.dumps({"version": CRIB_TABLES.version, "games": {}}))
     with pytest.raises(ValueError, match="shape"):
         load(CRIB_TABLES, path)
     with pytest.raises(ValueError, match=r"there is no .*gone\.npz: make it again with"):
-        load(REFLEX, tmp_path / "gone.npz")
+        load(ROLLOUT_POLICY, tmp_path / "gone.npz")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from crib_agents.data.tables import CHOICES, REFLEX, load
+from crib_agents.data.tables import CHOICES, ROLLOUT_POLICY, load
 from crib_agents.expert.belief import SIZE
 from crib_training.tables.rollouts import choices_of, fit_choices
 
@@ -27,4 +27,4 @@ def test_what_is_learned_predicts_choices_it_has_not_seen() -> None:
 
 
 def test_the_expert_chooses_otherwise_than_its_reflex() -> None:
-    assert (load(CHOICES)["tables"] != load(REFLEX)["tables"]).any(axis=1).all()
+    assert (load(CHOICES)["tables"] != load(ROLLOUT_POLICY)["tables"]).any(axis=1).all()

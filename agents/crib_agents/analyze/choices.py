@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
-from operator import itemgetter
 
 import numpy as np
 
-from crib_agents.expert import discard, many_hand, pegging
+from crib_agents.expert import discard, pegging
 from crib_agents.expert.many_hand import WIN, ManyHandExpert
 from crib_agents.expert.pegging import PeggingExpert
 from crib_agents.expert.table_top import ACTIONS, VALUE, WIN_VALUE, TableTopExpert
@@ -123,91 +121,60 @@ def analyze(views: Views) -> Choices:
     return choices
 
 
-def pairs_or_cards(views: Views) -> Choices:
-    """Return every pair to discard or every card to play, the best first."""
-    return discards(views) if views["phase"][0] == DISCARD else cards(views)
-
-
-def discards(views: Views) -> list[DiscardChoice]:
-    """Return every pair the seat may discard, the best first.
-
-    After the first card of a pair is laid, the pairs that hold it.
-    """
+def two_hand_choices(views: Views) -> Choices:
+    """Return every pair to discard (with a card already laid) or card to play, the best first."""
     view = views[0]
-    discarded = view["discarded"][: view["discarded_n"]].tolist()
-    dealt = sorted(view["hand"][: view["hand_n"]].tolist() + discarded)
-    _, columns = discard.rank_discards(views, near=LARGEST_TARGET)
-    found = [
-        (float(row[discard.WIN_VALUE]), pair[::-1], row)
-        for pair, row in zip(combinations(dealt, 2), columns[0], strict=False)
-        if set(discarded) <= set(pair)
-    ]
-    return [
-        discard_choice(
-            pair, dealt, win, float(row[discard.HAND_MEAN]), float(row[discard.CRIB_MEAN]),
-            float(row[discard.OWN_PEGS] - row[discard.OTHER_PEGS]),
-        )
-        for win, pair, row in sorted(found, key=itemgetter(0, 1), reverse=True)
-    ]  # fmt: skip
+    held = view["hand"][: view["hand_n"]].tolist()
+    if view["phase"] != DISCARD:
+        rows = PeggingExpert().findings(views)[0].tolist()
+        return card_choices([
+            (row[pegging.WIN_VALUE], card, row[pegging.POINTS_NOW], row[pegging.MY_POINTS],
+             row[pegging.THEIR_POINTS])
+            for card, row in zip(held, rows, strict=False)
+            if not np.isnan(row[pegging.WIN_VALUE])
+        ])  # fmt: skip
+    laid = view["discarded"][: view["discarded_n"]].tolist()
+    dealt = sorted(held + laid)
+    columns = discard.rank_discards(views, near=LARGEST_TARGET)[1][0].tolist()
+    return discard_choices(dealt, [
+        (row[discard.WIN_VALUE], pair[::-1], row[discard.HAND_MEAN], row[discard.CRIB_MEAN],
+         row[discard.OWN_PEGS] - row[discard.OTHER_PEGS])
+        for pair, row in zip(combinations(dealt, 2), columns, strict=False)
+        if set(laid) <= set(pair)
+    ])  # fmt: skip
 
 
-def discard_choice(
-    away: Sequence[int], dealt: Sequence[int], win: float, hand: float, crib: float, pegging: float
-) -> DiscardChoice:
-    """Return what cards to discard are worth, of those dealt."""
-    keep = (card for card in sorted(dealt, reverse=True) if card not in away)
-    points = hand + crib + pegging
-    return DiscardChoice(format_cards(away), format_cards(keep), hand, crib, pegging, points, win)
-
-
-def cards(views: Views) -> list[CardChoice]:
-    """Return every card the seat may play, the best first."""
-    view = views[0]
-    rows = zip(view["hand"].tolist(), PeggingExpert().findings(views)[0].tolist(), strict=True)
-    found = [(row[pegging.WIN_VALUE], card, row) for card, row in rows]
-    usable = [one for one in found if not np.isnan(one[0])]
-    return [
-        card_choice(
-            card, win, row[pegging.POINTS_NOW], row[pegging.MY_POINTS], row[pegging.THEIR_POINTS]
-        )
-        for win, card, row in sorted(usable, key=itemgetter(0, 1), reverse=True)
-    ]
-
-
-def card_choice(card: int, win: float, now: float, mine: float, theirs: float) -> CardChoice:
-    """Return what a card to play is worth."""
-    return CardChoice(format_card(card), now, mine, theirs, now + mine - theirs, win)
-
-
-def cards_of_many(views: Views) -> list[DiscardChoice] | list[CardChoice]:
+def many_hand_choices(views: Views) -> Choices:
     """Return every card to discard or to play with three and four hands, the best first."""
     view, columns = views[0], ManyHandExpert().weigh(views)[0].tolist()
     held = view["hand"][: view["hand_n"]].tolist()
-    usable = [
-        (columns[k][many_hand.WIN], card, columns[k])
-        for k, card in enumerate(held)
-        if view["legal"] >> k & 1
-    ]
-    ranked = sorted(usable, key=itemgetter(0, 1), reverse=True)
+    usable = [(card, columns[k]) for k, card in enumerate(held) if view["legal"] >> k & 1]
     if view["phase"] == DISCARD:
-        return [
-            discard_choice(
-                [card],
-                held,
-                win,
-                row[many_hand.HAND_MEAN],
-                row[many_hand.CRIB_MEAN],
-                row[many_hand.PEGGED],
-            )
-            for win, card, row in ranked
-        ]
+        return discard_choices(held, [(row[WIN], (card,), *row[:WIN]) for card, row in usable])
+    return card_choices([(row[WIN], card, *row[:WIN]) for card, row in usable])
+
+
+def discard_choices(
+    dealt: list[int], found: list[tuple[float, tuple[int, ...], float, float, float]]
+) -> list[DiscardChoice]:
+    """Return cards to discard of those dealt by value, cards, hand, crib and pegging."""
+    choices = []
+    for win, away, hand, crib, pegs in sorted(found, reverse=True):
+        keep = (card for card in sorted(dealt, reverse=True) if card not in away)
+        texts = format_cards(away), format_cards(keep)
+        choices.append(DiscardChoice(*texts, hand, crib, pegs, hand + crib + pegs, win))
+    return choices
+
+
+def card_choices(found: list[tuple[float, int, float, float, float]]) -> list[CardChoice]:
+    """Return cards to play by value, card, points now, this seat's and the other's later ones."""
     return [
-        card_choice(card, win, row[many_hand.NOW], row[many_hand.MINE], row[many_hand.THEIRS])
-        for win, card, row in ranked
+        CardChoice(format_card(card), now, mine, theirs, now + mine - theirs, win)
+        for win, card, now, mine, theirs in sorted(found, reverse=True)
     ]
 
 
-def cells(views: Views) -> list[CellChoice]:
+def table_top_choices(views: Views) -> list[CellChoice]:
     """Return every place for the card in turn at Table Top, the best first."""
     columns = TableTopExpert().analyze(views[0])
     found = [
@@ -220,7 +187,7 @@ def cells(views: Views) -> list[CellChoice]:
     return sorted(found, key=lambda cell: -cell.value)
 
 
-def values_two(views: Views) -> Doubles:
+def two_hand_action_values(views: Views) -> Doubles:
     """Return the value of each card with two hands; one to discard has that of its best pair."""
     values = np.full((len(views), DECK_SIZE), np.nan)
     pegs = np.flatnonzero(views["phase"] != DISCARD)
@@ -233,12 +200,12 @@ def values_two(views: Views) -> Doubles:
     return values
 
 
-def values_many(views: Views) -> Doubles:
+def many_hand_action_values(views: Views) -> Doubles:
     """Return the value of each card with three and four hands."""
     return _by_card(views, ManyHandExpert().weigh(views)[:, :, WIN])
 
 
-def values_cells(views: Views) -> Doubles:
+def table_top_action_values(views: Views) -> Doubles:
     """Return the value of each place at Table Top."""
     expert = TableTopExpert()
     found = [expert.analyze(view)[:, WIN_VALUE] for view in views]

@@ -78,7 +78,7 @@ HAND_PEGGING = Table(
     "hand_pegging.json", 1, dict.fromkeys(("mine", "theirs"), (len(DEALT), len(ROLES), 1820)), 455
 )
 DISCARDED = Table("discarded.json", 1, {"discarded": CHARTS, "excess": CHARTS})
-REFLEX = Table(
+ROLLOUT_POLICY = Table(
     "rollout_policy.npz",
     3,
     {
@@ -111,7 +111,7 @@ MANY_HAND_WIN = Table(
     {"formula": (len(MANY_HAND_GAMES), 6), "points": (len(MANY_HAND_GAMES), 4, 3)},
 )
 TABLES = (
-    CRIB_TABLES, REFLEX, DEAL_OUTCOMES, HAND_PEGGING, DISCARDED, CHOICES, REFERENCE_DEALS,
+    CRIB_TABLES, ROLLOUT_POLICY, DEAL_OUTCOMES, HAND_PEGGING, DISCARDED, CHOICES, REFERENCE_DEALS,
     TABLE_TOP_VALUES, TABLE_TOP_ROUNDS, MANY_HAND_CRIBS, MANY_HAND_WIN,
 )  # fmt: skip
 

@@ -225,7 +225,7 @@ def read_tables(by_choices: bool = False) -> tuple[Doubles, Doubles, Doubles]:
 
     ``by_choices``: those that predict the expert's choices, and not the points that follow.
     """
-    held = tables.load(tables.REFLEX)
+    held = tables.load(tables.ROLLOUT_POLICY)
     values = tables.load(tables.CHOICES) if by_choices else held
     rates = held["kept"].reshape(-1, HOLDINGS)
     return values["tables"].ravel() / UNIT, rates, held["suited"].ravel()

@@ -21,7 +21,7 @@ import time
 from typing import Any
 
 import numpy as np
-from crib_agents.data.tables import CHOICES, RANKS, REFLEX, ROLES
+from crib_agents.data.tables import CHOICES, RANKS, ROLES, ROLLOUT_POLICY
 from crib_agents.expert.belief import SIZE, TABLES, all_shared_values, replay, softmax, write_places
 from crib_agents.expert.discard import SUITS
 from crib_agents.expert.pegging import SCRATCH, SCRATCH_T, UNIT, read_tables
@@ -225,7 +225,7 @@ def fit_rollouts(kept: Array, rules: TwoHandRules, rng: Array) -> tuple[Array, l
     return tables, errors
 
 
-@makes(REFLEX)
+@makes(ROLLOUT_POLICY)
 def rollout_policy(deals: Count = 4_000_000, seed: Seed = 2025) -> dict[str, Any]:
     """Fit the pegging expert's rollout policy by self-play.
 
