@@ -32,18 +32,17 @@ best_pair = choose_pair(hand_and_crib)  # as `rule_based` discards
 
 
 @kernel
-def set_points(table, a, b, c, d, held, starter, flush_size):
-    """Return what three cards (``d`` of -1) or four count with the starter (C2, C4, H8, F6)."""
+def crib_points(table, a, b, c, d, starter, flush_size):
+    """Return what the four cards of a crib count with the starter (C2, C4, H8)."""
     key = 0
     suits = 0
     jacks = 0
-    for i in range(held):
-        card = a if i == 0 else b if i == 1 else c if i == 2 else d
+    for card in (a, b, c, d):
         key += KEYS[card >> 2]
         suits += 1 << (8 * (card & 3))
         if card >> 2 == JACK:
             jacks |= 1 << (card & 3)
-    return with_starter(table, key, suits, jacks, held, starter, flush_size)
+    return with_starter(table, key, suits, jacks, 4, starter, flush_size)
 
 
 @kernel

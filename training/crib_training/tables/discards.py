@@ -51,11 +51,11 @@ from crib_training.progress import steps
 from crib_training.tables.dealing import (
     best_pair,
     both_games,
+    crib_points,
     deal_hands,
     discard_views,
     draw,
     generator,
-    set_points,
 )
 from crib_training.tables.maker import makes
 
@@ -99,8 +99,8 @@ def sample_cribs(views, table, weights, rng, deals, sums, squares, samples, kept
                     kept[role, a >> 2, 1] += 1
                 for j in range(i + 1, n):
                     b = hand[j]
-                    points = set_points(
-                        table, a, b, other >> 6, other & 63, 4, starter, views[0]["crib_flush_size"]
+                    points = crib_points(
+                        table, a, b, other >> 6, other & 63, starter, views[0]["crib_flush_size"]
                     )
                     at = cell(min(a, b), max(a, b))
                     sums[role, at] += points
@@ -146,31 +146,10 @@ def crib_round(
     return CribRound(means, error, samples, kept[:, :, 1] / np.maximum(kept[:, :, 0], 1))
 
 
-def crib_fixed_point(
-    rules: TwoHandRules, deals: int, rounds: int, seed: np.random.SeedSequence
-) -> tuple[CribRound, list[float]]:
-    """Iterate from no table at all; return the last round and each round's mean change."""
-    crib = np.zeros((len(ROLES), CELLS))
-    changes = []
-    for child in steps(seed.spawn(rounds), f"{rules.name}, rounds"):
-        found = crib_round(rules, crib, deals, child)
-        changes.append(float(np.abs(found.crib - crib).mean()))
-        crib = found.crib
-    return found, changes
-
-
-def cribs_as_json(found: CribRound, rules: TwoHandRules, deals: int) -> dict[str, Any]:
-    """Return a game's entry of the data file."""
-    roles = {
-        role: {
-            "crib": found.crib[i].reshape(RANKS, RANKS).round(4).tolist(),
-            "samples": found.samples[i].reshape(RANKS, RANKS).tolist(),
-            "largest_standard_error": round(float(found.error[i].max()), 4),
-            "kept": found.kept[i].round(4).tolist(),
-        }
-        for i, role in enumerate(ROLES)
-    }
-    return {"dealt": rules.dealt, "deals_of_last_round": deals, **roles}
+def chart(values: Array, digits: int) -> list[list[float]]:
+    """Return what a file holds of float64[CELLS]."""
+    rows: list[list[float]] = values.reshape(RANKS, RANKS).round(digits).tolist()
+    return rows
 
 
 @makes(CRIB_TABLES)
@@ -183,9 +162,20 @@ def crib_tables(deals: Count = 4_000_000, rounds: Count = 5, seed: Seed = 2024) 
     """
     games: dict[str, Any] = {}
     for rules, seed_seq in both_games(seed):
-        started = time.perf_counter()
-        found, changes = crib_fixed_point(rules, deals, rounds, seed_seq)
-        games[rules.name] = cribs_as_json(found, rules, deals)
+        started, changes = time.perf_counter(), []
+        crib = np.zeros((len(ROLES), CELLS))
+        for child in steps(seed_seq.spawn(rounds), f"{rules.name}, rounds"):
+            found = crib_round(rules, crib, deals, child)
+            changes.append(np.abs(found.crib - crib).mean())
+            crib = found.crib
+        games[rules.name] = {"dealt": rules.dealt, "deals_of_last_round": deals}
+        for i, role in enumerate(ROLES):
+            games[rules.name][role] = {
+                "crib": chart(crib[i], 4),
+                "samples": chart(found.samples[i], 0),
+                "largest_standard_error": round(float(found.error[i].max()), 4),
+                "kept": found.kept[i].round(4).tolist(),
+            }
         print(f"{rules.name}: {time.perf_counter() - started:.0f} s, mean change by round "
               + " ".join(f"{change:.4f}" for change in changes)
               + f", largest standard error {found.error.max():.4f}")  # fmt: skip
@@ -226,8 +216,8 @@ def sample_discards(
                     high = scratch[0]["cards"][j]
                     expected = abs(columns[role, k, CRIB_MEAN])
                     k += 1
-                    points = set_points(
-                        table, low, high, other >> 6, other & 63, 4, starter,
+                    points = crib_points(
+                        table, low, high, other >> 6, other & 63, starter,
                         views[0]["crib_flush_size"],
                     )  # fmt: skip
                     beyond = points - expected
@@ -303,68 +293,6 @@ def by_ranks(chart: Array) -> Array:
     return both
 
 
-@dataclass
-class FixedPoint:
-    """Where the rounds lead to.
-
-    Attributes:
-        discard_rate: float64[2, CELLS], how often a role discards a pair that it was dealt.
-        excess: float64[2, CELLS], what its crib makes beyond what the other's rates explain.
-        changes: by round, how far on average the rates found were from those so far.
-        last: the last round.
-    """
-
-    discard_rate: Array
-    excess: Array
-    changes: list[float]
-    last: DiscardRound
-
-
-def discard_fixed_point(
-    rules: TwoHandRules, deals: int, rounds: int, seed: np.random.SeedSequence
-) -> FixedPoint:
-    """Iterate from every pair being discarded equally often.
-
-    Each role answers the mean of what the other did so far (fictitious play): answering the last
-    round alone, the two go round in circles that grow.
-    """
-    point = FixedPoint(
-        np.ones((2, CELLS)), np.zeros((2, CELLS)), [], DiscardRound(*np.zeros((6, 1)))
-    )
-    for i, child in enumerate(steps(seed.spawn(rounds), f"{rules.name}, rounds")):
-        found = discard_round(rules, point.discard_rate, point.excess, deals, child)
-        point.changes.append(float(np.abs(found.discarded - point.discard_rate).mean()))
-        # The first round, which answers no rates at all, is forgotten by the second.
-        # Later rounds answer better rates, and weigh more.
-        step = 2.0 / max(2, i + 1)
-        point.discard_rate += step * (found.discarded - point.discard_rate)
-        point.excess += step * found.beyond
-        point.last = found
-    return point
-
-
-def discards_as_json(point: FixedPoint, rules: TwoHandRules) -> dict[str, Any]:
-    """Return a game's entry of the data file."""
-    roles = {
-        role: {
-            "discarded": point.discard_rate[i].reshape(RANKS, RANKS).round(5).tolist(),
-            "excess": point.excess[i].reshape(RANKS, RANKS).round(4).tolist(),
-        }
-        for i, role in enumerate(ROLES)
-    }
-    return {"dealt": rules.dealt, **roles}
-
-
-def describe(found: DiscardRound) -> str:
-    """Return how the cribs compare with those expected, as text."""
-    lines = [
-        f"{role}: crib expected of the pairs discarded {found.own[i, 0]:.3f}, made "
-        f"{found.own[i, 1]:+.3f} ± {found.own[i, 2]:.3f} beyond"
-        for i, role in enumerate(ROLES)
-    ]
-    return "\n".join(lines)
-
-
 @makes(DISCARDED)
 def discarded(deals: Count = 120_000, rounds: Count = 10, seed: Seed = 2028) -> dict[str, Any]:
     """Compute each role's discard rates, which the expert expects.
@@ -375,11 +303,27 @@ def discarded(deals: Count = 120_000, rounds: Count = 10, seed: Seed = 2028) -> 
     """
     games: dict[str, Any] = {}
     for rules, seed_seq in both_games(seed):
-        started = time.perf_counter()
-        point = discard_fixed_point(rules, deals, rounds, seed_seq)
-        games[rules.name] = discards_as_json(point, rules)
+        started, changes = time.perf_counter(), []
+        # At first every pair is discarded equally often. Then each role answers the mean of what
+        # the other did so far (fictitious play): answering the last round alone, the two go round
+        # in circles that grow.
+        rate, excess = np.ones((2, CELLS)), np.zeros((2, CELLS))
+        for i, child in enumerate(steps(seed_seq.spawn(rounds), f"{rules.name}, rounds")):
+            found = discard_round(rules, rate, excess, deals, child)
+            changes.append(np.abs(found.discarded - rate).mean())
+            # The first round, which answers no rates at all, is forgotten by the second.
+            # Later rounds answer better rates, and weigh more.
+            step = 2.0 / max(2, i + 1)
+            rate += step * (found.discarded - rate)
+            excess += step * found.beyond
+        games[rules.name] = {"dealt": rules.dealt}
         print(f"{rules.name}: {time.perf_counter() - started:.0f} s, mean change by round "
-              + " ".join(f"{change:.4f}" for change in point.changes)
-              + f", mean standard error {point.last.error.mean():.4f}")  # fmt: skip
-        print(describe(point.last), flush=True)
+              + " ".join(f"{change:.4f}" for change in changes)
+              + f", mean standard error {found.error.mean():.4f}")  # fmt: skip
+        for i, role in enumerate(ROLES):
+            games[rules.name][role] = {
+                "discarded": chart(rate[i], 5), "excess": chart(excess[i], 4)
+            }  # fmt: skip
+            print(f"{role}: crib expected of the pairs discarded {found.own[i, 0]:.3f}, made "
+                  f"{found.own[i, 1]:+.3f} ± {found.own[i, 2]:.3f} beyond", flush=True)  # fmt: skip
     return games

@@ -75,24 +75,6 @@ def mean_cribs(states: Array, rules: Rules, sides: Array) -> Doubles:
     return totals / counts
 
 
-def mean_crib_fixed_point(
-    preset: str, game: int, deals: int, rounds: int, seed_seq: np.random.SeedSequence
-) -> tuple[Array, list[float]]:
-    """Iterate from no table at all; return the mean cribs and each round's mean change."""
-    means = np.zeros((len(ROLES), RANKS))
-    changes = []
-    for i, child in enumerate(steps(seed_seq.spawn(rounds), f"{preset}, rounds")):
-        charts = np.zeros(MANY_HAND_CRIBS.shapes["crib"])
-        charts[game] = means
-        agent = RuleBasedAgent(default_weights(charts))
-        parts = [discards_of(agent, preset, part) for part in child.spawn(-(-deals // AT_ONCE))]
-        found = np.mean([mean_cribs(g.states, g.rules, g.sides) for g in parts], axis=0)
-        step = (found - means) / max(1, i)  # the mean of all rounds but the first
-        changes.append(float(np.abs(step).mean()))
-        means = means + step
-    return means, changes
-
-
 @makes(MANY_HAND_CRIBS)
 def many_hand_cribs(deals: Count = 500_000, rounds: Count = 6, seed: Seed = 2024) -> dict[str, Any]:
     """Compute the mean cribs of the games for three and four.
@@ -103,11 +85,18 @@ def many_hand_cribs(deals: Count = 500_000, rounds: Count = 6, seed: Seed = 2024
     """
     cribs = np.zeros(MANY_HAND_CRIBS.shapes["crib"])
     seeds = np.random.SeedSequence(seed).spawn(len(MANY_HAND))
-    for game, (preset, seed_seq) in enumerate(zip(MANY_HAND, seeds, strict=True)):
-        cribs[game], changes = mean_crib_fixed_point(preset, game, deals, rounds, seed_seq)
+    for means, preset, seed_seq in zip(cribs, MANY_HAND, seeds, strict=True):
+        changes = []
+        for i, child in enumerate(steps(seed_seq.spawn(rounds), f"{preset}, rounds")):
+            agent = RuleBasedAgent(default_weights(cribs))
+            parts = [discards_of(agent, preset, one) for one in child.spawn(-(-deals // AT_ONCE))]
+            found = np.mean([mean_cribs(g.states, g.rules, g.sides) for g in parts], axis=0)
+            step = (found - means) / max(1, i)  # the mean of all rounds but the first
+            changes.append(np.abs(step).mean())
+            means += step
         print(f"{preset}: mean change by round " + " ".join(f"{c:.4f}" for c in changes))
-        for role, means in zip(ROLES, cribs[game], strict=True):
-            print(f"  {role}: " + " ".join(f"{points:.2f}" for points in means))
+        for role, points in zip(ROLES, means, strict=True):
+            print(f"  {role}: " + " ".join(f"{one:.2f}" for one in points))
     return {"crib": cribs.round(4)}
 
 

@@ -169,19 +169,10 @@ def self_play(
     return squares / cards
 
 
-def keep_some(rules: TwoHandRules, deals: int, rng: Array) -> tuple[Array, Array]:
-    """Return the kept hands of the dealer and of pone in random deals, int64[deals, 2]."""
-    kept, one_suit = np.zeros((2, deals, len(ROLES)), dtype=np.int64)
-    keep_hands(discard_views(rules), show_table(), default_weights(), rng, kept, one_suit)
-    return kept, one_suit
-
-
 def suited_odds(kept: Array, one_suit: Array, size: int) -> Array:
-    """Return the odds ratio of a single suit in kept hands against random cards.
+    """Return the odds ratio of a single suit in kept hands against random cards, float64[2].
 
     Among hands whose ranks are all different; others cannot be of one suit.
-
-    Shapes: the result float64[2].
     """
     can_be = holdings()[kept, DISTINCT] == size
     share = one_suit.sum(axis=0) / can_be.sum(axis=0)
@@ -191,10 +182,7 @@ def suited_odds(kept: Array, one_suit: Array, size: int) -> Array:
 
 
 def keeping_rates(kept: Array, size: int) -> Array:
-    """Return the probability of keeping each holding of ``size`` cards that is dealt.
-
-    Shapes: kept int64[deals, 2]; the result float64[2, HOLDINGS].
-    """
+    """Return how likely each holding of ``size`` cards that is dealt is kept, by role."""
     of_size = slice(int(FIRST[size]), int(FIRST[size + 1]))
     ways = np.array([
         math.prod(math.comb(4, int(counted) >> (4 * r) & 15) for r in range(RANKS))
@@ -211,12 +199,9 @@ def fit_rollouts(kept: Array, rules: TwoHandRules, rng: Array) -> tuple[Array, l
     """Return the fitted tables, float64[SIZE], and the mean squared error of each pass."""
     tables = np.zeros(SIZE)
     scratch = (
-        np.zeros(1, dtype=POSITION),
-        np.zeros((PLAYS, TABLES + 1), dtype=np.int64),
-        np.zeros((PLAYS, 2), dtype=np.int64),
-        np.zeros(RANKS),
-        np.zeros(MOST),
-    )
+        np.zeros(1, dtype=POSITION), np.zeros((PLAYS, TABLES + 1), dtype=np.int64),
+        np.zeros((PLAYS, 2), dtype=np.int64), np.zeros(RANKS), np.zeros(MOST),
+    )  # fmt: skip
     size = rules.dealt - 2
     errors = [
         self_play(kept, holdings(), tables, rng, size, rules.single_count, step, *scratch)
@@ -236,7 +221,8 @@ def rollout_policy(deals: Count = 4_000_000, seed: Seed = 2025) -> dict[str, Any
     for rules, seed_seq in both_games(seed):
         started = time.perf_counter()
         rng = generator(seed_seq)
-        kept, one_suit = keep_some(rules, deals, rng)
+        kept, one_suit = np.zeros((2, deals, len(ROLES)), dtype=np.int64)
+        keep_hands(discard_views(rules), show_table(), default_weights(), rng, kept, one_suit)
         learned, errors = fit_rollouts(kept, rules, rng)
         tables.append(np.round(learned * UNIT).astype(np.int16))
         rates.append(keeping_rates(kept, rules.dealt - 2).astype(np.float32))
