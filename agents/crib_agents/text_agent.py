@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from collections.abc import Callable, Sequence
@@ -34,6 +35,7 @@ Complete = Callable[[list[Message]], str]
 """``complete(messages) -> reply``: messages have a ``role`` and a ``content``."""
 
 MOST_CHARACTERS = 200_000  # of a reply: one that is longer is a fault of the server
+MOST_BYTES = 8 * MOST_CHARACTERS  # of a server's answer
 SENT_BACK = 2_000  # characters of a bad reply that the model is shown again
 
 
@@ -199,7 +201,7 @@ def chat(
     Args:
         model: its name on the server.
         base_url: the server; None for ``OPENAI_BASE_URL``, or else OpenAI's own.
-        timeout: seconds without an answer after which a request has failed.
+        timeout: seconds after which a request without its whole answer has failed.
         server_retries: how often the client repeats a request that failed.
         temperature: as the server takes it; None for the server's own.
         max_tokens: the longest reply; None for the server's own.
@@ -215,10 +217,19 @@ def chat(
     options = {name: value for name, value in options.items() if value is not None}
 
     def complete(messages: list[Message]) -> str:
-        answer = client.chat.completions.create(model=model, messages=messages, **options)
-        if not getattr(answer, "choices", None):
-            raise ValueError("the server's answer has no choices")
-        return answer.choices[0].message.content or ""
+        began, body = time.monotonic(), b""
+        stream = client.chat.completions.with_streaming_response
+        with stream.create(model=model, messages=messages, **options) as response:
+            for part in response.iter_bytes():  # the client's timeout is that of each part
+                body += part
+                if time.monotonic() - began > timeout:
+                    raise TimeoutError(f"the answer was not whole after {timeout:g} s")
+                if len(body) > MOST_BYTES:
+                    raise ValueError(f"an answer of more than {MOST_BYTES:,} bytes")
+        try:
+            return json.loads(body)["choices"][0]["message"]["content"] or ""
+        except (ValueError, LookupError, TypeError):
+            raise ValueError("the server's answer has no choices") from None
 
     return complete
 

@@ -89,7 +89,7 @@ def learner(method: str, bits: int, settings: Settings) -> tuple[Any, Net]:
     if method == "behaviour cloning":
         copy = ImitationPolicy(actor=actor, action_space=ACTIONS, action_bound_method=None)
         return OfflineImitationLearning(policy=copy, optim=adam), actor
-    policy = DiscreteActorPolicy(actor=actor, action_space=ACTIONS)  # type: ignore[arg-type]
+    policy = DiscreteActorPolicy(actor=actor, action_space=ACTIONS)
     return DiscreteCRR(
         policy=policy, critic=Critic(net()), optim=adam, gamma=1.0, target_update_freq=500,
         min_q_weight=settings.min_q_weight,

@@ -164,7 +164,7 @@ def test_agilerl_evolves_a_population() -> None:
 
 @pytest.mark.slow
 def test_minari_keeps_and_gives_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path))
+    monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path / "minari"))
     minari = library("minari")
     from crib_training.data import load
     from crib_training.data.run import Settings, run
@@ -271,6 +271,67 @@ def test_openenv_serves_decisions_and_deals_to_its_own_client() -> None:
     finally:
         process.kill()
         process.wait()
+
+
+@pytest.mark.slow
+def test_trl_trains_a_scripted_model_on_decisions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """TRL's own trainer: a tiny network whose words are scripted, nothing downloaded."""
+    library("trl")
+    import json
+
+    import torch
+    from crib_play.tasks import task
+    from datasets import Dataset
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+    from transformers import PreTrainedTokenizerFast, Qwen2Config, Qwen2ForCausalLM
+    from trl import GRPOConfig, GRPOTrainer
+    from trl.chat_template_utils import qwen3_chat_template
+
+    from model_server import first_legal
+
+    module = example("trl_grpo", "trl")
+    letters = {one: i for i, one in enumerate(sorted(pre_tokenizers.ByteLevel.alphabet()))}
+    bytewise = Tokenizer(models.BPE(vocab=letters, merges=[]))
+    bytewise.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    bytewise.decoder = decoders.ByteLevel()
+    words = PreTrainedTokenizerFast(
+        tokenizer_object=bytewise, eos_token="<|im_end|>", pad_token="<|endoftext|>",
+        additional_special_tokens=["<|im_start|>", "<tool_call>", "</tool_call>"],
+    )  # fmt: skip
+    words.chat_template = qwen3_chat_template
+    net = Qwen2ForCausalLM(Qwen2Config(
+        vocab_size=len(words), hidden_size=16, intermediate_size=16, num_hidden_layers=1,
+        num_attention_heads=2, num_key_value_heads=2,
+    ))  # fmt: skip
+
+    def generate(self: Any, input_ids: Any, **_: Any) -> Any:
+        said = []
+        for row in input_ids:
+            shown = words.decode(row)
+            call = {"name": "choose", "arguments": {"cards": first_legal(shown)}}
+            text = f"<tool_call>\n{json.dumps(call)}\n</tool_call>"
+            text = "Done." if "<tool_response>" in shown.split("<|im_start|>")[-2] else text
+            said.append(words(text + "<|im_end|>", add_special_tokens=False)["input_ids"])
+        longest = max(map(len, said))
+        rows = [one + [words.pad_token_id] * (longest - len(one)) for one in said]
+        return torch.cat([input_ids, torch.tensor(rows)], dim=1)
+
+    monkeypatch.setattr(Qwen2ForCausalLM, "generate", generate)
+    trainer = GRPOTrainer(
+        model=net, processing_class=words, train_dataset=Dataset.from_list(module.rows(1)),
+        environment_factory=module.CribbageDecisions,
+        args=GRPOConfig(
+            output_dir=str(tmp_path), per_device_train_batch_size=2, num_generations=2,
+            max_steps=1, max_completion_length=512, report_to=[], use_cpu=True, logging_steps=1,
+            save_strategy="no",
+        ),
+    )  # fmt: skip
+    trainer.train()
+    first = task("discard", "train", 0)
+    reward = trainer.state.log_history[0]["rewards/CribbageDecisions/mean"]
+    assert reward == pytest.approx(first.reward(first_legal(first.prompt("full"))), abs=1e-6)
 
 
 @pytest.mark.slow

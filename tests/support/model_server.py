@@ -72,6 +72,14 @@ class ModelServer:
                 raise ConnectionResetError
 
             return StreamingResponse(half(), headers={"content-length": "1000"})  # type: ignore[arg-type]
+        if how == "drips":
+
+            async def drops() -> object:
+                for _ in range(300):
+                    yield b" "
+                    await asyncio.sleep(0.1)
+
+            return StreamingResponse(drops())  # type: ignore[arg-type]
         if how == "nothing":
             return JSONResponse({})
         if how == "slow":

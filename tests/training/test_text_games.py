@@ -19,6 +19,7 @@ from crib_training.tournament.ledger import Ledger
 from commands import crib
 from crib_env import Game, find_agent
 from crib_env.rules import PRESETS
+from crib_env.text import Reader
 from model_server import ModelServer, model_server
 
 SAME = ("decisions", "replies", "illegal", "missing", "regret", "prompt_tokens")
@@ -60,6 +61,19 @@ def test_stopped_and_resumed_it_is_the_same_result(
         add(self, record)
         raise KeyboardInterrupt
 
+    reads, played = Reader.read, []
+
+    def interrupt(self: Reader, reply: str, view: Any) -> int:
+        played.append(reply)
+        if len(played) == asked // 4:  # in the midst of games
+            raise KeyboardInterrupt
+        return reads(self, reply, view)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Reader, "read", interrupt)
+        ran = crib(*command, str(stopped))
+    assert ran.returncode
+    assert "0 of 10 pairs are stored" in ran.stderr
     with monkeypatch.context() as patch:
         patch.setattr(Ledger, "add", stop)
         ran = crib(*command, str(stopped))

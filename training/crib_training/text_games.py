@@ -3,18 +3,22 @@
     crib evaluate text:MODEL rule_based --pairs 50 --json out.json
 
 Games are played some pairs at a time, side by side, and stored in a folder beside the result
-(``out.games``) as those of a tournament are. The same command goes on where it was stopped.
+(``out.games``) as those of a tournament are, and the replies of the games under way as they come.
+The same command goes on where it was stopped, and pays for nothing twice.
 """
 
 from __future__ import annotations
 
+import json
+from hashlib import sha256
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import numpy as np
 from crib_agents.analyze import analyze
 from crib_agents.analyze.choices import Choice
-from crib_agents.text_agent import TextAgent
+from crib_agents.text_agent import Complete, Message, TextAgent
 from crib_play.table.advice import actions_of
 
 from crib_env.engine.hands.records import DISCARD
@@ -32,16 +36,17 @@ from crib_training.tournament.chunks import (
     Chunk,
     Record,
     Setup,
-    _agent,
+    field_agent,
     label_agents,
     play,
     read_pairs,
 )
 from crib_training.tournament.ledger import Ledger
 
-PAIRS_AT_ONCE = 5  # side by side; also what a stopped command plays again at most
+PAIRS_AT_ONCE = 5  # side by side
 SUMS = ("decisions", "expert", "expert_squares", "equilibrium", "equilibrium_decisions")
 MIXED = "equilibrium"  # the agent whose mixture decisions are also compared with
+REPLIES = "replies.jsonl"
 DEFAULT = Path("runs/evaluate.json")  # beside it lie the games where no file is named
 
 
@@ -67,14 +72,16 @@ def evaluate_models(settings: Settings, maker: EnvSpec, rules: Rules) -> dict[st
             try:
                 for chunk in chunks:
                     if chunk not in ledger.records:
-                        models = _models(setup, chunk)
+                        paid = Paid(folder / REPLIES)
+                        models = _models(setup, chunk, paid)
                         record = play(setup, chunk, progress.advance)
                         ledger.add(record | {"models": _report(models, rules)})
+                        paid.path.unlink(missing_ok=True)
             except KeyboardInterrupt:
                 stored = sum(chunk.pairs for chunk in chunks if chunk in ledger.records)
                 raise KeyboardInterrupt(
                     f"{stored} of {settings.pairs} pairs are stored in {folder}; the same command "
-                    "goes on from there"
+                    "goes on from there, and with the replies that came since"
                 ) from None
         records = [ledger.records[chunk] for chunk in chunks]
     games, deals = (read_pairs(*(record[kind] for record in records)) for kind in KINDS)
@@ -84,15 +91,48 @@ def evaluate_models(settings: Settings, maker: EnvSpec, rules: Rules) -> dict[st
     return {**result, "players": setup.players, "language_models": _total(records)}
 
 
-def _models(setup: Setup, chunk: Chunk) -> dict[str, list[TextAgent]]:
+class Paid:
+    """The replies of the games under way, in a file: after a stop they are read in place of asking.
+
+    Games are the same again as long as replies are, so each prompt comes again too. Equal prompts
+    get their replies in the order in which these came.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path, self._lock = path, Lock()
+        self._there: dict[str, list[str]] = {}
+        for line in path.read_text("utf-8").split("\n")[:-1] if path.exists() else ():
+            key, reply = json.loads(line)
+            self._there.setdefault(key, []).append(reply)
+
+    def instead_of(self, complete: Complete) -> Complete:
+        """Return a function that asks a model only for what is not there."""
+        ask = getattr(complete, "asks", complete)
+
+        def answer(messages: list[Message]) -> str:
+            key = sha256(json.dumps(messages).encode()).hexdigest()[:32]
+            with self._lock:
+                if replies := self._there.get(key):
+                    return replies.pop(0)
+            reply = ask(messages)
+            with self._lock, self.path.open("a", encoding="utf-8") as file:
+                file.write(json.dumps([key, reply]) + "\n")
+            return reply
+
+        answer.asks = ask  # type: ignore[attr-defined]
+        return answer
+
+
+def _models(setup: Setup, chunk: Chunk, paid: Paid) -> dict[str, list[TextAgent]]:
     """Return the models that will play a chunk, each of their instances ready to be counted."""
     order = (chunk.first, chunk.second), (chunk.second, chunk.first)
     found: dict[str, list[TextAgent]] = {}
     for game in range(setup.sides):
         for place, (given, against) in enumerate(order):
-            agent = _agent(given, against, setup.move_seconds, game, place)
+            agent = field_agent(given, against, setup.move_seconds, game, place)
             if isinstance(agent, TextAgent):
                 agent.record, agent._reader.tally = [], Tally()
+                agent.complete = paid.instead_of(agent.complete)
                 found.setdefault(given, []).append(agent)
     return found
 

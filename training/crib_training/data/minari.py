@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +20,12 @@ COLUMNS = ("episode", "seat", "agent", "observation", "action_mask", "action", "
 
 def minari_of() -> Any:
     """Return Minari."""
-    try:
-        import h5py  # noqa: F401 - what Minari stores with
-        import minari
-        from minari.data_collector import EpisodeBuffer  # noqa: F401
-    except ModuleNotFoundError as error:
-        raise ValueError(f"{error.name} is not installed: pip install \"minari[hdf5,create]\" "
-                         "pillow") from None  # fmt: skip
+    for name in ("minari", "h5py", "PIL"):
+        if find_spec(name) is None:
+            raise ValueError(f'{name} is not installed: pip install "minari[hdf5,create]" pillow')
+    import minari
+    import minari.data_collector
+
     return minari
 
 

@@ -231,7 +231,7 @@ def play(setup: Setup, chunk: Chunk, finished: Finished = ignore_progress) -> Re
         (_referee(setup, *order[0], game, 0), _referee(setup, *order[1], game, 1))
         for game in range(setup.sides)
     ]
-    players = [_agent(*order[place], setup.move_seconds, 0, place) for place in (0, 1)]
+    players = [field_agent(*order[place], setup.move_seconds, 0, place) for place in (0, 1)]
     reference = chosen_reference(rules, players, setup.adjusted)
     played = {}
     for kind, episode in zip(KINDS, (setup.episode, shortest_episode(maker)), strict=True):
@@ -283,14 +283,16 @@ def read_pairs(*records: Record) -> Pairs:
 
 
 @lru_cache(maxsize=INSTANCES)
-def _agent(given: str, against: str, move_seconds: float | None, game: int, place: int) -> Agent:
+def field_agent(
+    given: str, against: str, move_seconds: float | None, game: int, place: int
+) -> Agent:
     """Return an agent of the field, one for each game of a pair, for each pairing and its place."""
     return load_agent(given, move_seconds)
 
 
 @lru_cache(maxsize=INSTANCES)
 def _referee(setup: Setup, given: str, against: str, game: int, place: int) -> Referee:
-    agent = _agent(given, against, setup.move_seconds, game, place)
+    agent = field_agent(given, against, setup.move_seconds, game, place)
     # An agent in a process of its own has its own clock, which leaves out a child's start.
     seconds = None if given.startswith(IN_PROCESS) else setup.move_seconds
     maker = find_env(setup.environment)
