@@ -19,7 +19,6 @@ from crib_training.tournament.ledger import Ledger
 from commands import crib
 from crib_env import Game, find_agent
 from crib_env.rules import PRESETS
-from crib_env.text import Reader
 from model_server import ModelServer, model_server
 
 SAME = ("decisions", "replies", "illegal", "missing", "regret", "prompt_tokens")
@@ -61,16 +60,11 @@ def test_stopped_and_resumed_it_is_the_same_result(
         add(self, record)
         raise KeyboardInterrupt
 
-    reads, played = Reader.read, []
-
-    def interrupt(self: Reader, reply: str, view: Any) -> int:
-        played.append(reply)
-        if len(played) == asked // 4:  # in the midst of games
-            raise KeyboardInterrupt
-        return reads(self, reply, view)
+    def lose(*_: Any) -> Any:
+        raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(Reader, "read", interrupt)
+        patch.setattr(Ledger, "add", lose)  # played, and not yet stored
         ran = crib(*command, str(stopped))
     assert ran.returncode
     assert "0 of 10 pairs are stored" in ran.stderr
