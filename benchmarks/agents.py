@@ -11,9 +11,9 @@ from crib_agents.expert.discard import rank_discards
 from crib_agents.learned import MonteCarloAgent
 from crib_training.data.play import Setup
 from crib_training.evaluation.duplicate import play_pairs
-from crib_training.learn.deep_monte_carlo.settings import Settings as RunSettings
-from crib_training.learn.deep_monte_carlo.training import Training
 from crib_training.loading import find_env, shortest_episode
+from crib_training.methods.deep_monte_carlo import Learner
+from crib_training.methods.deep_monte_carlo import Settings as RunSettings
 
 from benchmarks.batch import Lanes
 from benchmarks.timing import FULL, Contender, Findings, Rate, Settings, race, rate_of
@@ -183,7 +183,7 @@ def answering(game: str, at_once: int) -> Rate:
 
 def training(environment: str, lanes: int | None) -> Rate:
     """Return the rate at which the trainer decides and learns from its decisions."""
-    run = Training(RunSettings(env=environment, deals=1_000_000_000, num_envs=lanes))
+    run = Learner(RunSettings(env=environment, deals=1_000_000_000, num_envs=lanes))
 
     def rate(seconds: float) -> float:
         decisions, began, spent = run.decisions, time.perf_counter(), 0.0

@@ -13,10 +13,8 @@ import numpy as np
 import numpy.typing as npt
 import torch
 from crib_training.learn.curve import Point, read_points
-from crib_training.learn.deep_monte_carlo import loop
-from crib_training.learn.deep_monte_carlo.settings import Settings as RunSettings
 from crib_training.learn.train import METHODS
-from crib_training.methods import ppo
+from crib_training.methods import deep_monte_carlo, ppo
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.vec_env.base_vec_env import VecEnv
 
@@ -148,8 +146,8 @@ def run_both(deals: int, timesteps: int, pairs: int) -> dict[str, list[Point]]:
     with TemporaryDirectory() as folder:
         outs = {"deep Monte Carlo": Path(folder, "deep"), "MaskablePPO": Path(folder, "ppo")}
         first, second = outs.values()
-        loop.train(
-            RunSettings(
+        deep_monte_carlo.train(
+            deep_monte_carlo.Settings(
                 deals=deals, num_evals=MEASURES, eval_pairs=pairs, final_eval_pairs=2 * pairs,
                 baselines="", out=first,
             )
@@ -203,7 +201,7 @@ def measure_learning(settings: Settings = FULL) -> Findings:
     return Findings("Time to strength, six-card, seed 1", rows, [times], notes)
 
 
-LEARNERS = {"selfplay_ppo": "PPO", "mmd": "MMD"}
+LEARNERS = ("selfplay_ppo", "mmd")
 WIDTH = (256, 256)
 AS_OURS = {"batch_size": 1024, "n_epochs": 2}
 
@@ -228,7 +226,7 @@ def baseline(method: str, lanes: int, steps: int) -> Rate:
     settings = module.Settings(
         num_envs=lanes, steps=steps, hidden_sizes=WIDTH, num_evals=0, progress=False
     )
-    learner = getattr(module, LEARNERS[method])(settings)
+    learner = module.Learner(settings)
 
     def piece() -> int:
         learner.iterate()

@@ -18,9 +18,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from crib_training.baselines.run import POLICY
 from crib_training.exploit import Exploitability, exploitability
-from crib_training.learn.deep_monte_carlo.checkpoint import Checkpoint
+from crib_training.learn.run import POLICY, Checkpoint
 from crib_training.learn.train import METHODS
 from crib_training.outputs import CHECKPOINT
 

@@ -2,7 +2,7 @@
 
     python examples/libraries/open_spiel_poker.py --method mmd --game leduc_poker --decisions 400000
 
-`crib train --method mmd` learns from `crib_training.baselines.games.Games`. Here a game of
+`crib train --method mmd` learns from `crib_training.learn.games.Games`. Here a game of
 OpenSpiel's stands in its place, with the same arrays, and the method is the same code.
 """
 
@@ -18,8 +18,8 @@ import numpy as np
 import pyspiel
 import torch
 import tyro
-from crib_training.baselines import learner as learners
-from crib_training.baselines.actor_critic import ActorCriticSettings
+from crib_training.learn import self_play as learners
+from crib_training.learn.self_play import ActorCriticSettings
 from crib_training.learn.train import METHODS
 from open_spiel.python import policy as policies
 from open_spiel.python.algorithms import exploitability
@@ -140,7 +140,7 @@ def main(settings: Settings) -> tuple[float, float]:
     known = {field.name for field in fields(module.Settings)}
     chosen = module.Settings(**{key: value for key, value in given.items() if key in known})
     with mock.patch.object(learners, "Games", lambda _, n, seed, *__: SpielGames(game, n, seed)):
-        learner = getattr(module, LEARNERS[settings.method])(chosen)
+        learner = module.Learner(chosen)
     first = measure(game, learner)
     print(f"{settings.method}, {settings.game}: exploitability {first:.4f}")
     for part in range(1, 5):

@@ -13,8 +13,8 @@ from crib_agents.kernels.many_hand import RANKS, lacking, least_pips
 from crib_agents.learned import MonteCarloAgent
 from crib_agents.rule_based import default_weights
 from crib_training.evaluation.duplicate import estimate, play_pairs
-from crib_training.learn.deep_monte_carlo.settings import Settings
-from crib_training.learn.deep_monte_carlo.training import Training
+from crib_training.learn.run import Run
+from crib_training.methods.deep_monte_carlo import Learner, Settings
 from crib_training.tables.many_hand import mean_cribs
 
 from compiled import as_entry
@@ -141,16 +141,12 @@ def test_mean_cribs_are_what_the_discards_made(preset: str) -> None:
 @every_game
 def test_deep_monte_carlo_learns_and_its_file_plays(preset: str, tmp_path: Path) -> None:
     settings: Any = Settings(
-        env=f"{preset}_v0", deals=192, num_envs=64, hidden_sizes=(8, 8), eval_pairs=0,
-        final_eval_pairs=0, out=tmp_path,
+        env=f"{preset}_v0", deals=192, num_envs=64, hidden_sizes=(8, 8), num_evals=1, eval_pairs=2,
+        final_eval_pairs=2, progress=False, out=tmp_path,
     )  # fmt: skip
-    run = Training(settings)
-    while run.deals < settings.deals:
-        run.iterate()
-    run.measure(2)
-    run.curve.measure_baselines(2)
-    assert run.curve.shares["rule_based"] == (1 / 3 if preset == "three_hand" else 1 / 2)
-    run.save()
+    learner = Learner(settings)
+    Run(learner).go()
+    assert learner.curve.shares["rule_based"] == (1 / 3 if preset == "three_hand" else 1 / 2)
     agent = MonteCarloAgent.load(tmp_path / "policy.safetensors")
     games = GameBatch(PRESETS[preset], 5, episode="game", seed=1)
     games.reset()
@@ -164,8 +160,9 @@ def test_deep_monte_carlo_learns_and_its_file_plays(preset: str, tmp_path: Path)
 
 @pytest.mark.slow
 def test_half_a_minute_of_self_play_is_level_with_two_rule_based(tmp_path: Path) -> None:
-    training = Training(Settings(env="three_hand_v0", deals=150_000, out=tmp_path))
+    training = Learner(Settings(env="three_hand_v0", deals=150_000, out=tmp_path))
     while training.deals < 150_000:
         training.iterate()
-    (point,) = training.measure(4000)
+    training.curve.measure(training)
+    (point,) = training.curve.points
     assert point.won + point.won_interval > 1 / 3

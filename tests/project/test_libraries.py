@@ -453,7 +453,7 @@ def test_a_baseline_learns_from_what_stands_in_for_its_games(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """`examples/libraries/open_spiel_poker.py` puts games of another library there."""
-    from crib_training.baselines import learner
+    from crib_training.learn import self_play as learner
     from crib_training.methods import mmd
 
     class Stood(Exception):
@@ -464,7 +464,7 @@ def test_a_baseline_learns_from_what_stands_in_for_its_games(
 
     monkeypatch.setattr(learner, "Games", stand_in)
     with pytest.raises(Stood):
-        mmd.MMD(mmd.Settings())
+        mmd.Learner(mmd.Settings())
 
 
 @pytest.mark.slow

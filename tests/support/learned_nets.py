@@ -70,8 +70,8 @@ def random_network(
         suits: of the games that it plays.
     """
     import torch
-    from crib_training.baselines.games import Games
-    from crib_training.baselines.policy import Policy
+    from crib_training.learn.games import Games
+    from crib_training.learn.self_play import Policy
 
     torch.manual_seed(seed)
     rules = PRESETS["five_card"]

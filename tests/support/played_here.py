@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from crib_training.learn.deep_monte_carlo.actors import Actor, Arrays, RolloutJob, RolloutResult
-from crib_training.learn.deep_monte_carlo.checkpoint import Checkpoint
-from crib_training.learn.deep_monte_carlo.loop import Training
-from crib_training.learn.deep_monte_carlo.settings import Settings
+from crib_training.learn.run import Checkpoint, Run
+from crib_training.methods.deep_monte_carlo import Learner, Settings
 
 
 class Here:
@@ -49,12 +48,21 @@ def tensors_of(folder: Path) -> dict[str, bytes]:
     return {name: array.tobytes() for name, array in Checkpoint.load(folder).tensors.items()}
 
 
-def played_here(settings: Settings, updates: int | None = None) -> Training:
+def begun(settings: Settings) -> Run:
+    """Return a run that is about to start or to go on."""
+    run = Run(Learner(settings))
+    if settings.resume is not None:
+        run.load(settings.resume)
+    return run
+
+
+def played_here(settings: Settings, updates: int | None = None) -> Learner:
     """Return a run of so many rounds, or all, played in this process and saved."""
-    training = Training(settings)
-    training.actors = Here(settings)
-    while training.deals < settings.deals and training.rounds != updates:
-        training.iterate()
-    settings.out.mkdir(exist_ok=True)
-    training.save()
-    return training
+    run = begun(settings)
+    learner = run.learner
+    assert isinstance(learner, Learner)
+    learner.actors = Here(settings)
+    while learner.deals < settings.deals and learner.rounds != updates:
+        learner.iterate()
+    run.save()
+    return learner

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 from crib_agents.nets import ScoredAgent
-from crib_training.baselines import games
 from crib_training.exploit.best_response import Responder, TabularPolicy
 from crib_training.exploit.hands import RANKS, ROLES, hands_by_class
 from crib_training.exploit.one_count import OneCountWalk, list_ranks, list_types, query_course
 from crib_training.exploit.queries import Queries, query_discards
+from crib_training.learn import games
 from crib_training.learn.train import METHODS
 
 from crib_env.batch import GameBatch
@@ -82,7 +82,7 @@ def in_the_toy(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(games, "family_for", lambda engine, _, suits: family_for(engine, "points", suits))
 
 
-def toy_learner(method: str, learner: str, seed: int, decisions: int, **changes: Any) -> Any:
+def toy_learner(method: str, seed: int, decisions: int, **changes: Any) -> Any:
     """Return a baseline about to learn in the toy deck."""
     module = import_module(METHODS[method])
     given = {
@@ -91,4 +91,4 @@ def toy_learner(method: str, learner: str, seed: int, decisions: int, **changes:
     }  # fmt: skip
     if "steps" not in module.Settings.__dataclass_fields__:
         del given["steps"]
-    return getattr(module, learner)(module.Settings(**given))
+    return module.Learner(module.Settings(**given))

@@ -16,26 +16,26 @@ EVERY = 3  # of the classes of hands; a measurement of all takes three times as 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 @pytest.mark.parametrize(
-    ("method", "learner", "decisions", "most", "settings"),
+    ("method", "decisions", "most", "settings"),
     [
-        ("selfplay_ppo", "PPO", 100_000, 0.65, SLOW),
-        ("mmd", "MMD", 100_000, 0.75, SLOW),
-        ("mmd_tree", "MMDTree", 100_000, 0.6, SLOW),
-        ("vrpo", "VRPO", 100_000, 0.6, SLOW),
-        ("r_nad", "RNaD", 100_000, 0.65, {"learning_rate": 1e-3}),
-        ("monte_carlo_q", "MonteCarloQ", 100_000, 0.75, {"learning_rate": 1e-3}),
-        ("nfsp", "NFSP", 200_000, 0.75, {"updates": 16}),
-        ("deep_cfr", "DeepCFR", 400_000, 0.6, {}),
-        ("escher", "ESCHER", 200_000, 0.75, {"updates": 16}),
+        ("selfplay_ppo", 100_000, 0.65, SLOW),
+        ("mmd", 100_000, 0.75, SLOW),
+        ("mmd_tree", 100_000, 0.6, SLOW),
+        ("vrpo", 100_000, 0.6, SLOW),
+        ("r_nad", 100_000, 0.65, {"learning_rate": 1e-3}),
+        ("monte_carlo_q", 100_000, 0.75, {"learning_rate": 1e-3}),
+        ("nfsp", 200_000, 0.75, {"updates": 16}),
+        ("deep_cfr", 400_000, 0.6, {}),
+        ("escher", 200_000, 0.75, {"updates": 16}),
     ],
 )
 def test_a_short_run_falls_well_below_a_random_network(
-    method: str, learner: str, decisions: int, most: float, settings: dict[str, Any], seed: int,
+    method: str, decisions: int, most: float, settings: dict[str, Any], seed: int,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     torch.set_num_threads(1)
     in_the_toy(monkeypatch)
-    learning = toy_learner(method, learner, seed, decisions, **settings)
+    learning = toy_learner(method, seed, decisions, **settings)
     first = toy_exploitability(learning.agent(), every=EVERY)
     while learning.decisions < decisions:
         learning.iterate()
@@ -44,26 +44,26 @@ def test_a_short_run_falls_well_below_a_random_network(
 
 
 @pytest.mark.parametrize(
-    ("method", "learner", "most", "settings"),
+    ("method", "most", "settings"),
     [
-        ("selfplay_ppo", "PPO", 0.2, {"learning_rate": 1e-3}),
-        ("mmd", "MMD", 0.2, {"learning_rate": 1e-3}),
-        ("mmd_tree", "MMDTree", 0.2, {"learning_rate": 1e-3}),
-        ("vrpo", "VRPO", 0.2, {"learning_rate": 1e-3}),
-        ("r_nad", "RNaD", 0.2, {"learning_rate": 1e-3}),
-        ("monte_carlo_q", "MonteCarloQ", 0.6, {"learning_rate": 1e-3}),
-        ("nfsp", "NFSP", 0.4, {"updates": 64}),
-        ("deep_cfr", "DeepCFR", 0.3, {}),
-        ("escher", "ESCHER", 0.4, {"updates": 16}),
+        ("selfplay_ppo", 0.2, {"learning_rate": 1e-3}),
+        ("mmd", 0.2, {"learning_rate": 1e-3}),
+        ("mmd_tree", 0.2, {"learning_rate": 1e-3}),
+        ("vrpo", 0.2, {"learning_rate": 1e-3}),
+        ("r_nad", 0.2, {"learning_rate": 1e-3}),
+        ("monte_carlo_q", 0.6, {"learning_rate": 1e-3}),
+        ("nfsp", 0.4, {"updates": 64}),
+        ("deep_cfr", 0.3, {}),
+        ("escher", 0.4, {"updates": 16}),
     ],
 )
 def test_a_long_run_comes_closer_to_perfect_play(
-    method: str, learner: str, most: float, settings: dict[str, Any],
+    method: str, most: float, settings: dict[str, Any],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     torch.set_num_threads(1)
     in_the_toy(monkeypatch)
-    learning = toy_learner(method, learner, 1, 1_000_000, **settings)
+    learning = toy_learner(method, 1, 1_000_000, **settings)
     first = toy_exploitability(learning.agent(), every=EVERY)
     while learning.decisions < 1_000_000:
         learning.iterate()

@@ -15,21 +15,18 @@ import pytest
 import torch
 from crib_agents.files import BESIDE
 from crib_agents.learned import MonteCarloAgent, Weights
+from crib_training.command_line import command
 from crib_training.interrupts import Stopped
-from crib_training.learn.deep_monte_carlo.algorithm import Samples, batches
-from crib_training.learn.deep_monte_carlo.checkpoint import (
-    FILE,
-    Checkpoint,
-)
-from crib_training.learn.deep_monte_carlo.loop import run, train
-from crib_training.learn.deep_monte_carlo.settings import Settings, command
-from crib_training.learn.deep_monte_carlo.training import Training
+from crib_training.learn.deep_monte_carlo.self_play import Samples, batches
 from crib_training.learn.deep_monte_carlo.two_hand import TwoHandSelfPlay
+from crib_training.learn.run import Checkpoint
+from crib_training.methods.deep_monte_carlo import Learner, Settings, run, train
+from crib_training.outputs import CHECKPOINT as FILE
 
 from crib_env import registration
 from crib_env.batch import GameBatch
 from crib_env.rules import PRESETS
-from played_here import tensors_of
+from played_here import begun, tensors_of
 
 POLICY = "policy.safetensors"
 
@@ -47,7 +44,7 @@ def test_a_run_that_is_killed_and_goes_on_ends_as_one_left_alone(tmp_path: Path)
     alone, killed = tmp_path / "alone", tmp_path / "killed"
     train(small(alone))
     words = [sys.executable, "-m", "crib_training.command_line", "train"]
-    words += command(small(killed)).split()[4:]
+    words += command("", small(killed), ("resume",), ()).split()
     run = subprocess.Popen(words, stdout=subprocess.DEVNULL)
     until = time.monotonic() + 120
     while time.monotonic() < until and run.poll() is None:
@@ -73,9 +70,9 @@ def test_a_run_goes_on_from_any_update_to_the_same_bits(
     for updates in stops:
         out = tmp_path / str(updates)
         out.mkdir()
-        training = Training(small(out, **changes))
+        training = begun(small(out, **changes))
         for _ in range(updates):
-            training.iterate()
+            training.learn()
         training.save()
         train(small(out, resume=out, **changes))
         assert tensors_of(out) == tensors_of(alone)
@@ -93,14 +90,14 @@ def test_a_run_goes_on_into_another_folder(tmp_path: Path) -> None:
 def test_ctrl_c_saves_and_says_how_to_go_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    iterate = Training.iterate
+    iterate = Learner.iterate
 
-    def interrupted(training: Training) -> None:
+    def interrupted(training: Learner) -> dict[str, float]:
         if training.deals == 100:
             signal.raise_signal(signal.SIGINT)
-        iterate(training)
+        return iterate(training)
 
-    monkeypatch.setattr(Training, "iterate", interrupted)
+    monkeypatch.setattr(Learner, "iterate", interrupted)
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a job may ignore it
     try:
         with pytest.raises(
@@ -125,7 +122,7 @@ def test_ctrl_c_saves_and_says_how_to_go_on(
 def test_going_on_with_another_run_is_refused_with_the_difference(
     changes: dict[str, Any], reason: str, tmp_path: Path
 ) -> None:
-    training = Training(small(tmp_path))
+    training = begun(small(tmp_path))
     training.save()
     with pytest.raises(ValueError, match=f"the run in {tmp_path} is another: {reason}"):
         train(small(tmp_path, resume=tmp_path, **changes))
@@ -133,15 +130,15 @@ def test_going_on_with_another_run_is_refused_with_the_difference(
 
 def test_going_on_from_nothing_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=f"there is no run to resume in {tmp_path}"):
-        Training(small(tmp_path, resume=tmp_path))
+        train(small(tmp_path, resume=tmp_path))
 
 
 def test_a_full_disk_leaves_the_last_good_files(tmp_path: Path) -> None:
-    training = Training(small(tmp_path))
-    training.iterate()
+    training = begun(small(tmp_path))
+    training.learn()
     training.save()
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
-    training.iterate()
+    training.learn()
     resource = pytest.importorskip("resource", reason="Windows sets no limits")
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (2000, limits[1]))
@@ -158,10 +155,10 @@ def test_a_full_disk_leaves_the_last_good_files(tmp_path: Path) -> None:
 def test_a_folder_that_cannot_be_written_is_found_out_before_the_work_starts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def work(training: Training) -> None:
+    def work(training: Learner) -> None:
         raise AssertionError("the work has started")
 
-    monkeypatch.setattr(Training, "iterate", work)
+    monkeypatch.setattr(Learner, "iterate", work)
     (tmp_path / "taken").write_text("a file")
     with pytest.raises(ValueError, match="taken is a file: name a folder"):
         train(small(tmp_path / "taken"))
@@ -180,7 +177,7 @@ def test_a_game_nothing_learns_is_refused(tmp_path: Path, monkeypatch: pytest.Mo
     with pytest.raises(
         ValueError, match="the game hoyle or five_card has no self-play for deep Monte Carlo"
     ):
-        Training(small(tmp_path))
+        Learner(small(tmp_path))
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a card")
@@ -196,13 +193,13 @@ def test_a_card_learns_what_the_cpu_learns(env: str, tmp_path: Path) -> None:
     found = []
     for device in ("cpu", "cuda"):
         out = tmp_path / device
-        training = Training(small(out, env=env, device=device))
-        training.iterate()
+        training = begun(small(out, env=env, device=device))
+        training.learn()
         out.mkdir()
         training.save()
-        again = Training(small(out, env=env, device=device, resume=out))
-        again.iterate()
-        found.append(again.self_play.weights(again.self_play.nets, "").flat())
+        again = begun(small(out, env=env, device=device, resume=out))
+        again.learn()
+        found.append(again.learner.self_play.weights(again.learner.self_play.nets, "").flat())
     assert found[0] == pytest.approx(found[1], abs=1e-3)
 
 
@@ -249,7 +246,7 @@ def test_targets_are_the_points_still_to_come() -> None:
 
 
 def test_the_mean_crib_is_over_the_starters_no_seat_was_dealt() -> None:
-    from crib_training.learn.deep_monte_carlo.two_hand_play import mean_cribs
+    from crib_training.learn.deep_monte_carlo.two_hand import mean_cribs
 
     from crib_env.engine.show import show_table
     from reference.scoring import score_show
@@ -298,10 +295,11 @@ def test_house_rules_are_learned_like_any_others(changes: dict[str, Any]) -> Non
 def test_a_minute_of_self_play_wins_half_the_games_against_rule_based(
     env: str, tmp_path: Path
 ) -> None:
-    training = Training(Settings(env=env, deals=320_000, out=tmp_path))
+    training = Learner(Settings(env=env, deals=320_000, final_eval_pairs=4000, out=tmp_path))
     while training.deals < 320_000:
         training.iterate()
-    (point,) = training.measure(4000)
+    training.curve.measure(training)
+    (point,) = training.curve.points
     assert point.won + point.won_interval > 0.5
 
 

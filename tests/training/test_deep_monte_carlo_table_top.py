@@ -12,8 +12,6 @@ import torch
 from crib_agents.learned import MonteCarloAgent
 from crib_agents.learned.table_top import LINES, OWING
 from crib_training.learn.curve import strength
-from crib_training.learn.deep_monte_carlo.loop import Training
-from crib_training.learn.deep_monte_carlo.settings import Settings
 from crib_training.learn.deep_monte_carlo.table_top import (
     TRACE,
     TableTopSelfPlay,
@@ -21,6 +19,7 @@ from crib_training.learn.deep_monte_carlo.table_top import (
     side_sums,
     traced,
 )
+from crib_training.methods.deep_monte_carlo import Learner, Settings
 
 from crib_env import find_agent
 from crib_env.batch import GameBatch
@@ -121,7 +120,7 @@ def test_house_rules_are_learned_like_any_others(players: int) -> None:
 def test_a_minute_of_self_play_for_two_beats_rule_based_with_two_and_with_four(
     rules: str, least: float, tmp_path: Path
 ) -> None:
-    training = Training(
+    training = Learner(
         Settings(
             env="table_top_v0",
             rules=rules,
@@ -136,6 +135,6 @@ def test_a_minute_of_self_play_for_two_beats_rule_based_with_two_and_with_four(
         training.iterate()
     for players, share in ((2, least), (4, 0.60)):
         found = strength(
-            training.agent, find_agent("rule_based"), PRESETS[rules], "round", players, 4000
+            training.agent(), find_agent("rule_based"), PRESETS[rules], "round", players, 4000
         )
         assert found["won"] + found["won_interval"] > share

@@ -19,6 +19,7 @@ from crib_agents.expert.pegging import (
 from crib_agents.learned import Weights
 from crib_training.learn import labels as made
 from crib_training.learn.distill import Distillation, Settings, centred_loss, distill, modules
+from crib_training.learn.run import Run
 
 from crib_env.engine.two_hand import VIEW
 from crib_env.rules import PRESETS
@@ -118,19 +119,20 @@ def test_a_run_gone_on_with_ends_as_if_left_alone(tmp_path: Path) -> None:
     alone = distill(settings(tmp_path, out=tmp_path / "alone"))
     teaching = Distillation(settings(tmp_path, out=tmp_path / "stopped"))
     teaching.settings.out.mkdir()
-    teaching.fit(int(8.0 * teaching.play()))
-    teaching.save()
+    teaching.iterate()
+    Run(teaching).save()
     gone_on = distill(settings(tmp_path, out=tmp_path / "stopped", resume=tmp_path / "stopped"))
     assert (alone.weights == gone_on.weights).all()
-    with pytest.raises(ValueError, match="other settings"):
-        Distillation(settings(tmp_path, resume=tmp_path / "stopped", seed=2))
+    other = settings(tmp_path, out=tmp_path / "stopped", resume=tmp_path / "stopped", seed=2)
+    with pytest.raises(ValueError, match="seed was 1, not 2"):
+        distill(other)
     with pytest.raises(ValueError, match="holds a run"):
         distill(settings(tmp_path, out=tmp_path / "stopped"))
 
 
 def test_weights_go_through_pytorch_unchanged() -> None:
     weights = drawn_weights(HOYLE)
-    from crib_training.learn.learner import layers_of
+    from crib_training.learn.nets import layers_of
 
     nets = {name: layers_of(net) for name, net in modules(weights).items()}
     again = Weights(weights.family, weights.rules, weights.rules_fields, 2, nets)

@@ -13,20 +13,18 @@ import torch
 from crib_agents.learned import MonteCarloAgent, Weights
 from crib_agents.loading import load_agent
 from crib_agents.nets import ScoredAgent
-from crib_training.learn import distill, distill_settings
-from crib_training.learn.deep_monte_carlo.algorithm import find_self_play
-from crib_training.learn.deep_monte_carlo.checkpoint import Checkpoint
-from crib_training.learn.deep_monte_carlo.loop import train
-from crib_training.learn.deep_monte_carlo.settings import Settings
-from crib_training.learn.deep_monte_carlo.training import Training
-from crib_training.learn.learner import DivergedError
+from crib_training.learn import distill
+from crib_training.learn.deep_monte_carlo.self_play import find_self_play
+from crib_training.learn.run import Checkpoint, DivergedError
 from crib_training.methods import ppo
+from crib_training.methods.deep_monte_carlo import Settings, train
 from stable_baselines3.common.vec_env import VecNormalize
 
 from crib_env import PRESETS
 from crib_env.batch import GameBatch
 from crib_env.engine.two_hand import VIEW
 from learned_nets import drawn_weights, policy
+from played_here import begun
 
 GAMES = {"six_card_v0": "hoyle", "five_card_v0": "five_card", "table_top_v0": "table_top"}
 every_game = pytest.mark.parametrize("env", GAMES)
@@ -114,13 +112,13 @@ def test_a_run_that_diverges_ends_with_the_last_good_checkpoint_named(
 
 
 def test_what_has_diverged_is_not_saved(tmp_path: Path) -> None:
-    training = Training(deep(tmp_path, learning_rate=1e-3))
-    training.iterate()
+    training = begun(deep(tmp_path, learning_rate=1e-3))
+    training.learn()
     training.save()
     with torch.no_grad():
-        next(training.learner.mean_nets.parameters()).view(-1)[0] = np.nan
+        next(training.learner.nets.average.parameters()).view(-1)[0] = np.nan
     with pytest.raises(DivergedError, match="after 100 deals"):
-        training.iterate()
+        training.learn()
     assert Checkpoint.load(tmp_path).about["deals"] == 100
 
 
@@ -139,11 +137,11 @@ def test_a_run_of_ppo_that_diverges_keeps_its_last_good_model(tmp_path: Path) ->
 
 
 def test_teaching_that_diverges_ends_by_saying_so(tmp_path: Path) -> None:
-    small = distill_settings.Settings(
+    small = distill.Settings(
         env="five_card_v0", rounds=1, deals=16, batch_size=32, learning_rate=1e30, pairs=0,
         eval_opponents="", out=tmp_path,
     )  # fmt: skip
-    with pytest.raises(DivergedError, match="nothing was saved"):
+    with pytest.raises(DivergedError, match="after 0 rounds"):
         distill.distill(small)
 
 

@@ -17,9 +17,8 @@ from crib_training import command_line
 from crib_training.command_line import COMMANDS
 from crib_training.interrupts import interruptions, terminable
 from crib_training.learn.callback import ProgressCallback
-from crib_training.learn.curve import Curve
-from crib_training.learn.deep_monte_carlo.training import Training
-from crib_training.methods.mmd import MMD
+from crib_training.learn.curve import Strength
+from crib_training.methods import deep_monte_carlo, mmd
 from crib_training.tournament.ledger import Ledger
 
 from commands import crib
@@ -57,11 +56,11 @@ TINY = ("--hidden-sizes", "8", "8", "--num-envs", "50")
 SMALL = (*TINY, "--eval-pairs", "0")
 LONG: dict[str, tuple[Any, str, tuple[str, ...], str]] = {
     "deep_monte_carlo": (
-        Training, "iterate", ("train", "--deals", "100", *SMALL),
+        deep_monte_carlo.Learner, "iterate", ("train", "--deals", "100", *SMALL),
         "the run is saved after 0 deals; resume with",
     ),
     "deep_monte_carlo, measuring": (
-        Curve, "measure", ("train", "--deals", "100", *TINY, "--eval-pairs", "2"),
+        Strength, "measure", ("train", "--deals", "100", *TINY, "--eval-pairs", "2"),
         "the run is saved after 0 deals; resume with",
     ),
     "ppo": (
@@ -70,9 +69,9 @@ LONG: dict[str, tuple[Any, str, tuple[str, ...], str]] = {
         "the run is saved after 100 decisions; to resume",
     ),
     "mmd": (
-        MMD, "columns",
+        mmd.Learner, "columns",
         ("train", "--method", "mmd", "--decisions", "800", "--num-envs", "8", "--num-evals", "0"),
-        "the run is saved after 256 decisions; to resume",
+        "the run is saved after 256 decisions; resume with crib train --method mmd",
     ),
     "tournament": (
         Ledger, "add",

@@ -9,14 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from crib_training.learn.curve import (
-    Curve,
     Point,
+    Strength,
     read_points,
     read_words,
 )
 from crib_training.learn.curves import Settings, groups_of, line_of, run, shared_baselines
 from crib_training.learn.picture import of_run, of_runs
-from crib_training.learn.training_progress import TrainingProgress
+from crib_training.learn.run import Screen
 from crib_training.loading import find_env
 from crib_training.outputs import csv_table
 
@@ -28,6 +28,11 @@ def point(seconds: float, won: float, opponent: str = "greedy") -> Point:
     return Point(100, 1000, seconds, opponent, 2.0, 0.5, won, 0.1)
 
 
+def strength(opponents: str) -> Strength:
+    return Strength(find_env("six_card_v0"), PRESETS["hoyle"], 2, "a test", opponents, "greedy",
+                    (1, 20, 20))  # fmt: skip
+
+
 def written(folder: Path, *points: Point) -> Path:
     folder.mkdir()
     (folder / "curve.csv").write_bytes(csv_table(Point, list(points)))
@@ -35,26 +40,26 @@ def written(folder: Path, *points: Point) -> Path:
 
 
 def test_a_curve_is_read_as_it_was_written(tmp_path: Path) -> None:
-    curve = Curve(find_env("six_card_v0"), PRESETS["hoyle"], 2, "a test", "random", "greedy")
-    measured = curve.measure(find_agent("greedy"), 10, 100, 1.234, 20)
-    assert measured == curve.points
+    curve = strength("random")
+    curve.measure_agent(find_agent("greedy"), 10, 100, 1.234, 20)
+    measured = curve.points
     assert (measured[0].cpu_seconds, measured[0].opponent) == (1.23, "random")
     assert measured[0].won > 0.9
-    curve.measure_baselines(20)
+    curve.finish()
     curve.write(tmp_path)
     curve.draw(tmp_path)
     assert read_points(tmp_path) == curve.points
     assert curve.shares == {"random": 0.5, "greedy": measured[0].won}  # the same deals
     words = {"title": "Six card for 2, learned by a test", "baselines": curve.shares}
     assert read_words(tmp_path) == json.loads(json.dumps(words))
-    again = Curve(find_env("six_card_v0"), PRESETS["hoyle"], 2, "a test", "random", "greedy")
+    again = strength("random")
     again.restore(json.loads(json.dumps(curve.state())))
     assert (again.points, again.shares) == (curve.points, curve.shares)
 
 
 def test_strength_against_nobody_is_refused() -> None:
     with pytest.raises(ValueError, match="against one opponent at least"):
-        Curve(find_env("six_card_v0"), PRESETS["hoyle"], 2, "a test", "", "greedy")
+        strength("")
 
 
 def test_a_line_is_one_opponents_with_its_interval() -> None:
@@ -115,9 +120,9 @@ def test_what_is_watched_goes_to_tensorboard_too(
 ) -> None:
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-    with TrainingProgress("deals", 200, 0, 0, tmp_path, True) as progress:
-        progress.measured([point(1.5, 0.4)])
-        progress.learned(100, 1000, 0.25)
+    with Screen("deals", 200, 0, 0, tmp_path, True) as progress:
+        progress.measured([point(1.5, 0.4).measured()], 1000)
+        progress.learned(100, 1000, {"loss": 0.25})
     assert "40.0 ± 10.0 % against greedy" in capsys.readouterr().out
     events = EventAccumulator(str(tmp_path / "tb"))
     events.Reload()

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 from crib_training.learn.deep_monte_carlo import cluster as cluster_module
-from crib_training.learn.deep_monte_carlo.checkpoint import Checkpoint
 from crib_training.learn.deep_monte_carlo.cluster import Cluster
-from crib_training.learn.deep_monte_carlo.loop import Training, train
+from crib_training.learn.run import Checkpoint
+from crib_training.methods import deep_monte_carlo
+from crib_training.methods.deep_monte_carlo import Learner, train
 from crib_training.tournament.chunks import Setup, play
 from crib_training.tournament.run import tournament
 from crib_training.tournament.workers import Ray, ThisProcess, play_alike
@@ -84,8 +85,8 @@ def test_an_actor_killed_in_the_middle_loses_only_its_own_samples(
 ) -> None:
     deals = []
 
-    class Killing(Training):
-        def iterate(self) -> None:
+    class Killing(Learner):
+        def iterate(self) -> dict[str, float]:
             cluster = self.actors
             assert isinstance(cluster, Cluster)
             while self.rounds == 3 and len(cluster._actors) < 2:
@@ -93,10 +94,11 @@ def test_an_actor_killed_in_the_middle_loses_only_its_own_samples(
                 cluster._welcome()
             if self.rounds == 5:
                 ray.kill(cluster._actors[0])
-            super().iterate()
+            figures = super().iterate()
             deals.append(self.deals)
+            return figures
 
-    monkeypatch.setattr("crib_training.learn.deep_monte_carlo.loop.Training", Killing)
+    monkeypatch.setattr(deep_monte_carlo, "Learner", Killing)
     train(small(tmp_path, ray_address=address, deals=1000))
     played = [after - before for before, after in pairwise(deals)]
     assert deals[:5] == [50, 100, 150, 200, 250]

@@ -15,13 +15,11 @@ from typing import Any
 import numpy as np
 import pytest
 from crib_agents.files import BESIDE, SEAL
-from crib_training.learn import demo, distill, distill_settings, recipes
-from crib_training.learn.deep_monte_carlo import loop
-from crib_training.learn.deep_monte_carlo.checkpoint import Checkpoint
-from crib_training.learn.deep_monte_carlo.settings import Settings
-from crib_training.learn.deep_monte_carlo.training import Training
+from crib_training.learn import demo, distill, recipes
 from crib_training.learn.labels import Labels
+from crib_training.learn.run import Checkpoint
 from crib_training.methods import ppo
+from crib_training.methods.deep_monte_carlo import Settings, train
 from crib_training.outputs import (
     CHECKPOINT,
     LOCK,
@@ -38,6 +36,7 @@ from crib_training.tournament.run import tournament
 from crib_training.tournament.workers import ThisProcess
 
 from commands import crib
+from played_here import begun
 
 HOLD = """
 import sys, time
@@ -65,11 +64,9 @@ def small_ppo(out: Path, **changes: Any) -> ppo.Settings:
 
 
 WRITERS: dict[str, Callable[[Path], object]] = {
-    "deep_monte_carlo": lambda out: loop.train(deep(out)),
+    "deep_monte_carlo": lambda out: train(deep(out)),
     "ppo": lambda out: ppo.train(small_ppo(out)),
-    "distill": lambda out: distill.distill(
-        distill_settings.Settings(rounds=1, deals=8, pairs=0, out=out)
-    ),
+    "distill": lambda out: distill.distill(distill.Settings(rounds=1, deals=8, pairs=0, out=out)),
     "solve": lambda out: solve.solve(
         solve_settings.Settings(iterations=1, out=out, progress=False)
     ),
@@ -148,11 +145,11 @@ def test_no_run_is_overwritten_by_one_of_any_method(name: str, found: str, tmp_p
 def test_going_on_in_a_folder_with_another_run_is_refused(tmp_path: Path) -> None:
     """The run to go on with lies elsewhere: what is in the folder would be lost."""
     mine, taken = tmp_path / "mine", tmp_path / "taken"
-    loop.train(deep(mine))
-    loop.train(deep(taken))
+    train(deep(mine))
+    train(deep(taken))
     before = contents(taken)
     for write in (
-        lambda: loop.train(deep(taken, resume=mine)),
+        lambda: train(deep(taken, resume=mine)),
         lambda: ppo.train(small_ppo(taken, resume=mine, trust=True)),
         lambda: solve.solve(solve_settings.Settings(resume=mine, out=taken, progress=False)),
     ):
@@ -180,12 +177,12 @@ def test_a_finished_run_writes_what_is_missing_from_its_checkpoint(tmp_path: Pat
         iterations=2, eval_interval=0, out=tmp_path / "solve", progress=False
     )
     resumes: dict[Path, Callable[[Path], object]] = {
-        tmp_path / "deep": lambda out: loop.train(deep(out, resume=tmp_path / "deep")),
+        tmp_path / "deep": lambda out: train(deep(out, resume=tmp_path / "deep")),
         tmp_path / "solve": lambda out: solve.solve(
             replace(small, out=out, resume=tmp_path / "solve")
         ),
     }
-    loop.train(deep(tmp_path / "deep"))
+    train(deep(tmp_path / "deep"))
     solve.solve(small)
     for folder, resume in resumes.items():
         written = {name: data for name, data in contents(folder).items() if "tb/" not in name}
@@ -231,9 +228,9 @@ def test_what_a_killed_run_left_half_written_is_removed(tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> tuple[Settings, bytes]:
     settings = deep(tmp_path_factory.mktemp("run"))
-    training = Training(settings)
-    training.iterate()
-    training.save()
+    run = begun(settings)
+    run.learn()
+    run.save()
     return settings, (settings.out / CHECKPOINT).read_bytes()
 
 
@@ -245,7 +242,7 @@ def test_a_checkpoint_with_a_bit_flipped_is_refused(
     path, at = settings.out / CHECKPOINT, int(place * len(data))
     path.write_bytes(data[:at] + bytes([data[at] ^ 4]) + data[at + 1 :])
     with pytest.raises(ValueError, match=f"^{path} is not a safetensors file of ours: "):
-        loop.train(replace(settings, resume=settings.out))
+        train(replace(settings, resume=settings.out))
     path.write_bytes(data)
     assert Checkpoint.load(settings.out).about["deals"] == 100
 
@@ -266,7 +263,7 @@ def test_a_checkpoint_that_was_altered_is_refused(
     assert altered != data
     path.write_bytes(altered)
     with pytest.raises(ValueError, match=f"^{path} is not a safetensors file of ours: "):
-        Training(replace(settings, resume=settings.out))
+        begun(replace(settings, resume=settings.out))
     path.write_bytes(data)
 
 

@@ -14,16 +14,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+from crib_training.command_line import command
 from crib_training.learn.deep_monte_carlo.actors import (
     Actor,
-    ActorsLostError,
     SparseArray,
     joined,
     split_round,
 )
-from crib_training.learn.deep_monte_carlo.checkpoint import FILE, Checkpoint
-from crib_training.learn.deep_monte_carlo.loop import Training, train
-from crib_training.learn.deep_monte_carlo.settings import command
+from crib_training.learn.run import Checkpoint, LostError
+from crib_training.methods import deep_monte_carlo
+from crib_training.methods.deep_monte_carlo import Learner, train
+from crib_training.outputs import CHECKPOINT as FILE
 
 from played_here import Here, played_here, small, tensors_of
 
@@ -64,7 +65,7 @@ def test_a_round_learns_from_what_the_nets_before_played(tmp_path: Path) -> None
     """By its definition, one round after another in one process."""
     settings = small(tmp_path, deals=150)
     found = played_here(settings)
-    training = Training(settings)
+    training = Learner(settings)
     actor = Actor(settings)
     nets = [training._nets()]  # the first two rounds are played by these
     for number in range(3):
@@ -78,7 +79,7 @@ def test_a_round_learns_from_what_the_nets_before_played(tmp_path: Path) -> None
 
 def test_a_lost_part_is_made_up_for_by_other_deals(tmp_path: Path) -> None:
     settings = small(tmp_path)
-    training = Training(settings)
+    training = Learner(settings)
     training.actors = Here(settings, lost=((2, 1), (5, 0), (5, 1), (7, 0)))
     while training.deals < settings.deals:
         training.iterate()
@@ -101,20 +102,22 @@ def test_what_is_packed_comes_out_as_it_was() -> None:
 
 
 def test_a_process_that_is_killed_ends_the_run_in_one_line_and_keeps_it(tmp_path: Path) -> None:
-    class Killing(Training):
-        def iterate(self) -> None:
-            super().iterate()
+    class Killing(Learner):
+        def iterate(self) -> dict[str, float]:
+            figures = super().iterate()
             if self.rounds == 3:
                 active_children()[0].kill()
+            return figures
 
     settings = small(tmp_path)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("crib_training.learn.deep_monte_carlo.loop.Training", Killing)
-        with pytest.raises(ActorsLostError) as lost:
+        patch.setattr(deep_monte_carlo, "Learner", Killing)
+        with pytest.raises(LostError) as lost:
             train(settings)
     message = str(lost.value)
     assert "a process of self-play died" in message
-    assert "resume with crib train --method deep_monte_carlo --deals 400 --num-envs 50" in message
+    assert "resume with crib train " in message
+    assert "--method deep_monte_carlo --deals 400 --num-envs 50" in message
     assert f"--workers 2 --out {tmp_path} --resume {tmp_path}" in message
     assert not active_children()
     deals = Checkpoint.load(tmp_path).about["deals"]
@@ -130,7 +133,7 @@ def test_a_process_that_is_killed_ends_the_run_in_one_line_and_keeps_it(tmp_path
 def test_ctrl_c_and_sigterm_end_a_run_with_workers_in_one_line_and_leave_nobody(
     moment: str, number: signal.Signals, tmp_path: Path
 ) -> None:
-    words = command(small(tmp_path, deals=10_000_000, num_envs=500)).split()[4:]
+    words = command("", small(tmp_path, deals=10_000_000, num_envs=500), ("resume",), ()).split()
     program = [sys.executable, "-m", "crib_training.command_line", "train", *words]
     run = subprocess.Popen(
         program, stderr=subprocess.PIPE, text=True, start_new_session=True,

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from crib_training.command_line import start
 from crib_training.learn import demo
-from crib_training.learn import distill_settings as teach
-from crib_training.learn.deep_monte_carlo import settings as deep
+from crib_training.learn import distill as teach
+from crib_training.methods import deep_monte_carlo as deep
 from crib_training.methods import escher, mmd, nfsp, ppo, vrpo
 from crib_training.methods import selfplay_ppo as selfplay
 from crib_training.solve import settings as solve
@@ -22,10 +22,10 @@ EVERYWHERE: dict[str, tuple[Any, ...]] = {
     "num_envs": (0, -3),
     "batch_size": (0, -1),
     "learning_rate": (0, -1e-3, NAN, INF),
-    "last_learning_rate": (-0.1, 1.1, NAN, INF),
+    "final_learning_rate": (-0.1, 1.1, NAN, INF),
     "ema_rate": (0, -1, 5, NAN),
     "temperature": (0, -1, NAN, INF),
-    "last_temperature": (0, -1, NAN, INF),
+    "final_temperature": (0, -1, NAN, INF),
     "epsilon": (-0.1, 2, NAN),
     "hidden_sizes": ((0, 8), (8, -1), (10**6, 8), (8,), 8, (8, 8.5)),
     "num_evals": (-1,),
@@ -46,24 +46,23 @@ EVERYWHERE: dict[str, tuple[Any, ...]] = {
     "refine": (-1,),
     "decisions": (0, -1, 1.5),
     "eval_hands": (1, 10**6),
-    "clip": (-0.1, 2, NAN),
+    "clip_coef": (-0.1, 2, NAN),
     "trace_lambda": (-0.1, 1.5, NAN),
-    "entropy": (-1, NAN, INF),
-    "last_entropy": (-1, NAN, INF),
-    "kl": (-1, NAN, INF),
-    "pull": (-1, NAN, INF),
-    "last_pull": (-1, NAN, INF),
+    "final_ent_coef": (-1, NAN, INF),
+    "kl_coef": (-1, NAN, INF),
+    "magnet_coef": (-1, NAN, INF),
+    "final_magnet_coef": (-1, NAN, INF),
     "magnet_rate": (-0.1, 2, NAN),
-    "value_weight": (0, -1, NAN),
+    "vf_coef": (0, -1, NAN),
     "max_grad_norm": (0, -1, NAN),
     "updates": (0, -1),
     "critic_epochs": (0, -1),
     "anticipatory": (0, -0.1, 2, NAN),  # without a best response there is nothing to average
     "explore": (-0.1, 2, NAN),
     "average_learning_rate": (0, -1, NAN),
-    "target_rate": (0, -1, 2, NAN),
-    "memory": (0, -1),
-    "reservoir": (0, -1),
+    "tau": (0, -1, 2, NAN),
+    "buffer_size": (0, -1),
+    "reservoir_size": (0, -1),
 }
 BASELINES = tuple(one.Settings for one in (selfplay, mmd, vrpo, nfsp, escher))
 KINDS = (deep.Settings, ppo.Settings, teach.Settings, solve.Settings, demo.Settings, *BASELINES)
@@ -122,7 +121,7 @@ def test_every_number_among_the_settings_has_a_range(kind: type[Any]) -> None:
 @pytest.mark.parametrize(
     ("kind", "words"),
     [
-        (deep.Settings, ["--last-learning-rate", "nan"]),
+        (deep.Settings, ["--final-learning-rate", "nan"]),
         (deep.Settings, ["--threads", "100000"]),
         (deep.Settings, ["--epsilon", "2"]),
         (deep.Settings, ["--save-seconds", "nan"]),

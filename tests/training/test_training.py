@@ -21,8 +21,8 @@ from crib_training.evaluation.figures import comparison_table, phase_table, show
 from crib_training.learn import recipes
 from crib_training.learn.callback import ProgressCallback
 from crib_training.learn.curve import read_points
-from crib_training.learn.deep_monte_carlo import settings as deep
 from crib_training.learn.train import split
+from crib_training.methods import deep_monte_carlo as deep
 from crib_training.methods import ppo
 from crib_training.tables.__main__ import ORDER
 

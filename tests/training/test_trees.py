@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from crib_training.baselines.games import Games
-from crib_training.baselines.policy import Policy
-from crib_training.baselines.settings import RunSettings
-from crib_training.baselines.trees import Trees
+from crib_training.learn.games import Games
+from crib_training.learn.self_play import Policy, RunSettings
+from crib_training.learn.trees import Trees
 
 from crib_env.batch import GameBatch
 from crib_env.engine.family import family_for

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from crib_agents.nets import PolicyNetAgent
 from stable_baselines3.common.callbacks import BaseCallback
 
-from crib_training.learn.curve import Curve
-from crib_training.learn.training_progress import TrainingProgress
+from crib_training.learn.curve import Strength
+from crib_training.learn.run import Screen
 
 
 class ProgressCallback(BaseCallback):
@@ -31,8 +31,8 @@ class ProgressCallback(BaseCallback):
 
     def __init__(
         self,
-        progress: TrainingProgress,
-        curve: Curve,
+        progress: Screen,
+        curve: Strength,
         every: float,
         pairs: int,
         agent: Callable[[], PolicyNetAgent],
@@ -59,14 +59,15 @@ class ProgressCallback(BaseCallback):
         return True
 
     def _on_rollout_end(self) -> None:
-        self.progress.learned(self.num_timesteps, self.num_timesteps)
+        self.progress.learned(self.num_timesteps, self.num_timesteps, {})
 
     def measure(self, decisions: int, pairs: int) -> None:
         """Save the agent after this many decisions, and measure it."""
         self.cpu_seconds += time.process_time() - self.since
         self.save()
         if pairs:
-            self.progress.measured(
-                self.curve.measure(self.agent(), self.deals, decisions, self.cpu_seconds, pairs)
+            found = self.curve.measure_agent(
+                self.agent(), self.deals, decisions, self.cpu_seconds, pairs
             )
+            self.progress.measured(found, decisions)
         self.since = time.process_time()

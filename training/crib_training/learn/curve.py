@@ -21,6 +21,7 @@ from crib_env.policy import Agent
 from crib_env.rules import Rules
 from crib_training.evaluation.duplicate import estimate, play_pairs
 from crib_training.learn.picture import draw, of_run
+from crib_training.learn.run import Curve, Learner, Measured
 from crib_training.loading import in_phase, shortest_episode, sides_of
 from crib_training.outputs import csv_table, write_json
 
@@ -52,9 +53,19 @@ class Point:
     won: float
     won_interval: float
 
+    def measured(self) -> Measured:
+        """Return it as a run shows it."""
+        won = f"{100 * self.won:.1f} ± {100 * self.won_interval:.1f} % against {self.opponent}"
+        text = (f"{self.deals:>10,} deals {self.decisions:>11,} decisions "
+                f"{self.cpu_seconds:7.1f} CPU s  {self.points:+.2f} ± {self.points_interval:.2f} "
+                f"points per deal, {won}")  # fmt: skip
+        scalars = {f"games_won/{self.opponent}": self.won,
+                   f"points_per_deal/{self.opponent}": self.points}  # fmt: skip
+        return Measured(text, scalars, f", {won}")
 
-class Curve:
-    """The strength of what a run learns.
+
+class Strength(Curve):
+    """The strength of what a run learns, against reference opponents.
 
     Args:
         maker: the environment.
@@ -64,6 +75,7 @@ class Curve:
         eval_opponents: who strength is measured against, joined by commas.
         baselines: agents whose own strength against the first of those the picture shows as lines,
             likewise.
+        sizes: measurements in all, pairs of deals in each (0 measures nothing), and in the last.
 
     Raises:
         ValueError: one of them is not known.
@@ -74,15 +86,11 @@ class Curve:
     """
 
     def __init__(
-        self,
-        maker: EnvSpec,
-        rules: Rules,
-        players: int,
-        method: str,
-        eval_opponents: str,
-        baselines: str,
-    ) -> None:
+        self, maker: EnvSpec, rules: Rules, players: int, method: str, eval_opponents: str,
+        baselines: str, sizes: tuple[int, int, int],
+    ) -> None:  # fmt: skip
         self.maker, self.rules, self.players = maker, rules, players
+        self.num_evals, self.pairs, self.final_pairs = sizes
         self.opponents, self.baselines = (
             {name: load_agent(name) for name in filter(None, names.split(","))}
             for names in (eval_opponents, baselines)
@@ -97,24 +105,39 @@ class Curve:
         self.points: list[Point] = []
         self.shares: dict[str, float] = {}
 
-    def measure(
+    def due(self, learner: Learner) -> bool:
+        """Return whether a measurement should have been made; the first is before it learns."""
+        if not self.pairs or not self.points:
+            return bool(self.pairs)
+        total, last = learner.total, self.points[-1].deals
+        return learner.done * self.num_evals // total > last * self.num_evals // total
+
+    def measure(self, learner: Learner) -> list[Measured]:
+        """Measure what has been learned so far."""
+        pairs = self.final_pairs if learner.done >= learner.total else self.pairs
+        return self.measure_agent(learner.agent(), learner.done, learner.decisions,
+                                  learner.cpu_seconds, pairs)  # fmt: skip
+
+    def measure_agent(
         self, agent: Agent, deals: int, decisions: int, cpu_seconds: float, pairs: int
-    ) -> list[Point]:
-        """Measure an agent against each opponent, and keep that; see `strength` and `Point`."""
+    ) -> list[Measured]:
+        """Measure an agent against each opponent; see `strength` and `Point`."""
         spent = round(cpu_seconds, 2)
         measured = [
             Point(deals, decisions, spent, name, **self._strength(agent, opponent, pairs))
             for name, opponent in self.opponents.items()
         ]
         self.points += measured
-        return measured
+        return [point.measured() for point in measured]
 
-    def measure_baselines(self, pairs: int) -> None:
+    def finish(self) -> None:
         """Measure the baselines."""
+        if not self.pairs:
+            return
         first, opponent = next(iter(self.opponents.items()))
         self.shares = {first: 1 / sides_of(self.rules, self.players)}
         for name, agent in self.baselines.items():
-            self.shares[name] = self._strength(agent, opponent, pairs)["won"]
+            self.shares[name] = self._strength(agent, opponent, self.pairs)["won"]
 
     def _strength(self, agent: Agent, opponent: Agent, pairs: int) -> dict[str, float]:
         ours, theirs = in_phase(self.maker, agent), in_phase(self.maker, opponent)

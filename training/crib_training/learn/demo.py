@@ -28,9 +28,8 @@ from crib_training.evaluation.evaluate import evaluate
 from crib_training.evaluation.figures import comparison_table, phase_table
 from crib_training.learn import picture
 from crib_training.learn.curve import read_points, read_words
-from crib_training.learn.deep_monte_carlo import loop
-from crib_training.learn.deep_monte_carlo import settings as deep
 from crib_training.learn.picture import of_run
+from crib_training.methods import deep_monte_carlo as deep
 from crib_training.methods import ppo
 from crib_training.outputs import claimed, remove_run, write_json
 
@@ -63,12 +62,11 @@ def learn_by_self_play(settings: Settings) -> tuple[Agent, float]:
     out = settings.out / "deep_monte_carlo"
     remove_run(out)  # of an earlier demo, which would not be overwritten
     began = time.process_time()
-    agent = loop.train(
-        deep.Settings(
-            deals=settings.deals, seed=settings.seed, eval_pairs=min(1000, settings.pairs),
-            final_eval_pairs=settings.pairs, out=out,
-        )
+    mine = deep.Settings(
+        deals=settings.deals, seed=settings.seed, eval_pairs=min(1000, settings.pairs),
+        final_eval_pairs=settings.pairs, out=out,
     )  # fmt: skip
+    agent = deep.train(mine)
     agent.name = "deep_monte_carlo"
     return agent, time.process_time() - began
 

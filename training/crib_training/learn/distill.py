@@ -14,74 +14,133 @@ and ``checkpoint.safetensors``, from which ``--resume`` continues to the same re
 from __future__ import annotations
 
 import copy
-import time
-from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Annotated
 
 import numpy as np
 import torch
 from crib_agents.expert.pegging import PeggingExpert
-from crib_agents.files import write_whole
 from crib_agents.learned import MonteCarloAgent, Weights
 from crib_agents.learned.agent import shipped
 from crib_agents.loading import load_agent
+from pydantic import Field
 from torch import nn
 
 from crib_env.policy import Agent
 from crib_env.rules import Rules, TwoHandRules
+from crib_env.settings import (
+    MANY,
+    Count,
+    CountOrNone,
+    File,
+    Folder,
+    NewFolder,
+    NotNegative,
+    Pairs,
+    Portion,
+    Positive,
+    Share,
+    Threads,
+    Whole,
+    checked_dataclass,
+)
 from crib_training.command_line import command
 from crib_training.evaluation.duplicate import estimate, play_pairs
 from crib_training.evaluation.figures import as_json, shown_percent
-from crib_training.interrupts import Stopped
-from crib_training.learn.deep_monte_carlo.checkpoint import FILE, Checkpoint
-from crib_training.learn.distill_settings import FREE, Settings
 from crib_training.learn.labels import NETS, SIGNS, Labels, collect, rows_of
-from crib_training.learn.learner import Learner, diverged, layers_of, mlp
+from crib_training.learn.nets import AveragedNets, layers_of, mlp
+from crib_training.learn.run import FREE, Learner, Run, RunSettings, SavedAgent, State
 from crib_training.loading import find_game
-from crib_training.outputs import run_folder
 
 SEED = 3_000_000  # of the deals that strength is measured on
 
 
-class Distillation:
-    """A run.
-
-    Args:
-        settings: settings of the run.
-
-    Raises:
-        ValueError: impossible settings, or settings of another run than the one to continue.
+@checked_dataclass(frozen=True, kw_only=True)
+class Settings(RunSettings):
+    """Distil the expert's values of every choice into a learned agent of a two-hand game.
 
     Attributes:
-        learner: the nets with their optimizer, and the average of their weights.
-        parts: the labels of each round, by the name of the net.
-        rounds: how many are over.
-        losses: of each update.
-        saved: the last checkpoint, if there is one.
+        env: the environment whose game to learn.
+        rules: a preset other than the environment's own.
+        student: initial weights, a file of `crib train --method deep_monte_carlo`; by default those
+            of the package.
+        rounds: rounds in which the student plays and `expert` labels its decisions.
+        deals: deals that the student plays per round; a six-card deal brings about nine labels.
+        labels_from: the folder of an earlier run whose labels to learn from as well.
+        discard: distil discarding too, not only pegging.
+        batch_size: views per update.
+        learning_rate: learning rate of Adam; after the rounds it falls to 0.02 of this.
+        ema_rate: step of the average of the weights at each update; saved files hold the average.
+        epochs: passes of each round, over as many labels as it brought.
+        last_epochs: passes over all labels after the rounds.
+        scale: weight of the points themselves, beside the differences between choices.
+        temperature: temperature of the softmax by which the student pegs, in points.
+        epsilon: the share of the student's cards drawn uniformly.
+        threads: threads of PyTorch.
+        eval_opponents: opponents of the measurement at the end, joined by commas.
+        pairs: pairs of duplicate games for that measurement; 0 measures nothing.
+        out: the folder for results.
     """
 
+    env: str = "six_card_v0"
+    rules: str | None = None
+    student: File | None = None
+    rounds: CountOrNone = 20
+    deals: Count = 2048
+    labels_from: Folder | None = None
+    discard: bool = False
+    batch_size: Annotated[Whole, Field(ge=4, le=MANY)] = 256
+    learning_rate: Positive = 5e-4
+    ema_rate: Portion = 0.005
+    epochs: NotNegative = 2.0
+    last_epochs: NotNegative = 5.0
+    scale: NotNegative = 0.05
+    temperature: Positive = 0.1
+    epsilon: Share = 0.05
+    threads: Threads = 1
+    eval_opponents: str = "rule_based"
+    pairs: Pairs = 1000
+    out: NewFolder = Path("runs/distilled")
+
+    def __post_init__(self) -> None:
+        if self.rounds == 0 and self.labels_from is None:
+            raise ValueError("rounds must be 1 or more, or labels_from name a run with labels")
+
+
+class Distillation(Learner):
+    """Learns by its `Settings`.
+
+    Attributes:
+        nets: the networks, with their average.
+        parts: the labels of each round, by the name of the network.
+        rounds: how many are over.
+        losses: of each update.
+    """
+
+    unit = "rounds"
+    counts = ("rounds", "decisions")
+    program = "crib distill"
+
     def __init__(self, settings: Settings) -> None:
-        torch.set_num_threads(settings.threads)
-        self.settings = settings
+        super().__init__(settings)
         _, rules = find_game(settings.env, settings.rules)
         if not isinstance(rules, TwoHandRules):
             raise ValueError(f"{settings.env} is not a two-hand game: the expert labels only those")
         self.rules = rules
+        self.opponents = [
+            load_agent(name) for name in filter(None, settings.eval_opponents.split(","))
+        ]
         self.student = find_student(settings.student, rules)
         self.teacher = PeggingExpert()
-        self.nets = modules(self.student)
-        self.learner = Learner(self.nets, settings.learning_rate, settings.ema_rate)
+        self.student_nets = modules(self.student)
+        self.nets = AveragedNets(self.student_nets, settings.learning_rate, settings.ema_rate)
+        self.modules = self.nets.modules
         self.names = NETS if settings.discard else NETS[:1]
-        self.rng = np.random.default_rng(settings.seed)
-        self.rounds, self.cpu_seconds = 0, 0.0
+        self.rounds = 0
         self.losses: list[float] = []
-        self.saved: Path | None = None
         self.parts: dict[str, list[Labels]] = {name: [] for name in self.names}
         if settings.labels_from is not None:
             self._read(settings.labels_from, None)
-        if settings.resume is not None:
-            self._restore(settings.resume)
 
     def weights(self, nets: nn.Module) -> Weights:
         """Return nets as the agent reads them."""
@@ -102,34 +161,30 @@ class Distillation:
                 object.__setattr__(shown, name, Path(value.name))
         return command("crib distill", shown, FREE, ())
 
-    @property
     def agent(self) -> MonteCarloAgent:
-        """What has been learned so far, as an agent."""
-        return MonteCarloAgent([self.weights(self.learner.mean_nets)], "distilled")
+        """Return what has been learned so far."""
+        return MonteCarloAgent([self.weights(self.nets.average)], "distilled")
 
-    @property
-    def labelled(self) -> int:
-        """How many views of pegging have labels."""
-        return sum(len(part) for part in self.parts["pegging"])
+    def iterate(self) -> dict[str, float]:
+        """Let the student play a round, label it, and learn from all labels."""
+        return {"loss": self.fit(int(self.settings.epochs * self.play()))}
 
     def play(self) -> int:
         """Let the student play a round, label it, and return how many labels that brought."""
-        began = time.process_time()
         settings = self.settings
         found = collect(
-            self.weights(self.nets), self.teacher, self.rules, settings.deals, self.rng,
+            self.weights(self.student_nets), self.teacher, self.rules, settings.deals, self.rng,
             pairs=settings.discard, temperature=settings.temperature, epsilon=settings.epsilon,
         )  # fmt: skip
         for name in self.names:
             self.parts[name].append(found[name])
             found[name].save(settings.out / f"labels_{self.rounds:03}_{name}.npz")
         self.rounds += 1
-        self.cpu_seconds += time.process_time() - began
+        self.decisions += len(found["pegging"])
         return len(found["pegging"])
 
     def fit(self, views: int, last: bool = False) -> float:
         """Learn from random views of each network; return the mean loss."""
-        began = time.process_time()
         settings = self.settings
         steps = max(1, views // settings.batch_size)
         labels = {name: Labels.joined(parts) for name, parts in self.parts.items()}
@@ -141,40 +196,25 @@ class Distillation:
                 chosen = self.rng.integers(len(known), size=size)
                 inputs, targets, of = map(torch.from_numpy, rows_of(name, known, chosen))
                 signs = torch.tensor(SIGNS[name], dtype=torch.float32)
-                found = self.nets[name](inputs)
+                found = self.student_nets[name](inputs)
                 total = total + centred_loss(found, targets, signs, of, settings.scale)
-            self.learner.step(total, max(0.02, 1 - step / steps) if last else 1.0)
+            self.nets.step(total, max(0.02, 1 - step / steps) if last else 1.0)
             losses.append(total.item())
-        if not self.learner.is_finite(sum(losses)):
-            raise diverged(self.saved, "after the last complete round")
         self.losses += losses
-        self.cpu_seconds += time.process_time() - began
         return float(np.mean(losses[-200:]))
 
-    def save(self) -> None:
-        """Write weights and checkpoint."""
-        out = self.settings.out
-        write_whole(out / "policy.safetensors", self.agent.sets[0].to_bytes())
-        about = {
-            "settings": self._fixed(),
-            "rounds": self.rounds,
-            "cpu_seconds": self.cpu_seconds,
-            "generator": self.rng.bit_generator.state,
-        }
-        Checkpoint(about, self.learner.tensors()).save(out)
-        self.saved = out / FILE
+    def finish(self) -> None:
+        """Learn from all labels once more at a falling rate, and measure what came of it."""
+        labelled = sum(len(part) for part in self.parts["pegging"])
+        loss = self.fit(int(self.settings.last_epochs * labelled), last=True)
+        print(f"{labelled:,} labels, loss {loss:.4f} at the end", flush=True)
+        for opponent in self.opponents if self.settings.pairs else ():
+            won = games_won(self.agent(), opponent, self.rules, self.settings.pairs)
+            print(f"against {opponent.name}: {won}", flush=True)
 
-    def _fixed(self) -> dict[str, Any]:
-        return {k: str(v) for k, v in asdict(self.settings).items() if k not in FREE}
-
-    def _restore(self, folder: Path) -> None:
-        saved = Checkpoint.load(folder)
-        if saved.about["settings"] != self._fixed():
-            raise ValueError(f"the run in {folder} has other settings: {saved.about['settings']}")
-        self.learner.restore(saved.tensors)
-        self.rounds, self.cpu_seconds = saved.about["rounds"], saved.about["cpu_seconds"]
-        self.rng.bit_generator.state = saved.about["generator"]
-        self._read(folder, self.rounds)
+    def restore(self, state: State) -> None:
+        """Read the labels of the rounds that are over."""
+        self._read(self.settings.resume, self.rounds)
 
     def _read(self, folder: Path, rounds: int | None) -> None:
         """Read the labels of a run, those of its first rounds or of all."""
@@ -185,36 +225,9 @@ class Distillation:
             self.parts[name] += [Labels.load(path) for path in found]
 
 
-def distill(settings: Settings) -> MonteCarloAgent:
+def distill(settings: Settings) -> SavedAgent:
     """Distil by the settings, write everything to ``out``, and return the agent."""
-    opponents = [load_agent(name) for name in filter(None, settings.eval_opponents.split(","))]
-    new = Distillation(settings) if settings.resume is None else None
-    with run_folder(settings.out, settings.resume):
-        run = new or Distillation(settings)
-        try:
-            return _distill(run, settings, opponents)
-        except KeyboardInterrupt:
-            if not (settings.out / FILE).exists():
-                raise
-            raise Stopped(f"the run is saved as it was after its last round; to resume, add "
-                          f"--resume {settings.out} to the same command") from None  # fmt: skip
-
-
-def _distill(run: Distillation, settings: Settings, opponents: list[Agent]) -> MonteCarloAgent:
-    while run.rounds < settings.rounds:
-        new_labels = run.play()
-        loss = run.fit(int(settings.epochs * new_labels))
-        run.save()
-        print(f"round {run.rounds}: {run.labelled:,} labels, loss {loss:.4f}, "
-              f"{run.cpu_seconds:.0f} CPU s", flush=True)  # fmt: skip
-    loss = run.fit(int(settings.last_epochs * run.labelled), last=True)
-    # The checkpoint stays that before the last epochs, so that they can be made again.
-    write_whole(settings.out / "policy.safetensors", run.agent.sets[0].to_bytes())
-    print(f"last: loss {loss:.4f}, {run.cpu_seconds:.0f} CPU s", flush=True)
-    for opponent in opponents if settings.pairs else ():
-        won = games_won(run.agent, opponent, run.rules, settings.pairs)
-        print(f"against {opponent.name}: {won}", flush=True)
-    return run.agent
+    return Run(Distillation(settings)).go()
 
 
 def find_student(path: Path | None, rules: Rules) -> Weights:

@@ -50,8 +50,7 @@ from crib_env.engine.show import show_table
 from crib_env.engine.two_hand import HAND, VIEW, VIEWS_T
 from crib_env.policy import Views
 from crib_env.rules import Rules
-from crib_training.learn.deep_monte_carlo.two_hand import ROLES, play_cards
-from crib_training.learn.deep_monte_carlo.two_hand_play import INPUTS_T, spread
+from crib_training.learn.deep_monte_carlo.two_hand import INPUTS_T, ROLES, play_cards, spread
 
 NETS = ("pegging", *ROLES)
 SIGNS = {"pegging": (1, -1), "discard_pone": (-1, 1, -1), "discard_dealer": (1, 1, -1)}

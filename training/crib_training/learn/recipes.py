@@ -29,9 +29,8 @@ from crib_training.evaluation.evaluate import evaluate, versions
 from crib_training.evaluation.figures import shown_percent, shown_plain
 from crib_training.evaluation.markdown import table
 from crib_training.learn.curve import read_points
-from crib_training.learn.deep_monte_carlo import loop
-from crib_training.learn.deep_monte_carlo import settings as deep
 from crib_training.loading import find_game
+from crib_training.methods import deep_monte_carlo as deep
 from crib_training.methods import ppo
 from crib_training.outputs import remove_run, write_json
 
@@ -118,7 +117,7 @@ def fit(recipe: Recipe, seed: int, pairs: int, out: Path) -> dict[str, Any]:
     if isinstance(settings, ppo.Settings):
         ppo.train(settings)
     else:
-        loop.train(settings)
+        deep.train(settings)
     agent = load_agent(str(out / "policy.safetensors"))
     maker, rules = find_game(settings.env, settings.rules)
     results = [

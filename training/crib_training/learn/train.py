@@ -10,25 +10,17 @@ Without ``--method`` it learns by deep Monte Carlo. Each method has its own sett
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from importlib import import_module
+from pkgutil import iter_modules
+from typing import Any
 
 from crib_env.errors import unknown
+from crib_training import methods
 from crib_training.command_line import start
 
-METHODS = {
-    "deep_monte_carlo": "crib_training.learn.deep_monte_carlo.loop",
-    "ppo": "crib_training.methods.ppo",
-    "selfplay_ppo": "crib_training.methods.selfplay_ppo",
-    "mmd": "crib_training.methods.mmd",
-    "mmd_tree": "crib_training.methods.mmd_tree",
-    "vrpo": "crib_training.methods.vrpo",
-    "r_nad": "crib_training.methods.r_nad",
-    "nfsp": "crib_training.methods.nfsp",
-    "escher": "crib_training.methods.escher",
-    "deep_cfr": "crib_training.methods.deep_cfr",
-    "monte_carlo_q": "crib_training.methods.monte_carlo_q",
-    "monte_carlo": "crib_training.methods.monte_carlo",
-}
+# The modules of the methods by name, found by their files: a new file is a new method.
+METHODS = {name: f"{methods.__name__}.{name}" for _, name, _ in iter_modules(methods.__path__)}
 BEST = "deep_monte_carlo"
 OPTION = "--method"
 
@@ -54,4 +46,12 @@ def main(words: Sequence[str]) -> None:
     if not {"-h", "--help"}.isdisjoint(rest):
         print(f"{OPTION} is one of {', '.join(METHODS)}; each has its own settings.\n")
     module = import_module(METHODS[method])
-    start(module.Settings, module.run, rest, f"crib train {OPTION} {method}")
+    start(module.Settings, getattr(module, "run", partial(fit, module)), rest,
+          f"crib train {OPTION} {method}")  # fmt: skip
+
+
+def fit(module: Any, settings: Any) -> None:
+    """Learn by a method, and print where the results are."""
+    from crib_training.learn.run import learn
+
+    learn(module.Learner(settings))

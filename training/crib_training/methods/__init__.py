@@ -1,1 +1,13 @@
-"""The methods of `crib train`: a file each, which reads from top to bottom."""
+"""The methods of `crib train`: a file each, which reads from top to bottom.
+
+A method is a module with ``Settings``, a checked dataclass whose documentation is its help, and
+``Learner``, a `crib_training.learn.run.Learner`. Its name is that of the file.
+
+- `deep_monte_carlo`: values of every game by Monte Carlo, greedy. `monte_carlo`: the same by the
+  benchmark's protocol. `monte_carlo_q`: on the observation.
+- `ppo`: Stable-Baselines3's MaskablePPO against an opponent; it saves in their way.
+- `selfplay_ppo`, `vrpo`: PPO in both seats, by GAE or an action critic.
+- `mmd`, `mmd_tree`: magnetic mirror descent, the second with exact values of every action.
+- `r_nad`: regularised Nash dynamics. `nfsp`: neural fictitious self-play.
+- `deep_cfr`, `escher`: counterfactual regrets, from traversals or a critic of histories.
+"""

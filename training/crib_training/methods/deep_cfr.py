@@ -20,13 +20,16 @@ from torch import Tensor
 
 from crib_env.arrays import Array, Doubles, Ints
 from crib_env.settings import Count, NewFolder, Positive, Whole, checked_dataclass
-from crib_training.baselines.games import Games
-from crib_training.baselines.learner import State
-from crib_training.baselines.memory import Memory, MemoryLearner
-from crib_training.baselines.policy import Policy, descend
-from crib_training.baselines.run import learn
-from crib_training.baselines.settings import RunSettings
-from crib_training.methods.escher import match_regrets
+from crib_training.learn.games import Games
+from crib_training.learn.run import State
+from crib_training.learn.self_play import (
+    Memory,
+    MemoryLearner,
+    Policy,
+    RunSettings,
+    descend,
+    match_regrets,
+)
 
 
 @checked_dataclass(frozen=True, kw_only=True)
@@ -39,7 +42,7 @@ class Settings(RunSettings):
         batch_size: decisions per step of gradient descent.
         updates: gradient steps of each network per iteration.
         learning_rate: learning rate of both networks; it falls to a tenth.
-        reservoir: decisions in each of the two reservoirs.
+        reservoir_size: decisions in each of the two reservoirs.
         out: the folder for results.
     """
 
@@ -48,12 +51,12 @@ class Settings(RunSettings):
     batch_size: Annotated[Whole, Field(ge=2, le=1 << 20)] = 256
     updates: Count = 64
     learning_rate: Positive = 1e-3
-    reservoir: Count = 400_000
+    reservoir_size: Count = 400_000
     out: NewFolder = Path("runs/deep_cfr")
 
 
-class DeepCFR(MemoryLearner):
-    """Learns by its `Settings`; see `crib_training.baselines.learner.Learner`."""
+class Learner(MemoryLearner):
+    """Learns by its `Settings`."""
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
@@ -65,8 +68,8 @@ class DeepCFR(MemoryLearner):
             "regrets": self.regrets, "average": self.average,
             "adam_regrets": self.adams[0], "adam_average": self.adams[1],
         }  # fmt: skip
-        self.of_regrets = Memory(settings.reservoir, True, self.rng)
-        self.of_policy = Memory(settings.reservoir, True, self.rng)
+        self.of_regrets = Memory(settings.reservoir_size, True, self.rng)
+        self.of_policy = Memory(settings.reservoir_size, True, self.rng)
         self.memories = {"regrets": self.of_regrets, "policy": self.of_policy}
         self.iteration = 0
 
@@ -139,8 +142,3 @@ class DeepCFR(MemoryLearner):
 def _weighted(losses: Tensor, weight: Tensor) -> Tensor:
     """Return the mean of losses by the iterations they come from, float32[]."""
     return losses @ (weight / weight.sum())
-
-
-def run(settings: Settings) -> None:
-    """Learn, and print where the results are."""
-    learn(DeepCFR(settings))

@@ -21,13 +21,17 @@ from pydantic import Field
 from torch import Tensor
 
 from crib_env.settings import Count, NewFolder, Portion, Positive, Whole, checked_dataclass
-from crib_training.baselines.learner import State
-from crib_training.baselines.memory import Memory, MemoryLearner
-from crib_training.baselines.policy import Policy, descend
-from crib_training.baselines.rollout import both_seats
-from crib_training.baselines.run import learn
-from crib_training.baselines.settings import RolloutSettings
-from crib_training.learn.learner import mlp
+from crib_training.learn.nets import mlp
+from crib_training.learn.run import State
+from crib_training.learn.self_play import (
+    Memory,
+    MemoryLearner,
+    Policy,
+    RolloutSettings,
+    both_seats,
+    descend,
+    match_regrets,
+)
 
 
 @checked_dataclass(frozen=True, kw_only=True)
@@ -40,8 +44,8 @@ class Settings(RolloutSettings):
         updates: gradient steps of the regrets and of the average policy per iteration.
         critic_epochs: passes of the critic over an iteration's decisions.
         learning_rate: learning rate of all networks; it falls to a tenth.
-        target_rate: step of the target critic at each update.
-        reservoir: decisions in each of the two reservoirs.
+        tau: step of the target critic at each update.
+        reservoir_size: decisions in each of the two reservoirs.
         out: the folder for results.
     """
 
@@ -50,13 +54,13 @@ class Settings(RolloutSettings):
     updates: Count = 64
     critic_epochs: Count = 6
     learning_rate: Positive = 1e-3
-    target_rate: Portion = 0.02
-    reservoir: Count = 400_000
+    tau: Portion = 0.02
+    reservoir_size: Count = 400_000
     out: NewFolder = Path("runs/escher")
 
 
-class ESCHER(MemoryLearner):
-    """Learns by its `Settings`; see `crib_training.baselines.learner.Learner`."""
+class Learner(MemoryLearner):
+    """Learns by its `Settings`."""
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
@@ -77,8 +81,8 @@ class ESCHER(MemoryLearner):
             "target": self.target,
             **{f"adam_{name}": adam for name, adam in self.adams.items()},
         }
-        self.of_regrets = Memory(settings.reservoir, True, self.rng)
-        self.of_policy = Memory(settings.reservoir, True, self.rng)
+        self.of_regrets = Memory(settings.reservoir_size, True, self.rng)
+        self.of_policy = Memory(settings.reservoir_size, True, self.rng)
         self.memories = {"regrets": self.of_regrets, "policy": self.of_policy}
         self.explorer = self.rng.integers(0, 2, settings.num_envs)  # the seat that explores
 
@@ -140,7 +144,7 @@ class ESCHER(MemoryLearner):
                 with torch.no_grad():
                     torch._foreach_lerp_(list(self.target.parameters()),
                                          list(self.critic.parameters()),
-                                         self.settings.target_rate)  # fmt: skip
+                                         self.settings.tau)  # fmt: skip
         return error
 
     def _learn_regrets(self, iteration: float) -> float:
@@ -166,21 +170,3 @@ class ESCHER(MemoryLearner):
         """Restore what `state` returned."""
         super().restore(state)
         self.explorer[:] = state["explorer"]
-
-
-def match_regrets(regrets: Tensor, masks: Tensor) -> Tensor:
-    """Return the policy in proportion to positive regrets, float32[B, actions].
-
-    If none is positive, the policy takes the action of the highest regret.
-
-    Shapes: regrets float32[B, actions]; masks bool[B, actions].
-    """
-    positive = regrets.clamp(min=0) * masks
-    total = positive.sum(1, keepdim=True)
-    best = torch.zeros_like(regrets).scatter(1, regrets.argmax(1, keepdim=True), 1.0)
-    return torch.where(total > 1e-9, positive / total.clamp(min=1e-9), best)
-
-
-def run(settings: Settings) -> None:
-    """Learn, and print where the results are."""
-    learn(ESCHER(settings))

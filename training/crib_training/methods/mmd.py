@@ -19,9 +19,7 @@ import torch
 from torch import Tensor
 
 from crib_env.settings import NewFolder, NotNegative, Share, checked_dataclass
-from crib_training.baselines.actor_critic import ActorCritic, ActorCriticSettings
-from crib_training.baselines.rollout import Rollout, flatten
-from crib_training.baselines.run import learn
+from crib_training.learn.self_play import ActorCritic, ActorCriticSettings, Rollout, flatten
 
 
 @checked_dataclass(frozen=True, kw_only=True)
@@ -32,9 +30,9 @@ class Settings(ActorCriticSettings):
         method: the method.
         magnet: uniform, or ema: the slow average of the policy.
         gae_lambda: lambda of GAE.
-        kl: weight of the KL to the policy that played, for advantages of variance 1.
-        pull: weight of the KL to the magnet.
-        last_pull: that weight at the end.
+        kl_coef: weight of the KL to the policy that played, for advantages of variance 1.
+        magnet_coef: weight of the KL to the magnet.
+        final_magnet_coef: that weight at the end.
         magnet_rate: step of an ema magnet towards the policy at each update.
         out: the folder for results.
     """
@@ -42,15 +40,15 @@ class Settings(ActorCriticSettings):
     method: Literal["mmd"] = "mmd"
     magnet: Literal["uniform", "ema"] = "uniform"
     gae_lambda: Share = 0.9
-    kl: NotNegative = 0.5
-    pull: NotNegative = 0.05
-    last_pull: NotNegative = 0.005
+    kl_coef: NotNegative = 0.5
+    magnet_coef: NotNegative = 0.05
+    final_magnet_coef: NotNegative = 0.005
     magnet_rate: Share = 0.02
     out: NewFolder = Path("runs/mmd")
 
 
-class MMD(ActorCritic):
-    """Learns by its `Settings`; see `crib_training.baselines.learner.Learner`."""
+class Learner(ActorCritic):
+    """Learns by its `Settings`."""
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
@@ -75,7 +73,7 @@ class MMD(ActorCritic):
         """Return the loss, with both KL terms and the critic's error."""
         seen, masks, magnet, before, both, actions, advantage, target = rows
         settings = self.settings
-        pull = self.annealed(settings.pull, settings.last_pull)
+        pull = self.annealed(settings.magnet_coef, settings.final_magnet_coef)
         log_p = self.policy(seen, masks).log_softmax(1)
         p = log_p.exp()
         taken = actions[:, None]
@@ -83,8 +81,8 @@ class MMD(ActorCritic):
         from_last = (p * (log_p - before)).sum(1).mean()
         from_magnet = (p * (log_p - magnet)).sum(1).mean()
         error = (self.critic(both)[:, 0] - target).square().mean()
-        loss = -(ratio * advantage).mean() + settings.kl * from_last
-        loss = loss + pull * from_magnet + settings.value_weight * error
+        loss = -(ratio * advantage).mean() + settings.kl_coef * from_last
+        loss = loss + pull * from_magnet + settings.vf_coef * error
         return loss, {"kl": from_last, "kl_to_magnet": from_magnet, "value_error": error}
 
     def _magnet(self, observations: Tensor, masks: Tensor) -> Tensor:
@@ -94,8 +92,3 @@ class MMD(ActorCritic):
         parts = zip(torch.split(observations, 4096), torch.split(masks, 4096), strict=True)
         with torch.no_grad():
             return torch.cat([self.magnet(*part).log_softmax(1) for part in parts])
-
-
-def run(settings: Settings) -> None:
-    """Learn, and print where the results are."""
-    learn(MMD(settings))

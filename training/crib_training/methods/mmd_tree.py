@@ -28,13 +28,9 @@ from crib_env.settings import (
     Whole,
     checked_dataclass,
 )
-from crib_training.baselines.actor_critic import Networks
-from crib_training.baselines.games import Games
-from crib_training.baselines.memory import Memory, MemoryLearner
-from crib_training.baselines.rollout import both_seats
-from crib_training.baselines.run import learn
-from crib_training.baselines.settings import RunSettings
-from crib_training.baselines.trees import Trees, ValuedDecisions
+from crib_training.learn.games import Games
+from crib_training.learn.self_play import Memory, MemoryLearner, Networks, RunSettings, both_seats
+from crib_training.learn.trees import Trees, ValuedDecisions
 
 
 @checked_dataclass(frozen=True, kw_only=True)
@@ -48,17 +44,18 @@ class Settings(RunSettings):
         batch_size: decisions per step of gradient descent.
         epochs: passes over the decisions of an iteration.
         learning_rate: learning rate.
-        last_rate: the share of it at the end.
-        unit: points that count as an advantage of 1.
-        kl: weight of the KL to the policy that was valued.
-        pull: weight of the KL to the uniform policy in the pegging.
-        last_pull: that weight at the end.
-        discard_pull: weight of the KL to the uniform policy at the discard.
-        last_discard_pull: that weight at the end.
+        final_learning_rate: the share of the learning rate at the end.
+        advantage_unit: points that count as an advantage of 1.
+        kl_coef: weight of the KL to the policy that was valued.
+        magnet_coef: weight of the KL to the uniform policy in the pegging.
+        final_magnet_coef: that weight at the end.
+        discard_magnet_coef: weight of the KL to the uniform policy at the discard.
+        final_discard_magnet_coef: that weight at the end.
         explore: share of the uniform policy in the weights of decisions.
-        own: exponent of the mover's own probabilities in the weights of decisions.
-        critic_size: deals per step of the critic.
-        memory: deals from which the critic learns, the newest.
+        own_reach_exponent: a decision weighs the probability that the other seat and chance reach
+            it, times the mover's own probability of reaching it to the power of this.
+        critic_batch_size: deals per step of the critic.
+        buffer_size: deals from which the critic learns, the newest.
         max_grad_norm: maximum norm of the gradients.
         ema_rate: step of the average of the weights at each update; the average is evaluated.
         out: the folder for results.
@@ -70,45 +67,45 @@ class Settings(RunSettings):
     batch_size: Annotated[Whole, Field(ge=2, le=1 << 20)] = 1024
     epochs: Count = 2
     learning_rate: Positive = 4e-3
-    last_rate: Share = 0.03
-    unit: Positive = 2.9
-    kl: NotNegative = 0.5
-    pull: NotNegative = 0.05
-    last_pull: NotNegative = 0.006
-    discard_pull: NotNegative = 0.03
-    last_discard_pull: NotNegative = 0.002
+    final_learning_rate: Share = 0.03
+    advantage_unit: Positive = 2.9
+    kl_coef: NotNegative = 0.5
+    magnet_coef: NotNegative = 0.05
+    final_magnet_coef: NotNegative = 0.006
+    discard_magnet_coef: NotNegative = 0.03
+    final_discard_magnet_coef: NotNegative = 0.002
     explore: Share = 0.1
-    own: Share = 0.5
-    critic_size: Count = 256
-    memory: Count = 8192
+    own_reach_exponent: Share = 0.5
+    critic_batch_size: Count = 256
+    buffer_size: Count = 8192
     max_grad_norm: Positive = 0.5
     ema_rate: Portion = 0.005
     out: NewFolder = Path("runs/mmd_tree")
 
 
-class MMDTree(MemoryLearner):
-    """Learns by its `Settings`; see `crib_training.baselines.learner.Learner`."""
+class Learner(MemoryLearner):
+    """Learns by its `Settings`."""
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
         self.networks = Networks(self.games, settings.hidden_sizes, settings.learning_rate)
         self.policy, self.average = self.networks.policy, self.networks.average
         self.critic, self.modules = self.networks.critic, self.networks.modules
-        self.roots = Memory(settings.memory, False, self.rng)
+        self.roots = Memory(settings.buffer_size, False, self.rng)
         self.memories = {"roots": self.roots}
-        self.trees = Trees(self.policy, settings.explore, settings.own)
+        self.trees = Trees(self.policy, settings.explore, settings.own_reach_exponent)
 
     def iterate(self) -> dict[str, float]:
         """Value all actions of some deals, then learn from them."""
         settings = self.settings
-        self.networks.set_rate(self.annealed(1.0, settings.last_rate))
+        self.networks.set_rate(self.annealed(1.0, settings.final_learning_rate))
         pegging, discards = self._deal()
         columns = ValuedDecisions.join([pegging, discards])
         pull = torch.cat([
             torch.full_like(part.weights, self.annealed(first, last))
             for part, first, last in (
-                (pegging, settings.pull, settings.last_pull),
-                (discards, settings.discard_pull, settings.last_discard_pull),
+                (pegging, settings.magnet_coef, settings.final_magnet_coef),
+                (discards, settings.discard_magnet_coef, settings.final_discard_magnet_coef),
             )
         ])  # fmt: skip
         count = len(pull)
@@ -149,17 +146,13 @@ class MMDTree(MemoryLearner):
         settings = self.settings
         log_p = self.policy(batch.observations, batch.masks).log_softmax(1)
         p = log_p.exp()
-        gain = (p * batch.advantages).sum(1) / settings.unit
+        gain = (p * batch.advantages).sum(1) / settings.advantage_unit
         kl = (p * (log_p - batch.log_probabilities)).sum(1)
         entropy = -(p * log_p).sum(1)
-        drawn = self.roots.draw(settings.critic_size)
+        drawn = self.roots.draw(settings.critic_batch_size)
         error = (self.critic(drawn["both"])[:, 0] - drawn["value"]).square().mean()
-        loss = -(batch.weights * (gain - settings.kl * kl + pull * entropy)).mean() + 0.1 * error
+        gain = gain - settings.kl_coef * kl + pull * entropy
+        loss = -(batch.weights * gain).mean() + 0.1 * error
         self.networks.descend(loss, settings.max_grad_norm, settings.ema_rate)
         return {"loss": loss.item(), "kl": kl.mean().item(), "entropy": entropy.mean().item(),
                 "value_error": error.item()}  # fmt: skip
-
-
-def run(settings: Settings) -> None:
-    """Learn, and print where the results are."""
-    learn(MMDTree(settings))

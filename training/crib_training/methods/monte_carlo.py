@@ -1,10 +1,10 @@
 """Deep Monte Carlo by the benchmark's protocol: values of self-play, greedy or by their softmax.
 
     crib train --method monte_carlo --env five_card_v0 --out runs/monte_carlo
-    crib train --method monte_carlo --temperature 0.08 --env five_card_v0 --out runs/mixed
+    crib train --method monte_carlo --policy-temperature 0.08 --env five_card_v0 --out runs/mixed
 
 The learning is that of `crib train --method deep_monte_carlo`
-(`crib_training.learn.deep_monte_carlo.algorithm`), with the networks, the budget and the curve of
+(`deep_monte_carlo`), with the networks, the budget and the curve of
 the other baselines. What is measured takes the choice of the highest value, or draws by the softmax
 of the values, as in self-play. Its files do not say so if its networks learned with
 ``--suits ranks``: measure them by ``crib exploit policy.safetensors --suits ranks``.
@@ -12,12 +12,10 @@ of the values, as in self-play. Its files do not say so if its networks learned 
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
-import numpy as np
 from crib_agents.learned import MixedAgent, MonteCarloAgent
 
 from crib_env.settings import (
@@ -29,13 +27,11 @@ from crib_env.settings import (
     Share,
     checked_dataclass,
 )
-from crib_training.baselines.learner import Learner, State
-from crib_training.baselines.run import learn
-from crib_training.baselines.settings import RunSettings
 from crib_training.command_line import command
-from crib_training.learn.deep_monte_carlo import settings as deep_monte_carlo
-from crib_training.learn.deep_monte_carlo.algorithm import DeepMonteCarlo, find_self_play
+from crib_training.learn import run as runs
 from crib_training.learn.deep_monte_carlo.two_hand import TwoHandSelfPlay
+from crib_training.learn.self_play import Exploitability, RunSettings
+from crib_training.methods import deep_monte_carlo
 
 
 @checked_dataclass(frozen=True, kw_only=True)
@@ -44,27 +40,27 @@ class Settings(RunSettings):
 
     Attributes:
         method: the method.
-        temperature: of the softmax over values of the policy measured, in points; 0 takes the
-            highest value.
+        policy_temperature: of the softmax over values that is measured and saved, in points; 0
+            takes the highest value.
         features: none to choose: its networks read features of their own.
         num_envs: deals of an iteration, each played to its end.
         batch_size: decisions per update.
         learning_rate: learning rate; it falls to a twentieth.
-        explore_temperature: temperature of the softmax in self-play.
-        last_explore_temperature: that temperature at the end.
+        temperature: temperature of the softmax in self-play.
+        final_temperature: that temperature at the end.
         epsilon: the share of decisions drawn uniformly; falls to 0.
         ema_rate: step of the average of the weights at each update; the average is evaluated.
         out: the folder for results.
     """
 
     method: Literal["monte_carlo"] = "monte_carlo"
-    temperature: NotNegative = 0.0
+    policy_temperature: NotNegative = 0.0
     features: Literal["lookahead", "reply"] | None = None
     num_envs: Count = 4096
     batch_size: Count = 256
     learning_rate: Positive = 1e-3
-    explore_temperature: Positive = 0.3
-    last_explore_temperature: Positive = 0.08
+    temperature: Positive = 0.3
+    final_temperature: Positive = 0.08
     epsilon: Share = 0.1
     ema_rate: Portion = 0.005
     out: NewFolder = Path("runs/monte_carlo")
@@ -79,8 +75,8 @@ class Settings(RunSettings):
             raise ValueError(f"hidden_sizes of monte_carlo are two, got {self.hidden_sizes}")
 
 
-class MonteCarlo(Learner):
-    """Learns by its `Settings`; see `crib_training.baselines.learner.Learner`."""
+class Learner(runs.Learner):
+    """Learns by its `Settings`."""
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
@@ -88,47 +84,31 @@ class MonteCarlo(Learner):
         own = deep_monte_carlo.Settings(
             env=settings.env, seed=settings.seed, num_envs=settings.num_envs,
             batch_size=settings.batch_size, learning_rate=settings.learning_rate,
-            ema_rate=settings.ema_rate, temperature=settings.explore_temperature,
-            last_temperature=settings.last_explore_temperature, epsilon=settings.epsilon,
-            hidden_sizes=(first, second),
+            ema_rate=settings.ema_rate, temperature=settings.temperature,
+            final_temperature=settings.final_temperature, epsilon=settings.epsilon,
+            hidden_sizes=(first, second), eval_pairs=0,
         )  # fmt: skip
-        self_play = find_self_play(own)[1]
+        self.learning = deep_monte_carlo.Learner(own)
+        self_play = self.learning.self_play
         assert isinstance(self_play, TwoHandSelfPlay)
         self_play.hides_discards = settings.suits == "ranks"
-        self.learning = DeepMonteCarlo(self_play, own)
-        learner = self.learning.learner
-        self.modules = {
-            "nets": learner.nets, "average": learner.mean_nets, "adam": learner.optimizer,
-        }  # fmt: skip
+        self.modules, self.rng = self.learning.modules, self.learning.rng
+        self.curve = Exploitability(settings)
 
     def iterate(self) -> dict[str, float]:
         """Play deals to their end, then learn from the decisions."""
         learning, progress = self.learning, self.decisions / self.settings.decisions
         samples = learning.self_play.play(self.settings.num_envs, progress, learning.rng)
-        learning.fit(samples, progress)
+        loss = learning.fit(samples, progress)
         self.decisions += samples.decisions
-        return {"loss": learning.loss}
+        return {"loss": loss}
 
     def agent(self) -> MonteCarloAgent:
         """Return the agent of the averaged weights, greedy or with its softmax."""
-        learning, temperature = self.learning, self.settings.temperature
+        learning, temperature = self.learning, self.settings.policy_temperature
         made_by = command(
             "crib train", self.settings, ("out", "resume", "progress"), ("method", "env")
         )
-        weights = learning.self_play.weights(learning.learner.mean_nets, made_by)
+        weights = learning.self_play.weights(learning.nets.average, made_by)
         kind = MixedAgent if temperature else MonteCarloAgent
         return kind([replace(weights, temperature=temperature)], "monte_carlo")
-
-    def state(self) -> dict[str, Any]:
-        """Return the generator."""
-        rng = json.dumps(self.learning.rng.bit_generator.state).encode()
-        return {"rng": np.frombuffer(rng, np.uint8)}
-
-    def restore(self, state: State) -> None:
-        """Restore what `state` returned."""
-        self.learning.rng.bit_generator.state = json.loads(state["rng"].tobytes())
-
-
-def run(settings: Settings) -> None:
-    """Learn, and print where the results are."""
-    learn(MonteCarlo(settings))

@@ -16,9 +16,7 @@ import torch
 from torch import Tensor
 
 from crib_env.settings import NewFolder, Positive, Share, checked_dataclass
-from crib_training.baselines.actor_critic import ActorCritic, ActorCriticSettings
-from crib_training.baselines.rollout import Rollout, flatten, gae
-from crib_training.baselines.run import learn
+from crib_training.learn.self_play import ActorCritic, ActorCriticSettings, Rollout, flatten, gae
 
 
 @checked_dataclass(frozen=True, kw_only=True)
@@ -38,8 +36,8 @@ class Settings(ActorCriticSettings):
     out: NewFolder = Path("runs/monte_carlo_q")
 
 
-class MonteCarloQ(ActorCritic):
-    """Learns by its `Settings`; see `crib_training.baselines.learner.Learner`."""
+class Learner(ActorCritic):
+    """Learns by its `Settings`."""
 
     @torch.no_grad()
     def columns(self, played: Rollout) -> list[Tensor]:
@@ -55,9 +53,4 @@ class MonteCarloQ(ActorCritic):
         logits = self.policy(seen, masks).gather(1, actions[:, None])[:, 0]
         error = (self.settings.temperature * logits - target).square().mean()
         value_error = (self.critic(both)[:, 0] - target).square().mean()
-        return error + self.settings.value_weight * value_error, {"value_error": value_error}
-
-
-def run(settings: Settings) -> None:
-    """Learn, and print where the results are."""
-    learn(MonteCarloQ(settings))
+        return error + self.settings.vf_coef * value_error, {"value_error": value_error}

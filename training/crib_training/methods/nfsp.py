@@ -20,11 +20,14 @@ from pydantic import Field
 from torch import Tensor
 
 from crib_env.settings import Count, NewFolder, Portion, Positive, Share, Whole, checked_dataclass
-from crib_training.baselines.learner import State
-from crib_training.baselines.memory import Memory, MemoryLearner
-from crib_training.baselines.policy import Policy, descend
-from crib_training.baselines.run import learn
-from crib_training.baselines.settings import RolloutSettings
+from crib_training.learn.run import State
+from crib_training.learn.self_play import (
+    Memory,
+    MemoryLearner,
+    Policy,
+    RolloutSettings,
+    descend,
+)
 
 
 @checked_dataclass(frozen=True, kw_only=True)
@@ -40,9 +43,9 @@ class Settings(RolloutSettings):
         epsilon: probability that the best response plays at random; falls to a tenth.
         learning_rate: learning rate of the best response.
         average_learning_rate: learning rate of the average policy.
-        target_rate: step of the target network at each update.
-        memory: newest decisions that the best response learns from.
-        reservoir: decisions that the average policy learns from, a uniform sample of all.
+        tau: step of the target network at each update.
+        buffer_size: newest decisions that the best response learns from.
+        reservoir_size: decisions that the average policy learns from, a uniform sample of all.
         out: the folder for results.
     """
 
@@ -54,14 +57,14 @@ class Settings(RolloutSettings):
     epsilon: Share = 0.06
     learning_rate: Positive = 1e-3
     average_learning_rate: Positive = 1e-3
-    target_rate: Portion = 0.01
-    memory: Count = 100_000
-    reservoir: Count = 400_000
+    tau: Portion = 0.01
+    buffer_size: Count = 100_000
+    reservoir_size: Count = 400_000
     out: NewFolder = Path("runs/nfsp")
 
 
-class NFSP(MemoryLearner):
-    """Learns by its `Settings`; see `crib_training.baselines.learner.Learner`."""
+class Learner(MemoryLearner):
+    """Learns by its `Settings`."""
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
@@ -74,8 +77,8 @@ class NFSP(MemoryLearner):
         )
         self.modules = {"q": self.q, "target": self.target, "average": self.average,
                         "q_adam": self.q_adam, "adam": self.adam}  # fmt: skip
-        self.newest = Memory(settings.memory, False, self.rng)
-        self.sample = Memory(settings.reservoir, True, self.rng)
+        self.newest = Memory(settings.buffer_size, False, self.rng)
+        self.sample = Memory(settings.reservoir_size, True, self.rng)
         self.memories = {"newest": self.newest, "sample": self.sample}
         n, games = settings.num_envs, self.games
         self.best = self.rng.random((n, 2)) < settings.anticipatory  # who plays its best response
@@ -158,7 +161,7 @@ class NFSP(MemoryLearner):
         value = self.q(rows["before"], only).gather(1, taken)[:, 0]
         loss = torch.nn.functional.smooth_l1_loss(value, goal)
         found = descend(self.q_adam, loss)
-        self.target.follow(self.q, self.settings.target_rate)
+        self.target.follow(self.q, self.settings.tau)
         return found
 
     def _learn_average(self) -> float:
@@ -182,8 +185,3 @@ class NFSP(MemoryLearner):
         self.before[:] = torch.from_numpy(state["before"].copy())
         self.taken[:] = torch.from_numpy(state["taken"].copy())
         self.gained[:] = state["gained"]
-
-
-def run(settings: Settings) -> None:
-    """Learn, and print where the results are."""
-    learn(NFSP(settings))

@@ -40,11 +40,10 @@ from crib_env.settings import (
     checked_dataclass,
 )
 from crib_training.learn.callback import ProgressCallback
-from crib_training.learn.curve import TABLE, Curve, read_points
-from crib_training.learn.learner import diverged, is_finite
+from crib_training.learn.curve import TABLE, Strength, read_points
 from crib_training.learn.networks import policy_agent, policy_of
+from crib_training.learn.run import EVENTS, POLICY, Screen, diverged, is_finite
 from crib_training.learn.shaping import LineShaping
-from crib_training.learn.training_progress import EVENTS, TrainingProgress
 from crib_training.loading import find_game, seats_of
 from crib_training.outputs import MODEL, run_folder, wrote
 
@@ -212,9 +211,10 @@ def train(settings: Settings) -> PolicyNetAgent:
             "is your own, say --trust"
         )
     players = len(seats_of(maker, rules, settings.players))
-    curve = Curve(
+    curve = Strength(
         maker, rules, players, f"MaskablePPO, seed {settings.seed}",
         settings.eval_opponents or settings.trusted(settings.opponent), settings.baselines,
+        (settings.num_evals, settings.eval_pairs, settings.final_eval_pairs),
     )  # fmt: skip
     games = games_of(settings)
     resume = _folder(settings.resume) if settings.resume else None
@@ -225,7 +225,7 @@ def train(settings: Settings) -> PolicyNetAgent:
         return _train(settings, model, curve)
 
 
-def _train(settings: Settings, model: MaskablePPO, curve: Curve) -> PolicyNetAgent:
+def _train(settings: Settings, model: MaskablePPO, curve: Strength) -> PolicyNetAgent:
     def agent() -> PolicyNetAgent:
         features = features_of(settings, curve.maker.family)
         return policy_agent(model, curve.maker, curve.rules, features)
@@ -243,12 +243,12 @@ def _train(settings: Settings, model: MaskablePPO, curve: Curve) -> PolicyNetAge
         data = io.BytesIO()
         model.save(data)
         write_whole(out / MODEL, data.getvalue())
-        agent().save(out / "policy.safetensors")
+        agent().save(out / POLICY)
         curve.write(out)
         saved.append(model.num_timesteps)
 
     total = done + settings.timesteps
-    with TrainingProgress("decisions", total, done, done, out, settings.progress) as progress:
+    with Screen("decisions", total, done, done, out, settings.progress) as progress:
         every, pairs = settings.timesteps / settings.num_evals, settings.eval_pairs
         callback = ProgressCallback(progress, curve, every, pairs, agent, save, check_finite)
         try:  # the first measurement finds out what cannot be written
@@ -264,8 +264,7 @@ def _train(settings: Settings, model: MaskablePPO, curve: Curve) -> PolicyNetAge
                 f"the run is saved after {model.num_timesteps:,} decisions; to resume, add "
                 f"--resume {out} --trust to the same command, with the --timesteps that are left"
             ) from None
-        if pairs:
-            curve.measure_baselines(pairs)
+        curve.finish()
         curve.write(out)
         curve.draw(out)
     return agent()
@@ -274,4 +273,4 @@ def _train(settings: Settings, model: MaskablePPO, curve: Curve) -> PolicyNetAge
 def run(settings: Settings) -> None:
     """Train, and print where the results are."""
     train(settings)
-    print(wrote(settings.out, "policy.safetensors", MODEL, "curve.csv", "curve.png"))
+    print(wrote(settings.out, POLICY, MODEL, "curve.csv", "curve.png"))

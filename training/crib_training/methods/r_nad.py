@@ -19,9 +19,7 @@ import torch
 from torch import Tensor
 
 from crib_env.settings import Count, NewFolder, NotNegative, Positive, Share, checked_dataclass
-from crib_training.baselines.actor_critic import ActorCritic, ActorCriticSettings
-from crib_training.baselines.rollout import Rollout, flatten, gae
-from crib_training.baselines.run import learn
+from crib_training.learn.self_play import ActorCritic, ActorCriticSettings, Rollout, flatten, gae
 
 
 @checked_dataclass(frozen=True, kw_only=True)
@@ -34,8 +32,8 @@ class Settings(ActorCriticSettings):
         epochs: passes over the decisions.
         period: decisions until the average policy becomes the regularising policy.
         gae_lambda: lambda of GAE.
-        most_logit: bound beyond which NeuRD pushes no logit.
-        most_force: bound of an action's estimated advantage, in points.
+        neurd_beta: bound beyond which NeuRD pushes no logit.
+        neurd_clip: bound of an action's estimated advantage, in points.
         out: the folder for results.
     """
 
@@ -44,13 +42,13 @@ class Settings(ActorCriticSettings):
     eta: NotNegative = 0.5
     period: Count = 125_000
     gae_lambda: Share = 0.9
-    most_logit: Positive = 6.0
-    most_force: Positive = 10.0
+    neurd_beta: Positive = 6.0
+    neurd_clip: Positive = 10.0
     out: NewFolder = Path("runs/r_nad")
 
 
-class RNaD(ActorCritic):
-    """Learns by its `Settings`; see `crib_training.baselines.learner.Learner`."""
+class Learner(ActorCritic):
+    """Learns by its `Settings`."""
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
@@ -80,7 +78,7 @@ class RNaD(ActorCritic):
         p = played.log_probabilities.gather(2, taken)[:, :, 0].exp()
         force = -costs
         force.scatter_add_(2, taken, ((advantages * sign + cost) / p)[:, :, None])
-        force = force.clamp(-self.settings.most_force, self.settings.most_force)
+        force = force.clamp(-self.settings.neurd_clip, self.settings.neurd_clip)
         targets = (advantages + values[:-1]) * sign
         return flatten(played.observations, played.masks, played.both, force, targets)
 
@@ -93,7 +91,7 @@ class RNaD(ActorCritic):
     def loss(self, *rows: Tensor) -> tuple[Tensor, dict[str, Tensor]]:
         """Return NeuRD's loss, and the critic's error."""
         seen, masks, both, force, target = rows
-        logits, most = self.policy(seen, masks), self.settings.most_logit
+        logits, most = self.policy(seen, masks), self.settings.neurd_beta
         p = logits.detach().softmax(1)
         force = (force - (p * force).sum(1, keepdim=True)) * masks
         logits = logits.masked_fill(~masks, 0.0)
@@ -102,14 +100,9 @@ class RNaD(ActorCritic):
         neurd = -(logits * force * pushed * masks).sum(1).mean()
         error = (self.critic(both)[:, 0] - target).square().mean()
         entropy = -(p * (p + 1e-12).log()).sum(1).mean()
-        loss = neurd + self.settings.value_weight * error
+        loss = neurd + self.settings.vf_coef * error
         return loss, {"entropy": entropy, "value_error": error}
 
 
 def _rows(tensor: Tensor) -> Tensor:
     return tensor.flatten(0, 1)
-
-
-def run(settings: Settings) -> None:
-    """Learn, and print where the results are."""
-    learn(RNaD(settings))

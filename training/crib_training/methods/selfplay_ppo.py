@@ -15,9 +15,7 @@ import torch
 from torch import Tensor
 
 from crib_env.settings import NewFolder, NotNegative, Share, checked_dataclass
-from crib_training.baselines.actor_critic import ActorCritic, ActorCriticSettings
-from crib_training.baselines.rollout import Rollout, flatten
-from crib_training.baselines.run import learn
+from crib_training.learn.self_play import ActorCritic, ActorCriticSettings, Rollout, flatten
 
 
 @checked_dataclass(frozen=True, kw_only=True)
@@ -25,14 +23,14 @@ class ClippedSettings(ActorCriticSettings):
     """Settings of methods with PPO's loss.
 
     Attributes:
-        clip: clipping range of the ratio.
-        entropy: weight of the entropy, for advantages of variance 1.
-        last_entropy: that weight at the end.
+        clip_coef: clipping range of the ratio.
+        ent_coef: weight of the entropy, for advantages of variance 1.
+        final_ent_coef: that weight at the end.
     """
 
-    clip: Share = 0.2
-    entropy: NotNegative = 0.05
-    last_entropy: NotNegative = 0.005
+    clip_coef: Share = 0.2
+    ent_coef: NotNegative = 0.05
+    final_ent_coef: NotNegative = 0.005
 
 
 @checked_dataclass(frozen=True, kw_only=True)
@@ -50,8 +48,8 @@ class Settings(ClippedSettings):
     out: NewFolder = Path("runs/selfplay_ppo")
 
 
-class PPO(ActorCritic):
-    """Learns by its `Settings`; see `crib_training.baselines.learner.Learner`."""
+class Learner(ActorCritic):
+    """Learns by its `Settings`."""
 
     def columns(self, played: Rollout) -> list[Tensor]:
         """Return the decisions with what `loss` takes of them."""
@@ -63,22 +61,17 @@ class PPO(ActorCritic):
         """Return the clipped loss, with entropy and the critic's error."""
         seen, masks, both, actions, before, advantage, target = rows
         settings = self.settings
-        weight = self.annealed(settings.entropy, settings.last_entropy)
+        weight = self.annealed(settings.ent_coef, settings.final_ent_coef)
         log_p = self.policy(seen, masks).log_softmax(1)
         entropy = -(log_p.exp() * log_p).sum(1).mean()
         ratio = (log_p.gather(1, actions[:, None])[:, 0] - before).exp()
-        clipped = ratio.clamp(1 - settings.clip, 1 + settings.clip)
+        clipped = ratio.clamp(1 - settings.clip_coef, 1 + settings.clip_coef)
         gain = torch.minimum(ratio * advantage, clipped * advantage).mean()
         error = (self.values(both, actions) - target).square().mean()
-        loss = -gain - weight * entropy + settings.value_weight * error
+        loss = -gain - weight * entropy + settings.vf_coef * error
         return loss, {"entropy": entropy, "value_error": error}
 
     def values(self, both: Tensor, actions: Tensor) -> Tensor:
         """Return the critic's values of decisions, float32[B]."""
         values: Tensor = self.critic(both)[:, 0]
         return values
-
-
-def run(settings: Settings) -> None:
-    """Learn, and print where the results are."""
-    learn(PPO(settings))

@@ -16,14 +16,12 @@ import torch
 from torch import Tensor
 
 from crib_env.settings import NewFolder, Share, checked_dataclass
-from crib_training.baselines.actor_critic import normalised
-from crib_training.baselines.rollout import Rollout
-from crib_training.baselines.run import learn
-from crib_training.methods.selfplay_ppo import PPO, ClippedSettings
+from crib_training.learn.self_play import Rollout, normalised
+from crib_training.methods import selfplay_ppo
 
 
 @checked_dataclass(frozen=True, kw_only=True)
-class Settings(ClippedSettings):
+class Settings(selfplay_ppo.ClippedSettings):
     """Learn a mixed policy by VRPO.
 
     Attributes:
@@ -37,11 +35,11 @@ class Settings(ClippedSettings):
     out: NewFolder = Path("runs/vrpo")
 
 
-class VRPO(PPO):
-    """Learns by its `Settings`; see `crib_training.baselines.learner.Learner`."""
+class Learner(selfplay_ppo.Learner):
+    """Learns by its `Settings`."""
 
     @property
-    def critic_size(self) -> int:
+    def critic_outputs(self) -> int:
         """Outputs of the critic, one for each action."""
         return self.games.actions
 
@@ -75,8 +73,3 @@ def expected_sarsa(rollout: Rollout, values: Tensor, q_taken: Tensor, lam: float
         backed_up[t] = rollout.gains[t] + goes_on * (values[t + 1] + lam * surprise)
         surprise = backed_up[t] - q_taken[t]
     return backed_up
-
-
-def run(settings: Settings) -> None:
-    """Learn, and print where the results are."""
-    learn(VRPO(settings))

@@ -1,11 +1,7 @@
-"""Deep Monte Carlo: self-play, and regression on the return of each choice.
+"""The games of deep Monte Carlo, and who plays them; the method is `crib_training.methods`'.
 
-- `algorithm`: one iteration, the same for every game, and the interface of a game (`SelfPlay`).
-- `two_hand`, `table_top`: the games; their kernels are in `two_hand_play` and `table_top_play`.
-- `games`: games by the names in the settings. `settings`: the settings of a run.
-- `training`: the algorithm with workers, evaluations and checkpoints; `checkpoint` is the file.
+- `self_play`: the interface of a game. `two_hand`, `many_hand`, `table_top`: the games.
 - `actors`, `cluster`: self-play in other processes, and on a Ray cluster.
-- `loop`: the command.
 """
 
 from crib_env.registration import add_parts

@@ -13,24 +13,22 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import cache
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import torch
 
 from crib_env.arrays import Array, Bytes
-from crib_training.learn.deep_monte_carlo.algorithm import Samples, find_self_play
-from crib_training.learn.deep_monte_carlo.settings import Settings
-from crib_training.learn.learner import NETS, restore_module
+from crib_training.learn.deep_monte_carlo.self_play import Samples, find_self_play
+from crib_training.learn.run import LostError, restore_module
 from crib_training.processes import ProcessDiedError, ProcessPool
+
+if TYPE_CHECKING:
+    from crib_training.methods.deep_monte_carlo import Settings
 
 STREAM = 1  # of random numbers that a seed gives; the learner's own has no number
 
 Arrays = Mapping[str, Array]
-
-
-class ActorsLostError(RuntimeError):
-    """Nobody is left to play a round; what was learned before is whole."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +106,7 @@ class Actor:
 
     def play(self, part: RolloutJob, nets: Arrays) -> RolloutResult:
         """Play a part by nets as `module_tensors` took them."""
-        restore_module(NETS, self.self_play.nets, nets)
+        restore_module("", self.self_play.nets, nets)
         key = STREAM, part.round, part.index
         rng = np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=key))
         samples = self.self_play.play(part.deals, part.progress, rng)
@@ -172,7 +170,7 @@ class ProcessActors:
             return [part.result() for part in self._rounds.pop(0)]
         except ProcessDiedError as error:
             why = "a process of self-play died, killed or out of memory"
-            raise ActorsLostError(why) from error
+            raise LostError(why) from error
 
 
 @cache

@@ -6,17 +6,14 @@ import platform
 from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from crib_training.learn.deep_monte_carlo.actors import (
-    Actor,
-    ActorsLostError,
-    Arrays,
-    RolloutJob,
-    RolloutResult,
-)
-from crib_training.learn.deep_monte_carlo.settings import Settings
+from crib_training.learn.deep_monte_carlo.actors import Actor, Arrays, RolloutJob, RolloutResult
+from crib_training.learn.run import LostError
 from crib_training.tournament.chunks import sources
+
+if TYPE_CHECKING:
+    from crib_training.methods.deep_monte_carlo import Settings
 
 PATIENCE = 300.0  # seconds for the first actor to be ready
 PERSISTENCE = 3  # rounds
@@ -26,7 +23,7 @@ def code_digest() -> str:
     """Return a digest of all of ours that decides what self-play comes to."""
     digest = sha256()
     here = Path(__file__).parent
-    for path in [*sources(), *sorted(here.glob("*.py")), here.parent / "learner.py"]:
+    for path in [*sources(), *sorted(here.glob("*.py")), here.parent / "nets.py"]:
         digest.update(path.name.encode())
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
@@ -110,7 +107,7 @@ class Cluster:
                     self._start()
         self._lost = 0 if played else self._lost + 1
         if self._lost == PERSISTENCE:
-            raise ActorsLostError(f"all actors were lost, and {PERSISTENCE} rounds with them")
+            raise LostError(f"all actors were lost, and {PERSISTENCE} rounds with them")
         return played
 
     def _start(self) -> None:
@@ -138,4 +135,4 @@ class Cluster:
             if self._actors or not found:
                 break
         if not self._actors:
-            raise ActorsLostError(f"no actor on the cluster: {why}")
+            raise LostError(f"no actor on the cluster: {why}")

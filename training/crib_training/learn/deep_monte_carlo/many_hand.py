@@ -8,26 +8,31 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import torch
 from crib_agents.checks import fields_of
 from crib_agents.learned import Weights
-from crib_agents.learned.many_hand import FAMILY
-from crib_agents.learned.network import LearnedFamily
+from crib_agents.learned.many_hand import FAMILY, card_features, card_values
+from crib_agents.learned.network import MOST_INPUTS, UNLIKELY, LearnedFamily
+from numba import float32, float64, int64, void
 from torch import Tensor, nn
 from torch.nn.functional import mse_loss
 
 from crib_env.arrays import Array
 from crib_env.batch import GameBatch
-from crib_env.engine.many_hand import HAND
+from crib_env.engine import stack
+from crib_env.engine.jit import entry
+from crib_env.engine.many_hand import HAND, VIEWS_T
+from crib_env.engine.record import NONE, TABLE_T, WEIGHTS_T
 from crib_env.engine.show import show_table
 from crib_env.rules import LARGEST_TARGET, ManyHandRules, Rules
-from crib_training.learn.deep_monte_carlo.algorithm import Samples, SelfPlay, gumbel
-from crib_training.learn.deep_monte_carlo.many_hand_play import choose_cards
-from crib_training.learn.deep_monte_carlo.settings import GameDefaults, Settings
-from crib_training.learn.learner import layers_of, mlp
+from crib_training.learn.deep_monte_carlo.self_play import GameDefaults, Samples, SelfPlay, gumbel
+from crib_training.learn.nets import layers_of, mlp
+
+if TYPE_CHECKING:
+    from crib_training.methods.deep_monte_carlo import Settings
 
 PEGGING, CRIB = 0, 2  # phases of the tally
 
@@ -37,7 +42,7 @@ class ManyHandSelfPlay(SelfPlay):
 
     family: ClassVar[LearnedFamily] = FAMILY
     defaults: ClassVar[GameDefaults] = GameDefaults(
-        num_envs=4096, learning_rate=1e-3, ema_rate=0.005, temperature=0.3, last_temperature=0.08,
+        num_envs=4096, learning_rate=1e-3, ema_rate=0.005, temperature=0.3, final_temperature=0.08,
         hidden_sizes=(96, 48),
     )  # fmt: skip
     episode = "deal"
@@ -114,3 +119,39 @@ def _margin(points: Array, sides: Array) -> Array:
     own = points[np.arange(len(points)), sides]
     margin: Array = own - (points.sum(axis=1) - own) / (points.shape[1] - 1)
     return margin
+
+
+# --- compiled: choices by value and noise, and what the networks see of them
+
+
+@entry(
+    void(
+        VIEWS_T, TABLE_T, WEIGHTS_T, float64[:, ::1], int64[::1], float64[::1], float32[:, ::1]
+    ),
+    "learn.many_hand",
+)  # fmt: skip
+def choose_cards(views, table, weights, noise, cards, certain, inputs):
+    """Choose a card in each view.
+
+    Shapes: noise float64[B, HAND]; cards int64[B]; certain float64[B]; inputs float32[B, inputs].
+    """
+    places = stack.ints(MOST_INPUTS)
+    seen = stack.floats(MOST_INPUTS)
+    now = stack.floats(HAND)
+    values = stack.floats(HAND)
+    for b in range(views.shape[0]):
+        v = views[b]
+        card_values(v, table, weights, now, values)
+        best = NONE
+        most = UNLIKELY
+        for k in range(v["hand_n"]):
+            if v["legal"] >> k & 1 and (best == NONE or values[k] + noise[b, k] > most):
+                most = values[k] + noise[b, k]
+                best = k
+        cards[b] = v["hand"][best]
+        certain[b] = now[best]
+        n = card_features(v, best, now[best], places, seen)
+        for i in range(inputs.shape[1]):
+            inputs[b, i] = 0.0
+        for i in range(n):
+            inputs[b, places[i]] = seen[i]

@@ -10,27 +10,58 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import torch
 from crib_agents.checks import fields_of
 from crib_agents.learned import Weights
-from crib_agents.learned.network import LearnedFamily
-from crib_agents.learned.table_top import ACTIONS, FAMILY, LINES, ON_TURN, OWING, PHASE
+from crib_agents.learned.network import MOST_INPUTS, LearnedFamily
+from crib_agents.learned.table_top import (
+    ACTIONS,
+    EACH_TWICE,
+    EVERY_LINE,
+    FAMILY,
+    LINES,
+    ON_TURN,
+    OWING,
+    PHASE,
+    RANKS,
+    action_values,
+    best_legal,
+    crib_features,
+    line_values,
+    put_ranks,
+    round_features,
+    side_features,
+    suit_features,
+)
+from numba import float32, float64, int64, void
 from torch import Tensor, nn
 from torch.nn.functional import mse_loss
 
 from crib_env.arrays import Array
 from crib_env.batch import GameBatch
-from crib_env.engine.record import NONE
+from crib_env.engine import stack
+from crib_env.engine.jit import entry, kernel
+from crib_env.engine.record import NONE, TABLE_T, WEIGHTS_T
 from crib_env.engine.show import show_table
-from crib_env.engine.table_top.records import SIZE, TO_CRIB, TURNS
+from crib_env.engine.table_top.lines import (
+    crib_known,
+    line_through,
+    nob_of,
+    nob_through,
+    owed_by,
+    points_so_far,
+    unseen_cards,
+)
+from crib_env.engine.table_top.records import SIZE, TO_CRIB, TURNS, VIEWS_T, bit_count
 from crib_env.rules import Rules
-from crib_training.learn.deep_monte_carlo.algorithm import Samples, SelfPlay, gumbel
-from crib_training.learn.deep_monte_carlo.settings import GameDefaults, Settings
-from crib_training.learn.deep_monte_carlo.table_top_play import choose_actions
-from crib_training.learn.learner import layers_of, mlp
+from crib_training.learn.deep_monte_carlo.self_play import GameDefaults, Samples, SelfPlay, gumbel
+from crib_training.learn.nets import layers_of, mlp
+
+if TYPE_CHECKING:
+    from crib_training.methods.deep_monte_carlo import Settings
 
 LINE_BY_LINE = 0.25  # of a run
 TRACE = 0.9  # the lambda of TD: how far the end of the round counts more than values on the way
@@ -79,7 +110,7 @@ class TableTopSelfPlay(SelfPlay):
 
     family: ClassVar[LearnedFamily] = FAMILY
     defaults: ClassVar[GameDefaults] = GameDefaults(
-        num_envs=512, learning_rate=2e-3, ema_rate=0.01, temperature=0.4, last_temperature=0.1,
+        num_envs=512, learning_rate=2e-3, ema_rate=0.01, temperature=0.4, final_temperature=0.1,
         hidden_sizes=(96, 48),
     )  # fmt: skip
     episode = "round"
@@ -209,3 +240,94 @@ def side_sums(lines: Array) -> Array:
 
 def _sums(lines: Tensor) -> Tensor:
     return lines.reshape(-1, 2, SIZE).sum(dim=2)
+
+
+# --- compiled: choices by value and noise, and what the networks see of them
+
+
+@kernel
+def write_lines(v, action, unseen, rows):
+    """Write what the net sees of each line after an action, float32[LINES, inputs]; 0 if full."""
+    places = stack.ints(MOST_INPUTS)
+    values = stack.floats(MOST_INPUTS)
+    for line in range(LINES):
+        row = rows[line]
+        for i in range(row.shape[0]):
+            row[i] = 0.0
+        is_row = 1 if line < SIZE else 0
+        i = line % SIZE
+        cell = SIZE * i if is_row else i
+        cards = line_through(v, cell, is_row)
+        if action != TO_CRIB and i == (action // SIZE if is_row else action % SIZE):
+            cards |= 1 << v["card"]
+        if bit_count(cards) == SIZE:
+            continue
+        nob = nob_through(v, cell, is_row)
+        n = round_features(v["turn"], unseen, places, values)
+        for k in range(n):
+            row[places[k]] = values[k]
+        side = v["scores_rows"] ^ is_row
+        n = side_features(side, owed_by(v, side), owed_by(v, 1 - side), places, values)
+        n = put_ranks(places, values, n, RANKS, cards)
+        n = suit_features(cards, nob, unseen, places, values, n)
+        for k in range(n):
+            row[places[k]] = values[k]
+
+
+@entry(
+    void(
+        VIEWS_T, TABLE_T, WEIGHTS_T, float64[:, ::1], int64[::1], int64[::1], float64[:, ::1],
+        int64[:, ::1], float32[:, :, ::1], float32[:, ::1], int64[::1],
+    ),
+    "learn.table_top",
+)  # fmt: skip
+def choose_actions(
+    views, table, weights, noise, rows, actions, value, points, inputs, crib_inputs, crib_points
+):
+    """Choose an action in each view, and write down the position it leads to.
+
+    Args:
+        weights: begin with the nets.
+        noise: float64[B, ACTIONS], added to the actions' values: scaled Gumbel noise draws from the
+            softmax over values.
+        rows: int64[B], in which row of ``inputs`` what the nets see is written, NONE for nowhere.
+        actions: int64[B], receives the actions.
+        value: float64[B, LINES], receives the lines' values after the action.
+        points: int64[B, LINES], receives their points so far.
+        inputs: float32[K, LINES, inputs], receives what the net sees of the lines, 0 of full ones.
+        crib_inputs: float32[K, inputs], receives what the net sees of the crib.
+        crib_points: int64[K], receives the crib's points so far.
+    """
+    places = stack.ints(MOST_INPUTS)
+    seen = stack.floats(MOST_INPUTS)
+    all_points = stack.ints(EACH_TWICE)
+    all_values = stack.floats(EACH_TWICE)
+    values = stack.floats(ACTIONS)
+    for b in range(views.shape[0]):
+        v = views[b]
+        line_values(v, table, weights, EVERY_LINE, all_points, all_values)
+        action_values(v, table, weights, all_values, values)
+        for action in range(ACTIONS):
+            values[action] += noise[b, action]
+        best = best_legal(values, v["legal"])
+        actions[b] = best
+        for line in range(LINES):
+            at = line
+            i = best // SIZE if line < SIZE else best % SIZE
+            if best != TO_CRIB and i == line % SIZE:
+                at += LINES
+            value[b, line] = all_values[at]
+            points[b, line] = all_points[at]
+        row = rows[b]
+        if row == NONE:
+            continue
+        write_lines(v, best, unseen_cards(v), inputs[row])
+        cards = crib_known(v)
+        if best == TO_CRIB:
+            cards |= 1 << v["card"]
+        n = crib_features(v["my_crib"], cards, places, seen)
+        for i in range(crib_inputs.shape[1]):
+            crib_inputs[row, i] = 0.0
+        for i in range(n):
+            crib_inputs[row, places[i]] = seen[i]
+        crib_points[row] = points_so_far(table, cards, v["crib_flush_size"], nob_of(v))

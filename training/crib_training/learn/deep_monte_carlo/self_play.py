@@ -1,23 +1,11 @@
-"""Deep Monte Carlo from top to bottom: one iteration, the same for every game.
-
-1. Play a batch of deals, every seat with the current networks. A softmax over the predicted values
-   draws each choice; temperature and epsilon fall over the run.
-2. Fit the networks to the returns of the choices: squared errors, every decision once, in batches.
-   The learning rate falls linearly.
-3. Update the average of the weights at every step. Evaluation and saved files use the average.
-
-A game is a `SelfPlay` (`two_hand`, `table_top`). It defines the inputs and targets of its networks,
-and how they play. `training` adds evaluation and checkpoints, `actors` and `cluster` play in other
-processes, and `loop` runs it all.
-"""
+"""A game as deep Monte Carlo learns it: the interface, and what all games share."""
 
 from __future__ import annotations
 
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import torch
@@ -29,9 +17,10 @@ from crib_env.arrays import Array
 from crib_env.envs.makers import EnvSpec
 from crib_env.registration import find_part
 from crib_env.rules import Rules
-from crib_training.learn.deep_monte_carlo.settings import GameDefaults, Settings
-from crib_training.learn.learner import Learner
 from crib_training.loading import find_game, seats_of
+
+if TYPE_CHECKING:
+    from crib_training.methods.deep_monte_carlo import Settings
 
 EVEN = 1e3  # a temperature at which values no longer matter
 
@@ -56,6 +45,23 @@ class Samples:
             for name, group in self.groups.items()
         }
         return Samples(groups, self.decisions)
+
+
+@dataclass(frozen=True)
+class GameDefaults:
+    """What a game does well with, where the settings leave it open."""
+
+    num_envs: int
+    learning_rate: float
+    ema_rate: float
+    temperature: float
+    final_temperature: float
+    hidden_sizes: tuple[int, int]
+
+    def resolve(self, settings: Settings) -> GameDefaults:
+        """Return these, or the values in the settings instead."""
+        given = {f.name: getattr(settings, f.name) for f in fields(self)}
+        return replace(self, **{name: value for name, value in given.items() if value is not None})
 
 
 class SelfPlay(ABC):
@@ -100,65 +106,8 @@ class SelfPlay(ABC):
 
     def exploration(self, progress: float) -> tuple[float, float]:
         """Return the temperature of the softmax, and the share of uniform choices."""
-        first, last = self.chosen.temperature, self.chosen.last_temperature
+        first, last = self.chosen.temperature, self.chosen.final_temperature
         return first + progress * (last - first), self.epsilon * (1 - progress)
-
-
-class DeepMonteCarlo:
-    """A game that is learned.
-
-    Args:
-        self_play: the game.
-        settings: settings of the run.
-
-    Attributes:
-        learner: the nets with their optimizer, and the average of their weights.
-        deals: of self-play so far.
-        decisions: in those deals.
-        rounds: batches of deals so far.
-        cpu_seconds: of self-play and learning.
-        loss: the mean over the updates of the last round.
-    """
-
-    def __init__(self, self_play: SelfPlay, settings: Settings) -> None:
-        self.self_play, self.settings = self_play, settings
-        self_play.nets.to(settings.device)
-        chosen = self_play.chosen
-        self.learner = Learner(self_play.nets, chosen.learning_rate, chosen.ema_rate)
-        self.rng = np.random.default_rng(settings.seed)
-        self.deals, self.decisions, self.rounds, self.cpu_seconds = 0, 0, 0, 0.0
-        self.loss = 0.0
-
-    def iterate(self) -> None:
-        """Play one batch of deals and learn from it."""
-        began = time.process_time()
-        progress = self.deals / self.settings.deals
-        samples, deals = self.collect(self.batch_of_deals(self.deals), progress)
-        self.rounds += 1
-        if samples is not None:
-            self.fit(samples, progress)
-            self.deals += deals
-            self.decisions += samples.decisions
-        self.cpu_seconds += time.process_time() - began
-
-    def batch_of_deals(self, after: int) -> int:
-        """Return the number of deals in the next round."""
-        return min(self.self_play.chosen.num_envs, self.settings.deals - after)
-
-    def collect(self, deals: int, progress: float) -> tuple[Samples | None, int]:
-        """Return what self-play brought, if anything, and how many deals that took."""
-        return self.self_play.play(deals, progress, self.rng), deals
-
-    def fit(self, samples: Samples, progress: float) -> None:
-        """Learn from every sample once."""
-        share = max(self.settings.last_learning_rate, 1.0 - progress)
-        samples = samples.to(self.settings.device)
-        losses = []
-        for rows in batches(samples, self.settings.batch_size, self.rng):
-            loss = self.self_play.loss(samples, rows)
-            self.learner.step(loss, share)
-            losses.append(loss.detach())
-        self.loss = torch.stack(losses).mean().item()
 
 
 def batches(

@@ -15,8 +15,8 @@ import torch
 from torch import Tensor
 
 from crib_env.arrays import Doubles, Ints
-from crib_training.baselines.games import Games
-from crib_training.baselines.policy import Policy
+from crib_training.learn.games import Games
+from crib_training.learn.self_play import Policy
 
 CHUNK = 4096  # observations at once
 Values = Callable[[Games], Doubles]

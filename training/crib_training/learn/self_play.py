@@ -1,0 +1,542 @@
+"""What methods share that learn a mixed policy from `Games`: settings, network, memory, gradients.
+
+A deal has two seats; one policy plays both and learns from both. A method by gradients is an
+`ActorCritic` with its loss; one that draws batches from older decisions is a `MemoryLearner`. The
+learning curve is the exploitability of what has been learned, where the game allows it.
+"""
+
+from __future__ import annotations
+
+import copy
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal, NamedTuple
+
+import numpy as np
+import torch
+from crib_agents.files import write_whole
+from crib_agents.nets import PolicyNetAgent, header
+from crib_agents.torch_nets import PolicyNet
+from pydantic import Field
+from torch import Tensor, nn
+
+from crib_env.arrays import Array
+from crib_env.engine.family import find_family
+from crib_env.rules import TwoHandRules
+from crib_env.settings import Count, CountOrNone, Portion, Positive, Whole, checked_dataclass
+from crib_training.exploit import exploitability
+from crib_training.learn import run
+from crib_training.learn.games import Games
+from crib_training.learn.nets import mlp
+from crib_training.learn.run import Curve, Learner, Measured, State
+from crib_training.loading import find_game
+from crib_training.outputs import csv_table
+
+MEASURED_POLICY = "policy_{decisions}.safetensors"  # one per measurement
+CURVE = "exploitability.csv"
+HANDS_SEED = 101  # of the hands of every curve, so that curves compare hand by hand
+ILLEGAL = -1e9
+
+
+@checked_dataclass(frozen=True, kw_only=True)
+class RunSettings(run.RunSettings):
+    """Settings that these methods share.
+
+    Attributes:
+        method: the method.
+        env: the environment, six_card_v0 or five_card_v0; each episode is one deal.
+        decisions: decisions to learn from, of both seats; a decision without a choice does not
+            count.
+        num_envs: deals side by side.
+        hidden_sizes: sizes of the hidden layers of each network.
+        features: per-action features beside the bits, as in the environments.
+        suits: canonical, or ranks: while pegging the policy does not see its discards, so its
+            exploitability is exact.
+        num_evals: number of measurements of exploitability; 0 for none, as six_card_v0 takes.
+        eval_hands: hands per measurement, always the same.
+    """
+
+    method: str = ""
+    env: str = "five_card_v0"
+    decisions: Count = 10_000_000
+    num_envs: Count = 256
+    hidden_sizes: tuple[Annotated[Whole, Field(ge=1, le=4096)], ...] = (256, 256)
+    features: Literal["lookahead", "reply"] | None = "lookahead"
+    suits: Literal["canonical", "ranks"] = "canonical"
+    num_evals: CountOrNone = 10
+    eval_hands: Annotated[Whole, Field(ge=2, le=10_000)] = 40
+    save_seconds: Annotated[float, Field(ge=1, le=1e6)] = 300
+
+    def __post_init__(self) -> None:
+        if not self.hidden_sizes:
+            raise ValueError("hidden_sizes must name a size at least, got ()")
+        if self.rules.dealt != 5 and self.num_evals:  # it would query every hand of six cards
+            raise ValueError(f"num_evals must be 0 in {self.env}, got {self.num_evals}: "
+                             "exploitability is measured in five_card_v0; use crib evaluate "
+                             "on the policy")  # fmt: skip
+
+    @property
+    def rules(self) -> TwoHandRules:
+        """The rules of the game."""
+        maker, rules = find_game(self.env)
+        if maker.phase is not None or not isinstance(rules, TwoHandRules):
+            raise ValueError(f"{self.method} learns whole deals of two hands: env must be "
+                             f"six_card_v0 or five_card_v0, got {self.env!r}")  # fmt: skip
+        return rules
+
+
+@checked_dataclass(frozen=True, kw_only=True)
+class RolloutSettings(RunSettings):
+    """Settings of methods that play some decisions in every lane between updates.
+
+    Attributes:
+        steps: decisions per lane between updates.
+    """
+
+    steps: Count = 32
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.num_envs * self.steps < 2:
+            raise ValueError("num_envs times steps must be 2 or more: one decision has no variance")
+
+
+@checked_dataclass(frozen=True, kw_only=True)
+class ActorCriticSettings(RolloutSettings):
+    """Settings of methods that learn a policy with a critic.
+
+    Attributes:
+        batch_size: decisions per step of gradient descent.
+        epochs: passes over the decisions.
+        learning_rate: learning rate; it falls to a tenth.
+        vf_coef: weight of the critic's loss.
+        max_grad_norm: maximum norm of the gradients.
+        ema_rate: step of the average of the weights at each update; the average is evaluated.
+    """
+
+    batch_size: Count = 1024
+    epochs: Count = 2
+    learning_rate: Positive = 4e-3
+    vf_coef: Positive = 0.05
+    max_grad_norm: Positive = 0.5
+    ema_rate: Portion = 0.02
+
+
+# --- the curve ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Row:
+    """A measurement.
+
+    Attributes:
+        decisions: decisions learned from. cpu_seconds: CPU time of learning, without measurements.
+        exploitability, ci95: a best response's gain in points per deal, and half its interval.
+        pone, dealer: the same in one seat. discard, pegging: by that phase alone.
+    """
+
+    decisions: int
+    cpu_seconds: float
+    exploitability: float
+    ci95: float
+    pone: float
+    dealer: float
+    discard: float
+    pegging: float
+
+
+class Exploitability(Curve):
+    """What a best response gains in five-card deals; each measurement also writes its policy."""
+
+    file = CURVE
+
+    def __init__(self, settings: RunSettings) -> None:
+        self.settings = settings
+        self.rows: list[Row] = []
+
+    def due(self, learner: Learner) -> bool:
+        """Return whether a measurement should have been made since the last one."""
+        done, last = learner.decisions, self.rows[-1].decisions if self.rows else 0
+        evals, total = self.settings.num_evals, self.settings.decisions
+        return done * evals // total > last * evals // total
+
+    def measure(self, learner: Learner) -> list[Measured]:
+        """Measure what has been learned so far."""
+        settings, agent = self.settings, learner.agent()
+        ranks = settings.suits == "ranks"
+        found = exploitability(agent, env=settings.env, hands=settings.eval_hands,
+                               seed=HANDS_SEED, suits="ranks" if ranks else None,
+                               abstraction=0 if ranks else 1)  # fmt: skip
+        gain = found.gain
+        row = Row(
+            learner.decisions, round(learner.cpu_seconds, 1), found.points_per_deal, found.ci95,
+            gain["pone"]["all"].mean, gain["dealer"]["all"].mean,
+            gain["both"]["discard"].mean, gain["both"]["pegging"].mean,
+        )  # fmt: skip
+        agent.save(settings.out / MEASURED_POLICY.format(decisions=row.decisions))
+        self.rows.append(row)
+        text = (f"{row.decisions:>11,} decisions {row.cpu_seconds:8.0f} CPU s  "
+                f"exploitability {row.exploitability:.3f} ± {row.ci95:.3f} "
+                f"(discard {row.discard:.3f}, pegging {row.pegging:.3f})")  # fmt: skip
+        return [Measured(text, {"exploitability": row.exploitability})]
+
+    def write(self, folder: Path) -> None:
+        """Write the table, if anything was measured."""
+        if self.rows:
+            write_whole(folder / CURVE, csv_table(Row, self.rows))
+
+    def state(self) -> list[dict[str, Any]]:
+        """Return what was measured, ready for JSON."""
+        return [asdict(row) for row in self.rows]
+
+    def restore(self, state: list[dict[str, Any]]) -> None:
+        """Restore what `state` returned."""
+        self.rows = [Row(**row) for row in state]
+
+
+# --- the network that acts ------------------------------------------------------------------------
+
+
+class Policy(PolicyNet):
+    """A network for the logits of actions, very low where illegal.
+
+    Bits go through hidden layers, the features of each action through a head that actions share.
+    """
+
+    def __init__(self, games: Games, hidden_sizes: tuple[int, ...]) -> None:
+        count = (games.size - games.bits) // games.actions
+        super().__init__(games.bits, count, games.actions, hidden_sizes)
+        with torch.no_grad():
+            self.last.weight.mul_(0.01)  # the first policy is nearly uniform
+        if self.head is not None:
+            for zero in (self.head.out, self.head.skip):
+                nn.init.zeros_(zero.weight)
+
+    def forward(self, observations: Tensor, masks: Tensor | None = None) -> Tensor:
+        """Return logits, float32[B, actions], of float32[B, size] and bool[B, actions]."""
+        assert masks is not None
+        legal: Tensor = super().forward(observations, masks).masked_fill(~masks, ILLEGAL)
+        if not legal.isfinite().all():
+            raise FloatingPointError("logits are not finite")
+        return legal
+
+    @torch.no_grad()
+    def follow(self, other: Policy, rate: float) -> None:
+        """Move each weight towards another network's by a share of the difference."""
+        torch._foreach_lerp_(list(self.parameters()), list(other.parameters()), rate)
+
+    def agent(self, name: str, settings: RunSettings) -> PolicyNetAgent:
+        """Return the agent that samples from this policy, in NumPy."""
+        rules = settings.rules
+        about = header(settings.env, rules, find_family(rules.engine), settings.features,
+                       suits=settings.suits, sample=True)  # fmt: skip
+        return self.as_agent(about, name)
+
+
+def descend(optimizer: torch.optim.Optimizer, loss: Tensor) -> float:
+    """Take a step of gradient descent, and return the loss."""
+    optimizer.zero_grad()
+    loss.backward()  # type: ignore[no-untyped-call]
+    optimizer.step()
+    return loss.item()
+
+
+class GamesLearner(Learner):
+    """A method that learns from `Games`.
+
+    Attributes:
+        games: the deals that it plays.
+        average: the mixed policy learned so far.
+    """
+
+    average: Policy
+
+    def __init__(self, settings: RunSettings) -> None:
+        super().__init__(settings)
+        self.curve = Exploitability(settings)
+        self.games = Games(
+            settings.rules, settings.num_envs, settings.seed, settings.features, settings.suits
+        )
+
+    def agent(self) -> PolicyNetAgent:
+        """Return the mixed policy learned so far, an agent that samples."""
+        return self.average.agent(self.settings.method, self.settings)
+
+    def state(self) -> dict[str, Array]:
+        """Return the deals."""
+        return {"games": self.games.state()}
+
+    def restore(self, state: State) -> None:
+        """Restore what `state` returned."""
+        self.games.set_state(state["games"])
+
+
+# --- methods by gradients -------------------------------------------------------------------------
+
+
+class Rollout(NamedTuple):
+    """Decisions of both seats, T in a row in each of N lanes.
+
+    The rows of a lane are one timeline, whichever seat moves. So a seat that acts twice running is
+    no special case. ``gains`` and ``values`` are points of seat 0; ``sign`` converts them to the
+    mover's.
+    """
+
+    observations: Tensor  # float32[T, N, size]
+    masks: Tensor  # bool[T, N, actions]
+    both: Tensor  # float32[T, N, S], the input of a critic that sees both hands
+    actions: Tensor  # int64[T, N]
+    log_probabilities: Tensor  # float32[T, N, actions], of the policy that acted
+    gains: Tensor  # float32[T, N], after the decision and before the next
+    ended: Tensor  # float32[T, N], 1 where the deal was over then
+    sign: Tensor  # float32[T + 1, N], 1 where seat 0 moves, -1 where seat 1 does
+    last: Tensor  # float32[N, S], the critic's input after the last row
+
+
+def both_seats(games: Games) -> Tensor:
+    """Return the critic's input: the mover's bits, the other seat's, and a summary of features."""
+    observations = torch.from_numpy(games.observations)
+    parts = [observations[:, : games.bits], torch.from_numpy(games.others)]
+    if games.size > games.bits:
+        features = observations[:, games.bits :].view(len(observations), -1, games.actions)
+        parts += [features.amax(2), features.amin(2)]
+    return torch.cat(parts, 1)
+
+
+@torch.no_grad()
+def collect(games: Games, policy: Policy, steps: int, chance: torch.Generator) -> Rollout:
+    """Play both seats with samples of a policy, for ``steps`` decisions in every lane."""
+    rows: list[tuple[Tensor, ...]] = []
+    for _ in range(steps):
+        observations = torch.from_numpy(games.observations)
+        masks = torch.from_numpy(games.masks)
+        both, sign = both_seats(games), 1.0 - 2.0 * torch.from_numpy(games.movers).float()
+        log_probabilities = policy(observations, masks).log_softmax(1)
+        actions = torch.multinomial(log_probabilities.exp(), 1, generator=chance)[:, 0]
+        gains, ended = games.step(actions.numpy())
+        rows.append((observations, masks, both, actions, log_probabilities,
+                     torch.from_numpy(gains), torch.from_numpy(ended).float(), sign))  # fmt: skip
+    columns = [torch.stack(column) for column in zip(*rows, strict=True)]
+    last_sign = 1.0 - 2.0 * torch.from_numpy(games.movers).float()
+    columns[-1] = torch.cat([columns[-1], last_sign[None]])
+    return Rollout._make([*columns, both_seats(games)])
+
+
+def gae(rollout: Rollout, values: Tensor, lam: float) -> Tensor:
+    """Return generalised advantages for seat 0, float32[T, N], of values float32[T + 1, N]."""
+    advantages = torch.zeros_like(rollout.gains)
+    trace = torch.zeros_like(rollout.gains[0])
+    for t in reversed(range(len(advantages))):
+        goes_on = 1 - rollout.ended[t]
+        delta = rollout.gains[t] + goes_on * values[t + 1] - values[t]
+        trace = delta + lam * goes_on * trace
+        advantages[t] = trace
+    return advantages
+
+
+def flatten(*tensors: Tensor) -> list[Tensor]:
+    """Return tensors [T, N, ...] as [T * N, ...]."""
+    return [one.flatten(0, 1) for one in tensors]
+
+
+def normalised(advantages: Tensor, targets: Tensor, played: Rollout) -> tuple[Tensor, Tensor]:
+    """Return advantages and targets for seat 0 as those of the movers, advantages of variance 1."""
+    sign = played.sign[:-1]
+    advantages = advantages * sign
+    return advantages / (advantages.std() + 1e-8), targets * sign
+
+
+class Networks:
+    """A policy with its average, and a critic that sees both hands; one optimizer for both."""
+
+    def __init__(
+        self, games: Games, hidden_sizes: tuple[int, ...], learning_rate: float, outputs: int = 1
+    ) -> None:
+        self.policy = Policy(games, hidden_sizes)
+        self.average = copy.deepcopy(self.policy)
+        self.critic = mlp(both_seats(games).shape[1], *hidden_sizes, outputs)
+        self.weights = [*self.policy.parameters(), *self.critic.parameters()]
+        self.learning_rate = learning_rate
+        self.optimizer = torch.optim.Adam(self.weights, learning_rate, eps=1e-5, fused=True)
+        self.modules: dict[str, nn.Module | torch.optim.Optimizer] = {
+            "policy": self.policy, "average": self.average, "critic": self.critic,
+            "adam": self.optimizer,
+        }  # fmt: skip
+
+    def set_rate(self, share: float) -> None:
+        """Set the learning rate to a share of the first one."""
+        self.optimizer.param_groups[0]["lr"] = self.learning_rate * share
+
+    def descend(self, loss: Tensor, max_grad_norm: float, ema_rate: float) -> None:
+        """Take a step of gradient descent, and let the average follow the policy."""
+        self.optimizer.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        torch.nn.utils.clip_grad_norm_(self.weights, max_grad_norm)
+        self.optimizer.step()
+        self.average.follow(self.policy, ema_rate)
+
+
+class ActorCritic(GamesLearner):
+    """A method that plays a while, then learns from these decisions.
+
+    A method defines `columns`, what it learns from, and `loss`.
+    """
+
+    def __init__(self, settings: ActorCriticSettings) -> None:
+        super().__init__(settings)
+        self.chance = torch.Generator().manual_seed(settings.seed)
+        self.networks = Networks(
+            self.games, settings.hidden_sizes, settings.learning_rate, self.critic_outputs
+        )
+        self.policy, self.average = self.networks.policy, self.networks.average
+        self.critic, self.modules = self.networks.critic, self.networks.modules
+
+    def iterate(self) -> dict[str, float]:
+        """Play, then learn from the decisions."""
+        settings = self.settings
+        self.networks.set_rate(0.1 + 0.9 * self.left)
+        columns = self.columns(collect(self.games, self.policy, settings.steps, self.chance))
+        for _ in range(settings.epochs):
+            order = torch.randperm(len(columns[0]), generator=self.chance)
+            for rows in torch.split(order, settings.batch_size):
+                loss, figures = self.loss(*(column[rows] for column in columns))
+                self.networks.descend(loss, settings.max_grad_norm, settings.ema_rate)
+        self.decisions += len(order)
+        return {"loss": loss.item(), **{name: one.item() for name, one in figures.items()}}
+
+    @property
+    def critic_outputs(self) -> int:
+        """Outputs of the critic."""
+        return 1
+
+    @abstractmethod
+    def columns(self, played: Rollout) -> Sequence[Tensor]:
+        """Return what to learn from, tensors of as many rows as decisions were played."""
+
+    @abstractmethod
+    def loss(self, *rows: Tensor) -> tuple[Tensor, dict[str, Tensor]]:
+        """Return the loss of some rows, and other figures."""
+
+    def advantages(self, played: Rollout) -> tuple[Tensor, Tensor]:
+        """Return the movers' advantages, of variance 1, and the critic's targets, float32[T, N]."""
+        with torch.no_grad():
+            values = self.critic(torch.cat([played.both, played.last[None]]))[:, :, 0] * played.sign
+        advantages = gae(played, values, self.settings.gae_lambda)
+        return normalised(advantages, advantages + values[:-1], played)
+
+    def state(self) -> dict[str, Any]:
+        """Return deals and generators."""
+        return super().state() | {"chance": self.chance.get_state().numpy()}
+
+    def restore(self, state: State) -> None:
+        """Restore what `state` returned."""
+        super().restore(state)
+        self.chance.set_state(torch.from_numpy(state["chance"].copy()))
+
+
+# --- methods with a memory ------------------------------------------------------------------------
+
+
+class Memory:
+    """A buffer of rows from which to draw batches; the first `add` allocates its arrays.
+
+    Args:
+        size: number of rows it can hold.
+        reservoir: hold a uniform sample of all rows (Vitter's algorithm R); otherwise the newest.
+        chance: the random generator.
+    """
+
+    def __init__(self, size: int, reservoir: bool, chance: np.random.Generator) -> None:
+        self.size, self.reservoir, self.chance = size, reservoir, chance
+        self.columns: dict[str, Array] = {}
+        self.added = 0
+
+    def __len__(self) -> int:
+        """Return how many rows it holds."""
+        return min(self.added, self.size)
+
+    def add(self, **columns: Tensor) -> None:
+        """Add rows."""
+        arrays = {name: _compact(column.numpy()) for name, column in columns.items()}
+        count = len(next(iter(arrays.values())))
+        if not count:
+            return
+        if not self.columns:
+            self.columns = {name: np.zeros((self.size, *array.shape[1:]), array.dtype)
+                            for name, array in arrays.items()}  # fmt: skip
+        order = self.added + np.arange(count)
+        places = order % self.size
+        if self.reservoir:
+            drawn = self.chance.integers(0, order + 1)
+            places = np.where(order < self.size, order, drawn)
+        taken = places < self.size
+        for name, array in arrays.items():
+            self.columns[name][places[taken]] = array[taken]
+        self.added += count
+
+    def draw(self, count: int) -> dict[str, Tensor]:
+        """Return ``count`` rows drawn with replacement, floats in 32 bits."""
+        rows = self.chance.integers(0, len(self), count)
+        drawn = {name: torch.from_numpy(array[rows]) for name, array in self.columns.items()}
+        return {name: one.float() if one.is_floating_point() else one
+                for name, one in drawn.items()}  # fmt: skip
+
+    def state(self, name: str) -> dict[str, Array]:
+        """Return its rows and how many were added, for a checkpoint."""
+        held = {f"{name}.{key}": array[: len(self)]
+                for key, array in self.columns.items()}  # fmt: skip
+        return held | {f"{name}.added": np.array([self.added])}
+
+    def restore(self, name: str, state: Mapping[str, Array]) -> None:
+        """Restore what `state` returned."""
+        rows = {key.removeprefix(f"{name}."): array for key, array in state.items()
+                if key.startswith(f"{name}.")}  # fmt: skip
+        added = int(rows.pop("added")[0])
+        if any(len(array) != min(added, self.size) for array in rows.values()):
+            raise ValueError(f"{name} is of another size than {self.size:,}")
+        self.added = added
+        self.columns = {}
+        for key, array in rows.items():
+            self.columns[key] = np.zeros((self.size, *array.shape[1:]), array.dtype)
+            self.columns[key][: len(array)] = array
+
+
+def _compact(array: Array) -> Array:
+    smaller = {"float32": np.float16, "bool": np.uint8}.get(str(array.dtype))
+    return array if smaller is None else array.astype(smaller)
+
+
+class MemoryLearner(GamesLearner):
+    """A method that draws its batches from memories."""
+
+    def __init__(self, settings: RunSettings) -> None:
+        super().__init__(settings)
+        self.memories: dict[str, Memory] = {}
+
+    def state(self) -> dict[str, Array]:
+        """Return deals and memories."""
+        state = super().state()
+        for name, memory in self.memories.items():
+            state |= memory.state(name)
+        return state
+
+    def restore(self, state: State) -> None:
+        """Restore what `state` returned."""
+        super().restore(state)
+        for name, memory in self.memories.items():
+            memory.restore(name, state)
+
+
+def match_regrets(regrets: Tensor, masks: Tensor) -> Tensor:
+    """Return the policy in proportion to positive regrets, float32[B, actions].
+
+    If none is positive, the policy takes the action of the highest regret.
+
+    Shapes: regrets float32[B, actions]; masks bool[B, actions].
+    """
+    positive = regrets.clamp(min=0) * masks
+    total = positive.sum(1, keepdim=True)
+    best = torch.zeros_like(regrets).scatter(1, regrets.argmax(1, keepdim=True), 1.0)
+    return torch.where(total > 1e-9, positive / total.clamp(min=1e-9), best)
