@@ -115,7 +115,7 @@ def test_ctrl_c_saves_and_says_how_to_go_on(
     ("changes", "reason"),
     [
         ({"env": "five_card_v0"}, "env was six_card_v0, not five_card_v0"),
-        ({"deals": 500, "seed": 2}, "deals was 400, not 500; seed was 1, not 2"),
+        ({"deals": 500, "seed": 2}, "seed was 1, not 2; deals was 400, not 500"),
         ({"temperature": 0.5}, "temperature was None, not 0.5"),
     ],
 )
