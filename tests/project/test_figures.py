@@ -15,7 +15,7 @@ from docs import figures
 from docs.figures import NUMBER, PLAIN, ROOT, STRICT, blocks, unsourced
 
 # Each is made of its file by a template, and other tests compare them.
-MADE = ("docs/leaderboard.md", "docs/numbers/")
+MADE = ("docs/leaderboard.md", "docs/benchmark.md", "docs/numbers/")
 WORDS = ["four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
 
 
