@@ -162,17 +162,21 @@ def every_interval() -> frozenset[tuple[str, str]]:
     """Return each mean and half interval of all files, rounded in every way, in per cent too."""
     pairs: set[tuple[str, str]] = set()
 
+    def add(mean: float, half: float) -> None:
+        for scale in (1, 100):
+            for places in range(5):
+                pairs.add((f"{abs(scale * mean):.{places}f}", f"{scale * half:.{places}f}"))
+
     def walk(one: Any) -> None:
         if isinstance(one, list):
+            if len(one) == 2 and all(isinstance(item, float) for item in one):
+                add(*one)  # as the benchmark's ledger has them
             for item in one:
                 walk(item)
         elif isinstance(one, dict):
             half = one.get("half", one.get("ci95"))
             if half is not None and one.get("mean") is not None:
-                for scale in (1, 100):
-                    for places in range(5):
-                        pairs.add((f"{abs(scale * one['mean']):.{places}f}",
-                                   f"{scale * half:.{places}f}"))  # fmt: skip
+                add(one["mean"], half)
             for item in one.values():
                 walk(item)
         elif isinstance(one, str):
@@ -180,6 +184,9 @@ def every_interval() -> frozenset[tuple[str, str]]:
 
     for path in NUMBERS.glob("*.json"):
         walk(json.loads(path.read_text("utf-8")))
+    for path in NUMBERS.glob("*.jsonl"):
+        for line in path.read_text("utf-8").splitlines():
+            walk(json.loads(line))
     for path in (ROOT / "leaderboard").glob("*/*.json"):
         for opponent in read(path).games:
             walk(won(path.parent.name, opponent, path.stem))

@@ -69,7 +69,7 @@ def test_every_interval_of_a_page_is_in_a_file(name: str) -> None:
 
 @pytest.mark.parametrize(
     "path",
-    [path for path in sorted(figures.NUMBERS.glob("*.json")) if path.stem != "benchmark"],  # by run
+    sorted(figures.NUMBERS.glob("*.json")),
     ids=lambda path: path.name,
 )
 def test_a_file_of_figures_names_its_command(path: Path) -> None:
