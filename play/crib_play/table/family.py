@@ -9,6 +9,7 @@ from typing import Any
 from crib_env.events import Event
 from crib_env.render.words import in_words
 from crib_env.rules import Rules
+from crib_env.scoring.explained import Score
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,7 @@ class Counted:
         starter: the starter, where it is counted with them and is not one of them; else None.
         points: what they make.
         call: the count as spoken.
+        parts: what scores, in the order in which it is counted: name, points and cards.
     """
 
     seat: int
@@ -47,6 +49,15 @@ class Counted:
     starter: int | None
     points: int
     call: str
+    parts: tuple[tuple[str, int, tuple[int, ...]], ...]
+
+    @classmethod
+    def of(
+        cls, seat: int, name: str, cards: Sequence[int], starter: int | None, score: Score
+    ) -> Counted:
+        """Return what is counted, with its score."""
+        parts = tuple((part.name, part.points, part.cards) for part in score.parts)
+        return cls(seat, name, tuple(cards), starter, score.points, score.call, parts)
 
 
 def heels_call(rules: Rules) -> str:

@@ -101,9 +101,7 @@ def counted(done: Done) -> list[Counted]:
         seats, (one for one in done.events if one.reason in COUNTED), strict=False
     ):
         score = score_hand(event.cards, starter, done.rules, crib=event.reason == "crib")
-        shown.append(
-            Counted(seat % players, event.reason, event.cards, starter, score.points, score.call)
-        )
+        shown.append(Counted.of(seat % players, event.reason, event.cards, starter, score))
     return shown
 
 
@@ -174,10 +172,17 @@ def _discarding(done: Done) -> list[Call]:
     calls = [
         Call(done.seat, f"{'two cards' if len(done.actions) == DISCARDED else 'a card'} discarded")
     ]
+    calls += turned_up(done)
     for event in done.events:
         if event.reason == "heels":
             calls.append(Call(event.seat, heels_call(done.rules), event.points, event.cards))
     return calls
+
+
+def turned_up(done: Done) -> list[Call]:
+    """Return that the starter is turned up, once all have discarded."""
+    starter = int(done.after["starter"])
+    return [] if starter == NONE else [Call(done.dealer, "the starter", 0, (starter,))]
 
 
 def _playing(done: Done, before: View) -> list[Call]:
@@ -220,6 +225,7 @@ def many_hand_calls(done: Done) -> list[Call]:
         heels = (event for event in done.events if event.reason == "heels" and event.points)
         return [
             Call(done.seat, "a card discarded"),
+            *turned_up(done),
             *(Call(done.dealer, heels_call(done.rules), one.points, one.cards) for one in heels),
         ]
     (card,) = done.actions

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.metadata import entry_points
 
 import numpy as np
-from crib_agents.loading import load_agent
 
 from crib_env.policy import GROUP, Agent, ask_agent
 from crib_env.render.words import in_words
 from crib_env.rules import Rules
 from crib_env.supported_rules import refuse_rules
 from crib_play.table.games import GAMES, TableGame
+from crib_play.table.levels import load_player
 from crib_play.table.session import Session
 
 
@@ -88,7 +88,7 @@ def sit_down(
         raise ValueError(f"seat must be from 0 to {kind.players - 1} in this game, got {seat}")
     if partner is not None and seat is not None and len(set(kind.sides)) == kind.players:
         raise ValueError(f"with {in_words(kind.players)} players nobody has a partner")
-    mine, other = load_agent(partner or opponent), load_agent(opponent)
+    mine, other = load_player(partner or opponent), load_player(opponent)
     side_of = kind.sides
     seats = [
         None if each == seat else mine if side == side_of[seat or 0] else other
@@ -106,9 +106,18 @@ PARTNER = "partner"
 PLACES = {2: (None,), 3: ("left", "right"), 4: ("left", "across", "right")}
 
 
-def names(session: Session, me: int | None = None) -> list[str]:
-    """Return the name of each seat: its agent's, with its place where more than two sit down."""
-    called = [getattr(agent, "name", "person") for agent in session.seats]
+def names(
+    session: Session, me: int | None = None, people: Mapping[int, str] | None = None
+) -> list[str]:
+    """Return the name of each seat: its agent's, with its place where more than two sit down.
+
+    ``people`` are the names that people gave, by seat.
+    """
+    given, person = people or {}, "you" if len(session.people) == 1 else "person"
+    called = [
+        getattr(agent, "name", person) if agent is not None else given.get(seat, person)
+        for seat, agent in enumerate(session.seats)
+    ]
     if me is None:
         twice = {name for name in called if called.count(name) > 1}
         return [f"{name} {i + 1}" if name in twice else name for i, name in enumerate(called)]
@@ -125,11 +134,13 @@ def names(session: Session, me: int | None = None) -> list[str]:
     return found
 
 
-def side_names(session: Session, me: int | None = None) -> list[str]:
+def side_names(
+    session: Session, me: int | None = None, people: Mapping[int, str] | None = None
+) -> list[str]:
     """Return the name of each side: the family's, or those of its seats together."""
     if session.family.sides is not None:
         return list(session.family.sides)
-    return by_side(names(session, me), session.game.sides)
+    return by_side(names(session, me, people), session.game.sides)
 
 
 def by_side(called: Sequence[str], sides: Sequence[int]) -> list[str]:

@@ -66,6 +66,7 @@ class Session:
         start: the first position, as notation.
         opening: what is said before the first turn.
         turns: what has been done, in order.
+        resigned: the seat that gave the game up, if one did.
     """
 
     def __init__(self, game: Game, seats: Seats, chance: int) -> None:
@@ -80,6 +81,7 @@ class Session:
         self.start = game.notation()
         self.opening = tuple(self.family.opening(game.view(0), game.rules))
         self.turns: list[Turn] = []
+        self.resigned: int | None = None
 
     @classmethod
     def begin(cls, kind: TableGame, seats: Seats, seed: int | None = None) -> Session:
@@ -98,7 +100,7 @@ class Session:
     @property
     def over(self) -> bool:
         """Whether the game is over."""
-        return self.game.over
+        return self.game.over or self.resigned is not None
 
     @property
     def seat(self) -> int:
@@ -122,10 +124,25 @@ class Session:
 
     @property
     def winner(self) -> int | None:
-        """The side that has won, if the game is over and one has."""
+        """The side that has won, if the game is over and one has; the best left if one resigned."""
         game = self.game
+        if self.resigned is not None:
+            gone = game.sides[self.resigned]
+            left = [side for side in range(len(game.scores)) if side != gone]
+            return max(left, key=lambda side: game.scores[side])
         won = {side for side, made in zip(game.sides, game.returns, strict=True) if made > 0}
         return won.pop() if len(won) == 1 else None
+
+    @property
+    def cut(self) -> list[int]:
+        """The cards cut for the first deal, one a seat; the lowest deals."""
+        rng = np.random.default_rng([self.chance, len(self.seats)])
+        dealer = Game.from_notation(self.start).dealer
+        while True:
+            cards = [int(card) for card in rng.choice(52, len(self.seats), replace=False)]
+            ranks = [card >> 2 for card in cards]
+            if ranks.count(min(ranks)) == 1 and ranks.index(min(ranks)) == dealer:
+                return cards
 
     def practice(self, seat: int) -> bool:
         """Return whether ``seat`` is the only person here; only then is advice no cheating."""
@@ -222,11 +239,18 @@ class Session:
         while self.seats[self.seat] is not None and not self.over:
             self.answer()
 
+    def resign(self, seat: int) -> None:
+        """Give the game up for ``seat``."""
+        if self.over:
+            raise EpisodeOverError("the game is over")
+        self.resigned = seat
+
     def undo(self, seat: int) -> bool:
         """Go back to where ``seat`` last chose; return whether it had."""
         if not self.practice(seat):
             raise ValueError("a turn is taken back only in practice, alone against agents")
         mine = [i for i, turn in enumerate(self.turns) if turn.seat == seat]
+        self.resigned = None
         if not mine:
             return False
         self.game.restore(self.turns[mine[-1]].before)

@@ -59,12 +59,13 @@ def _last(view: View) -> int | None:
 
 
 def opening(view: View, rules: Rules) -> list[Call]:
-    """Return the heels, if a jack was turned up (T3)."""
+    """Return the starter, and the heels if it is a jack (T3)."""
     dealer = (int(view["seat"]) + int(view["dealer"])) % int(view["players"])
+    starter = Call(dealer, "the starter", 0, (int(view["starter"]),))
     if rank(int(view["starter"])) != JACK or not rules.heels:
-        return []
+        return [starter]
     points = 0 if find_rules(rules, TableTopRules).score_difference else rules.heels
-    return [Call(dealer, heels_call(rules), points, (int(view["starter"]),))]
+    return [starter, Call(dealer, heels_call(rules), points, starter.cards)]
 
 
 def calls_of(done: Done) -> list[Call]:
@@ -104,10 +105,10 @@ def counted(done: Done) -> list[Counted]:
             line = layout[at : at + SIZE] if along == 1 else layout[at::SIZE]
             score = score_line(line, done.rules, starter if starter in line else None)
             name = f"{SIDES[side][:-1]} {i + 1}"
-            shown.append(Counted(side, name, tuple(line), None, score.points, score.call))
+            shown.append(Counted.of(side, name, line, None, score))
     dealer = (int(view["seat"]) + int(view["dealer"])) % int(view["players"])
     score = score_line([*crib, starter], done.rules, starter, crib=True)
-    shown.append(Counted(dealer % 2, "crib", tuple(crib), starter, score.points, score.call))
+    shown.append(Counted.of(dealer % 2, "crib", crib, starter, score))
     return shown
 
 
