@@ -14,7 +14,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -33,11 +33,13 @@ from crib_env.rules import Rules
 CHROMIUM = Path("/usr/bin/chromium")
 DESK = {"width": 1280, "height": 800}
 PHONE = {"width": 390, "height": 844}
-SETTLED = """() => document.querySelector("dialog[open]") ||
+SETTLED = """() => document.querySelector("dialog[open], #show") ||
     Number(document.getElementById("table").dataset.turns ?? -1) === %d"""
 PATIENCE = 90.0  # seconds; the machine may be busy
 OPEN = ".cell.open, [data-key=crib]"
-OFFER = "localStorage.setItem('crib-offer', JSON.stringify({speed: 1, opponent: 'greedy'}))"
+CHOSEN = "JSON.stringify({settings: {speed: 1}, opponent: 'greedy'})"
+OFFER = f"localStorage.setItem('crib-offer', {CHOSEN})"
+FAMILIES = {"four": "three", "cut-throat": "three", "partners": "table-top", "ship": "table-top"}
 
 expect.set_options(timeout=1000 * PATIENCE)
 
@@ -53,7 +55,7 @@ class Served:
     def __init__(self) -> None:
         self.tables = Tables(Store(None), ["greedy", "random", "rule_based"])
         app = make_app(self.tables, Preferences(), ["127.0.0.1"])
-        config = uvicorn.Config(app, log_level="warning")
+        config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1)
         listening = socket.create_server(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{listening.getsockname()[1]}"
         self.server = uvicorn.Server(config)
@@ -90,9 +92,15 @@ def browser() -> Iterator[Browser]:
 class Visitor:
     """A browser window whose errors are kept."""
 
-    def __init__(self, browser: Browser, size: dict[str, int], theme: str = "light") -> None:
+    def __init__(
+        self,
+        browser: Browser,
+        size: dict[str, int],
+        theme: str = "light",
+        motion: Literal["no-preference", "reduce"] = "reduce",
+    ) -> None:
         context = browser.new_context(
-            viewport=size, color_scheme=theme, has_touch=size is PHONE, reduced_motion="reduce"
+            viewport=size, color_scheme=theme, has_touch=size is PHONE, reduced_motion=motion
         )
         context.add_init_script(f"if (!localStorage.getItem('crib-offer')) {OFFER}")
         self.page = context.new_page()
@@ -105,11 +113,25 @@ class Visitor:
     def sit_down(self, url: str, game: str) -> Page:
         page = self.page
         page.goto(url)
-        page.check(f"input[value={game}]")
-        page.click("text=Deal")
-        page.wait_for_selector("#table:not([hidden])")
-        page.wait_for_function("() => document.getElementById('table').dataset.turns")
+        self.choose_game(game)
+        page.click("#deal")
+        page.wait_for_selector("#table[data-turns]")
         return page
+
+    def choose_game(self, game: str) -> None:
+        self.page.check(f"input[value={FAMILIES.get(game, game)}]")
+        if self.page.locator("#variant").count():
+            self.page.select_option("#variant", game)
+
+    def fits(self) -> None:
+        """Nothing is taller or wider than the screen."""
+        width, height = self.page.evaluate(
+            "[document.documentElement.scrollWidth, document.documentElement.scrollHeight]"
+        )
+        size = self.page.viewport_size
+        assert size is not None
+        assert width <= size["width"], width
+        assert height <= size["height"], height
 
     def accessible(self) -> None:
         found = Axe().run(self.page)
@@ -153,13 +175,17 @@ def check_score(page: Page, session: Any) -> None:
 
 def go_on(page: Page, session: Any) -> None:
     """Check a count that is shown, and go on."""
-    expect(page.locator("#show .counted").last).to_be_visible()
     counted = next(turn.counted for turn in reversed(session.turns) if turn.counted)
-    page.wait_for_function(f"() => document.querySelectorAll('#show .counted').length === "
-                           f"{len(counted)}")  # fmt: skip
+    expect(page.locator("#go-on")).to_have_text("Continue")
     points = page.locator("#show .points").all_inner_texts()
-    assert points == [str(one.points) for one in counted]
-    assert page.locator("#show .call").all_inner_texts() == [one.call for one in counted]
+    if session.family.sides:
+        made = [sum(one.points for one in counted if one.seat == side) for side in range(2)]
+        assert points == [str(one) for one in made]
+        heads = page.locator(".layout th").all_inner_texts()
+        assert heads == [str(one.points) for one in counted[:-1]]
+    else:
+        assert points == [str(one.points) for one in counted]
+        assert page.locator("#show .call").all_inner_texts() == [one.call for one in counted]
     page.click("#go-on")
 
 
@@ -234,13 +260,15 @@ def test_a_whole_game_through_the_page(
     while not session.over:
         settle(page, session)
         check_score(page, session)
+        visitor.fits()
         before = len(session.turns)
         choose(page, session, rng, int(rng.integers(3)))
         taken(page, session, before)
         turns += 1
         settle(page, session)
-        while page.locator("#show[open]").count():
+        while page.locator("#show").count():
             shows += 1
+            visitor.fits()
             go_on(page, session)
             settle(page, session)
     expect(page.locator("#end")).to_be_visible()
@@ -267,7 +295,10 @@ def test_axe_finds_nothing(
     visitor.page.goto(served.url)
     visitor.page.wait_for_selector(".game")
     visitor.accessible()
-    for game in ("six", "three", "four", "table-top"):
+    visitor.page.click("text=Rules")
+    visitor.page.wait_for_selector("#rules[open] h2")
+    visitor.accessible()
+    for game in ("six", "five", "three", "four", "table-top"):
         page = visitor.sit_down(served.url, game)
         session = served.session(page)
         rng = np.random.default_rng(2)
@@ -278,7 +309,7 @@ def test_axe_finds_nothing(
         page.click("#advice button")
         for _ in range(40):
             settle(page, session)
-            if page.locator("#show[open]").count():
+            if page.locator("#show").count():
                 break
             before = len(session.turns)
             choose(page, session, rng, 0)
@@ -331,18 +362,18 @@ def test_a_deal_is_played_by_the_keyboard_alone(
     page = visitor.page
     page.goto(served.url)
     page.wait_for_selector(".game")
-    tab_to(page, "input[name=game]")
+    tab_to(page, "input[name=family]")
     for _ in range(10):
-        if page.evaluate("document.querySelector('input[name=game]:checked').value") == game:
+        if page.evaluate("document.querySelector('input[name=family]:checked').value") == game:
             break
         page.keyboard.press("ArrowDown")
-    tab_to(page, "#offer button")
+    tab_to(page, "#deal")
     page.keyboard.press("Enter")
     page.wait_for_selector("#table[data-turns]")
     session = served.session(page)
     for _ in range(40):
         settle(page, session)
-        if page.locator("#show[open]").count():
+        if page.locator("#show").count():
             break
         check_score(page, session)
         before = len(session.turns)
@@ -361,21 +392,12 @@ def test_a_deal_is_played_by_the_keyboard_alone(
             if discards:
                 page.keyboard.press("Enter")
         taken(page, session, before)
+    expect(page.locator("#go-on")).to_have_text("Continue")
     tab_to(page, "#go-on")
     page.keyboard.press("Enter")
-    settle(page, session)
+    expect(page.locator("#show")).to_have_count(0)
     assert session.game.deals == 2
-    assert not page.locator("#show[open]").count()
     assert not visitor.errors
-
-
-def test_nothing_lies_beside_the_screen_of_a_phone(browser: Browser, served: Served) -> None:
-    visitor = Visitor(browser, PHONE)
-    for game in ("six", "three", "four", "partners"):
-        page = visitor.sit_down(served.url, game)
-        wide = page.evaluate("document.documentElement.scrollWidth")
-        assert wide <= PHONE["width"]
-        page.goto("about:blank")
 
 
 def test_undo_hint_coach_and_reload(browser: Browser, served: Served) -> None:
@@ -383,12 +405,15 @@ def test_undo_hint_coach_and_reload(browser: Browser, served: Served) -> None:
     page = visitor.sit_down(served.url, "six")
     session = served.session(page)
     settle(page, session)
-    hand = page.locator(".hand").inner_html()
+    held = "all => all.map(e => e.dataset.card)"
+    hand = page.locator(".hand .card").evaluate_all(held)
     page.keyboard.press("h")
     expect(page.locator("#advice")).to_contain_text("discard")
     advised = page.locator(".card.advised")
     assert advised.count() == 2
+    page.click("#more summary")
     page.click("#coach")
+    page.click("#more summary")
     names = [one.get_attribute("data-key") for one in advised.all()]
     for name in names:
         page.click(f'[data-key="{name}"]')
@@ -396,12 +421,13 @@ def test_undo_hint_coach_and_reload(browser: Browser, served: Served) -> None:
     expect(page.locator("#advice")).to_contain_text("The expert would have done the same")
     settle(page, session)
     page.reload()
-    page.wait_for_selector("#table:not([hidden])")
+    page.wait_for_selector("#table[data-turns]")
     settle(page, session)
     check_score(page, session)
     page.keyboard.press("u")
     page.wait_for_selector("[data-key=discard]")
-    assert page.locator(".hand").inner_html() == hand
+    assert page.locator(".hand .card").evaluate_all(held) == hand
+    expect(page.locator("#log")).to_contain_text("took a turn back")
     assert not visitor.errors
 
 
@@ -454,44 +480,114 @@ def test_a_server_killed_in_the_middle_loses_nothing(browser: Browser, tmp_path:
     finally:
         server.kill()
         server.communicate()
-    cut = ("ERR_CONNECTION_REFUSED", "ERR_CONNECTION_RESET")  # it asks how far the games are
+    cut = ("ERR_CONNECTION_REFUSED", "ERR_CONNECTION_RESET")
     assert not [error for error in visitor.errors if not any(word in error for word in cut)]
 
 
-def test_the_page_says_how_far_the_games_are_prepared(browser: Browser, served: Served) -> None:
+def test_the_button_says_how_long_a_game_is_prepared(browser: Browser, served: Served) -> None:
     visitor = Visitor(browser, PHONE)
-    page, done = visitor.page, 3
+    page, seconds = visitor.page, 20
 
     def prepared(route: Route) -> None:
-        route.fulfill(json={"done": done, "of": 20})
+        route.fulfill(json={"done": 3, "of": 20, "seconds": seconds})
 
-    page.route("**/api/prepared", prepared)
+    page.route("**/api/prepared*", prepared)
     page.goto(served.url)
-    expect(page.locator("#preparing")).to_have_text("Preparing the games: 3 of 20")
+    expect(page.locator("#deal")).to_have_text("Preparing, about 20 s")
+    expect(page.locator("#deal")).to_be_disabled()
     visitor.accessible()
-    done = 20
-    expect(page.locator("#preparing")).to_be_hidden()
-    page.check("input[value=table-top]")
+    visitor.fits()
+    seconds = 0
+    expect(page.locator("#deal")).to_have_text("Deal")
+    expect(page.locator("#deal")).to_be_enabled()
+    visitor.choose_game("table-top")
     offered = page.locator("#opponent option").all_inner_texts()
-    assert offered == ["greedy", "random", "rule_based", "a person, by invitation"]
+    assert offered == ["Regular", "a person, by invitation", "greedy", "random"]
+    assert not visitor.errors
+
+
+def test_a_hint_that_takes_long_locks_no_card(browser: Browser, served: Served) -> None:
+    visitor = Visitor(browser, DESK)
+    page = visitor.sit_down(served.url, "six")
+    session = served.session(page)
+    held: list[Route] = []
+    page.route("**/advice", lambda route: held.append(route))
+    page.click("#hint")
+    expect(page.locator("#hint")).not_to_have_text("Hint")
+    before = len(session.turns)
+    choose(page, session, np.random.default_rng(1), 0)
+    taken(page, session, before)
+    settle(page, session)
+    held[0].continue_()
+    expect(page.locator("#hint")).to_have_text("Hint")
+    assert not visitor.errors
+
+
+def test_cards_and_pegs_move_unless_less_motion_is_wanted(browser: Browser, served: Served) -> None:
+    for wanted in ("no-preference", "reduce"):
+        visitor = Visitor(browser, DESK, motion=wanted)
+        page = visitor.page
+        page.add_init_script(
+            "const animate = Element.prototype.animate; window.moved = 0;"
+            "Element.prototype.animate = function (...given) {"
+            " window.moved++; return animate.apply(this, given); };"
+        )
+        page.add_init_script(OFFER.replace("speed: 1", "speed: 2"))
+        visitor.sit_down(served.url, "six")
+        session = served.session(page)
+        before = len(session.turns)
+        choose(page, session, np.random.default_rng(1), 0)
+        taken(page, session, before)
+        settle(page, session)
+        assert (page.evaluate("window.moved") > 0) == (wanted == "no-preference")
+
+
+def test_one_counts_ones_own_hand(browser: Browser, served: Served) -> None:
+    visitor = Visitor(browser, PHONE)
+    page = visitor.sit_down(served.url, "six")
+    session, rng = served.session(page), np.random.default_rng(4)
+    page.click("#more summary")
+    page.click("#counting")
+    page.click("#more summary")
+    while not page.locator("#show").count():
+        settle(page, session)
+        before = len(session.turns)
+        choose(page, session, rng, 0)
+        taken(page, session, before)
+        settle(page, session)
+    page.wait_for_selector(".claim input")
+    visitor.accessible()
+    visitor.fits()
+    counted = next(turn.counted for turn in reversed(session.turns) if turn.counted)
+    mine = [one for one in counted if one.seat == 0]
+    for one in mine:
+        page.fill(".claim input", str(max(0, one.points - 1)))
+        page.click(".claim button")
+    expect(page.locator("#go-on")).to_have_text("Continue")
+    go_on(page, session)
+    settle(page, session)
     assert not visitor.errors
 
 
 def test_two_people_play_over_the_wire(browser: Browser, served: Served) -> None:
     first, second = Visitor(browser, DESK), Visitor(browser, PHONE)
     first.page.goto(served.url)
-    first.page.check("input[value=five]")
+    first.choose_game("five")
     first.page.select_option("#opponent", "person")
-    first.page.click("text=Deal")
-    link = first.page.locator("#advice a").inner_text()
+    first.page.fill("#name", "Ann")
+    first.page.click("#deal")
+    link = first.page.locator("#invite a").inner_text()
     assert link.startswith(served.url)
     first.page.reload()
-    expect(first.page.locator("#advice a")).to_have_text(link)
-    expect(first.page.locator("#advice")).to_contain_text("only on this machine")
+    expect(first.page.locator("#invite a")).to_have_text(link)
+    expect(first.page.locator("#invite")).to_contain_text("only on this machine")
     for advice in ("#hint", "#best", "#coach", "#undo"):  # people play with each other
         expect(first.page.locator(advice)).to_be_disabled()
     second.page.goto(link)
-    second.page.wait_for_selector("#table:not([hidden])")
+    expect(first.page.locator("#invite")).to_have_count(0)  # the seat is taken
+    expect(first.page.locator(".player .mark:text-is('here')")).to_have_count(1)
+    expect(second.page.locator(".player .name", has_text="Ann")).to_have_count(1)
+    second.page.wait_for_selector("#table[data-turns]")
     session = served.session(first.page)
     pages = [first.page, second.page]
     rng = np.random.default_rng(3)
@@ -501,11 +597,21 @@ def test_two_people_play_over_the_wire(browser: Browser, served: Served) -> None
         before = len(session.turns)
         page.wait_for_function(SETTLED % before)  # not while it shows the turn before
         page.wait_for_function("() => document.querySelector('.hand button.card:not([disabled])') "
-                               "|| document.querySelector('dialog[open]')")  # fmt: skip
+                               "|| document.querySelector('#show')")  # fmt: skip
         choose(page, session, rng, 0)
         taken(page, session, before)
     assert session.game.deals == 2
     for page in pages:
-        page.wait_for_selector("#show[open]")
+        page.wait_for_selector("#show")
         go_on(page, session)
+    second.page.on("dialog", lambda dialog: dialog.accept())
+    second.page.click("#more summary")
+    second.page.click("#resign")
+    expect(second.page.locator("#end-title")).to_contain_text("You have lost")
+    expect(first.page.locator("#end-title")).to_contain_text("You have won")
+    second.page.click("#once-more")  # who was invited may ask for it
+    second.page.wait_for_selector("#table[data-turns]")
+    first.page.click("#once-more")
+    first.page.wait_for_function("() => !document.querySelector('#end')")
+    assert first.page.url == second.page.url
     assert not first.errors + second.errors

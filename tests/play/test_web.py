@@ -251,7 +251,7 @@ REFUSED: dict[str, tuple[Asked, int]] = {
     "a large message": (
         lambda b, path, m: b.post(path, json={**m, "more": "x" * LARGEST}), 413,
     ),
-    "a large message that does not say so": (
+    "a message that does not say how large it is": (
         lambda b, path, m: b.post(path, content=(b" " * 999 for _ in range(9)),
                                   headers={"Content-Type": "application/json"}), 413,
     ),
@@ -460,50 +460,6 @@ def test_tables_that_nobody_touches_are_forgotten_after_some_days(
     now += 100 * DAY
     assert Site(tmp_path / "tables.sqlite3", keep_days=30).tables.clear_away() == 2
     assert rows(tmp_path / "tables.sqlite3") == (0, 0)
-
-
-OLD_STORE = """
-CREATE TABLE tables (id TEXT PRIMARY KEY, game TEXT NOT NULL, seats TEXT NOT NULL,
-    start TEXT NOT NULL, chance TEXT NOT NULL, revision INTEGER NOT NULL, {touched} REAL NOT NULL);
-CREATE TABLE keys (id TEXT NOT NULL REFERENCES tables(id), seat INTEGER NOT NULL,
-    kind TEXT NOT NULL, digest TEXT NOT NULL, PRIMARY KEY (id, seat));
-CREATE TABLE turns (id TEXT NOT NULL REFERENCES tables(id), n INTEGER NOT NULL,
-    seat INTEGER NOT NULL, actions TEXT NOT NULL, PRIMARY KEY (id, n));
-"""
-
-
-@pytest.mark.parametrize("touched", ["touched", "made"])
-def test_the_games_of_an_older_store_go_on(tmp_path: Path, touched: str) -> None:
-    site = Site(tmp_path / "new.sqlite3")
-    browser = site.browser()
-    shown = sit_down(browser)
-    for _ in range(12):
-        shown = act(browser, shown, choice(shown)).json()
-    before = look(browser, shown).content
-    site.tables.store.close()
-    with (
-        closing(sqlite3.connect(tmp_path / "new.sqlite3")) as new,
-        closing(sqlite3.connect(tmp_path / "old.sqlite3")) as old,
-    ):
-        old.executescript(OLD_STORE.format(touched=touched))
-        for name, revision, when, text in new.execute("SELECT * FROM games").fetchall():
-            data = json.loads(text)
-            old.execute(
-                "INSERT INTO tables VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (name, data["game"], json.dumps(data["seats"]), data["start"], data["chance"],
-                 revision, when),
-            )  # fmt: skip
-            old.executemany("INSERT INTO keys VALUES (?, ?, ?, ?)",
-                            [(name, *key) for key in data["keys"]])  # fmt: skip
-            turns = [(name, n, seat, json.dumps(actions))
-                     for n, (seat, actions) in enumerate(data["turns"])]  # fmt: skip
-            old.executemany("INSERT INTO turns VALUES (?, ?, ?, ?)", reversed(turns))
-        old.commit()
-    again = Site(tmp_path / "old.sqlite3").browser()
-    again.cookies.update(browser.cookies)
-    assert look(again, shown).content == before
-    assert act(again, shown, choice(shown)).status_code == 200
-    assert rows(tmp_path / "old.sqlite3")[0] == 1
 
 
 def test_a_port_that_is_taken_is_said_in_words(tmp_path: Path) -> None:

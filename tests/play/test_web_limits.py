@@ -21,16 +21,22 @@ from typing import Any
 
 import pytest
 from crib_play.web.app import SEAT
-from crib_play.web.beside import MOST_WAITING, Beside, Finished, WorkError, prepare_rules, replay
-from crib_play.web.guard import BusyError
+from crib_play.web.beside import (
+    MOST_WAITING,
+    Beside,
+    BusyError,
+    Finished,
+    WorkError,
+    prepare_rules,
+    replay,
+)
 from crib_play.web.store import BUSY_SECONDS, Store, StoredTable
-from crib_play.web.store import SEAT as KEY
 
 from served import Server, play_out, serving
 
 AGENTS = ("--agents", "greedy")
 PATIENCE = 1.5  # seconds for a head or a body, where a test waits for their end
-SHORT = f"from crib_play.web import guard; guard.BODY_SECONDS = {PATIENCE}"
+SHORT = f"from crib_play.web import messages; messages.BODY_SECONDS = {PATIENCE}"
 
 
 @pytest.fixture(scope="module")
@@ -177,9 +183,9 @@ def test_the_store_is_for_nobody_else_to_read(tmp_path: Path) -> None:
     old = os.umask(0o022)
     try:
         folder = tmp_path / "games"
-        stored = StoredTable("six", (None, "greedy"), "a line", 1)
+        stored = StoredTable(game="six", seats=(None, "greedy"), start="a line", chance=1)
         with closing(Store(folder / "tables.sqlite3")) as store:
-            store.add("one", stored, {0: (KEY, "key")})
+            store.add("one", stored)
             assert stat.S_IMODE(folder.stat().st_mode) == 0o700
             names = {file.name: oct(stat.S_IMODE(file.stat().st_mode)) for file in folder.iterdir()}
             assert set(names) == {f"tables.sqlite3{end}" for end in ("", "-wal", "-shm")}
@@ -187,7 +193,7 @@ def test_the_store_is_for_nobody_else_to_read(tmp_path: Path) -> None:
             for file in folder.iterdir():  # one of an older version
                 file.chmod(0o644)
             with closing(Store(folder / "tables.sqlite3")) as again:
-                again.add("two", stored, {0: (KEY, "key")})
+                again.add("two", stored)
                 modes = {oct(stat.S_IMODE(file.stat().st_mode)) for file in folder.iterdir()}
                 assert modes == {"0o600"}
     finally:

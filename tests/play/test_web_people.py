@@ -198,15 +198,16 @@ def test_games_are_prepared_from_the_start_the_one_that_is_wanted_first(
     monkeypatch.setattr(beside, "PATIENCE", 0.2)
     preparation = Preparation(("greedy",), Preferences(opponent="greedy"))
     assert preparation.progress == (0, 0)
-    preparation.start()
-    (slow,) = Slow.made
 
     def done(answer: Any) -> str:
+        (slow,) = Slow.made
         task, given, future = slow.calls[-1]
         future.set_result(answer)
         return f"{task} {given if isinstance(given, str) else given[0]}"
 
     async def ask() -> None:
+        preparation.start()
+        (slow,) = Slow.made
         await soon(lambda: len(slow.calls) == 1)
         assert preparation.progress == (0, 9)
         with pytest.raises(PreparingError, match=r"preparing the game: 0 of 10"):
@@ -229,11 +230,11 @@ def test_games_are_prepared_from_the_start_the_one_that_is_wanted_first(
             await preparation.ready("partners", ["rule_based"])
         partners = preparation.agents_for(table_game("partners"), ["greedy", "rule_based"])
         assert partners == ["greedy"]
+        preparation.close()
 
     try:
         asyncio.run(ask())
     finally:
-        preparation.close()
         Slow.made.clear()
 
 
@@ -273,15 +274,16 @@ def test_on_this_machine_alone_nothing_is_warned_of(tmp_path: Path) -> None:
 def test_addresses_that_others_reach_are_those_of_this_machine_on_a_network(
     host: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def by_name(name: str, port: None, family: int) -> list[Any]:
-        v6 = family == socket.AF_INET6
-        found = ["::1", "fe80::1%2", "2001:db8::7"] if v6 else ["127.0.1.1", "192.168.1.5"]
-        return [(0, 0, 0, "", (one, 0)) for one in found]
+    class Probe(socket.socket):
+        def connect(self, address: Any) -> None:
+            assert self.type == socket.SOCK_DGRAM, "nothing is sent"
+            self.v6 = ":" in address[0]
 
-    monkeypatch.setattr(socket, "getaddrinfo", by_name)
-    monkeypatch.setattr(serve, "_of_interfaces", lambda: iter(["192.168.1.5", "10.0.0.2"]))
-    expected = ["2001:db8::7"] if host == "::" else ["192.168.1.5", "10.0.0.2"]
-    assert serve.others_reach(host) == expected
+        def getsockname(self) -> Any:
+            return ("2001:db8::7" if self.v6 else "192.168.1.5", 0)
+
+    monkeypatch.setattr(socket, "socket", Probe)
+    assert serve.others_reach(host) == ["2001:db8::7" if host == "::" else "192.168.1.5"]
     assert serve.others_reach("127.0.0.1") == serve.others_reach("localhost") == []
     assert serve.others_reach("192.168.1.9") == ["192.168.1.9"]
     assert serve.url("2001:db8::7", 80) == "http://[2001:db8::7]:80"

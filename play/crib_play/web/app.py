@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
+import json
 import re
 import secrets
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from functools import cache
@@ -20,7 +22,13 @@ from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.responses import (
+    FileResponse,
+    HTMLResponse,
+    JSONResponse,
+    Response,
+    StreamingResponse,
+)
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
@@ -29,8 +37,11 @@ from crib_env.render.svg.cards import symbols
 from crib_env.render.svg.document import style_sheet
 from crib_play.preferences import Preferences
 from crib_play.table import GAMES, NotYourTurnError, advice, table_game, why_unjudged
+from crib_play.table.levels import LEVELS
+from crib_play.web import messages
 from crib_play.web.beside import (
     Beside,
+    BusyError,
     Finished,
     Preparation,
     PreparingError,
@@ -38,21 +49,10 @@ from crib_play.web.beside import (
     look_back,
     replay,
 )
-from crib_play.web.guard import BusyError, Guard
-from crib_play.web.messages import (
-    Act,
-    MessageError,
-    Open,
-    Sit,
-    Undo,
-    advice_payload,
-    decision_payload,
-    read,
-    table_payload,
-)
+from crib_play.web.guard import Guard
+from crib_play.web.messages import MessageError, read, table_payload
+from crib_play.web.store import StoredTable
 from crib_play.web.tables import PERSON, NotNowError, StaleError, Table, Tables, TakenError
-
-NO_STORE = {"Cache-Control": "no-store"}
 
 STATUS: dict[type[Exception], int] = {
     MessageError: 400,
@@ -67,21 +67,27 @@ STATUS: dict[type[Exception], int] = {
     WorkError: 503,
     sqlite3.Error: 503,
 }
+NO_STORE = {"Cache-Control": "no-store"}
+OF_CARDS = {
+    "Cache-Control": "public, max-age=86400",
+    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'",
+}
+OF_REPLAYS = {  # one file, which brings its style and program with it
+    **NO_STORE,
+    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; "
+    "script-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'",
+}
+PAGE = Path(str(files("crib_play.web"))) / "page"
+YEAR = 365 * 24 * 3600
+SEAT = 4  # requests of a seat at once, and as many event streams; its page asks one at a time
+HEARTBEAT = 15.0  # seconds after which a stream of events shows that it lives
+
+T = TypeVar("T")
 
 
 def answer(shown: Any, status: int = 200) -> JSONResponse:
     """Return an answer that nobody keeps."""
     return JSONResponse(shown, status, headers=NO_STORE)
-
-
-def packed(request: Request, data: bytes, kind: str, headers: dict[str, str]) -> Response:
-    """Return an answer that is compressed by gzip, as it is to those who can read that."""
-    headers = {**headers, "Vary": "Accept-Encoding"}
-    if "gzip" in request.headers.get("accept-encoding", ""):
-        headers["Content-Encoding"] = "gzip"
-    else:
-        data = gzip.decompress(data)
-    return Response(data, media_type=kind, headers=headers)
 
 
 async def refused(request: Request, error: Exception) -> Response:
@@ -98,62 +104,89 @@ async def refused(request: Request, error: Exception) -> Response:
     return shown
 
 
-THEME = "light"  # a card is a card by night as well
-SYMBOL = re.compile("</?symbol[^>]*>")
-
-
 @cache
 def card_images() -> dict[str, str]:
     """Return an SVG for each face, by the text of its card, and one for the ``back``."""
-    style = style_sheet(THEME)
+    style = style_sheet("light")  # a card is a card by night as well
     return {
         name.removeprefix("crib-"): (
-            '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 100 140" '
-            f'class="crib-{THEME}"><style>{style}</style>{SYMBOL.sub("", symbol)}</svg>'
+            '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 100 140" class="crib-light">'
+            f"<style>{style}</style>{re.sub('</?symbol[^>]*>', '', symbol)}</svg>"
         )
         for name, symbol in symbols().items()
     }
 
 
-YEAR = 365 * 24 * 3600
-SEAT = 4  # requests of a seat at once; its page asks one at a time
+@cache
+def rules_text() -> str:
+    """Return the rules in one page as HTML: of a wheel beside this module, else of the checkout."""
+    from markdown_it import MarkdownIt
 
-T = TypeVar("T")
+    places = PAGE / "cribbage.md", PAGE.parents[3] / "docs" / "cribbage.md"
+    text = next(place for place in places if place.exists()).read_text("utf-8")
+    text = re.sub(r"```.*?```|!\[.*?\]\(.*?\)|\[(.*?)\]\(.*?\)", r"\1", text, flags=re.DOTALL)
+    return str(MarkdownIt("commonmark", {"html": False}).enable("table").render(text))
 
 
-def table_of(request: Request) -> str:
+def name_of(request: Request) -> str:
     """Return the name of the table in the address."""
     return str(request.path_params["table"])
 
 
 def key_of(request: Request) -> str:
     """Return the key to a seat that a browser brings, or an empty text."""
-    return request.cookies.get(cookie_name(table_of(request)), "")
-
-
-def cookie_name(table: str) -> str:
-    """Return the cookie that guards a seat of a table."""
-    return f"crib-{table}"
+    return request.cookies.get(f"crib-{name_of(request)}", "")
 
 
 def give_seat(response: Response, table: str, key: str) -> None:
     """Set the cookie that guards a seat: no script reads it, no other site sends it."""
     response.set_cookie(
-        cookie_name(table), key, max_age=YEAR, path=f"/api/tables/{table}", httponly=True,
+        f"crib-{table}", key, max_age=YEAR, path=f"/api/tables/{table}", httponly=True,
         samesite="strict",
     )  # fmt: skip
 
 
-PAGE = Path(str(files("crib_play.web"))) / "page"
-OF_CARDS = {
-    "Cache-Control": "public, max-age=86400",
-    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'",
-}
-OF_REPLAYS = {  # one file, which brings its style and program with it
-    "Cache-Control": "no-store",
-    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; "
-    "script-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'",
-}
+class Listeners:
+    """The pages that hear when a table has changed, by table, and the seats they are of."""
+
+    def __init__(self) -> None:
+        self._queues: dict[str, dict[asyncio.Queue[bool], int]] = {}
+
+    def present(self, table: str) -> list[int]:
+        """Return the seats whose pages listen."""
+        return sorted(set(self._queues.get(table, {}).values()))
+
+    def tell(self, table: str, more: bool = True) -> None:
+        """Tell all pages at a table that it has changed, or that there is no more to hear."""
+        for queue in self._queues.get(table, {}):
+            queue.put_nowait(more)
+
+    def close(self) -> None:
+        """End every stream."""
+        for table in self._queues:
+            self.tell(table, more=False)
+
+    async def stream(
+        self, table: str, seat: int, state: Callable[[], dict[str, Any]]
+    ) -> AsyncIterator[str]:
+        """Yield a server-sent event now, and whenever the table changes."""
+        queue: asyncio.Queue[bool] = asyncio.Queue()
+        listening = self._queues.setdefault(table, {})
+        if list(listening.values()).count(seat) >= SEAT:
+            return
+        listening[queue] = seat
+        self.tell(table)
+        try:
+            more = True
+            while more:
+                try:
+                    more = await asyncio.wait_for(queue.get(), HEARTBEAT)
+                    yield f"data: {json.dumps({**state(), 'present': self.present(table)})}\n\n"
+                except TimeoutError:
+                    yield ": still here\n\n"
+        finally:
+            del listening[queue]
+            self.tell(table)
 
 
 class App:
@@ -175,11 +208,9 @@ class App:
         preparation: Preparation,
         finished: Finished,
     ) -> None:
-        self.tables = tables
-        self.preferences = preferences
-        self.addresses = list(addresses)
-        self.preparation = preparation
-        self.finished = finished
+        self.tables, self.preferences, self.addresses = tables, preferences, list(addresses)
+        self.preparation, self.finished = preparation, finished
+        self.listeners = Listeners()
         self._asking: Counter[Hashable] = Counter()
 
     # --- access to a table ------------------------------------------------------------------------
@@ -188,12 +219,22 @@ class App:
         self, request: Request, ask: Callable[[Table, int], T], *, advice: bool = False
     ) -> T:
         """Return what ``ask`` makes of a table and a seat, whose key the request holds."""
-        name, key = table_of(request), key_of(request)
+        name, key = name_of(request), key_of(request)
+
+        def at_seat() -> T:
+            table = self._table(name)
+            with table.lock:
+                seat = table.stored.seat_of(key)
+                if seat is None:
+                    raise HTTPException(403, "you do not sit at this table")
+                return ask(table, seat)
+
         with self.counted((name, key)):
-            if advice or not self.tables.is_awake(name, key):
-                game, seats = await run_in_threadpool(self._find, name, key)
-                await self.ready(game, seats, advice=advice)
-            return await run_in_threadpool(self._at_seat, name, key, ask)
+            if advice or not self.tables.is_awake(name):
+                stored = await run_in_threadpool(self._stored, name)
+                if stored.seat_of(key) is not None:
+                    await self.ready(stored.game, stored.seats, advice=advice)
+            return await run_in_threadpool(at_seat)
 
     @contextmanager
     def counted(self, seat: Hashable) -> Iterator[None]:
@@ -212,39 +253,26 @@ class App:
 
     async def ready(self, game: str, seats: Sequence[str | None], *, advice: bool = False) -> None:
         """Wait until a game can be played with those of these agents that are offered."""
-        known = [name for name in seats if name in self.tables.agents]
-        await self.preparation.ready(game, known, advice)
+        await self.preparation.ready(game, self._offered(seats), advice)
 
-    def _known(self, name: str) -> tuple[str, Sequence[str | None]]:
-        """Return a table's game and agents, without waking it."""
-        who = self.tables.who(name)
-        if who is None:
-            raise HTTPException(404, "there is no such table")
-        return who
+    def _offered(self, names: Sequence[str | None]) -> list[str]:
+        return [name for name in self.tables.agents if name in names]
 
-    def _seat(self, name: str, key: str) -> int:
-        seat = self.tables.seat_of(name, key)
-        if seat is None:
-            raise HTTPException(403, "you do not sit at this table")
-        return seat
-
-    def _find(self, name: str, key: str) -> tuple[str, Sequence[str | None]]:
-        who = self._known(name)
-        self._seat(name, key)
-        return who
+    def _stored(self, name: str) -> StoredTable:
+        return found_or_404(self.tables.stored(name))
 
     def _table(self, name: str) -> Table:
-        table = self.tables.find(name)
-        if table is None:
-            raise HTTPException(404, "there is no such table")
-        return table
+        return found_or_404(self.tables.find(name))
 
-    def _at_seat(self, name: str, key: str, ask: Callable[[Table, int], T]) -> T:
-        table, seat = self._table(name), self._seat(name, key)
-        with table.lock:
-            return ask(table, seat)
+    async def changed(
+        self, request: Request, change: Callable[[Table, int], Any], *, advice: bool = False
+    ) -> Response:
+        """Answer with a table that a seat has changed, and tell those who wait for it."""
+        shown = await self.seated(request, change, advice=advice)
+        self.listeners.tell(name_of(request))
+        return answer(shown)
 
-    # --- the routes -------------------------------------------------------------------------------
+    # --- the page ---------------------------------------------------------------------------------
 
     async def page(self, request: Request) -> Response:
         """Answer with the page."""
@@ -257,6 +285,10 @@ class App:
             raise HTTPException(404, "there is no such card")
         return Response(image, media_type="image/svg+xml", headers=OF_CARDS)
 
+    async def rules(self, request: Request) -> Response:
+        """Answer with the rules of all games, which are a page of the documentation."""
+        return HTMLResponse(rules_text())
+
     async def offers(self, request: Request) -> Response:
         """Answer with what can be played, and against whom."""
         games = await run_in_threadpool(self._games)
@@ -264,54 +296,73 @@ class App:
             "games": games, "game": self.preferences.game, "opponent": self.preferences.opponent,
             "speed": self.preferences.speed, "coach": self.preferences.coach,
             "addresses": self.addresses,
+            "levels": [asdict(one) for one in LEVELS if one.agent in self.tables.agents],
         })  # fmt: skip
 
     def _games(self) -> list[dict[str, Any]]:
         """Return the games, each with those who play it; the first time this imports them all."""
         plays = self.preparation.agents_for
         return [
-            {**asdict(game), "sides": game.family.sides, "has_partners": game.has_partners,
+            {**asdict(game), "family": game.family.name, "sides": game.family.sides,
+             "has_partners": game.has_partners,
              "agents": [*plays(game, self.tables.agents), PERSON]}
             for game in GAMES.values()
         ]  # fmt: skip
 
     async def prepared(self, request: Request) -> Response:
-        """Answer with how much of what games need is compiled."""
+        """Answer with how much is compiled, and about how long until a game is ready."""
+        asked = request.query_params
         done, of = self.preparation.progress
-        return answer({"done": done, "of": of})
+        agents = self._offered(asked.getlist("agent"))
+        seconds = self.preparation.seconds(asked.get("game", ""), agents, "advice" in asked)
+        return answer({"done": done, "of": of, "seconds": round(seconds)})
+
+    # --- at a table -------------------------------------------------------------------------------
 
     async def open(self, request: Request) -> Response:
         """Open a table and give its seat to who asks."""
-        message = await read(request, Open)
+        message = await read(request, messages.Open)
         seats = seats_of(message)
         await self.ready(message.game, seats)
-        table, key, invitations = await run_in_threadpool(
-            self.tables.open, message.game, seats, message.seat
+        table, key = await run_in_threadpool(
+            self.tables.open, message.game, seats, message.seat, message.name
         )
         shown = table_payload(table, message.seat)
-        response = answer({**shown, "invitations": invitations}, 201)
+        response = answer({**shown, "invitations": table.invitations(key)}, 201)
         give_seat(response, table.id, key)
         return response
 
     async def sit(self, request: Request) -> Response:
         """Give a seat to who brings an invitation."""
-        message = await read(request, Sit)
-        name = table_of(request)
-        key = secrets.token_urlsafe(24)
+        message = await read(request, messages.Sit)
+        name, key = name_of(request), secrets.token_urlsafe(24)
 
         def take() -> Any:
             table = self._table(name)
-            if self.tables.seat_of(table.id, key_of(request)) is not None:
-                raise TakenError("you already sit at this table: the link is for somebody else")
-            seat = self.tables.store.take_seat(table.id, message.invitation, key)
-            if seat is None:
-                raise TakenError("this invitation is wrong or no longer valid")
-            return table_payload(table, seat)
+            with table.lock:
+                if table.stored.seat_of(key_of(request)) is not None:
+                    raise TakenError("you already sit at this table: the link is for another")
+                seat = self.tables.sit(table, message.invitation, key, message.name)
+                return table_payload(table, seat)
 
-        game, seats = await run_in_threadpool(self._known, name)
-        await self.ready(game, seats)
+        stored = await run_in_threadpool(self._stored, name)
+        await self.ready(stored.game, stored.seats)
         response = answer(await run_in_threadpool(take))
-        give_seat(response, table_of(request), key)
+        give_seat(response, name, key)
+        self.listeners.tell(name)
+        return response
+
+    async def again(self, request: Request) -> Response:
+        """Give who sat here the same seat at a new table."""
+        await read(request, messages.Again)
+
+        def deal(table: Table, seat: int) -> Any:
+            return table_payload(self.tables.again(table), seat)
+
+        shown = await self.seated(request, deal)
+        response = answer(shown)
+        give_seat(response, shown["table"], key_of(request))
+        self.listeners.tell(name_of(request))
         return response
 
     async def look(self, request: Request) -> Response:
@@ -322,35 +373,55 @@ class App:
         since = int(given) if given else None
 
         def see(table: Table, seat: int) -> Any:
-            shown = table_payload(table, seat, since)
-            if since is None:  # for a page that is loaded, perhaps again
-                shown["invitations"] = self.tables.invitations(table, key_of(request))
-            return shown
+            invited = table.invitations(key_of(request))
+            return {**table_payload(table, seat, since), "invitations": invited}
 
         return answer(await self.seated(request, see))
 
+    async def events(self, request: Request) -> Response:
+        """Stream an event whenever the table changes, or somebody comes or goes."""
+        name = name_of(request)
+        table, seat = await self.seated(request, lambda table, seat: (table, seat))
+
+        def state() -> dict[str, Any]:
+            taken = [its for its, kind, _ in table.stored.keys if kind == "seat"]
+            return {"revision": table.revision, "next": table.stored.next, "taken": len(taken)}
+
+        stream = self.listeners.stream(name, seat, state)
+        return StreamingResponse(stream, media_type="text/event-stream", headers=NO_STORE)
+
     async def act(self, request: Request) -> Response:
         """Take a turn."""
-        message = await read(request, Act)
+        message = await read(request, messages.Act)
 
         def take(table: Table, seat: int) -> Any:
             at = self.tables.act(table, seat, message.revision, message.actions)
             shown = table_payload(table, seat, min(message.since, at))
-            if message.coach and table.session.practice(seat) and not why_unjudged(table.session):
-                shown["coach"] = decision_payload(advice.look_back(table.session, at))
+            session = table.session
+            if message.coach and session.practice(seat) and not why_unjudged(session):
+                shown["coach"] = messages.decision_payload(advice.look_back(session, at))
             return shown
 
-        return answer(await self.seated(request, take, advice=message.coach))
+        return await self.changed(request, take, advice=message.coach)
 
     async def undo(self, request: Request) -> Response:
         """Take a turn back."""
-        message = await read(request, Undo)
+        return await self._at_revision(request, self.tables.undo)
 
-        def take_back(table: Table, seat: int) -> Any:
-            self.tables.undo(table, seat, message.revision)
+    async def resign(self, request: Request) -> Response:
+        """Give the game up."""
+        return await self._at_revision(request, self.tables.resign)
+
+    async def _at_revision(
+        self, request: Request, do: Callable[[Table, int, int], None]
+    ) -> Response:
+        message = await read(request, messages.At)
+
+        def change(table: Table, seat: int) -> Any:
+            do(table, seat, message.revision)
             return table_payload(table, seat)
 
-        return answer(await self.seated(request, take_back))
+        return await self.changed(request, change)
 
     async def advice(self, request: Request) -> Response:
         """Answer with what the expert thinks of the choices of the seat, if it is to move."""
@@ -360,7 +431,8 @@ class App:
                 raise NotNowError("there is no advice while people play each other")
             if table.session.over or table.session.seat != seat:
                 raise NotYourTurnError("there is nothing for you to choose now")
-            return {"revision": table.revision, "choices": advice_payload(table.session)}
+            choices = messages.advice_payload(table.session)
+            return {"revision": table.revision, "choices": choices}
 
         return answer(await self.seated(request, advise, advice=True))
 
@@ -383,15 +455,27 @@ class App:
             if task is look_back and (why := why_unjudged(table.session)):
                 raise ValueError(why)
             whose = (seat,) if task is look_back else ()
-            return f"{table.id} {table.revision} {whose}", table.to_store(), *whose
+            return f"{table.id} {table.revision} {whose}", table.stored, *whose
 
-        with self.counted((table_of(request), key_of(request), task.__name__)):
+        with self.counted((name_of(request), key_of(request), task.__name__)):
             given = await self.seated(request, over, advice=True)
             data = await self.finished.get(task, *given)
-        return packed(request, data, kind, headers)
+        headers = {**headers, "Vary": "Accept-Encoding"}
+        if "gzip" in request.headers.get("accept-encoding", ""):
+            headers["Content-Encoding"] = "gzip"
+        else:
+            data = gzip.decompress(data)
+        return Response(data, media_type=kind, headers=headers)
 
 
-def seats_of(message: Open) -> list[str | None]:
+def found_or_404(found: T | None) -> T:
+    """Return a table that was looked for."""
+    if found is None:
+        raise HTTPException(404, "there is no such table")
+    return found
+
+
+def seats_of(message: messages.Open) -> list[str | None]:
     """Return who is to sit where: an agent's name, None for a person."""
     sides = table_game(message.game).sides
     if message.seat >= len(sides):
@@ -411,7 +495,7 @@ def make_app(
     preparation: Preparation | None = None,
     finished: Finished | None = None,
 ) -> Starlette:
-    """Return the application."""
+    """Return the application; its ``state.close`` ends what it streams."""
     preparation = preparation or Preparation((), preferences)
     app = App(tables, preferences, addresses, preparation, finished or Finished(Beside()))
     table = "/api/tables/{table}"
@@ -419,17 +503,18 @@ def make_app(
         Route("/", app.page),
         Route("/cards/{name}.svg", app.card),
         Route("/api/offers", app.offers),
+        Route("/api/rules", app.rules),
         Route("/api/prepared", app.prepared),
         Route("/api/tables", app.open, methods=["POST"]),
         Route(table, app.look),
-        Route(f"{table}/sit", app.sit, methods=["POST"]),
-        Route(f"{table}/act", app.act, methods=["POST"]),
-        Route(f"{table}/undo", app.undo, methods=["POST"]),
-        Route(f"{table}/advice", app.advice),
-        Route(f"{table}/review", app.review),
-        Route(f"{table}/replay", app.replay),
+        *(Route(f"{table}/{name}", getattr(app, name), methods=["POST"])
+          for name in ("sit", "act", "undo", "resign", "again")),
+        *(Route(f"{table}/{name}", getattr(app, name))
+          for name in ("advice", "review", "replay", "events")),
         Mount("/page", StaticFiles(directory=PAGE)),
-    ]
+    ]  # fmt: skip
     handlers: dict[Any, Any] = dict.fromkeys((HTTPException, *STATUS), refused)
     middleware = [Middleware(Guard, hosts=hosts)]
-    return Starlette(routes=routes, middleware=middleware, exception_handlers=handlers)
+    made = Starlette(routes=routes, middleware=middleware, exception_handlers=handlers)
+    made.state.close = app.listeners.close
+    return made

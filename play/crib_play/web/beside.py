@@ -1,4 +1,4 @@
-"""Work beside the server, in processes of their own: compile, and analyse finished games."""
+"""Work beside the server, in a process of its own: compile, and analyse finished games."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import json
 import os
 import signal
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor
@@ -16,7 +17,6 @@ from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from typing import Any
 
-from crib_agents.loading import load_agent
 from numba.core import config
 
 from crib_env.engine.cache import cache_folder
@@ -24,14 +24,18 @@ from crib_play.preferences import Preferences
 from crib_play.replay import replay_page
 from crib_play.table import GAMES, Session, TableGame, review, table_game, why_unjudged
 from crib_play.table.advice import choices
+from crib_play.table.levels import ERRING, load_player
 from crib_play.table.seats import plays, refusal
-from crib_play.web.guard import BusyError
 from crib_play.web.messages import review_payload
 from crib_play.web.store import StoredTable
 from crib_play.web.tables import wake
 
 LONGEST = 300.0  # seconds for a task; the longest there is compiles an agent on a slow machine
-POLITE = 3  # how much the server goes before its helpers
+POLITE = 3  # how much the server goes before its helper
+
+
+class BusyError(Exception):
+    """More than is answered at once; it says when to try again."""
 
 
 class WorkError(RuntimeError):
@@ -141,15 +145,11 @@ def prepare_advice(games: Sequence[str]) -> None:
 def prepare_agent(agent: str, games: Sequence[str]) -> dict[str, str]:
     """Compile what an agent needs for these games; return why it plays some of them not."""
     try:
-        loaded = load_agent(agent)
+        loaded = load_player(agent)
         found = {game: refusal(loaded, GAMES[game]) for game in games}
     except Exception as error:  # whatever an agent's own code raises
         return dict.fromkeys(games, f"{agent} cannot play: {type(error).__name__}: {error}")
     return {game: why for game, why in found.items() if why is not None}
-
-
-def _session(stored: StoredTable) -> Session:
-    return wake(stored, [None if name is None else load_agent(name) for name in stored.seats])
 
 
 def replay(stored: StoredTable) -> str:
@@ -159,13 +159,19 @@ def replay(stored: StoredTable) -> str:
 
 def look_back(stored: StoredTable, seat: int) -> str:
     """Return the review of a seat's decisions, as JSON."""
-    return json.dumps(review_payload(review(_session(stored), seat)))
+    session = _session(stored)
+    return json.dumps(review_payload(session, seat, review(session, seat)))
+
+
+def _session(stored: StoredTable) -> Session:
+    return wake(stored, [None if name is None else load_player(name) for name in stored.seats])
 
 
 # --- before a game --------------------------------------------------------------------------------
 
 RULES, ADVICE = "the rules", "the advice"  # no names of agents
 PATIENCE = 30.0  # seconds that a question waits for what it needs; then the page asks again
+GUESS = 8.0  # seconds for a step, before one has been measured
 Step = tuple[str, str]
 """A family of games, and what is prepared for it: `RULES`, `ADVICE` or an agent's name."""
 
@@ -187,124 +193,122 @@ class Preparation:
 
     def __init__(self, agents: Sequence[str], preferences: Preferences) -> None:
         self.refusals: dict[tuple[str, str], str] = {}
-        self._steps: dict[Step, Future[None]] = {}
+        self._done: dict[Step, asyncio.Event] = {}
         self._waiting: list[Step] = []
-        self._lock = threading.Condition()
+        self._seconds: list[float] = []
+        self._more = asyncio.Event()
         self._beside: Beside | None = None
-        self._started = self._closed = False
-        families = [GAMES[preferences.game].family.name] if preferences.game in GAMES else []
-        families += [game.family.name for game in GAMES.values()]
+        self._task: asyncio.Task[None] | None = None
+        self._closed = False
+        games = sorted(GAMES.values(), key=lambda game: game.name != preferences.game)
         first = [preferences.opponent] if preferences.opponent in agents else []
-        for family in dict.fromkeys(families):
+        for family in dict.fromkeys(game.family.name for game in games):
             for what in dict.fromkeys([RULES, *first, ADVICE, *agents]):
                 self._add((family, what))
 
     def start(self) -> None:
-        """Begin; nobody waits for what has not begun."""
-        self._started = True
-        if config.DISABLE_JIT:
-            for done in self._steps.values():
-                done.set_result(None)
-            self._waiting.clear()
-            return
-        if cache_folder() is not None:  # else nothing is left for us on disk: compile here
-            self._beside = Beside()
-        threading.Thread(target=self._prepare, name="crib-prepare", daemon=True).start()
+        """Begin, in a loop that runs; nobody waits for what has not begun."""
+        if not config.DISABLE_JIT:
+            if cache_folder() is not None:  # else nothing is left for us on disk: compile here
+                self._beside = Beside()
+            self._task = asyncio.get_running_loop().create_task(self._prepare())
 
     def close(self) -> None:
         """Stop; who waits is told to try again."""
-        with self._lock:
-            self._closed = True
-            for done in self._steps.values():
-                self._finish(done)
-            self._lock.notify()
+        self._closed = True
+        for done in self._done.values():
+            done.set()
+        if self._task is not None:
+            self._task.cancel()
         if self._beside is not None:
             self._beside.close()
 
     @property
     def progress(self) -> tuple[int, int]:
         """How many steps are done, and of how many."""
-        if not self._started:
-            return 0, 0
-        with self._lock:
-            return sum(done.done() for done in self._steps.values()), len(self._steps)
+        done = [one.is_set() for one in self._done.values()]
+        return (0, 0) if self._task is None else (sum(done), len(done))
+
+    def seconds(self, game: str, agents: Sequence[str], advice: bool = False) -> float:
+        """Return about how long it takes until a game is ready; it comes before all others now."""
+        left = [
+            step for step in self._wanted(game, agents, advice) if not self._done[step].is_set()
+        ]
+        measured = sum(self._seconds) / len(self._seconds) if self._seconds else GUESS
+        return measured * len(left)
 
     def agents_for(self, game: TableGame, agents: Sequence[str]) -> list[str]:
         """Return those agents that play a game, as far as is known."""
         return [
             name for name in agents
-            if plays(name, game) and (name, game.name) not in self.refusals
+            if plays("expert" if name in ERRING else name, game)
+            and (name, game.name) not in self.refusals
         ]  # fmt: skip
 
-    async def ready(self, game: str, agents: Sequence[str | None], advice: bool = False) -> None:
+    async def ready(self, game: str, agents: Sequence[str], advice: bool = False) -> None:
         """Wait until a game with these agents can be played; it is prepared before all others."""
-        kind = GAMES.get(game)
-        if kind is None or not self._started:  # that there is no such game the table says
-            return
-        names = [name for name in dict.fromkeys(agents) if name is not None]
-        needed = [RULES, *names, *([ADVICE] if advice else [])]
-        wanted = [(kind.family.name, what) for what in needed]
-        with self._lock:
-            for step in reversed(wanted):
-                self._add(step)
-                if step in self._waiting:
-                    self._waiting.remove(step)
-                    self._waiting.insert(0, step)
-            self._lock.notify()
-            waits = [self._steps[step] for step in wanted if not self._steps[step].done()]
-        if waits:
-            _, late = await asyncio.wait(
-                [asyncio.shield(asyncio.wrap_future(one)) for one in waits], timeout=PATIENCE
-            )
-            if late or self._closed:
-                done, of = self.progress
-                raise PreparingError(f"preparing the game: {done} of {of}; try again in a moment")
-        for name in names:
+        waits = [self._done[step].wait() for step in self._wanted(game, agents, advice)]
+        try:
+            await asyncio.wait_for(asyncio.gather(*waits), PATIENCE)
+        except TimeoutError:
+            raise self._later() from None
+        if self._closed:
+            raise self._later()
+        for name in agents:
             if why := self.refusals.get((name, game)):
                 raise ValueError(why)
 
-    def _add(self, step: Step) -> None:
-        if step not in self._steps:
-            self._steps[step] = Future()
-            self._waiting.append(step)
-            if config.DISABLE_JIT:
-                self._steps[step].set_result(None)
+    def _later(self) -> PreparingError:
+        done, of = self.progress
+        return PreparingError(f"preparing the game: {done} of {of}; try again in a moment")
 
-    def _prepare(self) -> None:
+    def _wanted(self, game: str, agents: Sequence[str], advice: bool) -> list[Step]:
+        """Return what a game needs, which is done next."""
+        kind = GAMES.get(game)
+        if kind is None or self._task is None:  # that there is no such game the table says
+            return []
+        needed = [RULES, *agents, *([ADVICE] if advice or set(agents) & set(ERRING) else [])]
+        wanted = [(kind.family.name, what) for what in dict.fromkeys(needed)]
+        for step in reversed(wanted):
+            self._add(step)
+            if step in self._waiting:
+                self._waiting.remove(step)
+                self._waiting.insert(0, step)
+        return wanted
+
+    def _add(self, step: Step) -> None:
+        if step not in self._done:
+            self._done[step] = asyncio.Event()
+            self._waiting.append(step)
+            self._more.set()
+
+    async def _prepare(self) -> None:
         """Do one step after the other, for as long as the server runs."""
         while True:
-            with self._lock:
-                while not self._waiting and not self._closed:
-                    if self._beside is not None:
-                        self._beside.rest()
-                    self._lock.wait()
-                if self._closed:
-                    return
-                step = self._waiting.pop(0)
-                done = self._steps[step]
-            try:
-                self._do(*step)
-            except Exception:  # not prepared: then the game itself compiles it, or says what fails
-                pass
-            finally:
-                with self._lock:
-                    self._finish(done)
+            if not self._waiting:
+                if self._beside is not None:
+                    self._beside.rest()
+                self._more.clear()
+                await self._more.wait()
+            step = self._waiting.pop(0)
+            began = time.monotonic()
+            with contextlib.suppress(Exception):  # then the game itself compiles it, or says why
+                await self._do(*step)
+            self._seconds.append(time.monotonic() - began)
+            self._done[step].set()
 
-    @staticmethod
-    def _finish(done: Future[None]) -> None:
-        if not done.done():
-            done.set_result(None)
-
-    def _do(self, family: str, what: str) -> None:
+    async def _do(self, family: str, what: str) -> None:
         games = [name for name, game in GAMES.items() if game.family.name == family]
         if what in (RULES, ADVICE):
-            self._ask(prepare_rules if what == RULES else prepare_advice, games)
+            await self._ask(prepare_rules if what == RULES else prepare_advice, games)
         else:
-            refused = self._ask(prepare_agent, what, games)
+            refused = await self._ask(prepare_agent, what, games)
             self.refusals.update({(what, game): why for game, why in refused.items()})
 
-    def _ask(self, task: Callable[..., Any], *given: Any) -> Any:
-        return task(*given) if self._beside is None else self._beside.submit(task, *given).result()
+    async def _ask(self, task: Callable[..., Any], *given: Any) -> Any:
+        if self._beside is None:
+            return await asyncio.to_thread(task, *given)
+        return await asyncio.wrap_future(self._beside.submit(task, *given))
 
 
 # --- after a game ---------------------------------------------------------------------------------
@@ -325,42 +329,32 @@ class Finished:
         self._beside = beside
         self._most_bytes = most_bytes
         self._made: OrderedDict[str, bytes] = OrderedDict()
-        self._making: dict[str, Future[Any]] = {}
-        self._lock = threading.Lock()
+        self._making: dict[str, asyncio.Task[bytes]] = {}
 
     async def get(self, task: Callable[..., str], key: str, *given: Any) -> bytes:
         """Return what a task makes, compressed by gzip; concurrent callers share one run."""
         key = f"{task.__name__} {key}"
-        with self._lock:
-            if key in self._made:
-                self._made.move_to_end(key)
-                return self._made[key]
-            making = self._making.get(key)
-            if making is None:
-                if len(self._making) >= MOST_WAITING:
-                    raise BusyError("many reviews are being made: try again in a moment")
-                making = self._making[key] = self._beside.submit(task, *given)
-                making.add_done_callback(lambda made: self._keep(key, made))
+        if key in self._made:
+            self._made.move_to_end(key)
+            return self._made[key]
+        if key not in self._making:
+            if len(self._making) >= MOST_WAITING:
+                raise BusyError("many reviews are being made: try again in a moment")
+            self._making[key] = asyncio.create_task(self._make(key, task, *given))
+        return await asyncio.shield(self._making[key])
+
+    async def _make(self, key: str, task: Callable[..., str], *given: Any) -> bytes:
         try:
-            text: str = await asyncio.shield(asyncio.wrap_future(making))
+            text = await asyncio.wrap_future(self._beside.submit(task, *given))
+            packed = await asyncio.to_thread(gzip.compress, text.encode(), 5)
         except BrokenExecutor:
             raise WorkError("the process that makes it ended: try again in a moment") from None
-        with self._lock:
-            if key in self._made:
-                return self._made[key]
-        return gzip.compress(text.encode(), 5)  # larger than all that may be stored
-
-    def _keep(self, key: str, made: Future[Any]) -> None:
-        """Keep what was made, if it was, and let go of the oldest."""
-        packed = None
-        if not made.cancelled() and made.exception() is None:
-            packed = gzip.compress(made.result().encode(), 5)
-        with self._lock:
-            self._making.pop(key, None)
-            if packed is not None:
-                self._made[key] = packed
-                while sum(map(len, self._made.values())) > self._most_bytes:
-                    self._made.popitem(last=False)
+        finally:
+            del self._making[key]
+        self._made[key] = packed
+        while sum(map(len, self._made.values())) > self._most_bytes:
+            self._made.popitem(last=False)
+        return packed
 
     def close(self) -> None:
         """Stop making anything."""

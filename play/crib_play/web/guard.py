@@ -1,8 +1,7 @@
-"""Refuses requests before they are answered: foreign, large or malformed ones, and too many."""
+"""Refuses requests before they are answered: foreign, large or malformed ones."""
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from urllib.parse import urlsplit
 
@@ -10,14 +9,8 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-
-class BusyError(Exception):
-    """More than is answered at once; it says when to try again."""
-
-
 LARGEST = 4096  # bytes of a message; the longest a page sends has some 200
 LARGEST_HEAD = 8192  # bytes of all headers together
-BODY_SECONDS = 10.0  # for a message to come
 SAFE = ("GET", "HEAD")
 HEADERS = {
     "Content-Security-Policy": "default-src 'self'; img-src 'self' data:; frame-ancestors 'none'; "
@@ -32,7 +25,7 @@ class Guard:
     """Stands before the application.
 
     A message that changes something comes from the server's own page: its `Origin` is the host it
-    is sent to, its body is JSON (which no form of another site can send), small, and soon here.
+    is sent to, and its body is JSON (which no form of another site can send) and small.
 
     Args:
         app: what answers.
@@ -47,29 +40,6 @@ class Guard:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or hand it on."""
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
-        refused = self.refuse(scope)
-        body = b""
-        try:
-            async with asyncio.timeout(BODY_SECONDS):
-                while refused is None and scope["method"] not in SAFE:
-                    message = await receive()
-                    if message["type"] != "http.request":  # the other side has gone
-                        return
-                    body += message.get("body", b"")
-                    if len(body) > LARGEST:
-                        refused = (413, f"a message has {LARGEST} bytes at most")
-                    if not message.get("more_body"):
-                        break
-        except TimeoutError:
-            refused = (408, f"the message did not arrive within {BODY_SECONDS:g} seconds")
-
-        async def replay() -> Message:
-            nonlocal body
-            given, body = body, b""
-            return {"type": "http.request", "body": given, "more_body": False}
 
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -78,11 +48,12 @@ class Guard:
                     headers.setdefault(name, value)
             await send(message)
 
+        refused = self.refuse(scope) if scope["type"] == "http" else None
         if refused is not None:
             status, why = refused
             await JSONResponse({"error": why}, status)(scope, receive, with_headers)
-            return
-        await self.app(scope, receive if scope["method"] in SAFE else replay, with_headers)
+        else:
+            await self.app(scope, receive, with_headers)
 
     def refuse(self, scope: Scope) -> tuple[int, str] | None:
         """Return status and reason if a request is to be refused by its head."""
@@ -103,9 +74,9 @@ class Guard:
             return 403, "this server refuses messages from other sites"
         if headers.get("content-type", "").partition(";")[0].strip() != "application/json":
             return 415, "a message must be JSON"
-        length = headers.get("content-length", "0")
+        length = headers.get("content-length", "")  # what it says is all that is read
         if not length.isdecimal() or int(length) > LARGEST:
-            return 413, f"a message has {LARGEST} bytes at most"
+            return 413, f"a message has {LARGEST} bytes at most, and says how many it has"
         return None
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import asdict
 from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from crib_play.table import (
@@ -27,6 +29,8 @@ M = TypeVar("M", bound="Message")
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 Number = Annotated[int, Field(ge=0, lt=1 << 31)]
 Action = Annotated[int, Field(ge=0, le=51)]
+Called = Annotated[str, Field(max_length=20, pattern=r"^[^\x00-\x1f]*$")]
+BODY_SECONDS = 10.0  # for a message to come
 
 
 class MessageError(ValueError):
@@ -46,12 +50,14 @@ class Open(Message):
     opponent: Name
     partner: Name | None = None
     seat: Number = 0
+    name: Called = ""
 
 
 class Sit(Message):
     """Sit down with an invitation."""
 
     invitation: Name
+    name: Called = ""
 
 
 class Act(Message):
@@ -63,16 +69,24 @@ class Act(Message):
     coach: bool = False
 
 
-class Undo(Message):
-    """Take the last turn back at a table of this revision."""
+class At(Message):
+    """Take the last turn back, or resign, at a table of this revision."""
 
     revision: Number
+
+
+class Again(Message):
+    """Play again at a table like this one."""
 
 
 async def read(request: Request, kind: type[M]) -> M:
     """Return a request's message."""
     try:
-        return kind.model_validate_json(await request.body())
+        async with asyncio.timeout(BODY_SECONDS):
+            body = await request.body()
+        return kind.model_validate_json(body)
+    except TimeoutError:
+        raise HTTPException(408, f"the message did not arrive within {BODY_SECONDS:g} s") from None
     except ValidationError as error:
         wrong = error.errors(include_url=False)[0]
     where = " ".join(map(str, wrong["loc"]))[:60] or "the message"
@@ -89,38 +103,46 @@ MOST_FRAMES = 60  # shown one by one; who has missed more is shown the table as 
 def table_payload(table: Table, seat: int, since: int | None = None) -> Payload:
     """Return the table as a seat may see it."""
     session = table.session
-    kind = table_game(table.game)
+    kind = table_game(table.stored.game)
     n = len(session.turns)
     known = since if since is not None and n - MOST_FRAMES <= since <= n else n
     frames = [frame(session, session.turns[i], seat, i + 1) for i in range(known, n)]
+    people = table.stored.people
+    called = names(session, seat, people)
     return {
         "table": table.id,
         "revision": table.revision,
         "turns": n,
+        "undone": table.stored.undone,
+        "next": table.stored.next,
         "game": {"name": kind.name, "title": kind.title, "rules": session.rules},
         "family": session.family.name,
-        "names": names(session, seat),
-        "owners": session.family.sides or names(session, seat),
-        "sides": side_names(session, seat),
+        "names": called,
+        "owners": session.family.sides or called,
+        "sides": side_names(session, seat, people),
+        "people": session.people,
         "practice": session.practice(seat),
         "unjudged": why_unjudged(session),
         "to_choose": session.to_choose if session.waits and session.seat == seat else 0,
-        "opening": [vars(call) for call in session.opening],
-        "log": [_calls(turn.calls) for turn in session.turns[max(0, known - LOG) : known]],
+        "cut": session.cut if n == 0 or known == 0 else None,
+        "opening": _calls(session.opening),
+        "log": [heard(turn) for turn in session.turns[max(0, known - LOG) : known]],
         "frames": frames,
         "sight": frames[-1]["sight"] if frames else session.sight(seat),
         "winner": session.winner,
+        "resigned": session.resigned,
     }  # fmt: skip
 
 
 def frame(session: Session, turn: Turn, seat: int, after: int) -> Payload:
     """Return a turn as a seat hears it, and what it sees then."""
-    return {
-        "seat": turn.seat,
-        "calls": _calls(turn.calls),
-        "counted": [vars(counted) for counted in turn.counted],
-        "sight": session.sight(seat, after),
-    }
+    return {**heard(turn), "sight": session.sight(seat, after)}
+
+
+def heard(turn: Turn) -> Payload:
+    """Return a turn as all hear it."""
+    counted = [vars(one) for one in turn.counted]
+    return {"seat": turn.seat, "calls": _calls(turn.calls), "counted": counted}
 
 
 def _calls(calls: tuple[Call, ...]) -> list[Payload]:
@@ -146,9 +168,20 @@ def decision_payload(decision: Decision | None) -> Payload | None:
     return None if decision is None else {**asdict(decision), "loss": round(decision.loss, 5)}
 
 
-def review_payload(review: Review) -> Payload:
-    """Return the value of a seat's decisions."""
+def review_payload(session: Session, seat: int, review: Review) -> Payload:
+    """Return the value of a seat's decisions, and the points of the sides by phase."""
+    side_of, mine = session.game.sides, session.game.sides[seat]
+    points = {"pegging": [0, 0], "hands": [0, 0], "cribs": [0, 0]}
+    for turn in session.turns:
+        for call in turn.calls:
+            points["pegging"][side_of[call.seat] != mine] += call.points
+        for one in turn.counted:
+            phase = "cribs" if one.name == "crib" else "hands"
+            points[phase][side_of[one.seat] != mine] += one.points
     return {
+        "won": session.winner == mine,
+        "deals": session.game.deals,
+        "points": points,
         "phases": [
             {"phase": phase, "decisions": n, "loss": round(loss, 5)}
             for phase, (n, loss) in review.by_phase.items()

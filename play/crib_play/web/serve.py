@@ -14,9 +14,6 @@ import contextlib
 import os
 import socket
 import sqlite3
-import struct
-from collections.abc import Iterator
-from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated
 
@@ -27,6 +24,7 @@ from pydantic import Field
 from crib_env.policy import agent_names
 from crib_env.settings import StoreFile, Whole, checked_dataclass
 from crib_play.preferences import data_file, load_preferences
+from crib_play.table.levels import ERRING
 from crib_play.web.app import make_app
 from crib_play.web.beside import Beside, Finished, Preparation
 from crib_play.web.guard import LARGEST_HEAD
@@ -35,7 +33,6 @@ from crib_play.web.tables import Tables
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 EVERYWHERE = ("", "0.0.0.0", "::")
-SIOCGIFADDR = 0x8915  # Linux: the IPv4 address of an interface
 
 
 def others_reach(host: str) -> list[str]:
@@ -44,34 +41,11 @@ def others_reach(host: str) -> list[str]:
         return []
     if host not in EVERYWHERE:
         return [host]
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    found = [*_by_name(family), *(_of_interfaces() if family == socket.AF_INET else ())]
-    return [one for one in dict.fromkeys(found) if _is_reached(one)]
-
-
-def _by_name(family: int) -> Iterator[str]:
-    """Yield the addresses of this machine's own name; on some systems it has only loopback."""
-    with contextlib.suppress(OSError):
-        for *_, where in socket.getaddrinfo(socket.gethostname(), None, family):
-            yield str(where[0])
-
-
-def _of_interfaces() -> Iterator[str]:
-    """Yield the IPv4 address of each interface, on Linux."""
-    try:
-        from fcntl import ioctl  # there is none on Windows
-    except ImportError:
-        return
-    with contextlib.suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        for _, name in socket.if_nameindex():
-            with contextlib.suppress(OSError):  # an interface without one, or not Linux
-                answer = ioctl(probe.fileno(), SIOCGIFADDR, struct.pack("256s", name.encode()[:15]))
-                yield socket.inet_ntoa(answer[20:24])
-
-
-def _is_reached(address: str) -> bool:
-    known = ip_address(address.partition("%")[0])
-    return not (known.is_loopback or known.is_link_local or known.is_unspecified)
+    family, far = (socket.AF_INET6, "2001:db8::1") if ":" in host else (socket.AF_INET, "192.0.2.1")
+    with contextlib.suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as probe:
+        probe.connect((far, 9))  # sends nothing, and tells which address the way out has
+        return [str(probe.getsockname()[0])]
+    return []
 
 
 def url(host: str, port: int) -> str:
@@ -128,7 +102,7 @@ def run(settings: Settings) -> None:
     listening = listen(settings.host, settings.port)
     store = open_store(settings.games or own_file())
     preferences = load_preferences()
-    tables = Tables(store, named or agent_names(), keep_days=settings.keep_days)
+    tables = Tables(store, named or (*agent_names(), *ERRING), keep_days=settings.keep_days)
     tables.clear_away()
     for name in named:
         tables.agent(name)  # what cannot be loaded is said now, and not at the table
@@ -137,41 +111,38 @@ def run(settings: Settings) -> None:
     preparation = Preparation(named or (preferences.opponent,), preferences)
     finished = Finished(Beside())
     app = make_app(
-        tables, preferences, [*LOOPBACK, *settings.allow_host], others, preparation,
-        finished,
-    )  # fmt: skip
+        tables, preferences, [*LOOPBACK, *settings.allow_host], others, preparation, finished
+    )
     config = uvicorn.Config(
         app, http="h11", ws="none", lifespan="off", log_level="warning",
         server_header=False, timeout_keep_alive=THINKING, limit_concurrency=MOST_CONNECTIONS,
         h11_max_incomplete_event_size=LARGEST_HEAD,
     )  # fmt: skip
+    server = uvicorn.Server(config)
     here = "127.0.0.1" if settings.host in EVERYWHERE else settings.host
-    try:
+
+    async def serve() -> None:
+        """Serve; once a signal has come, no page waits for what is prepared, made or changed."""
         preparation.start()
         print(f"the table is open at {url(here, port)} (Ctrl-C closes it)", flush=True)
         if settings.host not in LOOPBACK:
             found = " or ".join(others) or "an address of this machine, which was not found"
             print(f"from other machines: {found}\n{NETWORK}", flush=True)
-        asyncio.run(_serve(uvicorn.Server(config), listening, preparation, finished))
-    except KeyboardInterrupt:
-        pass
+        serving = asyncio.create_task(server.serve(sockets=[listening]))
+        while not (server.should_exit or serving.done()):
+            await asyncio.sleep(POLL)
+        for close in (preparation.close, finished.close, app.state.close):
+            close()
+        await serving
+
+    try:
+        with contextlib.suppress(KeyboardInterrupt):
+            asyncio.run(serve())
     finally:
         preparation.close()
         finished.close()
         store.close()
     print("the table is closed; games continue when you start it again")
-
-
-async def _serve(
-    server: uvicorn.Server, listening: socket.socket, preparation: Preparation, finished: Finished
-) -> None:
-    """Serve; once a signal has come, no question waits for what is prepared or analysed."""
-    serving = asyncio.create_task(server.serve(sockets=[listening]))
-    while not (server.should_exit or serving.done()):
-        await asyncio.sleep(POLL)
-    preparation.close()
-    finished.close()
-    await serving
 
 
 def own_file() -> Path:

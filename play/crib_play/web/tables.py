@@ -6,13 +6,13 @@ import base64
 import hashlib
 import hmac
 import secrets
-import sqlite3
 import threading
 import time
 from collections import OrderedDict
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 from crib_env.errors import unknown
 from crib_env.game import Game
@@ -44,27 +44,22 @@ class Table:
     """A table.
 
     Attributes:
-        id: what it is called.
-        game: the game's name. seats: an agent's name each, or None for a person.
-        session: the game and who sits there.
+        id: what it is called. session: the game and who sits there.
+        stored: the table as the store holds it.
         revision: how often it has changed; a message that changes it names this number.
-        keys: the seats of people who have been here, by the digest of their key.
         lock: held while it changes or is looked at.
     """
 
     id: str
-    game: str
-    seats: tuple[str | None, ...]
     session: Session
-    revision: int
-    keys: dict[str, int] = field(default_factory=dict)
+    stored: StoredTable
+    revision: int = 0
     lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def to_store(self) -> StoredTable:
-        """Return the table as the store holds it."""
-        session = self.session
-        return StoredTable(self.game, self.seats, session.start, session.chance, self.revision,
-                    moves(session, 0))  # fmt: skip
+    def invitations(self, key: str) -> list[str]:
+        """Return the invitations to seats still free, for the key of who opened the table."""
+        given = {seat: invitation(key, self.id, seat) for seat in self.session.people}
+        return [one for seat, one in given.items() if self.stored.seat_of(one, INVITATION) == seat]
 
 
 class Tables:
@@ -79,15 +74,9 @@ class Tables:
     """
 
     def __init__(
-        self,
-        store: Store,
-        agents: Collection[str],
-        seed: int | None = None,
-        keep_days: int = 0,
+        self, store: Store, agents: Collection[str], seed: int | None = None, keep_days: int = 0
     ) -> None:
-        self.store = store
-        self.seed = seed
-        self.keep_days = keep_days
+        self.store, self.seed, self.keep_days = store, seed, keep_days
         self.agents = tuple(agents)
         self._loaded: dict[str, Agent] = {}
         self._awake: OrderedDict[str, Table] = OrderedDict()
@@ -99,86 +88,75 @@ class Tables:
         if name not in self.agents:
             raise unknown("agent", name, self.agents)
         if name not in self._loaded:
-            from crib_agents.loading import load_agent  # takes time, and the page comes first
+            from crib_play.table.levels import load_player  # takes time; the page comes first
 
             with self._loading:
                 if name not in self._loaded:
-                    self._loaded[name] = load_agent(name)
+                    self._loaded[name] = load_player(name)
         return self._loaded[name]
 
-    def open(self, game: str, seats: Sequence[str | None], me: int) -> tuple[Table, str, list[str]]:
-        """Open a table.
-
-        Returns the table, the key to the seat, and invitations to the other seats of people.
-        """
+    def open(
+        self, game: str, seats: Sequence[str | None], me: int, name: str = ""
+    ) -> tuple[Table, str]:
+        """Open a table for a person with a name; return it and the key to the seat."""
         kind = table_game(game)
         if len(seats) != kind.players or not 0 <= me < kind.players or seats[me] is not None:
             raise ValueError(f"this table has {kind.players} seats, and seat {me} is not free")
+        key, table = secrets.token_urlsafe(24), secrets.token_urlsafe(9)
+        keys = [
+            (seat, INVITATION, digest(invitation(key, table, seat)))
+            for seat, who in enumerate(seats)
+            if who is None and seat != me
+        ]
+        keys.append((me, SEAT, digest(key)))
+        return self._begin(table, game, seats, keys, {me: name} if name else {}), key
+
+    def _begin(
+        self,
+        table: str,
+        game: str,
+        seats: Sequence[str | None],
+        keys: Sequence[tuple[int, str, str]],
+        people: dict[int, str],
+    ) -> Table:
+        kind = table_game(game)
         agents = self._seated(seats)
         for agent in agents:
             if agent is not None and (why := declared_refusal(agent, kind)):
                 raise ValueError(why)
         session = Session.begin(kind, agents, self.seed)
-        key, table = secrets.token_urlsafe(24), secrets.token_urlsafe(9)
-        keys = {me: (SEAT, key)}
-        for seat in session.people:
-            if seat != me:
-                keys[seat] = (INVITATION, invitation(key, table, seat))
         session.go_on()
+        stored = StoredTable.model_validate(
+            {"game": game, "seats": seats, "start": session.start, "chance": session.chance,
+             "turns": moves(session), "keys": keys, "people": people}
+        )  # fmt: skip
         self.clear_away()
-        made = Table(table, game, tuple(seats), session, 0, {digest(key): me})
-        self.store.add(table, made.to_store(), keys)
-        self._keep_awake(made)
-        return made, key, [given for kind_of, given in keys.values() if kind_of == INVITATION]
+        self.store.add(table, stored)
+        return self._keep_awake(Table(table, session, stored))
 
     def _seated(self, seats: Sequence[str | None]) -> list[Agent | None]:
         return [None if name is None else self.agent(name) for name in seats]
 
-    def seat_of(self, table: str, key: str) -> int | None:
-        """Return the seat that a key opens; a table in memory needs no store."""
-        known = self._awake.get(table)
-        if known is not None and (seat := known.keys.get(digest(key))) is not None:
-            return seat
-        seat = self.store.seat_of(table, key) if key else None
-        if known is not None and seat is not None:
-            known.keys[digest(key)] = seat
-        return seat
+    def stored(self, table: str) -> StoredTable | None:
+        """Return a table as it is stored, without waking it; None if there is none."""
+        with self._lock:
+            known = self._awake.get(table)
+        found = None if known is not None else self.store.find(table)
+        return known.stored if known is not None else found and found[1]
 
-    def invitations(self, table: Table, key: str) -> list[str]:
-        """Return the invitations to seats still free, for the key of who opened the table."""
-        given = {seat: invitation(key, table.id, seat) for seat in table.session.people}
-        if len(given) < 2:
-            return []
-        try:
-            return [one for seat, one in given.items()
-                    if self.store.seat_of(table.id, one, INVITATION) == seat]  # fmt: skip
-        except sqlite3.Error:  # another program holds the file, and the table is shown all the same
-            return []
-
-    def is_awake(self, table: str, key: str) -> bool:
-        """Return whether a table and the owner of a key are in memory."""
-        known = self._awake.get(table)
-        return known is not None and digest(key) in known.keys
-
-    def who(self, table: str) -> tuple[str, Sequence[str | None]] | None:
-        """Return a table's game, and its agents' names; None if there is no such table."""
-        found = self._awake.get(table) or self.store.find(table)
-        return None if found is None else (found.game, found.seats)
+    def is_awake(self, table: str) -> bool:
+        """Return whether a table is in memory."""
+        return table in self._awake
 
     def find(self, table: str) -> Table | None:
         """Return a table, woken from the store if need be; None if there is none."""
         with self._lock:
             known = self._awake.get(table)
-        if known is None:
-            stored = self.store.find(table)
-            if stored is None:
-                return None
-            known = self._keep_awake(self._wake(table, stored))
+        if known is None and (found := self.store.find(table)):
+            revision, stored = found
+            session = wake(stored, self._seated(stored.seats))
+            known = self._keep_awake(Table(table, session, stored, revision))
         return known
-
-    def _wake(self, table: str, stored: StoredTable) -> Table:
-        session = wake(stored, self._seated(stored.seats))
-        return Table(table, stored.game, stored.seats, session, stored.revision)
 
     def _keep_awake(self, table: Table) -> Table:
         with self._lock:
@@ -193,9 +171,7 @@ class Tables:
 
     def clear_away(self) -> int:
         """Forget the tables that are no longer stored; return how many."""
-        if not self.keep_days:
-            return 0
-        gone = self.store.forget(time.time() - self.keep_days * DAY)
+        gone = self.store.forget(time.time() - self.keep_days * DAY) if self.keep_days else []
         with self._lock:
             for table in gone:
                 self._awake.pop(table, None)
@@ -205,30 +181,71 @@ class Tables:
 
     def act(self, table: Table, seat: int, revision: int, actions: Sequence[int]) -> int:
         """Take a person's turn and let the agents answer; return how many turns there were."""
-        refuse_stale(table, revision)
-        session = table.session
-        first = len(session.turns)
-        with unchanged_if_it_fails(session):
-            session.act(seat, actions)
-            session.go_on()
-            self._change(table, first)
+        first = len(table.session.turns)
+        with self._changing(table, revision):
+            table.session.act(seat, actions)
+            table.session.go_on()
         return first
 
     def undo(self, table: Table, seat: int, revision: int) -> None:
         """Take a person's last turn back."""
-        refuse_stale(table, revision)
-        with unchanged_if_it_fails(table.session):
+        with self._changing(table, revision, undone=table.stored.undone + 1):
             if not table.session.undo(seat):
                 raise ValueError("you have no turn to take back")
-            self._change(table, len(table.session.turns))
 
-    def _change(self, table: Table, first: int) -> None:
-        """Keep the turns from ``first`` on."""
-        if not self.store.change(table.id, table.revision, first, moves(table.session, first)):
+    def resign(self, table: Table, seat: int, revision: int) -> None:
+        """Give the game up for a person."""
+        with self._changing(table, revision):
+            table.session.resign(seat)
+
+    def sit(self, table: Table, invited: str, key: str, name: str) -> int:
+        """Exchange an invitation for a seat's key; return the seat."""
+        seat = table.stored.seat_of(invited, INVITATION)
+        if seat is None:
+            raise TakenError("this invitation is wrong or no longer valid")
+        keys = [one for one in table.stored.keys if one[0] != seat]
+        people = {**table.stored.people, **({seat: name} if name else {})}
+        self._store(table, by=0, keys=[*keys, (seat, SEAT, digest(key))], people=people)
+        return seat
+
+    def again(self, table: Table) -> Table:
+        """Return the table at which the same people play the same game again."""
+        stored = table.stored
+        if not table.session.over:
+            raise NotNowError("you play again when this game is over")
+        if stored.next is None or self.stored(stored.next) is None:
+            name = secrets.token_urlsafe(9)
+            keys = [(seat, str(kind), its) for seat, kind, its in stored.keys if kind == SEAT]
+            self._begin(name, stored.game, stored.seats, keys, stored.people)
+            self._store(table, next=name)
+        found = self.find(str(table.stored.next))
+        assert found is not None
+        return found
+
+    @contextmanager
+    def _changing(self, table: Table, revision: int, **more: Any) -> Iterator[None]:
+        """Store what is done to a table of this revision; undo it all if something fails."""
+        if revision != table.revision:
+            raise StaleError(STALE)
+        session = table.session
+        position, turns, resigned = session.game.snapshot(), list(session.turns), session.resigned
+        try:
+            yield
+            changed = {"turns": moves(session), "resigned": session.resigned, **more}
+            self._store(table, **changed)
+        except BaseException:  # nobody has been told of it
+            session.game.restore(position)
+            session.turns[:] = turns
+            session.resigned = resigned
+            raise
+
+    def _store(self, table: Table, by: int = 1, **changed: Any) -> None:
+        stored = table.stored.model_copy(update=changed)
+        if not self.store.change(table.id, table.revision, stored, by):
             with self._lock:  # another server has the same store
                 self._awake.pop(table.id, None)
             raise StaleError(STALE)
-        table.revision += 1
+        table.stored, table.revision = stored, table.revision + by
 
 
 def wake(stored: StoredTable, seats: Sequence[Agent | None]) -> Session:
@@ -236,6 +253,7 @@ def wake(stored: StoredTable, seats: Sequence[Agent | None]) -> Session:
     session = Session(Game.from_notation(stored.start), seats, stored.chance)
     for seat, actions in stored.turns:
         session.act(seat, actions)
+    session.resigned = stored.resigned
     return session
 
 
@@ -248,24 +266,6 @@ def invitation(key: str, table: str, seat: int) -> str:
     return base64.urlsafe_b64encode(made[:24]).decode()
 
 
-@contextmanager
-def unchanged_if_it_fails(session: Session) -> Iterator[None]:
-    """Let a session be as it was if what is done to it fails: nobody has been told of it."""
-    position, turns = session.game.snapshot(), list(session.turns)
-    try:
-        yield
-    except BaseException:
-        session.game.restore(position)
-        session.turns[:] = turns
-        raise
-
-
-def refuse_stale(table: Table, revision: int) -> None:
-    """Raise unless a message is about the table as it is."""
-    if revision != table.revision:
-        raise StaleError(STALE)
-
-
-def moves(session: Session, first: int) -> list[tuple[int, tuple[int, ...]]]:
-    """Return seat and actions of the turns from ``first`` on."""
-    return [(turn.seat, turn.actions) for turn in session.turns[first:]]
+def moves(session: Session) -> list[tuple[int, tuple[int, ...]]]:
+    """Return seat and actions of every turn."""
+    return [(turn.seat, turn.actions) for turn in session.turns]

@@ -1,91 +1,203 @@
 // The page: which table is shown, what is played out on it, and what the person does.
 
+import { html, render } from "./vendor/preact-htm.js";
+import { narrow } from "./cards.js";
 import * as hands from "./hands.js";
 import * as layout from "./layout.js";
-import { make } from "./elements.js";
-import * as lobby from "./lobby.js";
-import * as said from "./said.js";
+import { Lobby, offered } from "./lobby.js";
+import { moving, sound } from "./motion.js";
+import { Advice, End, Invite, Log, Rules, WinBar, lines } from "./panels.js";
+import { Show } from "./show.js";
+import * as store from "./store.js";
 import * as talk from "./talk.js";
 
 const FAMILIES = { two_hand: hands, many_hand: hands, table_top: layout };
 const PAUSE = 170; // milliseconds for each step of the count speed
-const POLL = 1500;
-const byId = (id) => document.getElementById(id);
+const SPEEDS = 9;
+const dark = window.matchMedia("(prefers-color-scheme: dark)");
 
-// What is shown: the server's last answer, and what the person is about to do.
-const table = { chosen: [], advised: [], gains: {}, to_choose: 0, act, redraw: draw };
-let answer = null, sight = null, busy = false, offers = null, speed = 3, coach = false, preparing = false;
+// All that is shown. `table` has the server's last answer and what the person is about to do.
+const settings = { speed: 3, coach: false, sound: true, winbar: false, counting: false };
+const page = { offers: null, offer: {}, seconds: 0, problem: "", aloud: "", rulesText: null, rulesOpen: false,
+  setOffer, deal, resume, rules, closeRules, again, say };
+let table = null, sight = null, busy = false, numbered = 0;
 
-const wait = (steps) => new Promise((resolve) => setTimeout(resolve, PAUSE * steps * (speed - 1)));
-const family = () => FAMILIES[answer.family];
-const judges = () => answer.practice && !answer.unjudged; // no advice while people play with each other
+const wait = (steps) => new Promise((resolve) => setTimeout(resolve, PAUSE * steps * (settings.speed - 1)));
+const family = () => FAMILIES[table.answer.family];
+const judges = () => table.answer.practice && !table.answer.unjudged; // no advice while people play with each other
 
-function draw() {
-  const focused = document.activeElement?.dataset?.key;
-  byId("board").replaceChildren(family().board(sight, table.names, table.gains, answer.sides));
-  byId("felt").replaceChildren(family().draw(table, sight));
-  if (focused) byId("felt").querySelector(`[data-key="${focused}"]`)?.focus({ preventScroll: true });
-  byId("prompt").textContent = prompt();
-  for (const id of ["hint", "best"]) byId(id).disabled = !table.to_choose || !judges();
-  byId("coach").disabled = !judges();
-  for (const id of ["hint", "best", "coach"]) byId(id).title = answer.unjudged ?? "";
-  byId("undo").disabled = busy || !answer.practice || answer.turns === 0;
+// --- drawing ------------------------------------------------------------------------------------
+
+const root = () => document.getElementById("felt") ?? document.body;
+const paint = () => render(html`<${Page} />`, document.body);
+const draw = () => moving(paint, root, settings.speed === 1 ? 0 : undefined);
+
+function Tool({ id, name, text, pressed, disabled, title, onClick }) {
+  return html`<button type="button" id=${id} aria-keyshortcuts=${name} aria-pressed=${pressed === undefined ? undefined : String(pressed)}
+    disabled=${disabled} title=${title ?? ""} onClick=${onClick}>${text}</button>`;
+}
+
+function Tools() {
+  const able = table.to_choose && judges(), why = table.answer.unjudged;
+  const set = (name) => () => choose({ [name]: !settings[name] });
+  return html`<nav aria-label="Table" id="tools">
+    <${Tool} id="hint" name="h" text=${table.asking ?? "Hint"} disabled=${!able} title=${why} onClick=${() => advise("hint")} />
+    <${Tool} id="best" name="b" text="Expert" disabled=${!able} title=${why} onClick=${() => advise("best")} />
+    <${Tool} id="undo" name="u" text="Undo" disabled=${busy || !table.answer.practice || !table.answer.turns} onClick=${undo} />
+    <button type="button" onClick=${rules}>Rules</button>
+    <details id="more"><summary>More</summary><div class="menu">
+      <${Tool} id="coach" name="c" text="Coach" pressed=${settings.coach} disabled=${!judges()} title=${why} onClick=${set("coach")} />
+      <${Tool} id="winbar" text="Win bar" pressed=${settings.winbar} disabled=${!judges()} title=${why} onClick=${set("winbar")} />
+      <${Tool} id="counting" text="I count my hands" pressed=${settings.counting} onClick=${set("counting")} />
+      <${Tool} id="sound" text="Sound" pressed=${settings.sound} onClick=${set("sound")} />
+      <label>Speed <select id="speed" aria-label="Count speed, 1 is fastest" onChange=${(event) => choose({ speed: Number(event.target.value) })}>
+        ${Array.from({ length: SPEEDS }, (_, i) => html`<option value=${i + 1} selected=${settings.speed === i + 1}>${i + 1}</option>`)}</select></label>
+      <button type="button" id="resign" disabled=${busy || sight.over} onClick=${resign}>Resign</button></div></details></nav>`;
+}
+
+function Page() {
+  const theme = localStorage.getItem("crib-theme") ?? (dark.matches ? "dark" : "light");
+  document.documentElement.dataset.theme = theme;
+  const other = theme === "dark" ? "light" : "dark";
+  return html`<header class="bar"><h1><a href="/" class="brand">Crib</a> <span id="title">${table?.answer.game.title}</span></h1>
+      ${table && html`<${Tools} />`}
+      <button type="button" id="theme" aria-label="Light or dark" onClick=${() => { localStorage.setItem("crib-theme", other); paint(); }}>${theme === "dark" ? "☀" : "☾"}</button></header>
+    ${table ? html`<${Table} />` : page.offers && html`<${Lobby} page=${page} />`}
+    ${page.rulesOpen && html`<${Rules} page=${page} />`}
+    ${table?.review && html`<${End} table=${table} page=${page} />`}
+    <div id="aloud" class="unseen" aria-live="polite">${page.aloud}</div>
+    <div id="problem" class="problem" role="alert">${page.problem}</div>`;
+}
+
+function Table() {
+  const { Head, Felt } = family(), { answer } = table;
+  const isLayout = answer.family === "table_top";
+  return html`<main id="table" class=${answer.family} data-turns=${table.shownTurns}>
+    <section id="board" class="board" aria-label="Board"><${Head} table=${table} sight=${sight} />
+      ${settings.winbar && judges() ? html`<${WinBar} win=${table.win} />` : null}</section>
+    <section id="felt" class="felt" aria-label="Cards">
+      ${table.show && !isLayout ? null : html`<${Felt} table=${table} sight=${sight} />`}
+      ${table.show && !isLayout ? html`<${Show} table=${table} />` : null}</section>
+    <aside class="beside">
+      ${table.advice ? html`<${Advice} table=${table} />` : answer.invitations?.length ? html`<${Invite} table=${table} page=${page} />` : null}
+      <${Log} log=${table.log} /></aside>
+    <p id="prompt" class="prompt" role="status">${prompt()}</p></main>`;
 }
 
 function prompt() {
+  if (table.next) return html`A new game is dealt: <button type="button" onClick=${again}>sit down</button>`;
+  if (table.show) return "";
   if (sight.over) return "The game is over";
-  if (table.to_choose) return family().prompt(sight, table.names, table.to_choose);
-  return busy || sight.mover === null ? "" : `${table.names[sight.mover]} is to move`;
+  if (table.to_choose) return family().prompt(sight, table.answer.names, table.to_choose);
+  return busy || sight.mover === null ? "" : `${table.answer.names[sight.mover]} is to move`;
 }
 
-const sum = (calls) => calls.reduce((gains, call) => {
-  const side = answer.sight.side_of[call.seat];
+// --- playing out --------------------------------------------------------------------------------
+
+function write(turn) {
+  const added = lines(turn, table.answer).map((line) => ({ ...line, n: numbered++ }));
+  table.log = [...table.log, ...added].slice(-80);
+}
+
+const gainsOf = (calls) => calls.reduce((gains, call) => {
+  const side = sight.side_of[call.seat];
   return { ...gains, [side]: (gains[side] ?? 0) + call.points };
 }, {});
 
+// Pegs points on what is shown, before the server's sight of the next deal is.
+function peg(seat, points) {
+  const side = table.answer.family === "table_top" ? seat % 2 : sight.side_of[seat];
+  if (!points || /ship/i.test(table.answer.game.title)) return;
+  const scores = [...sight.scores], rear = [...(sight.rear ?? scores)];
+  [rear[side], scores[side]] = [scores[side], Math.min(sight.target, scores[side] + points)];
+  sight = { ...sight, scores, rear };
+  table.gains = { [side]: points };
+}
+
 // Plays out what happened, then shows the table as it is.
 async function play(found) {
-  answer = found;
-  table.names = found.names;
+  const shown = table;
+  [shown.answer, shown.to_choose, shown.chosen, shown.advised, shown.win] = [{ ...shown.answer, ...found }, 0, [], [], null];
   busy = true;
-  [table.to_choose, table.chosen, table.advised] = [0, [], []];
   for (const [i, frame] of found.frames.entries()) {
-    const own = i === 0 && frame.seat === found.sight.seat;
-    if (!own) await wait(1);
-    table.gains = sum(frame.calls);
+    if (i > 0 || frame.seat !== found.sight.seat) await wait(1);
+    if (table !== shown) return;
+    const before = sight;
+    table.gains = gainsOf(frame.calls);
     sight = frame.counted.length ? family().played(sight, frame) : frame.sight;
-    said.write(frame.calls, found.names);
-    said.aloud(said.spoken(frame.calls, found.names));
+    if (frame.counted.length && sight !== frame.sight) for (const call of frame.calls) peg(call.seat, call.points);
+    write({ calls: frame.calls });
+    page.aloud = frame.calls.map((call) => `${found.names[call.seat]}: ${call.text}`).join(". ");
+    sound(settings.sound, Math.max(0, ...frame.calls.map((call) => call.points)));
     draw();
     if (frame.counted.length) {
       await wait(1.5);
-      await said.show(frame, found.owners, wait);
-      table.gains = {};
+      await show(frame, before);
+      if (table !== shown) return;
     }
   }
-  [sight, busy, table.to_choose] = [found.sight, false, found.to_choose];
+  [sight, busy, table.to_choose, table.gains] = [found.sight, false, found.to_choose, found.frames.at(-1)?.counted.length ? {} : table.gains];
+  table.shownTurns = found.turns; // what the page has come to, for those who test it
+  store.note({ ...table.answer, sight });
   draw();
-  byId("table").dataset.turns = found.turns; // what the page has come to, for those who test it
   if (sight.over) return finish();
-  if (!table.to_choose) setTimeout(poll, POLL);
+  if (table.to_choose && settings.winbar && judges()) winBar();
 }
 
-async function poll() {
-  if (!answer || busy || table.to_choose || sight.over) return;
-  try {
-    const found = await talk.look(answer.table, answer.turns);
-    if (found.revision !== answer.revision) return play(found);
-  } catch (error) {
-    complain(error);
+// Shows the counts one by one and resolves when the person goes on.
+async function show(frame) {
+  let skipped = false, goOn, claimed;
+  const gone = new Promise((resolve) => { goOn = resolve; });
+  table.goOn = () => {
+    if (skipped || table.show.over) return goOn();
+    skipped = true;
+    claimed?.(null);
+  };
+  const pause = (steps) => (skipped ? null : wait(steps));
+  const isLayout = frame.counted.length > 6, shown = table;
+  for (const [i, one] of frame.counted.entries()) {
+    const own = sight.side_of[one.seat] === sight.side_of[sight.seat] && one.seat === sight.seat;
+    table.show = { frame, done: i, one, part: -1, asked: false, missed: table.show?.missed };
+    if (settings.counting && own && !isLayout && !skipped) {
+      table.show.asked = true;
+      const claim = new Promise((resolve) => { claimed = resolve; });
+      table.claim = claimed;
+      paint();
+      const said = await claim;
+      const missed = said === null ? 0 : one.points - said;
+      table.show.missed = missed > 0 ? `You missed ${missed}: muggins!` : missed < 0 ? `You counted ${-missed} too many.` : said === null ? "" : "Right.";
+      table.show.asked = false;
+    }
+    for (let part = 0; part < one.parts.length && !isLayout; part++) {
+      table.show.part = part;
+      if (!skipped) draw();
+      await pause(1.2);
+    }
+    table.show.part = one.parts.length - 1;
+    peg(one.seat, one.points);
+    write({ calls: [], counted: [one] });
+    page.aloud = `${table.answer.owners[one.seat]}, ${one.name}: ${one.call}`;
+    sound(settings.sound && !skipped, one.points);
+    if (table !== shown) return;
+    if (!skipped) draw();
+    await pause(isLayout ? 1 : 1.5);
   }
-  setTimeout(poll, POLL);
+  table.show = { ...table.show, done: frame.counted.length, over: true, one: null };
+  draw();
+  document.getElementById("go-on").focus();
+  await gone;
+  if (table !== shown) return;
+  table.show = null;
+  table.gains = {};
 }
+
+// --- what the person does -----------------------------------------------------------------------
 
 async function act(actions) {
   if (busy || !table.to_choose) return;
-  await ask(() => talk.act(answer.table, { revision: answer.revision, actions, since: answer.turns, coach: coach && judges() }), async (found) => {
-    if (coach && judges()) said.coached(found.coach);
-    else said.silent();
+  const { revision, turns } = table.answer, coach = settings.coach && judges();
+  await ask(() => talk.act(table.answer.table, { revision, actions, since: turns, coach }), async (found) => {
+    table.advice = coach && found.coach ? { kind: "coach", decision: found.coach } : null;
     await play(found);
   });
 }
@@ -94,153 +206,198 @@ async function act(actions) {
 async function ask(question, then) {
   if (busy) return;
   busy = true;
-  byId("problem").textContent = "";
+  page.problem = "";
   let found;
   try {
     found = await question();
   } catch (error) {
     busy = false;
-    if (error.status === 409 && answer) await show(await talk.look(answer.table));
+    if (error.status === 409 && table) await sit(await talk.look(table.answer.table));
     return complain(error);
   }
   busy = false;
   await then(found);
 }
 
-function complain(error) {
-  if (!(error instanceof talk.Refused)) throw error;
-  byId("problem").textContent = error.message;
-  setTimeout(() => { byId("problem").textContent = ""; }, 6000);
+// Asks for advice; the cards stay free meanwhile, and late advice about another turn is let go.
+async function advise(kind) {
+  if (!table.to_choose || table.asking) return;
+  const asked = table;
+  const say = (text) => { if (table === asked) { table.asking = text; paint(); } };
+  const late = setTimeout(async () => {
+    const { seconds } = await talk.prepared({ game: asked.answer.game.name, advice: 1 }).catch(() => ({ seconds: 0 }));
+    if (asked.asking) say(seconds ? `Preparing, about ${seconds} s` : "Thinking…");
+  }, 400);
+  say("Hint…");
+  try {
+    const { revision, choices } = await talk.advice(asked.answer.table);
+    if (table === asked && revision === table.answer.revision && table.to_choose) {
+      if (kind === "win") table.win = choices[0].win;
+      else Object.assign(table, { advised: choices[0].actions, advice: { kind, choices }, win: choices[0].win });
+    }
+  } catch (error) {
+    if (table === asked && error.status !== 409) complain(error);
+  }
+  clearTimeout(late);
+  say(null);
+}
+const winBar = () => advise("win");
+
+const undo = () => ask(() => talk.undo(table.answer.table, table.answer.revision), async (found) => {
+  await sit(found);
+  write({ calls: [{ seat: sight.seat, cards: [], text: "took a turn back", points: 0 }] });
+  paint();
+});
+
+function resign() {
+  if (window.confirm("Give this game up?")) ask(() => talk.resign(table.answer.table, table.answer.revision), sit);
 }
 
-// Shows a table that was not on the page before.
-async function show(found) {
-  byId("lobby").hidden = true;
-  byId("table").hidden = byId("tools").hidden = false;
-  byId("title").textContent = found.game.title;
-  location.hash = found.table;
-  localStorage.setItem("crib-last", found.table);
-  said.wipe();
-  said.silent();
+// Deals again: between people, at one table for all who sat here.
+async function again() {
+  const { answer } = table;
+  if (answer.people.length > 1) return ask(() => talk.again(answer.table), sit);
+  return deal(offered(page));
+}
+
+function deal(offer) {
+  store.keep(offer);
+  return ask(() => talk.open(offer), sit);
+}
+
+function resume(id) {
+  return ask(() => talk.look(id).catch((error) => {
+    if ([403, 404].includes(error.status)) store.forget(id);
+    throw error;
+  }), sit);
+}
+
+function complain(error) {
+  if (!(error instanceof talk.Refused)) throw error;
+  say(error.message);
+}
+
+function say(text) {
+  page.problem = text;
+  paint();
+  setTimeout(() => { page.problem = ""; paint(); }, 6000);
+}
+
+function choose(more) {
+  Object.assign(settings, more);
+  store.keep({ settings });
+  paint();
+  if (more.winbar && table.to_choose) winBar();
+}
+
+// --- a table ------------------------------------------------------------------------------------
+
+// Shows a table that was not on the page before, or that is loaded again.
+async function sit(found) {
+  table?.unlisten?.();
+  table = { answer: found, chosen: [], advised: [], gains: {}, to_choose: 0, log: [], advice: null, show: null, review: null,
+    next: null, present: null, win: null, asking: null, act, choose: (chosen) => { table.chosen = chosen; paint(); },
+    silent: () => { table.advice = null; paint(); }, closeEnd: () => { table.review = null; paint(); } };
+  history.replaceState(null, "", `#${found.table}`);
   sight = found.sight;
-  table.gains = {};
-  said.write(found.turns > found.frames.length + found.log.length ? [] : found.opening, found.names);
-  for (const calls of found.log) said.write(calls, found.names);
-  if (found.invitations?.length) {
-    const here = ["localhost", "127.0.0.1", "[::1]"].includes(location.hostname);
-    const origin = here ? offers.addresses[0] ?? location.origin : location.origin;
-    said.invite(found.invitations.map((one) => `${origin}/#${found.table}.${one}`), origin === location.origin && here);
-  }
+  if (found.cut) table.log = [{ who: "The cut", text: "the lowest deals", n: numbered++ },
+    ...found.cut.map((card, seat) => ({ who: found.names[seat], cards: [card], text: "", n: numbered++ }))];
+  if (found.turns <= found.frames.length + found.log.length) write({ calls: found.opening });
+  for (const turn of found.log) write(turn);
+  if (found.people.length > 1) table.unlisten = talk.listen(found.table, heard(table));
   await play(found);
 }
 
+// What the server tells of a table between people.
+const heard = (mine) => async ({ revision, present, taken, next }) => {
+  if (table !== mine) return;
+  [table.present, table.next] = [present, next];
+  if (!busy && (revision !== table.answer.revision || taken !== table.taken)) {
+    const found = await talk.look(table.answer.table, table.answer.turns).catch(() => null);
+    if (!found || table !== mine || busy) return;
+    table.taken = taken;
+    if (found.revision !== table.answer.revision) return play(found);
+    table.answer = { ...table.answer, names: found.names, owners: found.owners, sides: found.sides, invitations: found.invitations };
+  }
+  paint();
+};
+
 async function finish() {
-  const mine = sight.side_of[sight.seat];
-  const [scores, what] = sight.match_score ? [sight.match_score, " game points"] : [sight.scores, ""];
-  const result = answer.winner === mine ? "You have won" : "You have lost";
-  const others = scores.filter((_, side) => side !== mine);
-  said.end(`${result}, ${[scores[mine], ...others].join(" to ")}${what}`, answer.unjudged, talk.replay(answer.table));
-  if (!answer.unjudged) await said.review(talk.review(answer.table));
+  const { answer } = table, mine = table;
+  table.review = answer.unjudged ? `There is no review: ${answer.unjudged}.` : "The expert is judging your decisions…";
+  paint();
+  if (answer.unjudged) return;
+  try {
+    const review = await talk.review(answer.table);
+    store.record(answer.table, review);
+    if (mine.review) mine.review = review;
+  } catch (error) {
+    if (mine.review) mine.review = `There is no review: ${error.message}`;
+  }
+  paint();
+}
+
+// --- the lobby ----------------------------------------------------------------------------------
+
+function setOffer(offer) {
+  page.offer = offer;
+  paint();
+  prepare();
+}
+
+// Says at the button how long it takes until the chosen game can be dealt.
+let asked = 0;
+async function prepare() {
+  const mine = ++asked;
+  while (mine === asked && !table) {
+    const { game, opponent, partner } = offered(page);
+    const query = [["game", game], ...[opponent, partner].filter((name) => name && name !== "person").map((name) => ["agent", name])];
+    const { seconds } = await talk.prepared(query).catch(() => ({ seconds: 0 }));
+    if (mine !== asked) return;
+    page.seconds = seconds;
+    paint();
+    if (!seconds) return;
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+  }
+}
+
+async function rules() {
+  page.rulesText ??= await talk.rules();
+  page.rulesOpen = true;
+  paint();
+}
+
+function closeRules() {
+  page.rulesOpen = false;
+  paint();
 }
 
 async function start() {
-  settings();
-  prepare();
-  offers = await talk.offers();
-  speed = lobby.lastChoices().speed ?? offers.speed;
-  coach = lobby.lastChoices().coach ?? offers.coach;
-  byId("speed").value = String(speed);
-  byId("coach").setAttribute("aria-pressed", String(coach));
+  const { settings: kept, ...chosen } = store.choices();
+  page.offers = await talk.offers();
+  Object.assign(settings, { speed: page.offers.speed, coach: page.offers.coach }, kept);
+  page.offer = { game: page.offers.game, opponent: page.offers.opponent, ...chosen };
   const [id, invitation] = location.hash.slice(1).split(".");
   if (id) {
     try {
-      return await show(await (invitation ? talk.sit(id, invitation) : talk.look(id)));
+      return await sit(await (invitation ? talk.sit(id, invitation, page.offer.name ?? "") : talk.look(id)));
     } catch (error) {
       complain(error);
     }
   }
-  const last = localStorage.getItem("crib-last");
-  if (last && await talk.look(last).then((found) => !found.sight.over, () => false)) {
-    byId("again").hidden = false;
-    byId("resume").onclick = async (event) => {
-      event.preventDefault();
-      await show(await talk.look(last));
-    };
-  }
-  lobby.lay(offers, deal);
+  paint();
+  prepare();
 }
-
-function deal(offer) {
-  setTimeout(prepare, PAUSE); // what this game alone needs may begin now
-  return ask(() => talk.open(offer), show);
-}
-
-// Says how much of what games need is compiled, until all of it is.
-async function prepare() {
-  if (preparing) return;
-  preparing = true;
-  for (let waits = true; waits;) {
-    const { done, of } = await talk.prepared().catch(() => ({ done: 0, of: 0 }));
-    waits = done < of;
-    byId("preparing").hidden = !waits;
-    byId("preparing").textContent = waits ? `Preparing the games: ${done} of ${of}` : "";
-    if (waits) await new Promise((resolve) => setTimeout(resolve, 500));
-  }
-  preparing = false;
-}
-
-function settings() {
-  const chosen = localStorage.getItem("crib-theme");
-  const dark = window.matchMedia("(prefers-color-scheme: dark)");
-  const paint = () => {
-    const theme = localStorage.getItem("crib-theme") ?? (dark.matches ? "dark" : "light");
-    document.documentElement.dataset.theme = theme;
-    byId("theme").textContent = theme === "dark" ? "☀" : "☾";
-  };
-  byId("theme").onclick = () => {
-    localStorage.setItem("crib-theme", document.documentElement.dataset.theme === "dark" ? "light" : "dark");
-    paint();
-  };
-  dark.addEventListener("change", paint);
-  paint(chosen);
-  byId("speed").replaceChildren(...Array.from({ length: 9 }, (_, i) => make("option", { value: i + 1 }, String(i + 1))));
-  byId("speed").onchange = () => {
-    speed = Number(byId("speed").value);
-    lobby.keep({ speed });
-  };
-}
-
-byId("hint").onclick = () => ask(() => talk.advice(answer.table), ({ choices }) => {
-  table.advised = choices[0].actions;
-  draw();
-  said.hint(choices[0]);
-});
-byId("best").onclick = () => ask(() => talk.advice(answer.table), ({ choices }) => {
-  table.advised = choices[0].actions;
-  draw();
-  said.advise(choices);
-});
-byId("undo").onclick = () => ask(() => talk.undo(answer.table, answer.revision), show);
-byId("coach").onclick = () => {
-  coach = !coach;
-  byId("coach").setAttribute("aria-pressed", String(coach));
-  lobby.keep({ coach });
-};
-byId("go-on").onclick = () => byId("show").close();
-byId("once-more").onclick = () => {
-  byId("end").close();
-  const { game, opponent, partner, seat } = lobby.lastChoices();
-  deal(JSON.parse(JSON.stringify({ game, opponent, partner, seat })));
-};
 
 const KEYS = { h: "hint", b: "best", u: "undo", c: "coach" };
 document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || !answer) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || !table) return;
   if (event.target.matches("select, input") || document.querySelector("dialog[open]")) return;
-  if (event.key === "Enter" && event.target === document.body) byId("felt").querySelector('[data-key="discard"]')?.click();
-  else if (KEYS[event.key]) byId(KEYS[event.key]).click();
-  else if (!busy && family().key(event.key, byId("felt"))) event.preventDefault();
+  if (event.key === "Enter" && event.target === document.body) document.querySelector('[data-key="discard"], #go-on')?.click();
+  else if (KEYS[event.key]) document.getElementById(KEYS[event.key]).click();
+  else if (!busy && family().key(event.key, document.getElementById("felt"))) event.preventDefault();
 });
-window.matchMedia("(max-width: 52rem)").addEventListener("change", () => { if (answer) draw(); });
-
+window.addEventListener("hashchange", () => location.reload()); // an invitation opened in this window
+narrow.addEventListener("change", paint);
+dark.addEventListener("change", paint);
 start().catch(complain);

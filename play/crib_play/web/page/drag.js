@@ -2,7 +2,12 @@
 
 const FAR = 8; // pixels before a press is a drag
 
+// Lets an element be dragged; `dropped` is called with the `data-drop` of what it is let fall on.
 export function draggable(element, dropped) {
+  if (!element || !dropped) return;
+  const known = "dropped" in element;
+  element.dropped = dropped; // a card is drawn again and again, by one element
+  if (known) return;
   element.addEventListener("pointerdown", (start) => {
     if (element.disabled || start.button !== 0) return;
     let ghost = null, over = null;
@@ -37,7 +42,7 @@ export function draggable(element, dropped) {
       ghost.remove();
       over?.classList.remove("target");
       element.addEventListener("click", (click) => click.stopImmediatePropagation(), { capture: true, once: true });
-      setTimeout(() => { if (event.type === "pointerup" && over) dropped(over.dataset.drop); });
+      setTimeout(() => { if (event.type === "pointerup" && over) element.dropped(over.dataset.drop); });
     }
 
     window.addEventListener("pointermove", move);

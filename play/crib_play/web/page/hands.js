@@ -1,23 +1,23 @@
-// Games with hands: the others' across and at the sides, the pile between, the count, the starter, the crib.
+// Games with hands: the others across and at the sides, the pile between, the count, the starter, the crib.
 
-import { drawBoard } from "./board.js";
-import { draggable } from "./drag.js";
-import { cardName, choosable, lying, make, player } from "./elements.js";
+import { html } from "./vendor/preact-htm.js";
+import { Board, Choosable, Lying, Player, cardName } from "./cards.js";
 
 // Where the others sit, to the left of whoever looks, by how many play.
 const PLACES = { 2: ["across"], 3: ["left", "right"], 4: ["left", "across", "right"] };
 const CRIBS = { left: "crib on the left", across: "crib across", right: "crib on the right", partner: "partner's crib" };
 
-// The board; under it the scores of partners, who have one together.
-export function board(sight, names, gains, sides) {
-  const drawn = drawBoard(sight, sides);
-  if (sides.length === names.length) return drawn;
-  return make("div", {}, drawn, make("div", { class: "together" }, sides.map((name, side) =>
-    player(name.replaceAll(/ \([^)]*\)/g, ""), { side, score: sight.scores[side], gain: gains[side], marks: games(sight, side) }))));
-}
-
 const games = (sight, side) =>
   sight.match_score ? [`${sight.match_score[side]} of ${sight.match_target} game points`] : [];
+
+// The board; under it the scores of partners, who have one together.
+export function Head({ table, sight }) {
+  const { names, sides } = table.answer;
+  const board = html`<${Board} sight=${sight} names=${sides} />`;
+  if (sides.length === names.length) return board;
+  return html`<div>${board}<div class="together">${sides.map((name, side) => html`<${Player}
+    name=${name.replaceAll(/ \([^)]*\)/g, "")} side=${side} score=${sight.scores[side]} gain=${table.gains[side]} marks=${games(sight, side)} />`)}</div></div>`;
+}
 
 function cribOf(sight, names) {
   if (sight.dealer === sight.seat) return "your crib";
@@ -42,91 +42,68 @@ export function played(sight, frame) {
   };
 }
 
-function seat(table, sight, who) {
-  const side = sight.side_of[who], alone = sight.scores.length === table.names.length;
+function Seat({ table, sight, who }) {
+  const side = sight.side_of[who], alone = sight.scores.length === table.answer.names.length;
   const marks = who === sight.dealer ? ["dealer"] : [];
   if (sight.passed.includes(who)) marks.push("go");
-  const [place, agent] = table.names[who].split(/ (?=\()/); // "left (greedy)"
-  return player([place, agent ? make("span", { class: "agent" }, ` ${agent}`) : null], {
-    side, turn: sight.mover === who, marks: alone ? [...marks, ...games(sight, side)] : marks,
-    score: alone ? sight.scores[side] : undefined, gain: alone ? table.gains[side] : undefined,
-  });
-}
-
-function other(table, sight, who, place) {
-  return make("div", { class: `row player-row at-${place}` }, seat(table, sight, who),
-    make("div", { class: "cards backs", role: "img", "aria-label": `${table.names[who]} holds ${sight.held[who]}` },
-      Array.from({ length: sight.held[who] }, () => lying(null, { alt: "" }))));
+  if (table.present && table.answer.people.includes(who) && who !== sight.seat) marks.push(table.present.includes(who) ? "here" : "away");
+  const [place, agent] = table.answer.names[who].split(/ (?=\()/); // "left (greedy)"
+  return html`<${Player} name=${[place, agent && html`<span class="agent"> ${agent}</span>`]} side=${side}
+    turn=${sight.mover === who} marks=${alone ? [...marks, ...games(sight, side)] : marks}
+    score=${alone ? sight.scores[side] : undefined} gain=${alone ? table.gains[side] : undefined} />`;
 }
 
 // Cards in the order played; each lies the lower, the later its seat comes to the left of mine.
-function pile(table, sight) {
-  const start = sight.pile.findIndex((one) => !one.out), players = table.names.length;
-  return make("ol", { class: "pile", "aria-label": "Cards played", data: { drop: "pile" } },
-    sight.pile.map((one, i) => {
-      const card = lying(one.card, {
-        tag: "li", class: `side${sight.side_of[one.seat]} ${one.out ? "out" : ""} ${i === start && i ? "fresh" : ""}`,
-        alt: `${cardName(one.card)}, ${table.names[one.seat]}${one.out ? ", out of play" : ""}`,
-      });
-      card.style.setProperty("--down", ((one.seat - sight.seat - 1 + players) % players) / (players - 1));
-      return card;
-    }));
+function Pile({ table, sight }) {
+  const start = sight.pile.findIndex((one) => !one.out), players = table.answer.names.length;
+  return html`<ol class="pile" aria-label="Cards played" data-drop="pile">${sight.pile.map((one, i) => html`<${Lying}
+    key=${one.card} card=${one.card} tag="li" from=${`seat-${one.seat}`}
+    kind=${`side${sight.side_of[one.seat]} ${one.out ? "out" : ""} ${i === start && i ? "fresh" : ""}`}
+    style=${{ "--down": ((one.seat - sight.seat - 1 + players) % players) / (players - 1) }}
+    alt=${`${cardName(one.card)}, ${table.answer.names[one.seat]}${one.out ? ", out of play" : ""}`} />`)}</ol>`;
 }
 
-export function draw(table, sight) {
-  const me = sight.seat, players = table.names.length;
-  const laying = sight.phase === "discard";
-  const open = table.to_choose > 0;
-  const chosen = table.chosen;
+export function Felt({ table, sight }) {
+  const me = sight.seat, { names } = table.answer, players = names.length;
+  const laying = sight.phase === "discard", open = table.to_choose > 0, { chosen } = table;
   const hand = [...sight.hand].sort((a, b) => a.card - b.card);
 
   function choose(card) {
     if (!laying) return table.act([card]);
-    const at = chosen.indexOf(card);
-    if (at >= 0) chosen.splice(at, 1);
-    else chosen.push(card);
-    if (chosen.length > table.to_choose) chosen.shift();
-    table.redraw();
+    const kept = chosen.includes(card) ? chosen.filter((one) => one !== card) : [...chosen, card];
+    table.choose(kept.slice(-table.to_choose));
   }
-
   function drop(card, where) {
     if (laying && where === "crib") {
-      if (!chosen.includes(card)) chosen.push(card);
-      if (chosen.length === table.to_choose) table.act([...chosen]);
-      else table.redraw();
+      const now = [...new Set([...chosen, card])];
+      if (now.length === table.to_choose) table.act(now);
+      else table.choose(now);
     } else if (!laying && where === "pile") table.act([card]);
   }
-
-  const cards = hand.map(({ card, legal }) => {
-    if (!open) return lying(card, { class: sight.mover === me && !legal ? "closed" : "" });
-    const one = choosable(card, {
-      closed: !legal, pressed: laying ? chosen.includes(card) : undefined,
-      advised: table.advised.includes(card), on: { click: () => choose(card) }, key: `card-${card}`,
-      label: legal ? undefined : `${cardName(card)}, past 31`,
-    });
-    draggable(one, (where) => drop(card, where));
-    return one;
-  });
-  const crib = make("div", { class: "stack", data: { drop: "crib" } },
-    sight.crib === 0 ? make("div", { class: "slot" }) : lying(null, { alt: "the crib, face down" }),
-    make("span", {}, cribOf(sight, table.names)));
-  const starter = make("div", { class: "stack" },
-    lying(sight.starter, { alt: sight.starter === null ? "the pack" : cardName(sight.starter) }),
-    make("span", {}, "starter"));
-
-  return make("div", { class: `hands${players > 2 ? " many" : ""}` },
-    ...PLACES[players].map((place, i) => other(table, sight, (me + 1 + i) % players, place)),
-    make("div", { class: "middle" }, starter,
-      laying ? make("span") : pile(table, sight),
-      laying ? make("span") : make("p", { class: "count" },
-        make("b", { data: { count: "" } }, String(sight.count)), make("span", {}, "count")),
-      crib),
-    make("div", { class: `cards hand${hand.length > 4 ? " six" : ""}`, role: "group", "aria-label": "Your cards" }, cards),
-    make("div", { class: "row player-row" }, seat(table, sight, me),
-      open && laying ? make("button", {
-        type: "button", class: "main", disabled: chosen.length !== table.to_choose, data: { key: "discard" },
-        on: { click: () => table.act([...chosen]) },
-      }, "Discard") : null));
+  return html`<div class=${`hands${players > 2 ? " many" : ""}`}>
+    ${PLACES[players].map((place, i) => {
+      const who = (me + 1 + i) % players;
+      return html`<div class=${`row player-row at-${place}`}><${Seat} table=${table} sight=${sight} who=${who} />
+        <div class="cards backs" role="img" aria-label=${`${names[who]} holds ${sight.held[who]}`} data-origin=${`seat-${who}`}>
+          ${Array.from({ length: sight.held[who] }, () => html`<${Lying} card=${null} alt="" />`)}</div></div>`;
+    })}
+    <div class="middle">
+      <div class="stack" data-origin="pack"><${Lying} key=${sight.starter} card=${sight.starter} alt=${sight.starter === null ? "the pack" : cardName(sight.starter)} /><span>starter</span></div>
+      ${laying ? html`<span />` : html`<${Pile} table=${table} sight=${sight} />`}
+      ${laying ? html`<span />` : html`<p class="count"><b data-count="">${sight.count}</b><span>count</span></p>`}
+      <div class="stack" data-drop="crib" data-origin="crib">
+        ${sight.crib === 0 ? html`<div class="slot" />` : html`<${Lying} card=${null} alt="the crib, face down" />`}
+        <span>${cribOf(sight, names)}</span></div>
+    </div>
+    <div class=${`cards hand${hand.length > 4 ? " six" : ""}`} role="group" aria-label="Your cards" data-origin=${`seat-${me}`}>
+      ${hand.map(({ card, legal }) => (open
+        ? html`<${Choosable} key=${card} card=${card} closed=${!legal} pressed=${laying ? chosen.includes(card) : undefined}
+            advised=${table.advised.includes(card)} onClick=${() => choose(card)} from="pack"
+            label=${legal ? undefined : `${cardName(card)}, past 31`} drop=${(where) => drop(card, where)} />`
+        : html`<${Lying} key=${card} card=${card} from="pack" kind=${sight.mover === me && !legal ? "closed" : ""} />`))}</div>
+    <div class="row player-row"><${Seat} table=${table} sight=${sight} who=${me} />
+      ${open && laying ? html`<button type="button" class="main" data-key="discard" disabled=${chosen.length !== table.to_choose}
+        onClick=${() => table.act(chosen)}>Discard</button>` : null}</div></div>`;
 }
 
 // Keys: 1 to 6 for a card in hand, from the left.

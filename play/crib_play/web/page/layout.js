@@ -1,22 +1,18 @@
 // Table Top: the five by five layout with what each line makes so far, the card in turn, the crib.
 
-import { draggable } from "./drag.js";
-import { cardName, choosable, lying, make, player } from "./elements.js";
+import { html } from "./vendor/preact-htm.js";
+import { Lying, Player, cardName } from "./cards.js";
+import { Show } from "./show.js";
 
 const SIZE = 5, CENTRE = 12, CRIB = 25;
 const SIDES = ["rows", "columns"];
 
 // No board of pegs: two bars say how far each side has come.
-export function board(sight, names, gains) {
-  return make("div", { class: "bars" }, SIDES.map((name, side) => {
-    const share = Math.min(100, (100 * sight.scores[side]) / sight.target);
-    const bar = make("div", { class: `bar-of side${side}` }, make("span"));
-    bar.firstChild.style.width = `${share}%`;
-    const whose = names.filter((_, seat) => seat % 2 === side).join(" and ");
-    return make("div", { class: "side-of" }, player(name, {
-      side, score: sight.scores[side], marks: [whose], gain: gains[side],
-    }), bar);
-  }));
+export function Head({ table, sight }) {
+  return html`<div class="bars">${SIDES.map((name, side) => html`<div class="side-of">
+    <${Player} name=${name} side=${side} score=${sight.scores[side]} gain=${table.gains[side]}
+      marks=${[table.answer.names.filter((_, seat) => seat % 2 === side).join(" and ")]} />
+    <div class=${`bar-of side${side}`}><span style=${{ width: `${Math.min(100, (100 * sight.scores[side]) / sight.target)}%` }} /></div></div>`)}</div>`;
 }
 
 export function prompt(sight) {
@@ -29,67 +25,56 @@ export function prompt(sight) {
 export function played(sight, frame) {
   const rows = frame.counted.filter((one) => one.name.startsWith("row"));
   const points = (name) => frame.counted.filter((one) => one.name.startsWith(name)).map((one) => one.points);
+  const crib = frame.counted.find((one) => one.name === "crib");
   return {
     ...sight, mover: null, legal: [], card: null, layout: rows.flatMap((row) => row.cards),
     rows: points("row"), columns: points("column"),
+    crib: crib.cards.map((card) => ({ card })),
   };
 }
 
 const place = (cell) => `row ${Math.floor(cell / SIZE) + 1}, column ${(cell % SIZE) + 1}`;
 
-function cell(table, sight, at) {
+function Cell({ table, sight, at, lit }) {
   const card = sight.layout[at];
   if (card !== null) {
-    const more = at === sight.last ? "latest" : at === CENTRE ? "starter" : "";
-    return lying(card, { class: more, alt: `${cardName(card)}, ${place(at)}` });
+    const kind = lit?.includes(card) ? "lit" : at === sight.last ? "latest" : at === CENTRE ? "starter" : "";
+    return html`<${Lying} card=${card} kind=${kind} from="turncard" alt=${`${cardName(card)}, ${place(at)}`} />`;
   }
   const open = table.to_choose > 0 && sight.legal.includes(at);
-  return make("button", {
-    type: "button", class: `cell${open ? " open" : ""}${table.advised.includes(at) ? " advised" : ""}`,
-    disabled: !open, "aria-label": `${place(at)}${open ? "" : ", closed"}`,
-    data: open ? { drop: at, key: `cell-${at}`, cell: at } : {}, on: { click: () => table.act([at]) },
-  });
+  const more = `${open ? " open" : ""}${table.advised.includes(at) ? " advised" : ""}`;
+  return html`<button type="button" class=${`cell${more}`} disabled=${!open} aria-label=${`${place(at)}${open ? "" : ", closed"}`}
+    data-drop=${open ? at : undefined} data-key=${open ? `cell-${at}` : undefined} data-cell=${open ? at : undefined}
+    onClick=${() => table.act([at])} />`;
 }
 
-export function draw(table, sight) {
-  const mine = sight.seat % 2;
-  const head = (value, side, i) => make("th", {
-    scope: side ? "col" : "row", class: side === mine ? "mine" : "",
-    "aria-label": `${SIDES[side].slice(0, -1)} ${i + 1}: ${value}`,
-  }, String(value));
-  const rows = Array.from({ length: SIZE }, (_, row) => make("tr", {},
-    Array.from({ length: SIZE }, (_, column) => make("td", {}, cell(table, sight, SIZE * row + column))),
-    head(sight.rows[row], 0, row)));
-  const layout = make("table", { class: "layout", "aria-label": "The layout: rows and columns with what each makes" },
-    make("tbody", {}, rows, make("tr", {}, sight.columns.map((value, i) => head(value, 1, i)), make("td"))));
-
-  const open = table.to_choose > 0 && sight.legal.includes(CRIB);
-  const to_crib = open ? make("button", {
-    type: "button", data: { key: "crib", drop: CRIB }, on: { click: () => table.act([CRIB]) },
-  }, "To the crib") : null;
-  let card = null;
-  if (sight.card !== null) {
-    const yours = sight.mover === sight.seat;
-    card = lying(sight.card, { tag: "div", alt: `${yours ? "your card" : "your partner's card"}: ${cardName(sight.card)}` });
-    if (yours && table.to_choose) draggable(card, (where) => {
-      if (sight.legal.includes(Number(where))) table.act([Number(where)]);
-    });
-  }
-  const players = table.names.map((name, seat) => player(name, {
-    side: seat % 2, turn: sight.mover === seat, marks: [
-      ...(table.names.length > 2 ? [] : [SIDES[seat % 2]]), ...(seat === sight.dealer ? ["dealer"] : []),
-      ...(sight.owed[seat] ? [`owes the crib ${sight.owed[seat]}`] : []),
-    ],
-  }));
-  const known = sight.crib.map((one) => lying(one.card));
-  const advised = table.advised.includes(CRIB) ? " advised" : "";
-  return make("div", { class: "top" }, layout,
-    make("div", { class: "side" },
-      make("div", { class: "turncard" }, card ?? make("div", { class: "slot" })),
-      make("div", { class: `crib${open ? " open" : ""}${advised}`, data: open ? { drop: CRIB } : {} },
-        make("span", {}, `Crib of the ${SIDES[sight.dealer % 2]}`),
-        make("div", { class: "cards" }, known), to_crib),
-      make("div", { class: "players" }, players)));
+export function Felt({ table, sight }) {
+  const mine = sight.seat % 2, { names } = table.answer, shown = table.show?.one;
+  const head = (value, side, i) => html`<th scope=${side ? "col" : "row"}
+    class=${`${side === mine ? "mine" : ""}${shown?.name === `${SIDES[side].slice(0, -1)} ${i + 1}` ? " lit" : ""}`}
+    aria-label=${`${SIDES[side].slice(0, -1)} ${i + 1}: ${value}`}>${value}</th>`;
+  const numbers = Array.from({ length: SIZE }, (_, i) => i);
+  const open = table.to_choose > 0 && sight.legal.includes(CRIB), yours = sight.mover === sight.seat;
+  const drop = yours && table.to_choose
+    ? (where) => sight.legal.includes(Number(where)) && table.act([Number(where)]) : undefined;
+  const marks = (seat) => [
+    ...(names.length > 2 ? [] : [SIDES[seat % 2]]), ...(seat === sight.dealer ? ["dealer"] : []),
+    ...(sight.owed[seat] ? [`owes the crib ${sight.owed[seat]}`] : []),
+  ];
+  return html`<div class="top">
+    <table class="layout" aria-label="The layout: rows and columns with what each makes"><tbody>
+      ${numbers.map((row) => html`<tr>${numbers.map((column) => html`<td><${Cell} table=${table} sight=${sight} at=${SIZE * row + column} lit=${shown?.cards} /></td>`)}
+        ${head(sight.rows[row], 0, row)}</tr>`)}
+      <tr>${sight.columns.map((value, i) => head(value, 1, i))}<td /></tr></tbody></table>
+    <div class="side">
+      ${table.show ? html`<${Show} table=${table} />` : html`<div class="turncard" data-origin="turncard">${sight.card === null ? html`<div class="slot" />` : html`<${Lying} key=${`${sight.card}${Boolean(drop)}`}
+        card=${sight.card} alt=${`${yours ? "your card" : "your partner's card"}: ${cardName(sight.card)}`} drop=${drop} />`}</div>`}
+      <div class=${`crib${open ? " open" : ""}${table.advised.includes(CRIB) ? " advised" : ""}`} data-drop=${open ? CRIB : undefined}>
+        <span>Crib of the ${SIDES[sight.dealer % 2]}</span>
+        <div class="cards">${sight.crib.map((one) => html`<${Lying} card=${one.card} kind=${shown?.name === "crib" ? "lit" : ""} />`)}</div>
+        ${open ? html`<button type="button" data-key="crib" data-drop=${CRIB} onClick=${() => table.act([CRIB])}>To the crib</button>` : null}</div>
+      ${table.show ? null : html`<div class="players">${names.map((name, seat) => html`<${Player} name=${name} side=${seat % 2} turn=${sight.mover === seat} marks=${marks(seat)} />`)}</div>`}
+    </div></div>`;
 }
 
 // Keys: arrows go from one open cell to the next in that direction, k lays in the crib.

@@ -23,12 +23,22 @@ async function talk(path, message) {
 const at = (table) => `/api/tables/${table}`;
 
 export const offers = () => talk("/api/offers");
-export const prepared = () => talk("/api/prepared");
+export const prepared = (query) => talk(`/api/prepared?${new URLSearchParams(query)}`);
+export const rules = () => fetch("/api/rules").then((answer) => answer.text());
 export const open = (offer) => talk("/api/tables", offer);
-export const sit = (table, invitation) => talk(`${at(table)}/sit`, { invitation });
+export const sit = (table, invitation, name) => talk(`${at(table)}/sit`, { invitation, name });
 export const look = (table, since) => talk(at(table) + (since === undefined ? "" : `?since=${since}`));
 export const act = (table, message) => talk(`${at(table)}/act`, message);
 export const undo = (table, revision) => talk(`${at(table)}/undo`, { revision });
+export const resign = (table, revision) => talk(`${at(table)}/resign`, { revision });
+export const again = (table) => talk(`${at(table)}/again`, {});
 export const advice = (table) => talk(`${at(table)}/advice`);
 export const review = (table) => talk(`${at(table)}/review`);
 export const replay = (table) => `${at(table)}/replay`;
+
+// Calls `heard` whenever the table changes or somebody comes or goes; returns what ends it.
+export function listen(table, heard) {
+  const stream = new EventSource(`${at(table)}/events`);
+  stream.onmessage = (event) => heard(JSON.parse(event.data));
+  return () => stream.close();
+}
