@@ -126,8 +126,8 @@ FRONT = "O"
 REAR = "o"
 
 
-def track(score: int, rear: int, target: int) -> list[str]:
-    """Return a player's holes as lines, one a lap; the last line ends in the winning hole.
+def track(score: int, rear: int, target: int, lap: int = LAP) -> list[str]:
+    """Return a player's holes as lines of ``lap`` holes; the last ends in the winning hole.
 
     The front peg ``O`` shows the score, the rear peg ``o`` the score before the last points;
     a peg that has not left the start stands before the first hole.
@@ -140,9 +140,9 @@ def track(score: int, rear: int, target: int) -> list[str]:
         else:
             holes[min(at, target) - 1] = peg
     lines = []
-    for lap in range(0, max(target - 1, 1), LAP):
-        some = "".join(holes[lap : min(lap + LAP, target - 1)])
+    for first in range(0, max(target - 1, 1), lap):
+        some = "".join(holes[first : min(first + lap, target - 1)])
         groups = [some[at : at + GROUP] for at in range(0, len(some), GROUP)]
-        lines.append(f"{'' if lap else start:>2} {' '.join(groups)}".rstrip())
+        lines.append(f"{'' if first else start:>2} {' '.join(groups)}".rstrip())
     lines[-1] += f" {holes[-1]}"
     return lines

@@ -27,24 +27,28 @@ SEED = 12
 PATIENCE = 600_000  # milliseconds; the machine may be busy
 DESK = {"width": 1280, "height": 800}
 PHONE = {"width": 390, "height": 844}
-FAST = "localStorage.setItem('crib-offer', JSON.stringify({speed: 1, opponent: 'expert'}))"
+OFFER = "JSON.stringify({settings: {speed: 1}, opponent: 'expert'})"
+FAST = f"localStorage.setItem('crib-offer', {OFFER})"
+FAMILIES = {"four": "three", "partners": "table-top"}
 
 
 def sit_down(page: Page, game: str, opponent: str = "expert") -> None:
     """Open a table."""
-    page.check(f"input[value={game}]")
+    page.check(f"input[value={FAMILIES.get(game, game)}]")
+    if page.locator("#variant").count():
+        page.select_option("#variant", game)
     for who in ("#opponent", "#partner"):
-        if page.locator(who).is_visible():
+        if page.locator(who).count():
             page.select_option(who, opponent)
-    page.click("text=Deal")
+    page.click("#deal")
     page.wait_for_selector("#table[data-turns]")
 
 
 def advised(page: Page, turns: int = 1) -> None:
     """Do what the expert advises, so many times."""
     for _ in range(turns):
-        page.wait_for_selector("dialog[open], #hint:enabled")
-        if page.locator("dialog[open]").count():
+        page.wait_for_selector("#show, dialog[open], #hint:enabled")
+        if page.locator("#show, dialog[open]").count():
             return
         before = page.locator("#table").get_attribute("data-turns")
         page.click("#hint")
@@ -57,7 +61,7 @@ def advised(page: Page, turns: int = 1) -> None:
         if page.locator("[data-key=discard]").count():
             page.click("[data-key=discard]")
         page.wait_for_function(
-            "before => document.querySelector('dialog[open]') "
+            "before => document.querySelector('#show, dialog[open]') "
             "|| document.getElementById('table').dataset.turns !== before",
             arg=before,
         )
@@ -66,15 +70,15 @@ def advised(page: Page, turns: int = 1) -> None:
 def highest(page: Page, turns: int) -> None:
     """Discard or play the highest card that one may, so many times; until a dialog shows."""
     for _ in range(turns):
-        page.wait_for_selector("dialog[open], .hand button.card:enabled")
-        if page.locator("dialog[open]").count():
+        page.wait_for_selector("#show, .hand button.card:enabled")
+        if page.locator("#show, dialog[open]").count():
             return
         before = page.locator("#table").get_attribute("data-turns")
         page.locator(".hand button.card:enabled").last.click()
         if page.locator("[data-key=discard]").count():
             page.click("[data-key=discard]")
         page.wait_for_function(
-            "before => document.querySelector('dialog[open]') "
+            "before => document.querySelector('#show, dialog[open]') "
             "|| document.getElementById('table').dataset.turns !== before",
             arg=before,
         )
@@ -82,11 +86,10 @@ def highest(page: Page, turns: int) -> None:
 
 def to_dialog(page: Page, name: str) -> None:
     """Play until a dialog shows; the counts before it are gone through."""
-    while not page.locator(f"#{name}[open]").count():
+    while not page.locator(f"#{name}").count():
         advised(page)
-        if name != "show" and page.locator("#show[open]").count():
-            page.click("#go-on")
-            page.wait_for_function("() => !document.querySelector('#show[open]')")
+        if name != "show" and page.locator("#show").count():
+            page.click("#go-on:text-is('Continue')")
             page.wait_for_timeout(100)
 
 
@@ -202,7 +205,7 @@ def main() -> None:
         Tables(Store(None), ["expert", "rule_based"], SEED), Preferences(), ["127.0.0.1"]
     )
     listening = socket.create_server(("127.0.0.1", 0))
-    server = uvicorn.Server(uvicorn.Config(app, log_level="warning"))
+    server = uvicorn.Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1))
     thread = threading.Thread(target=server.run, args=([listening],))
     thread.start()
     url = f"http://127.0.0.1:{listening.getsockname()[1]}"

@@ -132,6 +132,7 @@ def _stopped(session: Session, at: int) -> Session:
     return Session(game, session.seats, session.chance)
 
 
+HIGHEST = 29  # points that five cards can make
 LEAST = 4  # points: less is seen at a glance
 
 
@@ -147,17 +148,25 @@ def hands_to_count(seed: int, played: TableGame) -> Iterator[Counted]:
         number += 1
 
 
+def read(question: str) -> str:
+    """Return what a person types; to quit is as to close the input."""
+    typed = input(question).strip()
+    if typed.lower() in ("quit", "exit", "q"):
+        raise EOFError
+    return typed
+
+
 def ask_count(one: Counted, screen: Screen) -> int | None:
     """Ask for the points and say the count; return how many were missed, None if left out."""
     cards = screen.cards(one.cards)
     if one.starter is not None:
         cards = cards + Text(" + ") + screen.card(one.starter)
     screen.labelled(one.name, cards)
-    while not (typed := input("points> ").strip().lower()).isdecimal():
+    while not ((typed := read("points> ")).isdecimal() and int(typed) <= HIGHEST):
         if typed in ("skip", "s"):
             return None
         if typed:
-            screen.problem("Type a whole number of points; skip leaves this one out, Ctrl-D ends.")
+            screen.problem(f"Type the points, 0 to {HIGHEST}; skip leaves this one out, quit ends.")
     missed = abs(int(typed) - one.points)
     screen.line(f"  {'no' if missed else 'right'}: {one.call}", style="bold")
     return missed
@@ -224,11 +233,11 @@ def ask(exercise: Exercise, screen: Screen) -> float | None:
     view = session.game.view(seat)
     spoken = session.family.spoken
     while True:
-        typed = input(f"{session.family.ask(view)}> ").strip()
+        typed = read(f"{session.family.ask(view)}> ")
         if typed.lower() in ("skip", "s"):
             return None
         if typed in ("?", "help"):
-            screen.line(f"  {session.family.how} skip leaves this one out, Ctrl-D ends.")
+            screen.line(f"  {session.family.how} skip leaves this one out, quit ends.")
         elif typed:
             try:
                 actions = frozenset(session.family.read(typed, view))

@@ -16,7 +16,7 @@ from pydantic import Field
 from crib_env.settings import Whole
 
 APP = "crib-env"
-FASTEST, SLOWEST = 1, 9
+FASTEST, SLOWEST = 1, 3
 Speed = Annotated[Whole, Field(ge=FASTEST, le=SLOWEST)]
 
 
@@ -26,13 +26,13 @@ class Preferences:
 
     Attributes:
         game: a game's name. opponent: an agent's.
-        speed: the count speed, 1 (fastest, without a pause) to 9 (H12).
+        speed: the count speed, 1 (fastest, without a pause) to 3 (H12).
         coach: whether each decision is graded as it is made.
     """
 
     game: str = "six"
     opponent: str = "expert"
-    speed: int = 3
+    speed: int = 2
     coach: bool = False
 
     def __post_init__(self) -> None:

@@ -63,6 +63,6 @@ def test_every_row_of_the_licences_names_a_file() -> None:
 
 def test_pages_load_nothing_from_elsewhere() -> None:
     for name in ("web", "replay"):
-        for path in (ROOT / "play/crib_play" / name / "page").iterdir():
+        for path in (ROOT / "play/crib_play" / name / "page").rglob("*.*"):
             text = path.read_text("utf-8").replace("http://www.w3.org/2000/svg", "")
             assert not re.search(r"(https?:)?//[\w-]+\.\w+/", text), path

@@ -121,7 +121,10 @@ def _crib(views: Sequence[View]) -> list[int]:
 def spoken(view: View, actions: Sequence[int]) -> str:
     """Return an action in words."""
     (action,) = actions
-    return f"{'send it to' if action == TO_CRIB else 'place it on'} {cell_name(action)}"
+    if action == TO_CRIB:
+        return "send it to the crib"
+    row, column = divmod(action, SIZE)
+    return f"place it on {cell_name(action)} ({row + 1}{column + 1})"
 
 
 def read(text: str, view: View) -> tuple[int, ...]:

@@ -18,6 +18,7 @@ from crib_play.terminal.screen import Screen
 Names = Sequence[str]
 Show = Callable[[Screen, Sight, Names], None]
 CELL = 5
+LAPS = ((60, 95), (30, 60))  # holes of a line, and the width of a terminal that holds them
 
 
 def show_hands(screen: Screen, sight: Sight, names: Names) -> None:
@@ -41,8 +42,8 @@ def show_hands(screen: Screen, sight: Sight, names: Names) -> None:
             cards += [Text("played", style="dim"), screen.cards(own)]
         cards += ["go"] if other in sight["passed"] else []
         screen.labelled(_label(names[other]), *cards)
-    hand = [Text(" ").join(_held(screen, one, discarding) for one in sight["hand"])]
-    screen.labelled("you hold", *hand)
+    held = sorted(sight["hand"], key=lambda one: one["card"])
+    screen.labelled("you hold", Text(" ").join(_held(screen, one, discarding) for one in held))
 
 
 def _from_mine(sight: Sight) -> list[int]:
@@ -72,10 +73,11 @@ def _held(screen: Screen, one: dict[str, int], discarding: bool) -> Text:
 def show_pegs(screen: Screen, sight: Sight, names: Names) -> None:
     """Print the board: two pegs a side leap-frog (H12)."""
     called = by_side(list(map(_label, names)), sight["side_of"])
+    lap = next((lap for lap, width in LAPS if screen.console.width >= width), 15)
     for side in _from_mine(sight):
         label = called[side].replace(" and ", "+")[:11]
         score = sight["scores"][side]
-        for i, line in enumerate(track(score, sight["rear"][side], sight["target"])):
+        for i, line in enumerate(track(score, sight["rear"][side], sight["target"], lap)):
             screen.labelled("" if i else label, line if i else f"{line}  {score}")
 
 

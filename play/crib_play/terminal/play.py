@@ -28,7 +28,7 @@ HELP = """
   undo        take your last turn back
   coach       show the cost of each turn, or stop showing it
   board       show the board with its pegs
-  speed N     set the count speed, 1 (fastest) to 9
+  speed N     set the count speed, 1 (fastest) to 3
   keep        save game, opponent, speed and coach for next time
   quit        leave the table"""
 SHOWN = 8  # choices listed by `best`
@@ -41,11 +41,12 @@ class Settings(TakesGame, TakesAgents):
     Defaults are the saved choices: save with --keep, or type keep at the table.
 
     Attributes:
-        opponent: an agent: its name, a file of weights, or package.module:Class.
+        opponent: a level (beginner, casual), or an agent: its name, a file of weights, or
+            package.module:Class.
         partner: your partner with four players; by default the same agent as the opponent.
         seat: your seat; with four players, seats 0 and 2 score the rows.
         seed: the seed of the deals; by default random.
-        speed: the count speed, 1 (fastest, without a pause) to 9.
+        speed: the count speed, 1 (fastest, without a pause) to 3.
         coach: show the cost of each of your turns.
         keep: save game, opponent, speed and coach for next time.
     """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import time
 from collections.abc import Sequence
@@ -9,26 +10,27 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.text import Text
 
-from crib_env.cards import RANKS, SUITS, suit
+from crib_env.cards import RANKS, SUITS, parse_card, suit
 from crib_play.preferences import FASTEST
 from crib_play.table import Counted, Session, Turn
 
 SYMBOLS = "♣♦♥♠"
 RED = (1, 2)
-PAUSE = 0.2  # seconds for each step of the count speed
+PAUSE = 0.4  # seconds for each step of the count speed
 HIDDEN = "??"
-WIDTH = 100
+CARD = re.compile(r"(?<!\w)([A2-9TJQK][CDHS])(?!\w)")
 
 
 class Screen:
     """A terminal, or whatever takes its place: a pipe gets the same lines without colour or pause.
 
     Args:
-        speed: the count speed, 1 to 9 (H12).
+        speed: the count speed, 1 to 3 (H12).
     """
 
     def __init__(self, speed: int) -> None:
-        self.console = Console(highlight=False, soft_wrap=True)
+        self.console = Console(highlight=False)
+        self.console.soft_wrap = not self.console.is_terminal  # a pipe has no width
         self.speed = speed
         self.symbols = self.console.is_terminal and self._shows(SYMBOLS)
 
@@ -47,13 +49,25 @@ class Screen:
         red = "red" if suit(card) in RED else ""
         return Text(RANKS[card >> 2] + marks[suit(card)], style=f"{red} {style}".strip())
 
+    def words(self, text: str) -> Text:
+        """Return words in which each card is written as `card` writes it."""
+        words = Text(text)
+        if self.symbols:
+            words = Text().join(
+                self.card(parse_card(part)) if CARD.fullmatch(part) else Text(part)
+                for part in CARD.split(text)
+            )
+        return words
+
     def cards(self, cards: Sequence[int | None], style: str = "") -> Text:
         """Return cards with spaces between."""
         return Text(" ").join(self.card(card, style) for card in cards)
 
     def line(self, *parts: str | Text, style: str = "") -> None:
         """Print a line of parts with spaces between."""
-        line = Text(" ").join(part if isinstance(part, Text) else Text(part) for part in parts)
+        line = Text(" ").join(
+            part if isinstance(part, Text) else self.words(part) for part in parts
+        )
         line.stylize_before(style)
         self.console.print(line)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY
+from dataclasses import KW_ONLY, replace
 
 from crib_agents.loading import TakesAgents
 
@@ -22,7 +22,7 @@ class Settings(TakesGame, TakesAgents):
         first: the agent of side 0: its name, a file of weights, or package.module:Class.
         second: the agent of side 1, and of any other.
         seed: the seed of the deals; by default random.
-        speed: the count speed, 1 (fastest, without a pause) to 9; by default as saved.
+        speed: the count speed, 1 (fastest, without a pause) to 3; by default as saved.
     """
 
     first: str
@@ -49,6 +49,7 @@ def run(settings: Settings) -> None:
             if not turn.calls[0].cards:  # what those who play do not see
                 spoken = session.family.spoken(turn.view, turn.actions)
                 screen.line(f"  {called[turn.seat]}: {spoken}", style="dim")
+                turn = replace(turn, calls=turn.calls[1:])
             screen.calls(session, turn, called)
             if turn.counted:
                 boards_of(session).score(screen, session.sight(0), called)

@@ -14,7 +14,7 @@ const made = (name, words, kind) => {
   return element;
 };
 const unbroken = (words) => words.replace(/ (?=\d)/g, "\u00a0");  // "row 4" stays on one line
-const FASTEST = 1, SLOWEST = 9, BEAT = 350;
+const FASTEST = 1, SLOWEST = 3, BEAT = 700;
 const COSTLY = data.inPoints ? 0.05 : 0.001;
 const end = data.frames.length - 1;
 let now = 0, timer = null;
@@ -178,7 +178,7 @@ for (let speed = FASTEST; speed <= SLOWEST; speed++) {
   at("speed").append(new Option(speed + note, speed));
 }
 data.eyes.forEach((eyes, k) => at("eyes").append(new Option(eyes.label, k)));
-at("speed").value = Math.min(SLOWEST, Math.max(FASTEST, Number(setting("speed")) || 3));
+at("speed").value = Math.min(SLOWEST, Math.max(FASTEST, Number(setting("speed")) || 2));
 at("eyes").value = data.eyes.length - 1 ? Math.max(0, data.eyes.length - 2) : 0;
 at("theme").value = ["light", "dark"].includes(setting("theme")) ? setting("theme") : "";
 const recolour = () => { document.documentElement.dataset.theme = at("theme").value; };
@@ -220,4 +220,5 @@ data.frames.forEach((frame, i) => frame.calls.forEach(([side, words]) => {
 }));
 graph();
 losses();
-show(0);
+const named = /^#turn=(\d+)$/.exec(location.hash);  // a review's lines open their positions
+show(named ? frameOf.get(Number(named[1])) ?? 0 : 0);

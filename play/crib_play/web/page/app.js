@@ -12,12 +12,12 @@ import * as store from "./store.js";
 import * as talk from "./talk.js";
 
 const FAMILIES = { two_hand: hands, many_hand: hands, table_top: layout };
-const PAUSE = 170; // milliseconds for each step of the count speed
-const SPEEDS = 9;
+const PAUSE = 340; // milliseconds for each step of the count speed
+const SPEEDS = 3;
 const dark = window.matchMedia("(prefers-color-scheme: dark)");
 
 // All that is shown. `table` has the server's last answer and what the person is about to do.
-const settings = { speed: 3, coach: false, sound: true, winbar: false, counting: false };
+const settings = { speed: 2, coach: false, sound: true, winbar: false, counting: false };
 const page = { offers: null, offer: {}, seconds: 0, problem: "", aloud: "", rulesText: null, rulesOpen: false,
   setOffer, deal, resume, rules, closeRules, again, say };
 let table = null, sight = null, busy = false, numbered = 0;
@@ -149,9 +149,12 @@ async function show(frame) {
   let skipped = false, goOn, claimed;
   const gone = new Promise((resolve) => { goOn = resolve; });
   table.goOn = () => {
-    if (skipped || table.show.over) return goOn();
     skipped = true;
     claimed?.(null);
+    if (!table.show.over) return;
+    table.show = null;
+    paint();
+    goOn();
   };
   const pause = (steps) => (skipped ? null : wait(steps));
   const isLayout = frame.counted.length > 6, shown = table;
@@ -186,9 +189,7 @@ async function show(frame) {
   draw();
   document.getElementById("go-on").focus();
   await gone;
-  if (table !== shown) return;
-  table.show = null;
-  table.gains = {};
+  if (table === shown) table.gains = {};
 }
 
 // --- what the person does -----------------------------------------------------------------------
