@@ -197,8 +197,8 @@ def test_watching(game: str, capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_choices_are_kept_and_nonsense_is_passed_over() -> None:
     assert load_preferences() == Preferences()
-    assert save_preferences(Preferences("five", "greedy", 7, True)) is None
-    assert load_preferences() == Preferences("five", "greedy", 7, True)
+    assert save_preferences(Preferences("five", "greedy", 3, True)) is None
+    assert load_preferences() == Preferences("five", "greedy", 3, True)
     stored = json.loads(preferences_file().read_text())
     preferences_file().write_text(json.dumps({**stored, "speed": 99, "coach": "yes", "more": 1}))
     assert load_preferences() == Preferences(
