@@ -340,12 +340,13 @@ class Finished:
         if key not in self._making:
             if len(self._making) >= MOST_WAITING:
                 raise BusyError("many reviews are being made: try again in a moment")
-            self._making[key] = asyncio.create_task(self._make(key, task, *given))
+            made = self._beside.submit(task, *given)
+            self._making[key] = asyncio.create_task(self._pack(key, made))
         return await asyncio.shield(self._making[key])
 
-    async def _make(self, key: str, task: Callable[..., str], *given: Any) -> bytes:
+    async def _pack(self, key: str, made: Future[str]) -> bytes:
         try:
-            text = await asyncio.wrap_future(self._beside.submit(task, *given))
+            text = await asyncio.wrap_future(made)
             packed = await asyncio.to_thread(gzip.compress, text.encode(), 5)
         except BrokenExecutor:
             raise WorkError("the process that makes it ended: try again in a moment") from None

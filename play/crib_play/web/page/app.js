@@ -168,7 +168,7 @@ async function show(frame) {
       paint();
       const said = await claim;
       const missed = said === null ? 0 : one.points - said;
-      table.show.missed = missed > 0 ? `You missed ${missed}: muggins!` : missed < 0 ? `You counted ${-missed} too many.` : said === null ? "" : "Right.";
+      table.show.missed = missed > 0 ? `You missed ${missed}.` : missed < 0 ? `You counted ${-missed} too many.` : said === null ? "" : "Right.";
       table.show.asked = false;
     }
     for (let part = 0; part < one.parts.length && !isLayout; part++) {
