@@ -171,12 +171,12 @@ def decision_payload(decision: Decision | None) -> Payload | None:
 def review_payload(session: Session, seat: int, review: Review) -> Payload:
     """Return the value of a seat's decisions, and the points of the sides by phase."""
     side_of, mine = session.game.sides, session.game.sides[seat]
-    points = {"pegging": [0, 0], "hands": [0, 0], "cribs": [0, 0]}
+    points = {"pegging": [0, 0], "hand": [0, 0], "crib": [0, 0]}
     for turn in session.turns:
         for call in turn.calls:
             points["pegging"][side_of[call.seat] != mine] += call.points
         for one in turn.counted:
-            phase = "cribs" if one.name == "crib" else "hands"
+            phase = "crib" if one.name == "crib" else "hand"
             points[phase][side_of[one.seat] != mine] += one.points
     return {
         "won": session.winner == mine,

@@ -32,7 +32,7 @@ export function statistics() {
   if (!all.length) return null;
   const sum = (of) => all.reduce((total, one) => total + of(one), 0);
   const deals = sum((one) => one.deals);
-  const rows = ["pegging", "hands", "cribs"].map((phase) =>
+  const rows = ["pegging", "hand", "crib"].map((phase) =>
     [phase, ...[0, 1].map((side) => sum((one) => one.points[phase][side]) / deals)]);
   const phases = {};
   for (const one of all.flatMap((game) => game.phases)) {
