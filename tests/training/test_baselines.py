@@ -445,11 +445,10 @@ def test_the_benchmarks_page_says_how_large_the_networks_are() -> None:
     page = " ".join((ROOT / "docs" / "benchmark.md").read_text().split())
     of_pegging, of_discards = (" and ".join(map(str, sizes[name])) for name in
                                ("pegging", "discard_pone"))  # fmt: skip
-    assert f"one network for the pegging ({of_pegging} units)" in page
-    assert f"one for the discards of each seat ({of_discards})" in page
+    assert f"{of_pegging} units for the pegging, {of_discards} for the discards" in page
     assert sizes["discard_pone"] == sizes["discard_dealer"] != sizes["pegging"]
     assert RunSettings().hidden_sizes == (256, 256)
-    assert "Every network has two hidden layers of 256 units, except two of `monte_carlo`" in page
+    assert "(`--features none`), two hidden layers of 256" in page
 
 
 def test_the_softmax_of_values_is_a_mixed_policy_that_its_file_keeps(tmp_path: Path) -> None:

@@ -71,7 +71,7 @@ LONG: dict[str, tuple[Any, str, tuple[str, ...], str]] = {
     "mmd": (
         mmd.Learner, "columns",
         ("train", "--method", "mmd", "--decisions", "800", "--num-envs", "8", "--num-evals", "0"),
-        "the run is saved after 256 decisions; resume with crib train --method mmd",
+        "the run is saved after 256 decisions; resume with crib train",
     ),
     "tournament": (
         Ledger, "add",
@@ -103,6 +103,7 @@ def test_what_sigterm_stops_is_saved_and_says_how_to_go_on(
     assert run.returncode == 143, run
     assert run.stderr.count("\n") == 1, run.stderr
     assert run.stderr.startswith(f"stopped: {says}")
+    assert work != "mmd" or " --method mmd " in run.stderr
     assert any(path.stat().st_size for path in (tmp_path / "run").iterdir())
 
 

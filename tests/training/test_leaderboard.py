@@ -166,7 +166,7 @@ def test_the_exploitability_of_a_row_is_what_exploit_finds(
         given.update(keywords, agent=agent.name)
         gain = {"both": {"all": Gain(0.5, 0.25)}}
         return Exploitability(
-            "greedy", "five_card", "real", None, gain, None, 7, 3, 1, 0, 0, 9, 10, 0, (), 0, 0
+            "greedy", "five_card", "real", None, gain, None, 7, 3, 1, 0, 0, 9, 10, 0, (), (), 0, 0
         )
 
     monkeypatch.setattr(rating, "exploitability", exploitability)

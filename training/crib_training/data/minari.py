@@ -41,7 +41,7 @@ def write_minari(folder: Path) -> str:
     minari, files = minari_of(), shard_paths(folder)
     name = f"cribbage/{re.sub(r'[^A-Za-z0-9_.-]', '-', folder.resolve().name)}-v0"
     about = read_about(files[0])
-    sums = (folder / "SHA256SUMS").read_text()
+    sums = (folder / "SHA256SUMS").read_text("utf-8")
     description = (
         f"{about['games']:,} episodes of {about['environment']} by {', '.join(about['agents'])}, "
         f"seed {about['seed']}. Shards:\n{sums}"
