@@ -252,7 +252,7 @@ def test_evaluate_writes_a_replay_too(tmp_path: Path) -> None:
      ("play --opponent exprt", 2, "did you mean 'expert'?"),
      ("play --seat 2", 2, "seat must be from 0 to 1"),
      ("play --partner greedy", 2, "with two players nobody has a partner"),
-     ("play --speed 0", 2, "--speed must be a whole number from 1 to 9 or None, got 0"),
+     ("play --speed 0", 2, "--speed must be a whole number from 1 to 3 or None, got 0"),
      ("drill bidding", 2, "one of 'discard', 'pegging', 'table-top', 'count', got 'bidding'"),
      ("drill discard --env table_top_v0", 2, "no exercises in discarding"),
      ("drill discard --count 0", 2, "--count must be a whole number from 1 to 1,000, got 0"),
