@@ -1,4 +1,4 @@
-"""Make the pictures of `docs/watch.md`: the drawing in both themes, replays on a desk and a phone.
+"""Make the pictures of `docs/play.md`: the drawing in both themes, replays on a desk and a phone.
 
     python -m docs.make_pictures
 

@@ -197,7 +197,7 @@ class EnvConfig:
     )  # fmt: skip
     render_mode: str | None = keyword(
         None, RENDERED, coded([None, *MODES]), "how `render` shows the game: see "
-        "[watching](../watch.md)",
+        "[drawings](../play.md#drawings-and-video)",
     )  # fmt: skip
     viewer: int | str | None = keyword(
         None, RENDERED, 'a seat, `"all"`, `None`',

@@ -236,7 +236,7 @@ def draw_winning(rules: TwoHandRules, picture: Path) -> None:
 def page(name: str, data: dict[str, Any]) -> str:
     """Return the section of a game's figures."""
     rules = TwoHandRules.preset(PRESETS[name])
-    scores = range(0, rules.target, 10)
+    scores = range(0, rules.target, 20 if rules.dealt == SIX else 10)
     six = rules.dealt == SIX
     return render(
         "two_hand", name=name, data=data, rules=rules, roles=ROLES, facts=FACTS, ranks=TEXT,
