@@ -1,7 +1,7 @@
 """Take the screenshots of docs/play.md: the page of `crib web`, on a desk and a phone, both themes.
 
     python docs/screens/make.py
-    python docs/screens/make.py lobby three     these alone
+    python docs/screens/make.py show three     these alone
 
 Needs the extras web and dev, and Debian's Chromium. Deals and agents are those of a seed.
 """
@@ -84,19 +84,6 @@ def highest(page: Page, turns: int) -> None:
         )
 
 
-def to_dialog(page: Page, name: str) -> None:
-    """Play until a dialog shows; the counts before it are gone through."""
-    while not page.locator(f"#{name}").count():
-        advised(page)
-        if name != "show" and page.locator("#show").count():
-            page.click("#go-on:text-is('Continue')")
-            page.wait_for_timeout(100)
-
-
-def lobby(page: Page) -> None:
-    """The choice of a game."""
-
-
 def discarding(page: Page) -> None:
     """Two cards chosen to be discarded."""
     sit_down(page, "six")
@@ -118,14 +105,9 @@ def six(page: Page) -> None:
 def show(page: Page) -> None:
     """The show of a deal."""
     sit_down(page, "six")
-    to_dialog(page, "show")
+    while not page.locator("#show").count():
+        advised(page)
     page.wait_for_function("() => document.querySelectorAll('.counted').length === 3")
-
-
-def end(page: Page) -> None:
-    """The review of a game."""
-    sit_down(page, "five")
-    to_dialog(page, "end")
 
 
 def table_top(page: Page) -> None:
@@ -161,21 +143,14 @@ def partners(page: Page) -> None:
 
 Scene = Callable[[Page], None]
 SCREENS: tuple[tuple[Scene, dict[str, int], str], ...] = (
-    (lobby, DESK, "light"),
     (discarding, PHONE, "light"),
     (six, DESK, "light"),
-    (six, PHONE, "dark"),
-    (show, DESK, "dark"),
     (show, PHONE, "light"),
-    (end, DESK, "light"),
     (table_top, DESK, "dark"),
-    (table_top, DESK, "light"),
     (three, DESK, "light"),
     (three, PHONE, "light"),
-    (four, DESK, "dark"),
     (four, PHONE, "dark"),
     (four_show, PHONE, "light"),
-    (partners, PHONE, "light"),
     (partners, PHONE, "dark"),
 )
 
