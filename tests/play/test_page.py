@@ -6,6 +6,7 @@ Needs Playwright, axe and Debian's Chromium; `make check-page` runs these alone.
 from __future__ import annotations
 
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -23,6 +24,7 @@ from axe_playwright_python.sync_playwright import Axe
 from crib_agents.loading import load_agent
 from crib_play.preferences import Preferences
 from crib_play.replay import write_replay
+from crib_play.table.advice import choices
 from crib_play.web.app import make_app
 from crib_play.web.store import Store
 from crib_play.web.tables import Tables
@@ -281,6 +283,14 @@ def test_a_whole_game_through_the_page(
     expect(page.locator("#review")).to_contain_text("The cost of your decisions", timeout=300_000)
     assert turns > 10
     assert shows > 0
+    lines = page.locator("#review li").all()
+    assert lines or session.family.sides
+    for line in lines:  # each opens its position, in a window of its own
+        with page.expect_popup() as opened:
+            line.locator("a").click()
+        did = line.inner_text().partition(": ")[2].partition(" cost ")[0]
+        expect(opened.value.locator("#decision")).to_contain_text(did)
+        opened.value.close()
     page.goto(served.url + str(page.locator("#replay").get_attribute("href")))
     page.wait_for_selector("svg:visible")
     assert not visitor.errors
@@ -455,8 +465,8 @@ def test_a_server_killed_in_the_middle_loses_nothing(browser: Browser, tmp_path:
     visitor = Visitor(browser, DESK)
     page = visitor.sit_down(f"http://127.0.0.1:{port}", "table-top")
     try:
-        for kill in range(4):
-            for _ in range(3):
+        for kill in range(10):  # at another moment of the game each time
+            for _ in range(1 + (kill % 5 == 4)):
                 page.wait_for_selector(OPEN)
                 turns = page.locator("#table").get_attribute("data-turns")
                 page.locator(OPEN).first.click()
@@ -503,6 +513,35 @@ def test_the_button_says_how_long_a_game_is_prepared(browser: Browser, served: S
     visitor.choose_game("table-top")
     offered = page.locator("#opponent option").all_inner_texts()
     assert offered == ["Regular", "a person, by invitation", "greedy", "random"]
+    assert not visitor.errors
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
+def test_the_win_bar_is_switched_on_and_stays_on(
+    browser: Browser, served: Served, size: dict[str, int], theme: str
+) -> None:
+    visitor = Visitor(browser, size, theme)
+    page = visitor.sit_down(served.url, "six")
+    session = served.session(page)
+    bar = page.locator(".winbar")
+    assert bar.count() == 0
+    page.click("#more summary")
+    page.click("#winbar")
+    page.click("#more summary")
+    for _ in range(2):
+        found = choices(session.game.view(0))
+        expect(bar).to_have_attribute(
+            "aria-label", f"Your chance of winning: {100 * found[0].win:.1f} %"
+        )
+        visitor.accessible()
+        visitor.fits()
+        before = len(session.turns)
+        choose(page, session, np.random.default_rng(1), 0)
+        taken(page, session, before)
+        settle(page, session)
+    page.reload()
+    expect(bar).to_have_attribute("aria-label", re.compile(r"winning: [0-9.]+ %$"))
     assert not visitor.errors
 
 
