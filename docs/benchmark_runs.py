@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from crib_training.exploit import Exploitability, exploitability
 from crib_training.learn.run import POLICY, Checkpoint
-from crib_training.learn.train import METHODS
+from crib_training.learn.train import METHODS, fit
 from crib_training.outputs import CHECKPOINT
 
 NUMBERS = Path(__file__).parent / "numbers"
@@ -144,7 +144,7 @@ def train(job: Job, folder: Path) -> float:
         hidden_sizes=tuple(PROTOCOL["hidden_sizes"]), num_evals=0, progress=False, out=folder,
         resume=folder if (folder / CHECKPOINT).exists() else None, **given,
     )  # fmt: skip
-    module.run(made)
+    fit(module, made)
     return float(Checkpoint.load(folder).about["cpu_seconds"])
 
 

@@ -1,0 +1,34 @@
+"""The protocol of the benchmark: drawn settings fit their methods, and a stopped run goes on."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+from crib_training.learn.train import METHODS
+
+from docs import benchmark_runs
+from docs.benchmark_runs import Job, Line, lines
+
+
+@pytest.mark.parametrize("line", lines(), ids=lambda line: f"{line.track}/{line.name}")
+def test_settings_drawn_for_a_line_are_settings_of_its_method(line: Line) -> None:
+    module = import_module(METHODS[line.method])
+    for number in range(20):
+        given = line.settings(number)
+        given["features"] = None if given.get("features") == "none" else given.get("features")
+        known = module.Settings(decisions=1000)
+        assert given.keys() - {"features"} <= vars(known).keys()
+        module.Settings(decisions=1000, **given)  # within its ranges
+
+
+def test_a_run_is_trained_and_one_that_was_stopped_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(benchmark_runs.PROTOCOL, "hidden_sizes", [8])
+    job = Job(Line("raw", "mmd"), "final", 0, 1, 4000)
+    assert benchmark_runs.train(job, tmp_path / "run") > 0
+    policy = (tmp_path / "run" / "policy.safetensors").read_bytes()
+    assert benchmark_runs.train(job, tmp_path / "run") > 0
+    assert (tmp_path / "run" / "policy.safetensors").read_bytes() == policy
