@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from crib_training.evaluation.figures import shown_percent
 from crib_training.tournament.chunks import Setup
-from crib_training.tournament.report import conditions, cross_table, ranked
+from crib_training.tournament.report import conditions, ranked, won_by
 from crib_training.tournament.run import tournament
 from crib_training.tournament.workers import Processes
 
@@ -83,12 +85,21 @@ def measure(
 
 def page(data: dict[str, Any]) -> str:
     """Return the section of the leaderboard's page on these results, by title."""
-    return render("agents", tables=[(table, data[table.title]) for table in TABLES],
-                  absent=absent, conditions=conditions, ranked=ranked, won=cross_table)  # fmt: skip
-
-
-def absent(table: Table, results: dict[str, Any]) -> str:
-    """Return a sentence on the agents of a table that were not in the field when it was played."""
-    played = {agent["name"] for agent in results["agents"]}
-    missing = [f"`{name}`" for name in table.agents if name not in played]
-    return f" Not in this table: {', '.join(missing)}." if missing else ""
+    played = [(table.title, data[table.title]) for table in TABLES]
+    names = {one["name"] for _, results in played for one in results["agents"]}
+    opponents = [*(name for name in TWO_HAND if name in names), *sorted(names - set(TWO_HAND))]
+    rows = []
+    for title, results in played:
+        won = {}
+        for pairing in results["pairings"]:
+            one, other = pairing["first"], pairing["second"]
+            for first, second in ((one, other), (other, one)):
+                won[first, second] = shown_percent(won_by(pairing, first)).removesuffix(" %")
+        for one in ranked(results):
+            name, rating = one["name"], f"{one['rating']:+.0f}"
+            interval = f"{one['low']:+.0f} to {one['high']:+.0f}"
+            rows.append([title, name, rating, interval,
+                         *(won.get((name, other), "") for other in opponents)])  # fmt: skip
+    games = re.compile(r"rules \w+, \d players, ")  # which the table says
+    how = dict.fromkeys(games.sub("", conditions(results)) for _, results in played)
+    return render("agents", opponents=opponents, rows=rows, conditions=" ".join(how))

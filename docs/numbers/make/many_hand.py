@@ -14,7 +14,7 @@ from crib_env.engine.many_hand import HAND
 from crib_env.rules import PRESETS, Rules
 from crib_env.scoring.many import score_hands
 from docs.numbers.make.episodes import Episodes, Run
-from docs.pages import mean, percent, points, render
+from docs.pages import hundredths, mean, percent, points, render
 
 PHASES = ("pegging", "hand", "crib")
 # Sides from the dealer's to the left.
@@ -124,11 +124,16 @@ def page(data: dict[str, Any]) -> str:
                   for place, made in one["places"].items()]  # fmt: skip
         seats = [[name, *map(points, made.values())] for name, made in one.get("seats", {}).items()]
         cells = [
-            [rank, *(cell for whose in WHOSE
-                     for cell in (percent(one["discarded"][whose][r]),
-                                  f"{one['mean crib'][whose][r]:.2f}"))]
-            for r, rank in enumerate(RANKS)
-        ]  # fmt: skip
+            row
+            for whose in WHOSE
+            for row in (
+                [
+                    f"to {whose}",
+                    "%",
+                    *(hundredths(rate["mean"]) for rate in one["discarded"][whose]),
+                ],
+                ["", "crib", *(f"{made:.2f}" for made in one["mean crib"][whose])],
+            )
+        ]
         games.append((TITLES[preset], PRESETS[preset], one, places, seats, cells))
-    heads = [head for whose in WHOSE for head in (f"discarded to {whose}", "mean crib with it")]
-    return render("many_hand", games=games, phases=PHASES, heads=heads)
+    return render("many_hand", games=games, phases=PHASES, ranks=RANKS)

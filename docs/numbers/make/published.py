@@ -194,7 +194,7 @@ def page(ours: dict[str, Any], data: dict[str, Any]) -> str:
              one["by"]]
             for one in theirs["winning"]
         ],
-        summary=summary(tables, theirs["cribs"]), among=among(tables, theirs["cribs"]),
+        summary=summary(tables, theirs["cribs"]), apart=distance("M. Schell", "D. Colvert"),
         sources=sources(theirs),
     )  # fmt: skip
 
@@ -216,8 +216,11 @@ def sources(theirs: dict[str, Any]) -> list[list[str]]:
     found = [(theirs["hands"]["by"], "all hands", theirs["hands"]["source"])]
     found += [(one["by"].split(",")[0], kind, one["source"])
               for key, kind in kinds.items() for one in theirs[key]]  # fmt: skip
-    found += [(one["by"], f"cribs, {one['crib']}", one["source"]) for one in theirs["cribs"]]
-    return [list(row) for row in dict.fromkeys(found)]
+    cribs: dict[tuple[str, str], list[str]] = {}
+    for one in theirs["cribs"]:
+        cribs.setdefault((one["by"], one["source"]), []).append(one["crib"])
+    found += [(by, f"cribs, {' and '.join(of)}", source) for (by, source), of in cribs.items()]
+    return [list(row) for row in found]
 
 
 def summary(tables: Tables, theirs: Published) -> str:
@@ -238,20 +241,11 @@ def summary(tables: Tables, theirs: Published) -> str:
     return number_table(head, rows)
 
 
-def among(tables: Tables, theirs: Published) -> str:
-    """Return the mean absolute differences between all the tables."""
-    texts = []
-    for crib, title in CRIBS.items():
-        every = {name: tables[kind][crib] for kind, name in KINDS.items()}
-        every |= {one["by"]: read_rows(one["rows"]) for one in theirs if one["crib"] == crib}
-        rows = [
-            [name, *("" if a is b else f"{np.nanmean(np.abs(a - b)[UPPER]):.3f}"
-                     for b in every.values())]
-            for name, a in every.items()
-        ]  # fmt: skip
-        texts.append(f"Mean absolute differences, {title}:\n\n"
-                     f"{number_table(['', *every], rows)}")  # fmt: skip
-    return "\n\n".join(texts)
+def distance(one: str, other: str) -> float:
+    """Return the mean absolute difference of two published tables of the opponent's crib."""
+    cribs = {each["by"]: read_rows(each["rows"]) for each in published()["cribs"]
+             if each["crib"] == "opponent"}  # fmt: skip
+    return float(np.nanmean(np.abs(cribs[one] - cribs[other])[UPPER]))
 
 
 def pair_name(k: int) -> str:

@@ -19,8 +19,6 @@ GAMES = (("table_top", 2), ("table_top", 4), ("table_top_ship", 2), ("table_top_
 TITLES = {"table_top": "Table Top", "table_top_ship": "Ship's variation"}
 SIDES = ("other", "dealer's")
 LINES = {"first or fifth": [0, 4], "second or fourth": [1, 3], "third, with the starter": [2]}
-FACTS = ("rounds per game", "games won by the first dealer's side",
-         "rounds in which the dealer's side scores more")  # fmt: skip
 
 
 def final_lines(rounds: Episodes, rules: Rules, players: int) -> Array:
@@ -91,14 +89,19 @@ def measure_game(preset: str, players: int, run: Run, counted: int) -> dict[str,
 def page(data: dict[str, Any]) -> str:
     """Return the page of these figures."""
     games = [
-        (TITLES[preset], players, PRESETS[preset], data[f"{preset}, {players} players"])
+        (f"{TITLES[preset]}, {players} players", data[f"{preset}, {players} players"])
         for preset, players in GAMES
     ]
-    lines = [[[side, *map(points, made.values())] for side, made in one["sides"].items()]
-             for *_, one in games]  # fmt: skip
-    facts = [
-        [[name, points(one[name]) if "per game" in name else percent(one[name])] for name in FACTS]
-        for *_, one in games
-    ]
-    head = ["points per line of the side", *LINES, "all", "five lines", "crib"]
-    return render("table_top", games=zip(games, lines, facts, strict=True), head=head)
+    _, first = games[0]
+    return render(
+        "table_top", rounds=first["rounds"], played=first["games"],
+        counted=first["sides"]["other"]["first or fifth"]["n"],
+        rules=PRESETS["table_top"], ship=PRESETS["table_top_ship"],
+        sides=[[game, side, *map(points, made.values())]
+               for game, one in games for side, made in one["sides"].items()],
+        facts=[[game, *(points(one[name]) for name in ("moving_last", "with_crib",
+                                                       "rounds per game")),
+                percent(one["games won by the first dealer's side"]),
+                percent(one["rounds in which the dealer's side scores more"])]
+               for game, one in games],
+    )  # fmt: skip
