@@ -124,10 +124,10 @@ $(DOCS_INSTALLED): $(INSTALLED)
 
 # Ray is large and few need it, so it stays out of .venv.
 $(RAY_INSTALLED): pyproject.toml constraints.txt | $(PY)
-	@echo "setup: installing crib-env[train,cluster] into $(RAY_VENV)"
+	@echo "setup: installing crib-env[train,cluster,data] into $(RAY_VENV)"
 	@$(PY) -m venv $(RAY_VENV)
 	@$(RAY_VENV)/bin/python -m pip install --quiet --disable-pip-version-check \
-		--constraint constraints.txt --editable ".[train,cluster]" pytest
+		--constraint constraints.txt --editable ".[train,cluster,data]" pytest
 	@touch $@
 
 $(BENCH_INSTALLED): $(INSTALLED)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import KW_ONLY, dataclass
-from functools import partial
+from functools import cache, partial
 from itertools import islice
 from typing import Annotated, Literal
 
@@ -23,7 +23,7 @@ from crib_agents.loading import load_agent
 from pydantic import Field
 from rich.text import Text
 
-from crib_env.policy import ask_agent
+from crib_env.policy import Agent, ask_agent
 from crib_env.registration import find_part
 from crib_env.settings import Seed, Whole, checked_dataclass
 from crib_play.preferences import FASTEST, data_file, load, save
@@ -96,9 +96,15 @@ def exercises(kind: Kind, seed: int, played: TableGame) -> Iterator[Exercise]:
         number += 1
 
 
+@cache
+def _agent(name: str) -> Agent:
+    """Return an agent; to look its name up takes longer than its game."""
+    return load_agent(name)
+
+
 def play_out(played: TableGame, seed_seq: np.random.SeedSequence) -> Session:
     """Return a game from which exercises are taken, played to its end."""
-    agents = [load_agent(PLAYS)] * played.players
+    agents = [_agent(PLAYS)] * played.players
     session = Session.begin(played, agents, int(seed_seq.generate_state(1)[0]))
     session.go_on()
     return session
@@ -120,7 +126,7 @@ def _choices_if_hard(session: Session, at: int) -> list[Choice]:
     if len(found) < 3 or found[0].win - found[1].win < SECOND:
         return []
     rng = np.random.default_rng(0)  # greedy draws nothing
-    action = int(ask_agent(load_agent(ERRS), np.array([view]), rng)[0])
+    action = int(ask_agent(_agent(ERRS), np.array([view]), rng)[0])
     best_with_it = next(choice for choice in found if action in actions_of(choice))
     return found if found[0].win - best_with_it.win >= MISTAKE else []
 

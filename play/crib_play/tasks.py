@@ -8,7 +8,7 @@ digest of what its seat knows, so no position is in both, whatever the seeds.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import count
@@ -104,11 +104,10 @@ def task(kind: str, split: str, index: int, seed: int = 0) -> Task:
     raise AssertionError  # count() does not end
 
 
-def regrets(kind: str, agent: str, n: int, split: str = "test") -> Iterator[float]:
-    """Yield what an agent's choices cost in the first ``n`` tasks of a split."""
+def regrets(tasks: Sequence[Task], agent: str) -> Iterator[float]:
+    """Yield what an agent's choice costs in each of some tasks."""
     player, rng = load_agent(agent), np.random.default_rng(1)
-    for index in range(n):
-        one = task(kind, split, index)
+    for one in tasks:
         game = one.exercise.session.game.copy()
         actions: set[int] = set()
         for _ in actions_of(one.exercise.choices[0]):
@@ -118,15 +117,16 @@ def regrets(kind: str, agent: str, n: int, split: str = "test") -> Iterator[floa
         yield one.exercise.loss(frozenset(actions))
 
 
-def histogram(kind: str, agents: tuple[str, ...], n: int) -> str:
-    """Return how many tasks cost an agent how much, as Markdown."""
+def histogram(kind: str, agents: tuple[str, ...], n: int, split: str = "test") -> str:
+    """Return how many of the first ``n`` tasks cost an agent how much, as Markdown."""
+    tasks = [task(kind, split, index) for index in range(n)]
     ends = [f"to {100 * end:g} %" for end in BOUNDS[1:]]
     lines = [
         f"| {kind}, {n} tasks | mean | nothing | {' | '.join(ends)} | more |",
         "|---" * (len(BOUNDS) + 3) + "|",
     ]
     for agent in agents:
-        costs = np.array(list(regrets(kind, agent, n)))
+        costs = np.array(list(regrets(tasks, agent)))
         places = np.bincount(np.searchsorted(BOUNDS, costs), minlength=len(BOUNDS) + 1)
         lines.append(f"| `{agent}` | {100 * costs.mean():.2f} % | {' | '.join(map(str, places))} |")
     return "\n".join(lines)

@@ -6,8 +6,9 @@ import inspect
 
 import pytest
 from crib_play.table import actions_of
-from crib_play.tasks import SPLITS, regrets, split_of, task
+from crib_play.tasks import SPLITS, histogram, regrets, split_of, task
 
+from checkout import ROOT
 from crib_env import format_cards
 from crib_env.text import ReplyError
 from examples.libraries.trl_grpo import CribbageDecisions, rows
@@ -44,8 +45,16 @@ def test_the_reward_is_minus_the_cost(kind: str) -> None:
 
 
 def test_agents_are_ranked_by_their_regret() -> None:
-    costs = {name: sum(regrets("discard", name, 8)) for name in ("random", "rule_based", "expert")}
+    tasks = [task("discard", "test", index) for index in range(8)]
+    costs = {name: sum(regrets(tasks, name)) for name in ("random", "rule_based", "expert")}
     assert costs["expert"] < 0.01 < costs["rule_based"] < costs["random"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["discard", "pegging"])
+def test_the_page_shows_what_the_command_prints(kind: str) -> None:
+    page = (ROOT / "docs/text.md").read_text("utf-8")
+    assert histogram(kind, ("random", "greedy", "rule_based"), 100) in page
 
 
 def test_the_class_for_trl_answers_the_calls_of_its_trainer() -> None:

@@ -158,6 +158,17 @@ def test_rewards_are_the_points_between_a_seats_decisions(env: str, tmp_path: Pa
         assert sum(leads) == pytest.approx(0, abs=1e-3)
 
 
+def test_an_agent_in_plain_python_plays(tmp_path: Path) -> None:
+    name = "examples.plain_player:KeepsFives"
+    for folder, workers in (("one", ThisProcess()), ("two", Processes(2))):
+        write_data(setup_of(agents=("rule_based", name)), tmp_path / folder, workers)
+    assert contents(tmp_path / "one") == contents(tmp_path / "two")
+    rows = load(tmp_path / "one")
+    assert set(rows["agent"]) == {"rule_based", "keeps_fives"}
+    mine = np.flatnonzero(rows["agent"] == "keeps_fives")
+    assert (rows["action_mask"][mine, rows["action"][mine]] == 1).all()
+
+
 def test_seats_are_played_in_turn(written: Path) -> None:
     data = load(written)
     named = np.array(["rule_based", "greedy"])[(data["episode"] + data["seat"]) % 2]

@@ -53,6 +53,21 @@ def test_a_cluster_of_two_nodes_comes_to_the_same_as_one_process(
         assert (tmp_path / "ray" / name).read_bytes() == (tmp_path / "here" / name).read_bytes()
 
 
+def test_data_written_by_a_cluster_has_the_bytes_of_one_process(
+    address: str, tmp_path: Path
+) -> None:
+    """A compiled agent and one in plain Python, by the command's own function."""
+    from crib_training.data.run import Settings, run
+
+    agents = ("rule_based", "examples.plain_player:KeepsFives")
+    for out, ray_address in ((tmp_path / "ray", address), (tmp_path / "here", None)):
+        run(Settings(agents, games=40, shard=8, workers=0, ray_address=ray_address, out=out))
+    names = {path.name for path in (tmp_path / "here").iterdir()} - {".lock"}
+    assert len(names) == 8
+    for name in names:
+        assert (tmp_path / "ray" / name).read_bytes() == (tmp_path / "here" / name).read_bytes()
+
+
 def test_both_nodes_play(address: str) -> None:
     """Tasks that are given a core each run on both, so the test above is one of two nodes."""
     ray.init(address=address, log_to_driver=False)
