@@ -2,8 +2,8 @@
 
     python -m docs.make_solving --out runs/solving
 
-Solves five cards with more and more iterations and measures by `crib exploit` what a perfect
-opponent gains on each. A run or a point that ``--out`` has is not made again. Writes
+Solves five cards with more and more iterations and measures by `crib exploit` what a best
+response gains on each. A run or a point that ``--out`` has is not made again. Writes
 `docs/numbers/solving.json` and `docs/pictures/solving.png`.
 """
 
@@ -54,7 +54,7 @@ def refined(out: Path, iterations: int) -> tuple[Path, float]:
 
 
 def measure(strategy: Path, abstraction: int) -> dict[str, Any]:
-    """Return what a perfect opponent gains on a strategy."""
+    """Return what a best response gains on a strategy."""
     result = exploitability(strategy, hands=HANDS, seed=SEED, abstraction=abstraction).as_dict()
     return {"gain": result["gain"]["both"]["all"], "agreement": result["agreement"]}
 
@@ -85,7 +85,7 @@ def draw(points: list[dict[str, Any]], path: Path) -> None:
     axes.xaxis.set_minor_formatter(NullFormatter())
     axes.set_ylim(bottom=0.0)
     axes.set_xlabel("CPU seconds")
-    axes.set_ylabel("a perfect opponent gains, points per deal")
+    axes.set_ylabel("a best response gains, points per deal")
     axes.set_title("Five cards, by iterations")
     axes.grid(alpha=0.3)
     axes.legend()
