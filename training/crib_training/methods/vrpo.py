@@ -3,8 +3,8 @@
     crib train --method vrpo --env five_card_v0 --out runs/vrpo
 
 *GAE Falls Short in Imperfect-Information Self-Play Reinforcement Learning* (arXiv 2605.19235): a
-critic that sees both hands values every action. Traces back up its mean over the policy instead of the value of the
-sampled action, so that sampling adds no variance. The rest is PPO with entropy.
+critic that sees both hands values every action. Traces back up its mean over the policy instead of
+the value of the sampled action, so that sampling adds no variance. The rest is PPO with entropy.
 """
 
 from __future__ import annotations
