@@ -112,11 +112,11 @@ def measure_sb3(settings: Settings = FULL) -> Findings:
     lanes, steps = (16, 4) if settings.quick else (512, STEPS)
     torch.set_num_threads(1)
     free = FreeEnv(six_card_v0.sb3_env(lanes))
-    contenders = [Contender(f"free environment, {lanes} lanes", learning(free, steps))]
+    contenders = [Contender(f"free environment, {lanes} games", learning(free, steps))]
     for opponent in SB3_OPPONENTS:
         venv = six_card_v0.sb3_env(lanes, opponent=opponent, episode="deal", reward="points")
         contenders.append(
-            Contender(f"six_card against {opponent}, {lanes} lanes", learning(venv, steps))
+            Contender(f"six_card against {opponent}, {lanes} games", learning(venv, steps))
         )
     rows = race(contenders, "decisions/s", settings)
     ratios = [ratio(f"{row.name} / {rows[0].name}", row, rows[0]) for row in rows[1:]]

@@ -69,8 +69,8 @@ class Agent(Protocol):
 
 
 @runtime_checkable
-class StochasticAgent(Agent, Protocol):
-    """An agent that draws its choices, and says by which chances."""
+class MixedPolicy(Agent, Protocol):
+    """An agent that plays a mixed policy: it draws its choices and says by which probabilities."""
 
     def action_probabilities(self, views: Views) -> npt.NDArray[np.float64]:
         """Return how likely it is to take each action.
@@ -311,7 +311,7 @@ def action_probabilities(
     """Return how likely an agent is to take each action; one that does not mix is asked for it.
 
     Args:
-        agent: says its chances (`StochasticAgent`), or else chooses by the view alone.
+        agent: says its chances (`MixedPolicy`), or else chooses by the view alone.
         views: structured array [B] of views, each of a seat to move; with none it is not called.
         actions: how many actions the game has.
         rng: what an agent that is asked is handed.
@@ -324,7 +324,7 @@ def action_probabilities(
     """
     if not len(views):
         return np.zeros((0, actions))
-    if isinstance(agent, StochasticAgent):
+    if isinstance(agent, MixedPolicy):
         return agent.action_probabilities(views)
     if getattr(agent, "draws", False):
         raise ValueError(f"{agent.name!r} draws its choices and has no action_probabilities(views)")

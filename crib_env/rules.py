@@ -241,7 +241,7 @@ class ManyHandRules(HandRules):
     Attributes:
         players: how many play, 3 or 4 (M1).
         partners: four play in two partnerships, who sits opposite with whom (M1); otherwise
-            everyone plays for himself.
+            everyone plays alone.
         second_go_ends: a count ends as soon as two seats running, with cards left, cannot play,
             even if another could; otherwise all others play on (M7).
         match_target: games that win a match, 1 to 7 (M11).

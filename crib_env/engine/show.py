@@ -1,4 +1,4 @@
-"""Counting a set of cards: fifteens, pairs, runs, flushes and his nob (C2, C4, H8, F6, T8).
+"""Counting a set of cards: fifteens, pairs, runs, flushes and nobs (C2, C4, H8, F6, T8).
 
 What depends on ranks alone is read from a table indexed by a sum of keys, one a rank. The keys
 (found greedily) make the sums of all five-card rank multisets distinct, and those of all four-card
@@ -81,7 +81,7 @@ def fill_table(table):
 
 @kernel
 def score_flush_and_nob(suits, held, starter, smallest, nob):
-    """Return the flush and his-nob points of a hand or crib with the starter."""
+    """Return the points of flush and nobs of a hand or crib with the starter."""
     points = nob
     for s in range(4):
         if suits >> (8 * s) & 255 == held:

@@ -16,8 +16,7 @@ _ONES = (
 _TENS = ("", "", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
 _PAIRS = {2: "pair", 3: "pair royal", 4: "double pair royal"}
 _NAMES = {
-    "heels": "his heels (nobs)",  # the Hoyle manual says nobs for the starter's jack (C3)
-    "nob": "his nob",
+    "nob": "nobs",
     "thirty_one": "thirty-one",
     "last": "last card",
 }
@@ -71,8 +70,8 @@ def spoken(parts: Iterable[tuple[str, int]], count: int | None = None) -> str:
 
 
 def _item(name: str, times: int, total: int, *, first: bool) -> str:
-    if name == "his nob":
-        return f"{in_words(total)} for his nob" if first else f"his nob {in_words(total)}"
+    if name == "nobs":
+        return f"{in_words(total)} for nobs" if first else f"nobs {in_words(total)}"
     if name not in ("fifteen", "thirty-one"):
         plural = name.replace("pair", "pairs", 1).replace("run", "runs", 1)
         name = f"a {name}" if times == 1 else f"{in_words(times)} {plural}"

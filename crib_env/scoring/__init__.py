@@ -5,7 +5,7 @@
     >>> score.points
     10
     >>> score.call
-    'fifteen two, fifteen four, fifteen six, a run of three is nine, and his nob ten'
+    'fifteen two, fifteen four, fifteen six, a run of three is nine, and nobs ten'
     >>> print(score.parts[0])
     fifteen 2 (5H JD)
 

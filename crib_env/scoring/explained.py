@@ -77,7 +77,7 @@ class Score:
 
     @property
     def call(self) -> str:
-        """The count as spoken: ``"fifteen two, a pair is four, and his nob five"``.
+        """The count as spoken: ``"fifteen two, a pair is four, and nobs five"``.
 
         In play it begins with the count: ``"eight, a pair for two"``, ``"fifteen for two"``.
         """

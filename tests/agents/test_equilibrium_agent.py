@@ -18,7 +18,7 @@ from safetensors.numpy import save
 
 from crib_env.engine.family import find_family
 from crib_env.game import Game
-from crib_env.policy import StochasticAgent, find_agent
+from crib_env.policy import MixedPolicy, find_agent
 from crib_env.rules import TwoHandRules
 
 
@@ -48,7 +48,7 @@ def test_it_has_a_choice_in_every_position(agent: Equilibrium, preset: str) -> N
     for view, row in zip(views, probabilities, strict=True):
         legal = {int(c) for i, c in enumerate(view["hand"]) if view["legal"] >> i & 1}
         assert set(np.flatnonzero(row).tolist()) <= legal
-    assert isinstance(agent, StochasticAgent)
+    assert isinstance(agent, MixedPolicy)
 
 
 def test_it_mixes_and_draws_by_its_chances(agent: Equilibrium) -> None:

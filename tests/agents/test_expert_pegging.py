@@ -267,7 +267,7 @@ def draws(ranks: tuple[int, ...], unseen: tuple[int, ...]) -> list[tuple[int, ..
 
 
 def in_suits(view: Any, whole: tuple[int, ...]) -> tuple[float, float]:
-    """Return the chances that the other's hand is of one suit and that it holds his nob.
+    """Return the chances that the other's hand is of one suit and that it holds nobs.
 
     Of all the cards that its ranks not yet played may be, each set as likely.
     """
@@ -373,7 +373,7 @@ def test_findings_are_the_references(game: str, episode: str) -> None:
 @pytest.mark.skipif(SLOW, reason="thousands of deals take compiled code")
 @every_game
 def test_what_the_lead_is_found_worth_is_what_the_deal_brings(game: str) -> None:
-    """Play, hands and crib, in points: flushes, his nob and what the dealer lays for itself count.
+    """Play, hands and crib, in points: flushes, nobs and what the dealer lays for itself count.
 
     In a deal worth is linear in points. 800 deals leave some 0.2 points open; the other seat
     pegs a little better than the rollout policy that the search expects of it.

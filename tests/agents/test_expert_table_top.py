@@ -100,7 +100,7 @@ def test_t8_t12_full_lines_and_cribs_are_worth_their_score(preset: str) -> None:
     values = load(TABLE_TOP_VALUES)["values"][0]
     for trial in range(200):
         cards = rng.sample(range(52), 52)
-        if trial % 3 == 0:  # of few suits, so that flushes and his nob occur
+        if trial % 3 == 0:  # of few suits, so that flushes and nobs occur
             cards.sort(key=lambda c: c % 4 != 2)
         line, starter = cards[:5], cards[0]
         nob = 0 if starter // 4 == scoring.JACK else 1 << 4 * scoring.JACK + starter % 4

@@ -106,8 +106,8 @@ FULLER = """
         (position(SPARSE, "7H", rows=0), 2),  # the same for the columns
         (position(SPARSE, "KC"), 5),  # a fifteen with the five
         (position(SPARSE, "5H", rows=0), 1),  # a pair down the five's column
-        (position(SPARSE, "JD"), 5),  # the fifteen is worth more than his nob
-        (position(SPARSE, "JD", cells=0b11 << 14 | 1), 14),  # his nob in the starter's row
+        (position(SPARSE, "JD"), 5),  # the fifteen is worth more than nobs
+        (position(SPARSE, "JD", cells=0b11 << 14 | 1), 14),  # nobs in the starter's row
         (position(SPARSE, "JS", cells=0b11 << 14 | 1, crib=1), TO_CRIB),  # no nob: it adds nothing
         (position(SPARSE, "2H", crib=1), TO_CRIB),  # nothing gains, and the crib is open
         (position(SPARSE, "2H"), 0),  # nothing gains, and the crib is closed: the first cell
@@ -150,7 +150,7 @@ def test_lines_are_counted_and_foreseen_as_the_reference_does(flush_size: int) -
     for trial in range(100 if SLOW else 300):
         n = trial % 6
         deck = rng.sample(range(52), 52)
-        if trial % 3 == 0:  # of few suits, so that flushes and his nob occur
+        if trial % 3 == 0:  # of few suits, so that flushes and nobs occur
             deck.sort(key=lambda c: c % 4 != 2)
         cards, unseen, starter = deck[:n], deck[n : n + 30], deck[0]
         nob = 0 if starter // 4 == 10 or not cards else 1 << 40 + starter % 4

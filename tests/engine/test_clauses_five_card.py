@@ -236,7 +236,7 @@ def hand_of_three(hand: str, starter: str) -> list[str]:
         ("2C 4C 8C", "QC", 4),  # and the starter
         ("2C 4C 8D", "QC", 0),  # which completes none
         ("2C 4C QD", "8C", 0),
-        ("5C 5D JH", "5H", 15),  # J-5 three ways, 5-5-5; pair royal; his nob
+        ("5C 5D JH", "5H", 15),  # J-5 three ways, 5-5-5; pair royal; nobs
         ("AC 2D 3H", "4S", 4),
         ("6C 7D 8H", "8S", 12),  # 7-8 twice; a pair; two runs of three
         ("5C 5D 5H", "5S", 20),  # 5-5-5 four ways; a double pair royal

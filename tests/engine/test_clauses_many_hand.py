@@ -475,7 +475,7 @@ def test_m10_the_loser_deals_the_next_game(
 ) -> None:
     hands = THREE if len(Game(rules).sides) == 3 else FOUR
     table = Table(hands, "JS", rules=rules, episode="match", dealer=dealer, scores=scores)
-    table.discard()  # his heels win the game for the dealer's side
+    table.discard()  # heels win the game for the dealer's side
     assert not table.game.over
     assert table.game.dealer == then
     assert set(table.game.scores) == {0}

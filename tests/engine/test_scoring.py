@@ -277,11 +277,11 @@ def test_cards_may_be_ids_or_text() -> None:
 @pytest.mark.parametrize(
     ("hand", "starter", "call"),
     [
-        ("5C JD 2H 2S", "8D", "fifteen two, fifteen four, fifteen six, a pair is eight, and his "
-         "nob nine"),
+        ("5C JD 2H 2S", "8D", "fifteen two, fifteen four, fifteen six, a pair is eight, and "
+         "nobs nine"),
         ("5H 5S 5C JD", "5D", "fifteen two, fifteen four, fifteen six, fifteen eight, fifteen ten,"
          " fifteen twelve, fifteen fourteen, fifteen sixteen, a double pair royal is twenty-eight,"
-         " and his nob twenty-nine"),
+         " and nobs twenty-nine"),
         ("4C 5D 5H 6S", "5C", "fifteen two, fifteen four, fifteen six, fifteen eight, a pair royal"
          " is fourteen, and three runs of three are twenty-three"),
         ("7C 8D 2S 4H", "KD", "fifteen two"),
@@ -289,8 +289,8 @@ def test_cards_may_be_ids_or_text() -> None:
         ("7C 8D 2S 2H", "KD", "fifteen two and a pair is four"),
         ("2C 2D 9D 9S", "KH", "two pairs for four"),
         ("2C 4C 6C 8C", "QD", "a flush of four for four"),
-        ("2C 4C 8C JC", "QC", "a flush of five for five and his nob six"),
-        ("2D 4D 6D JC", "8C", "one for his nob"),
+        ("2C 4C 8C JC", "QC", "a flush of five for five and nobs six"),
+        ("2D 4D 6D JC", "8C", "one for nobs"),
         ("2C 4D 6H 8S", "QC", "nothing"),
     ],
 )  # fmt: skip
@@ -327,7 +327,7 @@ def test_h4_a_play_is_called_as_players_do(pile: str, call: str) -> None:
 def test_the_call_ends_with_the_points(cards: list[int]) -> None:
     score = scoring.score_hand(cards[:4], cards[4])
     words = re.findall(r"[a-z-]+", score.call)
-    if words != ["one", "for", "his", "nob"]:
+    if words != ["one", "for", "nobs"]:
         assert words[-1] == WORDS_TO_29[score.points]
 
 

@@ -31,7 +31,7 @@ def starter_of(line: str) -> str | None:
 
 def parts_of(score: scoring.Score) -> list[str]:
     """Return what scores, without the cards."""
-    return [str(part).split(" (")[0].replace("his nob", "nob") for part in score.parts]
+    return [str(part).split(" (")[0].replace("nobs", "nob") for part in score.parts]
 
 
 @pytest.mark.parametrize("line", LINES)

@@ -523,7 +523,7 @@ def test_points_add_up_to_the_scores_and_agree_with_the_winner(
 
 @every_name
 def test_points_of_a_deal_whose_starter_is_a_jack_agree_with_its_result(name: str) -> None:
-    """His heels are paid like all other points, whenever they fall, or count for neither reward."""
+    """Heels are paid like all other points, whenever they fall, or count for neither reward."""
     jacks, others = list(range(40, 44)), [card for card in range(52) if card // 4 != 10]
     short = "round" if "table_top" in name else "deal"
     turned = (10, 12, 16, 28) if "table_top" in name else (10, 12, 16, 20)  # of every game

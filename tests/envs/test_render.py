@@ -132,7 +132,7 @@ def test_cards_played_stand_in_the_column_of_their_turn() -> None:
 
 def test_c3_heels_named_nobs_too() -> None:
     game = table(starter="JS")
-    assert line(game.env.render(), "calls") == "player_1: his heels (nobs) for two (JS)"
+    assert line(game.env.render(), "calls") == "player_1: heels for two (JS)"
 
 
 def test_h4_h5_h7_calls_use_the_words_of_players() -> None:
@@ -157,7 +157,7 @@ def test_h4_h5_h7_calls_use_the_words_of_players() -> None:
     ("reason", "points", "cards", "call"),
     [
         ("for_last", 3, 0, "three for last"),
-        ("heels", 2, 1, "his heels (nobs) for two"),
+        ("heels", 2, 1, "heels for two"),
         ("fifteen", 2, 3, "fifteen for two"),
         ("pair", 2, 2, "pair for two"),
         ("pair", 6, 3, "pair royal for six"),
@@ -408,7 +408,7 @@ def test_c3_t3_table_top_calls_name_the_side() -> None:
     position = f"table_top game #1 d1 m0 p2 turn {DECK} ...../...../..2C../...../..... - 0/0"
     events = (Event(1, 2, "heels", tuple(parse_cards("JH"))),)
     text = table_top_text(position, 0, events)
-    assert line(text, "calls") == "columns: his heels (nobs) for two (JH)"
+    assert line(text, "calls") == "columns: heels for two (JH)"
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""C3, T3: what his heels peg is a field of the rules, and nothing has the 2 written in."""
+"""C3, T3: what heels peg is a field of the rules, and nothing has the 2 written in."""
 
 from __future__ import annotations
 
@@ -146,8 +146,8 @@ def test_the_luck_of_the_starter_counts_them(heels: int) -> None:
     assert shipped_outcomes(rules).exact == (heels == PRESETS["hoyle"].heels)
 
 
-@pytest.mark.parametrize(("heels", "heard"), [(0, []), (1, ["one for his heels"]),
-                                             (2, ["two for his heels"])])  # fmt: skip
+@pytest.mark.parametrize(("heels", "heard"), [(0, []), (1, ["one for heels"]),
+                                             (2, ["two for heels"])])  # fmt: skip
 @pytest.mark.parametrize("name", ["six", "table-top"])
 def test_the_table_says_what_they_are(name: str, heels: int, heard: list[str]) -> None:
     game = Game(Rules.preset(table_game(name).rules, heels=heels))

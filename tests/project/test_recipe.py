@@ -181,7 +181,7 @@ for laid in (hand[0], hand[2]), (hand[4], hand[5]):
     assert suited_crib(view, *sorted(laid)) == cribs
 
 score = score_hand("5H 6C 7D JS", "KS", rules)
-assert score.call.endswith("his nob nine"), score.call
+assert score.call.endswith("nobs nine"), score.call
 try:
     six_card_v0.gym_env(rules=rules, opponent=GreedyAgent())
 except ValueError as error:

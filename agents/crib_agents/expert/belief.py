@@ -5,7 +5,7 @@ which players keep such a hand, times the probability that a seat with it would 
 cards that were played. Holdings that a go rules out have weight 0.
 
 A seat can count its own hand. For the other hand it has these hypotheses of the ranks, and the
-probability that such ranks make a flush or hold his nob: players keep hands of one suit more often
+probability that such ranks make a flush or hold nobs: players keep hands of one suit more often
 than they are dealt. For the crib it knows its own pair, the starter, and the discard rates of the
 other seat's role.
 
@@ -398,7 +398,7 @@ def in_one_suit(counted, suits, unseen, ranks):
 def count_others(v, n, s, hands, suited, table):
     """Write what the other seat's hand counts under each of ``n`` hypotheses.
 
-    By its ranks, and separately the probabilities of a flush and of his nob.
+    By its ranks, and separately the probabilities of a flush and of nobs.
     """
     starter = v["starter"]
     his_nob = 4 * JACK + (starter & 3)

@@ -5,8 +5,8 @@ ranks. Far from the end a pair's value is linear in these and in the mean crib.
 
 The other seat's discard rates are a table of `MODEL`: how often its role discards a pair of given
 ranks, of one suit or of two, when it could. Over the pairs still possible once this seat has seen
-its own cards, these weights are the probabilities. The mean crib is exact under these rates, his
-nob and flushes included; in the distribution these two are independent of the ranks. The rates
+its own cards, these weights are the probabilities. The mean crib is exact under these rates,
+nobs and flushes included; in the distribution these two are independent of the ranks. The rates
 alone are not enough: if this seat holds the sevens, the other's eights and nines make no runs and
 are discarded more often. So the difference from measured cribs is added for each pair.
 
@@ -313,7 +313,7 @@ def sort_cards(v, s):
 def fill_hand(table, s, n, i, j, flush_size, hand):
     """Fill ``hand`` (float64[30]) with the probabilities of its points without two cards.
 
-    Over every starter not seen, flushes and his nob included (C2, C4, H8, F6). Returns the hand's
+    Over every starter not seen, flushes and nobs included (C2, C4, H8, F6). Returns the hand's
     place among the holdings of its size.
     """
     key = 0

@@ -98,7 +98,7 @@ def counted(p, others, s, win_table):
 
 @kernel
 def with_nob(p, others, nob, s, win_table):
-    """Return `counted`, his nob being in the other seat's hand with the chance ``nob``."""
+    """Return `counted`, nobs being in the other seat's hand with the chance ``nob``."""
     value = counted(p, others, s, win_table)
     if nob > 0.0:
         value += nob * (counted(p, others + 1, s, win_table) - value)
@@ -202,7 +202,7 @@ SCRATCH = np.dtype(
         ("ways", np.float64, (int(FIRST[MOST + 1] - FIRST[MOST]),)),  # and their weights
         ("counts", np.int64, (DRAWN,)),  # what the other seat's hand counts under them by rank
         ("flush", np.float64, (DRAWN,)),  # and the probabilities that it is also a flush
-        ("nob", np.float64, (DRAWN,)),  # or holds his nob
+        ("nob", np.float64, (DRAWN,)),  # or holds nobs
         ("shared", np.float64, (RANKS,)),
         ("chance", np.float64, (MOST,)),
         ("crib", np.float64, (COUNT_SIZE,)),

@@ -193,7 +193,7 @@ def best_gain(gains, actions, card, sign):
 
 @kernel
 def lost_hope(v, values, weights, p):
-    """Return the value of the hopes for his nob to my side: they are gone once it is drawn."""
+    """Return the value of the hopes for nobs to my side: they are gone once it is drawn."""
     nob = nob_of(v)
     phase = phase_of(TURNS - 1 - p["turn"])
     total = 0.0

@@ -2,7 +2,7 @@
 
 The value of a line with fewer than five cards is the mean of lines of its ranks in self-play of the
 expert, by the turns left and by whether its owner moves next. Separate tables correct for the
-unseen ranks, for suits and for his nob. The value of a full line is its points.
+unseen ranks, for suits and for nobs. The value of a full line is its points.
 
 In a game, points of the two sides may have different weights: a side that leads near the target
 wants the game to end, and a side that is behind does not (T9). Where only the difference counts
@@ -82,7 +82,7 @@ def by_nob(values, n, owner_next, phase):
 
 @kernel
 def nob_value(values, nob, cards, owner_next, phase, unseen):
-    """Return what his nob adds to a line: 1 if it is there, a hope if it may still come."""
+    """Return what nobs adds to a line: 1 if it is there, a hope if it may still come."""
     if nob & cards:
         return 1.0
     return by_nob(values, bit_count(cards), owner_next, phase) if nob & unseen else 0.0

@@ -2,7 +2,7 @@
 
 The value of a line has three parts: its points now, the points of its cards with those to come, and
 the points of those to come among themselves. The second part is the exact mean of what the next
-card adds, over every unseen card, with flushes and his nob, times a weight for the number of cards
+card adds, over every unseen card, with flushes and nobs, times a weight for the number of cards
 to come. The value of a cell is what the card adds to the own side's line, minus what it adds to the
 other's: spoiling counts as much as helping. The crib gets the cards that do neither, and counts as
 a sixth line for or against its side. The agent ignores the score.

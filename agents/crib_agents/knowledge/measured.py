@@ -37,7 +37,7 @@ JACK_TURNED = 1 / 13  # the chance that the starter is a jack
 
 @dataclass(frozen=True)
 class Outcomes:
-    """The distribution of what one deal brings; the dealer's play includes his heels.
+    """The distribution of what one deal brings; the dealer's play includes heels.
 
     Attributes:
         pegging: float64[16, 16], chance of pone pegging p and the dealer d in the whole play.

@@ -92,7 +92,7 @@ def sequence_points(sequence, n, count, go):
 def hand_total(v, table, low, high, nob):
     """Return the points of the hand, added up over every starter the seat has not seen.
 
-    Exact, with flushes and his nob, which counts ``nob`` (C2, C4, H8, F6). ``low`` and ``high`` are
+    Exact, with flushes and nobs, which counts ``nob`` (C2, C4, H8, F6). ``low`` and ``high`` are
     discarded; they are one card where one is.
     """
     n = v["hand_n"] + v["discarded_n"]

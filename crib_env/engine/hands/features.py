@@ -140,7 +140,7 @@ def crib_ranks(v, table, low, high):
 
 @kernel
 def suited_crib(v, low, high):
-    """Return a crib's points of flushes and his nob, added up over its other cards and the starter.
+    """Return a crib's points of flushes and nobs, added up over its other cards and the starter.
 
     The other cards and the starter are any that are unseen; ``low`` and ``high`` are discarded.
     They are one card where one is.

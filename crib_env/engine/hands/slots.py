@@ -99,9 +99,9 @@ def card_in(s, slot):
 
 @kernel
 def slot_points(s, table, slots, first, end, flush_size):
-    """Return the points of the cards in some slots with the starter, his nob, the cards as a mask.
+    """Return the points of the cards in some slots with the starter, nobs, the cards as a mask.
 
-    His nob is not among the points: it is 1 or 0, for the rules to value (C4).
+    Nobs is not among the points: it is 1 or 0, for the rules to value (C4).
     """
     starter = s["starter"]
     key = KEYS[starter >> 2]

@@ -1,7 +1,7 @@
 """The expert's value of every choice of a game, and the opinion of the agent that played.
 
 An agent gives its opinion by ``action_probabilities(views)``, how likely each action was
-(`crib_env.policy.StochasticAgent`), or by ``action_values(views)``, float64[B, actions]: its value
+(`crib_env.policy.MixedPolicy`), or by ``action_values(views)``, float64[B, actions]: its value
 of each, on a scale of its own. If several cards are discarded one after the other, the last one's
 value is that of all of them.
 """

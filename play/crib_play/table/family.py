@@ -62,7 +62,7 @@ class Counted:
 
 def heels_call(rules: Rules) -> str:
     """Return what the dealer says when a jack is turned up (C3)."""
-    return f"{in_words(rules.heels)} for his heels"
+    return f"{in_words(rules.heels)} for heels"
 
 
 View = Any

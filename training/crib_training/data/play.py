@@ -23,7 +23,7 @@ from crib_env.engine.family import Family
 from crib_env.engine.hands.records import DISCARD
 from crib_env.errors import IllegalActionError, check_choice
 from crib_env.notation import format_rules, format_state
-from crib_env.policy import Agent, StochasticAgent, Views, ask_agent
+from crib_env.policy import Agent, MixedPolicy, Views, ask_agent
 from crib_env.registration import find_part
 from crib_env.supported_rules import refuse_rules
 from crib_training.data.schema import FORMAT, KEY, VERSION, arrow, chosen_columns
@@ -80,7 +80,7 @@ class Setup:
         object.__setattr__(self, "episode", episode)
         object.__setattr__(self, "players", len(seats_of(maker, rules, self.players)))
         agents = [load_agent(given) for given in self.agents]
-        draws = any(isinstance(agent, StochasticAgent) for agent in agents)
+        draws = any(isinstance(agent, MixedPolicy) for agent in agents)
         object.__setattr__(self, "columns", chosen_columns(self.columns, self.values, draws))
         if self.values == "expert":
             find_part("values", maker.family.name)
@@ -273,7 +273,7 @@ def _rewards(before: Array, ends: Array, lanes: Array, sides: Array, seats: Arra
 
 def _mixture(agent: Agent, views: Views, actions: Array, size: int) -> Doubles:
     """Return an agent's probabilities of each action, NaN where it draws and does not say them."""
-    if isinstance(agent, StochasticAgent):
+    if isinstance(agent, MixedPolicy):
         try:
             return agent.action_probabilities(views)
         except ValueError:  # of two agents in one, one draws and does not say

@@ -92,7 +92,7 @@ class RolloutSettings(RunSettings):
     """Settings of methods that play some decisions in every lane between updates.
 
     Attributes:
-        steps: decisions per lane between updates.
+        steps: decisions per game between updates.
     """
 
     steps: Count = 32

@@ -36,7 +36,7 @@ class Settings(RolloutSettings):
 
     Attributes:
         method: the method.
-        steps: decisions per lane between updates.
+        steps: decisions per game between updates.
         batch_size: decisions per step of gradient descent.
         updates: gradient steps of both networks between batches of decisions.
         anticipatory: probability that a seat plays its best response in a deal.

@@ -2,7 +2,7 @@
 
 The value of a split is the mean show of the kept hand, plus or minus the crib, plus the pegging.
 The show is exact with suits, for each class of hands. The crib is exact by ranks against the other
-seat's discards, and so is his nob. Flushes in the crib assume that the other seat discards by ranks
+seat's discards, and so is nobs. Flushes in the crib assume that the other seat discards by ranks
 alone.
 """
 

@@ -52,7 +52,7 @@ class ExploitabilityBound(SeatGains):
     """A lower bound on the exploitability of the average strategy.
 
     Attributes:
-        value: pone's points per deal less the dealer's, without his heels.
+        value: pone's points per deal less the dealer's, without heels.
     """
 
     value: float
