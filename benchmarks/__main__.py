@@ -26,6 +26,7 @@ from crib_env.settings import NewFile, checked_dataclass
 SCRIPTS = {  # each by its module, where `measure_NAME` asks the question
     "batch": "batch", "scaling": "batch", "vector": "environments", "hands": "agents",
     "agents": "agents", "learned": "agents", "discards": "agents", "data": "agents",
+    "text": "agents",
     "aec": "environments", "gym_single": "environments", "sb3": "learners",
     "learning": "learners", "baselines": "learners", "render": "environments", "memory": "batch",
     "start": "start",

@@ -1,4 +1,4 @@
-"""What plays and counts: hands by table, agents, their discards, games as data, networks."""
+"""What plays and counts: hands by table, agents, their discards, games as data, words, networks."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ from itertools import count
 import numpy as np
 from crib_agents.expert.discard import rank_discards
 from crib_agents.learned import MonteCarloAgent
+from crib_play.drill import Exercise
+from crib_play.table import actions_of
+from crib_play.tasks import task
 from crib_training.data.play import Setup
 from crib_training.evaluation.duplicate import play_pairs
 from crib_training.loading import find_env, shortest_episode
@@ -16,9 +19,11 @@ from crib_training.methods.deep_monte_carlo import Learner
 from crib_training.methods.deep_monte_carlo import Settings as RunSettings
 
 from benchmarks.batch import Lanes
-from benchmarks.timing import FULL, Contender, Findings, Rate, Settings, race, rate_of
+from benchmarks.timing import FULL, Contender, Findings, Rate, Settings, race, rate_of, ratio
+from crib_env import format_cards
 from crib_env.batch import GameBatch
 from crib_env.engine.show import show_table
+from crib_env.envs.text import text_env
 from crib_env.policy import find_agent
 from crib_env.rules import PRESETS
 from crib_env.scoring import many
@@ -150,7 +155,45 @@ def measure_data(settings: Settings = FULL) -> Findings:
         Contender("crib data --columns all", rate_of(writing(min(games, 50), ("all",), None))),
         Contender("rollout of random play", rate_of(Lanes("hoyle", 1024, steps=50).play)),
     ]
-    return Findings("Games as data", race(contenders, "decisions/s", settings))
+    *written, rollout = race(contenders, "decisions/s", settings)
+    ratios = [ratio(f"{row.name} / {rollout.name}", row, rollout) for row in written]
+    return Findings("Games as data", [*written, rollout], ratios)
+
+
+def best_of(exercise: Exercise) -> str:
+    """Return the reply that names the best choice."""
+    return format_cards(sorted(actions_of(exercise.choices[0])))
+
+
+def measure_text(settings: Settings = FULL) -> Findings:
+    """How many rollouts of the text environments are made in a second, beside the model's own time?
+
+    A decision is a task with its prompt and its reward; a deal against `rule_based` has a prompt
+    and a reply for each decision of the learner.
+    """
+    numbers = count()
+    env = text_env("six_card_v0", opponent="rule_based", episode="deal", style="full")
+
+    def decision(kind: str) -> Callable[[], int]:
+        def made() -> int:
+            one = task(kind, "train", next(numbers))
+            one.prompt("full")
+            return 1 + int(one.reward(best_of(one.exercise)))
+
+        return made
+
+    def deal() -> int:
+        env.reset(seed=next(numbers))
+        over = False
+        while not over:
+            (action,) = np.flatnonzero(env.env.action_masks())[:1].tolist()
+            over = env.step(format_cards([action]))[2]
+        return 1
+
+    kinds = ("discard", "pegging")
+    contenders = [Contender(f"decision: {kind}", rate_of(decision(kind))) for kind in kinds]
+    contenders.append(Contender("deal", rate_of(deal)))
+    return Findings("Rollouts in words", race(contenders, "rollouts/s", settings))
 
 
 GAMES = {"hoyle": "six_card_v0", "five_card": "five_card_v0", "table_top": "table_top_v0"}

@@ -231,8 +231,8 @@ def chosen(view: View, named: list[frozenset[int]]) -> tuple[int, ...]:
     if len(named) > 1:  # in the order they were named
         order = [card for one in named for card in cards if card in one]
         cards = list(dict.fromkeys(order))
-    if gone & set(cards) and len(cards) > 1:
-        cards = [card for card in cards if card not in gone]  # the pair again
+    # Of the pair again the second counts; discards and nothing else are not in the hand.
+    cards = [card for card in cards if card not in gone] or cards
     for card in cards:
         if card not in legal:
             raise ReplyError("illegal", f"{_why(view, card)}. {question}.")

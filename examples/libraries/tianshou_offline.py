@@ -1,6 +1,6 @@
 """Tianshou 2: learn from games that `crib data` wrote, without playing any.
 
-    crib data rule_based expert --games 20000 --out runs/offline
+    crib data rule_based expert --games 93000 --out runs/offline
     python examples/libraries/tianshou_offline.py --data runs/offline
 
 Behaviour cloning copies the decisions. Critic regularised regression (CRR) copies them too, each
@@ -25,16 +25,15 @@ from gymnasium import spaces
 from tianshou.algorithm.imitation.discrete_crr import DiscreteCRR
 from tianshou.algorithm.imitation.imitation_base import ImitationPolicy, OfflineImitationLearning
 from tianshou.algorithm.modelfree.reinforce import DiscreteActorPolicy
-from tianshou.algorithm.optim import AdamOptimizerFactory
+from tianshou.algorithm.optim import AdamOptimizerFactory, LRSchedulerFactoryLinear
 from tianshou.data import ReplayBuffer
 from tianshou.trainer import OfflineTrainerParams
-from tianshou.utils.net.common import Net
 from torch import nn
 
 from crib_env import PRESETS, find_agent
 from crib_env.engine.family import find_family
 
-COLUMNS = ("episode", "deal", "seat", "observation", "action", "reward")
+COLUMNS = ("episode", "deal", "seat", "observation", "action_mask", "action", "reward")
 ACTIONS = spaces.Discrete(52)
 
 
@@ -44,34 +43,48 @@ class Settings:
 
     data: Path = Path("runs/offline")
     out: Path = Path("runs/offline-policies")
-    passes: float = 2.0
-    batch: int = 1024
+    passes: float = 1.0
+    batch: int = 512
+    rate: float = 1e-3
     hidden: int = 256
     seeds: tuple[int, ...] = (1, 2, 3)
     pairs: int = 5000
     min_q_weight: float = 0.1
 
 
-class Critic(nn.Module):
-    """The value of each action, as `DiscreteCRR` calls for it."""
+class Net(nn.Module):
+    """A number for each action of packed bits; one for illegal actions that no softmax sees."""
 
-    def __init__(self, net: Net) -> None:
+    def __init__(self, bits: int, settings: Settings) -> None:
         super().__init__()
-        self.net = net
+        self.bits, width = bits, settings.hidden
+        self.layers = nn.Sequential(
+            nn.Linear(bits, width), nn.ReLU(), nn.Linear(width, width), nn.ReLU(),
+            nn.Linear(width, width), nn.ReLU(), nn.Linear(width, 52),
+        )  # fmt: skip
 
-    def forward(self, obs: Any) -> torch.Tensor:
-        """Return the values, [B, actions]."""
-        values: torch.Tensor = self.net(obs)[0]
-        return values
+    def forward(self, obs: Any, state: Any = None, info: Any = None) -> Any:
+        """Return the numbers, [B, 52], as `OfflineImitationLearning` and `DiscreteCRR` ask."""
+        bits = torch.from_numpy(np.unpackbits(obs, axis=1))
+        legal = bits[:, -(-self.bits // 8) * 8 :][:, :52] == 1
+        return self.layers(bits[:, : self.bits].float()).masked_fill(~legal, -1e6), state
+
+
+class Critic(Net):
+    """The value of each action, as `DiscreteCRR` asks."""
+
+    def forward(self, obs: Any, state: Any = None, info: Any = None) -> Any:
+        """Return the values, [B, 52]."""
+        return super().forward(obs)[0]
 
 
 def buffer_of(data: dict[str, Any]) -> ReplayBuffer:
-    """Return the decisions of each seat in each deal, one after another."""
+    """Return the decisions of each seat in each deal, one after another; their bits are packed."""
     order = np.lexsort((np.arange(len(data["action"])), data["deal"], data["seat"],
                         data["episode"]))  # fmt: skip
     key = np.stack([data[name][order] for name in ("episode", "seat", "deal")])
     ends = np.append((key[:, 1:] != key[:, :-1]).any(axis=0), True)
-    seen = data["observation"][order]
+    seen = np.concatenate([data["observation"], data["action_mask"]], axis=1)[order]
     after = np.concatenate([seen[1:], seen[:1]])  # of an end it is not read
     return ReplayBuffer.from_data(
         obs=seen, act=data["action"][order].astype(np.int64), rew=data["reward"][order],
@@ -79,20 +92,19 @@ def buffer_of(data: dict[str, Any]) -> ReplayBuffer:
     )  # fmt: skip
 
 
-def learner(method: str, bits: int, settings: Settings) -> tuple[Any, Net]:
+def learner(method: str, bits: int, steps: int, settings: Settings) -> tuple[Any, Net]:
     """Return an algorithm of Tianshou, and its policy's network."""
-
-    def net() -> Net:
-        return Net(state_shape=(bits,), action_shape=52, hidden_sizes=[settings.hidden] * 2)
-
-    actor, adam = net(), AdamOptimizerFactory(lr=1e-3)
+    actor = Net(bits, settings)
+    adam = AdamOptimizerFactory(lr=settings.rate).with_lr_scheduler_factory(
+        LRSchedulerFactoryLinear(1, steps, 1)
+    )
     if method == "behaviour cloning":
         copy = ImitationPolicy(actor=actor, action_space=ACTIONS, action_bound_method=None)
         return OfflineImitationLearning(policy=copy, optim=adam), actor
     policy = DiscreteActorPolicy(actor=actor, action_space=ACTIONS)
     return DiscreteCRR(
-        policy=policy, critic=Critic(net()), optim=adam, gamma=1.0, target_update_freq=500,
-        min_q_weight=settings.min_q_weight,
+        policy=policy, critic=Critic(bits, settings), optim=adam, gamma=1.0,
+        target_update_freq=500, min_q_weight=settings.min_q_weight,
     ), actor  # fmt: skip
 
 
@@ -100,8 +112,9 @@ def learn(method: str, buffer: ReplayBuffer, settings: Settings, seed: int) -> P
     """Train a policy and return it as an agent."""
     np.random.seed(seed)  # noqa: NPY002 - Tianshou samples by NumPy's global generator
     torch.manual_seed(seed)
-    algorithm, actor = learner(method, buffer.obs.shape[1], settings)
     steps = max(1, int(settings.passes * len(buffer) / settings.batch))
+    family = find_family(PRESETS["hoyle"].engine)
+    algorithm, actor = learner(method, family.obs_size, steps, settings)
     algorithm.run_training(
         OfflineTrainerParams(
             buffer=buffer, max_epochs=1, epoch_num_steps=steps, batch_size=settings.batch,
@@ -112,7 +125,7 @@ def learn(method: str, buffer: ReplayBuffer, settings: Settings, seed: int) -> P
         (one.weight.detach().numpy().copy(), one.bias.detach().numpy().copy())
         for one in actor.modules() if isinstance(one, nn.Linear)
     ]  # fmt: skip
-    about = header("six_card_v0", "hoyle", find_family(PRESETS["hoyle"].engine))
+    about = header("six_card_v0", "hoyle", family)
     return PolicyNetAgent(layers, about, name=f"{method} {seed}")
 
 
@@ -128,7 +141,7 @@ def points(agent: Any, opponent: str, pairs: int) -> np.ndarray[Any, Any]:
 def main(settings: Settings) -> dict[tuple[str, str], float]:
     """Train by both methods and every seed; print a table, and return its means."""
     torch.set_num_threads(1)  # small nets: a second thread waits more than it works
-    buffer = buffer_of(load(settings.data, COLUMNS, env="six_card_v0"))
+    buffer = buffer_of(load(settings.data, COLUMNS, env="six_card_v0", packed=True))
     settings.out.mkdir(parents=True, exist_ok=True)
     each = f"{settings.pairs:,} duplicate pairs of deals a seed"
     print(f"{len(buffer):,} decisions, {settings.passes:g} passes; points per deal, {each}")

@@ -180,6 +180,22 @@ def test_mutated_replies_crash_nothing_and_move_nothing_unnamed(rules: str) -> N
     assert longest < 500
 
 
+def test_cards_that_were_discarded_are_refused_in_the_play() -> None:
+    """A model that repeats its first answer is told, card by card and for all of them."""
+    for rules in ("hoyle", "five_card", "four_hand"):
+        game = Game(rules, seed=4)
+        while not game.view(game.seat)["starter"] >= 0:
+            game.step(game.legal_actions[0])
+        view = game.view(game.seat)
+        gone = [format_card(int(card)) for card in view["discarded"][: view["discarded_n"]]]
+        for reply in {gone[0], " ".join(gone)}:
+            with pytest.raises(ReplyError, match=rf"{gone[0]} .*Play one of") as found:
+                parse(reply, view)
+            assert found.value.kind == "illegal"
+        card = format_card(game.legal_actions[0])
+        assert parse_actions(f"{gone[0]} {card}", view) == (game.legal_actions[0],)
+
+
 def _legal(view: Any, action: int) -> bool:
     if "layout" in view.dtype.names:
         return action < 26 and bool(view["legal"] >> action & 1)

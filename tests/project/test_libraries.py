@@ -7,8 +7,15 @@ none is left out.
 from __future__ import annotations
 
 import importlib
+import json
 import os
 import re
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -224,23 +231,9 @@ def test_open_spiel_solves_the_play() -> None:
     assert 0 <= module.main(module.Settings(deals=2, iterations=25)) < max(few, 0.05)
 
 
-@pytest.mark.slow
-def test_openenv_serves_decisions_and_deals_to_its_own_client() -> None:
-    """Started by its command; a scripted model plays."""
-    if not CHECKED:
-        pytest.importorskip("openenv", reason="openenv is not installed: make check-libraries")
-    import socket
-    import subprocess
-    import sys
-    import time
-
-    from crib_play.table import actions_of
-    from crib_play.tasks import task
-    from openenv import GenericEnvClient
-
-    from crib_env import format_cards
-    from model_server import first_legal
-
+@contextmanager
+def openenv_server() -> Iterator[str]:
+    """Start the server by its command; yield its address."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -253,24 +246,73 @@ def test_openenv_serves_decisions_and_deals_to_its_own_client() -> None:
                 if probe.connect_ex(("127.0.0.1", port)) == 0:
                     break
             time.sleep(0.2)
-        with GenericEnvClient(base_url=f"http://127.0.0.1:{port}").sync() as client:
-            best = task("discard", "test", 3).exercise.choices[0]
-            result = client.reset(split="test", index=3, kind="discard")
-            assert "Discard two of" in result.observation["prompt"]
-            result = client.step({"reply": format_cards(sorted(actions_of(best)))})
-            assert (result.done, result.reward) == (True, 0.0)
-            client.reset(split="test", index=3, kind="discard")
-            result = client.step({"reply": "hmm"})
-            assert (result.done, result.reward) == (True, -1.0)
-            result, steps = client.reset(split="train", index=1, kind="deal"), 0
-            while not result.done:
-                result = client.step({"reply": first_legal(result.observation["prompt"])})
-                steps += 1
-            assert steps >= 4
-            assert client.state()["step_count"] == steps
+        yield f"http://127.0.0.1:{port}"
     finally:
         process.kill()
         process.wait()
+
+
+@pytest.mark.slow
+def test_openenv_serves_decisions_and_deals_to_its_own_client() -> None:
+    """Started by its command; a scripted model plays."""
+    library("openenv")
+    from crib_play.table import actions_of
+    from crib_play.tasks import task
+    from openenv import GenericEnvClient
+
+    from crib_env import format_cards
+    from model_server import first_legal
+
+    with openenv_server() as address, GenericEnvClient(base_url=address).sync() as client:
+        best = task("discard", "test", 3).exercise.choices[0]
+        result = client.reset(split="test", index=3, kind="discard")
+        assert "Discard two of" in result.observation["prompt"]
+        result = client.step({"reply": format_cards(sorted(actions_of(best)))})
+        assert (result.done, result.reward) == (True, 0.0)
+        client.reset(split="test", index=3, kind="discard")
+        result = client.step({"reply": "hmm"})
+        assert (result.done, result.reward) == (True, -1.0)
+        result, steps = client.reset(split="train", index=1, kind="deal"), 0
+        while not result.done:
+            result = client.step({"reply": first_legal(result.observation["prompt"])})
+            steps += 1
+        assert steps >= 4
+        assert client.state()["step_count"] == steps
+
+
+@pytest.mark.slow
+def test_verifiers_plays_the_server_with_a_scripted_model(tmp_path: Path) -> None:
+    """By the command and the file of examples; every reward is what the server pays."""
+    library("verifiers")
+    from crib_play.tasks import task
+
+    from crib_env.envs.text import text_env
+    from model_server import first_legal, model_server
+
+    given = (ROOT / "examples/libraries/verifiers_openenv.toml").read_text("utf-8")
+    with openenv_server() as address, model_server() as model:
+        given = given.replace("http://127.0.0.1:8000", address)
+        given = given.replace("http://127.0.0.1:9000/v1", model.url).replace("MODEL", "good")
+        (tmp_path / "eval.toml").write_text(given, "utf-8")
+        command = [str(Path(sys.executable).with_name("eval")), "@", "eval.toml", "--no-serve"]
+        keys = {"HOME": str(tmp_path), "PRIME_API_KEY": "none"}
+        subprocess.run(command, cwd=tmp_path, env=os.environ | keys, check=True, timeout=500)
+    (stored,) = tmp_path.rglob("traces.jsonl")
+    episodes = [json.loads(line) for line in stored.read_text("utf-8").splitlines()]
+    assert [one["errors"] for one in episodes] == [[]] * 3
+    paid = {
+        one["task"]["data"]["reset"]["kind"]: trace["rewards"]["openenv_reward"]["score"]
+        for one in episodes for trace in one["traces"]
+    }  # fmt: skip
+    decisions = [task("discard", "test", 3), task("pegging", "test", 0)]
+    for one in decisions:
+        assert paid[one.kind] == pytest.approx(one.reward(first_legal(one.prompt("full"))))
+    env = text_env("six_card_v0", opponent="rule_based", episode="deal", reward="points")
+    shown, over, total = env.reset(seed=1)[0], False, 0.0
+    while not over:
+        shown, reward, over, _, _ = env.step(first_legal(shown))
+        total += reward
+    assert paid["deal"] == total
 
 
 @pytest.mark.slow
@@ -279,8 +321,6 @@ def test_trl_trains_a_scripted_model_on_decisions(
 ) -> None:
     """TRL's own trainer: a tiny network whose words are scripted, nothing downloaded."""
     library("trl")
-    import json
-
     import torch
     from crib_play.tasks import task
     from datasets import Dataset

@@ -37,14 +37,16 @@ def shard_paths(path: str | Path) -> list[Path]:
 
 
 def load(
-    path: str | Path, columns: Sequence[str] | None = None, *, env: str | None = None
-) -> dict[str, Array]:
+    path: str | Path, columns: Sequence[str] | None = None, *, env: str | None = None,
+    packed: bool = False,
+) -> dict[str, Array]:  # fmt: skip
     """Return a data set of `crib data`, or one of its files, as NumPy arrays by column.
 
     Args:
         path: the folder, or a Parquet file of it.
         columns: the columns to read, by default all.
         env: the environment that the data must be of, such as ``"six_card_v0"``; None for any.
+        packed: leave observations and masks as they are stored, uint8, eight bits to a byte.
 
     Returns:
         an array for each column, with a row for each decision; ``observation`` uint8[N, bits],
@@ -54,12 +56,12 @@ def load(
         ValueError: a file is damaged, of another version, of another game, or lacks a column; or
             PyArrow is not installed.
     """
-    parts = [read_shard(file, columns, env) for file in shard_paths(path)]
+    parts = [read_shard(file, columns, env, packed) for file in shard_paths(path)]
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
 def read_shard(
-    path: Path, columns: Sequence[str] | None = None, env: str | None = None
+    path: Path, columns: Sequence[str] | None = None, env: str | None = None, packed: bool = False
 ) -> dict[str, Array]:
     """Return one file as NumPy arrays; see `load`."""
     pa, about = arrow(), read_about(path)
@@ -76,16 +78,18 @@ def read_shard(
     except (pa.ArrowInvalid, OSError):
         raise ValueError(f"{path} is damaged: the `crib data` command that wrote it writes it "
                          "again") from None  # fmt: skip
-    return {name: _array(found.column(name), name, about) for name in found.column_names}
+    return {name: _array(found.column(name), name, about, packed) for name in found.column_names}
 
 
-def _array(column: Any, name: str, about: dict[str, Any]) -> Array:
+def _array(column: Any, name: str, about: dict[str, Any], as_stored: bool) -> Array:
     """Return a column of Arrow as an array."""
     one = column.combine_chunks()
     if name in BITS:
         size = one.type.byte_width
         packed = np.frombuffer(one.buffers()[1], np.uint8)
         packed = packed[one.offset * size : (one.offset + len(one)) * size].reshape(-1, size)
+        if as_stored:
+            return packed
         bits = np.unpackbits(packed, axis=1, count=about[BITS[name]])
         return bits.view(np.int8) if name == "action_mask" else bits
     if name in ("values", "probabilities"):
