@@ -344,9 +344,13 @@ def test_a_network_that_does_not_fit_is_named_with_both_shapes() -> None:
 
 
 def test_a_model_of_sb3_is_an_opponent_as_it_is() -> None:
-    env = six_card_v0.gym_env(opponent=MADE["MaskablePPO"](), seat=1)
+    model, views = MADE["MaskablePPO"](), views_of()
+    env = six_card_v0.gym_env(opponent=model, seat=1)
     env.reset(seed=1, options={"dealer": 1})
     assert env.opponent.name == "MaskablePPO"
+    observations, masks = encode(views)
+    theirs, _ = model.predict(observations, action_masks=masks == 1, deterministic=True)
+    assert np.array_equal(env.opponent.act(views, np.random.default_rng(1)), theirs)
 
 
 @pytest.mark.parametrize("batch", [None, 1])

@@ -130,11 +130,17 @@ def test_every_agent_plays_by_every_preset_of_its_games(name: str, preset: str) 
         refuse_rules(find_agent(name), PRESETS[preset])
 
 
-@pytest.mark.parametrize("name", AGENTS)
-def test_agents_honour_fields_that_there_are(name: str) -> None:
-    known = {field.name for rules in PRESETS.values() for field in fields(rules)}
-    honours: Any = find_agent(name).honours or ()  # type: ignore[attr-defined]
-    assert known >= {field.rpartition(".")[2] for field in honours}
+def test_agents_honour_fields_that_there_are() -> None:
+    """A field is named by itself, or with the family it is meant of: ``two_hand.target``."""
+    fields_of = {rules.family: {field.name for field in fields(rules)} for rules in PRESETS.values()}
+    known = set().union(*fields_of.values())
+    known |= {f"{family}.{field}" for family, names in fields_of.items() for field in names}
+    honours: Any = {name: getattr(find_agent(name), "honours", None) for name in AGENTS}
+    declared = {name: fields for name, fields in honours.items() if fields}
+    assert declared.keys() >= {"expert", "learned", "rule_based"}
+    assert {name: fields - known for name, fields in declared.items()} == dict.fromkeys(
+        declared, frozenset()
+    )
 
 
 def test_what_decides_a_match_alone_is_no_matter_in_a_game() -> None:

@@ -302,9 +302,12 @@ def test_a_seed_that_is_no_whole_number_from_zero_up(form: str, seed: Any) -> No
 
 @pytest.mark.parametrize("seed", [0, 2**32, 2**100, np.int64(3), np.uint8(5)])
 def test_a_whole_seed_of_any_size_and_kind_is_taken(seed: Any) -> None:
-    env = six_card_v0.raw_env()
+    env, twin = six_card_v0.raw_env(), six_card_v0.raw_env()
     env.reset(seed=seed)
-    env.reset(seed=int(seed))
+    twin.reset(seed=int(seed))
+    assert same(env.snapshot(), twin.snapshot())
+    twin.reset(seed=int(seed) + 1)
+    assert not same(env.snapshot(), twin.snapshot())
 
 
 def deck_with(**changes: Any) -> list[Any]:

@@ -103,8 +103,9 @@ def test_a_named_policy_plays_inside_the_compiled_batch(
         raise AssertionError("an agent was called in Python")
 
     monkeypatch.setattr(CompiledAgent, "act", refuse)
-    env = make(module, policy, "random")
-    picture(env, seed=7, steps=10)
+    picture(make(module, policy, "random"), seed=7, steps=10)
+    with pytest.raises(AssertionError, match="called in Python"):
+        picture(make(module, InPython(policy), "random"), seed=7, steps=10)
 
 
 @both

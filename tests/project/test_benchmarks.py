@@ -115,7 +115,9 @@ def test_a_partial_or_quick_run_leaves_the_results_alone(capsys):
 
 def test_results_are_written_where_asked(tmp_path, capsys):
     command.main(["--quick", "--only", "memory", "--out", str(tmp_path / "found.md")])
-    assert (tmp_path / "found.md").read_text() in capsys.readouterr().out
+    found = (tmp_path / "found.md").read_text()
+    assert "two_hand: all of it" in found
+    assert found in capsys.readouterr().out
 
 
 def test_the_scaling_picture_is_drawn(tmp_path):

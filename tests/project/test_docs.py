@@ -5,6 +5,7 @@ import re
 import shlex
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -34,8 +35,12 @@ def test_the_code_that_opens_the_site_runs(capsys: pytest.CaptureFixture[str]) -
     (code,) = re.findall(
         r"^```python\n(.*?)^```", (ROOT / "docs/index.md").read_text(), re.M | re.S
     )
-    exec(code, {})
-    assert "121" in capsys.readouterr().out  # somebody has won
+    left: dict[str, Any] = {}
+    exec(code, left)
+    scores, reward = left["info"]["scores"], left["reward"]
+    assert max(scores) == 121 > min(scores)
+    assert reward == (1 if scores[left["info"]["seat"]] == 121 else -1)
+    assert capsys.readouterr().out == f"{scores} {reward}\n"
 
 
 def commands() -> list[str]:
