@@ -19,7 +19,7 @@ from numpy.testing import assert_array_equal
 from checkout import python
 from compiled import SLOW, compiled_alone
 from crib_env import ENVIRONMENTS, CompiledAgent, agent_names, encode, find_agent
-from crib_env.policy import StochasticAgent
+from crib_env.policy import MixedPolicy
 from crib_env.registration import env_module, gym_id
 from crib_env.rules import PRESETS
 from hidden import redraw_state
@@ -93,7 +93,7 @@ def test_a_batch_answers_as_its_views_do_alone(name: str, preset: str, players: 
     agent, rng = find_agent(name), np.random.default_rng(1)
     untouched = rng.bit_generator.state
     for turn, (_, views) in enumerate(walk(table_of(name, preset, players, seed=6))):
-        if turn % 4 == 0 and isinstance(agent, StochasticAgent):
+        if turn % 4 == 0 and isinstance(agent, MixedPolicy):
             chances = [agent.action_probabilities(view[None])[0] for view in views[::-2]]
             assert_array_equal(agent.action_probabilities(views[::-2]), chances)
         together = agent.act(views[::-2], rng)  # not contiguous, the last first

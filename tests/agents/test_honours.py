@@ -132,9 +132,8 @@ def test_every_agent_plays_by_every_preset_of_its_games(name: str, preset: str) 
 
 def test_agents_honour_fields_that_there_are() -> None:
     """A field is named by itself, or with the family it is meant of: ``two_hand.target``."""
-    fields_of = {rules.family: {field.name for field in fields(rules)} for rules in PRESETS.values()}
-    known = set().union(*fields_of.values())
-    known |= {f"{family}.{field}" for family, names in fields_of.items() for field in names}
+    known = {field.name for rules in PRESETS.values() for field in fields(rules)}
+    known |= {f"{rules.family}.{one.name}" for rules in PRESETS.values() for one in fields(rules)}
     honours: Any = {name: getattr(find_agent(name), "honours", None) for name in AGENTS}
     declared = {name: fields for name, fields in honours.items() if fields}
     assert declared.keys() >= {"expert", "learned", "rule_based"}
