@@ -7,8 +7,9 @@
 
 Player 0 is pone, player 1 the dealer. Chance nodes deal card by card and turn the starter. The tree
 is explicit and far too large to walk, so algorithms must sample it. A return is a player's points
-minus the other's. A player's information is the environment's observation with
-``suits="canonical"``, as in the benchmark. Forced cards are played automatically.
+minus the other's. The tensor of a player's information is the environment's observation, by
+default with ``suits="ranks"``, as in the benchmark: in the pegging it leaves out the player's own
+discards, which the string has. Forced cards are played automatically.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ DEALT = 10  # cards in both hands
 LAID = 4  # cards discarded by both
 PLAYED = 6
 MOST = 100.0  # more points than a deal has
-DEFAULTS = {"suits": "canonical", "reward": "points", "features": ""}
+DEFAULTS = {"suits": "ranks", "reward": "points", "features": ""}
 RULES = Rules.preset("five_card")
 
 TYPE = pyspiel.GameType(

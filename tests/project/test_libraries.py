@@ -436,7 +436,7 @@ def test_rl_zoo3_trains_maskable_ppo_and_enjoys_it(
 @pytest.mark.slow
 def test_open_spiel_deals_five_cards_in_lock_step_with_ours() -> None:
     """The same cards to the same hands: the same choices, observations and points."""
-    module = example("open_spiel_deal", "pyspiel")
+    example("open_spiel_deal", "pyspiel")
     import pyspiel
 
     from crib_env import Game, encode
@@ -460,7 +460,7 @@ def test_open_spiel_deals_five_cards_in_lock_step_with_ours() -> None:
                     assert state.current_player() == player
                     assert state.legal_actions() == legal
                     view = game.view(game.seat)
-                    seen = encode(view, features or None)[0][0]
+                    seen = encode(view, features or None, "ranks")[0][0]
                     assert np.array_equal(state.information_state_tensor(player), seen)
                     assert state.information_state_string(player) == str(view.tolist())
                     choices += 1
@@ -477,7 +477,33 @@ def test_open_spiel_deals_five_cards_in_lock_step_with_ours() -> None:
             assert state.returns() == [more, -more] == [-r for r in reversed(state.returns())]
             assert choices >= 4
     pyspiel.random_sim_test(spiel, num_sims=5, serialize=False, verbose=False)
-    assert module.main(module.Settings(deals=20)) > 50
+
+
+@pytest.mark.slow
+def test_open_spiel_trains_an_agent_that_the_exploitability_is_measured_of(tmp_path: Path) -> None:
+    """The agent of both networks plays each seat by its own; the figure is exact."""
+    module = example("open_spiel_deal", "pyspiel")
+    import torch
+    from crib_training.exploit import exploitability
+
+    from crib_env import PRESETS, Game, encode
+    from crib_env.engine.family import family_for
+
+    net = module.main(module.Settings(deals=300, out=tmp_path / "nfsp.pt"))
+    agent = module.Trained(tmp_path / "nfsp.pt")
+    family = family_for(PRESETS["five_card"].engine, "points", "ranks")
+    for seat in (0, 1):
+        game = Game("five_card", episode="deal", seed=seat, family=family)
+        game.reset(dealer=0)
+        while game.seat != seat:
+            game.push(game.legal_actions[0])
+        view = game.view(seat)
+        seen, masks = encode(view, None, "ranks")
+        own = (net.dealer if seat == 0 else net.pone)(torch.as_tensor(seen, dtype=torch.float32))
+        expected = own.masked_fill(torch.as_tensor(masks) == 0, -torch.inf).softmax(1)
+        found = agent.action_probabilities(np.array([view]))
+        assert found == pytest.approx(expected.detach().numpy(), abs=1e-6)
+    assert exploitability(agent, hands=4, suits="ranks").exact == ("discard", "pegging")
 
 
 @pytest.mark.slow
