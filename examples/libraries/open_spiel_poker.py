@@ -1,6 +1,6 @@
 """OpenSpiel: the benchmark's methods on Kuhn and Leduc poker, whose exploitability is known.
 
-    python examples/libraries/open_spiel_poker.py --method mmd --game leduc_poker --decisions 400000
+    python examples/libraries/open_spiel_poker.py --game leduc_poker --methods mmd r_nad --seeds 1 2
 
 `crib train --method mmd` learns from `crib_training.learn.games.Games`. Here a game of
 OpenSpiel's stands in its place, with the same arrays, and the method is the same code.
@@ -24,8 +24,7 @@ from crib_training.learn.train import METHODS
 from open_spiel.python import policy as policies
 from open_spiel.python.algorithms import exploitability
 
-LEARNERS = {"selfplay_ppo": "PPO", "mmd": "MMD", "vrpo": "VRPO", "r_nad": "RNaD", "nfsp": "NFSP",
-            "escher": "ESCHER", "deep_cfr": "DeepCFR", "monte_carlo_q": "MonteCarloQ"}  # fmt: skip
+LEARNERS = ("selfplay_ppo", "mmd", "vrpo", "r_nad", "nfsp", "escher", "deep_cfr", "monte_carlo_q")
 
 
 class SpielGames:
@@ -105,10 +104,10 @@ class SpielGames:
 class Settings:
     """Which method and game, and how long is learned."""
 
-    method: str = "mmd"
+    methods: tuple[str, ...] = LEARNERS
     game: str = "kuhn_poker"
-    decisions: int = 200_000
-    seed: int = 1
+    decisions: int = 100_000
+    seeds: tuple[int, ...] = (1,)
 
 
 def measure(game: Any, learner: Any) -> float:
@@ -127,13 +126,11 @@ def measure(game: Any, learner: Any) -> float:
     return float(exploitability.exploitability(game, policy))
 
 
-def main(settings: Settings) -> tuple[float, float]:
+def learn(game: Any, method: str, seed: int, decisions: int) -> tuple[float, float]:
     """Learn, and return the exploitability before and after."""
-    torch.set_num_threads(1)
-    game = pyspiel.load_game(settings.game)
-    module = import_module(METHODS[settings.method])
+    module = import_module(METHODS[method])
     given = {
-        "decisions": settings.decisions, "seed": settings.seed, "num_envs": 128, "steps": 16,
+        "decisions": decisions, "seed": seed, "num_envs": 128, "steps": 16,
         "batch_size": 256, "hidden_sizes": (64, 64), "features": None,
         **({"learning_rate": 5e-4} if issubclass(module.Settings, ActorCriticSettings) else {}),
     }  # fmt: skip
@@ -142,13 +139,27 @@ def main(settings: Settings) -> tuple[float, float]:
     with mock.patch.object(learners, "Games", lambda _, n, seed, *__: SpielGames(game, n, seed)):
         learner = module.Learner(chosen)
     first = measure(game, learner)
-    print(f"{settings.method}, {settings.game}: exploitability {first:.4f}")
-    for part in range(1, 5):
-        while learner.decisions < part * settings.decisions // 4:
-            learner.iterate()
-        last = measure(game, learner)
-        print(f"{learner.decisions:,} decisions: exploitability {last:.4f}")
-    return first, last
+    while learner.decisions < decisions:
+        learner.iterate()
+    return first, measure(game, learner)
+
+
+def main(settings: Settings) -> dict[str, list[tuple[float, float]]]:
+    """Print a row for each method; return what each seed had before and after."""
+    torch.set_num_threads(1)
+    game = pyspiel.load_game(settings.game)
+    print(
+        f"{settings.game}: NashConv / 2 before and after {settings.decisions:,} decisions, seed by "
+        f"seed\n\n| method | before | mean after | seeds {settings.seeds} |\n|---|---|---|---|"
+    )
+    found = {}
+    for method in settings.methods:
+        runs = [learn(game, method, seed, settings.decisions) for seed in settings.seeds]
+        before, after = zip(*runs, strict=True)
+        each = ", ".join(f"{one:.3f}" for one in after)
+        print(f"| `{method}` | {np.mean(before):.3f} | {np.mean(after):.3f} | {each} |", flush=True)
+        found[method] = runs
+    return found
 
 
 if __name__ == "__main__":

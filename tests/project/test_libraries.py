@@ -510,7 +510,8 @@ def test_open_spiel_trains_an_agent_that_the_exploitability_is_measured_of(tmp_p
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_open_spiel_says_that_mmd_learns_kuhn_poker(seed: int) -> None:
     module = example("open_spiel_poker", "pyspiel")
-    first, last = module.main(module.Settings(decisions=60_000, seed=seed))
+    found = module.main(module.Settings(("mmd",), decisions=60_000, seeds=(seed,)))
+    ((first, last),) = found["mmd"]
     assert first > 0.4
     assert last < 0.25
 
@@ -536,7 +537,8 @@ def test_a_baseline_learns_from_what_stands_in_for_its_games(
 @pytest.mark.slow
 def test_open_spiel_says_that_mmd_learns_leduc_poker() -> None:
     module = example("open_spiel_poker", "pyspiel")
-    first, last = module.main(module.Settings(game="leduc_poker", decisions=120_000))
+    found = module.main(module.Settings(("mmd",), "leduc_poker", decisions=120_000))
+    ((first, last),) = found["mmd"]
     assert last < 0.85 * first
 
 
