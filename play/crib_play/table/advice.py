@@ -79,9 +79,13 @@ class Review:
 
     Attributes:
         decisions: the decisions that had a choice, in order.
+        luck: how much of the win, 1 or 0, neither side's choices account for: what it is above one
+            half, plus the seat's costs and less the other side's. These are AIVAT's terms with the
+            expert's values. None unless two sides have played to the end.
     """
 
     decisions: tuple[Decision, ...]
+    luck: float | None = None
 
     @property
     def by_phase(self) -> dict[str, tuple[int, float]]:
@@ -118,6 +122,15 @@ def look_back(session: Session, at: int) -> Decision | None:
 
 
 def review(session: Session, seat: int) -> Review:
-    """Return the cost of a seat's decisions."""
-    looked = [look_back(session, i) for i, turn in enumerate(session.turns) if turn.seat == seat]
-    return Review(tuple(one for one in looked if one is not None))
+    """Return the cost of a seat's decisions, and its luck."""
+    side_of = session.game.sides
+    settled = len(set(side_of)) == 2 and session.winner is not None and session.resigned is None
+    own: list[Decision] = []
+    luck = float(session.winner == side_of[seat]) - 0.5
+    for at, turn in enumerate(session.turns):
+        if turn.seat != seat and not settled:
+            continue
+        if (one := look_back(session, at)) is not None:
+            luck += one.loss if side_of[turn.seat] == side_of[seat] else -one.loss
+            own += [one] * (turn.seat == seat)
+    return Review(tuple(own), luck if settled else None)

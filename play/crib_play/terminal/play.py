@@ -225,6 +225,8 @@ class Player:
                 f"  turn {one.turn + 1}: {one.did} cost {100 * one.loss:.1f} %; better: {one.best} "
                 f"({one.why})"
             )
+        if looked.luck is not None:
+            self.screen.line(f"  luck: {100 * looked.luck:+.1f} % of a win")
 
 
 def run(settings: Settings) -> None:

@@ -188,4 +188,5 @@ def review_payload(session: Session, seat: int, review: Review) -> Payload:
         ],
         "worst": [decision_payload(one) for one in review.worst],
         "losses": [[one.turn, round(one.loss, 5)] for one in review.decisions],
+        "luck": None if review.luck is None else round(review.luck, 5),
     }

@@ -1,6 +1,7 @@
 // Where one chooses a game and sits down, goes on with a game, and sees how the games went.
 
 import { html } from "./vendor/preact-htm.js";
+import { signed } from "./panels.js";
 import * as store from "./store.js";
 
 const FAMILIES = [
@@ -64,5 +65,6 @@ export function Lobby({ page }) {
       <table><thead><tr><th scope="col">Points a deal</th><th scope="col">you</th><th scope="col">others</th></tr></thead>
         <tbody>${found.rows.map(([phase, mine, theirs]) => html`<tr><th scope="row">${phase}</th><td>${mine.toFixed(1)}</td><td>${theirs.toFixed(1)}</td></tr>`)}</tbody></table>
       <table><thead><tr><th scope="col">Decision</th><th scope="col">number</th><th scope="col">mean cost</th></tr></thead>
-        <tbody>${Object.entries(found.phases).map(([phase, one]) => html`<tr><th scope="row">${phase}</th><td>${one.n}</td><td>${percent(one.loss / one.n)}</td></tr>`)}</tbody></table></details>` : null}</main>`;
+        <tbody>${Object.entries(found.phases).map(([phase, one]) => html`<tr><th scope="row">${phase}</th><td>${one.n}</td><td>${percent(one.loss / one.n)}</td></tr>`)}</tbody></table>
+      ${found.luck === null ? null : html`<p>Luck, on average: ${signed(found.luck)} of a win a game.</p>`}</details>` : null}</main>`;
 }

@@ -5,6 +5,7 @@ import { cardText } from "./cards.js";
 import * as talk from "./talk.js";
 
 const percent = (share) => `${(100 * share).toFixed(1)} %`;
+export const signed = (share) => `${share < 0 ? "−" : "+"}${percent(Math.abs(share))}`;
 const points = (n) => (n ? html`<span class="points">+${n}</span>` : null);
 
 // The lines of the log for a turn: its calls and counts.
@@ -84,5 +85,6 @@ function Costs({ review, replay }) {
     <table class="review"><thead><tr>${["Decision", "Number", "Mean cost"].map((head) => html`<th scope="col">${head}</th>`)}</tr></thead>
       <tbody>${review.phases.map((one) => html`<tr><td>${one.phase}</td><td class="n">${one.decisions}</td><td class="n">${percent(one.loss)}</td></tr>`)}</tbody></table>
     ${review.worst.length ? html`<h3>The costliest decisions</h3><ol>${review.worst.map((one) => html`<li>
-      <a href=${`${replay}#turn=${one.turn}`} target="_blank">Turn ${one.turn + 1}</a>: ${one.did} cost <b>${percent(one.loss)}</b>; better to ${one.best} (${one.why})</li>`)}</ol>` : null}`;
+      <a href=${`${replay}#turn=${one.turn}`} target="_blank">Turn ${one.turn + 1}</a>: ${one.did} cost <b>${percent(one.loss)}</b>; better to ${one.best} (${one.why})</li>`)}</ol>` : null}
+    ${review.luck === null ? null : html`<p id="luck">Luck: <b>${signed(review.luck)}</b> of a win, which nobody's choices account for.</p>`}`;
 }

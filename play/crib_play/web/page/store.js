@@ -24,7 +24,7 @@ export const forget = (table) => write("crib-games", games().filter((one) => one
 
 export const results = () => read("crib-results", {});
 export const record = (table, review) => write("crib-results", { ...results(), [table]: {
-  won: review.won, deals: review.deals, points: review.points, phases: review.phases } });
+  won: review.won, deals: review.deals, points: review.points, phases: review.phases, luck: review.luck } });
 
 // Averages over the finished games.
 export function statistics() {
@@ -40,5 +40,7 @@ export function statistics() {
     known.n += one.decisions;
     known.loss += one.decisions * one.loss;
   }
-  return { games: all.length, won: sum((one) => Number(one.won)), rows, phases };
+  const judged = all.map((one) => one.luck).filter(Number.isFinite);
+  const luck = judged.length ? judged.reduce((total, one) => total + one, 0) / judged.length : null;
+  return { luck, games: all.length, won: sum((one) => Number(one.won)), rows, phases };
 }
