@@ -50,9 +50,5 @@ maker = EnvSpec(
 )
 __doc__ = maker.document(__doc__)
 
-env = maker.env
-raw_env = maker.raw_env
-gym_env = maker.gym_env
-vector_env = maker.vector_env
-torch_env = maker.torch_env
-sb3_env = maker.sb3_env
+env, raw_env, gym_env = maker.env, maker.raw_env, maker.gym_env
+vector_env, torch_env, sb3_env = maker.vector_env, maker.torch_env, maker.sb3_env

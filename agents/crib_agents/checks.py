@@ -25,6 +25,9 @@ HONOURS = frozenset({"target", "match_target", "partners_confer", "two_hand.heel
                      "many_hand.second_go_ends"})  # fmt: skip
 # No choice that is for the points of a deal depends on these, whatever their values.
 FOR_POINTS = TwoHandRules.match_only | {"target", "heels", "score_difference", "partners_confer"}
+# Of an agent that looks at the cards alone: it knows no flush, however long one must be.
+BY_CARDS = FOR_POINTS | {"dealt", "single_count", "flush_size", "crib_flush_size", "adjacency",
+                         "second_go_ends", "players", "partners"}  # fmt: skip
 
 
 def presets_of(family: str) -> tuple[Rules, ...]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from crib_agents.checks import FOR_POINTS
+from crib_agents.checks import BY_CARDS
 from crib_agents.kernels.two_hand import discard_by
 from crib_env.engine.hands.counting import certain_points, dealt_card, sequence_of
 from crib_env.engine.hands.records import DISCARD
@@ -110,8 +110,4 @@ class GreedyAgent(CompiledAgent):
     acts: ClassVar[dict[str, Act]] = {
         "two_hand": choose_card, "many_hand": choose_many_hand_card, "table_top": choose_cell,
     }  # fmt: skip
-    # The crib it ignores, and with it how long a flush there must be.
-    honours = FOR_POINTS | {
-        "dealt", "single_count", "flush_size", "crib_flush_size", "adjacency", "second_go_ends",
-        "players", "partners",
-    }  # fmt: skip
+    honours = BY_CARDS

@@ -11,7 +11,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from crib_agents.checks import FOR_POINTS
+from crib_agents.checks import BY_CARDS
 from crib_agents.data.tables import CRIB_TABLES, MANY_HAND_CRIBS, load
 from crib_agents.kernels.many_hand import MANY_HEURISTICS, best_discard
 from crib_agents.kernels.many_hand import best_card as best_many_hand_card
@@ -79,11 +79,7 @@ class RuleBasedAgent(CompiledAgent):
     acts: ClassVar[dict[str, Act]] = {
         "two_hand": choose_card, "many_hand": choose_many_hand_card, "table_top": choose_cell,
     }  # fmt: skip
-    # Its crib charts go by ranks: they know no flush, however long one must be.
-    honours = FOR_POINTS | {
-        "dealt", "single_count", "flush_size", "crib_flush_size", "adjacency", "second_go_ends",
-        "players", "partners",
-    }  # fmt: skip
+    honours = BY_CARDS
 
     def __init__(self, weights: Doubles | None = None) -> None:
         super().__init__(default_weights() if weights is None else weights)
