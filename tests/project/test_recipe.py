@@ -46,6 +46,10 @@ EDITS: dict[str, list[tuple[str, str]]] = {
     "crib_env/engine/hands/views.py": [
         ('        v["heels"] =', '        v["nob"] = rules["nob"]\n        v["heels"] ='),
     ],
+    "crib_env/text/hands.py": [
+        ("the starter's suit 1.", "the starter's suit {nob}."),
+        ('heels=int(view["heels"]),', 'heels=int(view["heels"]), nob=int(view["nob"]),'),
+    ],
     "crib_env/engine/hands/counting.py": [
         ("hand_total(v, table, low, high, 1)", 'hand_total(v, table, low, high, v["nob"])'),
     ],

@@ -1,4 +1,4 @@
-"""Compile everything once, so that later starts are quick.
+"""Compile the environments and four agents once, so that later starts are quick.
 
     crib warmup
 
@@ -24,7 +24,7 @@ NUM_ENVS = 2  # the least that makes a batch
 
 @checked_dataclass(frozen=True, kw_only=True)
 class Settings:
-    """Compile everything, so that later starts are quick.
+    """Compile the environments and some agents, so that later starts are quick.
 
     Attributes:
         envs: the environments.
