@@ -32,7 +32,7 @@ NUMBER = re.compile(r"(?<![\w.,-])\d+(?:,\d{3})*(?:\.\d+)?(?![\w]|[.,]\d)")
 INTERVAL = re.compile(r"(?<![\d.])(\d[\d.]*)(?: %)? ± (\d[\d.]*)")
 # Code, the targets of links, comments, formulas' dollars and the head of a file quote no figure.
 NO_PROSE = re.compile(
-    r"\A---\n.*?\n---\n|^```.*?^```|`[^`\n]*`|(?<=\])\([^)]*\)|<!--.*?-->|https?://\S+|\[@[^\]]*\]",
+    r"\A---\n.*?\n---\n|^```.*?^```|`[^`\n]*`|(?<=\])\([^)]*\)|<!--.*?-->|<img[^>]*>|https?://\S+|\[@[^\]]*\]",
     re.MULTILINE | re.DOTALL,
 )
 # Numbers of rules, names and settings, which nobody measured.
