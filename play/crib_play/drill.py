@@ -163,7 +163,10 @@ def read(question: str) -> str:
 
 
 def ask_count(one: Counted, screen: Screen) -> int | None:
-    """Ask for the points and say the count; return how many were missed, None if left out."""
+    """Ask for the points and say the count; return how many were missed, None if left out.
+
+    It is below 0 where too many were counted.
+    """
     cards = screen.cards(one.cards)
     if one.starter is not None:
         cards = cards + Text(" + ") + screen.card(one.starter)
@@ -173,7 +176,7 @@ def ask_count(one: Counted, screen: Screen) -> int | None:
             return None
         if typed:
             screen.problem(f"Type the points, 0 to {HIGHEST}; skip leaves this one out, quit ends.")
-    missed = abs(int(typed) - one.points)
+    missed = one.points - int(typed)
     screen.line(f"  {'no' if missed else 'right'}: {one.call}", style="bold")
     return missed
 
@@ -301,7 +304,7 @@ def run(settings: Settings) -> None:
             screen.title(f"{number} of {settings.count}")
             loss = question()
             if loss is not None:
-                done.note(loss)
+                done.note(abs(loss))
     except (EOFError, KeyboardInterrupt):
         screen.line("")
     if not done.positions:

@@ -28,12 +28,14 @@ class Preferences:
         game: a game's name. opponent: an agent's.
         speed: the count speed, 1 (fastest, without a pause) to 3 (H12).
         coach: whether each decision is graded as it is made.
+        muggins: whether one counts one's own hands, and what one misses is claimed.
     """
 
     game: str = "six"
     opponent: str = "expert"
     speed: int = 2
     coach: bool = False
+    muggins: bool = False
 
     def __post_init__(self) -> None:
         check_speed(self.speed)

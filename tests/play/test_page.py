@@ -24,6 +24,7 @@ from axe_playwright_python.sync_playwright import Axe
 from crib_agents.loading import load_agent
 from crib_play.preferences import Preferences
 from crib_play.replay import write_replay
+from crib_play.table import Counted
 from crib_play.table.advice import choices
 from crib_play.web.app import make_app
 from crib_play.web.store import Store
@@ -449,6 +450,7 @@ def start(games: Path, port: int) -> subprocess.Popen[str]:
         [sys.executable, "-m", "crib_training.command_line", "web", "--games", str(games),
          "--port", str(port), "--agents", "greedy"],
         stdout=subprocess.PIPE, text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell's job ignores it
     )  # fmt: skip
     assert server.stdout is not None
     assert "the table is open" in server.stdout.readline()
@@ -583,30 +585,49 @@ def test_cards_and_pegs_move_unless_less_motion_is_wanted(browser: Browser, serv
         assert (page.evaluate("window.moved") > 0) == (wanted == "no-preference")
 
 
-def test_one_counts_ones_own_hand(browser: Browser, served: Served) -> None:
+@pytest.mark.parametrize("game", ["six", "five", "three", "four", "table-top"])
+def test_one_counts_ones_own_and_what_is_missed_is_claimed(
+    browser: Browser, served: Served, game: str
+) -> None:
     visitor = Visitor(browser, PHONE)
-    page = visitor.sit_down(served.url, "six")
+    page = visitor.sit_down(served.url, game)
     session, rng = served.session(page), np.random.default_rng(4)
     page.click("#more summary")
-    page.click("#counting")
+    page.click("#muggins")
     page.click("#more summary")
-    while not page.locator("#show").count():
+
+    def mine() -> list[Counted]:
+        shown = [one for turn in session.turns for one in turn.counted]
+        return [one for one in shown if session.counts(0, one)]
+
+    while not mine():
         settle(page, session)
         before = len(session.turns)
         choose(page, session, rng, 0)
         taken(page, session, before)
         settle(page, session)
-    page.wait_for_selector(".claim input")
-    visitor.accessible()
-    visitor.fits()
-    counted = next(turn.counted for turn in reversed(session.turns) if turn.counted)
-    mine = [one for one in counted if one.seat == 0]
-    for one in mine:
+    claimed = 0
+    for i, one in enumerate(mine()):
+        page.wait_for_selector(".claim input")
+        if game == "table-top":
+            expect(page.locator(".layout th.mine.lit")).to_have_text("?")
+        if i == 0:
+            visitor.accessible()
+            visitor.fits()
         page.fill(".claim input", str(max(0, one.points - 1)))
         page.click(".claim button")
-    expect(page.locator("#go-on")).to_have_text("Continue")
+        claimed += one.points > 0
+        expect(page.locator("#log li", has_text="muggins for 1")).to_have_count(claimed)
+    expect(page.locator("#go-on")).to_have_text("Continue", timeout=30_000)
     go_on(page, session)
     settle(page, session)
+    expect(page.locator("#counted")).to_have_count(0)
+    page.click("#more summary")
+    page.once("dialog", lambda dialog: dialog.accept())
+    page.click("#resign")
+    expect(page.locator("#counted")).to_contain_text(
+        f"{len(mine()) - claimed} of {len(mine())} right; {claimed} claimed"
+    )
     assert not visitor.errors
 
 

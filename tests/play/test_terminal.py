@@ -98,7 +98,7 @@ def test_commands_at_the_table(
     player = Player(session, 0, Screen(1), Preferences())
     hand = session.game.legal_actions
     words = ["?", "undo", "hint", "best", "board", "speed 12", "speed x", "speed 3",
-             "coach", "keep", format_cards(hand[:2]), "undo"]  # fmt: skip
+             "coach", "muggins", "keep", format_cards(hand[:2]), "undo"]  # fmt: skip
     typing(monkeypatch, iter(words))
     player.play()
     output = capsys.readouterr().out
@@ -106,8 +106,43 @@ def test_commands_at_the_table(
                        "the count speed is 1 (fastest) to 3, got 12", "got 'x'",
                        "saved for next time", "taken back", "You leave the table."):  # fmt: skip
         assert words_said in output
-    assert load_preferences() == Preferences(speed=3, coach=True)
+    assert load_preferences() == Preferences(speed=3, coach=True, muggins=True)
     assert session.game.legal_actions == hand
+
+
+@pytest.mark.parametrize("game", ["six", "five", "three", "four", "table-top", "partners"])
+def test_one_counts_ones_own_and_what_is_missed_is_claimed(
+    game: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    session = sit_down(table_game(game), 0, "greedy", seed=2)
+    player = Player(session, 0, Screen(1), Preferences(muggins=True))
+    actions, mine = first_legal(player), []
+
+    def typed(question: str) -> str:
+        if not question.startswith("points"):
+            return next(actions)
+        shown = [one for turn in session.turns for one in turn.counted if session.counts(0, one)]
+        one = shown[len(mine)]
+        mine.append(one)
+        return str(max(0, one.points - 1))
+
+    monkeypatch.setattr("builtins.input", typed)
+    player.play()
+    output = capsys.readouterr().out
+    shown = [one for turn in session.turns for one in turn.counted]
+    assert session.over
+    assert mine == [one for one in shown if session.counts(0, one)]
+    if not session.family.sides:
+        assert {one.seat for one in mine} == {0}, "a partner's hand is the partner's"
+    claimed = sum(one.points > 0 for one in mine)
+    claimer = player.names[1]
+    assert output.count(f"{claimer}: 1 by muggins") == claimed > 0
+    assert f"{len(mine) - claimed} of {len(mine)} right; {claimed} claimed by muggins" in output
+    scores = sit_down(table_game(game), 0, "greedy", seed=2).game
+    for turn in session.turns:
+        for action in turn.actions:
+            scores.step(action)
+    assert scores.scores == session.game.scores, "the score counts in full"
 
 
 def test_three_hands_have_hints_and_a_coach(

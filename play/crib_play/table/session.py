@@ -148,6 +148,17 @@ class Session:
         """Return whether ``seat`` is the only person here; only then is advice no cheating."""
         return self.people == [seat]
 
+    def counts(self, seat: int, one: Counted) -> bool:
+        """Return whether a count is a seat's own: its side's, where the sides have names."""
+        sides = self.game.sides
+        return sides[one.seat] == sides[seat] if self.family.sides else one.seat == seat
+
+    def claims(self, seat: int) -> int:
+        """Return who claims what a seat misses: the first to its left of another side."""
+        sides = self.game.sides
+        others = (each % len(sides) for each in range(seat + 1, seat + len(sides)))
+        return next(each for each in others if sides[each] != sides[seat])
+
     def result(self, side: int) -> str:
         """Return the score in words, that of ``side`` first; of a match in game points (H11)."""
         is_match = self.game.episode == "match"

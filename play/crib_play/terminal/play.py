@@ -15,8 +15,9 @@ from dataclasses import replace
 from crib_agents.loading import TakesAgents
 
 from crib_env.settings import Seat, Seed, checked_dataclass
+from crib_play.drill import ask_count
 from crib_play.preferences import Preferences, Speed, load_preferences, read_speed, save_preferences
-from crib_play.table import Session, TakesGame, review, why_unjudged
+from crib_play.table import Counted, Session, TakesGame, review, why_unjudged
 from crib_play.table.advice import actions_of, choices, in_words, look_back
 from crib_play.table.seats import names, sit_down
 from crib_play.terminal.boards import boards_of
@@ -27,9 +28,10 @@ HELP = """
   best        show the expert's value of every choice, the best first
   undo        take your last turn back
   coach       show the cost of each turn, or stop showing it
+  muggins     count your hands yourself, or stop; what you miss is claimed
   board       show the board with its pegs
   speed N     set the count speed, 1 (fastest) to 3
-  keep        save game, opponent, speed and coach for next time
+  keep        save game, opponent, speed, coach and muggins for next time
   quit        leave the table"""
 SHOWN = 8  # choices listed by `best`
 
@@ -48,7 +50,9 @@ class Settings(TakesGame, TakesAgents):
         seed: the seed of the deals; by default random.
         speed: the count speed, 1 (fastest, without a pause) to 3.
         coach: show the cost of each of your turns.
-        keep: save game, opponent, speed and coach for next time.
+        muggins: count your hands yourself; an opponent claims what you miss. This is to practise
+            counting: the score counts every hand in full.
+        keep: save game, opponent, speed, coach and muggins for next time.
     """
 
     opponent: str | None = None
@@ -57,6 +61,7 @@ class Settings(TakesGame, TakesAgents):
     seed: Seed | None = None
     speed: Speed | None = None
     coach: bool | None = None
+    muggins: bool | None = None
     keep: bool = False
 
 
@@ -78,9 +83,11 @@ class Player:
         self.session, self.seat, self.screen, self.chosen = session, seat, screen, chosen
         self.names = names(session, seat)
         self.unjudged = why_unjudged(session)
+        self.counts: list[int] = []  # what each count of the person's own missed
         self.commands = {
             "hint": self.hint, "best": self.best, "undo": self.undo, "board": self.board,
-            "coach": self.coach, "keep": self.keep, "help": self.help, "?": self.help,
+            "coach": self.coach, "muggins": self.muggins, "keep": self.keep,
+            "help": self.help, "?": self.help,
         }  # fmt: skip
 
     def play(self) -> None:
@@ -92,7 +99,7 @@ class Player:
                     self.choose()
                 else:
                     turn = self.session.answer()
-                    self.screen.calls(self.session, turn, self.names)
+                    self.screen.calls(self.session, turn, self.names, self.counted)
                     self.after(turn.counted)
         except (Leave, EOFError, KeyboardInterrupt):
             self.screen.line("")
@@ -118,6 +125,9 @@ class Player:
     def choose(self) -> None:
         """Ask until the person has taken a turn or done something else."""
         sight = self.session.sight(self.seat)
+        own = ("rows", "columns")[self.seat % 2]
+        if self.chosen.muggins and own in sight:  # what they make is the person's to count
+            sight[own] = ["?"] * len(sight[own])
         self.screen.line("")
         boards_of(self.session).table(self.screen, sight, self.names)
         view = self.session.game.view(self.seat)
@@ -142,7 +152,7 @@ class Player:
     def take(self, actions: Sequence[int]) -> None:
         """Take a turn, and say what it cost if the coach is on."""
         turn = self.session.act(self.seat, actions)
-        self.screen.calls(self.session, turn, self.names)
+        self.screen.calls(self.session, turn, self.names, self.counted)
         if self.chosen.coach and not self.unjudged:
             looked = look_back(self.session, len(self.session.turns) - 1)
             if looked and looked.loss > 0:
@@ -151,6 +161,17 @@ class Player:
             elif looked:
                 self.screen.line("  coach: the expert would have done the same.")
         self.after(turn.counted)
+
+    def counted(self, one: Counted) -> bool:
+        """Let the person count what is their own, if they wish to; return whether they did."""
+        if not (self.chosen.muggins and self.session.counts(self.seat, one)):
+            return False
+        missed = ask_count(one, self.screen)
+        if missed is not None:
+            self.counts.append(missed)
+        if missed is not None and missed > 0:
+            self.screen.line(f"  {self.names[self.session.claims(self.seat)]}: {missed} by muggins")
+        return True
 
     # --- commands -------------------------------------------------------------------------------
 
@@ -186,6 +207,12 @@ class Player:
         self.chosen = replace(self.chosen, coach=not self.chosen.coach)
         self.screen.line(f"  the coach is {'listening' if self.chosen.coach else 'silent'}")
 
+    def muggins(self) -> None:
+        """Let the person count their own hands, or count them again."""
+        self.chosen = replace(self.chosen, muggins=not self.chosen.muggins)
+        own = "yours to count; the score counts them in full whatever you miss"
+        self.screen.line(f"  your hands are {own if self.chosen.muggins else 'counted for you'}")
+
     def speed(self, typed: str) -> None:
         """Set the count speed."""
         speed = read_speed(typed)
@@ -210,7 +237,13 @@ class Player:
         self.screen.title(f"{words}, {self.session.result(mine)}.")
 
     def look_back(self) -> None:
-        """Print the review."""
+        """Print how the person counted, and the review."""
+        if self.counts:
+            right, missed = self.counts.count(0), sum(max(0, one) for one in self.counts)
+            self.screen.line(
+                f"You counted {right} of {len(self.counts)} right; {missed} claimed by muggins, "
+                "which the score leaves out."
+            )
         if self.unjudged:
             self.screen.line(f"No review: {self.unjudged}.")
             return
@@ -232,8 +265,9 @@ class Player:
 def run(settings: Settings) -> None:
     """Play."""
     chosen = load_preferences().with_those_given(
-        opponent=settings.opponent, speed=settings.speed, coach=settings.coach
-    )
+        opponent=settings.opponent, speed=settings.speed, coach=settings.coach,
+        muggins=settings.muggins,
+    )  # fmt: skip
     kind = settings.table_game(chosen.game)
     chosen = replace(chosen, game=kind.name)
     partner = None if settings.partner is None else settings.trusted(settings.partner)

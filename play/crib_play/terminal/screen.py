@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from rich.console import Console
 from rich.text import Text
@@ -91,15 +91,22 @@ class Screen:
 
     # --- what is said ---------------------------------------------------------------------------
 
-    def calls(self, session: Session, turn: Turn, names: Sequence[str]) -> None:
-        """Print a turn as it is heard, and the count at its end."""
+    def calls(
+        self,
+        session: Session,
+        turn: Turn,
+        names: Sequence[str],
+        asked: Callable[[Counted], bool] = lambda counted: False,
+    ) -> None:
+        """Print a turn as it is heard, and the counts at its end but those that were ``asked``."""
         for call in turn.calls:
             shown = [self.cards(call.cards)] if call.cards else []
             spoken = Text(call.text, style="bold" if call.points else "")
             self.line(f"  {names[call.seat]}:", *shown, spoken, *self._gain(call.points))
         self.pause()
         for counted in turn.counted:
-            self.count(counted, session.family.sides or names)
+            if not asked(counted):
+                self.count(counted, session.family.sides or names)
         if turn.counted:
             self.line("")
 

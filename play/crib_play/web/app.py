@@ -295,6 +295,7 @@ class App:
         return answer({
             "games": games, "game": self.preferences.game, "opponent": self.preferences.opponent,
             "speed": self.preferences.speed, "coach": self.preferences.coach,
+            "muggins": self.preferences.muggins,
             "addresses": self.addresses,
             "levels": [asdict(one) for one in LEVELS if one.agent in self.tables.agents],
         })  # fmt: skip

@@ -17,7 +17,7 @@ const SPEEDS = 3;
 const dark = window.matchMedia("(prefers-color-scheme: dark)");
 
 // All that is shown. `table` has the server's last answer and what the person is about to do.
-const settings = { speed: 2, coach: false, sound: true, winbar: false, counting: false };
+const settings = { speed: 2, coach: false, sound: true, winbar: false, muggins: false };
 const page = { offers: null, offer: {}, seconds: 0, problem: "", aloud: "", rulesText: null, rulesOpen: false,
   setOffer, deal, resume, rules, closeRules, again, say };
 let table = null, sight = null, busy = false, numbered = 0;
@@ -48,7 +48,7 @@ function Tools() {
     <details id="more"><summary>More</summary><div class="menu">
       <${Tool} id="coach" name="c" text="Coach" pressed=${settings.coach} disabled=${!judges()} title=${why} onClick=${set("coach")} />
       <${Tool} id="winbar" text="Win bar" pressed=${settings.winbar} disabled=${!judges()} title=${why} onClick=${set("winbar")} />
-      <${Tool} id="counting" text="I count my hands" pressed=${settings.counting} onClick=${set("counting")} />
+      <${Tool} id="muggins" text="Muggins: I count" pressed=${settings.muggins} title="To practise counting: what you miss is claimed, the score counts in full" onClick=${set("muggins")} />
       <${Tool} id="sound" text="Sound" pressed=${settings.sound} onClick=${set("sound")} />
       <label>Speed <select id="speed" aria-label="Count speed, 1 is fastest" onChange=${(event) => choose({ speed: Number(event.target.value) })}>
         ${Array.from({ length: SPEEDS }, (_, i) => html`<option value=${i + 1} selected=${settings.speed === i + 1}>${i + 1}</option>`)}</select></label>
@@ -76,7 +76,7 @@ function Table() {
     <section id="board" class="board" aria-label="Board"><${Head} table=${table} sight=${sight} />
       ${settings.winbar && judges() ? html`<${WinBar} win=${table.win} />` : null}</section>
     <section id="felt" class="felt" aria-label="Cards">
-      ${table.show && !isLayout ? null : html`<${Felt} table=${table} sight=${sight} />`}
+      ${table.show && !isLayout ? null : html`<${Felt} table=${table} sight=${sight} muggins=${settings.muggins} />`}
       ${table.show && !isLayout ? html`<${Show} table=${table} />` : null}</section>
     <aside class="beside">
       ${table.advice ? html`<${Advice} table=${table} />` : answer.invitations?.length ? html`<${Invite} table=${table} page=${page} />` : null}
@@ -138,10 +138,21 @@ async function play(found) {
   }
   [sight, busy, table.to_choose, table.gains] = [found.sight, false, found.to_choose, found.frames.at(-1)?.counted.length ? {} : table.gains];
   table.shownTurns = found.turns; // what the page has come to, for those who test it
-  store.note({ ...table.answer, sight });
+  store.note({ ...table.answer, sight, muggins: table.muggins });
   draw();
   if (sight.over) return finish();
   if (table.to_choose && settings.winbar && judges()) winBar();
+}
+
+// Notes what a count of one's own missed; returns who claims it. The score counts in full.
+function muggins(missed) {
+  const { answer } = table, n = answer.names.length, mine = sight.side_of[sight.seat];
+  const others = answer.names.map((_, i) => (sight.seat + 1 + i) % n);
+  const by = answer.names[others.find((seat) => sight.side_of[seat] !== mine)];
+  const { counts, right, claimed } = table.muggins;
+  table.muggins = { counts: counts + 1, right: right + (missed === 0), claimed: claimed + Math.max(0, missed) };
+  if (missed > 0) table.log = [...table.log, { who: by, text: `muggins for ${missed}`, n: numbered++ }];
+  return missed > 0 ? `${by} claims ${missed} by muggins.` : missed < 0 ? `You counted ${-missed} too many.` : "Right.";
 }
 
 // Shows the counts one by one and resolves when the person goes on.
@@ -159,16 +170,15 @@ async function show(frame) {
   const pause = (steps) => (skipped ? null : wait(steps));
   const isLayout = frame.counted.length > 6, shown = table;
   for (const [i, one] of frame.counted.entries()) {
-    const own = sight.side_of[one.seat] === sight.side_of[sight.seat] && one.seat === sight.seat;
+    const own = isLayout ? sight.side_of[one.seat] === sight.side_of[sight.seat] : one.seat === sight.seat;
     table.show = { frame, done: i, one, part: -1, asked: false, missed: table.show?.missed };
-    if (settings.counting && own && !isLayout && !skipped) {
+    if (settings.muggins && own && !skipped) {
       table.show.asked = true;
       const claim = new Promise((resolve) => { claimed = resolve; });
       table.claim = claimed;
       paint();
       const said = await claim;
-      const missed = said === null ? 0 : one.points - said;
-      table.show.missed = missed > 0 ? `You missed ${missed}.` : missed < 0 ? `You counted ${-missed} too many.` : said === null ? "" : "Right.";
+      table.show.missed = said === null ? "" : muggins(one.points - said);
       table.show.asked = false;
     }
     for (let part = 0; part < one.parts.length && !isLayout; part++) {
@@ -297,7 +307,7 @@ function choose(more) {
 async function sit(found) {
   table?.unlisten?.();
   table = { answer: found, chosen: [], advised: [], gains: {}, to_choose: 0, log: [], advice: null, show: null, review: null,
-    next: null, present: null, win: null, asking: null, act, choose: (chosen) => { table.chosen = chosen; paint(); },
+    next: null, present: null, win: null, asking: null, muggins: store.muggins(found.table), act, choose: (chosen) => { table.chosen = chosen; paint(); },
     silent: () => { table.advice = null; paint(); }, closeEnd: () => { table.review = null; paint(); } };
   history.replaceState(null, "", `#${found.table}`);
   sight = found.sight;
@@ -376,7 +386,7 @@ function closeRules() {
 async function start() {
   const { settings: kept, ...chosen } = store.choices();
   page.offers = await talk.offers();
-  Object.assign(settings, { speed: page.offers.speed, coach: page.offers.coach }, kept);
+  Object.assign(settings, { speed: page.offers.speed, coach: page.offers.coach, muggins: page.offers.muggins }, kept);
   page.offer = { game: page.offers.game, opponent: page.offers.opponent, ...chosen };
   const [id, invitation] = location.hash.slice(1).split(".");
   if (id) {

@@ -48,11 +48,16 @@ function Cell({ table, sight, at, lit }) {
     onClick=${() => table.act([at])} />`;
 }
 
-export function Felt({ table, sight }) {
+export function Felt({ table, sight, muggins }) {
   const mine = sight.seat % 2, { names } = table.answer, shown = table.show?.one;
-  const head = (value, side, i) => html`<th scope=${side ? "col" : "row"}
-    class=${`${side === mine ? "mine" : ""}${shown?.name === `${SIDES[side].slice(0, -1)} ${i + 1}` ? " lit" : ""}`}
-    aria-label=${`${SIDES[side].slice(0, -1)} ${i + 1}: ${value}`}>${value}</th>`;
+  const uncounted = ({ frame, done, asked }, name) => frame.counted.findIndex((one) => one.name === name) >= done + !asked;
+  const head = (made, side, i) => {
+    const name = `${SIDES[side].slice(0, -1)} ${i + 1}`;
+    const hidden = muggins && side === mine && (!table.show || uncounted(table.show, name));
+    const value = hidden ? "?" : made; // what one's own line makes is one's own to count
+    return html`<th scope=${side ? "col" : "row"} class=${`${side === mine ? "mine" : ""}${shown?.name === name ? " lit" : ""}`}
+      aria-label=${`${name}: ${value}`}>${value}</th>`;
+  };
   const numbers = Array.from({ length: SIZE }, (_, i) => i);
   const open = table.to_choose > 0 && sight.legal.includes(CRIB), yours = sight.mover === sight.seat;
   const drop = yours && table.to_choose

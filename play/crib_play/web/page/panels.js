@@ -74,6 +74,7 @@ export function End({ table, page }) {
   return html`<dialog id="end" aria-labelledby="end-title" ref=${modal} onClose=${table.closeEnd}>
     <h2 id="end-title">${`You have ${answer.winner === mine ? "won" : "lost"}, ${[scores[mine], ...others].join(" to ")}${what}${left}${undone}`}</h2>
     <div id="review" tabindex="0" role="region" aria-label="Your decisions">${typeof review === "string" ? html`<p role="status">${review}</p>` : html`<${Costs} review=${review} replay=${talk.replay(answer.table)} />`}</div>
+    ${table.muggins.counts ? html`<p id="counted">You counted ${table.muggins.right} of ${table.muggins.counts} right; ${table.muggins.claimed} claimed by muggins, which the score leaves out.</p>` : null}
     <p class="row"><button class="main" type="button" id="once-more" onClick=${page.again}>Play again</button>
       <a class="button" id="replay" href=${talk.replay(answer.table)} target="_blank">Replay</a>
       <button type="button" onClick=${table.closeEnd}>Look at the table</button>

@@ -17,9 +17,10 @@ export const games = () => read("crib-games", []);
 export function note(found) {
   const others = games().filter((one) => one.table !== found.table);
   const against = found.names.filter((_, seat) => seat !== found.sight.seat).join(", ");
-  const one = { table: found.table, title: found.game.title, against, scores: found.sight.scores, over: found.sight.over };
+  const one = { table: found.table, title: found.game.title, against, scores: found.sight.scores, over: found.sight.over, muggins: found.muggins };
   write("crib-games", [one, ...others].slice(0, MOST));
 }
+export const muggins = (table) => games().find((one) => one.table === table)?.muggins ?? { counts: 0, right: 0, claimed: 0 };
 export const forget = (table) => write("crib-games", games().filter((one) => one.table !== table));
 
 export const results = () => read("crib-results", {});
