@@ -596,24 +596,26 @@ def test_one_counts_ones_own_and_what_is_missed_is_claimed(
     page.click("#muggins")
     page.click("#more summary")
 
-    def mine() -> list[Counted]:
-        shown = [one for turn in session.turns for one in turn.counted]
-        return [one for one in shown if session.counts(0, one)]
+    def shown() -> list[Counted]:
+        return [one for turn in session.turns for one in turn.counted]
 
-    while not mine():
+    while not shown():
         settle(page, session)
         before = len(session.turns)
         choose(page, session, rng, 0)
         taken(page, session, before)
         settle(page, session)
-    claimed = 0
-    for i, one in enumerate(mine()):
-        page.wait_for_selector(".claim input")
+    counts = claimed = 0
+    for done, one in enumerate(shown()):
+        if not session.counts(0, one):
+            continue
+        page.wait_for_selector(f'#show[data-done="{done}"] .claim input')
         if game == "table-top":
             expect(page.locator(".layout th.mine.lit")).to_have_text("?")
-        if i == 0:
+        if counts == 0:
             visitor.accessible()
             visitor.fits()
+        counts += 1
         page.fill(".claim input", str(max(0, one.points - 1)))
         page.click(".claim button")
         claimed += one.points > 0
@@ -626,7 +628,7 @@ def test_one_counts_ones_own_and_what_is_missed_is_claimed(
     page.once("dialog", lambda dialog: dialog.accept())
     page.click("#resign")
     expect(page.locator("#counted")).to_contain_text(
-        f"{len(mine()) - claimed} of {len(mine())} right; {claimed} claimed"
+        f"{counts - claimed} of {counts} right; {claimed} claimed"
     )
     assert not visitor.errors
 

@@ -387,6 +387,13 @@ def test_learned_says_by_what_it_chose(game: str) -> None:
         assert thought[opinion.taken] == max(value for value in thought if value is not None)
 
 
+def test_a_replay_needs_an_agent_a_side(tmp_path: Path) -> None:
+    pair = [load_agent("random")] * 2
+    with pytest.raises(ValueError, match="needs 3 agents, one a side; got 2"):
+        write_replay(tmp_path / "a.html", "three_hand", pair, seed=1)
+    assert not list(tmp_path.iterdir())
+
+
 def test_names_are_data_and_never_markup() -> None:
     session = session_of("six", Mixes(), load_agent("random"), seed=1)
     page = replay_page(session, "<i>title</i>", judged=False)

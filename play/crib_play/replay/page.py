@@ -53,12 +53,16 @@ def write_replay(
             that have no analysis.
 
     Raises:
-        ValueError: an agent erred; it is named.
+        ValueError: not one agent a side, or an agent erred; it is named.
     """
     deals, chance = np.random.SeedSequence(seed).spawn(2)
     game = Game(rules, players=players, episode=episode)
     game.seed(deals)
     game.reset()
+    if len(agents) != len(game.scores):
+        raise ValueError(
+            f"this game needs {len(game.scores)} agents, one a side; got {len(agents)}"
+        )
     seats = [agents[side] for side in game.sides]
     session = Session(game, seats, int(chance.generate_state(1)[0]))
     session.go_on()
