@@ -386,16 +386,14 @@ class ActionHead:
 
     That is ``skip @ f + out @ relu(features @ f + state @ hidden + bias)``: ``f`` are the action's
     K features, ``hidden`` is the last hidden layer of the network over the state.
-
-    Attributes:
-        features: float32[H, K]. state: float32[H, W]. bias, out: float32[H]. skip: float32[K].
     """
 
-    features: Floats
-    state: Floats
+    features: Floats  # float32[H, K]
+    state: Floats  # float32[H, W]
+    # bias, out: float32[H]
     bias: Floats
     out: Floats
-    skip: Floats
+    skip: Floats  # float32[K]
 
     def logits(self, hidden: Floats, features: Floats, masks: npt.NDArray[np.int8]) -> Floats:
         """Return the terms to add to the logits, float32[B, actions]; 0 where illegal.

@@ -17,7 +17,7 @@ from crib_agents.expert.pegging import (
     PeggingExpert,
 )
 from crib_agents.learned import Weights
-from crib_training.learn import labels as made
+from crib_training.learn import distill as made
 from crib_training.learn.distill import Distillation, Settings, centred_loss, distill, modules
 from crib_training.learn.run import Run
 

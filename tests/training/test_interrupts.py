@@ -16,9 +16,9 @@ import pytest
 from crib_training import command_line
 from crib_training.command_line import COMMANDS
 from crib_training.interrupts import interruptions, terminable
-from crib_training.learn.callback import ProgressCallback
 from crib_training.learn.curve import Strength
 from crib_training.methods import deep_monte_carlo, mmd
+from crib_training.methods.ppo import ProgressCallback
 from crib_training.tournament.ledger import Ledger
 
 from commands import crib

@@ -10,12 +10,17 @@ import numpy as np
 import pytest
 from crib_training.learn.curve import (
     Point,
+    Settings,
     Strength,
+    groups_of,
+    line_of,
+    of_run,
+    of_runs,
     read_points,
     read_words,
+    run,
+    shared_baselines,
 )
-from crib_training.learn.curves import Settings, groups_of, line_of, run, shared_baselines
-from crib_training.learn.picture import of_run, of_runs
 from crib_training.learn.run import Screen
 from crib_training.loading import find_env
 from crib_training.outputs import csv_table

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from crib_training.learn.deep_monte_carlo import cluster as cluster_module
-from crib_training.learn.deep_monte_carlo.cluster import Cluster
+from crib_training.learn.deep_monte_carlo.actors import Cluster
 from crib_training.learn.run import Checkpoint
 from crib_training.methods import deep_monte_carlo
 from crib_training.methods.deep_monte_carlo import Learner, train

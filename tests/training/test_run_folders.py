@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from crib_agents.files import BESIDE, SEAL
 from crib_training.learn import demo, distill, recipes
-from crib_training.learn.labels import Labels
+from crib_training.learn.distill import Labels
 from crib_training.learn.run import Checkpoint
 from crib_training.methods import ppo
 from crib_training.methods.deep_monte_carlo import Settings, train

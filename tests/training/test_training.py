@@ -19,11 +19,11 @@ from crib_training.evaluation.duplicate import estimate, play_pairs
 from crib_training.evaluation.evaluate import evaluate
 from crib_training.evaluation.figures import comparison_table, phase_table, shown_percent
 from crib_training.learn import recipes
-from crib_training.learn.callback import ProgressCallback
 from crib_training.learn.curve import read_points
 from crib_training.learn.train import split
 from crib_training.methods import deep_monte_carlo as deep
 from crib_training.methods import ppo
+from crib_training.methods.ppo import ProgressCallback
 from crib_training.tables.__main__ import ORDER
 
 from checkout import SUPPORT
@@ -407,7 +407,7 @@ def test_warmup_plays_a_little_of_everything(capsys: pytest.CaptureFixture[str])
 
 def test_shaping_pays_cards_when_placed_and_nothing_over_a_round() -> None:
     """The shaped rewards of a round add up to its own: the potential starts and ends at 0."""
-    from crib_training.learn.shaping import LineShaping
+    from crib_training.methods.ppo import LineShaping
 
     plain = table_top_v0.sb3_env(8, episode="round", reward="points", opponent="random", seat=0)
     env = LineShaping(plain)

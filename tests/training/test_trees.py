@@ -10,7 +10,7 @@ import pytest
 import torch
 from crib_training.learn.games import Games
 from crib_training.learn.self_play import Policy, RunSettings
-from crib_training.learn.trees import Trees
+from crib_training.methods.mmd_tree import Trees
 
 from crib_env.batch import GameBatch
 from crib_env.engine.family import family_for

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 COMMANDS = {
     "train": ("crib_training.learn.train", "train an agent, by self-play or against an opponent"),
     "distill": ("crib_training.learn.distill", "distil the expert into a learned agent (DAgger)"),
-    "curves": ("crib_training.learn.curves", "draw learning curves of several runs in one picture"),
+    "curves": ("crib_training.learn.curve", "draw learning curves of several runs in one picture"),
     "evaluate": ("crib_training.evaluation.evaluate", "compare two agents on duplicate deals"),
     "export": ("crib_training.export", "write a trained policy as an ONNX file"),
     "rate": ("crib_training.rating", "rate an agent against the built-in ones"),

@@ -29,20 +29,15 @@ RANKS = 13
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """A file of arrays, and what is expected of it.
+    """A file of arrays, and what is expected of it."""
 
-    Attributes:
-        file: its name; without the ending, what ``crib tables`` calls it.
-        version: of its form.
-        shapes: the shapes of its arrays. The first axis is the game (`DEALT`, `VARIANTS` or
-            `MANY_HAND`, `MANY_HAND_GAMES`).
-        five_card: the length of the last axis in the five-card game where that is shorter; what is
-            left over is 0.
-    """
-
-    file: str
-    version: int
+    file: str  # its name; without the ending, what ``crib tables`` calls it
+    version: int  # of its form
+    # the shapes of its arrays. The first axis is the game (`DEALT`, `VARIANTS` or `MANY_HAND`,
+    # `MANY_HAND_GAMES`)
     shapes: dict[str, tuple[int, ...]]
+    # the length of the last axis in the five-card game where that is shorter; what is left over is
+    # 0
     five_card: int | None = None
 
     @property

@@ -128,21 +128,13 @@ def write_classes(codes, suits, cards, sizes):
 
 @dataclass(frozen=True, eq=False)
 class Classes:
-    """The classes of the hands that a deck deals.
+    """The classes of the hands that a deck deals."""
 
-    Attributes:
-        codes: int64[C], ascending; a class's number is its code's place.
-        cards: int64[C, dealt], card ids of a hand of the class, in the class's order.
-        sizes: int64[C], the number of hands in each class.
-        splits: int64[S, 2], the places discarded, by split.
-        keeps: int64[S, dealt - 2], the kept places.
-    """
-
-    codes: Ints
-    cards: Ints
-    sizes: Ints
-    splits: Ints
-    keeps: Ints
+    codes: Ints  # int64[C], ascending; a class's number is its code's place
+    cards: Ints  # int64[C, dealt], card ids of a hand of the class, in the class's order
+    sizes: Ints  # int64[C], the number of hands in each class
+    splits: Ints  # int64[S, 2], the places discarded, by split
+    keeps: Ints  # int64[S, dealt - 2], the kept places
 
     @property
     def hands(self) -> int:

@@ -34,24 +34,18 @@ WHOLE = 255.0
 
 @dataclass(frozen=True, eq=False)
 class Strategy:
-    """A seat's strategy for every position of a deal, whatever the score.
+    """A seat's strategy for every position of a deal, whatever the score."""
 
-    Attributes:
-        dealt: cards dealt to a seat. single_count: whether there is one count (F4).
-        discard: uint8[2, C, S], by role (pone, dealer), the class of the hand and the way to split
-            it; each class's add up to 255.
-        play: uint8[starters, size]; see `first_of`. ``starters`` is 13, the starter's rank, or 1
-            where the pegging does not depend on it.
-        by_discard: whether the pegging depends on the ranks discarded.
-        deck: the cards in play, one bit per card id.
-    """
-
-    dealt: int
-    single_count: bool
+    dealt: int  # cards dealt to a seat
+    single_count: bool  # whether there is one count (F4)
+    # uint8[2, C, S], by role (pone, dealer), the class of the hand and the way to split it; each
+    # class's add up to 255
     discard: Bytes
+    # uint8[starters, size]; see `first_of`. ``starters`` is 13, the starter's rank, or 1 where the
+    # pegging does not depend on it
     play: Bytes
-    by_discard: bool = False
-    deck: int = DECK
+    by_discard: bool = False  # whether the pegging depends on the ranks discarded
+    deck: int = DECK  # the cards in play, one bit per card id
 
     @cached_property
     def classes(self) -> Classes:
@@ -135,20 +129,14 @@ FIELDS = ("dealt", "single_count", "flush_size", "crib_flush_size")
 
 @dataclass(frozen=True, eq=False)
 class Solved:
-    """A strategy and where it comes from.
+    """A strategy and where it comes from."""
 
-    Attributes:
-        rules: the name of the rules. rules_fields: their values.
-        strategy: of both seats.
-        about: how it was solved: iterations, and measured bounds on its exploitability.
-        made_by: the command.
-    """
-
-    rules: str
-    rules_fields: Mapping[str, Any]
-    strategy: Strategy
+    rules: str  # the name of the rules
+    rules_fields: Mapping[str, Any]  # their values
+    strategy: Strategy  # of both seats
+    # how it was solved: iterations, and measured bounds on its exploitability
     about: Mapping[str, Any]
-    made_by: str = ""
+    made_by: str = ""  # the command
 
     @cached_property
     def solved_rules(self) -> Rules:

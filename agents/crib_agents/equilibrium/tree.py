@@ -40,29 +40,20 @@ def multisets(size: int) -> int:
 
 @dataclass(frozen=True, eq=False)
 class PublicTree:
-    """The nodes of the pegging, those nearer the beginning first; node 0 is pone's lead.
+    """The nodes of the pegging, those nearer the beginning first; node 0 is pone's lead."""
 
-    Attributes:
-        mover: int64[N], 0 where pone is to move, 1 the dealer.
-        left, other: int64[N], how many cards the mover and the other seat hold.
-        count: int64[N], the count.
-        alone: int64[N], 1 where the other seat cannot play in this count.
-        row: int64[N], the node's row of ``child``; NONE if nothing follows it in the tree.
-        child: int64[R, WAYS]; the node after a card is that plus the card's rank. What is there for
-            ranks that do not fit, or cannot be followed in that way, means nothing.
-        offset: int64[N], where the node's probabilities begin; NONE where none are needed.
-        size: number of probabilities of all nodes.
-    """
-
-    mover: Ints
+    mover: Ints  # int64[N], 0 where pone is to move, 1 the dealer
+    # left, other: int64[N], how many cards the mover and the other seat hold
     left: Ints
     other: Ints
-    count: Ints
-    alone: Ints
-    row: Ints
+    count: Ints  # int64[N], the count
+    alone: Ints  # int64[N], 1 where the other seat cannot play in this count
+    row: Ints  # int64[N], the node's row of ``child``; NONE if nothing follows it in the tree
+    # int64[R, WAYS]; the node after a card is that plus the card's rank. What is there for ranks
+    # that do not fit, or cannot be followed in that way, means nothing
     child: Ints
-    offset: Ints
-    size: int
+    offset: Ints  # int64[N], where the node's probabilities begin; NONE where none are needed
+    size: int  # number of probabilities of all nodes
 
 
 @cache

@@ -37,25 +37,18 @@ JACK_TURNED = 1 / 13  # the chance that the starter is a jack
 
 @dataclass(frozen=True)
 class Outcomes:
-    """The distribution of what one deal brings; the dealer's play includes heels.
+    """The distribution of what one deal brings; the dealer's play includes heels."""
 
-    Attributes:
-        pegging: float64[16, 16], chance of pone pegging p and the dealer d in the whole play.
-        pone_out: float64[16, 16], chance that when pone first has p of the play or more, the
-            dealer has exactly d so far; row 0 is empty.
-        dealer_out: float64[16, 16], chance that when the dealer first has d or more, pone has
-            exactly p so far: ``dealer_out[d, p]``.
-        pone_hand: float64[30], chances of pone's hand.
-        dealer_hand: float64[30], of the dealer's.
-        crib: float64[30], of the crib.
-    """
-
-    pegging: Doubles
+    pegging: Doubles  # float64[16, 16], chance of pone pegging p and the dealer d in the whole play
+    # float64[16, 16], chance that when pone first has p of the play or more, the dealer has exactly
+    # d so far; row 0 is empty
     pone_out: Doubles
+    # float64[16, 16], chance that when the dealer first has d or more, pone has exactly p so far:
+    # ``dealer_out[d, p]``
     dealer_out: Doubles
-    pone_hand: Doubles
-    dealer_hand: Doubles
-    crib: Doubles
+    pone_hand: Doubles  # float64[30], chances of pone's hand
+    dealer_hand: Doubles  # float64[30], of the dealer's
+    crib: Doubles  # float64[30], of the crib
 
 
 @cache

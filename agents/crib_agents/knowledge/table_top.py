@@ -111,16 +111,13 @@ POINTS = MOST_POINTS + 1
 
 @dataclass(frozen=True)
 class Rounds:
-    """What a round brings, as the dealing side sees it: its own points, then the other side's.
+    """What a round brings, as the dealing side sees it: its own points, then the other side's."""
 
-    Attributes:
-        points: float64[80, 80], the chances of what they score: both their points, heels and crib
-            included, or where only the difference counts (T13) at least one of them nothing.
-        spread: float64[28, 2, 2], the covariance, after each turn, of their points in the count
-            about what its mover then expects.
-    """
-
+    # float64[80, 80], the chances of what they score: both their points, heels and crib included,
+    # or where only the difference counts (T13) at least one of them nothing
     points: Doubles
+    # float64[28, 2, 2], the covariance, after each turn, of their points in the count about what
+    # its mover then expects
     spread: Doubles
 
 

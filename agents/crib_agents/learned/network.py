@@ -222,26 +222,18 @@ FORMAT_VERSION = 1
 
 @dataclass(frozen=True, eq=False)
 class Weights:
-    """The nets for one set of rules.
+    """The nets for one set of rules."""
 
-    Attributes:
-        family: the family's name.
-        rules: the name of the rules. rules_fields: their values.
-        players: seats in a game.
-        nets: the layers of each net, by name; float32.
-        made_by: the command that made them.
-        tables: the numbers of each table, by name; float32.
-        temperature: of the softmax over values that these nets are for, in points; 0 where the
-            highest value is taken.
-    """
-
-    family: str
-    rules: str
-    rules_fields: Mapping[str, Any]
-    players: int
-    nets: Mapping[str, Layers]
-    made_by: str = ""
+    family: str  # the family's name
+    rules: str  # the name of the rules
+    rules_fields: Mapping[str, Any]  # their values
+    players: int  # seats in a game
+    nets: Mapping[str, Layers]  # the layers of each net, by name; float32
+    made_by: str = ""  # the command that made them
+    # the numbers of each table, by name; float32
     tables: Mapping[str, Floats] = field(default_factory=dict)
+    # of the softmax over values that these nets are for, in points; 0 where the highest value is
+    # taken
     temperature: float = 0.0
 
     def header(self) -> dict[str, Any]:

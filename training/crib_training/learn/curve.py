@@ -8,22 +8,96 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+import numpy as np
 from crib_agents.files import write_whole
 from crib_agents.loading import load_agent
+from matplotlib.figure import Figure
 
+from crib_env.arrays import Doubles
 from crib_env.envs.makers import EnvSpec
 from crib_env.policy import Agent
 from crib_env.rules import Rules
+from crib_env.settings import NewFile, checked_dataclass
 from crib_training.evaluation.duplicate import estimate, play_pairs
-from crib_training.learn.picture import draw, of_run
 from crib_training.learn.run import Curve, Learner, Measured
 from crib_training.loading import in_phase, shortest_episode, sides_of
-from crib_training.outputs import csv_table, write_json
+from crib_training.outputs import as_png, csv_table, write_json
+
+What = Literal["won", "points"]
+WORDS: dict[What, str] = {"won": "games won, %", "points": "points per deal more than the opponent"}
+SCALES: dict[What, float] = {"won": 100.0, "points": 1.0}
+STEPS = 200  # between the ends of several runs' mean
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line with a band, over CPU seconds."""
+
+    label: str  # what it is
+    seconds: Doubles  # float64[K], CPU seconds
+    mean: Doubles  # float64[K], the line
+    low: Doubles  # float64[K], the band's lower edge
+    high: Doubles  # float64[K], the band's upper edge
+    dots: bool  # whether each point is marked
+    band: str  # what the band spans, in words
+
+
+def of_run(
+    label: str, points: Sequence[Mapping[str, Any]], opponent: str, what: What = "won"
+) -> Line:
+    """Return the line of one run against an opponent, with the 95 % interval of each point."""
+    chosen = [point for point in points if point["opponent"] == opponent]
+    seconds, mean, half = (
+        np.array([point[name] for point in chosen], dtype=np.float64)
+        for name in ("cpu_seconds", what, f"{what}_interval")
+    )
+    mean, half = SCALES[what] * mean, SCALES[what] * half
+    return Line(label, seconds, mean, mean - half, mean + half, True, "95 % interval")
+
+
+def of_runs(label: str, runs: Sequence[Line]) -> Line:
+    """Return the mean of runs over the seconds that all of them had, from the least to the most."""
+    if len(runs) == 1:
+        (run,) = runs
+        return Line(label, run.seconds, run.mean, run.low, run.high, run.dots, run.band)
+    first, last = max(run.seconds[0] for run in runs), min(run.seconds[-1] for run in runs)
+    seconds = np.linspace(first, last, STEPS)
+    values = np.array([np.interp(seconds, run.seconds, run.mean) for run in runs])
+    band = f"least to most of {len(runs)} runs"
+    return Line(
+        label, seconds, values.mean(axis=0), values.min(axis=0), values.max(axis=0), False, band
+    )
+
+
+def draw(
+    lines: Sequence[Line], levels: Mapping[str, float], title: str, what: What = "won"
+) -> bytes:
+    """Return lines as PNG."""
+    figure = Figure(figsize=(7, 4.2), layout="tight")
+    axes = figure.subplots()
+    for line in lines:
+        marker = "o" if line.dots else None
+        axes.plot(line.seconds, line.mean, marker=marker, markersize=3, label=line.label)
+        axes.fill_between(line.seconds, line.low, line.high, alpha=0.25)
+    for name, level in levels.items():
+        height = SCALES[what] * level
+        axes.axhline(height, color="grey", linewidth=0.8, linestyle="--", zorder=0)
+        axes.annotate(
+            name, (1.0, height), xytext=(-3, 2), textcoords="offset points",
+            xycoords=("axes fraction", "data"), ha="right", va="bottom", color="dimgrey",
+        )  # fmt: skip
+    bands = " / ".join(dict.fromkeys(line.band for line in lines))
+    axes.set_xlabel("CPU seconds of playing and learning")
+    axes.set_ylabel(WORDS[what])
+    axes.set_title(title, fontsize="medium")
+    axes.legend(loc="lower right", title=f"band: {bands}", title_fontsize="small")
+    return as_png(figure)
+
 
 SEED = 2_000_000  # of the deals that strength is measured on: every time the same
 TABLE, WORDS, PICTURE = "curve.csv", "curve.json", "curve.png"
@@ -31,27 +105,16 @@ TABLE, WORDS, PICTURE = "curve.csv", "curve.json", "curve.png"
 
 @dataclass(frozen=True)
 class Point:
-    """The strength of the agent at one point of its training, against one opponent.
+    """The strength of the agent at one point of its training, against one opponent."""
 
-    Attributes:
-        deals: learned from so far.
-        decisions: learned from so far.
-        cpu_seconds: of playing and learning.
-        opponent: who strength is measured against.
-        points: points per deal more than the opponent.
-        points_interval: half its 95 % interval.
-        won: the share of games won.
-        won_interval: half its 95 % interval.
-    """
-
-    deals: int
-    decisions: int
-    cpu_seconds: float
-    opponent: str
-    points: float
-    points_interval: float
-    won: float
-    won_interval: float
+    deals: int  # learned from so far
+    decisions: int  # learned from so far
+    cpu_seconds: float  # of playing and learning
+    opponent: str  # who strength is measured against
+    points: float  # points per deal more than the opponent
+    points_interval: float  # half its 95 % interval
+    won: float  # the share of games won
+    won_interval: float  # half its 95 % interval
 
     def measured(self) -> Measured:
         """Return it as a run shows it."""
@@ -212,3 +275,70 @@ def read_words(folder: Path) -> dict[str, Any]:
         return {"title": folder.name, "baselines": {}}
     words: dict[str, Any] = json.loads(path.read_text("utf-8"))
     return words
+
+
+@checked_dataclass(frozen=True)
+class Settings:
+    """Draw the learning curves of several runs into one picture.
+
+    Attributes:
+        runs: folders of runs, all in one line of the picture; or several lines, each as
+            NAME=FOLDER,FOLDER.
+        what: the share of games won, or points per deal.
+        eval_opponent: the opponent of the measurements; by default the first.
+        title: the title of the picture; by default the runs' own, if they share one.
+        out: the PNG file to write.
+    """
+
+    runs: tuple[str, ...]
+    _: KW_ONLY
+    what: What = "won"
+    eval_opponent: str | None = None
+    title: str | None = None
+    out: NewFile = Path("curves.png")
+
+
+def groups_of(runs: tuple[str, ...]) -> dict[str, list[Path]]:
+    """Return the folders of each line by its name, "" if it has none."""
+    named = [run for run in runs if "=" in run]
+    if not runs or (named and len(named) < len(runs)):
+        raise ValueError("name the folders of runs, or for each line NAME=FOLDER,FOLDER")
+    if not named:
+        return {"": [Path(run) for run in runs]}
+    pairs = [run.partition("=") for run in runs]
+    return {name: [Path(folder) for folder in rest.split(",")] for name, _, rest in pairs}
+
+
+def line_of(name: str, folders: list[Path], opponent: str, what: What) -> Line:
+    """Return the line of runs."""
+    lines = []
+    for folder in folders:
+        points = [asdict(point) for point in read_points(folder)]
+        lines.append(of_run("", points, opponent, what))
+        if not len(lines[-1].seconds):
+            raise ValueError(f"{folder} was not measured against {opponent!r}")
+    label = f"mean of {len(folders)} runs" if len(folders) > 1 else folders[0].name
+    return of_runs(name or label, lines)
+
+
+def shared_baselines(shares: list[dict[str, float]]) -> dict[str, float]:
+    """Return the baselines whose share is the same in all runs: it differs by game."""
+    first, *others = shares
+    return {k: v for k, v in first.items() if all(other.get(k) == v for other in others)}
+
+
+def run(settings: Settings) -> None:
+    """Draw, and print where the picture is."""
+    groups = groups_of(settings.runs)
+    first = next(iter(groups.values()))[0]
+    opponent = settings.eval_opponent or next((p.opponent for p in read_points(first)), "")
+    lines = [line_of(name, folders, opponent, settings.what) for name, folders in groups.items()]
+    words = [read_words(folder) for folders in groups.values() for folder in folders]
+    levels = {opponent: 0.0}
+    if settings.what == "won":
+        shared = shared_baselines([one["baselines"] for one in words])
+        levels = shared if opponent in shared else {}
+    titles = {one["title"] for one in words}
+    title = settings.title or (titles.pop() if len(titles) == 1 else f"Learned against {opponent}")
+    write_whole(settings.out, draw(lines, levels, title, settings.what))
+    print(f"wrote {settings.out}")

@@ -26,9 +26,8 @@ from crib_env.settings import Count, NewFolder, Seed, Several, checked_dataclass
 from crib_training.command_line import start
 from crib_training.evaluation.evaluate import evaluate
 from crib_training.evaluation.figures import comparison_table, phase_table
-from crib_training.learn import picture
-from crib_training.learn.curve import read_points, read_words
-from crib_training.learn.picture import of_run
+from crib_training.learn import curve
+from crib_training.learn.curve import of_run, read_points, read_words
 from crib_training.methods import deep_monte_carlo as deep
 from crib_training.methods import ppo
 from crib_training.outputs import claimed, remove_run, write_json
@@ -97,7 +96,7 @@ def draw(out: Path) -> None:
     ]
     levels = read_words(out / "deep_monte_carlo")["baselines"]
     title = "Six-card cribbage: strength against rule_based while it is learned"
-    write_whole(out / "learning_curve.png", picture.draw(lines, levels, title))
+    write_whole(out / "learning_curve.png", curve.draw(lines, levels, title))
 
 
 def run(settings: Settings) -> None:

@@ -44,17 +44,11 @@ AnySettings = deep.Settings | ppo.Settings
 
 @dataclass(frozen=True)
 class Recipe:
-    """A way to learn a game.
+    """A way to learn a game."""
 
-    Attributes:
-        settings: all but the seed and the folder.
-        players: in the games that measure it, one table each.
-        note: what a reader should know of it.
-    """
-
-    settings: AnySettings
-    players: tuple[int, ...] = (2,)
-    note: str = ""
+    settings: AnySettings  # all but the seed and the folder
+    players: tuple[int, ...] = (2,)  # in the games that measure it, one table each
+    note: str = ""  # what a reader should know of it
 
 
 # A round pays at its end alone, after 14 decisions of the learner: shaped, with short credit.

@@ -114,19 +114,18 @@ class Learner(ABC):
     """A method, which learns batch by batch. Used in a ``with`` block by those with workers.
 
     Attributes:
-        unit: what the run counts: the name of the setting with the total, and of an attribute.
-        counts: the attributes that count; a checkpoint holds them.
-        program: the command, for messages and the headers of files.
-        modules: networks and optimizers by name; a checkpoint holds them.
         curve: how strong it is over time.
         decisions: learned from so far.
         cpu_seconds: of playing and learning.
         rng: draws whatever is drawn with NumPy.
     """
 
+    # what the run counts: the name of the setting with the total, and of an attribute
     unit: ClassVar[str] = "decisions"
+    # the attributes that count; a checkpoint holds them
     counts: ClassVar[tuple[str, ...]] = ("decisions",)
-    program: ClassVar[str] = "crib train"
+    program: ClassVar[str] = "crib train"  # the command, for messages and the headers of files
+    # networks and optimizers by name; a checkpoint holds them
     modules: dict[str, nn.Module | Optimizer]
 
     def __init__(self, settings: Any) -> None:
@@ -218,15 +217,11 @@ def diff_settings(before: Mapping[str, Any], settings: DataclassInstance) -> lis
 
 @dataclass
 class Checkpoint:
-    """A run as it stood between two batches: numbers and a JSON header, no code to run.
+    """A run as it stood between two batches: numbers and a JSON header, no code to run."""
 
-    Attributes:
-        about: what is no array: settings, counts, the state of the generator, the curve.
-        tensors: arrays by name.
-    """
-
+    # what is no array: settings, counts, the state of the generator, the curve
     about: dict[str, Any]
-    tensors: Mapping[str, Array] = field(default_factory=dict)
+    tensors: Mapping[str, Array] = field(default_factory=dict)  # arrays by name
 
     def save(self, folder: Path) -> None:
         """Write it into the folder of the run, as a whole or not at all."""

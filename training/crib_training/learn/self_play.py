@@ -129,20 +129,17 @@ class ActorCriticSettings(RolloutSettings):
 
 @dataclass(frozen=True)
 class Row:
-    """A measurement.
+    """A measurement."""
 
-    Attributes:
-        decisions: decisions learned from. cpu_seconds: CPU time of learning, without measurements.
-        exploitability, ci95: a best response's gain in points per deal, and half its interval.
-        pone, dealer: the same in one seat. discard, pegging: by that phase alone.
-    """
-
-    decisions: int
-    cpu_seconds: float
+    decisions: int  # decisions learned from
+    cpu_seconds: float  # CPU time of learning, without measurements
+    # exploitability, ci95: a best response's gain in points per deal, and half its interval
     exploitability: float
     ci95: float
+    # pone, dealer: the same in one seat
     pone: float
     dealer: float
+    # discard, pegging: by that phase alone
     discard: float
     pegging: float
 
@@ -248,10 +245,9 @@ class GamesLearner(Learner):
 
     Attributes:
         games: the deals that it plays.
-        average: the mixed policy learned so far.
     """
 
-    average: Policy
+    average: Policy  # the mixed policy learned so far
 
     def __init__(self, settings: RunSettings) -> None:
         super().__init__(settings)

@@ -43,12 +43,12 @@ from crib_training.learn import run as runs
 from crib_training.learn.curve import Strength
 from crib_training.learn.deep_monte_carlo.actors import (
     Actors,
+    Cluster,
     ProcessActors,
     RolloutResult,
     joined,
     split_round,
 )
-from crib_training.learn.deep_monte_carlo.cluster import Cluster
 from crib_training.learn.deep_monte_carlo.self_play import Samples, batches, find_self_play
 from crib_training.learn.nets import AveragedNets
 from crib_training.learn.run import FREE, RunSettings, State, module_tensors

@@ -12,19 +12,38 @@ decision then follow within a few steps, so a few minutes of training show an ef
 from __future__ import annotations
 
 import io
+import time
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
+import numpy as np
 import torch
 from crib_agents.files import write_whole
 from crib_agents.loading import TakesAgents
-from crib_agents.nets import PolicyNetAgent
+from crib_agents.nets import PolicyNetAgent, header
+from crib_agents.torch_nets import Head, hidden_layers
+from gymnasium import spaces
+from numba import int64, void
 from pydantic import Field
 from sb3_contrib import MaskablePPO
-from stable_baselines3.common.vec_env import VecNormalize
+from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
+from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
+from stable_baselines3.common.vec_env import VecEnvWrapper, VecNormalize
+from torch import nn
 
+from crib_env.arrays import Array, Ints
 from crib_env.engine.family import Family
+from crib_env.engine.jit import entry
+from crib_env.engine.record import TABLE_T
+from crib_env.engine.show import show_table
+from crib_env.engine.table_top.lines import line_through, nob_through, points_so_far
+from crib_env.engine.table_top.records import SIZE, VIEWS_T
+from crib_env.envs.makers import EnvSpec
+from crib_env.envs.sb3 import CribbageVecEnv
+from crib_env.rules import Rules
 from crib_env.settings import (
     MANY,
     Count,
@@ -39,13 +58,268 @@ from crib_env.settings import (
     Whole,
     checked_dataclass,
 )
-from crib_training.learn.callback import ProgressCallback
 from crib_training.learn.curve import TABLE, Strength, read_points
-from crib_training.learn.networks import policy_agent, policy_of
 from crib_training.learn.run import EVENTS, POLICY, Screen, diverged, is_finite
-from crib_training.learn.shaping import LineShaping
 from crib_training.loading import find_game, seats_of
 from crib_training.outputs import MODEL, run_folder, wrote
+
+
+@entry(void(VIEWS_T, TABLE_T, int64[::1]))
+def lines_so_far(views, table, differences):
+    """Write for each view what its side's five lines score as they lie, less the other side's."""
+    for k in range(views.shape[0]):
+        v = views[k]
+        total = 0
+        for i in range(SIZE):
+            for rows in range(2):
+                cell = SIZE * i if rows else i
+                cards = line_through(v, cell, rows)
+                nob = nob_through(v, cell, rows)
+                points = points_so_far(table, cards, v["flush_size"], nob)
+                total += points if rows == v["scores_rows"] else -points
+        differences[k] = total
+
+
+class LineShaping(VecEnvWrapper):
+    """Adds the change of the lines' potential to every reward of a Table Top environment."""
+
+    def __init__(self, venv: CribbageVecEnv) -> None:
+        super().__init__(venv)
+        self._batch = venv.batch
+        self._before = np.zeros(self.num_envs, dtype=np.int64)
+
+    def reset(self) -> Any:
+        """Begin episodes, from the potential they begin with."""
+        observations = self.venv.reset()
+        self._before = self._potential()
+        return observations
+
+    def step_wait(self) -> tuple[Any, Array, Array, list[dict[str, Any]]]:
+        """Return the step with the shaped reward; where an episode ended, its end counts 0."""
+        observations, rewards, dones, infos = self.venv.step_wait()
+        now = self._potential()
+        shaped = rewards + np.where(dones, 0, now) - self._before
+        self._before = now
+        return observations, shaped.astype(np.float32), dones, infos
+
+    def _potential(self) -> Ints:
+        batch = self._batch
+        views = batch.games.views(np.arange(self.num_envs), batch.seats)
+        potential = np.zeros(self.num_envs, dtype=np.int64)
+        lines_so_far(views, show_table(), potential)
+        return potential
+
+
+def card_blocks(family: Family) -> tuple[int, ...]:
+    """Return where the observation's blocks of 52 cards begin."""
+    starts, at = [], 0
+    for _, size, _ in family.layout:
+        if size == 52:
+            starts.append(at)
+        at += size
+    return tuple(starts)
+
+
+class RankFeatures(BaseFeaturesExtractor):
+    """The observation with the cards' ranks counted beside it, and features summed up.
+
+    Points go by rank far more than by suit; counting ranks in every block of 52 cards spares the
+    network learning thirteen times over which four inputs belong together. The map is linear and
+    fixed, so `policy_agent` folds it into the first layer. Of each feature the highest and the
+    lowest over all actions follow.
+
+    Args:
+        observation_space: the environment's.
+        blocks: where the blocks of cards begin. bits: the observation's size without features.
+        actions: number of actions.
+    """
+
+    def __init__(
+        self, observation_space: spaces.Box, blocks: tuple[int, ...], bits: int, actions: int
+    ) -> None:
+        self.bits: int = bits
+        self.actions: int = actions
+        self.count: int = (observation_space.shape[0] - bits) // actions
+        size = bits + 13 * len(blocks) + 2 * self.count + actions * self.count
+        super().__init__(observation_space, size)
+        ranks = torch.zeros(bits, 13 * len(blocks))
+        for i, block in enumerate(blocks):
+            for card in range(52):
+                ranks[block + card, 13 * i + card // 4] = 1.0
+        self.register_buffer("ranks", ranks)
+        self.ranks: torch.Tensor
+
+    def forward(self, observations: torch.Tensor) -> torch.Tensor:
+        """Return bits, ranks, highest and lowest features, then all features, float32[B, size]."""
+        bits = observations[:, : self.bits]
+        if not self.count:
+            return torch.cat([bits, bits @ self.ranks], dim=1)
+        of_actions = observations[:, self.bits :]
+        each = of_actions.view(-1, self.count, self.actions)
+        return torch.cat([bits, bits @ self.ranks, each.amax(2), each.amin(2), of_actions], dim=1)
+
+
+class ActionExtractor(nn.Module):
+    """Logits from the state, and for each action from its features by weights all actions share.
+
+    The value of a card on a cell, or in the hand, is then learned once and not for every action.
+    """
+
+    def __init__(self, inputs: int, count: int, actions: int, sizes: tuple[int, int]) -> None:
+        super().__init__()
+        self.state_inputs, self.count, self.actions = inputs - count * actions, count, actions
+        self.policy = hidden_layers(self.state_inputs, *sizes)
+        self.value = hidden_layers(self.state_inputs, *sizes)
+        self.logits = nn.Linear(sizes[1], actions)
+        self.head = Head(sizes[1], count)
+        self.latent_dim_pi, self.latent_dim_vf = actions, sizes[1]
+
+    def begin(self) -> None:
+        """Set the last layers so that the first policy is nearly uniform."""
+        for last in (self.logits, self.head.out, self.head.skip):
+            nn.init.normal_(last.weight, std=0.01)
+        nn.init.zeros_(self.logits.bias)
+
+    def forward(self, inputs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return logits float32[B, actions] and the value's latent float32[B, latent]."""
+        return self.forward_actor(inputs), self.forward_critic(inputs)
+
+    def forward_actor(self, inputs: torch.Tensor) -> torch.Tensor:
+        """Return logits, float32[B, actions]."""
+        hidden = self.policy(inputs[:, : self.state_inputs])
+        features = inputs[:, self.state_inputs :].view(-1, self.count, self.actions).transpose(1, 2)
+        added = self.head(features, self.head.of_state(hidden).unsqueeze(1))
+        logits: torch.Tensor = self.logits(hidden) + added
+        return logits
+
+    def forward_critic(self, inputs: torch.Tensor) -> torch.Tensor:
+        """Return the value's latent, float32[B, latent]."""
+        latent: torch.Tensor = self.value(inputs[:, : self.state_inputs])
+        return latent
+
+
+class ActionPolicy(MaskableActorCriticPolicy):
+    """A policy over `ActionExtractor`, whose output are the logits themselves.
+
+    Args:
+        args: sb3-contrib's.
+        hidden_sizes: of the two hidden layers.
+        kwargs: sb3-contrib's.
+    """
+
+    def __init__(self, *args: Any, hidden_sizes: tuple[int, int], **kwargs: Any) -> None:
+        self._sizes = hidden_sizes
+        super().__init__(*args, **kwargs)
+
+    def _build_mlp_extractor(self) -> None:
+        extractor = self.features_extractor
+        assert isinstance(extractor, RankFeatures)
+        count, actions = extractor.count, extractor.actions
+        self.mlp_extractor: Any = ActionExtractor(self.features_dim, count, actions, self._sizes)
+
+    def _build(self, lr_schedule: Callable[[float], float]) -> None:
+        super()._build(lr_schedule)
+        self.mlp_extractor.begin()  # sb3-contrib has set all layers alike
+        self.action_net = nn.Identity()
+
+
+def policy_of(
+    family: Family, features: str | None, hidden_sizes: tuple[int, int]
+) -> tuple[Any, dict[str, Any]]:
+    """Return MaskablePPO's policy and its keywords for an environment."""
+    keywords: dict[str, Any] = {
+        "features_extractor_class": RankFeatures,
+        "features_extractor_kwargs": {
+            "blocks": card_blocks(family), "bits": family.obs_size, "actions": family.actions,
+        },
+    }  # fmt: skip
+    if features is not None:
+        return ActionPolicy, keywords | {"hidden_sizes": hidden_sizes}
+    return "MlpPolicy", keywords | {"net_arch": [*hidden_sizes], "activation_fn": nn.ReLU}
+
+
+def policy_agent(
+    model: MaskablePPO, maker: EnvSpec, rules: Rules, features: str | None
+) -> PolicyNetAgent:
+    """Return the policy of a trained model as an agent of ours."""
+    state: dict[str, Any] = {key: value.numpy() for key, value in model.policy.state_dict().items()}
+    if features is None:
+        places = ["mlp_extractor.policy_net.0", "mlp_extractor.policy_net.2", "action_net"]
+    else:
+        places = [f"mlp_extractor.{name}" for name in ("policy.0", "policy.2", "logits")]
+    weights = [(state[f"{name}.weight"], state[f"{name}.bias"]) for name in places]
+    (weight, bias), ranks = weights[0], state["features_extractor.ranks"]
+    bits, counted = len(ranks), len(ranks) + ranks.shape[1]
+    folded = weight[:, :bits] + weight[:, bits:counted] @ ranks.T
+    head, extractor = None, model.policy.mlp_extractor
+    if isinstance(extractor, ActionExtractor):
+        folded = torch.cat([torch.tensor(folded), torch.tensor(weight[:, counted:])], 1).numpy()
+        head = extractor.head.weights()
+    weights[0] = folded, bias
+    about = header(maker.name, rules, maker.family, features)
+    return PolicyNetAgent(weights, about, name="ppo", head=head)
+
+
+class ProgressCallback(BaseCallback):
+    """Shows a run after every rollout, and now and then measures and saves what it has learned.
+
+    Args:
+        progress: shows the run.
+        curve: receives what is measured; may begin with an earlier run's points.
+        every: decisions between two evaluations.
+        pairs: pairs of duplicate deals at each, 0 for none.
+        agent: returns what has been learned so far.
+        save: writes what has been learned so far.
+        check_finite: raises an error once the weights are not finite; called before every rollout.
+
+    Attributes:
+        deals: learned from so far.
+        cpu_seconds: of playing and learning, not of measuring.
+    """
+
+    def __init__(
+        self,
+        progress: Screen,
+        curve: Strength,
+        every: float,
+        pairs: int,
+        agent: Callable[[], PolicyNetAgent],
+        save: Callable[[], None],
+        check_finite: Callable[[], None],
+    ) -> None:
+        super().__init__()
+        self.progress, self.curve, self.every, self.pairs = progress, curve, every, pairs
+        self.agent, self.save, self.check_finite = agent, save, check_finite
+        before = curve.points[-1:]
+        self.deals = before[0].deals if before else 0
+        self.cpu_seconds = before[0].cpu_seconds if before else 0.0
+        self.next = progress.decisions + every
+        self.since = time.process_time()
+
+    def _on_rollout_start(self) -> None:
+        self.check_finite()
+        if self.num_timesteps >= self.next:
+            self.next += self.every
+            self.measure(self.num_timesteps, self.pairs)
+
+    def _on_step(self) -> bool:
+        self.deals += int(self.locals["dones"].sum())
+        return True
+
+    def _on_rollout_end(self) -> None:
+        self.progress.learned(self.num_timesteps, self.num_timesteps, {})
+
+    def measure(self, decisions: int, pairs: int) -> None:
+        """Save the agent after this many decisions, and measure it."""
+        self.cpu_seconds += time.process_time() - self.since
+        self.save()
+        if pairs:
+            found = self.curve.measure_agent(
+                self.agent(), self.deals, decisions, self.cpu_seconds, pairs
+            )
+            self.progress.measured(found, decisions)
+        self.since = time.process_time()
+
 
 HiddenSize = Annotated[Whole, Field(ge=1, le=4096)]
 

@@ -43,23 +43,19 @@ class Counts:
     """The states of a count, sorted by number of cards.
 
     A state's number is even, or odd once the count's go point is pegged (H5); 0 is the empty count.
-
-    Attributes:
-        after: int32[K, 13], the state after a card of each rank; NONE where it does not fit.
-        points: int8[K, 13], the points of that card.
-        count: int8[K].
-        last_two: int8[K', 91, 2, 13], by the mover's two cards and the other seat's only one: the
-            mover's points less the other's until the play ends when it plays the lower of the two
-            or the higher; 0 where that does not fit. For states in which it can occur.
-        their_two: int8[K', 13, 2, 91], the same with its axes the other way about.
-        alone: int8[K, 560], by holding: the most points of a seat whose opponent has no cards.
     """
 
+    # int32[K, 13], the state after a card of each rank; NONE where it does not fit
     after: npt.NDArray[np.int32]
-    points: npt.NDArray[np.int8]
-    count: npt.NDArray[np.int8]
+    points: npt.NDArray[np.int8]  # int8[K, 13], the points of that card
+    count: npt.NDArray[np.int8]  # int8[K]
+    # int8[K', 91, 2, 13], by the mover's two cards and the other seat's only one: the mover's
+    # points less the other's until the play ends when it plays the lower of the two or the higher;
+    # 0 where that does not fit. For states in which it can occur.
     last_two: npt.NDArray[np.int8]
+    # int8[K', 13, 2, 91], the same with its axes the other way about
     their_two: npt.NDArray[np.int8]
+    # int8[K, 560], by holding: the most points of a seat whose opponent has no cards
     alone: npt.NDArray[np.int8]
 
 

@@ -57,55 +57,43 @@ for _holding, _row in enumerate(holdings()):
 
 
 class Walk(NamedTuple):
-    """The inputs and outputs of a walk.
+    """The inputs and outputs of a walk."""
 
-    Attributes:
-        pair: the pair that this hand discarded; see `Strategy.discard_pairs`.
-        weight: the weight in the average.
-        mover, left, other, row, child, offset: of the `PublicTree`.
-        after, points, count, last_two, their_two, alone: of `Counts`.
-        single_count: 1 for one count.
-        rows: `holdings`. with_card, slot: `WITH`, `SLOT`.
-        me: 0 for pone, 1 for the dealer. mode: the purpose of the walk.
-        pairs: `Strategy.discard_pairs` of this seat.
-        probabilities: float32, this seat's strategy, as `Strategy.play` lays it out, 0 to 1.
-        theirs: float32, the other seat's, without pairs discarded.
-        book: float32, for each holding at each of this seat's nodes the regrets of its ranks, then
-            the sums for its average strategy; of the best response float32[N], which rank is played
-            at each of this seat's nodes, or nothing. pages: int64[N], where each node's begin.
-        reach: float64[LEVELS, K], the other seat's range, level by level.
-        origin: int32[LEVELS, K], the whole hand of each of its holdings.
-        by_hand: float64[K], receives the points of the walk by the other seat's whole hand; empty
-            where that is not wanted.
-    """
-
-    pair: Any
-    weight: Any
+    pair: Any  # the pair that this hand discarded; see `Strategy.discard_pairs`
+    weight: Any  # the weight in the average
+    # mover, left, other, row, child, offset: of the `PublicTree`
     mover: Any
     left: Any
     other: Any
     row: Any
     child: Any
     offset: Any
+    # after, points, count, last_two, their_two, alone: of `Counts`
     after: Any
     points: Any
     count: Any
     last_two: Any
     their_two: Any
     alone: Any
-    single_count: Any
-    rows: Any
+    single_count: Any  # 1 for one count
+    rows: Any  # `holdings`
+    # with_card, slot: `WITH`, `SLOT`
     with_card: Any
     slot: Any
-    me: Any
-    mode: Any
-    pairs: Any
-    probabilities: Any
-    theirs: Any
+    me: Any  # 0 for pone, 1 for the dealer
+    mode: Any  # the purpose of the walk
+    pairs: Any  # `Strategy.discard_pairs` of this seat
+    probabilities: Any  # float32, this seat's strategy, as `Strategy.play` lays it out, 0 to 1
+    theirs: Any  # float32, the other seat's, without pairs discarded
+    # float32, for each holding at each of this seat's nodes the regrets of its ranks, then the sums
+    # for its average strategy; of the best response float32[N], which rank is played at each of
+    # this seat's nodes, or nothing
     book: Any
-    pages: Any
-    reach: Any
-    origin: Any
+    pages: Any  # int64[N], where each node's begin
+    reach: Any  # float64[LEVELS, K], the other seat's range, level by level
+    origin: Any  # int32[LEVELS, K], the whole hand of each of its holdings
+    # float64[K], receives the points of the walk by the other seat's whole hand; empty where that
+    # is not wanted
     by_hand: Any
 
 
@@ -361,37 +349,25 @@ NO_BOOK: Floats = np.empty(0, dtype=np.float32)  # of walks that write nothing d
 
 
 class Hands(NamedTuple):
-    """The hands of a seat to walk.
+    """The hands of a seat to walk."""
 
-    Attributes:
-        holding: int64[T]. pair: int64[T], the pairs discarded, 0 where they do not matter.
-        known: int64[T], the ranks that the seat knows are not the other's, four bits a rank.
-        range_of: int64[T], the row of the ranges of each.
-        weight: float64[T], the probability of each.
-    """
-
-    holding: Any
-    pair: Any
-    known: Any
-    range_of: Any
-    weight: Any
+    holding: Any  # int64[T]
+    pair: Any  # int64[T], the pairs discarded, 0 where they do not matter
+    known: Any  # int64[T], the ranks that the seat knows are not the other's, four bits a rank
+    range_of: Any  # int64[T], the row of the ranges of each
+    weight: Any  # float64[T], the probability of each
 
 
 HANDS_T = tuple_of(Hands, int64[::1], int64[::1], int64[::1], int64[::1], float64[::1])
 
 
 class Walked(NamedTuple):
-    """The results of walks.
+    """The results of walks."""
 
-    Attributes:
-        values: float64[T], points of each hand, weighted by its range.
-        masses: float64[T], the weight of that range.
-        hand_values, hand_masses: float64[T, K], the same by the other seat's whole hand; empty
-            where that is not wanted.
-    """
-
-    values: Doubles
-    masses: Doubles
+    values: Doubles  # float64[T], points of each hand, weighted by its range
+    masses: Doubles  # float64[T], the weight of that range
+    # hand_values, hand_masses: float64[T, K], the same by the other seat's whole hand; empty where
+    # that is not wanted
     hand_values: Doubles
     hand_masses: Doubles
 

@@ -36,24 +36,15 @@ WAYS = np.array([[comb(n, k) for k in range(SUITS + 1)] for n in range(SUITS + 1
 
 @dataclass(frozen=True, eq=False)
 class RankHands:
-    """The rank multisets of all hands.
+    """The rank multisets of all hands."""
 
-    Attributes:
-        ranks: int64[M, dealt], ascending. counts: int64[M, 13], cards of each rank.
-        chance: float64[M], the probability of each.
-        holding: int64[M, S], which one each split leaves, numbered within its size.
-        pair: int64[M, S], which pair of ranks it discards.
-        of_class: int64[C], the multiset of each class of hands.
-        copies: cards of a rank in the deck.
-    """
-
-    ranks: Ints
-    counts: Ints
-    chance: Doubles
-    holding: Ints
-    pair: Ints
-    of_class: Ints
-    copies: int
+    ranks: Ints  # int64[M, dealt], ascending
+    counts: Ints  # int64[M, 13], cards of each rank
+    chance: Doubles  # float64[M], the probability of each
+    holding: Ints  # int64[M, S], which one each split leaves, numbered within its size
+    pair: Ints  # int64[M, S], which pair of ranks it discards
+    of_class: Ints  # int64[C], the multiset of each class of hands
+    copies: int  # cards of a rank in the deck
 
     @property
     def holdings(self) -> int:

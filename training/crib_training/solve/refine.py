@@ -60,17 +60,12 @@ MEASURED = 8  # one hand in this many is measured
 
 @dataclass(frozen=True)
 class Refined:
-    """A starter's refined pegging.
+    """A starter's refined pegging."""
 
-    Attributes:
-        play: uint8[size * 91], a row of `Strategy.play`.
-        gains: each seat's best gain against it, points per deal, within the abstraction.
-        weight: the probability of the starter.
-    """
-
-    play: Bytes
+    play: Bytes  # uint8[size * 91], a row of `Strategy.play`
+    # each seat's best gain against it, points per deal, within the abstraction
     gains: tuple[float, float]
-    weight: float
+    weight: float  # the probability of the starter
 
 
 def spread(

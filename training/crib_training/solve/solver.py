@@ -31,13 +31,10 @@ UNKEPT_WEIGHT = 0.01  # weight of a hand that is never kept, so that the solver 
 
 @dataclass(frozen=True)
 class SeatGains:
-    """A strategy's exploitability within the abstraction.
+    """A strategy's exploitability within the abstraction."""
 
-    Attributes:
-        pone, dealer: points per deal that the best answer of this seat gains, among all strategies
-            that see what the solver's do: a bound from below on what any answer gains.
-    """
-
+    # pone, dealer: points per deal that the best answer of this seat gains, among all strategies
+    # that see what the solver's do: a bound from below on what any answer gains
     pone: float
     dealer: float
 
@@ -49,13 +46,9 @@ class SeatGains:
 
 @dataclass(frozen=True)
 class ExploitabilityBound(SeatGains):
-    """A lower bound on the exploitability of the average strategy.
+    """A lower bound on the exploitability of the average strategy."""
 
-    Attributes:
-        value: pone's points per deal less the dealer's, without heels.
-    """
-
-    value: float
+    value: float  # pone's points per deal less the dealer's, without heels
 
 
 class Solver:

@@ -110,19 +110,12 @@ def sample_cribs(views, table, weights, rng, deals, sums, squares, samples, kept
 
 @dataclass
 class CribRound:
-    """What one round of sampling found.
+    """What one round of sampling found."""
 
-    Attributes:
-        crib: float64[2, CELLS], mean points of the crib by role and pair.
-        error: float64[2, CELLS], their standard errors.
-        samples: int64[2, CELLS], how many cribs they are the means of.
-        kept: float64[2, RANKS], the probability of keeping a card of a rank, by role.
-    """
-
-    crib: Array
-    error: Array
-    samples: Array
-    kept: Array
+    crib: Array  # float64[2, CELLS], mean points of the crib by role and pair
+    error: Array  # float64[2, CELLS], their standard errors
+    samples: Array  # int64[2, CELLS], how many cribs they are the means of
+    kept: Array  # float64[2, RANKS], the probability of keeping a card of a rank, by role
 
 
 def crib_round(
@@ -237,24 +230,17 @@ def sample_discards(
 
 @dataclass
 class DiscardRound:
-    """What one round of sampling found, by role (pone, dealer).
+    """What one round of sampling found, by role (pone, dealer)."""
 
-    Attributes:
-        discarded: float64[2, CELLS], how often a pair that was dealt was discarded.
-        error: float64[2, CELLS], the standard errors.
-        cribs: float64[2, CELLS, 3], of the cribs of a pair whenever it was dealt their number, sum
-            and sum of squares.
-        discarded_cribs: float64[2, CELLS, 3], the same of the times it was discarded.
-        beyond: float64[2, CELLS], how far it was beyond the mean expected, by ranks alone.
-        own: float64[2, 3], of the pairs discarded the mean crib expected, how far the cribs were
-            beyond it, and 1.96 standard errors of that.
-    """
-
-    discarded: Array
-    error: Array
+    discarded: Array  # float64[2, CELLS], how often a pair that was dealt was discarded
+    error: Array  # float64[2, CELLS], the standard errors
+    # float64[2, CELLS, 3], of the cribs of a pair whenever it was dealt their number, sum and sum
+    # of squares
     cribs: Array
-    discarded_cribs: Array
-    beyond: Array
+    discarded_cribs: Array  # float64[2, CELLS, 3], the same of the times it was discarded
+    beyond: Array  # float64[2, CELLS], how far it was beyond the mean expected, by ranks alone
+    # float64[2, 3], of the pairs discarded the mean crib expected, how far the cribs were beyond
+    # it, and 1.96 standard errors of that
     own: Array
 
 

@@ -107,17 +107,11 @@ BINS = 5  # of chances, when the formula is tried on other games
 
 @dataclass(frozen=True)
 class Starts:
-    """Starts of deals in games that have been played.
+    """Starts of deals in games that have been played."""
 
-    Attributes:
-        needs: int64[N, sides], the points each side still had to make.
-        dealing: int64[N], the side that dealt.
-        winner: int64[N], the side that won the game.
-    """
-
-    needs: Array
-    dealing: Array
-    winner: Array
+    needs: Array  # int64[N, sides], the points each side still had to make
+    dealing: Array  # int64[N], the side that dealt
+    winner: Array  # int64[N], the side that won the game
 
     def features(self, added: float) -> Doubles:
         """Return float64[N, sides, sides]: the points needed, and each side's place but the last.

@@ -1,7 +1,7 @@
 """The games of deep Monte Carlo, and who plays them; the method is `crib_training.methods`'.
 
 - `self_play`: the interface of a game. `two_hand`, `many_hand`, `table_top`: the games.
-- `actors`, `cluster`: self-play in other processes, and on a Ray cluster.
+- `actors`: self-play in other processes, and on a Ray cluster.
 """
 
 from crib_env.registration import add_parts

@@ -1,19 +1,22 @@
-"""Self-play elsewhere: in processes of this machine (`ProcessActors`) or on a cluster (`cluster`).
+"""Self-play elsewhere: in processes of this machine, or on a Ray cluster.
 
 Each worker plays one part of a round of deals. The result of a part depends on the networks, the
 seed and the part, not on who plays it, where or when. So a run repeats from its seed and its number
 of workers. While the learner fits the networks to one round, the workers play the next with the
-networks from before.
+networks from before. An actor lost on the cluster loses only its own samples.
 """
 
 from __future__ import annotations
 
+import platform
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Protocol
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import torch
@@ -22,6 +25,7 @@ from crib_env.arrays import Array, Bytes
 from crib_training.learn.deep_monte_carlo.self_play import Samples, find_self_play
 from crib_training.learn.run import LostError, restore_module
 from crib_training.processes import ProcessDiedError, ProcessPool
+from crib_training.tournament.chunks import sources
 
 if TYPE_CHECKING:
     from crib_training.methods.deep_monte_carlo import Settings
@@ -33,34 +37,21 @@ Arrays = Mapping[str, Array]
 
 @dataclass(frozen=True)
 class RolloutJob:
-    """A part of a round.
+    """A part of a round."""
 
-    Attributes:
-        round: the number of the round, from 0.
-        index: of the part in its round, from 0.
-        deals: how many.
-        progress: of the run, 0 to 1.
-    """
-
-    round: int
-    index: int
-    deals: int
-    progress: float
+    round: int  # the number of the round, from 0
+    index: int  # of the part in its round, from 0
+    deals: int  # how many
+    progress: float  # of the run, 0 to 1
 
 
 @dataclass(frozen=True)
 class SparseArray:
-    """An array without its zeros, which most of what nets see is: a sixth of it to send.
+    """An array without its zeros, which most of what nets see is: a sixth of it to send."""
 
-    Attributes:
-        shape: of the array.
-        bits: a bit for each number, whether it is not 0.
-        numbers: those that are not 0.
-    """
-
-    shape: tuple[int, ...]
-    bits: Bytes
-    numbers: Array
+    shape: tuple[int, ...]  # of the array
+    bits: Bytes  # a bit for each number, whether it is not 0
+    numbers: Array  # those that are not 0
 
     @classmethod
     def of(cls, array: Array) -> SparseArray:
@@ -76,19 +67,12 @@ class SparseArray:
 
 @dataclass(frozen=True)
 class RolloutResult:
-    """What a part came to.
+    """What a part came to."""
 
-    Attributes:
-        deals: how many.
-        decisions: how many.
-        groups: as in `Samples`.
-        cpu_seconds: that its actor has spent since the part before.
-    """
-
-    deals: int
-    decisions: int
-    groups: Mapping[str, Mapping[str, SparseArray]]
-    cpu_seconds: float
+    deals: int  # how many
+    decisions: int  # how many
+    groups: Mapping[str, Mapping[str, SparseArray]]  # as in `Samples`
+    cpu_seconds: float  # that its actor has spent since the part before
 
 
 class Actor:
@@ -205,3 +189,126 @@ def _joined(packed: Sequence[SparseArray]) -> torch.Tensor:
     for array, rows in zip(packed, np.split(whole, ends[:-1]), strict=True):
         array.unpack(rows)
     return torch.from_numpy(whole)
+
+
+PATIENCE = 300.0  # seconds for the first actor to be ready
+PERSISTENCE = 3  # rounds
+
+
+def code_digest() -> str:
+    """Return a digest of all of ours that decides what self-play comes to."""
+    digest = sha256()
+    here = Path(__file__).parent
+    for path in [*sources(), *sorted(here.glob("*.py")), here.parent / "nets.py"]:
+        digest.update(path.name.encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+class ClusterActor(Actor):
+    """An actor that can say where it is and by what code it plays."""
+
+    def ready(self) -> tuple[str, str]:
+        """Return the name of its node and `code_digest`."""
+        return platform.node(), code_digest()
+
+
+class Cluster:
+    """Actors on a Ray cluster, each on one core.
+
+    Every node needs this package with its extra ``train``, in the same version. The parts of an
+    actor that dies are lost, and the run has other deals instead. The actors that are left take
+    over, and a new one wherever there is room joins them when it is ready.
+
+    Args:
+        settings: settings of the run.
+
+    Raises:
+        ValueError: Ray is not installed.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        try:
+            import ray
+        except ModuleNotFoundError as error:
+            cure = 'pip install "crib-env[train,cluster]"'
+            raise ValueError(f"Ray is not installed: {cure}") from error
+        self._ray = ray
+        self._settings = settings
+        self._actors: list[Any] = []
+        self._starting: dict[Any, Any] = {}  # actors by their answer that they are ready
+        self._rounds: list[list[tuple[Any, Any]]] = []  # actors and their answers
+        self._lost = 0  # rounds, one after the other, of which nothing came back
+
+    def __enter__(self) -> Cluster:
+        self._ray.init(
+            address=self._settings.ray_address, ignore_reinit_error=True, log_to_driver=False
+        )
+        self._make = self._ray.remote(num_cpus=1)(ClusterActor)
+        for _ in range(self._settings.workers):
+            self._start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        for actor in [*self._actors, *self._starting.values()]:
+            self._ray.kill(actor)
+        self._ray.shutdown()
+
+    @property
+    def waiting(self) -> bool:
+        """A round has begun."""
+        return bool(self._rounds)
+
+    def begin(self, parts: Sequence[RolloutJob], nets: Arrays) -> None:
+        """Have the parts of a round played."""
+        self._welcome()
+        stored = self._ray.put(dict(nets))
+        actors = [self._actors[i % len(self._actors)] for i in range(len(parts))]
+        self._rounds.append(
+            [(a, a.play.remote(part, stored)) for a, part in zip(actors, parts, strict=True)]
+        )
+
+    def finish(self) -> list[RolloutResult]:
+        """Return the parts of the round that began first, but those lost, as soon as it is over."""
+        played = []
+        for actor, answer in self._rounds.pop(0):
+            try:
+                played.append(self._ray.get(answer))
+            except self._ray.exceptions.RayTaskError:  # it erred: so would the next
+                raise
+            except self._ray.exceptions.RayError:
+                if actor in self._actors:
+                    self._actors.remove(actor)
+                    self._ray.kill(actor)  # if it is only out of reach
+                    self._start()
+        self._lost = 0 if played else self._lost + 1
+        if self._lost == PERSISTENCE:
+            raise LostError(f"all actors were lost, and {PERSISTENCE} rounds with them")
+        return played
+
+    def _start(self) -> None:
+        actor = self._make.remote(self._settings)
+        self._starting[actor.ready.remote()] = actor
+
+    def _welcome(self) -> None:
+        """Take in the actors that are ready; with none at all, wait for one."""
+        why = f"none was ready within {PATIENCE:.0f} seconds; has it a core to spare?"
+        while self._starting:
+            answers = list(self._starting)
+            count, patience = (len(answers), 0.0) if self._actors else (1, PATIENCE)
+            found, _ = self._ray.wait(answers, num_returns=count, timeout=patience)
+            for answer in found:
+                actor = self._starting.pop(answer)
+                try:
+                    node, code = self._ray.get(answer)
+                except self._ray.exceptions.RayError as error:  # it is not tried again
+                    why = str(error)
+                    continue
+                if code != code_digest():
+                    raise RuntimeError(f"node {node} has other code than the learner: install the "
+                                       f"same version on every node")  # fmt: skip
+                self._actors.append(actor)
+            if self._actors or not found:
+                break
+        if not self._actors:
+            raise LostError(f"no actor on the cluster: {why}")

@@ -27,16 +27,12 @@ EVEN = 1e3  # a temperature at which values no longer matter
 
 @dataclass(frozen=True)
 class Samples:
-    """What self-play brought to learn from.
+    """What self-play brought to learn from."""
 
-    Attributes:
-        groups: named tensors in groups; the tensors of a group have one row for each sample, and
-            groups may have different numbers of rows.
-        decisions: how many decisions were made.
-    """
-
+    # named tensors in groups; the tensors of a group have one row for each sample, and groups may
+    # have different numbers of rows
     groups: Mapping[str, Mapping[str, Tensor]]
-    decisions: int
+    decisions: int  # how many decisions were made
 
     def to(self, device: str) -> Samples:
         """Return the samples on a device."""
@@ -75,17 +71,13 @@ class SelfPlay(ABC):
         settings: settings of the run; what they leave open is the game's default.
 
     Attributes:
-        family: the games this is for.
-        defaults: what these games do well with.
-        episode: the shortest episode of the game; each is learned from as a whole.
-        nets: what learns.
         chosen: what the settings and the defaults come to.
     """
 
-    family: ClassVar[LearnedFamily]
-    defaults: ClassVar[GameDefaults]
-    episode: ClassVar[str]
-    nets: nn.Module
+    family: ClassVar[LearnedFamily]  # the games this is for
+    defaults: ClassVar[GameDefaults]  # what these games do well with
+    episode: ClassVar[str]  # the shortest episode of the game; each is learned from as a whole
+    nets: nn.Module  # what learns
 
     def __init__(self, rules: Rules, players: int, settings: Settings) -> None:
         self.rules, self.players = rules, players

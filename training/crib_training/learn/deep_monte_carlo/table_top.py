@@ -84,25 +84,15 @@ class LineNets(nn.Module):
 
 @dataclass(frozen=True)
 class TurnResult:
-    """What one turn of N rounds led to.
+    """What one turn of N rounds led to."""
 
-    Attributes:
-        points: int64[N, LINES], of the lines so far.
-        value: float64[N, LINES], what the lines are expected to come to.
-        places: int64[N, 2], where what each side (rows, columns) owes stands in the table.
-        chosen: int64[K], the rounds to learn from.
-        inputs: float32[K, LINES, inputs], of the net for lines.
-        crib_inputs: float32[K, inputs], of the net for the crib.
-        crib_points: int64[K], of the crib so far.
-    """
-
-    points: Array
-    value: Array
-    places: Array
-    chosen: Array
-    inputs: Array
-    crib_inputs: Array
-    crib_points: Array
+    points: Array  # int64[N, LINES], of the lines so far
+    value: Array  # float64[N, LINES], what the lines are expected to come to
+    places: Array  # int64[N, 2], where what each side (rows, columns) owes stands in the table
+    chosen: Array  # int64[K], the rounds to learn from
+    inputs: Array  # float32[K, LINES, inputs], of the net for lines
+    crib_inputs: Array  # float32[K, inputs], of the net for the crib
+    crib_points: Array  # int64[K], of the crib so far
 
 
 class TableTopSelfPlay(SelfPlay):
