@@ -19,8 +19,7 @@ from crib_play.table.seats import names
 from crib_play.table.session import Session
 from crib_training.command_line import main
 from crib_training.evaluation.duplicate import play_pairs
-from crib_training.learn.deep_monte_carlo.self_play import find_self_play
-from crib_training.methods.deep_monte_carlo import Settings
+from crib_training.methods.deep_monte_carlo import Settings, find_self_play
 
 import crib_env
 import crib_env.text  # registers the part "words"

@@ -7,9 +7,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from crib_training.learn.deep_monte_carlo.actors import Actor, Arrays, RolloutJob, RolloutResult
 from crib_training.learn.run import Checkpoint, Run
-from crib_training.methods.deep_monte_carlo import Learner, Settings
+from crib_training.methods.deep_monte_carlo import (
+    Actor,
+    Arrays,
+    Learner,
+    RolloutJob,
+    RolloutResult,
+    Settings,
+)
 
 
 class Here:

@@ -17,10 +17,9 @@ from crib_agents.files import BESIDE
 from crib_agents.learned import MonteCarloAgent, Weights
 from crib_training.command_line import command
 from crib_training.interrupts import Stopped
-from crib_training.learn.deep_monte_carlo.self_play import Samples, batches
 from crib_training.learn.deep_monte_carlo.two_hand import TwoHandSelfPlay
 from crib_training.learn.run import Checkpoint
-from crib_training.methods.deep_monte_carlo import Learner, Settings, run, train
+from crib_training.methods.deep_monte_carlo import Learner, Samples, Settings, batches, run, train
 from crib_training.outputs import CHECKPOINT as FILE
 
 from crib_env import registration

@@ -14,10 +14,9 @@ from crib_agents.learned import MonteCarloAgent, Weights
 from crib_agents.loading import load_agent
 from crib_agents.nets import ScoredAgent
 from crib_training.learn import distill
-from crib_training.learn.deep_monte_carlo.self_play import find_self_play
 from crib_training.learn.run import Checkpoint, DivergedError
 from crib_training.methods import ppo
-from crib_training.methods.deep_monte_carlo import Settings, train
+from crib_training.methods.deep_monte_carlo import Settings, find_self_play, train
 from stable_baselines3.common.vec_env import VecNormalize
 
 from crib_env import PRESETS

@@ -9,11 +9,9 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from crib_training.learn.deep_monte_carlo import cluster as cluster_module
-from crib_training.learn.deep_monte_carlo.actors import Cluster
 from crib_training.learn.run import Checkpoint
 from crib_training.methods import deep_monte_carlo
-from crib_training.methods.deep_monte_carlo import Learner, train
+from crib_training.methods.deep_monte_carlo import Cluster, Learner, train
 from crib_training.tournament.chunks import Setup, play
 from crib_training.tournament.run import tournament
 from crib_training.tournament.workers import Ray, ThisProcess, play_alike
@@ -125,7 +123,7 @@ def test_an_actor_killed_in_the_middle_loses_only_its_own_samples(
 def test_a_cluster_without_room_for_an_actor_is_said(
     address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cluster_module, "PATIENCE", 0.01)
+    monkeypatch.setattr(deep_monte_carlo, "PATIENCE", 0.01)
     with pytest.raises(
         RuntimeError, match=r"none was ready within 0 seconds.*resume with crib train"
     ):
@@ -135,7 +133,7 @@ def test_a_cluster_without_room_for_an_actor_is_said(
 def test_an_actor_with_other_code_is_refused(
     address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cluster_module, "code_digest", lambda: "0123")
+    monkeypatch.setattr(deep_monte_carlo, "code_digest", lambda: "0123")
     with pytest.raises(RuntimeError, match=f"node {platform.node()} has other code"):
         train(small(tmp_path, ray_address=address))
 

@@ -15,15 +15,16 @@ from typing import Any
 import numpy as np
 import pytest
 from crib_training.command_line import command
-from crib_training.learn.deep_monte_carlo.actors import (
+from crib_training.learn.run import Checkpoint, LostError
+from crib_training.methods import deep_monte_carlo
+from crib_training.methods.deep_monte_carlo import (
     Actor,
+    Learner,
     SparseArray,
     joined,
     split_round,
+    train,
 )
-from crib_training.learn.run import Checkpoint, LostError
-from crib_training.methods import deep_monte_carlo
-from crib_training.methods.deep_monte_carlo import Learner, train
 from crib_training.outputs import CHECKPOINT as FILE
 
 from played_here import Here, played_here, small, tensors_of

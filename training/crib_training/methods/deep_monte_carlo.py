@@ -8,23 +8,37 @@
    The learning rate falls linearly.
 3. Update the average of the weights at every step. Evaluation and saved files use the average.
 
-Inputs, targets and self-play of each game are in `crib_training.learn.deep_monte_carlo`.
+The games, with the inputs and targets of their networks, are in
+`crib_training.learn.deep_monte_carlo`.
 """
 
 from __future__ import annotations
 
+import platform
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, fields, replace
+from functools import cache
+from hashlib import sha256
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Protocol, Self
 
 import numpy as np
 import torch
-from crib_agents.learned import MonteCarloAgent
-from crib_agents.learned.network import WIDEST
+from crib_agents.checks import fields_of
+from crib_agents.learned import MonteCarloAgent, Weights
+from crib_agents.learned.network import WIDEST, LearnedFamily
 from crib_agents.loading import load_agent
 from crib_play.replay import write_replay
 from pydantic import Field
+from torch import Tensor, nn
 
-from crib_env.arrays import Array
+from crib_env.arrays import Array, Bytes
+from crib_env.envs.makers import EnvSpec
+from crib_env.registration import add_parts, find_part
+from crib_env.rules import Rules
 from crib_env.settings import (
     Count,
     NewFolder,
@@ -41,18 +55,434 @@ from crib_env.settings import (
 from crib_training.command_line import command
 from crib_training.learn import run as runs
 from crib_training.learn.curve import Strength
-from crib_training.learn.deep_monte_carlo.actors import (
-    Actors,
-    Cluster,
-    ProcessActors,
-    RolloutResult,
-    joined,
-    split_round,
+from crib_training.learn.nets import AveragedNets, layers_of
+from crib_training.learn.run import (
+    FREE,
+    LostError,
+    RunSettings,
+    State,
+    module_tensors,
+    restore_module,
 )
-from crib_training.learn.deep_monte_carlo.self_play import Samples, batches, find_self_play
-from crib_training.learn.nets import AveragedNets
-from crib_training.learn.run import FREE, RunSettings, State, module_tensors
-from crib_training.loading import find_game
+from crib_training.loading import find_game, seats_of
+from crib_training.processes import ProcessDiedError, ProcessPool
+from crib_training.tournament.chunks import sources
+
+add_parts(
+    "deep_monte_carlo",
+    two_hand="crib_training.learn.deep_monte_carlo.two_hand:TwoHandSelfPlay",
+    table_top="crib_training.learn.deep_monte_carlo.table_top:TableTopSelfPlay",
+    many_hand="crib_training.learn.deep_monte_carlo.many_hand:ManyHandSelfPlay",
+)
+
+# --- a game as something to learn -----------------------------------------------------------------
+
+EVEN = 1e3  # a temperature at which values no longer matter
+
+
+@dataclass(frozen=True)
+class Samples:
+    """What self-play brought to learn from."""
+
+    # named tensors in groups; the tensors of a group have one row for each sample, and groups may
+    # have different numbers of rows
+    groups: Mapping[str, Mapping[str, Tensor]]
+    decisions: int  # how many decisions were made
+
+    def to(self, device: str) -> Samples:
+        """Return the samples on a device."""
+        groups = {
+            name: {key: tensor.to(device) for key, tensor in group.items()}
+            for name, group in self.groups.items()
+        }
+        return Samples(groups, self.decisions)
+
+
+@dataclass(frozen=True)
+class GameDefaults:
+    """What a game does well with, where the settings leave it open."""
+
+    num_envs: int
+    learning_rate: float
+    ema_rate: float
+    temperature: float
+    final_temperature: float
+    hidden_sizes: tuple[int, int]
+
+    def resolve(self, settings: Settings) -> GameDefaults:
+        """Return these, or the values in the settings instead."""
+        given = {f.name: getattr(settings, f.name) for f in fields(self)}
+        return replace(self, **{name: value for name, value in given.items() if value is not None})
+
+
+class SelfPlay(ABC):
+    """A game as something to learn.
+
+    The random numbers of the nets come from PyTorch's generator, which is seeded before.
+
+    Args:
+        rules: the rules.
+        players: seats in a game.
+        settings: settings of the run; what they leave open is the game's default.
+
+    Attributes:
+        chosen: what the settings and the defaults come to.
+    """
+
+    family: ClassVar[LearnedFamily]  # the games this is for
+    defaults: ClassVar[GameDefaults]  # what these games do well with
+    episode: ClassVar[str]  # the shortest episode of the game; each is learned from as a whole
+    nets: nn.Module  # what learns
+
+    def __init__(self, rules: Rules, players: int, settings: Settings) -> None:
+        self.rules, self.players = rules, players
+        self.chosen = self.defaults.resolve(settings)
+        self.epsilon = settings.epsilon
+
+    @abstractmethod
+    def play(self, n: int, progress: float, rng: np.random.Generator) -> Samples:
+        """Play ``n`` deals, each seat by ``nets``; ``progress`` is 0 at the start, 1 at the end."""
+
+    @abstractmethod
+    def loss(self, samples: Samples, rows: Mapping[str, Tensor]) -> Tensor:
+        """Return the loss over ``rows[group]`` of each group, a scalar."""
+
+    def weights(self, nets: nn.Module, made_by: str = "") -> Weights:
+        """Return nets of the shape of ``nets`` as the agent ``learned`` reads them."""
+        layers = {name: layers_of(net) for name, net in nets.named_children()}
+        fields = fields_of(self.rules)
+        return Weights(self.family.name, self.rules.name, fields, self.players, layers, made_by)
+
+    def exploration(self, progress: float) -> tuple[float, float]:
+        """Return the temperature of the softmax, and the share of uniform choices."""
+        first, last = self.chosen.temperature, self.chosen.final_temperature
+        return first + progress * (last - first), self.epsilon * (1 - progress)
+
+
+def batches(
+    samples: Samples, size: int, rng: np.random.Generator
+) -> Iterator[Mapping[str, torch.Tensor]]:
+    """Yield the rows of each update: every sample once, those of all groups spread evenly."""
+    lengths = {name: len(next(iter(group.values()))) for name, group in samples.groups.items()}
+    lengths = {name: length for name, length in lengths.items() if length}
+    n = max(1, min(max(lengths.values()) // size, *lengths.values()))
+    parts = {name: np.array_split(rng.permutation(k), n) for name, k in lengths.items()}
+    for i in range(n):
+        yield {name: torch.from_numpy(rows[i]) for name, rows in parts.items()}
+
+
+def gumbel(
+    rng: np.random.Generator, shape: tuple[int, int], temperature: float, epsilon: float
+) -> Array:
+    """Return noise that makes the largest sum of value and noise a draw from the softmax."""
+    scale = np.where(rng.random(shape[0]) < epsilon, EVEN, temperature)
+    noise: Array = rng.gumbel(size=shape) * scale[:, None]
+    return noise
+
+
+def find_self_play(settings: Settings) -> tuple[EnvSpec, SelfPlay]:
+    """Return the environment that settings name, and its game as something to learn."""
+    maker, rules = find_game(settings.env, settings.rules)
+    family = maker.family
+    self_play: type[SelfPlay] = find_part("deep_monte_carlo", family.name)
+    players = len(seats_of(maker, rules, settings.players))
+    torch.manual_seed(settings.seed)
+    return maker, self_play(rules, players, settings)
+
+
+# --- self-play elsewhere: in processes of this machine, or on a Ray cluster -----------------------
+#
+# Each worker plays one part of a round of deals. The result of a part depends on the networks, the
+# seed and the part, not on who plays it, where or when. So a run repeats from its seed and its
+# number of workers. While the learner fits the networks to one round, the workers play the next
+# with the networks from before. An actor lost on the cluster loses only its own samples.
+
+STREAM = 1  # of random numbers that a seed gives; the learner's own has no number
+
+Arrays = Mapping[str, Array]
+
+
+@dataclass(frozen=True)
+class RolloutJob:
+    """A part of a round."""
+
+    round: int  # the number of the round, from 0
+    index: int  # of the part in its round, from 0
+    deals: int  # how many
+    progress: float  # of the run, 0 to 1
+
+
+@dataclass(frozen=True)
+class SparseArray:
+    """An array without its zeros, which most of what nets see is: a sixth of it to send."""
+
+    shape: tuple[int, ...]  # of the array
+    bits: Bytes  # a bit for each number, whether it is not 0
+    numbers: Array  # those that are not 0
+
+    @classmethod
+    def of(cls, array: Array) -> SparseArray:
+        """Return an array packed."""
+        there = array != 0
+        return cls(array.shape, np.packbits(there), array[there])
+
+    def unpack(self, into: Array) -> None:
+        """Write the numbers into an array of zeros of the same shape."""
+        there = np.unpackbits(self.bits, count=into.size).view(np.bool_)
+        into[there.reshape(self.shape)] = self.numbers
+
+
+@dataclass(frozen=True)
+class RolloutResult:
+    """What a part came to."""
+
+    deals: int  # how many
+    decisions: int  # how many
+    groups: Mapping[str, Mapping[str, SparseArray]]  # as in `Samples`
+    cpu_seconds: float  # that its actor has spent since the part before
+
+
+class Actor:
+    """Plays parts of rounds.
+
+    Args:
+        settings: settings of the run.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        torch.set_num_threads(1)
+        self.seed = settings.seed
+        _, self.self_play = find_self_play(settings)
+        self.counted = time.process_time()
+
+    def play(self, part: RolloutJob, nets: Arrays) -> RolloutResult:
+        """Play a part by nets as `module_tensors` took them."""
+        restore_module("", self.self_play.nets, nets)
+        key = STREAM, part.round, part.index
+        rng = np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=key))
+        samples = self.self_play.play(part.deals, part.progress, rng)
+        groups = {
+            name: {key: SparseArray.of(tensor.numpy()) for key, tensor in group.items()}
+            for name, group in samples.groups.items()
+        }
+        before, self.counted = self.counted, time.process_time()
+        return RolloutResult(part.deals, samples.decisions, groups, self.counted - before)
+
+
+class Actors(Protocol):
+    """Actors in other places."""
+
+    @property
+    def waiting(self) -> bool:
+        """A round has begun."""
+
+    def begin(self, parts: Sequence[RolloutJob], nets: Arrays) -> None:
+        """Have the parts of a round played; one round may follow another that is not finished."""
+
+    def finish(self) -> list[RolloutResult]:
+        """Return the parts of the round that began first, but those lost, as soon as it is over."""
+
+
+class ProcessActors:
+    """Actors in processes of this machine.
+
+    Args:
+        settings: settings of the run.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._pool = ProcessPool(settings.workers)
+        self._rounds: list[list[Future[RolloutResult]]] = []
+
+    def __enter__(self) -> ProcessActors:
+        self._pool.__enter__()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        for part in (part for parts in self._rounds for part in parts):
+            part.cancel()
+        self._pool.__exit__(*error)
+
+    @property
+    def waiting(self) -> bool:
+        """A round has begun."""
+        return bool(self._rounds)
+
+    def begin(self, parts: Sequence[RolloutJob], nets: Arrays) -> None:
+        """Have the parts of a round played."""
+        self._rounds.append(
+            [self._pool.submit(play_here, self._settings, part, nets) for part in parts]
+        )
+
+    def finish(self) -> list[RolloutResult]:
+        """Return the parts of the round that began first, as soon as it is over."""
+        try:
+            return [part.result() for part in self._rounds.pop(0)]
+        except ProcessDiedError as error:
+            why = "a process of self-play died, killed or out of memory"
+            raise LostError(why) from error
+
+
+@cache
+def _actor(settings: Settings) -> Actor:
+    """Return the actor of this process."""
+    return Actor(settings)
+
+
+def play_here(settings: Settings, part: RolloutJob, nets: Arrays) -> RolloutResult:
+    """Play a part in this process."""
+    return _actor(settings).play(part, nets)
+
+
+def split_round(round_: int, deals: int, progress: float, workers: int) -> list[RolloutJob]:
+    """Return the parts of a round, none of them empty."""
+    sizes = [deals // workers + (i < deals % workers) for i in range(workers)]
+    return [RolloutJob(round_, i, size, progress) for i, size in enumerate(sizes) if size]
+
+
+def joined(parts: Sequence[RolloutResult]) -> Samples:
+    """Return what parts came to as samples, in their order."""
+    groups = {
+        name: {key: _joined([part.groups[name][key] for part in parts]) for key in group}
+        for name, group in parts[0].groups.items()
+    }
+    return Samples(groups, sum(part.decisions for part in parts))
+
+
+def _joined(packed: Sequence[SparseArray]) -> torch.Tensor:
+    ends = np.cumsum([array.shape[0] for array in packed])
+    whole = np.zeros((ends[-1], *packed[0].shape[1:]), dtype=packed[0].numbers.dtype)
+    for array, rows in zip(packed, np.split(whole, ends[:-1]), strict=True):
+        array.unpack(rows)
+    return torch.from_numpy(whole)
+
+
+PATIENCE = 300.0  # seconds for the first actor to be ready
+PERSISTENCE = 3  # rounds
+
+
+def code_digest() -> str:
+    """Return a digest of all of ours that decides what self-play comes to."""
+    digest = sha256()
+    here, learn = Path(__file__), Path(runs.__file__).parent
+    games = sorted((learn / "deep_monte_carlo").glob("*.py"))
+    for path in [*sources(), here, *games, learn / "nets.py"]:
+        digest.update(path.name.encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+class ClusterActor(Actor):
+    """An actor that can say where it is and by what code it plays."""
+
+    def ready(self) -> tuple[str, str]:
+        """Return the name of its node and `code_digest`."""
+        return platform.node(), code_digest()
+
+
+class Cluster:
+    """Actors on a Ray cluster, each on one core.
+
+    Every node needs this package with its extra ``train``, in the same version. The parts of an
+    actor that dies are lost, and the run has other deals instead. The actors that are left take
+    over, and a new one wherever there is room joins them when it is ready.
+
+    Args:
+        settings: settings of the run.
+
+    Raises:
+        ValueError: Ray is not installed.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        try:
+            import ray
+        except ModuleNotFoundError as error:
+            cure = 'pip install "crib-env[train,cluster]"'
+            raise ValueError(f"Ray is not installed: {cure}") from error
+        self._ray = ray
+        self._settings = settings
+        self._actors: list[Any] = []
+        self._starting: dict[Any, Any] = {}  # actors by their answer that they are ready
+        self._rounds: list[list[tuple[Any, Any]]] = []  # actors and their answers
+        self._lost = 0  # rounds, one after the other, of which nothing came back
+
+    def __enter__(self) -> Cluster:
+        self._ray.init(
+            address=self._settings.ray_address, ignore_reinit_error=True, log_to_driver=False
+        )
+        self._make = self._ray.remote(num_cpus=1)(ClusterActor)
+        for _ in range(self._settings.workers):
+            self._start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        for actor in [*self._actors, *self._starting.values()]:
+            self._ray.kill(actor)
+        self._ray.shutdown()
+
+    @property
+    def waiting(self) -> bool:
+        """A round has begun."""
+        return bool(self._rounds)
+
+    def begin(self, parts: Sequence[RolloutJob], nets: Arrays) -> None:
+        """Have the parts of a round played."""
+        self._welcome()
+        stored = self._ray.put(dict(nets))
+        actors = [self._actors[i % len(self._actors)] for i in range(len(parts))]
+        self._rounds.append(
+            [(a, a.play.remote(part, stored)) for a, part in zip(actors, parts, strict=True)]
+        )
+
+    def finish(self) -> list[RolloutResult]:
+        """Return the parts of the round that began first, but those lost, as soon as it is over."""
+        played = []
+        for actor, answer in self._rounds.pop(0):
+            try:
+                played.append(self._ray.get(answer))
+            except self._ray.exceptions.RayTaskError:  # it erred: so would the next
+                raise
+            except self._ray.exceptions.RayError:
+                if actor in self._actors:
+                    self._actors.remove(actor)
+                    self._ray.kill(actor)  # if it is only out of reach
+                    self._start()
+        self._lost = 0 if played else self._lost + 1
+        if self._lost == PERSISTENCE:
+            raise LostError(f"all actors were lost, and {PERSISTENCE} rounds with them")
+        return played
+
+    def _start(self) -> None:
+        actor = self._make.remote(self._settings)
+        self._starting[actor.ready.remote()] = actor
+
+    def _welcome(self) -> None:
+        """Take in the actors that are ready; with none at all, wait for one."""
+        why = f"none was ready within {PATIENCE:.0f} seconds; has it a core to spare?"
+        while self._starting:
+            answers = list(self._starting)
+            count, patience = (len(answers), 0.0) if self._actors else (1, PATIENCE)
+            found, _ = self._ray.wait(answers, num_returns=count, timeout=patience)
+            for answer in found:
+                actor = self._starting.pop(answer)
+                try:
+                    node, code = self._ray.get(answer)
+                except self._ray.exceptions.RayError as error:  # it is not tried again
+                    why = str(error)
+                    continue
+                if code != code_digest():
+                    raise RuntimeError(f"node {node} has other code than the learner: install the "
+                                       f"same version on every node")  # fmt: skip
+                self._actors.append(actor)
+            if self._actors or not found:
+                break
+        if not self._actors:
+            raise LostError(f"no actor on the cluster: {why}")
+
+
+# --- the method -----------------------------------------------------------------------------------
 
 BEHAVIOUR = "acting."  # the prefix of the nets that play the round after this, in a checkpoint
 HiddenSize = Annotated[Whole, Field(ge=1, le=WIDEST)]

@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import torch
-from crib_agents.checks import fields_of
-from crib_agents.learned import Weights
 from crib_agents.learned.many_hand import FAMILY, card_features, card_values
 from crib_agents.learned.network import MOST_INPUTS, UNLIKELY, LearnedFamily
 from numba import float32, float64, int64, void
@@ -28,8 +26,8 @@ from crib_env.engine.many_hand import HAND, VIEWS_T
 from crib_env.engine.record import NONE, TABLE_T, WEIGHTS_T
 from crib_env.engine.show import show_table
 from crib_env.rules import LARGEST_TARGET, ManyHandRules, Rules
-from crib_training.learn.deep_monte_carlo.self_play import GameDefaults, Samples, SelfPlay, gumbel
-from crib_training.learn.nets import layers_of, mlp
+from crib_training.learn.nets import mlp
+from crib_training.methods.deep_monte_carlo import GameDefaults, Samples, SelfPlay, gumbel
 
 if TYPE_CHECKING:
     from crib_training.methods.deep_monte_carlo import Settings
@@ -55,14 +53,6 @@ class ManyHandSelfPlay(SelfPlay):
         self.open_rules = replace(rules, target=LARGEST_TARGET)
         sizes = self.chosen.hidden_sizes
         self.nets = nn.ModuleDict({"card": mlp(FAMILY.nets["card"].inputs, *sizes, 1)})
-
-    def weights(self, nets: nn.Module, made_by: str = "") -> Weights:
-        """Return nets as the agent reads them."""
-        assert isinstance(nets, nn.ModuleDict)
-        layers = {name: layers_of(net) for name, net in nets.items()}
-        return Weights(
-            FAMILY.name, self.rules.name, fields_of(self.rules), self.players, layers, made_by
-        )
 
     def play(self, n: int, progress: float, rng: np.random.Generator) -> Samples:
         """Play ``n`` deals."""

@@ -9,12 +9,11 @@ that one line has at the cost of another.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import torch
-from crib_agents.checks import fields_of
 from crib_agents.learned import Weights
 from crib_agents.learned.network import MOST_INPUTS, LearnedFamily
 from crib_agents.learned.table_top import (
@@ -57,8 +56,8 @@ from crib_env.engine.table_top.lines import (
 )
 from crib_env.engine.table_top.records import SIZE, TO_CRIB, TURNS, VIEWS_T, bit_count
 from crib_env.rules import Rules
-from crib_training.learn.deep_monte_carlo.self_play import GameDefaults, Samples, SelfPlay, gumbel
-from crib_training.learn.nets import layers_of, mlp
+from crib_training.learn.nets import mlp
+from crib_training.methods.deep_monte_carlo import GameDefaults, Samples, SelfPlay, gumbel
 
 if TYPE_CHECKING:
     from crib_training.methods.deep_monte_carlo import Settings
@@ -111,14 +110,10 @@ class TableTopSelfPlay(SelfPlay):
         self.nets = LineNets(self.chosen.hidden_sizes)
 
     def weights(self, nets: nn.Module, made_by: str = "") -> Weights:
-        """Return nets as the agent reads them."""
+        """Return nets as the agent reads them, with the values of what is owed."""
         assert isinstance(nets, LineNets)
-        layers = {"line": layers_of(nets.line), "crib": layers_of(nets.crib)}
         owing = (OWING_STEP * nets.owing.detach()).cpu().numpy()
-        return Weights(
-            FAMILY.name, self.rules.name, fields_of(self.rules), self.players, layers, made_by,
-            {"owing": owing},
-        )  # fmt: skip
+        return replace(super().weights(nets, made_by), tables={"owing": owing})
 
     def play(self, n: int, progress: float, rng: np.random.Generator) -> Samples:
         """Play ``n`` rounds."""

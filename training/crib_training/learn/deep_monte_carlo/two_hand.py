@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import torch
-from crib_agents.checks import fields_of
-from crib_agents.learned import Weights
 from crib_agents.learned.network import MOST_INPUTS, UNLIKELY, LearnedFamily
 from crib_agents.learned.two_hand import (
     FAMILY,
@@ -39,8 +37,8 @@ from crib_env.engine.record import NONE, TABLE_T, WEIGHTS_T, array_of
 from crib_env.engine.show import JACK, KEYS, show_table, with_starter
 from crib_env.engine.two_hand import HAND, STATES_T, VIEW
 from crib_env.rules import LARGEST_TARGET, Rules, TwoHandRules
-from crib_training.learn.deep_monte_carlo.self_play import GameDefaults, Samples, SelfPlay, gumbel
-from crib_training.learn.nets import layers_of, mlp
+from crib_training.learn.nets import mlp
+from crib_training.methods.deep_monte_carlo import GameDefaults, Samples, SelfPlay, gumbel
 
 if TYPE_CHECKING:
     from crib_training.methods.deep_monte_carlo import Settings
@@ -77,14 +75,6 @@ class TwoHandSelfPlay(SelfPlay):
             name: mlp(net.inputs, first if name == "pegging" else smaller, second, net.outputs)
             for name, net in FAMILY.nets.items()
         })  # fmt: skip
-
-    def weights(self, nets: nn.Module, made_by: str = "") -> Weights:
-        """Return nets as the agent reads them."""
-        assert isinstance(nets, nn.ModuleDict)
-        layers = {name: layers_of(net) for name, net in nets.items()}
-        return Weights(
-            FAMILY.name, self.rules.name, fields_of(self.rules), self.players, layers, made_by
-        )
 
     def play(self, n: int, progress: float, rng: np.random.Generator) -> Samples:
         """Play ``n`` deals."""
