@@ -18,7 +18,7 @@ from crib_training.command_line import start
 from crib_training.evaluation.evaluate import versions
 from crib_training.exploit import exploitability
 from crib_training.solve.run import CHECKPOINT, REFINED, STARTERS, STRATEGY, solve
-from crib_training.solve.settings import Settings as Solving
+from crib_training.solve.run import Settings as Solving
 
 from crib_env.settings import Count, NewFolder, checked_dataclass
 

@@ -171,7 +171,7 @@ def small_deck() -> Iterator[None]:
     """Have `crib solve` solve three ranks of four suits."""
     with (
         patch("crib_training.solve.run.Solver", partial(Solver, deck=DECK)),
-        patch("crib_training.solve.settings.find_game", lambda *_: (None, RULES)),
+        patch("crib_training.solve.run.find_game", lambda *_: (None, RULES)),
     ):
         yield
 

@@ -30,7 +30,6 @@ from crib_training.outputs import (
     run_folder,
 )
 from crib_training.solve import run as solve
-from crib_training.solve import settings as solve_settings
 from crib_training.tournament.chunks import Setup
 from crib_training.tournament.run import tournament
 from crib_training.tournament.workers import ThisProcess
@@ -68,7 +67,7 @@ WRITERS: dict[str, Callable[[Path], object]] = {
     "ppo": lambda out: ppo.train(small_ppo(out)),
     "distill": lambda out: distill.distill(distill.Settings(rounds=1, deals=8, pairs=0, out=out)),
     "solve": lambda out: solve.solve(
-        solve_settings.Settings(iterations=1, out=out, progress=False)
+        solve.Settings(iterations=1, out=out, progress=False)
     ),
 }
 
@@ -151,7 +150,7 @@ def test_going_on_in_a_folder_with_another_run_is_refused(tmp_path: Path) -> Non
     for write in (
         lambda: train(deep(taken, resume=mine)),
         lambda: ppo.train(small_ppo(taken, resume=mine, trust=True)),
-        lambda: solve.solve(solve_settings.Settings(resume=mine, out=taken, progress=False)),
+        lambda: solve.solve(solve.Settings(resume=mine, out=taken, progress=False)),
     ):
         with pytest.raises(ValueError, match=f"{taken} holds a run"):
             write()
@@ -173,7 +172,7 @@ def test_ppo_goes_on_in_its_own_folder_alone(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("small_deck")
 def test_a_finished_run_writes_what_is_missing_from_its_checkpoint(tmp_path: Path) -> None:
-    small = solve_settings.Settings(
+    small = solve.Settings(
         iterations=2, eval_interval=0, out=tmp_path / "solve", progress=False
     )
     resumes: dict[Path, Callable[[Path], object]] = {
@@ -270,7 +269,7 @@ def test_a_checkpoint_that_was_altered_is_refused(
 @pytest.mark.slow  # three runs; that such files are refused is tested above and in test_files.py
 @pytest.mark.usefixtures("small_deck")
 def test_a_checkpoint_of_the_solver_that_was_altered_is_refused(tmp_path: Path) -> None:
-    small = solve_settings.Settings(
+    small = solve.Settings(
         iterations=1, refine=1, eval_interval=0, out=tmp_path, progress=False
     )
     solve.solve(small)

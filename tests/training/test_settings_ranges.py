@@ -11,7 +11,7 @@ from crib_training.learn import distill as teach
 from crib_training.methods import deep_monte_carlo as deep
 from crib_training.methods import escher, mmd, nfsp, ppo, vrpo
 from crib_training.methods import selfplay_ppo as selfplay
-from crib_training.solve import settings as solve
+from crib_training.solve import run as solve
 
 NAN, INF = float("nan"), float("inf")
 EVERYWHERE: dict[str, tuple[Any, ...]] = {

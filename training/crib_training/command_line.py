@@ -33,7 +33,7 @@ COMMANDS = {
     "tournament": ("crib_training.tournament.run", "rate agents by a round-robin"),
     "data": ("crib_training.data.run", "write games as Parquet files to learn from"),
     "solve": ("crib_training.solve.run", "solve a deal: near-perfect play for points"),
-    "exploit": ("crib_training.exploit.run", "measure a best response's gain against an agent"),
+    "exploit": ("crib_training.exploit.measure", "measure a best response's gain against an agent"),
     "analyze": ("crib_training.analyze", "show the value of every choice in a position"),
     "play": ("crib_play.terminal.play", "play against any agent, in the terminal"),
     "watch": ("crib_play.terminal.watch", "watch two agents play"),

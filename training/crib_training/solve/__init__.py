@@ -3,7 +3,6 @@
 - `counts`: the states of a count, and how the pegging ends from each.
 - `pegging`: walks of hands down the public tree (`crib_agents.equilibrium.tree`).
 - `ranges`: the other seat's possible hands, with card removal, and how a card splits them.
-  `discard`: values of splits.
-- `solver`: the iterations and their average. `refine`: the pegging again, by discards.
-- `settings`, `run`: the command.
+- `solver`: values of splits, the iterations and their average. `refine`: the pegging again, by
+  discards. `run`: the command.
 """
