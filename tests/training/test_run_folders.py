@@ -66,9 +66,7 @@ WRITERS: dict[str, Callable[[Path], object]] = {
     "deep_monte_carlo": lambda out: train(deep(out)),
     "ppo": lambda out: ppo.train(small_ppo(out)),
     "distill": lambda out: distill.distill(distill.Settings(rounds=1, deals=8, pairs=0, out=out)),
-    "solve": lambda out: solve.solve(
-        solve.Settings(iterations=1, out=out, progress=False)
-    ),
+    "solve": lambda out: solve.solve(solve.Settings(iterations=1, out=out, progress=False)),
 }
 
 
@@ -172,9 +170,7 @@ def test_ppo_goes_on_in_its_own_folder_alone(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("small_deck")
 def test_a_finished_run_writes_what_is_missing_from_its_checkpoint(tmp_path: Path) -> None:
-    small = solve.Settings(
-        iterations=2, eval_interval=0, out=tmp_path / "solve", progress=False
-    )
+    small = solve.Settings(iterations=2, eval_interval=0, out=tmp_path / "solve", progress=False)
     resumes: dict[Path, Callable[[Path], object]] = {
         tmp_path / "deep": lambda out: train(deep(out, resume=tmp_path / "deep")),
         tmp_path / "solve": lambda out: solve.solve(
@@ -269,9 +265,7 @@ def test_a_checkpoint_that_was_altered_is_refused(
 @pytest.mark.slow  # three runs; that such files are refused is tested above and in test_files.py
 @pytest.mark.usefixtures("small_deck")
 def test_a_checkpoint_of_the_solver_that_was_altered_is_refused(tmp_path: Path) -> None:
-    small = solve.Settings(
-        iterations=1, refine=1, eval_interval=0, out=tmp_path, progress=False
-    )
+    small = solve.Settings(iterations=1, refine=1, eval_interval=0, out=tmp_path, progress=False)
     solve.solve(small)
     for name in (CHECKPOINT, solve.STARTERS):
         path = tmp_path / name

@@ -130,22 +130,9 @@ class Point:
 class Strength(Curve):
     """The strength of what a run learns, against reference opponents.
 
-    Args:
-        maker: the environment.
-        rules: the rules that are played.
-        players: seats in a game.
-        method: by what is learned, in words.
-        eval_opponents: who strength is measured against, joined by commas.
-        baselines: agents whose own strength against the first of those the picture shows as lines,
-            likewise.
-        sizes: measurements in all, pairs of deals in each (0 measures nothing), and in the last.
-
-    Raises:
-        ValueError: one of them is not known.
-
-    Attributes:
-        points: measured so far.
-        shares: the share of games that each baseline won, by name.
+    ``baselines`` are agents whose own strength against the first opponent the picture shows as
+    lines; both are names joined by commas. ``sizes`` are measurements in all, pairs of deals in
+    each (0 measures nothing), and in the last. ``shares`` are the games that each baseline won.
     """
 
     def __init__(

@@ -149,20 +149,10 @@ def collect(
     weights: Weights, teacher: PeggingExpert, rules: Rules, deals: int, rng: np.random.Generator, *,
     pairs: bool, temperature: float, epsilon: float,
 ) -> dict[str, Labels]:  # fmt: skip
-    """Let a student play deals and label every decision with a choice.
+    """Let a student play deals and label every decision with a choice; return labels by net.
 
-    Args:
-        weights: the student's.
-        teacher: labels the pegging.
-        rules: what is played.
-        deals: how many.
-        rng: fixes the deals and the student's chance.
-        pairs: label discarding too.
-        temperature: of the softmax by which the student plays cards; see `gumbel`.
-        epsilon: the share of its cards drawn evenly.
-
-    Returns:
-        labels by the name of the net.
+    The student plays cards by a softmax of ``temperature`` (see `gumbel`), the share ``epsilon`` of
+    them evenly. With ``pairs`` discarding is labelled too.
     """
     games = GameBatch(rules, deals, episode="deal", seed=int(rng.integers(1 << 62)))
     games.reset()
@@ -319,14 +309,7 @@ class Settings(RunSettings):
 
 
 class Distillation(Learner):
-    """Learns by its `Settings`.
-
-    Attributes:
-        nets: the networks, with their average.
-        parts: the labels of each round, by the name of the network.
-        rounds: how many are over.
-        losses: of each update.
-    """
+    """Learns by its `Settings`; ``parts`` are the labels of each round, by the name of the net."""
 
     unit = "rounds"
     counts = ("rounds", "decisions")

@@ -27,13 +27,7 @@ def layers_of(net: nn.Module) -> Layers:
 
 
 class AveragedNets:
-    """Nets, their optimizer, and the moving average of their weights, which plays and is saved.
-
-    Args:
-        nets: what learns, on the device where it learns.
-        learning_rate: of Adam.
-        ema_rate: how far the average moves towards the nets at each step.
-    """
+    """Nets, their optimizer, and the moving average of their weights, which plays and is saved."""
 
     def __init__(self, nets: nn.Module, learning_rate: float, ema_rate: float) -> None:
         self.nets, self.average = nets, copy.deepcopy(nets)

@@ -278,10 +278,8 @@ def restore_module(prefix: str, module: nn.Module | Optimizer, tensors: State) -
 class Screen(Progress):
     """Shows a run on the screen and to TensorBoard: ``tensorboard --logdir runs``.
 
-    Args:
-        what: the unit of the run. total: the number of them. done: of these, as the run resumed.
-        decisions: how many decisions the run had learned from by then.
-        folder: of the run. shown: False shows nothing, but for TensorBoard.
+    ``done`` and ``decisions`` are those of the run as it resumed; without ``shown`` only
+    TensorBoard is told.
     """
 
     def __init__(
@@ -319,14 +317,7 @@ class Screen(Progress):
 
 
 class Run:
-    """A method's run in its folder.
-
-    Args:
-        learner: the method.
-
-    Attributes:
-        saved: how much of the run the checkpoint in the folder has; None if there is none.
-    """
+    """A method's run in its folder; ``saved`` is how much of it its checkpoint has, if any."""
 
     def __init__(self, learner: Learner) -> None:
         self.learner, self.settings = learner, learner.settings

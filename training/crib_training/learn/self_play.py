@@ -438,10 +438,7 @@ class ActorCritic(GamesLearner):
 class Memory:
     """A buffer of rows from which to draw batches; the first `add` allocates its arrays.
 
-    Args:
-        size: number of rows it can hold.
-        reservoir: hold a uniform sample of all rows (Vitter's algorithm R); otherwise the newest.
-        chance: the random generator.
+    It holds the newest rows, or as a reservoir a uniform sample of all (Vitter's algorithm R).
     """
 
     def __init__(self, size: int, reservoir: bool, chance: np.random.Generator) -> None:

@@ -116,17 +116,9 @@ class GameDefaults:
 
 
 class SelfPlay(ABC):
-    """A game as something to learn.
+    """A game as something to learn; ``chosen`` is what the settings and its defaults come to.
 
     The random numbers of the nets come from PyTorch's generator, which is seeded before.
-
-    Args:
-        rules: the rules.
-        players: seats in a game.
-        settings: settings of the run; what they leave open is the game's default.
-
-    Attributes:
-        chosen: what the settings and the defaults come to.
     """
 
     family: ClassVar[LearnedFamily]  # the games this is for
@@ -243,11 +235,7 @@ class RolloutResult:
 
 
 class Actor:
-    """Plays parts of rounds.
-
-    Args:
-        settings: settings of the run.
-    """
+    """Plays parts of rounds."""
 
     def __init__(self, settings: Settings) -> None:
         torch.set_num_threads(1)
@@ -284,11 +272,7 @@ class Actors(Protocol):
 
 
 class ProcessActors:
-    """Actors in processes of this machine.
-
-    Args:
-        settings: settings of the run.
-    """
+    """Actors in processes of this machine."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -387,12 +371,6 @@ class Cluster:
     Every node needs this package with its extra ``train``, in the same version. The parts of an
     actor that dies are lost, and the run has other deals instead. The actors that are left take
     over, and a new one wherever there is room joins them when it is ready.
-
-    Args:
-        settings: settings of the run.
-
-    Raises:
-        ValueError: Ray is not installed.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -560,14 +538,7 @@ class Settings(RunSettings):
 
 
 class Learner(runs.Learner):
-    """Learns by its `Settings`.
-
-    Attributes:
-        self_play: the game. nets: its networks, with their average.
-        deals: of self-play so far. rounds: batches of deals so far.
-        actors: who plays, None for this process.
-        behaviour_nets: the nets that the next round is played by, if others play it.
-    """
+    """Learns by its `Settings`; ``behaviour_nets`` play the next round, if others play it."""
 
     unit = "deals"
     counts = ("deals", "decisions", "rounds")

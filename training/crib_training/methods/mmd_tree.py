@@ -72,12 +72,9 @@ class ValuedDecisions:
 class Trees:
     """Values all actions of a policy against itself.
 
-    Args:
-        policy: the policy of both seats.
-        explore: the share of the uniform policy in the weights, so that the policy also learns
-            after cards that it does not play.
-        own: exponent of the mover's own probabilities in the weights: 1 weighs a decision by how
-            likely self-play meets it, 0 as if the mover had wanted to get there.
+    ``explore`` is the share of the uniform policy in the weights, so that the policy also learns
+    after cards that it does not play; ``own`` the exponent of the mover's own probabilities there:
+    1 weighs a decision by how likely self-play meets it, 0 as if the mover wanted to get there.
     """
 
     def __init__(self, policy: Policy, explore: float, own: float) -> None:

@@ -126,12 +126,7 @@ class RankFeatures(BaseFeaturesExtractor):
     Points go by rank far more than by suit; counting ranks in every block of 52 cards spares the
     network learning thirteen times over which four inputs belong together. The map is linear and
     fixed, so `policy_agent` folds it into the first layer. Of each feature the highest and the
-    lowest over all actions follow.
-
-    Args:
-        observation_space: the environment's.
-        blocks: where the blocks of cards begin. bits: the observation's size without features.
-        actions: number of actions.
+    lowest over all actions follow. ``bits`` is the observation's size without features.
     """
 
     def __init__(
@@ -199,13 +194,7 @@ class ActionExtractor(nn.Module):
 
 
 class ActionPolicy(MaskableActorCriticPolicy):
-    """A policy over `ActionExtractor`, whose output are the logits themselves.
-
-    Args:
-        args: sb3-contrib's.
-        hidden_sizes: of the two hidden layers.
-        kwargs: sb3-contrib's.
-    """
+    """A policy over `ActionExtractor`, whose output are the logits themselves."""
 
     def __init__(self, *args: Any, hidden_sizes: tuple[int, int], **kwargs: Any) -> None:
         self._sizes = hidden_sizes
@@ -263,18 +252,8 @@ def policy_agent(
 class ProgressCallback(BaseCallback):
     """Shows a run after every rollout, and now and then measures and saves what it has learned.
 
-    Args:
-        progress: shows the run.
-        curve: receives what is measured; may begin with an earlier run's points.
-        every: decisions between two evaluations.
-        pairs: pairs of duplicate deals at each, 0 for none.
-        agent: returns what has been learned so far.
-        save: writes what has been learned so far.
-        check_finite: raises an error once the weights are not finite; called before every rollout.
-
-    Attributes:
-        deals: learned from so far.
-        cpu_seconds: of playing and learning, not of measuring.
+    The curve may begin with an earlier run's points. Before every rollout ``check_finite`` raises
+    an error once the weights are not finite. ``cpu_seconds`` are without measuring.
     """
 
     def __init__(

@@ -452,13 +452,7 @@ def average_of(left, offset, pages, rows, pairs, book, probabilities):
 
 
 class Walker:
-    """Walks hands of both seats through one tree, with its own scratch memory.
-
-    Args:
-        tree: the public tree. counts: the states of its counts.
-        single_count: whether the pegging ends with its first count.
-        copies: cards of a rank in the deck.
-    """
+    """Walks hands of both seats through one tree, with its own scratch memory."""
 
     def __init__(self, tree: PublicTree, counts: Counts, single_count: bool, copies: int) -> None:
         self.tree = tree
@@ -512,15 +506,11 @@ class Walker:
         pairs: int = 1,
         by_hand: bool = False,
     ) -> Walked:
-        """Walk hands of a seat.
+        """Walk hands of a seat, 0 pone and 1 the dealer, in the mode LEARN, VALUE or BEST.
 
-        Args:
-            seat: 0 for pone, 1 for the dealer. mode: LEARN, VALUE or BEST.
-            ranges: float32[G, K], how likely the other seat has each whole hand.
-            probabilities, theirs, book: see `Walk`.
-            iteration: the weight of what is learned.
-            starter: its rank, so that ranges are weighed by how many of its cards are left.
-            by_hand: whether to return points by the other seat's whole hand, too.
+        ``ranges``, float32[G, K], is how likely the other seat has each whole hand, weighed by how
+        many cards of the starter's rank are left; ``iteration`` the weight of what is learned. For
+        the others see `Walk`. With ``by_hand`` it returns points by the other's whole hand, too.
         """
         n, shape = len(hands.holding), (len(hands.holding) if by_hand else 0, len(self.by_hand))
         walked = Walked(np.zeros(n), np.zeros(n), np.zeros(shape), np.zeros(shape))

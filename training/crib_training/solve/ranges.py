@@ -182,16 +182,11 @@ def write_joint(chance, holding, strategy, seldom, holding_range, joint, likely)
 
 
 class Ranges:
-    """The ranges that each seat faces, by the other's strategy for discarding.
+    """The ranges that each seat, 0 pone and 1 the dealer, faces by how the other discards.
 
-    Args:
-        classes: of hands.
-
-    Attributes:
-        hands: their rank multisets.
-        strategy: float64[2, M, S], how each seat discards, by ranks.
-        holding, pair: float32[2, M, K], [2, M, 91]: how likely each seat, 0 pone and 1 the dealer,
-            finds each hand and discard of the other, given its own multiset.
+    ``strategy``, float64[2, M, S], is how each seat discards, by ranks; ``holding`` and ``pair``,
+    float32[2, M, K] and [2, M, 91], how likely each seat finds each hand and discard of the other,
+    given its own multiset.
     """
 
     def __init__(self, classes: Classes) -> None:

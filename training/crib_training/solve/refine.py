@@ -106,14 +106,7 @@ def regrets(size: int) -> int:
 
 
 class Refinement:
-    """Solves the pegging of a solved deal again.
-
-    Args:
-        solver: after its last iteration; how the other seat discards is, from now on, as in files.
-
-    Attributes:
-        strategy: the basic one. starters: their ranks.
-    """
+    """Solves the pegging of a solved deal again; the seats discard as in files from now on."""
 
     def __init__(self, solver: Solver) -> None:
         self.solver = solver
@@ -222,15 +215,7 @@ FORMAT = "crib_env refinement"
 
 
 class Starters:
-    """The solved starters of a refinement.
-
-    Args:
-        refinement: the refinement. iterations: iterations per starter.
-        path: the checkpoint.
-
-    Attributes:
-        cpu_seconds: CPU time so far.
-    """
+    """The solved starters of a refinement, ``iterations`` each, in a checkpoint."""
 
     def __init__(self, refinement: Refinement, iterations: int, path: Path) -> None:
         self.refinement = refinement

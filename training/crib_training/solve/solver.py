@@ -248,14 +248,8 @@ class ExploitabilityBound(SeatGains):
 class Solver:
     """Solves a deal of a two-hand game for points.
 
-    Args:
-        rules: of the game.
-        by_starter: whether the pegging depends on the starter's rank.
-        deck: the cards that there are; see `hand_classes`.
-
-    Attributes:
-        iteration: how many are done.
-        missed: each seat's regret of its splits at the last iteration, in points per deal.
+    ``by_starter``: the pegging depends on the starter's rank. ``missed`` is each seat's regret of
+    its splits at the last iteration, in points per deal.
     """
 
     def __init__(self, rules: TwoHandRules, *, by_starter: bool, deck: int = ALL_CARDS) -> None:
