@@ -29,7 +29,10 @@ from crib_training.loading import in_phase, shortest_episode, sides_of
 from crib_training.outputs import as_png, csv_table, write_json
 
 What = Literal["won", "points"]
-WORDS: dict[What, str] = {"won": "games won, %", "points": "points per deal more than the opponent"}
+LABELS: dict[What, str] = {
+    "won": "games won, %",
+    "points": "points per deal more than the opponent",
+}
 SCALES: dict[What, float] = {"won": 100.0, "points": 1.0}
 STEPS = 200  # between the ends of several runs' mean
 
@@ -93,7 +96,7 @@ def draw(
         )  # fmt: skip
     bands = " / ".join(dict.fromkeys(line.band for line in lines))
     axes.set_xlabel("CPU seconds of playing and learning")
-    axes.set_ylabel(WORDS[what])
+    axes.set_ylabel(LABELS[what])
     axes.set_title(title, fontsize="medium")
     axes.legend(loc="lower right", title=f"band: {bands}", title_fontsize="small")
     return as_png(figure)
