@@ -1,7 +1,8 @@
-"""The networks of `nets` as PyTorch modules: `crib train` trains them, `to_onnx` exports them."""
+"""Networks as PyTorch modules: `crib train` trains them, `to_onnx` exports those of `nets`."""
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.optim import Optimizer
 
 from crib_agents.adapters.models import MASKS, SB3Score
 from crib_agents.nets import ActionHead, Layers, PolicyNetAgent
@@ -20,6 +22,17 @@ def hidden_layers(*sizes: int) -> nn.Sequential:
     """Return linear layers with a ReLU behind each."""
     pairs = ((nn.Linear(*pair), nn.ReLU()) for pair in pairwise(sizes))
     return nn.Sequential(*(part for pair in pairs for part in pair))
+
+
+def mlp(*sizes: int) -> nn.Sequential:
+    """Return linear layers with a ReLU between any two."""
+    return nn.Sequential(*list(hidden_layers(*sizes))[:-1])
+
+
+def layers_of(net: nn.Module) -> Layers:
+    """Return weight and bias of each linear layer of a net, float32."""
+    linear = [layer for layer in net.modules() if isinstance(layer, nn.Linear)]
+    return [(to_array(layer.weight), to_array(layer.bias)) for layer in linear]
 
 
 def to_array(tensor: Tensor) -> np.ndarray[Any, Any]:
@@ -112,7 +125,7 @@ class PolicyNet(nn.Module):
 
     def as_agent(self, about: dict[str, Any], name: str) -> PolicyNetAgent:
         """Return an agent with a copy of the network; see `crib_agents.nets.header`."""
-        layers: Layers = [(to_array(one.weight), to_array(one.bias)) for one in self._linear()]
+        layers = layers_of(self.body) + layers_of(self.last)
         head = None if self.head is None else self.head.weights()
         return PolicyNetAgent(layers, about, name=name, head=head)
 
@@ -135,3 +148,27 @@ class SB3Net(nn.Module):
             or observations
         )
         return scores
+
+
+class AveragedNets:
+    """Nets, their optimizer, and the moving average of their weights, which plays and is saved."""
+
+    def __init__(self, nets: nn.Module, learning_rate: float, ema_rate: float) -> None:
+        self.nets, self.average = nets, copy.deepcopy(nets)
+        self.optimizer = torch.optim.Adam(nets.parameters(), learning_rate, fused=True)
+        self.learning_rate, self.ema_rate = learning_rate, ema_rate
+        self._weights: list[Tensor] = list(nets.parameters())
+        self._averages: list[Tensor] = list(self.average.parameters())
+        self.modules: dict[str, nn.Module | Optimizer] = {
+            "nets": nets, "average": self.average, "adam": self.optimizer,
+        }  # fmt: skip
+
+    def step(self, loss: Tensor, share: float = 1.0) -> None:
+        """Take a step of gradient descent by a share of the learning rate."""
+        for group in self.optimizer.param_groups:
+            group["lr"] = self.learning_rate * share
+        self.optimizer.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        self.optimizer.step()
+        with torch.no_grad():
+            torch._foreach_lerp_(self._averages, self._weights, self.ema_rate)

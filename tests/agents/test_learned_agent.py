@@ -124,7 +124,7 @@ def put_through(weights, places, values, outputs):
 def test_the_compiled_net_is_that_of_pytorch() -> None:
     import torch
     from crib_agents.learned.network import flatten
-    from crib_training.learn.nets import layers_of, mlp
+    from crib_agents.torch_nets import layers_of, mlp
 
     rng = np.random.default_rng(5)
     for n in (0, 1, 4, 7, 40):

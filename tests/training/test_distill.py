@@ -132,7 +132,7 @@ def test_a_run_gone_on_with_ends_as_if_left_alone(tmp_path: Path) -> None:
 
 def test_weights_go_through_pytorch_unchanged() -> None:
     weights = drawn_weights(HOYLE)
-    from crib_training.learn.nets import layers_of
+    from crib_agents.torch_nets import layers_of
 
     nets = {name: layers_of(net) for name, net in modules(weights).items()}
     again = Weights(weights.family, weights.rules, weights.rules_fields, 2, nets)

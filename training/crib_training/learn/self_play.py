@@ -18,7 +18,7 @@ import numpy as np
 import torch
 from crib_agents.files import write_whole
 from crib_agents.nets import PolicyNetAgent, header
-from crib_agents.torch_nets import PolicyNet
+from crib_agents.torch_nets import PolicyNet, mlp
 from pydantic import Field
 from torch import Tensor, nn
 
@@ -29,7 +29,6 @@ from crib_env.settings import Count, CountOrNone, Portion, Positive, Whole, chec
 from crib_training.exploit import exploitability
 from crib_training.learn import run
 from crib_training.learn.games import Games
-from crib_training.learn.nets import mlp
 from crib_training.learn.run import Curve, Learner, Measured, State
 from crib_training.loading import find_game
 from crib_training.outputs import csv_table

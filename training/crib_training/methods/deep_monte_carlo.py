@@ -31,6 +31,7 @@ from crib_agents.checks import fields_of
 from crib_agents.learned import MonteCarloAgent, Weights
 from crib_agents.learned.network import WIDEST, LearnedFamily
 from crib_agents.loading import load_agent
+from crib_agents.torch_nets import AveragedNets, layers_of
 from crib_play.replay import write_replay
 from pydantic import Field
 from torch import Tensor, nn
@@ -55,7 +56,6 @@ from crib_env.settings import (
 from crib_training.command_line import command
 from crib_training.learn import run as runs
 from crib_training.learn.curve import Strength
-from crib_training.learn.nets import AveragedNets, layers_of
 from crib_training.learn.run import (
     FREE,
     LostError,
@@ -349,9 +349,8 @@ PERSISTENCE = 3  # rounds
 def code_digest() -> str:
     """Return a digest of all of ours that decides what self-play comes to."""
     digest = sha256()
-    here, learn = Path(__file__), Path(runs.__file__).parent
-    games = sorted((learn / "deep_monte_carlo").glob("*.py"))
-    for path in [*sources(), here, *games, learn / "nets.py"]:
+    games = sorted((Path(runs.__file__).parent / "deep_monte_carlo").glob("*.py"))
+    for path in [*sources(), Path(__file__), *games]:
         digest.update(path.name.encode())
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]

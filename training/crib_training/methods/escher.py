@@ -17,11 +17,11 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 import torch
+from crib_agents.torch_nets import mlp
 from pydantic import Field
 from torch import Tensor
 
 from crib_env.settings import Count, NewFolder, Portion, Positive, Whole, checked_dataclass
-from crib_training.learn.nets import mlp
 from crib_training.learn.run import State
 from crib_training.learn.self_play import (
     Memory,

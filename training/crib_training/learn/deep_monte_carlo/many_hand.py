@@ -14,6 +14,7 @@ import numpy as np
 import torch
 from crib_agents.learned.many_hand import FAMILY, card_features, card_values
 from crib_agents.learned.network import MOST_INPUTS, UNLIKELY, LearnedFamily
+from crib_agents.torch_nets import mlp
 from numba import float32, float64, int64, void
 from torch import Tensor, nn
 from torch.nn.functional import mse_loss
@@ -26,7 +27,6 @@ from crib_env.engine.many_hand import HAND, VIEWS_T
 from crib_env.engine.record import NONE, TABLE_T, WEIGHTS_T
 from crib_env.engine.show import show_table
 from crib_env.rules import LARGEST_TARGET, ManyHandRules, Rules
-from crib_training.learn.nets import mlp
 from crib_training.methods.deep_monte_carlo import GameDefaults, Samples, SelfPlay, gumbel
 
 if TYPE_CHECKING:

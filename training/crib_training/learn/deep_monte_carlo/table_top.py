@@ -35,6 +35,7 @@ from crib_agents.learned.table_top import (
     side_features,
     suit_features,
 )
+from crib_agents.torch_nets import mlp
 from numba import float32, float64, int64, void
 from torch import Tensor, nn
 from torch.nn.functional import mse_loss
@@ -56,7 +57,6 @@ from crib_env.engine.table_top.lines import (
 )
 from crib_env.engine.table_top.records import SIZE, TO_CRIB, TURNS, VIEWS_T, bit_count
 from crib_env.rules import Rules
-from crib_training.learn.nets import mlp
 from crib_training.methods.deep_monte_carlo import GameDefaults, Samples, SelfPlay, gumbel
 
 if TYPE_CHECKING:

@@ -24,6 +24,7 @@ from crib_agents.learned.two_hand import (
     pair_value,
     shared_features,
 )
+from crib_agents.torch_nets import mlp
 from numba import float32, float64, int64, void
 from torch import Tensor, nn
 from torch.nn.functional import mse_loss
@@ -37,7 +38,6 @@ from crib_env.engine.record import NONE, TABLE_T, WEIGHTS_T, array_of
 from crib_env.engine.show import JACK, KEYS, show_table, with_starter
 from crib_env.engine.two_hand import HAND, STATES_T, VIEW
 from crib_env.rules import LARGEST_TARGET, Rules, TwoHandRules
-from crib_training.learn.nets import mlp
 from crib_training.methods.deep_monte_carlo import GameDefaults, Samples, SelfPlay, gumbel
 
 if TYPE_CHECKING:
