@@ -9,15 +9,16 @@ import numpy as np
 import pytest
 from crib_agents.data.tables import RANKS
 from crib_agents.loading import load_agent
-from crib_training.tables.discards import SCHELL, TEXT
 
 from crib_env import scoring
+from crib_env.cards import RANKS as TEXT
 from crib_env.cards import format_cards
 from crib_env.rules import PRESETS
 from docs.numbers.make import published
 from docs.numbers.make.__main__ import FOLDER
 from docs.numbers.make.episodes import self_play
 from docs.numbers.make.published import differences, own_tables, picture, read_rows
+from schell import SCHELL
 
 STORED = published.published()
 CRIBS = {(one["by"], one["crib"]): read_rows(one["rows"]) for one in STORED["cribs"]}

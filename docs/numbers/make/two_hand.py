@@ -9,9 +9,10 @@ import numpy as np
 from crib_agents.data.tables import CRIB_TABLES, RANKS, load
 from crib_agents.knowledge.measured import discard_rates
 from crib_agents.knowledge.winning import WON, match_win_probabilities, probabilities
-from crib_training.tables.discards import TEXT, DiscardRound, discard_round
+from crib_training.tables.discards import DiscardRound, discard_round
 
 from crib_env.arrays import Array
+from crib_env.cards import RANKS as TEXT
 from crib_env.rules import TwoHandRules
 from docs.numbers.make.episodes import Episodes, Run
 from docs.pages import mean, number_table, percent, points, render
