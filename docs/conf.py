@@ -7,6 +7,7 @@ import sys
 from contextlib import redirect_stdout, suppress
 from importlib.metadata import metadata
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 from docutils import nodes
@@ -123,7 +124,7 @@ def write_commands(page: Path) -> None:
             f"## {' '.join(['crib', *words])}",
             "",
             "```text",
-            help_text.getvalue().strip(),
+            *(fill(line, 100) for line in help_text.getvalue().strip().splitlines()),
             "```",
             "",
         ]

@@ -128,8 +128,8 @@ def quoted() -> list[Quote]:
 
 
 def blocks(page: str) -> Iterator[str]:
-    """Yield the paragraphs and the rows of tables of a page, without its code, each as one line."""
-    for paragraph in re.split(r"\n\s*\n", NO_PROSE.sub(_hidden, page)):
+    """Yield a page's paragraphs, items of lists and rows of tables without code, each as one line."""
+    for paragraph in re.split(r"\n\s*\n|\n(?=- )", NO_PROSE.sub(_hidden, page)):
         lines = paragraph.strip().split("\n")
         rows = [line for line in lines if line.startswith("|")]
         rest = " ".join(line for line in lines if not line.startswith("|"))
