@@ -1,8 +1,8 @@
 """The figures that README, the paper and the pages quote: each comes from a file of `docs/numbers`.
 
-    python -m docs.figures    # what README and the paper quote, and what no file gives
+    python -m docs.figures    # what the pages of `STRICT` quote, and what no file gives
 
-A page quotes a figure as text. `quoted` lists what README and the paper may quote, with what must
+A page quotes a figure as text. `quoted` lists what the pages of `STRICT` may quote, with what must
 stand in the same paragraph or row; every other number there is a fault, unless `PLAIN` says that
 it is no measurement. On the other pages every ``mean ± half interval`` must be in some file.
 """
@@ -25,14 +25,14 @@ from crib_training.rating import read
 
 ROOT = Path(__file__).parents[1]
 NUMBERS = ROOT / "docs" / "numbers"
-STRICT = ("README.md", "paper/paper.md")
+STRICT = ("README.md", "docs/index.md", "paper/paper.md")
 # What an agent's exploitability is; a page that quotes it says so.
 EXACT, APPROXIMATE, BOUND = r"\bexact", r"approximat|≈", r"at least|lower bound"
 NUMBER = re.compile(r"(?<![\w.,-])\d+(?:,\d{3})*(?:\.\d+)?(?![\w]|[.,]\d)")
 INTERVAL = re.compile(r"(?<![\d.])(\d[\d.]*)(?: %)? ± (\d[\d.]*)")
 # Code, the targets of links, comments, formulas' dollars and the head of a file quote no figure.
 NO_PROSE = re.compile(
-    r"\A---\n.*?\n---\n|^```.*?^```|`[^`\n]*`|(?<=\])\([^)]*\)|<!--.*?-->|<img[^>]*>|https?://\S+|\[@[^\]]*\]",
+    r"\A---\n.*?\n---\n|^(`{3,}).*?^\1$|`[^`\n]*`|(?<=\])\([^)]*\)|<!--.*?-->|<img[^>]*>|https?://\S+|\[@[^\]]*\]",
     re.MULTILINE | re.DOTALL,
 )
 # Numbers of rules, names and settings, which nobody measured.
@@ -90,7 +90,7 @@ def rounded(value: float, most: int = 1) -> set[str]:
 
 
 def quoted() -> list[Quote]:
-    """Return every figure that README and the paper may quote."""
+    """Return every figure that the pages of `STRICT` may quote."""
     batch = speed("batch", "six_card, N=1024")
     peer = speed("batch", "six_card, N=1024 / OpenSpiel cribbage, states only")
     vector = speed("vector", "make_vec SixCard-v0, N=4096, copy=True, 1 thread")
@@ -142,7 +142,7 @@ def _hidden(found: re.Match[str]) -> str:
 
 
 def unsourced(page: str) -> list[str]:
-    """Return the numbers of README or the paper that no file of `docs/numbers` gives."""
+    """Return the numbers of such a page that no file of `docs/numbers` gives."""
     quotes = quoted()
     faults = []
     for block in blocks(page):
@@ -194,7 +194,7 @@ def every_interval() -> frozenset[tuple[str, str]]:
 
 
 def main() -> None:
-    """Print what README and the paper quote; exit with 1 if no file gives some figure."""
+    """Print what the pages of `STRICT` quote; exit with 1 if no file gives some figure."""
     faults = []
     for name in STRICT:
         page = (ROOT / name).read_text("utf-8")

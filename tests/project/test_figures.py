@@ -40,6 +40,14 @@ def test_a_changed_digit_of_a_figure_is_found(name: str) -> None:
     assert changed > 200
 
 
+def test_the_ratios_that_open_the_page_of_speed_are_those_of_the_results() -> None:
+    results = (ROOT / "benchmarks" / "RESULTS.md").read_text("utf-8")
+    known = set(re.findall(r"\|\s+([\d.]+) \|\s+([\d.]+ – [\d.]+), n=", results))
+    quoted = re.findall(r"\| ([\d.]+), ([\d.]+ – [\d.]+) \|", (ROOT / "docs/engine.md").read_text())
+    assert len(quoted) >= 3
+    assert set(quoted) <= known
+
+
 def test_a_figure_of_another_agent_is_found() -> None:
     text = (ROOT / "README.md").read_text("utf-8")
     for one, other in (("learned", "expert"), ("greedy", "random")):
