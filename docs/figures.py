@@ -128,7 +128,7 @@ def quoted() -> list[Quote]:
 
 
 def blocks(page: str) -> Iterator[str]:
-    """Yield a page's paragraphs, items of lists and rows of tables without code, each as one line."""
+    """Yield paragraphs, items of lists and rows of tables, each as one line without code."""
     for paragraph in re.split(r"\n\s*\n|\n(?=- )", NO_PROSE.sub(_hidden, page)):
         lines = paragraph.strip().split("\n")
         rows = [line for line in lines if line.startswith("|")]
