@@ -24,12 +24,10 @@ from benchmarks.timing import FULL, QUICK, Findings
 from crib_env.settings import NewFile, checked_dataclass
 
 SCRIPTS = {  # each by its module, where `measure_NAME` asks the question
-    "batch": "batch", "scaling": "batch", "vector": "environments", "hands": "agents",
-    "agents": "agents", "learned": "agents", "discards": "agents", "data": "agents",
-    "text": "agents",
-    "aec": "environments", "gym_single": "environments", "sb3": "learners",
-    "learning": "learners", "baselines": "learners", "render": "environments", "memory": "batch",
-    "start": "start",
+    "batch": "batch", "vector": "environments", "hands": "agents", "agents": "agents",
+    "learned": "agents", "data": "agents", "text": "agents", "aec": "environments",
+    "gym_single": "environments", "sb3": "learners", "learning": "learners",
+    "render": "environments", "start": "start",
 }  # fmt: skip
 NAMED = {"gpu": "gpu"}  # run by ``--only`` alone: not every machine has one
 NUMBERS = Path(__file__).parents[1] / "docs" / "numbers" / "speed.json"
@@ -74,8 +72,6 @@ def main(given: Sequence[str] | None = None) -> list[Findings]:
         try:
             module = import_module(f"benchmarks.{(SCRIPTS | NAMED)[name]}")
             found: Findings = getattr(module, f"measure_{name}")(settings)
-            if name == "scaling" and everything:
-                found = replace(found, pictures=module.draw(found.rows))
         except Exception as error:  # the other scripts' minutes are not to be lost by it
             found = Findings(name, [], notes=[f"{name} failed: {type(error).__name__}: {error}"])
             traceback.print_exc()

@@ -1,4 +1,4 @@
-"""What plays and counts: hands by table, agents, their discards, games as data, words, networks."""
+"""What plays and counts: hands by table, agents, games as data, words, networks."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Callable
 from itertools import count
 
 import numpy as np
-from crib_agents.expert.discard import rank_discards
 from crib_agents.learned import MonteCarloAgent
 from crib_play.drill import Exercise
 from crib_play.table import actions_of
@@ -97,39 +96,6 @@ def measure_agents(settings: Settings = FULL) -> Findings:
         Contender(f"{name} against {name}", rate_of(games(name, pairs))) for name in NAMES
     ]
     return Findings("Agents, whole games", race(contenders, "games/s", settings))
-
-
-POINTS_LEFT = {"far from the end": None, "with 30 points to make": 30}
-
-
-def choosing(game: str, left: int | None, at_once: int) -> Callable[[], int]:
-    """Return a piece of work: so many choices of a pair with ``left`` points to make."""
-    rules = PRESETS[game]
-    scores = None if left is None else (rules.target - left, rules.target - left)
-    deals = GameBatch(rules, at_once, seed=np.random.SeedSequence(1).spawn(1)[0])
-    deals.reset(dealer=0, scores=scores)
-    views = deals.views(deals.running())
-
-    def piece() -> int:
-        rank_discards(views)
-        return at_once
-
-    return piece
-
-
-def measure_discards(settings: Settings = FULL) -> Findings:
-    """How many discards per second does `expert` choose on one core?
-
-    Views of seats that are about to discard, as many at once as in a tournament: far from the end,
-    where the value of a pair is linear, and near it, where both seats may go out.
-    """
-    at_once = 2 if settings.quick else 64
-    contenders = [
-        Contender(f"{game}, {words}", rate_of(choosing(game, left, at_once)))
-        for game in ("hoyle", "five_card")
-        for words, left in POINTS_LEFT.items()
-    ]
-    return Findings("Discards by expectation", race(contenders, "discards/s", settings))
 
 
 def writing(games: int, columns: tuple[str, ...], values: str | None) -> Callable[[], int]:

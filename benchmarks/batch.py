@@ -1,11 +1,8 @@
-"""The compiled batch in random play: how fast, at which sizes, and in how much memory."""
+"""The compiled batch in random play: how fast, and on two threads."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 
@@ -14,14 +11,12 @@ from benchmarks.timing import (
     FULL,
     Contender,
     Findings,
-    Row,
     Settings,
     over_peers,
     race,
     rate_of,
     ratio,
 )
-from crib_env import six_card_v0
 from crib_env.batch import GameBatch
 from crib_env.engine.entries import entries_of
 from crib_env.engine.hands.records import DISCARD, PEGGING
@@ -138,94 +133,3 @@ def measure_batch(settings: Settings = FULL) -> Findings:
         *over_peers(rows[0], rows),
     ]
     return Findings("Compiled batch, random play", rows, ratios, notes)
-
-
-SIZES = tuple(4**k for k in range(9))
-PICTURE = Path(__file__).parents[1] / "docs" / "pictures" / "scaling.png"
-
-
-def measure_scaling(settings: Settings = FULL) -> Findings:
-    """How does the cost grow with the number of games, on one thread and on two?
-
-    Random play as in `benchmarks.batch`, N from 1 to 65,536; also drawn, in ``docs/pictures``.
-    """
-    sizes = SIZES[:3] if settings.quick else SIZES
-    settings = replace(settings, seconds=settings.seconds / 2)
-    rows: list[Row] = []
-    ratios: list[Row] = []
-    for n in sizes:  # one size at a time: the largest takes tens of megabytes
-        contenders = [
-            Contender(f"N={n}, {threads} thread{'s' * (threads > 1)}", rate_of(lanes.play))
-            for threads in (1, 2)[: 2 if n > 1 else 1]
-            for lanes in [Lanes("hoyle", n, threads=threads)]
-        ]
-        found = race(contenders, "decisions/s", settings)
-        rows += found
-        if len(found) == 2:
-            ratios.append(ratio(f"N={n}: 2 threads / 1 thread", found[1], found[0]))
-    notes = [f"{settings.seconds:g} s a repeat here"]
-    return Findings("Batch size", rows, ratios, notes)
-
-
-def draw(rows: Sequence[Row], to: Path = PICTURE) -> list[str]:
-    """Draw the rows; return the picture's name, or nothing where matplotlib is missing."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        return []
-    figure = Figure(figsize=(7, 4), layout="constrained")
-    axes = figure.subplots()
-    for ending in ("1 thread", "2 threads"):
-        line = [row for row in rows if row.name.endswith(ending)]
-        sizes = [int(row.name.removeprefix("N=").split(",")[0]) for row in line]
-        axes.plot(sizes, [row.median / 1e6 for row in line], marker="o", label=ending)
-        axes.fill_between(
-            sizes, [row.low / 1e6 for row in line], [row.high / 1e6 for row in line], alpha=0.2
-        )
-    axes.set_xscale("log", base=4)
-    axes.set_xticks(SIZES, [f"{n:,}" for n in SIZES])
-    axes.minorticks_off()
-    axes.set_ylim(bottom=0)
-    axes.set_xlabel("games side by side, N")
-    axes.set_ylabel("million decisions per second")
-    axes.legend()
-    figure.savefig(to, dpi=120)
-    return [to.name]
-
-
-N = 64
-
-
-def row(name: str, size: int) -> Row:
-    """Return a size as a row: it is counted, so it has one value."""
-    return Row(name, "B", (float(size),))
-
-
-def measure_memory(settings: Settings = FULL) -> Findings:
-    """How many bytes does a game of the batch take?
-
-    The sum of the arrays is everything: nothing else grows with the number of games.
-    """
-    rows = []
-    for rules, family in (("hoyle", "two_hand"), ("table_top", "table_top")):
-        lanes = Lanes(rules, N)
-        state, obs = lanes.games.states.itemsize, lanes.obs.shape[1]
-        masks, rng = lanes.masks.shape[1], lanes.rngs.nbytes // N
-        rows += [
-            row(f"{family}: the game's record", state),
-            row(f"{family}: the observation", obs),
-            row(f"{family}: the action mask", masks),
-            row(f"{family}: the generator of the players' chance", rng),
-            row(f"{family}: all of it", state + obs + masks + rng),
-        ]
-    batch = six_card_v0.vector_env(N).batch
-    owners = (batch, batch.games, batch.chance)
-    found = {id(array): array for owner in owners for array in vars(owner).values()}
-    arrays = [array for array in found.values() if isinstance(array, np.ndarray)]
-    total = sum(array.nbytes for array in arrays if len(array) == N)
-    rows.append(row("six_card vector_env: every array with one row per game", total // N))
-    notes = [
-        "table_top: the observation, a byte an entry as Gymnasium's spaces have it, fills 1 KiB "
-        "with the mask and the generator, whatever the record takes"
-    ]
-    return Findings("Memory per game", rows, notes=notes)

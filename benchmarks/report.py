@@ -52,8 +52,7 @@ def as_json(found: Findings) -> dict[str, Any]:
           "greatest": row.high, "n": len(row.values)} for row in some]
         for some in (found.rows, found.ratios)
     )  # fmt: skip
-    return {"title": found.title, "rows": rows, "ratios": ratios, "notes": found.notes,
-            "pictures": found.pictures}  # fmt: skip
+    return {"title": found.title, "rows": rows, "ratios": ratios, "notes": found.notes}
 
 
 def cpu_model() -> str:

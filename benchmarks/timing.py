@@ -93,14 +93,12 @@ class Findings:
         rows: absolute figures.
         ratios: figures without a unit, one row over another of the same run.
         notes: what was left out and why, and whatever a reader must know.
-        pictures: files drawn, by name beside the results.
     """
 
     title: str
     rows: list[Row]
     ratios: list[Row] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    pictures: list[str] = field(default_factory=list)
 
 
 def rate_of(piece: Callable[[], int]) -> Rate:

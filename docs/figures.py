@@ -89,6 +89,7 @@ def rounded(value: float, most: int = 1) -> set[str]:
     return {f"{value:,.{places}f}" for places in range(most + 1)}
 
 
+@cache
 def quoted() -> list[Quote]:
     """Return every figure that the pages of `STRICT` may quote."""
     batch = speed("batch", "six_card, N=1024")

@@ -7,7 +7,7 @@ from importlib import import_module
 import pytest
 
 from benchmarks import __main__ as command
-from benchmarks import batch, endurance, peers, report
+from benchmarks import endurance, peers, report
 from benchmarks.timing import (
     Contender,
     Findings,
@@ -22,7 +22,7 @@ from benchmarks.timing import (
 TINY = Settings(seconds=0.0, repeats=1, peers=False, quick=True)
 # `start` compiles everything anew in processes of its own, and some train: too long for
 # a test that is not about them. `python -m benchmarks --quick` runs them.
-TRAINS = ("sb3", "learning", "baselines")
+TRAINS = ("sb3", "learning")
 FAST = [name for name in command.SCRIPTS if name not in ("start", *TRAINS)]
 
 
@@ -108,26 +108,16 @@ def test_a_script_measures_what_it_promises(name):
 
 def test_a_partial_or_quick_run_leaves_the_results_alone(capsys):
     before = command.RESULTS.read_bytes(), command.NUMBERS.read_bytes()
-    command.main(["--quick", "--no-peers", "--only", "memory"])
+    command.main(["--quick", "--no-peers", "--only", "hands"])
     assert "two_hand: all of it" in capsys.readouterr().out
     assert (command.RESULTS.read_bytes(), command.NUMBERS.read_bytes()) == before
 
 
 def test_results_are_written_where_asked(tmp_path, capsys):
-    command.main(["--quick", "--only", "memory", "--out", str(tmp_path / "found.md")])
+    command.main(["--quick", "--only", "hands", "--out", str(tmp_path / "found.md")])
     found = (tmp_path / "found.md").read_text()
-    assert "two_hand: all of it" in found
+    assert "all hands enumerated" in found
     assert found in capsys.readouterr().out
-
-
-def test_the_scaling_picture_is_drawn(tmp_path):
-    rows = [
-        Row(f"N={n}, {threads}", "decisions/s", (1e6, 2e6))
-        for n in (1, 4)
-        for threads in ("1 thread", "2 threads")
-    ]
-    assert batch.draw(rows, tmp_path / "scaling.png") == ["scaling.png"]
-    assert (tmp_path / "scaling.png").stat().st_size > 0
 
 
 @pytest.mark.parametrize(
