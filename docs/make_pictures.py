@@ -1,4 +1,4 @@
-"""Make the pictures of `docs/play.md`: the drawing in both themes, replays on a desk and a phone.
+"""Make `docs/pictures`: a deal of each environment, the drawing in both themes, and replays.
 
     python -m docs.make_pictures
 
@@ -12,11 +12,14 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from crib_agents.loading import load_agent
 from crib_play.replay import write_replay
+from PIL import Image
 from playwright.sync_api import sync_playwright
 
-from crib_env.game import Game
+from crib_env import ENVIRONMENTS, Game, find_agent
+from crib_env.registration import env_module
 
 PICTURES = Path(__file__).parent / "pictures"
 CHROMIUM = "/usr/bin/chromium"
@@ -29,15 +32,44 @@ REPLAYS = (
     ("replay_phone", "hoyle", 2, 31, PHONE, "light"),
     ("replay_phone_dark", "table_top", 4, 23, PHONE, "dark"),
 )
+AGENT, SEED = "rule_based", 11
+PAUSE, LAST = 900, 3000  # milliseconds
+MOST = 28  # frames
+EPISODES = {"table_top_v0": "round", "discard_v0": "game"}  # the others: a deal
+
+
+def frames(name: str) -> list[Any]:
+    """Return what an environment renders before each decision of an episode, and at its end."""
+    env = env_module(name).raw_env(
+        render_mode="rgb_array", viewer="all", episode=EPISODES.get(name, "deal")
+    )
+    env.reset(seed=SEED)
+    plays = env.game.family.name in find_agent(AGENT).acts
+    agent, rng = find_agent(AGENT if plays else "random"), np.random.default_rng(SEED)
+    shown = [env.render()]
+    while not any(env.terminations.values()) and len(shown) < MOST:
+        env.step(int(agent.act(env.view(int(env.agent_selection[-1])), rng)))
+        shown.append(env.render())
+    return [Image.fromarray(frame) for frame in shown]
+
+
+def animate() -> None:
+    """Make the moving picture that opens each environment's page."""
+    for name in ENVIRONMENTS:
+        first, *others = frames(name)
+        path = PICTURES / f"{name}.webp"
+        first.save(
+            path, save_all=True, append_images=others, loop=0, lossless=True, quality=100, method=6,
+            duration=[PAUSE] * len(others) + [LAST],
+        )  # fmt: skip
+        print(f"{path}: {1 + len(others)} frames, {path.stat().st_size / 1000:.0f} kB")
 
 
 def drawings() -> dict[str, str]:
-    """Return SVGs by name: a position of each game, one theme each."""
+    """Return SVGs by name: a position of two games, one theme each."""
     shown = {}
     for name, rules, players, moves, theme in (
         ("six_card", "hoyle", 2, 30, "light"),
-        ("five_card", "five_card", 2, 29, "dark"),
-        ("table_top", "table_top", 2, 20, "light"),
         ("partners", "table_top", 4, 17, "dark"),
     ):
         episode = "match" if rules == "hoyle" else "game"
@@ -70,6 +102,7 @@ def main() -> None:
     parser.add_argument("--chromium", default=CHROMIUM, help="the browser")
     chosen = parser.parse_args()
     PICTURES.mkdir(exist_ok=True)
+    animate()
     with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
         browser = playwright.chromium.launch(executable_path=chosen.chromium, args=["--no-sandbox"])
         for name, svg in drawings().items():
