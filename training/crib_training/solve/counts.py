@@ -145,9 +145,7 @@ def gone(state, single_count):
 def play_out(after, points, count, single_count, state, first, second, other):
     """Return the mover's points less the other's from here on.
 
-    Args:
-        first, second: the ranks that the mover plays, in this order; the first fits.
-        other: the rank that the other seat holds.
+    The mover plays ``first``, which fits, then ``second``; ``other`` is the other seat's one rank.
     """
     net = 0
     mine = True

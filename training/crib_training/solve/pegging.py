@@ -289,11 +289,9 @@ def my_last_two(reach, makes, points, action_value):
 def learn(book, probabilities, page, at, left, slots, action_value, value, gained):
     """Add to the regrets and the average of a holding at a node, and set its next strategy.
 
-    Args:
-        book, probabilities: see `Walk`. page, at: where the holding's begin there.
-        left: how many cards it has. slots: how many ranks.
-        action_value: float64, what each of its ranks brings; `UNFIT` for those that do not fit.
-        value: the value of its strategy. gained: the weight of that in the average.
+    Its numbers begin at ``page`` in ``book`` and at ``at`` in ``probabilities``, see `Walk`. It has
+    ``left`` cards of ``slots`` ranks; ``action_value`` is what each rank brings, `UNFIT` where it
+    does not fit, ``value`` what its strategy brings, ``gained`` its weight in the average.
     """
     total = 0.0
     for slot in range(slots):

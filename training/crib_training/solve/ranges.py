@@ -129,12 +129,9 @@ def write_ranges(
 ):
     """Write the other seat's ranges for each multiset of the seat's own.
 
-    Args:
-        removal: of `write_removal`.
-        begins: int64[M + 1], where each of the other's multisets' ways to discard begin in the
-            lists ``holding``, ``pair`` and ``likely`` (of each one, given the multiset).
-        of_holding, of_pair: scratch.
-        holding_range: float32[M, K]. pair_range: float32[M, 91]; each row adds up to 1.
+    Each of the other's multisets has its ways to discard, from ``begins``, int64[M + 1], on, in the
+    lists ``holding``, ``pair`` and ``likely``. Written are ``holding_range``, float32[M, K], and
+    ``pair_range``, float32[M, 91], whose rows add up to 1; ``of_holding``, ``of_pair`` are scratch.
     """
     for mine in range(len(removal)):
         of_holding[:] = 0.0

@@ -304,13 +304,10 @@ def add(w, node, own, path, weight, sums, weights):
 
 @kernel
 def follow(w, node, state, own, path, weight, sums, weights):
-    """Add a hand's probabilities at a node and all below it.
+    """Add a hand's probabilities at a node and all below it; ``w`` is a `Walk`.
 
-    Args:
-        w: a `Walk`. state: of the count. own: the holding.
-        path: this seat's probability of reaching the node. weight: the probability of the hand.
-        sums: float64, receives weighted probabilities, in the layout of a strategy without pairs.
-        weights: float64, receives the weights, in the same places.
+    ``path`` is this seat's probability of reaching the node, ``weight`` that of the hand. ``sums``
+    receives weighted probabilities in the layout of a strategy without pairs, ``weights`` weights.
     """
     mine = w.mover[node] == w.me
     left = w.left[node]

@@ -106,13 +106,10 @@ def write_values(
 ):  # fmt: skip
     """Write the value of each multiset's splits in crib and pegging, float64[M, S].
 
-    Args:
-        ranks, holding, pair: of `RankHands`. holding_range, pair_range: of `Ranges`, for this seat.
-        crib: float64[91, 91], the crib of two pairs added up over all starters but their own cards.
-        cribs: float64[91, 91, 13], the same by starter, to remove the seat's own cards.
-        play: float64[K, K], points of the pegging by both seats' hands.
-        sign: of the crib: 1 for the dealer, -1 for pone. play_sign: of ``play``.
-        starters: how many there can be, given the hand and the other's two.
+    ``crib``, float64[91, 91], is the crib of two pairs added up over all starters but their own
+    cards, ``cribs``, float64[91, 91, 13], the same by starter, to remove the seat's own cards; it
+    counts ``sign``, 1 for the dealer. ``play``, float64[K, K], is the pegging by both hands, times
+    ``play_sign``; ``starters`` how many there can be. The rest is of `RankHands` and `Ranges`.
     """
     for hand in range(len(ranks)):
         for split in range(holding.shape[1]):
@@ -144,17 +141,10 @@ def write_values(
             int64[::1], int64[::1], float64)
 )  # fmt: skip
 def learn_splits(regrets, probabilities, sums, by_class, by_ranks, of_class, sizes, iteration):
-    """Learn from the values of splits; return the regret of the current strategy.
+    """Learn from the values of splits; return the current strategy's regret in points per deal.
 
-    Args:
-        regrets, probabilities, sums: float32[C, S]: regrets, the strategy, and what its average
-            is of.
-        by_class: float32[C, S]. by_ranks: float64[M, S]; a split's value is their sum.
-        of_class: of `RankHands`. sizes: of `Classes`.
-        iteration: the weight in the average; 0 learns nothing.
-
-    Returns:
-        points per deal.
+    ``sums`` are of the average, weighed by ``iteration``; 0 learns nothing. A split's value is
+    ``by_class``, float32[C, S], plus ``by_ranks``, float64[M, S].
     """
     missed = 0.0
     hands = 0

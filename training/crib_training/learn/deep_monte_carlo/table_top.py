@@ -271,17 +271,11 @@ def choose_actions(
 ):
     """Choose an action in each view, and write down the position it leads to.
 
-    Args:
-        weights: begin with the nets.
-        noise: float64[B, ACTIONS], added to the actions' values: scaled Gumbel noise draws from the
-            softmax over values.
-        rows: int64[B], in which row of ``inputs`` what the nets see is written, NONE for nowhere.
-        actions: int64[B], receives the actions.
-        value: float64[B, LINES], receives the lines' values after the action.
-        points: int64[B, LINES], receives their points so far.
-        inputs: float32[K, LINES, inputs], receives what the net sees of the lines, 0 of full ones.
-        crib_inputs: float32[K, inputs], receives what the net sees of the crib.
-        crib_points: int64[K], receives the crib's points so far.
+    ``noise``, float64[B, ACTIONS], is scaled Gumbel noise: a softmax over values. Written are
+    ``actions``, int64[B]; the lines' ``value``, float64[B, LINES], after the action and ``points``,
+    int64[B, LINES], so far; and in the rows that ``rows``, int64[B], gives, NONE for nowhere, what
+    the nets see: ``inputs``, float32[K, LINES, inputs], 0 of full lines, ``crib_inputs``,
+    float32[K, inputs], and ``crib_points``, int64[K].
     """
     places = stack.ints(MOST_INPUTS)
     seen = stack.floats(MOST_INPUTS)
