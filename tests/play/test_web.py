@@ -20,7 +20,7 @@ from crib_play.web import serve
 from crib_play.web.app import make_app
 from crib_play.web.guard import LARGEST
 from crib_play.web.serve import open_store
-from crib_play.web.store import Store
+from crib_play.web.store import BUSY_SECONDS, Store, StoredTable
 from crib_play.web.tables import Table, Tables
 from starlette.testclient import TestClient
 
@@ -477,3 +477,22 @@ def test_without_a_place_to_keep_them_tables_are_held_in_memory(
         store = open_store(path)
         assert "games are not saved" in capsys.readouterr().out
         assert store.find("none") is None
+        assert not store.lasts
+
+
+def test_a_full_disk_is_named_until_there_is_room(tmp_path: Path) -> None:
+    store = Store(tmp_path / "tables.sqlite3")
+    assert store.lasts
+    few = StoredTable(game="six", seats=(None, None), start="", chance=1)
+    store.add("few", few)
+    pages = store._db.execute("PRAGMA page_count").fetchone()[0]
+    store._db.execute(f"PRAGMA max_page_count={pages}")  # as on a disk that is full
+    many = few.model_copy(update={"turns": [(0, (1, 2))] * 2000})
+    for _ in range(2):  # the second fails at once, for the same reason
+        with pytest.raises(sqlite3.OperationalError, match="disk is full"):
+            store.change("few", 0, many)
+    time.sleep(BUSY_SECONDS)
+    assert store.find("few") == (0, few)
+    store._db.execute(f"PRAGMA max_page_count={100 + pages}")
+    assert store.change("few", 0, many)
+    assert store.find("few") == (1, many)

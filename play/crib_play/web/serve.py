@@ -142,7 +142,8 @@ def run(settings: Settings) -> None:
         preparation.close()
         finished.close()
         store.close()
-    print("the table is closed; games continue when you start it again")
+    later = "continue when you start it again" if store.lasts else "were not saved"
+    print(f"the table is closed; games {later}")
 
 
 def own_file() -> Path:

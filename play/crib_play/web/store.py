@@ -73,11 +73,15 @@ class Store:
     Args:
         path: the file; None keeps them in memory, until the server ends.
 
+    Attributes:
+        lasts: whether the tables outlive the server.
+
     Raises:
         sqlite3.Error: the file cannot be opened or is no store.
     """
 
     def __init__(self, path: Path | None) -> None:
+        self.lasts = path is not None
         if path is not None:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             keep_private(path)
@@ -85,7 +89,7 @@ class Store:
             path or ":memory:", timeout=OPEN_SECONDS, check_same_thread=False, isolation_level=None
         )
         self._lock = threading.Lock()
-        self._failed = -BUSY_SECONDS
+        self._failed, self._why = -BUSY_SECONDS, ""
         self._db.execute("PRAGMA journal_mode=WAL")
         self._db.execute("PRAGMA synchronous=NORMAL")  # a killed process loses nothing by it
         self._db.executescript(SCHEMA)
@@ -134,12 +138,12 @@ class Store:
         now = time.monotonic()
         with self._lock:
             if self._failed > now - BUSY_SECONDS:
-                raise sqlite3.OperationalError("database is locked")
+                raise sqlite3.OperationalError(self._why)
             try:
                 with self._db:
                     yield self._db
-            except sqlite3.OperationalError:
-                self._failed = time.monotonic()
+            except sqlite3.OperationalError as error:
+                self._failed, self._why = time.monotonic(), str(error)
                 raise
 
 
