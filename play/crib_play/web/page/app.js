@@ -171,7 +171,7 @@ async function show(frame) {
   const isLayout = frame.counted.length > 6, shown = table;
   for (const [i, one] of frame.counted.entries()) {
     const own = isLayout ? sight.side_of[one.seat] === sight.side_of[sight.seat] : one.seat === sight.seat;
-    table.show = { frame, done: i, one, part: -1, asked: false, missed: table.show?.missed };
+    table.show = { frame, done: i, one, part: -1, asked: false };
     if (settings.muggins && own && !skipped) {
       table.show.asked = true;
       const claim = new Promise((resolve) => { claimed = resolve; });
