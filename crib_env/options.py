@@ -21,17 +21,11 @@ IGNORED = "options"
 
 @dataclass(frozen=True)
 class ResetOptions:
-    """Options of a reset, checked.
+    """Options of a reset, checked."""
 
-    Attributes:
-        decks: int64[n, 52], the decks of the first n deals.
-        dealer: the seat of the first dealer, or None to cut for it.
-        scores: the starting scores by side, or None for the rules' own.
-    """
-
-    decks: npt.NDArray[np.int64] = field(default_factory=lambda: NO_DECKS)
-    dealer: int | None = None
-    scores: tuple[int, ...] | None = None
+    decks: npt.NDArray[np.int64] = field(default_factory=lambda: NO_DECKS)  # [deals, 52]
+    dealer: int | None = None  # who deals first; None to cut for it
+    scores: tuple[int, ...] | None = None  # by side; None for the rules' own
 
 
 def check_seed(seed: Any) -> int | None:

@@ -290,8 +290,7 @@ class CompiledAgent:
 def ask_agent(agent: Agent, views: Views, rng: np.random.Generator) -> Actions:
     """Return an agent's answers to views, as `check_actions` does; with no views it is not called.
 
-    Raises:
-        ValueError: they are not one integer for each view, or the agent raised it; it is named.
+    Whatever it raises names the agent.
     """
     if not len(views):
         return np.zeros(0, dtype=np.int64)
@@ -344,11 +343,7 @@ Opponent = str | Agent | Callable[[Any, np.random.Generator], int]
 
 
 class FunctionAgent:
-    """An agent of a plain function of one view and a generator.
-
-    Raises:
-        TypeError: the function takes other arguments.
-    """
+    """An agent of a plain function of one view and a generator."""
 
     def __init__(self, choose: Callable[[Any, np.random.Generator], int]) -> None:
         check_takes(choose, "view, rng", "an opponent that is a function")

@@ -130,12 +130,9 @@ _parts: dict[tuple[str, str], Any] = {}
 
 
 def add_parts(kind: str, /, **parts: Any) -> None:
-    """Register parts of a kind.
+    """Register parts of a kind, one of `LACKING`, by the name of the family.
 
-    Args:
-        kind: one of `LACKING`.
-        parts: by the family's name, each as such or as where it is found, ``"module:NAME"``, which
-            is imported once it is needed.
+    A part is given as such or as where it is found, ``"module:NAME"``, imported once it is needed.
     """
     if kind not in LACKING:
         raise ValueError(f"a part is one of {', '.join(LACKING)}, got {kind!r}")
@@ -143,11 +140,7 @@ def add_parts(kind: str, /, **parts: Any) -> None:
 
 
 def find_part(kind: str, family: str) -> Any:
-    """Return a part of a family by its name.
-
-    Raises:
-        ValueError: the family has no such part.
-    """
+    """Return a part of a family by its name; a ValueError says so if there is none."""
     part = _parts.get((kind, family))
     if part is None:
         raise ValueError(f"the game {games_of(family)} has no {LACKING[kind]}")

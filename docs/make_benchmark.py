@@ -19,8 +19,7 @@ import torch
 from crib_agents.loading import load_agent
 from crib_training.command_line import start
 from crib_training.evaluation.duplicate import estimate
-from crib_training.evaluation.markdown import table
-from crib_training.outputs import as_png
+from crib_training.outputs import as_png, table
 from scipy.stats import t as students_t  # type: ignore[import-untyped]
 
 from crib_env.batch import GameBatch

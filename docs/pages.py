@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from crib_training.evaluation.duplicate import estimate
-from crib_training.evaluation.markdown import table
+from crib_training.outputs import table
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from crib_env.arrays import Array

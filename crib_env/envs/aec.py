@@ -21,7 +21,7 @@ from crib_env.engine.record import NONE
 from crib_env.envs.config import MODES, EnvConfig, Setting
 from crib_env.envs.learner import shown
 from crib_env.envs.opponents import PhasePolicy, check_phase
-from crib_env.envs.renderer import FPS, Renderer, ShowsGame
+from crib_env.envs.renderer import FPS, ShowsGame
 from crib_env.envs.spaces import Masking, Observation, note_rules, observation_space
 from crib_env.errors import EpisodeOverError, IllegalActionError
 from crib_env.events import Event
@@ -39,15 +39,10 @@ EPISODE = (
 
 
 class EnvSnapshot(NamedTuple):
-    """A position of an environment.
-
-    Attributes:
-        game: the game's part.
-        episode: the attributes of PettingZoo, and the generators besides the game's, by name.
-    """
+    """A position of an environment."""
 
     game: Snapshot
-    episode: dict[str, Any]
+    episode: dict[str, Any]  # PettingZoo's attributes, and the generators besides the game's
 
 
 class CribbageAEC(ShowsGame, AECEnv[str, Observation, "int | None"]):
@@ -85,8 +80,7 @@ class CribbageAEC(ShowsGame, AECEnv[str, Observation, "int | None"]):
         self.game = game = Game(
             config.rules, players=config.players, episode=config.episode, family=config.family
         )
-        self.render_mode = config.render_mode
-        self._renderer = Renderer(config)
+        self._show(config)
         self._on_illegal = config.on_illegal
         self.phase_policy = config.phase_policy
         self.possible_agents = [f"player_{seat}" for seat in range(game.players)]

@@ -66,26 +66,17 @@ LIBRARIES = {
 
 
 class Keyword(NamedTuple):
-    """What there is to say of a keyword besides its name, its type and its default.
+    """What there is to say of a keyword besides its name, its type and its default."""
 
-    Attributes:
-        forms: the forms that take it.
-        values: what it may be, as a cell of the page's table; of an environment if it depends on
-            that, "" where the environment leaves no choice.
-        meaning: what it is for.
-        default: the default as a cell of the table, if not the value itself.
-        given: the type of what is given, where it is not that of the field.
-        by_form: the default in forms where it differs.
-        instead: what forms have instead that do not take it.
-    """
-
-    forms: tuple[str, ...]
+    forms: tuple[str, ...]  # that take it
+    # What it may be, as a cell of the page's table; of an environment if it depends on that, ""
+    # where the environment leaves no choice.
     values: Values
     meaning: str
-    default: Values = ""
-    given: str = ""
-    by_form: dict[str, Any] = {}  # noqa: RUF012
-    instead: dict[str, str] = {}  # noqa: RUF012
+    default: Values = ""  # as a cell of the table, if not the value itself
+    given: str = ""  # the type of what is given, where it is not that of the field
+    by_form: dict[str, Any] = {}  # noqa: RUF012  # the default in forms where it differs
+    instead: dict[str, str] = {}  # noqa: RUF012  # what forms have that do not take it
 
 
 def keyword(default: Any, *about: Any, **more: Any) -> Any:
@@ -294,12 +285,7 @@ _FIELDS = {one.name: one for one in fields(EnvConfig)}
 
 
 def settle(spec: EnvSpec, form: str, given: dict[str, Any]) -> EnvConfig:
-    """Return the keywords of a form, checked, with its own defaults for those not given.
-
-    Raises:
-        TypeError: a keyword that the form does not take; the message says which does, or is
-            spelt much like it.
-    """
+    """Return the keywords of a form, checked, with its own defaults for those not given."""
     known = {name for name, about in KEYWORDS.items() if form in about.forms}
     own = {spec.phase.name} if spec.phase else set[str]()
     for name in given:
@@ -356,8 +342,7 @@ EnvConfig.__doc__ = f"{EnvConfig.__doc__}\n{described(KEYWORDS, ' ' * 4)}\n"
 class Setting:
     """A keyword that is fixed when an environment is made: to set it later is an AttributeError.
 
-    Args:
-        place: the attribute of the environment that it is read from, such as ``"batch.rules"``.
+    It is read from an attribute of the environment, such as ``"batch.rules"``.
     """
 
     def __init__(self, place: str) -> None:

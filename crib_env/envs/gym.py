@@ -12,7 +12,7 @@ from gymnasium import spaces
 from crib_env.envs.config import MODES, EnvConfig, Setting
 from crib_env.envs.learner import LARGEST_ACTION, UNDECIDED, LearnerBatch, LearnerSettings
 from crib_env.envs.opponents import OpponentSpec
-from crib_env.envs.renderer import FPS, Renderer, ShowsGame
+from crib_env.envs.renderer import FPS, ShowsGame
 from crib_env.envs.spaces import Masking, Observation
 from crib_env.errors import EpisodeOverError, IllegalActionError
 from crib_env.events import Event
@@ -41,8 +41,7 @@ class CribbageEnv(ShowsGame, LearnerSettings, gymnasium.Env[Observation, np.int6
     seat = Setting("_seat")  # the learner's in this episode
 
     def __init__(self, config: EnvConfig) -> None:
-        self.render_mode = config.render_mode
-        self._renderer = Renderer(config)
+        self._show(config)
         self.batch = batch = LearnerBatch(config, autoreset=False, keeps_events=True)
         self.name = config.spec.name
         self._masking = Masking(config, batch.space)

@@ -55,28 +55,8 @@ FORGOTTEN = (
 class LearnerBatch:
     """N games in which one seat is the learner's and an opponent plays the others.
 
-    The arrays are overwritten by every step.
-
-    Args:
-        config: the keywords.
-        autoreset: begin a new episode at once where one ended.
-        keeps_events: log what is pegged between decisions, for `events`; of one game alone.
-
-    Attributes:
-        obs: uint8[N, obs_size], masks: int8[N, actions]: of the learner to move, without features.
-        rewards: float64[N]. dones: bool[N].
-        final_obs, final_masks: where ``dones``, the ended episode's last.
-        final_opponents: int64[N], the number of the opponent in the episode of the last step.
-        endings: int64[N, SCORES + sides], where ``dones``; see `crib_env.engine.learners`.
-        space: of one observation. level: how many levels of features it has.
-        observations, final_observations: ``obs`` and ``final_obs``, or with features float32[N,
-            obs_size + features].
-        seats: int64[N], the learner's seats. sides: int64[players], the side of each seat.
-        lanes: int64[N], 0 to N - 1.
-        actions: int64[N], the learners' last, as given; -1 for any below 0.
-        illegal: int64[N], which of them were replaced: NONE where none was, BELOW for -1.
-        scores: int64[N, sides], of the present games by side; the states' own.
-        logs: int64[threads, L], the log of each thread.
+    The arrays are overwritten by every step. With ``autoreset`` a new episode begins at once where
+    one ended. One game alone ``keeps_events``: it logs what is pegged between decisions.
     """
 
     def __init__(
@@ -105,22 +85,24 @@ class LearnerBatch:
         self.points = config.reward != "win"
         self.keeps_events = keeps_events
         self.lanes = np.arange(n)
-        self.seats = np.full(n, config.seat or 0, dtype=np.int64)
-        self.actions = np.full(n, NONE)
-        self.illegal = np.full(n, NONE)
+        self.seats = np.full(n, config.seat or 0, dtype=np.int64)  # the learners'
+        self.actions = np.full(n, NONE)  # the learners' last, as given; -1 for any below 0
+        self.illegal = np.full(n, NONE)  # which of them were replaced: BELOW for -1
+        # Of the learner to move, without features; where `dones`, those of the ended episode.
         self.obs = np.zeros((n, family.obs_size), dtype=np.uint8)
         self.masks = np.zeros((n, family.actions), dtype=np.int8)
         self.final_obs = np.zeros_like(self.obs)
         self.final_masks = np.zeros_like(self.masks)
-        self.final_opponents = np.zeros(n, dtype=np.int64)
+        self.final_opponents = np.zeros(n, dtype=np.int64)  # of the last step's episode, by number
+        # Where `dones`; see `crib_env.engine.learners`.
         self.endings = np.zeros((n, SCORES + count_sides(sides)), dtype=np.int64)
         history = log_size(MOST_PEGGED) if keeps_events else 0
         self.logs = np.zeros((self.threads, family.log_size + history), dtype=np.int64)
         self.rewards = np.zeros(n)
         self.dones = np.zeros(n, dtype=np.bool_)
         self._nowhere = np.zeros(n, dtype=np.bool_)
-        self.level = config.level
-        self.space = observation_space(family, self.level)
+        self.level = config.level  # of features
+        self.space = observation_space(family, self.level)  # of one observation
         note_rules(self.space, config)
         self.observations, self.final_observations = self.obs, self.final_obs
         if self.level:

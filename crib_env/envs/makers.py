@@ -49,19 +49,12 @@ FACTS = """\
 
 @dataclass(frozen=True)
 class PhasePolicySpec:
-    """The keyword that names the built-in policy of a phase environment.
-
-    Attributes:
-        name: the keyword.
-        phase: the phase of a deal that the policy plays for both seats.
-        default: the agent that it is by default.
-        meaning: what the environment's page says of it.
-    """
+    """The keyword that names the built-in policy of a phase environment."""
 
     name: str
-    phase: int
-    default: str
-    meaning: str
+    phase: int  # of a deal, that the policy plays for both seats
+    default: str  # agent
+    meaning: str  # as the environment's page has it
 
 
 @dataclass(frozen=True)

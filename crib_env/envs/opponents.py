@@ -24,23 +24,13 @@ ALL = 1 << 32  # the bound of the last share: every word is below it
 
 
 class Opponents:
-    """The opponents of N games.
-
-    Args:
-        n: how many games. given: one opponent, or several with their shares.
-
-    Attributes:
-        agents: all that play in some game, K of them.
-        drawn: int64[N], which of them plays in each.
-        names: of all that have ever been given, each once, in that order.
-        playing: int64[N], the number of who plays in each game: its name's place in ``names``.
-    """
+    """The opponents of N games: one for all, or several by their shares."""
 
     def __init__(self, n: int, given: OpponentSpec) -> None:
-        self.agents: list[Agent] = []
-        self.drawn = np.zeros(n, dtype=np.int64)
-        self.playing = np.zeros(n, dtype=np.int64)
-        self.names: list[str] = []
+        self.agents: list[Agent] = []  # all that play in some game
+        self.drawn = np.zeros(n, dtype=np.int64)  # which of them plays in each
+        self.names: list[str] = []  # of all that have ever been given, each once, in that order
+        self.playing = np.zeros(n, dtype=np.int64)  # who plays in each, by the place in `names`
         self._shares = np.zeros((n, 0))
         self.put(given, np.arange(n))
 
@@ -103,16 +93,10 @@ def parse_opponents(given: OpponentSpec) -> list[tuple[Agent, float]]:
 
 @dataclass(frozen=True)
 class PhasePolicy:
-    """Makes every decision of one phase of a deal, for all seats, from their views.
-
-    Attributes:
-        agent: who decides.
-        phase: the phase it decides in, such as ``DISCARD`` or ``PEGGING`` of
-            `crib_env.engine.hands.records`.
-    """
+    """Makes every decision of one phase of a deal, for all seats, from their views."""
 
     agent: Agent
-    phase: int
+    phase: int  # ``DISCARD`` or ``PEGGING``
 
     def play(self, game: Game, rng: np.random.Generator) -> npt.NDArray[np.int64]:
         """Make all its decisions that come now; return what they gain each seat.
@@ -142,20 +126,16 @@ class RngStreams:
     """The generators of n lanes besides those of the deals, one for each purpose.
 
     They are seeded by words, not by seed sequences: an agent that knew the sequence could compute
-    the deals.
-
-    Attributes:
-        rngs: int64[N, 4], of the opponent where it is compiled. phase_rngs: of the phase policy.
-        share_rngs: of who the opponent is, where there are several. illegal_rngs: of the legal
-            actions drawn in place of illegal ones.
-        opponent, partner, phase_policy: the generators of those asked in Python, of all lanes.
+    the deals. ``opponent``, ``partner`` and ``phase_policy`` are those of agents asked in Python,
+    of all lanes.
     """
 
     def __init__(self, n: int) -> None:
-        self.rngs = np.zeros((n, WORDS), dtype=np.int64)
-        self.phase_rngs = np.zeros((n, WORDS), dtype=np.int64)
-        self.share_rngs = np.zeros((n, WORDS), dtype=np.int64)
-        self.illegal_rngs = np.zeros((n, WORDS), dtype=np.int64)
+        shape = n, WORDS
+        self.rngs = np.zeros(shape, dtype=np.int64)  # of the opponent where it is compiled
+        self.phase_rngs = np.zeros(shape, dtype=np.int64)  # of the phase policy
+        self.share_rngs = np.zeros(shape, dtype=np.int64)  # of who the opponent is, of several
+        self.illegal_rngs = np.zeros(shape, dtype=np.int64)  # of actions in place of illegal ones
         self.seed(None)
 
     def seed(self, seed: int | None) -> SeedSequence:

@@ -13,7 +13,6 @@ from gymnasium.error import DependencyNotInstalled
 
 from crib_env.envs.config import EVERYONE, EnvConfig
 from crib_env.errors import EpisodeOverError
-from crib_env.game import Game
 from crib_env.render.raster import pixels
 from crib_env.render.svg.document import framed
 
@@ -77,67 +76,19 @@ class Window:
             self._surface = None
 
 
-class Renderer:
-    """Shows an environment's game.
-
-    Attributes:
-        name: the environment's.
-        viewer: whose knowledge is shown: a seat, ``"all"``, or None for the seat that acts.
-    """
-
-    def __init__(self, config: EnvConfig) -> None:
-        check_libraries(config.render_mode)
-        self.name, self.viewer = config.spec.name, config.viewer
-        self.window = Window()
-
-    def render(self, mode: str | None, game: Game, seat: int) -> Shown:
-        """Return the game as text, SVG or pixels, or show it in the window, by the mode."""
-        if mode is None:
-            logger.warn("render() needs a render_mode, such as render_mode='ansi'")
-            return None
-        if mode == "ansi":
-            return game.text(self._below(seat), self.name)
-        if mode == "svg":
-            return self.svg(game, seat)
-        try:
-            image = pixels(self.drawing(game, seat))
-            if mode == "rgb_array":
-                return image
-            self.window.show(image, self.name, FPS)
-        except ModuleNotFoundError as error:
-            raise DependencyNotInstalled(
-                f"render_mode={mode!r} needs {error.name}, which is not installed: {INSTALL}"
-            ) from error
-        return None
-
-    def svg(self, game: Game, seat: int) -> str:
-        """Return the game as SVG."""
-        return game.svg(self._below(seat), knows=self._knows, title=self.name)
-
-    def html(self, game: Game, seat: int) -> str:
-        """Return the game as HTML for a notebook."""
-        return framed(self.svg(game, seat))
-
-    def drawing(self, game: Game, seat: int) -> list[str]:
-        """Return the parts of the drawing, as `pixels` takes them."""
-        return game.drawing(self._below(seat), knows=self._knows, title=self.name)
-
-    @property
-    def _knows(self) -> str:
-        return "seats" if self.viewer == EVERYONE else "seat"
-
-    def _below(self, seat: int) -> int:
-        """Return the seat that sits below, where ``seat`` acts."""
-        if self.viewer == EVERYONE:
-            return 0
-        return self.viewer if isinstance(self.viewer, int) else seat
-
-
 class ShowsGame:
     """What an environment of one game shows of it: its picture, and its position as text.
 
-    The environment has `game`, `_seat` (who acts), `_begun`, `render_mode` and a `_renderer`.
+    The environment has `game`, `_seat` (who acts) and `_begun`, and calls `_show` when it is made.
     """
+
+    def _show(self: Any, config: EnvConfig) -> None:
+        """Take from the keywords how the game is shown, and to whom."""
+        check_libraries(config.render_mode)
+        self.render_mode, self._title, self._viewer = (
+            config.render_mode, config.spec.name, config.viewer
+        )  # fmt: skip
+        self._window = Window()
 
     def render(self: Any) -> Shown:
         """Return or show the game as ``render_mode`` says, for who acts or the viewer.
@@ -147,12 +98,30 @@ class ShowsGame:
             DependencyNotInstalled: pixels are wanted without the extra ``render``.
         """
         self._check_begun()
-        shown: Shown = self._renderer.render(self.render_mode, self.game, self._seat)
+        mode, game = self.render_mode, self.game
+        if mode is None:
+            logger.warn("render() needs a render_mode, such as render_mode='ansi'")
+            return None
+        shown: Shown = None
+        if mode == "ansi":
+            shown = game.text(self._drawn["seat"], self._title)
+        elif mode == "svg":
+            shown = game.svg(**self._drawn)
+        else:
+            try:
+                shown = pixels(game.drawing(**self._drawn))
+                if mode == "human":
+                    self._window.show(shown, self._title, FPS)
+                    return None
+            except ModuleNotFoundError as error:
+                raise DependencyNotInstalled(
+                    f"render_mode={mode!r} needs {error.name}, which is not installed: {INSTALL}"
+                ) from error
         return shown
 
     def close(self: Any) -> None:
         """Close the window, if there is one."""
-        self._renderer.window.close()
+        self._window.close()
 
     def notation(self: Any) -> str:
         """Return the position as one line of text; see `crib_env.notation`.
@@ -164,11 +133,19 @@ class ShowsGame:
         line: str = self.game.notation()
         return line
 
+    @property
+    def _drawn(self: Any) -> dict[str, Any]:
+        """How `Game.drawing` draws what the viewer knows, or the seat that acts."""
+        seat = self._viewer if isinstance(self._viewer, int) else self._seat
+        if self._viewer == EVERYONE:
+            return {"seat": 0, "knows": "seats", "title": self._title}
+        return {"seat": seat, "knows": "seat", "title": self._title}
+
     def _repr_svg_(self: Any) -> str | None:
-        return self._renderer.svg(self.game, self._seat) if self._begun else None
+        return self.game.svg(**self._drawn) if self._begun else None
 
     def _repr_html_(self: Any) -> str | None:
-        return self._renderer.html(self.game, self._seat) if self._begun else None
+        return framed(self.game.svg(**self._drawn)) if self._begun else None
 
     def _check_begun(self: Any) -> None:
         if not self._begun:

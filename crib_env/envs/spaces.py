@@ -23,21 +23,12 @@ RULES = "crib_env_rules"  # the attribute of a space that says under which rules
 
 
 class Masking:
-    """How observations are handed out: as they are, or in a dictionary with their mask.
-
-    Args:
-        config: of which ``mask_in_observation`` says it.
-        space: of the observation alone.
-
-    Attributes:
-        space: of what is handed out. plain: observations are handed out as they are. keys: of the
-            dictionary, None if there is none.
-    """
+    """How observations are handed out: as they are, or in a dictionary with their mask."""
 
     def __init__(self, config: EnvConfig, space: spaces.Box) -> None:
-        self.space: spaces.Space[Any] = space
+        self.space: spaces.Space[Any] = space  # of what is handed out
         self.plain = not config.mask_in_observation
-        self.keys: Keys | None = None
+        self.keys: Keys | None = None  # of the dictionary
         if self.plain:
             return
         name = config.mask_in_observation

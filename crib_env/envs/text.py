@@ -33,11 +33,8 @@ NO_ACTION = -1  # illegal everywhere
 class _Replies:
     """What both forms do with a reply.
 
-    Args:
-        style: of the prompts.
-        retries: how many more replies a decision may take.
-        on_failure: what follows the last bad one: ``"forfeit"`` ends the episode at reward -1,
-            ``"random"`` plays a random legal action, ``"raise"`` raises the `ReplyError`.
+    After the last bad one ``"forfeit"`` ends the episode at reward -1, ``"random"`` plays a random
+    legal action, ``"raise"`` raises the `ReplyError`.
     """
 
     def __init__(self, style: str, retries: int, on_failure: str) -> None:

@@ -13,9 +13,19 @@ part ``"words"`` (`crib_env.registration`).
 from __future__ import annotations
 
 from crib_env.registration import add_parts
-from crib_env.text.reader import ON_FAILURE, Reader, Tally
 from crib_env.text.replies import ReplyError
-from crib_env.text.words import STYLES, Words, count_tokens, describe, parse, parse_actions, prompt
+from crib_env.text.words import (
+    ON_FAILURE,
+    STYLES,
+    Reader,
+    Tally,
+    Words,
+    count_tokens,
+    describe,
+    parse,
+    parse_actions,
+    prompt,
+)
 
 __all__ = [
     "ON_FAILURE",

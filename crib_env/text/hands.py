@@ -29,7 +29,7 @@ from crib_env.engine.hands.text import (
 from crib_env.engine.record import NONE
 from crib_env.render.words import in_words
 from crib_env.rules import Rules
-from crib_env.text.replies import Grammar, Reads, ReplyError
+from crib_env.text.replies import Grammar, ReplyError
 from crib_env.text.words import Words
 
 View = Any
@@ -179,7 +179,7 @@ def rules_text(view: View, rules: Any) -> str:
     )  # fmt: skip
 
 
-class _Cards(Reads):
+class _Cards:
     """Says which cards a name may mean: one by rank alone means those held."""
 
     def __init__(self, view: View) -> None:

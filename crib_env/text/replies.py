@@ -8,6 +8,7 @@ states no action. Without any statement the last sentence that names something c
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 LONGEST = 20_000  # characters of a reply that are read, the last ones
@@ -31,29 +32,14 @@ class ReplyError(ValueError):
 
 @dataclass(frozen=True)
 class Grammar:
-    """What names an action in a reply to one view.
-
-    Attributes:
-        names: patterns of names, each with what its match stands for: actions that it may mean,
-            possibly none that is legal.
-        alone: the same for names that count only by themselves or after a verb.
-        silent: words that may stand among names besides the usual ones.
-        expected: what a reply should name, for the message of one that names nothing.
-    """
+    """What names an action in a reply to one view."""
 
     names: re.Pattern[str]
-    alone: re.Pattern[str]
-    read: Reads
-    expected: str
-    silent: frozenset[str] = field(default=frozenset())
-
-
-class Reads:
-    """Says what a match of a `Grammar` stands for; None if for nothing."""
-
-    def __call__(self, found: re.Match[str]) -> frozenset[int] | None:
-        """Return the actions that a name may mean."""
-        raise NotImplementedError
+    alone: re.Pattern[str]  # names that count only by themselves or after a verb
+    # What a name stands for: actions that it may mean, possibly none that is legal; or None.
+    read: Callable[[re.Match[str]], frozenset[int] | None]
+    expected: str  # what a reply should name, for the message of one that names nothing
+    silent: frozenset[str] = frozenset()  # words that may stand among names besides the usual ones
 
 
 def _words(text: str) -> frozenset[str]:
@@ -120,11 +106,7 @@ class _Scan:
 
 
 def last_statement(reply: str, grammar: Grammar) -> list[frozenset[int]]:
-    """Return what the last statement of an action names, one set of possible actions for each name.
-
-    Raises:
-        ReplyError: it names nothing.
-    """
+    """Return what the last statement of an action names: possible actions by name."""
     text = reply[-LONGEST:].replace("’", "'").replace("\ufe0f", "")
     tagged = text.lower().rfind("<action>")
     if tagged >= 0:

@@ -12,7 +12,7 @@ from crib_env.engine.table_top.records import CELLS, CENTRE, GAME, SIZE, TO_CRIB
 from crib_env.engine.table_top.text import SIDES, line_values
 from crib_env.rules import Rules
 from crib_env.text.hands import CARD, _Cards
-from crib_env.text.replies import Grammar, Reads, ReplyError
+from crib_env.text.replies import Grammar, ReplyError
 from crib_env.text.words import Words
 
 View = Any
@@ -122,7 +122,7 @@ def ask(view: View) -> tuple[str, str]:
     return question, "cell 7" if cells else "crib"
 
 
-class _Places(Reads):
+class _Places:
     """Says which place a name means; the card in turn is none, and another card no legal one."""
 
     def __init__(self, view: View) -> None:

@@ -1,48 +1,41 @@
-"""Prompts and replies of any game: what a family says of itself, and the two functions over it."""
+"""Prompts and replies of any game: what a family says of itself, `prompt`, `parse` and `Reader`."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
 
 from crib_env.encoding import family_of
-from crib_env.errors import check_choice
+from crib_env.errors import check_choice, whole_number
 from crib_env.registration import find_part
 from crib_env.rules import Rules, as_rules
-from crib_env.text.replies import Grammar, last_statement
+from crib_env.text.replies import Grammar, ReplyError, last_statement
 
 View = Any
 
+ON_FAILURE = ("forfeit", "random", "raise")
+MOST_REMEMBERED = 10_000  # second cards of games that were broken off
 STYLES = ("compact", "full")
 ANSWER = "Answer: <action>{example}</action>, for example."
 
 
 @dataclass(frozen=True)
 class Words:
-    """How a family of games is put into words.
+    """How a family of games is put into words."""
 
-    Attributes:
-        state: of a view and the rules: lines with all that matters to the seat's decision.
-        news: of a view: lines on what others did since the seat's last decision.
-        rules: of a view and the rules: how the game is played, in some 300 words.
-        ask: of a view: the question with the legal actions by name, and an answer as an example.
-        grammar: of a view: what in a reply names an action.
-        chosen: of a view and the actions that a statement names: those meant, in order; raises a
-            `ReplyError`.
-        decision: of a view and an action made in it: what tells the seat's next choice of the same
-            decision from all others; None where a decision is one action.
-    """
-
-    state: Callable[[View, Rules], list[str]]
-    news: Callable[[View], list[str]]
-    rules: Callable[[View, Rules], str]
-    ask: Callable[[View], tuple[str, str]]
-    grammar: Callable[[View], Grammar]
+    state: Callable[[View, Rules], list[str]]  # all that matters to the seat's decision
+    news: Callable[[View], list[str]]  # what others did since the seat's last decision
+    rules: Callable[[View, Rules], str]  # how the game is played, in some 300 words
+    ask: Callable[[View], tuple[str, str]]  # the question with the legal actions, and an answer
+    grammar: Callable[[View], Grammar]  # what in a reply names an action
+    # Of the actions that a statement names those meant, in order; or a `ReplyError`.
     chosen: Callable[[View, list[frozenset[int]]], tuple[int, ...]]
+    # Of a view and an action made in it: what tells the seat's next choice of the same decision
+    # from all others; None where a decision is one action.
     decision: Callable[..., Hashable]
 
 
@@ -106,3 +99,74 @@ def parse(reply: str, view: View) -> int:
 def count_tokens(text: str) -> int:
     """Return how many words and marks a text has: a plain count that depends on no model."""
     return len(re.findall(r"\w+|[^\w\s]", text))
+
+
+@dataclass
+class Tally:
+    """What was counted."""
+
+    decisions: int = 0  # actions chosen by replies, by memory or at random
+    replies: int = 0  # read
+    missing: int = 0  # of them, those that named no action
+    ambiguous: int = 0  # those that could mean several
+    illegal: int = 0  # those that named an illegal action
+    failed: int = 0  # decisions for which no reply was good
+    random: int = 0  # of them, those that were then drawn at random
+    errors: int = 0  # replies that never came: the server failed
+    prompt_tokens: int = 0  # sent, by `count_tokens`
+    reply_tokens: int = 0  # received
+    seconds: float = 0.0  # spent waiting for replies
+
+    def add(self, other: dict[str, Any]) -> None:
+        """Add another count, as ``asdict`` gives it."""
+        for name, value in other.items():
+            setattr(self, name, getattr(self, name) + value)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the counts, ready for JSON."""
+        return asdict(self)
+
+
+@dataclass
+class Reader:
+    """Reads replies, remembers the second card of a discard, and counts."""
+
+    retries: int = 2  # how many more replies a decision may take
+    on_failure: str = "forfeit"  # what follows the last bad one: one of `ON_FAILURE`
+    tally: Tally = field(default_factory=Tally)
+    _later: dict[Hashable, list[int]] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        self.retries = whole_number("retries", self.retries, 0)
+        check_choice("on_failure", self.on_failure, ON_FAILURE)
+
+    def remembered(self, view: View) -> int | None:
+        """Return the card that an earlier reply named for this decision, None if there is none."""
+        key = words_of(view).decision(view) if self._later else None
+        if key is None or not (cards := self._later.get(key)):
+            return None
+        card = cards.pop(0)
+        if not cards:
+            del self._later[key]
+        self.tally.decisions += 1
+        return card
+
+    def read(self, reply: str, view: View) -> int:
+        """Return the action that a reply names, and remember what it names for later.
+
+        A `ReplyError` is counted.
+        """
+        self.tally.replies += 1
+        self.tally.reply_tokens += count_tokens(reply)
+        try:
+            action, *later = parse_actions(reply, view)
+        except ReplyError as error:
+            setattr(self.tally, error.kind, getattr(self.tally, error.kind) + 1)
+            raise
+        self.tally.decisions += 1
+        if later:
+            if len(self._later) >= MOST_REMEMBERED:
+                self._later.pop(next(iter(self._later)))
+            key = words_of(view).decision(view, action)
+            self._later.setdefault(key, []).append(later[0])
+        return action

@@ -65,7 +65,7 @@ def test_pixels_show_the_drawing_as_resvg_draws_it_whole(page: Any) -> None:
         first_legal(env)
         if turn % 8:
             continue
-        parts = env._renderer.drawing(env.game, env.game.seat)
+        parts = env.game.drawing(**env._drawn)
         # Cards lie at whole pixels here, so their edges may differ by a shade; nothing else does.
         assert np.abs(pixels(parts) - drawn_whole(parts)).mean() < 3
         bare = [re.sub("<use [^>]*/>", "", part) for part in parts]

@@ -13,9 +13,8 @@ from crib_agents.knowledge import measured
 from crib_agents.knowledge.winning import WON, probabilities
 from crib_play.table.games import table_game
 from crib_play.table.session import Session
-from crib_training.evaluation.aivat.playout import DEALER_PLAY
 from crib_training.evaluation.aivat.reference import Deals, shipped_outcomes, usual_reference
-from crib_training.evaluation.aivat.terms import STARTER
+from crib_training.evaluation.aivat.terms import DEALER_PLAY, STARTER
 
 from crib_env.batch import GameBatch
 from crib_env.game import Game

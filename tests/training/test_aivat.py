@@ -10,7 +10,6 @@ import numpy.typing as npt
 import pytest
 from crib_agents import GreedyAgent, RandomAgent, RuleBasedAgent
 from crib_training.evaluation.aivat.__main__ import plain_and_correction, reduction
-from crib_training.evaluation.aivat.playout import KINDS
 from crib_training.evaluation.aivat.reference import (
     DealLog,
     Deals,
@@ -20,7 +19,7 @@ from crib_training.evaluation.aivat.reference import (
     usual_reference,
     win_table,
 )
-from crib_training.evaluation.aivat.terms import DISCARD, REFERENCE, STARTER, TERMS
+from crib_training.evaluation.aivat.terms import DISCARD, KINDS, REFERENCE, STARTER, TERMS
 from crib_training.evaluation.duplicate import Pairs, estimate, play_pairs
 from crib_training.evaluation.figures import adjusted_shares, figures, points_more
 from crib_training.tables.reference_deals import measure

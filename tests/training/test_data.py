@@ -19,10 +19,10 @@ from crib_agents.analyze import analyze
 from crib_play.table.advice import actions_of
 from crib_training.data import load
 from crib_training.data.play import Setup
+from crib_training.data.reading import COLUMNS, KEY
 from crib_training.data.run import SUMS, write_data
-from crib_training.data.schema import COLUMNS, KEY
 from crib_training.loading import find_env
-from crib_training.tournament.workers import Processes, ThisProcess
+from crib_training.workers import Processes, ThisProcess
 
 import crib_env
 from commands import crib

@@ -14,7 +14,7 @@ from crib_training.methods import deep_monte_carlo
 from crib_training.methods.deep_monte_carlo import Cluster, Learner, train
 from crib_training.tournament.chunks import Setup, play
 from crib_training.tournament.run import tournament
-from crib_training.tournament.workers import Ray, ThisProcess, play_alike
+from crib_training.workers import Ray, ThisProcess, play_alike
 
 from checkout import ROOT, import_path
 from played_here import played_here, small, tensors_of

@@ -32,7 +32,7 @@ from crib_training.outputs import (
 from crib_training.solve import run as solve
 from crib_training.tournament.chunks import Setup
 from crib_training.tournament.run import tournament
-from crib_training.tournament.workers import ThisProcess
+from crib_training.workers import ThisProcess
 
 from commands import crib
 from played_here import begun

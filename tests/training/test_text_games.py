@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from crib_training.text_games import mixed_for, note_regret
+from crib_training.text_games import mixed_for, regrets
 from crib_training.tournament.ledger import Ledger
 
 from commands import crib
@@ -104,14 +104,17 @@ def test_a_bad_answer_costs_that_game_and_is_named(
 def test_an_experts_decisions_cost_nothing() -> None:
     """And those of an equilibrium about nothing against itself."""
     expert, mixed = find_agent("expert"), mixed_for(PRESETS["five_card"])
-    sums: dict[str, dict[str, float]] = {}
+    views, actions = [], []
     for seed in range(6):
         game = Game("five_card", seed=seed)
         while not game.over:
             view = game.view(game.seat)
             action = int(expert.act(view, np.random.default_rng(0)))
-            note_regret(sums, view, action, mixed)
+            views.append(view)
+            actions.append(action)
             game.step(action)
+    sums = regrets(np.array(views), np.array(actions), mixed)
+    assert sums.keys() == {"discarding", "pegging"}
     for row in sums.values():
         assert row["decisions"] > 20
         assert row["expert"] / row["decisions"] < 2e-4

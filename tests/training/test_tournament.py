@@ -28,7 +28,7 @@ from crib_training.tournament.chunks import Setup, play, read_pairs
 from crib_training.tournament.ledger import FILE
 from crib_training.tournament.report import mean_won, report
 from crib_training.tournament.run import ROUND, tournament
-from crib_training.tournament.workers import Processes, Ray, ThisProcess
+from crib_training.workers import Processes, Ray, ThisProcess
 
 from checkout import import_path
 from commands import crib

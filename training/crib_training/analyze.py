@@ -25,8 +25,8 @@ from crib_agents.analyze.choices import Choice
 from crib_env.game import Game
 from crib_env.policy import Views
 from crib_env.settings import CountOrNone, checked_dataclass
-from crib_training.evaluation.markdown import padded, widths_of
 from crib_training.loading import find_game
+from crib_training.outputs import padded, widths_of
 
 Pair = tuple[CountOrNone, CountOrNone]
 

@@ -76,13 +76,9 @@ def _never_lost(end: Termination) -> Iterator[None]:
 
 
 class Interruptions(list[int]):
-    """The numbers of the signals that came.
+    """The numbers of the signals that came."""
 
-    Attributes:
-        noted: how many of them raise nothing.
-    """
-
-    noted = 0
+    noted = 0  # how many of them raise nothing
 
     @contextmanager
     def at_once(self, stopped: KeyboardInterrupt) -> Iterator[None]:

@@ -31,14 +31,7 @@ def steps(items: Collection[T], what: str) -> Iterator[T]:
 
 
 class Progress:
-    """Shows how much of a task is done, used in a ``with`` block.
-
-    Args:
-        what: the task, in a few words.
-        total: how much there is to do.
-        done: how much of it was done before.
-        shown: False shows and prints nothing.
-    """
+    """Shows how much of a task is done, in a ``with`` block: ``done`` of ``total`` at its start."""
 
     def __init__(self, what: str, total: int, done: float = 0, *, shown: bool = True) -> None:
         self.what = what

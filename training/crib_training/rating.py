@@ -30,11 +30,10 @@ from crib_env.supported_rules import refuse_rules
 from crib_training.evaluation.duplicate import estimate, play_pairs
 from crib_training.evaluation.evaluate import versions
 from crib_training.evaluation.figures import as_json, shown
-from crib_training.evaluation.markdown import table
 from crib_training.evaluation.ratings import rate
 from crib_training.exploit import Gain, exploitability
 from crib_training.loading import find_env, find_game, in_phase, seats_of, sides_of
-from crib_training.outputs import write_json
+from crib_training.outputs import table, write_json
 from crib_training.progress import Progress
 
 BUILT_IN = ("expert", "learned", "rule_based", "greedy", "random")
@@ -48,18 +47,7 @@ HOW = ("hands", "seed", "abstraction", "max_queries", "agreement")  # of an expl
 
 @dataclass(frozen=True)
 class Results:
-    """What an agent made of the built-in ones.
-
-    Attributes:
-        name: the agent's.
-        environment, rules, players, pairs, seed: under what was played.
-        versions: of the packages that the results depend on.
-        games: for each opponent, in how many pairs 0, a half, 1, one and a half, or 2 of the two
-            games were won; among more sides than two, in how many sets 0, a half, 1, and so on of
-            the games against copies of it.
-        exploitability: how much a best response gains against it, in points per deal (``mean``
-            and ``ci95``), and how that was measured; None if it was not.
-    """
+    """What an agent made of the built-in ones."""
 
     name: str
     environment: str
@@ -68,8 +56,10 @@ class Results:
     pairs: int
     seed: int
     versions: dict[str, str]
+    # For each opponent, in how many pairs 0, a half, 1, ... of the games were won; among more than
+    # two sides, in how many sets, against copies of it.
     games: dict[str, list[int]]
-    exploitability: dict[str, Any] | None = None
+    exploitability: dict[str, Any] | None = None  # in points per deal, and how it was measured
 
     @property
     def sides(self) -> int:

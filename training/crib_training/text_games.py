@@ -16,25 +16,23 @@ from threading import Lock
 from typing import Any
 
 import numpy as np
-from crib_agents.analyze import analyze
-from crib_agents.analyze.choices import Choice
 from crib_agents.text_agent import Complete, Message, TextAgent
-from crib_play.table.advice import actions_of
 
-from crib_env.engine.hands.records import DISCARD
+from crib_env.arrays import Array
+from crib_env.encoding import family_of
 from crib_env.envs.makers import EnvSpec
-from crib_env.policy import Agent, action_probabilities, find_agent
+from crib_env.policy import Agent, Views, action_probabilities, find_agent
+from crib_env.registration import find_part
 from crib_env.rules import Rules
 from crib_env.supported_rules import refuse_rules
 from crib_env.text import Tally
+from crib_training.data.play import PHASES, phases_of
 from crib_training.evaluation.evaluate import Settings, adjusted_by, result_of
-from crib_training.evaluation.markdown import table
-from crib_training.outputs import claimed
+from crib_training.outputs import claimed, table
 from crib_training.progress import Progress
 from crib_training.tournament.chunks import (
     KINDS,
     Chunk,
-    Record,
     Setup,
     field_agent,
     label_agents,
@@ -42,6 +40,7 @@ from crib_training.tournament.chunks import (
     read_pairs,
 )
 from crib_training.tournament.ledger import Ledger
+from crib_training.workers import Record
 
 PAIRS_AT_ONCE = 5  # side by side
 SUMS = ("decisions", "expert", "expert_squares", "equilibrium", "equilibrium_decisions")
@@ -141,11 +140,14 @@ def _report(models: dict[str, list[TextAgent]], rules: Rules) -> dict[str, Any]:
     """Return what each model did in a chunk: its counts, and its regret by phase."""
     report = {}
     for name, instances in models.items():
-        tally, regret = Tally(), dict[str, dict[str, float]]()
+        tally, record = Tally(), list[tuple[Any, int]]()
         for agent in instances:
             tally.add(agent.tally.as_dict())
-            for view, action in agent.record or ():
-                note_regret(regret, view, action, mixed_for(rules))
+            record += agent.record or ()
+        regret = {}
+        if record:
+            views, actions = zip(*record, strict=True)
+            regret = regrets(np.array(views), np.array(actions), mixed_for(rules))
         report[name] = {"tally": tally.as_dict(), "regret": regret}
     return report
 
@@ -160,46 +162,33 @@ def mixed_for(rules: Rules) -> Agent | None:
     return agent
 
 
-def phase_of(view: Any) -> str:
-    """Return what a decision is called: discarding, pegging or placing."""
-    if "phase" not in (view.dtype.names or ()):
-        return "placing"
-    return "discarding" if view["phase"] == DISCARD else "pegging"
+def regrets(views: Views, actions: Array, mixed: Agent | None) -> dict[str, dict[str, float]]:
+    """Return by phase what decisions cost, in probability of winning; shapes [N].
 
-
-def values_of(choices: list[Choice]) -> dict[int, float]:
-    """Return the value of every action: that of the best choice it belongs to."""
-    values: dict[int, float] = {}
-    for choice in choices:
-        for action in actions_of(choice):
-            values[action] = max(values.get(action, -np.inf), choice.win)
-    return values
-
-
-def note_regret(
-    sums: dict[str, dict[str, float]], view: Any, action: int, mixed: Agent | None
-) -> None:
-    """Add what a decision costs, in probability of winning, against `expert` and a mixture.
-
-    Against the mixture it is the mixture's mean value less the action's, both as `expert` sees
-    them. A decision without a choice costs nothing and is not counted.
+    Against `expert` that is its best value less the action's; against a mixture the mixture's mean
+    value less the action's, both as `expert` sees them. A decision without a choice is not counted.
     """
-    one = np.array([view])
-    values = values_of(list(analyze(one)))
-    for gone in view["discarded"].tolist() if "discarded" in (view.dtype.names or ()) else ():
-        values.pop(gone, None)
-    if len(values) < 2:
-        return
-    row = sums.setdefault(phase_of(view), dict.fromkeys(SUMS, 0.0))
-    regret = max(0.0, max(values.values()) - values[action])
-    row["decisions"] += 1
-    row["expert"] += regret
-    row["expert_squares"] += regret**2
+    family = family_of(views)
+    values = find_part("values", family.name)(views)
+    counted = np.flatnonzero(np.isfinite(values).sum(axis=1) > 1)
+    if not len(counted):
+        return {}
+    views, actions, values = views[counted], actions[counted], values[counted]
+    taken = values[np.arange(len(values)), actions]
+    columns = {"expert": np.maximum(0.0, np.nanmax(values, axis=1) - taken)}
+    columns["expert_squares"] = columns["expert"] ** 2
     if mixed is not None:
-        chances = action_probabilities(mixed, one, 52, np.random.default_rng(0))[0]
-        mean = sum(float(chances[card]) * value for card, value in values.items())
-        row["equilibrium"] += mean - values[action]
-        row["equilibrium_decisions"] += 1
+        rng = np.random.default_rng(0)
+        chances = action_probabilities(mixed, views, family.actions, rng)
+        columns["equilibrium"] = np.nansum(chances * values, axis=1) - taken
+        columns["equilibrium_decisions"] = np.ones(len(views))
+    phases = phases_of(views)
+    return {
+        PHASES[phase]: dict.fromkeys(SUMS, 0.0)
+        | {"decisions": float(np.count_nonzero(phases == phase))}
+        | {name: float(column[phases == phase].sum()) for name, column in columns.items()}
+        for phase in np.unique(phases)
+    }
 
 
 def _total(records: list[Record]) -> dict[str, Any]:

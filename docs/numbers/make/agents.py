@@ -14,7 +14,7 @@ from crib_training.evaluation.figures import shown_percent
 from crib_training.tournament.chunks import Setup
 from crib_training.tournament.report import conditions, ranked, won_by
 from crib_training.tournament.run import tournament
-from crib_training.tournament.workers import Processes
+from crib_training.workers import Processes
 
 from crib_env.errors import unknown
 from docs.pages import render

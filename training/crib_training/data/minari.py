@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from crib_env import ENVIRONMENTS
-from crib_training.data.reading import read_shard, shard_paths
-from crib_training.data.schema import read_about
+from crib_training.data.reading import read_about, read_shard, shard_paths
 from crib_training.loading import find_env
 
 COLUMNS = ("episode", "seat", "agent", "observation", "action_mask", "action", "reward")
@@ -34,9 +33,6 @@ def write_minari(folder: Path) -> str:
 
     A seat's rewards are points, as in the shards. The infos hold its action masks. Minari takes an
     observation after the last action: the last one again, with an empty mask.
-
-    Raises:
-        ValueError: Minari holds other data by that name.
     """
     minari, files = minari_of(), shard_paths(folder)
     name = f"cribbage/{re.sub(r'[^A-Za-z0-9_.-]', '-', folder.resolve().name)}-v0"

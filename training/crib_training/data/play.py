@@ -18,18 +18,18 @@ from crib_agents.loading import load_agent
 import crib_env
 from crib_env.arrays import Array, Doubles
 from crib_env.batch import GameBatch
-from crib_env.engine.entries import entries_of
-from crib_env.engine.family import Family
+from crib_env.encoding import encode
 from crib_env.engine.hands.records import DISCARD
 from crib_env.errors import IllegalActionError, check_choice
 from crib_env.notation import format_rules, format_state
 from crib_env.policy import Agent, MixedPolicy, Views, ask_agent
 from crib_env.registration import find_part
 from crib_env.supported_rules import refuse_rules
-from crib_training.data.schema import FORMAT, KEY, VERSION, arrow, chosen_columns
+from crib_training.data.reading import FORMAT, KEY, VERSION, arrow, chosen_columns
 from crib_training.evaluation.duplicate import Finished, ignore_progress
 from crib_training.loading import find_game, in_phase, seats_of
-from crib_training.tournament.chunks import Record, code_digest, file_digests
+from crib_training.tournament.chunks import code_digest, file_digests
+from crib_training.workers import Record
 
 PHASES = ("discarding", "pegging", "placing")
 
@@ -199,7 +199,7 @@ def _play(
             actions[at] = ask_agent(agent, views[at], rng)
             if probabilities is not None and len(at):
                 probabilities[at] = _mixture(agent, views[at], actions[at], probabilities.shape[1])
-        phases = _phases(views)
+        phases = phases_of(views)
         there = np.flatnonzero(phases != skipped) if skipped is not None else np.arange(len(lanes))
         if len(there):
             seen, s = views[there], games.states[lanes[there]]
@@ -208,7 +208,7 @@ def _play(
                 "phase": phases[there], "action": actions[there],
                 "points": _ahead(games)[lanes[there]],
             }  # fmt: skip
-            row |= _bits(family, seen)
+            row |= _bits(seen)
             if probabilities is not None:
                 row["probabilities"] = probabilities[there].astype(np.float32)
             if "position" in wanted:
@@ -232,18 +232,16 @@ def _play(
     return {name: np.concatenate([r[name] for r in rounds]) for name in rounds[0]}, _ahead(games)
 
 
-def _bits(family: Family, views: Views) -> dict[str, Array]:
+def _bits(views: Views) -> dict[str, Array]:
     """Return observations and masks of views, eight bits to a byte."""
-    observations = np.zeros((len(views), family.obs_size), dtype=np.uint8)
-    masks = np.zeros((len(views), family.actions), dtype=np.int8)
-    entries_of(family).encode(views, observations, masks)
+    observations, masks = encode(views)
     return {
         "observation": np.packbits(observations, axis=1),
         "action_mask": np.packbits(masks.view(np.uint8), axis=1),
     }
 
 
-def _phases(views: Views) -> Array:
+def phases_of(views: Views) -> Array:
     """Return the phase of views, as an index into `PHASES`."""
     if "phase" not in (views.dtype.names or ()):
         return np.full(len(views), PHASES.index("placing"))

@@ -1,7 +1,8 @@
-"""Reads what `crib data` writes, as NumPy arrays."""
+"""What `crib data` writes: its columns, and reading them as NumPy arrays."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -10,18 +11,86 @@ import numpy as np
 
 from crib_env.arrays import Array
 from crib_env.errors import unknown
-from crib_training.data.schema import arrow, read_about
+
+FORMAT, VERSION = "crib-env data", 1
+KEY = b"crib_env"  # where a file's metadata hold ours
+COLUMNS = {
+    "episode": "number of the game in the data set, from 0",
+    "step": "number of the decision in its episode, from 0",
+    "deal": "number of the deal in its episode, from 1",
+    "seat": "the seat that decides",
+    "agent": "who plays that seat",
+    "phase": "discarding, pegging or placing",
+    "position": "the whole position in notation, with the cards that the seat cannot see",
+    "observation": "what the seat sees: bits, eight to a byte, the first bit highest",
+    "action_mask": "the legal actions: bits as in observation",
+    "action": "the action taken",
+    "probabilities": "the agent's probability of each action; NaN if it draws and does not say",
+    "reward": "points of the seat's side, less the mean of the others, until its next decision",
+    "return": "what the episode brings the seat at its end",
+    "values": "value of each action: expert's, 0 to 1, or the agent's own; NaN if there is none",
+    "regret": "expert's best value less the value of the action taken",
+}
+VALUES = {"expert": ("values", "regret"), "own": ("values",)}  # the columns of --values
+# Written if named: a position takes longer than the game, and the probabilities of an agent that
+# does not draw say no more than its action.
+NAMED = ("position", "probabilities")
+USUAL = tuple(name for name in COLUMNS if name not in (*NAMED, *VALUES["expert"]))
+
+
+def chosen_columns(
+    names: tuple[str, ...], values: str | None, draws: bool = False
+) -> tuple[str, ...]:
+    """Return the columns to write, in the order of the schema; no names stand for the usual.
+
+    Probabilities are usual where an agent ``draws``.
+    """
+    for name in names:
+        if name not in (*COLUMNS, "all"):
+            raise unknown("column", name, [*COLUMNS, "all"])
+        if name in VALUES["expert"] and name not in VALUES.get(values or "", ()):
+            raise ValueError(f"the column {name!r} needs --values expert")
+    usual = {*USUAL} | ({"probabilities"} if draws else set())
+    wanted = {*(names or usual), *VALUES.get(values or "", ())}
+    if "all" in names:
+        wanted |= {*USUAL, *NAMED}
+    return tuple(name for name in COLUMNS if name in wanted)
+
+
+def arrow() -> Any:
+    """Return PyArrow with its Parquet."""
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ModuleNotFoundError as error:
+        raise ValueError('PyArrow is not installed: pip install "crib-env[data]"') from error
+    return pyarrow
+
+
+def read_about(path: Any) -> dict[str, Any]:
+    """Return the metadata of a file of ours that is whole and of this version."""
+    pa = arrow()
+    try:
+        held = (pa.parquet.read_schema(path).metadata or {}).get(KEY, b"{}")
+    except (pa.ArrowInvalid, OSError) as error:
+        why = "its end is cut off or damaged" if isinstance(error, pa.ArrowInvalid) else error
+        raise ValueError(f"{path} is not a whole Parquet file ({why}): the `crib data` command "
+                         "that wrote it writes it again") from None  # fmt: skip
+    about: dict[str, Any] = json.loads(held)
+    if about.get("format") != FORMAT:
+        raise ValueError(f"{path} was not written by `crib data`")
+    if about.get("version") != VERSION:
+        raise ValueError(f"{path} has version {about.get('version')!r} of the schema, and this "
+                         f"crib-env reads version {VERSION}: write it again")  # fmt: skip
+    return about
+
 
 BITS = {"observation": "observation_bits", "action_mask": "actions"}
 SAME = ("environment", "rules", "players", "observation_bits", "actions", "columns")
 
 
 def shard_paths(path: str | Path) -> list[Path]:
-    """Return the files of a data set in order, or the one file, all of one game and schema.
-
-    Raises:
-        ValueError: there is none, one is damaged, or two do not belong together.
-    """
+    """Return the files of a data set in order, or the one file, all of one game and schema."""
     path = Path(path)
     files = sorted(path.glob("*.parquet")) if path.is_dir() else [path]
     if not files or not files[0].exists():

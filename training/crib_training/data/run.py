@@ -25,11 +25,11 @@ from pydantic import Field
 from crib_env.settings import Count, NewFolder, Players, Seed, Whole, checked_dataclass
 from crib_training.data.minari import minari_of, write_minari
 from crib_training.data.play import PHASES, Setup, Shard
-from crib_training.data.schema import COLUMNS, VERSION, arrow, read_about
-from crib_training.evaluation.markdown import table
-from crib_training.outputs import claimed, write_json
+from crib_training.data.reading import COLUMNS, VERSION, arrow, read_about
+from crib_training.outputs import claimed, table, write_json
 from crib_training.progress import Progress
-from crib_training.tournament.workers import Processes, Ray, ThisProcess, Workers
+from crib_training.tournament.chunks import differences
+from crib_training.workers import Workers, chosen_workers
 
 SUMS, SETUP, CARD = "SHA256SUMS", "setup.json", "README.md"
 
@@ -103,15 +103,10 @@ def _require_same(setup: Setup, out: Path) -> None:
         return
     try:
         old = json.loads(path.read_text("utf-8"))
-        differing = [name for name in identity if old.get(name) != identity[name]]
+        why = differences(old, identity)
     except (ValueError, AttributeError):
         raise ValueError(f"{path} cannot be read: choose another --out, or remove it") from None
-    if differing:
-        reasons = {"code": "the code has changed since", "files": "an agent has changed since"}
-        why = "; ".join(
-            reasons.get(name, f"{name} was {old.get(name)!r} and is {identity[name]!r}")
-            for name in differing
-        )
+    if why:
         raise ValueError(f"{out} holds other data: {why}. Choose another --out, or remove it")
 
 
@@ -190,11 +185,7 @@ def run(settings: Settings) -> None:
         seed=settings.seed, games=settings.games, shard=settings.shard, columns=settings.columns,
         values=settings.values,
     )  # fmt: skip
-    workers: Workers
-    if settings.ray_address is not None:
-        workers = Ray(settings.ray_address)
-    else:
-        workers = Processes(settings.workers) if settings.workers else ThisProcess()
+    workers = chosen_workers(settings.workers, settings.ray_address)
     try:
         figures = write_data(setup, settings.out, workers)
         if settings.format == "minari":

@@ -6,5 +6,4 @@
 - `evaluate`: the command `crib evaluate`.
 - `ratings`: Bradley-Terry ratings with intervals.
 - `by_score`: at which scores an agent gains games.
-- `markdown`: tables as text.
 """

@@ -26,7 +26,7 @@ from crib_env.rules import LARGEST_TARGET, Rules, TwoHandRules
 from crib_env.supported_rules import refuse_rules
 from crib_training.evaluation.duplicate import PAIRS_AT_ONCE, estimate
 from crib_training.evaluation.figures import as_json, shown
-from crib_training.evaluation.markdown import table
+from crib_training.outputs import table
 from crib_training.progress import steps
 
 GAMES = 4000  # of which the scores are taken

@@ -49,26 +49,18 @@ class Pairs:
 
     In game g of a set ``first`` has side g: a set has as many games as a game has sides, two in a
     pair. Sides are counted from that of ``first`` to the left.
-
-    Attributes:
-        won: float64[sets, games, sides]: 1 for the winner, 0 for the others, equal shares of a
-            drawn deal. The sides of the other agent share a game that one forfeits.
-        scores: int64[sets, games, sides], final scores: points, or in a match game points (H11). 0
-            in a game that was forfeited.
-        dealer: int64[sets, games], the side that dealt first.
-        points: int64[sets, games, sides, 3], points pegged in play, hands, cribs.
-        forfeits: bool[sets, games, 2], whether (first, second) lost the game by a failure.
-        won_correction: float64[pairs, 2, 3], what each term of AIVAT added to ``first``'s chance of
-            winning; None where games were not corrected. Forfeited games are not.
-        points_correction: float64[pairs, 2, 3, 2, 3], the points that each brought (first, second).
-        failures: the reasons of those failures.
     """
 
+    # [sets, games, sides]: 1 for the winner, 0 for the others, equal shares of a drawn deal. The
+    # sides of the other agent share a game that one forfeits.
     won: Array
+    # [sets, games, sides]: points, or in a match game points (H11); 0 in a forfeited game.
     scores: Array
-    dealer: Array
-    points: Array
-    forfeits: Array
+    dealer: Array  # [sets, games], the side that dealt first
+    points: Array  # [sets, games, sides, 3], pegged in play, hands, cribs
+    forfeits: Array  # bool[sets, games, 2], whether (first, second) lost the game by a failure
+    # [pairs, 2, 3], what each term of AIVAT added to the first's chance of winning, and [pairs, 2,
+    # 3, 2, 3], the points that each brought both; None, or of a forfeited game 0, if not corrected.
     won_correction: Array | None = None
     points_correction: Array | None = None
     failures: tuple[Failure, ...] = ()
@@ -137,16 +129,10 @@ class Pairs:
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean with its 95 % interval.
-
-    Attributes:
-        mean: the mean.
-        half: half the interval's width; NaN from fewer than two pairs (so is the mean of none).
-        n: the number of pairs.
-    """
+    """A mean over ``n`` pairs with its 95 % interval."""
 
     mean: float
-    half: float
+    half: float  # of the interval's width; NaN from fewer than two pairs (so is the mean of none)
     n: int
 
 
@@ -174,24 +160,9 @@ def play_pairs(
     """Play duplicate pairs, or sets among more than two sides, and return their outcome.
 
     An agent receives only its views. But it plays all games of a pair, one after the other, so
-    an agent that remembers cards could recognise them. A tournament prevents this.
-
-    Args:
-        rules: the rules of any game.
-        episode: the episode of the game to play.
-        first: an agent; given with its referee, a failure costs it the game.
-        second: another, or the same.
-        pairs: how many pairs or sets, at least 1.
-        seed: fixes the deals and the agents' own chance.
-        players: seats in a game, by default the fewest the rules allow; with partners, each agent
-            plays both seats of a side.
-        reference: the policy by which AIVAT corrects; None for no correction.
-        duplicate: whether the games of a pair have the same deals.
-        finished: a progress callback.
-
-    Raises:
-        ValueError: ``pairs`` is less than 1, or an agent does not play by the rules.
-        IllegalActionError: an agent without a referee chose an illegal action; it is named.
+    an agent that remembers cards could recognise them. A tournament prevents this. A failure of an
+    agent given with its referee costs it the game; another's is raised. With a ``reference``, AIVAT
+    corrects by it. Without ``duplicate``, the games of a pair have deals of their own.
     """
     if pairs < 1:
         raise ValueError(f"pairs must be at least 1, got {pairs!r}")
@@ -225,16 +196,8 @@ def play_chunk(
 ) -> Pairs:
     """Play n sets: n games side by side, then the same deals with ``first`` in the next side.
 
-    Args:
-        rules, episode, players, reference, duplicate, finished: as for `play_pairs`.
-        agents: first and second of each game of a set. A failure of an agent given with its referee
-            costs it the game; another's is raised. Who played the first games has seen the cards of
-            all seats by then: other instances have not.
-        n: how many sets.
-        seed_seq: seed of the deals, and of separate generators for the agents.
-
-    Raises:
-        IllegalActionError: an agent without a referee chose an illegal action.
+    ``agents`` are first and second of each game of a set: who played the first games has seen the
+    cards of all seats by then, other instances have not. Otherwise as `play_pairs`.
     """
     deals, chance, redrawn, others = seed_seq.spawn(4)
     # A generator shows what it was seeded from: the agents' must not lead to the deals' seed.

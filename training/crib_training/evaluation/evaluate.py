@@ -194,13 +194,7 @@ def result_of(
 ) -> dict[str, Any]:
     """Return the figures of games and deals that were played, ready for JSON.
 
-    Args:
-        maker: maker of the environment.
-        rules: the rules.
-        names: of the two agents.
-        played: the games and the deals.
-        seed: by which they were dealt.
-        speeds: decisions per second of each agent.
+    The speeds are decisions per second of each agent.
     """
     whole, deals = played
     return {

@@ -12,7 +12,7 @@ from crib_env.arrays import Array
 from crib_env.engine.family import find_family
 from crib_env.rules import Rules
 from crib_training.evaluation.duplicate import Estimate, Pairs, estimate
-from crib_training.evaluation.markdown import table
+from crib_training.outputs import table
 
 ROLES = ("pone", "dealer")
 NOTHING: dict[str, float | None] = {"mean": None, "ci95": None}

@@ -35,29 +35,19 @@ LONGEST = 300  # characters shown of a reason
 
 @dataclass(frozen=True)
 class Failure:
-    """Why an agent forfeited a game.
-
-    Attributes:
-        agent: its name.
-        kind: ``"raised"``, ``"illegal action"``, ``"wrong answer"`` or ``"over time"``.
-        why: the reason.
-    """
+    """Why an agent forfeited a game."""
 
     agent: str
-    kind: str
+    kind: str  # one of the four above
     why: str
 
 
 class Referee:
     """Calls one agent and measures its time.
 
-    Args:
-        agent: the agent.
-        move_seconds: the longest a decision may take, as the mean over the views of one call; None
-            for no limit. The first call is not timed: kernels may have to be compiled for it. A
-            call cannot be stopped here, only judged once it returns; a `ProcessAgent` can.
-        name: what its failures are reported under; by default its own.
-        strict: raise the first failure as a RuntimeError, from the agent's own error if it raised.
+    A decision may take ``move_seconds``, as the mean over the views of one call. The first call is
+    not timed: kernels may have to be compiled for it. A call cannot be stopped here, only judged
+    once it returns; a `ProcessAgent` can. ``strict`` raises the first failure as a RuntimeError.
     """
 
     def __init__(

@@ -27,12 +27,11 @@ from crib_env.settings import Count, NewFolder, Seed, checked_dataclass
 from crib_training.command_line import command, start
 from crib_training.evaluation.evaluate import evaluate, versions
 from crib_training.evaluation.figures import shown_percent, shown_plain
-from crib_training.evaluation.markdown import table
 from crib_training.learn.curve import read_points
 from crib_training.loading import find_game
 from crib_training.methods import deep_monte_carlo as deep
 from crib_training.methods import ppo
-from crib_training.outputs import remove_run, write_json
+from crib_training.outputs import remove_run, table, write_json
 
 OPPONENTS = ("random", "greedy", "rule_based")
 PAGE, FIGURES = "recipes.md", "recipes.json"

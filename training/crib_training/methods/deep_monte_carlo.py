@@ -19,6 +19,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, fields, replace
 from functools import cache
 from hashlib import sha256
@@ -65,8 +66,8 @@ from crib_training.learn.run import (
     restore_module,
 )
 from crib_training.loading import find_game, seats_of
-from crib_training.processes import ProcessDiedError, ProcessPool
 from crib_training.tournament.chunks import sources
+from crib_training.workers import ProcessPool
 
 add_parts(
     "deep_monte_carlo",
@@ -303,7 +304,7 @@ class ProcessActors:
         """Return the parts of the round that began first, as soon as it is over."""
         try:
             return [part.result() for part in self._rounds.pop(0)]
-        except ProcessDiedError as error:
+        except BrokenProcessPool as error:
             why = "a process of self-play died, killed or out of memory"
             raise LostError(why) from error
 

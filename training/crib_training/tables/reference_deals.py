@@ -24,10 +24,12 @@ from crib_env.engine.two_hand import HAND
 from crib_env.policy import Act, CompiledAgent
 from crib_env.rules import LARGEST_TARGET, TwoHandRules
 from crib_env.settings import Count, Seed
-from crib_training.evaluation.aivat.playout import (
+from crib_training.evaluation.aivat.reference import ReferenceOutcomes, win_table
+from crib_training.evaluation.aivat.terms import (
     DEALER_CRIB,
     DEALER_HAND,
     DEALER_PLAY,
+    FAMILY,
     KINDS,
     PLAYOUT,
     PLAYOUTS_T,
@@ -35,8 +37,6 @@ from crib_training.evaluation.aivat.playout import (
     PONE_HAND,
     playout_kernels,
 )
-from crib_training.evaluation.aivat.reference import ReferenceOutcomes, win_table
-from crib_training.evaluation.aivat.terms import FAMILY
 from crib_training.progress import Progress
 from crib_training.tables.dealing import both_games, draw, generator
 from crib_training.tables.maker import makes

@@ -119,7 +119,7 @@ from crib_env.engine.table_top.rules import begin_episode, step
 from crib_env.engine.table_top.views import view
 from crib_env.rules import PRESETS, Rules
 from crib_env.settings import Count, Seed, Whole
-from crib_training.evaluation.markdown import table
+from crib_training.outputs import table
 from crib_training.progress import steps
 from crib_training.tables.maker import makes
 

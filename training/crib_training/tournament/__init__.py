@@ -2,7 +2,6 @@
 
 - `run`: the command `crib tournament`.
 - `chunks`: the parts of a tournament, each fixed by its key alone.
-- `workers`: who plays them: this process, several, or a Ray cluster.
 - `ledger`: stores finished chunks, so that a tournament can resume.
 - `report`: the results, as data and as a page.
 """

@@ -10,6 +10,7 @@ met the same third agent can be compared pair by pair.
 from __future__ import annotations
 
 import time
+from collections.abc import Collection
 from dataclasses import asdict, dataclass
 from functools import cache, lru_cache
 from hashlib import sha256
@@ -44,8 +45,8 @@ from crib_training.loading import (
     shortest_episode,
     sides_of,
 )
+from crib_training.workers import Record
 
-Record = dict[str, Any]
 KINDS = ("games", "deals")
 EPISODES = ("game", "match")
 # The modules of this package that have a hand in how a chunk comes out.
@@ -59,20 +60,12 @@ INSTANCES = 32  # of agents that a process holds: of some pairings, which come o
 
 @dataclass(frozen=True, order=True)
 class Chunk:
-    """Which pairs of a tournament: ``pairs`` of them, the ``index``-th of two agents' chunks.
+    """Which pairs of a tournament: ``pairs`` of them, the ``index``-th of two agents' chunks."""
 
-    Attributes:
-        index: counts a pairing's chunks from 0.
-        first: one agent, as the field has it written.
-        second: the other, later in the alphabet; among three sides or more, who plays all others.
-        pairs: how many pairs of games, and of single deals.
-        seed: the seed they are played with.
-    """
-
-    index: int
-    first: str
-    second: str
-    pairs: int
+    index: int  # counts a pairing's chunks from 0
+    first: str  # one agent, as the field has it written
+    second: str  # later in the alphabet; among three sides or more, who plays all others
+    pairs: int  # of games, and of single deals
     seed: int
 
     def __str__(self) -> str:
@@ -329,3 +322,16 @@ def sources() -> list[Path]:
         place = Path(__file__).parents[1] / name
         files += sorted(place.glob("*.py")) if place.is_dir() else [place]
     return [path for path in files if "__pycache__" not in path.parts]
+
+
+def differences(old: Record, new: Record, but: Collection[str] = ()) -> str:
+    """Return how the identity of one set-up differs from another's, in other things ``but``."""
+    reasons = {
+        "code": "the code of crib_env, of our agents or of what plays has changed since",
+        "files": "a weights file, or the module of an agent, has changed since",
+    }
+    return "; ".join(
+        reasons.get(name, f"{name} was {old.get(name)!r} and is {value!r}")
+        for name, value in sorted(new.items())
+        if old.get(name) != value and name not in but
+    )

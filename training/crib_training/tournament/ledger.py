@@ -9,7 +9,8 @@ from typing import Any
 
 from crib_agents.files import write_whole
 
-from crib_training.tournament.chunks import Chunk, Record, Setup
+from crib_training.tournament.chunks import Chunk, Setup, differences
+from crib_training.workers import Record
 
 FILE = "chunks.jsonl"
 SHOWN = 5  # broken lines named
@@ -24,17 +25,8 @@ class Ledger:
 
     A resumed tournament must have the same set-up. The field, its order and the seeds may differ,
     since no chunk depends on them. Other chunks stay. If a crash or a full disk cut the last line
-    short, the ledger drops it, and its chunk is played again.
-
-    Args:
-        folder: the folder, created if necessary.
-        setup: set-up of the tournament.
-
-    Raises:
-        ValueError: the folder holds a tournament of another set-up, or of a version that wrote no
-            digests; the message says how it differs.
-        RuntimeError: lines are broken, other than the last; the message has their numbers, and
-            nothing is changed.
+    short, the ledger drops it, and its chunk is played again. If others are broken, nothing is
+    changed.
     """
 
     def __init__(self, folder: Path, setup: Setup) -> None:
@@ -108,24 +100,12 @@ class Ledger:
                 f"line 1 of {self._path} cannot be read: it is cut short or altered, or from a "
                 f"version that wrote no digests. {place}"
             ) from error
-        why = _differences(old, self._identity)
-        if why:
+        new = self._identity
+        alike = ["agents"]  # the field may differ, and so the files of agents that are not in both
+        if all(new["files"].get(name, known) == known for name, known in old["files"].items()):
+            alike.append("files")
+        if why := differences(old, new, alike):
             raise ValueError(
                 f"{self._path.parent} holds a tournament of another set-up: {why}. {place}"
             )
         return old
-
-
-def _differences(old: dict[str, Any], new: dict[str, Any]) -> str:
-    """Return how one set-up differs from another that may only have other agents."""
-    differing = {name for name in new if old.get(name) != new[name]} - {"agents"}
-    if all(new["files"].get(name, digest) == digest for name, digest in old["files"].items()):
-        differing.discard("files")
-    reasons = {
-        "code": "the code of crib_env, of our agents or of tournaments has changed since",
-        "files": "a weights file, or the module of an agent, has changed since",
-    }
-    return "; ".join(
-        reasons.get(name, f"{name} was {old.get(name)!r} and is {new[name]!r}")
-        for name in sorted(differing)
-    )

@@ -25,11 +25,10 @@ from crib_training.evaluation.figures import (
     shown_percent,
     shown_plain,
 )
-from crib_training.evaluation.markdown import table
 from crib_training.evaluation.ratings import expected_share, rate
 from crib_training.evaluation.referee import counted, failures_list
 from crib_training.loading import find_game
-from crib_training.outputs import as_png
+from crib_training.outputs import as_png, table
 from crib_training.tournament.chunks import Setup
 
 Played = Mapping[tuple[int, int], tuple[Pairs, Pairs]]

@@ -34,14 +34,13 @@ from crib_training.progress import Progress
 from crib_training.tournament.chunks import (
     KINDS,
     Chunk,
-    Record,
     Setup,
     label_agents,
     read_pairs,
 )
 from crib_training.tournament.ledger import Ledger
 from crib_training.tournament.report import draw, report, standings
-from crib_training.tournament.workers import Processes, Ray, ThisProcess, Workers
+from crib_training.workers import Record, Workers, chosen_workers
 
 ROUND = 4  # chunks between two looks at an interval
 
@@ -166,15 +165,10 @@ def _tournament(
 
 @dataclass
 class Plan:
-    """The state of a pairing's games.
+    """The state of a pairing's games."""
 
-    Attributes:
-        chunks: those that make up its result, as far as can be told.
-        missing: those of them that have still to be played.
-    """
-
-    chunks: list[Chunk]
-    missing: set[Chunk]
+    chunks: list[Chunk]  # that make up its result, as far as can be told
+    missing: set[Chunk]  # that have still to be played
 
     def settled(self, pairs: int) -> int:
         """Return how many of a pairing's pairs are played, or no longer necessary."""
@@ -228,11 +222,7 @@ def run(settings: Settings) -> None:
         gauntlet=settings.gauntlet,
         strict=settings.strict,
     )
-    workers: Workers
-    if settings.ray_address is not None:
-        workers = Ray(settings.ray_address)
-    else:
-        workers = Processes(settings.workers) if settings.workers else ThisProcess()
+    workers = chosen_workers(settings.workers, settings.ray_address)
     try:
         results = tournament(
             setup, settings.pairs, settings.out, workers,

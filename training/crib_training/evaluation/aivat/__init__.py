@@ -3,8 +3,7 @@
 After the games, AIVAT computes the effect of chance deal by deal and subtracts it. Its terms have
 mean zero, so a result keeps its mean and loses much of its variance. `docs/aivat.md` explains how.
 
-- `playout`: kernels: a deal as a reference plays it, and the chance of winning after it.
-- `terms`: the terms of starter, hands and discards.
+- `terms`: kernels: a deal as a reference plays it, and the terms of starter, hands and discards.
 - `reference`: deals recorded during play, and a reference policy that corrects them.
 - `__main__`: the variance reduction, measured: ``python -m crib_training.evaluation.aivat``.
 """

@@ -27,8 +27,8 @@ from crib_training.command_line import start
 from crib_training.evaluation.aivat.reference import REDRAWS, Reference, usual_reference
 from crib_training.evaluation.aivat.terms import TERMS
 from crib_training.evaluation.duplicate import Estimate, Pairs, estimate, play_pairs
-from crib_training.evaluation.markdown import table
 from crib_training.loading import find_game
+from crib_training.outputs import table
 from crib_training.progress import Progress
 from crib_training.tables.reference_deals import measure
 
@@ -39,19 +39,12 @@ HEAD = ("agents", "what", "luck removed", "mean", "standard errors apart", "time
 
 @dataclass(frozen=True)
 class Reduction:
-    """Results after subtracting some terms.
+    """Results after subtracting some terms."""
 
-    Attributes:
-        mean: the mean over pairs, plain or adjusted.
-        apart: its difference from the plain mean, in its standard errors.
-        fewer: how many times fewer pairs give the interval of plain duplicate pairs.
-        unpaired: the same where games have deals of their own.
-    """
-
-    mean: Estimate
-    apart: float
-    fewer: float
-    unpaired: float
+    mean: Estimate  # over pairs, plain or adjusted
+    apart: float  # its difference from the plain mean, in its standard errors
+    fewer: float  # how many times fewer pairs give the interval of plain duplicate pairs
+    unpaired: float  # the same where games have deals of their own
 
 
 def spread(values: Doubles, first_dealt: Bools) -> float:

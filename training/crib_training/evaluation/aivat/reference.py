@@ -20,13 +20,17 @@ from crib_env.engine.show import JACK, show_table
 from crib_env.engine.two_hand import STATE
 from crib_env.policy import Agent, CompiledAgent
 from crib_env.rules import LARGEST_TARGET, PRESETS, Rules, TwoHandRules
-from crib_training.evaluation.aivat.playout import DEALER_PLAY, KINDS, PLAYOUT, PONE_PLAY, solve
 from crib_training.evaluation.aivat.terms import (
+    DEALER_PLAY,
     DISCARD,
     FAMILY,
+    KINDS,
+    PLAYOUT,
     PLAYOUTS,
+    PONE_PLAY,
     REFERENCE,
     TERMS,
+    solve,
     terms_entry,
 )
 
@@ -41,15 +45,10 @@ SHARE_OF_CHANCE = 0.7
 
 @dataclass(frozen=True, eq=False)
 class Corrections:
-    """The effect of chance on agent ``first`` in each of N games, by term: AIVAT subtracts it.
+    """The effect of chance on agent ``first`` in each of N games, by term: AIVAT subtracts it."""
 
-    Attributes:
-        won: float64[N, 3], what each of `TERMS` added to its probability of winning.
-        points: float64[N, 3, 2, 3], the points that each brought it and the other agent, by phase.
-    """
-
-    won: Array
-    points: Array
+    won: Array  # float64[N, 3], what each of `TERMS` added to its probability of winning
+    points: Array  # float64[N, 3, 2, 3], what each brought it and the other agent, by phase
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,17 +56,12 @@ class Reference:
     """A policy that replays the deals, and the points of its own deals.
 
     The mean of every term is zero for any policy; a good one removes more luck.
-
-    Attributes:
-        agent: a compiled agent of the two-hand games.
-        outcomes: points of deals in which it plays both seats; if they come from other rules, there
-            is no term of the reference.
-        redraws: how many hands are redrawn where a discard differs; 0 for no such term.
     """
 
-    agent: CompiledAgent
+    agent: CompiledAgent  # of the two-hand games
+    # Of deals in which it plays both seats; of other rules, there is no term of the reference.
     outcomes: ReferenceOutcomes
-    redraws: int = REDRAWS
+    redraws: int = REDRAWS  # of hands, where a discard differs; 0 for no such term
 
     def corrections(
         self,
@@ -153,21 +147,13 @@ OF_A_DEAL = ("dealt", "single_count", "flush_size", "crib_flush_size", "heels")
 
 @dataclass(frozen=True, eq=False)
 class ReferenceOutcomes:
-    """Points of many deals, each counted with every possible starter.
+    """Points of many deals, each counted with every possible starter."""
 
-    Attributes:
-        deals: how many there were, times the starters.
-        points: float64[6], the mean points of each kind (`crib_training.evaluation.aivat.playout`).
-        ends: float64[P, D], in how many deals pone made p points and the dealer d.
-        reached: float64[P, D], in how many pone made its p-th point when the dealer had made d.
-        exact: whether they come from exactly the rules that are played.
-    """
-
-    deals: float
-    points: Array
-    ends: Array
-    reached: Array
-    exact: bool = True
+    deals: float  # how many there were, times the starters
+    points: Array  # float64[KINDS], the mean of each kind
+    ends: Array  # float64[P, D], in how many deals pone made p points and the dealer d
+    reached: Array  # float64[P, D], in how many pone made its p-th when the dealer had made d
+    exact: bool = True  # they come from exactly the rules that are played
 
 
 @cache
@@ -197,23 +183,14 @@ def shipped_outcomes(rules: TwoHandRules) -> ReferenceOutcomes:
 
 @dataclass(frozen=True)
 class Deals:
-    """Deals in which both seats had discarded, one a row.
+    """Deals in which both seats had discarded, one a row, int64."""
 
-    Attributes:
-        lane: int64[N], the game it belongs to.
-        dealer: int64[N], the seat that dealt.
-        dealt: int64[N, 12], the cards, as in the records of a game.
-        discarded: int64[N, 2], the slots that each seat discarded, one bit a card.
-        starter: int64[N], a card.
-        scores: int64[N, 2], of each seat before the deal.
-    """
-
-    lane: Array
-    dealer: Array
-    dealt: Array
-    discarded: Array
-    starter: Array
-    scores: Array
+    lane: Array  # [N], the game it belongs to
+    dealer: Array  # [N], the seat that dealt
+    dealt: Array  # [N, 12], the cards, as in the records of a game
+    discarded: Array  # [N, 2], the slots that each seat discarded, one bit a card
+    starter: Array  # [N], a card
+    scores: Array  # [N, 2], of each seat before the deal
 
 
 class DealLog:

@@ -1,0 +1,317 @@
+"""Who plays the chunks of a command: this process, several on this machine, or a Ray cluster.
+
+All three take chunks and return their records in the order in which they finish. The result of a
+chunk does not depend on who played it; set-ups ensure that.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import signal
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager, suppress
+from multiprocessing import active_children, parent_process
+from multiprocessing.context import SpawnContext, SpawnProcess
+from threading import Thread
+from typing import Any, Protocol, TypeVar
+
+from crib_agents.adapters.process import end_process
+
+from crib_training.evaluation.duplicate import Finished, ignore_progress
+
+# One thread for each process: several would fight for the cores, and the order in which a matrix
+# product is summed, so its last bit, may depend on their number.
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+
+LOOK_EVERY = 0.5  # seconds between two looks at how far the workers are
+PATIENCE = 2.0  # seconds for a process to end by itself
+# What ends a process: SIGTERM may come from outside to all of a command's processes, like Ctrl-C.
+END = getattr(signal, "SIGUSR1", signal.SIGTERM)
+
+Record = dict[str, Any]
+T = TypeVar("T")
+
+
+class Context(SpawnContext):
+    """Starts processes from scratch, and holds them."""
+
+    def __init__(self) -> None:
+        self.children: list[Child] = []
+
+    def Process(self, *args: Any, **kwargs: Any) -> SpawnProcess:  # type: ignore[override]
+        """Return a process that is yet to be started."""
+        self.children.append(Child(*args, **kwargs))
+        return self.children[-1]
+
+
+class Child(SpawnProcess):
+    """A process of a pool."""
+
+    def terminate(self) -> None:
+        """Have it end at once, and its agents' processes with it."""
+        if self.pid is not None:
+            with suppress(ProcessLookupError):  # it has ended, and somebody has noticed
+                os.kill(self.pid, END)
+
+
+class ProcessPool(ProcessPoolExecutor):
+    """Processes that end with the command, whatever ends it, used in a ``with`` block.
+
+    ``begin`` is called in each as it starts, with ``args``. What was submitted raises
+    `BrokenProcessPool` where a process died.
+    """
+
+    def __init__(self, count: int, begin: Callable[..., None] | None = None, *args: Any) -> None:
+        self._context = Context()
+        super().__init__(count, self._context, _start, (begin, args))
+
+    def submit(self, function: Callable[..., T], /, *args: Any) -> Future[T]:  # type: ignore[override]
+        """Have a function called."""
+        try:
+            with _single_threaded(), _deaf_children():  # a process starts when there is work for it
+                return super().submit(_call, function, args)
+        except BrokenProcessPool as error:
+            failed = Future[T]()
+            failed.set_exception(error)
+            return failed
+
+    def __exit__(self, *error: object) -> None:
+        if error[0] is None:
+            self.shutdown(wait=False)
+        for child in self._context.children:
+            if error[0] is not None:  # what runs may hang: it is not waited for
+                child.terminate()
+        for child in self._context.children:
+            child.join(PATIENCE)
+            child.kill()
+            child.join()
+        self.shutdown(cancel_futures=True)
+
+
+def _start(begin: Callable[..., None] | None, args: tuple[Any, ...]) -> None:
+    """Let a process end when its parent says so or dies, and with it its agents' processes."""
+
+    def end(*_: object) -> None:
+        for child in active_children():
+            end_process(child)
+        os._exit(1)
+
+    def watch() -> None:
+        parent = parent_process()
+        assert parent is not None
+        parent.join()
+        end()
+
+    Thread(target=watch, daemon=True).start()
+    signal.signal(END, end)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, who ends us
+    if begin is not None:
+        begin(*args)
+
+
+def _call(function: Callable[..., T], args: tuple[Any, ...]) -> T:
+    me = os.getpid()
+    answer = function(*args)
+    if os.getpid() != me:
+        os._exit(0)  # a copy, forked by what was called
+    return answer
+
+
+@contextmanager
+def _single_threaded() -> Iterator[None]:
+    """Have processes that start in the block use one thread each."""
+    before = {name: os.environ.get(name) for name in THREADS}
+    os.environ.update(dict.fromkeys(THREADS, "1"))
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+@contextmanager
+def _deaf_children() -> Iterator[None]:
+    """Let processes that start in the block hear neither Ctrl-C nor SIGTERM: their parent does."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    from multiprocessing import resource_tracker
+
+    resource_tracker.ensure_running()  # a child's start would start it, and it lets Ctrl-C through
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+class Setup(Protocol):
+    """What chunks belong to: a tournament's set-up, or that of a data set."""
+
+    def play(self, chunk: Any, finished: Finished = ...) -> Record:
+        """Play a chunk."""
+
+    def size(self, chunk: Any) -> int:
+        """Return how many games a chunk has."""
+
+    def identity(self) -> dict[str, Any]:
+        """Return what must be the same wherever chunks are played."""
+
+
+class ThisProcess:
+    """Plays in this process, chunk by chunk: for a debugger, and for the tests."""
+
+    def __init__(self) -> None:
+        self._waiting: deque[tuple[Setup, Any]] = deque()
+
+    def __enter__(self) -> ThisProcess:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._waiting.clear()
+
+    def submit(self, setup: Setup, chunk: Any) -> None:
+        """Have a chunk played."""
+        self._waiting.append((setup, chunk))
+
+    def next_record(self, finished: Finished = ignore_progress) -> Record | None:
+        """Return the record of the next chunk."""
+        if not self._waiting:
+            return None
+        setup, chunk = self._waiting.popleft()
+        return setup.play(chunk, finished)
+
+
+_counter: Any = None  # of a worker's process: what all of them have played, shared
+
+
+def _begin(counter: Any) -> None:
+    """Let a worker count what it plays."""
+    global _counter
+    _counter = counter
+
+
+def _count(games: float) -> None:
+    with _counter.get_lock():
+        _counter.value += games
+
+
+def _play(setup: Setup, chunk: Any) -> Record:
+    return setup.play(chunk, _count)
+
+
+class Processes:
+    """Plays in processes of this machine.
+
+    Kernels release the interpreter's lock, so threads would be enough for them. But agents in
+    plain Python need processes, and an agent that crashes its process does not end the tournament.
+    """
+
+    def __init__(self, count: int) -> None:
+        self._counter = SpawnContext().Value("d", 0.0)
+        self._counted = 0.0
+        self._pool = ProcessPool(count, _begin, self._counter)
+        self._running: dict[Future[Record], Any] = {}
+
+    def __enter__(self) -> Processes:
+        self._pool.__enter__()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._pool.__exit__(*error)
+
+    def submit(self, setup: Setup, chunk: Any) -> None:
+        """Have a chunk played."""
+        self._running[self._pool.submit(_play, setup, chunk)] = chunk
+
+    def next_record(self, finished: Finished = ignore_progress) -> Record | None:
+        """Return the record of a chunk that is finished, None once all are."""
+        if not self._running:
+            return None
+        ended: set[Future[Record]] = set()
+        while not ended:
+            under_way = {str(chunk): None for job, chunk in self._running.items() if job.running()}
+            ended = wait(self._running, LOOK_EVERY, FIRST_COMPLETED).done
+            now = self._counter.value
+            finished(now - self._counted)
+            self._counted = now
+        done = next(iter(ended))
+        chunk = self._running.pop(done)
+        try:
+            return done.result()
+        except BrokenProcessPool as error:
+            played = " or ".join(under_way) or chunk
+            raise RuntimeError(
+                f"a worker's process died as {played}, because of an agent or out of memory; "
+                "finished chunks are saved. Written process:NAME, an agent has a process of its "
+                "own and only loses its game"
+            ) from error
+
+
+class Ray:
+    """Plays on a Ray cluster, each chunk one task on one core.
+
+    Every node needs this package and the agents' own, in the same versions, and weights files
+    under the same path. If a node dies, Ray plays its chunks again. The address is ``"auto"`` on
+    one of the cluster's nodes, ``"ray://..."`` from elsewhere.
+    """
+
+    def __init__(self, address: str) -> None:
+        try:
+            import ray
+        except ModuleNotFoundError as error:
+            raise ValueError('Ray is not installed: pip install "crib-env[cluster]"') from error
+        self._ray = ray
+        self._address = address
+        self._running: dict[Any, int] = {}  # tasks, with the games and deals of each
+
+    def __enter__(self) -> Ray:
+        self._ray.init(address=self._address, ignore_reinit_error=True, log_to_driver=False)
+        self._task = self._ray.remote(play_alike)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        for task in self._running:
+            self._ray.cancel(task)
+        self._ray.shutdown()
+
+    def submit(self, setup: Setup, chunk: Any) -> None:
+        """Have a chunk played."""
+        task = self._task.remote(setup, chunk, setup.identity())
+        self._running[task] = setup.size(chunk)
+
+    def next_record(self, finished: Finished = ignore_progress) -> Record | None:
+        """Return the record of a chunk that is finished, None once all are."""
+        if not self._running:
+            return None
+        (done, *_), _ = self._ray.wait(list(self._running), num_returns=1)
+        record: Record = self._ray.get(done)
+        finished(self._running.pop(done))
+        return record
+
+
+Workers = ThisProcess | Processes | Ray
+
+
+def chosen_workers(count: int, ray_address: str | None) -> Workers:
+    """Return who plays by the settings of a command; a ``count`` of 0 is this process."""
+    if ray_address is not None:
+        return Ray(ray_address)
+    return Processes(count) if count else ThisProcess()
+
+
+def play_alike(setup: Setup, chunk: Any, identity: dict[str, Any]) -> Record:
+    """Play a chunk if this node has the same code and weights as the tournament's own."""
+    if setup.identity() != identity:
+        raise RuntimeError(
+            f"node {platform.node()} has other code or weights files than the tournament's own: "
+            "install the same version on every node"
+        )
+    return setup.play(chunk)
