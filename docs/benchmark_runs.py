@@ -2,23 +2,27 @@
 
 `numbers/benchmark.toml` names tracks, methods and ranges of settings. A run trains one policy and
 measures it exactly. Its row in `numbers/benchmark.jsonl` holds all that the page needs, so another
-machine goes on where this one stopped.
+machine goes on where this one stopped. A row counts for its settings alone: once a setting has
+another name or value, the run is due again.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
+import subprocess
 import time
 import tomllib
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from crib_training.exploit import Exploitability, exploitability
+import torch
+from crib_training.exploit import exploitability
 from crib_training.learn.run import POLICY, Checkpoint
 from crib_training.learn.train import METHODS, fit
 from crib_training.outputs import CHECKPOINT
@@ -80,7 +84,13 @@ class Job:
     def key(self) -> tuple[Any, ...]:
         """What tells its row from others."""
         line = self.line
-        return self.stage, line.track, line.name, self.number, self.seed, self.decisions
+        return (self.stage, line.track, line.name, self.number, self.seed, self.decisions,
+                digest(line.settings(self.number)))  # fmt: skip
+
+
+def digest(settings: Mapping[str, Any]) -> str:
+    """Return a name for settings."""
+    return f"{zlib.crc32(json.dumps(settings, sort_keys=True).encode()):08x}"
 
 
 def lines() -> list[Line]:
@@ -121,7 +131,7 @@ def jobs(
     for number in range(search):
         for line in of:
             yield Job(line, "search", number, SEARCH["seed"], search_decisions)
-    for seed in range(1, seeds + 1):
+    for seed in range(FINAL["first_seed"], FINAL["first_seed"] + seeds):
         for line in of:
             number, tried = chosen(rows, line)
             yield Job(line, "final", number, seed, decisions, tried)
@@ -130,7 +140,7 @@ def jobs(
 def key_of(row: Row) -> tuple[Any, ...]:
     """Return the `Job.key` of a row."""
     return (row["stage"], row["track"], row["line"], row["settings_number"], row["seed"],
-            row["decisions"])  # fmt: skip
+            row["decisions"], digest(row["settings"]))  # fmt: skip
 
 
 def train(job: Job, folder: Path) -> float:
@@ -148,11 +158,31 @@ def train(job: Job, folder: Path) -> float:
     return float(Checkpoint.load(folder).about["cpu_seconds"])
 
 
-def measure(policy: Path, stage: str) -> Exploitability:
-    """Return the figure of a policy, on the hands of a stage."""
-    about = PROTOCOL[stage]
-    return exploitability(policy, env=PROTOCOL["env"], suits=PROTOCOL["suits"],
-                          hands=about["hands"], seed=about["hands_seed"])  # fmt: skip
+def measured(agent: str | Path, stage: str) -> Row:
+    """Return what a row says of an agent's figure, on the hands of a stage."""
+    about, began = PROTOCOL[stage], time.process_time()
+    found = exploitability(agent, env=PROTOCOL["env"], suits=PROTOCOL["suits"],
+                           hands=about["hands"], seed=about["hands_seed"])  # fmt: skip
+    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=NUMBERS, text=True,
+                            capture_output=True, check=False).stdout.strip()  # fmt: skip
+    return {
+        "measured_in": round(time.process_time() - began, 1), "hands": found.hands,
+        "hands_seed": found.seed, "suits": found.suits,
+        "exact": found.exact == ("discard", "pegging"), "met": found.met,
+        "otherwise": found.otherwise, "queries": found.queries,
+        "gain": {seat: {part: [round(one.mean, 6), round(one.ci95, 6)]
+                        for part, one in by_part.items()}
+                 for seat, by_part in found.gain.items()},
+        "by_hand": [round(float(one), 3) for one in found.by_hand],
+        "made_with": {"commit": commit, "numpy": np.__version__, "torch": torch.__version__},
+    }  # fmt: skip
+
+
+def add(row: Row) -> Row:
+    """Add a row to the ledger, and return it."""
+    with LEDGER.open("a") as ledger:
+        ledger.write(json.dumps(row) + "\n")
+    return row
 
 
 def make(job: Job, runs: Path) -> Row:
@@ -160,21 +190,20 @@ def make(job: Job, runs: Path) -> Row:
     line = job.line
     folder = runs / "_".join(map(str, job.key))
     seconds = train(job, folder)
-    began = time.process_time()
-    found = measure(folder / POLICY, job.stage)
-    row: Row = {
+    return add({
         "stage": job.stage, "track": line.track, "line": line.name, "method": line.method,
         "settings_number": job.number, "settings": line.settings(job.number),
         "searched": job.searched, "seed": job.seed, "decisions": job.decisions,
-        "cpu_seconds": round(seconds, 1), "measured_in": round(time.process_time() - began, 1),
-        "hands": found.hands, "hands_seed": found.seed, "suits": found.suits,
-        "exact": found.exact == ("discard", "pegging"), "met": found.met,
-        "otherwise": found.otherwise, "queries": found.queries,
-        "gain": {seat: {part: [round(one.mean, 6), round(one.ci95, 6)]
-                        for part, one in by_part.items()}
-                 for seat, by_part in found.gain.items()},
-        "by_hand": [round(float(one), 3) for one in found.by_hand],
-    }  # fmt: skip
-    with LEDGER.open("a") as ledger:
-        ledger.write(json.dumps(row) + "\n")
-    return row
+        "cpu_seconds": round(seconds, 1), **measured(folder / POLICY, job.stage),
+        "policy": hashlib.sha256((folder / POLICY).read_bytes()).hexdigest()[:16],
+    })  # fmt: skip
+
+
+def level(rows: list[Row], name: str) -> Row | None:
+    """Return the row of a built-in agent, if it is measured."""
+    return next((row for row in rows if row["stage"] == "level" and row["line"] == name), None)
+
+
+def make_level(name: str) -> Row:
+    """Measure a built-in agent in the game of the benchmark, and add its row to the ledger."""
+    return add({"stage": "level", "line": name, **measured(name, "final")})

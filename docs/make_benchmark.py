@@ -35,8 +35,10 @@ from docs.benchmark_runs import (
     chosen,
     jobs,
     key_of,
+    level,
     lines,
     make,
+    make_level,
     read_ledger,
     searched,
 )
@@ -44,8 +46,7 @@ from docs.pages import render
 
 DOCS = Path(__file__).parent
 PAGE, PICTURE = DOCS / "benchmark.md", DOCS / "pictures" / "benchmark.png"
-RANDOM = 3.1411  # leaderboard
-LEVELS = {"greedy": 0.7624, "rule_based": 0.2277, "expert": 0.1009, "equilibrium": 0.0113}
+STAGES = ("search", "final")
 DEALS = 100_000
 
 
@@ -54,7 +55,8 @@ class Settings:
     """Make the runs of the benchmark that its ledger lacks, then its page.
 
     Attributes:
-        lines: the lines to run, such as raw/mmd; by default all of the protocol.
+        lines: the lines to run, such as raw/mmd; by default all of the protocol, and the built-in
+            agents to compare with.
         search: settings to try of each line; 0 goes on with the best of the ledger.
         search_decisions: of a training of the search.
         seeds: final runs are those of the seeds 1 to this.
@@ -262,10 +264,15 @@ def run(settings: Settings) -> None:
     if not settings.page_only:
         for job in jobs(rows, some, settings.search, settings.search_decisions, settings.seeds,
                         settings.decisions):  # fmt: skip
-            if job.key not in map(key_of, rows):
+            if job.key not in (key_of(row) for row in rows if row["stage"] in STAGES):
                 rows.append(make(job, settings.runs))
                 gain = rows[-1]["gain"]["both"]["all"]
                 print(f"{' '.join(map(str, job.key))}: {gain[0]:.4f} ± {gain[1]:.4f}", flush=True)
+        for name in () if settings.lines else PROTOCOL["levels"]["agents"]:
+            if level(rows, name) is None:
+                rows.append(make_level(name))
+                gain = rows[-1]["gain"]["both"]["all"]
+                print(f"{name}: {gain[0]:.4f} ± {gain[1]:.4f}", flush=True)
     if not any(row["stage"] == "final" for row in rows):
         raise ValueError(f"there is no finished final run in {LEDGER}: leave out --page-only, or "
                          "give --seeds 1")  # fmt: skip
