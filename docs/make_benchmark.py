@@ -48,6 +48,7 @@ DOCS = Path(__file__).parent
 PAGE, PICTURE = DOCS / "benchmark.md", DOCS / "pictures" / "benchmark.png"
 STAGES = ("search", "final")
 DEALS = 100_000
+DRAWS = 2000  # of the bootstrap
 
 
 @checked_dataclass(frozen=True, kw_only=True)
@@ -107,7 +108,8 @@ def result(rows: list[Row], line: Line) -> dict[str, Any] | None:
     by_hand = np.mean([row["by_hand"] for row in group], axis=0)
     return {
         "line": line, "rows": group, "of_seeds": of_seeds, "mean": float(np.mean(of_seeds)),
-        "of_hands": estimate(by_hand).half, "by_hand": by_hand,
+        "of_hands": estimate(by_hand).half,
+        "by_hand": np.array([row["by_hand"] for row in group]),
         "exact": all(row["exact"] for row in group),
     }  # fmt: skip
 
@@ -118,18 +120,36 @@ def of_seeds(found: Mapping[str, Any]) -> str:
     return "one seed" if np.isnan(half) else f"± {half:.3f}"
 
 
-def track_table(found: list[dict[str, Any]]) -> str:
+def behind(one: dict[str, Any], first: dict[str, Any]) -> str:
+    """Return how far a line is behind the first, with the central 95 % of a bootstrap.
+
+    Each draw takes the same hands for both lines, and seeds for each of its own.
+    """
+    few = min(len(one["rows"]), len(first["rows"]))
+    if one is first or few < 2:
+        return "" if one is first else "one seed"
+    rng, drawn = np.random.default_rng(1), []
+    for _ in range(DRAWS):
+        hands = rng.integers(one["by_hand"].shape[1], size=one["by_hand"].shape[1])
+        means = [each["by_hand"][rng.integers(len(each["rows"]), size=len(each["rows"]))][:, hands]
+                 for each in (one, first)]  # fmt: skip
+        drawn.append(means[0].mean() - means[1].mean())
+    low, high = np.quantile(drawn, (0.025, 0.975))
+    return f"{one['mean'] - first['mean']:.3f} ({low:.3f} to {high:.3f})"
+
+
+def track_table(found: list[dict[str, Any]], random: float) -> str:
     """Return the table of a track, best line first."""
     shown = []
-    for one in sorted(found, key=lambda one: float(one["mean"])):
-        rows, apart = one["rows"], one["by_hand"] - min(found, key=lambda f: f["mean"])["by_hand"]
-        paired = estimate(apart)
+    ordered = sorted(found, key=lambda one: float(one["mean"]))
+    for one in ordered:
+        rows = one["rows"]
         parts = [np.mean([row["gain"]["both"][part][0] for row in rows])
                  for part in ("discard", "pegging")]  # fmt: skip
         shown.append([
             f"`{one['line'].name}`", f"**{one['mean']:.3f}**", of_seeds(one),
-            f"± {one['of_hands']:.3f}", f"{100 * one['mean'] / RANDOM:.1f} %",
-            f"{paired.mean:.3f} ± {paired.half:.3f}" if apart.any() else "",
+            f"± {one['of_hands']:.3f}", f"{100 * one['mean'] / random:.1f} %",
+            behind(one, ordered[0]),
             *(f"{part:.3f}" for part in parts), len(rows), f"{rows[0]['decisions'] / 1e6:g} M",
             f"{np.mean([row['cpu_seconds'] for row in rows]):.0f}",
             f"{rows[0]['searched']}", "exact" if one["exact"] else "approximate",
@@ -149,6 +169,22 @@ def settings_table(found: list[dict[str, Any]]) -> str:
         options = " ".join(f"--{key.replace('_', '-')} {value}" for key, value in given.items())
         rows.append([f"{line.track}/{line.name}", f"`--method {line.method} {options}`"])
     return table(["line", "settings; the others are the command's defaults"], rows)
+
+
+def levels_table(rows: list[Row]) -> str:
+    """Return the table of the built-in agents in the same game, on the same hands."""
+    shown = []
+    for row in (row for row in rows if row["stage"] == "level"):
+        mean, half = row["gain"]["both"]["all"]
+        shown.append(
+            [
+                f"`{row['line']}`",
+                f"{mean:.4f} ± {half:.4f}",
+                "exact" if row["exact"] else "approximate",
+                f"{row['measured_in']:.0f}",
+            ]
+        )
+    return table(["agent", "NashConv / 2", "figure", "CPU s"], shown)
 
 
 def earlier_table(rows: list[Row]) -> str:
@@ -180,7 +216,7 @@ def search_table(rows: list[Row]) -> str:
     return table(["line", "settings tried", "decisions each", "best", "worst"], shown)
 
 
-def draw(found: list[dict[str, Any]]) -> bytes:
+def draw(found: list[dict[str, Any]], levels: Mapping[str, float]) -> bytes:
     """Return the picture as PNG: a dot for each seed, a line for each method, by track."""
     import matplotlib
 
@@ -197,9 +233,9 @@ def draw(found: list[dict[str, Any]]) -> bytes:
         axes.plot(one["of_seeds"], [y] * len(one["of_seeds"]), "o", color=color, ms=5, alpha=0.7)
     axes.set_yticks(range(len(ordered)))
     axes.set_yticklabels([f"{one['line'].track}/{one['line'].name}" for one in ordered])
-    for name, level in LEVELS.items():
-        axes.axvline(level, color="grey", lw=0.8, ls="--")
-        axes.annotate(name, (level, 1.0), xycoords=("data", "axes fraction"), fontsize=8,
+    for name, at in levels.items():
+        axes.axvline(at, color="grey", lw=0.8, ls="--")
+        axes.annotate(name, (at, 1.0), xycoords=("data", "axes fraction"), fontsize=8,
                       color="grey", ha="center", va="bottom")  # fmt: skip
     axes.set_xscale("log")
     axes.xaxis.set_major_locator(ticker.FixedLocator([0.01, 0.03, 0.1, 0.3, 1, 3]))
@@ -232,13 +268,15 @@ def write_page(rows: list[Row]) -> None:
     found = [one for one in (result(rows, line) for line in lines()) if one]
     parts = {track: [one for one in found if one["line"].track == track]
              for track in PROTOCOL["tracks"]}  # fmt: skip
-    tracks = {track: track_table(part) for track, part in parts.items() if part}
+    levels = {row["line"]: row["gain"]["both"]["all"][0] for row in rows
+              if row["stage"] == "level"}  # fmt: skip
+    tracks = {track: track_table(part, levels["random"]) for track, part in parts.items() if part}
     missing = [f"{line.track}/{line.name}" for line in lines() if not best_group(rows, line)]
     finals = [row for row in rows if row["stage"] == "final"]
     whole = [row for row in finals if row["decisions"] >= FINAL["decisions"]]
     spent = sum(row["cpu_seconds"] + row.get("measured_in", 0.0) for row in rows
                 if row["stage"] != "earlier")  # fmt: skip
-    PICTURE.write_bytes(draw(found))
+    PICTURE.write_bytes(draw(found, levels))
     PAGE.write_text(
         render(
             "benchmark", protocol=PROTOCOL, tracks=tracks,
@@ -246,8 +284,8 @@ def write_page(rows: list[Row]) -> None:
             settings=settings_table(found), earlier=earlier_table(rows), search=search_table(rows),
             missing=missing, finals=len(finals), whole=len(whole),
             planned=len(lines()) * FINAL["seeds"], hours=spent / 3600, payoffs=payoffs(),
-            measured=[row["measured_in"] for row in rows if "measured_in" in row], random=RANDOM,
-            deals=DEALS,
+            measured=[row["measured_in"] for row in rows if "measured_in" in row],
+            levels=levels_table(rows), deals=DEALS,
         )
     )  # fmt: skip
     print(f"wrote {PAGE} and {PICTURE}")
@@ -273,9 +311,9 @@ def run(settings: Settings) -> None:
                 rows.append(make_level(name))
                 gain = rows[-1]["gain"]["both"]["all"]
                 print(f"{name}: {gain[0]:.4f} ± {gain[1]:.4f}", flush=True)
-    if not any(row["stage"] == "final" for row in rows):
-        raise ValueError(f"there is no finished final run in {LEDGER}: leave out --page-only, or "
-                         "give --seeds 1")  # fmt: skip
+    if not {"final", "level"} <= {row["stage"] for row in rows}:
+        raise ValueError(f"{LEDGER} lacks final runs or the built-in agents: leave out --page-only "
+                         "and --lines, or give --seeds 1")  # fmt: skip
     write_page(rows)
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from crib_training.learn.train import METHODS
 
-from docs import benchmark_runs
-from docs.benchmark_runs import Job, Line, lines
+from docs import benchmark_runs, make_benchmark
+from docs.benchmark_runs import Job, Line, key_of, lines, read_ledger
 
 
 @pytest.mark.parametrize("line", lines(), ids=lambda line: f"{line.track}/{line.name}")
@@ -32,3 +32,21 @@ def test_a_run_is_trained_and_one_that_was_stopped_goes_on(
     policy = (tmp_path / "run" / "policy.safetensors").read_bytes()
     assert benchmark_runs.train(job, tmp_path / "run") > 0
     assert (tmp_path / "run" / "policy.safetensors").read_bytes() == policy
+
+
+def test_a_row_of_other_settings_is_no_run_of_the_protocol() -> None:
+    row = next(row for row in read_ledger() if row["stage"] == "search")
+    job = Job(Line(row["track"], row["line"]), "search", row["settings_number"], row["seed"],
+              row["decisions"])  # fmt: skip
+    assert job.key == key_of(row)
+    assert job.key != key_of({**row, "settings": {**row["settings"], "epochs": 99}})
+
+
+def test_the_page_is_what_the_ledger_and_the_template_say(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written = make_benchmark.PAGE.read_text("utf-8")
+    monkeypatch.setattr(make_benchmark, "PAGE", tmp_path / "benchmark.md")
+    monkeypatch.setattr(make_benchmark, "PICTURE", tmp_path / "benchmark.png")
+    make_benchmark.write_page(read_ledger())
+    assert (tmp_path / "benchmark.md").read_text("utf-8") == written
