@@ -160,15 +160,19 @@ def track_table(found: list[dict[str, Any]], random: float) -> str:
     return table(head, shown)
 
 
-def settings_table(found: list[dict[str, Any]]) -> str:
-    """Return the settings of all lines in full, as options of `crib train`."""
-    rows = []
+def settings_table(found: list[dict[str, Any]], rows: list[Row]) -> str:
+    """Return the settings of all lines in full, as options of `crib train`, and their search."""
+    shown = []
     for one in found:
         line, row = one["line"], one["rows"][0]
         given = {"suits": PROTOCOL["suits"], **row["settings"]}
         options = " ".join(f"--{key.replace('_', '-')} {value}" for key, value in given.items())
-        rows.append([f"{line.track}/{line.name}", f"`--method {line.method} {options}`"])
-    return table(["line", "settings; the others are the command's defaults"], rows)
+        values = sorted(row["gain"]["both"]["all"][0] for row in searched(rows, line))
+        span = f"{values[0]:.3f} to {values[-1]:.3f}" if values else ""
+        shown.append([f"{line.track}/{line.name}", f"`--method {line.method} {options}`",
+                      f"{len(values)} of {SEARCH['settings']}", span])  # fmt: skip
+    return table(["line", "settings; the others are the command's defaults", "tried",
+                  "NashConv / 2 of those tried"], shown)  # fmt: skip
 
 
 def levels_table(rows: list[Row]) -> str:
@@ -187,33 +191,17 @@ def levels_table(rows: list[Row]) -> str:
     return table(["agent", "NashConv / 2", "figure", "CPU s"], shown)
 
 
-def earlier_table(rows: list[Row]) -> str:
-    """Return the table of runs by the protocol before this one."""
+def earlier(rows: list[Row]) -> str:
+    """Return the runs by the protocol before this one, in words."""
     names = dict.fromkeys(row["line"] for row in rows if row["stage"] == "earlier")
-    shown = []
+    said = []
     for name in names:
-        mine = [row for row in rows if row["stage"] == "earlier" and row["line"] == name]
-        values = [row["gain"]["both"]["all"][0] for row in mine]
+        values = [row["gain"]["both"]["all"][0] for row in rows
+                  if row["stage"] == "earlier" and row["line"] == name]  # fmt: skip
         half = interval(values)
-        shown.append([f"`{name}`", f"{np.mean(values):.3f}",
-                      "" if np.isnan(half) else f"± {half:.3f}", len(mine),
-                      f"{np.mean([row['cpu_seconds'] for row in mine]):.0f}"])  # fmt: skip
-    return table(["method", "exploitability", "over seeds", "seeds", "CPU s"], shown)
-
-
-def search_table(rows: list[Row]) -> str:
-    """Return how far the search of each line is."""
-    shown = []
-    for line in lines():
-        tried = searched(rows, line)
-        if tried:
-            values = sorted(row["gain"]["both"]["all"][0] for row in tried)
-            shown.append([f"{line.track}/{line.name}", f"{len(tried)} of {SEARCH['settings']}",
-                          f"{tried[0]['decisions'] / 1e6:g} M", f"{values[0]:.3f}",
-                          f"{values[-1]:.3f}"])  # fmt: skip
-    if not shown:
-        return "No setting has been searched yet: all figures above are of default settings."
-    return table(["line", "settings tried", "decisions each", "best", "worst"], shown)
+        width = "" if np.isnan(half) else f" ± {half:.3f}"
+        said.append(f"`{name}` {np.mean(values):.3f}{width} ({len(values)})")
+    return ", ".join(said)
 
 
 def draw(found: list[dict[str, Any]], levels: Mapping[str, float]) -> bytes:
@@ -274,14 +262,14 @@ def write_page(rows: list[Row]) -> None:
     missing = [f"{line.track}/{line.name}" for line in lines() if not best_group(rows, line)]
     finals = [row for row in rows if row["stage"] == "final"]
     whole = [row for row in finals if row["decisions"] >= FINAL["decisions"]]
-    spent = sum(row["cpu_seconds"] + row.get("measured_in", 0.0) for row in rows
+    spent = sum(row.get("cpu_seconds", 0.0) + row.get("measured_in", 0.0) for row in rows
                 if row["stage"] != "earlier")  # fmt: skip
     PICTURE.write_bytes(draw(found, levels))
     PAGE.write_text(
         render(
             "benchmark", protocol=PROTOCOL, tracks=tracks,
             uses=[(line.name, line.about["uses"]) for line in lines() if "uses" in line.about],
-            settings=settings_table(found), earlier=earlier_table(rows), search=search_table(rows),
+            settings=settings_table(found, rows), earlier=earlier(rows),
             missing=missing, finals=len(finals), whole=len(whole),
             planned=len(lines()) * FINAL["seeds"], hours=spent / 3600, payoffs=payoffs(),
             measured=[row["measured_in"] for row in rows if "measured_in" in row],
