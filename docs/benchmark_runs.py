@@ -2,8 +2,8 @@
 
 `numbers/benchmark.toml` names tracks, methods and ranges of settings. A run trains one policy and
 measures it exactly. Its row in `numbers/benchmark.jsonl` holds all that the page needs, so another
-machine goes on where this one stopped. A row counts for its settings alone: once a setting has
-another name or value, the run is due again.
+machine goes on where this one stopped. A row counts for its settings and hands alone: once those of
+the protocol have another name or value, the run is due again.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ NUMBERS = Path(__file__).parent / "numbers"
 LEDGER = NUMBERS / "benchmark.jsonl"
 PROTOCOL: dict[str, Any] = tomllib.loads((NUMBERS / "benchmark.toml").read_text())
 SEARCH, FINAL = PROTOCOL["search"], PROTOCOL["final"]
+HANDS_OF = {"search": "search", "final": "final", "level": "final"}  # by the stage of a row
 Row = dict[str, Any]
 
 
@@ -100,10 +101,19 @@ def lines() -> list[Line]:
 
 
 def read_ledger() -> list[Row]:
-    """Return the rows of all finished runs."""
+    """Return the rows of all finished runs, but for those on other hands than the protocol's."""
     if not LEDGER.exists():
         return []
-    return [json.loads(row) for row in LEDGER.read_text().splitlines() if row]
+    rows = [json.loads(row) for row in LEDGER.read_text().splitlines() if row]
+    return [row for row in rows if on_hands(row)]
+
+
+def on_hands(row: Row) -> bool:
+    """Return whether a row is of its stage's hands; earlier protocols had their own."""
+    if row["stage"] not in HANDS_OF:
+        return True
+    about = PROTOCOL[HANDS_OF[row["stage"]]]
+    return bool(row["hands"] == about["hands"] and row["hands_seed"] == about["hands_seed"])
 
 
 def searched(rows: list[Row], line: Line) -> list[Row]:
@@ -159,8 +169,8 @@ def train(job: Job, folder: Path) -> float:
 
 
 def measured(agent: str | Path, stage: str) -> Row:
-    """Return what a row says of an agent's figure, on the hands of a stage."""
-    about, began = PROTOCOL[stage], time.process_time()
+    """Return what a row says of an agent's figure, on the hands of its stage."""
+    about, began = PROTOCOL[HANDS_OF[stage]], time.process_time()
     found = exploitability(agent, env=PROTOCOL["env"], suits=PROTOCOL["suits"],
                            hands=about["hands"], seed=about["hands_seed"])  # fmt: skip
     commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=NUMBERS, text=True,
@@ -199,11 +209,11 @@ def make(job: Job, runs: Path) -> Row:
     })  # fmt: skip
 
 
-def level(rows: list[Row], name: str) -> Row | None:
-    """Return the row of a built-in agent, if it is measured."""
-    return next((row for row in rows if row["stage"] == "level" and row["line"] == name), None)
+def levels_of(rows: list[Row]) -> dict[str, Row]:
+    """Return the rows of the built-in agents by name."""
+    return {row["line"]: row for row in rows if row["stage"] == "level"}
 
 
 def make_level(name: str) -> Row:
     """Measure a built-in agent in the game of the benchmark, and add its row to the ledger."""
-    return add({"stage": "level", "line": name, **measured(name, "final")})
+    return add({"stage": "level", "line": name, **measured(name, "level")})

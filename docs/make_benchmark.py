@@ -35,7 +35,7 @@ from docs.benchmark_runs import (
     chosen,
     jobs,
     key_of,
-    level,
+    levels_of,
     lines,
     make,
     make_level,
@@ -60,7 +60,7 @@ class Settings:
             agents to compare with.
         search: settings to try of each line; 0 goes on with the best of the ledger.
         search_decisions: of a training of the search.
-        seeds: final runs are those of the seeds 1 to this.
+        seeds: how many final runs of each line, from the protocol's first seed on.
         decisions: of a final run.
         runs: the folder of the trainings.
         page_only: make no run.
@@ -105,11 +105,10 @@ def result(rows: list[Row], line: Line) -> dict[str, Any] | None:
     if not group:
         return None
     of_seeds = [row["gain"]["both"]["all"][0] for row in group]
-    by_hand = np.mean([row["by_hand"] for row in group], axis=0)
+    by_hand = np.array([row["by_hand"] for row in group])  # [seeds, hands]
     return {
         "line": line, "rows": group, "of_seeds": of_seeds, "mean": float(np.mean(of_seeds)),
-        "of_hands": estimate(by_hand).half,
-        "by_hand": np.array([row["by_hand"] for row in group]),
+        "of_hands": estimate(by_hand.mean(axis=0)).half, "by_hand": by_hand,
         "exact": all(row["exact"] for row in group),
     }  # fmt: skip
 
@@ -125,9 +124,10 @@ def behind(one: dict[str, Any], first: dict[str, Any]) -> str:
 
     Each draw takes the same hands for both lines, and seeds for each of its own.
     """
-    few = min(len(one["rows"]), len(first["rows"]))
-    if one is first or few < 2:
-        return "" if one is first else "one seed"
+    if one is first:
+        return ""
+    if min(len(one["rows"]), len(first["rows"])) < 2:
+        return "one seed"
     rng, drawn = np.random.default_rng(1), []
     for _ in range(DRAWS):
         hands = rng.integers(one["by_hand"].shape[1], size=one["by_hand"].shape[1])
@@ -178,16 +178,11 @@ def settings_table(found: list[dict[str, Any]], rows: list[Row]) -> str:
 def levels_table(rows: list[Row]) -> str:
     """Return the table of the built-in agents in the same game, on the same hands."""
     shown = []
-    for row in (row for row in rows if row["stage"] == "level"):
+    for name, row in levels_of(rows).items():
         mean, half = row["gain"]["both"]["all"]
-        shown.append(
-            [
-                f"`{row['line']}`",
-                f"{mean:.4f} ± {half:.4f}",
-                "exact" if row["exact"] else "approximate",
-                f"{row['measured_in']:.0f}",
-            ]
-        )
+        shown.append([f"`{name}`", f"{mean:.4f} ± {half:.4f}",
+                      "exact" if row["exact"] else "approximate",
+                      f"{row['measured_in']:.0f}"])  # fmt: skip
     return table(["agent", "NashConv / 2", "figure", "CPU s"], shown)
 
 
@@ -256,8 +251,7 @@ def write_page(rows: list[Row]) -> None:
     found = [one for one in (result(rows, line) for line in lines()) if one]
     parts = {track: [one for one in found if one["line"].track == track]
              for track in PROTOCOL["tracks"]}  # fmt: skip
-    levels = {row["line"]: row["gain"]["both"]["all"][0] for row in rows
-              if row["stage"] == "level"}  # fmt: skip
+    levels = {name: row["gain"]["both"]["all"][0] for name, row in levels_of(rows).items()}
     tracks = {track: track_table(part, levels["random"]) for track, part in parts.items() if part}
     missing = [f"{line.track}/{line.name}" for line in lines() if not best_group(rows, line)]
     finals = [row for row in rows if row["stage"] == "final"]
@@ -295,7 +289,7 @@ def run(settings: Settings) -> None:
                 gain = rows[-1]["gain"]["both"]["all"]
                 print(f"{' '.join(map(str, job.key))}: {gain[0]:.4f} ± {gain[1]:.4f}", flush=True)
         for name in () if settings.lines else PROTOCOL["levels"]["agents"]:
-            if level(rows, name) is None:
+            if name not in levels_of(rows):
                 rows.append(make_level(name))
                 gain = rows[-1]["gain"]["both"]["all"]
                 print(f"{name}: {gain[0]:.4f} ± {gain[1]:.4f}", flush=True)

@@ -9,7 +9,7 @@ import pytest
 from crib_training.learn.train import METHODS
 
 from docs import benchmark_runs, make_benchmark
-from docs.benchmark_runs import Job, Line, key_of, lines, read_ledger
+from docs.benchmark_runs import Job, Line, key_of, lines, on_hands, read_ledger
 
 
 @pytest.mark.parametrize("line", lines(), ids=lambda line: f"{line.track}/{line.name}")
@@ -34,12 +34,14 @@ def test_a_run_is_trained_and_one_that_was_stopped_goes_on(
     assert (tmp_path / "run" / "policy.safetensors").read_bytes() == policy
 
 
-def test_a_row_of_other_settings_is_no_run_of_the_protocol() -> None:
+def test_a_row_of_other_settings_or_hands_is_no_run_of_the_protocol() -> None:
     row = next(row for row in read_ledger() if row["stage"] == "search")
     job = Job(Line(row["track"], row["line"]), "search", row["settings_number"], row["seed"],
               row["decisions"])  # fmt: skip
     assert job.key == key_of(row)
     assert job.key != key_of({**row, "settings": {**row["settings"], "epochs": 99}})
+    assert on_hands(row)
+    assert not on_hands({**row, "hands_seed": row["hands_seed"] + 1})
 
 
 def test_the_page_is_what_the_ledger_and_the_template_say(
