@@ -23,6 +23,8 @@ from crib_training.evaluation.figures import as_json, shown
 from crib_training.exploit import Gain
 from crib_training.rating import read
 
+from docs.benchmark_runs import levels_of, read_ledger
+
 ROOT = Path(__file__).parents[1]
 NUMBERS = ROOT / "docs" / "numbers"
 STRICT = ("README.md", "docs/index.md", "paper/paper.md")
@@ -114,6 +116,11 @@ def quoted() -> list[Quote]:
             text = f"{float(mean):.{places}f} ± {float(half):.{places}f}"
             game = r"five-card|five cards" if rules == "five_card" else r"six-card|six cards"
             found.append(Quote(text, (f"`{name}`", exact, game)))
+    for name, row in levels_of(read_ledger()).items():
+        mean, half = row["gain"]["both"]["all"]
+        for places in (3, 4):
+            text = f"{mean:.{places}f} ± {half:.{places}f}"
+            found.append(Quote(text, (f"`{name}`", EXACT if row["exact"] else APPROXIMATE)))
     runs = stored("recipes")["recipes"]["six_card_v0 in a minute"].values()
     beat = [one["won"] for run in runs for one in run["results"] if one["second"] == "rule_based"]
     shares = sorted(100 * one["mean"] for one in beat)
