@@ -25,7 +25,8 @@ HONOURS = frozenset({"target", "match_target", "partners_confer", "two_hand.heel
                      "many_hand.second_go_ends"})  # fmt: skip
 # No choice that is for the points of a deal depends on these, whatever their values.
 FOR_POINTS = TwoHandRules.match_only | {"target", "heels", "score_difference", "partners_confer"}
-# Of an agent that looks at the cards alone: it knows no flush, however long one must be.
+# The same of simple agents: `greedy` reads a flush's length from its view and ignores the crib, the
+# charts of `rule_based` go by ranks and know no flush.
 BY_CARDS = FOR_POINTS | {"dealt", "single_count", "flush_size", "crib_flush_size", "adjacency",
                          "second_go_ends", "players", "partners"}  # fmt: skip
 

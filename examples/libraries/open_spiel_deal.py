@@ -63,8 +63,8 @@ class Trained:
         size = find_family(RULES.engine).obs_size
         net = BothSeats(*(MLP(size, HIDDEN, 52) for _ in range(2)))
         net.load_state_dict(torch.load(path))
-        self.net = from_torch(net, sample=True, suits=SUITS)
-        self.act, self.action_probabilities = self.net.act, self.net.action_probabilities
+        agent = from_torch(net, sample=True, suits=SUITS)
+        self.act, self.action_probabilities = agent.act, agent.action_probabilities
 
 
 def main(settings: Settings) -> BothSeats:

@@ -94,8 +94,8 @@ def test_a_batch_answers_as_its_views_do_alone(name: str, preset: str, players: 
     untouched = rng.bit_generator.state
     for turn, (_, views) in enumerate(walk(table_of(name, preset, players, seed=6))):
         if turn % 4 == 0 and isinstance(agent, MixedPolicy):
-            chances = [agent.action_probabilities(view[None])[0] for view in views[::-2]]
-            assert_array_equal(agent.action_probabilities(views[::-2]), chances)
+            alone = [agent.action_probabilities(view[None])[0] for view in views[::-2]]
+            assert_array_equal(agent.action_probabilities(views[::-2]), alone)
         together = agent.act(views[::-2], rng)  # not contiguous, the last first
         if rng.bit_generator.state != untouched:  # it draws: the views' order decides by what
             assert acted(agent, views[::-2].copy()) == acted(agent, views[::-2])

@@ -179,8 +179,8 @@ def regrets(views: Views, actions: Array, mixed: Agent | None) -> dict[str, dict
     columns["expert_squares"] = columns["expert"] ** 2
     if mixed is not None:
         rng = np.random.default_rng(0)
-        chances = action_probabilities(mixed, views, family.actions, rng)
-        columns["equilibrium"] = np.nansum(chances * values, axis=1) - taken
+        probabilities = action_probabilities(mixed, views, family.actions, rng)
+        columns["equilibrium"] = np.nansum(probabilities * values, axis=1) - taken
         columns["equilibrium_decisions"] = np.ones(len(views))
     phases = phases_of(views)
     return {

@@ -132,5 +132,6 @@ def review(session: Session, seat: int) -> Review:
             continue
         if (one := look_back(session, at)) is not None:
             luck += one.loss if side_of[turn.seat] == side_of[seat] else -one.loss
-            own += [one] * (turn.seat == seat)
+            if turn.seat == seat:
+                own.append(one)
     return Review(tuple(own), luck if settled else None)

@@ -1,7 +1,7 @@
 // Where one chooses a game and sits down, goes on with a game, and sees how the games went.
 
 import { html } from "./vendor/preact-htm.js";
-import { signed } from "./panels.js";
+import { percent, signed } from "./panels.js";
 import * as store from "./store.js";
 
 const FAMILIES = [
@@ -12,7 +12,6 @@ const FAMILIES = [
   { name: "table-top", title: "Table Top", about: "Rows against columns on a five by five layout.",
     games: { "table-top": "two", partners: "four, in partnership", ship: "two, Ship's variation", "ship-partners": "four, Ship's variation" } },
 ];
-const percent = (share) => `${(100 * share).toFixed(1)} %`;
 
 function Opponents({ id, label, value, agents, levels, set }) {
   const known = levels.filter((level) => agents.includes(level.agent));

@@ -4,7 +4,7 @@ import { html } from "./vendor/preact-htm.js";
 import { cardText } from "./cards.js";
 import * as talk from "./talk.js";
 
-const percent = (share) => `${(100 * share).toFixed(1)} %`;
+export const percent = (share) => `${(100 * share).toFixed(1)} %`;
 export const signed = (share) => `${share < 0 ? "−" : "+"}${percent(Math.abs(share))}`;
 const points = (n) => (n ? html`<span class="points">+${n}</span>` : null);
 
