@@ -219,9 +219,17 @@ def test_a_game_takes_at_most_a_kibibyte(name: str) -> None:
         assert family.state.itemsize + family.obs_size + family.actions <= 1024
 
 
+ALONE = """
+import sys
+for name in {names}:
+    for loaded in [module for module in sys.modules if module.partition(".")[0] == "crib_env"]:
+        del sys.modules[loaded]
+    __import__(f"crib_env.{{name}}")
+    print(*(module for module in sys.modules if module.startswith("crib_env.")))
+"""
+
+
 def test_every_environment_module_is_importable_by_itself() -> None:
-    for name in ENVIRONMENTS:
-        code = f"import crib_env.{name}, sys; print(*sys.modules)"
-        loaded = python(code).split()
-        assert f"crib_env.{name}" in loaded
-        assert not {f"crib_env.{other}" for other in ENVIRONMENTS if other != name} & set(loaded)
+    names = list(ENVIRONMENTS)
+    for name, line in zip(names, python(ALONE.format(names=names)).splitlines(), strict=True):
+        assert {f"crib_env.{one}" for one in names} & set(line.split()) == {f"crib_env.{name}"}

@@ -304,12 +304,6 @@ def test_all_forms_observe_the_same_and_an_ended_episode_has_none() -> None:
         actions = sb3.action_masks().argmax(axis=1)
 
 
-@pytest.mark.parametrize("name", crib_env.ENVIRONMENTS.values())
-def test_gymnasiums_own_checks_pass_with_features(name: str) -> None:
-    env = gymnasium.make(f"crib_env/{name}", features=True, opponent="greedy")
-    gymnasium.utils.env_checker.check_env(env.unwrapped, skip_render_check=True)
-
-
 def test_what_is_no_level_of_features_is_refused() -> None:
     with pytest.raises(ValueError, match="features must be True, False or one of 'lookahead'"):
         six_card_v0.vector_env(2, features="all")

@@ -13,7 +13,6 @@ import pytest
 import torch
 from gymnasium.error import DependencyNotInstalled
 
-import crib_env
 from checkout import python
 from crib_env import (
     CompiledAgent,
@@ -44,22 +43,6 @@ def test_an_episode_of_one_deal_is_called_deal_or_round_everywhere(
     assert game.episode == ("round" if module is table_top_v0 else "deal")
     assert Game(game.rules, episode=word).episode == game.episode
     assert GameBatch(game.rules, 2, episode=word).episode == game.episode
-
-
-@pytest.mark.parametrize(
-    ("ask", "meant"),
-    [
-        (lambda: six_card_v0.env(rules="hoile"), "hoyle"),
-        (lambda: Rules.preset("fivecard"), "five_card"),
-        (lambda: six_card_v0.env(episode="games"), "game"),
-        (lambda: six_card_v0.env(reward="point"), "points"),
-        (lambda: six_card_v0.gym_env(opponent="rulebased"), "rule_based"),
-        (lambda: crib_env.observation_layout("six_card"), "six_card_v0"),
-    ],
-)
-def test_an_error_names_the_nearest_of_the_choices(ask: Any, meant: str) -> None:
-    with pytest.raises(ValueError, match=f"did you mean '{meant}'"):
-        ask()
 
 
 # --- numbers ------------------------------------------------------------------------------------

@@ -5,7 +5,6 @@ Wrappers of observations, such as SuperSuit's, take spaces of arrays and no dict
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -39,15 +38,6 @@ WRAPPERS = {
     "agent_indicator_v0": supersuit.agent_indicator_v0,
     "pad_observations_v0": supersuit.pad_observations_v0,
 }
-
-
-@every_module
-@pytest.mark.parametrize("form", ["env", "raw_env"])
-def test_pettingzoos_api_test_passes(module: Any, form: str) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        warnings.filterwarnings("ignore", message="Action mask numpy array is all zeros")
-        api_test(getattr(module, form)(mask_in_observation=False), num_cycles=100)
 
 
 @every_module

@@ -5,10 +5,8 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-import gymnasium
 import numpy as np
 import pytest
-from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode
 
 import crib_env
@@ -168,17 +166,6 @@ def test_sb3_sets_the_opponent_of_the_games_named() -> None:
     assert [agent.name for agent in env.batch.opponents.agents] == ["greedy", "random"]
 
 
-def test_sb3s_own_vector_environment_of_single_ones_takes_it() -> None:
-    from stable_baselines3.common.env_util import make_vec_env
-
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message=".*render_mode='rgb_array'")
-        envs = make_vec_env("crib_env/SixCard-v0", 2, env_kwargs={"opponent": "greedy"})
-    envs.reset()
-    envs.env_method("set_opponent", "rule_based")
-    assert [one.unwrapped.batch.opponents[0].name for one in envs.envs] == ["rule_based"] * 2
-
-
 # --- what an episode's end says -----------------------------------------------------------------
 
 
@@ -330,11 +317,7 @@ def test_the_mask_comes_with_the_observation_under_a_librarys_keys(
         many, *_, many_info = batch.step(np.array([action, other]))
 
 
-def test_gymnasiums_checker_takes_it_and_an_unknown_library_is_refused() -> None:
-    env = gymnasium.make("crib_env/SixCard-v0", opponent="greedy", mask_in_observation=True)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        check_env(env.unwrapped, skip_render_check=True)
+def test_an_unknown_library_of_the_mask_is_refused() -> None:
     with pytest.raises(ValueError, match="rllib"):
         six_card_v0.gym_env(opponent="greedy", mask_in_observation="rlib")
 

@@ -116,18 +116,6 @@ def test_each_lane_has_options_of_its_own() -> None:
     assert plain.batch.states["starter"][2] == given  # without options, as if none had any
 
 
-@pytest.mark.parametrize("options", [{"dealer": 9}, {"deals": []}, {"decks": [[1, 2]]}])
-def test_an_option_that_does_not_fit_changes_nothing(options: dict[str, Any]) -> None:
-    env = six_card_v0.sb3_env(2, opponent=lowest)
-    env.reset()
-    before = env.batch.states.tobytes()
-    env.seed(3)
-    env.set_options(options)
-    with pytest.raises(ValueError, match=next(iter(options))):
-        env.reset()
-    assert env.batch.states.tobytes() == before
-
-
 @pytest.mark.parametrize("seed", [-1, 1.5, "7"])
 def test_a_seed_that_does_not_fit_changes_nothing(seed: Any) -> None:
     env = six_card_v0.sb3_env(2, opponent=lowest)

@@ -8,6 +8,7 @@ import gymnasium
 import numpy as np
 import pytest
 from gymnasium.vector import SyncVectorEnv
+from stable_baselines3.common.vec_env import DummyVecEnv
 
 from crib_env import six_card_v0, table_top_v0
 
@@ -42,7 +43,7 @@ def test_an_opponent_that_is_set_plays_at_once(form: str) -> None:
     assert set(playing(env)) == {"random"}
 
 
-def test_an_opponent_is_set_through_gymnasiums_own_ways_too() -> None:
+def test_an_opponent_is_set_through_the_libraries_own_ways_too() -> None:
     env = gymnasium.wrappers.RecordEpisodeStatistics(
         gymnasium.make("crib_env/SixCard-v0", opponent="greedy")
     )
@@ -51,6 +52,9 @@ def test_an_opponent_is_set_through_gymnasiums_own_ways_too() -> None:
     both = SyncVectorEnv([lambda: six_card_v0.gym_env(opponent="greedy")] * 2)
     both.set_attr("opponent", ["random", "rule_based"])
     assert [agent.name for agent in both.get_attr("opponent")] == ["random", "rule_based"]
+    envs = DummyVecEnv([lambda: six_card_v0.gym_env(opponent="greedy")] * 2)
+    envs.env_method("set_opponent", "rule_based")
+    assert [one.opponent.name for one in envs.envs] == ["rule_based"] * 2
 
 
 def test_sb3s_set_attr_sets_the_opponent_of_the_games_named() -> None:

@@ -76,6 +76,7 @@ def test_help_describes_every_keyword_of_a_form(form: str) -> None:
         # TorchRL's GymEnv gives it, looks for these words and then goes on without.
         ("six_card_v0", "gym_env", "frameskip", "unexpected keyword argument 'frameskip'"),
         ("six_card_v0", "gym_env", "keeps_events", "unexpected keyword argument 'keeps_events'"),
+        ("six_card_v0", "sb3_env", "colour", "unexpected keyword argument 'colour'"),
     ],
 )
 def test_a_keyword_that_a_form_does_not_take_is_refused_by_name(
