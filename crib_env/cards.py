@@ -6,7 +6,7 @@ the order clubs, diamonds, hearts, spades (C1). Its text is rank then suit: ``"5
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 RANKS = "A23456789TJQK"
 SUITS = "CDHS"
@@ -75,3 +75,10 @@ def card_name(card: int) -> str:
     """Return a card in words: ``"five of hearts"``."""
     format_card(card)
     return f"{RANK_NAMES[card >> 2]} of {SUIT_NAMES[card & 3]}"
+
+
+def refuse_twice(cards: Sequence[int]) -> None:
+    """Raise a ValueError if a card comes more than once."""
+    twice = sorted({card for card in cards if cards.count(card) > 1})
+    if twice:
+        raise ValueError(f"{format_cards(twice)} given more than once in {format_cards(cards)}")

@@ -14,7 +14,8 @@ import os
 import secrets
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from hashlib import sha256
 from math import prod
 from pathlib import Path
@@ -79,6 +80,15 @@ def read_header(path: str | Path, *, sealed: bool = False) -> tuple[dict[str, An
     except ValueError as error:
         why = str(error)
     raise ValueError(f"{path} is not a safetensors file of ours: {why}")
+
+
+@contextmanager
+def naming(path: object) -> Iterator[None]:
+    """Let the error of what a file holds begin with the name of the file."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
 
 
 def check_format(about: Mapping[str, Any], expected: str, version: int) -> None:

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from numba import float32, int64, void
 
 from crib_agents.checks import fields_of, one_line, read_rules, refuse_other_views
-from crib_agents.files import check_format, read_header, shown, to_bytes, write_whole
+from crib_agents.files import check_format, naming, read_header, shown, to_bytes, write_whole
 from crib_env.arrays import Array, Doubles, Floats
 from crib_env.encoding import canonical_views, encode, family_of
 from crib_env.engine.family import SUITS, Family, find_family
@@ -272,11 +272,9 @@ class PolicyNetAgent(ScoredAgent):
                 f"{', '.join(sorted(expected))}"
             )
         layers = [(tensors[f"{i}.weight"], tensors[f"{i}.bias"]) for i in range(count)]
-        try:
+        with naming(path):
             head = ActionHead.of(tensors) if heads else None
             return cls(layers, about, name or Path(path).stem, sample, head)
-        except ValueError as error:
-            raise ValueError(f"{path}: {error}") from None
 
     def to_bytes(self) -> bytes:
         """Return the file."""

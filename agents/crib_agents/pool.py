@@ -18,6 +18,7 @@ import numpy as np
 
 from crib_agents.adapters.models import SB3Score, TorchScore
 from crib_env.arrays import Doubles
+from crib_env.errors import check_choice, whole_number
 from crib_env.policy import Agent, Opponent, find_agent
 
 By = Literal["recency", "results", "uniform"]
@@ -58,13 +59,12 @@ class Pool:
         sharpness: float = 1.0,
         seed: int | None = None,
     ) -> None:
-        if by not in WAYS:
-            raise ValueError(f"by must be one of {', '.join(map(repr, WAYS))}, got {by!r}")
+        check_choice("by", by, WAYS)
         if not _is_number(decay) or not 0 < decay <= 1:
             raise ValueError(f"decay must be above 0 and at most 1, got {decay!r}")
         if not _is_number(sharpness) or not 0 <= sharpness < np.inf:
             raise ValueError(f"sharpness must be 0 or more, got {sharpness!r}")
-        self.size = _whole("size", size)
+        self.size = whole_number("size", size, 1)
         self.by = by
         self.decay = decay
         self.sharpness = sharpness
@@ -192,7 +192,7 @@ class Pool:
         """
         if not self._agents:
             raise ValueError("the pool is empty: add(policy) first")
-        count = _whole("count", count)
+        count = whole_number("count", count, 1)
         likely = self.probabilities()
         if count >= np.count_nonzero(likely):
             return [(one, float(p)) for one, p in zip(self._agents, likely, strict=True) if p > 0]
@@ -206,13 +206,6 @@ def _is_number(value: object) -> bool:
 
 def _is_name(value: object) -> bool:
     return isinstance(value, str) and value != ""
-
-
-def _whole(name: str, value: object) -> int:
-    """Return a whole number from 1 up; raise a ValueError if it is none."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-        raise ValueError(f"{name} must be 1 or more, a whole number, got {value!r}")
-    return int(value)
 
 
 def _endings(dones: Any, info: Any) -> list[list[int]]:

@@ -122,11 +122,8 @@ class TextAgent:
             pool.shutdown(wait=False, cancel_futures=True)
         for i, failed in enumerate(found):
             if isinstance(failed, ReplyError):
-                self.tally.failed += 1
-                if self._reader.on_failure == "random":
-                    self.tally.random += 1
-                    self.tally.decisions += 1
-                    found[i] = _any_legal(views[i], rng)
+                drawn = self._reader.give_up(views[i], rng)
+                found[i] = failed if drawn is None else drawn
         return [one for one in found if one is not None]
 
     def _decide(self, view: Any) -> int | Exception:
@@ -159,12 +156,6 @@ class TextAgent:
                 {"role": "user", "content": str(error)},
             ]
         return error
-
-
-def _any_legal(view: Any, rng: np.random.Generator) -> int:
-    from crib_env import encode, sample_legal
-
-    return int(sample_legal(encode(view)[1][0], rng))
 
 
 def rules_of(view: Any) -> Rules:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from crib_env.cards import format_card, parse_card
+from crib_env.cards import parse_card
 from crib_env.render.words import in_words
 from crib_env.rules import Rules
 
@@ -130,13 +130,6 @@ def read_cards(name: str, word: str) -> list[int]:
     if "".join(cards) != word:
         raise ValueError(f"{name} must be cards such as 5HTS, got {word!r}")
     return [parse_card(card) for card in cards]
-
-
-def refuse_twice(cards: Sequence[int]) -> None:
-    """Raise where a card comes twice."""
-    twice = sorted({format_card(card) for card in cards if cards.count(card) > 1})
-    if twice:
-        raise ValueError(f"a position holds a card once, got {', '.join(twice)} twice")
 
 
 def format_scores(values: Any) -> str:

@@ -92,6 +92,13 @@ def score_flush_and_nob(suits, held, starter, smallest, nob):
 
 
 @kernel
+def add_card(key, suits, jacks, card):
+    """Return the key, suits and jacks of held cards (see `with_starter`) with one more."""
+    nob = 1 << (card & 3) if card >> 2 == JACK else 0
+    return key + KEYS[card >> 2], suits + (1 << (8 * (card & 3))), jacks | nob
+
+
+@kernel
 def with_starter(table, key, suits, jacks, held, starter, flush_size):
     """Return the points of held cards with the starter."""
     at = key + KEYS[starter >> 2] + (FOUR if held == 3 else 0)

@@ -62,18 +62,26 @@ def choose_stepper(batch: LearnerBatch) -> Stepper:
     asked = len(opponents) < len(players) or (phase is not None and policy is None)
     if asked or batch.partner is not None:
         return PythonStepper(batch)
-    if len(opponents) == 1 and phase is None:
-        return OnePassStepper(batch, opponents[0])
-    return TurnsStepper(batch, opponents, policy)
+    return Stepper(batch, opponents, policy)
 
 
 class Stepper:
-    """Steps the games of a batch, on its threads."""
+    """Steps the games of a batch in compiled code, on its threads.
+
+    One opponent who plays all seats but the learner's does so in one pass; several policies take
+    turns: opponents by number, and a phase's.
+    """
 
     compiled = True
 
-    def __init__(self, batch: LearnerBatch) -> None:
+    def __init__(
+        self, batch: LearnerBatch, opponents: Sequence[Player] = (), policy: Player | None = None
+    ) -> None:
         n, self.threads = batch.num_envs, batch.threads if self.compiled else 1
+        self.opponents = opponents
+        self.policy = policy
+        self.phase = NONE if batch.phase_policy is None else batch.phase_policy.phase
+        self._waiting = np.empty(n, dtype=np.int64)
         self._table = show_table()
         self._views = np.zeros((self.threads, 1), dtype=batch.family.view)
         self._bounds = np.linspace(0, n, self.threads + 1).astype(int).tolist()
@@ -104,61 +112,34 @@ class Stepper:
     def _run_range(
         self, batch: LearnerBatch, actions: Array, thread: int, lo: int, hi: int
     ) -> None:
-        raise NotImplementedError
+        if len(self.opponents) == 1 and self.phase == NONE:
+            self._one_pass(batch, self.opponents[0], actions, thread, lo, hi)
+        else:
+            self._in_turns(batch, actions, thread, lo, hi)
 
-
-def refuse_action(player: Player, role: str, lane: int) -> None:
-    """Raise for a compiled player whose action was illegal."""
-    raise IllegalActionError(
-        f"the {role} {player.agent.name!r} failed: it chose an illegal action in game {lane}"
-    )
-
-
-class OnePassStepper(Stepper):
-    """Steps games against one compiled opponent, who plays all seats but the learner's."""
-
-    def __init__(self, batch: LearnerBatch, opponent: Player) -> None:
-        super().__init__(batch)
-        self.opponent = opponent
-
-    def _run_range(
-        self, batch: LearnerBatch, actions: Array, thread: int, lo: int, hi: int
+    def _one_pass(
+        self, batch: LearnerBatch, opponent: Player, actions: Array, thread: int, lo: int, hi: int
     ) -> None:
-        bad = self.opponent.entries.step_range.unchecked(
-            batch.states, batch.games.record, batch.games.decks, self._table, self.opponent.weights,
+        bad = opponent.entries.step_range.unchecked(
+            batch.states, batch.games.record, batch.games.decks, self._table, opponent.weights,
             batch.chance.rngs, self._views[thread], batch.logs[thread], lo, hi, int(batch.points),
             int(batch.autoreset), int(batch.seat is None), batch.seats, actions, batch.obs,
             batch.masks, batch.rewards, batch.dones, batch.final_obs, batch.final_masks,
             batch.endings,
         )  # fmt: skip
         if bad != NONE:
-            refuse_action(self.opponent, "opponent", bad)
+            refuse_action(opponent, "opponent", bad)
 
-
-class TurnsStepper(Stepper):
-    """Steps games in which several policies take turns: opponents by number, and a phase's."""
-
-    def __init__(
-        self, batch: LearnerBatch, opponents: Sequence[Player] = (), policy: Player | None = None
-    ) -> None:
-        super().__init__(batch)
-        self.opponents = opponents
-        self.policy = policy
-        self.phase = NONE if batch.phase_policy is None else batch.phase_policy.phase
-        self._waiting = np.empty(batch.num_envs, dtype=np.int64)
-        self._entries = learner_entries(batch.family)
-
-    def _run_range(
-        self, batch: LearnerBatch, actions: Array, thread: int, lo: int, hi: int
-    ) -> None:
+    def _in_turns(self, batch: LearnerBatch, actions: Array, thread: int, lo: int, hi: int) -> None:
+        entries = learner_entries(batch.family)
         views, log = self._views[thread], batch.logs[thread]
         game = batch.states, batch.games.record, batch.games.decks
-        waiting = self._entries.act.unchecked(
+        waiting = entries.act.unchecked(
             *game, self._table, log, lo, hi, self.phase, batch.seats, actions, batch.rewards,
             batch.dones, self._waiting,
         )  # fmt: skip
         self._take_turns(batch, thread, lo, waiting)
-        waiting = self._entries.settle.unchecked(
+        waiting = entries.settle.unchecked(
             *game, views, log, lo, hi, self.phase, int(batch.points), int(batch.autoreset),
             int(batch.seat is None), batch.seats, actions, batch.rewards, batch.dones,
             batch.final_obs, batch.final_masks, batch.endings, self._waiting,
@@ -166,7 +147,7 @@ class TurnsStepper(Stepper):
         if batch.autoreset:
             batch.opponents.draw(batch.chance.share_rngs, lo + batch.dones[lo:hi].nonzero()[0])
         self._take_turns(batch, thread, lo, waiting)
-        self._entries.observe.unchecked(
+        entries.observe.unchecked(
             batch.states, batch.games.record, views, lo, hi, batch.seats, batch.obs, batch.masks
         )
 
@@ -208,7 +189,14 @@ class TurnsStepper(Stepper):
         return left
 
 
-class PythonStepper(TurnsStepper):
+def refuse_action(player: Player, role: str, lane: int) -> None:
+    """Raise for a compiled player whose action was illegal."""
+    raise IllegalActionError(
+        f"the {role} {player.agent.name!r} failed: it chose an illegal action in game {lane}"
+    )
+
+
+class PythonStepper(Stepper):
     """Steps games whose players are asked in Python, once a round for all games that wait."""
 
     compiled = False

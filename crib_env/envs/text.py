@@ -19,7 +19,6 @@ from pettingzoo.utils.wrappers import BaseWrapper
 
 from crib_env.envs.aec import CribbageAEC
 from crib_env.envs.gym import CribbageEnv
-from crib_env.policy import sample_legal
 from crib_env.registration import env_module
 from crib_env.text import Reader, ReplyError, Tally, describe, prompt
 
@@ -50,7 +49,7 @@ class _Replies:
         """Return the prompt, with what was wrong with the last reply."""
         return prompt(view, rules, self.style) + (f"\n\n{self.error}" if self.error else "")
 
-    def action(self, reply: str, view: Any, mask: Any) -> int | None:
+    def action(self, reply: str, view: Any) -> int | None:
         """Return the action of a reply; None if another reply is due."""
         try:
             action = self.reader.read(str(reply), view)
@@ -58,14 +57,10 @@ class _Replies:
             self.error, self._bad = str(error), self._bad + 1
             if self._bad <= self.reader.retries:
                 return None
-            self.reader.tally.failed += 1
+            drawn = self.reader.give_up(view, self._rng)
             if self.reader.on_failure == "raise":
                 raise
-            action = NO_ACTION
-            if self.reader.on_failure == "random":
-                self.reader.tally.random += 1
-                self.reader.tally.decisions += 1
-                action = int(sample_legal(mask, self._rng))
+            action = NO_ACTION if drawn is None else drawn
         self.error, self._bad = "", 0
         return action
 
@@ -100,8 +95,7 @@ class TextEnv(gymnasium.Env[str, str]):
     def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
         """Act by a reply; the second of two cards to discard is played in the same step."""
         env, replies = self.env, self._replies
-        masks = env.action_masks()
-        chosen = replies.action(action, env.view(), masks)
+        chosen = replies.action(action, env.view())
         if chosen is None:
             return self._prompt(False), 0.0, False, False, self._info(env._info())
         total, over = 0.0, False
@@ -182,7 +176,7 @@ class TextAEC(BaseWrapper[str, str, "str | None"]):
             env.step(None if action is None else 0)
             return
         replies, seat = self._replies_of[agent], env.possible_agents.index(agent)
-        chosen = replies.action(action, env.view(seat), env.game.mask)
+        chosen = replies.action(action, env.view(seat))
         if chosen is None:
             env.rewards = dict.fromkeys(env.agents, 0.0)
             env._cumulative_rewards[agent] = 0.0

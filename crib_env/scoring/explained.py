@@ -20,6 +20,7 @@ from crib_env.cards import (
     parse_cards,
     pip,
     rank,
+    refuse_twice,
     suit,
 )
 from crib_env.render.words import reason_name, spoken
@@ -112,7 +113,7 @@ def score_hand(
     if len(held) != size:
         what = "a crib" if crib else f"a hand of the rules {chosen.name!r}"
         raise ValueError(f"{what} is {size} cards and the starter apart, got {_shown(held)}")
-    _refuse_twice([*held, up])
+    refuse_twice([*held, up])
     parts = _rank_parts([*held, up])
     suited = [*held, up] if suit(up) == suit(held[0]) else held
     smallest = chosen.crib_flush_size if crib else chosen.flush_size
@@ -146,7 +147,7 @@ def score_line(
     if len(line) > LINE or (len(line) < LINE and not partial):
         wanted = "at most five cards" if partial else "five cards (fewer only with partial=True)"
         raise ValueError(f"a line is {wanted}, got {_shown(line)}")
-    _refuse_twice(line)
+    refuse_twice(line)
     parts = _rank_parts(line)
     smallest = chosen.crib_flush_size if crib else chosen.flush_size
     for s in range(4):
@@ -181,7 +182,7 @@ def score_play(pile: Cards, go: bool = False) -> Score:
     played = _read(pile)
     if not 1 <= len(played) <= LONGEST_PILE:
         raise ValueError(f"a pile in play is 1 to {LONGEST_PILE} cards, got {_shown(played)}")
-    _refuse_twice(played)
+    refuse_twice(played)
     count = sum(pip(card) for card in played)
     if count > 31:
         raise ValueError(f"the count of {_shown(played)} is {count}: no card may take it past 31")
@@ -255,12 +256,6 @@ def _read_card(card: object) -> int:
             return int(card)
         raise ValueError(f"{card} is not a card id: ids are 0 to {DECK_SIZE - 1}")
     raise ValueError(f"{card!r} is not a card: give an id from 0 to 51 or text such as '5H'")
-
-
-def _refuse_twice(cards: Sequence[int]) -> None:
-    twice = sorted({card for card in cards if cards.count(card) > 1})
-    if twice:
-        raise ValueError(f"{format_cards(twice)} given more than once in {format_cards(cards)}")
 
 
 def _shown(cards: Sequence[int]) -> str:

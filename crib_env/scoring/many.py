@@ -12,7 +12,7 @@ from numba import int64, void
 from crib_env.cards import DECK_SIZE
 from crib_env.engine.jit import entry, kernel
 from crib_env.engine.record import TABLE_T
-from crib_env.engine.show import JACK, KEYS, show_table, with_starter
+from crib_env.engine.show import add_card, show_table, with_starter
 from crib_env.rules import HandRules, Rules, find_rules
 
 CRIB = 4
@@ -114,10 +114,7 @@ def fill_points(hands, starters, flush_size, table, points):
                 good = False
                 break
             seen |= 1 << card
-            key += KEYS[card >> 2]
-            suits += 1 << (8 * (card & 3))
-            if card >> 2 == JACK:
-                jacks |= 1 << (card & 3)
+            key, suits, jacks = add_card(key, suits, jacks, card)
         if good:
             points[i] = with_starter(table, key, suits, jacks, held, starter, flush_size)
         else:
@@ -141,19 +138,15 @@ def fill_histogram(a, held, flush_size, table, counts):
     """
     for b in range(a + 1, 52):
         for c in range(b + 1, 52):
-            key = KEYS[a >> 2] + KEYS[b >> 2] + KEYS[c >> 2]
-            suits = (1 << (8 * (a & 3))) + (1 << (8 * (b & 3))) + (1 << (8 * (c & 3)))
-            cards = (1 << a) | (1 << b) | (1 << c)
-            jacks = 0
+            key, suits, jacks = 0, 0, 0
             for card in (a, b, c):
-                if card >> 2 == JACK:
-                    jacks |= 1 << (card & 3)
+                key, suits, jacks = add_card(key, suits, jacks, card)
+            cards = (1 << a) | (1 << b) | (1 << c)
             if held == 3:
                 count_starters(table, key, suits, jacks, cards, held, flush_size, counts)
                 continue
             for d in range(c + 1, 52):
-                more = jacks | (1 << (d & 3)) if d >> 2 == JACK else jacks
+                four = add_card(key, suits, jacks, d)
                 count_starters(
-                    table, key + KEYS[d >> 2], suits + (1 << (8 * (d & 3))), more,
-                    cards | (1 << d), held, flush_size, counts,
-                )  # fmt: skip
+                    table, four[0], four[1], four[2], cards | 1 << d, held, flush_size, counts
+                )

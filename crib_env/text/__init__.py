@@ -12,34 +12,186 @@ part ``"words"`` (`crib_env.registration`).
 
 from __future__ import annotations
 
-from crib_env.registration import add_parts
-from crib_env.text.replies import ReplyError
-from crib_env.text.words import (
-    ON_FAILURE,
-    STYLES,
-    Reader,
-    Tally,
-    Words,
-    count_tokens,
-    describe,
-    parse,
-    parse_actions,
-    prompt,
-)
+import re
+from collections.abc import Callable, Hashable
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
-__all__ = [
-    "ON_FAILURE",
-    "STYLES",
-    "Reader",
-    "ReplyError",
-    "Tally",
-    "Words",
-    "count_tokens",
-    "describe",
-    "parse",
-    "parse_actions",
-    "prompt",
-]
+import numpy as np
+
+from crib_env.encoding import encode, family_of
+from crib_env.errors import check_choice, whole_number
+from crib_env.policy import sample_legal
+from crib_env.registration import add_parts, find_part
+from crib_env.rules import Rules, as_rules
+from crib_env.text.replies import Grammar, last_statement
+from crib_env.text.replies import ReplyError as ReplyError
+
+View = Any
+
+ON_FAILURE = ("forfeit", "random", "raise")
+MOST_REMEMBERED = 10_000  # second cards of games that were broken off
+STYLES = ("compact", "full")
+ANSWER = "Answer: <action>{example}</action>, for example."
+
+
+@dataclass(frozen=True)
+class Words:
+    """How a family of games is put into words."""
+
+    state: Callable[[View, Rules], list[str]]  # all that matters to the seat's decision
+    news: Callable[[View], list[str]]  # what others did since the seat's last decision
+    rules: Callable[[View, Rules], str]  # how the game is played, in some 300 words
+    ask: Callable[[View], tuple[str, str]]  # the question with the legal actions, and an answer
+    grammar: Callable[[View], Grammar]  # what in a reply names an action
+    # Of the actions that a statement names those meant, in order; or a `ReplyError`.
+    chosen: Callable[[View, list[frozenset[int]]], tuple[int, ...]]
+    # Of a view and an action made in it: what tells the seat's next choice of the same decision
+    # from all others; None where a decision is one action.
+    decision: Callable[..., Hashable]
+
+
+def words_of(view: View) -> Words:
+    """Return how the game of a view is put into words."""
+    found: Words = find_part("words", family_of(np.array(view).reshape(1)).name)
+    return found
+
+
+def prompt(view: View, rules: str | Rules, style: str = "compact") -> str:
+    """Return what the seat of a view may know, in words, and its legal actions by name.
+
+    Args:
+        view: a view of a seat to move, as ``env.unwrapped.view()`` returns it.
+        rules: the rules that are played, or their name.
+        style: ``"compact"``, at most 120 tokens (`count_tokens`), or ``"full"``, which explains the
+            game and says what others did since the seat's last decision.
+
+    Raises:
+        ValueError: no such style, or a view of a seat that is not to move.
+    """
+    check_choice("style", style, STYLES)
+    words, played = words_of(view), as_rules(rules)
+    if not view["to_move"]:
+        raise ValueError(f"player_{int(view['seat'])} is not to move: there is nothing to choose")
+    question, example = words.ask(view)
+    lines = [*words.state(view, played), question, ANSWER.format(example=example)]
+    if style == "full":
+        lines = [words.rules(view, played), "", *words.news(view), *lines]
+    return "\n".join(lines)
+
+
+def describe(view: View, rules: str | Rules) -> str:
+    """Return what the seat of a view may know while another seat is to move."""
+    return "\n".join([*words_of(view).state(view, as_rules(rules)), "Another player is to move."])
+
+
+def parse_actions(reply: str, view: View) -> tuple[int, ...]:
+    """Return the actions that a reply names, the first to be made now; see `parse`."""
+    words = words_of(view)
+    return words.chosen(view, last_statement(reply, words.grammar(view)))
+
+
+def parse(reply: str, view: View) -> int:
+    """Return the action that a reply names.
+
+    The last statement of an action counts, so a model may reason before it. Of two cards to discard
+    this is the first; `parse_actions` has both, and a `Reader` remembers the second.
+
+    Args:
+        reply: what the model wrote.
+        view: the view that it was shown.
+
+    Raises:
+        ReplyError: the reply names no action, several, or an illegal one. Its message can be sent
+            back to the model.
+    """
+    return parse_actions(reply, view)[0]
+
+
+def count_tokens(text: str) -> int:
+    """Return how many words and marks a text has: a plain count that depends on no model."""
+    return len(re.findall(r"\w+|[^\w\s]", text))
+
+
+@dataclass
+class Tally:
+    """What was counted."""
+
+    decisions: int = 0  # actions chosen by replies, by memory or at random
+    replies: int = 0  # read
+    missing: int = 0  # of them, those that named no action
+    ambiguous: int = 0  # those that could mean several
+    illegal: int = 0  # those that named an illegal action
+    failed: int = 0  # decisions for which no reply was good
+    random: int = 0  # of them, those that were then drawn at random
+    errors: int = 0  # replies that never came: the server failed
+    prompt_tokens: int = 0  # sent, by `count_tokens`
+    reply_tokens: int = 0  # received
+    seconds: float = 0.0  # spent waiting for replies
+
+    def add(self, other: dict[str, Any]) -> None:
+        """Add another count, as ``asdict`` gives it."""
+        for name, value in other.items():
+            setattr(self, name, getattr(self, name) + value)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the counts, ready for JSON."""
+        return asdict(self)
+
+
+@dataclass
+class Reader:
+    """Reads replies, remembers the second card of a discard, and counts."""
+
+    retries: int = 2  # how many more replies a decision may take
+    on_failure: str = "forfeit"  # what follows the last bad one: one of `ON_FAILURE`
+    tally: Tally = field(default_factory=Tally)
+    _later: dict[Hashable, list[int]] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        self.retries = whole_number("retries", self.retries, 0)
+        check_choice("on_failure", self.on_failure, ON_FAILURE)
+
+    def remembered(self, view: View) -> int | None:
+        """Return the card that an earlier reply named for this decision, None if there is none."""
+        key = words_of(view).decision(view) if self._later else None
+        if key is None or not (cards := self._later.get(key)):
+            return None
+        card = cards.pop(0)
+        if not cards:
+            del self._later[key]
+        self.tally.decisions += 1
+        return card
+
+    def read(self, reply: str, view: View) -> int:
+        """Return the action that a reply names, and remember what it names for later.
+
+        A `ReplyError` is counted.
+        """
+        self.tally.replies += 1
+        self.tally.reply_tokens += count_tokens(reply)
+        try:
+            action, *later = parse_actions(reply, view)
+        except ReplyError as error:
+            setattr(self.tally, error.kind, getattr(self.tally, error.kind) + 1)
+            raise
+        self.tally.decisions += 1
+        if later:
+            if len(self._later) >= MOST_REMEMBERED:
+                self._later.pop(next(iter(self._later)))
+            key = words_of(view).decision(view, action)
+            self._later.setdefault(key, []).append(later[0])
+        return action
+
+    def give_up(self, view: View, rng: np.random.Generator) -> int | None:
+        """Count a decision without a good reply; return a random action if that is to follow."""
+        self.tally.failed += 1
+        if self.on_failure != "random":
+            return None
+        self.tally.random += 1
+        self.tally.decisions += 1
+        return int(sample_legal(encode(view)[1][0], rng))
+
 
 add_parts(
     "words",

@@ -29,8 +29,8 @@ from crib_env.engine.hands.text import (
 from crib_env.engine.record import NONE
 from crib_env.render.words import in_words
 from crib_env.rules import Rules
+from crib_env.text import Words
 from crib_env.text.replies import Grammar, ReplyError
-from crib_env.text.words import Words
 
 View = Any
 

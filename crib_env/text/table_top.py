@@ -11,9 +11,9 @@ from crib_env.engine.table_top import why_illegal
 from crib_env.engine.table_top.records import CELLS, CENTRE, GAME, SIZE, TO_CRIB, TURNS
 from crib_env.engine.table_top.text import SIDES, line_values
 from crib_env.rules import Rules
+from crib_env.text import Words
 from crib_env.text.hands import CARD, _Cards
 from crib_env.text.replies import Grammar, ReplyError
-from crib_env.text.words import Words
 
 View = Any
 

@@ -359,9 +359,9 @@ def test_sb3_plays_its_own_past_by_a_callback() -> None:
 @pytest.mark.parametrize(
     ("keywords", "why"),
     [
-        ({"size": 0}, "size must be 1 or more"),
-        ({"size": 2.5}, r"size must be 1 or more, a whole number, got 2\.5"),
-        ({"size": "3"}, "size must be 1 or more"),
+        ({"size": 0}, "size must be a whole number from 1 up, got 0"),
+        ({"size": 2.5}, r"size must be a whole number from 1 up, got 2\.5"),
+        ({"size": "3"}, "size must be a whole number from 1 up"),
         ({"by": "age"}, "by must be one of 'recency', 'results', 'uniform', got 'age'"),
         ({"decay": 0.0}, "decay must be above 0"),
         ({"decay": 1.5}, "decay must be above 0"),
@@ -380,9 +380,9 @@ def test_an_empty_pool_and_a_draw_of_none_are_refused() -> None:
         Pool().sample()
     for by in WAYS:
         assert Pool(by=by).probabilities().shape == (0,)
-    with pytest.raises(ValueError, match="count must be 1 or more, a whole number, got 0"):
+    with pytest.raises(ValueError, match="count must be a whole number from 1 up, got 0"):
         pool_of(1).sample(0)
-    with pytest.raises(ValueError, match=r"count must be 1 or more, a whole number, got 1\.5"):
+    with pytest.raises(ValueError, match=r"count must be a whole number from 1 up, got 1\.5"):
         pool_of(4).sample(1.5)  # type: ignore[arg-type]
 
 

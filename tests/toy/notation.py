@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from crib_env.cards import format_card
+from crib_env.cards import format_card, refuse_twice
 from crib_env.engine.notation import (
     Deal,
     Line,
@@ -21,7 +21,6 @@ from crib_env.engine.notation import (
     read_cards,
     read_each,
     read_scores,
-    refuse_twice,
 )
 from crib_env.rules import Rules
 from toy.records import HAND, SEATS

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from crib_agents.adapters.models import MASKS, SB3Score, TorchScore
 from crib_agents.checks import one_line
-from crib_agents.files import check_format, shown, write_whole
+from crib_agents.files import check_format, naming, shown, write_whole
 from crib_agents.nets import (
     FORMAT,
     PolicyNetAgent,
@@ -111,33 +111,36 @@ def read_onnx(data: bytes, path: str, name: str, sample: bool | None = None) -> 
             return run(slice(None))
         return np.concatenate([run(slice(k, k + 1)) for k in range(len(observations))])
 
-    if noted is None:
-        known = size if isinstance(size, int) else None
-        agent = ScoredAgent(score, name, size=known, sample=bool(sample))
-        try:
-            for rules in readable(agent)[:1]:
-                agent.action_values(trial_views(rules))
-        except ValueError as error:
-            raise ValueError(f"{path}: {error}") from None
-        return agent
+    with naming(path):
+        if noted is None:
+            known = size if isinstance(size, int) else None
+            agent = ScoredAgent(score, name, size=known, sample=bool(sample))
+            tried = readable(agent)[:1]
+        else:
+            about = _metadata(noted)
+            rules = rules_of_header(about)
+            family_of_header(about, rules)
+            agent = ScoredAgent(
+                score, name, features=about.get("features"), rules=rules,
+                sample=samples(about) if sample is None else sample,
+                suits=str(about.get("suits", "real")),
+            )  # fmt: skip
+            tried = [rules]
+        for rules in tried:
+            agent.action_values(trial_views(rules))
+    return agent
+
+
+def _metadata(noted: str) -> dict[str, Any]:
+    """Return what a file says that it plays by."""
     try:
         about = json.loads(noted)
-        if not isinstance(about, dict):
-            raise ValueError(f"its metadata are not a JSON object: {shown(about)}")
-        check_format(about, FORMAT, version_of(about))
-        rules = rules_of_header(about)
-        family_of_header(about, rules)
-        agent = ScoredAgent(
-            score, name, features=about.get("features"), rules=rules,
-            sample=samples(about) if sample is None else sample,
-            suits=str(about.get("suits", "real")),
-        )  # fmt: skip
-        agent.action_values(trial_views(rules))
     except RecursionError:
-        raise ValueError(f"{path}: its metadata are nested too deeply") from None
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from None
-    return agent
+        raise ValueError("its metadata are nested too deeply") from None
+    if not isinstance(about, dict):
+        raise ValueError(f"its metadata are not a JSON object: {shown(about)}")
+    check_format(about, FORMAT, version_of(about))
+    return about
 
 
 def readable(agent: ScoredAgent) -> list[Rules]:

@@ -16,7 +16,6 @@ from crib_env.engine.hands.records import DISCARD
 from crib_env.errors import check_choice
 from crib_env.policy import (
     Actions,
-    Agent,
     Opponent,
     Views,
     action_probabilities,
@@ -84,17 +83,25 @@ class PhasedAgent:
         return probabilities
 
 
-class SuitedAgent:
-    """Plays an agent that is shown canonical cards, and no more than ``suits`` shows."""
+class WrappedAgent:
+    """An agent with the name of another, whose rules it plays by."""
 
-    def __init__(self, agent: Opponent, suits: str) -> None:
-        check_choice("suits", suits, SUITS)
-        self.agent, self.suits = find_agent(agent), suits
+    def __init__(self, agent: Opponent) -> None:
+        self.agent = find_agent(agent)
         self.name = self.agent.name
 
     def refuse_rules(self, rules: Rules, episode: str | None = None) -> None:
-        """Raise a ValueError unless it plays by these rules."""
+        """Raise a ValueError unless the agent plays by these rules."""
         refuse_rules(self.agent, rules, episode)
+
+
+class SuitedAgent(WrappedAgent):
+    """Plays an agent that is shown canonical cards, and no more than ``suits`` shows."""
+
+    def __init__(self, agent: Opponent, suits: str) -> None:
+        super().__init__(agent)
+        check_choice("suits", suits, SUITS)
+        self.suits = suits
 
     @one_or_many
     def act(self, views: Views, rng: np.random.Generator) -> Actions:
@@ -114,18 +121,13 @@ class SuitedAgent:
         return of_real_cards(found, seen, views, 0.0)
 
 
-class Timed:
+class Timed(WrappedAgent):
     """An agent under a stop-watch: how many ``decisions`` it made, in how many ``seconds``."""
 
-    def __init__(self, agent: Agent) -> None:
-        self.agent = agent
-        self.name = agent.name
+    def __init__(self, agent: Opponent) -> None:
+        super().__init__(agent)
         self.decisions = 0
         self.seconds = 0.0
-
-    def refuse_rules(self, rules: Rules, episode: str | None = None) -> None:
-        """Raise a ValueError unless the agent plays by these rules."""
-        refuse_rules(self.agent, rules, episode)
 
     @one_or_many
     def act(self, views: Views, rng: np.random.Generator) -> Actions:

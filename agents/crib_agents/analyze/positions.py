@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from crib_env.batch import GameBatch
-from crib_env.cards import DECK_SIZE, format_card, format_cards, parse_card, parse_cards
+from crib_env.cards import DECK_SIZE, format_card, parse_card, parse_cards, refuse_twice
 from crib_env.engine.hands.records import OVER
 from crib_env.engine.record import NONE
 from crib_env.engine.table_top.records import CELLS, CENTRE, CRIB_CARDS, SEATS, SIZE, TURNS
@@ -212,13 +212,6 @@ def _pile(text: str) -> list[tuple[int, int]]:
 
 def _hidden(seen: Sequence[int]) -> list[int]:
     return [card for card in range(DECK_SIZE) if card not in seen]
-
-
-def refuse_twice(cards: Sequence[int]) -> None:
-    """Raise if a card comes more than once."""
-    twice = sorted({card for card in cards if cards.count(card) > 1})
-    if twice:
-        raise ValueError(f"{format_cards(twice)} given more than once")
 
 
 VACANT = "."

@@ -22,6 +22,7 @@ from crib_agents.data.tables import FOLDER
 from crib_agents.equilibrium.classes import HAND, canonical, find_class
 from crib_agents.equilibrium.strategy import WHOLE, Solved, Strategy, first_of, pair_number
 from crib_agents.equilibrium.tree import find_node
+from crib_agents.kernels.two_hand import sort_dealt
 from crib_agents.knowledge.pegging import FIRST, NEW_COUNT, held_ranks, number, turn_after
 from crib_agents.learned.network import find_rules, join
 from crib_agents.learned.two_hand import rules_key
@@ -316,15 +317,7 @@ def write_pair_probabilities(views, strategy, probabilities):
     order = stack.ints(HAND)
     for i in range(views.shape[0]):
         v = views[i]
-        n = v["hand_n"] + v["discarded_n"]
-        for k in range(n):
-            cards[k] = dealt_card(v, k)
-        for k in range(1, n):
-            card = cards[k]
-            while k > 0 and cards[k - 1] > card:
-                cards[k] = cards[k - 1]
-                k -= 1
-            cards[k] = card
+        n = sort_dealt(v, cards)
         packed = packed_split(v, strategy, cards, n, order)
         for k in range(probabilities.shape[1]):
             probabilities[i, k] = 0.0

@@ -28,7 +28,7 @@ from __future__ import annotations
 import math
 
 from crib_agents.data.tables import RANKS
-from crib_agents.expert.discard import DECK, SUITS, shift
+from crib_agents.expert.discard import SUITS, shift
 from crib_agents.kernels.two_hand import cell
 from crib_agents.knowledge.measured import COUNT_SIZE
 from crib_agents.knowledge.pegging import (
@@ -47,7 +47,7 @@ from crib_agents.knowledge.pegging import (
     number,
     put,
 )
-from crib_env.engine.hands.counting import sequence_points, unseen_ranks
+from crib_env.engine.hands.counting import DECK, sequence_points, unseen_ranks
 from crib_env.engine.hands.records import PEGGING_ONLY
 from crib_env.engine.jit import kernel
 from crib_env.engine.record import NONE

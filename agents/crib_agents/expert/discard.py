@@ -21,11 +21,11 @@ from __future__ import annotations
 from math import floor
 
 import numpy as np
-from numba import float64, from_dtype, int64, types, void
+from numba import float64, int64, void
 
 from crib_agents.checks import HONOURS, presets_of
 from crib_agents.data.tables import RANKS
-from crib_agents.kernels.two_hand import card_of, cell
+from crib_agents.kernels.two_hand import card_of, cell, sort_dealt
 from crib_agents.knowledge.measured import (
     COUNT_SIZE,
     JACK_TURNED,
@@ -37,15 +37,14 @@ from crib_agents.knowledge.measured import (
 from crib_agents.knowledge.pegging import FIRST, number
 from crib_agents.knowledge.winning import after_deal, group_by_win_table, slope
 from crib_env.arrays import Doubles
-from crib_env.engine.hands.counting import dealt_card
+from crib_env.engine.hands.counting import ALL_RANKS, DECK, count_hand
 from crib_env.engine.hands.records import DISCARD
 from crib_env.engine.jit import entry, kernel
-from crib_env.engine.record import NONE, TABLE_T
-from crib_env.engine.show import JACK, KEYS, show_table, with_starter
+from crib_env.engine.record import NONE, TABLE_T, array_of
+from crib_env.engine.show import JACK, KEYS, show_table
 from crib_env.engine.two_hand import HAND, VIEW, VIEWS_T
 from crib_env.policy import Actions, Views, one_or_many
 
-DECK = 52
 SUITS = 4
 FLUSH = 5  # all of a crib and the starter
 
@@ -177,6 +176,12 @@ def after_shift(points, shift):
 
 
 @kernel
+def between(x, y, far, pone_near, dealer_near, near):
+    """Return a value between four: a share ``x`` of the way for pone, ``y`` for the dealer."""
+    return (1.0 - x) * ((1.0 - y) * far + y * dealer_near) + x * ((1.0 - y) * pone_near + y * near)
+
+
+@kernel
 def within(win_table, i_deal, pone, dealer):
     """Return the value of the end of the deal, at the table's edge beyond it."""
     last = win_table.shape[1] - 1
@@ -256,7 +261,7 @@ def expected_win(win_table, i_deal, pone, dealer, model, pone_more, dealer_more,
     pone_near = before_pegging(win_table, i_deal, a, b, model, s, 1, 0)
     dealer_near = before_pegging(win_table, i_deal, a, b, model, s, 0, 1)
     near = before_pegging(win_table, i_deal, a, b, model, s, 1, 1)
-    return (1.0 - x) * ((1.0 - y) * far + y * dealer_near) + x * ((1.0 - y) * pone_near + y * near)
+    return between(x, y, far, pone_near, dealer_near, near)
 
 
 PAIRS = 15  # of six cards; ten of five
@@ -292,51 +297,7 @@ SCRATCH = np.dtype(
     ],
     align=True,
 )
-SCRATCH_T = types.Array(from_dtype(SCRATCH), 1, "C")
-
-
-@kernel
-def sort_cards(v, s):
-    """Write the cards dealt to the seat, in order of ids, to ``s["cards"]``; return how many."""
-    n = v["hand_n"] + v["discarded_n"]
-    for i in range(n):
-        card = dealt_card(v, i)
-        j = i
-        while j > 0 and s["cards"][j - 1] > card:
-            s["cards"][j] = s["cards"][j - 1]
-            j -= 1
-        s["cards"][j] = card
-    return n
-
-
-@kernel
-def fill_hand(table, s, n, i, j, flush_size, hand):
-    """Fill ``hand`` (float64[30]) with the probabilities of its points without two cards.
-
-    Over every starter not seen, flushes and nobs included (C2, C4, H8, F6). Returns the hand's
-    place among the holdings of its size.
-    """
-    key = 0
-    suits = 0
-    jacks = 0
-    counted = 0
-    seen = 0
-    for k in range(n):
-        card = s["cards"][k]
-        seen |= 1 << card
-        if k != i and k != j:
-            key += KEYS[card >> 2]
-            suits += 1 << (8 * (card & 3))
-            if card >> 2 == JACK:
-                jacks |= 1 << (card & 3)
-            counted += 1 << (4 * (card >> 2))
-    for points in range(COUNT_SIZE):
-        hand[points] = 0.0
-    chance = 1.0 / (DECK - n)
-    for starter in range(DECK):
-        if seen >> starter & 1 == 0:
-            hand[with_starter(table, key, suits, jacks, n - 2, starter, flush_size)] += chance
-    return number(counted) - FIRST[n - 2]
+SCRATCH_T = array_of(SCRATCH)
 
 
 @kernel
@@ -346,20 +307,18 @@ def fill_columns(v, win_table, model, table, near, s, columns):
     Row k is of the k-th pair of its cards in order, as ``itertools.combinations`` counts pairs. It
     does not depend on which card has been laid already, nor on the order of the cards.
     """
-    n = sort_cards(v, s)
+    n = sort_dealt(v, s["cards"])
     i_deal = 1 - v["dealer"]
     mine = v["target"] - v["scores"][0]
     theirs = v["target"] - v["scores"][1]
     pone = theirs if i_deal else mine
     dealer = mine if i_deal else theirs
-    unseen = 0
-    ranks = 0
-    for card in range(DECK):
-        unseen |= 1 << card
-        ranks += 1 << (4 * (card >> 2))
+    unseen = (1 << DECK) - 1
+    dealt = 0  # of each rank, four bits a rank
     for k in range(n):
         unseen ^= 1 << s["cards"][k]
-        ranks -= 1 << (4 * (s["cards"][k] >> 2))
+        dealt += 1 << (4 * (s["cards"][k] >> 2))
+    ranks = ALL_RANKS - dealt
     weigh_pairs(model["discard_rate"][1 - i_deal], unseen, s)
     hand = s["dealer_hand"] if i_deal else s["pone_hand"]
     other = s["pone_hand"] if i_deal else s["dealer_hand"]
@@ -377,9 +336,11 @@ def fill_columns(v, win_table, model, table, near, s, columns):
         for j in range(i + 1, n):
             row = columns[k]
             k += 1
-            at = fill_hand(table, s, n, i, j, v["flush_size"], hand)
             low = s["cards"][i]
             high = s["cards"][j]
+            kept = dealt - (1 << (4 * (low >> 2))) - (1 << (4 * (high >> 2)))
+            at = number(kept) - FIRST[n - 2]
+            count_hand(v, table, low, high, 1.0 / (DECK - n), hand)
             fill_crib(table, s, ranks, low, high, v["crib_flush_size"], s["crib"])
             shift(s["crib"], model["excess"][i_deal, cell(low, high)])
             crib = mean(s["crib"])

@@ -14,7 +14,7 @@ from __future__ import annotations
 from functools import cache
 
 import numpy as np
-from numba import float64, from_dtype, int64, types, void
+from numba import float64, int64, void
 
 from crib_agents.adapters.wrappers import PhasedAgent
 from crib_agents.checks import HONOURS, presets_of, refuse_other_views
@@ -46,6 +46,7 @@ from crib_agents.knowledge.pegging import (
     THEM,
     copy,
     go_on,
+    held_ranks,
     holdings,
     number,
     put,
@@ -55,7 +56,7 @@ from crib_env.arrays import Doubles
 from crib_env.engine.family import find_family
 from crib_env.engine.hands.records import PEGGING
 from crib_env.engine.jit import entry, kernel
-from crib_env.engine.record import NONE, TABLE_T
+from crib_env.engine.record import NONE, TABLE_T, array_of
 from crib_env.engine.show import show_table
 from crib_env.engine.two_hand import HAND, VIEWS_T
 from crib_env.policy import Actions, Views, one_or_many
@@ -214,7 +215,7 @@ SCRATCH = np.dtype(
     ],
     align=True,
 )
-SCRATCH_T = types.Array(from_dtype(SCRATCH), 1, "C")
+SCRATCH_T = array_of(SCRATCH)
 POSITIONS = 4  # that a search needs
 UNIT = 1024.0  # parts of a point in the file
 
@@ -241,13 +242,10 @@ def find(v, hands, weights, keeping_rates, suited, model, win_table, table, posi
     n = enumerate_hands(v, positions[0], s, hands, weights, keeping_rates[other])
     n = systematic_resample(n, DRAWN, s)
     look_ahead(v, n, s, hands, model, suited[other], table)
-    counted = 0
     ranks = 0
     for k in range(v["hand_n"]):
-        r = v["hand"][k] >> 2
-        counted += 1 << (4 * r)
-        ranks |= (v["legal"] >> k & 1) << r
-    mine = number(counted)
+        ranks |= (v["legal"] >> k & 1) << (v["hand"][k] >> 2)
+    mine = number(held_ranks(v))
     for r in range(RANKS):
         if ranks >> r & 1:
             search_card(r, mine, n, positions, s, hands, weights, win_table, found[r])

@@ -9,8 +9,6 @@ chosen by their immediate gain.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-
 import numpy as np
 import numpy.typing as npt
 from numba import float64, int64, void
@@ -432,24 +430,12 @@ def act_views(
             take_back(p, 0, v["card"], action)
 
 
-@dataclass
-class Work:
-    """The arrays the search works in, in the order the entry takes them."""
-
-    positions: npt.NDArray[np.void]
-    gains: Doubles
-    saved: Doubles
-    ahead: Doubles
-
-    @classmethod
-    def new(cls) -> Work:
-        """Return fresh arrays, so that threads may share an agent."""
-        return cls(
-            positions=np.zeros(3, dtype=POSITION),
-            gains=np.zeros((2, GAINS, DECK)),
-            saved=np.zeros((2, DECK)),
-            ahead=np.zeros((2, ACTIONS)),
-        )
+def scratch() -> tuple[npt.NDArray[np.void], Doubles, Doubles, Doubles]:
+    """Return fresh ``positions, gains, saved, ahead`` to search in: threads may share an agent."""
+    return (
+        np.zeros(3, dtype=POSITION), np.zeros((2, GAINS, DECK)), np.zeros((2, DECK)),
+        np.zeros((2, ACTIONS)),
+    )  # fmt: skip
 
 
 class TableTopExpert:
@@ -504,12 +490,11 @@ class TableTopExpert:
             raise ValueError(f"{self.name} was given view {i} of seat {views['seat'][i]}, which "
                              "is not to move")  # fmt: skip
         chosen = np.empty(len(views), dtype=np.int64)
-        work = Work.new()
-        values = load(TABLE_TOP_VALUES)["values"]
+        values, work = load(TABLE_TOP_VALUES)["values"], scratch()
         views = np.ascontiguousarray(views)
         for win_table, rows in group_by_win_table(views):
             act_views(
                 views, rows, show_table(), values, np.zeros(RANKS), win_table, np.ones(2), *budget,
-                *(getattr(work, field.name) for field in fields(work)), chosen, analysis,
+                *work, chosen, analysis,
             )  # fmt: skip
         return chosen

@@ -55,6 +55,20 @@ def cell(low, high):
     return RANKS * b + a if low & 3 == high & 3 else RANKS * a + b
 
 
+@kernel
+def sort_dealt(v, cards):
+    """Write the cards dealt to the seat into ``cards``, in order of ids; return how many."""
+    n = v["hand_n"] + v["discarded_n"]
+    for i in range(n):
+        card = dealt_card(v, i)
+        j = i
+        while j > 0 and cards[j - 1] > card:
+            cards[j] = cards[j - 1]
+            j -= 1
+        cards[j] = card
+    return n
+
+
 def choose_pair(pair_value):
     """Return a kernel ``best_pair(view, table, weights)`` by the value of a pair to discard.
 

@@ -19,12 +19,12 @@ from functools import cache
 
 import numpy as np
 import numpy.typing as npt
-from numba import from_dtype, types
 
 from crib_agents.data import tables
 from crib_agents.kernels.two_hand import CELLS
 from crib_agents.knowledge.pegging import MOST, OF_SIZE
 from crib_env.arrays import Doubles
+from crib_env.engine.record import array_of
 from crib_env.policy import Views
 from crib_env.rules import TwoHandRules
 
@@ -114,7 +114,7 @@ MODEL = np.dtype(
     ],
     align=True,
 )
-MODEL_T = types.Array(from_dtype(MODEL), 1, "C")
+MODEL_T = array_of(MODEL)
 
 
 @cache

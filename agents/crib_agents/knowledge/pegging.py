@@ -17,13 +17,12 @@ from itertools import combinations_with_replacement
 from math import comb
 
 import numpy as np
-from numba import from_dtype, types
 
 from crib_agents.data.tables import RANKS
 from crib_env.arrays import Ints
 from crib_env.engine.hands.counting import sequence_points
 from crib_env.engine.jit import kernel
-from crib_env.engine.record import NONE
+from crib_env.engine.record import NONE, array_of, record
 from crib_env.engine.show import KEYS
 
 MOST = 4  # cards in the largest holding
@@ -95,20 +94,17 @@ THEM = 1
 REPLY, SAME_PLAYER, NEW_COUNT = range(3)  # what follows a card
 WAYS = 3
 
-POSITION = np.dtype(
-    [
-        ("sequence", np.int64),  # of the present count, see `crib_env.engine.hands.counting`
-        ("n", np.int64),  # its cards
-        ("count", np.int64),
-        ("go", np.int64),  # 1 once this count's go point is pegged (H5)
-        ("last", np.int64),  # who played its newest card
-        ("left", np.int64, (2,)),  # cards left to each seat
-        ("least", np.int64, (2,)),  # the least pip each can hold, by what it could not play
-        ("needs", np.int64, (2,)),  # points each still has to make to go out
-    ],
-    align=True,
+POSITION = record(
+    "sequence",  # of the present count, see `crib_env.engine.hands.counting`
+    "n",  # its cards
+    "count",
+    "go",  # 1 once this count's go point is pegged (H5)
+    "last",  # who played its newest card
+    ("left", 2),  # cards left to each seat
+    ("least", 2),  # the least pip each can hold, by what it could not play
+    ("needs", 2),  # points each still has to make to go out
 )
-POSITIONS_T = types.Array(from_dtype(POSITION), 1, "C")
+POSITIONS_T = array_of(POSITION)
 ENDLESS = 1 << 20  # as what a seat needs: nobody can go out
 
 

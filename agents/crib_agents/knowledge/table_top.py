@@ -18,13 +18,12 @@ from functools import cache, lru_cache
 
 import numpy as np
 import numpy.typing as npt
-from numba import from_dtype, types
 
 from crib_agents.checks import alike
 from crib_agents.data import tables
 from crib_env.arrays import Doubles
 from crib_env.engine.jit import kernel
-from crib_env.engine.record import record
+from crib_env.engine.record import array_of, record
 from crib_env.engine.show import JACK
 from crib_env.engine.table_top import PLAYERS
 from crib_env.engine.table_top.lines import crib_known, line_through, unseen_cards
@@ -42,7 +41,7 @@ POSITION = record(
     "mover",  # in seats to the left of mine
     ("owed", SEATS),
 )
-POSITIONS_T = types.Array(from_dtype(POSITION), 1, "C")
+POSITIONS_T = array_of(POSITION)
 
 
 @kernel

@@ -10,7 +10,8 @@ points and its share of the unseen cards, and each seat for what it is likely to
 
 from __future__ import annotations
 
-from crib_agents.kernels.many_hand import WIN, able, cards_of, known_of, no_fit, reply, share_of
+from crib_agents.kernels.many_hand import able, cards_of, known_of, no_fit, reply, share_of
+from crib_agents.knowledge.pegging import held_ranks
 from crib_agents.learned.network import (
     MOST_INPUTS,
     UNLIKELY,
@@ -21,6 +22,7 @@ from crib_agents.learned.network import (
     put,
     put_counts,
 )
+from crib_agents.learned.two_hand import highest
 from crib_env.engine import stack
 from crib_env.engine.hands.counting import (
     DECK,
@@ -57,25 +59,16 @@ INPUTS = CANNOT + SEATS
 
 
 @kernel
-def ranks_without(v, k):
-    """Return the ranks held but for ``hand[k]``, four bits a rank."""
-    held = 0
-    for i in range(v["hand_n"]):
-        if i != k:
-            held += 1 << (4 * (v["hand"][i] >> 2))
-    return held
-
-
-@kernel
 def card_features(v, k, now, places, values):
     """Write what is seen of ``hand[k]``; return how many inputs are not 0."""
     rank = v["hand"][k] >> 2
+    rest = held_ranks(v) - (1 << (4 * rank))
     if v["phase"] == DISCARD:
         n = put(places, values, 0, DEALER + v["dealer"], 1.0)
-        n = put_counts(places, values, n, KEPT, ranks_without(v, k))
+        n = put_counts(places, values, n, KEPT, rest)
         return put(places, values, n, LAID + rank, 1.0)
     n = put(places, values, 0, DEALER + SEATS + v["dealer"], 1.0)
-    n = put_counts(places, values, n, HELD, ranks_without(v, k))
+    n = put_counts(places, values, n, HELD, rest)
     sequence = sequence_of(v) << 4 | rank
     length = v["pile_n"] - v["pile_from"] + 1
     count = v["count"] + pip(v["hand"][k])
@@ -163,17 +156,7 @@ def act(v, rng, table, weights):
     now = stack.floats(HAND)
     values = stack.floats(HAND)
     card_values(v, table, weights[at:], now, values)
-    need = v["target"] - v["scores"][0]
-    best = NONE
-    most = UNLIKELY
-    for k in range(v["hand_n"]):
-        if not v["legal"] >> k & 1:
-            continue
-        value = values[k] + WIN if v["phase"] != DISCARD and now[k] >= need else values[k]
-        if best == NONE or value > most:
-            best = v["hand"][k]
-            most = value
-    return best
+    return highest(v, now, values)
 
 
 @kernel

@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from crib_agents.checks import read_rules
-from crib_agents.files import check_format, read_header, shown, to_bytes, write_whole
+from crib_agents.files import check_format, naming, read_header, shown, to_bytes, write_whole
 from crib_env.arrays import Array, Doubles, Floats
 from crib_env.engine import stack
 from crib_env.engine.family import find_family
@@ -271,10 +271,8 @@ class Weights:
     def load(cls, path: str | Path) -> Weights:
         """Read a file written by `save`."""
         about, tensors = read_header(path)
-        try:
+        with naming(path):
             return cls._checked(about, tensors)
-        except ValueError as error:
-            raise ValueError(f"{path}: {error}") from None
 
     @classmethod
     def _checked(cls, about: dict[str, Any], tensors: Mapping[str, Array]) -> Weights:

@@ -23,10 +23,11 @@ from typing import Any
 
 import numpy as np
 
-from crib_agents.expert.discard import after_shift
+from crib_agents.expert.discard import after_shift, between
 from crib_agents.kernels.two_hand import WIN, discard_by
 from crib_agents.knowledge import measured
 from crib_agents.knowledge.measured import COUNT_SIZE
+from crib_agents.knowledge.pegging import held_ranks
 from crib_agents.knowledge.winning import win_table
 from crib_agents.learned.network import (
     MOST_INPUTS,
@@ -50,6 +51,7 @@ from crib_env.engine.hands.counting import (
     alone,
     best_answer,
     certain_points,
+    count_hand,
     dealt_card,
     least_pip,
     sequence_of,
@@ -60,7 +62,7 @@ from crib_env.engine.hands.counting import (
 from crib_env.engine.hands.records import DISCARD, GAME, MATCH
 from crib_env.engine.jit import kernel
 from crib_env.engine.record import NONE
-from crib_env.engine.show import JACK, KEYS, pip, with_starter
+from crib_env.engine.show import pip
 from crib_env.engine.two_hand import HAND
 from crib_env.rules import TwoHandRules
 
@@ -180,32 +182,6 @@ def is_near(v):
 
 
 @kernel
-def hand_probabilities(v, table, low, high, probabilities):
-    """Write the probability of each number of points of the kept hand, float64[COUNT_SIZE]."""
-    key = 0
-    suits = 0
-    jacks = 0
-    seen = 0
-    dealt = v["hand_n"] + v["discarded_n"]
-    for i in range(dealt):
-        card = dealt_card(v, i)
-        seen |= 1 << card
-        if card != low and card != high:
-            key += KEYS[card >> 2]
-            suits += 1 << (8 * (card & 3))
-            if card >> 2 == JACK:
-                jacks |= 1 << (card & 3)
-    for points in range(COUNT_SIZE):
-        probabilities[points] = 0.0
-    for starter in range(DECK):
-        if not seen >> starter & 1:
-            points = with_starter(table, key, suits, jacks, dealt - 2, starter, v["flush_size"])
-            probabilities[points] += 1.0
-    for points in range(COUNT_SIZE):
-        probabilities[points] /= DECK - dealt
-
-
-@kernel
 def chance_at(known, role, pone, dealer):
     """Return pone's chance once the hand of ``role`` is counted, linear in the dealer's way."""
     if pone <= 0:
@@ -246,7 +222,9 @@ def pair_chance(v, table, known, low, high, crib, mine, theirs):
     role = 1 - v["dealer"]
     probabilities = stack.floats(COUNT_SIZE)
     after = stack.floats(GRID)
-    hand_probabilities(v, table, low, high, probabilities)
+    count_hand(v, table, low, high, 1.0, probabilities)
+    for points in range(COUNT_SIZE):
+        probabilities[points] /= DECK - v["hand_n"] - v["discarded_n"]
     own = v["target"] - v["scores"][0]
     other = v["target"] - v["scores"][1]
     more = bounded(mine) - known[MEAN_PEGS + role]
@@ -278,8 +256,7 @@ def pair_chance(v, table, known, low, high, crib, mine, theirs):
     pone_near = before_pegging(known, pone, dealer, 1, 0, after)
     dealer_near = before_pegging(known, pone, dealer, 0, 1, after)
     near = before_pegging(known, pone, dealer, 1, 1, after)
-    chance = (1.0 - x) * ((1.0 - y) * far + y * dealer_near)
-    chance += x * ((1.0 - y) * pone_near + y * near)
+    chance = between(x, y, far, pone_near, dealer_near, near)
     return 1.0 - chance if role else chance
 
 
@@ -386,11 +363,7 @@ def shared_features(v, unseen, least, total, is_alone, places, values):
 def card_features(v, k, now, sequence, unseen, least, total, is_alone, places, values, n):
     """Write what is seen of playing ``hand[k]`` behind the first ``n``; return how many are."""
     rank = v["hand"][k] >> 2
-    held = 0
-    for i in range(v["hand_n"]):
-        if i != k:
-            held += 1 << (4 * (v["hand"][i] >> 2))
-    n = put_counts(places, values, n, HELD, held)
+    n = put_counts(places, values, n, HELD, held_ranks(v) - (1 << (4 * rank)))
     longer = sequence << 4 | rank
     count = v["count"] + pip(v["hand"][k])
     length = v["pile_n"] - v["pile_from"] + 1
@@ -493,18 +466,16 @@ def card_values(v, weights, now, values):
 
 
 @kernel
-def play(v, weights):
-    """Return the card of the highest value; one that wins the game at once before all others."""
-    now = stack.ints(HAND)
-    values = stack.floats(HAND)
-    card_values(v, weights, now, values)
+def highest(v, now, values):
+    """Return the card of the highest value; one whose play wins the game before all others."""
     need = v["target"] - v["scores"][0]
     best = NONE
     most = UNLIKELY
     for k in range(v["hand_n"]):
         if not v["legal"] >> k & 1:
             continue
-        value = values[k] + WIN if values[k] != UNLIKELY and now[k] >= need else values[k]
+        wins = v["phase"] != DISCARD and values[k] != UNLIKELY and now[k] >= need
+        value = values[k] + WIN if wins else values[k]
         if best == NONE or value > most:
             best = v["hand"][k]
             most = value
@@ -532,7 +503,10 @@ def act(v, rng, table, weights):
         return NONE
     if v["phase"] == DISCARD:
         return choose_discard(v, table, weights[at:])
-    return play(v, weights[at:])
+    now = stack.ints(HAND)
+    values = stack.floats(HAND)
+    card_values(v, weights[at:], now, values)
+    return highest(v, now, values)
 
 
 @kernel

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from crib_env.engine.jit import kernel
 from crib_env.engine.record import NONE
-from crib_env.engine.show import FOUR, JACK, KEYS, pip
+from crib_env.engine.show import FOUR, JACK, KEYS, add_card, pip, with_starter
 
 DECK = 52
 IN_SUIT = 13
@@ -132,6 +132,27 @@ def hand_total(v, table, low, high, nob):
 def starters_total(v, table, low, high):
     """Return the points of the hand, added up over every starter the seat has not seen."""
     return hand_total(v, table, low, high, 1)
+
+
+@kernel
+def count_hand(v, table, low, high, each, counts):
+    """Add ``each`` to ``counts`` (float64[30], by points) for every starter the seat has not seen.
+
+    Of a seat that discards ``low`` and ``high``, flushes and nobs included (C2, C4, H8, F6).
+    """
+    key, suits, jacks, seen = 0, 0, 0, 0
+    dealt = v["hand_n"] + v["discarded_n"]
+    for i in range(dealt):
+        card = dealt_card(v, i)
+        seen |= 1 << card
+        if card != low and card != high:
+            key, suits, jacks = add_card(key, suits, jacks, card)
+    for points in range(counts.shape[0]):
+        counts[points] = 0.0
+    for card in range(DECK):
+        if not seen >> card & 1:
+            points = with_starter(table, key, suits, jacks, dealt - 2, card, v["flush_size"])
+            counts[points] += each
 
 
 @kernel

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from operator import ge
 from typing import NamedTuple
 
-from crib_env.cards import format_card, parse_card
+from crib_env.cards import format_card, parse_card, refuse_twice
 from crib_env.engine.hands.records import CRIB, DISCARD, PEGGING, Sizes
 from crib_env.engine.notation import (
     CARD,
@@ -24,7 +24,6 @@ from crib_env.engine.notation import (
     read_cards,
     read_each,
     read_scores,
-    refuse_twice,
 )
 from crib_env.engine.record import NONE, count_sides
 from crib_env.rules import LARGEST_TARGET, HandRules, Rules, TwoHandRules, find_rules

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from crib_env.cards import format_card, parse_card
+from crib_env.cards import format_card, parse_card, refuse_twice
 from crib_env.engine.notation import (
     CARD,
     Deal,
@@ -18,7 +18,6 @@ from crib_env.engine.notation import (
     read_cards,
     read_number,
     read_scores,
-    refuse_twice,
 )
 from crib_env.engine.record import NONE
 from crib_env.engine.table_top.records import CELLS, CENTRE, SIZE, TO_CRIB, TURNS

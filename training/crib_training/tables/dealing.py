@@ -15,7 +15,7 @@ from crib_env.arrays import Array
 from crib_env.engine.jit import entry, kernel
 from crib_env.engine.record import NONE
 from crib_env.engine.rng import WORDS, below, seed_words
-from crib_env.engine.show import JACK, KEYS, with_starter
+from crib_env.engine.show import add_card, with_starter
 from crib_env.engine.two_hand import HAND, VIEW
 from crib_env.rules import TwoHandRules
 
@@ -38,10 +38,7 @@ def crib_points(table, a, b, c, d, starter, flush_size):
     suits = 0
     jacks = 0
     for card in (a, b, c, d):
-        key += KEYS[card >> 2]
-        suits += 1 << (8 * (card & 3))
-        if card >> 2 == JACK:
-            jacks |= 1 << (card & 3)
+        key, suits, jacks = add_card(key, suits, jacks, card)
     return with_starter(table, key, suits, jacks, 4, starter, flush_size)
 
 

@@ -31,10 +31,9 @@ from crib_agents.expert.discard import (
     SCRATCH,
     SCRATCH_T,
     fill_columns,
-    sort_cards,
 )
 from crib_agents.expert.discard import best_pair as best_of_expert
-from crib_agents.kernels.two_hand import CELLS, cell
+from crib_agents.kernels.two_hand import CELLS, cell, sort_dealt
 from crib_agents.knowledge.measured import MODEL_T, build_model, hand_pegging
 from crib_agents.knowledge.winning import win_table
 from numba import float64, int64, void
@@ -188,7 +187,7 @@ def sample_discards(
         fill_columns(views[1], win_table, model[0], table, NEAR, scratch[0], columns[1])
         dealer_pair = best_of_expert(views[1], scratch[0], columns[1])
         for role in range(2):
-            sort_cards(views[role], scratch[0])
+            sort_dealt(views[role], scratch[0]["cards"])
             pair = dealer_pair if role else pone_pair
             other = pone_pair if role else dealer_pair
             k = 0

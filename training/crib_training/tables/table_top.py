@@ -23,7 +23,6 @@ weights, and so on. The other weights are not part of a line's value and stay fi
 from __future__ import annotations
 
 import time
-from dataclasses import fields
 from typing import Annotated, Any
 
 import numpy as np
@@ -35,9 +34,9 @@ from crib_agents.expert.table_top import (
     DECK,
     GAINS,
     NEVER,
-    Work,
     act_views,
     score_now,
+    scratch,
 )
 from crib_agents.expert.table_top_values import (
     CRIB,
@@ -389,14 +388,14 @@ def measure_rounds(
     games.reset(dealer=DEALER)
     every = np.arange(rounds)
     expected = np.zeros((TURNS, rounds, 2))
-    work = Work.new()
+    work = scratch()
     for turn in steps(range(TURNS), f"{preset}, {players} players, turns"):
         chosen = np.zeros(rounds, dtype=np.int64)
         analysis = np.zeros((rounds, ACTIONS, COLUMNS))
         act_views(
             games.views(every), every, show_table(), load(TABLE_TOP_VALUES)["values"],
             np.zeros(RANKS), ALIKE, np.ones(2), *BUDGETS[budget - 1],
-            *(getattr(work, field.name) for field in fields(work)), chosen, analysis,
+            *work, chosen, analysis,
         )  # fmt: skip
         sides = [MINE, THEIRS] if turn % 2 == DEALER else [THEIRS, MINE]
         expected[turn] = analysis[every, chosen][:, sides]

@@ -23,7 +23,7 @@ from functools import cache
 from typing import NamedTuple
 
 import numpy as np
-from numba import float64, from_dtype, int64, types, void
+from numba import float64, int64, void
 
 from crib_env.engine.family import find_family
 from crib_env.engine.hands.counting import DECK
@@ -32,7 +32,7 @@ from crib_env.engine.hands.records import PEGGING
 from crib_env.engine.hands.rules import crib_points, hand_points, heels_points, step
 from crib_env.engine.hands.slots import slot_of
 from crib_env.engine.jit import Entry, entry, kernel
-from crib_env.engine.record import DECKS_T, LOG_T, LOG_WIDTH, NONE, TABLE_T, WEIGHTS_T
+from crib_env.engine.record import DECKS_T, LOG_T, LOG_WIDTH, NONE, TABLE_T, WEIGHTS_T, array_of
 from crib_env.engine.rng import M32, seed_words
 from crib_env.engine.show import JACK
 from crib_env.engine.two_hand import HAND, PILE, view
@@ -63,7 +63,7 @@ PLAYOUT = np.dtype(
     ],
     align=True,
 )
-PLAYOUTS_T = types.Array(from_dtype(PLAYOUT), 1, "C")
+PLAYOUTS_T = array_of(PLAYOUT)
 
 
 @kernel

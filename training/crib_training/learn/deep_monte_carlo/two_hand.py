@@ -35,7 +35,7 @@ from crib_env.engine import stack
 from crib_env.engine.hands.counting import alone, least_pip, sequence_of, unseen_ranks
 from crib_env.engine.jit import entry, kernel
 from crib_env.engine.record import NONE, TABLE_T, WEIGHTS_T, array_of
-from crib_env.engine.show import JACK, KEYS, show_table, with_starter
+from crib_env.engine.show import add_card, show_table, with_starter
 from crib_env.engine.two_hand import HAND, STATES_T, VIEW
 from crib_env.rules import LARGEST_TARGET, Rules, TwoHandRules
 from crib_training.methods.deep_monte_carlo import GameDefaults, Samples, SelfPlay, gumbel
@@ -263,10 +263,7 @@ def mean_cribs(states, table, flush_size, means):
                 continue
             dealt |= 1 << card
             if s["discarded"][i // HAND] >> (i % HAND) & 1:
-                key += KEYS[card >> 2]
-                suits += 1 << (8 * (card & 3))
-                if card >> 2 == JACK:
-                    jacks |= 1 << (card & 3)
+                key, suits, jacks = add_card(key, suits, jacks, card)
         total = 0
         starters = 0
         for card in range(52):
