@@ -19,15 +19,14 @@ from typing import Any, Literal
 
 from crib_training.command_line import read
 
-from benchmarks import report
-from benchmarks.timing import FULL, QUICK, Findings
+from benchmarks.timing import FULL, QUICK, Findings, machine, page
 from crib_env.settings import NewFile, checked_dataclass
 
 SCRIPTS = {  # each by its module, where `measure_NAME` asks the question
     "batch": "batch", "vector": "environments", "hands": "agents", "agents": "agents",
     "learned": "agents", "data": "agents", "text": "agents", "aec": "environments",
     "gym_single": "environments", "sb3": "learners", "learning": "learners",
-    "render": "environments", "start": "start",
+    "render": "environments", "start": "environments",
 }  # fmt: skip
 NAMED = {"gpu": "gpu"}  # run by ``--only`` alone: not every machine has one
 NUMBERS = Path(__file__).parents[1] / "docs" / "numbers" / "speed.json"
@@ -59,9 +58,8 @@ def main(given: Sequence[str] | None = None) -> list[Findings]:
     given = sys.argv[1:] if given is None else given
     args = read(Settings, given, "python -m benchmarks")
     settings = replace(QUICK if args.quick else FULL, peers=args.peers)
-    everything = not (args.only or args.quick)
     data: dict[str, Any] = {
-        "command": " ".join(["python -m benchmarks", *given]), "machine": report.machine(),
+        "command": " ".join(["python -m benchmarks", *given]), "machine": machine(),
         "seconds": settings.seconds, "repeats": settings.repeats, "quick": args.quick,
         "findings": {},
     }  # fmt: skip
@@ -76,12 +74,12 @@ def main(given: Sequence[str] | None = None) -> list[Findings]:
             found = Findings(name, [], notes=[f"{name} failed: {type(error).__name__}: {error}"])
             traceback.print_exc()
         findings.append(found)
-        data["findings"][name] = report.as_json(found)
+        data["findings"][name] = found.as_json()
         print(f"{time.perf_counter() - began:.0f} s", file=sys.stderr)
-    text = report.page(data)
+    text = page(data)
     print(text)
     files = [(args.out, text)] if args.out else []
-    if everything:
+    if not (args.only or args.quick):
         stored = json.dumps(data, indent=1, ensure_ascii=False)
         stored = re.sub(r"\{[^{}\[\]]+\}", lambda row: " ".join(row[0].split()), stored)
         files += [(NUMBERS, stored + "\n"), (RESULTS, text)]

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from functools import partial
 from itertools import count
 
 import numpy as np
 from crib_agents.learned import MonteCarloAgent
-from crib_play.drill import Exercise
 from crib_play.table import actions_of
 from crib_play.tasks import task
 from crib_training.data.play import Setup
@@ -18,7 +17,7 @@ from crib_training.methods.deep_monte_carlo import Learner
 from crib_training.methods.deep_monte_carlo import Settings as RunSettings
 
 from benchmarks.batch import Lanes
-from benchmarks.timing import FULL, Contender, Findings, Rate, Settings, race, rate_of, ratio
+from benchmarks.timing import FULL, Findings, Piece, Settings, race, ratio
 from crib_env import format_cards
 from crib_env.batch import GameBatch
 from crib_env.engine.show import show_table
@@ -28,7 +27,7 @@ from crib_env.rules import PRESETS
 from crib_env.scoring import many
 
 HELD = 4
-ALL = 12_994_800
+ALL_HANDS = 12_994_800
 
 
 def measure_hands(settings: Settings = FULL) -> Findings:
@@ -43,8 +42,7 @@ def measure_hands(settings: Settings = FULL) -> Findings:
     cards = np.ascontiguousarray(drawn[:, :HELD])
     starters = np.ascontiguousarray(drawn[:, HELD])
     points = np.empty(n, dtype=np.int64)
-    flush = PRESETS["hoyle"].flush_size
-    table = show_table()
+    flush, table = PRESETS["hoyle"].flush_size, show_table()
     counts = np.zeros(many.HIGHEST + 1, dtype=np.int64)
 
     def given() -> int:
@@ -55,34 +53,12 @@ def measure_hands(settings: Settings = FULL) -> Findings:
         counts[:] = 0
         for lowest in range(52):
             many.fill_histogram(lowest, HELD, flush, table, counts)
-        return ALL
+        return ALL_HANDS
 
-    rows = race(
-        [
-            Contender("hands given as arrays", rate_of(given)),
-            Contender("all hands enumerated", rate_of(enumerated)),
-        ],
-        "hands/s",
-        settings,
-    )
-    assert counts.sum() == ALL
+    pieces = {"hands given as arrays": given, "all hands enumerated": enumerated}
+    rows = race(pieces, "hands/s", settings).values()
+    assert counts.sum() == ALL_HANDS
     return Findings("Hands counted by table", rows)
-
-
-NAMES = ("random", "greedy", "rule_based")
-
-
-def games(name: str, pairs: int) -> Callable[[], int]:
-    """Return a piece of work: so many duplicate pairs of games of an agent against itself."""
-    agent = find_agent(name)
-    rules = PRESETS["hoyle"]
-    seeds = count(1)
-
-    def piece() -> int:
-        play_pairs(rules, "game", agent, agent, pairs, next(seeds))
-        return 2 * pairs
-
-    return piece
 
 
 def measure_agents(settings: Settings = FULL) -> Findings:
@@ -91,14 +67,21 @@ def measure_agents(settings: Settings = FULL) -> Findings:
     Whole six-card games to 121 by `play_pairs` of `crib_training`: the way tournaments and
     evaluations play, every decision made from a view.
     """
-    pairs = 4 if settings.quick else 256
-    contenders = [
-        Contender(f"{name} against {name}", rate_of(games(name, pairs))) for name in NAMES
-    ]
-    return Findings("Agents, whole games", race(contenders, "games/s", settings))
+    pairs, seeds = 4 if settings.quick else 256, count(1)
+
+    def games(name: str) -> int:
+        agent = find_agent(name)
+        play_pairs(PRESETS["hoyle"], "game", agent, agent, pairs, next(seeds))
+        return 2 * pairs
+
+    pieces: dict[str, Piece] = {
+        f"{name} against {name}": partial(games, name)
+        for name in ("random", "greedy", "rule_based")
+    }
+    return Findings("Agents, whole games", race(pieces, "games/s", settings).values())
 
 
-def writing(games: int, columns: tuple[str, ...], values: str | None) -> Callable[[], int]:
+def writing(games: int, columns: tuple[str, ...] = (), values: str | None = None) -> Piece:
     """Return a piece of work: to play a shard and to make its file."""
     setup = Setup(
         agents=("rule_based", "greedy"), environment="six_card_v0", rules=None, episode=None,
@@ -114,21 +97,16 @@ def measure_data(settings: Settings = FULL) -> Findings:
     Whole shards of six-card games, with and without the expert's values, and the `rollout` entry:
     one observation and mask for each of a random player's decisions, and nothing stored.
     """
-    games = 2 if settings.quick else 1000
-    contenders = [
-        Contender("crib data", rate_of(writing(games, (), None))),
-        Contender("crib data --values expert", rate_of(writing(min(games, 50), (), "expert"))),
-        Contender("crib data --columns all", rate_of(writing(min(games, 50), ("all",), None))),
-        Contender("rollout of random play", rate_of(Lanes("hoyle", 1024, steps=50).play)),
-    ]
-    *written, rollout = race(contenders, "decisions/s", settings)
+    games, few = (2, 2) if settings.quick else (1000, 50)
+    pieces = {
+        "crib data": writing(games),
+        "crib data --values expert": writing(few, values="expert"),
+        "crib data --columns all": writing(few, ("all",)),
+        "rollout of random play": Lanes("hoyle", 1024, steps=50).play,
+    }
+    *written, rollout = rows = race(pieces, "decisions/s", settings).values()
     ratios = [ratio(f"{row.name} / {rollout.name}", row, rollout) for row in written]
-    return Findings("Games as data", [*written, rollout], ratios)
-
-
-def best_of(exercise: Exercise) -> str:
-    """Return the reply that names the best choice."""
-    return format_cards(sorted(actions_of(exercise.choices[0])))
+    return Findings("Games as data", rows, ratios)
 
 
 def measure_text(settings: Settings = FULL) -> Findings:
@@ -140,13 +118,11 @@ def measure_text(settings: Settings = FULL) -> Findings:
     numbers = count()
     env = text_env("six_card_v0", opponent="rule_based", episode="deal", style="full")
 
-    def decision(kind: str) -> Callable[[], int]:
-        def made() -> int:
-            one = task(kind, "train", next(numbers))
-            one.prompt("full")
-            return 1 + int(one.reward(best_of(one.exercise)))
-
-        return made
+    def decision(kind: str) -> int:
+        one = task(kind, "train", next(numbers))
+        one.prompt("full")
+        best = format_cards(sorted(actions_of(one.exercise.choices[0])))
+        return 1 + int(one.reward(best))  # which is 0
 
     def deal() -> int:
         env.reset(seed=next(numbers))
@@ -156,52 +132,50 @@ def measure_text(settings: Settings = FULL) -> Findings:
             over = env.step(format_cards([action]))[2]
         return 1
 
-    kinds = ("discard", "pegging")
-    contenders = [Contender(f"decision: {kind}", rate_of(decision(kind))) for kind in kinds]
-    contenders.append(Contender("deal", rate_of(deal)))
-    return Findings("Rollouts in words", race(contenders, "rollouts/s", settings))
+    pieces: dict[str, Piece] = {
+        "decision: discard": partial(decision, "discard"),
+        "decision: pegging": partial(decision, "pegging"),
+        "deal": deal,
+    }
+    return Findings("Rollouts in words", race(pieces, "rollouts/s", settings).values())
 
 
 GAMES = {"hoyle": "six_card_v0", "five_card": "five_card_v0", "table_top": "table_top_v0"}
 
 
-def answering(game: str, at_once: int) -> Rate:
-    """Return the rate at which the agent decides."""
-    agent, rng = MonteCarloAgent(), np.random.default_rng(1)
-    seeds = count(1)
+def answering(game: str, at_once: int) -> Piece:
+    """Return a piece of work: whole deals of the agent against itself; its answers alone count."""
+    agent, rng, seeds = MonteCarloAgent(), np.random.default_rng(1), count(1)
     episode = shortest_episode(find_env(GAMES[game]))
 
-    def rate(seconds: float) -> float:
+    def piece() -> tuple[int, float]:
         decided, spent = 0, 0.0
-        while spent <= seconds:
-            games = GameBatch(PRESETS[game], at_once, episode=episode, seed=next(seeds))
-            games.reset()
-            running = games.running()
-            while len(running):
-                views = games.views(running)
-                began = time.perf_counter()
-                actions = agent.act(views, rng)
-                spent += time.perf_counter() - began
-                decided += len(views)
-                games.step(running, actions)
-                running = games.running(running)
-        return decided / spent
+        games = GameBatch(PRESETS[game], at_once, episode=episode, seed=next(seeds))
+        games.reset()
+        running = games.running()
+        while len(running):
+            views = games.views(running)
+            began = time.perf_counter()
+            actions = agent.act(views, rng)
+            spent += time.perf_counter() - began
+            decided += len(views)
+            games.step(running, actions)
+            running = games.running(running)
+        return decided, spent
 
-    return rate
+    return piece
 
 
-def training(environment: str, lanes: int | None) -> Rate:
-    """Return the rate at which the trainer decides and learns from its decisions."""
+def training(environment: str, lanes: int | None) -> Piece:
+    """Return a piece of work: an iteration of deep Monte Carlo, which plays deals and fits."""
     run = Learner(RunSettings(env=environment, deals=1_000_000_000, num_envs=lanes))
 
-    def rate(seconds: float) -> float:
-        decisions, began, spent = run.decisions, time.perf_counter(), 0.0
-        while spent <= seconds:
-            run.iterate()
-            spent = time.perf_counter() - began
-        return (run.decisions - decisions) / spent
+    def piece() -> int:
+        before = run.decisions
+        run.iterate()
+        return run.decisions - before
 
-    return rate
+    return piece
 
 
 def measure_learned(settings: Settings = FULL) -> Findings:
@@ -212,9 +186,9 @@ def measure_learned(settings: Settings = FULL) -> Findings:
     this is timed.
     """
     at_once, lanes = (8, 32) if settings.quick else (1024, None)
-    contenders = [Contender(f"learned decides, {game}", answering(game, at_once)) for game in GAMES]
-    contenders += [
-        Contender(f"deep Monte Carlo plays and fits, {game}", training(env, lanes))
-        for game, env in GAMES.items()
-    ]
-    return Findings("Learned agents", race(contenders, "decisions/s", settings))
+    pieces = {f"learned decides, {game}": answering(game, at_once) for game in GAMES}
+    pieces |= {
+        f"deep Monte Carlo plays and fits, {game}": training(environment, lanes)
+        for game, environment in GAMES.items()
+    }
+    return Findings("Learned agents", race(pieces, "decisions/s", settings).values())

@@ -7,16 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from benchmarks import peers
-from benchmarks.timing import (
-    FULL,
-    Contender,
-    Findings,
-    Settings,
-    over_peers,
-    race,
-    rate_of,
-    ratio,
-)
+from benchmarks.timing import FULL, Findings, Settings, over_peers, race, ratio
 from crib_env.batch import GameBatch
 from crib_env.engine.entries import entries_of
 from crib_env.engine.hands.records import DISCARD, PEGGING
@@ -88,14 +79,6 @@ class Lanes:
         return self._play_range(0) + sum(job.result() for job in jobs)
 
 
-MANY = 4096
-
-
-def contender(name: str, lanes: Lanes) -> Contender:
-    """Return lanes as a contender."""
-    return Contender(name, rate_of(lanes.play))
-
-
 def measure_batch(settings: Settings = FULL) -> Findings:
     """How many decisions per second does the compiled batch make in random play?
 
@@ -104,32 +87,27 @@ def measure_batch(settings: Settings = FULL) -> Findings:
     plays the rest of the deal, its decisions are not counted: in ``discard_v0`` about two for each
     of the players'.
     """
-    n = 64 if settings.quick else 1024
-    many = 64 if settings.quick else MANY
-    contenders = [
-        contender(f"six_card, N={n}", Lanes("hoyle", n)),
-        contender(f"six_card, N={many}, 1 thread", Lanes("hoyle", many)),
-        contender(f"six_card, N={many}, 2 threads", Lanes("hoyle", many, threads=2)),
-        contender(f"five_card, N={n}", Lanes("five_card", n)),
-    ]
-    for rules, players in (("table_top", 2), ("table_top", 4), ("table_top_ship", 2)):
-        lanes = Lanes(rules, n, players=players)
-        contenders.append(contender(f"{rules} for {players}, N={n}", lanes))
-    for rules, players in (("three_hand", 3), ("four_hand", 4)):
-        lanes = Lanes(rules, n, players=players)
-        contenders.append(contender(f"{rules}, N={n}", lanes))
-    for name, episode, phase in (("discard", "deal", PEGGING), ("pegging", "pegging", DISCARD)):
-        lanes = Lanes("hoyle", n, episode=episode, phase=phase)
-        contenders.append(contender(f"{name}, policy random, N={n}", lanes))
-    notes = []
-    if settings.peers:
-        single, missing = peers.single_games()
-        many_games, more_missing = peers.batches()
-        contenders += many_games + [c for c in single if "cribbage" in c.name]
-        notes += missing + more_missing
-    rows = race(contenders, "decisions/s", settings)
+    n, many = (64, 64) if settings.quick else (1024, 4096)
+    first = f"six_card, N={n}"
+    one, two = (f"six_card, N={many}, {threads}" for threads in ("1 thread", "2 threads"))
+    lanes = {
+        first: Lanes("hoyle", n),
+        one: Lanes("hoyle", many),
+        two: Lanes("hoyle", many, threads=2),
+        f"five_card, N={n}": Lanes("five_card", n),
+        f"table_top for 2, N={n}": Lanes("table_top", n),
+        f"table_top for 4, N={n}": Lanes("table_top", n, players=4),
+        f"table_top_ship for 2, N={n}": Lanes("table_top_ship", n),
+        f"three_hand, N={n}": Lanes("three_hand", n, players=3),
+        f"four_hand, N={n}": Lanes("four_hand", n, players=4),
+        f"discard, policy random, N={n}": Lanes("hoyle", n, episode="deal", phase=PEGGING),
+        f"pegging, policy random, N={n}": Lanes("hoyle", n, episode="pegging", phase=DISCARD),
+    }
+    others, notes = peers.installed(peers.CRIBBAGE, settings)
+    ours = {name: games.play for name, games in lanes.items()}
+    rows = race(ours, "decisions/s", settings, others)
     ratios = [
-        ratio(f"six_card, N={many}: 2 threads / 1 thread", rows[2], rows[1]),
-        *over_peers(rows[0], rows),
+        ratio(f"six_card, N={many}: 2 threads / 1 thread", rows[two], rows[one]),
+        *over_peers(rows[first], rows.values()),
     ]
-    return Findings("Compiled batch, random play", rows, ratios, notes)
+    return Findings("Compiled batch, random play", rows.values(), ratios, notes)

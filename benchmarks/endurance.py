@@ -23,7 +23,7 @@ import numpy.typing as npt
 from crib_training.outputs import peak_bytes
 from numba import int64
 
-from benchmarks.report import machine
+from benchmarks.timing import machine
 from crib_env.batch import GameBatch
 from crib_env.engine.family import Family
 from crib_env.engine.jit import Entry, entry

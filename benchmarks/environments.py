@@ -1,33 +1,28 @@
-"""The environments: the AEC loop, one Gymnasium game, many at once, and their pictures."""
+"""The environments: one game, many at once, their pictures, and how long until the first step."""
 
 from __future__ import annotations
 
+import os
 import random
+import subprocess
+import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 import gymnasium
 import numpy as np
 
 from benchmarks import peers
-from benchmarks.timing import (
-    FULL,
-    Contender,
-    Findings,
-    Rate,
-    Row,
-    Settings,
-    over_peers,
-    race,
-    rate_of,
-    ratio,
-)
+from benchmarks.timing import FULL, Findings, Piece, Row, Settings, over_peers, race, ratio
 from crib_env import five_card_v0, sample_legal, six_card_v0, table_top_v0
 from crib_env.policy import CompiledAgent, find_agent
 from crib_env.registration import ENVIRONMENTS
 
 A_PIECE = 200
+AGENTS = ("random", "greedy", "rule_based")
 
 _random = random.Random(1).random
 
@@ -39,9 +34,16 @@ def sample(mask: Any) -> int:
     return action
 
 
-def loop(
-    env: Any, *, mask_in_info: bool = False, choose: Callable[[Any], Any] = sample
-) -> Callable[[], int]:
+def in_python(names: Iterable[str]) -> list[str]:
+    """Return a note for every opponent that has no compiled entry, so plays in Python."""
+    return [
+        f"{name} has no compiled entry here: it was asked in Python"
+        for name in names
+        if not isinstance(find_agent(name), CompiledAgent)
+    ]
+
+
+def loop(env: Any, *, mask_in_info: bool = False, choose: Callable[[Any], Any] = sample) -> Piece:
     """Return a piece of work: whole episodes of an AEC environment, some hundred decisions."""
     env.reset(seed=1)
 
@@ -69,76 +71,49 @@ def measure_aec(settings: Settings = FULL) -> Findings:
     OpenSpiel's states and RLCard run their own shortest loops; a loop over states makes no
     observation and no mask.
     """
-    raw = Contender("six_card_v0.raw_env", rate_of(loop(six_card_v0.raw_env())))
-    checked = Contender("six_card_v0.env", rate_of(loop(six_card_v0.env())))
     rng, space = np.random.default_rng(1), six_card_v0.env().action_space("player_0")
-    drawn = [
-        Contender(
-            f"six_card_v0.env, actions by {name}", rate_of(loop(six_card_v0.env(), choose=by))
-        )
-        for name, by in (
-            ("crib_env.sample_legal", lambda mask: sample_legal(mask, rng)),
-            ("action_space.sample", lambda mask: int(space.sample(mask))),
-        )
+    raw, checked = "six_card_v0.raw_env", "six_card_v0.env"
+    ours = {
+        raw: loop(six_card_v0.raw_env()),
+        checked: loop(six_card_v0.env()),
+        f"{checked}, actions by crib_env.sample_legal": loop(
+            six_card_v0.env(), choose=lambda mask: sample_legal(mask, rng)
+        ),
+        f"{checked}, actions by action_space.sample": loop(
+            six_card_v0.env(), choose=lambda mask: int(space.sample(mask))
+        ),
+    }
+
+    def by_loop(
+        make: Callable[..., Any], *given: str, in_info: bool = False
+    ) -> Callable[[], Piece]:
+        return lambda: loop(make(*given), mask_in_info=in_info)
+
+    makers = {
+        kind: {f"{game}.{kind}": by_loop(peers.pettingzoo_env, game, kind)
+               for game in peers.PETTINGZOO}
+        for kind in ("raw_env", "env")
+    }  # fmt: skip
+    shimmy = {"OpenSpiel cribbage through Shimmy": by_loop(peers.shimmy_cribbage, in_info=True)}
+    bare, notes = peers.installed(makers["raw_env"] | shimmy | peers.SINGLE_GAMES, settings)
+    wrapped, more_notes = peers.installed(makers["env"], settings)
+    rows = race(ours, "decisions/s", settings, bare | wrapped)
+    ratios = [
+        row
+        for name, others in ((raw, bare), (checked, wrapped))
+        for row in over_peers(rows[name], [rows[other] for other in others])
     ]
-    bare: list[Contender] = []
-    wrapped: list[Contender] = []
-    native: list[Contender] = []
-    notes: list[str] = []
-    if settings.peers:
-        for module in peers.PETTINGZOO:
-            for kind, found in (("raw_env", bare), ("env", wrapped)):
-                try:
-                    env = peers.pettingzoo_env(module, kind)
-                except ImportError as error:
-                    notes.append(f"{module}.{kind} was not measured: {error}")
-                else:
-                    found.append(Contender(f"{module}.{kind}", rate_of(loop(env)), peer=True))
-        try:
-            env = peers.shimmy_cribbage()
-        except ImportError as error:
-            notes.append(f"OpenSpiel cribbage through Shimmy was not measured: {error}")
-        else:
-            rate = rate_of(loop(env, mask_in_info=True))
-            bare.append(Contender("OpenSpiel cribbage through Shimmy", rate, peer=True))
-        native, missing = peers.single_games()
-        notes += missing
-    ours = [raw, checked]
-    rows = race([*ours, *drawn, *bare, *wrapped, *native], "decisions/s", settings)
-    by_name = {row.name: row for row in rows}
-    against_raw = [by_name[c.name] for c in [*bare, *native]]
-    against_checked = [by_name[c.name] for c in wrapped]
-    ratios = over_peers(rows[0], against_raw) + over_peers(rows[1], against_checked)
-    return Findings("AEC loop, one game", rows, ratios, notes)
+    return Findings("AEC loop, one game", rows.values(), ratios, notes + more_notes)
 
 
-ID = f"crib_env/{ENVIRONMENTS['six_card_v0']}"
-OPPONENTS = ("random", "greedy", "rule_based")
-
-
-def episodes(env: Any) -> Callable[[], int]:
-    """Return a piece of work: one episode."""
-    env.reset(seed=1)
-
-    def piece() -> int:
-        steps = 0
-        _, info = env.reset()
-        terminated = False
-        while not terminated:
-            _, _, terminated, _, info = env.step(sample(info["action_mask"]))
-            steps += 1
-        return steps
-
-    return piece
-
-
-def in_python(names: Iterable[str]) -> list[str]:
-    """Return a note for every opponent that has no compiled entry, so plays in Python."""
-    return [
-        f"{name} has no compiled entry here: it was asked in Python"
-        for name in names
-        if not isinstance(find_agent(name), CompiledAgent)
-    ]
+def episode(env: Any) -> int:
+    """Play an episode of a Gymnasium environment; return its steps."""
+    steps, over = 0, False
+    _, info = env.reset()
+    while not over:
+        _, _, over, _, info = env.step(sample(info["action_mask"]))
+        steps += 1
+    return steps
 
 
 def measure_gym_single(settings: Settings = FULL) -> Findings:
@@ -147,17 +122,15 @@ def measure_gym_single(settings: Settings = FULL) -> Findings:
     The loop is Gymnasium's: a random legal action, ``step``, ``reset`` at an episode's end. A step
     is about two decisions of the game, the learner's and the opponent's.
     """
-    contenders = [
-        Contender(f"gymnasium.make, opponent {name}", rate_of(episodes(env)))
-        for name in OPPONENTS
-        for env in [gymnasium.make(ID, opponent=name)]
-    ]
-    return Findings(
-        "Gymnasium, one game", race(contenders, "steps/s", settings), notes=in_python(OPPONENTS)
-    )
+    pieces: dict[str, Piece] = {}
+    for name in AGENTS:
+        env = gymnasium.make("crib_env/SixCard-v0", opponent=name)
+        env.reset(seed=1)
+        pieces[f"gymnasium.make, opponent {name}"] = partial(episode, env)
+    rows = race(pieces, "steps/s", settings).values()
+    return Findings("Gymnasium, one game", rows, notes=in_python(AGENTS))
 
 
-AGENTS = ("random", "greedy", "rule_based")
 # Whose first row is held against OpenSpiel's states, and the players. OpenSpiel's loop counts the
 # decisions of all seats; each of ours makes as many as the learner, one a step.
 PLAYERS = {"SixCard-v0": 2, "ThreeHand-v0": 3, "FourHand-v0": 4}
@@ -165,26 +138,20 @@ PLAYERS = {"SixCard-v0": 2, "ThreeHand-v0": 3, "FourHand-v0": 4}
 POLICIES = {"Discard-v0": "pegging_policy", "Pegging-v0": "discard_policy"}
 
 
-def rate_of_steps(env: Any) -> Rate:
-    """Return the rate of ``env.step``, choosing actions left out of the clock."""
-    _, info = env.reset(seed=1)
-    masks: Any = info["action_mask"]
-    games: int = env.num_envs
+def stepping(env: Any) -> Piece:
+    """Return a piece of work: a step of all games, choosing actions left out of the clock."""
+    masks: Any = env.reset(seed=1)[1]["action_mask"]
 
-    def rate(seconds: float) -> float:
+    def piece() -> tuple[int, float]:
         nonlocal masks
-        spent = 0.0
-        steps = 0
-        while spent < seconds or not steps:
-            actions = masks.argmax(axis=1)
-            began = time.perf_counter()
-            _, _, _, _, info = env.step(actions)
-            spent += time.perf_counter() - began
-            steps += 1
-            masks = info["action_mask"]
-        return steps * games / spent
+        actions = masks.argmax(axis=1)
+        began = time.perf_counter()
+        _, _, _, _, info = env.step(actions)
+        spent = time.perf_counter() - began
+        masks = info["action_mask"]
+        return env.num_envs, spent
 
-    return rate
+    return piece
 
 
 def measure_vector(settings: Settings = FULL) -> Findings:
@@ -192,69 +159,63 @@ def measure_vector(settings: Settings = FULL) -> Findings:
 
     Only ``step`` is timed. The actions are the first legal ones (``argmax`` of the mask), computed
     outside the clock. The opponent is ``random``, so a step is about two decisions of the game. The
-    verdicts are on six-card cribbage; the other games are beside it for comparison, those in which
-    a policy plays a phase with every such policy, and six-card with features
-    (`docs/observations.md`).
+    other games are beside six-card cribbage for comparison, those in which a policy plays a phase
+    with every such policy, and six-card with features (`docs/observations.md`).
     """
     n = 64 if settings.quick else 4096
-
-    def contender(name: str, copy: bool, threads: int, **chosen: Any) -> Contender:
-        env = gymnasium.make_vec(
-            f"crib_env/{name}", num_envs=n, opponent="random", copy=copy, threads=threads, **chosen
-        )
-        how = f"copy={copy}, {threads} thread{'s' * (threads > 1)}"
-        how += "".join(f", {keyword}={value}" for keyword, value in chosen.items())
-        return Contender(f"make_vec {name}, N={n}, {how}", rate_of_steps(env))
-
     six_card, *others = ENVIRONMENTS.values()
-    contenders = [
-        contender(six_card, False, 1),
-        contender(six_card, True, 1),
-        contender(six_card, False, 2),
-        contender(six_card, False, 1, features="lookahead"),
-        contender(six_card, False, 1, features="reply"),
+    forms: list[tuple[str, dict[str, Any]]] = [
+        (six_card, {}),
+        (six_card, {"copy": True}),
+        (six_card, {"threads": 2}),
+        (six_card, {"features": "lookahead"}),
+        (six_card, {"features": "reply"}),
     ]
-    notes = in_python(AGENTS)
     for name in others:
         policies = [{POLICIES[name]: agent} for agent in AGENTS] if name in POLICIES else [{}]
-        contenders += [contender(name, False, 1, **policy) for policy in policies]
-    ours = len(contenders)
-    if settings.peers:
-        found, missing = peers.open_spiel(tuple(PLAYERS.values()))
-        contenders += found
-        notes += missing
-    rows = race(contenders, "steps/s", settings)
-    ratios = [ratio(f"make_vec {six_card}, N={n}: 2 threads / 1 thread", rows[2], rows[0])]
+        forms += [(name, policy) for policy in policies]
+    pieces = {}
+    for name, chosen in forms:
+        options = {"copy": False, "threads": 1} | chosen
+        env = gymnasium.make_vec(f"crib_env/{name}", num_envs=n, opponent="random", **options)
+        copy, threads, *more = options.items()
+        how = f"copy={copy[1]}, {threads[1]} thread{'s' * (threads[1] > 1)}"
+        how += "".join(f", {keyword}={value}" for keyword, value in more)
+        pieces[f"make_vec {name}, N={n}, {how}"] = stepping(env)
+    found, missing = peers.installed(
+        {
+            f"OpenSpiel cribbage for {players}, states only": partial(
+                peers.open_spiel_cribbage, players
+            )
+            for players in PLAYERS.values()
+        },
+        settings,
+    )
+    rows = race(pieces, "steps/s", settings, found)
+    measured = list(rows.values())
+    ratios = [ratio(f"make_vec {six_card}, N={n}: 2 threads / 1 thread", measured[2], measured[0])]
     for name, players in PLAYERS.items():
-        row = next(row for row in rows if f" {name}," in row.name)
-        every = Row(f"{name}, decisions of all seats", "/s", tuple(players * x for x in row.values))
-        ratios += [
-            ratio(f"make_vec {every.name} / {peer.name}", every, peer)
-            for peer in rows[ours:] if f"for {players}," in peer.name
-        ]  # fmt: skip
-    return Findings("Vector environment, actions given", rows, ratios, notes)
+        row = next(row for row in measured if f" {name}," in row.name)
+        ours = f"make_vec {name}, decisions of all seats"
+        every = Row(ours, "/s", tuple(players * x for x in row.values))
+        ratios += over_peers(every, [row for row in measured if f"for {players}," in row.name])
+    return Findings("Vector environment, actions given", measured, ratios, in_python(AGENTS)
+                    + missing)  # fmt: skip
 
 
-PAGES = (six_card_v0, five_card_v0, table_top_v0)
 FRAMES = 8
 
 
-def frames(env: Any) -> Callable[[], int]:
-    """Return a piece of work: some moves, each with its frame."""
-    env.reset(seed=1)
-    env.render()
-
-    def piece() -> int:
-        for _ in range(FRAMES):
-            observation, _, over, _, _ = env.last()
-            if over:
-                env.reset()
-                continue
-            env.step(sample(observation["action_mask"]))
-            assert env.render().shape == (480, 640, 3)
-        return FRAMES
-
-    return piece
+def frames(env: Any) -> int:
+    """Make some moves, each with its frame; return how many."""
+    for _ in range(FRAMES):
+        observation, _, over, _, _ = env.last()
+        if over:
+            env.reset()
+            continue
+        env.step(sample(observation["action_mask"]))
+        assert env.render().shape == (480, 640, 3)
+    return FRAMES
 
 
 def measure_render(settings: Settings = FULL) -> Findings:
@@ -263,8 +224,70 @@ def measure_render(settings: Settings = FULL) -> Findings:
     Every frame is of another position: a random legal action, then ``render``; a spectator sees all
     cards, which is the most there is to draw.
     """
-    contenders = []
-    for page in PAGES:
+    pieces: dict[str, Piece] = {}
+    for page in (six_card_v0, five_card_v0, table_top_v0):
         env = page.env(render_mode="rgb_array", viewer="all")
-        contenders.append(Contender(env.metadata["name"], rate_of(frames(env))))
-    return Findings("Pictures of 640 by 480", race(contenders, "frames/s", settings))
+        env.reset(seed=1)
+        env.render()
+        pieces[env.metadata["name"]] = partial(frames, env)
+    return Findings("Pictures of 640 by 480", race(pieces, "frames/s", settings).values())
+
+
+FIRST_STEP = """
+from crib_env import six_card_v0
+env = six_card_v0.raw_env()
+env.reset(seed=1)
+env.step(int(env.last()[0]["action_mask"].argmax()))
+print("stepped", flush=True)
+"""
+FIRST_BATCH = """
+import gymnasium, crib_env
+env = gymnasium.make_vec("crib_env/SixCard-v0", num_envs=64, opponent="rule_based")
+_, info = env.reset(seed=1)
+env.step(info["action_mask"].argmax(axis=1))
+print("stepped", flush=True)
+"""
+IMPORT = """
+import time
+began = time.perf_counter()
+import crib_env
+print(time.perf_counter() - began, flush=True)
+"""
+
+
+def run(program: str, cache: str) -> tuple[float, str]:
+    """Return the seconds from starting a Python program to its first line, and the line."""
+    environment = {**os.environ, "NUMBA_CACHE_DIR": cache}
+    began = time.perf_counter()
+    with subprocess.Popen(
+        [sys.executable, "-c", program], env=environment, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        spent = time.perf_counter() - began
+    if process.returncode or not line:
+        raise RuntimeError(f"the program ended with code {process.returncode}:\n{program}")
+    return spent, line
+
+
+def measure_start(settings: Settings = FULL) -> Findings:
+    """How long from starting Python to the first step, with an empty kernel cache and a full one?
+
+    Each figure is a fresh process, timed from outside: from its start to the line it prints. The
+    import alone is timed inside the process.
+    """
+    values: dict[str, list[float]] = {}
+    repeats = 1 if settings.quick else 3
+    programs = {"AEC": FIRST_STEP}
+    if not settings.quick:
+        programs["make_vec with rule_based"] = FIRST_BATCH
+    for _ in range(repeats):
+        for name, program in programs.items():
+            with tempfile.TemporaryDirectory() as cache:
+                for state in ("cold", *["warm"] * repeats):
+                    row = values.setdefault(f"{name}: {state} start to the first step", [])
+                    row.append(run(program, cache)[0])
+                    if state == "warm":
+                        imports = values.setdefault("import crib_env", [])
+                        imports.append(float(run(IMPORT, cache)[1]))
+    return Findings("Start", [Row(name, "s", tuple(found)) for name, found in values.items()])

@@ -9,16 +9,11 @@ actions and one to step. The CPU's figure is on all its cores. Needs a CUDA devi
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
 
 from benchmarks.batch import Lanes
-from benchmarks.timing import FULL, Contender, Findings, Row, Settings, race, rate_of, ratio
+from benchmarks.timing import FULL, Findings, Row, Settings, race, ratio
 from crib_env.rules import PRESETS
-
-if TYPE_CHECKING:
-    from crib_env.engine.cuda import CudaBatch
 
 SIZES = (1 << 10, 1 << 14, 1 << 17, 1 << 20)
 GAMES = (("hoyle", 2), ("five_card", 2), ("table_top", 2), ("table_top", 4))
@@ -45,29 +40,36 @@ def device_name() -> str:
     return name.decode() if isinstance(name, bytes) else str(name)
 
 
-def rollout(batch: CudaBatch, steps: int) -> Callable[[], int]:
-    """Return a piece of work: many random decisions in one launch."""
+def race_one(rules: str, players: int, n: int, settings: Settings) -> list[Row]:
+    """Return the rows of one game and size: many decisions a launch, two launches each, the CPU."""
     from numba import cuda
 
-    def piece() -> int:
+    from crib_env.engine.cuda import CudaBatch
+
+    batch = CudaBatch(PRESETS[rules], n, players=players, seed=1)
+    steps = 2 if settings.quick else min(256, A_PIECE // n)
+    threads, cpu_lanes = os.cpu_count() or 1, 64 if settings.quick else CPU_LANES
+
+    def rollout() -> int:
         done = batch.rollout(steps)
         cuda.synchronize()
         return done
 
-    return piece
-
-
-def stepping(batch: CudaBatch, steps: int) -> Callable[[], int]:
-    """Return a piece of work: draws and steps, two launches a decision of all games."""
-    from numba import cuda
-
-    def piece() -> int:
+    def stepping() -> int:
         for _ in range(steps):
             batch.step(batch.sample())
         cuda.synchronize()
-        return steps * batch.num_envs
+        return steps * n
 
-    return piece
+    game = f"{rules} for {players}"
+    pieces = {
+        f"{game}, GPU rollout, N={n:,}": rollout,
+        f"{game}, GPU step, N={n:,}": stepping,
+        f"{game}, CPU, {threads} threads (beside N={n:,})": Lanes(
+            rules, cpu_lanes, threads=threads, players=players
+        ).play,
+    }
+    return list(race(pieces, "decisions/s", settings).values())
 
 
 def measure_gpu(settings: Settings = FULL) -> Findings:
@@ -75,26 +77,12 @@ def measure_gpu(settings: Settings = FULL) -> Findings:
     title = "GPU batch, random play"
     if why := why_not():
         return Findings(title, [], notes=[f"GPU: unmeasured, {why}."])
-    from crib_env.engine.cuda import CudaBatch
-
-    threads = os.cpu_count() or 1
-    sizes, cpu_lanes = (SIZES, CPU_LANES) if not settings.quick else ((2,), 64)
     rows: list[Row] = []
     ratios: list[Row] = []
     for rules, players in GAMES[:1] if settings.quick else GAMES:
-        preset = PRESETS[rules]
-        game = f"{rules} for {players}"
-        for n in sizes:  # one size at a time: the largest takes gigabytes
-            batch = CudaBatch(preset, n, players=players, seed=1)
-            steps = 2 if settings.quick else min(256, A_PIECE // n)
-            cpu = Lanes(rules, cpu_lanes, threads=threads, players=players)
-            contenders = [
-                Contender(f"{game}, GPU rollout, N={n:,}", rate_of(rollout(batch, steps))),
-                Contender(f"{game}, GPU step, N={n:,}", rate_of(stepping(batch, steps))),
-                Contender(f"{game}, CPU, {threads} threads (beside N={n:,})", rate_of(cpu.play)),
-            ]
-            found = race(contenders, "decisions/s", settings)
-            rows += found
-            ratios += [ratio(f"{row.name} / CPU", row, found[2]) for row in found[:2]]
-    notes = [f"GPU: {device_name()}", f"the CPU plays N={cpu_lanes:,} games"]
+        for n in (2,) if settings.quick else SIZES:  # one at a time: the largest takes gigabytes
+            *found, cpu = race_one(rules, players, n, settings)
+            rows += [*found, cpu]
+            ratios += [ratio(f"{row.name} / CPU", row, cpu) for row in found]
+    notes = [f"GPU: {device_name()}", f"the CPU plays N={CPU_LANES:,} games"]
     return Findings(title, rows, ratios, notes)

@@ -1,4 +1,4 @@
-"""How all benchmarks are timed.
+"""How all benchmarks are timed, and what is written of them: JSON, and the page made of it.
 
 Contenders take turns: in every repeat each runs for the same time, forwards in one repeat and
 backwards in the next, so a slow spell of the machine affects all of them. The result is the median
@@ -7,13 +7,27 @@ over the repeats, with the least and the greatest value.
 
 from __future__ import annotations
 
+import os
+import platform
 import statistics
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
 
-Rate = Callable[[float], float]
-"""Runs for about so many seconds and returns how many units of work it did a second."""
+from crib_env import __version__
+from docs.pages import number_table, render
+
+Piece = Callable[[], "int | tuple[int, float]"]
+"""Does some work. Returns its units, and the seconds that they took if not all seconds count."""
+
+PACKAGES = (
+    "numpy", "numba", "gymnasium", "pettingzoo", "torch", "stable-baselines3", "sb3-contrib",
+    "open-spiel", "rlcard",
+)  # fmt: skip
+SCALES = ((1e9, "G "), (1e6, "M "), (1e3, "k "))
 
 
 @dataclass(frozen=True)
@@ -38,97 +52,68 @@ QUICK = Settings(seconds=0.01, repeats=2, quick=True)
 
 
 @dataclass(frozen=True)
-class Contender:
-    """Something to measure.
-
-    Attributes:
-        name: what tables call it.
-        rate: measures it.
-        peer: it is somebody else's.
-    """
-
-    name: str
-    rate: Rate
-    peer: bool = False
-
-
-@dataclass(frozen=True)
 class Row:
-    """A measured figure.
-
-    Attributes:
-        name: what it is.
-        unit: ``"decisions/s"``, ``"s"``, ``"B"``, ...
-        values: one a repeat, in the order measured.
-        peer: as in `Contender`.
-    """
+    """A measured figure: one value a repeat, in the order measured."""
 
     name: str
-    unit: str
+    unit: str  # "decisions/s", "s", "B", ...
     values: tuple[float, ...]
-    peer: bool = False
+    peer: bool = False  # it is somebody else's
 
-    @property
-    def median(self) -> float:
-        """The median over the repeats."""
-        return statistics.median(self.values)
-
-    @property
-    def low(self) -> float:
-        """The least value."""
-        return min(self.values)
-
-    @property
-    def high(self) -> float:
-        """The greatest value."""
-        return max(self.values)
+    def as_json(self) -> dict[str, Any]:
+        """Return the row as ``docs/numbers/speed.json`` has it."""
+        return {
+            "name": self.name, "unit": self.unit, "median": statistics.median(self.values),
+            "least": min(self.values), "greatest": max(self.values), "n": len(self.values),
+        }  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Findings:
-    """What a script found.
-
-    Attributes:
-        title: the question, as a heading.
-        rows: absolute figures.
-        ratios: figures without a unit, one row over another of the same run.
-        notes: what was left out and why, and whatever a reader must know.
-    """
+    """What a script found: absolute figures, figures over others, and what a reader must know."""
 
     title: str
-    rows: list[Row]
-    ratios: list[Row] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
+    rows: Collection[Row]
+    ratios: Sequence[Row] = ()
+    notes: Sequence[str] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the findings as ``docs/numbers/speed.json`` has them."""
+        rows, ratios = ([row.as_json() for row in some] for some in (self.rows, self.ratios))
+        return {"title": self.title, "rows": rows, "ratios": ratios, "notes": [*self.notes]}
 
 
-def rate_of(piece: Callable[[], int]) -> Rate:
-    """Return the rate of a piece of work: it is done over and over until the time is up."""
-
-    def rate(seconds: float) -> float:
-        done = 0
+def rate_of(piece: Piece, seconds: float) -> float:
+    """Do a piece of work over and over until the time is up; return its units per second."""
+    done, spent = 0, 0.0
+    while not done or spent < seconds:
         began = time.perf_counter()
-        while True:
-            done += piece()
-            spent = time.perf_counter() - began
-            if spent >= seconds:
-                return done / spent
+        units = piece()
+        took = time.perf_counter() - began
+        if isinstance(units, tuple):
+            units, took = units
+        done, spent = done + units, spent + took
+    return done / spent
 
-    return rate
 
-
-def race(contenders: Sequence[Contender], unit: str, settings: Settings) -> list[Row]:
+def race(
+    contenders: Mapping[str, Piece],
+    unit: str,
+    settings: Settings,
+    peers: Mapping[str, Piece] | None = None,
+) -> dict[str, Row]:
     """Measure contenders in turn, after a first run of each that does not count."""
-    for contender in contenders:
-        contender.rate(settings.seconds / 5)  # long enough to compile what is compiled late
-    values: list[list[float]] = [[] for _ in contenders]
+    pieces = {**contenders, **(peers or {})}
+    for piece in pieces.values():
+        rate_of(piece, settings.seconds / 5)  # long enough to compile what is compiled late
+    values: dict[str, list[float]] = {name: [] for name in pieces}
     for repeat in range(settings.repeats):
-        order = range(len(contenders)) if repeat % 2 == 0 else reversed(range(len(contenders)))
-        for i in order:
-            values[i].append(contenders[i].rate(settings.seconds))
-    return [
-        Row(contender.name, unit, tuple(measured), contender.peer)
-        for contender, measured in zip(contenders, values, strict=True)
-    ]
+        for name in pieces if repeat % 2 == 0 else reversed(pieces):
+            values[name].append(rate_of(pieces[name], settings.seconds))
+    return {
+        name: Row(name, unit, tuple(measured), name not in contenders)
+        for name, measured in values.items()
+    }
 
 
 def ratio(name: str, above: Row, below: Row) -> Row:
@@ -137,6 +122,62 @@ def ratio(name: str, above: Row, below: Row) -> Row:
     return Row(name, "times", values)
 
 
-def over_peers(ours: Row, rows: Sequence[Row]) -> list[Row]:
+def over_peers(ours: Row, rows: Iterable[Row]) -> list[Row]:
     """Return our row over every peer's in ``rows``."""
     return [ratio(f"{ours.name} / {row.name}", ours, row) for row in rows if row.peer]
+
+
+def number(value: float, unit: str, scale: float = 1.0) -> str:
+    """Return a value, in units of ``scale``, with three significant digits."""
+    if unit == "B" or value >= 1000 * scale:
+        return f"{value / scale:,.0f}"
+    return f"{value / scale:#.3g}".rstrip(".")
+
+
+def quantity(value: float, unit: str, low: float | None = None) -> str:
+    """Return a value with its unit; a range from ``low``, if that is given."""
+    scale, prefix = 1.0, ""
+    if unit.endswith("/s"):
+        scale, prefix = next((s for s in SCALES if value >= s[0]), (1.0, ""))
+    shown = number(value, unit, scale)
+    if low is not None:
+        shown = f"{number(low, unit, scale)} – {shown}"
+    return shown if unit == "times" else f"{shown} {prefix}{unit}"
+
+
+def spread(row: Mapping[str, Any]) -> str:
+    """Return the least and the greatest value and how many were taken."""
+    if row["n"] == 1:
+        return "one value"
+    return f"{quantity(row['greatest'], row['unit'], row['least'])}, n={row['n']}"
+
+
+def machine() -> list[str]:
+    """Return the machine, the versions and the load as lines of text."""
+    processor, found = platform.processor() or platform.machine(), [f"crib-env {__version__}"]
+    if (about := Path("/proc/cpuinfo")).exists():
+        models = [line for line in about.read_text().splitlines() if line.startswith("model name")]
+        processor = models[0].split(":", 1)[1].strip() if models else processor
+    for package in PACKAGES:
+        try:
+            found.append(f"{package} {version(package)}")
+        except PackageNotFoundError:
+            continue
+    lines = [
+        f"Processor: {processor}, {os.cpu_count()} cores; {platform.system()} {platform.machine()}",
+        f"Python {platform.python_version()}; {', '.join(found)}",
+    ]
+    if hasattr(os, "getloadavg"):
+        load = ", ".join(f"{value:.2f}" for value in os.getloadavg())
+        lines.append(f"Load average before measuring, over 1, 5 and 15 minutes: {load}")
+    return lines
+
+
+def page(data: Mapping[str, Any]) -> str:
+    """Return the page of these results, ``benchmarks/RESULTS.md``."""
+
+    def lines(rows: Sequence[Mapping[str, Any]]) -> str:
+        cells = [[row["name"], quantity(row["median"], row["unit"]), spread(row)] for row in rows]
+        return number_table(["what", "median", "least – greatest"], cells)
+
+    return render("results", lines=lines, **data)

@@ -7,13 +7,16 @@ from importlib import import_module
 import pytest
 
 from benchmarks import __main__ as command
-from benchmarks import endurance, peers, report
+from benchmarks import endurance, peers
 from benchmarks.timing import (
-    Contender,
     Findings,
+    Piece,
     Row,
     Settings,
+    machine,
     over_peers,
+    page,
+    quantity,
     race,
     rate_of,
     ratio,
@@ -29,16 +32,17 @@ FAST = [name for name in command.SCRIPTS if name not in ("start", *TRAINS)]
 def test_contenders_take_turns_and_the_first_run_of_each_does_not_count():
     order = []
 
-    def contender(name: str) -> Contender:
-        def rate(seconds: float) -> float:
+    def contender(name: str) -> Piece:
+        def piece() -> tuple[int, float]:
             order.append(name)
-            return float(len(order))
+            return len(order), 1.0
 
-        return Contender(name, rate)
+        return piece
 
-    rows = race([contender("a"), contender("b")], "decisions/s", Settings(0.0, repeats=2))
+    pieces = {name: contender(name) for name in ("a", "b")}
+    rows = race(pieces, "decisions/s", Settings(0.0, repeats=2))
     assert order == ["a", "b", "a", "b", "b", "a"]
-    assert [row.values for row in rows] == [(3.0, 6.0), (4.0, 5.0)]
+    assert [row.values for row in rows.values()] == [(3.0, 6.0), (4.0, 5.0)]
 
 
 def test_a_rate_is_work_over_time():
@@ -48,8 +52,12 @@ def test_a_rate_is_work_over_time():
         calls.append(1)
         return 10
 
-    assert rate_of(piece)(0.0) > 0
+    assert rate_of(piece, 0.0) > 0
     assert len(calls) == 1
+
+
+def test_a_rate_counts_the_seconds_that_a_piece_names():
+    assert rate_of(lambda: (10, 0.25), 1.0) == 40
 
 
 def test_ratios_are_taken_within_each_repeat():
@@ -58,7 +66,8 @@ def test_ratios_are_taken_within_each_repeat():
     (found,) = over_peers(ours, [ours, theirs])
     assert found.values == (2.0, 4.0)
     assert found.name == "ours / theirs"
-    assert (found.median, found.low, found.high) == (3.0, 2.0, 4.0)
+    figures = found.as_json()
+    assert [figures[name] for name in ("median", "least", "greatest", "n")] == [3.0, 2.0, 4.0, 2]
 
 
 @pytest.mark.parametrize(
@@ -73,15 +82,15 @@ def test_ratios_are_taken_within_each_repeat():
     ],
 )
 def test_a_quantity_has_three_digits_and_its_unit(value, unit, text):
-    assert report.quantity(value, unit) == text
+    assert quantity(value, unit) == text
 
 
 def test_the_page_puts_ratios_first_and_names_machine_and_command():
     row = Row("raw_env", "decisions/s", (1e5, 2e5, 3e5))
     found = Findings("AEC", [row], [ratio("raw_env / peer", row, row)], ["peer was left out"])
-    text = report.page({
-        "command": "python -m benchmarks", "machine": report.machine(), "seconds": 0.01,
-        "repeats": 3, "quick": True, "findings": {"aec": report.as_json(found)},
+    text = page({
+        "command": "python -m benchmarks", "machine": machine(), "seconds": 0.01,
+        "repeats": 3, "quick": True, "findings": {"aec": found.as_json()},
     })  # fmt: skip
     headings = [line for line in text.splitlines() if line.startswith("#")]
     assert headings == ["# Results", "## Ratios", "## AEC"]
@@ -90,7 +99,7 @@ def test_the_page_puts_ratios_first_and_names_machine_and_command():
     assert "| raw_env / peer | 1.00 | 1.00 – 1.00, n=3 |" in lines
     assert "- peer was left out" in lines
     assert "Made by `python -m benchmarks`." in text
-    assert report.machine()[0] in text
+    assert machine()[0] in text
     assert "the figures mean nothing" in text
 
 
@@ -103,7 +112,7 @@ def test_a_script_measures_what_it_promises(name):
     assert found.rows
     for row in [*found.rows, *found.ratios]:
         assert all(value > 0 for value in row.values), row.name
-    assert report.as_json(found)["title"] == found.title
+    assert found.as_json()["title"] == found.title
 
 
 def test_a_partial_or_quick_run_leaves_the_results_alone(capsys):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import report
+from benchmarks.timing import page as speed_page
 from crib_env.policy import GROUP
 from docs import figures
 from docs.figures import NUMBER, PLAIN, ROOT, STRICT, blocks, unsourced
@@ -98,4 +98,4 @@ def test_how_many_opponents_there_are() -> None:
 
 def test_the_results_of_the_benchmarks_are_made_of_their_file() -> None:
     page = (ROOT / "benchmarks" / "RESULTS.md").read_text("utf-8")
-    assert page == report.page(figures.stored("speed"))
+    assert page == speed_page(figures.stored("speed"))
