@@ -11,7 +11,6 @@ in turns, so the opponent is one of ours.
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
 from typing import Any
 
 import gymnasium
@@ -29,57 +28,54 @@ import crib_env
 OPTIONS: dict[str, Any] = {"opponent": "rule_based", "episode": "deal", "reward": "points"}
 
 
-@dataclass
-class Settings:
-    """How much is learned from."""
+def main(
+    steps: int = 400_000, generation: int = 50_000, agents: int = 3, games: int = 256, seed: int = 1
+) -> float:
+    """Train, and return the best agent's mean points per deal over the last test.
 
-    steps: int = 400_000
-    """Decisions of each agent."""
-    generation: int = 50_000
-    """Decisions between two selections."""
-    agents: int = 3
-    games: int = 256
-    seed: int = 1
-
-
-def main(settings: Settings) -> float:
-    """Train, and return the best agent's mean points per deal over the last test."""
+    Args:
+        steps: decisions of each agent.
+        generation: decisions between two selections.
+        agents: how many there are.
+        games: how many are played at once.
+        seed: fixes the games and the population.
+    """
     assert crib_env.ENVIRONMENTS
-    random.seed(settings.seed)
-    np.random.seed(settings.seed)  # noqa: NPY002 - AgileRL selects and mutates by global generators
-    torch.manual_seed(settings.seed)
+    random.seed(seed)
+    np.random.seed(seed)  # noqa: NPY002 - AgileRL selects and mutates by global generators
+    torch.manual_seed(seed)
     torch.set_num_threads(1)  # small nets: a second thread waits more than it works
 
-    games = gymnasium.make_vec("crib_env/SixCard-v0", num_envs=settings.games, **OPTIONS)
-    games.reset(seed=settings.seed)
+    envs = gymnasium.make_vec("crib_env/SixCard-v0", num_envs=games, **OPTIONS)
+    envs.reset(seed=seed)
     rates = HyperparameterConfig(lr=RLParameter(min=1e-4, max=2e-3))
     population = [
         PPO(
-            games.single_observation_space,
-            games.single_action_space,
+            envs.single_observation_space,
+            envs.single_action_space,
             index=index,
             hp_config=rates,
             net_config={"encoder_config": {"hidden_size": [128, 128]}},
-            num_envs=settings.games,
-            learn_step=16 * settings.games,
+            num_envs=games,
+            learn_step=16 * games,
             batch_size=1024,
             lr=5e-4,
             gamma=1.0,
         )
-        for index in range(settings.agents)
+        for index in range(agents)
     ]
     _, fitnesses = train_on_policy(
-        games,
+        envs,
         env_name="crib_env/SixCard-v0",
         algo="PPO",
         pop=population,
-        max_steps=settings.steps,
-        evo_steps=min(settings.generation, settings.steps),
+        max_steps=steps,
+        evo_steps=min(generation, steps),
         eval_loop=4,
-        selection_strategy=TournamentSelection(2, True, settings.agents),
+        selection_strategy=TournamentSelection(2, True, agents),
         mutation=Mutations(
             no_mutation=0.6, architecture=0.0, new_layer_prob=0.0, parameters=0.1, activation=0.0,
-            rl_hp=0.3, rand_seed=settings.seed,
+            rl_hp=0.3, rand_seed=seed,
         ),
         verbose=False,
     )  # fmt: skip
@@ -89,4 +85,4 @@ def main(settings: Settings) -> float:
 
 
 if __name__ == "__main__":
-    main(tyro.cli(Settings))
+    tyro.cli(main)

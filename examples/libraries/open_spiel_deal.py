@@ -10,7 +10,6 @@ players; the second takes them as one agent that plays either seat.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -30,15 +29,6 @@ SUITS = "ranks"  # the game of the benchmark
 HIDDEN = [256, 256]
 OUT = Path("runs/open_spiel_nfsp.pt")
 LAYOUT = observation_layout("five_card_v0")
-
-
-@dataclass
-class Settings:
-    """How many deals are played."""
-
-    deals: int = 500
-    seed: int = 1
-    out: Path = OUT
 
 
 class BothSeats(torch.nn.Module):
@@ -67,21 +57,21 @@ class Trained:
         self.act, self.action_probabilities = agent.act, agent.action_probabilities
 
 
-def main(settings: Settings) -> BothSeats:
+def main(deals: int = 500, seed: int = 1, out: Path = OUT) -> BothSeats:
     """Learn, and write the average policies."""
     game = pyspiel.load_game(TYPE.short_name, {"suits": SUITS})
     env = rl_environment.Environment(game)
-    env.seed(settings.seed)
+    env.seed(seed)
     players = [
         NFSP(
             player, game.information_state_tensor_size(), 52, HIDDEN,
             reservoir_buffer_capacity=200_000, replay_buffer_capacity=100_000,
             anticipatory_param=0.1, optimizer_str="adam", rl_learning_rate=1e-3,
-            sl_learning_rate=1e-3, seed=settings.seed + player,
+            sl_learning_rate=1e-3, seed=seed + player,
         )
         for player in range(2)
     ]  # fmt: skip
-    for _ in range(settings.deals):
+    for _ in range(deals):
         step = env.reset()
         while not step.last():
             chosen = players[step.observations["current_player"]].step(step).action
@@ -89,11 +79,11 @@ def main(settings: Settings) -> BothSeats:
         for player in players:
             player.step(step)
     net = BothSeats(*(player._avg_network for player in players))
-    settings.out.parent.mkdir(parents=True, exist_ok=True)
-    torch.save(net.state_dict(), settings.out)
-    print(f"{settings.deals:,} deals; the policies of both seats are in {settings.out}")
+    out.parent.mkdir(parents=True, exist_ok=True)
+    torch.save(net.state_dict(), out)
+    print(f"{deals:,} deals; the policies of both seats are in {out}")
     return net
 
 
 if __name__ == "__main__":
-    main(tyro.cli(Settings))
+    tyro.cli(main)

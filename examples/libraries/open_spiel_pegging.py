@@ -9,7 +9,6 @@ CFR and its exploitability run on the game.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import pyspiel
@@ -140,26 +139,17 @@ class PlayState(pyspiel.State):  # type: ignore[misc]
 pyspiel.register_game(TYPE, Play)
 
 
-@dataclass
-class Settings:
-    """How many deals, and how long is solved."""
-
-    deals: int = 4
-    iterations: int = 100
-    seed: int = 1
-
-
-def main(settings: Settings) -> float:
+def main(deals: int = 4, iterations: int = 100, seed: int = 1) -> float:
     """Solve by CFR, and return how much a best response gains against what came out."""
-    game = pyspiel.load_game(TYPE.short_name, {"deals": settings.deals, "seed": settings.seed})
+    game = pyspiel.load_game(TYPE.short_name, {"deals": deals, "seed": seed})
     solver = cfr.CFRPlusSolver(game)
-    for i in range(1, settings.iterations + 1):
+    for i in range(1, iterations + 1):
         solver.evaluate_and_update_policy()
-        if i == settings.iterations or i % 25 == 0:
+        if i == iterations or i % 25 == 0:
             gain = exploitability.exploitability(game, solver.average_policy())
             print(f"{i} iterations: a best response gains {gain:.4f} points per deal")
     return float(gain)
 
 
 if __name__ == "__main__":
-    main(tyro.cli(Settings))
+    tyro.cli(main)

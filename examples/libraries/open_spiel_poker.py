@@ -9,7 +9,7 @@ OpenSpiel's stands in its place, with the same arrays, and the method is the sam
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from importlib import import_module
 from typing import Any
 from unittest import mock
@@ -100,16 +100,6 @@ class SpielGames:
             self.masks[i, state.legal_actions()] = True
 
 
-@dataclass
-class Settings:
-    """Which method and game, and how long is learned."""
-
-    methods: tuple[str, ...] = LEARNERS
-    game: str = "kuhn_poker"
-    decisions: int = 100_000
-    seeds: tuple[int, ...] = (1,)
-
-
 def measure(game: Any, learner: Any) -> float:
     """Return how much a best response gains against the averaged network."""
 
@@ -144,17 +134,22 @@ def learn(game: Any, method: str, seed: int, decisions: int) -> tuple[float, flo
     return first, measure(game, learner)
 
 
-def main(settings: Settings) -> dict[str, list[tuple[float, float]]]:
+def main(
+    methods: tuple[str, ...] = LEARNERS,
+    game: str = "kuhn_poker",
+    decisions: int = 100_000,
+    seeds: tuple[int, ...] = (1,),
+) -> dict[str, list[tuple[float, float]]]:
     """Print a row for each method; return what each seed had before and after."""
     torch.set_num_threads(1)
-    game = pyspiel.load_game(settings.game)
+    spiel = pyspiel.load_game(game)
     print(
-        f"{settings.game}: NashConv / 2 before and after {settings.decisions:,} decisions, seed by "
-        f"seed\n\n| method | before | mean after | seeds {settings.seeds} |\n|---|---|---|---|"
+        f"{game}: NashConv / 2 before and after {decisions:,} decisions, seed by "
+        f"seed\n\n| method | before | mean after | seeds {seeds} |\n|---|---|---|---|"
     )
     found = {}
-    for method in settings.methods:
-        runs = [learn(game, method, seed, settings.decisions) for seed in settings.seeds]
+    for method in methods:
+        runs = [learn(spiel, method, seed, decisions) for seed in seeds]
         before, after = zip(*runs, strict=True)
         each = ", ".join(f"{one:.3f}" for one in after)
         print(f"| `{method}` | {np.mean(before):.3f} | {np.mean(after):.3f} | {each} |", flush=True)
@@ -163,4 +158,4 @@ def main(settings: Settings) -> dict[str, list[tuple[float, float]]]:
 
 
 if __name__ == "__main__":
-    main(tyro.cli(Settings))
+    tyro.cli(main)

@@ -11,7 +11,6 @@ samples only.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -80,23 +79,12 @@ class Cribbage(MultiAgentEnv):  # type: ignore[misc]
         }
 
 
-@dataclass
-class Settings:
-    """How long is trained, and where."""
-
-    iterations: int = 10
-    batch: int = 4000
-    runners: int = 1
-    address: str | None = None
-    seed: int = 1
-
-
-def algorithm(settings: Settings) -> PPO:
+def algorithm(batch: int = 4000, runners: int = 1, seed: int = 1) -> PPO:
     """Return PPO over all seats."""
     config = (
         PPOConfig()
         .environment(Cribbage, env_config={"episode": "deal", "reward": "points"})
-        .env_runners(num_env_runners=settings.runners)
+        .env_runners(num_env_runners=runners)
         .multi_agent(policies={MODULE}, policy_mapping_fn=lambda agent, episode, **_: MODULE)
         .rl_module(
             rl_module_spec=MultiRLModuleSpec(
@@ -109,24 +97,30 @@ def algorithm(settings: Settings) -> PPO:
             )
         )
         .training(
-            train_batch_size=settings.batch,
-            minibatch_size=min(256, settings.batch),
+            train_batch_size=batch,
+            minibatch_size=min(256, batch),
             num_epochs=4,
             gamma=1.0,
             lr=5e-4,
         )
         .fault_tolerance(restart_failed_env_runners=True)
-        .debugging(seed=settings.seed)
+        .debugging(seed=seed)
     )
     return config.build_algo()
 
 
-def main(settings: Settings) -> int:
+def main(
+    iterations: int = 10,
+    batch: int = 4000,
+    runners: int = 1,
+    address: str | None = None,
+    seed: int = 1,
+) -> int:
     """Train, and return how many steps were sampled in all."""
-    ray.init(address=settings.address, ignore_reinit_error=True, log_to_driver=False)
-    learner = algorithm(settings)
+    ray.init(address=address, ignore_reinit_error=True, log_to_driver=False)
+    learner = algorithm(batch, runners, seed)
     sampled = 0
-    for i in range(settings.iterations):
+    for i in range(iterations):
         found = learner.train()["env_runners"]
         sampled += int(found.get("num_env_steps_sampled", 0))
         print(f"iteration {i + 1}: {sampled:,} steps")
@@ -135,4 +129,4 @@ def main(settings: Settings) -> int:
 
 
 if __name__ == "__main__":
-    main(tyro.cli(Settings))
+    tyro.cli(main)

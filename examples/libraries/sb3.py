@@ -10,7 +10,6 @@ for masks; it is the one to train with. A single Gymnasium game answers it as we
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import gymnasium
@@ -26,31 +25,20 @@ from crib_env import six_card_v0
 OPTIONS: dict[str, Any] = {"opponent": "rule_based", "episode": "deal", "reward": "points"}
 
 
-@dataclass
-class Settings:
-    """What is trained, and how long."""
-
-    form: Literal["native", "single"] = "native"
-    timesteps: int = 200_000
-    seed: int = 1
-
-
-def make(settings: Settings, games: int) -> VecEnv:
-    """Return games as the settings ask for them."""
-    if settings.form == "native":
-        return six_card_v0.sb3_env(games, **OPTIONS)
-    return make_vec_env("crib_env/SixCard-v0", games, seed=settings.seed, env_kwargs=OPTIONS)
-
-
-def main(settings: Settings) -> float:
+def main(
+    form: Literal["native", "single"] = "native", timesteps: int = 200_000, seed: int = 1
+) -> float:
     """Train, and return the mean points per deal more than the opponent."""
     torch.set_num_threads(1)  # small nets: a second thread waits more than it works
-    games = 256 if settings.form == "native" else 4
+    if form == "native":
+        games: VecEnv = six_card_v0.sb3_env(256, **OPTIONS)
+    else:
+        games = make_vec_env("crib_env/SixCard-v0", 4, seed=seed, env_kwargs=OPTIONS)
     model = MaskablePPO(
-        "MlpPolicy", make(settings, games), n_steps=32, batch_size=1024, seed=settings.seed,
+        "MlpPolicy", games, n_steps=32, batch_size=1024, seed=seed,
         gamma=1.0, policy_kwargs={"net_arch": [128, 128]}, device="cpu",
     )  # fmt: skip
-    model.learn(settings.timesteps)
+    model.learn(timesteps)
     single = gymnasium.make("crib_env/SixCard-v0", **OPTIONS)
     mean, spread = evaluate_policy(model, single, n_eval_episodes=200, warn=False)
     assert isinstance(mean, float)
@@ -59,4 +47,4 @@ def main(settings: Settings) -> float:
 
 
 if __name__ == "__main__":
-    main(tyro.cli(Settings))
+    tyro.cli(main)

@@ -11,7 +11,6 @@ one pays each action with what the acting seat has made by it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import gymnasium
@@ -65,21 +64,13 @@ class SelfPlay(gymnasium.Env[Array, int]):
         return mask
 
 
-@dataclass
-class Settings:
-    """How long is trained."""
-
-    timesteps: int = 20_000
-    seed: int = 1
-
-
-def main(settings: Settings) -> MaskablePPO:
+def main(timesteps: int = 20_000, seed: int = 1) -> MaskablePPO:
     """Train and return the model."""
     torch.set_num_threads(1)  # small nets: a second thread waits more than it works
     games = SelfPlay(six_card_v0.env(episode="deal", reward="points"))
-    model = MaskablePPO("MlpPolicy", games, gamma=1.0, seed=settings.seed, device="cpu", verbose=1)
-    return model.learn(settings.timesteps)
+    model = MaskablePPO("MlpPolicy", games, gamma=1.0, seed=seed, device="cpu", verbose=1)
+    return model.learn(timesteps)
 
 
 if __name__ == "__main__":
-    main(tyro.cli(Settings))
+    tyro.cli(main)

@@ -8,7 +8,6 @@ puts them there. Its `PettingZooEnv` wraps our AEC environments as well.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import gymnasium
@@ -50,28 +49,19 @@ class Masked(gymnasium.Wrapper[dict[str, Any], int, Any, int]):
         return seen, float(reward), terminated, truncated, {}
 
 
-@dataclass
-class Settings:
-    """How long is trained."""
-
-    steps: int = 40_000
-    games: int = 16
-    seed: int = 1
-
-
-def main(settings: Settings) -> float:
+def main(steps: int = 40_000, games: int = 16, seed: int = 1) -> float:
     """Train, and return the mean points per deal of the last test."""
     assert crib_env.ENVIRONMENTS
-    np.random.seed(settings.seed)  # noqa: NPY002 - Tianshou explores by NumPy's global generator
+    np.random.seed(seed)  # noqa: NPY002 - Tianshou explores by NumPy's global generator
     torch.set_num_threads(1)  # small nets: a second thread waits more than it works
-    torch.manual_seed(settings.seed)
+    torch.manual_seed(seed)
 
     def make() -> gymnasium.Env[Any, Any]:
         return Masked(gymnasium.make("crib_env/SixCard-v0", **OPTIONS))
 
-    games = DummyVectorEnv([make for _ in range(settings.games)])
-    games.seed(settings.seed)
-    tests = DummyVectorEnv([make for _ in range(settings.games)])
+    envs = DummyVectorEnv([make for _ in range(games)])
+    envs.seed(seed)
+    tests = DummyVectorEnv([make for _ in range(games)])
     one = gymnasium.make("crib_env/SixCard-v0", **OPTIONS)
     shape = one.observation_space.shape
     assert shape is not None
@@ -83,16 +73,16 @@ def main(settings: Settings) -> float:
     algorithm = DQN(
         policy=policy, optim=AdamOptimizerFactory(lr=1e-3), gamma=1.0, target_update_freq=500
     )
-    epochs = max(1, settings.steps // 5000)
+    epochs = max(1, steps // 5000)
     result = algorithm.run_training(
         OffPolicyTrainerParams(
             training_collector=Collector(
-                policy, games, VectorReplayBuffer(50_000, settings.games), exploration_noise=True
+                policy, envs, VectorReplayBuffer(50_000, games), exploration_noise=True
             ),
             test_collector=Collector(policy, tests),
             max_epochs=epochs,
-            epoch_num_steps=settings.steps // epochs,
-            collection_step_num_env_steps=10 * settings.games,
+            epoch_num_steps=steps // epochs,
+            collection_step_num_env_steps=10 * games,
             test_step_num_episodes=200,
             batch_size=128,
             update_step_num_gradient_steps_per_sample=0.1,
@@ -104,4 +94,4 @@ def main(settings: Settings) -> float:
 
 
 if __name__ == "__main__":
-    main(tyro.cli(Settings))
+    tyro.cli(main)

@@ -10,7 +10,6 @@ hands it the native batch instead: all games in one tensordict, opponents includ
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -102,32 +101,32 @@ class CribbageEnv(EnvBase):  # type: ignore[misc]
         self._now = self._observed(observation, info["action_mask"])
 
 
-@dataclass
-class Settings:
-    """How long is trained, and on what."""
-
-    frames: int = 200_000
-    games: int = 256
-    seed: int = 1
-    wrapper: bool = False
-    """Step PettingZoo's form by TorchRL's wrapper, at random, and say how fast, instead."""
-
-
-def wrapped(settings: Settings) -> float:
+def step_wrapped(frames: int, seed: int) -> float:
     """Play the AEC form by TorchRL's wrapper at random; return steps per second."""
-    env = PettingZooWrapper(six_card_v0.env(episode="deal"), use_mask=True, seed=settings.seed)
+    env = PettingZooWrapper(six_card_v0.env(episode="deal"), use_mask=True, seed=seed)
     began, steps = time.perf_counter(), 0
-    while steps < settings.frames:
+    while steps < frames:
         steps += env.rollout(1000, break_when_any_done=True).numel()
-    return steps / (time.perf_counter() - began)
+    speed = steps / (time.perf_counter() - began)
+    print(f"{speed:,.0f} steps per second")
+    return speed
 
 
-def train(settings: Settings) -> float:
-    """Train by PPO; return the mean points per deal in the last batch."""
-    env = CribbageEnv(settings.games, **OPTIONS)
-    env.set_seed(settings.seed)
+def main(frames: int = 200_000, games: int = 256, seed: int = 1, wrapper: bool = False) -> float:
+    """Train by PPO; return the mean points per deal in the last batch.
+
+    Args:
+        frames: decisions of the learner.
+        games: how many are played at once.
+        seed: fixes the deals and the networks.
+        wrapper: step PettingZoo's form by TorchRL's wrapper, at random, and say how fast, instead.
+    """
+    if wrapper:
+        return step_wrapped(frames, seed)
+    env = CribbageEnv(games, **OPTIONS)
+    env.set_seed(seed)
     torch.set_num_threads(1)  # small nets: a second thread waits more than it works
-    torch.manual_seed(settings.seed)
+    torch.manual_seed(seed)
     size, actions = env.observation_spec["observation"].shape[-1], env.action_spec.n
     net = nn.Sequential(nn.Linear(size, 128), nn.Tanh(), nn.Linear(128, actions))
     actor = ProbabilisticActor(
@@ -141,10 +140,8 @@ def train(settings: Settings) -> float:
     loss = ClipPPOLoss(actor, critic, entropy_coeff=0.005)
     advantage = GAE(gamma=1.0, lmbda=0.95, value_network=critic)
     optimizer = torch.optim.Adam(loss.parameters(), 1e-3)
-    batch = settings.games * 32
-    collector = Collector(
-        env, actor, frames_per_batch=batch, total_frames=max(batch, settings.frames)
-    )
+    batch = games * 32
+    collector = Collector(env, actor, frames_per_batch=batch, total_frames=max(batch, frames))
     mean = 0.0
     for data in collector:
         with torch.no_grad():
@@ -165,14 +162,5 @@ def train(settings: Settings) -> float:
     return mean
 
 
-def main(settings: Settings) -> float:
-    """Train, or measure the wrapper."""
-    if settings.wrapper:
-        speed = wrapped(settings)
-        print(f"{speed:,.0f} steps per second")
-        return speed
-    return train(settings)
-
-
 if __name__ == "__main__":
-    main(tyro.cli(Settings))
+    tyro.cli(main)

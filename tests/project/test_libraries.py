@@ -65,7 +65,7 @@ def test_every_library_has_our_pytorch() -> None:
 
 def test_sb3_learns_on_the_batch() -> None:
     module = example("sb3", "sb3_contrib")
-    assert -15 < module.main(module.Settings(timesteps=8192)) < 5
+    assert -15 < module.main(timesteps=8192) < 5
 
 
 @pytest.mark.parametrize("masks", [True, False])
@@ -83,7 +83,7 @@ def test_cleanrls_form_learns_from_decisions_alone(vector: str, num_envs: int, m
 @pytest.mark.slow
 def test_sb3_learns_on_single_games() -> None:
     module = example("sb3", "sb3_contrib")
-    assert -15 < module.main(module.Settings(form="single", timesteps=128)) < 5
+    assert -15 < module.main(form="single", timesteps=128) < 5
 
 
 def test_sb3_learns_in_pettingzoos_way() -> None:
@@ -98,14 +98,14 @@ def test_sb3_learns_in_pettingzoos_way() -> None:
         paid[behaviour_nets] += reward
     first, second = games.games.scores
     assert paid["player_0"] - paid["player_1"] == first - second
-    assert module.main(module.Settings(timesteps=64)).num_timesteps >= 64
+    assert module.main(timesteps=64).num_timesteps >= 64
 
 
 @pytest.mark.slow
 def test_torchrl_learns_and_wraps() -> None:
     module = example("torchrl_ppo", "torchrl")
-    assert -15 < module.main(module.Settings(frames=4096, games=64)) < 5
-    assert module.main(module.Settings(wrapper=True, frames=40)) > 0
+    assert -15 < module.main(frames=4096, games=64) < 5
+    assert module.main(wrapper=True, frames=40) > 0
 
 
 @pytest.mark.slow
@@ -146,7 +146,7 @@ def test_torchrl_registers_what_the_infos_say(games: int | None) -> None:
 @pytest.mark.slow
 def test_tianshou_learns() -> None:
     module = example("tianshou_dqn", "tianshou")
-    assert -15 < module.main(module.Settings(steps=500, games=2)) < 5
+    assert -15 < module.main(steps=500, games=2) < 5
 
 
 @pytest.mark.slow
@@ -165,7 +165,7 @@ def test_tianshou_learns_from_data_alone(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_agilerl_evolves_a_population() -> None:
     module = example("agilerl_ppo", "agilerl")
-    fitness = module.main(module.Settings(steps=8192, generation=4096, agents=2))
+    fitness = module.main(steps=8192, generation=4096, agents=2)
     assert -15 < fitness < 5
 
 
@@ -227,8 +227,8 @@ def test_datasets_duckdb_and_polars_read_what_the_page_says(
 @pytest.mark.slow
 def test_open_spiel_solves_the_play() -> None:
     module = example("open_spiel_pegging", "pyspiel")
-    few = module.main(module.Settings(deals=2, iterations=2))
-    assert 0 <= module.main(module.Settings(deals=2, iterations=25)) < max(few, 0.05)
+    few = module.main(deals=2, iterations=2)
+    assert 0 <= module.main(deals=2, iterations=25) < max(few, 0.05)
 
 
 @contextmanager
@@ -387,7 +387,7 @@ def test_rllib_learns_on_two_nodes_and_survives_a_runners_death() -> None:
         cluster.add_node(num_cpus=1)
         cluster.wait_for_nodes()
         ray.init(address=cluster.address, log_to_driver=False)
-        learner = module.algorithm(module.Settings(batch=200, runners=2))
+        learner = module.algorithm(batch=200, runners=2)
         try:
             learner.train()
             victim = learner.env_runner_group.healthy_worker_ids()[0]
@@ -489,7 +489,7 @@ def test_open_spiel_trains_an_agent_that_the_exploitability_is_measured_of(tmp_p
     from crib_env import PRESETS, Game, encode
     from crib_env.engine.family import family_for
 
-    net = module.main(module.Settings(deals=300, out=tmp_path / "nfsp.pt"))
+    net = module.main(deals=300, out=tmp_path / "nfsp.pt")
     agent = module.Trained(tmp_path / "nfsp.pt")
     family = family_for(PRESETS["five_card"].engine, "points", "ranks")
     for seat in (0, 1):
@@ -510,7 +510,7 @@ def test_open_spiel_trains_an_agent_that_the_exploitability_is_measured_of(tmp_p
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_open_spiel_says_that_mmd_learns_kuhn_poker(seed: int) -> None:
     module = example("open_spiel_poker", "pyspiel")
-    found = module.main(module.Settings(("mmd",), decisions=60_000, seeds=(seed,)))
+    found = module.main(("mmd",), decisions=60_000, seeds=(seed,))
     ((first, last),) = found["mmd"]
     assert first > 0.4
     assert last < 0.25
@@ -537,7 +537,7 @@ def test_a_baseline_learns_from_what_stands_in_for_its_games(
 @pytest.mark.slow
 def test_open_spiel_says_that_mmd_learns_leduc_poker() -> None:
     module = example("open_spiel_poker", "pyspiel")
-    found = module.main(module.Settings(("mmd",), "leduc_poker", decisions=120_000))
+    found = module.main(("mmd",), "leduc_poker", decisions=120_000)
     ((first, last),) = found["mmd"]
     assert last < 0.85 * first
 
