@@ -38,7 +38,7 @@ from crib_training.rating import (
 
 from crib_env import ENVIRONMENTS
 from crib_env.registration import env_module
-from docs.numbers.make import agents, exploitability
+from docs.numbers.make.strength import exploitability_section, tournaments_section
 from docs.pages import render
 
 SEED = 1
@@ -128,8 +128,8 @@ def page() -> str:
     return render(
         "leaderboard", approximately=APPROXIMATELY, seed=SEED, least_pairs=LEAST_PAIRS,
         tables=tables, cards=[(name, *card(name)) for name in found],
-        exploitability=exploitability.page(known).strip(), exploited=known["command"],
-        tournaments=agents.page(played).strip(), played=played["command"],
+        exploitability=exploitability_section(known), exploited=known["command"],
+        tournaments=tournaments_section(played), played=played["command"],
     )  # fmt: skip
 
 

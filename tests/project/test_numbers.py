@@ -14,7 +14,7 @@ from crib_env.errors import IllegalActionError
 from crib_env.policy import GROUP, Actions, Views
 from crib_env.rules import PRESETS
 from docs import make_leaderboard
-from docs.numbers.make import agents, exploitability, many_hand, table_top, two_hand
+from docs.numbers.make import many_hand, strength, table_top, two_hand
 from docs.numbers.make.__main__ import FOLDER, Settings, pages, run, write
 from docs.numbers.make.episodes import Run, self_play
 
@@ -122,10 +122,10 @@ def test_a_page_of_three_and_four_hands() -> None:
 
 
 def test_the_tournaments_of_the_agents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    few = agents.Table("Five cards", "five_card_v0", agents=("greedy", "random"))
-    monkeypatch.setattr(agents, "TABLES", (few,))
-    data = agents.measure(5, seed=2, folder=tmp_path, runs=tmp_path / "runs")
-    text = agents.page(data)
+    few = strength.Table("Five cards", "five_card_v0", agents=("greedy", "random"))
+    monkeypatch.setattr(strength, "TABLES", (few,))
+    data = strength.measure_tournaments(5, seed=2, folder=tmp_path, runs=tmp_path / "runs")
+    text = strength.tournaments_section(data)
     assert text.count("\n| Five cards ") == 2
     assert {agent["name"] for agent in data["Five cards"]["agents"]} == {"greedy", "random"}
 
@@ -133,8 +133,8 @@ def test_the_tournaments_of_the_agents(tmp_path: Path, monkeypatch: pytest.Monke
 def test_a_table_of_the_agents_is_played_again_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    two = agents.Table("Five cards", "five_card_v0", agents=("greedy", "random"))
-    monkeypatch.setattr(agents, "TABLES", (two, agents.Table("Six cards", "six_card_v0")))
+    two = strength.Table("Five cards", "five_card_v0", agents=("greedy", "random"))
+    monkeypatch.setattr(strength, "TABLES", (two, strength.Table("Six cards", "six_card_v0")))
     whole = json.loads((agents_page := FOLDER / "agents.json").read_text())
     (tmp_path / "agents.json").write_text(agents_page.read_text())
     few = Settings(("agents",), pairs=2, tables=("five_cards",), out=tmp_path, runs=tmp_path / "r")
@@ -144,20 +144,22 @@ def test_a_table_of_the_agents_is_played_again_alone(
     assert data["Five cards"]["pairs"] == 2
     assert data["command"].endswith("make agents --pairs 2 --seed 1 --tables five_cards")
     with pytest.raises(ValueError, match="'seven_cards': choose from five_cards"):
-        agents.measure(2, seed=1, folder=tmp_path, runs=tmp_path, again=("seven_cards",))
+        strength.measure_tournaments(
+            2, seed=1, folder=tmp_path, runs=tmp_path, again=("seven_cards",)
+        )
 
 
 def test_every_agent_that_comes_with_the_package_is_in_the_commands_of_the_pages() -> None:
     every = set(shipped_agents())
     assert {"master", "learned_mixed", "equilibrium"} < every
-    for table in agents.TABLES:
-        missing = every - set(agents.field(table))
+    for table in strength.TABLES:
+        missing = every - set(table.field())
         assert missing == (
             {"master", "equilibrium", "learned_mixed"}
             if "table_top" in table.environment
             else set()
         )
-    for rules, field in exploitability.FIELD.items():
+    for rules, field in strength.QUERIES.items():
         assert every - set(field) == ({"random"} if rules == "hoyle" else set())
     assert set(make_leaderboard.RATED) == every
 

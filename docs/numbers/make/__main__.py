@@ -23,7 +23,7 @@ from pydantic import Field
 
 from crib_env.errors import unknown
 from crib_env.settings import MANY, Count, NewFolder, Seed, Several, Whole, checked_dataclass
-from docs.numbers.make import agents, exploitability, many_hand, published, table_top, two_hand
+from docs.numbers.make import many_hand, published, strength, table_top, two_hand
 from docs.numbers.make.episodes import Run
 from docs.pages import render
 
@@ -34,7 +34,7 @@ GAMES = {  # the sections of the page
     "many_hand": "Three and four hands",
     "table_top": "Table Top",
 }
-# The options that change figures.
+# The options that change the figures of each part.
 PLAYED = ("agent", "deals", "games")
 OPTIONS = {
     "six_card": (*PLAYED, "cribs", "seed"),
@@ -111,23 +111,22 @@ def written(option: str, value: object) -> str:
 
 def measure(name: str, settings: Settings) -> dict[str, Any]:
     """Return the figures of a part, and draw its pictures."""
+    seed, out, runs = settings.seed, settings.out, settings.runs
     if name == "agents":
-        return agents.measure(
-            settings.pairs, settings.seed, settings.out, settings.runs, settings.tables
-        )
+        return strength.measure_tournaments(settings.pairs, seed, out, runs, settings.tables)
     if name == "exploitability":
-        return exploitability.measure(settings.hands, settings.seed, settings.runs)
+        return strength.measure_exploitability(settings.hands, seed, runs)
     if name == "published":
-        return published.measure(settings.cribs, settings.seed, settings.out)
+        return published.measure(settings.cribs, seed, out)
     amount = Run(
-        settings.load_agent(settings.agent), settings.deals, settings.games, settings.cribs,
-        settings.seed, settings.workers,
+        settings.load_agent(settings.agent), settings.deals, settings.games, settings.cribs, seed,
+        settings.workers,
     )  # fmt: skip
     if name == "table_top":
         return table_top.measure(amount, settings.lines)
     if name == "many_hand":
         return many_hand.measure(amount)
-    return two_hand.measure(name, amount, settings.out)
+    return two_hand.measure(name, amount, out)
 
 
 def write(name: str, data: dict[str, Any], command: str, out: Path) -> None:
