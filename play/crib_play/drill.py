@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import KW_ONLY, dataclass
 from functools import cache, partial
-from itertools import islice
+from itertools import count, islice
 from typing import Annotated, Literal
 
 import numpy as np
@@ -27,8 +27,8 @@ from crib_env.policy import Agent, ask_agent
 from crib_env.registration import find_part
 from crib_env.settings import Seed, Whole, checked_dataclass
 from crib_play.preferences import FASTEST, data_file, load, save
-from crib_play.table import Counted, Session, TableGame, TakesGame, actions_of, in_words
-from crib_play.table.advice import choices
+from crib_play.table import Counted, Session, TableGame, TakesGame, actions_of
+from crib_play.table.advice import choices, told
 from crib_play.table.seats import names
 from crib_play.terminal.boards import boards_of
 from crib_play.terminal.screen import Screen
@@ -42,17 +42,11 @@ COUNT = "count"  # the drill in counting
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of exercise.
+    """A kind of exercise."""
 
-    Attributes:
-        game: the default game.
-        phase: the name of the decision.
-        families: whose games have it.
-    """
-
-    game: str
-    phase: str
-    families: tuple[str, ...]
+    game: str  # the default
+    phase: str  # the name of the decision
+    families: tuple[str, ...]  # whose games have it
 
 
 WITH_HANDS = ("two_hand", "many_hand")
@@ -65,17 +59,11 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Exercise:
-    """A position to choose in.
-
-    Attributes:
-        session: the table as it stands.
-        seat: the seat to choose.
-        choices: every choice with its value, the best first.
-    """
+    """A position to choose in."""
 
     session: Session
     seat: int
-    choices: list[Choice]
+    choices: list[Choice]  # with their values, the best first
 
     def loss(self, actions: frozenset[int]) -> float:
         """Return the cost of an answer, in probability of winning."""
@@ -88,12 +76,10 @@ def exercises(kind: Kind, seed: int, played: TableGame) -> Iterator[Exercise]:
     if played.family.name not in kind.families:
         raise ValueError(f"{played.title} has no exercises in {kind.phase}")
     find_part("analysis", played.family.name)
-    number = 0
-    while True:
+    for number in count():
         found = exercise_of(played, kind.phase, np.random.SeedSequence([seed, number]))
         if found is not None:
             yield found
-        number += 1
 
 
 @cache
@@ -144,14 +130,12 @@ LEAST = 4  # points: less is seen at a glance
 
 def hands_to_count(seed: int, played: TableGame) -> Iterator[Counted]:
     """Yield what was counted without end, one of each game."""
-    number = 0
-    while True:
+    for number in count():
         seed_seq = np.random.SeedSequence([seed, number])
         turns = play_out(played, seed_seq).turns
         shown = [one for turn in turns for one in turn.counted if one.points >= LEAST]
         if shown:
             yield shown[np.random.default_rng(seed_seq).integers(len(shown))]
-        number += 1
 
 
 def read(question: str) -> str:
@@ -204,17 +188,11 @@ class Settings(TakesGame):
 
 @dataclass
 class Score:
-    """The score of a set of answers.
-
-    Attributes:
-        positions: how many were answered.
-        best: how many of them were answered best.
-        loss: the total cost of the answers, in probability of winning; of counts, in points.
-    """
+    """The score of a set of answers."""
 
     positions: int = 0
-    best: int = 0
-    loss: float = 0.0
+    best: int = 0  # how many of them were answered best
+    loss: float = 0.0  # the total cost, in probability of winning; of counts, in points
 
     def note(self, loss: float) -> None:
         """Add the cost of an answer."""
@@ -240,7 +218,6 @@ def ask(exercise: Exercise, screen: Screen) -> float | None:
     session, seat = exercise.session, exercise.seat
     boards_of(session).table(screen, session.sight(seat), names(session, seat))
     view = session.game.view(seat)
-    spoken = session.family.spoken
     while True:
         typed = read(f"{session.family.ask(view)}> ")
         if typed.lower() in ("skip", "s"):
@@ -257,8 +234,8 @@ def ask(exercise: Exercise, screen: Screen) -> float | None:
     cost = f", it costs {100 * loss:.1f} %" if loss else ""
     screen.line(f"  {grade(loss)}{cost}", style="bold")
     for choice in exercise.choices[:SHOWN]:
-        words = spoken(view, sorted(actions_of(choice), reverse=True))
-        screen.line(f"  {100 * choice.win:5.1f} %  {words}: {in_words(choice)}")
+        one = told(session.family, view, choice)
+        screen.line(f"  {100 * one.win:5.1f} %  {one.text}: {one.why}")
     return loss
 
 

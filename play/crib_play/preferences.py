@@ -22,42 +22,23 @@ Speed = Annotated[Whole, Field(ge=FASTEST, le=SLOWEST)]
 
 @dataclass(frozen=True)
 class Preferences:
-    """What a person has chosen as their default.
-
-    Attributes:
-        game: a game's name. opponent: an agent's.
-        speed: the count speed, 1 (fastest, without a pause) to 3 (H12).
-        coach: whether each decision is graded as it is made.
-        muggins: whether one counts one's own hands, and what one misses is claimed.
-    """
+    """What a person has chosen as their default."""
 
     game: str = "six"
     opponent: str = "expert"
-    speed: int = 2
-    coach: bool = False
-    muggins: bool = False
+    speed: int = 2  # the count speed, 1 (fastest, without a pause) to 3 (H12)
+    coach: bool = False  # whether each decision is graded as it is made
+    muggins: bool = False  # whether one counts one's own hands, and what one misses is claimed
 
     def __post_init__(self) -> None:
-        check_speed(self.speed)
+        if self.speed not in range(FASTEST, SLOWEST + 1):
+            what = f"{FASTEST} (fastest) to {SLOWEST}"
+            raise ValueError(f"the count speed is {what}, got {self.speed!r}")
 
     def with_those_given(self, **given: Any) -> Preferences:
         """Return the preferences with those given that are not None."""
         chosen: dict[str, Any] = {name: one for name, one in given.items() if one is not None}
         return replace(self, **chosen)
-
-
-def check_speed(speed: int) -> None:
-    """Raise a ValueError unless the count speed is one."""
-    if not FASTEST <= speed <= SLOWEST:
-        raise ValueError(f"the count speed is {FASTEST} (fastest) to {SLOWEST}, got {speed!r}")
-
-
-def read_speed(typed: str) -> int:
-    """Return the count speed that a person typed; raise a ValueError if it is none."""
-    if not typed.isdecimal():
-        raise ValueError(f"the count speed is {FASTEST} (fastest) to {SLOWEST}, got {typed!r}")
-    check_speed(int(typed))
-    return int(typed)
 
 
 def preferences_file() -> Path:

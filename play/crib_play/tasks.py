@@ -32,19 +32,12 @@ BOUNDS = (0.0, 0.01, 0.02, 0.04, 0.08)  # of the histogram, in probability of wi
 
 @dataclass(frozen=True)
 class Task:
-    """A position to choose in.
-
-    Attributes:
-        kind: ``"discard"``, ``"pegging"`` or ``"table-top"``.
-        split: ``"train"`` or ``"test"``.
-        index: its number in the split.
-        exercise: the position with the value of every choice.
-    """
+    """A position to choose in."""
 
     kind: str
     split: str
-    index: int
-    exercise: Exercise
+    index: int  # its number in the split
+    exercise: Exercise  # the position with the value of every choice
 
     @property
     def view(self) -> Any:

@@ -66,9 +66,7 @@ class Served:
         self.thread.start()
 
     def session(self, page: Page) -> Any:
-        table = self.tables.find(page.url.partition("#")[2])
-        assert table is not None
-        return table.session
+        return self.tables.find(page.url.partition("#")[2]).session
 
     def stop(self) -> None:
         self.server.should_exit = True

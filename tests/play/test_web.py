@@ -45,9 +45,7 @@ class Site:
         return self.table(shown).session
 
     def table(self, shown: dict[str, Any]) -> Table:
-        found = self.tables.find(shown["table"])
-        assert found is not None
-        return found
+        return self.tables.find(shown["table"])
 
 
 @pytest.fixture
@@ -478,6 +476,23 @@ def test_without_a_place_to_keep_them_tables_are_held_in_memory(
         assert "games are not saved" in capsys.readouterr().out
         assert store.find("none") is None
         assert not store.lasts
+
+
+@pytest.mark.parametrize("kind", ["text", "another program's", "a table of this name"])
+def test_a_file_that_is_no_store_is_left_as_it_was(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "file"
+    if kind == "text":
+        path.write_text("no store, but more than a head of SQLite has " * 9)
+    else:
+        with closing(sqlite3.connect(path)) as db:
+            name = "games" if kind == "a table of this name" else "notes"
+            db.execute(f"CREATE TABLE {name} (id TEXT, words TEXT)")
+    path.chmod(0o644)
+    before = path.read_bytes(), path.stat().st_mode, path.stat().st_mtime_ns
+    with pytest.raises(sqlite3.DatabaseError):
+        Store(path)
+    assert (path.read_bytes(), path.stat().st_mode, path.stat().st_mtime_ns) == before
+    assert [one.name for one in tmp_path.iterdir()] == ["file"]
 
 
 def test_a_full_disk_is_named_until_there_is_room(tmp_path: Path) -> None:

@@ -18,9 +18,10 @@ from crib_play.table import GAMES, table_game
 from crib_play.table.seats import plays, refusal
 from crib_play.web import beside, serve
 from crib_play.web.app import make_app
-from crib_play.web.beside import Preparation, PreparingError
+from crib_play.web.beside import Preparation, Prepared
 from crib_play.web.store import Store
 from crib_play.web.tables import Tables
+from starlette.exceptions import HTTPException
 from starlette.testclient import TestClient
 
 from served import choice, serving
@@ -165,21 +166,21 @@ class Slow:
     made: ClassVar[list[Slow]] = []
 
     def __init__(self) -> None:
-        self.calls: list[tuple[str, Any, Future[Any]]] = []
+        self.calls: list[tuple[str, Future[Any]]] = []
         self.rests = 0
         Slow.made.append(self)
 
-    def submit(self, task: Any, *given: Any) -> Future[Any]:
-        self.calls.append((task.__name__, given[0], Future()))
-        return self.calls[-1][2]
+    async def do(self, task: Any, what: str, games: list[str]) -> Any:
+        self.calls.append((f"{what} {games[0]}", Future()))
+        return await asyncio.wrap_future(self.calls[-1][1])
 
     def rest(self) -> None:
         self.rests += 1
 
     def close(self) -> None:
-        for *_, future in self.calls:
+        for _, future in self.calls:
             if not future.done():
-                future.set_result({})
+                future.set_result(Prepared(1.0, {}))
 
 
 async def soon(true: Callable[[], bool]) -> None:
@@ -199,29 +200,25 @@ def test_games_are_prepared_from_the_start_the_one_that_is_wanted_first(
     preparation = Preparation(("greedy",), Preferences(opponent="greedy"))
     assert preparation.progress == (0, 0)
 
-    def done(answer: Any) -> str:
-        (slow,) = Slow.made
-        task, given, future = slow.calls[-1]
-        future.set_result(answer)
-        return f"{task} {given if isinstance(given, str) else given[0]}"
-
     async def ask() -> None:
         preparation.start()
         (slow,) = Slow.made
         await soon(lambda: len(slow.calls) == 1)
         assert preparation.progress == (0, 9)
-        with pytest.raises(PreparingError, match=r"preparing the game: 0 of 10"):
+        with pytest.raises(HTTPException, match=r"503: preparing the game: 0 of 10"):
             await preparation.ready("table-top", ["rule_based"])
         dealt = asyncio.create_task(preparation.ready("table-top", ["rule_based"]))
-        order = []
-        for n in range(1, 11):
-            await soon(lambda n=n: len(slow.calls) == n)  # type: ignore[misc]
-            order.append(done({"partners": "no"} if n == 3 else {}))
-        assert order[:3] == ["prepare_rules six", "prepare_rules table-top",
-                             "prepare_agent rule_based"]  # fmt: skip
+        for n in range(10):
+            await soon(lambda n=n: len(slow.calls) > n)  # type: ignore[misc]
+            what, future = slow.calls[n]
+            future.set_result(
+                Prepared(2.0, {"partners": "no"} if what == "rule_based table-top" else {})
+            )
+        order = [what for what, _ in slow.calls]
+        assert order[:3] == ["the rules six", "the rules table-top", "rule_based table-top"]
         assert sorted(order[3:]) == [
-            "prepare_advice six", "prepare_advice table-top", "prepare_advice three",
-            *["prepare_agent greedy"] * 3, "prepare_rules three",
+            "greedy six", "greedy table-top", "greedy three",
+            "the advice six", "the advice table-top", "the advice three", "the rules three",
         ]  # fmt: skip
         await dealt
         await soon(lambda: slow.rests > 0)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from crib_env.engine.record import NONE
@@ -12,41 +11,26 @@ from crib_env.render.words import in_words
 from crib_play.table.seats import names
 from crib_play.table.session import Session, Turn
 
-Calls = tuple[tuple[int, str], ...]
+Calls = tuple[tuple[int, str], ...]  # side and words
 Drawings = tuple[tuple[str, ...], ...]
 
 
 class Eyes(NamedTuple):
-    """Whose knowledge is shown.
+    """Whose knowledge is shown."""
 
-    Attributes:
-        label: what a reader chooses.
-        seats: whose views are drawn; the first sits below.
-        all: whether what no seat knows is shown too.
-    """
-
-    label: str
-    seats: tuple[int, ...]
-    all: bool = False
+    label: str  # what a reader chooses
+    seats: tuple[int, ...]  # whose views are drawn; the first sits below
+    all: bool = False  # whether what no seat knows is shown too
 
 
-@dataclass(frozen=True)
-class Frame:
-    """One moment.
+class Frame(NamedTuple):
+    """One moment."""
 
-    Attributes:
-        drawings: the parts of its drawing for each pair of eyes.
-        calls: what was just said aloud: side and words.
-        scores: by side.
-        match_score: game points by side in a match, else None.
-        turn: the number of the turn that is taken next, None while cards are counted.
-    """
-
-    drawings: Drawings
-    calls: Calls
-    scores: tuple[int, ...]
-    match_score: tuple[int, ...] | None
-    turn: int | None
+    drawings: Drawings  # the parts of its drawing for each pair of eyes
+    calls: Calls  # what was just said aloud
+    scores: tuple[int, ...]  # by side
+    match_score: tuple[int, ...] | None  # game points by side in a match, else None
+    turn: int | None  # the number of the turn that is taken next, None while cards are counted
 
 
 def every_eyes(players: int, called: Sequence[str]) -> list[Eyes]:

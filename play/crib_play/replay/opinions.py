@@ -9,56 +9,37 @@ value is that of all of them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from math import inf, isfinite
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from crib_agents.analyze import CellChoice
 from crib_agents.analyze.choices import Choice
 
 from crib_env.game import Game
-from crib_play.table.advice import actions_of, choices, in_words
+from crib_play.table.advice import actions_of, choices, told
 from crib_play.table.session import Session, Turn
 
 IN_POINTS = ("deal",)  # episodes that are not won: what counts is points
 
 
-@dataclass(frozen=True)
-class Option:
-    """One choice.
+class Option(NamedTuple):
+    """One choice, in the order in which the page's program reads it."""
 
-    Attributes:
-        label: the choice in words.
-        why: what it brings, in points.
-        win_value: the chance of winning with it, 0 to 1; in a single deal the points it brings.
-        probability: how likely the agent was to make it, None where it does not say.
-        value: the agent's value of it, None where it does not say.
-    """
-
-    label: str
-    why: str
-    win_value: float
-    probability: float | None
-    value: float | None = None
+    label: str  # the choice in words
+    why: str  # what it brings, in points
+    win_value: float  # the chance of winning with it; in a single deal the points it brings
+    probability: float | None  # how likely the agent was to make it, None where it does not say
+    value: float | None = None  # the agent's value of it, None where it does not say
 
 
-@dataclass(frozen=True)
-class Opinion:
-    """The value of a turn.
+class Opinion(NamedTuple):
+    """The value of a turn."""
 
-    Attributes:
-        options: every choice, the best first.
-        taken: which of them was made.
-        loss: what it cost, beside the best.
-        chance: of the seat's side to win by the best choice, as the expert sees it with what the
-            seat knows; None in a single deal.
-    """
-
-    options: tuple[Option, ...]
-    taken: int
-    loss: float
-    chance: float | None
+    options: tuple[Option, ...]  # every choice, the best first
+    taken: int  # which of them was made
+    loss: float  # what it cost, beside the best
+    chance: float | None  # of winning by the best choice, as the expert sees it; None in a deal
 
 
 def opinions(session: Session) -> list[Opinion]:
@@ -73,19 +54,15 @@ def _opinion(session: Session, game: Game, turn: Turn) -> Opinion:
     agent: Any = session.seats[turn.seat]
     likely = _probabilities(agent, game, turn)
     thought = _values(agent, game, turn)
-    options = tuple(
-        Option(
-            session.family.spoken(turn.view, sorted(actions_of(choice), reverse=True)),
-            in_words(choice),
-            _win_value(choice, in_points),
-            None if likely is None else likely.get(actions_of(choice), 0.0),
-            None if thought is None else thought.get(actions_of(choice)),
-        )
-        for choice in found
-    )
+    options = []
+    for choice in found:
+        actions, text, why, _ = told(session.family, turn.view, choice)
+        probability = None if likely is None else likely.get(frozenset(actions), 0.0)
+        value = None if thought is None else thought.get(frozenset(actions))
+        options.append(Option(text, why, _win_value(choice, in_points), probability, value))
     taken = [actions_of(choice) for choice in found].index(frozenset(turn.actions))
     loss = options[0].win_value - options[taken].win_value
-    return Opinion(options, taken, loss, None if in_points else options[0].win_value)
+    return Opinion(tuple(options), taken, loss, None if in_points else options[0].win_value)
 
 
 def _win_value(choice: Choice, in_points: bool) -> float:

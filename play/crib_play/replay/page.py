@@ -118,18 +118,10 @@ def _turn(session: Session, i: int, opinion: Opinion | None, known: set[int]) ->
 
 
 def _judged(opinion: Opinion) -> dict[str, Any]:
-    shown = sorted({*range(min(MOST, len(opinion.options))), opinion.taken})
+    options = opinion.options
+    shown = sorted({*range(min(MOST, len(options))), opinion.taken})
     return {
-        "options": [
-            [
-                opinion.options[k].label,
-                opinion.options[k].why,
-                round(opinion.options[k].win_value, 4),
-                _rounded(opinion.options[k].probability),
-                _rounded(opinion.options[k].value),
-            ]
-            for k in shown
-        ],
+        "options": [[*one[:2], *map(_rounded, one[2:])] for one in map(options.__getitem__, shown)],
         "taken": shown.index(opinion.taken),
         "loss": round(opinion.loss, 4),
         "chance": _rounded(opinion.chance),
@@ -143,19 +135,12 @@ def _rounded(value: float | None) -> float | None:
 def _packed(moments: Sequence[Frame]) -> dict[str, Any]:
     """Return the frames, each part of a drawing written once and named by its number."""
     numbers: dict[str, int] = {}
-    packed = [
-        {
-            "d": [
-                [numbers.setdefault(part, len(numbers)) for part in drawing]
-                for drawing in frame.drawings
-            ],
-            "calls": frame.calls,
-            "scores": frame.scores,
-            "match_score": frame.match_score,
-            "turn": frame.turn,
-        }
-        for frame in moments
-    ]
+    packed = []
+    for frame in moments:
+        shown = frame._asdict()
+        drawings = shown.pop("drawings")
+        parts = [[numbers.setdefault(one, len(numbers)) for one in drawn] for drawn in drawings]
+        packed.append({"d": parts, **shown})
     return {"frames": packed, "parts": list(numbers)}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from crib_agents.analyze import CardChoice, CellChoice, DiscardChoice, analyze
@@ -11,7 +11,8 @@ from crib_agents.analyze.choices import Choice
 
 from crib_env.cards import parse_card, parse_cards
 from crib_env.registration import find_part
-from crib_play.table.session import Session, Turn
+from crib_play.table.family import TableFamily
+from crib_play.table.session import Session
 
 View = Any
 
@@ -52,25 +53,36 @@ def choices(view: View) -> list[Choice]:
     return sorted(analyze(np.array([view])), key=lambda choice: -choice.win)
 
 
+class Advised(NamedTuple):
+    """A choice in words: what is done, what it brings in points, the probability of winning."""
+
+    actions: tuple[int, ...]
+    text: str
+    why: str
+    win: float
+
+
+def advised(family: TableFamily, view: View) -> list[Advised]:
+    """Return every choice of the seat to move in words, the highest value first."""
+    return [told(family, view, choice) for choice in choices(view)]
+
+
+def told(family: TableFamily, view: View, choice: Choice) -> Advised:
+    """Return a choice in words."""
+    actions = tuple(sorted(actions_of(choice), reverse=True))
+    return Advised(actions, family.spoken(view, actions), in_words(choice), choice.win)
+
+
 @dataclass(frozen=True)
 class Decision:
-    """A decision and its cost.
+    """A decision and its cost."""
 
-    Attributes:
-        turn: its place among the turns.
-        phase: the phase of the deal.
-        did: the choice made, in words.
-        best: the best choice, in words.
-        why: the reason for the best choice, in points.
-        loss: the cost, 0 to 1: the probability of winning, or the value that stands for it.
-    """
-
-    turn: int
+    turn: int  # its place among the turns
     phase: str
-    did: str
-    best: str
-    why: str
-    loss: float
+    did: str  # the choice made, in words
+    best: str  # the best one
+    why: str  # and what it brings, in points
+    loss: float  # the cost, 0 to 1: the probability of winning, or the value that stands for it
 
 
 @dataclass(frozen=True)
@@ -104,21 +116,14 @@ class Review:
 
 def look_back(session: Session, at: int) -> Decision | None:
     """Return the cost of a turn; None where there was nothing to choose."""
-    turn: Turn = session.turns[at]
-    found = choices(turn.view)
-    if len(found) < 2:
+    turn = session.turns[at]
+    best, *others = found = advised(session.family, turn.view)
+    if not others:
         return None
-    best = found[0]
-    taken = next(choice for choice in found if actions_of(choice) == frozenset(turn.actions))
-    spoken = session.family.spoken
-    return Decision(
-        turn=at,
-        phase=turn.phase,
-        did=spoken(turn.view, turn.actions),
-        best=spoken(turn.view, sorted(actions_of(best), reverse=True)),
-        why=in_words(best),
-        loss=max(0.0, best.win - taken.win),
-    )
+    taken = next(one for one in found if set(one.actions) == set(turn.actions))
+    did = session.family.spoken(turn.view, turn.actions)
+    loss = max(0.0, best.win - taken.win)
+    return Decision(at, turn.phase, did, best.text, best.why, loss)
 
 
 def review(session: Session, seat: int) -> Review:

@@ -14,42 +14,25 @@ from crib_env.scoring.explained import Score
 
 @dataclass(frozen=True)
 class Call:
-    """Something a player says.
+    """Something a player says."""
 
-    Attributes:
-        seat: who says it; where sides score, one of the side.
-        text: the words, such as ``"fifteen for two"``.
-        points: what is pegged with it, 0 for words alone.
-        cards: the ids of the cards it is about, all open to everybody.
-    """
-
-    seat: int
-    text: str
-    points: int = 0
-    cards: tuple[int, ...] = ()
+    seat: int  # who says it; where sides score, one of the side
+    text: str  # such as "fifteen for two"
+    points: int = 0  # what is pegged with it, 0 for words alone
+    cards: tuple[int, ...] = ()  # the ids of the cards it is about, all open to everybody
 
 
 @dataclass(frozen=True)
 class Counted:
-    """A hand, a crib or a line that is counted, face up (H8, T8).
+    """A hand, a crib or a line that is counted, face up (H8, T8)."""
 
-    Attributes:
-        seat: whose points they are; where sides score, one of the side.
-        name: ``"hand"``, ``"crib"``, ``"row 1"``, ``"column 5"``.
-        cards: the ids, without the starter; of a line all five in order.
-        starter: the starter, where it is counted with them and is not one of them; else None.
-        points: what they make.
-        call: the count as spoken.
-        parts: what scores, in the order in which it is counted: name, points and cards.
-    """
-
-    seat: int
-    name: str
-    cards: tuple[int, ...]
-    starter: int | None
+    seat: int  # whose points they are; where sides score, one of the side
+    name: str  # "hand", "crib", "row 1", "column 5"
+    cards: tuple[int, ...]  # the ids, without the starter; of a line all five in order
+    starter: int | None  # where it is counted with them and is not one of them
     points: int
-    call: str
-    parts: tuple[tuple[str, int, tuple[int, ...]], ...]
+    call: str  # the count as spoken
+    parts: tuple[tuple[str, int, tuple[int, ...]], ...]  # name, points and cards of what scores
 
     @classmethod
     def of(
@@ -71,55 +54,31 @@ Sight = dict[str, Any]
 
 @dataclass(frozen=True)
 class Done:
-    """A turn just taken, as those may know it who speak of it.
-
-    Attributes:
-        rules: the rules.
-        seat: who took it.
-        dealer: the seat that deals.
-        actions: what was done, two actions where two cards were discarded at once.
-        before: what each seat knew before it, by seat.
-        after: what the seat that took it knows now.
-        events: what was pegged, and what was counted and made nothing.
-        ended: whether it ended the deal, or in Table Top the round.
-    """
+    """A turn just taken, as those may know it who speak of it."""
 
     rules: Rules
-    seat: int
-    dealer: int
-    actions: tuple[int, ...]
-    before: Sequence[View]
-    after: View
-    events: Sequence[Event]
-    ended: bool
+    seat: int  # who took it
+    dealer: int  # the seat that dealt
+    actions: tuple[int, ...]  # two where two cards were discarded at once
+    before: Sequence[View]  # what each seat knew before it, by seat
+    after: View  # what the seat that took it knows now
+    events: Sequence[Event]  # what was pegged, and what was counted and made nothing
+    ended: bool  # whether it ended the deal, or in Table Top the round
 
 
 @dataclass(frozen=True)
 class TableFamily:
-    """A family of games as it is played at a table.
-
-    Attributes:
-        name: the family's.
-        sides: what the sides are called that score together; None where each seat is its own.
-        to_choose: of a view of a seat to move, how many actions it decides on at once.
-        phase: of a view of a seat to move, what the decision is called.
-        sight: of a view and rules, what its seat sees, as plain data for any screen.
-        opening: of a view and rules, what is said aloud before the first turn.
-        calls_of: what is said aloud with a turn. counted: what is counted at the end of it.
-        spoken: of a view and actions, words for them, such as ``"play 5H"``.
-        read: of the words a person typed and a view, the actions meant.
-        ask: what to type, in a few words; how: in full.
-    """
+    """A family of games as it is played at a table."""
 
     name: str
-    sides: tuple[str, str] | None
-    to_choose: Callable[[View], int]
-    phase: Callable[[View], str]
-    sight: Callable[[View, Rules], Sight]
-    opening: Callable[[View, Rules], list[Call]]
-    calls_of: Callable[[Done], list[Call]]
-    counted: Callable[[Done], list[Counted]]
-    spoken: Callable[[View, Sequence[int]], str]
-    read: Callable[[str, View], tuple[int, ...]]
-    ask: Callable[[View], str]
-    how: str
+    sides: tuple[str, str] | None  # what they are called that score together; None: each its own
+    to_choose: Callable[[View], int]  # how many actions the seat to move decides on at once
+    phase: Callable[[View], str]  # what its decision is called
+    sight: Callable[[View, Rules], Sight]  # what a seat sees, as plain data for any screen
+    opening: Callable[[View, Rules], list[Call]]  # what is said aloud before the first turn
+    calls_of: Callable[[Done], list[Call]]  # what is said aloud with a turn
+    counted: Callable[[Done], list[Counted]]  # what is counted at the end of it
+    spoken: Callable[[View, Sequence[int]], str]  # words for actions, such as "play 5H"
+    read: Callable[[str, View], tuple[int, ...]]  # the actions meant by what a person typed
+    ask: Callable[[View], str]  # what to type, in a few words
+    how: str  # and in full

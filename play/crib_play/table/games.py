@@ -14,23 +14,14 @@ from crib_play.table.family import TableFamily
 
 @dataclass(frozen=True)
 class TableGame:
-    """A game to sit down to.
+    """A game to sit down to."""
 
-    Attributes:
-        name: what pages and stored games call it.
-        title: what a screen calls it.
-        rules: the rules as a word, such as ``"hoyle"`` or ``"four_hand[partners=False]"``.
-        players: how many sit down.
-        episode: what one sitting is.
-        about: one sentence for those who do not know it.
-    """
-
-    name: str
-    title: str
-    rules: str
+    name: str  # what pages and stored games call it
+    title: str  # what a screen calls it
+    rules: str  # as a word, such as "hoyle" or "four_hand[partners=False]"
     players: int
     episode: str
-    about: str
+    about: str  # one sentence for those who do not know it
 
     @property
     def sides(self) -> tuple[int, ...]:

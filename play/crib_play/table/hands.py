@@ -10,14 +10,14 @@ from crib_env.engine.hands.records import CRIB, DISCARD, MATCH
 from crib_env.engine.hands.text import COUNTED, hand_of, players_of, sides_of
 from crib_env.engine.record import NONE
 from crib_env.render.words import in_words, pegged
-from crib_env.rules import ManyHandRules, Rules, TwoHandRules, find_rules
+from crib_env.rules import Rules
 from crib_env.scoring import score_hand, score_play
 from crib_play.table.family import Call, Counted, Done, Sight, TableFamily, heels_call
 
 View = Any
 
 PHASES = ("discard", "pegging", "over")
-HOW = "Type the cards: 5H, or 5 where you hold one five; {discards}."
+GOES = 2  # seats in a row that end a count where the rules have it so (M7)
 MADE_BY_CARDS = ("fifteen", "pair", "run", "thirty_one")
 
 
@@ -58,7 +58,7 @@ def sight(view: View, rules: Rules) -> Sight:
             for i, card in enumerate(view["pile"][: view["pile_n"]].tolist())
         ],
         "count": int(view["count"]),
-        "passed": sorted((me + i) % players for i in passed),
+        "passed": sorted((me + i) % players for i in passed) if players > 2 else [],  # go at once
         "scores": _from_first(view["scores"], me, sides),
         "rear": _from_first(view["rear"], me, sides),
         "match_score": match_score if view["episode"] == MATCH else None,
@@ -105,9 +105,9 @@ def counted(done: Done) -> list[Counted]:
     return shown
 
 
-def read(text: str, view: View, wanted: int) -> tuple[int, ...]:
+def read(text: str, view: View) -> tuple[int, ...]:
     """Return the cards a person typed; a rank alone will do where one card held has it."""
-    held = hand_of(view)
+    held, wanted = hand_of(view), to_choose(view)
     words = text.replace(",", " ").split()
     cards = tuple(_read_card(word, held) for word in words)
     if len(cards) != wanted or len(set(cards)) != wanted:
@@ -137,100 +137,46 @@ def _read_card(word: str, held: Sequence[int]) -> int:
     raise ValueError(f"you do not hold {name}: you hold {format_cards(held)}")
 
 
-DISCARDED = 2
-
-
 def to_choose(view: View) -> int:
-    """Return how many actions the seat decides on at once: both cards that it discards."""
-    return DISCARDED - int(view["discarded_n"]) if view["phase"] == DISCARD else 1
-
-
-def two_hand_sight(view: View, rules: Rules) -> Sight:
-    """Return what a seat sees; a go is pegged at once, so nobody is shown to have passed."""
-    return {**sight(view, rules), "passed": []}
+    """Return how many actions the seat decides on at once: of two cards that it discards, both."""
+    together = players_of(view) == 2 and view["phase"] == DISCARD
+    return len(view["discarded"]) - int(view["discarded_n"]) if together else 1
 
 
 def opening(view: View, rules: Rules) -> list[Call]:
     """Return the three for last, where they are pegged (F1)."""
-    points = find_rules(rules, TwoHandRules).for_last
+    points = getattr(rules, "for_last", 0)
     pone = int(view["seat"]) ^ 1 ^ int(view["dealer"])
     return [Call(pone, pegged("for_last", points, 0), points)] if points else []
 
 
-def two_hand_calls(done: Done) -> list[Call]:
+def calls_of(done: Done) -> list[Call]:
     """Return what is said as cards are discarded or one is played."""
     before = done.before[done.seat]
     calls = _discarding(done) if before["phase"] == DISCARD else _playing(done, before)
-    return calls + [
-        Call(event.seat, pegged(event.reason, event.points, 0), event.points)
-        for event in done.events
-        if event.reason == "for_last"
+    for_last = (event for event in done.events if event.reason == "for_last")
+    return [
+        *calls,
+        *(Call(one.seat, pegged("for_last", one.points, 0), one.points) for one in for_last),
     ]
 
 
 def _discarding(done: Done) -> list[Call]:
-    calls = [
-        Call(done.seat, f"{'two cards' if len(done.actions) == DISCARDED else 'a card'} discarded")
+    """Return what is said as cards are discarded, and the starter turned up once all have."""
+    calls = [Call(done.seat, f"{'two cards' if len(done.actions) > 1 else 'a card'} discarded")]
+    if (starter := int(done.after["starter"])) != NONE:
+        calls.append(Call(done.dealer, "the starter", 0, (starter,)))
+    heels = (event for event in done.events if event.reason == "heels" and event.points)
+    return [
+        *calls,
+        *(Call(done.dealer, heels_call(done.rules), one.points, one.cards) for one in heels),
     ]
-    calls += turned_up(done)
-    for event in done.events:
-        if event.reason == "heels":
-            calls.append(Call(event.seat, heels_call(done.rules), event.points, event.cards))
-    return calls
-
-
-def turned_up(done: Done) -> list[Call]:
-    """Return that the starter is turned up, once all have discarded."""
-    starter = int(done.after["starter"])
-    return [] if starter == NONE else [Call(done.dealer, "the starter", 0, (starter,))]
 
 
 def _playing(done: Done, before: View) -> list[Call]:
     (card,) = done.actions
-    seat, other = done.seat, 1 - done.seat
-    start, end = int(before["pile_from"]), int(before["pile_n"])
-    score = score_play([*map(int, before["pile"][start:end]), card], go=bool(before["go"]))
-    calls = [Call(seat, score.call, made_by_cards(done), (card,))]
-    reasons = {event.reason for event in done.events}
-    again = end > start and before["pile_seats"] >> 2 * (end - 1) & 1 == 0
-    alone = bool(done.after["to_move"]) and done.after["pile_from"] == start and not done.ended
-    if ("go" in reasons or (alone and not again)) and before["held_n"][1]:
-        calls.append(Call(other, "go"))
-    return [*calls, *ends_of_count(done)]
-
-
-TWO_HAND = TableFamily(
-    name="two_hand",
-    sides=None,
-    to_choose=to_choose,
-    phase=phase,
-    sight=two_hand_sight,
-    opening=opening,
-    calls_of=two_hand_calls,
-    counted=counted,
-    spoken=spoken,
-    read=lambda text, view: read(text, view, to_choose(view)),
-    ask=ask,
-    how=HOW.format(discards="two to discard, such as KH 6S"),
-)
-
-
-GOES = 2  # seats in a row that end a count where the rules have it so (M7)
-
-
-def many_hand_calls(done: Done) -> list[Call]:
-    """Return what is said as a card is discarded or played."""
-    before = done.before[done.seat]
-    if before["phase"] == DISCARD:
-        heels = (event for event in done.events if event.reason == "heels" and event.points)
-        return [
-            Call(done.seat, "a card discarded"),
-            *turned_up(done),
-            *(Call(done.dealer, heels_call(done.rules), one.points, one.cards) for one in heels),
-        ]
-    (card,) = done.actions
-    start, end = int(before["pile_from"]), int(before["pile_n"])
-    score = score_play([*map(int, before["pile"][start:end]), card])
+    pile = before["pile"][before["pile_from"] : before["pile_n"]].tolist()
+    score = score_play([*pile, card], go=bool(before["go"]))
     return [
         Call(done.seat, score.call, made_by_cards(done), (card,)),
         *(Call(seat, "go") for seat in _gos(done, before)),
@@ -239,10 +185,10 @@ def many_hand_calls(done: Done) -> list[Call]:
 
 
 def _gos(done: Done, before: View) -> Iterator[int]:
-    """Yield the seats that say go after a card, and have not yet in this count (M7)."""
-    players = int(before["players"])
+    """Yield the seats that say go after a card, and have not yet in this count (H5, M7)."""
+    players = len(done.before)
     after, ends = done.after, any(event.reason == "go" for event in done.events)
-    if done.ended or not (ends or after["pile_from"] == before["pile_from"]):
+    if not ends and (done.ended or after["pile_from"] != before["pile_from"]):
         return
     goes = 0
     for place in range(1, players):
@@ -253,21 +199,27 @@ def _gos(done: Done, before: View) -> Iterator[int]:
         if not before["passed"] >> place & 1:
             yield (done.seat + place) % players
         goes += 1
-        if goes == GOES and find_rules(done.rules, ManyHandRules).second_go_ends:
+        if goes == GOES and getattr(done.rules, "second_go_ends", False):
             return
 
 
-MANY_HAND = TableFamily(
-    name="many_hand",
-    sides=None,
-    to_choose=lambda view: 1,
-    phase=phase,
-    sight=sight,
-    opening=lambda view, rules: [],
-    calls_of=many_hand_calls,
-    counted=counted,
-    spoken=spoken,
-    read=lambda text, view: read(text, view, 1),
-    ask=ask,
-    how=HOW.format(discards="one to discard"),
-)
+def family(name: str, discards: str) -> TableFamily:
+    """Return a family of games with hands; ``discards`` is what to type when discarding."""
+    return TableFamily(
+        name=name,
+        sides=None,
+        to_choose=to_choose,
+        phase=phase,
+        sight=sight,
+        opening=opening,
+        calls_of=calls_of,
+        counted=counted,
+        spoken=spoken,
+        read=read,
+        ask=ask,
+        how=f"Type the cards: 5H, or 5 where you hold one five; {discards}.",
+    )
+
+
+TWO_HAND = family("two_hand", "two to discard, such as KH 6S")
+MANY_HAND = family("many_hand", "one to discard")

@@ -14,15 +14,10 @@ from crib_play.table.advice import actions_of, choices
 
 @dataclass(frozen=True)
 class Level:
-    """A level.
-
-    Attributes:
-        name: what a person chooses. agent: the opponent's name, one of `ERRING` or an agent.
-        about: one sentence.
-    """
+    """A level that a person chooses."""
 
     name: str
-    agent: str
+    agent: str  # one of `ERRING` or an agent's name
     about: str
 
 
@@ -38,15 +33,10 @@ ERRING = {"beginner": 0.08, "casual": 0.02}
 
 
 class Erring:
-    """An agent that errs by design: it draws from a softmax over the expert's values.
-
-    Args:
-        name: one of `ERRING`.
-    """
+    """An agent that errs by design: it draws from a softmax over the expert's values."""
 
     def __init__(self, name: str) -> None:
-        self.name = name
-        self.temperature = ERRING[name]
+        self.name, self.temperature = name, ERRING[name]
 
     def act(self, views: Any, rng: np.random.Generator) -> Any:
         """Return an action for each view, int64[B]."""

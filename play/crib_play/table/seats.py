@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib.metadata import entry_points
 
@@ -60,20 +60,26 @@ def refusal(agent: Agent, game: TableGame) -> str | None:
         refuse_rules(agent, Rules.preset(game.rules), game.episode)
     except ValueError as error:
         return str(error)
-    session = Session.begin(game, [None] * game.players, seed=0)
     rng = np.random.default_rng(0)
-    phases = set()
-    for _ in range(game.players + 1):  # every phase of a deal comes up in so many turns
+    asked = set()
+    for session in first_turns(game):
         view = session.game.view(session.seat)
-        phase = session.family.phase(view)
-        if phase not in phases:
-            phases.add(phase)
-            try:
-                ask_agent(agent, np.array([view]), rng)
-            except ValueError as error:
-                return f"{agent.name} does not play {game.title}: {error}"
-        session.act(session.seat, session.game.legal_actions[: session.to_choose])
+        if (phase := session.family.phase(view)) in asked:
+            continue
+        asked.add(phase)
+        try:
+            ask_agent(agent, np.array([view]), rng)
+        except ValueError as error:
+            return f"{agent.name} does not play {game.title}: {error}"
     return None
+
+
+def first_turns(game: TableGame) -> Iterator[Session]:
+    """Yield a session before its first turns, in which every phase of a deal comes up."""
+    session = Session.begin(game, [None] * game.players, seed=0)
+    for _ in range(game.players + 1):
+        yield session
+        session.act(session.seat, session.game.legal_actions[: session.to_choose])
 
 
 def sit_down(

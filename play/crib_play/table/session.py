@@ -30,43 +30,27 @@ class NotYourTurnError(ValueError):
 
 @dataclass(frozen=True)
 class Turn:
-    """A turn that has been taken.
+    """A turn that has been taken."""
 
-    Attributes:
-        seat: who took it. actions: what was done.
-        phase: what the decision is called.
-        view: what the seat knew when it chose.
-        calls: what was said. counted: what was counted.
-        before: the position before it.
-    """
-
-    seat: int
+    seat: int  # who took it
     actions: tuple[int, ...]
-    phase: str
-    view: View
-    calls: tuple[Call, ...]
+    phase: str  # what the decision is called
+    view: View  # what the seat knew when it chose
+    calls: tuple[Call, ...]  # what was said
     counted: tuple[Counted, ...]
-    before: Snapshot
+    before: Snapshot  # the position before it
 
 
 class Session:
-    """A game at a table.
+    """A game at a table, from before the first turn of its episode.
 
     Args:
-        game: the game, before the first turn of its episode.
+        game: the game.
         seats: who sits where: an agent, or None for a person.
         chance: seeds what agents draw; it must tell nothing of the deals.
 
     Raises:
         ValueError: not so many seats as the game has, or an agent does not play by its rules.
-
-    Attributes:
-        game, seats, chance: as given.
-        family: what the table knows of the game's family.
-        start: the first position, as notation.
-        opening: what is said before the first turn.
-        turns: what has been done, in order.
-        resigned: the seat that gave the game up, if one did.
     """
 
     def __init__(self, game: Game, seats: Seats, chance: int) -> None:
@@ -79,9 +63,9 @@ class Session:
         self.chance = chance
         self.family: TableFamily = find_part("table", game.family.name)
         self.start = game.notation()
-        self.opening = tuple(self.family.opening(game.view(0), game.rules))
+        self.opening = tuple(self.family.opening(game.view(0), game.rules))  # what is said first
         self.turns: list[Turn] = []
-        self.resigned: int | None = None
+        self.resigned: int | None = None  # the seat that gave the game up
 
     @classmethod
     def begin(cls, kind: TableGame, seats: Seats, seed: int | None = None) -> Session:
@@ -206,24 +190,12 @@ class Session:
         except ValueError:
             self.game.restore(before)
             raise
-        done = Done(
-            rules=self.game.rules,
-            seat=seat,
-            dealer=dealer,
-            actions=tuple(actions),
-            before=views,
-            after=self.game.view(seat),
-            events=events,
-            ended=self.game.over or self.game.deals > deals,
-        )
+        taken, ended = tuple(actions), self.game.over or self.game.deals > deals
+        after = self.game.view(seat)
+        done = Done(self.game.rules, seat, dealer, taken, views, after, events, ended)
+        calls, counted = tuple(self.family.calls_of(done)), tuple(self.family.counted(done))
         turn = Turn(
-            seat,
-            done.actions,
-            self.family.phase(views[seat]),
-            views[seat],
-            tuple(self.family.calls_of(done)),
-            tuple(self.family.counted(done)),
-            before,
+            seat, taken, self.family.phase(views[seat]), views[seat], calls, counted, before
         )
         self.turns.append(turn)
         return turn

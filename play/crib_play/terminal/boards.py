@@ -123,14 +123,10 @@ def show_nothing(screen: Screen, sight: Sight, names: Names) -> None:
 
 
 class Boards(NamedTuple):
-    """How a terminal shows a family of games.
+    """How a terminal shows a family of games."""
 
-    Attributes:
-        table: prints what a seat sees in the middle of a deal. score: prints the board.
-    """
-
-    table: Show
-    score: Show
+    table: Show  # prints what a seat sees in the middle of a deal
+    score: Show  # prints the board
 
 
 HANDS = Boards(show_hands, show_pegs)

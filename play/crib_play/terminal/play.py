@@ -9,16 +9,16 @@ The table calls the counts aloud. Type `?` for the other commands.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from crib_agents.loading import TakesAgents
 
 from crib_env.settings import Seat, Seed, checked_dataclass
 from crib_play.drill import ask_count
-from crib_play.preferences import Preferences, Speed, load_preferences, read_speed, save_preferences
-from crib_play.table import Counted, Session, TakesGame, review, why_unjudged
-from crib_play.table.advice import actions_of, choices, in_words, look_back
+from crib_play.preferences import Preferences, Speed, load_preferences, save_preferences
+from crib_play.table import Counted, Session, TakesGame, Turn, review, why_unjudged
+from crib_play.table.advice import Advised, advised, look_back
 from crib_play.table.seats import names, sit_down
 from crib_play.terminal.boards import boards_of
 from crib_play.terminal.screen import Screen
@@ -70,14 +70,7 @@ class Leave(Exception):
 
 
 class Player:
-    """A person at a terminal.
-
-    Args:
-        session: the table.
-        seat: the person's seat.
-        screen: the screen to print to.
-        chosen: the choices that `keep` saves.
-    """
+    """A person at a terminal; ``chosen`` are the choices that `keep` saves."""
 
     def __init__(self, session: Session, seat: int, screen: Screen, chosen: Preferences) -> None:
         self.session, self.seat, self.screen, self.chosen = session, seat, screen, chosen
@@ -98,9 +91,7 @@ class Player:
                 if self.session.waits:
                     self.choose()
                 else:
-                    turn = self.session.answer()
-                    self.screen.calls(self.session, turn, self.names, self.counted)
-                    self.after(turn.counted)
+                    self.hear(self.session.answer())
         except (Leave, EOFError, KeyboardInterrupt):
             self.screen.line("")
             self.screen.line("You leave the table.")
@@ -114,13 +105,7 @@ class Player:
         sitting = ", ".join(f"{name} in seat {seat}" for seat, name in enumerate(self.names))
         self.screen.title(f"{rules.name} to {rules.target}: {sitting}")
         self.screen.line(f"{self.session.family.how} Type ? for more.", style="dim")
-        for call in self.session.opening:
-            self.screen.line(f"  {self.names[call.seat]}: {call.text}")
-
-    def after(self, counted: Sequence[object]) -> None:
-        """Show the board where something has been counted."""
-        if counted:
-            self.board()
+        self.screen.say(self.session.opening, self.names)
 
     def choose(self) -> None:
         """Ask until the person has taken a turn or done something else."""
@@ -144,23 +129,24 @@ class Player:
                     if word == "undo":
                         return
                 elif typed:
-                    self.take(self.session.family.read(typed, view))
+                    actions = self.session.family.read(typed, view)
+                    self.hear(self.session.act(self.seat, actions))
                     return
             except ValueError as error:
                 self.screen.problem(str(error))
 
-    def take(self, actions: Sequence[int]) -> None:
-        """Take a turn, and say what it cost if the coach is on."""
-        turn = self.session.act(self.seat, actions)
+    def hear(self, turn: Turn) -> None:
+        """Print a turn, its cost if it is the person's and the coach is on, and a new score."""
         self.screen.calls(self.session, turn, self.names, self.counted)
-        if self.chosen.coach and not self.unjudged:
+        if turn.seat == self.seat and self.chosen.coach and not self.unjudged:
             looked = look_back(self.session, len(self.session.turns) - 1)
             if looked and looked.loss > 0:
                 cost = f"{100 * looked.loss:.1f} %"
                 self.screen.line(f"  coach: that cost {cost}: {looked.best} ({looked.why})")
             elif looked:
                 self.screen.line("  coach: the expert would have done the same.")
-        self.after(turn.counted)
+        if turn.counted:
+            self.board()
 
     def counted(self, one: Counted) -> bool:
         """Let the person count what is their own, if they wish to; return whether they did."""
@@ -177,17 +163,17 @@ class Player:
 
     def hint(self) -> None:
         """Say what the expert would do."""
-        view = self.session.game.view(self.seat)
-        best = choices(view)[0]
-        spoken = self.session.family.spoken(view, sorted(actions_of(best), reverse=True))
-        self.screen.line(f"  expert: {spoken} ({in_words(best)})")
+        best = self.advised()[0]
+        self.screen.line(f"  expert: {best.text} ({best.why})")
 
     def best(self) -> None:
         """List the best choices with their values."""
-        view = self.session.game.view(self.seat)
-        for choice in choices(view)[:SHOWN]:
-            spoken = self.session.family.spoken(view, sorted(actions_of(choice), reverse=True))
-            self.screen.line(f"  {100 * choice.win:5.1f} %  {spoken}: {in_words(choice)}")
+        for one in self.advised()[:SHOWN]:
+            self.screen.line(f"  {100 * one.win:5.1f} %  {one.text}: {one.why}")
+
+    def advised(self) -> list[Advised]:
+        """Return the choices, the best first."""
+        return advised(self.session.family, self.session.game.view(self.seat))
 
     def undo(self) -> None:
         """Take back the last turn of the person and what came after it."""
@@ -215,9 +201,9 @@ class Player:
 
     def speed(self, typed: str) -> None:
         """Set the count speed."""
-        speed = read_speed(typed)
-        self.screen.speed = speed
-        self.chosen = replace(self.chosen, speed=speed)
+        given: Any = int(typed) if typed.isdecimal() else typed
+        self.chosen = replace(self.chosen, speed=given)
+        self.screen.speed = self.chosen.speed
 
     def keep(self) -> None:
         """Save the choices for next time."""

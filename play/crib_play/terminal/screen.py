@@ -12,7 +12,7 @@ from rich.text import Text
 
 from crib_env.cards import RANKS, SUITS, parse_card, suit
 from crib_play.preferences import FASTEST
-from crib_play.table import Counted, Session, Turn
+from crib_play.table import Call, Counted, Session, Turn
 
 SYMBOLS = "♣♦♥♠"
 RED = (1, 2)
@@ -22,11 +22,7 @@ CARD = re.compile(r"(?<!\w)([A2-9TJQK][CDHS])(?!\w)")
 
 
 class Screen:
-    """A terminal, or whatever takes its place: a pipe gets the same lines without colour or pause.
-
-    Args:
-        speed: the count speed, 1 to 3 (H12).
-    """
+    """A terminal, or what takes its place: a pipe gets the same lines without colour or pause."""
 
     def __init__(self, speed: int) -> None:
         self.console = Console(highlight=False)
@@ -99,16 +95,20 @@ class Screen:
         asked: Callable[[Counted], bool] = lambda counted: False,
     ) -> None:
         """Print a turn as it is heard, and the counts at its end but those that were ``asked``."""
-        for call in turn.calls:
-            shown = [self.cards(call.cards)] if call.cards else []
-            spoken = Text(call.text, style="bold" if call.points else "")
-            self.line(f"  {names[call.seat]}:", *shown, spoken, *self._gain(call.points))
+        self.say(turn.calls, names)
         self.pause()
         for counted in turn.counted:
             if not asked(counted):
                 self.count(counted, session.family.sides or names)
         if turn.counted:
             self.line("")
+
+    def say(self, calls: Sequence[Call], names: Sequence[str]) -> None:
+        """Print calls, each with the cards it is about and what is pegged."""
+        for call in calls:
+            shown = [self.cards(call.cards)] if call.cards else []
+            spoken = Text(call.text, style="bold" if call.points else "")
+            self.line(f"  {names[call.seat]}:", *shown, spoken, *self._gain(call.points))
 
     def count(self, counted: Counted, owners: Sequence[str]) -> None:
         """Print a hand, a crib or a line with its count."""

@@ -41,8 +41,7 @@ def run(settings: Settings) -> None:
     screen = Screen(chosen.speed)
     called = names(session)
     screen.title(f"{kind.title}: {', '.join(called)}")
-    for call in session.opening:
-        screen.line(f"  {called[call.seat]}: {call.text}")
+    screen.say(session.opening, called)
     try:
         while not session.over:
             turn = session.answer()

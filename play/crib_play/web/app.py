@@ -9,13 +9,13 @@ import re
 import secrets
 import sqlite3
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Hashable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
@@ -36,34 +36,31 @@ from crib_env.errors import EpisodeOverError
 from crib_env.render.svg.cards import symbols
 from crib_env.render.svg.document import style_sheet
 from crib_play.preferences import Preferences
-from crib_play.table import GAMES, NotYourTurnError, advice, table_game, why_unjudged
+from crib_play.table import GAMES, NotYourTurnError, table_game, why_unjudged
+from crib_play.table.advice import look_back
 from crib_play.table.levels import LEVELS
-from crib_play.web import messages
-from crib_play.web.beside import (
-    Beside,
-    BusyError,
-    Finished,
-    Preparation,
-    PreparingError,
-    WorkError,
-    look_back,
-    replay,
-)
+from crib_play.web import beside
+from crib_play.web.beside import Beside, Finished, Preparation, WorkError
 from crib_play.web.guard import Guard
-from crib_play.web.messages import MessageError, read, table_payload
-from crib_play.web.store import StoredTable
-from crib_play.web.tables import PERSON, NotNowError, StaleError, Table, Tables, TakenError
+from crib_play.web.messages import (
+    Act,
+    At,
+    Look,
+    M,
+    Message,
+    Open,
+    Payload,
+    Sit,
+    advice_payload,
+    read,
+    table_payload,
+)
+from crib_play.web.tables import PERSON, Table, Tables
 
 STATUS: dict[type[Exception], int] = {
-    MessageError: 400,
     NotYourTurnError: 409,
-    StaleError: 409,
     EpisodeOverError: 409,
-    TakenError: 403,
-    NotNowError: 403,
     ValueError: 422,
-    BusyError: 429,
-    PreparingError: 503,
     WorkError: 503,
     sqlite3.Error: 503,
 }
@@ -83,6 +80,7 @@ SEAT = 4  # requests of a seat at once, and as many event streams; its page asks
 HEARTBEAT = 15.0  # seconds after which a stream of events shows that it lives
 
 T = TypeVar("T")
+Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 def answer(shown: Any, status: int = 200) -> JSONResponse:
@@ -93,15 +91,12 @@ def answer(shown: Any, status: int = 200) -> JSONResponse:
 async def refused(request: Request, error: Exception) -> Response:
     """Answer with why something was refused."""
     if isinstance(error, HTTPException):
-        return answer({"error": error.detail}, error.status_code)
-    status = next(STATUS[kind] for kind in STATUS if isinstance(error, kind))
+        headers = {**NO_STORE, **(error.headers or {})}
+        return JSONResponse({"error": error.detail}, error.status_code, headers)
     why = str(error)
     if isinstance(error, sqlite3.Error):
-        why = f"the games cannot be read or written now ({error}): try again in a moment"
-    shown = answer({"error": why}, status)
-    if isinstance(error, PreparingError):
-        shown.headers["Retry-After"] = "1"
-    return shown
+        why = f"the games cannot be read or written now ({why}): try again in a moment"
+    return answer({"error": why}, next(STATUS[kind] for kind in STATUS if isinstance(error, kind)))
 
 
 @cache
@@ -138,12 +133,68 @@ def key_of(request: Request) -> str:
     return request.cookies.get(f"crib-{name_of(request)}", "")
 
 
-def give_seat(response: Response, table: str, key: str) -> None:
-    """Set the cookie that guards a seat: no script reads it, no other site sends it."""
+def seated(shown: Payload, key: str, status: int = 200) -> Response:
+    """Answer with a table and its cookie for a seat: no script reads it, no other site sends it."""
+    response, table = answer(shown, status), shown["table"]
     response.set_cookie(
         f"crib-{table}", key, max_age=YEAR, path=f"/api/tables/{table}", httponly=True,
         samesite="strict",
     )  # fmt: skip
+    return response
+
+
+# --- what is asked at a table, whose lock is held -------------------------------------------------
+
+
+class Place(NamedTuple):
+    """A seat at a table, and the key that opened it."""
+
+    table: Table
+    seat: int
+    key: str
+
+
+def look(at: Place, message: Look) -> Payload:
+    """Show the table as the seat sees it."""
+    return table_payload(at.table, at.seat, message.since, at.key)
+
+
+def act(at: Place, message: Act) -> Payload:
+    """Take a turn."""
+    session = at.table.session
+    turns = at.table.act(at.seat, message.revision, message.actions)
+    shown = table_payload(at.table, at.seat, min(message.since, turns))
+    if message.coach and session.practice(at.seat) and not why_unjudged(session):
+        decision = look_back(session, turns)
+        shown["coach"] = decision and asdict(decision)
+    return shown
+
+
+def undo(at: Place, message: At) -> Payload:
+    """Take a turn back."""
+    at.table.undo(at.seat, message.revision)
+    return table_payload(at.table, at.seat)
+
+
+def resign(at: Place, message: At) -> Payload:
+    """Give the game up."""
+    at.table.resign(at.seat, message.revision)
+    return table_payload(at.table, at.seat)
+
+
+def again(at: Place, message: Message) -> Payload:
+    """Give who sat here the same seat at a new table."""
+    return table_payload(at.table.again(), at.seat)
+
+
+def advise(at: Place, message: Message) -> Payload:
+    """Say what the expert thinks of the choices of the seat, if it is to move."""
+    session = at.table.session
+    if not session.practice(at.seat):
+        raise HTTPException(403, "there is no advice while people play each other")
+    if session.over or session.seat != at.seat:
+        raise NotYourTurnError("there is nothing for you to choose now")
+    return advice_payload(at.table)
 
 
 class Listeners:
@@ -151,10 +202,6 @@ class Listeners:
 
     def __init__(self) -> None:
         self._queues: dict[str, dict[asyncio.Queue[bool], int]] = {}
-
-    def present(self, table: str) -> list[int]:
-        """Return the seats whose pages listen."""
-        return sorted(set(self._queues.get(table, {}).values()))
 
     def tell(self, table: str, more: bool = True) -> None:
         """Tell all pages at a table that it has changed, or that there is no more to hear."""
@@ -166,10 +213,8 @@ class Listeners:
         for table in self._queues:
             self.tell(table, more=False)
 
-    async def stream(
-        self, table: str, seat: int, state: Callable[[], dict[str, Any]]
-    ) -> AsyncIterator[str]:
-        """Yield a server-sent event now, and whenever the table changes."""
+    async def stream(self, table: str, seat: int) -> AsyncIterator[str]:
+        """Yield who is there as a server-sent event now, and whenever the table changes."""
         queue: asyncio.Queue[bool] = asyncio.Queue()
         listening = self._queues.setdefault(table, {})
         if list(listening.values()).count(seat) >= SEAT:
@@ -181,7 +226,7 @@ class Listeners:
             while more:
                 try:
                     more = await asyncio.wait_for(queue.get(), HEARTBEAT)
-                    yield f"data: {json.dumps({**state(), 'present': self.present(table)})}\n\n"
+                    yield f"data: {json.dumps({'present': sorted(set(listening.values()))})}\n\n"
                 except TimeoutError:
                     yield ": still here\n\n"
         finally:
@@ -190,59 +235,51 @@ class Listeners:
 
 
 class App:
-    """The answers of a server.
-
-    Args:
-        tables: the tables.
-        preferences: what its page offers first.
-        addresses: where browsers on other machines find the server.
-        preparation: what games wait for.
-        finished: what is made of games that are over.
-    """
+    """The answers of a server; ``addresses`` are where browsers on other machines find it."""
 
     def __init__(
-        self,
-        tables: Tables,
-        preferences: Preferences,
-        addresses: Sequence[str],
-        preparation: Preparation,
-        finished: Finished,
-    ) -> None:
+        self, tables: Tables, preferences: Preferences, addresses: Sequence[str],
+        agents: Sequence[str],
+    ) -> None:  # fmt: skip
         self.tables, self.preferences, self.addresses = tables, preferences, list(addresses)
-        self.preparation, self.finished = preparation, finished
+        self.preparation, self.finished = Preparation(agents, preferences), Finished(Beside())
         self.listeners = Listeners()
         self._asking: Counter[Hashable] = Counter()
 
-    # --- access to a table ------------------------------------------------------------------------
+    def close(self) -> None:
+        """Let nobody wait any longer."""
+        for one in (self.preparation, self.finished, self.listeners):
+            one.close()
 
-    async def seated(
-        self, request: Request, ask: Callable[[Table, int], T], *, advice: bool = False
+    async def _table(self, name: str) -> Table:
+        found = self.tables.held(name)
+        return await run_in_threadpool(self.tables.find, name) if found is None else found
+
+    async def at_table(
+        self, request: Request, ask: Callable[[Place], T], *, advice: bool = False
     ) -> T:
-        """Return what ``ask`` makes of a table and a seat, whose key the request holds."""
+        """Return what ``ask`` makes of the place at a table whose key the request holds."""
         name, key = name_of(request), key_of(request)
 
-        def at_seat() -> T:
-            table = self._table(name)
+        def locked() -> T:
             with table.lock:
                 seat = table.stored.seat_of(key)
                 if seat is None:
                     raise HTTPException(403, "you do not sit at this table")
-                return ask(table, seat)
+                return ask(Place(table, seat, key))
 
         with self.counted((name, key)):
-            if advice or not self.tables.is_awake(name):
-                stored = await run_in_threadpool(self._stored, name)
-                if stored.seat_of(key) is not None:
-                    await self.ready(stored.game, stored.seats, advice=advice)
-            return await run_in_threadpool(at_seat)
+            table = await self._table(name)
+            if (advice or not table.awake) and table.stored.seat_of(key) is not None:
+                await self.ready(table.stored.game, table.stored.seats, advice=advice)
+            return await run_in_threadpool(locked)
 
     @contextmanager
     def counted(self, seat: Hashable) -> Iterator[None]:
         """Count a request of a seat while it is answered; refuse one too many."""
         if self._asking[seat] >= SEAT:
-            raise BusyError(
-                f"the server is working on {SEAT} requests from this seat: wait for an answer"
-            )
+            why = f"the server is working on {SEAT} requests from this seat: wait for an answer"
+            raise HTTPException(429, why)
         self._asking[seat] += 1
         try:
             yield
@@ -258,21 +295,23 @@ class App:
     def _offered(self, names: Sequence[str | None]) -> list[str]:
         return [name for name in self.tables.agents if name in names]
 
-    def _stored(self, name: str) -> StoredTable:
-        return found_or_404(self.tables.stored(name))
+    def answers(
+        self, kind: type[M], ask: Callable[[Place, M], Payload], *, advice: bool = False
+    ) -> Endpoint:
+        """Return what answers messages of this kind; those that change a table are told to all."""
 
-    def _table(self, name: str) -> Table:
-        return found_or_404(self.tables.find(name))
+        async def endpoint(request: Request) -> Response:
+            message, name = await read(request, kind), name_of(request)
+            judges = advice or getattr(message, "coach", False)
+            shown = await self.at_table(request, lambda at: ask(at, message), advice=judges)
+            if request.method == "POST":
+                self.listeners.tell(name)
+            another = shown.get("table", name) != name
+            return seated(shown, key_of(request)) if another else answer(shown)
 
-    async def changed(
-        self, request: Request, change: Callable[[Table, int], Any], *, advice: bool = False
-    ) -> Response:
-        """Answer with a table that a seat has changed, and tell those who wait for it."""
-        shown = await self.seated(request, change, advice=advice)
-        self.listeners.tell(name_of(request))
-        return answer(shown)
+        return endpoint
 
-    # --- the page ---------------------------------------------------------------------------------
+    # --- before a table ---------------------------------------------------------------------------
 
     async def page(self, request: Request) -> Response:
         """Answer with the page."""
@@ -291,17 +330,12 @@ class App:
 
     async def offers(self, request: Request) -> Response:
         """Answer with what can be played, and against whom."""
-        games = await run_in_threadpool(self._games)
-        return answer({
-            "games": games, "game": self.preferences.game, "opponent": self.preferences.opponent,
-            "speed": self.preferences.speed, "coach": self.preferences.coach,
-            "muggins": self.preferences.muggins,
-            "addresses": self.addresses,
-            "levels": [asdict(one) for one in LEVELS if one.agent in self.tables.agents],
-        })  # fmt: skip
+        levels = [asdict(one) for one in LEVELS if one.agent in self.tables.agents]
+        games = await run_in_threadpool(self._games)  # the first time this imports all agents
+        shown = {"games": games, "levels": levels, "addresses": self.addresses}
+        return answer({**shown, **asdict(self.preferences)})
 
-    def _games(self) -> list[dict[str, Any]]:
-        """Return the games, each with those who play it; the first time this imports them all."""
+    def _games(self) -> list[Payload]:
         plays = self.preparation.agents_for
         return [
             {**asdict(game), "family": game.family.name, "sides": game.family.sides,
@@ -318,148 +352,66 @@ class App:
         seconds = self.preparation.seconds(asked.get("game", ""), agents, "advice" in asked)
         return answer({"done": done, "of": of, "seconds": round(seconds)})
 
-    # --- at a table -------------------------------------------------------------------------------
-
     async def open(self, request: Request) -> Response:
         """Open a table and give its seat to who asks."""
-        message = await read(request, messages.Open)
-        seats = seats_of(message)
+        message = await read(request, Open)
+        seats, me = seats_of(message), message.seat
         await self.ready(message.game, seats)
         table, key = await run_in_threadpool(
-            self.tables.open, message.game, seats, message.seat, message.name
+            self.tables.open, message.game, seats, me, message.name
         )
-        shown = table_payload(table, message.seat)
-        response = answer({**shown, "invitations": table.invitations(key)}, 201)
-        give_seat(response, table.id, key)
-        return response
+        return seated(table_payload(table, me, key=key), key, 201)
+
+    # --- at a table -------------------------------------------------------------------------------
 
     async def sit(self, request: Request) -> Response:
         """Give a seat to who brings an invitation."""
-        message = await read(request, messages.Sit)
-        name, key = name_of(request), secrets.token_urlsafe(24)
+        message = await read(request, Sit)
+        table = await self._table(name_of(request))
+        key = secrets.token_urlsafe(24)
 
-        def take() -> Any:
-            table = self._table(name)
+        def take() -> Payload:
             with table.lock:
                 if table.stored.seat_of(key_of(request)) is not None:
-                    raise TakenError("you already sit at this table: the link is for another")
-                seat = self.tables.sit(table, message.invitation, key, message.name)
-                return table_payload(table, seat)
+                    why = "you already sit at this table: the link is for another"
+                    raise HTTPException(403, why)
+                return table_payload(table, table.sit(message.invitation, key, message.name))
 
-        stored = await run_in_threadpool(self._stored, name)
-        await self.ready(stored.game, stored.seats)
-        response = answer(await run_in_threadpool(take))
-        give_seat(response, name, key)
-        self.listeners.tell(name)
+        await self.ready(table.stored.game, table.stored.seats)
+        response = seated(await run_in_threadpool(take), key)
+        self.listeners.tell(table.id)
         return response
-
-    async def again(self, request: Request) -> Response:
-        """Give who sat here the same seat at a new table."""
-        await read(request, messages.Again)
-
-        def deal(table: Table, seat: int) -> Any:
-            return table_payload(self.tables.again(table), seat)
-
-        shown = await self.seated(request, deal)
-        response = answer(shown)
-        give_seat(response, shown["table"], key_of(request))
-        self.listeners.tell(name_of(request))
-        return response
-
-    async def look(self, request: Request) -> Response:
-        """Answer with the table as the seat sees it."""
-        given = request.query_params.get("since", "")
-        if given and not (given.isdecimal() and len(given) < 10):
-            raise MessageError("since must be a whole number from 0 up")
-        since = int(given) if given else None
-
-        def see(table: Table, seat: int) -> Any:
-            invited = table.invitations(key_of(request))
-            return {**table_payload(table, seat, since), "invitations": invited}
-
-        return answer(await self.seated(request, see))
 
     async def events(self, request: Request) -> Response:
         """Stream an event whenever the table changes, or somebody comes or goes."""
-        name = name_of(request)
-        table, seat = await self.seated(request, lambda table, seat: (table, seat))
-
-        def state() -> dict[str, Any]:
-            taken = [its for its, kind, _ in table.stored.keys if kind == "seat"]
-            return {"revision": table.revision, "next": table.stored.next, "taken": len(taken)}
-
-        stream = self.listeners.stream(name, seat, state)
+        seat = await self.at_table(request, lambda at: at.seat)
+        stream = self.listeners.stream(name_of(request), seat)
         return StreamingResponse(stream, media_type="text/event-stream", headers=NO_STORE)
-
-    async def act(self, request: Request) -> Response:
-        """Take a turn."""
-        message = await read(request, messages.Act)
-
-        def take(table: Table, seat: int) -> Any:
-            at = self.tables.act(table, seat, message.revision, message.actions)
-            shown = table_payload(table, seat, min(message.since, at))
-            session = table.session
-            if message.coach and session.practice(seat) and not why_unjudged(session):
-                shown["coach"] = messages.decision_payload(advice.look_back(session, at))
-            return shown
-
-        return await self.changed(request, take, advice=message.coach)
-
-    async def undo(self, request: Request) -> Response:
-        """Take a turn back."""
-        return await self._at_revision(request, self.tables.undo)
-
-    async def resign(self, request: Request) -> Response:
-        """Give the game up."""
-        return await self._at_revision(request, self.tables.resign)
-
-    async def _at_revision(
-        self, request: Request, do: Callable[[Table, int, int], None]
-    ) -> Response:
-        message = await read(request, messages.At)
-
-        def change(table: Table, seat: int) -> Any:
-            do(table, seat, message.revision)
-            return table_payload(table, seat)
-
-        return await self.changed(request, change)
-
-    async def advice(self, request: Request) -> Response:
-        """Answer with what the expert thinks of the choices of the seat, if it is to move."""
-
-        def advise(table: Table, seat: int) -> Any:
-            if not table.session.practice(seat):
-                raise NotNowError("there is no advice while people play each other")
-            if table.session.over or table.session.seat != seat:
-                raise NotYourTurnError("there is nothing for you to choose now")
-            choices = messages.advice_payload(table.session)
-            return {"revision": table.revision, "choices": choices}
-
-        return answer(await self.seated(request, advise, advice=True))
 
     async def review(self, request: Request) -> Response:
         """Answer with the value of the seat's decisions, once the game is over."""
-        return await self._afterwards(request, look_back, "application/json", NO_STORE)
+        return await self._afterwards(request, beside.look_back, "application/json", NO_STORE)
 
     async def replay(self, request: Request) -> Response:
         """Answer with the game to look at again, every card open, once it is over."""
-        return await self._afterwards(request, replay, "text/html", OF_REPLAYS)
+        return await self._afterwards(request, beside.replay, "text/html", OF_REPLAYS)
 
     async def _afterwards(
-        self, request: Request, task: Callable[..., str], kind: str, headers: dict[str, str]
+        self, request: Request, task: Callable[..., bytes], kind: str, headers: dict[str, str]
     ) -> Response:
         """Answer with what is made of a game that is over, once for all who ask."""
 
-        def over(table: Table, seat: int) -> Any:
+        def over(at: Place) -> Any:
+            table, judged = at.table, task is beside.look_back
             if not table.session.over:
                 raise NotYourTurnError("the review comes when the game is over")
-            if task is look_back and (why := why_unjudged(table.session)):
+            if judged and (why := why_unjudged(table.session)):
                 raise ValueError(why)
-            whose = (seat,) if task is look_back else ()
+            whose = (at.seat,) if judged else ()
             return f"{table.id} {table.revision} {whose}", table.stored, *whose
 
         with self.counted((name_of(request), key_of(request), task.__name__)):
-            given = await self.seated(request, over, advice=True)
+            given = await self.at_table(request, over, advice=True)
             data = await self.finished.get(task, *given)
         headers = {**headers, "Vary": "Accept-Encoding"}
         if "gzip" in request.headers.get("accept-encoding", ""):
@@ -469,18 +421,11 @@ class App:
         return Response(data, media_type=kind, headers=headers)
 
 
-def found_or_404(found: T | None) -> T:
-    """Return a table that was looked for."""
-    if found is None:
-        raise HTTPException(404, "there is no such table")
-    return found
-
-
-def seats_of(message: messages.Open) -> list[str | None]:
+def seats_of(message: Open) -> list[str | None]:
     """Return who is to sit where: an agent's name, None for a person."""
     sides = table_game(message.game).sides
     if message.seat >= len(sides):
-        raise MessageError(f"seat must be from 0 to {len(sides) - 1} in this game")
+        raise HTTPException(400, f"seat must be from 0 to {len(sides) - 1} in this game")
     partner, mine = message.partner or message.opponent, sides[message.seat]
     named = [partner if side == mine else message.opponent for side in sides]
     return [
@@ -493,29 +438,34 @@ def make_app(
     preferences: Preferences,
     hosts: Sequence[str],
     addresses: Sequence[str] = (),
-    preparation: Preparation | None = None,
-    finished: Finished | None = None,
+    agents: Sequence[str] = (),
 ) -> Starlette:
-    """Return the application; its ``state.close`` ends what it streams."""
-    preparation = preparation or Preparation((), preferences)
-    app = App(tables, preferences, addresses, preparation, finished or Finished(Beside()))
+    """Return the application.
+
+    Its ``state.start`` has compiled what games need, with these agents; ``state.close`` ends that
+    and all that waits. The addresses are where browsers on other machines find it.
+    """
+    app = App(tables, preferences, addresses, agents)
     table = "/api/tables/{table}"
+    gets = {
+        "/": app.page, "/cards/{name}.svg": app.card, "/api/rules": app.rules,
+        "/api/offers": app.offers, "/api/prepared": app.prepared,
+        table: app.answers(Look, look), f"{table}/events": app.events,
+        f"{table}/advice": app.answers(Message, advise, advice=True),
+        f"{table}/review": app.review, f"{table}/replay": app.replay,
+    }  # fmt: skip
+    posts = {
+        "/api/tables": app.open, f"{table}/sit": app.sit, f"{table}/act": app.answers(Act, act),
+        f"{table}/undo": app.answers(At, undo), f"{table}/resign": app.answers(At, resign),
+        f"{table}/again": app.answers(Message, again),
+    }  # fmt: skip
     routes = [
-        Route("/", app.page),
-        Route("/cards/{name}.svg", app.card),
-        Route("/api/offers", app.offers),
-        Route("/api/rules", app.rules),
-        Route("/api/prepared", app.prepared),
-        Route("/api/tables", app.open, methods=["POST"]),
-        Route(table, app.look),
-        *(Route(f"{table}/{name}", getattr(app, name), methods=["POST"])
-          for name in ("sit", "act", "undo", "resign", "again")),
-        *(Route(f"{table}/{name}", getattr(app, name))
-          for name in ("advice", "review", "replay", "events")),
+        *(Route(path, endpoint) for path, endpoint in gets.items()),
+        *(Route(path, endpoint, methods=["POST"]) for path, endpoint in posts.items()),
         Mount("/page", StaticFiles(directory=PAGE)),
-    ]  # fmt: skip
+    ]
     handlers: dict[Any, Any] = dict.fromkeys((HTTPException, *STATUS), refused)
     middleware = [Middleware(Guard, hosts=hosts)]
     made = Starlette(routes=routes, middleware=middleware, exception_handlers=handlers)
-    made.state.close = app.listeners.close
+    made.state.start, made.state.close = app.preparation.start, app.close
     return made

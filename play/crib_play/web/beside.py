@@ -15,17 +15,18 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
-from typing import Any
+from typing import Any, NamedTuple
 
 from numba.core import config
+from starlette.exceptions import HTTPException
 
 from crib_env.engine.cache import cache_folder
 from crib_play.preferences import Preferences
 from crib_play.replay import replay_page
-from crib_play.table import GAMES, Session, TableGame, review, table_game, why_unjudged
+from crib_play.table import GAMES, TableGame, review, table_game, why_unjudged
 from crib_play.table.advice import choices
 from crib_play.table.levels import ERRING, load_player
-from crib_play.table.seats import plays, refusal
+from crib_play.table.seats import first_turns, plays, refusal
 from crib_play.web.messages import review_payload
 from crib_play.web.store import StoredTable
 from crib_play.web.tables import wake
@@ -34,43 +35,42 @@ LONGEST = 300.0  # seconds for a task; the longest there is compiles an agent on
 POLITE = 3  # how much the server goes before its helper
 
 
-class BusyError(Exception):
-    """More than is answered at once; it says when to try again."""
-
-
 class WorkError(RuntimeError):
     """A task that was not done; it says why."""
 
 
 class Beside:
-    """A process that does one task at a time. The first task starts it, or the next if it died.
-
-    Args:
-        longest: seconds after which a task's process ends.
-    """
+    """A process that does one task at a time. The first task starts it, or the next if it died."""
 
     def __init__(self, longest: float = LONGEST) -> None:
         self._longest = longest
         self._pool: ProcessPoolExecutor | None = None
         self._life: Connection[Any, Any] | None = None
         self._closed = False
-        self._lock = threading.Lock()
 
     def submit(self, task: Callable[..., Any], *given: Any) -> Future[Any]:
         """Return the future answer to a task."""
-        with self._lock:
-            if self._closed:
-                raise WorkError("the server is closing")
-            try:
-                return self._running().submit(_do, self._longest, task, *given)
-            except BrokenExecutor:
-                self._end()
-                return self._running().submit(_do, self._longest, task, *given)
+        if self._closed:
+            raise WorkError("the server is closing")
+        try:
+            return self._running().submit(_do, self._longest, task, *given)
+        except BrokenExecutor:
+            self.rest()
+            return self._running().submit(_do, self._longest, task, *given)
+
+    async def do(self, task: Callable[..., Any], *given: Any) -> Any:
+        """Return the answer to a task."""
+        try:
+            return await asyncio.wrap_future(self.submit(task, *given))
+        except BrokenExecutor:
+            raise WorkError("the process that makes it ended: try again in a moment") from None
 
     def rest(self) -> None:
         """End the process now; the next task starts another."""
-        with self._lock:
-            self._end()
+        pool, self._pool = self._pool, None
+        if pool is not None and self._life is not None:
+            self._life.close()
+            pool.shutdown(wait=False, cancel_futures=True)
 
     def close(self) -> None:
         """End the process now, and start none."""
@@ -83,12 +83,6 @@ class Beside:
             there, self._life = context.Pipe(duplex=False)
             self._pool = ProcessPoolExecutor(1, context, _begin, (there,))
         return self._pool
-
-    def _end(self) -> None:
-        pool, self._pool = self._pool, None
-        if pool is not None and self._life is not None:
-            self._life.close()
-            pool.shutdown(wait=False, cancel_futures=True)
 
 
 def _begin(life: Connection[Any, Any]) -> None:
@@ -120,242 +114,197 @@ def _do(longest: float, task: Callable[..., Any], *given: Any) -> Any:
 
 # --- tasks ----------------------------------------------------------------------------------------
 
-
-def prepare_rules(games: Sequence[str]) -> None:
-    """Compile what plays these games."""
-    for game in games:
-        kind = table_game(game)
-        session = Session.begin(kind, [None] * kind.players, seed=0)
-        session.sight(session.seat)
-        session.act(session.seat, session.game.legal_actions[: session.to_choose])
+RULES, ADVICE = "the rules", "the advice"  # no names of agents
 
 
-def prepare_advice(games: Sequence[str]) -> None:
-    """Compile what judges every choice in these games."""
-    for game in games:
-        kind = table_game(game)
-        session = Session.begin(kind, [None] * kind.players, seed=0)
-        if why_unjudged(session):
+class Prepared(NamedTuple):
+    """How long it took to compile something, and by game why it cannot be played."""
+
+    seconds: float
+    refusals: dict[str, str]
+
+
+def prepare(what: str, games: Sequence[str]) -> Prepared:
+    """Compile for these games what plays them, what judges every choice, or an agent."""
+    began, refusals = time.monotonic(), {}
+    for kind in map(table_game, games):
+        if what not in (RULES, ADVICE):
+            try:
+                why = refusal(load_player(what), kind)
+            except Exception as error:  # whatever an agent's own code raises
+                why = f"{what} cannot play: {type(error).__name__}: {error}"
+            if why is not None:
+                refusals[kind.name] = why
             continue
-        for _ in range(kind.players + 1):
-            choices(session.game.view(session.seat))
-            session.act(session.seat, session.game.legal_actions[: session.to_choose])
+        for session in first_turns(kind):
+            session.sight(session.seat)
+            if what == ADVICE and not why_unjudged(session):
+                choices(session.game.view(session.seat))
+    return Prepared(time.monotonic() - began, refusals)
 
 
-def prepare_agent(agent: str, games: Sequence[str]) -> dict[str, str]:
-    """Compile what an agent needs for these games; return why it plays some of them not."""
-    try:
-        loaded = load_player(agent)
-        found = {game: refusal(loaded, GAMES[game]) for game in games}
-    except Exception as error:  # whatever an agent's own code raises
-        return dict.fromkeys(games, f"{agent} cannot play: {type(error).__name__}: {error}")
-    return {game: why for game, why in found.items() if why is not None}
+def replay(stored: StoredTable) -> bytes:
+    """Return the page of a game that is over, compressed by gzip."""
+    return _packed(replay_page(wake(stored, load_player), table_game(stored.game).title))
 
 
-def replay(stored: StoredTable) -> str:
-    """Return the page of a game that is over."""
-    return replay_page(_session(stored), table_game(stored.game).title)
+def look_back(stored: StoredTable, seat: int) -> bytes:
+    """Return the review of a seat's decisions as JSON, compressed by gzip."""
+    session = wake(stored, load_player)
+    return _packed(json.dumps(review_payload(session, seat, review(session, seat))))
 
 
-def look_back(stored: StoredTable, seat: int) -> str:
-    """Return the review of a seat's decisions, as JSON."""
-    session = _session(stored)
-    return json.dumps(review_payload(session, seat, review(session, seat)))
-
-
-def _session(stored: StoredTable) -> Session:
-    return wake(stored, [None if name is None else load_player(name) for name in stored.seats])
+def _packed(text: str) -> bytes:
+    return gzip.compress(text.encode(), 5)
 
 
 # --- before a game --------------------------------------------------------------------------------
 
-RULES, ADVICE = "the rules", "the advice"  # no names of agents
 PATIENCE = 30.0  # seconds that a question waits for what it needs; then the page asks again
 GUESS = 8.0  # seconds for a step, before one has been measured
 Step = tuple[str, str]
 """A family of games, and what is prepared for it: `RULES`, `ADVICE` or an agent's name."""
 
 
-class PreparingError(Exception):
-    """A game that is not ready yet."""
-
-
 class Preparation:
     """Has the machine code made that games need, by a process of its own, which leaves it on disk.
 
-    Args:
-        agents: who is sure to play; others are prepared when somebody chooses them.
-        preferences: the game and the opponent that come first.
-
-    Attributes:
-        refusals: why an agent does not play a game, by both their names.
+    The agents named are prepared from the start, others when somebody chooses them.
     """
 
     def __init__(self, agents: Sequence[str], preferences: Preferences) -> None:
-        self.refusals: dict[tuple[str, str], str] = {}
-        self._done: dict[Step, asyncio.Event] = {}
-        self._waiting: list[Step] = []
-        self._seconds: list[float] = []
-        self._more = asyncio.Event()
-        self._beside: Beside | None = None
-        self._task: asyncio.Task[None] | None = None
-        self._closed = False
         games = sorted(GAMES.values(), key=lambda game: game.name != preferences.game)
         first = [preferences.opponent] if preferences.opponent in agents else []
-        for family in dict.fromkeys(game.family.name for game in games):
-            for what in dict.fromkeys([RULES, *first, ADVICE, *agents]):
-                self._add((family, what))
+        self._first = [
+            (family, what) for family in dict.fromkeys(game.family.name for game in games)
+            for what in dict.fromkeys([RULES, *first, ADVICE, *agents])
+        ]  # fmt: skip
+        self._steps: dict[Step, asyncio.Task[Prepared]] = {}
+        self._warming: asyncio.Task[None] | None = None
+        # Without a folder for it nothing is left for us on disk: then it is compiled here.
+        self._beside = None if cache_folder() is None else Beside()
+        self._closed = False
 
     def start(self) -> None:
         """Begin, in a loop that runs; nobody waits for what has not begun."""
         if not config.DISABLE_JIT:
-            if cache_folder() is not None:  # else nothing is left for us on disk: compile here
-                self._beside = Beside()
-            self._task = asyncio.get_running_loop().create_task(self._prepare())
+            self._warming = asyncio.get_running_loop().create_task(self._warm_up())
 
     def close(self) -> None:
         """Stop; who waits is told to try again."""
         self._closed = True
-        for done in self._done.values():
-            done.set()
-        if self._task is not None:
-            self._task.cancel()
         if self._beside is not None:
             self._beside.close()
+
+    async def _warm_up(self) -> None:
+        """Do one step after the other; so what somebody waits for is done before the next."""
+        for step in self._first:
+            if not self._closed:
+                await asyncio.wait([self._want(step)])
+
+    def _want(self, step: Step) -> asyncio.Task[Prepared]:
+        if step not in self._steps:
+            self._steps[step] = asyncio.create_task(self._do(*step))
+            self._steps[step].add_done_callback(lambda _: self._rest_if_done())
+        return self._steps[step]
+
+    async def _do(self, family: str, what: str) -> Prepared:
+        games = [name for name, game in GAMES.items() if game.family.name == family]
+        with contextlib.suppress(Exception):  # then the game itself compiles it, or says why
+            if self._beside is None:
+                return await asyncio.to_thread(prepare, what, games)
+            made: Prepared = await self._beside.do(prepare, what, games)
+            return made
+        return Prepared(GUESS, {})
+
+    def _rest_if_done(self) -> None:
+        done, of = self.progress
+        if done == of and self._beside is not None:
+            self._beside.rest()
 
     @property
     def progress(self) -> tuple[int, int]:
         """How many steps are done, and of how many."""
-        done = [one.is_set() for one in self._done.values()]
-        return (0, 0) if self._task is None else (sum(done), len(done))
+        known = {*self._first, *self._steps}
+        return sum(one.done() for one in self._steps.values()), len(known) if self._warming else 0
+
+    def _wanted(
+        self, game: str, agents: Sequence[str], advice: bool
+    ) -> list[asyncio.Task[Prepared]]:
+        """Return the steps that a game needs, which are done next."""
+        if game not in GAMES or self._warming is None:  # that there is no such game the table says
+            return []
+        needed = [RULES, *agents, *([ADVICE] if advice or set(agents) & set(ERRING) else [])]
+        return [self._want((GAMES[game].family.name, what)) for what in dict.fromkeys(needed)]
 
     def seconds(self, game: str, agents: Sequence[str], advice: bool = False) -> float:
         """Return about how long it takes until a game is ready; it comes before all others now."""
-        left = [
-            step for step in self._wanted(game, agents, advice) if not self._done[step].is_set()
-        ]
-        measured = sum(self._seconds) / len(self._seconds) if self._seconds else GUESS
-        return measured * len(left)
+        left = sum(not one.done() for one in self._wanted(game, agents, advice))
+        took = [one.result().seconds for one in self._steps.values() if one.done()]
+        return left * (sum(took) / len(took) if took else GUESS)
 
     def agents_for(self, game: TableGame, agents: Sequence[str]) -> list[str]:
         """Return those agents that play a game, as far as is known."""
         return [
             name for name in agents
-            if plays("expert" if name in ERRING else name, game)
-            and (name, game.name) not in self.refusals
+            if plays("expert" if name in ERRING else name, game) and not self._refusal(name, game)
         ]  # fmt: skip
+
+    def _refusal(self, agent: str, game: TableGame) -> str:
+        made = self._steps.get((game.family.name, agent))
+        return made.result().refusals.get(game.name, "") if made and made.done() else ""
 
     async def ready(self, game: str, agents: Sequence[str], advice: bool = False) -> None:
         """Wait until a game with these agents can be played; it is prepared before all others."""
-        waits = [self._done[step].wait() for step in self._wanted(game, agents, advice)]
-        try:
-            await asyncio.wait_for(asyncio.gather(*waits), PATIENCE)
-        except TimeoutError:
-            raise self._later() from None
-        if self._closed:
-            raise self._later()
+        if not (wanted := self._wanted(game, agents, advice)):
+            return
+        _, left = await asyncio.wait(wanted, timeout=PATIENCE)
+        if left or self._closed:
+            done, of = self.progress
+            why = f"preparing the game: {done} of {of}; try again in a moment"
+            raise HTTPException(503, why, {"Retry-After": "1"})
         for name in agents:
-            if why := self.refusals.get((name, game)):
+            if why := self._refusal(name, GAMES[game]):
                 raise ValueError(why)
-
-    def _later(self) -> PreparingError:
-        done, of = self.progress
-        return PreparingError(f"preparing the game: {done} of {of}; try again in a moment")
-
-    def _wanted(self, game: str, agents: Sequence[str], advice: bool) -> list[Step]:
-        """Return what a game needs, which is done next."""
-        kind = GAMES.get(game)
-        if kind is None or self._task is None:  # that there is no such game the table says
-            return []
-        needed = [RULES, *agents, *([ADVICE] if advice or set(agents) & set(ERRING) else [])]
-        wanted = [(kind.family.name, what) for what in dict.fromkeys(needed)]
-        for step in reversed(wanted):
-            self._add(step)
-            if step in self._waiting:
-                self._waiting.remove(step)
-                self._waiting.insert(0, step)
-        return wanted
-
-    def _add(self, step: Step) -> None:
-        if step not in self._done:
-            self._done[step] = asyncio.Event()
-            self._waiting.append(step)
-            self._more.set()
-
-    async def _prepare(self) -> None:
-        """Do one step after the other, for as long as the server runs."""
-        while True:
-            if not self._waiting:
-                if self._beside is not None:
-                    self._beside.rest()
-                self._more.clear()
-                await self._more.wait()
-            step = self._waiting.pop(0)
-            began = time.monotonic()
-            with contextlib.suppress(Exception):  # then the game itself compiles it, or says why
-                await self._do(*step)
-            self._seconds.append(time.monotonic() - began)
-            self._done[step].set()
-
-    async def _do(self, family: str, what: str) -> None:
-        games = [name for name, game in GAMES.items() if game.family.name == family]
-        if what in (RULES, ADVICE):
-            await self._ask(prepare_rules if what == RULES else prepare_advice, games)
-        else:
-            refused = await self._ask(prepare_agent, what, games)
-            self.refusals.update({(what, game): why for game, why in refused.items()})
-
-    async def _ask(self, task: Callable[..., Any], *given: Any) -> Any:
-        if self._beside is None:
-            return await asyncio.to_thread(task, *given)
-        return await asyncio.wrap_future(self._beside.submit(task, *given))
 
 
 # --- after a game ---------------------------------------------------------------------------------
 
-MOST_BYTES = 32 << 20  # stored, compressed: a replay has 50 to 400 KB
+MOST_BYTES = 32 << 20  # held, compressed: a replay has 50 to 400 KB
 MOST_WAITING = 32  # that are being made or wait for it
 
 
 class Finished:
     """What is made of games that are over. Such a game does not change, so it is made once.
 
-    Args:
-        beside: makes them.
-        most_bytes: how much it holds; what was not read for longest goes first.
+    When it takes more than `most_bytes`, what was not read for longest goes.
     """
 
     def __init__(self, beside: Beside, most_bytes: int = MOST_BYTES) -> None:
-        self._beside = beside
-        self._most_bytes = most_bytes
-        self._made: OrderedDict[str, bytes] = OrderedDict()
-        self._making: dict[str, asyncio.Task[bytes]] = {}
+        self._beside, self._most_bytes = beside, most_bytes
+        self._made: OrderedDict[str, asyncio.Task[bytes]] = OrderedDict()
 
-    async def get(self, task: Callable[..., str], key: str, *given: Any) -> bytes:
-        """Return what a task makes, compressed by gzip; concurrent callers share one run."""
+    async def get(self, task: Callable[..., bytes], key: str, *given: Any) -> bytes:
+        """Return what a task makes; concurrent callers share one run."""
         key = f"{task.__name__} {key}"
-        if key in self._made:
-            self._made.move_to_end(key)
-            return self._made[key]
-        if key not in self._making:
-            if len(self._making) >= MOST_WAITING:
-                raise BusyError("many reviews are being made: try again in a moment")
-            made = self._beside.submit(task, *given)
-            self._making[key] = asyncio.create_task(self._pack(key, made))
-        return await asyncio.shield(self._making[key])
+        if key not in self._made:
+            if sum(not one.done() for one in self._made.values()) >= MOST_WAITING:
+                raise HTTPException(429, "many reviews are being made: try again in a moment")
+            self._made[key] = asyncio.create_task(self._make(key, task, *given))
+        self._made.move_to_end(key)
+        return await asyncio.shield(self._made[key])
 
-    async def _pack(self, key: str, made: Future[str]) -> bytes:
+    async def _make(self, key: str, task: Callable[..., bytes], *given: Any) -> bytes:
         try:
-            text = await asyncio.wrap_future(made)
-            packed = await asyncio.to_thread(gzip.compress, text.encode(), 5)
-        except BrokenExecutor:
-            raise WorkError("the process that makes it ended: try again in a moment") from None
-        finally:
-            del self._making[key]
-        self._made[key] = packed
-        while sum(map(len, self._made.values())) > self._most_bytes:
-            self._made.popitem(last=False)
-        return packed
+            made: bytes = await self._beside.do(task, *given)
+        except BaseException:
+            del self._made[key]
+            raise
+        sizes = {name: len(one.result()) for name, one in self._made.items() if one.done()}
+        for name in list(sizes):
+            if sum(sizes.values()) + len(made) > self._most_bytes:
+                del self._made[name], sizes[name]
+        return made
 
     def close(self) -> None:
         """Stop making anything."""

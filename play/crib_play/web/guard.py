@@ -11,7 +11,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 LARGEST = 4096  # bytes of a message; the longest a page sends has some 200
 LARGEST_HEAD = 8192  # bytes of all headers together
-SAFE = ("GET", "HEAD")
 HEADERS = {
     "Content-Security-Policy": "default-src 'self'; img-src 'self' data:; frame-ancestors 'none'; "
     "base-uri 'none'; form-action 'self'",
@@ -25,18 +24,13 @@ class Guard:
     """Stands before the application.
 
     A message that changes something comes from the server's own page: its `Origin` is the host it
-    is sent to, and its body is JSON (which no form of another site can send) and small.
-
-    Args:
-        app: what answers.
-        hosts: host names that requests may use. It may be by the address at which
-            a connection comes in as well: a page of another site can make its own name lead
-            here, but no address.
+    is sent to, and its body is JSON (which no form of another site can send) and small. The host is
+    one of ``hosts`` or the address at which the connection comes in: a page of another site can
+    make its own name lead here, but no address.
     """
 
     def __init__(self, app: ASGIApp, hosts: Sequence[str]) -> None:
-        self.app = app
-        self.hosts = frozenset(host.lower() for host in hosts)
+        self.app, self.hosts = app, frozenset(host.lower() for host in hosts)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or hand it on."""
@@ -48,27 +42,28 @@ class Guard:
                     headers.setdefault(name, value)
             await send(message)
 
-        refused = self.refuse(scope) if scope["type"] == "http" else None
-        if refused is not None:
+        app = self.app
+        if scope["type"] == "http" and (refused := self.refuse(scope)):
             status, why = refused
-            await JSONResponse({"error": why}, status)(scope, receive, with_headers)
-        else:
-            await self.app(scope, receive, with_headers)
+            app = JSONResponse({"error": why}, status)
+        await app(scope, receive, with_headers)
 
     def refuse(self, scope: Scope) -> tuple[int, str] | None:
         """Return status and reason if a request is to be refused by its head."""
         headers = Headers(scope=scope)
         if sum(len(name) + len(value) for name, value in scope["headers"]) > LARGEST_HEAD:
             return 431, f"the headers of a message have {LARGEST_HEAD} bytes at most"
-        host = name_of(headers.get("host", ""))
-        if host not in self.hosts and host != (scope.get("server") or ("",))[0]:
-            return 400, (
-                f"this server does not answer to the name {host[:100]!r}: --allow-host adds a name"
-            )
-        if scope["method"] in SAFE:
+        host, origin = headers.get("host", ""), headers.get("origin")
+        try:
+            name = urlsplit(f"//{host}").hostname or ""  # without its port
+        except ValueError:
+            name = ""
+        if name not in self.hosts and name != (scope.get("server") or ("",))[0]:
+            why = "this server does not answer to the name"
+            return 400, f"{why} {name[:100]!r}: --allow-host adds a name"
+        if scope["method"] in ("GET", "HEAD"):
             return None
-        origin = headers.get("origin")
-        if origin is not None and urlsplit(origin).netloc != headers.get("host", ""):
+        if origin is not None and urlsplit(origin).netloc != host:
             return 403, f"this server refuses messages from {origin}"
         if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
             return 403, "this server refuses messages from other sites"
@@ -78,11 +73,3 @@ class Guard:
         if not length.isdecimal() or int(length) > LARGEST:
             return 413, f"a message has {LARGEST} bytes at most, and says how many it has"
         return None
-
-
-def name_of(host: str) -> str:
-    """Return the name or the address in a Host header, without its port."""
-    try:
-        return urlsplit(f"//{host}").hostname or ""
-    except ValueError:
-        return ""

@@ -10,31 +10,19 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
-from crib_play.table import (
-    Call,
-    Review,
-    Session,
-    Turn,
-    actions_of,
-    in_words,
-    table_game,
-    why_unjudged,
-)
-from crib_play.table.advice import Decision, choices
+from crib_play.table import Review, Session, Turn, table_game, why_unjudged
+from crib_play.table.advice import advised
 from crib_play.table.seats import names, side_names
 from crib_play.web.tables import Table
 
 M = TypeVar("M", bound="Message")
+Payload = dict[str, Any]
 
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 Number = Annotated[int, Field(ge=0, lt=1 << 31)]
 Action = Annotated[int, Field(ge=0, le=51)]
 Called = Annotated[str, Field(max_length=20, pattern=r"^[^\x00-\x1f]*$")]
 BODY_SECONDS = 10.0  # for a message to come
-
-
-class MessageError(ValueError):
-    """A message that is malformed; it says what is wrong with it."""
 
 
 class Message(BaseModel):
@@ -60,8 +48,14 @@ class Sit(Message):
     name: Called = ""
 
 
+class Look(Message):
+    """Look at the table; ``since`` is how many turns the browser knows of."""
+
+    since: Number | None = None
+
+
 class Act(Message):
-    """Take a turn at a table of this revision; ``since`` is how many turns the browser knows of."""
+    """Take a turn at a table of this revision; ``since`` as in `Look`."""
 
     revision: Number
     actions: Annotated[list[Action], Field(min_length=1, max_length=2)]
@@ -75,13 +69,11 @@ class At(Message):
     revision: Number
 
 
-class Again(Message):
-    """Play again at a table like this one."""
-
-
 async def read(request: Request, kind: type[M]) -> M:
-    """Return a request's message."""
+    """Return a request's message: its body, or of a GET the words behind its address."""
     try:
+        if request.method != "POST":
+            return kind.model_validate_strings(dict(request.query_params))
         async with asyncio.timeout(BODY_SECONDS):
             body = await request.body()
         return kind.model_validate_json(body)
@@ -90,82 +82,62 @@ async def read(request: Request, kind: type[M]) -> M:
     except ValidationError as error:
         wrong = error.errors(include_url=False)[0]
     where = " ".join(map(str, wrong["loc"]))[:60] or "the message"
-    raise MessageError(f"{where}: {wrong['msg']} (fields: {', '.join(kind.model_fields)})")
+    fields = ", ".join(kind.model_fields)
+    raise HTTPException(400, f"{where}: {wrong['msg']} (fields: {fields})")
 
-
-Payload = dict[str, Any]
 
 LOG = 12  # turns whose calls come with the table when it is opened again
 ADVISED = 8
 MOST_FRAMES = 60  # shown one by one; who has missed more is shown the table as it is
 
 
-def table_payload(table: Table, seat: int, since: int | None = None) -> Payload:
-    """Return the table as a seat may see it."""
-    session = table.session
-    kind = table_game(table.stored.game)
+def table_payload(table: Table, seat: int, since: int | None = None, key: str = "") -> Payload:
+    """Return the table as a seat may see it; with the key of who opened it, its invitations."""
+    session, stored = table.session, table.stored
+    kind = table_game(stored.game)
     n = len(session.turns)
     known = since if since is not None and n - MOST_FRAMES <= since <= n else n
-    frames = [frame(session, session.turns[i], seat, i + 1) for i in range(known, n)]
-    people = table.stored.people
-    called = names(session, seat, people)
+    frames = [
+        {**heard(session.turns[i]), "sight": session.sight(seat, i + 1)} for i in range(known, n)
+    ]
+    called = names(session, seat, stored.people)
     return {
         "table": table.id,
         "revision": table.revision,
         "turns": n,
-        "undone": table.stored.undone,
-        "next": table.stored.next,
+        "undone": stored.undone,
+        "next": stored.next,
         "game": {"name": kind.name, "title": kind.title, "rules": session.rules},
         "family": session.family.name,
         "names": called,
         "owners": session.family.sides or called,
-        "sides": side_names(session, seat, people),
+        "sides": side_names(session, seat, stored.people),
         "people": session.people,
         "practice": session.practice(seat),
         "unjudged": why_unjudged(session),
         "to_choose": session.to_choose if session.waits and session.seat == seat else 0,
         "cut": session.cut if n == 0 or known == 0 else None,
-        "opening": _calls(session.opening),
+        "opening": [vars(call) for call in session.opening],
         "log": [heard(turn) for turn in session.turns[max(0, known - LOG) : known]],
         "frames": frames,
         "sight": frames[-1]["sight"] if frames else session.sight(seat),
         "winner": session.winner,
         "resigned": session.resigned,
-    }  # fmt: skip
-
-
-def frame(session: Session, turn: Turn, seat: int, after: int) -> Payload:
-    """Return a turn as a seat hears it, and what it sees then."""
-    return {**heard(turn), "sight": session.sight(seat, after)}
+        **({"invitations": table.invitations(key)} if key else {}),
+    }
 
 
 def heard(turn: Turn) -> Payload:
     """Return a turn as all hear it."""
-    counted = [vars(one) for one in turn.counted]
-    return {"seat": turn.seat, "calls": _calls(turn.calls), "counted": counted}
+    calls, counted = ([vars(one) for one in ones] for ones in (turn.calls, turn.counted))
+    return {"seat": turn.seat, "calls": calls, "counted": counted}  # `asdict` copies deeply
 
 
-def _calls(calls: tuple[Call, ...]) -> list[Payload]:
-    return [vars(call) for call in calls]  # `asdict` copies deeply
-
-
-def advice_payload(session: Session) -> list[Payload]:
+def advice_payload(table: Table) -> Payload:
     """Return the value of the choices of the seat to move, the best first."""
-    view = session.game.view(session.seat)
-    return [
-        {
-            "actions": sorted(actions_of(choice), reverse=True),
-            "text": session.family.spoken(view, sorted(actions_of(choice), reverse=True)),
-            "why": in_words(choice),
-            "win": round(choice.win, 5),
-        }
-        for choice in choices(view)[:ADVISED]
-    ]
-
-
-def decision_payload(decision: Decision | None) -> Payload | None:
-    """Return the value of a decision."""
-    return None if decision is None else {**asdict(decision), "loss": round(decision.loss, 5)}
+    found = advised(table.session.family, table.session.game.view(table.session.seat))[:ADVISED]
+    choices = [{**one._asdict(), "win": round(one.win, 5)} for one in found]
+    return {"revision": table.revision, "choices": choices}
 
 
 def review_payload(session: Session, seat: int, review: Review) -> Payload:
@@ -186,7 +158,7 @@ def review_payload(session: Session, seat: int, review: Review) -> Payload:
             {"phase": phase, "decisions": n, "loss": round(loss, 5)}
             for phase, (n, loss) in review.by_phase.items()
         ],
-        "worst": [decision_payload(one) for one in review.worst],
+        "worst": [asdict(one) for one in review.worst],
         "losses": [[one.turn, round(one.loss, 5)] for one in review.decisions],
-        "luck": None if review.luck is None else round(review.luck, 5),
+        "luck": review.luck,
     }

@@ -26,7 +26,6 @@ from crib_env.settings import StoreFile, Whole, checked_dataclass
 from crib_play.preferences import data_file, load_preferences
 from crib_play.table.levels import ERRING
 from crib_play.web.app import make_app
-from crib_play.web.beside import Beside, Finished, Preparation
 from crib_play.web.guard import LARGEST_HEAD
 from crib_play.web.store import Store
 from crib_play.web.tables import Tables
@@ -108,11 +107,8 @@ def run(settings: Settings) -> None:
         tables.agent(name)  # what cannot be loaded is said now, and not at the table
     port = listening.getsockname()[1]
     others = [url(address, port) for address in others_reach(settings.host)]
-    preparation = Preparation(named or (preferences.opponent,), preferences)
-    finished = Finished(Beside())
-    app = make_app(
-        tables, preferences, [*LOOPBACK, *settings.allow_host], others, preparation, finished
-    )
+    hosts = [*LOOPBACK, *settings.allow_host]
+    app = make_app(tables, preferences, hosts, others, named or (preferences.opponent,))
     config = uvicorn.Config(
         app, http="h11", ws="none", lifespan="off", log_level="warning",
         server_header=False, timeout_keep_alive=THINKING, limit_concurrency=MOST_CONNECTIONS,
@@ -123,25 +119,21 @@ def run(settings: Settings) -> None:
 
     async def serve() -> None:
         """Serve; once a signal has come, no page waits for what is prepared, made or changed."""
-        preparation.start()
+        app.state.start()
         print(f"the table is open at {url(here, port)} (Ctrl-C closes it)", flush=True)
         if settings.host not in LOOPBACK:
             found = " or ".join(others) or "an address of this machine, which was not found"
             print(f"from other machines: {found}\n{NETWORK}", flush=True)
         serving = asyncio.create_task(server.serve(sockets=[listening]))
-        while not (server.should_exit or serving.done()):
-            await asyncio.sleep(POLL)
-        for close in (preparation.close, finished.close, app.state.close):
-            close()
+        try:
+            while not (server.should_exit or serving.done()):
+                await asyncio.sleep(POLL)
+        finally:
+            app.state.close()
         await serving
 
-    try:
-        with contextlib.suppress(KeyboardInterrupt):
-            asyncio.run(serve())
-    finally:
-        preparation.close()
-        finished.close()
-        store.close()
+    with contextlib.suppress(KeyboardInterrupt), contextlib.closing(store):
+        asyncio.run(serve())
     later = "continue when you start it again" if store.lasts else "were not saved"
     print(f"the table is closed; games {later}")
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import os
 import sqlite3
 import threading
 import time
@@ -20,15 +19,15 @@ from typing import Literal
 
 from pydantic import BaseModel
 
+# `touched` is when a table last changed, in seconds since 1970; `data` a `StoredTable` as JSON.
 SCHEMA = """
-CREATE TABLE IF NOT EXISTS games (
-    id TEXT PRIMARY KEY,
-    revision INTEGER NOT NULL,
-    touched REAL NOT NULL,   -- when it last changed, in seconds since 1970
-    data TEXT NOT NULL       -- a `StoredTable` as JSON
-);
+CREATE TABLE IF NOT EXISTS games
+    (id TEXT PRIMARY KEY, revision INTEGER NOT NULL, touched REAL NOT NULL, data TEXT NOT NULL);
 CREATE INDEX IF NOT EXISTS by_last_turn ON games (touched);
 """
+NAMES = ("id", "revision", "touched", "data")
+COLUMNS = """SELECT found.name, its.name FROM sqlite_master found, pragma_table_info(found.name) its
+    WHERE found.type = 'table'"""
 OPEN_SECONDS = 5.0  # for which a file that another program holds is waited for when it is opened
 BUSY_SECONDS = 0.25  # and later, while people wait
 OURS = 0o600  # the file is nobody else's business
@@ -39,28 +38,18 @@ INVITATION: Kind = "invitation"
 
 
 class StoredTable(BaseModel):
-    """A table as it is stored.
-
-    Attributes:
-        game: the game's name. seats: an agent's name each, or None for a person.
-        start: the first position, as notation. chance: seeds what agents draw.
-        turns: seat and actions of each turn.
-        keys: seat, kind and digest of each key.
-        people: the names that people gave, by seat.
-        undone: how many turns were taken back. resigned: the seat that gave up.
-        next: the table at which the same people play again.
-    """
+    """A table as it is stored."""
 
     game: str
-    seats: tuple[str | None, ...]
-    start: str
-    chance: int
-    turns: list[tuple[int, tuple[int, ...]]] = []
-    keys: list[tuple[int, Kind, str]] = []
-    people: dict[int, str] = {}
-    undone: int = 0
-    resigned: int | None = None
-    next: str | None = None
+    seats: tuple[str | None, ...]  # an agent's name each, or None for a person
+    start: str  # the first position, as notation
+    chance: int  # seeds what agents draw
+    turns: list[tuple[int, tuple[int, ...]]] = []  # seat and actions
+    keys: list[tuple[int, Kind, str]] = []  # seat, kind and digest
+    people: dict[int, str] = {}  # the names that people gave, by seat
+    undone: int = 0  # how many turns were taken back
+    resigned: int | None = None  # the seat that gave up
+    next: str | None = None  # the table at which the same people play again
 
     def seat_of(self, key: str, kind: Kind = SEAT) -> int | None:
         """Return the seat that a key opens."""
@@ -68,34 +57,40 @@ class StoredTable(BaseModel):
 
 
 class Store:
-    """The tables of a server.
-
-    Args:
-        path: the file; None keeps them in memory, until the server ends.
-
-    Attributes:
-        lasts: whether the tables outlive the server.
+    """The tables of a server, in a file that ``lasts``, or in memory without a path.
 
     Raises:
-        sqlite3.Error: the file cannot be opened or is no store.
+        OSError, sqlite3.Error: the file cannot be opened, or is another program's.
     """
 
     def __init__(self, path: Path | None) -> None:
         self.lasts = path is not None
         if path is not None:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            keep_private(path)
+            with contextlib.suppress(FileExistsError):
+                path.touch(OURS, exist_ok=False)
         self._db = sqlite3.connect(
             path or ":memory:", timeout=OPEN_SECONDS, check_same_thread=False, isolation_level=None
         )
         self._lock = threading.Lock()
         self._failed, self._why = -BUSY_SECONDS, ""
+        try:
+            self._begin(path)
+        except BaseException:
+            self._db.close()
+            raise
+
+    def _begin(self, path: Path | None) -> None:
+        """Make the file ours alone, unless it is another's: that is left as it is."""
+        if not set(self._db.execute(COLUMNS)) <= {("games", name) for name in NAMES}:
+            raise sqlite3.DatabaseError("it is no store of games")
+        for ending in ("", "-wal", "-shm", "-journal") if path else ():
+            with contextlib.suppress(FileNotFoundError, PermissionError):  # none, or another's
+                Path(f"{path}{ending}").chmod(OURS)
         self._db.execute("PRAGMA journal_mode=WAL")
         self._db.execute("PRAGMA synchronous=NORMAL")  # a killed process loses nothing by it
         self._db.executescript(SCHEMA)
         self._db.execute(f"PRAGMA busy_timeout={1000 * BUSY_SECONDS:.0f}")
-        if path is not None:
-            keep_private(path)
 
     def close(self) -> None:
         """Close the file."""
@@ -104,11 +99,9 @@ class Store:
 
     def add(self, table: str, stored: StoredTable) -> None:
         """Store a new table."""
+        row = table, 0, time.time(), stored.model_dump_json()
         with self._transaction() as db:
-            db.execute(
-                "INSERT INTO games VALUES (?, 0, ?, ?)",
-                (table, time.time(), stored.model_dump_json()),
-            )
+            db.execute("INSERT INTO games VALUES (?, ?, ?, ?)", row)
 
     def change(self, table: str, revision: int, stored: StoredTable, by: int = 1) -> bool:
         """Store a table that was of this revision; return whether it still was."""
@@ -145,14 +138,6 @@ class Store:
             except sqlite3.OperationalError as error:
                 self._failed, self._why = time.monotonic(), str(error)
                 raise
-
-
-def keep_private(path: Path) -> None:
-    """Let nobody but this user read a store's file, nor what SQLite writes beside it."""
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT, OURS))
-    for ending in ("", "-wal", "-shm", "-journal"):
-        with contextlib.suppress(FileNotFoundError, PermissionError):  # none, or another's
-            path.with_name(path.name + ending).chmod(OURS)
 
 
 def digest(key: str) -> str:

@@ -9,10 +9,11 @@ import secrets
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Any
+
+from starlette.exceptions import HTTPException
 
 from crib_env.errors import unknown
 from crib_env.game import Game
@@ -24,53 +25,114 @@ from crib_play.web.store import INVITATION, SEAT, Store, StoredTable, digest
 PERSON = "person"
 DAY = 24 * 3600.0
 STALE = "the table has changed: look again"
-MOST_AWAKE = 1000  # tables held in memory; the others sleep in the store
+MOST_HELD = 1000  # tables held in memory; the others are in the store alone
+
+Load = Callable[[str], Agent]
 
 
-class StaleError(ValueError):
-    """A message about a table as it no longer is: sent again, or overtaken by another."""
-
-
-class TakenError(ValueError):
-    """A seat, or an invitation to one, that is not to be had."""
-
-
-class NotNowError(ValueError):
-    """What is not answered while the game goes on."""
-
-
-@dataclass
 class Table:
-    """A table.
+    """A table; whoever changes it or looks at its session holds its lock.
 
-    Attributes:
-        id: what it is called. session: the game and who sits there.
-        stored: the table as the store holds it.
-        revision: how often it has changed; a message that changes it names this number.
-        lock: held while it changes or is looked at.
+    A message that changes it names its revision, how often it has changed.
     """
 
-    id: str
-    session: Session
-    stored: StoredTable
-    revision: int = 0
-    lock: threading.Lock = field(default_factory=threading.Lock)
+    def __init__(
+        self, tables: Tables, name: str, stored: StoredTable, revision: int = 0,
+        session: Session | None = None,
+    ) -> None:  # fmt: skip
+        self.id, self.stored, self.revision = name, stored, revision
+        self._tables, self._session = tables, session
+        self.lock = threading.Lock()
+
+    @property
+    def session(self) -> Session:
+        """The game and who sits there; if it is not awake, played again as far as it came."""
+        if self._session is None:
+            self._session = wake(self.stored, self._tables.agent)
+        return self._session
+
+    @property
+    def awake(self) -> bool:
+        """Whether the game is in memory."""
+        return self._session is not None
 
     def invitations(self, key: str) -> list[str]:
         """Return the invitations to seats still free, for the key of who opened the table."""
-        given = {seat: invitation(key, self.id, seat) for seat in self.session.people}
+        free = [seat for seat, kind, _ in self.stored.keys if kind == INVITATION]
+        given = {seat: invitation(key, self.id, seat) for seat in sorted(free)}
         return [one for seat, one in given.items() if self.stored.seat_of(one, INVITATION) == seat]
+
+    def act(self, seat: int, revision: int, actions: Sequence[int]) -> int:
+        """Take a person's turn and let the agents answer; return how many turns there were."""
+        first = len(self.session.turns)
+        with self._changing(revision):
+            self.session.act(seat, actions)
+            self.session.go_on()
+        return first
+
+    def undo(self, seat: int, revision: int) -> None:
+        """Take a person's last turn back."""
+        with self._changing(revision, undone=self.stored.undone + 1):
+            if not self.session.undo(seat):
+                raise ValueError("you have no turn to take back")
+
+    def resign(self, seat: int, revision: int) -> None:
+        """Give the game up for a person."""
+        with self._changing(revision):
+            self.session.resign(seat)
+
+    def sit(self, invited: str, key: str, name: str) -> int:
+        """Exchange an invitation for a seat's key; return the seat."""
+        seat = self.stored.seat_of(invited, INVITATION)
+        if seat is None:
+            raise HTTPException(403, "this invitation is wrong or no longer valid")
+        keys = [one for one in self.stored.keys if one[0] != seat]
+        people = {**self.stored.people, **({seat: name} if name else {})}
+        self.keep(by=0, keys=[*keys, (seat, SEAT, digest(key))], people=people)
+        return seat
+
+    def again(self) -> Table:
+        """Return the table at which the same people play the same game again."""
+        stored, tables = self.stored, self._tables
+        if not self.session.over:
+            raise HTTPException(403, "you play again when this game is over")
+        if stored.next is None or tables.look_up(stored.next) is None:
+            name = secrets.token_urlsafe(9)
+            keys = [(seat, str(kind), its) for seat, kind, its in stored.keys if kind == SEAT]
+            tables.begin(name, stored.game, stored.seats, keys, stored.people)
+            self.keep(next=name)
+        return tables.find(str(self.stored.next))
+
+    @contextmanager
+    def _changing(self, revision: int, **more: Any) -> Iterator[None]:
+        """Store what is done to a table of this revision; undo it all if something fails."""
+        if revision != self.revision:
+            raise HTTPException(409, STALE)
+        session = self.session
+        position, turns, resigned = session.game.snapshot(), list(session.turns), session.resigned
+        try:
+            yield
+            self.keep(turns=moves(session), resigned=session.resigned, **more)
+        except BaseException:  # nobody has been told of it
+            session.game.restore(position)
+            session.turns[:] = turns
+            session.resigned = resigned
+            raise
+
+    def keep(self, by: int = 1, **changed: Any) -> None:
+        """Store the table with these changes."""
+        stored = self.stored.model_copy(update=changed)
+        if not self._tables.store.change(self.id, self.revision, stored, by):
+            self._tables.let_go(self.id)  # another server has the same store
+            raise HTTPException(409, STALE)
+        self.stored, self.revision = stored, self.revision + by
 
 
 class Tables:
     """All tables of a server.
 
-    Args:
-        store: where they are stored.
-        agents: the names of those that may take a seat.
-        seed: deals the same cards at every table, for pictures; None takes fresh entropy each time.
-        keep_days: for how long a table is stored at which nobody takes a turn, because its game is
-            over or they have left it; 0 keeps all.
+    A seed deals the same cards at every table, for pictures. A table at which nobody takes a turn
+    for `keep_days`, because its game is over or they have left it, is deleted; 0 keeps all.
     """
 
     def __init__(
@@ -79,7 +141,7 @@ class Tables:
         self.store, self.seed, self.keep_days = store, seed, keep_days
         self.agents = tuple(agents)
         self._loaded: dict[str, Agent] = {}
-        self._awake: OrderedDict[str, Table] = OrderedDict()
+        self._held: OrderedDict[str, Table] = OrderedDict()
         self._lock = threading.Lock()
         self._loading = threading.Lock()  # takes seconds for some agents, and holds up no table
 
@@ -109,18 +171,15 @@ class Tables:
             if who is None and seat != me
         ]
         keys.append((me, SEAT, digest(key)))
-        return self._begin(table, game, seats, keys, {me: name} if name else {}), key
+        return self.begin(table, game, seats, keys, {me: name} if name else {}), key
 
-    def _begin(
-        self,
-        table: str,
-        game: str,
-        seats: Sequence[str | None],
-        keys: Sequence[tuple[int, str, str]],
-        people: dict[int, str],
-    ) -> Table:
+    def begin(
+        self, name: str, game: str, seats: Sequence[str | None],
+        keys: Sequence[tuple[int, str, str]], people: dict[int, str],
+    ) -> Table:  # fmt: skip
+        """Begin a game with these seats, keys and names of people, and store it."""
         kind = table_game(game)
-        agents = self._seated(seats)
+        agents = [None if seat is None else self.agent(seat) for seat in seats]
         for agent in agents:
             if agent is not None and (why := declared_refusal(agent, kind)):
                 raise ValueError(why)
@@ -131,125 +190,54 @@ class Tables:
              "turns": moves(session), "keys": keys, "people": people}
         )  # fmt: skip
         self.clear_away()
-        self.store.add(table, stored)
-        return self._keep_awake(Table(table, session, stored))
+        self.store.add(name, stored)
+        return self._hold(Table(self, name, stored, session=session))
 
-    def _seated(self, seats: Sequence[str | None]) -> list[Agent | None]:
-        return [None if name is None else self.agent(name) for name in seats]
+    def find(self, name: str) -> Table:
+        """Return a table, from the store if need be; its game wakes when its session is read."""
+        found = self.look_up(name)
+        if found is None:
+            raise HTTPException(404, "there is no such table")
+        return found
 
-    def stored(self, table: str) -> StoredTable | None:
-        """Return a table as it is stored, without waking it; None if there is none."""
-        with self._lock:
-            known = self._awake.get(table)
-        found = None if known is not None else self.store.find(table)
-        return known.stored if known is not None else found and found[1]
-
-    def is_awake(self, table: str) -> bool:
-        """Return whether a table is in memory."""
-        return table in self._awake
-
-    def find(self, table: str) -> Table | None:
-        """Return a table, woken from the store if need be; None if there is none."""
-        with self._lock:
-            known = self._awake.get(table)
-        if known is None and (found := self.store.find(table)):
+    def look_up(self, name: str) -> Table | None:
+        """Return a table, from the store if need be; None if there is none of that name."""
+        held = self.held(name)
+        if held is None and (found := self.store.find(name)):
             revision, stored = found
-            session = wake(stored, self._seated(stored.seats))
-            known = self._keep_awake(Table(table, session, stored, revision))
-        return known
+            held = self._hold(Table(self, name, stored, revision))
+        return held
 
-    def _keep_awake(self, table: Table) -> Table:
+    def held(self, name: str) -> Table | None:
+        """Return a table that is in memory."""
         with self._lock:
-            table = self._awake.setdefault(table.id, table)  # another may have been quicker
-            self._awake.move_to_end(table.id)
-            while len(self._awake) > MOST_AWAKE:
-                oldest = next(iter(self._awake.values()))
-                if oldest.lock.locked():
-                    break
-                del self._awake[oldest.id]
+            if name in self._held:
+                self._held.move_to_end(name)
+            return self._held.get(name)
+
+    def _hold(self, table: Table) -> Table:
+        with self._lock:
+            table = self._held.setdefault(table.id, table)  # another may have been quicker
+            while len(self._held) > MOST_HELD:
+                self._held.popitem(last=False)  # who changes it now still stores that, or fails
         return table
 
     def clear_away(self) -> int:
         """Forget the tables that are no longer stored; return how many."""
         gone = self.store.forget(time.time() - self.keep_days * DAY) if self.keep_days else []
-        with self._lock:
-            for table in gone:
-                self._awake.pop(table, None)
+        for table in gone:
+            self.let_go(table)
         return len(gone)
 
-    # --- what changes a table; its lock is held ---------------------------------------------------
-
-    def act(self, table: Table, seat: int, revision: int, actions: Sequence[int]) -> int:
-        """Take a person's turn and let the agents answer; return how many turns there were."""
-        first = len(table.session.turns)
-        with self._changing(table, revision):
-            table.session.act(seat, actions)
-            table.session.go_on()
-        return first
-
-    def undo(self, table: Table, seat: int, revision: int) -> None:
-        """Take a person's last turn back."""
-        with self._changing(table, revision, undone=table.stored.undone + 1):
-            if not table.session.undo(seat):
-                raise ValueError("you have no turn to take back")
-
-    def resign(self, table: Table, seat: int, revision: int) -> None:
-        """Give the game up for a person."""
-        with self._changing(table, revision):
-            table.session.resign(seat)
-
-    def sit(self, table: Table, invited: str, key: str, name: str) -> int:
-        """Exchange an invitation for a seat's key; return the seat."""
-        seat = table.stored.seat_of(invited, INVITATION)
-        if seat is None:
-            raise TakenError("this invitation is wrong or no longer valid")
-        keys = [one for one in table.stored.keys if one[0] != seat]
-        people = {**table.stored.people, **({seat: name} if name else {})}
-        self._store(table, by=0, keys=[*keys, (seat, SEAT, digest(key))], people=people)
-        return seat
-
-    def again(self, table: Table) -> Table:
-        """Return the table at which the same people play the same game again."""
-        stored = table.stored
-        if not table.session.over:
-            raise NotNowError("you play again when this game is over")
-        if stored.next is None or self.stored(stored.next) is None:
-            name = secrets.token_urlsafe(9)
-            keys = [(seat, str(kind), its) for seat, kind, its in stored.keys if kind == SEAT]
-            self._begin(name, stored.game, stored.seats, keys, stored.people)
-            self._store(table, next=name)
-        found = self.find(str(table.stored.next))
-        assert found is not None
-        return found
-
-    @contextmanager
-    def _changing(self, table: Table, revision: int, **more: Any) -> Iterator[None]:
-        """Store what is done to a table of this revision; undo it all if something fails."""
-        if revision != table.revision:
-            raise StaleError(STALE)
-        session = table.session
-        position, turns, resigned = session.game.snapshot(), list(session.turns), session.resigned
-        try:
-            yield
-            changed = {"turns": moves(session), "resigned": session.resigned, **more}
-            self._store(table, **changed)
-        except BaseException:  # nobody has been told of it
-            session.game.restore(position)
-            session.turns[:] = turns
-            session.resigned = resigned
-            raise
-
-    def _store(self, table: Table, by: int = 1, **changed: Any) -> None:
-        stored = table.stored.model_copy(update=changed)
-        if not self.store.change(table.id, table.revision, stored, by):
-            with self._lock:  # another server has the same store
-                self._awake.pop(table.id, None)
-            raise StaleError(STALE)
-        table.stored, table.revision = stored, table.revision + by
+    def let_go(self, name: str) -> None:
+        """Hold a table in memory no longer."""
+        with self._lock:
+            self._held.pop(name, None)
 
 
-def wake(stored: StoredTable, seats: Sequence[Agent | None]) -> Session:
-    """Return a stored game, played again as far as it came; ``seats`` as the store names."""
+def wake(stored: StoredTable, load: Load) -> Session:
+    """Return a stored game, played again as far as it came."""
+    seats = [None if name is None else load(name) for name in stored.seats]
     session = Session(Game.from_notation(stored.start), seats, stored.chance)
     for seat, actions in stored.turns:
         session.act(seat, actions)

@@ -140,6 +140,7 @@ async function play(found) {
   table.shownTurns = found.turns; // what the page has come to, for those who test it
   store.note({ ...table.answer, sight, muggins: table.muggins });
   draw();
+  if (table.behind) catchUp();
   if (sight.over) return finish();
   if (table.to_choose && settings.winbar && judges()) winBar();
 }
@@ -307,7 +308,7 @@ function choose(more) {
 async function sit(found) {
   table?.unlisten?.();
   table = { answer: found, chosen: [], advised: [], gains: {}, to_choose: 0, log: [], advice: null, show: null, review: null,
-    next: null, present: null, win: null, asking: null, muggins: store.muggins(found.table), act, choose: (chosen) => { table.chosen = chosen; paint(); },
+    next: null, present: null, behind: false, win: null, asking: null, muggins: store.muggins(found.table), act, choose: (chosen) => { table.chosen = chosen; paint(); },
     silent: () => { table.advice = null; paint(); }, closeEnd: () => { table.review = null; paint(); } };
   history.replaceState(null, "", `#${found.table}`);
   sight = found.sight;
@@ -319,19 +320,28 @@ async function sit(found) {
   await play(found);
 }
 
-// What the server tells of a table between people.
-const heard = (mine) => async ({ revision, present, taken, next }) => {
+// What the server tells of a table between people: that it has changed, and who is there.
+const heard = (mine) => ({ present }) => {
   if (table !== mine) return;
-  [table.present, table.next] = [present, next];
-  if (!busy && (revision !== table.answer.revision || taken !== table.taken)) {
-    const found = await talk.look(table.answer.table, table.answer.turns).catch(() => null);
-    if (!found || table !== mine || busy) return;
-    table.taken = taken;
-    if (found.revision !== table.answer.revision) return play(found);
-    table.answer = { ...table.answer, names: found.names, owners: found.owners, sides: found.sides, invitations: found.invitations };
-  }
-  paint();
+  [table.present, table.behind] = [present, true];
+  if (!busy) catchUp();
 };
+
+// Looks at what has changed; what is heard meanwhile, or while a turn is played out, is looked at after it.
+async function catchUp() {
+  const mine = table;
+  mine.behind = false;
+  const found = await talk.look(mine.answer.table, mine.answer.turns).catch(() => null);
+  if (!found || table !== mine) return;
+  if (busy) {
+    mine.behind = true;
+    return;
+  }
+  table.next = found.next;
+  if (found.revision !== table.answer.revision) return play(found);
+  table.answer = { ...table.answer, names: found.names, owners: found.owners, sides: found.sides, invitations: found.invitations };
+  paint();
+}
 
 async function finish() {
   const { answer } = table, mine = table;
