@@ -9,6 +9,8 @@ import ast
 import re
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
+from importlib import import_module
+from inspect import cleandoc
 
 import pytest
 
@@ -152,9 +154,9 @@ def test_no_test_module_is_imported_by_another() -> None:
     assert not found
 
 
-def described(node: ast.FunctionDef | ast.ClassDef, section: str) -> set[str]:
+def described(text: str | None, section: str) -> set[str]:
     """Return the names that a section of a docstring describes."""
-    text = ast.get_docstring(node) or ""
+    text = cleandoc(text or "")
     found = re.search(rf"^{section}:\n((?:    .*\n?|\n)+)", text, re.MULTILINE)
     lines = re.findall(r"^    (\w[\w, ]*): ", found[1], re.MULTILINE) if found else []
     return {name.strip() for line in lines for name in line.split(",")}
@@ -169,11 +171,15 @@ def test_a_docstring_describes_arguments_and_fields_by_their_names() -> None:
             every = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
             extra = [one for one in (node.args.vararg, node.args.kwarg) if one is not None]
             known = {one.arg for one in [*every, *extra]}
-            assert described(node, "Args") <= known, where
+            assert described(ast.get_docstring(node), "Args") <= known, where
         elif isinstance(node, ast.ClassDef) and node.name == "Settings":
             known = {
                 one.target.id
                 for one in node.body
                 if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name)
             }
-            assert described(node, "Attributes") == known - {"_"}, where  # KW_ONLY
+            names = described(ast.get_docstring(node), "Attributes")
+            assert names <= known, where
+            if rest := known - names - {"_"}:  # KW_ONLY
+                kinds = import_module(module).Settings.__mro__[1:-1]
+                assert rest <= set().union(*(described(k.__doc__, "Attributes") for k in kinds))

@@ -10,6 +10,7 @@ from typing import Any
 from crib_training.learn.run import Checkpoint, Run
 from crib_training.methods.deep_monte_carlo import (
     Actor,
+    Actors,
     Arrays,
     Learner,
     RolloutJob,
@@ -18,13 +19,12 @@ from crib_training.methods.deep_monte_carlo import (
 )
 
 
-class Here:
+class Here(Actors):
     """Actors that play in this process, when their round is asked for."""
 
-    def __init__(self, settings: Settings, lost: tuple[tuple[int, int], ...] = ()) -> None:
+    def __init__(self, settings: Settings) -> None:
         self.actor = Actor(settings)
         self.rounds: list[tuple[list[RolloutJob], Arrays]] = []
-        self.lost = lost
 
     @property
     def waiting(self) -> bool:
@@ -35,11 +35,7 @@ class Here:
 
     def finish(self) -> list[RolloutResult]:
         parts, nets = self.rounds.pop(0)
-        return [
-            self.actor.play(part, nets)
-            for part in parts
-            if (part.round, part.index) not in self.lost
-        ]
+        return [self.actor.play(part, nets) for part in parts]
 
 
 def small(out: Path, **changes: Any) -> Settings:

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import os
 import platform
+import signal
 import time
 from collections.abc import Iterator
-from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
-from crib_training.learn.run import Checkpoint
 from crib_training.methods import deep_monte_carlo
-from crib_training.methods.deep_monte_carlo import Cluster, Learner, train
+from crib_training.methods.deep_monte_carlo import (
+    RolloutJob,
+    RolloutResult,
+    Settings,
+    play_here,
+    train,
+)
 from crib_training.tournament.chunks import Setup, play
 from crib_training.tournament.run import tournament
 from crib_training.workers import Ray, ThisProcess, play_alike
@@ -93,47 +100,38 @@ def test_self_play_on_a_cluster_comes_to_what_one_process_comes_to(
     assert tensors_of(tmp_path / "there") == tensors_of(tmp_path / "here")
 
 
-def test_an_actor_killed_in_the_middle_loses_only_its_own_samples(
+def test_a_worker_killed_in_the_middle_loses_nothing(
     address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    deals = []
+    """Ray plays its part again, and that comes to the same."""
+    marker = tmp_path / "died"
 
-    class Killing(Learner):
-        def iterate(self) -> dict[str, float]:
-            cluster = self.actors
-            assert isinstance(cluster, Cluster)
-            while self.rounds == 3 and len(cluster._actors) < 2:
-                time.sleep(0.05)
-                cluster._welcome()
-            if self.rounds == 5:
-                ray.kill(cluster._actors[0])
-            figures = super().iterate()
-            deals.append(self.deals)
-            return figures
+    def dies_once(settings: Settings, part: RolloutJob, *given: Any) -> RolloutResult:
+        if part.round == 3 and not marker.exists():
+            marker.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return play_here(settings, part, *given)
 
-    monkeypatch.setattr(deep_monte_carlo, "Learner", Killing)
-    train(small(tmp_path, ray_address=address, deals=1000))
-    played = [after - before for before, after in pairwise(deals)]
-    assert deals[:5] == [50, 100, 150, 200, 250]
-    assert set(played) == {25, 50}  # half of a round is the other actor's
-    assert deals[-1] == Checkpoint.load(tmp_path).about["deals"] == 1000
-    assert len(deals) in (21, 22)  # one or two parts were lost
+    monkeypatch.setattr(deep_monte_carlo, "play_here", dies_once)
+    train(small(tmp_path / "there", ray_address=address))
+    assert marker.exists()
+    played_here(small(tmp_path / "here"))
+    assert tensors_of(tmp_path / "there") == tensors_of(tmp_path / "here")
 
 
 def test_a_cluster_without_room_for_an_actor_is_said(
     address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(deep_monte_carlo, "PATIENCE", 0.01)
-    with pytest.raises(
-        RuntimeError, match=r"none was ready within 0 seconds.*resume with crib train"
-    ):
+    said = r"nothing was played on the cluster within 0 seconds.*resume with crib train"
+    with pytest.raises(RuntimeError, match=said):
         train(small(tmp_path, ray_address=address))
 
 
 def test_an_actor_with_other_code_is_refused(
     address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(deep_monte_carlo, "code_digest", lambda: "0123")
+    monkeypatch.setattr(deep_monte_carlo, "own_code", lambda: "0123")
     with pytest.raises(RuntimeError, match=f"node {platform.node()} has other code"):
         train(small(tmp_path, ray_address=address))
 

@@ -27,7 +27,7 @@ from crib_training.methods.deep_monte_carlo import (
 )
 from crib_training.outputs import CHECKPOINT as FILE
 
-from played_here import Here, played_here, small, tensors_of
+from played_here import played_here, small, tensors_of
 
 
 @pytest.mark.parametrize("env", ["six_card_v0", "table_top_v0"])
@@ -76,15 +76,6 @@ def test_a_round_learns_from_what_the_nets_before_played(tmp_path: Path) -> None
         training.fit(joined([actor.play(part, by) for part in parts]), number / 3)
     for name, array in training._nets().items():
         assert array.tobytes() == found._nets()[name].tobytes()
-
-
-def test_a_lost_part_is_made_up_for_by_other_deals(tmp_path: Path) -> None:
-    settings = small(tmp_path)
-    training = Learner(settings)
-    training.actors = Here(settings, lost=((2, 1), (5, 0), (5, 1), (7, 0)))
-    while training.deals < settings.deals:
-        training.iterate()
-    assert (training.deals, training.rounds) == (400, 10)
 
 
 def test_a_round_is_cut_into_parts_that_differ_by_a_deal_at_most() -> None:

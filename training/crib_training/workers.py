@@ -14,10 +14,11 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
+from functools import cache
 from multiprocessing import active_children, parent_process
 from multiprocessing.context import SpawnContext, SpawnProcess
 from threading import Thread
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, Self, TypeVar
 
 from crib_agents.adapters.process import end_process
 
@@ -61,9 +62,11 @@ class Child(SpawnProcess):
 class ProcessPool(ProcessPoolExecutor):
     """Processes that end with the command, whatever ends it, used in a ``with`` block.
 
-    ``begin`` is called in each as it starts, with ``args``. What was submitted raises
-    `BrokenProcessPool` where a process died.
+    ``begin`` is called in each as it starts, with ``args``. What was submitted raises one of
+    ``lost`` where a process died.
     """
+
+    lost: tuple[type[Exception], ...] = (BrokenProcessPool,)
 
     def __init__(self, count: int, begin: Callable[..., None] | None = None, *args: Any) -> None:
         self._context = Context()
@@ -165,6 +168,43 @@ class Setup(Protocol):
         """Return what must be the same wherever chunks are played."""
 
 
+class RayPool:
+    """Calls on a Ray cluster, each a task on one core, used in a ``with`` block as a `ProcessPool`.
+
+    Every node needs this package and the agents' own, in the same versions, and weights files
+    under the same path. If a node dies, Ray calls again what ran there. The address is ``"auto"``
+    on one of the cluster's nodes, ``"ray://..."`` from elsewhere.
+    """
+
+    def __init__(self, address: str) -> None:
+        try:
+            import ray
+        except ModuleNotFoundError as error:
+            raise ValueError('Ray is not installed: pip install "crib-env[cluster]"') from error
+        self._ray, self._address = ray, address
+        self._remote = cache(ray.remote)
+        self._running: dict[Future[Any], Any] = {}  # with the reference of each
+        known = ray.exceptions  # raised once a task has been lost several times
+        self.lost = known.WorkerCrashedError, known.NodeDiedError, known.OutOfMemoryError
+
+    def __enter__(self) -> Self:
+        self._ray.init(address=self._address, ignore_reinit_error=True, log_to_driver=False)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        for task in [*self._running.values()]:
+            self._ray.cancel(task)
+        self._ray.shutdown()
+
+    def submit(self, function: Callable[..., T], /, *args: Any) -> Future[T]:
+        """Have a function called."""
+        task = self._remote(function).remote(*args)
+        answer: Future[T] = task.future()
+        self._running[answer] = task
+        answer.add_done_callback(lambda done: self._running.pop(done, None))
+        return answer
+
+
 class ThisProcess:
     """Plays in this process, chunk by chunk: for a debugger, and for the tests."""
 
@@ -217,10 +257,10 @@ class Processes:
     def __init__(self, count: int) -> None:
         self._counter = SpawnContext().Value("d", 0.0)
         self._counted = 0.0
-        self._pool = ProcessPool(count, _begin, self._counter)
+        self._pool: ProcessPool | RayPool = ProcessPool(count, _begin, self._counter)
         self._running: dict[Future[Record], Any] = {}
 
-    def __enter__(self) -> Processes:
+    def __enter__(self) -> Self:
         self._pool.__enter__()
         return self
 
@@ -255,46 +295,25 @@ class Processes:
             ) from error
 
 
-class Ray:
-    """Plays on a Ray cluster, each chunk one task on one core.
-
-    Every node needs this package and the agents' own, in the same versions, and weights files
-    under the same path. If a node dies, Ray plays its chunks again. The address is ``"auto"`` on
-    one of the cluster's nodes, ``"ray://..."`` from elsewhere.
-    """
+class Ray(Processes):
+    """Plays on a Ray cluster; see `RayPool`."""
 
     def __init__(self, address: str) -> None:
-        try:
-            import ray
-        except ModuleNotFoundError as error:
-            raise ValueError('Ray is not installed: pip install "crib-env[cluster]"') from error
-        self._ray = ray
-        self._address = address
-        self._running: dict[Any, int] = {}  # tasks, with the games and deals of each
-
-    def __enter__(self) -> Ray:
-        self._ray.init(address=self._address, ignore_reinit_error=True, log_to_driver=False)
-        self._task = self._ray.remote(play_alike)
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        for task in self._running:
-            self._ray.cancel(task)
-        self._ray.shutdown()
+        self._pool = RayPool(address)
+        self._running = {}  # with the games and deals of each
 
     def submit(self, setup: Setup, chunk: Any) -> None:
         """Have a chunk played."""
-        task = self._task.remote(setup, chunk, setup.identity())
-        self._running[task] = setup.size(chunk)
+        job = self._pool.submit(play_alike, setup, chunk, setup.identity())
+        self._running[job] = setup.size(chunk)
 
     def next_record(self, finished: Finished = ignore_progress) -> Record | None:
         """Return the record of a chunk that is finished, None once all are."""
         if not self._running:
             return None
-        (done, *_), _ = self._ray.wait(list(self._running), num_returns=1)
-        record: Record = self._ray.get(done)
+        done = next(iter(wait(self._running, return_when=FIRST_COMPLETED).done))
         finished(self._running.pop(done))
-        return record
+        return done.result()
 
 
 Workers = ThisProcess | Processes | Ray

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass
 from functools import lru_cache
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -99,13 +98,10 @@ class Setup:
 
     def identity(self) -> dict[str, Any]:
         """Return what must be the same for shards to belong together, ready for JSON."""
-        code = sha256(code_digest().encode())
-        for path in sorted(Path(__file__).parent.glob("*.py")):
-            code.update(path.read_bytes())
         return {
             **json.loads(json.dumps(asdict(self))),
             "files": file_digests(self.agents),
-            "code": code.hexdigest()[:16],
+            "code": code_digest(*sorted(Path(__file__).parent.glob("*.py"))),
             "pyarrow": arrow().__version__,
         }
 

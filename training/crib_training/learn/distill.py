@@ -280,7 +280,6 @@ class Settings(RunSettings):
         threads: threads of PyTorch.
         eval_opponents: opponents of the measurement at the end, joined by commas.
         pairs: pairs of duplicate games for that measurement; 0 measures nothing.
-        out: the folder for results.
     """
 
     env: str = "six_card_v0"

@@ -22,7 +22,7 @@ from crib_agents.torch_nets import PolicyNet, mlp
 from pydantic import Field
 from torch import Tensor, nn
 
-from crib_env.arrays import Array
+from crib_env.arrays import Array, Ints
 from crib_env.engine.family import find_family
 from crib_env.rules import TwoHandRules
 from crib_env.settings import Count, CountOrNone, Portion, Positive, Whole, checked_dataclass
@@ -121,6 +121,23 @@ class ActorCriticSettings(RolloutSettings):
     vf_coef: Positive = 0.05
     max_grad_norm: Positive = 0.5
     ema_rate: Portion = 0.02
+
+
+@checked_dataclass(frozen=True, kw_only=True)
+class RegretSettings(RunSettings):
+    """Settings of methods that learn regrets.
+
+    Attributes:
+        batch_size: decisions per step of gradient descent.
+        updates: gradient steps of the regrets and of the average policy per iteration.
+        learning_rate: learning rate of all networks; it falls to a tenth.
+        reservoir_size: decisions in each of the two reservoirs.
+    """
+
+    batch_size: Annotated[Whole, Field(ge=2, le=1 << 20)] = 256
+    updates: Count = 64
+    learning_rate: Positive = 1e-3
+    reservoir_size: Count = 400_000
 
 
 # --- the curve ------------------------------------------------------------------------------------
@@ -519,6 +536,64 @@ class MemoryLearner(GamesLearner):
         super().restore(state)
         for name, memory in self.memories.items():
             memory.restore(name, state)
+
+
+class RegretLearner(MemoryLearner):
+    """A method that learns regrets, and the average of the policies that match them.
+
+    One network learns the mean regret of each action over all iterations, another the average
+    policy; later iterations count more (linear CFR).
+    """
+
+    def __init__(self, settings: RegretSettings) -> None:
+        super().__init__(settings)
+        self.regrets = Policy(self.games, settings.hidden_sizes)
+        self.average = Policy(self.games, settings.hidden_sizes)
+        self.adams: dict[str, torch.optim.Optimizer] = {}
+        self.modules = {}
+        self.add_network("regrets", self.regrets)
+        self.add_network("average", self.average)
+        self.of_regrets, self.of_policy = (
+            Memory(settings.reservoir_size, True, self.rng) for _ in range(2)
+        )
+        self.memories = {"regrets": self.of_regrets, "policy": self.of_policy}
+
+    def add_network(self, name: str, network: nn.Module) -> None:
+        """Have a network learn, by an optimizer of its own."""
+        self.adams[name] = torch.optim.Adam(network.parameters(), eps=1e-5, fused=True)
+        self.modules |= {name: network, f"adam_{name}": self.adams[name]}
+
+    def set_rate(self) -> None:
+        """Set the learning rate of all networks; it falls to a tenth."""
+        for adam in self.adams.values():
+            adam.param_groups[0]["lr"] = self.settings.learning_rate * (0.1 + 0.9 * self.left)
+
+    def learn_both(self) -> dict[str, float]:
+        """Let regrets and average learn from their memories; return figures."""
+        loss = imitation = 0.0
+        both = len(self.of_regrets) and len(self.of_policy)  # else a seat has not moved yet
+        for _ in range(self.settings.updates if both else 0):
+            rows = self.of_regrets.draw(self.settings.batch_size)
+            masks = rows["masks"].bool()
+            errors = (self.regrets(rows["seen"], masks) - rows["regrets"]).square() * masks
+            loss = descend(self.adams["regrets"], _weighted(errors.sum(1), rows["weight"]))
+            rows = self.of_policy.draw(self.settings.batch_size)
+            log_p = self.average(rows["seen"], rows["masks"].bool()).log_softmax(1)
+            errors = -(rows["policy"] * log_p).sum(1)
+            imitation = descend(self.adams["average"], _weighted(errors, rows["weight"]))
+        return {"loss": loss, "imitation_loss": imitation}
+
+
+def _weighted(losses: Tensor, weight: Tensor) -> Tensor:
+    """Return the mean of losses by the iterations they come from, float32[]."""
+    return losses @ (weight / weight.sum())
+
+
+def draw_actions(probabilities: Tensor, rng: np.random.Generator) -> Ints:
+    """Return an action drawn in each row, int64[B], of probabilities [B, actions]."""
+    ladder = probabilities.double().numpy().cumsum(1)
+    actions: Ints = (ladder > rng.random((len(ladder), 1)) * ladder[:, -1:]).argmax(1)
+    return actions
 
 
 def match_regrets(regrets: Tensor, masks: Tensor) -> Tensor:

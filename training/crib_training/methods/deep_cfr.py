@@ -11,81 +11,45 @@ CFR). Both go on learning between iterations, where the paper begins the regrets
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
 import numpy as np
 import torch
-from pydantic import Field
-from torch import Tensor
 
 from crib_env.arrays import Array, Doubles, Ints
-from crib_env.settings import Count, NewFolder, Positive, Whole, checked_dataclass
+from crib_env.settings import Count, NewFolder, checked_dataclass
 from crib_training.learn.games import Games
 from crib_training.learn.run import State
-from crib_training.learn.self_play import (
-    Memory,
-    MemoryLearner,
-    Policy,
-    RunSettings,
-    descend,
-    match_regrets,
-)
+from crib_training.learn.self_play import RegretLearner, RegretSettings, draw_actions, match_regrets
 
 
 @checked_dataclass(frozen=True, kw_only=True)
-class Settings(RunSettings):
+class Settings(RegretSettings):
     """Learn a mixed policy by deep CFR.
 
     Attributes:
-        method: the method.
         num_envs: deals traversed per iteration.
-        batch_size: decisions per step of gradient descent.
-        updates: gradient steps of each network per iteration.
-        learning_rate: learning rate of both networks; it falls to a tenth.
-        reservoir_size: decisions in each of the two reservoirs.
-        out: the folder for results.
     """
 
     method: Literal["deep_cfr"] = "deep_cfr"
     num_envs: Count = 64
-    batch_size: Annotated[Whole, Field(ge=2, le=1 << 20)] = 256
-    updates: Count = 64
-    learning_rate: Positive = 1e-3
-    reservoir_size: Count = 400_000
     out: NewFolder = Path("runs/deep_cfr")
 
 
-class Learner(MemoryLearner):
+class Learner(RegretLearner):
     """Learns by its `Settings`."""
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
-        self.regrets = Policy(self.games, settings.hidden_sizes)
-        self.average = Policy(self.games, settings.hidden_sizes)
-        self.adams = [torch.optim.Adam(net.parameters(), eps=1e-5, fused=True)
-                      for net in (self.regrets, self.average)]  # fmt: skip
-        self.modules = {
-            "regrets": self.regrets, "average": self.average,
-            "adam_regrets": self.adams[0], "adam_average": self.adams[1],
-        }  # fmt: skip
-        self.of_regrets = Memory(settings.reservoir_size, True, self.rng)
-        self.of_policy = Memory(settings.reservoir_size, True, self.rng)
-        self.memories = {"regrets": self.of_regrets, "policy": self.of_policy}
         self.iteration = 0
 
     def iterate(self) -> dict[str, float]:
         """Traverse new deals, for each seat in half of them, then let both networks learn."""
-        settings = self.settings
-        for adam in self.adams:
-            adam.param_groups[0]["lr"] = settings.learning_rate * (0.1 + 0.9 * self.left)
+        self.set_rate()
         self.iteration += 1
         self.games.reset()
-        self._traverse(self.games, (np.arange(settings.num_envs) + self.iteration) % 2)
-        loss = imitation = 0.0
-        both = len(self.of_regrets) and len(self.of_policy)
-        for _ in range(settings.updates if both else 0):
-            loss, imitation = self._learn_regrets(), self._learn_average()
-        return {"loss": loss, "imitation_loss": imitation}
+        self._traverse(self.games, (np.arange(self.settings.num_envs) + self.iteration) % 2)
+        return self.learn_both()
 
     @torch.no_grad()
     def _traverse(self, games: Games, seats: Ints) -> Doubles:
@@ -98,9 +62,7 @@ class Learner(MemoryLearner):
         other = torch.from_numpy(~tries)
         self.of_policy.add(seen=seen[other], masks=masks[other], policy=policy[other],
                            weight=weight[other])  # fmt: skip
-        p = policy.double().numpy()
-        ladder = p.cumsum(1)
-        drawn = (ladder > self.rng.random((len(p), 1)) * ladder[:, -1:]).argmax(1)
+        p, drawn = policy.double().numpy(), draw_actions(policy, self.rng)
         followed = games.masks & tries[:, None]
         followed[~tries, drawn[~tries]] = True
         lanes, actions = followed.nonzero()
@@ -118,17 +80,6 @@ class Learner(MemoryLearner):
                             weight=weight[own])  # fmt: skip
         return values
 
-    def _learn_regrets(self) -> float:
-        rows = self.of_regrets.draw(self.settings.batch_size)
-        masks = rows["masks"].bool()
-        error = (self.regrets(rows["seen"], masks) - rows["regrets"]).square() * masks
-        return descend(self.adams[0], _weighted(error.sum(1), rows["weight"]))
-
-    def _learn_average(self) -> float:
-        rows = self.of_policy.draw(self.settings.batch_size)
-        log_p = self.average(rows["seen"], rows["masks"].bool()).log_softmax(1)
-        return descend(self.adams[1], _weighted(-(rows["policy"] * log_p).sum(1), rows["weight"]))
-
     def state(self) -> dict[str, Array]:
         """Return deals, generator, memories and the number of iterations."""
         return super().state() | {"iteration": np.array([self.iteration])}
@@ -137,8 +88,3 @@ class Learner(MemoryLearner):
         """Restore what `state` returned."""
         super().restore(state)
         self.iteration = int(state["iteration"][0])
-
-
-def _weighted(losses: Tensor, weight: Tensor) -> Tensor:
-    """Return the mean of losses by the iterations they come from, float32[]."""
-    return losses @ (weight / weight.sum())

@@ -19,12 +19,10 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, fields, replace
 from functools import cache
-from hashlib import sha256
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, Protocol, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 import torch
@@ -66,8 +64,8 @@ from crib_training.learn.run import (
     restore_module,
 )
 from crib_training.loading import find_game, seats_of
-from crib_training.tournament.chunks import sources
-from crib_training.workers import ProcessPool
+from crib_training.tournament.chunks import code_digest
+from crib_training.workers import ProcessPool, RayPool
 
 add_parts(
     "deep_monte_carlo",
@@ -188,9 +186,10 @@ def find_self_play(settings: Settings) -> tuple[EnvSpec, SelfPlay]:
 # Each worker plays one part of a round of deals. The result of a part depends on the networks, the
 # seed and the part, not on who plays it, where or when. So a run repeats from its seed and its
 # number of workers. While the learner fits the networks to one round, the workers play the next
-# with the networks from before. An actor lost on the cluster loses only its own samples.
+# with the networks from before.
 
 STREAM = 1  # of random numbers that a seed gives; the learner's own has no number
+PATIENCE = 300.0  # seconds for a cluster to play at all
 
 Arrays = Mapping[str, Array]
 
@@ -229,7 +228,6 @@ class SparseArray:
 class RolloutResult:
     """What a part came to."""
 
-    deals: int  # how many
     decisions: int  # how many
     groups: Mapping[str, Mapping[str, SparseArray]]  # as in `Samples`
     cpu_seconds: float  # that its actor has spent since the part before
@@ -255,32 +253,40 @@ class Actor:
             for name, group in samples.groups.items()
         }
         before, self.counted = self.counted, time.process_time()
-        return RolloutResult(part.deals, samples.decisions, groups, self.counted - before)
+        return RolloutResult(samples.decisions, groups, self.counted - before)
 
 
-class Actors(Protocol):
-    """Actors in other places."""
-
-    @property
-    def waiting(self) -> bool:
-        """A round has begun."""
-
-    def begin(self, parts: Sequence[RolloutJob], nets: Arrays) -> None:
-        """Have the parts of a round played; one round may follow another that is not finished."""
-
-    def finish(self) -> list[RolloutResult]:
-        """Return the parts of the round that began first, but those lost, as soon as it is over."""
+@cache
+def _actor(settings: Settings) -> Actor:
+    """Return the actor of this process."""
+    return Actor(settings)
 
 
-class ProcessActors:
-    """Actors in processes of this machine."""
+def play_here(settings: Settings, part: RolloutJob, nets: Arrays, code: str) -> RolloutResult:
+    """Play a part in this process, if it has the ``code`` of the learner."""
+    if code != own_code():
+        raise RuntimeError(f"node {platform.node()} has other code than the learner: install the "
+                           f"same version on every node")  # fmt: skip
+    return _actor(settings).play(part, nets)
+
+
+def own_code() -> str:
+    """Return a digest of all of ours that decides what self-play comes to."""
+    games = sorted((Path(runs.__file__).parent / "deep_monte_carlo").glob("*.py"))
+    return code_digest(Path(__file__), *games)
+
+
+class Actors:
+    """Plays rounds elsewhere; one round may follow another that is not finished."""
 
     def __init__(self, settings: Settings) -> None:
-        self._settings = settings
-        self._pool = ProcessPool(settings.workers)
+        self._settings, self._code = settings, own_code()
+        address = settings.ray_address
+        self._pool = ProcessPool(settings.workers) if address is None else RayPool(address)
         self._rounds: list[list[Future[RolloutResult]]] = []
+        self._ready = address is None
 
-    def __enter__(self) -> ProcessActors:
+    def __enter__(self) -> Self:
         self._pool.__enter__()
         return self
 
@@ -296,28 +302,26 @@ class ProcessActors:
 
     def begin(self, parts: Sequence[RolloutJob], nets: Arrays) -> None:
         """Have the parts of a round played."""
-        self._rounds.append(
-            [self._pool.submit(play_here, self._settings, part, nets) for part in parts]
-        )
+        if not self._ready:
+            self._wait_for_room()
+        self._rounds.append([
+            self._pool.submit(play_here, self._settings, part, nets, self._code) for part in parts
+        ])  # fmt: skip
 
     def finish(self) -> list[RolloutResult]:
         """Return the parts of the round that began first, as soon as it is over."""
         try:
             return [part.result() for part in self._rounds.pop(0)]
-        except BrokenProcessPool as error:
-            why = "a process of self-play died, killed or out of memory"
-            raise LostError(why) from error
+        except self._pool.lost as error:
+            raise LostError("a process of self-play died, killed or out of memory") from error
 
-
-@cache
-def _actor(settings: Settings) -> Actor:
-    """Return the actor of this process."""
-    return Actor(settings)
-
-
-def play_here(settings: Settings, part: RolloutJob, nets: Arrays) -> RolloutResult:
-    """Play a part in this process."""
-    return _actor(settings).play(part, nets)
+    def _wait_for_room(self) -> None:
+        try:
+            self._pool.submit(platform.node).result(PATIENCE)
+        except TimeoutError as error:
+            raise LostError(f"nothing was played on the cluster within {PATIENCE:.0f} seconds; has "
+                            f"it a core to spare?") from error  # fmt: skip
+        self._ready = True
 
 
 def split_round(round_: int, deals: int, progress: float, workers: int) -> list[RolloutJob]:
@@ -341,123 +345,6 @@ def _joined(packed: Sequence[SparseArray]) -> torch.Tensor:
     for array, rows in zip(packed, np.split(whole, ends[:-1]), strict=True):
         array.unpack(rows)
     return torch.from_numpy(whole)
-
-
-PATIENCE = 300.0  # seconds for the first actor to be ready
-PERSISTENCE = 3  # rounds
-
-
-def code_digest() -> str:
-    """Return a digest of all of ours that decides what self-play comes to."""
-    digest = sha256()
-    games = sorted((Path(runs.__file__).parent / "deep_monte_carlo").glob("*.py"))
-    for path in [*sources(), Path(__file__), *games]:
-        digest.update(path.name.encode())
-        digest.update(path.read_bytes())
-    return digest.hexdigest()[:16]
-
-
-class ClusterActor(Actor):
-    """An actor that can say where it is and by what code it plays."""
-
-    def ready(self) -> tuple[str, str]:
-        """Return the name of its node and `code_digest`."""
-        return platform.node(), code_digest()
-
-
-class Cluster:
-    """Actors on a Ray cluster, each on one core.
-
-    Every node needs this package with its extra ``train``, in the same version. The parts of an
-    actor that dies are lost, and the run has other deals instead. The actors that are left take
-    over, and a new one wherever there is room joins them when it is ready.
-    """
-
-    def __init__(self, settings: Settings) -> None:
-        try:
-            import ray
-        except ModuleNotFoundError as error:
-            cure = 'pip install "crib-env[train,cluster]"'
-            raise ValueError(f"Ray is not installed: {cure}") from error
-        self._ray = ray
-        self._settings = settings
-        self._actors: list[Any] = []
-        self._starting: dict[Any, Any] = {}  # actors by their answer that they are ready
-        self._rounds: list[list[tuple[Any, Any]]] = []  # actors and their answers
-        self._lost = 0  # rounds, one after the other, of which nothing came back
-
-    def __enter__(self) -> Cluster:
-        self._ray.init(
-            address=self._settings.ray_address, ignore_reinit_error=True, log_to_driver=False
-        )
-        self._make = self._ray.remote(num_cpus=1)(ClusterActor)
-        for _ in range(self._settings.workers):
-            self._start()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        for actor in [*self._actors, *self._starting.values()]:
-            self._ray.kill(actor)
-        self._ray.shutdown()
-
-    @property
-    def waiting(self) -> bool:
-        """A round has begun."""
-        return bool(self._rounds)
-
-    def begin(self, parts: Sequence[RolloutJob], nets: Arrays) -> None:
-        """Have the parts of a round played."""
-        self._welcome()
-        stored = self._ray.put(dict(nets))
-        actors = [self._actors[i % len(self._actors)] for i in range(len(parts))]
-        self._rounds.append(
-            [(a, a.play.remote(part, stored)) for a, part in zip(actors, parts, strict=True)]
-        )
-
-    def finish(self) -> list[RolloutResult]:
-        """Return the parts of the round that began first, but those lost, as soon as it is over."""
-        played = []
-        for actor, answer in self._rounds.pop(0):
-            try:
-                played.append(self._ray.get(answer))
-            except self._ray.exceptions.RayTaskError:  # it erred: so would the next
-                raise
-            except self._ray.exceptions.RayError:
-                if actor in self._actors:
-                    self._actors.remove(actor)
-                    self._ray.kill(actor)  # if it is only out of reach
-                    self._start()
-        self._lost = 0 if played else self._lost + 1
-        if self._lost == PERSISTENCE:
-            raise LostError(f"all actors were lost, and {PERSISTENCE} rounds with them")
-        return played
-
-    def _start(self) -> None:
-        actor = self._make.remote(self._settings)
-        self._starting[actor.ready.remote()] = actor
-
-    def _welcome(self) -> None:
-        """Take in the actors that are ready; with none at all, wait for one."""
-        why = f"none was ready within {PATIENCE:.0f} seconds; has it a core to spare?"
-        while self._starting:
-            answers = list(self._starting)
-            count, patience = (len(answers), 0.0) if self._actors else (1, PATIENCE)
-            found, _ = self._ray.wait(answers, num_returns=count, timeout=patience)
-            for answer in found:
-                actor = self._starting.pop(answer)
-                try:
-                    node, code = self._ray.get(answer)
-                except self._ray.exceptions.RayError as error:  # it is not tried again
-                    why = str(error)
-                    continue
-                if code != code_digest():
-                    raise RuntimeError(f"node {node} has other code than the learner: install the "
-                                       f"same version on every node")  # fmt: skip
-                self._actors.append(actor)
-            if self._actors or not found:
-                break
-        if not self._actors:
-            raise LostError(f"no actor on the cluster: {why}")
 
 
 # --- the method -----------------------------------------------------------------------------------
@@ -502,7 +389,6 @@ class Settings(RunSettings):
             nodes.
         device: device of the networks' training, cpu or cuda; play always runs on the CPU.
         threads: threads of PyTorch; with 1, every run of the same settings is identical to the bit.
-        out: the folder for results.
         replay: write a page with one game of the trained agent against the first opponent.
     """
 
@@ -567,27 +453,23 @@ class Learner(runs.Learner):
         settings = self.settings
         self.self_play.play(2, 0.0, np.random.default_rng(0))  # compiles what no cache holds
         if settings.ray_address is not None or settings.workers > 1:
-            playing = Cluster if settings.ray_address is not None else ProcessActors
-            self._playing = playing(settings)
-            self.actors = self._playing.__enter__()
+            self.actors = Actors(settings).__enter__()
         return self
 
     def __exit__(self, *error: object) -> None:
         """End the processes that play."""
         if self.actors is not None:
+            self.actors.__exit__(*error)
             self.actors = None
-            self._playing.__exit__(*error)
 
     def iterate(self) -> dict[str, float]:
         """Play one batch of deals and learn from it."""
-        progress = self.deals / self.settings.deals
-        samples, deals = self.collect(self.batch_of_deals(self.deals), progress)
+        progress, deals = self.deals / self.settings.deals, self.batch_of_deals(self.deals)
+        samples = self.collect(deals, progress)
         self.rounds += 1
-        loss = 0.0
-        if samples is not None:
-            loss = self.fit(samples, progress)
-            self.deals += deals
-            self.decisions += samples.decisions
+        loss = self.fit(samples, progress)
+        self.deals += deals
+        self.decisions += samples.decisions
         return {"loss": loss}
 
     def fit(self, samples: Samples, progress: float) -> float:
@@ -607,26 +489,24 @@ class Learner(runs.Learner):
         left: int = self.settings.deals - after
         return min(self.self_play.chosen.num_envs, left)
 
-    def collect(self, deals: int, progress: float) -> tuple[Samples | None, int]:
-        """Return what self-play brought here or elsewhere; None if all workers' parts were lost."""
-        if self.actors is None:
-            return self.self_play.play(deals, progress, self.rng), deals
-        parts = self._collect_remote(self.actors, deals, progress)
-        self.cpu_seconds += sum(part.cpu_seconds for part in parts)
-        return (joined(parts) if parts else None), sum(part.deals for part in parts)
+    def collect(self, deals: int, progress: float) -> Samples:
+        """Return what self-play brought, here or elsewhere.
 
-    def _collect_remote(self, actors: Actors, n: int, progress: float) -> list[RolloutResult]:
-        """Return a round of ``n`` deals played by `behaviour_nets`, and begin the next one."""
-        total, workers = self.settings.deals, self.settings.workers
+        Elsewhere `behaviour_nets` play, and the next round begins.
+        """
+        actors, total, workers = self.actors, self.settings.deals, self.settings.workers
+        if actors is None:
+            return self.self_play.play(deals, progress, self.rng)
         if not actors.waiting:
-            actors.begin(split_round(self.rounds, n, progress, workers), self.behaviour_nets)
-        nets, then = self._nets(), self.deals + n
+            actors.begin(split_round(self.rounds, deals, progress, workers), self.behaviour_nets)
+        nets, then = self._nets(), self.deals + deals
         if then < total:
             following = self.batch_of_deals(then)
             actors.begin(split_round(self.rounds + 1, following, then / total, workers), nets)
         played = actors.finish()
         self.behaviour_nets = nets
-        return played
+        self.cpu_seconds += sum(part.cpu_seconds for part in played)
+        return joined(played)
 
     def _nets(self) -> dict[str, Any]:
         """Return the nets as they are now."""

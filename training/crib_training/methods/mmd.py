@@ -27,14 +27,12 @@ class Settings(ActorCriticSettings):
     """Learn a mixed policy by magnetic mirror descent.
 
     Attributes:
-        method: the method.
         magnet: uniform, or ema: the slow average of the policy.
         gae_lambda: lambda of GAE.
         kl_coef: weight of the KL to the policy that played, for advantages of variance 1.
         magnet_coef: weight of the KL to the magnet.
         final_magnet_coef: that weight at the end.
         magnet_rate: step of an ema magnet towards the policy at each update.
-        out: the folder for results.
     """
 
     method: Literal["mmd"] = "mmd"

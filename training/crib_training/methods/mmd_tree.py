@@ -40,6 +40,7 @@ from crib_training.learn.self_play import (
     Policy,
     RunSettings,
     both_seats,
+    draw_actions,
 )
 
 CHUNK = 4096  # observations at once
@@ -89,9 +90,7 @@ class Trees:
 
     def draw(self, games: Games, rng: np.random.Generator) -> Ints:
         """Draw an action for each mover, int64[N]."""
-        ladder = self.log_probabilities(games).exp().double().numpy().cumsum(1)
-        actions: Ints = (ladder > rng.random((len(ladder), 1)) * ladder[:, -1:]).argmax(1)
-        return actions
+        return draw_actions(self.log_probabilities(games).exp(), rng)
 
     def pegging(self, games: Games) -> tuple[Doubles, ValuedDecisions]:
         """Value all pegging from here.
@@ -177,7 +176,6 @@ class Settings(RunSettings):
     """Learn a mixed policy by magnetic mirror descent on trees of deals.
 
     Attributes:
-        method: the method.
         num_envs: deals per iteration.
         features: per-action features beside the bits.
         batch_size: decisions per step of gradient descent.
@@ -197,7 +195,6 @@ class Settings(RunSettings):
         buffer_size: deals from which the critic learns, the newest.
         max_grad_norm: maximum norm of the gradients.
         ema_rate: step of the average of the weights at each update; the average is evaluated.
-        out: the folder for results.
     """
 
     method: Literal["mmd_tree"] = "mmd_tree"

@@ -39,7 +39,6 @@ class Settings(RunSettings):
     """Learn values by deep Monte Carlo.
 
     Attributes:
-        method: the method.
         policy_temperature: of the softmax over values that is measured and saved, in points; 0
             takes the highest value.
         features: none to choose: its networks read features of their own.
@@ -50,7 +49,6 @@ class Settings(RunSettings):
         final_temperature: that temperature at the end.
         epsilon: the share of decisions drawn uniformly; falls to 0.
         ema_rate: step of the average of the weights at each update; the average is evaluated.
-        out: the folder for results.
     """
 
     method: Literal["monte_carlo"] = "monte_carlo"

@@ -24,10 +24,8 @@ class Settings(ActorCriticSettings):
     """Learn the values of actions by Monte Carlo returns of self-play.
 
     Attributes:
-        method: the method.
         temperature: of the softmax over values, in points.
         gae_lambda: lambda of the returns; 1 for Monte Carlo, less to trust the critic.
-        out: the folder for results.
     """
 
     method: Literal["monte_carlo_q"] = "monte_carlo_q"

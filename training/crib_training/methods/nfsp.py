@@ -27,6 +27,7 @@ from crib_training.learn.self_play import (
     Policy,
     RolloutSettings,
     descend,
+    draw_actions,
 )
 
 
@@ -35,8 +36,6 @@ class Settings(RolloutSettings):
     """Learn a mixed policy by neural fictitious self-play.
 
     Attributes:
-        method: the method.
-        steps: decisions per game between updates.
         batch_size: decisions per step of gradient descent.
         updates: gradient steps of both networks between batches of decisions.
         anticipatory: probability that a seat plays its best response in a deal.
@@ -46,7 +45,6 @@ class Settings(RolloutSettings):
         tau: step of the target network at each update.
         buffer_size: newest decisions that the best response learns from.
         reservoir_size: decisions that the average policy learns from, a uniform sample of all.
-        out: the folder for results.
     """
 
     method: Literal["nfsp"] = "nfsp"
@@ -113,10 +111,8 @@ class Learner(MemoryLearner):
         explored = self.rng.random(len(lanes)) < epsilon
         greedy, drawn = np.flatnonzero(best & ~explored), np.flatnonzero(~best)
         actions[greedy] = self.q(seen[greedy], masks[greedy]).argmax(1)
-        probabilities = self.average(seen[drawn], masks[drawn]).softmax(1).double().numpy()
-        ladder = probabilities.cumsum(1)
-        points = self.rng.random((len(drawn), 1)) * ladder[:, -1:]
-        actions[drawn] = torch.from_numpy((ladder > points).argmax(1))
+        probabilities = self.average(seen[drawn], masks[drawn]).softmax(1)
+        actions[drawn] = torch.from_numpy(draw_actions(probabilities, self.rng))
         rows = np.flatnonzero(best)
         self.sample.add(seen=seen[rows], masks=masks[rows], actions=actions[rows])
 

@@ -27,14 +27,11 @@ class Settings(ActorCriticSettings):
     """Learn a mixed policy by R-NaD.
 
     Attributes:
-        method: the method.
         eta: weight of the log-ratio to the regularising policy in the rewards, in points.
-        epochs: passes over the decisions.
         period: decisions until the average policy becomes the regularising policy.
         gae_lambda: lambda of GAE.
         neurd_beta: bound beyond which NeuRD pushes no logit.
         neurd_clip: bound of an action's estimated advantage, in points.
-        out: the folder for results.
     """
 
     method: Literal["r_nad"] = "r_nad"

@@ -38,9 +38,7 @@ class Settings(ClippedSettings):
     """Learn a mixed policy by self-play PPO.
 
     Attributes:
-        method: the method.
         gae_lambda: lambda of GAE.
-        out: the folder for results.
     """
 
     method: Literal["selfplay_ppo"] = "selfplay_ppo"

@@ -25,9 +25,7 @@ class Settings(selfplay_ppo.ClippedSettings):
     """Learn a mixed policy by VRPO.
 
     Attributes:
-        method: the method.
         trace_lambda: lambda of the traces.
-        out: the folder for results.
     """
 
     method: Literal["vrpo"] = "vrpo"

@@ -305,10 +305,10 @@ def file_digests(agents: tuple[str, ...]) -> dict[str, str]:
 
 
 @cache
-def code_digest() -> str:
-    """Return a digest of all our code that determines results."""
+def code_digest(*own: Path) -> str:
+    """Return a digest of all our code that determines results, and of files of one's ``own``."""
     digest = sha256()
-    for path in sources():
+    for path in [*sources(), *own]:
         digest.update(path.name.encode())
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
