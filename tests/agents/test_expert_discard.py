@@ -28,7 +28,7 @@ from crib_agents.knowledge.measured import MODEL
 from crib_agents.knowledge.pegging import FIRST, OF_SIZE, number
 from crib_agents.knowledge.winning import WON, probabilities, win_table
 from crib_training.evaluation.duplicate import estimate, play_pairs
-from crib_training.exploit.hands import multisets
+from crib_training.solve.ranges import multisets
 from crib_training.tables.deals import shrunk
 from crib_training.tables.discards import discard_round
 from hypothesis import given, settings
@@ -209,7 +209,7 @@ def test_few_samples_are_drawn_to_the_additive_model() -> None:
     for i, count in enumerate(n):
         drawn = truth[i] + rng.normal(0, 2, size=count)
         sums[i] = count, drawn.sum(), (drawn**2).sum()
-    found, about = shrunk(ranks, sums)
+    found, about = shrunk(4, sums)
     assert about["spread"] == pytest.approx(0.5, abs=0.1)
     assert about["noise"] == pytest.approx(2.0, abs=0.05)
     error = found - truth

@@ -18,7 +18,7 @@ from crib_training.command_line import COMMANDS
 from crib_training.interrupts import interruptions, terminable
 from crib_training.learn.curve import Strength
 from crib_training.methods import deep_monte_carlo, mmd
-from crib_training.methods.ppo import ProgressCallback
+from crib_training.methods.ppo import RunCallback
 from crib_training.tournament.ledger import Ledger
 
 from commands import crib
@@ -64,7 +64,7 @@ LONG: dict[str, tuple[Any, str, tuple[str, ...], str]] = {
         "the run is saved after 0 deals; resume with",
     ),
     "ppo": (
-        ProgressCallback, "_on_rollout_end",
+        RunCallback, "_on_rollout_end",
         ("train", "--method", "ppo", "--timesteps", "200", *SMALL, "--steps", "2"),
         "the run is saved after 100 decisions; to resume",
     ),

@@ -23,7 +23,7 @@ from crib_training.learn.curve import read_points
 from crib_training.learn.train import split
 from crib_training.methods import deep_monte_carlo as deep
 from crib_training.methods import ppo
-from crib_training.methods.ppo import ProgressCallback
+from crib_training.methods.ppo import RunCallback
 from crib_training.tables.__main__ import ORDER
 
 from checkout import SUPPORT
@@ -71,11 +71,11 @@ def test_training_resumes_where_it_stopped(trained: Path, tmp_path: Path) -> Non
 def test_ctrl_c_saves_a_run_of_ppo_and_says_how_to_go_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def interrupted(callback: ProgressCallback) -> None:
+    def interrupted(callback: RunCallback) -> None:
         if callback.num_timesteps >= 256:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(ProgressCallback, "_on_rollout_end", interrupted)
+    monkeypatch.setattr(RunCallback, "_on_rollout_end", interrupted)
     with pytest.raises(KeyboardInterrupt, match=f"256 decisions.* --resume {tmp_path} --trust"):
         ppo.train(replace(SMALL, out=tmp_path))
     monkeypatch.undo()

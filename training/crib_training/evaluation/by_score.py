@@ -34,24 +34,36 @@ DEALER = 1  # the seat that deals
 BOUNDS = (0, 5, 10, 15, 20, 30, 40, 60, 80, LARGEST_TARGET)
 
 
+def deal_starts(
+    games: GameBatch, agent: Agent, rng: np.random.Generator
+) -> tuple[Array, Array, Array]:
+    """Play games to their end by one agent; return the starts of their deals.
+
+    Returns the games, int64[N], the scores then, int64[N, sides], and the dealers, int64[N].
+    """
+    games.reset()
+    found, dealt, lanes = [], np.zeros(games.n, dtype=np.int64), games.running()
+    while len(lanes):
+        new = lanes[games.states["deals"][lanes] > dealt[lanes]]
+        states = games.states[new]
+        found.append((new, states["scores"][:, : games.tally.shape[1]], states["dealer"]))
+        dealt[new] += 1
+        games.ask(agent, lanes, rng)
+        lanes = games.running(lanes)
+    lanes, scores, dealers = (np.concatenate(column) for column in zip(*found, strict=True))
+    return lanes, scores, dealers
+
+
 def dealt_at(rules: TwoHandRules, seed_seq: np.random.SeedSequence) -> tuple[Array, float]:
     """Return the scores at which deals start in games of `rule_based`, and the deals per game.
 
-    Shapes: the result int64[N, 2].
+    Shapes: the result int64[N, 2], pone's and the dealer's.
     """
     cards, chance = seed_seq.spawn(2)
     games, rng = GameBatch(rules, GAMES, seed=cards), np.random.default_rng(chance)
-    games.reset()
-    found, dealt, lanes = [], np.zeros(GAMES, dtype=np.int64), games.running()
-    while len(lanes):
-        new = lanes[games.states["deals"][lanes] > dealt[lanes]]
-        dealers = games.states["dealer"][new]
-        roles = np.stack([1 - dealers, dealers], axis=1)
-        found.append(np.take_along_axis(games.states["scores"][new], roles, axis=1))
-        dealt[new] += 1
-        games.ask(find_agent("rule_based"), lanes, rng)
-        lanes = games.running(lanes)
-    return np.concatenate(found), float(dealt.mean())
+    _, scores, dealers = deal_starts(games, find_agent("rule_based"), rng)
+    roles = np.stack([1 - dealers, dealers], axis=1)
+    return np.take_along_axis(scores, roles, axis=1), len(scores) / GAMES
 
 
 def play_deals(

@@ -249,44 +249,60 @@ def policy_agent(
     return PolicyNetAgent(weights, about, name="ppo", head=head)
 
 
-class ProgressCallback(BaseCallback):
+class RunCallback(BaseCallback):
     """Shows a run after every rollout, and now and then measures and saves what it has learned.
 
-    The curve may begin with an earlier run's points. Before every rollout ``check_finite`` raises
-    an error once the weights are not finite. ``cpu_seconds`` are without measuring.
+    The curve may begin with an earlier run's points; ``cpu_seconds`` are without measuring.
     """
 
     def __init__(
-        self,
-        progress: Screen,
-        curve: Strength,
-        every: float,
-        pairs: int,
-        agent: Callable[[], PolicyNetAgent],
-        save: Callable[[], None],
-        check_finite: Callable[[], None],
+        self, settings: Settings, model: MaskablePPO, curve: Strength, screen: Screen
     ) -> None:
         super().__init__()
-        self.progress, self.curve, self.every, self.pairs = progress, curve, every, pairs
-        self.agent, self.save, self.check_finite = agent, save, check_finite
+        self.settings, self.model, self.curve, self.screen = settings, model, curve, screen
         before = curve.points[-1:]
         self.deals = before[0].deals if before else 0
         self.cpu_seconds = before[0].cpu_seconds if before else 0.0
-        self.next = progress.decisions + every
+        self.every = settings.timesteps / settings.num_evals
+        self.next = screen.decisions + self.every
         self.since = time.process_time()
+        self.saved: int | None = None  # the decisions of the last model saved
 
     def _on_rollout_start(self) -> None:
         self.check_finite()
         if self.num_timesteps >= self.next:
             self.next += self.every
-            self.measure(self.num_timesteps, self.pairs)
+            self.measure(self.num_timesteps, self.settings.eval_pairs)
 
     def _on_step(self) -> bool:
         self.deals += int(self.locals["dones"].sum())
         return True
 
     def _on_rollout_end(self) -> None:
-        self.progress.learned(self.num_timesteps, self.num_timesteps, {})
+        self.screen.learned(self.num_timesteps, self.num_timesteps, {})
+
+    def agent(self) -> PolicyNetAgent:
+        """Return the policy learned so far."""
+        maker = self.curve.maker
+        features = features_of(self.settings, maker.family)
+        assert isinstance(self.model, MaskablePPO)
+        return policy_agent(self.model, maker, self.curve.rules, features)
+
+    def check_finite(self) -> None:
+        """Raise an error once the weights are not finite."""
+        if not is_finite(0.0, self.model.policy):
+            path = None if self.saved is None else self.settings.out / MODEL
+            raise diverged(path, f"after {self.saved or 0:,} decisions")
+
+    def save(self) -> None:
+        """Write the model, the policy and the curve."""
+        self.check_finite()
+        data, out = io.BytesIO(), self.settings.out
+        self.model.save(data)
+        write_whole(out / MODEL, data.getvalue())
+        self.agent().save(out / POLICY)
+        self.curve.write(out)
+        self.saved = self.model.num_timesteps
 
     def measure(self, decisions: int, pairs: int) -> None:
         """Save the agent after this many decisions, and measure it."""
@@ -296,7 +312,7 @@ class ProgressCallback(BaseCallback):
             found = self.curve.measure_agent(
                 self.agent(), self.deals, decisions, self.cpu_seconds, pairs
             )
-            self.progress.measured(found, decisions)
+            self.screen.measured(found, decisions)
         self.since = time.process_time()
 
 
@@ -479,40 +495,19 @@ def train(settings: Settings) -> PolicyNetAgent:
 
 
 def _train(settings: Settings, model: MaskablePPO, curve: Strength) -> PolicyNetAgent:
-    def agent() -> PolicyNetAgent:
-        features = features_of(settings, curve.maker.family)
-        return policy_agent(model, curve.maker, curve.rules, features)
-
     out, done = settings.out, model.num_timesteps if settings.resume else 0
-    saved: list[int] = []  # the decisions of the models saved
-
-    def check_finite() -> None:
-        if not is_finite(0.0, model.policy):
-            last = f"after {saved[-1]:,} decisions" if saved else ""
-            raise diverged(out / MODEL if saved else None, last)
-
-    def save() -> None:
-        check_finite()
-        data = io.BytesIO()
-        model.save(data)
-        write_whole(out / MODEL, data.getvalue())
-        agent().save(out / POLICY)
-        curve.write(out)
-        saved.append(model.num_timesteps)
-
-    total = done + settings.timesteps
-    with Screen("decisions", total, done, done, out, settings.progress) as progress:
-        every, pairs = settings.timesteps / settings.num_evals, settings.eval_pairs
-        callback = ProgressCallback(progress, curve, every, pairs, agent, save, check_finite)
+    total, pairs = done + settings.timesteps, settings.eval_pairs
+    with Screen("decisions", total, done, done, out, settings.progress) as screen:
+        run = RunCallback(settings, model, curve, screen)
         try:  # the first measurement finds out what cannot be written
-            callback.measure(done, 0 if settings.resume else pairs)
+            run.measure(done, 0 if settings.resume else pairs)
             model.learn(
-                settings.timesteps, callback=callback, log_interval=10,
+                settings.timesteps, callback=run, log_interval=10,
                 reset_num_timesteps=not settings.resume,
             )  # fmt: skip
-            callback.measure(model.num_timesteps, settings.final_eval_pairs if pairs else 0)
+            run.measure(model.num_timesteps, settings.final_eval_pairs if pairs else 0)
         except KeyboardInterrupt:
-            save()
+            run.save()
             raise KeyboardInterrupt(
                 f"the run is saved after {model.num_timesteps:,} decisions; to resume, add "
                 f"--resume {out} --trust to the same command, with the --timesteps that are left"
@@ -520,7 +515,7 @@ def _train(settings: Settings, model: MaskablePPO, curve: Strength) -> PolicyNet
         curve.finish()
         curve.write(out)
         curve.draw(out)
-    return agent()
+    return run.agent()
 
 
 def run(settings: Settings) -> None:

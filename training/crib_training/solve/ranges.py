@@ -8,13 +8,13 @@ those left.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from itertools import combinations_with_replacement
 from math import comb
 
 import numpy as np
 from crib_agents.data.tables import RANKS
 from crib_agents.equilibrium.classes import SUITS, Classes
-from crib_agents.equilibrium.strategy import pair_number
 from crib_agents.equilibrium.tree import PAIRS
 from crib_agents.knowledge.pegging import (
     FIRST,
@@ -23,15 +23,43 @@ from crib_agents.knowledge.pegging import (
     OF_SIZE,
     REPLY,
     SAME_PLAYER,
-    number,
 )
 from numba import float32, float64, int64, uint16, void
 
 from crib_env.arrays import Doubles, Floats, Ints
-from crib_env.engine.jit import entry, kernel, plain
+from crib_env.engine.jit import entry, kernel
 
 NEVER = 1e-6  # a holding with a lower probability counts as never kept
-WAYS = np.array([[comb(n, k) for k in range(SUITS + 1)] for n in range(SUITS + 1)], dtype=np.int64)
+DECK = RANKS * SUITS
+MOST = 6  # cards that any two-hand game deals to a seat
+CHOOSE = np.array([[comb(n, k) for k in range(MOST + 1)] for n in range(DECK)], dtype=np.int64)
+WAYS = CHOOSE[: SUITS + 1, : SUITS + 1].copy()
+
+
+@cache
+def multisets(size: int) -> Ints:
+    """Return every multiset of ranks by number, int64[K, size], each in order."""
+    found = sorted(combinations_with_replacement(range(RANKS), size), key=lambda ranks: ranks[::-1])
+    return np.array(found, dtype=np.int64)
+
+
+@cache
+def rank_counts(size: int) -> Ints:
+    """Return how many cards of each rank every multiset of a size has, int64[K, 13]."""
+    counts: Ints = (multisets(size)[..., None] == np.arange(RANKS)).sum(axis=1)
+    return counts
+
+
+RANK_PAIRS = multisets(2)
+
+
+def multiset_number(ranks: Ints) -> Ints:
+    """Return the numbers of rank multisets among those of their size.
+
+    Shapes: ranks int64[..., size], each in order; the result int64[...].
+    """
+    places = np.arange(ranks.shape[-1])
+    return np.ascontiguousarray(CHOOSE[ranks + places, places + 1].sum(axis=-1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,32 +85,21 @@ def rank_hands(classes: Classes) -> RankHands:
     """Return the rank multisets of classes of hands."""
     dealt = classes.cards.shape[1]
     copies = int((classes.cards & 3).max()) + 1
-    there = sorted(set((classes.cards >> 2).ravel().tolist()))
-    hands = [
-        hand
-        for hand in combinations_with_replacement(there, dealt)
-        if all(hand.count(rank) <= copies for rank in hand)
-    ]
-    ranks = np.array(hands, dtype=np.int64)
+    there = np.unique(classes.cards >> 2)
+    ranks = np.array([*combinations_with_replacement(there, dealt)])
     counts = (ranks[:, :, None] == np.arange(RANKS)).sum(axis=1)
-    base = FIRST[dealt - 2]
-    numbers = {
-        held: plain(number)(sum(1 << (4 * rank) for rank in held)) - base
-        for held in combinations_with_replacement(range(RANKS), dealt - 2)
-    }
-    pairs = np.array([[plain(pair_number)(a, b) for a in range(RANKS)] for b in range(RANKS)])
-    holding = [[numbers[tuple(hand[i] for i in keep)] for keep in classes.keeps] for hand in hands]
+    possible = (counts <= copies).all(axis=1)
+    ranks, counts = ranks[possible], counts[possible]
     ways = np.prod(WAYS[copies][counts], axis=1).astype(np.float64)
-    place = {hand: i for i, hand in enumerate(hands)}
+    place = np.zeros(len(multisets(dealt)), dtype=np.int64)
+    place[multiset_number(ranks)] = np.arange(len(ranks))
     return RankHands(
         ranks=ranks,
-        counts=counts.astype(np.int64),
+        counts=counts,
         chance=ways / ways.sum(),
-        holding=np.array(holding, dtype=np.int64),
-        pair=np.ascontiguousarray(
-            pairs[ranks[:, classes.splits[:, 0]], ranks[:, classes.splits[:, 1]]]
-        ),
-        of_class=np.array([place[tuple(hand)] for hand in (classes.cards >> 2).tolist()]),
+        holding=multiset_number(ranks[:, classes.keeps]),
+        pair=multiset_number(ranks[:, classes.splits]),
+        of_class=place[multiset_number(classes.cards >> 2)],
         copies=copies,
     )
 

@@ -34,9 +34,7 @@ best_pair = choose_pair(hand_and_crib)  # as `rule_based` discards
 @kernel
 def crib_points(table, a, b, c, d, starter, flush_size):
     """Return what the four cards of a crib count with the starter (C2, C4, H8)."""
-    key = 0
-    suits = 0
-    jacks = 0
+    key, suits, jacks = 0, 0, 0
     for card in (a, b, c, d):
         key, suits, jacks = add_card(key, suits, jacks, card)
     return with_starter(table, key, suits, jacks, 4, starter, flush_size)

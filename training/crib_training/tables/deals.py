@@ -18,7 +18,7 @@ from dataclasses import fields
 from typing import Any
 
 import numpy as np
-from crib_agents.data.tables import DEAL_OUTCOMES, HAND_PEGGING, RANKS, ROLES
+from crib_agents.data.tables import DEAL_OUTCOMES, HAND_PEGGING, ROLES
 from crib_agents.knowledge.measured import COUNT_SIZE, MOST_PLAY, PLAY_SIZE, Outcomes
 from crib_agents.knowledge.winning import WON, solve
 from crib_agents.loading import load_agent
@@ -32,8 +32,8 @@ from crib_env.engine.two_hand import HAND
 from crib_env.policy import Agent
 from crib_env.rules import TwoHandRules
 from crib_env.settings import Count, Seed
-from crib_training.exploit.hands import multisets
 from crib_training.progress import steps
+from crib_training.solve.ranges import multiset_number, multisets, rank_counts
 from crib_training.tables.dealing import both_games
 from crib_training.tables.maker import makes
 
@@ -128,10 +128,7 @@ def sample_pegging(
 
     For the points this seat and the other pegged: the number of deals, their sum, that of squares.
     """
-    ranks = multisets(rules.dealt - 2)
-    look_up = np.zeros([RANKS] * (rules.dealt - 2), dtype=np.int64)
-    look_up[tuple(ranks.T)] = np.arange(len(ranks))
-    sums = np.zeros((2, len(ranks), 2, 3))
+    sums = np.zeros((2, len(multisets(rules.dealt - 2)), 2, 3))
     chunks = seed_seq.spawn(-(-deals // LANES))
     for chunk in steps(chunks, f"{rules.name}, deals of {agent.name}, in parts"):
         deck, chance = chunk.spawn(2)
@@ -158,8 +155,7 @@ def sample_pegging(
             counted = np.flatnonzero((wild == NONE) | (wild == seat))
             dealt = states["dealt"][counted][:, HAND * seat + slots] // 4
             held = (states["discarded"][counted, seat][:, None] >> slots & 1) == 0
-            hands = np.sort(dealt[held].reshape(len(counted), -1), axis=1)
-            at = look_up[tuple(hands.T)]
+            at = multiset_number(np.sort(dealt[held].reshape(len(counted), -1), axis=1))
             role = ROLES.index("dealer" if seat == DEALER else "pone")
             for whose, points in enumerate((pegged[counted, seat], pegged[counted, 1 - seat])):
                 for power in range(3):
@@ -167,15 +163,15 @@ def sample_pegging(
     return sums
 
 
-def shrunk(ranks: Array, sums: Array) -> tuple[Array, dict[str, float]]:
-    """Return the means drawn towards an additive model, and what was found on the way.
+def shrunk(cards: int, sums: Array) -> tuple[Array, dict[str, float]]:
+    """Return the means of hands of so many ``cards`` drawn towards an additive model, and figures.
 
-    Shapes: ranks int64[hands, cards]; sums float64[hands, 3].
+    Shapes: sums float64[hands, 3].
     """
     n, total, squares = sums.T
     mean = total / np.maximum(n, 1)
     noise = float((squares.sum() - (total * mean).sum()) / (n.sum() - (n > 0).sum()))
-    counts = (ranks[:, :, None] == np.arange(RANKS)).sum(axis=1).astype(np.float64)
+    counts = rank_counts(cards).astype(np.float64)
     spread = 0.0
     for _ in range(20):  # weights by the scatter found, the scatter by the weights
         weight = np.where(n > 0, 1.0 / (spread + noise / np.maximum(n, 1)), 0.0)
@@ -205,13 +201,12 @@ def hand_pegging(
     player = load_agent(agent)
     games: dict[str, Any] = {}
     for rules, seed_seq in both_games(seed):
-        ranks = multisets(rules.dealt - 2)
         sums = sample_pegging(rules, player, deals, seed_seq)
         games[rules.name] = {"dealt": rules.dealt}
         for i, role in enumerate(ROLES):
             games[rules.name][role] = {}
             for whose, key in enumerate(("mine", "theirs")):
-                means, found = shrunk(ranks, sums[i, :, whose])
+                means, found = shrunk(rules.dealt - 2, sums[i, :, whose])
                 games[rules.name][role][key] = means.round(3).tolist()
                 print(f"{rules.name}, {role}, {key}: hands' means from {means.min():.2f} to "
                       f"{means.max():.2f}; a deal scatters by {found['noise']:.2f}, hands about "

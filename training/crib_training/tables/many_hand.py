@@ -34,6 +34,7 @@ from crib_env.engine.many_hand import CRIB_SLOT, HAND
 from crib_env.rules import PRESETS, Rules
 from crib_env.scoring.many import score_hands
 from crib_env.settings import Count, Seed
+from crib_training.evaluation.by_score import deal_starts
 from crib_training.progress import steps
 from crib_training.tables.maker import makes
 
@@ -127,23 +128,9 @@ class Starts:
 def play(rules: Rules, games: int, seed_seq: np.random.SeedSequence) -> Starts:
     """Play games of `rule_based` and return the starts of their deals."""
     batch = GameBatch(rules, games, seed=seed_seq)
-    batch.reset()
-    agent, rng = RuleBasedAgent(), np.random.default_rng(0)
-    sides = batch.tally.shape[1]
-    noted = np.zeros(games, dtype=np.int64)  # deals
-    found: list[tuple[Array, Array, Array]] = []
-    running = batch.running()
-    while len(running):
-        states = batch.states[running]
-        new = states["deals"] > noted[running]
-        lanes = running[new]
-        needs = rules.target - states["scores"][new, :sides]
-        found.append((lanes, needs, batch.sides[states["dealer"][new]]))
-        noted[lanes] = states["deals"][new]
-        batch.ask(agent, running, rng)
-        running = batch.running(running)
-    lanes, needs, dealing = (np.concatenate(column) for column in zip(*found, strict=True))
-    return Starts(needs, dealing, batch.states["winner"][lanes])
+    lanes, scores, dealers = deal_starts(batch, RuleBasedAgent(), np.random.default_rng(0))
+    winner = batch.states["winner"][lanes]
+    return Starts(rules.target - scores, batch.sides[dealers], winner)
 
 
 def probabilities(features: Doubles, weights: Doubles) -> Doubles:

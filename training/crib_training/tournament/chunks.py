@@ -16,16 +16,16 @@ from functools import cache, lru_cache
 from hashlib import sha256
 from itertools import combinations, permutations
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import crib_agents
 import numpy as np
 from crib_agents.loading import IN_PROCESS, agent_file, load_agent, of_two
+from pydantic import Field
 
 import crib_env
-from crib_env.errors import nearest
-from crib_env.options import check_seed
 from crib_env.policy import Agent
+from crib_env.settings import A_DAY, Count, Players, Seed, checked_dataclass
 from crib_env.supported_rules import refuse_rules
 from crib_training.evaluation.aivat.reference import chosen_reference
 from crib_training.evaluation.duplicate import (
@@ -48,7 +48,7 @@ from crib_training.loading import (
 from crib_training.workers import Record
 
 KINDS = ("games", "deals")
-EPISODES = ("game", "match")
+Episode = Literal["game", "match"]
 # The modules of this package that have a hand in how a chunk comes out.
 PLAYING = (
     "evaluation/duplicate.py", "evaluation/aivat", "evaluation/referee.py", "loading.py",
@@ -72,7 +72,7 @@ class Chunk:
         return f"{self.first} met {self.second}"
 
 
-@dataclass(frozen=True)
+@checked_dataclass(frozen=True)
 class Setup:
     """Everything that determines the results of a tournament's chunks.
 
@@ -98,18 +98,16 @@ class Setup:
     agents: tuple[str, ...]
     environment: str = "six_card_v0"
     rules: str | None = None
-    episode: str = "game"
-    players: int | None = None
-    seeds: tuple[int, ...] = (1,)
-    chunk: int = 250
-    move_seconds: float | None = None
+    episode: Episode = "game"
+    players: Players | None = None
+    seeds: tuple[Seed, ...] = (1,)
+    chunk: Count = 250
+    move_seconds: Annotated[float, Field(gt=0, le=A_DAY)] | None = None
     adjusted: bool | None = None
     gauntlet: bool = False
     strict: bool = False
 
     def __post_init__(self) -> None:
-        for seed in self.seeds:
-            check_seed(seed)
         if len(set(self.seeds)) < max(1, len(self.seeds)):
             raise ValueError(f"seeds must be one or more, each once, got {self.seeds!r}")
         maker, rules = find_game(self.environment, self.rules)
@@ -117,9 +115,6 @@ class Setup:
             chosen_reference(rules, (), True)
             if self.episode == "match":
                 raise ValueError("luck is not known of matches: leave out --adjust always")
-        if self.episode not in EPISODES:
-            meant = nearest(self.episode, EPISODES)
-            raise ValueError(f"episode must be game or match, got {self.episode!r}{meant}")
         if self.episode == "match" and "match" not in maker.episodes:
             raise ValueError(f"{self.environment} has no matches: episode must be game")
         seats = len(seats_of(maker, rules, self.players))
@@ -129,10 +124,6 @@ class Setup:
         for name in self.agents:
             if self.agents.count(name) > 1:
                 raise ValueError(f"{name!r} is in the field twice")
-        if self.chunk < 1:
-            raise ValueError(f"chunk must be at least 1 pair, got {self.chunk!r}")
-        if self.move_seconds is not None and self.move_seconds <= 0:
-            raise ValueError(f"move_seconds must be above 0, got {self.move_seconds!r}")
 
     @property
     def sides(self) -> int:

@@ -34,6 +34,7 @@ from crib_training.progress import Progress
 from crib_training.tournament.chunks import (
     KINDS,
     Chunk,
+    Episode,
     Setup,
     label_agents,
     read_pairs,
@@ -77,7 +78,7 @@ class Settings(TakesAgents):
     _: KW_ONLY
     env: str = "six_card_v0"
     rules: str | None = None
-    episode: str = "game"
+    episode: Episode = "game"
     players: Players | None = None
     gauntlet: bool = False
     pairs: Count = 2000

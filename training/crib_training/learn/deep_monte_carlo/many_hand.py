@@ -27,6 +27,7 @@ from crib_env.engine.many_hand import HAND, VIEWS_T
 from crib_env.engine.record import NONE, TABLE_T, WEIGHTS_T
 from crib_env.engine.show import show_table
 from crib_env.rules import LARGEST_TARGET, ManyHandRules, Rules
+from crib_training.learn.deep_monte_carlo.two_hand import spread
 from crib_training.methods.deep_monte_carlo import GameDefaults, Samples, SelfPlay, gumbel
 
 if TYPE_CHECKING:
@@ -141,7 +142,4 @@ def choose_cards(views, table, weights, noise, cards, certain, inputs):
         cards[b] = v["hand"][best]
         certain[b] = now[best]
         n = card_features(v, best, now[best], places, seen)
-        for i in range(inputs.shape[1]):
-            inputs[b, i] = 0.0
-        for i in range(n):
-            inputs[b, places[i]] = seen[i]
+        spread(inputs[b], places, seen, n)

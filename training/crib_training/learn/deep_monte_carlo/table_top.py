@@ -57,6 +57,7 @@ from crib_env.engine.table_top.lines import (
 )
 from crib_env.engine.table_top.records import SIZE, TO_CRIB, TURNS, VIEWS_T, bit_count
 from crib_env.rules import Rules
+from crib_training.learn.deep_monte_carlo.two_hand import spread
 from crib_training.methods.deep_monte_carlo import GameDefaults, Samples, SelfPlay, gumbel
 
 if TYPE_CHECKING:
@@ -305,8 +306,5 @@ def choose_actions(
         if best == TO_CRIB:
             cards |= 1 << v["card"]
         n = crib_features(v["my_crib"], cards, places, seen)
-        for i in range(crib_inputs.shape[1]):
-            crib_inputs[row, i] = 0.0
-        for i in range(n):
-            crib_inputs[row, places[i]] = seen[i]
+        spread(crib_inputs[row], places, seen, n)
         crib_points[row] = points_so_far(table, cards, v["crib_flush_size"], nob_of(v))

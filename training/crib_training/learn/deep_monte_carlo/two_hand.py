@@ -253,9 +253,7 @@ def mean_cribs(states, table, flush_size, means):
     """
     for b in range(states.shape[0]):
         s = states[b]
-        key = 0
-        suits = 0
-        jacks = 0
+        key, suits, jacks = 0, 0, 0
         dealt = 0
         for i in range(2 * HAND):
             card = s["dealt"][i]
