@@ -36,10 +36,10 @@ MODULES = (
     "crib_env.engine.show",
     "crib_env.scoring.explained",
     "crib_env.scoring.many",
-    "crib_env.engine.hands.rules",
+    "crib_env.engine.hands.transitions",
     "crib_env.engine.hands.slots",
     "crib_env.engine.table_top.records",
-    "crib_env.engine.table_top.rules",
+    "crib_env.engine.table_top.transitions",
 )
 TESTS = (
     "tests/engine/test_clauses_six_card.py",

@@ -59,7 +59,7 @@ def refuse_views(agent: Any, views: Any) -> None:
     """Raise a ValueError unless an agent plays by the rules that views show; see `refuse_rules`."""
     if getattr(agent, "honours", None) is None or not len(views):
         return
-    shown = _shown_fields(views.dtype)
+    shown = shown_fields(views.dtype)
     if shown is None:
         return
     words = views.view(np.int64) if views.flags.c_contiguous else np.array(views).view(np.int64)
@@ -72,7 +72,7 @@ def refuse_views(agent: Any, views: Any) -> None:
     _passed[agent] = values[0]
 
 
-class _Shown(NamedTuple):
+class Shown(NamedTuple):
     """The fields of the rules in the views of a family, and which of a view's numbers they are."""
 
     family: str
@@ -85,14 +85,14 @@ _passed: WeakKeyDictionary[Any, Ints] = WeakKeyDictionary()
 
 
 @cache
-def _shown_fields(dtype: np.dtype[np.void]) -> _Shown | None:
+def shown_fields(dtype: np.dtype[np.void]) -> Shown | None:
     """Return what views show of the rules; None of a game that has no preset."""
     for preset in PRESETS.values():
         if find_family(preset.engine).view == dtype:
             places = {name: place[1] for name, place in (dtype.fields or {}).items()}
             names = [field.name for field in fields(preset) if field.name in places]
             offsets = [places[name] for name in names]
-            return _Shown(preset.family, tuple(names), np.array(offsets) // WORD)
+            return Shown(preset.family, tuple(names), np.array(offsets) // WORD)
     return None
 
 

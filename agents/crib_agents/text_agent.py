@@ -14,20 +14,19 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import fields
-from functools import lru_cache
 from threading import Lock
 from typing import Any
 from urllib.parse import parse_qsl
 
 import numpy as np
 
-from crib_env.encoding import family_of
+from crib_agents.checks import presets_of
 from crib_env.errors import check_choice, comes_with, unknown, whole_number
 from crib_env.policy import Actions, Views, one_or_many
-from crib_env.rules import PRESETS, Rules
+from crib_env.rules import Rules
+from crib_env.supported_rules import shown_fields
 from crib_env.text import STYLES, Reader, ReplyError, Tally, count_tokens, prompt
 
 Message = dict[str, str]
@@ -160,22 +159,13 @@ class TextAgent:
 
 def rules_of(view: Any) -> Rules:
     """Return the preset that a view is played by; with changed rules the one most like it."""
-    names = view.dtype.names or ()
-    family = family_of(np.array(view).reshape(1)).name
-    known = [rules for rules in PRESETS.values() if rules.family == family]
-    shown = [one.name for one in fields(known[0]) if one.name in names]
-    shown += [name for name in ("players",) if name in names and len(known) > 1]
-    values = tuple(int(view[name]) for name in dict.fromkeys(shown))
-    return _nearest(tuple(known), tuple(dict.fromkeys(shown)), values)
+    shown = shown_fields(view.dtype)
+    assert shown is not None  # games in words have presets
 
-
-@lru_cache(maxsize=256)
-def _nearest(known: Sequence[Rules], names: Sequence[str], values: Sequence[int]) -> Rules:
     def alike(rules: Rules) -> int:
-        pairs = zip(names, values, strict=True)
-        return sum(int(getattr(rules, name, value)) == value for name, value in pairs)
+        return sum(int(getattr(rules, name) == view[name]) for name in shown.names)
 
-    return max(known, key=alike)
+    return max(presets_of(shown.family), key=alike)
 
 
 def chat(

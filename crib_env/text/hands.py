@@ -20,6 +20,7 @@ from crib_env.cards import (
 from crib_env.engine.hands.records import DISCARD, GAME, MATCH, PEGGING_ONLY
 from crib_env.engine.hands.text import (
     hand_of,
+    legal_of,
     players_of,
     side_at,
     side_names,
@@ -74,11 +75,6 @@ Cards are written as rank and suit: 5H is the five of hearts, TS the ten of spad
 def to_choose(view: View) -> int:
     """Return how many cards the seat has to name in all: both that it discards."""
     return len(view["discarded"]) - int(view["discarded_n"]) if view["phase"] == DISCARD else 1
-
-
-def legal_of(view: View) -> list[int]:
-    """Return the cards that the seat may use now."""
-    return [card for i, card in enumerate(hand_of(view)) if view["legal"] >> i & 1]
 
 
 def _player(view: View, place: int) -> str:

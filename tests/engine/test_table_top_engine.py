@@ -27,7 +27,7 @@ from crib_env.engine.table_top.records import (
     lowest,
     touching,
 )
-from crib_env.engine.table_top.rules import line_points, nob
+from crib_env.engine.table_top.transitions import line_points, nob
 from crib_env.envs.learner import LearnerBatch
 from crib_env.game import Game
 from crib_env.options import ResetOptions, set_scores

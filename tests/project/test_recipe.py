@@ -40,7 +40,7 @@ EDITS: dict[str, list[tuple[str, str]]] = {
     "crib_env/engine/hands/records.py": [
         ('    "episode",\n)', '    "episode",\n    "nob",\n)'),
     ],
-    "crib_env/engine/hands/rules.py": [
+    "crib_env/engine/hands/transitions.py": [
         ("return points + nob, cards", 'return points + rules["nob"] * nob, cards'),
     ],
     "crib_env/engine/hands/views.py": [

@@ -9,8 +9,8 @@ from crib_env.engine.family import Family, Kernels
 from toy import records
 from toy.encode import ACTIONS, LAYOUT, encode, encode_mask
 from toy.notation import NOTATION
-from toy.rules import begin_episode, card_in, draw_slot, phase_of, slot_of, step
 from toy.text import hand_of, render, why_illegal
+from toy.transitions import begin_episode, card_in, draw_slot, phase_of, slot_of, step
 from toy.views import view
 
 FAMILY = Family(

@@ -1,4 +1,4 @@
-"""The toy game for two or three: the highest of the cards laid scores; see `toy.rules`."""
+"""The toy game for two or three: the highest of the cards laid scores; see `toy.transitions`."""
 
 from __future__ import annotations
 

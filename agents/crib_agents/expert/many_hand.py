@@ -33,8 +33,8 @@ from crib_env.engine import stack
 from crib_env.engine.family import find_family
 from crib_env.engine.hands.counting import certain_points, sequence_of
 from crib_env.engine.hands.records import DEAL, DISCARD, LOG_SIZE, PEGGING
-from crib_env.engine.hands.rules import use_card
 from crib_env.engine.hands.slots import slot_of
+from crib_env.engine.hands.transitions import use_card
 from crib_env.engine.jit import entry, kernel
 from crib_env.engine.many_hand import (
     CRIB_SLOT,

@@ -26,8 +26,14 @@ from crib_env.engine.hands.records import (
     PEGGING_ONLY,
     players_of,
 )
-from crib_env.engine.hands.rules import crib_points, go_on, hand_points, heels_points, use_card
 from crib_env.engine.hands.slots import hand_size
+from crib_env.engine.hands.transitions import (
+    crib_points,
+    go_on,
+    hand_points,
+    heels_points,
+    use_card,
+)
 from crib_env.engine.jit import kernel
 from crib_env.engine.record import CRIB as FOR_CRIB
 from crib_env.engine.record import HEELS, LOG_WIDTH, NONE, SHOW
@@ -71,7 +77,7 @@ def gain_means(s, rules, table):
 
 @kernel
 def step_and_gain(s, rules, decks, table, slot, log, at_show):
-    """Use a card as `rules.step` does, with means for the show."""
+    """Use a card as `transitions.step` does, with means for the show."""
     unit = undealt(rules)
     discarding = s["phase"] == DISCARD
     use_card(s, rules, table, slot, log)

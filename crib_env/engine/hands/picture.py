@@ -12,7 +12,7 @@ from typing import Any
 from crib_env.cards import pip
 from crib_env.engine.hands.records import CRIB as CRIB_SIZE
 from crib_env.engine.hands.records import DISCARD, MATCH, OVER, PEGGING
-from crib_env.engine.hands.text import players_of, side_at, sides_of, winner
+from crib_env.engine.hands.text import ending, players_of, side_at, sides_of
 from crib_env.engine.record import NONE
 from crib_env.render.svg.board import Pegs, board
 from crib_env.render.svg.cards import card
@@ -266,10 +266,7 @@ def _turn(view: View, known: dict[int, View], scene: Scene, sides: Sequence[str]
     if scene.says is not None:
         return scene.says
     if view["phase"] == OVER:
-        side = winner(view)
-        if side is None:
-            return "the deal is over"
-        return f"{sides[side]} {'has' if len(sides) == players_of(view) else 'have'} won"
+        return ending(view, sides)
     mover = int(view["mover"])
     does = ""
     if mover in known:

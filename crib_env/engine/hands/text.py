@@ -25,6 +25,11 @@ def hand_of(view: View) -> list[int]:
     return [int(card) for card in view["hand"][: view["hand_n"]]]
 
 
+def legal_of(view: View) -> list[int]:
+    """Return the cards that the seat of a view may use now."""
+    return [card for i, card in enumerate(hand_of(view)) if view["legal"] >> i & 1]
+
+
 def why_illegal(view: View, card: int) -> str:
     """Return why ``card`` may not be used by the seat of a view (H3)."""
     if not 0 <= card < DECK_SIZE:
@@ -35,10 +40,9 @@ def why_illegal(view: View, card: int) -> str:
     if card not in hand:
         return f"{name} is not held: {holds}"
     count = int(view["count"])
-    legal = [c for i, c in enumerate(hand) if view["legal"] >> i & 1]
     return (
         f"{name} would take the count from {count} to {count + pip(card)}, past 31: "
-        f"legal are {format_cards(legal)}"
+        f"legal are {format_cards(legal_of(view))}"
     )
 
 
@@ -112,10 +116,14 @@ def side_names(view: View) -> list[str]:
     ]
 
 
-def winner(view: View) -> int | None:
-    """Return the side that has won, or None if the deal is over and nobody has."""
+def ending(view: View, names: Sequence[str]) -> str:
+    """Return who has won, by the names of the sides, or that the deal is over and nobody has."""
     won = [i for i in range(sides_of(view)) if view["scores"][i] >= view["target"]]
-    return side_at(view, won[0]) if won else None
+    if not won:
+        return "the deal is over"
+    return (
+        f"{names[side_at(view, won[0])]} {'has' if len(names) == players_of(view) else 'have'} won"
+    )
 
 
 def render(view: View, rules: Rules, name: str, deals: int, events: Sequence[Event]) -> str:
@@ -196,13 +204,9 @@ def _crib(view: View) -> str:
 
 def _turn(view: View, names: Sequence[str]) -> str:
     if view["phase"] == OVER:
-        side = winner(view)
-        if side is None:
-            return "the deal is over"
-        return f"{names[side]} {'has' if len(names) == players_of(view) else 'have'} won"
+        return ending(view, names)
     mover = _player(view, int(view["mover"]))
     if not view["to_move"]:
         return f"{mover} to move"
-    legal = [card for i, card in enumerate(hand_of(view)) if view["legal"] >> i & 1]
     verb = "discard one of" if view["phase"] == DISCARD else "play one of"
-    return f"{mover} to move: {verb} {format_cards(legal)}"
+    return f"{mover} to move: {verb} {format_cards(legal_of(view))}"

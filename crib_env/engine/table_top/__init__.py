@@ -1,9 +1,9 @@
 """Table Top (clauses T), as one family, under the file names of the two-hand games beside it.
 
-`records` holds the state, the view and the geometry of the 5x5 layout, `rules` the turns and the
-count, `views` the only gate to what a seat may know, `encode` the
-observation, `features` what a learner may observe besides, `lines` what a view's cards make,
-`notation` and `text` the game in writing, `picture` as a drawing.
+`records` holds the state, the view and the geometry of the 5x5 layout, `transitions` the turns and
+the count, `views` the only gate to what a seat may know, `encode` the observation, `features` what
+a learner may observe besides, `lines` what a view's cards make, `notation` and `text` the game in
+writing, `picture` as a drawing.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from crib_env.engine.table_top.features import FEATURES, write_features
 from crib_env.engine.table_top.notation import NOTATION
 from crib_env.engine.table_top.picture import closing, draw
 from crib_env.engine.table_top.records import SIZE, TO_CRIB, TURNS
-from crib_env.engine.table_top.rules import (
+from crib_env.engine.table_top.text import render
+from crib_env.engine.table_top.transitions import (
     begin_episode,
     draw_action,
     find_action,
@@ -27,7 +28,6 @@ from crib_env.engine.table_top.rules import (
     same,
     step,
 )
-from crib_env.engine.table_top.text import render
 from crib_env.engine.table_top.views import view
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from crib_env.engine.jit import kernel
 from crib_env.engine.record import NONE
 from crib_env.engine.table_top.records import CELLS, CENTRE, CRIB_CARDS, SEATS
-from crib_env.engine.table_top.rules import legal_mask
+from crib_env.engine.table_top.transitions import legal_mask
 
 
 @kernel

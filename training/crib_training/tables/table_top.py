@@ -114,7 +114,7 @@ from crib_env.engine.table_top.records import (
     bit_count,
     lowest,
 )
-from crib_env.engine.table_top.rules import begin_episode, step
+from crib_env.engine.table_top.transitions import begin_episode, step
 from crib_env.engine.table_top.views import view
 from crib_env.rules import PRESETS, Rules
 from crib_env.settings import Count, Seed, Whole

@@ -29,8 +29,8 @@ from crib_env.engine.family import find_family
 from crib_env.engine.hands.counting import DECK
 from crib_env.engine.hands.records import DISCARD as DISCARDING
 from crib_env.engine.hands.records import PEGGING
-from crib_env.engine.hands.rules import crib_points, hand_points, heels_points, step
 from crib_env.engine.hands.slots import slot_of
+from crib_env.engine.hands.transitions import crib_points, hand_points, heels_points, step
 from crib_env.engine.jit import Entry, entry, kernel
 from crib_env.engine.record import DECKS_T, LOG_T, LOG_WIDTH, NONE, TABLE_T, WEIGHTS_T, array_of
 from crib_env.engine.rng import M32, seed_words

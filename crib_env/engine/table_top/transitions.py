@@ -1,4 +1,4 @@
-"""The rules of Table Top (T1 to T13) over one `TABLE_TOP` record.
+"""How Table Top goes on: kernels of its rules (T1 to T13) over one `TABLE_TOP` record.
 
 `begin_episode` and `step` are all a caller needs; `step` takes a legal action, and `legal_mask`
 says which are.

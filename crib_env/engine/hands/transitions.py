@@ -1,4 +1,4 @@
-"""The rules of the games with hands, over one state of `records`.
+"""How the games with hands go on: kernels of their rules, over one state of `records`.
 
 `begin_episode` and `step` are all a caller needs; `step` takes a legal slot, a card's place among
 those dealt to the seat (`slots`). Points are pegged at once (C5); a seat pegs for its side, and the
