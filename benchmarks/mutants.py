@@ -25,6 +25,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
@@ -89,6 +90,12 @@ def places(module: str, function: ast.FunctionDef) -> Iterator[Mutant]:
         line: int = getattr(node, "lineno", function.lineno)
         return Mutant(module, function.name, line, words, holder, key, new)
 
+    def removals(lines: Any) -> Iterator[Mutant]:
+        for i, line in enumerate(lines if isinstance(lines, list) else ()):
+            called = isinstance(line, ast.Expr) and isinstance(line.value, ast.Call)
+            if called or isinstance(line, (ast.AugAssign, ast.Break, ast.Continue)):
+                yield change(line, f"removed: {ast.unparse(line)}", lines, i, ast.Pass())
+
     def visit(node: ast.AST) -> Iterator[Mutant]:
         if isinstance(node, (ast.Raise, ast.JoinedStr)):
             return
@@ -111,22 +118,13 @@ def places(module: str, function: ast.FunctionDef) -> Iterator[Mutant]:
             yield change(node, "condition negated", node, "test",
                          ast.UnaryOp(ast.Not(), node.test))  # fmt: skip
         for block in ("body", "orelse"):
-            lines = getattr(node, block, None)
-            for i, line in enumerate(lines if isinstance(lines, list) else ()):
-                called = isinstance(line, ast.Expr) and isinstance(line.value, ast.Call)
-                if called or isinstance(line, (ast.AugAssign, ast.Break, ast.Continue)):
-                    yield change(line, f"removed: {ast.unparse(line)}", lines, i,
-                                 ast.Pass())  # fmt: skip
+            yield from removals(getattr(node, block, None))
         for child in ast.iter_child_nodes(node):
             yield from visit(child)
 
     for line in function.body:
         yield from visit(line)
-    for i, line in enumerate(function.body):
-        if isinstance(line, ast.AugAssign) or (
-            isinstance(line, ast.Expr) and isinstance(line.value, ast.Call)
-        ):
-            yield change(line, f"removed: {ast.unparse(line)}", function.body, i, ast.Pass())
+    yield from removals(function.body)
 
 
 def apply(mutant: Mutant, tree: ast.Module) -> None:
@@ -186,11 +184,7 @@ class Mutations:
         print(f"{slow} tests take more than {SLOWEST:.0f} s as Python and are left out")
         print(f"{len(mutants)} mutants, {len(chosen)} of them run; {len(self.seconds)} tests, "
               f"{sum(self.seconds.values()):.0f} s of them as Python", flush=True)  # fmt: skip
-        began = time.monotonic()
         for i, mutant in enumerate(chosen):
-            if time.monotonic() - began > 60 * self.settings.minutes:
-                print(f"stopped after {i} mutants")
-                break
             for one in [None, mutant] if i % 50 == 0 else [mutant]:
                 while len(self.running) >= self.settings.processes:
                     self.end()
@@ -251,23 +245,20 @@ class Mutations:
             seconds = time.process_time() - began
         return item.nodeid, seconds, failed, sorted(called)
 
-    def profile(self) -> Any:
-        """Return a block that collects the functions called in it."""
-        codes, called = self.codes, set()
+    @contextmanager
+    def profile(self) -> Iterator[set[str]]:
+        """Collect the functions called in a block."""
+        called: set[str] = set()
 
-        class Profile:
-            def __enter__(self) -> set[str]:
-                def see(frame: FrameType, event: str, _: object) -> None:
-                    if event == "call" and frame.f_code in codes:
-                        called.add(codes[frame.f_code])
+        def see(frame: FrameType, event: str, _: object) -> None:
+            if event == "call" and frame.f_code in self.codes:
+                called.add(self.codes[frame.f_code])
 
-                sys.setprofile(see)
-                return called
-
-            def __exit__(self, *_: object) -> None:
-                sys.setprofile(None)
-
-        return Profile()
+        sys.setprofile(see)
+        try:
+            yield called
+        finally:
+            sys.setprofile(None)
 
     @staticmethod
     def quiet() -> None:
@@ -348,7 +339,6 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1, help="of the sample")
     parser.add_argument("--again", type=Path, help="run the survivors of this file of results")
     parser.add_argument("--processes", type=int, default=1, help="mutants run at a time")
-    parser.add_argument("--minutes", type=float, default=1e9, help="stop after so long")
     parser.add_argument("--out", type=Path, help="a JSON file of all results")
     settings = parser.parse_args()
     if os.environ.get("NUMBA_DISABLE_JIT") != "1":

@@ -16,8 +16,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable
 from pathlib import Path
 from statistics import median
 from types import ModuleType
@@ -25,6 +23,7 @@ from types import ModuleType
 import numpy as np
 
 from benchmarks.batch import Lanes
+from benchmarks.timing import Piece, Settings, race
 from crib_env import discard_v0, pegging_v0, sample_legal, six_card_v0
 
 ROOT = Path(__file__).parents[1]
@@ -33,56 +32,63 @@ WORSE = 1.2
 REPEATS = 15
 TURNS = 5
 LANES = 1024
-Work = Callable[[], object]
 
 
-def vector(environment: ModuleType, **keywords: str) -> Work:
+def rollout(rules: str) -> Piece:
+    """Return random play of the compiled batch."""
+    lanes = Lanes(rules, LANES, steps=50)
+
+    def work() -> int:
+        lanes.play()
+        return 1
+
+    return work
+
+
+def vector(environment: ModuleType, **keywords: str) -> Piece:
     """Return steps of a vector environment with drawn actions."""
     env = environment.vector_env(LANES, opponent="greedy", threads=1, **keywords)
     chance = np.random.default_rng(1)
     masks = [env.reset(seed=1)[1]["action_mask"]]
 
-    def work() -> None:
+    def work() -> int:
         for _ in range(10):
             masks[0] = env.step(sample_legal(masks[0], chance))[4]["action_mask"]
+        return 1
 
     return work
 
 
-def aec() -> Work:
+def aec() -> Piece:
     """Return steps of the AEC environment with the first legal card."""
     env = six_card_v0.raw_env()
     env.reset(seed=1)
 
-    def work() -> None:
+    def work() -> int:
         for _ in range(3000):
             observation, _, over, _, _ = env.last()
             if over or observation is None:
                 env.reset()
             else:
                 env.step(int(observation["action_mask"].argmax()))
+        return 1
 
     return work
 
 
 def times() -> dict[str, float]:
     """Return the median seconds of each piece of work in this tree."""
-    works: dict[str, Work] = {
-        "rollout six_card": Lanes("hoyle", LANES, steps=50).play,
-        "rollout five_card": Lanes("five_card", LANES, steps=50).play,
-        "rollout table_top": Lanes("table_top", LANES, steps=50).play,
+    works = {
+        "rollout six_card": rollout("hoyle"),
+        "rollout five_card": rollout("five_card"),
+        "rollout table_top": rollout("table_top"),
         "vector step six_card": vector(six_card_v0),
         "vector step discard": vector(discard_v0, pegging_policy="random"),
         "vector step pegging": vector(pegging_v0, discard_policy="random"),
         "AEC step six_card": aec(),
     }
-    found: dict[str, list[float]] = {name: [] for name in works}
-    for _ in range(REPEATS + 1):
-        for name, work in works.items():
-            began = time.perf_counter()
-            work()
-            found[name].append(time.perf_counter() - began)
-    return {name: median(values[1:]) for name, values in found.items()}  # the first warms up
+    rows = race(works, "times/s", Settings(seconds=0.0, repeats=REPEATS))  # one piece a repeat
+    return {name: 1 / median(row.values) for name, row in rows.items()}
 
 
 def times_in(tree: Path) -> dict[str, float]:

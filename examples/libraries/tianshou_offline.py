@@ -19,8 +19,7 @@ import torch
 import tyro
 from crib_agents.nets import PolicyNetAgent, header
 from crib_training.data import load
-from crib_training.evaluation.duplicate import play_pairs
-from crib_training.evaluation.referee import Referee
+from crib_training.evaluation.evaluate import evaluate
 from gymnasium import spaces
 from tianshou.algorithm.imitation.discrete_crr import DiscreteCRR
 from tianshou.algorithm.imitation.imitation_base import ImitationPolicy, OfflineImitationLearning
@@ -30,7 +29,7 @@ from tianshou.data import ReplayBuffer
 from tianshou.trainer import OfflineTrainerParams
 from torch import nn
 
-from crib_env import PRESETS, find_agent
+from crib_env import PRESETS, six_card_v0
 from crib_env.engine.family import find_family
 
 COLUMNS = ("episode", "deal", "seat", "observation", "action_mask", "action", "reward")
@@ -129,15 +128,6 @@ def learn(method: str, buffer: ReplayBuffer, settings: Settings, seed: int) -> P
     return PolicyNetAgent(layers, about, name=f"{method} {seed}")
 
 
-def points(agent: Any, opponent: str, pairs: int) -> np.ndarray[Any, Any]:
-    """Return points per deal more than an opponent, for each pair of duplicate deals."""
-    played = play_pairs(PRESETS["hoyle"], "deal", Referee(agent), Referee(find_agent(opponent)),
-                        pairs, 1)  # fmt: skip
-    made = played.points.sum(axis=-1)  # [pair, game, side]
-    lead: np.ndarray[Any, Any] = (made[..., 0] - made[..., 1]).mean(axis=1)
-    return lead
-
-
 def main(settings: Settings) -> dict[tuple[str, str], float]:
     """Train by both methods and every seed; print a table, and return its means."""
     torch.set_num_threads(1)  # small nets: a second thread waits more than it works
@@ -152,9 +142,13 @@ def main(settings: Settings) -> dict[tuple[str, str], float]:
             agents.append(learn(method, buffer, settings, seed))
             agents[-1].save(settings.out / f"{method.split()[0].lower()}-{seed}.safetensors")
         for opponent in ("rule_based", "expert"):
-            leads = [points(agent, opponent, settings.pairs) for agent in agents]
-            means = [float(lead.mean()) for lead in leads]
-            error = 1.96 * np.mean([lead.std() for lead in leads]) / np.sqrt(settings.pairs)
+            margins = [
+                evaluate(six_card_v0.maker, "hoyle", agent, opponent, settings.pairs, seed=1,
+                         games=False, adjusted=False, forfeits=True)["margin_per_deal"]
+                for agent in agents
+            ]  # fmt: skip
+            means = [margin["mean"] for margin in margins]
+            error = np.mean([margin["ci95"] for margin in margins])
             shown = ", ".join(f"{mean:+.2f}" for mean in means)
             found[method, opponent] = float(np.mean(means))
             print(f"| {method} | {opponent} | {np.mean(means):+.2f} | {shown} | ± {error:.2f} |",

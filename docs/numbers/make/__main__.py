@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from crib_agents.loading import TakesAgents
-from crib_training.command_line import start
+from crib_training.command_line import command, start
 from crib_training.evaluation.evaluate import versions
 from pydantic import Field
 
@@ -62,9 +62,9 @@ class Settings(TakesAgents):
         cribs: deals for the means of cribs.
         lines: rounds counted line by line.
         pairs: of games between two agents.
-        tables: tournaments of the agents to play, such as six_cards; the others stay; all if none.
         hands: that a best response is found for.
         seed: fixes everything.
+        tables: tournaments of the agents to play, such as six_cards; the others stay; all if none.
         workers: threads; they change no figure.
         out: the folder for figures and pages.
         runs: the folder of the tournaments and of the results on exploitability.
@@ -78,9 +78,9 @@ class Settings(TakesAgents):
     cribs: Count = 400_000
     lines: Count = 4_000
     pairs: Count = 1000
-    tables: tuple[str, ...] = ()
     hands: Several = 400
     seed: Seed = 1
+    tables: tuple[str, ...] = ()
     workers: Annotated[Whole, Field(ge=1, le=4096)] = 2
     out: NewFolder = FOLDER
     runs: NewFolder = Path("runs/numbers")
@@ -95,18 +95,13 @@ def run(settings: Settings) -> None:
     for name in settings.parts or PARTS:
         print(f"{name} ...", flush=True)
         data = measure(name, settings)
-        used = " ".join(written(option, getattr(settings, option)) for option in OPTIONS[name])
-        command = f"python -m docs.numbers.make {name} {used}".rstrip()
-        write(name, data, command, settings.out)
+        others = {option for option, value in vars(settings).items()
+                  if option not in OPTIONS[name] or value == ()}  # fmt: skip
+        made_by = command(f"python -m docs.numbers.make {name}", settings, others)
+        write(name, data, made_by, settings.out)
     for file, text in pages(settings.out).items():
         (settings.out / file).write_text(text)
         print(f"wrote {settings.out / file}")
-
-
-def written(option: str, value: object) -> str:
-    """Return an option as one writes it; nothing where it names nothing."""
-    values = value if isinstance(value, tuple) else (value,)
-    return " ".join([f"--{option}", *map(str, values)]) if values else ""
 
 
 def measure(name: str, settings: Settings) -> dict[str, Any]:
@@ -129,11 +124,11 @@ def measure(name: str, settings: Settings) -> dict[str, Any]:
     return two_hand.measure(name, amount, out)
 
 
-def write(name: str, data: dict[str, Any], command: str, out: Path) -> None:
+def write(name: str, data: dict[str, Any], made_by: str, out: Path) -> None:
     """Write ``name.json`` with every figure, and how they were made."""
     of = versions()
     used = {package: of[package] for package in PACKAGES}
-    figures = json.dumps({"command": command, "versions": used, **data}, indent=1)
+    figures = json.dumps({"command": made_by, "versions": used, **data}, indent=1)
     figures = re.sub(r"\[[^\[\]{}]+\]", lambda row: " ".join(row[0].split()), figures)
     (out / f"{name}.json").write_text(figures + "\n")
 

@@ -12,14 +12,14 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from crib_env.arrays import Array
 from crib_env.batch import GameBatch
 from crib_env.engine.record import NONE
 from crib_env.policy import Agent
 from crib_env.rules import Rules
 
-Array = npt.NDArray[Any]
+PHASES = ("pegging", "hand", "crib")
 AT_ONCE = 2048  # lanes side by side: more win nothing, fewer leave the agent's batches short
 
 
@@ -78,18 +78,17 @@ def self_play(
     )
 
 
+def from_dealer(values: Array, dealer: Array) -> Array:
+    """Return values by side, [E, sides, ...], from the dealer's side to the left."""
+    sides = values.shape[1]
+    order = (dealer[:, None] + np.arange(sides)) % sides
+    turned: Array = values[np.arange(len(values))[:, None], order]
+    return turned
+
+
 @dataclass(frozen=True)
 class Run:
-    """How much is played, and by whom.
-
-    Attributes:
-        agent: who plays, in every seat.
-        deals: single deals (at Table Top: rounds) from 0-0.
-        games: whole games.
-        cribs: deals for the means of cribs.
-        seed: fixes everything.
-        workers: threads; they change nothing but the time it takes.
-    """
+    """How much is played, and by whom, in every seat; see `docs.numbers.make.__main__.Settings`."""
 
     agent: Agent
     deals: int

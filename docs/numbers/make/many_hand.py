@@ -10,31 +10,22 @@ from crib_training.tables.many_hand import mean_cribs
 
 from crib_env.arrays import Array
 from crib_env.batch import GameBatch
+from crib_env.cards import RANKS
 from crib_env.engine.many_hand import HAND
 from crib_env.rules import PRESETS, Rules
 from crib_env.scoring.many import score_hands
-from docs.numbers.make.episodes import Episodes, Run
+from docs.numbers.make.episodes import PHASES, Episodes, Run, from_dealer
 from docs.pages import hundredths, mean, percent, points, render
 
-PHASES = ("pegging", "hand", "crib")
 # Sides from the dealer's to the left.
 PLACES = {
     "three_hand": ("dealer", "dealer's left", "dealer's right"),
     "four_hand": ("dealer's side", "other side"),
 }
 TITLES = {"three_hand": "Three hands", "four_hand": "Four hands, two partnerships"}
-RANKS = "A23456789TJQK"
 WHOSE = ("another's crib", "own crib")
 SEATS = ("dealer", "dealer's left", "dealer's partner", "dealer's right")  # of partners
 PEGGING = 0  # in a tally
-
-
-def by_place(values: Array, dealer: Array) -> Array:
-    """Return values by side, [E, sides, ...], from the dealer's side to the left."""
-    sides = values.shape[1]
-    order = (dealer[:, None] + np.arange(sides)) % sides
-    turned: Array = values[np.arange(len(values))[:, None], order]
-    return turned
 
 
 def discard_rates(deals: Episodes, sides: Array) -> list[list[dict[str, Any]]]:
@@ -47,7 +38,7 @@ def discard_rates(deals: Episodes, sides: Array) -> list[list[dict[str, Any]]]:
     rates = []
     for crib in (False, True):
         cards, gone = dealt[own == crib] >> 2, laid[own == crib]
-        rates.append([mean(gone[cards == r].astype(float)) for r in range(len(RANKS))])
+        rates.append([mean(gone[cards == r]) for r in range(len(RANKS))])
     return rates
 
 
@@ -75,7 +66,7 @@ def by_seat(rules: Rules, run: Run) -> dict[str, dict[str, Any]]:
         kept = states["discarded"][everyone, seat][:, None] >> np.arange(HAND) & 1 == 0
         counted = score_hands(dealt[kept].reshape(len(states), HAND - 1), states["starter"])
         found[name] = {
-            "pegging": mean(pegged[everyone, seat]), "hand": mean(counted.astype(float)),
+            "pegging": mean(pegged[everyone, seat]), "hand": mean(counted),
         }  # fmt: skip
     return found
 
@@ -92,8 +83,8 @@ def measure_game(preset: str, run: Run) -> dict[str, Any]:
     sides = np.arange(players) % len(PLACES[preset])
     deals = run.play(rules, "deal", run.deals, players=players)
     games = run.play(rules, "game", run.games, players=players)
-    made = by_place(deals.points, deals.first_dealer)
-    won = by_place(games.winner[:, None] == np.unique(sides), games.first_dealer)
+    made = from_dealer(deals.points, deals.first_dealer)
+    won = from_dealer(games.winner[:, None] == np.unique(sides), games.first_dealer)
     data: dict[str, Any] = {
         "deals": len(made),
         "games": len(won),
@@ -101,7 +92,7 @@ def measure_game(preset: str, run: Run) -> dict[str, Any]:
             place: {
                 **{phase: mean(made[:, i, k]) for k, phase in enumerate(PHASES)},
                 "all": mean(made[:, i].sum(axis=1)),
-                "games won as first dealt": mean(won[:, i].astype(float)),
+                "games won as first dealt": mean(won[:, i]),
             }
             for i, place in enumerate(PLACES[preset])
         },
@@ -123,17 +114,10 @@ def page(data: dict[str, Any]) -> str:
                    percent(made["games won as first dealt"])]
                   for place, made in one["places"].items()]  # fmt: skip
         seats = [[name, *map(points, made.values())] for name, made in one.get("seats", {}).items()]
-        cells = [
-            row
-            for whose in WHOSE
-            for row in (
-                [
-                    f"to {whose}",
-                    "%",
-                    *(hundredths(rate["mean"]) for rate in one["discarded"][whose]),
-                ],
-                ["", "crib", *(f"{made:.2f}" for made in one["mean crib"][whose])],
-            )
-        ]
+        cells = []
+        for whose in WHOSE:
+            rates = [hundredths(rate["mean"]) for rate in one["discarded"][whose]]
+            cells.append([f"to {whose}", "%", *rates])
+            cells.append(["", "crib", *(f"{made:.2f}" for made in one["mean crib"][whose])])
         games.append((TITLES[preset], PRESETS[preset], one, places, seats, cells))
     return render("many_hand", games=games, phases=PHASES, ranks=RANKS)

@@ -12,7 +12,7 @@ from crib_env.batch import GameBatch
 from crib_env.engine.table_top.records import CENTRE, SIZE
 from crib_env.rules import PRESETS, Rules
 from crib_env.scoring import score_line
-from docs.numbers.make.episodes import Episodes, Run
+from docs.numbers.make.episodes import Episodes, Run, from_dealer
 from docs.pages import mean, percent, points, render
 
 GAMES = (("table_top", 2), ("table_top", 4), ("table_top_ship", 2), ("table_top_ship", 4))
@@ -42,12 +42,6 @@ def final_lines(rounds: Episodes, rules: Rules, players: int) -> Array:
     return made
 
 
-def by_dealer(values: Array, first_dealer: Array) -> Array:
-    """Return ``values`` [E, 2, ...] by side as [E, (other, dealer's side), ...]."""
-    every = np.arange(len(values))
-    return np.stack([values[every, 1 - first_dealer], values[every, first_dealer]], axis=1)
-
-
 def measure(run: Run, counted: int) -> dict[str, Any]:
     """Return the figures of both sets of rules for two players and four."""
     return {
@@ -60,10 +54,10 @@ def measure_game(preset: str, players: int, run: Run, counted: int) -> dict[str,
     """Return the figures of one set of rules and number of players."""
     rules = PRESETS[preset]
     rounds = run.play(rules, "round", run.deals, players=players)
-    made = by_dealer(rounds.points, rounds.first_dealer)
+    made = from_dealer(rounds.points, rounds.first_dealer)[:, ::-1]
     first = {field.name: getattr(rounds, field.name)[:counted] for field in fields(Episodes)}
     few = Episodes(**first)
-    lines = by_dealer(final_lines(few, rules, players), few.first_dealer)
+    lines = from_dealer(final_lines(few, rules, players), few.first_dealer)[:, ::-1]
     games = run.play(rules, "game", run.games, players=players)
     difference = made[:, 1] - made[:, 0]
     return {

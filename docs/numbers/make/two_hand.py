@@ -14,14 +14,13 @@ from crib_training.tables.discards import DiscardRound, discard_round
 from crib_env.arrays import Array
 from crib_env.cards import RANKS as TEXT
 from crib_env.rules import TwoHandRules
-from docs.numbers.make.episodes import Episodes, Run
+from docs.numbers.make.episodes import PHASES, Episodes, Run, from_dealer
 from docs.pages import mean, number_table, percent, points, render
 
 ROLES = ("pone", "dealer")
 PONE, DEALER = 0, 1
 PRESETS = {"six_card": "hoyle", "five_card": "five_card"}
 SIX = 6  # cards dealt in the game that has matches (H11)
-PHASES = ("pegging", "hand", "crib")
 TITLES = {
     "pegging": "What a seat pegs in the play of a deal",
     "hand": "What its hand counts",
@@ -82,9 +81,7 @@ def measure(name: str, run: Run, folder: Path) -> dict[str, Any]:
 
 def by_role(deals: Episodes) -> Array:
     """Return int64[E, 2, 3], the points of single deals by role (pone, dealer) and phase."""
-    every = np.arange(len(deals.first_dealer))
-    dealer = deals.first_dealer
-    return np.stack([deals.points[every, 1 - dealer], deals.points[every, dealer]], axis=1)
+    return from_dealer(deals.points, deals.first_dealer)[:, ::-1]
 
 
 def games_played(rules: TwoHandRules, games: Episodes) -> dict[str, Any]:
