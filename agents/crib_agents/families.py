@@ -16,13 +16,13 @@ add_parts(
 )
 add_parts(
     "analysis",
-    two_hand="crib_agents.analyze.choices:two_hand_choices",
-    table_top="crib_agents.analyze.choices:table_top_choices",
-    many_hand="crib_agents.analyze.choices:many_hand_choices",
+    two_hand="crib_agents.analyze:two_hand_choices",
+    table_top="crib_agents.analyze:table_top_choices",
+    many_hand="crib_agents.analyze:many_hand_choices",
 )
 add_parts(
     "values",
-    two_hand="crib_agents.analyze.choices:two_hand_action_values",
-    table_top="crib_agents.analyze.choices:table_top_action_values",
-    many_hand="crib_agents.analyze.choices:many_hand_action_values",
+    two_hand="crib_agents.analyze:two_hand_action_values",
+    table_top="crib_agents.analyze:table_top_action_values",
+    many_hand="crib_agents.analyze:many_hand_action_values",
 )

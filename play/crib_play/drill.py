@@ -18,7 +18,7 @@ from itertools import count, islice
 from typing import Annotated, Literal
 
 import numpy as np
-from crib_agents.analyze.choices import Choice
+from crib_agents.analyze import Choice
 from crib_agents.loading import load_agent
 from pydantic import Field
 from rich.text import Text

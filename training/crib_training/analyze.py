@@ -19,8 +19,7 @@ from dataclasses import KW_ONLY, asdict, fields
 from typing import Any, Literal
 
 import numpy as np
-from crib_agents.analyze import analyze, discard_view, layout_view, pegging_view
-from crib_agents.analyze.choices import Choice
+from crib_agents.analyze import Choice, analyze, discard_view, layout_view, pegging_view
 
 from crib_env.game import Game
 from crib_env.policy import Views

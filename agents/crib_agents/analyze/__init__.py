@@ -1,19 +1,250 @@
-"""The expert as a teacher: every choice in a position, best first, with its value.
+"""The expert as a teacher: every choice in a position, best first, with its value as it sees it.
 
 `analyze` takes a seat's view; `discard_view`, `pegging_view` and, for Table Top, `layout_view`
 make one from cards written as text.
 `crib analyze` is the same on the command line.
 """
 
-from crib_agents.analyze.choices import CardChoice, CellChoice, DiscardChoice, analyze
-from crib_agents.analyze.positions import discard_view, layout_view, pegging_view
+from __future__ import annotations
 
-__all__ = [
-    "CardChoice",
-    "CellChoice",
-    "DiscardChoice",
-    "analyze",
-    "discard_view",
-    "layout_view",
-    "pegging_view",
-]
+from dataclasses import dataclass
+from itertools import combinations
+from math import comb
+
+import numpy as np
+
+from crib_agents.analyze.positions import discard_view as discard_view
+from crib_agents.analyze.positions import layout_view as layout_view
+from crib_agents.analyze.positions import pegging_view as pegging_view
+from crib_agents.expert import discard, pegging
+from crib_agents.expert.many_hand import WIN, ManyHandExpert
+from crib_agents.expert.pegging import PeggingExpert
+from crib_agents.expert.table_top import ACTIONS, VALUE, WIN_VALUE, TableTopExpert
+from crib_agents.expert.table_top_values import MINE, THEIRS
+from crib_env.arrays import Doubles
+from crib_env.cards import DECK_SIZE, format_card, format_cards
+from crib_env.encoding import family_of
+from crib_env.engine.hands.records import DISCARD
+from crib_env.engine.table_top import format_cell
+from crib_env.policy import Views
+from crib_env.registration import find_part
+from crib_env.rules import LARGEST_TARGET
+
+
+@dataclass(frozen=True)
+class DiscardChoice:
+    """A pair to discard, with three and four hands one card, and its value.
+
+    Attributes:
+        discard: the pair, such as ``"KH 6S"``.
+        keep: the kept hand.
+        hand: mean points of the hand over the starters.
+        crib: mean points of the crib, negative if it is another side's; of several other sides'
+            each counts in part.
+        pegging: expected pegged points, minus those of the other seat; with three and four hands
+            what `learned`'s network adds to hand and crib, beyond the mean of all choices.
+        points: the sum of the three.
+        win: the value, 0 to 1: the probability of winning the game, or the match; in a single deal
+            the difference in points, scaled.
+    """
+
+    discard: str
+    keep: str
+    hand: float
+    crib: float
+    pegging: float
+    points: float
+    win: float
+
+
+@dataclass(frozen=True)
+class CardChoice:
+    """A card to play, and its value.
+
+    Attributes:
+        card: the card.
+        now: points it makes at once.
+        mine: points this seat should peg in the rest of the deal's pegging; with three and four
+            hands what its side should make in the rest of the deal, the show included.
+        theirs: the same of the other seat; of several other sides the mean.
+        points: ``now`` plus ``mine`` minus ``theirs``.
+        win: the value, 0 to 1; see `DiscardChoice`.
+    """
+
+    card: str
+    now: float
+    mine: float
+    theirs: float
+    points: float
+    win: float
+
+
+@dataclass(frozen=True)
+class CellChoice:
+    """A place for the card in turn at Table Top, and what it brings.
+
+    Attributes:
+        place: ``"row 1, column 2"``, counted from 0, or ``"the crib"``.
+        action: the environment's action.
+        mine: points this seat's side is expected to make in the round.
+        theirs: points the other side is.
+        value: the difference, as a search over the next cards finds it; in a game each side's
+            points are weighed in it by what they do to the chance of winning.
+        win: the chance of winning the game with these points; of a single round, of making more.
+    """
+
+    place: str
+    action: int
+    mine: float
+    theirs: float
+    value: float
+    win: float
+
+
+Choice = DiscardChoice | CardChoice | CellChoice
+Choices = list[DiscardChoice] | list[CardChoice] | list[CellChoice]
+
+
+def analyze(views: Views) -> Choices:
+    """Return every choice in a position, the best first.
+
+    The first is what ``expert`` does, but that far from the end ``expert`` takes the value of a
+    pair to discard as linear in points, to save time, and here it never is. The records
+    are dataclasses, so that ``pandas.DataFrame(analyze(views))`` is a table of them.
+
+    Args:
+        views: records [1] of a view of a seat to move, such as `discard_view`, `pegging_view` or
+            `layout_view` make, or ``np.array([env.unwrapped.view(seat)])``.
+
+    Raises:
+        ValueError: more than one view, one of a seat that is not to move, or of a game whose
+            choices are not analysed.
+    """
+    if views.shape != (1,):
+        raise ValueError(f"analyze takes one view, records [1], got an array of {views.shape}")
+    view = views[0]
+    if not view["to_move"]:
+        raise ValueError("the view is of a seat that is not to move: it has nothing to choose")
+    choices: Choices = find_part("analysis", family_of(views).name)(views)
+    return choices
+
+
+def two_hand_choices(views: Views) -> Choices:
+    """Return every pair to discard (with a card already laid) or card to play, the best first."""
+    view = views[0]
+    held = view["hand"][: view["hand_n"]].tolist()
+    if view["phase"] != DISCARD:
+        rows = PeggingExpert().findings(views)[0].tolist()
+        return card_choices([
+            (row[pegging.WIN_VALUE], card, row[pegging.POINTS_NOW], row[pegging.MY_POINTS],
+             row[pegging.THEIR_POINTS])
+            for card, row in zip(held, rows, strict=False)
+            if not np.isnan(row[pegging.WIN_VALUE])
+        ])  # fmt: skip
+    laid = view["discarded"][: view["discarded_n"]].tolist()
+    dealt = sorted(held + laid)
+    columns = discard.rank_discards(views, near=LARGEST_TARGET)[1][0].tolist()
+    return discard_choices(dealt, [
+        (row[discard.WIN_VALUE], pair[::-1], row[discard.HAND_MEAN], row[discard.CRIB_MEAN],
+         row[discard.OWN_PEGS] - row[discard.OTHER_PEGS])
+        for pair, row in zip(combinations(dealt, 2), columns, strict=False)
+        if set(laid) <= set(pair)
+    ])  # fmt: skip
+
+
+def many_hand_choices(views: Views) -> Choices:
+    """Return every card to discard or to play with three and four hands, the best first."""
+    view, columns = views[0], ManyHandExpert().weigh(views)[0].tolist()
+    held = view["hand"][: view["hand_n"]].tolist()
+    usable = [(card, columns[k]) for k, card in enumerate(held) if view["legal"] >> k & 1]
+    if view["phase"] == DISCARD:
+        return discard_choices(held, [(row[WIN], (card,), *row[:WIN]) for card, row in usable])
+    return card_choices([(row[WIN], card, *row[:WIN]) for card, row in usable])
+
+
+def discard_choices(
+    dealt: list[int], found: list[tuple[float, tuple[int, ...], float, float, float]]
+) -> list[DiscardChoice]:
+    """Return cards to discard of those dealt by value, cards, hand, crib and pegging."""
+    choices = []
+    for win, away, hand, crib, pegs in sorted(found, reverse=True):
+        keep = (card for card in sorted(dealt, reverse=True) if card not in away)
+        texts = format_cards(away), format_cards(keep)
+        choices.append(DiscardChoice(*texts, hand, crib, pegs, hand + crib + pegs, win))
+    return choices
+
+
+def card_choices(found: list[tuple[float, int, float, float, float]]) -> list[CardChoice]:
+    """Return cards to play by value, card, points now, this seat's and the other's later ones."""
+    return [
+        CardChoice(format_card(card), now, mine, theirs, now + mine - theirs, win)
+        for win, card, now, mine, theirs in sorted(found, reverse=True)
+    ]
+
+
+def table_top_choices(views: Views) -> list[CellChoice]:
+    """Return every place for the card in turn at Table Top, the best first."""
+    columns = TableTopExpert().analyze(views[0])
+    found = [
+        CellChoice(
+            format_cell(action), action, *(float(row[k]) for k in (MINE, THEIRS, VALUE, WIN_VALUE))
+        )
+        for action, row in enumerate(columns)
+        if not np.isnan(row[VALUE])
+    ]
+    return sorted(found, key=lambda cell: -cell.value)
+
+
+def two_hand_action_values(views: Views) -> Doubles:
+    """Return the value of each card with two hands; one to discard has that of its best pair."""
+    values = np.full((len(views), DECK_SIZE), np.nan)
+    pegs = np.flatnonzero(views["phase"] != DISCARD)
+    if len(pegs):
+        found = PeggingExpert().findings(views[pegs])[:, :, pegging.WIN_VALUE]
+        values[pegs] = _by_card(views[pegs], found)
+    discards = np.flatnonzero(views["phase"] == DISCARD)
+    if len(discards):
+        values[discards] = _by_pair(views[discards])
+    return values
+
+
+def many_hand_action_values(views: Views) -> Doubles:
+    """Return the value of each card with three and four hands."""
+    return _by_card(views, ManyHandExpert().weigh(views)[:, :, WIN])
+
+
+def table_top_action_values(views: Views) -> Doubles:
+    """Return the value of each place at Table Top."""
+    expert = TableTopExpert()
+    found = [expert.analyze(view)[:, WIN_VALUE] for view in views]
+    return np.array(found).reshape(len(views), ACTIONS)
+
+
+def _by_card(views: Views, found: Doubles) -> Doubles:
+    """Return values of the cards of a hand by card."""
+    values = np.full((len(views), DECK_SIZE), np.nan)
+    legal = views["legal"][:, None] >> np.arange(views["hand"].shape[1]) & 1 == 1
+    at, slot = np.nonzero(legal)
+    values[at, views["hand"][at, slot]] = found[at, slot]
+    return values
+
+
+def _by_pair(views: Views) -> Doubles:
+    """Return the value of the best pair with each card that may be discarded."""
+    values = np.full((len(views), DECK_SIZE), np.nan)
+    size = int(views["dealt"][0])
+    columns = discard.rank_discards(views)[1][:, : comb(size, 2), discard.WIN_VALUE]
+    first = views["discarded_n"] == 0
+    held = views["hand"][:, :size].copy()
+    held[~first, size - 1] = views["discarded"][~first, 0]
+    held.sort(axis=1)
+    gone = np.where(first, -1, views["discarded"][:, 0])
+    n = np.arange(len(views))
+    for k, pair in enumerate(combinations(range(size), 2)):
+        cards = held[:, pair]
+        fits = first | (cards == gone[:, None]).any(axis=1)
+        for card in cards.T:
+            better = fits & (card != gone)
+            at = n[better], card[better]
+            values[at] = np.fmax(values[at], columns[better, k])
+    return values

@@ -13,8 +13,7 @@ from math import inf, isfinite
 from typing import Any, NamedTuple
 
 import numpy as np
-from crib_agents.analyze import CellChoice
-from crib_agents.analyze.choices import Choice
+from crib_agents.analyze import CellChoice, Choice
 
 from crib_env.game import Game
 from crib_play.table.advice import actions_of, choices, told

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from crib_agents.analyze import CardChoice, CellChoice, DiscardChoice, analyze
-from crib_agents.analyze.choices import Choice
+from crib_agents.analyze import CardChoice, CellChoice, Choice, DiscardChoice, analyze
 
 from crib_env.cards import parse_card, parse_cards
 from crib_env.registration import find_part
