@@ -21,43 +21,17 @@ from crib_play.web.app import make_app
 from crib_play.web.guard import LARGEST
 from crib_play.web.serve import open_store
 from crib_play.web.store import BUSY_SECONDS, Store, StoredTable
-from crib_play.web.tables import Table, Tables
+from crib_play.web.tables import Tables
 from starlette.testclient import TestClient
 
 from crib_env import registration
 from hidden import redraw
-from served import choice
-
-AGENTS = ("greedy", "rule_based", "random")
-
-
-class Site:
-    """A server in this process."""
-
-    def __init__(self, path: Path | None, keep_days: int = 0) -> None:
-        self.tables = Tables(Store(path), AGENTS, keep_days=keep_days)
-        self.app = make_app(self.tables, Preferences(), ["testserver"])
-
-    def browser(self) -> TestClient:
-        return TestClient(self.app)
-
-    def session(self, shown: dict[str, Any]) -> Any:
-        return self.table(shown).session
-
-    def table(self, shown: dict[str, Any]) -> Table:
-        return self.tables.find(shown["table"])
+from served import AGENTS, Site, choice, sit_down
 
 
 @pytest.fixture
 def site(tmp_path: Path) -> Site:
     return Site(tmp_path / "tables.sqlite3")
-
-
-def sit_down(browser: TestClient, game: str = "six", **more: Any) -> dict[str, Any]:
-    answer = browser.post("/api/tables", json={"game": game, "opponent": "greedy", **more})
-    assert answer.status_code == 201, answer.text
-    shown: dict[str, Any] = answer.json()
-    return shown
 
 
 def act(browser: TestClient, shown: dict[str, Any], actions: list[int], **more: Any) -> Any:
@@ -364,8 +338,7 @@ def test_tables_go_on_after_a_restart(tmp_path: Path, game: str) -> None:
     before = look(browser, shown).content
     copytree(tmp_path / "first", tmp_path / "second")  # nothing was closed, as if it were killed
     second = Site(tmp_path / "second/tables.sqlite3")
-    again = second.browser()
-    again.cookies.update(browser.cookies)
+    again = second.browser(browser)
     assert look(again, shown).content == before
     mine, theirs = act(browser, shown, choice(shown)), act(again, shown, choice(shown))
     assert mine.json()["sight"] == theirs.json()["sight"], "agents draw the same again"
@@ -375,9 +348,8 @@ def test_a_turn_that_cannot_be_kept_is_not_taken(site: Site) -> None:
     browser = site.browser()
     shown = sit_down(browser)
     before = look(browser, shown).content
-    other = Site(None)
-    other.tables = Tables(site.tables.store, AGENTS)  # a second server over the same store
-    second = TestClient(make_app(other.tables, Preferences(), ["testserver"]))
+    tables = Tables(site.tables.store, AGENTS)  # a second server over the same store
+    second = TestClient(make_app(tables, Preferences(), ["testserver"]))
     second.cookies.update(browser.cookies)
     assert look(second, shown).content == before
     assert act(second, shown, choice(shown)).status_code == 200

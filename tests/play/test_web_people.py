@@ -17,37 +17,25 @@ from crib_play.preferences import Preferences
 from crib_play.table import GAMES, table_game
 from crib_play.table.seats import plays, refusal
 from crib_play.web import beside, serve
-from crib_play.web.app import make_app
 from crib_play.web.beside import Preparation, Prepared
-from crib_play.web.store import Store
-from crib_play.web.tables import Tables
 from starlette.exceptions import HTTPException
 from starlette.testclient import TestClient
 
+import served
 from served import choice, serving
 
 AGENTS = ("greedy", "rule_based", "equilibrium")
 
 
-class Site:
-    """A server in this process, whose file is at ``path``."""
+class Site(served.Site):
+    """A server in this process, with an agent that does not play every game."""
 
     def __init__(self, path: Path | None = None) -> None:
-        self.tables = Tables(Store(path), AGENTS)
-        self.app = make_app(self.tables, Preferences(), ["testserver"])
-
-    def browser(self, *others: TestClient) -> TestClient:
-        browser = TestClient(self.app)
-        for other in others:
-            browser.cookies.update(other.cookies)
-        return browser
+        super().__init__(path, AGENTS)
 
 
 def sit_down(browser: TestClient, **offer: Any) -> dict[str, Any]:
-    answer = browser.post("/api/tables", json={"game": "six", "opponent": "person", **offer})
-    assert answer.status_code == 201, answer.text
-    shown: dict[str, Any] = answer.json()
-    return shown
+    return served.sit_down(browser, **{"opponent": "person", **offer})
 
 
 def test_an_invitation_is_shown_to_the_host_until_somebody_sits_there(tmp_path: Path) -> None:

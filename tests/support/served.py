@@ -1,4 +1,4 @@
-"""`crib web` in a process of its own, for tests of what reaches it over the wire."""
+"""`crib web` in this process, and in one of its own for what reaches it over the wire."""
 
 from __future__ import annotations
 
@@ -9,10 +9,18 @@ import re
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from crib_play.preferences import Preferences
+from crib_play.web.app import make_app
+from crib_play.web.store import Store
+from crib_play.web.tables import Table, Tables
+from starlette.testclient import TestClient
+
+AGENTS = ("greedy", "rule_based", "random")
 
 
 class Answer(NamedTuple):
@@ -87,6 +95,37 @@ def serving(
     finally:
         process.kill()
         process.communicate()
+
+
+class Site:
+    """A server in this process, whose file is at ``path``."""
+
+    def __init__(
+        self, path: Path | None = None, agents: Sequence[str] = AGENTS, keep_days: int = 0
+    ) -> None:
+        self.tables = Tables(Store(path), agents, keep_days=keep_days)
+        self.app = make_app(self.tables, Preferences(), ["testserver"])
+
+    def browser(self, *others: TestClient) -> TestClient:
+        """Return a browser that has the cookies of others."""
+        browser = TestClient(self.app)
+        for other in others:
+            browser.cookies.update(other.cookies)
+        return browser
+
+    def session(self, shown: dict[str, Any]) -> Any:
+        return self.table(shown).session
+
+    def table(self, shown: dict[str, Any]) -> Table:
+        return self.tables.find(shown["table"])
+
+
+def sit_down(browser: TestClient, game: str = "six", **more: Any) -> dict[str, Any]:
+    """Open a table and return what is shown of it."""
+    answer = browser.post("/api/tables", json={"game": game, "opponent": "greedy", **more})
+    assert answer.status_code == 201, answer.text
+    shown: dict[str, Any] = answer.json()
+    return shown
 
 
 def choice(shown: dict[str, Any]) -> list[int]:
