@@ -27,8 +27,8 @@ class Edit(NamedTuple):
     name: str
     agent: str  # a module with a function `act(x)`
     helper: str  # a module that it imports, with what is edited
-    old: str
-    new: str
+    old: str = "x + 1"
+    new: str = "x + 2"
 
 
 PLUS = "import numba\n@numba.njit\ndef add(x):\n    return x + 1\n"
@@ -36,25 +36,24 @@ DOTTED = "import mine.deep.helper\ndef act(x):\n    return mine.deep.helper."
 NAMED = "from mine.deep.helper import add\ndef act(x):\n    return add(x)\n"
 
 SEEN = [
-    Edit("a helper", NAMED, PLUS, "x + 1", "x + 2"),
-    Edit("a helper called through its module", DOTTED + "add(x)\n", PLUS, "x + 1", "x + 2"),
+    Edit("a helper", NAMED, PLUS),
+    Edit("a helper called through its module", DOTTED + "add(x)\n", PLUS),
     Edit("a constant read through its module", DOTTED + "N + x\n", "N = 1\n", "1", "2"),
     Edit(
         "a helper of a module with another name",
         "from mine.deep import helper as h\ndef act(x):\n    return h.add(x)\n",
-        PLUS, "x + 1", "x + 2",
+        PLUS,
     ),
     Edit(
         "a helper of a helper, through modules both times",
         DOTTED + "more(x)\n",
         f"{PLUS}import mine.deep.helper\n"
         "@numba.njit\ndef more(x):\n    return mine.deep.helper.add(x)\n",
-        "x + 1", "x + 2",
     ),
     Edit(
         "a helper imported with a star",
         "from mine.deep.helper import *\ndef act(x):\n    return add(x)\n",
-        PLUS, "x + 1", "x + 2",
+        PLUS,
     ),
     Edit(
         "a member's value in an enumeration",
@@ -117,7 +116,7 @@ SEEN = [
     Edit(
         "helpers in a tuple",
         "from mine.deep.helper import HELPERS\ndef act(x):\n    return HELPERS[0](x)\n",
-        f"{PLUS}HELPERS = (add, add)\n", "x + 1", "x + 2",
+        f"{PLUS}HELPERS = (add, add)\n",
     ),
     Edit(
         "what a helper is compiled with",
@@ -165,48 +164,42 @@ SEEN = [
 REFUSED = [
     Edit(
         "a ufunc",
-        NAMED, "import numba\n@numba.vectorize\ndef add(x):\n    return x + 1\n", "x + 1", "x + 2",
+        NAMED, "import numba\n@numba.vectorize\ndef add(x):\n    return x + 1\n",
     ),
     Edit(
         "a generalised ufunc",
         NAMED,
         "import numba\n@numba.guvectorize('(n)->(n)')\ndef add(x, y):\n    y[:] = x + 1\n",
-        "x + 1", "x + 2",
     ),
     Edit(
         "an overload of a function",
         NAMED,
         "from numba.extending import overload\ndef add(x): ...\n"
         "@overload(add)\ndef _(x):\n    return lambda x: x + 1\n",
-        "x + 1", "x + 2",
     ),
     Edit(
         "a function registered to be compiled",
         NAMED,
         "from numba.extending import register_jitable\n"
         "@register_jitable\ndef add(x):\n    return x + 1\n",
-        "x + 1", "x + 2",
     ),
     Edit(
         "an overload of a function of NumPy",
         "import numpy as np\nimport mine.deep.helper\ndef act(x):\n    return np.busday_count(x)\n",
         "from numba.extending import overload\nimport numpy as np\n"
         "@overload(np.busday_count)\ndef _(x):\n    return lambda x: x + 1\n",
-        "x + 1", "x + 2",
     ),
     Edit(
         "a method added to a type of Numba",
         "import mine.deep.helper\ndef act(x):\n    return x.plus_one()\n",
         "from numba import types\nfrom numba.extending import overload_method\n"
         "@overload_method(types.Integer, 'plus_one')\ndef _(x):\n    return lambda x: x + 1\n",
-        "x + 1", "x + 2",
     ),
     Edit(
         "an attribute added to a type of Numba",
         "import mine.deep.helper\ndef act(x):\n    return x.successor\n",
         "from numba import types\nfrom numba.extending import overload_attribute\n"
         "@overload_attribute(types.Integer, 'successor')\ndef _(x):\n    return lambda x: x + 1\n",
-        "x + 1", "x + 2",
     ),
     Edit(
         "a compiled class",
@@ -219,7 +212,7 @@ REFUSED = [
     Edit(
         "a module that gets a name while it runs",
         "import mine.deep.helper\ndef act(x):\n    m = mine.deep.helper\n    return m.add(x)\n",
-        PLUS, "x + 1", "x + 2",
+        PLUS,
     ),
     Edit(
         "a partial function",
@@ -232,17 +225,16 @@ REFUSED = [
         "a function for C",
         NAMED,
         "import numba\n@numba.cfunc('int64(int64)')\ndef add(x):\n    return x + 1\n",
-        "x + 1", "x + 2",
     ),
     Edit(
         "Python within machine code",
         "import numba\nfrom mine.deep.helper import add\ndef act(x):\n"
         "    with numba.objmode(y='int64'):\n        y = add(x)\n    return y\n",
-        "def add(x):\n    return x + 1\n", "x + 1", "x + 2",
+        "def add(x):\n    return x + 1\n",
     ),
     Edit("faster arithmetic", NAMED, PLUS.replace("njit", "njit(fastmath=False)"), "False", "True"),
     Edit("threads", NAMED, PLUS.replace("njit", "njit(parallel=False)"), "False", "True"),
-    Edit("Numba's own cache", NAMED, PLUS.replace("njit", "njit(cache=True)"), "x + 1", "x + 2"),
+    Edit("Numba's own cache", NAMED, PLUS.replace("njit", "njit(cache=True)")),
     Edit(
         "another model of errors",
         NAMED, PLUS.replace("njit", "njit(error_model='numpy')"), "'numpy'", "'python'",
@@ -264,7 +256,6 @@ REFUSED = [
         "a function that borrows a name of NumPy's",
         NAMED,
         "import functools, numpy\n@functools.wraps(numpy.sum)\ndef add(x):\n    return x + 1\n",
-        "x + 1", "x + 2",
     ),
 ]  # fmt: skip
 

@@ -33,12 +33,9 @@ from crib_env import (
 )
 from crib_env.rules import TableTopRules, TwoHandRules, find_rules
 from stacked import Table, deal
+from vector_walks import lowest
 
 DECK = list(range(52))
-
-
-def lowest(view: Any, rng: np.random.Generator) -> int:
-    return min(int(view["hand"][i]) for i in range(6) if int(view["legal"]) >> i & 1)
 
 
 def same(one: Any, other: Any) -> bool:

@@ -13,22 +13,10 @@ from gymnasium import spaces
 from pettingzoo.test import api_test
 from pettingzoo.utils.conversions import turn_based_aec_to_parallel
 
-from crib_env import (
-    discard_v0,
-    five_card_v0,
-    four_hand_v0,
-    pegging_v0,
-    sample_legal,
-    six_card_v0,
-    table_top_v0,
-    three_hand_v0,
-)
+from crib_env import sample_legal, six_card_v0
+from vector_walks import every_module
 
 supersuit = pytest.importorskip("supersuit")
-MODULES = [
-    six_card_v0, five_card_v0, three_hand_v0, four_hand_v0, table_top_v0, discard_v0, pegging_v0,
-]  # fmt: skip
-every_module = pytest.mark.parametrize("module", MODULES, ids=lambda module: module.maker.name)
 WRAPPERS = {
     "none": lambda env: env,
     "dtype_v0": lambda env: supersuit.dtype_v0(env, np.float32),

@@ -12,22 +12,9 @@ import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode
 
-from crib_env import (
-    discard_v0,
-    five_card_v0,
-    four_hand_v0,
-    pegging_v0,
-    sample_legal,
-    six_card_v0,
-    table_top_v0,
-    three_hand_v0,
-)
-from vector_walks import InPython, lowest
+from crib_env import discard_v0, sample_legal, six_card_v0
+from vector_walks import InPython, every_module, lowest
 
-MODULES = [
-    six_card_v0, five_card_v0, three_hand_v0, four_hand_v0, table_top_v0, discard_v0, pegging_v0,
-]  # fmt: skip
-every_module = pytest.mark.parametrize("module", MODULES, ids=lambda module: module.maker.name)
 DEAL: dict[str, Any] = {"episode": "deal", "reward": "points", "on_illegal": "random"}
 IN_A_DEAL = 6  # decisions of each seat of six cards: two discards, four cards played
 N = 16

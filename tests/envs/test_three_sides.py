@@ -10,15 +10,7 @@ import pytest
 from sides import shares
 from toy import toy_v0
 from toy.agents import HighCard
-
-
-class Python:
-    """The same agent, asked in Python."""
-
-    name = "python"
-
-    def act(self, views: Any, rng: np.random.Generator) -> Any:
-        return HighCard().act(views, rng)
+from vector_walks import InPython
 
 
 def walked(opponent: Any, reward: str, episode: str) -> list[Any]:
@@ -43,7 +35,7 @@ def walked(opponent: Any, reward: str, episode: str) -> list[Any]:
 @pytest.mark.parametrize("reward", ["win", "points"])
 def test_a_learner_meets_two_opponents_compiled_or_not(reward: str, episode: str) -> None:
     seen = walked(HighCard(), reward, episode)
-    assert seen == walked(Python(), reward, episode)
+    assert seen == walked(InPython(HighCard()), reward, episode)
     assert seen == walked([(HighCard(), 1.0), (HighCard(), 1.0)], reward, episode)
     ended = 0
     for _, rewards, ends, final in seen:

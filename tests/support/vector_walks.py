@@ -6,8 +6,23 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import pytest
 
-from crib_env import find_agent
+from crib_env import (
+    discard_v0,
+    find_agent,
+    five_card_v0,
+    four_hand_v0,
+    pegging_v0,
+    six_card_v0,
+    table_top_v0,
+    three_hand_v0,
+)
+
+MODULES = [
+    six_card_v0, five_card_v0, three_hand_v0, four_hand_v0, table_top_v0, discard_v0, pegging_v0,
+]  # fmt: skip
+every_module = pytest.mark.parametrize("module", MODULES, ids=lambda module: module.maker.name)
 
 
 def lowest(view: Any, rng: np.random.Generator) -> int:
