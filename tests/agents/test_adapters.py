@@ -23,31 +23,17 @@ from stable_baselines3 import PPO
 from stable_baselines3.common.env_util import make_vec_env
 from stable_baselines3.common.vec_env import VecNormalize
 
+import learned_nets
 from checkout import ROOT
-from crib_env import (
-    Agent,
-    Game,
-    Rules,
-    encode,
-    find_agent,
-    five_card_v0,
-    six_card_v0,
-    table_top_v0,
-)
+from crib_env import Agent, Game, Rules, encode, find_agent, five_card_v0, six_card_v0, table_top_v0
 from onnx_files import write_layer
 
 torch.set_num_threads(1)
 
 
 def views_of(rules: str = "hoyle", n: int = 40) -> Any:
-    """Return views of seats to move in as many games, each somewhere in a deal."""
-    rng, views = np.random.default_rng(1), []
-    for seed in range(n):
-        game = Game(rules, seed=seed)
-        for _ in range(seed % 9):
-            game.step(int(rng.choice(game.legal_actions)))
-        views.append(game.view(game.seat))
-    return np.array(views)
+    """Return views of seats to move, each somewhere in a deal."""
+    return learned_nets.views_of(rules, 6, 1)[:n]
 
 
 def assert_legal(agent: Agent, views: Any) -> None:
@@ -260,36 +246,24 @@ class Recorded(torch.nn.Module):
         return self.layer(given[0])
 
 
-class OfObservations(Recorded):
-    def forward(self, observations: Any) -> Any:
-        return self.score(observations)
+def recorded(name: str, forward: Any) -> type[Recorded]:
+    """Return a network that takes what a function takes."""
+    return type(name, (Recorded,), {"forward": forward})
 
 
-class OfMasksToo(Recorded):
-    def forward(self, observations: Any, masks: Any) -> Any:
-        return self.score(observations, masks)
-
-
-class OfMasksIfGiven(Recorded):
-    def forward(self, observations: Any, action_mask: Any = None) -> Any:
-        return self.score(observations, action_mask)
-
-
-class OfActionsIfGiven(Recorded):
-    def forward(self, observations: Any, action: Any = None) -> Any:
-        assert action is None
-        return self.score(observations)
-
-
-class OfAnything(Recorded):
-    def forward(self, *given: Any) -> Any:
-        return self.score(*given)
-
-
-class OfThree(Recorded):
-    def forward(self, observations: Any, masks: Any, state: Any) -> Any:
-        return self.score(observations, masks)
-
+OfObservations = recorded("OfObservations", lambda net, observations: net.score(observations))
+OfMasksToo = recorded("OfMasksToo", lambda net, observations, masks: net.score(observations, masks))
+OfMasksIfGiven = recorded(
+    "OfMasksIfGiven",
+    lambda net, observations, action_mask=None: net.score(observations, action_mask),
+)
+OfActionsIfGiven = recorded(
+    "OfActionsIfGiven", lambda net, observations, action=None: net.score(
+        *(one for one in (observations, action) if one is not None)
+    ),
+)  # fmt: skip
+OfAnything = recorded("OfAnything", lambda net, *given: net.score(*given))
+OfThree = recorded("OfThree", lambda net, observations, masks, state: None)
 
 ONE, TWO = [torch.float32], [torch.float32, torch.bool]
 

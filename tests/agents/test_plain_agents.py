@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,14 +10,7 @@ import pytest
 from crib_agents.adapters.plain import Deal, Go, PlainAgent, Play
 from crib_training.evaluation.duplicate import play_pairs
 
-from crib_env import (
-    find_agent,
-    five_card_v0,
-    format_card,
-    parse_cards,
-    six_card_v0,
-    table_top_v0,
-)
+from crib_env import find_agent, five_card_v0, format_card, parse_cards, six_card_v0, table_top_v0
 from crib_env.batch import GameBatch
 from crib_env.cards import pip
 from crib_env.game import Game
@@ -149,22 +143,27 @@ def unable(state: Any, count: int, last: int, gos: list[Go], plays: list[Play]) 
     return [Go(count, seat == 0, len(plays)) for seat in stuck if (seat == 0) not in own]
 
 
+class Discards(KeepsFives):
+    """Discards as a function of the hand says, and notes what."""
+
+    def __init__(self, choose: Callable[[list[str]], list[str]]) -> None:
+        self.choose = choose
+        self.chosen: list[set[str]] = []
+
+    def choose_discard(self, hand: list[str], *_: Any) -> list[str]:
+        pair = self.choose(hand)
+        self.chosen.append(set(pair))
+        return pair
+
+
+def drawing(seed: int) -> Discards:
+    """Return a player that draws another pair each time, though the hand be the same."""
+    rng = np.random.default_rng(seed)
+    return Discards(lambda hand: [hand[i] for i in rng.choice(len(hand), size=2, replace=False)])
+
+
 def test_games_side_by_side_do_not_mix_up_their_pairs() -> None:
-    class Draws(KeepsFives):
-        """Discards another pair each time it is asked, though the hand be the same."""
-
-        def __init__(self) -> None:
-            self.rng = np.random.default_rng(3)
-            self.chosen: list[set[str]] = []
-
-        def choose_discard(
-            self, hand: list[str], is_dealer: bool, scores: tuple[int, int]
-        ) -> list[str]:
-            pair = [hand[i] for i in self.rng.choice(len(hand), size=2, replace=False)]
-            self.chosen.append(set(pair))
-            return pair
-
-    agent = Draws()
+    agent = drawing(3)
     games = GameBatch(PRESETS["hoyle"], 40, episode="deal", seed=1)
     deck = np.random.default_rng(4).permutation(52)
     games.reset(decks=deck[None], dealer=0)  # forty times the same cards
@@ -181,39 +180,17 @@ def test_games_side_by_side_do_not_mix_up_their_pairs() -> None:
 
 
 def test_a_pair_drawn_by_chance_is_laid_without_fault() -> None:
-    rng = np.random.default_rng(2)
-
-    class Draws(KeepsFives):
-        def choose_discard(
-            self, hand: list[str], is_dealer: bool, scores: tuple[int, int]
-        ) -> list[str]:
-            return [hand[i] for i in rng.choice(len(hand), size=2, replace=False)]
-
-    rules = PRESETS["hoyle"]
-    games = play_pairs(rules, "game", Draws(), find_agent("random"), 10, 1)
+    games = play_pairs(PRESETS["hoyle"], "game", drawing(2), find_agent("random"), 10, 1)
     assert games.shares_won.mean() > 0.5
 
 
-@pytest.mark.parametrize(
-    ("pair", "message"),
-    [
-        (["2C", "2C"], "to discard are two cards of"),
-        (["2C"], "to discard are two cards of"),
-        (["xx", "yy"], "to discard are two cards of"),
-    ],
-)
-def test_a_pair_that_is_none_is_refused(pair: list[str], message: str) -> None:
-    class Errs(KeepsFives):
-        def choose_discard(
-            self, hand: list[str], is_dealer: bool, scores: tuple[int, int]
-        ) -> list[str]:
-            return pair
-
+@pytest.mark.parametrize("pair", [["2C", "2C"], ["2C"], ["xx", "yy"]])
+def test_a_pair_that_is_none_is_refused(pair: list[str]) -> None:
     env = six_card_v0.raw_env()
     env.reset(seed=1)
     view = np.array([env.view(env.dealer ^ 1)])
-    with pytest.raises(ValueError, match=message):
-        Errs().act(view, np.random.default_rng(0))
+    with pytest.raises(ValueError, match="to discard are two cards of"):
+        Discards(lambda hand: pair).act(view, np.random.default_rng(0))
 
 
 def test_table_top_is_not_for_it() -> None:

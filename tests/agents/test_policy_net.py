@@ -112,14 +112,6 @@ def test_a_header_that_does_not_fit_is_refused(
         PolicyNetAgent.load(changed(tmp_path / "x.safetensors", about))
 
 
-@pytest.mark.parametrize("text", ["{", "[]", "5"])
-def test_a_header_that_is_none_is_refused(text: str, tmp_path: Path) -> None:
-    path = tmp_path / "x.safetensors"
-    save_file({"0.weight": np.zeros((2, 2), dtype=np.float32)}, path, metadata={"crib_env": text})
-    with pytest.raises(ValueError, match="its header is not"):
-        PolicyNetAgent.load(path)
-
-
 @pytest.mark.parametrize(
     ("tensors", "reason"),
     [
@@ -133,7 +125,6 @@ def test_a_header_that_is_none_is_refused(text: str, tmp_path: Path) -> None:
             {"1.weight": np.zeros((26, HIDDEN)), "1.bias": np.zeros(26)},
             r"layer 1 .* \(26, 3\) .* expected \(52, 3\).* there are 52 actions",
         ),
-        ({"1.bias": np.full(52, np.nan)}, "the tensor '1.bias' holds numbers that are not finite"),
     ],
 )
 def test_layers_that_do_not_fit_are_refused(

@@ -1,13 +1,15 @@
-"""The command `crib` run in this process, where a test is not about the process."""
+"""The command `crib` run in this process, and a disk that is full."""
 
 from __future__ import annotations
 
 import contextlib
 import io
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+import pytest
 from crib_training.command_line import main
 
 
@@ -34,3 +36,15 @@ def crib(*words: str, folder: Path | None = None) -> Ran:
         finally:
             sys.path[:] = path
     return Ran(code, out.getvalue(), err.getvalue())
+
+
+@contextlib.contextmanager
+def files_of_at_most(size: int) -> Iterator[None]:
+    """Have no file grow beyond so many bytes, as on a disk that is full."""
+    resource = pytest.importorskip("resource", reason="Windows sets no limits")
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, limits[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -35,39 +36,43 @@ class Failing:
         raise NotImplementedError
 
 
-class Cheats(Failing):
-    name = "cheats"
-
-    def fail(self, actions: Any, fatal: Any) -> Any:
-        return np.where(fatal, 99, actions)
+class NoArray:
+    def __array__(self, *_: object, **__: object) -> Any:
+        raise TypeError("it is on the GPU")
 
 
-class Raises(Failing):
-    name = "raises"
-
-    def fail(self, actions: Any, fatal: Any) -> Any:
-        raise KeyError("no book move")
+class Bomb:
+    def __reduce__(self) -> tuple[Any, ...]:
+        return sys.exit, ("planted code ran",)
 
 
-class Exits(Failing):
-    name = "exits"
-
-    def fail(self, actions: Any, fatal: Any) -> Any:
-        raise SystemExit(4)
-
-
-class Forgets(Failing):
-    name = "forgets"
-
-    def fail(self, actions: Any, fatal: Any) -> Any:
-        return actions[:-1]
+def failing(name: str, fail: Callable[[Any, Any], Any]) -> type[Failing]:
+    """Return an agent that answers fatal views by a function of its actions and of these."""
+    members = {"name": name.lower(), "fail": lambda _, *given: fail(*given), "__module__": __name__}
+    return type(name, (Failing,), members)
 
 
-class Halves(Failing):
-    name = "halves"
+def throw(error: BaseException) -> Any:
+    raise error
 
-    def fail(self, actions: Any, fatal: Any) -> Any:
-        return actions / 2
+
+def late(seconds: float, actions: Any) -> Any:
+    time.sleep(seconds)
+    return actions
+
+
+Cheats = failing("Cheats", lambda actions, fatal: np.where(fatal, 99, actions))
+Raises = failing("Raises", lambda *_: throw(KeyError("no book move")))
+Exits = failing("Exits", lambda *_: throw(SystemExit(4)))
+Panics = failing("Panics", lambda *_: throw(BaseException("a panic of another language")))
+Interrupts = failing("Interrupts", lambda *_: throw(KeyboardInterrupt()))
+Forgets = failing("Forgets", lambda actions, _: actions[:-1])
+Halves = failing("Halves", lambda actions, _: actions / 2)
+Rambles = failing("Rambles", lambda *_: NoArray())
+Plants = failing("Plants", lambda actions, _: np.array([Bomb() for _ in actions], dtype=object))
+Dawdles = failing("Dawdles", lambda actions, _: late(0.05 * len(actions), actions))
+Hangs = failing("Hangs", lambda actions, _: late(600, actions))
+Dies = failing("Dies", lambda *_: os._exit(3))
 
 
 class Refuses:
@@ -75,65 +80,6 @@ class Refuses:
 
     def act(self, views: Any, rng: np.random.Generator) -> Any:
         raise ValueError("no table top")
-
-
-class Rambles(Failing):
-    name = "rambles"
-
-    def fail(self, actions: Any, fatal: Any) -> Any:
-        class NoArray:
-            def __array__(self, *_: object, **__: object) -> Any:
-                raise TypeError("it is on the GPU")
-
-        return NoArray()
-
-
-class Panics(Failing):
-    name = "panics"
-
-    def fail(self, actions: Any, fatal: Any) -> Any:
-        raise BaseException("a panic of another language")
-
-
-class Plants(Failing):
-    name = "plants"
-
-    def fail(self, actions: Any, fatal: Any) -> Any:
-        class Bomb:
-            def __reduce__(self) -> tuple[Any, ...]:
-                return sys.exit, ("planted code ran",)
-
-        return np.array([Bomb() for _ in actions], dtype=object)
-
-
-class Dawdles(Failing):
-    name = "dawdles"
-
-    def fail(self, actions: Any, fatal: Any) -> Any:
-        time.sleep(0.05 * len(actions))
-        return actions
-
-
-class Hangs(Failing):
-    name = "hangs"
-
-    def fail(self, actions: Any, fatal: Any) -> Any:
-        time.sleep(600)
-        return actions
-
-
-class Dies(Failing):
-    name = "dies"
-
-    def fail(self, actions: Any, fatal: Any) -> Any:
-        os._exit(3)
-
-
-class Interrupts(Failing):
-    name = "interrupts"
-
-    def fail(self, actions: Any, fatal: Any) -> Any:
-        raise KeyboardInterrupt
 
 
 class Forks:
@@ -205,14 +151,11 @@ def leave_pid(pid: int) -> None:
     (Path(os.environ["WAITING"]) / str(pid)).touch()
 
 
-class Scribbles(Failing):
+class Scribbles:
     name = "scribbles"
 
-    def fail(self, actions: Any, fatal: Any) -> Any:
-        return actions
-
     def act(self, views: Any, rng: np.random.Generator) -> Any:
-        actions = super().act(views, rng)
+        actions = GreedyAgent().act(views, rng)
         for field in views.dtype.names:
             views[field] = 7
         return actions

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +15,15 @@ import numpy as np
 import pytest
 import torch
 from crib_agents.files import BESIDE
-from crib_agents.learned import MonteCarloAgent, Weights
+from crib_agents.learned import MonteCarloAgent
 from crib_training.command_line import command
-from crib_training.interrupts import Stopped
 from crib_training.learn.deep_monte_carlo.two_hand import TwoHandSelfPlay
 from crib_training.learn.run import Checkpoint
 from crib_training.methods.deep_monte_carlo import Learner, Samples, Settings, batches, run, train
 from crib_training.outputs import CHECKPOINT as FILE
 
+import played_here
+from commands import files_of_at_most
 from crib_env import registration
 from crib_env.batch import GameBatch
 from crib_env.rules import PRESETS
@@ -30,13 +32,7 @@ from played_here import begun, tensors_of
 POLICY = "policy.safetensors"
 
 
-def small(out: Path, **changes: Any) -> Settings:
-    """Return settings of a run of eight updates' worth of deals."""
-    few = Settings(
-        out=out, deals=400, num_envs=50, batch_size=64, hidden_sizes=(16, 8), eval_pairs=0,
-        save_seconds=0.0, progress=False,
-    )  # fmt: skip
-    return replace(few, **changes)
+small = partial(played_here.small, workers=1)
 
 
 def test_a_run_that_is_killed_and_goes_on_ends_as_one_left_alone(tmp_path: Path) -> None:
@@ -86,30 +82,6 @@ def test_a_run_goes_on_into_another_folder(tmp_path: Path) -> None:
     assert tensors_of(first) == before
 
 
-def test_ctrl_c_saves_and_says_how_to_go_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    iterate = Learner.iterate
-
-    def interrupted(training: Learner) -> dict[str, float]:
-        if training.deals == 100:
-            signal.raise_signal(signal.SIGINT)
-        return iterate(training)
-
-    monkeypatch.setattr(Learner, "iterate", interrupted)
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a job may ignore it
-    try:
-        with pytest.raises(
-            Stopped, match=f"after 150 deals; resume with crib train .*--resume {tmp_path}"
-        ):
-            train(small(tmp_path))
-        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    finally:
-        signal.signal(signal.SIGINT, before)
-    assert Checkpoint.load(tmp_path).about["deals"] == 150
-    Weights.load(tmp_path / POLICY)
-
-
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
@@ -138,14 +110,9 @@ def test_a_full_disk_leaves_the_last_good_files(tmp_path: Path) -> None:
     training.save()
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     training.learn()
-    resource = pytest.importorskip("resource", reason="Windows sets no limits")
-    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (2000, limits[1]))
-    try:
-        with pytest.raises(OSError, match=r"policy\.safetensors cannot be written: File too large"):
-            training.save()
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    why = r"policy\.safetensors cannot be written: File too large"
+    with files_of_at_most(2000), pytest.raises(OSError, match=why):
+        training.save()
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
     assert not list(tmp_path.glob(f"*{BESIDE}"))
     train(small(tmp_path, resume=tmp_path))
@@ -161,14 +128,8 @@ def test_a_folder_that_cannot_be_written_is_found_out_before_the_work_starts(
     (tmp_path / "taken").write_text("a file")
     with pytest.raises(ValueError, match="taken is a file: name a folder"):
         train(small(tmp_path / "taken"))
-    resource = pytest.importorskip("resource", reason="Windows sets no limits")
-    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (2000, limits[1]))
-    try:
-        with pytest.raises(OSError, match="cannot be written"):
-            train(small(tmp_path / "full"))
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    with files_of_at_most(2000), pytest.raises(OSError, match="cannot be written"):
+        train(small(tmp_path / "full"))
 
 
 def test_a_game_nothing_learns_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -21,18 +21,15 @@ from crib_training.learn.deep_monte_carlo.table_top import (
 )
 from crib_training.methods.deep_monte_carlo import Learner, Settings
 
+import played_here
 from crib_env import find_agent
 from crib_env.batch import GameBatch
 from crib_env.rules import PRESETS
 
-
-def small(out: Path, **changes: Any) -> Settings:
-    """Return settings of a run of eight batches, of which two learn line by line."""
-    few = Settings(
-        env="table_top_v0", out=out, deals=80, num_envs=10, batch_size=32, hidden_sizes=(16, 8),
-        eval_pairs=0, save_seconds=0.0, progress=False,
-    )  # fmt: skip
-    return replace(few, **changes)
+# A run of eight batches, of which two learn line by line.
+small = partial(
+    played_here.small, env="table_top_v0", deals=80, num_envs=10, batch_size=32, workers=1
+)
 
 
 def self_play_of(preset: str = "table_top", players: int = 2) -> TableTopSelfPlay:

@@ -312,16 +312,23 @@ def one_fatal_view() -> tuple[np.ndarray, int]:
     return np.concatenate([views[~fatal][:2], views[fatal][:1], views[~fatal][2:3]]), 2
 
 
-def test_a_hanging_agent_is_stopped_and_started_again() -> None:
-    agent = ProcessAgent("failing_agents:Hangs", move_seconds=0.4)
+@pytest.mark.parametrize(
+    ("name", "kind", "message", "keywords"),
+    [("Hangs", "over time", "its process was killed", {"move_seconds": 0.4}),
+     ("Dies", "raised", "died with exit code 3", {})],
+)  # fmt: skip
+def test_an_agent_that_hangs_or_whose_process_dies_is_started_again(
+    name: str, kind: str, message: str, keywords: dict[str, float]
+) -> None:
+    agent = ProcessAgent(f"failing_agents:{name}", **keywords)
     views, fatal = one_fatal_view()
     others = np.delete(np.arange(4), fatal)
     agent.act(views[others], RANDOM)  # the first call, which has an allowance to compile
     actions, failures = Referee(agent).ask(views, RANDOM)
     agent.close()
     assert list(failures) == [fatal]
-    assert failures[fatal].kind == "over time"
-    assert "its process was killed" in failures[fatal].why
+    assert failures[fatal].kind == kind
+    assert message in failures[fatal].why
     assert (actions[others] == GreedyAgent().act(views[others], RANDOM)).all()
 
 
@@ -337,17 +344,6 @@ def test_an_agent_that_hangs_from_the_start_is_given_ever_less_time() -> None:
         limits.append(float(str(error.value).split()[3]))
     agent.close()
     assert limits == [0.45, 0.25, 0.15]
-
-
-def test_an_agent_whose_process_dies_is_started_again() -> None:
-    agent = ProcessAgent("failing_agents:Dies")
-    views, fatal = one_fatal_view()
-    others = np.delete(np.arange(4), fatal)
-    actions, failures = Referee(agent).ask(views, RANDOM)
-    agent.close()
-    assert list(failures) == [fatal]
-    assert "died with exit code 3" in failures[fatal].why
-    assert (actions[others] == GreedyAgent().act(views[others], RANDOM)).all()
 
 
 @pytest.mark.parametrize(

@@ -13,10 +13,12 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from crib_agents.learned import Weights
 from crib_training import command_line
 from crib_training.command_line import COMMANDS
 from crib_training.interrupts import interruptions, terminable
 from crib_training.learn.curve import Strength
+from crib_training.learn.run import Checkpoint
 from crib_training.methods import deep_monte_carlo, mmd
 from crib_training.methods.ppo import RunCallback
 from crib_training.tournament.ledger import Ledger
@@ -105,6 +107,9 @@ def test_what_sigterm_stops_is_saved_and_says_how_to_go_on(
     assert run.stderr.startswith(f"stopped: {says}")
     assert work != "mmd" or " --method mmd " in run.stderr
     assert any(path.stat().st_size for path in (tmp_path / "run").iterdir())
+    if work == "deep_monte_carlo":
+        assert Checkpoint.load(tmp_path / "run").about["deals"] == 50
+        Weights.load(tmp_path / "run" / "policy.safetensors")
 
 
 def test_an_agent_cannot_swallow_sigterm_and_other_handlers_stay() -> None:

@@ -237,6 +237,16 @@ def test_the_card_of_the_networks_agrees_with_the_leaderboard() -> None:
     assert compared >= 12  # four opponents of `learned` in three games
 
 
+@pytest.fixture
+def submitted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the results in the folder of an agent that is sent in."""
+    mine = tmp_path / "mine"
+    shutil.copytree(rating.folder() / "greedy", mine)
+    (mine / SIX).write_text(json.dumps(asdict(replace(read(mine / SIX), name="mine"))))
+    monkeypatch.setattr(make_leaderboard, "folder", lambda: tmp_path)
+    return mine / SIX
+
+
 SPOILED: dict[str, tuple[dict[str, Any], str]] = {
     "another name": ({"name": "yours"}, "of 'yours'"),
     "too few": ({"pairs": 3}, "3 pairs an opponent"),
@@ -249,27 +259,16 @@ SPOILED: dict[str, tuple[dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize("how", SPOILED)
-def test_a_submission_that_does_not_fit_is_told_why(
-    how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_submission_that_does_not_fit_is_told_why(how: str, submitted: Path) -> None:
     change, says = SPOILED[how]
-    mine = tmp_path / "mine"
-    shutil.copytree(rating.folder() / "greedy", mine)
-    results = replace(read(mine / SIX), name="mine")
-    (mine / SIX).write_text(json.dumps(asdict(replace(results, **change))))
-    monkeypatch.setattr(make_leaderboard, "folder", lambda: tmp_path)
+    mine = submitted.parent
+    (mine / SIX).write_text(json.dumps(asdict(replace(read(submitted), **change))))
     assert any(says in fault for fault in make_leaderboard.faults("mine", [mine / SIX]))
 
 
-def test_a_card_that_says_nothing_is_sent_back(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    mine = tmp_path / "mine"
-    shutil.copytree(rating.folder() / "greedy", mine)
-    results = replace(read(mine / SIX), name="mine")
-    (mine / SIX).write_text(json.dumps(asdict(results)))
+def test_a_card_that_says_nothing_is_sent_back(submitted: Path) -> None:
+    mine, results = submitted.parent, read(submitted)
     (mine / "card.md").write_text(rating.blank_card(results))
-    monkeypatch.setattr(make_leaderboard, "folder", lambda: tmp_path)
     assert any("card.md must say" in fault for fault in make_leaderboard.faults("mine", []))
     (mine / SIX).write_text("{}")
     assert any("no results" in f for f in make_leaderboard.faults("mine", [mine / SIX]))

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from crib_training import progress
+from crib_training.command_line import main
 from crib_training.evaluation import evaluate
 from crib_training.progress import Progress, clock, steps
 from crib_training.tables.maker import Maker, start_table
@@ -145,8 +146,6 @@ def test_a_table_that_is_stopped_says_that_the_file_is_as_it_was(
 def test_an_evaluation_that_is_stopped_says_how_far_it_was(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from crib_training.command_line import main
-
     def stopped(*args: object, **keywords: object) -> None:
         keywords["finished"](7)  # type: ignore[operator]
         raise KeyboardInterrupt
@@ -162,8 +161,6 @@ def test_an_evaluation_that_is_stopped_says_how_far_it_was(
 def test_one_flag_says_whether_luck_is_taken_out(
     command: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from crib_training.command_line import main
-
     with pytest.raises(SystemExit):
         main([command, "--help"])
     output = capsys.readouterr().out
@@ -175,28 +172,19 @@ def test_one_flag_says_whether_luck_is_taken_out(
 def test_evaluate_prints_both_or_without_duplicates_the_adjusted_alone(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    from crib_training.command_line import main
-
     shown = {}
     for words in ("", "--adjust always", "--no-duplicate"):
         out = tmp_path / "result.json"
-        main(
-            [
-                "evaluate",
-                "rule_based",
-                "greedy",
-                "--pairs",
-                "20",
-                "--json",
-                str(out),
-                *words.split(),
-            ]
-        )
+        evaluated = ["evaluate", "rule_based", "greedy", "--pairs", "20", "--json", str(out)]
+        main([*evaluated, *words.split()])
         shown[words] = capsys.readouterr().out
         result = json.loads(out.read_text())
         assert (result["adjusted"] is not None) == bool(words)
         for name in ("won", "margin_per_deal", "points_per_deal"):
             assert result[name].keys() >= {"mean", "ci95"}
+        points = result["points_per_deal"]
+        phases = [points[role]["rule_based"].values() for role in ("pone", "dealer")]
+        assert points["mean"] == pytest.approx(sum(p["mean"] for one in phases for p in one) / 2)
         assert result["duplicate"] == (words != "--no-duplicate")
         if words:
             for times in result["adjusted"]["times_fewer_pairs"].values():
@@ -211,8 +199,6 @@ def test_evaluate_prints_both_or_without_duplicates_the_adjusted_alone(
 def test_evaluate_prints_forfeits_and_speed_and_ends_with_status_1(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    from crib_training.command_line import main
-
     out = tmp_path / "result.json"
     words = ["evaluate", "greedy", "failing_agents:Raises", "--pairs", "9", "--json", str(out)]
     with pytest.raises(SystemExit) as end:
@@ -233,11 +219,7 @@ def test_evaluate_prints_forfeits_and_speed_and_ends_with_status_1(
     assert captured.err == f"error: 'raises' failed: {why}\n"
 
 
-def test_evaluate_says_who_failed_in_every_single_deal(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    from crib_training.command_line import main
-
+def test_evaluate_says_who_failed_in_every_single_deal(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["evaluate", "failing_agents:Refuses", "random", "--env", "table_top_v0"]
     with pytest.raises(SystemExit) as end:
         main([*words, "--pairs", "1", "--no-games"])

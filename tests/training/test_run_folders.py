@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -229,37 +230,37 @@ def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> tuple[Settings, byte
     return settings, (settings.out / CHECKPOINT).read_bytes()
 
 
-@pytest.mark.parametrize("place", [0.01, 0.1, 0.3, 0.7, 0.999])
-def test_a_checkpoint_with_a_bit_flipped_is_refused(
-    place: float, checkpoint: tuple[Settings, bytes]
-) -> None:
-    settings, data = checkpoint
-    path, at = settings.out / CHECKPOINT, int(place * len(data))
-    path.write_bytes(data[:at] + bytes([data[at] ^ 4]) + data[at + 1 :])
-    with pytest.raises(ValueError, match=f"^{path} is not a safetensors file of ours: "):
-        train(replace(settings, resume=settings.out))
-    path.write_bytes(data)
-    assert Checkpoint.load(settings.out).about["deals"] == 100
+def flipped(data: bytes, place: float) -> bytes:
+    """Return a file's bytes with a bit of one of them changed."""
+    at = int(place * len(data))
+    return data[:at] + bytes([data[at] ^ 4]) + data[at + 1 :]
 
 
-@pytest.mark.parametrize("change", ["more", "less", "unsealed", "deals", "nan"])
+ALTERED: dict[str, Callable[[bytes], bytes]] = {
+    "more": lambda data: data + b"\0",
+    "less": lambda data: data[:-1],
+    "unsealed": lambda data: data.replace(SEAL.encode(), b"sha257", 1),
+    "deals": lambda data: data.replace(b'\\"deals\\": 100', b'\\"deals\\": 900', 1),
+    "nan": lambda data: data[:-4] + np.array([np.nan], np.float32).tobytes(),
+    **{
+        f"a bit at {place}": partial(flipped, place=place) for place in (0.01, 0.1, 0.3, 0.7, 0.999)
+    },
+}
+
+
+@pytest.mark.parametrize("change", ALTERED)
 def test_a_checkpoint_that_was_altered_is_refused(
     change: str, checkpoint: tuple[Settings, bytes]
 ) -> None:
     settings, data = checkpoint
     path = settings.out / CHECKPOINT
-    altered = {
-        "more": data + b"\0",
-        "less": data[:-1],
-        "unsealed": data.replace(SEAL.encode(), b"sha257", 1),
-        "deals": data.replace(b'\\"deals\\": 100', b'\\"deals\\": 900', 1),
-        "nan": data[:-4] + np.array([np.nan], np.float32).tobytes(),
-    }[change]
+    altered = ALTERED[change](data)
     assert altered != data
     path.write_bytes(altered)
     with pytest.raises(ValueError, match=f"^{path} is not a safetensors file of ours: "):
         begun(replace(settings, resume=settings.out))
     path.write_bytes(data)
+    assert Checkpoint.load(settings.out).about["deals"] == 100
 
 
 @pytest.mark.slow  # three runs; that such files are refused is tested above and in test_files.py
@@ -279,9 +280,7 @@ def test_a_checkpoint_of_the_solver_that_was_altered_is_refused(tmp_path: Path) 
 
 def damaged(path: Path) -> Path:
     """Flip a bit in the middle of a file."""
-    data = path.read_bytes()
-    at = len(data) // 2
-    path.write_bytes(data[:at] + bytes([data[at] ^ 4]) + data[at + 1 :])
+    path.write_bytes(flipped(path.read_bytes(), 0.5))
     return path
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from crib_training.command_line import start
 from crib_training.learn import demo
 from crib_training.learn import distill as teach
 from crib_training.methods import deep_monte_carlo as deep
@@ -116,31 +115,6 @@ def test_every_number_among_the_settings_has_a_range(kind: type[Any]) -> None:
         if type(field.default) in (int, float) and name != "players"
     }  # fmt: skip
     assert numbers <= EVERYWHERE.keys()
-
-
-@pytest.mark.parametrize(
-    ("kind", "words"),
-    [
-        (deep.Settings, ["--final-learning-rate", "nan"]),
-        (deep.Settings, ["--threads", "100000"]),
-        (deep.Settings, ["--epsilon", "2"]),
-        (deep.Settings, ["--save-seconds", "nan"]),
-        (ppo.Settings, ["--learning-rate", "nan"]),
-        (teach.Settings, ["--temperature", "-1"]),
-        (solve.Settings, ["--save-seconds", "inf"]),
-    ],
-)
-def test_the_command_line_refuses_them_in_one_line_before_any_work(
-    kind: type[Any], words: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    def work(settings: Any) -> None:
-        raise AssertionError("the work has started")
-
-    with pytest.raises(SystemExit) as end:
-        start(kind, work, words, "crib")
-    message = capsys.readouterr().err
-    assert (end.value.code, message.count("\n")) == (2, 1)
-    assert f"{words[0]} must be " in message
 
 
 def test_what_is_usual_is_taken() -> None:

@@ -21,8 +21,6 @@ from crib_env import Game, find_agent
 from crib_env.rules import PRESETS
 from model_server import ModelServer, model_server
 
-SAME = ("decisions", "replies", "illegal", "missing", "regret", "prompt_tokens")
-
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[ModelServer]:

@@ -31,7 +31,7 @@ from crib_training.tournament.run import ROUND, tournament
 from crib_training.workers import Processes, Ray, ThisProcess
 
 from checkout import import_path
-from commands import crib
+from commands import crib, files_of_at_most
 from crib_env.engine.family import find_family
 
 FIELD = ("greedy", "random", "failing_agents:Cheats")
@@ -57,6 +57,27 @@ def results(played: Path) -> dict[str, Any]:
     return found
 
 
+@pytest.fixture
+def replayed(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """Return the chunks that are played from now on."""
+    seen: list[Any] = []
+    monkeypatch.setattr(chunks, "play", lambda *a: (seen.append(a[1]), play(*a))[1])
+    return seen
+
+
+@pytest.fixture
+def watched(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """Return the instances on both sides of the games that are played from now on."""
+    seen: list[Any] = []
+
+    def watch(*args: Any, **keywords: Any) -> Pairs:
+        seen.append(args[2])
+        return play_chunk(*args, **keywords)
+
+    monkeypatch.setattr(chunks, "play_chunk", watch)
+    return seen
+
+
 # ---------------------------------------------------------------- the same whoever plays
 
 
@@ -68,15 +89,11 @@ def test_two_processes_come_to_the_same_as_this_one(played: Path, tmp_path: Path
 
 
 def test_a_stopped_tournament_taken_up_again_comes_to_the_same(
-    played: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    played: Path, tmp_path: Path, replayed: list[Any]
 ) -> None:
     lines = (played / FILE).read_text().splitlines(keepends=True)
     kept = [lines[0], lines[4], lines[2], lines[7][:90]]  # in another order, the last cut short
     (tmp_path / FILE).write_text("".join(kept))
-    replayed = []
-    monkeypatch.setattr(
-        "crib_training.tournament.chunks.play", lambda *a: (replayed.append(a[1]), play(*a))[1]
-    )
     tournament(SMALL, 25, tmp_path, ThisProcess())
     assert contents(tmp_path) == contents(played)
     assert len(replayed) == len(lines) - 3
@@ -87,29 +104,19 @@ def test_a_stopped_tournament_taken_up_again_comes_to_the_same(
 
 
 def test_a_full_disk_costs_a_tournament_its_last_chunk_alone(played: Path, tmp_path: Path) -> None:
-    resource = pytest.importorskip("resource", reason="Windows sets no limits")
     lines = (played / FILE).read_bytes().splitlines(keepends=True)
-    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     most = sum(map(len, lines[:3])) + 50  # the third chunk is cut short
-    resource.setrlimit(resource.RLIMIT_FSIZE, (most, limits[1]))
-    try:
-        with pytest.raises(OSError, match="File too large"):
-            tournament(SMALL, 25, tmp_path, ThisProcess())
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    with files_of_at_most(most), pytest.raises(OSError, match="File too large"):
+        tournament(SMALL, 25, tmp_path, ThisProcess())
     assert (tmp_path / FILE).stat().st_size == most
     tournament(SMALL, 25, tmp_path, ThisProcess())
     assert contents(tmp_path) == contents(played)
 
 
 def test_more_pairs_and_more_agents_keep_what_was_played(
-    played: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    played: Path, tmp_path: Path, replayed: list[Any]
 ) -> None:
     shutil.copy(played / FILE, tmp_path)
-    replayed = []
-    monkeypatch.setattr(
-        "crib_training.tournament.chunks.play", lambda *a: (replayed.append(a[1]), play(*a))[1]
-    )
     larger = Setup((*FIELD, "rule_based"), chunk=10, seeds=(3,))
     found = tournament(larger, 30, tmp_path, ThisProcess())
     # Three old pairings lack their last chunk (5 pairs before, 10 now); three are new.
@@ -139,13 +146,9 @@ def test_another_set_up_in_the_same_folder_is_refused(
 
 
 def test_order_field_and_seeds_may_change_and_nothing_is_played_twice(
-    played: Path, results: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    played: Path, results: dict[str, Any], tmp_path: Path, replayed: list[Any]
 ) -> None:
     shutil.copy(played / FILE, tmp_path)
-    replayed = []
-    monkeypatch.setattr(
-        "crib_training.tournament.chunks.play", lambda *a: (replayed.append(a[1]), play(*a))[1]
-    )
     for field in (FIELD[::-1], FIELD[:2], FIELD[1:]):
         found = tournament(Setup(field, chunk=10, seeds=(3,)), 25, tmp_path, ThisProcess())
         assert [agent["given"] for agent in found["agents"]] == list(field)
@@ -185,7 +188,7 @@ def test_in_a_gauntlet_only_the_first_meets_the_others(tmp_path: Path) -> None:
 
 def test_a_strict_tournament_ends_at_the_first_failure_and_shows_where(tmp_path: Path) -> None:
     for agent, workers, shown in (
-        ("Raises", "1", 'raise KeyError("no book move")'),
+        ("Raises", "1", 'throw(KeyError("no book move"))'),
         ("Cheats", "0", "cheats failed, illegal action: 99 is not an action"),
     ):
         words = [f"failing_agents:{agent}", "--pairs", "10", "--strict", "--workers", workers]
@@ -233,60 +236,43 @@ def test_how_far_a_tournament_is_is_known_within_its_chunks() -> None:
     assert min(seconds) >= 0
 
 
-def cut_short(lines: list[str]) -> None:
-    lines[2] = lines[2][:50]
-
-
-def altered(lines: list[str]) -> None:
-    written = json.loads(lines[2])
+def won_by_the_other(line: str) -> str:
+    written = json.loads(line)
     result = written["record"]["games"]["won"]
     result[0] = 1 - result[0]
-    lines[2] = json.dumps(written)
+    return json.dumps(written)
 
 
-def swapped_records(lines: list[str]) -> None:
-    one, other = json.loads(lines[2]), json.loads(lines[3])
+def with_records_swapped(lines: list[str]) -> list[str]:
+    one, other = (json.loads(line) for line in lines)
     one["record"], other["record"] = other["record"], one["record"]
-    lines[2:4] = json.dumps(one), json.dumps(other)
+    return [json.dumps(one), json.dumps(other)]
 
 
-def another_chunks_key(lines: list[str]) -> None:
-    lines[2] = re.sub(r'"index": \d+', '"index": 7', lines[2])
+# What stands in place of lines 3 and 4, which are those of two chunks.
+SPOILED: dict[str, Callable[[list[str]], list[str]]] = {
+    "cut short": lambda lines: [lines[2][:50], lines[3]],
+    "altered": lambda lines: [won_by_the_other(lines[2]), lines[3]],
+    "swapped records": lambda lines: with_records_swapped(lines[2:4]),
+    "another chunk's key": lambda lines: [
+        re.sub(r'"index": \d+', '"index": 7', lines[2]),
+        lines[3],
+    ],
+    "there twice": lambda lines: [lines[1], *lines[2:4]],
+    "of another shape": lambda lines: ['["first", "second"]', lines[3]],
+    "without digest": lambda lines: [json.dumps(json.loads(lines[2])["record"]), lines[3]],
+    "empty": lambda lines: ["", lines[3]],
+    "a set-up again": lambda lines: [lines[0], lines[3]],
+}
 
 
-def there_twice(lines: list[str]) -> None:
-    lines.insert(2, lines[1])
-
-
-def of_another_shape(lines: list[str]) -> None:
-    lines[2] = '["first", "second"]'
-
-
-def without_digest(lines: list[str]) -> None:
-    lines[2] = json.dumps(json.loads(lines[2])["record"])
-
-
-def empty(lines: list[str]) -> None:
-    lines[2] = ""
-
-
-def a_set_up_again(lines: list[str]) -> None:
-    lines[2] = lines[0]
-
-
-@pytest.mark.parametrize(
-    "spoil",
-    [cut_short, altered, swapped_records, another_chunks_key, there_twice, of_another_shape,
-     without_digest, empty, a_set_up_again],
-)  # fmt: skip
-def test_a_broken_line_is_refused_with_its_number(
-    played: Path, tmp_path: Path, spoil: Callable[[list[str]], None]
-) -> None:
+@pytest.mark.parametrize("how", SPOILED)
+def test_a_broken_line_is_refused_with_its_number(played: Path, tmp_path: Path, how: str) -> None:
     lines = (played / FILE).read_text().splitlines()
-    spoil(lines)
+    lines[2:4] = SPOILED[how](lines)
     text = "\n".join(lines) + "\n"
     (tmp_path / FILE).write_text(text)
-    both = ", 4" if spoil is swapped_records else ""
+    both = ", 4" if how == "swapped records" else ""
     with pytest.raises(RuntimeError, match=rf"line 3{both} of .*chunks\.jsonl cannot be read"):
         tournament(SMALL, 25, tmp_path, ThisProcess())
     assert (tmp_path / FILE).read_text() == text
@@ -317,7 +303,7 @@ def test_chunks_of_other_code_are_refused(
     played: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shutil.copy(played / FILE, tmp_path)
-    monkeypatch.setattr("crib_training.tournament.chunks.code_digest", lambda: "0123")
+    monkeypatch.setattr(chunks, "code_digest", lambda: "0123")
     with pytest.raises(ValueError, match=r"the code of crib_env, .* has changed"):
         tournament(SMALL, 25, tmp_path, ThisProcess())
 
@@ -358,16 +344,9 @@ def test_a_tournament_that_is_stopped_waits_for_no_agent() -> None:
 
 
 def test_workers_and_their_agents_die_with_the_command(tmp_path: Path) -> None:
-    command = [
-        sys.executable,
-        "-m",
-        "crib_training.command_line",
-        "tournament",
-        "greedy",
-        "process:failing_agents:Waits",
-    ]
+    command = [sys.executable, "-m", "crib_training.command_line", "tournament", "greedy"]
     environment = {**os.environ, "PYTHONPATH": import_path(), "WAITING": str(tmp_path)}
-    words = ["--workers", "1", "--out", str(tmp_path / "out")]
+    words = ["process:failing_agents:Waits", "--workers", "1", "--out", str(tmp_path / "out")]
     run = subprocess.Popen([*command, *words], env=environment)
     deadline = time.monotonic() + 60
     while not (waiting := [int(path.name) for path in tmp_path.glob("[0-9]*")]):
@@ -518,19 +497,10 @@ def test_a_chunk_of_a_tournament_is_duplicate_games(results: dict[str, Any]) -> 
         assert (made[:, :, 0] - made[:, :, 1] == pairs.margin).all()
 
 
-def test_the_swapped_games_are_played_by_instances_of_their_own(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    sides = []
-
-    def watch(*args: Any, **keywords: Any) -> Pairs:
-        sides.append(args[2])
-        return play_chunk(*args, **keywords)
-
-    monkeypatch.setattr("crib_training.tournament.chunks.play_chunk", watch)
+def test_the_swapped_games_are_played_by_instances_of_their_own(watched: list[Any]) -> None:
     play(SMALL, SMALL.chunks(0, 1, 5)[0])
-    assert len(sides) == 2
-    for once, again in sides:
+    assert len(watched) == 2
+    for once, again in watched:
         for one, other in zip(once, again, strict=True):
             assert one.name == other.name
             assert one.agent is not other.agent
@@ -553,21 +523,15 @@ def test_all_pairings_have_the_same_deals_and_every_chunk_others() -> None:
         assert (points[0, 2, 0, kind] != points[0, 2, 1, kind]).any()
 
 
-def test_an_agent_meets_the_same_deals_again_through_another_instance(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    seen = {}
-
-    def watch(*args: Any, **keywords: Any) -> Pairs:
-        for half, who in enumerate(args[2]):
-            for one, other in (who, who[::-1]):
-                seen.setdefault(one.name, {})[other.name, half] = one.agent
-        return play_chunk(*args, **keywords)
-
-    monkeypatch.setattr("crib_training.tournament.chunks.play_chunk", watch)
+def test_an_agent_meets_the_same_deals_again_through_another_instance(watched: list[Any]) -> None:
     setup = Setup(("greedy", "random", "rule_based"), chunk=4)
     for pairing in setup.pairings:
         play(setup, setup.chunks(*pairing, 4)[0])
+    seen: dict[str, dict[Any, Any]] = {}
+    for halves in watched:
+        for half, who in enumerate(halves):
+            for one, other in (who, who[::-1]):
+                seen.setdefault(one.name, {})[other.name, half] = one.agent
     for instances in seen.values():
         assert len(set(map(id, instances.values()))) == 4
 
@@ -699,22 +663,14 @@ def test_sets_are_read_as_they_were_played() -> None:
     assert (twice.scores == np.concatenate([once.scores, once.scores])).all()
 
 
-def test_among_three_sides_no_instance_meets_its_deals_twice(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    seen = []
-
-    def watch(*args: Any, **keywords: Any) -> Any:
-        seen.append([referee.agent for who in args[2] for referee in who])
-        return play_chunk(*args, **keywords)
-
-    monkeypatch.setattr("crib_training.tournament.chunks.play_chunk", watch)
+def test_among_three_sides_no_instance_meets_its_deals_twice(watched: list[Any]) -> None:
     setup = Setup(("greedy", "random"), "three_hand_v0", chunk=1)
     for pairing in setup.pairings:  # each of the two alone against two of the other
         play(setup, setup.chunks(*pairing, 1)[0])
-    games = seen[::2]  # the deals are played by the same instances, on other cards
+    games = watched[::2]  # the deals are played by the same instances, on other cards
     assert len(games) == 2
-    assert len({id(agent) for who in games for agent in who}) == 2 * 3 * 2
+    agents = {id(one.agent) for sides in games for who in sides for one in who}
+    assert len(agents) == 2 * 3 * 2
 
 
 # ---------------------------------------------------------------- mistakes

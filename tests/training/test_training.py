@@ -312,23 +312,6 @@ def test_the_command_line_says_what_was_wrong_in_one_line(
     assert not (SUPPORT / "run").exists()
 
 
-def test_the_command_line_writes_json_with_its_keys(tmp_path: Path) -> None:
-    run = crib(
-        "evaluate", "greedy", "random", "--pairs", "5", "--json", "found.json", folder=tmp_path
-    )  # fmt: skip
-    assert run.returncode == 0, run.stderr
-    found = json.loads((tmp_path / "found.json").read_text())
-    points = found["points_per_deal"]["pone"]["greedy"]["pegging"]
-    for value in (found["won"], found["margin_per_deal"], points):
-        assert value.keys() == {"mean", "ci95"}
-    made = found["points_per_deal"]
-    by_phase = [
-        kind["mean"] for role in ("pone", "dealer") for kind in made[role]["greedy"].values()
-    ]
-    assert made["mean"] == pytest.approx(sum(by_phase) / 2)
-    assert made["ci95"] > 0
-
-
 def test_house_rules_are_named_with_what_they_change(tmp_path: Path) -> None:
     rules = "hoyle[target=31]"
     run = crib("evaluate", "greedy", "random", "--pairs", "2", "--rules", rules, folder=tmp_path)
