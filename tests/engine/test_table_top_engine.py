@@ -5,12 +5,12 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pytest
 
-from crib_env import table_top_v0
+from crib_env import find_agent, table_top_v0
 from crib_env.batch import GameBatch
 from crib_env.cards import parse_card, parse_cards
 from crib_env.engine.entries import ILLEGAL, OVER, entries_of
@@ -28,10 +28,8 @@ from crib_env.engine.table_top.records import (
     touching,
 )
 from crib_env.engine.table_top.transitions import line_points, nob
-from crib_env.envs.learner import LearnerBatch
 from crib_env.game import Game
-from crib_env.options import ResetOptions, set_scores
-from crib_env.policy import Act, CompiledAgent
+from crib_env.options import set_scores
 from crib_env.rules import Rules
 from reference import TableTopReferee
 
@@ -663,11 +661,6 @@ def test_observation_shows_card_crib_and_table(players: int, rules: str) -> None
             game.step(rng.choice(game.legal_actions))
 
 
-def test_observation_layout_fills_the_vector() -> None:
-    assert sum(size for _, size, _ in encode.LAYOUT) == encode.OBS_SIZE
-    assert len({name for name, _, _ in encode.LAYOUT}) == len(encode.LAYOUT)
-
-
 def test_observation_points_needed() -> None:
     game = Round(episode="game", scores=(0, 100), decks=[DECK], dealer=0)
     obs, _ = game.observe(1)
@@ -732,33 +725,14 @@ def test_deals_do_not_depend_on_play() -> None:
     assert (first.states["deck"] == second.states["deck"]).all()
 
 
-def lowest_action(v: Any, rng: Any, table: Any, weights: Any) -> Any:
-    return lowest(v["legal"])
-
-
-def crib_or_lowest(v: Any, rng: Any, table: Any, weights: Any) -> Any:
-    return TO_CRIB if v["legal"] >> TO_CRIB & 1 else lowest(v["legal"])
-
-
-class Lowest(CompiledAgent):
-    name = "lowest"
-    acts: ClassVar[dict[str, Act]] = {"table_top": lowest_action}
-
-
-class CribFirst(CompiledAgent):
-    name = "crib first"
-    acts: ClassVar[dict[str, Act]] = {"table_top": crib_or_lowest}
-
-
-def learners(**keywords: Any) -> LearnerBatch:
-    return LearnerBatch(table_top_v0.maker.config("vector_env", **keywords))
-
-
 def test_games_tally_points_by_side() -> None:
     games = GameBatch(Rules.preset("table_top"), 16, players=4, episode="round", seed=1)
     games.reset()
     heels = games.states["scores"].copy()
-    assert sum(len(lanes) for lanes in games.play(Lowest(), np.random.default_rng())) == 16 * TURNS
+    assert (
+        sum(len(lanes) for lanes in games.play(find_agent("greedy"), np.random.default_rng()))
+        == 16 * TURNS
+    )
     assert (games.states["over"] == 1).all()
     assert (games.tally.sum(axis=2) + heels == games.states["scores"]).all()
     assert games.tally[:, :, 1].all()
@@ -776,79 +750,11 @@ def test_games_name_the_first_illegal_action() -> None:
     assert "touches no card" in games.why_illegal(2, 0)
 
 
-@pytest.mark.parametrize("points", [False, True])
-@pytest.mark.parametrize(
-    ("players", "rules", "partner"),
-    [(*variant, None) for variant in VARIANTS]
-    + [(players, rules, CribFirst()) for players, rules in VARIANTS if players > 2],
-)
-def test_learners_play_against_opponents_and_with_a_partner(
-    players: int, rules: str, partner: CompiledAgent | None, points: bool
-) -> None:
-    """Play lanes as learners do and the same games seat by seat, and compare."""
-    n, opponent, nobody = 6, Lowest(), np.random.default_rng()
-    batch = learners(
-        num_envs=n, rules=rules, players=players, episode="round", opponent=opponent,
-        partner=partner, seat=0, reward="points" if points else "win",
-    )  # fmt: skip
-    seats = batch.seats
-    seats[:] = np.arange(n) % players
-    batch.seed(3)
-    plain = GameBatch(batch.rules, n, players=players, episode="round")
-    plain.states[:] = batch.states
-    plain.reset()
-    batch.reset()
-
-    def others_move() -> None:
-        while len(
-            lanes := plain.running()[plain.movers(plain.running()) != seats[plain.running()]]
-        ):
-            partners = (plain.movers(lanes) - seats[lanes]) % 2 == 0
-            plain.ask(opponent, lanes[~partners], nobody)
-            plain.ask(partner or opponent, lanes[partners], nobody)
-
-    def seen() -> tuple[Any, Any]:
-        obs, masks = np.zeros_like(batch.obs), np.zeros_like(batch.masks)
-        entries_of(FAMILY).encode(plain.views(np.arange(n), seats), obs, masks)
-        return obs, masks
-
-    others_move()
-    rng = random.Random(points)
-    for _ in range(TURNS // players):
-        obs, masks = seen()
-        assert (batch.obs == obs).all()
-        assert (batch.masks == masks).all()
-        actions = np.array([rng.choice(np.flatnonzero(mask).tolist()) for mask in masks])
-        plain.states["gain"] = 0
-        assert plain.step(np.arange(n), actions) is None
-        others_move()
-        batch.step(actions)
-        over = plain.states["over"] != 0
-        assert (batch.dones == over).all()
-        gain = plain.states["gain"][:, 0] - plain.states["gain"][:, 1]
-        paid = gain if points else plain.returns()[:, 0]
-        assert batch.rewards.tolist() == ((1 - 2 * (seats % 2)) * paid).tolist()
-        assert over.all() == over.any()
-    assert batch.dones.all()
-    obs, masks = seen()
-    assert (batch.final_obs == obs).all()
-    assert not batch.final_masks.any()
-    assert (batch.states["to_move"] == seats).all()  # each lane is in a new episode
-
-
-def test_a_learners_illegal_action_ends_its_episode() -> None:
-    batch = learners(num_envs=2, opponent=Lowest(), seat=0)
-    batch.reset([ResetOptions(dealer=1)] * 2)
-    batch.step(np.array([0, 6]))
-    assert (batch.rewards.tolist(), batch.dones.tolist()) == ([-1.0, 0.0], [True, False])
-    assert batch.masks.any(axis=1).all()
-
-
 @pytest.mark.parametrize("players", [2, 4])
 def test_every_seat_is_drawn_for_a_learner(players: int) -> None:
-    batch = learners(num_envs=200, players=players, opponent=Lowest())
-    batch.reset()
-    assert set(batch.seats.tolist()) == set(range(players))
+    env = table_top_v0.vector_env(200, players=players, opponent="greedy", seat=None)
+    env.reset(seed=1)
+    assert set(env.batch.seats.tolist()) == set(range(players))
 
 
 @pytest.mark.parametrize(

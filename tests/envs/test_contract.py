@@ -29,12 +29,14 @@ import crib_env
 from aec_walks import gym_id, legal, lowest_legal, module, over, trajectory, walk
 from crib_env import (
     ENVIRONMENTS,
+    Agent,
     EpisodeOverError,
     IllegalActionError,
     find_agent,
     register_environment,
 )
 from crib_env.envs import renderer
+from vector_walks import lowest
 
 VARIANTS: dict[str, list[dict[str, Any]]] = {
     "six_card_v0": [{"episode": "match"}, {"episode": "deal"}, {"rules": "five_card"}],
@@ -197,7 +199,7 @@ def test_copies_and_snapshots_keep_the_game_its_generator_and_its_decks(
 
 @every_name
 def test_gymnasium_copies_keep_the_game_and_its_generator(name: str) -> None:
-    env = gymnasium.make(gym_id(name), opponent=first_legal_of_view).unwrapped
+    env = gymnasium.make(gym_id(name), opponent=lowest).unwrapped
 
     def go(env: Any, seed: int) -> list[Any]:
         rng, seen = np.random.default_rng(seed), []
@@ -240,7 +242,7 @@ def test_an_environment_holds_a_game(name: str) -> None:
 
 @every_name
 def test_the_game_of_a_gymnasium_environment_is_a_copy_to_try_moves_on(name: str) -> None:
-    env = gymnasium.make(gym_id(name), opponent=first_legal_of_view).unwrapped
+    env = gymnasium.make(gym_id(name), opponent=lowest).unwrapped
     with pytest.raises(EpisodeOverError, match=r"reset\(\)"):
         _ = env.game
     env.reset(seed=22)
@@ -258,13 +260,6 @@ def test_the_game_of_a_gymnasium_environment_is_a_copy_to_try_moves_on(name: str
         assert env.notation() == before
         if env.step(int(rng.choice(np.flatnonzero(env.action_masks()))))[2]:
             env.reset()
-
-
-def first_legal_of_view(view: Any, rng: np.random.Generator) -> int:
-    """An opponent at module level, so that it can be pickled."""
-    legal_bits = int(view["legal"])
-    first = (legal_bits & -legal_bits).bit_length() - 1
-    return int(view["hand"][first]) if "hand" in view.dtype.names else first
 
 
 # ---------------------------------------------------------------- observations and masks
@@ -558,8 +553,10 @@ def test_an_illegal_action_ends_an_episode_as_pettingzoos_wrapper_does(name: str
 class LearnerOnAec:
     """A learner's seat of the AEC environment, its opponents played from their views."""
 
-    def __init__(self, env: Any, seat: int, opponent: Callable[[Any], int]) -> None:
-        self.env, self.agent, self.opponent = env, env.possible_agents[seat], opponent
+    def __init__(self, env: Any, seat: int, opponent: Agent, partner: Agent | None) -> None:
+        self.env, self.agent, self.seat = env, env.possible_agents[seat], seat
+        self.opponent, self.partner = opponent, partner
+        self.unused = np.random.default_rng()
 
     def reset(self, options: dict[str, Any]) -> Any:
         self.env.reset(seed=0, options=options)
@@ -579,8 +576,10 @@ class LearnerOnAec:
 
     def _others(self) -> None:
         while not over(self.env) and self.env.agent_selection != self.agent:
-            seat = self.env.possible_agents.index(self.env.agent_selection)
-            self._step(self.opponent(self.env.view(seat)))
+            seat, sides = self.env.game.seat, self.env.game.sides
+            mover = self.partner if sides[seat] == sides[self.seat] else self.opponent
+            view = np.array([self.env.view(seat)])
+            self._step(int((mover or self.opponent).act(view, self.unused)[0]))
 
 
 def _games_to_compare() -> Iterator[Any]:
@@ -593,6 +592,13 @@ def _games_to_compare() -> Iterator[Any]:
         for variant in ({}, *(v for v in VARIANTS.get(name, ()) if "players" in v)):
             for opponent in ("a function", *compiled):
                 yield pytest.param(name, variant, opponent, id=f"{name}-{variant}-{opponent}")
+    for rules, variant in (
+        ("table_top", {"players": 4, "partner": "rule_based"}),
+        ("table_top_ship", {"players": 4, "partner": "rule_based"}),
+        ("table_top_ship", {}),
+    ):
+        variant = {"rules": rules, **variant}
+        yield pytest.param("table_top_v0", variant, "greedy", id=f"table_top_v0-{variant}")
 
 
 @pytest.mark.parametrize(("name", "variant", "opponent"), list(_games_to_compare()))
@@ -601,28 +607,25 @@ def test_batch_gymnasium_and_aec_play_the_same_game(
     name: str, variant: dict[str, Any], opponent: str, reward: str, seat: int
 ) -> None:
     """The same decks and actions, lane by lane: observations, masks, rewards and ends."""
-    lowest = opponent_of(name)
 
     def function(view: Any, rng: np.random.Generator) -> int:
         assert isinstance(rng, np.random.Generator)
         assert view["to_move"]
-        return lowest(view, rng)
+        return opponent_of(name)(view, rng)
 
     given = function if opponent == "a function" else opponent
     rng = np.random.default_rng(81)
     lanes, decks = 3, np.array([rng.permutation(52) for _ in range(60)])
     options = {"decks": decks, "dealer": 1}
-    agent = find_agent(given)
-    unused = np.random.default_rng()
-
-    def ask(view: Any) -> int:
-        return int(agent.act(np.array([view]), unused)[0])
-
     forms = {"reward": reward, **variant}
+    partner = forms.pop("partner", None)
     keywords = {"opponent": given, "seat": seat, **forms}
+    if partner:
+        keywords["partner"] = partner
+    agents = find_agent(given), find_agent(partner) if partner else None
     batch = gymnasium.make_vec(gym_id(name), num_envs=lanes, **keywords)
     single = [gymnasium.make(gym_id(name), **keywords).unwrapped for _ in range(lanes)]
-    aec = [LearnerOnAec(module(name).raw_env(**forms), seat, ask) for _ in range(lanes)]
+    aec = [LearnerOnAec(module(name).raw_env(**forms), seat, *agents) for _ in range(lanes)]
     observations, info = batch.reset(seed=81, options=options)
     running = np.ones(lanes, dtype=bool)
     for lane in range(lanes):
