@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -84,10 +85,15 @@ for one in ("equilibrium", "learned_mixed"):
 every_agent = pytest.mark.parametrize("made", AGENTS)
 
 
+@cache
+def agent_of(made: str) -> Any:
+    """Return an agent, made once: some take a process or a model."""
+    return AGENTS[made][0]()
+
+
 @every_agent
 def test_one_view_gives_one_action(made: str) -> None:
-    make, games = AGENTS[made]
-    agent = make()
+    agent, games = agent_of(made), AGENTS[made][1]
     for game in games:
         for moves in (0, 5):
             view = view_of(game, moves)
@@ -102,8 +108,7 @@ def test_one_view_gives_one_action(made: str) -> None:
 
 @every_agent
 def test_no_views_give_no_actions(made: str) -> None:
-    make, games = AGENTS[made]
-    agent = make()
+    agent, games = agent_of(made), AGENTS[made][1]
     for game in games:
         actions = agent.act(np.array([view_of(game)])[:0], rng())
         assert actions.shape == (0,)
@@ -112,7 +117,7 @@ def test_no_views_give_no_actions(made: str) -> None:
 
 @every_agent
 def test_what_is_no_view_is_refused_by_a_sentence(made: str) -> None:
-    agent = AGENTS[made][0]()
+    agent = agent_of(made)
     view = view_of("hoyle")
     for given in ([view], np.zeros(425), None, np.array([[view]]), {"observation": 1}):
         with pytest.raises(ValueError, match=r"views are records .* env\.unwrapped\.view\(\)"):
@@ -121,8 +126,7 @@ def test_what_is_no_view_is_refused_by_a_sentence(made: str) -> None:
 
 @every_agent
 def test_views_of_other_games_are_refused_by_a_sentence(made: str) -> None:
-    make, games = AGENTS[made]
-    agent = make()
+    agent, games = agent_of(made), AGENTS[made][1]
     others = [np.zeros(2, dtype=[("cell", np.int64)])]
     if "table_top" not in games:
         others.append(np.array([view_of("table_top")]))
@@ -135,7 +139,7 @@ def test_views_of_other_games_are_refused_by_a_sentence(made: str) -> None:
     "made", ["random", "equilibrium", "learned_mixed", "PhasedAgent", "from_torch", "greedy"]
 )
 def test_one_view_gives_one_row_of_probabilities(made: str) -> None:
-    agent, view = AGENTS[made][0](), view_of("hoyle")
+    agent, view = agent_of(made), view_of("hoyle")
     (expected,) = action_probabilities(agent, np.array([view]), 52, rng())
     found = action_probabilities(agent, view, 52, rng())  # type: ignore[arg-type]
     assert found.shape == (52,)

@@ -154,19 +154,17 @@ def test_an_exported_network_plays_alike(
     assert np.array_equal(one, agent.act(views[:1], np.random.default_rng(2)))
 
 
-def test_an_exported_network_plays_its_own_rules_alone(tmp_path: Path) -> None:
-    to_onnx(from_torch(nn.Linear(425, 52), rules="hoyle"), tmp_path / "mine.onnx")
+def test_an_exported_network_plays_its_own_rules_alone_and_was_left_in_its_mode(
+    tmp_path: Path,
+) -> None:
+    net = Masked()
+    to_onnx(from_torch(net, rules="hoyle"), tmp_path / "mine.onnx")
+    assert all(part.training for part in net.modules())
     path = str(tmp_path / "mine.onnx")
     six_card_v0.vector_env(2, opponent=path).reset(seed=1)
     for name in ("five_card_v0", "table_top_v0"):
         with pytest.raises(ValueError, match=r"mine does not play .*it plays hoyle"):
             env_module(name).vector_env(2, opponent=path)
-
-
-def test_a_module_is_left_in_its_own_mode(tmp_path: Path) -> None:
-    net = Masked()
-    to_onnx(from_torch(net, rules="hoyle"), tmp_path / "mine.onnx")
-    assert all(part.training for part in net.modules())
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ from crib_env import (
 from crib_env.cards import parse_cards
 from crib_env.engine.hands.records import DISCARD
 from crib_env.engine.two_hand import HAND
-from crib_env.rules import PRESETS
+from crib_env.rules import Rules
 from hidden import redraw_hands
 from reference.scoring import JACK, rank, score_show
 from shows import mean_show
@@ -42,17 +42,19 @@ def greedy(view: Any, rng: np.random.Generator) -> int:
 
 
 @pytest.mark.parametrize("preset", ["hoyle", "five_card"])
-@pytest.mark.parametrize("opponent", ["rule_based", greedy], ids=["compiled", "in_python"])
-def test_each_deal_pays_its_play_and_its_mean(preset: str, opponent: Any) -> None:
-    module = six_card_v0 if preset == "hoyle" else five_card_v0
-    size = PRESETS[preset].dealt  # type: ignore[attr-defined]
-    kinds = ("expected", "points")
-    envs = [module.gym_env(opponent=opponent, episode="deal", reward=one) for one in kinds]
+@pytest.mark.parametrize(
+    ("opponent", "heels"), [("rule_based", 2), (greedy, 2), ("rule_based", 0), (greedy, 5)]
+)
+def test_each_deal_pays_its_play_and_its_mean(preset: str, opponent: Any, heels: int) -> None:
+    """C3: what heels peg is a field of the rules."""
+    rules: Any = Rules.preset(preset, heels=heels)
+    envs = [six_card_v0.gym_env(opponent=opponent, rules=rules, episode="deal", reward=one)
+            for one in ("expected", "points")]  # fmt: skip
     rng = np.random.default_rng(5)
     for seed in range(6):
         info, _ = (env.reset(seed=seed)[1] for env in envs)
         state = envs[0].batch.states[0]
-        dealt = [[int(c) for c in state["dealt"][6 * s :][:size]] for s in range(2)]
+        dealt = [[int(c) for c in state["dealt"][6 * s :][: rules.dealt]] for s in range(2)]
         dealer, seat = int(state["dealer"]), envs[0].seat
         rewards: list[list[float]] = [[], []]
         phases, over = [DISCARD], False
@@ -71,13 +73,13 @@ def test_each_deal_pays_its_play_and_its_mean(preset: str, opponent: Any) -> Non
         kept = [[c for c in dealt[s] if c not in discarded[s]] for s in range(2)]
         hands = [score_show(kept[s], starter, False, preset) for s in range(2)]
         crib = score_show(discarded[0] + discarded[1], starter, True, preset)
-        heels = 2 * (rank(starter) == JACK)
-        shown = hands[0] - hands[1] + (1 if dealer == 0 else -1) * (crib + heels)
-        mean = mean_show(dealt, discarded, dealer, preset)
+        turned_up = heels * (rank(starter) == JACK)
+        shown = hands[0] - hands[1] + (1 if dealer == 0 else -1) * (crib + turned_up)
+        mean = mean_show(dealt, discarded, dealer, preset, heels)
         assert sum(rewards[0]) == pytest.approx(sum(rewards[1]) - sign * (shown - mean))
         # The mean is paid as soon as both have discarded, with the play up to the learner's turn.
         paid = next(i for i, phase in enumerate(phases[1:]) if phase != DISCARD)
-        turned = sign * (heels if dealer == 0 else -heels)
+        turned = sign * (turned_up if dealer == 0 else -turned_up)
         assert rewards[0][paid] == pytest.approx(rewards[1][paid] - turned + sign * mean)
         assert rewards[0][:paid] == rewards[1][:paid]
         assert rewards[0][paid + 1 : -1] == rewards[1][paid + 1 : -1]
@@ -182,7 +184,7 @@ def episode_sums(make: Any, reward: str, steps: int) -> list[float]:
 @pytest.mark.parametrize(
     ("module", "keywords"),
     [
-        (six_card_v0, {"episode": "deal", "opponent": "rule_based"}),
+        (six_card_v0, {"rules": "hoyle[heels=5]", "episode": "deal", "opponent": "rule_based"}),
         (six_card_v0, {"episode": "match", "opponent": "rule_based"}),
         (five_card_v0, {"opponent": greedy}),
         (five_card_v0, {"opponent": [("random", 1), ("greedy", 1)]}),

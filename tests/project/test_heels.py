@@ -22,7 +22,6 @@ from crib_env.notation import parse_state
 from crib_env.rules import PRESETS, Rules, TwoHandRules
 from reference import Referee, TableTopReferee
 from reference.scoring import JACK
-from shows import mean_show
 
 HOYLE = TwoHandRules.preset("hoyle")
 VALUES = (0, 1, 5)
@@ -86,40 +85,6 @@ def test_t3_rounds_are_the_referees(preset: str, heels: int) -> None:
             game.step(action)
         assert game.over
         assert tuple(game.scores) == tuple(referee.scores)
-
-
-@two_hand
-@values
-@pytest.mark.parametrize("reward", ["expected", "expected_at_show"])
-def test_the_expected_reward_pays_their_mean(preset: str, heels: int, reward: str) -> None:
-    """It is what points pay, less heels, hands and crib, and their mean over every starter."""
-    from crib_env import six_card_v0
-
-    rules = Rules.preset(preset, heels=heels, target=209)
-    envs = [six_card_v0.raw_env(rules=rules, episode="deal", reward=one)
-            for one in (reward, "points")]  # fmt: skip
-    rng = Random(heels)
-    for deck in decks_with_jacks(preset, 8, rng):
-        paid = [0.0, 0.0]
-        for env in envs:
-            env.reset(options={"decks": [deck], "dealer": 1})
-        dealt = [deck[seat : 2 * rules.dealt : 2] for seat in range(2)]
-        events: list[Any] = []
-        while not envs[0].game.over:
-            card = rng.choice([int(a) for a in envs[0].game.legal_actions])
-            for i, env in enumerate(envs):
-                env.step(card)
-                paid[i] += env.rewards["player_0"]
-            events += envs[1].events
-        discarded = [
-            [card for i, card in enumerate(hand) if mask >> i & 1]
-            for hand, mask in zip(dealt, envs[0].game.states[0]["discarded"].tolist(), strict=True)
-        ]
-        shown = sum(
-            e.points * (1 - 2 * e.seat) for e in events if e.reason in ("heels", "hand", "crib")
-        )
-        mean = mean_show(dealt, discarded, 1, preset, heels)
-        assert paid[0] == pytest.approx(paid[1] - shown + mean)
 
 
 @values

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 from collections import Counter
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 
@@ -12,15 +13,21 @@ import numpy as np
 import pytest
 from crib_agents.equilibrium.classes import hand_classes
 from crib_agents.equilibrium.tree import multisets
+from crib_agents.files import read_header
 from crib_agents.knowledge.pegging import COUNTED, FIRST, holdings
 from crib_training.interrupts import Stopped
+from crib_training.outputs import peak_memory
+from crib_training.solve import run as solving
 from crib_training.solve.counts import count_states
 from crib_training.solve.pegging import BEST, LEARN, VALUE, Hands
 from crib_training.solve.ranges import Ranges
+from crib_training.solve.run import Settings, solve
+from crib_training.solve.solver import Solver
 
 from crib_env.engine.hands.counting import sequence_points
 from crib_env.engine.record import NONE
 from crib_env.rules import TwoHandRules, find_rules
+from exploit_toys import DECK, RULES
 from solve_walks import NO_BOOK, check_played_out, walker_of
 
 TOY = sum(1 << (4 * rank + suit) for rank in (3, 4, 5, 9, 10) for suit in range(2))
@@ -134,61 +141,41 @@ def test_ranges_are_what_is_left_of_the_deck() -> None:
 
 
 @pytest.mark.slow
-def test_resuming_comes_to_the_same(tmp_path: Path) -> None:
-    from crib_training.solve.solver import Solver
-
-    rules = find_rules("five_card", TwoHandRules)
-    whole, first = Solver(rules, by_starter=False), Solver(rules, by_starter=False)
-    whole.iterate()
-    first.iterate()
-    second = Solver(rules, by_starter=False)
-    second.restore(1, {name: array.copy() for name, array in first.tensors().items()})
-    whole.iterate()
-    second.iterate()
-    for name, array in whole.tensors().items():
-        np.testing.assert_array_equal(array, second.tensors()[name])
-    with pytest.raises(ValueError, match="does not fit"):
-        second.restore(1, {})
-
-
-@pytest.mark.slow
 def test_a_command_says_how_much_memory_it_held_at_most(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from crib_training.outputs import peak_memory
-    from crib_training.solve import run
-
     before = float(peak_memory().partition(" ")[0])
     held = bytearray(int(before * 1e9) + 50_000_000)
     held[::4096] = bytes([1]) * len(held[::4096])  # memory that is not touched is not held
     assert before < float(peak_memory().partition(" ")[0]) < 3 * before + 1
-    monkeypatch.setattr(run, "solve", lambda settings: None)
-    run.run(run.Settings(out=tmp_path))
+    monkeypatch.setattr(solving, "solve", lambda settings: None)
+    solving.run(Settings(out=tmp_path))
     assert f"; {peak_memory()}" in capsys.readouterr().out
     monkeypatch.setitem(sys.modules, "resource", None)  # as on Windows
     assert "unknown on this system" in peak_memory()
 
 
-@pytest.mark.slow
-def test_a_run_is_gone_on_with(tmp_path: Path) -> None:
-    from crib_training.solve.run import Settings, solve
-
-    out = tmp_path / "run"
-    solve(Settings(iterations=1, eval_interval=0, out=out, progress=False))
-    run = solve(Settings(iterations=2, eval_interval=0, out=out, resume=out, progress=False))
+@pytest.mark.usefixtures("small_deck")
+def test_a_run_gone_on_with_comes_to_the_same(tmp_path: Path) -> None:
+    whole, parts = tmp_path / "whole", tmp_path / "parts"
+    few = Settings(iterations=2, eval_interval=0, out=whole, progress=False)
+    solve(few)
+    solve(replace(few, iterations=1, out=parts))
+    run = solve(replace(few, out=parts, resume=parts))
     assert [point.iterations for point in run.curve] == [1, 2]
-    assert run.curve[1].pone_gains + run.curve[1].dealer_gains < 0.5
-    assert (out / "curve.png").exists()
+    found, expected = (read_header(one / solving.CHECKPOINT)[1] for one in (parts, whole))
+    assert found.keys() == expected.keys()
+    assert all(np.array_equal(found[name], expected[name]) for name in found)
+    assert (parts / "curve.png").exists()
     with pytest.raises(ValueError, match="holds a run"):
-        solve(Settings(iterations=2, out=out, progress=False))
+        solve(few)
+    with pytest.raises(ValueError, match="does not fit"):
+        Solver(RULES, by_starter=True, deck=DECK).restore(1, {})
 
 
 def test_a_run_stopped_before_it_was_measured_is_saved(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from crib_training.solve import run
-    from crib_training.solve.solver import Solver
-
     def stopped(self: Solver) -> None:
         self.iteration += 1
         signal.raise_signal(signal.SIGINT)
@@ -196,8 +183,7 @@ def test_a_run_stopped_before_it_was_measured_is_saved(
     monkeypatch.setattr(Solver, "iterate", stopped)
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in a shell's jobs
     with pytest.raises(Stopped, match="saved after 1 iterations; resume with crib solve"):
-        run.solve(run.Settings(out=tmp_path / "run", iterations=3, progress=False))
+        solve(Settings(out=tmp_path / "run", iterations=3, progress=False))
     signal.signal(signal.SIGINT, before)
-    assert {path.name for path in (tmp_path / "run").iterdir()} >= {
-        run.STRATEGY, run.CHECKPOINT, run.CURVE
-    }  # fmt: skip
+    written = {path.name for path in (tmp_path / "run").iterdir()}
+    assert written >= {solving.STRATEGY, solving.CHECKPOINT, solving.CURVE}
