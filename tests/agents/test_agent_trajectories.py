@@ -10,14 +10,7 @@ import json
 
 import pytest
 
-from trajectories import (
-    AGENT_BATCHES,
-    AGENT_PLAYED,
-    AGENTS_FILE,
-    QUICK,
-    play_batch,
-    play_games,
-)
+from trajectories import AGENT_BATCHES, AGENT_PLAYED, AGENTS_FILE, QUICK, play_batch, play_games
 
 every_game = pytest.mark.parametrize(("name", "agent"), AGENT_PLAYED)
 

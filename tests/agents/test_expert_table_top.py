@@ -17,13 +17,7 @@ from crib_agents import RandomAgent
 from crib_agents.data import tables
 from crib_agents.data.tables import RANKS, TABLE_TOP_VALUES, load, save
 from crib_agents.expert.table_top import ACTIONS, BUDGETS, MINE, THEIRS, VALUE, TableTopExpert
-from crib_agents.expert.table_top_values import (
-    FIRST_SHAPE,
-    SHAPES,
-    crib_value,
-    line_value,
-    shape,
-)
+from crib_agents.expert.table_top_values import FIRST_SHAPE, SHAPES, crib_value, line_value, shape
 from crib_agents.kernels import table_top
 from crib_training.evaluation.duplicate import estimate, play_pairs
 from crib_training.evaluation.evaluate import Settings, run
@@ -302,9 +296,7 @@ def test_views_it_cannot_play_are_refused() -> None:
 
 
 @compiled_alone
-def test_values_are_learned_alike_from_one_seed_and_come_back_from_the_file(
-    tmp_path: Path,
-) -> None:
+def test_values_are_learned_alike_from_one_seed_and_come_back_from_the_file(tmp_path: Path) -> None:
     first, again, other = (
         learn_values("table_top", 40, np.random.SeedSequence(s)) for s in (6, 6, 7)
     )

@@ -11,13 +11,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from crib_env import (
-    IllegalActionError,
-    observation_layout,
-    parse_card,
-    parse_cards,
-    pegging_v0,
-)
+from crib_env import IllegalActionError, observation_layout, parse_card, parse_cards, pegging_v0
 from crib_env.events import read_log
 from crib_env.rules import Rules
 from stacked import Table, deal, in_play, in_show, make, sfc32

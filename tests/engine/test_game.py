@@ -10,13 +10,7 @@ import numpy as np
 import pytest
 
 import crib_env.game
-from crib_env import (
-    Game,
-    GameBatch,
-    Rules,
-    encode,
-    find_agent,
-)
+from crib_env import Game, GameBatch, Rules, encode, find_agent
 from crib_env.cards import parse_card
 from crib_env.engine.hands.records import PEGGING
 from crib_env.options import ResetOptions

@@ -175,8 +175,7 @@ def test_every_form_takes_canonical_suits(environment: ModuleType) -> None:
             aec.step(None)
             continue
         np.testing.assert_array_equal(
-            observation["observation"],
-            encode(canonical_views(aec.view(int(agent[-1]))))[0][0],
+            observation["observation"], encode(canonical_views(aec.view(int(agent[-1]))))[0][0]
         )
         aec.step(int(observation["action_mask"].argmax()))
 

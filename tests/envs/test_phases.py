@@ -12,12 +12,7 @@ from gymnasium.vector import AutoresetMode
 from numba.core import config
 
 import crib_env
-from crib_env import (
-    discard_v0,
-    parse_cards,
-    pegging_v0,
-    six_card_v0,
-)
+from crib_env import discard_v0, parse_cards, pegging_v0, six_card_v0
 from crib_env.batch import GameBatch
 from crib_env.engine.hands.records import DISCARD, PEGGING
 from crib_env.engine.learners import learner_entries

@@ -75,11 +75,7 @@ def test_every_interval_of_a_page_is_in_a_file(name: str) -> None:
     assert found == [], f"{name}: no file of docs/numbers has {found}"
 
 
-@pytest.mark.parametrize(
-    "path",
-    sorted(figures.NUMBERS.glob("*.json")),
-    ids=lambda path: path.name,
-)
+@pytest.mark.parametrize("path", sorted(figures.NUMBERS.glob("*.json")), ids=lambda path: path.name)
 def test_a_file_of_figures_names_its_command(path: Path) -> None:
     data = json.loads(path.read_text("utf-8"))
     for one in data.get("records", [data]):

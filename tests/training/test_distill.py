@@ -10,12 +10,7 @@ import numpy as np
 import pytest
 import torch
 from crib_agents.expert.discard import rank_discards
-from crib_agents.expert.pegging import (
-    MY_POINTS,
-    POINTS_NOW,
-    THEIR_POINTS,
-    PeggingExpert,
-)
+from crib_agents.expert.pegging import MY_POINTS, POINTS_NOW, THEIR_POINTS, PeggingExpert
 from crib_agents.learned import Weights
 from crib_training.learn import distill as made
 from crib_training.learn.distill import Distillation, Settings, centred_loss, distill, modules

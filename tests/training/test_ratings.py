@@ -6,12 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from crib_training.evaluation.ratings import (
-    expected_share,
-    fit_ratings,
-    rate,
-    resampled,
-)
+from crib_training.evaluation.ratings import expected_share, fit_ratings, rate, resampled
 
 
 def closed_form(won: float, lost: float) -> float:
