@@ -97,16 +97,8 @@ def terminal() -> None:
     assert "greedy" in crib(
         "watch", "greedy", "random", "--seed", 1, "--speed", 1, "--env", "five_card_v0"
     )
-    crib(
-        "replay",
-        "greedy",
-        "random",
-        "--env",
-        "five_card_v0",
-        "--no-opinions",
-        "--out",
-        "replay.html",
-    )
+    crib("replay", "greedy", "random", "--env", "five_card_v0", "--no-opinions", "--out",
+         "replay.html")  # fmt: skip
     assert "<html" in Path("replay.html").read_text("utf-8")
 
 

@@ -43,19 +43,12 @@ LONGEST = 1 << 16
 
 @dataclass
 class Player:
-    """A connection that plays game after game.
-
-    Attributes:
-        game: what it plays.
-        times: seconds each answer took.
-        finished: how many games it has played to the end.
-        shown: what it was last shown.
-    """
+    """A connection that plays game after game."""
 
     game: str
-    times: list[float] = field(default_factory=list)
-    finished: int = 0
-    shown: dict[str, Any] = field(default_factory=dict)
+    times: list[float] = field(default_factory=list)  # seconds that each answer took
+    finished: int = 0  # games
+    shown: dict[str, Any] = field(default_factory=dict)  # the last answer
     cookie: str = ""
 
     async def play(
@@ -126,13 +119,9 @@ def check_store(path: Path, players: Sequence[Player]) -> None:
 
 @dataclass
 class Hostile:
-    """One who plays a game to its end and then asks for its replay, all the time, sixty at once.
+    """One who plays a game to its end and then asks for its replay, all the time, sixty at once."""
 
-    Attributes:
-        answers: how many of each status.
-    """
-
-    answers: Counter[str] = field(default_factory=Counter)
+    answers: Counter[str] = field(default_factory=Counter)  # by status
     HOST = "127.0.0.2"  # an address of its own, where loopback has several
 
     async def ask(self, port: int, until: float) -> None:
@@ -182,13 +171,9 @@ async def play(
     """Let all players play at once, beside a hostile client if there is one."""
     until = time.monotonic() + seconds
     beside = [] if hostile is None else [hostile.ask(port, until)]
-    await asyncio.gather(
-        *beside,
-        *(
-            player.play(port, until, think, np.random.default_rng(i))
-            for i, player in enumerate(players)
-        ),
-    )
+    playing = [player.play(port, until, think, np.random.default_rng(i))
+               for i, player in enumerate(players)]  # fmt: skip
+    await asyncio.gather(*beside, *playing)
 
 
 def measure(games: int, seconds: float, think: float, hostile: bool = False) -> dict[str, float]:

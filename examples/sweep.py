@@ -9,7 +9,6 @@ measured on the same deals, so the best of them looks better than it is: measure
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import optuna
@@ -18,20 +17,24 @@ from training_loop import Settings as Training
 from training_loop import main as train
 
 
-@dataclass(frozen=True)
-class Settings:
-    """How long the sweep is, and what all its trials share."""
+def main(
+    trials: int = 10,
+    steps: int = 250_000,
+    eval_every: int = 5,
+    eval_pairs: int = 500,
+    seed: int = 1,
+    out: Path = Path("runs/sweep"),
+) -> optuna.Study:
+    """Run the trials, and print the command of the best.
 
-    trials: int = 10
-    steps: int = 250_000  # of each trial
-    eval_every: int = 5  # updates; after each a trial may be stopped
-    eval_pairs: int = 500
-    seed: int = 1
-    out: Path = Path("runs/sweep")
-
-
-def main(settings: Settings) -> optuna.Study:
-    """Run the trials, and print the command of the best."""
+    Args:
+        trials: how many.
+        steps: decisions of each trial.
+        eval_every: updates; after each evaluation a trial may be stopped.
+        eval_pairs: duplicate pairs of deals at each evaluation.
+        seed: of all trials.
+        out: the folder of their runs.
+    """
 
     def objective(trial: optuna.Trial) -> float:
         training = Training(
@@ -39,12 +42,12 @@ def main(settings: Settings) -> optuna.Study:
             gae_lambda=trial.suggest_float("gae_lambda", 0.8, 1.0),
             ent_coef=trial.suggest_float("ent_coef", 1e-4, 2e-2, log=True),
             hidden=trial.suggest_categorical("hidden", [64, 128, 256]),
-            steps=settings.steps, eval_every=settings.eval_every, eval_pairs=settings.eval_pairs,
-            seed=settings.seed, past_selves=0, out=settings.out / f"trial_{trial.number}",
+            steps=steps, eval_every=eval_every, eval_pairs=eval_pairs, seed=seed,
+            past_selves=0, out=out / f"trial_{trial.number}",
         )  # fmt: skip
 
-        def report(steps: int, strength: float) -> None:
-            trial.report(strength, steps)
+        def report(done: int, strength: float) -> None:
+            trial.report(strength, done)
             if trial.should_prune():
                 raise optuna.TrialPruned
 
@@ -52,14 +55,14 @@ def main(settings: Settings) -> optuna.Study:
 
     study = optuna.create_study(
         direction="maximize",
-        sampler=optuna.samplers.TPESampler(seed=settings.seed),
+        sampler=optuna.samplers.TPESampler(seed=seed),
         pruner=optuna.pruners.MedianPruner(n_startup_trials=3),
     )
-    study.optimize(objective, n_trials=settings.trials)
+    study.optimize(objective, n_trials=trials)
     words = " ".join(f"--{name.replace('_', '-')} {v}" for name, v in study.best_params.items())
-    print(f"python training_loop.py {words} --seed {settings.seed + 1}")
+    print(f"python training_loop.py {words} --seed {seed + 1}")
     return study
 
 
 if __name__ == "__main__":
-    main(tyro.cli(Settings))
+    tyro.cli(main)

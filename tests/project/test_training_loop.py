@@ -125,7 +125,7 @@ def test_the_sweep_reports_prunes_and_names_its_best(
         return float(settings.learning_rate)
 
     monkeypatch.setattr(sweep, "train", trained)
-    study = sweep.main(sweep.Settings(trials=10, out=tmp_path))
+    study = sweep.main(trials=10, out=tmp_path)
     states = [trial.state for trial in study.trials]
     assert len(states) == len({settings.out for settings in settings_tried}) == 10
     assert optuna.trial.TrialState.PRUNED in states
@@ -136,8 +136,8 @@ def test_the_sweep_reports_prunes_and_names_its_best(
 
 def test_the_sweep_runs_the_loop(loop: Any, tmp_path: Path) -> None:
     sweep = import_module("sweep")
-    settings = sweep.Settings(trials=1, steps=1, eval_pairs=2, out=tmp_path)
-    assert np.isfinite(sweep.main(settings).best_value)
+    study = sweep.main(trials=1, steps=1, eval_pairs=2, out=tmp_path)
+    assert np.isfinite(study.best_value)
     assert (tmp_path / "trial_0" / "policy.onnx").exists()
 
 

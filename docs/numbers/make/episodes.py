@@ -25,23 +25,14 @@ AT_ONCE = 2048  # lanes side by side: more win nothing, fewer leave the agent's 
 
 @dataclass(frozen=True)
 class Episodes:
-    """What came of E episodes. A side is a seat, or two partners at Table Top.
+    """What came of E episodes. A side is a seat, or the seats of two partners."""
 
-    Attributes:
-        first_dealer: int64[E], the side that dealt first.
-        winner: int64[E], the side that won, -1 where a deal was drawn.
-        scores: int64[E, 2], final scores by side.
-        deals: int64[E], deals or rounds played.
-        points: int64[E, 2, 3], points made by side and phase (the family's ``phases``).
-        states: the final states, records [E] of the family's state.
-    """
-
-    first_dealer: Array
-    winner: Array
-    scores: Array
-    deals: Array
-    points: Array
-    states: Array
+    first_dealer: Array  # int64[E], the side that dealt first
+    winner: Array  # int64[E], the side that won, -1 where a deal was drawn
+    scores: Array  # int64[E, sides], at the end
+    deals: Array  # int64[E], deals or rounds played
+    points: Array  # int64[E, sides, 3], made by side and phase
+    states: Array  # [E], the final states
 
 
 def self_play(
