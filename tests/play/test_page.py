@@ -663,9 +663,16 @@ def test_two_people_play_over_the_wire(browser: Browser, served: Served) -> None
         choose(page, session, rng, 0)
         taken(page, session, before)
     assert session.game.deals == 2
+    mover, other = pages[session.seat], pages[1 - session.seat]
     for page in pages:
         page.wait_for_selector("#show")
-        go_on(page, session)
+    go_on(mover, session)
+    mover.wait_for_selector(".hand button.card:not([disabled])")
+    before = len(session.turns)
+    choose(mover, session, rng, 0)
+    taken(mover, session, before)
+    go_on(other, session)  # what was done while it looked at the show is seen after it
+    other.wait_for_function(SETTLED % (before + 1))
     second.page.on("dialog", lambda dialog: dialog.accept())
     second.page.click("#more summary")
     second.page.click("#resign")

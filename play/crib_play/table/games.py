@@ -20,8 +20,7 @@ class TableGame:
     title: str  # what a screen calls it
     rules: str  # as a word, such as "hoyle" or "four_hand[partners=False]"
     players: int
-    episode: str
-    about: str  # one sentence for those who do not know it
+    episode: str = "game"
 
     @property
     def sides(self) -> tuple[int, ...]:
@@ -44,45 +43,18 @@ class TableGame:
 GAMES: dict[str, TableGame] = {
     game.name: game
     for game in (
-        TableGame("six", "Six-card cribbage", "hoyle", 2, "game", "The game of today, to 121."),
-        TableGame(
-            "match", "Six-card match", "hoyle", 2, "match",
-            "Games to 121, skunks counted, to seven game points.",
-        ),
-        TableGame(
-            "five", "Five-card cribbage", "five_card", 2, "game",
-            "The old game, to 61: one count to 31, three for last.",
-        ),
-        TableGame(
-            "three", "Three hands", "three_hand", 3, "game",
-            "Three players, five cards each: one goes to the crib. Each plays alone, to 121.",
-        ),
-        TableGame(
-            "four", "Four hands", "four_hand", 4, "game",
-            "Partners sit opposite each other and score together, to 121.",
-        ),
-        TableGame(
-            "cut-throat", "Four hands, cut-throat", "four_hand[partners=False]", 4, "game",
-            "Four players, each plays alone, to 121.",
-        ),
-        TableGame(
-            "table-top", "Table Top", "table_top", 2, "game",
-            "Cards on a five by five layout: one side scores the rows, the other the columns.",
-        ),
-        TableGame(
-            "partners", "Table Top for four", "table_top", 4, "game",
-            "Two partnerships; partners sit opposite and see each other's card in turn.",
-        ),
-        TableGame(
-            "ship", "Ship's variation", "table_top_ship", 2, "game",
-            "Any vacant cell will do; only the difference scores, to 31.",
-        ),
-        TableGame(
-            "ship-partners", "Ship's variation for four", "table_top_ship", 4, "game",
-            "Ship's variation in two partnerships.",
-        ),
+        TableGame("six", "Six-card cribbage", "hoyle", 2),
+        TableGame("match", "Six-card match", "hoyle", 2, "match"),
+        TableGame("five", "Five-card cribbage", "five_card", 2),
+        TableGame("three", "Three hands", "three_hand", 3),
+        TableGame("four", "Four hands", "four_hand", 4),
+        TableGame("cut-throat", "Four hands, cut-throat", "four_hand[partners=False]", 4),
+        TableGame("table-top", "Table Top", "table_top", 2),
+        TableGame("partners", "Table Top for four", "table_top", 4),
+        TableGame("ship", "Ship's variation", "table_top_ship", 2),
+        TableGame("ship-partners", "Ship's variation for four", "table_top_ship", 4),
     )
-}  # fmt: skip
+}
 
 
 def table_game(name: str) -> TableGame:

@@ -92,7 +92,7 @@ def sit_down(
     """Return a table at which a person sits, or nobody but agents."""
     if seat is not None and not 0 <= seat < kind.players:
         raise ValueError(f"seat must be from 0 to {kind.players - 1} in this game, got {seat}")
-    if partner is not None and seat is not None and len(set(kind.sides)) == kind.players:
+    if partner is not None and seat is not None and not kind.has_partners:
         raise ValueError(f"with {in_words(kind.players)} players nobody has a partner")
     mine, other = load_player(partner or opponent), load_player(opponent)
     side_of = kind.sides

@@ -11,7 +11,6 @@ import numpy as np
 from crib_env.errors import EpisodeOverError
 from crib_env.events import read_log
 from crib_env.game import Game, Snapshot
-from crib_env.notation import format_rules
 from crib_env.policy import Agent, ask_agent
 from crib_env.registration import find_part
 from crib_env.supported_rules import refuse_rules
@@ -75,11 +74,6 @@ class Session:
         game.seed(deals)
         game.reset()
         return cls(game, seats, _number(chance))
-
-    @property
-    def rules(self) -> str:
-        """The rules as a word."""
-        return format_rules(self.game.rules)
 
     @property
     def over(self) -> bool:

@@ -252,8 +252,9 @@ class App:
             one.close()
 
     async def _table(self, name: str) -> Table:
-        found = self.tables.held(name)
-        return await run_in_threadpool(self.tables.find, name) if found is None else found
+        if (held := self.tables.held(name)) is not None:
+            return held
+        return await run_in_threadpool(self.tables.find, name)
 
     async def at_table(
         self, request: Request, ask: Callable[[Place], T], *, advice: bool = False

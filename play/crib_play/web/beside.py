@@ -126,21 +126,23 @@ class Prepared(NamedTuple):
 
 def prepare(what: str, games: Sequence[str]) -> Prepared:
     """Compile for these games what plays them, what judges every choice, or an agent."""
-    began, refusals = time.monotonic(), {}
-    for kind in map(table_game, games):
-        if what not in (RULES, ADVICE):
-            try:
-                why = refusal(load_player(what), kind)
-            except Exception as error:  # whatever an agent's own code raises
-                why = f"{what} cannot play: {type(error).__name__}: {error}"
-            if why is not None:
-                refusals[kind.name] = why
-            continue
-        for session in first_turns(kind):
+    began = time.monotonic()
+    refusals = {} if what in (RULES, ADVICE) else _refusals(what, games)
+    for game in games if what in (RULES, ADVICE) else ():
+        for session in first_turns(table_game(game)):
             session.sight(session.seat)
             if what == ADVICE and not why_unjudged(session):
                 choices(session.game.view(session.seat))
     return Prepared(time.monotonic() - began, refusals)
+
+
+def _refusals(agent: str, games: Sequence[str]) -> dict[str, str]:
+    try:
+        loaded = load_player(agent)
+        found = {game: refusal(loaded, GAMES[game]) for game in games}
+    except Exception as error:  # whatever an agent's own code raises
+        return dict.fromkeys(games, f"{agent} cannot play: {type(error).__name__}: {error}")
+    return {game: why for game, why in found.items() if why is not None}
 
 
 def replay(stored: StoredTable) -> bytes:

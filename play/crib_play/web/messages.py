@@ -107,7 +107,7 @@ def table_payload(table: Table, seat: int, since: int | None = None, key: str = 
         "turns": n,
         "undone": stored.undone,
         "next": stored.next,
-        "game": {"name": kind.name, "title": kind.title, "rules": session.rules},
+        "game": {"name": kind.name, "title": kind.title},
         "family": session.family.name,
         "names": called,
         "owners": session.family.sides or called,
