@@ -2,7 +2,7 @@
 
     python examples/libraries/open_spiel_poker.py --game leduc_poker --methods mmd r_nad --seeds 1 2
 
-`crib train --method mmd` learns from `crib_training.learn.games.Games`. Here a game of
+`crib train --method mmd` learns from `crib_training.learn.deal_batch.DealBatch`. Here a game of
 OpenSpiel's stands in its place, with the same arrays, and the method is the same code.
 """
 
@@ -28,7 +28,7 @@ LEARNERS = ("selfplay_ppo", "mmd", "vrpo", "r_nad", "nfsp", "escher", "deep_cfr"
 
 
 class SpielGames:
-    """Games of OpenSpiel's side by side, as `Games` shows deals.
+    """Games of OpenSpiel's side by side, as `DealBatch` shows deals.
 
     Args:
         game: a game of two players with information state tensors.
@@ -126,7 +126,9 @@ def learn(game: Any, method: str, seed: int, decisions: int) -> tuple[float, flo
     }  # fmt: skip
     known = {field.name for field in fields(module.Settings)}
     chosen = module.Settings(**{key: value for key, value in given.items() if key in known})
-    with mock.patch.object(learners, "Games", lambda _, n, seed, *__: SpielGames(game, n, seed)):
+    with mock.patch.object(
+        learners, "DealBatch", lambda _, n, seed, *__: SpielGames(game, n, seed)
+    ):
         learner = module.Learner(chosen)
     first = measure(game, learner)
     while learner.decisions < decisions:

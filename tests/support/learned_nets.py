@@ -64,18 +64,18 @@ def random_network(
 
     Args:
         seed: of the weights.
-        features: see `Games`.
+        features: see `DealBatch`.
         blind: what it has discarded changes nothing: it sees neither these cards nor the suits of
             the starter and the pile, whose numbers in canonical suits follow from them.
         suits: of the games that it plays.
     """
     import torch
-    from crib_training.learn.games import Games
+    from crib_training.learn.deal_batch import DealBatch
     from crib_training.learn.self_play import Policy
 
     torch.manual_seed(seed)
     rules = PRESETS["five_card"]
-    policy = Policy(Games(rules, 1, seed, features, suits), (16, 16))
+    policy = Policy(DealBatch(rules, 1, seed, features, suits), (16, 16))
     with torch.no_grad():
         for weights in policy.parameters():
             weights.normal_(0, 0.4)

@@ -12,7 +12,7 @@ from crib_training.exploit.best_response import Responder, TabularPolicy
 from crib_training.exploit.hands import RANKS, ROLES, hands_by_class
 from crib_training.exploit.one_count import OneCountWalk, list_ranks, list_types, query_course
 from crib_training.exploit.queries import Queries, query_discards
-from crib_training.learn import games
+from crib_training.learn import deal_batch
 from crib_training.learn.train import METHODS
 
 from crib_env.batch import GameBatch
@@ -78,8 +78,10 @@ class ToyBatch(GameBatch):
 
 def in_the_toy(patch: pytest.MonkeyPatch) -> None:
     """Let the baselines learn deals of the toy deck, whose shows are those of its starters."""
-    patch.setattr(games, "GameBatch", ToyBatch)
-    patch.setattr(games, "family_for", lambda engine, _, suits: family_for(engine, "points", suits))
+    patch.setattr(deal_batch, "GameBatch", ToyBatch)
+    patch.setattr(
+        deal_batch, "family_for", lambda engine, _, suits: family_for(engine, "points", suits)
+    )
 
 
 def toy_learner(method: str, seed: int, decisions: int, **changes: Any) -> Any:

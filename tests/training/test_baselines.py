@@ -16,8 +16,8 @@ from crib_agents.learned import MixedAgent
 from crib_agents.loading import load_agent
 from crib_agents.nets import PolicyNetAgent
 from crib_training.learn import self_play
+from crib_training.learn.deal_batch import DealBatch
 from crib_training.learn.deep_monte_carlo import two_hand
-from crib_training.learn.games import Games
 from crib_training.learn.run import POLICY, DivergedError, Run, learn
 from crib_training.learn.self_play import (
     CURVE,
@@ -66,7 +66,7 @@ def drawn(masks: Any, rng: np.random.Generator) -> Any:
 
 
 def test_every_decision_has_a_choice_and_gains_are_those_of_the_deal_stepped_card_by_card() -> None:
-    games = Games(FIVE, 40, seed=3)
+    games = DealBatch(FIVE, 40, seed=3)
     slow = GameBatch(FIVE, 40, episode="deal", seed=3,
                      family=family_for(FIVE.engine, "expected", "canonical"))  # fmt: skip
     slow.reset()
@@ -103,7 +103,7 @@ def test_every_decision_has_a_choice_and_gains_are_those_of_the_deal_stepped_car
 
 
 def rollout() -> tuple[Rollout, torch.Tensor]:
-    games = Games(FIVE, 16, seed=5)
+    games = DealBatch(FIVE, 16, seed=5)
     played = collect(games, Policy(games, (8,)), 20, torch.Generator().manual_seed(1))
     assert played.ended.sum() > 10
     return played, torch.randn(21, 16, generator=torch.Generator().manual_seed(2))
@@ -145,7 +145,7 @@ def test_expected_sarsa_mixes_the_returns_of_every_length(lam: float) -> None:
 
 
 def test_a_critic_reads_the_cards_of_both_seats() -> None:
-    games = Games(FIVE, 60, seed=1)
+    games = DealBatch(FIVE, 60, seed=1)
     rng = np.random.default_rng(1)
     real = GameBatch(FIVE, 60, episode="deal")
     for _ in range(12):
@@ -264,7 +264,7 @@ def test_a_run_of_another_method_or_of_other_settings_is_not_gone_on_with(tmp_pa
 
 def test_states_of_another_size_are_refused() -> None:
     with pytest.raises(ValueError, match="it has 1 deals side by side, not 4"):
-        Games(FIVE, 4, seed=1).set_state(Games(FIVE, 1, seed=1).state())
+        DealBatch(FIVE, 4, seed=1).set_state(DealBatch(FIVE, 1, seed=1).state())
     for reservoir in (True, False):
         memory = Memory(3, reservoir, np.random.default_rng(0))
         memory.add(row=torch.arange(10))
@@ -327,7 +327,7 @@ def test_the_mean_of_traversals_is_the_value_that_every_line_of_play_says() -> N
     learner.regrets.forward = certain  # by regret matching, in proportion to these
     games = learner.games
 
-    def value(now: Games, seat: int) -> float:
+    def value(now: DealBatch, seat: int) -> float:
         p = match_regrets(certain(None, torch.from_numpy(now.masks)), torch.from_numpy(now.masks))
         total = 0.0
         for action in now.masks[0].nonzero()[0]:

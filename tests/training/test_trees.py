@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from crib_training.learn.games import Games
+from crib_training.learn.deal_batch import DealBatch
 from crib_training.learn.self_play import Policy, RunSettings
 from crib_training.methods.mmd_tree import Trees
 
@@ -25,14 +25,14 @@ STARTERS = 42  # unseen by both seats: the unit of mean points
 def played() -> Any:
     """Return deals, a policy that is far from uniform, and its agent."""
     torch.manual_seed(7)
-    games = Games(FIVE, DEALS, seed=3)
+    games = DealBatch(FIVE, DEALS, seed=3)
     policy = Policy(games, (16,))
     with torch.no_grad():
         policy.last.weight.normal_(0, 2)
     return games, policy, policy.agent("any", RunSettings(features=None, hidden_sizes=(16,)))
 
 
-def deal_of(games: Games, lane: int) -> GameBatch:
+def deal_of(games: DealBatch, lane: int) -> GameBatch:
     """Return a batch of one deal in the state of a lane."""
     family = family_for(FIVE.engine, "expected", "canonical")
     batch = GameBatch(FIVE, 1, episode="deal", family=family)
@@ -60,7 +60,7 @@ def outcomes(batch: GameBatch, agent: Any) -> tuple[float, dict[int, float]]:
     return sum(probabilities[card] * value for card, value in found.items()), found
 
 
-def discarded(games: Games, trees: Trees) -> tuple[list[Games], list[Any]]:
+def discarded(games: DealBatch, trees: Trees) -> tuple[list[DealBatch], list[Any]]:
     """Return the deals before each of the four discards and after them, and the discards."""
     rng = np.random.default_rng(1)
     stages, cards = [games], []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from crib_agents.adapters.wrappers import PhasedAgent
+from crib_agents.loading import load_agent
 
 from crib_env.engine.family import find_family
 from crib_env.engine.hands.records import PEGGING
@@ -11,6 +12,7 @@ from crib_env.envs.makers import EnvSpec
 from crib_env.policy import Agent
 from crib_env.registration import env_module
 from crib_env.rules import Rules, find_rules
+from crib_env.supported_rules import refuse_rules
 
 
 def find_env(name: str) -> EnvSpec:
@@ -41,6 +43,15 @@ def seats_of(maker: EnvSpec, rules: Rules, players: int | None) -> tuple[int, ..
 def sides_of(rules: Rules, players: int | None) -> int:
     """Return how many sides a game has, by default of the fewest seats the rules allow."""
     return count_sides(find_family(rules.engine).sides_under(rules, players))
+
+
+def plays(name: str, rules: Rules) -> bool:
+    """Return whether an agent, given by its name, plays whole games by these rules."""
+    try:
+        refuse_rules(load_agent(name), rules, "game")
+    except ValueError:
+        return False
+    return True
 
 
 def in_phase(maker: EnvSpec, agent: Agent) -> Agent:

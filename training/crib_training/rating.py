@@ -24,7 +24,6 @@ from crib_agents.loading import TakesAgents, load_agent
 from crib_env.envs.makers import EnvSpec
 from crib_env.options import check_seed
 from crib_env.policy import Agent
-from crib_env.rules import Rules
 from crib_env.settings import Count, CountOrNone, File, NewFolder, Players, Seed, checked_dataclass
 from crib_env.supported_rules import refuse_rules
 from crib_training.evaluation.duplicate import estimate, play_pairs
@@ -32,7 +31,7 @@ from crib_training.evaluation.evaluate import versions
 from crib_training.evaluation.figures import as_json, shown
 from crib_training.evaluation.ratings import rate
 from crib_training.exploit import Gain, exploitability
-from crib_training.loading import find_env, find_game, in_phase, seats_of, sides_of
+from crib_training.loading import find_env, find_game, in_phase, plays, seats_of, sides_of
 from crib_training.outputs import table, write_json
 from crib_training.progress import Progress
 
@@ -211,7 +210,7 @@ def play(
     check_seed(seed)
     name = name or agent.name
     if opponents is None:
-        opponents = [other for other in BUILT_IN if other != name and _plays(other, rules)]
+        opponents = [other for other in BUILT_IN if other != name and plays(other, rules)]
     for one in (agent, *map(load_agent, opponents)):  # before any game is played
         refuse_rules(in_phase(maker, one), rules, "game")
     games = {}
@@ -223,15 +222,6 @@ def play(
             games[opponent] = np.bincount(halves, minlength=2 * n_sides + 1).tolist()
             progress.advance(pairs)
     return Results(name, maker.name, rules.name, len(seats), pairs, seed, versions(), games)
-
-
-def _plays(name: str, rules: Rules) -> bool:
-    """Return whether a built-in agent plays by these rules."""
-    try:
-        refuse_rules(load_agent(name), rules, "game")
-    except ValueError:
-        return False
-    return True
 
 
 def check(results: Results, agent: Agent, opponents: Sequence[str] | None = None) -> list[str]:

@@ -24,10 +24,10 @@ from crib_env.envs.makers import EnvSpec
 from crib_env.policy import Agent, Views, action_probabilities, find_agent
 from crib_env.registration import find_part
 from crib_env.rules import Rules
-from crib_env.supported_rules import refuse_rules
 from crib_env.text import Tally
 from crib_training.data.play import PHASES, phases_of
 from crib_training.evaluation.evaluate import Settings, adjusted_by, result_of
+from crib_training.loading import plays
 from crib_training.outputs import claimed, table
 from crib_training.progress import Progress
 from crib_training.tournament.chunks import (
@@ -154,12 +154,7 @@ def _report(models: dict[str, list[TextAgent]], rules: Rules) -> dict[str, Any]:
 
 def mixed_for(rules: Rules) -> Agent | None:
     """Return the equilibrium of a game, None where there is none."""
-    agent = find_agent(MIXED)
-    try:
-        refuse_rules(agent, rules, "game")
-    except ValueError:
-        return None
-    return agent
+    return find_agent(MIXED) if plays(MIXED, rules) else None
 
 
 def regrets(views: Views, actions: Array, mixed: Agent | None) -> dict[str, dict[str, float]]:

@@ -1,7 +1,7 @@
-"""What methods share that learn a mixed policy from `Games`: settings, network, memory, gradients.
+"""What methods share that learn a mixed policy from a `DealBatch`: settings, network, gradients.
 
 A deal has two seats; one policy plays both and learns from both. A method by gradients is an
-`ActorCritic` with its loss; one that draws batches from older decisions is a `MemoryLearner`. The
+`ActorCritic` with its loss; one that draws batches from older decisions has a `Memory` of them. The
 learning curve is the exploitability of what has been learned, where the game allows it.
 """
 
@@ -28,7 +28,7 @@ from crib_env.rules import TwoHandRules
 from crib_env.settings import Count, CountOrNone, Portion, Positive, Whole, checked_dataclass
 from crib_training.exploit import exploitability
 from crib_training.learn import run
-from crib_training.learn.games import Games
+from crib_training.learn.deal_batch import DealBatch
 from crib_training.learn.run import Curve, Learner, Measured, State
 from crib_training.loading import find_game
 from crib_training.outputs import csv_table
@@ -218,7 +218,7 @@ class Policy(PolicyNet):
     Bits go through hidden layers, the features of each action through a head that actions share.
     """
 
-    def __init__(self, games: Games, hidden_sizes: tuple[int, ...]) -> None:
+    def __init__(self, games: DealBatch, hidden_sizes: tuple[int, ...]) -> None:
         count = (games.size - games.bits) // games.actions
         super().__init__(games.bits, count, games.actions, hidden_sizes)
         with torch.no_grad():
@@ -257,10 +257,11 @@ def descend(optimizer: torch.optim.Optimizer, loss: Tensor) -> float:
 
 
 class GamesLearner(Learner):
-    """A method that learns from `Games`.
+    """A method that learns from `DealBatch`, and perhaps from memories of them.
 
     Attributes:
         games: the deals that it plays.
+        memories: of older decisions, by name; a checkpoint holds them.
     """
 
     average: Policy  # the mixed policy learned so far
@@ -268,21 +269,27 @@ class GamesLearner(Learner):
     def __init__(self, settings: RunSettings) -> None:
         super().__init__(settings)
         self.curve = Exploitability(settings)
-        self.games = Games(
+        self.games = DealBatch(
             settings.rules, settings.num_envs, settings.seed, settings.features, settings.suits
         )
+        self.memories: dict[str, Memory] = {}
 
     def agent(self) -> PolicyNetAgent:
         """Return the mixed policy learned so far, an agent that samples."""
         return self.average.agent(self.settings.method, self.settings)
 
     def state(self) -> dict[str, Array]:
-        """Return the deals."""
-        return {"games": self.games.state()}
+        """Return deals and memories."""
+        state = {"games": self.games.state()}
+        for name, memory in self.memories.items():
+            state |= memory.state(name)
+        return state
 
     def restore(self, state: State) -> None:
         """Restore what `state` returned."""
         self.games.set_state(state["games"])
+        for name, memory in self.memories.items():
+            memory.restore(name, state)
 
 
 # --- methods by gradients -------------------------------------------------------------------------
@@ -307,7 +314,7 @@ class Rollout(NamedTuple):
     last: Tensor  # float32[N, S], the critic's input after the last row
 
 
-def both_seats(games: Games) -> Tensor:
+def both_seats(games: DealBatch) -> Tensor:
     """Return the critic's input: the mover's bits, the other seat's, and a summary of features."""
     observations = torch.from_numpy(games.observations)
     parts = [observations[:, : games.bits], torch.from_numpy(games.others)]
@@ -318,7 +325,7 @@ def both_seats(games: Games) -> Tensor:
 
 
 @torch.no_grad()
-def collect(games: Games, policy: Policy, steps: int, chance: torch.Generator) -> Rollout:
+def collect(games: DealBatch, policy: Policy, steps: int, chance: torch.Generator) -> Rollout:
     """Play both seats with samples of a policy, for ``steps`` decisions in every lane."""
     rows: list[tuple[Tensor, ...]] = []
     for _ in range(steps):
@@ -360,37 +367,41 @@ def normalised(advantages: Tensor, targets: Tensor, played: Rollout) -> tuple[Te
     return advantages / (advantages.std() + 1e-8), targets * sign
 
 
-class Networks:
-    """A policy with its average, and a critic that sees both hands; one optimizer for both."""
+class CriticLearner(GamesLearner):
+    """A method with a policy, its average, and a critic that sees both hands; one optimizer."""
 
-    def __init__(
-        self, games: Games, hidden_sizes: tuple[int, ...], learning_rate: float, outputs: int = 1
-    ) -> None:
-        self.policy = Policy(games, hidden_sizes)
+    def __init__(self, settings: Any) -> None:
+        super().__init__(settings)
+        sizes = settings.hidden_sizes
+        self.policy = Policy(self.games, sizes)
         self.average = copy.deepcopy(self.policy)
-        self.critic = mlp(both_seats(games).shape[1], *hidden_sizes, outputs)
+        self.critic = mlp(both_seats(self.games).shape[1], *sizes, self.critic_outputs)
         self.weights = [*self.policy.parameters(), *self.critic.parameters()]
-        self.learning_rate = learning_rate
-        self.optimizer = torch.optim.Adam(self.weights, learning_rate, eps=1e-5, fused=True)
-        self.modules: dict[str, nn.Module | torch.optim.Optimizer] = {
+        self.adam = torch.optim.Adam(self.weights, settings.learning_rate, eps=1e-5, fused=True)
+        self.modules = {
             "policy": self.policy, "average": self.average, "critic": self.critic,
-            "adam": self.optimizer,
+            "adam": self.adam,
         }  # fmt: skip
+
+    @property
+    def critic_outputs(self) -> int:
+        """Outputs of the critic."""
+        return 1
 
     def set_rate(self, share: float) -> None:
         """Set the learning rate to a share of the first one."""
-        self.optimizer.param_groups[0]["lr"] = self.learning_rate * share
+        self.adam.param_groups[0]["lr"] = self.settings.learning_rate * share
 
-    def descend(self, loss: Tensor, max_grad_norm: float, ema_rate: float) -> None:
+    def descend(self, loss: Tensor) -> None:
         """Take a step of gradient descent, and let the average follow the policy."""
-        self.optimizer.zero_grad()
+        self.adam.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
-        torch.nn.utils.clip_grad_norm_(self.weights, max_grad_norm)
-        self.optimizer.step()
-        self.average.follow(self.policy, ema_rate)
+        torch.nn.utils.clip_grad_norm_(self.weights, self.settings.max_grad_norm)
+        self.adam.step()
+        self.average.follow(self.policy, self.settings.ema_rate)
 
 
-class ActorCritic(GamesLearner):
+class ActorCritic(CriticLearner):
     """A method that plays a while, then learns from these decisions.
 
     A method defines `columns`, what it learns from, and `loss`.
@@ -399,29 +410,19 @@ class ActorCritic(GamesLearner):
     def __init__(self, settings: ActorCriticSettings) -> None:
         super().__init__(settings)
         self.chance = torch.Generator().manual_seed(settings.seed)
-        self.networks = Networks(
-            self.games, settings.hidden_sizes, settings.learning_rate, self.critic_outputs
-        )
-        self.policy, self.average = self.networks.policy, self.networks.average
-        self.critic, self.modules = self.networks.critic, self.networks.modules
 
     def iterate(self) -> dict[str, float]:
         """Play, then learn from the decisions."""
         settings = self.settings
-        self.networks.set_rate(0.1 + 0.9 * self.left)
+        self.set_rate(0.1 + 0.9 * self.left)
         columns = self.columns(collect(self.games, self.policy, settings.steps, self.chance))
         for _ in range(settings.epochs):
             order = torch.randperm(len(columns[0]), generator=self.chance)
             for rows in torch.split(order, settings.batch_size):
                 loss, figures = self.loss(*(column[rows] for column in columns))
-                self.networks.descend(loss, settings.max_grad_norm, settings.ema_rate)
+                self.descend(loss)
         self.decisions += len(order)
         return {"loss": loss.item(), **{name: one.item() for name, one in figures.items()}}
-
-    @property
-    def critic_outputs(self) -> int:
-        """Outputs of the critic."""
-        return 1
 
     @abstractmethod
     def columns(self, played: Rollout) -> Sequence[Tensor]:
@@ -517,28 +518,7 @@ def _compact(array: Array) -> Array:
     return array if smaller is None else array.astype(smaller)
 
 
-class MemoryLearner(GamesLearner):
-    """A method that draws its batches from memories."""
-
-    def __init__(self, settings: RunSettings) -> None:
-        super().__init__(settings)
-        self.memories: dict[str, Memory] = {}
-
-    def state(self) -> dict[str, Array]:
-        """Return deals and memories."""
-        state = super().state()
-        for name, memory in self.memories.items():
-            state |= memory.state(name)
-        return state
-
-    def restore(self, state: State) -> None:
-        """Restore what `state` returned."""
-        super().restore(state)
-        for name, memory in self.memories.items():
-            memory.restore(name, state)
-
-
-class RegretLearner(MemoryLearner):
+class RegretLearner(GamesLearner):
     """A method that learns regrets, and the average of the policies that match them.
 
     One network learns the mean regret of each action over all iterations, another the average

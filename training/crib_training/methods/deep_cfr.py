@@ -18,7 +18,7 @@ import torch
 
 from crib_env.arrays import Array, Doubles, Ints
 from crib_env.settings import Count, NewFolder, checked_dataclass
-from crib_training.learn.games import Games
+from crib_training.learn.deal_batch import DealBatch
 from crib_training.learn.run import State
 from crib_training.learn.self_play import RegretLearner, RegretSettings, draw_actions, match_regrets
 
@@ -52,7 +52,7 @@ class Learner(RegretLearner):
         return self.learn_both()
 
     @torch.no_grad()
-    def _traverse(self, games: Games, seats: Ints) -> Doubles:
+    def _traverse(self, games: DealBatch, seats: Ints) -> Doubles:
         """Add what can be learned below these decisions; return the seats' values, float64[N]."""
         self.decisions += len(games.lanes)
         seen, masks = torch.from_numpy(games.observations), torch.from_numpy(games.masks)

@@ -32,11 +32,10 @@ from crib_env.settings import (
     Whole,
     checked_dataclass,
 )
-from crib_training.learn.games import Games
+from crib_training.learn.deal_batch import DealBatch
 from crib_training.learn.self_play import (
+    CriticLearner,
     Memory,
-    MemoryLearner,
-    Networks,
     Policy,
     RunSettings,
     both_seats,
@@ -44,7 +43,7 @@ from crib_training.learn.self_play import (
 )
 
 CHUNK = 4096  # observations at once
-Values = Callable[[Games], Doubles]
+Values = Callable[[DealBatch], Doubles]
 
 
 @dataclass(frozen=True)
@@ -81,18 +80,18 @@ class Trees:
     def __init__(self, policy: Policy, explore: float, own: float) -> None:
         self.policy, self.explore, self.own = policy, explore, own
 
-    def log_probabilities(self, games: Games) -> Tensor:
+    def log_probabilities(self, games: DealBatch) -> Tensor:
         """Return those of all actions of the movers, float32[N, actions]."""
         parts = zip(torch.split(torch.from_numpy(games.observations), CHUNK),
                     torch.split(torch.from_numpy(games.masks), CHUNK), strict=True)  # fmt: skip
         with torch.no_grad():
             return torch.cat([self.policy(*part).log_softmax(1) for part in parts])
 
-    def draw(self, games: Games, rng: np.random.Generator) -> Ints:
+    def draw(self, games: DealBatch, rng: np.random.Generator) -> Ints:
         """Draw an action for each mover, int64[N]."""
         return draw_actions(self.log_probabilities(games).exp(), rng)
 
-    def pegging(self, games: Games) -> tuple[Doubles, ValuedDecisions]:
+    def pegging(self, games: DealBatch) -> tuple[Doubles, ValuedDecisions]:
         """Value all pegging from here.
 
         Returns float64[N], the points of seat 0 less those of seat 1 until the deal is over; and
@@ -101,7 +100,7 @@ class Trees:
         values, found = self._follow(games, np.ones((len(games.lanes), 2)))
         return values, ValuedDecisions.join(found).normalised()
 
-    def _follow(self, games: Games, reach: Doubles) -> tuple[Doubles, list[ValuedDecisions]]:
+    def _follow(self, games: DealBatch, reach: Doubles) -> tuple[Doubles, list[ValuedDecisions]]:
         """Value the decisions of ``games`` and those below; ``reach[N, 2]`` is each seat's."""
         log_p = self.log_probabilities(games)
         lanes, actions = games.masks.nonzero()
@@ -120,7 +119,7 @@ class Trees:
         values, choices = _weigh(games, log_p, lanes, actions, gains, weights)
         return values, [choices, *below]
 
-    def discards(self, games: Games, replies: list[Ints], value: Values) -> ValuedDecisions:
+    def discards(self, games: DealBatch, replies: list[Ints], value: Values) -> ValuedDecisions:
         """Value every pair of cards that the movers can discard (replies int64[N])."""
         log_p = self.log_probabilities(games)
         lanes, first = games.masks.nonzero()
@@ -144,7 +143,7 @@ class Trees:
         upper = _weigh(games, log_p, lanes, first, values, np.ones(len(games.lanes)))[1]
         return ValuedDecisions.join([upper, lower])
 
-    def _explored(self, games: Games, log_p: Tensor) -> Doubles:
+    def _explored(self, games: DealBatch, log_p: Tensor) -> Doubles:
         """Return the probabilities with a share of the uniform policy, float64[N, actions]."""
         uniform = games.masks / games.masks.sum(1, keepdims=True)
         p: Doubles = (1 - self.explore) * log_p.exp().double().numpy() + self.explore * uniform
@@ -152,7 +151,7 @@ class Trees:
 
 
 def _weigh(
-    games: Games, log_p: Tensor, lanes: Ints, actions: Ints, outcomes: Doubles, weights: Doubles
+    games: DealBatch, log_p: Tensor, lanes: Ints, actions: Ints, outcomes: Doubles, weights: Doubles
 ) -> tuple[Doubles, ValuedDecisions]:
     """Return the values of decisions for seat 0, float64[N], and the decisions.
 
@@ -219,14 +218,11 @@ class Settings(RunSettings):
     out: NewFolder = Path("runs/mmd_tree")
 
 
-class Learner(MemoryLearner):
+class Learner(CriticLearner):
     """Learns by its `Settings`."""
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
-        self.networks = Networks(self.games, settings.hidden_sizes, settings.learning_rate)
-        self.policy, self.average = self.networks.policy, self.networks.average
-        self.critic, self.modules = self.networks.critic, self.networks.modules
         self.roots = Memory(settings.buffer_size, False, self.rng)
         self.memories = {"roots": self.roots}
         self.trees = Trees(self.policy, settings.explore, settings.own_reach_exponent)
@@ -234,7 +230,7 @@ class Learner(MemoryLearner):
     def iterate(self) -> dict[str, float]:
         """Value all actions of some deals, then learn from them."""
         settings = self.settings
-        self.networks.set_rate(self.annealed(1.0, settings.final_learning_rate))
+        self.set_rate(self.annealed(1.0, settings.final_learning_rate))
         pegging, discards = self._deal()
         columns = ValuedDecisions.join([pegging, discards])
         pull = torch.cat([
@@ -272,7 +268,7 @@ class Learner(MemoryLearner):
         return pegging, ValuedDecisions.join([first, second]).normalised()
 
     @torch.no_grad()
-    def _pegging_value(self, games: Games) -> Doubles:
+    def _pegging_value(self, games: DealBatch) -> Doubles:
         """Return the critic's value of pegging for seat 0, float64[K]."""
         values: Doubles = self.critic(both_seats(games))[:, 0].double().numpy()
         return values * (1.0 - 2.0 * games.movers)
@@ -289,6 +285,6 @@ class Learner(MemoryLearner):
         error = (self.critic(drawn["both"])[:, 0] - drawn["value"]).square().mean()
         gain = gain - settings.kl_coef * kl + pull * entropy
         loss = -(batch.weights * gain).mean() + 0.1 * error
-        self.networks.descend(loss, settings.max_grad_norm, settings.ema_rate)
+        self.descend(loss)
         return {"loss": loss.item(), "kl": kl.mean().item(), "entropy": entropy.mean().item(),
                 "value_error": error.item()}  # fmt: skip

@@ -22,8 +22,8 @@ from torch import Tensor
 from crib_env.settings import Count, NewFolder, Portion, Positive, Share, Whole, checked_dataclass
 from crib_training.learn.run import State
 from crib_training.learn.self_play import (
+    GamesLearner,
     Memory,
-    MemoryLearner,
     Policy,
     RolloutSettings,
     descend,
@@ -61,7 +61,7 @@ class Settings(RolloutSettings):
     out: NewFolder = Path("runs/nfsp")
 
 
-class Learner(MemoryLearner):
+class Learner(GamesLearner):
     """Learns by its `Settings`."""
 
     def __init__(self, settings: Settings) -> None:

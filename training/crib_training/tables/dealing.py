@@ -9,10 +9,9 @@ import numpy as np
 import numpy.typing as npt
 from crib_agents.kernels.two_hand import choose_pair
 from crib_agents.rule_based import hand_and_crib
-from numba import int64, void
 
 from crib_env.arrays import Array
-from crib_env.engine.jit import entry, kernel
+from crib_env.engine.jit import kernel
 from crib_env.engine.record import NONE
 from crib_env.engine.rng import WORDS, below, seed_words
 from crib_env.engine.show import add_card, with_starter
@@ -61,16 +60,10 @@ def deal_hands(views, rng):
     return used
 
 
-@entry(void(int64[::1], int64[::1]))
-def seed_generator(rng, words):
-    """Start ``rng`` from three words."""
-    seed_words(rng, words[0], words[1], words[2])
-
-
 def generator(seed: np.random.SeedSequence) -> Array:
     """Return a generator for kernels, int64[4], started from a seed."""
     rng = np.zeros(WORDS, dtype=np.int64)
-    seed_generator(rng, seed.generate_state(3).astype(np.int64))
+    seed_words(rng, *seed.generate_state(3).astype(np.int64))
     return rng
 
 

@@ -13,7 +13,7 @@ from crib_env.engine.family import family_for
 from crib_env.rules import TwoHandRules
 
 
-class Games:
+class DealBatch:
     """Deals side by side, each waiting for a seat that has a choice.
 
     Suits are canonical, so a policy cannot depend on suits that do not matter. Forced cards are
@@ -75,7 +75,7 @@ class Games:
         self.observe()
         return played
 
-    def after(self, lanes: Ints, actions: Ints) -> tuple[Games, Doubles, Ints]:
+    def after(self, lanes: Ints, actions: Ints) -> tuple[DealBatch, Doubles, Ints]:
         """Return copies of deals after an action each, and after the forced cards that follow.
 
         Shapes: lanes int64[K]; actions int64[K].
