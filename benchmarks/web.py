@@ -26,6 +26,7 @@ from dataclasses import dataclass, field
 from itertools import cycle
 from pathlib import Path
 from typing import Annotated, Any
+from urllib.request import urlopen
 
 import numpy as np
 from crib_play.web.messages import table_payload
@@ -176,6 +177,14 @@ async def play(
     await asyncio.gather(*beside, *playing)
 
 
+def wait_until_prepared(port: int) -> None:
+    """Wait until the server has compiled all games, as the page does."""
+    for game in GAMES:
+        asked = f"http://127.0.0.1:{port}/api/prepared?game={game}&agent={OPPONENT}"
+        while json.load(urlopen(asked))["seconds"]:
+            time.sleep(0.5)
+
+
 def measure(games: int, seconds: float, think: float, hostile: bool = False) -> dict[str, float]:
     """Play and return what was measured: times in milliseconds, memory in MiB."""
     with tempfile.TemporaryDirectory() as folder:
@@ -187,7 +196,8 @@ def measure(games: int, seconds: float, think: float, hostile: bool = False) -> 
         try:
             line = server.stdout.readline()
             port = int(re.findall(r":(\d+)", line)[0])
-            asyncio.run(play([Player(game) for game in GAMES], port, 2.0, 0.0, None))  # to compile
+            wait_until_prepared(port)
+            asyncio.run(play([Player(game) for game in GAMES], port, 2.0, 0.0, None))  # warm
             empty = memory(server.pid)
             ticks = _cpu(server.pid)
             players = [Player(game) for game, _ in zip(cycle(GAMES), range(games), strict=False)]
