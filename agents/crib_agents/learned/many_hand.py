@@ -11,6 +11,7 @@ points and its share of the unseen cards, and each seat for what it is likely to
 from __future__ import annotations
 
 from crib_agents.kernels.many_hand import able, cards_of, known_of, no_fit, reply, share_of
+from crib_agents.kernels.two_hand import WIN
 from crib_agents.knowledge.pegging import held_ranks
 from crib_agents.learned.network import (
     MOST_INPUTS,
@@ -22,7 +23,6 @@ from crib_agents.learned.network import (
     put,
     put_counts,
 )
-from crib_agents.learned.two_hand import highest
 from crib_env.engine import stack
 from crib_env.engine.hands.counting import (
     DECK,
@@ -145,6 +145,23 @@ def card_values(v, table, weights, now, values):
             n = card_features(v, k, now[k], places, inputs)
             forward(weights, int(weights[0]), places, inputs, n, follows)
             values[k] = now[k] + follows[0]
+
+
+@kernel
+def highest(v, now, values):
+    """Return the card of the highest value; one whose play wins the game before all others."""
+    need = v["target"] - v["scores"][0]
+    best = NONE
+    most = UNLIKELY
+    for k in range(v["hand_n"]):
+        if not v["legal"] >> k & 1:
+            continue
+        wins = v["phase"] != DISCARD and values[k] != UNLIKELY and now[k] >= need
+        value = values[k] + WIN if wins else values[k]
+        if best == NONE or value > most:
+            best = v["hand"][k]
+            most = value
+    return best
 
 
 @kernel

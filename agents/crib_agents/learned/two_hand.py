@@ -24,11 +24,12 @@ from typing import Any
 import numpy as np
 
 from crib_agents.expert.discard import after_shift, between
-from crib_agents.kernels.two_hand import WIN, discard_by
+from crib_agents.kernels.two_hand import discard_by
 from crib_agents.knowledge import measured
 from crib_agents.knowledge.measured import COUNT_SIZE
 from crib_agents.knowledge.pegging import held_ranks
 from crib_agents.knowledge.winning import win_table
+from crib_agents.learned.many_hand import highest
 from crib_agents.learned.network import (
     MOST_INPUTS,
     UNLIKELY,
@@ -463,23 +464,6 @@ def card_values(v, weights, now, values):
         if values[k] != UNLIKELY:
             values[k] -= theirs[k]
     return choices
-
-
-@kernel
-def highest(v, now, values):
-    """Return the card of the highest value; one whose play wins the game before all others."""
-    need = v["target"] - v["scores"][0]
-    best = NONE
-    most = UNLIKELY
-    for k in range(v["hand_n"]):
-        if not v["legal"] >> k & 1:
-            continue
-        wins = v["phase"] != DISCARD and values[k] != UNLIKELY and now[k] >= need
-        value = values[k] + WIN if wins else values[k]
-        if best == NONE or value > most:
-            best = v["hand"][k]
-            most = value
-    return best
 
 
 choose_discard = discard_by(pair_win_value)
