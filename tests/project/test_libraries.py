@@ -529,7 +529,7 @@ def test_a_baseline_learns_from_what_stands_in_for_its_games(
     def stand_in(*_: object) -> None:
         raise Stood
 
-    monkeypatch.setattr(learner, "Games", stand_in)
+    monkeypatch.setattr(learner, "DealBatch", stand_in)
     with pytest.raises(Stood):
         mmd.Learner(mmd.Settings())
 

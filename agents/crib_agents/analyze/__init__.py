@@ -13,9 +13,7 @@ from math import comb
 
 import numpy as np
 
-from crib_agents.analyze.positions import discard_view as discard_view
-from crib_agents.analyze.positions import layout_view as layout_view
-from crib_agents.analyze.positions import pegging_view as pegging_view
+from crib_agents.analyze.positions import discard_view, layout_view, pegging_view
 from crib_agents.expert import discard, pegging
 from crib_agents.expert.many_hand import WIN, ManyHandExpert
 from crib_agents.expert.pegging import PeggingExpert
@@ -29,6 +27,16 @@ from crib_env.engine.table_top import format_cell
 from crib_env.policy import Views
 from crib_env.registration import find_part
 from crib_env.rules import LARGEST_TARGET
+
+__all__ = [
+    "CardChoice",
+    "CellChoice",
+    "DiscardChoice",
+    "analyze",
+    "discard_view",
+    "layout_view",
+    "pegging_view",
+]
 
 
 @dataclass(frozen=True)
