@@ -509,6 +509,11 @@ def test_the_button_says_how_long_a_game_is_prepared(browser: Browser, served: S
     expect(page.locator("#deal")).to_be_disabled()
     visitor.accessible()
     visitor.fits()
+    page.select_option("#opponent", "person")
+    page.locator("#name").press_sequentially("Ann")
+    seconds = 10
+    expect(page.locator("#deal")).to_have_text("Preparing, about 10 s")
+    expect(page.locator("#name")).to_have_value("Ann")  # although the page was drawn anew
     seconds = 0
     expect(page.locator("#deal")).to_have_text("Deal")
     expect(page.locator("#deal")).to_be_enabled()

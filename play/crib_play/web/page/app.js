@@ -329,14 +329,15 @@ const heard = (mine) => ({ present }) => {
 
 // Looks at what has changed; what is heard meanwhile, or while a turn is played out, is looked at after it.
 async function catchUp() {
-  const mine = table;
+  const mine = table, { turns, revision } = mine.answer;
   mine.behind = false;
-  const found = await talk.look(mine.answer.table, mine.answer.turns).catch(() => null);
+  const found = await talk.look(mine.answer.table, turns).catch(() => null);
   if (!found || table !== mine) return;
   if (busy) {
     mine.behind = true;
     return;
   }
+  if (mine.answer.revision !== revision) return catchUp(); // the answer is of before the last turn
   table.next = found.next;
   if (found.revision !== table.answer.revision) return play(found);
   table.answer = { ...table.answer, names: found.names, owners: found.owners, sides: found.sides, invitations: found.invitations };

@@ -53,7 +53,7 @@ export function Lobby({ page }) {
       ${game.has_partners ? html`<${Opponents} id="partner" label="With" value=${offer.partner} agents=${game.agents} levels=${offers.levels} set=${(partner) => set({ partner })} />` : null}
       ${game.sides ? html`<label>You score <select id="seat" onChange=${(event) => set({ seat: Number(event.target.value) })}>
         ${game.sides.map((side, i) => html`<option value=${i} selected=${i === offer.seat}>the ${side}</option>`)}</select></label>` : null}
-      ${withPeople ? html`<label>Your name <input id="name" maxlength="20" value=${offer.name ?? ""} onChange=${(event) => set({ name: event.target.value })} /></label>` : null}
+      ${withPeople ? html`<label>Your name <input id="name" maxlength="20" value=${offer.name ?? ""} onInput=${(event) => set({ name: event.target.value })} /></label>` : null}
     </div>
     <p class="about" id="about">${level?.about ?? (offer.opponent === "person" ? "You get a link to send." : "An agent, by the name of its method.")}</p>
     <div class="row"><button class="main" type="submit" id="deal" disabled=${page.seconds > 0}>${page.seconds > 0 ? `Preparing, about ${page.seconds} s` : "Deal"}</button>
