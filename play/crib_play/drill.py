@@ -28,7 +28,7 @@ from crib_env.registration import find_part
 from crib_env.settings import Seed, Whole, checked_dataclass
 from crib_play.preferences import FASTEST, data_file, load, save
 from crib_play.table import Counted, Session, TableGame, TakesGame, actions_of
-from crib_play.table.advice import choices, told
+from crib_play.table.advice import choice_in_words, choices
 from crib_play.table.seats import names
 from crib_play.terminal.boards import boards_of
 from crib_play.terminal.screen import Screen
@@ -234,7 +234,7 @@ def ask(exercise: Exercise, screen: Screen) -> float | None:
     cost = f", it costs {100 * loss:.1f} %" if loss else ""
     screen.line(f"  {grade(loss)}{cost}", style="bold")
     for choice in exercise.choices[:SHOWN]:
-        one = told(session.family, view, choice)
+        one = choice_in_words(session.family, view, choice)
         screen.line(f"  {100 * one.win:5.1f} %  {one.text}: {one.why}")
     return loss
 

@@ -11,7 +11,7 @@ measurable difference.
 
 from __future__ import annotations
 
-from crib_agents.kernels.two_hand import HEURISTICS, REPLY
+from crib_agents.kernels.two_hand import HEURISTICS, REPLY, WIN
 from crib_env.engine.hands.counting import (
     DECK,
     best_answer,
@@ -144,7 +144,6 @@ LOW = NEXT + 4
 ACE = NEXT + 5
 PAIR = NEXT + 6
 FIFTEEN = NEXT + 7
-WIN = 1000.0  # more than any sum of the parts: a card that wins the game is played
 
 
 @kernel

@@ -72,6 +72,15 @@ def begin_game(s, rules, dealer, log):
 
 
 @kernel
+def begin_count(s):
+    """Begin a count at 0, after the cards in the pile (H7, M8)."""
+    s["count"] = 0
+    s["go"] = 0
+    s["passed"] = 0
+    s["pile_from"] = s["pile_n"]
+
+
+@kernel
 def deal(s, rules, decks):
     """Deal one card at a time from the dealer's left on (H1, F2), then what a crib lacks (M2).
 
@@ -101,12 +110,9 @@ def deal(s, rules, decks):
     s["deals"] += 1
     s["phase"] = DISCARD
     s["to_move"] = to_the_left(s, rules, s["dealer"], 1)
-    s["count"] = 0
-    s["go"] = 0
-    s["passed"] = 0
     s["pile_n"] = 0
-    s["pile_from"] = 0
     s["pile_seats"] = 0
+    begin_count(s)
     for i in range(s["pile"].shape[0]):
         s["pile"][i] = NONE
     for seat in range(seats(s)):
@@ -198,10 +204,7 @@ def play(s, rules, table, seat, card, log):
     if rules["single_count"] or lead == NONE:
         show(s, rules, table, log)
         return
-    s["count"] = 0  # H7, M8
-    s["go"] = 0
-    s["passed"] = 0
-    s["pile_from"] = s["pile_n"]
+    begin_count(s)
     s["to_move"] = lead
 
 

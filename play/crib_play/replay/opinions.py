@@ -16,7 +16,7 @@ import numpy as np
 from crib_agents.analyze import CellChoice, Choice
 
 from crib_env.game import Game
-from crib_play.table.advice import actions_of, choices, told
+from crib_play.table.advice import actions_of, choice_in_words, choices
 from crib_play.table.session import Session, Turn
 
 IN_POINTS = ("deal",)  # episodes that are not won: what counts is points
@@ -55,7 +55,7 @@ def _opinion(session: Session, game: Game, turn: Turn) -> Opinion:
     thought = _values(agent, game, turn)
     options = []
     for choice in found:
-        actions, text, why, _ = told(session.family, turn.view, choice)
+        actions, text, why, _ = choice_in_words(session.family, turn.view, choice)
         probability = None if likely is None else likely.get(frozenset(actions), 0.0)
         value = None if thought is None else thought.get(frozenset(actions))
         options.append(Option(text, why, _win_value(choice, in_points), probability, value))

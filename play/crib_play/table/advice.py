@@ -63,10 +63,10 @@ class Advised(NamedTuple):
 
 def advised(family: TableFamily, view: View) -> list[Advised]:
     """Return every choice of the seat to move in words, the highest value first."""
-    return [told(family, view, choice) for choice in choices(view)]
+    return [choice_in_words(family, view, choice) for choice in choices(view)]
 
 
-def told(family: TableFamily, view: View, choice: Choice) -> Advised:
+def choice_in_words(family: TableFamily, view: View, choice: Choice) -> Advised:
     """Return a choice in words."""
     actions = tuple(sorted(actions_of(choice), reverse=True))
     return Advised(actions, family.spoken(view, actions), in_words(choice), choice.win)

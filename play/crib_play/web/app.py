@@ -299,7 +299,7 @@ class App:
     def answers(
         self, kind: type[M], ask: Callable[[Place, M], Payload], *, advice: bool = False
     ) -> Endpoint:
-        """Return what answers messages of this kind; those that change a table are told to all."""
+        """Return what answers messages of this kind; pages hear of those that change a table."""
 
         async def endpoint(request: Request) -> Response:
             message, name = await read(request, kind), name_of(request)

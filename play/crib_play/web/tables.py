@@ -113,7 +113,7 @@ class Table:
         try:
             yield
             self.keep(turns=moves(session), resigned=session.resigned, **more)
-        except BaseException:  # nobody has been told of it
+        except BaseException:  # no page has seen it yet
             session.game.restore(position)
             session.turns[:] = turns
             session.resigned = resigned

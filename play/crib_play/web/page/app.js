@@ -362,9 +362,10 @@ async function finish() {
 // --- the lobby ----------------------------------------------------------------------------------
 
 function setOffer(offer) {
+  const renamed = offer.name !== page.offer.name; // what is prepared does not depend on a name
   page.offer = offer;
   paint();
-  prepare();
+  if (!renamed) prepare();
 }
 
 // Says at the button how long it takes until the chosen game can be dealt.

@@ -30,7 +30,13 @@ from crib_env.engine.hands.counting import DECK
 from crib_env.engine.hands.records import DISCARD as DISCARDING
 from crib_env.engine.hands.records import PEGGING
 from crib_env.engine.hands.slots import slot_of
-from crib_env.engine.hands.transitions import crib_points, hand_points, heels_points, step
+from crib_env.engine.hands.transitions import (
+    begin_count,
+    crib_points,
+    hand_points,
+    heels_points,
+    step,
+)
 from crib_env.engine.jit import Entry, entry, kernel
 from crib_env.engine.record import DECKS_T, LOG_T, LOG_WIDTH, NONE, TABLE_T, WEIGHTS_T, array_of
 from crib_env.engine.rng import M32, seed_words
@@ -81,11 +87,8 @@ def begin_deal(s, rules, discarded_pone, discarded_dealer):
     s["to_move"] = PONE
     s["starter"] = NONE
     s["pile_n"] = 0
-    s["pile_from"] = 0
     s["pile_seats"] = 0
-    s["count"] = 0
-    s["go"] = 0
-    s["passed"] = 0
+    begin_count(s)
     s["winner"] = NONE
     s["over"] = 0
 
