@@ -72,6 +72,10 @@ class ProcessPool(ProcessPoolExecutor):
         self._context = Context()
         super().__init__(count, self._context, _start, (begin, args))
 
+    def share(self, given: Any) -> Any:
+        """Return what several calls are to be given, in the form to submit."""
+        return given
+
     def submit(self, function: Callable[..., T], /, *args: Any) -> Future[T]:  # type: ignore[override]
         """Have a function called."""
         try:
@@ -195,6 +199,10 @@ class RayPool:
         for task in [*self._running.values()]:
             self._ray.cancel(task)
         self._ray.shutdown()
+
+    def share(self, given: Any) -> Any:
+        """Return what several calls are to be given, in the form to submit: a node gets it once."""
+        return self._ray.put(given)
 
     def submit(self, function: Callable[..., T], /, *args: Any) -> Future[T]:
         """Have a function called."""

@@ -304,8 +304,9 @@ class Actors:
         """Have the parts of a round played."""
         if not self._ready:
             self._wait_for_room()
+        shared = self._pool.share(nets)
         self._rounds.append([
-            self._pool.submit(play_here, self._settings, part, nets, self._code) for part in parts
+            self._pool.submit(play_here, self._settings, part, shared, self._code) for part in parts
         ])  # fmt: skip
 
     def finish(self) -> list[RolloutResult]:
