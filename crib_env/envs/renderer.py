@@ -85,9 +85,8 @@ class ShowsGame:
     def _show(self: Any, config: EnvConfig) -> None:
         """Take from the keywords how the game is shown, and to whom."""
         check_libraries(config.render_mode)
-        self.render_mode, self._title, self._viewer = (
-            config.render_mode, config.spec.name, config.viewer
-        )  # fmt: skip
+        self.render_mode = config.render_mode
+        self._config = config
         self._window = Window()
 
     def render(self: Any) -> Shown:
@@ -104,14 +103,14 @@ class ShowsGame:
             return None
         shown: Shown = None
         if mode == "ansi":
-            shown = game.text(self._drawn["seat"], self._title)
+            shown = game.text(self._drawn["seat"], self._config.spec.name)
         elif mode == "svg":
             shown = game.svg(**self._drawn)
         else:
             try:
                 shown = pixels(game.drawing(**self._drawn))
                 if mode == "human":
-                    self._window.show(shown, self._title, FPS)
+                    self._window.show(shown, self._config.spec.name, FPS)
                     return None
             except ModuleNotFoundError as error:
                 raise DependencyNotInstalled(
@@ -136,10 +135,11 @@ class ShowsGame:
     @property
     def _drawn(self: Any) -> dict[str, Any]:
         """How `Game.drawing` draws what the viewer knows, or the seat that acts."""
-        seat = self._viewer if isinstance(self._viewer, int) else self._seat
-        if self._viewer == EVERYONE:
-            return {"seat": 0, "knows": "seats", "title": self._title}
-        return {"seat": seat, "knows": "seat", "title": self._title}
+        viewer, title = self._config.viewer, self._config.spec.name
+        if viewer == EVERYONE:
+            return {"seat": 0, "knows": "seats", "title": title}
+        seat = viewer if isinstance(viewer, int) else self._seat
+        return {"seat": seat, "knows": "seat", "title": title}
 
     def _repr_svg_(self: Any) -> str | None:
         return self.game.svg(**self._drawn) if self._begun else None
