@@ -34,22 +34,30 @@ MOST = 100.0  # more points than a deal has
 DEFAULTS = {"suits": "ranks", "reward": "points", "features": ""}
 RULES = Rules.preset("five_card")
 
-TYPE = pyspiel.GameType(
-    short_name="python_crib_five_card",
-    long_name="A deal of five-card cribbage",
-    dynamics=pyspiel.GameType.Dynamics.SEQUENTIAL,
-    chance_mode=pyspiel.GameType.ChanceMode.EXPLICIT_STOCHASTIC,
-    information=pyspiel.GameType.Information.IMPERFECT_INFORMATION,
-    utility=pyspiel.GameType.Utility.ZERO_SUM,
-    reward_model=pyspiel.GameType.RewardModel.TERMINAL,
-    max_num_players=2,
-    min_num_players=2,
-    provides_information_state_string=True,
-    provides_information_state_tensor=True,
-    provides_observation_string=False,
-    provides_observation_tensor=False,
-    parameter_specification=DEFAULTS,
-)
+
+def game_type(
+    short_name: str, long_name: str, defaults: dict[str, Any], tensor: bool = True
+) -> pyspiel.GameType:
+    """Return the type of a game for two, with the defaults of its parameters."""
+    return pyspiel.GameType(
+        short_name=short_name,
+        long_name=long_name,
+        dynamics=pyspiel.GameType.Dynamics.SEQUENTIAL,
+        chance_mode=pyspiel.GameType.ChanceMode.EXPLICIT_STOCHASTIC,
+        information=pyspiel.GameType.Information.IMPERFECT_INFORMATION,
+        utility=pyspiel.GameType.Utility.ZERO_SUM,
+        reward_model=pyspiel.GameType.RewardModel.TERMINAL,
+        max_num_players=2,
+        min_num_players=2,
+        provides_information_state_string=True,
+        provides_information_state_tensor=tensor,
+        provides_observation_string=False,
+        provides_observation_tensor=False,
+        parameter_specification=defaults,
+    )
+
+
+TYPE = game_type("python_crib_five_card", "A deal of five-card cribbage", DEFAULTS)
 
 
 class FiveCardDeal(pyspiel.Game):
@@ -71,6 +79,9 @@ class FiveCardDeal(pyspiel.Game):
         self.family = family_for(RULES.engine, given["reward"], given["suits"])
         level = find_family(RULES.engine).level_of(self.features)
         self.size = sum(size for _, size, _ in self.family.layout_at(level))
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> FiveCardDeal:
+        return self  # OpenSpiel clones a state with all that it holds
 
     def new_initial_state(self) -> DealState:
         """Return the state before the first card is dealt."""

@@ -447,7 +447,7 @@ def test_open_spiel_deals_five_cards_in_lock_step_with_ours() -> None:
         spiel = pyspiel.load_game(ours.TYPE.short_name, {"features": features})
         assert spiel.information_state_tensor_size() == (581 if features else 425)
         for _ in range(40):
-            state, deck = spiel.new_initial_state(), rng.permutation(52).tolist()
+            state, deck = spiel.new_initial_state().clone(), rng.permutation(52).tolist()
             game = Game("five_card", episode="deal", seed=1, family=spiel.family)
             game.reset(decks=[deck], dealer=0)
             more = choices = 0.0
@@ -456,7 +456,7 @@ def test_open_spiel_deals_five_cards_in_lock_step_with_ours() -> None:
                 if len(legal) > 1:
                     while state.is_chance_node():
                         state.apply_action(deck[len(state.dealt)])
-                    player = 1 - game.seat
+                    player, state = 1 - game.seat, state.clone()  # as tree searches do
                     assert state.current_player() == player
                     assert state.legal_actions() == legal
                     view = game.view(game.seat)

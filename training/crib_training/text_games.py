@@ -30,15 +30,7 @@ from crib_training.evaluation.evaluate import Settings, adjusted_by, result_of
 from crib_training.loading import plays
 from crib_training.outputs import claimed, table
 from crib_training.progress import Progress
-from crib_training.tournament.chunks import (
-    KINDS,
-    Chunk,
-    Setup,
-    field_agent,
-    label_agents,
-    play,
-    read_pairs,
-)
+from crib_training.tournament.chunks import Chunk, Setup, field_agent, label_agents, play
 from crib_training.tournament.ledger import Ledger
 from crib_training.workers import Record
 
@@ -83,10 +75,8 @@ def evaluate_models(settings: Settings, maker: EnvSpec, rules: Rules) -> dict[st
                     "goes on from there, and with the replies that came since"
                 ) from None
         records = [ledger.records[chunk] for chunk in chunks]
-    games, deals = (read_pairs(*(record[kind] for record in records)) for kind in KINDS)
-    if setup.meeting(0, 1)[0] != setup.agents[0]:
-        games, deals = games.swapped(), deals.swapped()
-    result = result_of(maker, rules, (names[0], names[1]), (games, deals), settings.seed)
+    played = setup.played((0, 1), records)
+    result = result_of(maker, rules, (names[0], names[1]), played, settings.seed)
     return {**result, "players": setup.players, "language_models": _total(records)}
 
 

@@ -9,11 +9,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from crib_training.evaluation.figures import shown_percent
 from crib_training.exploit import Gain, exploitability
 from crib_training.exploit.measure import PARTS, SEATS
 from crib_training.tournament.chunks import Setup
-from crib_training.tournament.report import conditions, ranked, won_by
+from crib_training.tournament.report import conditions, ranked, shares_won
 from crib_training.tournament.run import tournament
 from crib_training.workers import Processes
 
@@ -165,14 +164,7 @@ def tournaments_section(data: dict[str, Any]) -> str:
     opponents = [*(name for name in TWO_HAND if name in names), *sorted(names - set(TWO_HAND))]
     rows = []
     for title, results in played.items():
-        won = {
-            (first, second): shown_percent(won_by(pairing, first)).removesuffix(" %")
-            for pairing in results["pairings"]
-            for first, second in (
-                (pairing["first"], pairing["second"]),
-                (pairing["second"], pairing["first"]),
-            )
-        }
+        won = shares_won(results)
         for one in ranked(results):
             name, interval = one["name"], f"{one['low']:+.0f} to {one['high']:+.0f}"
             cells = [won.get((name, other), "") for other in opponents]

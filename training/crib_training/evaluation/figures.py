@@ -154,15 +154,12 @@ def comparison_table(results: list[dict[str, Any]]) -> str:
     rows = []
     for r in results:
         adjusted = r["adjusted"] or UNADJUSTED
-        won, more = [shown_percent(r["won"])], [shown_plain(r["margin_per_deal"])]
-        if luck:
-            fewer = {
-                k: f" ({v:.2f})" if v else "" for k, v in adjusted["times_fewer_pairs"].items()
-            }
-            without = shown_percent(adjusted["won"]) + fewer["won"]
-            won = [*([] if alone else won), without]
-            without = shown_plain(adjusted["margin_per_deal"]) + fewer["margin_per_deal"]
-            more = [*([] if alone else more), without]
+        both = []
+        for key, show in (("won", shown_percent), ("margin_per_deal", shown_plain)):
+            fewer = adjusted["times_fewer_pairs"][key]
+            without = show(adjusted[key]) + (f" ({fewer:.2f})" if fewer else "")
+            both.append([show(r[key])] * (not luck or not alone) + [without] * luck)
+        won, more = both
         skunks = f"{_share(r['skunks_for'])} / {_share(r['skunks_against'])} %"
         rows.append([r["first"], r["second"], *won, skunks, *more])
     label = "adjusted (times fewer pairs)"

@@ -177,6 +177,13 @@ class Setup:
             "code": code_digest(),
         }
 
+    def played(self, pairing: tuple[int, int], records: list[Record]) -> tuple[Pairs, Pairs]:
+        """Return the games and deals of chunks as the agent in the first place sees them."""
+        games, deals = (read_pairs(*(record[kind] for record in records)) for kind in KINDS)
+        if self.meeting(*pairing)[0] == self.agents[pairing[0]]:
+            return games, deals
+        return games.swapped(), deals.swapped()
+
     def size(self, chunk: Chunk) -> int:
         """Return how many games and deals a chunk has."""
         return self.games_each * chunk.pairs

@@ -22,6 +22,7 @@ from crib_training.evaluation.figures import (
     difference_table,
     figures,
     points_table,
+    shown,
     shown_percent,
     shown_plain,
 )
@@ -186,63 +187,64 @@ def report(results: dict[str, Any]) -> str:
     if sides > 2:
         model, games = "Plackett-Luce (of the winner)", "sets"
         met, level = f"{sides - 1} of that", f"; level agents win {100 / sides:.1f}"
-    parts = [
+    blocks = [
         f"# Tournament: {results['environment']}",
-        "",
         conditions(results),
-        "",
         "## Ratings",
-        "",
         f"{model} ratings on the Elo scale; {zero}. Intervals are 95 %, by a bootstrap over "
         f"{games}. Games won are the mean over opponents.",
-        "",
         ratings_table(results),
-        "",
         f"No pairing's games won differ from what the ratings expect by more than "
         f"{100 * results['largest_misfit']:.1f} percentage points.",
-        "",
         "## Games won",
-        "",
         f"Percent of {results['episode']}s that the agent of the row won from {met} of the column"
         f"{level}.",
-        "",
         cross_table(results),
-        "",
         "## Pairings",
-        "",
         comparison_table(results["pairings"]),
-        "",
         _dealers_table(results),
-        "",
-        *_compared(results),
-        *_differences(results),
+    ]
+    if results["compared"]:
+        first = results["agents"][0]["name"]
+        rows = [[c["one"], c["than"], shown_percent(c["won"])] for c in results["compared"]]
+        blocks += [
+            "## Compared",
+            f"Games won from {first} on the same deals, pair by pair.",
+            table(["agent", "than", "won more"], rows),
+        ]
+    if adjusted := [r for r in results["pairings"] if r["adjusted"]]:
+        blocks += [
+            "## Points more, by role and phase",
+            "Points per deal that one agent made more than the other in the same role, with the "
+            "same cards. Adjusted figures are without the luck that is left to duplicate deals "
+            "(aivat.md).",
+            *map(difference_table, adjusted),
+        ]
+    blocks += [
         "## Points per deal",
-        "",
         "From single deals from 0-0, the mean over opponents.",
-        "",
-        _phases_table(results),
-        "",
+        points_table(
+            (role, agent["name"], agent["points_per_deal"][role])
+            for role in ROLES
+            for agent in ranked(results)
+        ),
     ]
     if results["until"] is not None:
-        parts += [
+        blocks.append(
             f"A pairing ended once its games won were known to within {results['until']:g} "
             f"percentage points, looked at after every round of chunks, or after "
             f"{results['pairs']:,} pairs. Intervals found by waiting for a narrow one "
-            "hold slightly less often than 95 %, the more so the fewer pairs were played.",
-            "",
-        ]
+            "hold slightly less often than 95 %, the more so the fewer pairs were played."
+        )
     if results["failures"]:
-        parts += [
+        blocks += [
             "## Failures",
-            "",
             "Each cost the agent the game, or the single deal, it was in. Points and the first "
             "dealer's advantage are over pairs without one, which flatters an agent that fails "
             "where its cards are bad.",
-            "",
             failures_list(results["failures"]),
-            "",
         ]
-    return "\n".join(parts)
+    return "\n\n".join(blocks) + "\n"
 
 
 def conditions(results: dict[str, Any]) -> str:
@@ -277,38 +279,21 @@ def ratings_table(results: dict[str, Any]) -> str:
     return table(["", "agent", "Elo", "95 %", "games won", "forfeits"], rows)
 
 
-def cross_table(results: dict[str, Any]) -> str:
-    """Return the games won by each agent from each other as a Markdown table."""
-    names = [agent["name"] for agent in ranked(results)]
+def shares_won(results: dict[str, Any]) -> dict[tuple[str, str], str]:
+    """Return the games in per cent that one agent won from another, as text."""
     won = {}
     for r in results["pairings"]:
         both = (r["first"], r["second"]), (r["second"], r["first"])
         for one, other in both if results["sides"] == 2 else both[:1]:
-            won[one, other] = shown_percent(won_by(r, one)).removesuffix(" %")
+            won[one, other] = shown(won_by(r, one), 100, 1, "")
+    return won
+
+
+def cross_table(results: dict[str, Any]) -> str:
+    """Return the games won by each agent from each other as a Markdown table."""
+    names, won = [agent["name"] for agent in ranked(results)], shares_won(results)
     rows = [[row, *(won.get((row, name), "") for name in names)] for row in names]
     return table(["", *names], rows)
-
-
-def _compared(results: dict[str, Any]) -> list[str]:
-    """Return a table that compares the others of a gauntlet by their results against the first."""
-    if not results["compared"]:
-        return []
-    first = results["agents"][0]["name"]
-    rows = [[c["one"], c["than"], shown_percent(c["won"])] for c in results["compared"]]
-    says = f"Games won from {first} on the same deals, pair by pair."
-    return ["## Compared", "", says, "", table(["agent", "than", "won more"], rows), ""]
-
-
-def _differences(results: dict[str, Any]) -> list[str]:
-    """Return a table for each pairing with AIVAT figures of points per deal."""
-    tables = [difference_table(r) for r in results["pairings"] if r["adjusted"]]
-    if not tables:
-        return []
-    says = (
-        "Points per deal that one agent made more than the other in the same role, with the same "
-        "cards. Adjusted figures are without the luck that is left to duplicate deals (aivat.md)."
-    )
-    return ["## Points more, by role and phase", "", says, "", "\n\n".join(tables), ""]
 
 
 def _dealers_table(results: dict[str, Any]) -> str:
@@ -321,14 +306,6 @@ def _dealers_table(results: dict[str, Any]) -> str:
         for r in results["pairings"]
     ]  # fmt: skip
     return table(["agents", "won by the first dealer", f"{unit} more"], rows)
-
-
-def _phases_table(results: dict[str, Any]) -> str:
-    return points_table(
-        (role, agent["name"], agent["points_per_deal"][role])
-        for role in ROLES
-        for agent in ranked(results)
-    )
 
 
 def draw(results: dict[str, Any], path: Path) -> bool:

@@ -27,21 +27,14 @@ from pydantic import Field
 
 from crib_env.errors import nearest
 from crib_env.settings import A_DAY, Count, NewFolder, Players, Seed, Whole, checked_dataclass
-from crib_training.evaluation.duplicate import Pairs, estimate
+from crib_training.evaluation.duplicate import estimate
 from crib_training.evaluation.evaluate import Adjust, adjusted_by
 from crib_training.outputs import claimed, write_json
 from crib_training.progress import Progress
-from crib_training.tournament.chunks import (
-    KINDS,
-    Chunk,
-    Episode,
-    Setup,
-    label_agents,
-    read_pairs,
-)
+from crib_training.tournament.chunks import Chunk, Episode, Setup, label_agents, read_pairs
 from crib_training.tournament.ledger import Ledger
 from crib_training.tournament.report import draw, report, standings
-from crib_training.workers import Record, Workers, chosen_workers
+from crib_training.workers import Workers, chosen_workers
 
 ROUND = 4  # chunks between two looks at an interval
 
@@ -144,11 +137,10 @@ def _tournament(
                     progress.advance(setup.games_each * unplayed)
             new += setup.sides * record["pairs"]
     seconds = time.perf_counter() - began
-    played = {}
-    for pairing, plan in plans.items():
-        records = [ledger.records[chunk] for chunk in plan.chunks]
-        games, deals = (_in_order(setup, pairing, records, kind) for kind in KINDS)
-        played[pairing] = games, deals
+    played = {
+        pairing: setup.played(pairing, [ledger.records[chunk] for chunk in plan.chunks])
+        for pairing, plan in plans.items()
+    }
     results = standings(setup, names, played, pairs, until, anchor)
     write_json(out / "results.json", results)
     (out / "report.md").write_text(report(results), "utf-8")
@@ -176,13 +168,6 @@ class Plan:
         if not self.missing:
             return pairs
         return sum(chunk.pairs for chunk in self.chunks if chunk not in self.missing)
-
-
-def _in_order(setup: Setup, pairing: tuple[int, int], records: list[Record], kind: str) -> Pairs:
-    """Return the games or deals of two agents as the pairing's first sees them."""
-    joined = read_pairs(*(record[kind] for record in records))
-    as_met = setup.meeting(*pairing)[0] == setup.agents[pairing[0]]
-    return joined if as_met else joined.swapped()
 
 
 def _plan(
