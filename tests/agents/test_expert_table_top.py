@@ -34,7 +34,7 @@ from crib_env.engine.table_top.records import CENTRE, TO_CRIB, TURNS
 from crib_env.rules import PRESETS
 from reference import scoring
 from stacked import Lanes
-from table_top_views import VARIANTS, every_variant, mask_of, position
+from table_top_views import OPEN, VARIANTS, every_variant, mask_of, position
 
 
 def at_turn(turn: int, players: int, preset: str, lanes: int, seed: int) -> Lanes:
@@ -184,15 +184,6 @@ def test_rows_and_columns_are_alike(players: int, preset: str) -> None:
             other[field] = sum((mask >> cell & 1) << mirror[cell] for cell in range(ACTIONS))
         expert = TableTopExpert(2)
         np.testing.assert_allclose(expert.analyze(other), expert.analyze(view)[mirror], atol=1e-9)
-
-
-OPEN = """
-    KD -- -- -- --
-    -- QC 7H -- --
-    -- 2C 8D 9S --
-    -- -- 3S AH --
-    -- -- -- -- 4D
-"""
 
 
 @compiled_alone

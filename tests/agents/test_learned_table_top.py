@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from crib_agents.files import HEADER
 from crib_agents.learned import MonteCarloAgent, Weights
 from crib_agents.learned.table_top import (
     ACTIONS,
@@ -21,14 +19,13 @@ from crib_agents.learned.table_top import (
     line_values,
 )
 from numba import float64, int64, void
-from safetensors.numpy import load_file, save_file
 
 from crib_env.engine.jit import entry
 from crib_env.engine.record import TABLE_T, WEIGHTS_T
 from crib_env.engine.show import show_table
 from crib_env.engine.table_top.records import VIEWS_T
 from crib_env.rules import PRESETS
-from learned_nets import drawn_weights, slow_crib, views_of
+from learned_nets import drawn_weights, saved_but_for, slow_crib, views_of
 from reference import learned as slow_nets
 from reference import learned_table_top as slow
 
@@ -146,11 +143,7 @@ def test_four_players_and_another_target_need_no_other_nets() -> None:
     ],
 )
 def test_a_table_that_does_not_fit_is_refused(numbers: Any, reason: str, tmp_path: Path) -> None:
-    path = tmp_path / "x.safetensors"
     weights = drawn_weights(PRESETS["table_top"])
-    weights.save(path)
-    tensors = {**load_file(path), "owing": numbers}
-    held = {name: array for name, array in tensors.items() if array is not None}
-    save_file(held, path, metadata={HEADER: json.dumps(weights.header())})
+    path = saved_but_for(weights, tmp_path / "x.safetensors", {}, {"owing": numbers})
     with pytest.raises(ValueError, match=rf"x\.safetensors.*: .*{reason}"):
         Weights.load(path)

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 from crib_agents.nets import PolicyNetAgent
-from safetensors.numpy import load_file, save_file
+from safetensors.numpy import save_file
 
 from crib_env.batch import GameBatch
 from crib_env.rules import PRESETS, Rules
-from learned_nets import HIDDEN, policy
+from learned_nets import HIDDEN, policy, saved_but_for
 
 RNG = np.random.default_rng(0)
 HOYLE = PRESETS["hoyle"]
@@ -27,21 +27,8 @@ def actions_of(agent: PolicyNetAgent, rules: Rules) -> Any:
     return agent.act(games.views(np.arange(3)), RNG)
 
 
-def changed(path: Path, about: dict[str, Any] | None = None, **tensors: Any) -> Path:
-    """Return a file of a sound policy but for some of its header and some of its tensors."""
-    agent = policy()
-    agent.save(path)
-    held = {**load_file(path), **tensors}
-    save_file(
-        {name: array for name, array in held.items() if array is not None},
-        path,
-        metadata={"crib_env": json.dumps({**agent.about, **(about or {})})},
-    )
-    return path
-
-
 def test_a_file_comes_back_as_it_was_saved(tmp_path: Path) -> None:
-    path = changed(tmp_path / "policy.safetensors")
+    path = tmp_path / "policy.safetensors"
     for preset in ("hoyle", "five_card", "table_top", "table_top_ship"):
         agent = policy(preset)
         agent.save(path)
@@ -86,7 +73,7 @@ def test_house_rules_are_told_from_their_preset(tmp_path: Path) -> None:
 
 
 def test_files_whose_header_names_a_preset_alone_are_read(tmp_path: Path) -> None:
-    path = changed(tmp_path / "old.safetensors", {"rules_fields": None})
+    path = saved_but_for(policy(), tmp_path / "old.safetensors", {"rules_fields": None}, {})
     agent = PolicyNetAgent.load(path)
     assert len(actions_of(agent, HOYLE)) == 3
     with pytest.raises(ValueError, match="does not play where target is 61"):
@@ -94,44 +81,34 @@ def test_files_whose_header_names_a_preset_alone_are_read(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("about", "reason"),
+    ("about", "tensors", "reason"),
     [
-        ({"family": "chess"}, "chess"),
-        ({"family": None}, "None"),
-        ({"family": "table_top"}, "its rules 'hoyle' are not possible: .*'dealt'"),
-        ({"observation_layout": 5}, "trained on another observation of six_card_v0"),
-        ({"actions": 26}, "trained on 26 actions of six_card_v0, which has 52"),
-        ({"rules": "mine", "rules_fields": None}, "trained under the rules 'mine': its header"),
-        ({"version": 7}, "not a policy: expected the format 'crib_env policy' version 1"),
-    ],
-)
-def test_a_header_that_does_not_fit_is_refused(
-    about: dict[str, Any], reason: str, tmp_path: Path
-) -> None:
-    with pytest.raises(ValueError, match=rf"x\.safetensors.*({reason})"):
-        PolicyNetAgent.load(changed(tmp_path / "x.safetensors", about))
-
-
-@pytest.mark.parametrize(
-    ("tensors", "reason"),
-    [
-        ({"1.bias": None}, "holds the tensors 0.bias, 0.weight, 1.weight, expected"),
-        ({"extra": np.zeros(3)}, "holds the tensors 0.bias, 0.weight, 1.bias, 1.weight, extra"),
-        ({"0.weight": np.zeros((HIDDEN, 7))}, r"layer 0 .* \(3, 7\) .* expected \(3, \d+\)"),
-        ({"0.weight": np.zeros(HIDDEN)}, r"layer 0 has a weight of shape \(3,\)"),
-        ({"0.bias": np.zeros((HIDDEN, 1))}, r"layer 0 .* a bias of shape \(3, 1\), expected \(n, "),
-        ({"1.weight": np.zeros((52, 5))}, r"layer 1 .* expected \(52, 3\) and \(52,\)"),
+        ({"family": "chess"}, {}, "chess"),
+        ({"family": None}, {}, "None"),
+        ({"family": "table_top"}, {}, "its rules 'hoyle' are not possible: .*'dealt'"),
+        ({"observation_layout": 5}, {}, "trained on another observation of six_card_v0"),
+        ({"actions": 26}, {}, "trained on 26 actions of six_card_v0, which has 52"),
+        ({"rules": "mine", "rules_fields": None}, {}, "trained under the rules 'mine': its header"),
+        ({"version": 7}, {}, "not a policy: expected the format 'crib_env policy' version 1"),
+        ({}, {"1.bias": None}, "holds the tensors 0.bias, 0.weight, 1.weight, expected"),
+        ({}, {"extra": np.zeros(3)}, "holds the tensors 0.bias, 0.weight, 1.bias, 1.weight, extra"),
+        ({}, {"0.weight": np.zeros((HIDDEN, 7))}, r"layer 0 .* \(3, 7\) .* expected \(3, \d+\)"),
+        ({}, {"0.weight": np.zeros(HIDDEN)}, r"layer 0 has a weight of shape \(3,\)"),
+        ({}, {"0.bias": np.zeros((HIDDEN, 1))}, r"0 .* bias of shape \(3, 1\), expected \(n, "),
+        ({}, {"1.weight": np.zeros((52, 5))}, r"layer 1 .* expected \(52, 3\) and \(52,\)"),
         (
+            {},
             {"1.weight": np.zeros((26, HIDDEN)), "1.bias": np.zeros(26)},
             r"layer 1 .* \(26, 3\) .* expected \(52, 3\).* there are 52 actions",
         ),
     ],
 )
-def test_layers_that_do_not_fit_are_refused(
-    tensors: dict[str, Any], reason: str, tmp_path: Path
+def test_a_file_that_does_not_fit_is_refused(
+    about: dict[str, Any], tensors: dict[str, Any], reason: str, tmp_path: Path
 ) -> None:
+    path = saved_but_for(policy(), tmp_path / "x.safetensors", about, tensors)
     with pytest.raises(ValueError, match=rf"x\.safetensors.*{reason}"):
-        PolicyNetAgent.load(changed(tmp_path / "x.safetensors", **tensors))
+        PolicyNetAgent.load(path)
 
 
 def test_a_policy_of_no_tensors_is_refused(tmp_path: Path) -> None:

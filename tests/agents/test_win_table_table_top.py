@@ -19,7 +19,7 @@ from crib_env.engine.table_top.records import GAME, ROUND, TURNS
 from crib_env.policy import Actions, Views
 from crib_env.rules import PRESETS
 from stacked import Lanes
-from table_top_views import every_variant, position
+from table_top_views import OPEN, every_variant, position
 
 Array = npt.NDArray[Any]
 
@@ -134,14 +134,6 @@ def test_places_between_entries_are_linear() -> None:
 
 
 # --- what views make of it -----------------------------------------------------------------------
-
-OPEN = """
-    KD -- -- -- --
-    -- QC 7H -- --
-    -- 2C 8D 9S --
-    -- -- 3S AH --
-    -- -- -- -- 4D
-"""
 
 
 def in_game(preset: str, mine: int, theirs: int) -> Any:

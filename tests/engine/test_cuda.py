@@ -83,6 +83,7 @@ def seeded(family: Any, seed: int) -> tuple[np.ndarray, np.ndarray]:
     return states, players.generate_state(4 * LANES).reshape(-1, 4).astype(np.int64)
 
 
+@cache
 def cpu_walk(case: str) -> dict[str, np.ndarray]:
     """Walk lane by lane with the entries of the AEC environments; return all that is seen."""
     family, rules, keywords = made(case)
@@ -154,6 +155,7 @@ def cuda_walk(case: str) -> dict[str, np.ndarray]:
     }
 
 
+@cache
 def cpu_rollout(case: str) -> dict[str, np.ndarray]:
     """Play at random with the CPU's entry, and observe where that ends."""
     family, rules, keywords = made(case)

@@ -97,62 +97,54 @@ FORMS: dict[str, Callable[..., Any]] = {
     "raw_env": six_card_v0.raw_env,
     "env": six_card_v0.env,
     "gym_env": lambda **kw: six_card_v0.gym_env(**{"opponent": lowest, **kw}),
-    "vector_env": lambda **kw: six_card_v0.vector_env(2, **{"opponent": lowest, **kw}),
-    "sb3_env": lambda **kw: six_card_v0.sb3_env(2, **{"opponent": lowest, **kw}),
+    "vector_env": lambda **kw: six_card_v0.vector_env(**{"num_envs": 2, "opponent": lowest, **kw}),
+    "sb3_env": lambda **kw: six_card_v0.sb3_env(**{"num_envs": 2, "opponent": lowest, **kw}),
 }
+SINGLE, LEARNERS, BATCHES = list(FORMS)[:3], list(FORMS)[2:], list(FORMS)[3:]
 every_form = pytest.mark.parametrize("form", FORMS)
 
 # ---------------------------------------------------------------- making an environment
 
 
-@every_form
+# In which forms a keyword is given, the keyword, values of it, and words that the error has then.
+BAD_KEYWORDS: list[tuple[Any, str, list[Any], tuple[str, ...]]] = [
+    (FORMS, "rules", ["hoile"], ("did you mean 'hoyle'?", "five_card")),
+    (FORMS, "rules", ["", "table_top"], ("hoyle", "five_card")),
+    (FORMS, "rules", [PRESETS["table_top"]], ("another game", "hoyle", "five_card")),
+    (FORMS, "rules", [3, ["hoyle"], {"target": 61}], ("Rules",)),
+    (FORMS, "episode", ["hand", ""], ("deal", "game", "match")),
+    (FORMS, "episode", ["games"], ("did you mean 'game'?",)),
+    (FORMS, "reward", ["score", None], ("win", "points")),
+    (FORMS, "reward", ["point"], ("did you mean 'points'?",)),
+    (FORMS, "on_illegal", ["ignore"], ("terminate", "raise", "random")),
+    (FORMS, "players", [1, 3, 4, "2"], ("players",)),
+    (SINGLE, "render_mode", ["video", "", 1], ("render_mode", "ansi")),
+    (LEARNERS, "opponent", ["nobody"], tuple(crib_env.agent_names())),
+    (LEARNERS, "opponent", ["rulebased"], ("did you mean 'rule_based'",)),
+    (LEARNERS, "seat", [2, -1, "0", 0.5], ("seat", "0 to 1")),
+    (BATCHES, "num_envs", [0, -1, 2.5, "4"], ("num_envs",)),
+    (["vector_env"], "threads", [0, -2], ("threads",)),
+    (["vector_env"], "copy", ["no", 2, None], ("copy must be one of True, False",)),
+]
+OF_A_WRONG_TYPE = (int, list, dict)  # where rules are a name or `Rules`
+
+
 @pytest.mark.parametrize(
-    ("keyword", "given", "accepted"),
+    ("form", "keyword", "given", "words"),
     [
-        ("rules", "hoile", ("did you mean 'hoyle'?", "five_card")),
-        ("rules", "", ("hoyle", "five_card")),
-        ("rules", PRESETS["table_top"], ("another game", "hoyle", "five_card")),
-        ("rules", "table_top", ("hoyle", "five_card")),
-        ("episode", "hand", ("deal", "game", "match")),
-        ("episode", "games", ("did you mean 'game'?",)),
-        ("episode", "", ("deal", "game", "match")),
-        ("reward", "score", ("win", "points")),
-        ("reward", "point", ("did you mean 'points'?",)),
-        ("reward", None, ("win", "points")),
-        ("on_illegal", "ignore", ("terminate", "raise", "random")),
+        (form, keyword, value, words)
+        for forms, keyword, values, words in BAD_KEYWORDS
+        for value in values
+        for form in forms
     ],
 )
-def test_a_keyword_with_an_unknown_value(
-    form: str, keyword: str, given: Any, accepted: tuple[str, ...]
+def test_a_keyword_with_a_value_that_cannot_be(
+    form: str, keyword: str, given: Any, words: tuple[str, ...]
 ) -> None:
-    with pytest.raises(ValueError, match=r".") as error:
+    wrong_type = keyword == "rules" and isinstance(given, OF_A_WRONG_TYPE)
+    with pytest.raises(TypeError if wrong_type else ValueError, match=r".") as error:
         FORMS[form](**{keyword: given})
-    name = given.name if isinstance(given, Rules) else given
-    names(error, repr(name), *accepted)
-
-
-@every_form
-@pytest.mark.parametrize("given", [3, ["hoyle"], {"target": 61}])
-def test_rules_that_are_neither_a_name_nor_rules(form: str, given: Any) -> None:
-    with pytest.raises(TypeError) as error:
-        FORMS[form](rules=given)
-    names(error, given, "Rules")
-
-
-@pytest.mark.parametrize("form", ["raw_env", "env", "gym_env"])
-@pytest.mark.parametrize("given", ["video", "", 1])
-def test_an_unknown_render_mode(form: str, given: Any) -> None:
-    with pytest.raises(ValueError, match="render_mode") as error:
-        FORMS[form](render_mode=given)
-    names(error, repr(given), "ansi")
-
-
-@every_form
-@pytest.mark.parametrize("given", [1, 3, 4, "2"])
-def test_a_number_of_players_the_game_does_not_have(form: str, given: Any) -> None:
-    with pytest.raises((ValueError, TypeError)) as error:
-        FORMS[form](players=given)
-    names(error, "players")
+    names(error, repr(given.name if isinstance(given, Rules) else given), *words)
 
 
 @pytest.mark.parametrize("form", ["env", "gym_env", "vector_env"])
@@ -199,15 +191,6 @@ def test_a_partner_where_everyone_plays_alone(
     names(error, f"each of the {players} players plays alone", "partners=True")
 
 
-@pytest.mark.parametrize("form", ["gym_env", "vector_env", "sb3_env"])
-def test_an_unknown_opponent(form: str) -> None:
-    with pytest.raises(ValueError, match="nobody") as error:
-        FORMS[form](opponent="nobody")
-    names(error, *crib_env.agent_names())
-    with pytest.raises(ValueError, match="did you mean 'rule_based'"):
-        FORMS[form](opponent="rulebased")
-
-
 @pytest.mark.parametrize("given", [3, None, ["random"]])
 def test_an_opponent_that_is_no_agent(given: Any) -> None:
     with pytest.raises(TypeError) as error:
@@ -239,36 +222,6 @@ def test_an_agents_class_in_place_of_an_agent() -> None:
     assert find_agent(Mine()).name == "mine"
     with pytest.raises(TypeError, match="Mine"):
         find_agent(Mine)
-
-
-@pytest.mark.parametrize("form", ["gym_env", "vector_env", "sb3_env"])
-@pytest.mark.parametrize("given", [2, -1, "0", 0.5])
-def test_a_learners_seat_that_does_not_exist(form: str, given: Any) -> None:
-    with pytest.raises(ValueError, match="seat") as error:
-        FORMS[form](seat=given)
-    names(error, repr(given), "0 to 1")
-
-
-@pytest.mark.parametrize("maker", [six_card_v0.vector_env, six_card_v0.sb3_env])
-@pytest.mark.parametrize("given", [0, -1, 2.5, "4"])
-def test_a_number_of_games_that_is_no_positive_whole_number(maker: Any, given: Any) -> None:
-    with pytest.raises((ValueError, TypeError), match="num_envs") as error:
-        maker(given, opponent=lowest)
-    names(error, repr(given))
-
-
-@pytest.mark.parametrize("given", [0, -2])
-def test_a_number_of_threads_below_one(given: int) -> None:
-    with pytest.raises(ValueError, match="threads") as error:
-        six_card_v0.vector_env(2, opponent=lowest, threads=given)
-    names(error, given)
-
-
-@pytest.mark.parametrize("given", ["no", 2, None])
-def test_copying_is_true_or_false(given: Any) -> None:
-    with pytest.raises(ValueError, match="copy must be one of True, False") as error:
-        six_card_v0.vector_env(2, opponent=lowest, copy=given)
-    names(error, repr(given))
 
 
 def test_an_environment_that_does_not_exist() -> None:

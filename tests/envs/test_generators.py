@@ -79,15 +79,20 @@ def assert_apart(spies: list[Spy], deals: Any) -> None:
     assert len(drawn) == sum(len(spy.rngs) for spy in spies)
 
 
-@pytest.mark.parametrize(
-    ("module", "keyword"), [(discard_v0, "pegging_policy"), (pegging_v0, "discard_policy")]
-)
 @pytest.mark.parametrize("form", ["gym", "vector"])
-def test_opponent_and_phase_policy_draw_apart_from_each_other_and_the_deals(
-    module: Any, keyword: str, form: str
+@pytest.mark.parametrize(
+    ("module", "keyword", "more"),
+    [
+        (discard_v0, "pegging_policy", {}),
+        (pegging_v0, "discard_policy", {}),
+        (table_top_v0, "partner", {"players": 4}),
+    ],
+)
+def test_all_who_play_beside_the_learner_draw_apart_from_each_other_and_the_deals(
+    module: Any, keyword: str, more: dict[str, Any], form: str
 ) -> None:
-    spies = [Spy("opponent"), Spy("policy")]
-    keywords = {"opponent": spies[0], keyword: spies[1]}
+    spies = [Spy("opponent"), Spy(keyword)]
+    keywords = {"opponent": spies[0], keyword: spies[1], **more}
     env = module.gym_env(**keywords) if form == "gym" else module.vector_env(LANES, **keywords)
     deals = deals_of(env.batch, 7)
     env.reset(seed=7)
@@ -95,21 +100,6 @@ def test_opponent_and_phase_policy_draw_apart_from_each_other_and_the_deals(
         if not env.action_masks().any():
             env.reset()
         env.step(env.action_masks().argmax(axis=-1))
-    assert_apart(spies, deals)
-
-
-@pytest.mark.parametrize("form", ["gym", "vector"])
-def test_opponent_and_partner_draw_apart_from_each_other_and_the_deals(form: str) -> None:
-    spies = [Spy("opponent"), Spy("partner")]
-    keywords = {"opponent": spies[0], "partner": spies[1], "players": 4}
-    env = (
-        table_top_v0.gym_env(**keywords)
-        if form == "gym"
-        else table_top_v0.vector_env(LANES, **keywords)
-    )
-    deals = deals_of(env.batch, 7)
-    env.reset(seed=7)
-    env.step(env.action_masks().argmax(axis=-1))
     assert_apart(spies, deals)
 
 

@@ -12,6 +12,7 @@ from crib_env import ENVIRONMENTS, Rules, TableTopRules, TwoHandRules
 from crib_env.registration import env_module
 
 FORMS = ("env", "raw_env", "gym_env", "vector_env", "torch_env", "sb3_env")
+UNKNOWN = "unexpected keyword argument"
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -51,32 +52,17 @@ def test_help_describes_every_keyword_of_a_form(form: str) -> None:
 @pytest.mark.parametrize(
     ("name", "form", "given", "says"),
     [
-        (
-            "six_card_v0",
-            "gym_env",
-            "oponent",
-            "unexpected keyword argument 'oponent'; did you mean 'opponent'?",
-        ),
-        (
-            "six_card_v0",
-            "env",
-            "on_ilegal",
-            "unexpected keyword argument 'on_ilegal'; did you mean 'on_illegal'?",
-        ),
+        ("six_card_v0", "gym_env", "oponent", f"{UNKNOWN} 'oponent'; did you mean 'opponent'?"),
+        ("six_card_v0", "env", "on_ilegal", f"{UNKNOWN} 'on_ilegal'; did you mean 'on_illegal'?"),
         ("six_card_v0", "raw_env", "opponent", "takes no opponent: gym_env, .*sb3_env take it"),
         ("six_card_v0", "vector_env", "render_mode", "no render_mode: env, raw_env, gym_env take"),
-        (
-            "six_card_v0",
-            "gym_env",
-            "pegging_policy",
-            "unexpected keyword argument 'pegging_policy'",
-        ),
+        ("six_card_v0", "gym_env", "pegging_policy", f"{UNKNOWN} 'pegging_policy'"),
         ("discard_v0", "env", "peging_policy", "did you mean 'pegging_policy'?"),
         ("six_card_v0", "torch_env", "copy", "tensors share the batch's memory"),
         # TorchRL's GymEnv gives it, looks for these words and then goes on without.
-        ("six_card_v0", "gym_env", "frameskip", "unexpected keyword argument 'frameskip'"),
-        ("six_card_v0", "gym_env", "keeps_events", "unexpected keyword argument 'keeps_events'"),
-        ("six_card_v0", "sb3_env", "colour", "unexpected keyword argument 'colour'"),
+        ("six_card_v0", "gym_env", "frameskip", f"{UNKNOWN} 'frameskip'"),
+        ("six_card_v0", "gym_env", "keeps_events", f"{UNKNOWN} 'keeps_events'"),
+        ("six_card_v0", "sb3_env", "colour", f"{UNKNOWN} 'colour'"),
     ],
 )
 def test_a_keyword_that_a_form_does_not_take_is_refused_by_name(

@@ -6,7 +6,8 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -44,16 +45,27 @@ def named(game: str) -> dict[str, Any]:
             "episode": kind.episode}  # fmt: skip
 
 
-def typing(monkeypatch: pytest.MonkeyPatch, words: Iterator[str]) -> None:
-    """Let these words be typed, then the end of the input."""
+Shown = Callable[[Callable[[], None], Iterable[str]], str]
 
-    def typed(prompt: str = "") -> str:
-        try:
-            return next(words)
-        except StopIteration:
-            raise EOFError from None
 
-    monkeypatch.setattr("builtins.input", typed)
+@pytest.fixture
+def shown(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Shown:
+    """Return what a call prints where these words are typed, then the end of the input."""
+
+    def printed(call: Callable[[], None], words: Iterable[str]) -> str:
+        left = iter(words)
+
+        def typed(prompt: str = "") -> str:
+            try:
+                return next(left)
+            except StopIteration:
+                raise EOFError from None
+
+        monkeypatch.setattr("builtins.input", typed)
+        call()
+        return capsys.readouterr().out
+
+    return printed
 
 
 def first_legal(player: Player) -> Iterator[str]:
@@ -69,14 +81,10 @@ def first_legal(player: Player) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("game", ["six", "five", "three", "four", "table-top", "ship-partners"])
-def test_a_whole_game_is_played_and_reviewed(
-    game: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_whole_game_is_played_and_reviewed(game: str, shown: Shown) -> None:
     session = sit_down(table_game(game), 0, "greedy", seed=2)
     player = Player(session, 0, Screen(1), Preferences(coach=game == "six"))
-    typing(monkeypatch, first_legal(player))
-    player.play()
-    output = capsys.readouterr().out
+    output = shown(player.play, first_legal(player))
     won = "won" if session.winner == 0 else "lost"
     assert session.over
     assert f"You have {won}, {session.result(0)}." in output
@@ -90,18 +98,14 @@ def test_a_whole_game_is_played_and_reviewed(
     assert ("coach: that cost" in output) == (game == "six")
 
 
-def test_commands_at_the_table(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_commands_at_the_table(shown: Shown) -> None:
     session = sit_down(table_game("six"), 0, "greedy", seed=3)
     session.go_on()
     player = Player(session, 0, Screen(1), Preferences())
     hand = session.game.legal_actions
     words = ["?", "undo", "hint", "best", "board", "speed 12", "speed x", "speed 3",
              "coach", "muggins", "keep", format_cards(hand[:2]), "undo"]  # fmt: skip
-    typing(monkeypatch, iter(words))
-    player.play()
-    output = capsys.readouterr().out
+    output = shown(player.play, words)
     for words_said in ("the count speed, 1", "no turn to take back", "expert: discard",
                        "the count speed is 1 (fastest) to 3, got 12", "got 'x'",
                        "saved for next time", "taken back", "You leave the table."):  # fmt: skip
@@ -145,15 +149,12 @@ def test_one_counts_ones_own_and_what_is_missed_is_claimed(
     assert scores.scores == session.game.scores, "the score counts in full"
 
 
-def test_three_hands_have_hints_and_a_coach(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_three_hands_have_hints_and_a_coach(shown: Shown) -> None:
     session = sit_down(table_game("three"), 0, "greedy", seed=3)
     session.go_on()
     best, *_, worst = choices(session.game.view(0))
-    typing(monkeypatch, iter(["hint", "best", format_cards(actions_of(worst))]))
-    Player(session, 0, Screen(1), Preferences(coach=True)).play()
-    output = capsys.readouterr().out
+    player = Player(session, 0, Screen(1), Preferences(coach=True))
+    output = shown(player.play, ["hint", "best", format_cards(actions_of(worst))])
     assert f"expert: discard {best.discard} (keeps {best.keep}: hand" in output
     assert f"{100 * best.win:5.1f} %  discard {best.discard}:" in output
     assert (
@@ -162,31 +163,24 @@ def test_three_hands_have_hints_and_a_coach(
 
 
 def test_where_choices_are_not_judged_a_sentence_says_so(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    shown: Shown, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delitem(registration._parts, ("analysis", "many_hand"))
     session = sit_down(table_game("three"), 0, "greedy", seed=3)
     session.go_on()
     words = ["hint", "best", "coach", format_cards(session.game.legal_actions[:1])]
-    typing(monkeypatch, iter(words))
     player = Player(session, 0, Screen(1), Preferences(coach=True))
-    player.play()
-    output = capsys.readouterr().out
+    output = shown(player.play, words)
     assert (
         output.count("the game three_hand or four_hand has no analysis of choices") == 4
     )  # the last: no review
     assert "you: a card discarded" in output
 
 
-def test_three_at_a_terminal_see_who_played_what(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_three_at_a_terminal_see_who_played_what(shown: Shown) -> None:
     session = sit_down(table_game("four"), 0, "greedy", seed=3)
     player = Player(session, 0, Screen(1), Preferences())
-    words = first_legal(player)
-    typing(monkeypatch, (next(words) for _ in range(8)))
-    player.play()
-    output = capsys.readouterr().out
+    output = shown(player.play, islice(first_legal(player), 8))
     assert "you and partner (greedy) 0, left (greedy) and right (greedy) 0 of 121" in output
     sight = session.sight(0)
     for place, seat in (("left", 1), ("partner", 2), ("right", 3)):
@@ -194,15 +188,11 @@ def test_three_at_a_terminal_see_who_played_what(
         assert f"{place:<12} {' '.join(['??'] * sight['held'][seat])} played {own}" in output
 
 
-def test_what_is_typed_wrong_is_answered_and_asked_again(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_typed_wrong_is_answered_and_asked_again(shown: Shown) -> None:
     session = sit_down(table_game("six"), 0, "greedy", seed=3)
     session.go_on()
     held = session.game.view(0)["hand"].tolist()
-    typing(monkeypatch, iter(["QQ", "", "99 88"]))
-    Player(session, 0, Screen(1), Preferences()).play()
-    output = capsys.readouterr().out
+    output = shown(Player(session, 0, Screen(1), Preferences()).play, ["QQ", "", "99 88"])
     assert output.count(f"you hold {format_cards(held)}") == 2
     assert len(session.turns) == sum(turn.seat == 1 for turn in session.turns)
 
@@ -266,16 +256,8 @@ def crib(*words: str, typed: str = "", **changes: str | None) -> subprocess.Comp
 
 def test_the_command_in_a_pipe_without_a_home() -> None:
     nowhere: dict[str, str | None] = {"HOME": None, "XDG_CONFIG_HOME": "/proc/none", "TERM": "dumb"}
-    done = crib(
-        "play",
-        "--env",
-        "five_card_v0",
-        "--opponent",
-        "greedy",
-        "--keep",
-        typed="hint\nkeep\n",
-        **nowhere,
-    )
+    words = ("play", "--env", "five_card_v0", "--opponent", "greedy", "--keep")
+    done = crib(*words, typed="hint\nkeep\n", **nowhere)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.count("not saved") == 2
     assert "You leave the table." in done.stdout
@@ -309,18 +291,15 @@ def test_an_exercise_matters_and_is_the_same_for_the_same_seed(kind: str, game: 
     assert first(5) != first(6)
 
 
-def test_a_drill_is_graded_and_the_score_kept(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_drill_is_graded_and_the_score_kept(shown: Shown) -> None:
     found = exercises(KINDS["discard"], 4, table_game("six"))
     right = format_cards(actions_of(next(found).choices[0]))
     second = next(found)
     wrong = format_cards(actions_of(second.choices[-1]))
     lost = second.loss(actions_of(second.choices[-1]))
     for sitting in (1, 2):
-        typing(monkeypatch, iter(["nonsense", right, wrong, "skip"]))
-        drill.run(drill.Settings("discard", count=3, seed=4))
-        output = capsys.readouterr().out
+        graded = partial(drill.run, drill.Settings("discard", count=3, seed=4))
+        output = shown(graded, ["nonsense", right, wrong, "skip"])
         assert "the best choice" in output
         assert f"it costs {100 * lost:.1f} %" in output
         assert f"This time: 1 of 2 the best, {50 * lost:.2f} % lost each" in output
@@ -328,15 +307,12 @@ def test_a_drill_is_graded_and_the_score_kept(
 
 
 @pytest.mark.parametrize("game", ["six", "three", "four", "ship"])
-def test_counting_is_drilled_in_any_game(
-    game: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_counting_is_drilled_in_any_game(game: str, shown: Shown) -> None:
     hands, again = (list(islice(hands_to_count(4, table_game(game)), 3)) for _ in range(2))
     assert hands == again
     right, wrong = str(hands[0].points), str(hands[1].points + 3)
-    typing(monkeypatch, iter(["many", right, wrong, "skip"]))
-    drill.run(drill.Settings("count", **named(game), count=3, seed=4))
-    output = capsys.readouterr().out
+    drilled = partial(drill.run, drill.Settings("count", **named(game), count=3, seed=4))
+    output = shown(drilled, ["many", right, wrong, "skip"])
     assert "Type the points, 0 to 29" in output
     assert f"right: {hands[0].call}" in output
     assert f"no: {hands[1].call}" in output
@@ -385,12 +361,9 @@ def test_the_scores_of_version_0_1_are_added_to(name: str) -> None:
     assert json.loads(path.read_text())["discard"] == {"positions": 42, "best": 31, "loss": 0.75}
 
 
-def test_a_drill_left_at_once_keeps_no_score(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    typing(monkeypatch, iter([]))
-    drill.run(drill.Settings("discard", count=1, seed=4))
-    assert capsys.readouterr().out.splitlines()[-1] == "No answers."
+def test_a_drill_left_at_once_keeps_no_score(shown: Shown) -> None:
+    left = partial(drill.run, drill.Settings("discard", count=1, seed=4))
+    assert shown(left, []).splitlines()[-1] == "No answers."
 
 
 def test_grades() -> None:

@@ -39,10 +39,21 @@ SHORT = f"from crib_play.web import messages; messages.BODY_SECONDS = {PATIENCE}
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """A server for tests that leave it as it was."""
-    with serving(tmp_path_factory.mktemp("server"), *AGENTS) as one:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("server")
+
+
+@pytest.fixture(scope="module")
+def server(folder: Path) -> Iterator[Server]:
+    """A server for tests that leave it as it was, with its games in the folder."""
+    with serving(folder, *AGENTS) as one:
         yield one
+
+
+def test_on_this_machine_alone_nothing_is_warned_of(server: Server) -> None:
+    assert "anyone" not in server.printed
+    assert server.ask("/api/offers").body["addresses"] == []
+    assert server.ask("/", host="evil.example").status == 400
 
 
 @pytest.mark.slow
@@ -151,31 +162,32 @@ def test_heads_are_bounded(server: Server) -> None:
     assert server.ask("/").status == 200
 
 
-def test_a_locked_store_does_not_hold_up_a_look_and_refuses_a_turn_in_words(tmp_path: Path) -> None:
-    with serving(tmp_path, *AGENTS) as server:
-        shown, cookie = server.sit_down()
-        path = f"/api/tables/{shown['table']}"
-        act = {"revision": 0, "actions": shown["sight"]["hand"][:2], "since": shown["turns"]}
-        act["actions"] = [one["card"] for one in act["actions"]]
-        with closing(sqlite3.connect(tmp_path / "games/tables.sqlite3")) as other:
-            other.execute("BEGIN EXCLUSIVE")
-            with ThreadPoolExecutor(30) as pool:
-                turns = [pool.submit(server.ask, f"{path}/act", act, cookie) for _ in range(3)]
-                offer = {"game": "six", "opponent": "greedy"}
-                opened = [pool.submit(server.ask, "/api/tables", offer) for _ in range(20)]
-                time.sleep(0.1)
-                began = time.monotonic()
-                looked = server.ask("/api/prepared"), server.ask(path, None, cookie)
-                seconds = time.monotonic() - began
-            assert [one.status for one in looked] == [200, 200]
-            assert seconds < 4.0
-            for one in (*turns, *opened):
-                assert one.result().status == 503
-                assert "try again in a moment" in one.result().body["error"]
-            other.rollback()
-        assert server.ask(path, None, cookie).body["revision"] == 0
-        time.sleep(2 * BUSY_SECONDS)  # a moment
-        assert server.ask(f"{path}/act", act, cookie).status == 200
+def test_a_locked_store_does_not_hold_up_a_look_and_refuses_a_turn_in_words(
+    server: Server, folder: Path
+) -> None:
+    shown, cookie = server.sit_down()
+    path = f"/api/tables/{shown['table']}"
+    act = {"revision": 0, "actions": shown["sight"]["hand"][:2], "since": shown["turns"]}
+    act["actions"] = [one["card"] for one in act["actions"]]
+    with closing(sqlite3.connect(folder / "games/tables.sqlite3")) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        with ThreadPoolExecutor(30) as pool:
+            turns = [pool.submit(server.ask, f"{path}/act", act, cookie) for _ in range(3)]
+            offer = {"game": "six", "opponent": "greedy"}
+            opened = [pool.submit(server.ask, "/api/tables", offer) for _ in range(20)]
+            time.sleep(0.1)
+            began = time.monotonic()
+            looked = server.ask("/api/prepared"), server.ask(path, None, cookie)
+            seconds = time.monotonic() - began
+        assert [one.status for one in looked] == [200, 200]
+        assert seconds < 4.0
+        for one in (*turns, *opened):
+            assert one.result().status == 503
+            assert "try again in a moment" in one.result().body["error"]
+        other.rollback()
+    assert server.ask(path, None, cookie).body["revision"] == 0
+    time.sleep(2 * BUSY_SECONDS)  # a moment
+    assert server.ask(f"{path}/act", act, cookie).status == 200
 
 
 def test_the_store_is_for_nobody_else_to_read(tmp_path: Path) -> None:

@@ -248,13 +248,6 @@ def test_on_every_network_it_says_who_reaches_it_and_answers_to_its_own_names_al
         assert "--allow-host" in server.ask("/", host="evil.example").body["error"]
 
 
-def test_on_this_machine_alone_nothing_is_warned_of(tmp_path: Path) -> None:
-    with serving(tmp_path, "--agents", "greedy") as server:
-        assert "anyone" not in server.printed
-        assert server.ask("/api/offers").body["addresses"] == []
-        assert server.ask("/", host="evil.example").status == 400
-
-
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", ""])
 def test_addresses_that_others_reach_are_those_of_this_machine_on_a_network(
     host: str, monkeypatch: pytest.MonkeyPatch

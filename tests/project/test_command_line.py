@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 import pytest
 from annotated_types import Ge, Gt, Le
-from crib_training.command_line import COMMANDS, main, read, start
+from crib_training.command_line import COMMANDS, read, start
 from crib_training.completion import script
 from pydantic import Field
 from pydantic.fields import FieldInfo
@@ -268,24 +268,6 @@ def test_the_documentation_of_settings_is_their_help(capsys: pytest.CaptureFixtu
         assert words in output
 
 
-@pytest.mark.parametrize(
-    ("words", "says"),
-    [
-        (
-            "--versoin",
-            "no command is called '--versoin': see crib --help; did you mean '--version'?",
-        ),
-        ("trian", "no command is called 'trian': see crib --help; did you mean 'train'?"),
-        ("train --metod ppo", "Unknown option: --metod. Did you mean --method?"),
-        ("train --method pp", "no method is called 'pp': choose from "),
-    ],
-)
-def test_a_slip_leads_to_the_nearest_word(words: str, says: str) -> None:
-    status, out, errors = crib(*words.split())
-    assert (status, out, errors.count("\n")) == (2, "", 1)
-    assert says in errors
-
-
 def test_help_is_a_command_too() -> None:
     assert crib("help") == crib("--help") == crib()
     assert crib("help", "evaluate") == crib("evaluate", "--help")
@@ -383,15 +365,6 @@ def test_the_base_install_exploits(tmp_path: Path) -> None:
     ((status, shown, errors),) = base(tmp_path, "exploit random --hands 2").values()
     assert status == 0, errors
     assert "random, rules five_card" in shown
-
-
-def test_warmup_knows_its_agents_before_it_compiles(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as end:
-        main(["warmup", "--agents", "random", "nobody"])
-    assert end.value.code == 2
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert "no agent is called 'nobody'" in captured.err
 
 
 # --- completion ---------------------------------------------------------------------------------

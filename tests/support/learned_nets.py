@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from itertools import pairwise
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 from crib_agents.checks import fields_of
+from crib_agents.files import HEADER
 from crib_agents.learned.network import Weights, find_learned
 from crib_agents.nets import Layers, PolicyNetAgent, header
+from safetensors.numpy import load_file, save_file
 
 from crib_env import find_agent
 from crib_env.batch import GameBatch
@@ -55,6 +59,21 @@ def policy(rules: str | Rules = "hoyle", environment: str = "six_card_v0") -> Po
     family = find_family((PRESETS[rules] if isinstance(rules, str) else rules).family)
     about = header(environment, rules, family)
     return PolicyNetAgent(layers(family.obs_size, family.actions), about)
+
+
+def saved_but_for(
+    nets: Weights | PolicyNetAgent, path: Path, about: dict[str, Any], tensors: dict[str, Any]
+) -> Path:
+    """Save nets but for some of their header and some of the tensors: None leaves one out."""
+    nets.save(path)
+    held = {**load_file(path), **tensors}
+    sound = nets.header() if isinstance(nets, Weights) else nets.about
+    save_file(
+        {name: array for name, array in held.items() if array is not None},
+        path,
+        metadata={HEADER: json.dumps({**sound, **about})},
+    )
+    return path
 
 
 def random_network(

@@ -13,6 +13,14 @@ from crib_env.engine.table_top.records import CENTRE, TABLE_VIEW, TO_CRIB
 from crib_env.rules import PRESETS
 
 VARIANTS = [(2, "table_top"), (4, "table_top"), (2, "table_top_ship"), (4, "table_top_ship")]
+# A round half over: five rows, as `position` reads them.
+OPEN = """
+    KD -- -- -- --
+    -- QC 7H -- --
+    -- 2C 8D 9S --
+    -- -- 3S AH --
+    -- -- -- -- 4D
+"""
 every_variant = pytest.mark.parametrize(("players", "preset"), VARIANTS)
 
 

@@ -30,11 +30,12 @@ from crib_training.learn.self_play import (
     gae,
     match_regrets,
 )
-from crib_training.learn.train import METHODS, main
+from crib_training.learn.train import METHODS
 from crib_training.methods import monte_carlo
 from crib_training.methods.vrpo import expected_sarsa
 
 from checkout import ROOT
+from commands import crib
 from crib_env.batch import GameBatch
 from crib_env.engine.family import family_for
 from crib_env.policy import Views
@@ -362,10 +363,8 @@ def test_weights_of_late_iterations_do_not_overflow() -> None:
         assert learner.of_policy.columns["weight"][: len(learner.of_policy)].max() == iteration
 
 
-def test_the_help_of_one_method_names_the_others(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        main(["--help"])
-    shown = capsys.readouterr().out
+def test_the_help_of_one_method_names_the_others() -> None:
+    shown = crib("train", "--help").stdout
     assert all(method in shown for method in METHODS)
 
 
@@ -374,16 +373,6 @@ def test_what_was_written_is_named(tmp_path: Path, capsys: pytest.CaptureFixture
     learn(learner)
     *_, names = capsys.readouterr().out.strip().rpartition("/")
     assert all((tmp_path / name).exists() for name in names.split(", "))
-
-
-@pytest.mark.parametrize("features", ["lookahead", "reply"])
-def test_monte_carlo_refuses_features_that_it_would_not_read(
-    features: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with pytest.raises(SystemExit) as end:
-        main(["--method", "monte_carlo", "--features", features])
-    assert end.value.code == 2
-    assert f"leave --features {features} out" in capsys.readouterr().err
 
 
 def test_monte_carlo_learns_without_its_discards(monkeypatch: pytest.MonkeyPatch) -> None:

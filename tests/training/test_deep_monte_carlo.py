@@ -35,9 +35,18 @@ POLICY = "policy.safetensors"
 small = partial(played_here.small, workers=1)
 
 
-def test_a_run_that_is_killed_and_goes_on_ends_as_one_left_alone(tmp_path: Path) -> None:
-    alone, killed = tmp_path / "alone", tmp_path / "killed"
-    train(small(alone))
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a run that was left alone."""
+    folder = tmp_path_factory.mktemp("alone")
+    train(small(folder))
+    return folder
+
+
+def test_a_run_that_is_killed_and_goes_on_ends_as_one_left_alone(
+    alone: Path, tmp_path: Path
+) -> None:
+    killed = tmp_path / "killed"
     words = [sys.executable, "-m", "crib_training.command_line", "train"]
     words += command("", small(killed), ("resume",), ()).split()
     run = subprocess.Popen(words, stdout=subprocess.DEVNULL)
@@ -56,12 +65,13 @@ def test_a_run_that_is_killed_and_goes_on_ends_as_one_left_alone(tmp_path: Path)
 
 @pytest.mark.parametrize(("env", "stops"), [("six_card_v0", (0, 1, 5)), ("table_top_v0", (5,))])
 def test_a_run_goes_on_from_any_update_to_the_same_bits(
-    env: str, stops: tuple[int, ...], tmp_path: Path
+    env: str, stops: tuple[int, ...], alone: Path, tmp_path: Path
 ) -> None:
     """Table Top learns from its lines in the first of eight updates, then from its sides."""
-    changes = {"env": env} if env == "six_card_v0" else {"env": env, "deals": 80, "num_envs": 10}
-    alone = tmp_path / "alone"
-    train(small(alone, **changes))
+    changes: dict[str, Any] = {}
+    if env == "table_top_v0":
+        changes = {"env": env, "deals": 80, "num_envs": 10}
+        train(small(alone := tmp_path / "alone", **changes))
     for updates in stops:
         out = tmp_path / str(updates)
         out.mkdir()
@@ -73,13 +83,10 @@ def test_a_run_goes_on_from_any_update_to_the_same_bits(
         assert tensors_of(out) == tensors_of(alone)
 
 
-def test_a_run_goes_on_into_another_folder(tmp_path: Path) -> None:
-    first, second = tmp_path / "first", tmp_path / "second"
-    train(small(first))
-    before = tensors_of(first)
-    train(small(second, resume=first))
-    assert tensors_of(second) == before
-    assert tensors_of(first) == before
+def test_a_run_goes_on_into_another_folder(alone: Path, tmp_path: Path) -> None:
+    before = tensors_of(alone)
+    train(small(tmp_path, resume=alone))
+    assert tensors_of(tmp_path) == tensors_of(alone) == before
 
 
 @pytest.mark.parametrize(

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 from crib_training import progress
-from crib_training.command_line import main
 from crib_training.evaluation import evaluate
 from crib_training.progress import Progress, clock, steps
 from crib_training.tables.maker import Maker, start_table
 
+from commands import crib
 from crib_env.settings import NewFile, check_file, check_folder
 
 
@@ -143,41 +143,30 @@ def test_a_table_that_is_stopped_says_that_the_file_is_as_it_was(
     assert "is a folder: name a file" in capsys.readouterr().err
 
 
-def test_an_evaluation_that_is_stopped_says_how_far_it_was(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_evaluation_that_is_stopped_says_how_far_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
     def stopped(*args: object, **keywords: object) -> None:
         keywords["finished"](7)  # type: ignore[operator]
         raise KeyboardInterrupt
 
     monkeypatch.setattr(evaluate, "play_pairs", stopped)
-    with pytest.raises(SystemExit):
-        main(["evaluate", "greedy", "random", "--pairs", "10"])
-    message = capsys.readouterr().err
+    message = crib("evaluate", "greedy", "random", "--pairs", "10").stderr
     assert message == "stopped: 7 of 40 games and deals were played; nothing is written\n"
 
 
 @pytest.mark.parametrize("command", ["evaluate", "tournament"])
-def test_one_flag_says_whether_luck_is_taken_out(
-    command: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with pytest.raises(SystemExit):
-        main([command, "--help"])
-    output = capsys.readouterr().out
+def test_one_flag_says_whether_luck_is_taken_out(command: str) -> None:
+    output = crib(command, "--help").stdout
     assert "--adjust CHOICE" in output
     assert "[choices: auto, always, never]" in " ".join(re.sub("│", "", output).split())
     assert not re.search("--adjusted|--plain|--no-no-", output)
 
 
-def test_evaluate_prints_both_or_without_duplicates_the_adjusted_alone(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_evaluate_prints_both_or_without_duplicates_the_adjusted_alone(tmp_path: Path) -> None:
     shown = {}
     for words in ("", "--adjust always", "--no-duplicate"):
         out = tmp_path / "result.json"
         evaluated = ["evaluate", "rule_based", "greedy", "--pairs", "20", "--json", str(out)]
-        main([*evaluated, *words.split()])
-        shown[words] = capsys.readouterr().out
+        shown[words] = crib(*evaluated, *words.split()).stdout
         result = json.loads(out.read_text())
         assert (result["adjusted"] is not None) == bool(words)
         for name in ("won", "margin_per_deal", "points_per_deal"):
@@ -196,35 +185,27 @@ def test_evaluate_prints_both_or_without_duplicates_the_adjusted_alone(
     assert "plain" not in shown["--no-duplicate"]
 
 
-def test_evaluate_prints_forfeits_and_speed_and_ends_with_status_1(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_evaluate_prints_forfeits_and_speed_and_ends_with_status_1(tmp_path: Path) -> None:
     out = tmp_path / "result.json"
-    words = ["evaluate", "greedy", "failing_agents:Raises", "--pairs", "9", "--json", str(out)]
-    with pytest.raises(SystemExit) as end:
-        main(words)
-    assert end.value.code == 1
-    captured = capsys.readouterr()
+    words = ["evaluate", "greedy", "failing_agents:Raises", "--pairs", "9", "--json"]
+    run = crib(*words, str(out))
+    assert run.returncode == 1
     result = json.loads(out.read_text())
     lost = result["forfeits"]["raises"]
     assert lost > 0
     assert result["forfeits"]["greedy"] == 0
     assert result["won"]["mean"] > 0.5
     for name, speed in result["decisions_per_second"].items():
-        assert re.search(
-            rf"\| {name} +\| {result['forfeits'][name]} +\| {speed:,.0f} ", captured.out
-        )
-    assert f"- raises, raised: {lost}\n  - KeyError: 'no book move' ({lost})" in captured.out
+        assert re.search(rf"\| {name} +\| {result['forfeits'][name]} +\| {speed:,.0f} ", run.stdout)
+    assert f"- raises, raised: {lost}\n  - KeyError: 'no book move' ({lost})" in run.stdout
     why = f"KeyError: 'no book move' (forfeited: raises {lost})"
-    assert captured.err == f"error: 'raises' failed: {why}\n"
+    assert run.stderr == f"error: 'raises' failed: {why}\n"
 
 
-def test_evaluate_says_who_failed_in_every_single_deal(capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["evaluate", "failing_agents:Refuses", "random", "--env", "table_top_v0"]
-    with pytest.raises(SystemExit) as end:
-        main([*words, "--pairs", "1", "--no-games"])
-    assert end.value.code == 1
-    captured = capsys.readouterr()
-    assert "points per deal more than" not in captured.out
-    assert "no table top" in captured.err
-    assert "(forfeited: refuses 2)" in captured.err
+def test_evaluate_says_who_failed_in_every_single_deal() -> None:
+    words = "evaluate failing_agents:Refuses random --env table_top_v0 --pairs 1 --no-games"
+    run = crib(*words.split())
+    assert run.returncode == 1
+    assert "points per deal more than" not in run.stdout
+    assert "no table top" in run.stderr
+    assert "(forfeited: refuses 2)" in run.stderr

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from shutil import copy, copytree
 from typing import Any
 
 import numpy as np
@@ -69,6 +70,15 @@ WRITERS: dict[str, Callable[[Path], object]] = {
     "distill": lambda out: distill.distill(distill.Settings(rounds=1, deals=8, pairs=0, out=out)),
     "solve": lambda out: solve.solve(solve.Settings(iterations=1, out=out, progress=False)),
 }
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a run by each of two methods, to be copied from."""
+    folder = tmp_path_factory.mktemp("runs")
+    train(deep(folder / "deep"))
+    ppo.train(small_ppo(folder / "ppo"))
+    return folder
 
 
 @contextmanager
@@ -140,11 +150,9 @@ def test_no_run_is_overwritten_by_one_of_any_method(name: str, found: str, tmp_p
     assert contents(tmp_path) == before
 
 
-def test_going_on_in_a_folder_with_another_run_is_refused(tmp_path: Path) -> None:
+def test_going_on_in_a_folder_with_another_run_is_refused(runs: Path, tmp_path: Path) -> None:
     """The run to go on with lies elsewhere: what is in the folder would be lost."""
-    mine, taken = tmp_path / "mine", tmp_path / "taken"
-    train(deep(mine))
-    train(deep(taken))
+    mine, taken = runs / "deep", copytree(runs / "deep", tmp_path / "taken")
     before = contents(taken)
     for write in (
         lambda: train(deep(taken, resume=mine)),
@@ -156,8 +164,8 @@ def test_going_on_in_a_folder_with_another_run_is_refused(tmp_path: Path) -> Non
     assert contents(taken) == before
 
 
-def test_ppo_goes_on_in_its_own_folder_alone(tmp_path: Path) -> None:
-    ppo.train(small_ppo(tmp_path))
+def test_ppo_goes_on_in_its_own_folder_alone(runs: Path, tmp_path: Path) -> None:
+    copytree(runs / "ppo", tmp_path, dirs_exist_ok=True)
     with pytest.raises(ValueError, match="holds a run"):
         ppo.train(small_ppo(tmp_path))
     ppo.train(small_ppo(tmp_path, resume=tmp_path, trust=True))
@@ -170,7 +178,9 @@ def test_ppo_goes_on_in_its_own_folder_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("small_deck")
-def test_a_finished_run_writes_what_is_missing_from_its_checkpoint(tmp_path: Path) -> None:
+def test_a_finished_run_writes_what_is_missing_from_its_checkpoint(
+    runs: Path, tmp_path: Path
+) -> None:
     small = solve.Settings(iterations=2, eval_interval=0, out=tmp_path / "solve", progress=False)
     resumes: dict[Path, Callable[[Path], object]] = {
         tmp_path / "deep": lambda out: train(deep(out, resume=tmp_path / "deep")),
@@ -178,7 +188,7 @@ def test_a_finished_run_writes_what_is_missing_from_its_checkpoint(tmp_path: Pat
             replace(small, out=out, resume=tmp_path / "solve")
         ),
     }
-    train(deep(tmp_path / "deep"))
+    copytree(runs / "deep", tmp_path / "deep")
     solve.solve(small)
     for folder, resume in resumes.items():
         written = {name: data for name, data in contents(folder).items() if "tb/" not in name}
@@ -192,8 +202,8 @@ def test_a_finished_run_writes_what_is_missing_from_its_checkpoint(tmp_path: Pat
         assert written.keys() <= contents(tmp_path / f"{folder.name} elsewhere").keys()
 
 
-def test_ppo_goes_on_without_the_curve_that_was_lost(tmp_path: Path) -> None:
-    ppo.train(small_ppo(tmp_path))
+def test_ppo_goes_on_without_the_curve_that_was_lost(runs: Path, tmp_path: Path) -> None:
+    copytree(runs / "ppo", tmp_path, dirs_exist_ok=True)
     for name in ("policy.safetensors", "curve.csv"):
         (tmp_path / name).unlink()
     ppo.train(small_ppo(tmp_path, resume=tmp_path, trust=True))
@@ -279,14 +289,13 @@ def test_a_checkpoint_of_the_solver_that_was_altered_is_refused(tmp_path: Path) 
 
 
 def damaged(path: Path) -> Path:
-    """Flip a bit in the middle of a file."""
+    """Flip a bit in the middle of a file; return its path."""
     path.write_bytes(flipped(path.read_bytes(), 0.5))
     return path
 
 
-def test_a_model_that_was_damaged_is_refused(tmp_path: Path) -> None:
-    ppo.train(small_ppo(tmp_path))
-    path = damaged(tmp_path / MODEL)
+def test_a_model_that_was_damaged_is_refused(runs: Path, tmp_path: Path) -> None:
+    path = damaged(Path(copy(runs / "ppo" / MODEL, tmp_path)))
     with pytest.raises(ValueError, match=f"{path} cannot be read"):
         ppo.train(small_ppo(tmp_path, resume=tmp_path, trust=True))
 

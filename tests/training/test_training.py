@@ -288,7 +288,11 @@ def test_evaluate_writes_a_replay_too(tmp_path: Path) -> None:
      ("tournament greedy random --workers -1", 2, "--workers must be a whole number from 0 to "),
      ("train --env six_card", 2, "did you mean 'six_card_v0'?"),
      ("train --env six", 2, "did you mean 'six_card_v0'?"),
-     ("train --method guess", 2, "no method is called 'guess'"),
+     ("train --method pp", 2, "no method is called 'pp': choose from "),
+     ("train --metod ppo", 2, "Unknown option: --metod. Did you mean --method?"),
+     ("train --method monte_carlo --features lookahead", 2, "leave --features lookahead out"),
+     ("train --method monte_carlo --features reply", 2, "leave --features reply out"),
+     ("warmup --agents random nobody", 2, "no agent is called 'nobody'"),
      ("train --method deep_monte_carl", 2, "did you mean 'deep_monte_carlo'?"),
      ("train --method ppo --reward pionts", 2,
       "--reward must be one of 'expected', 'expected_at_show', 'points', 'win' or None, got "
@@ -298,13 +302,17 @@ def test_evaluate_writes_a_replay_too(tmp_path: Path) -> None:
      ("tournament greedy random --anchor gredy", 2, "did you mean 'greedy'?"),
      ("bench --only vectr", 2, "did you mean 'vector'?"),
      ("tables crib_table", 2, "did you mean 'crib_tables'?"),
-     ("evalute greedy random", 2, "did you mean 'evaluate'?")],
+     ("evalute greedy random", 2, "did you mean 'evaluate'?"),
+     ("trian", 2, "no command is called 'trian': see crib --help; did you mean 'train'?"),
+     ("--versoin", 2,
+      "no command is called '--versoin': see crib --help; did you mean '--version'?")],
 )  # fmt: skip
 def test_the_command_line_says_what_was_wrong_in_one_line(
     words: str, status: int, message: str
 ) -> None:
     run = crib(*words.split(), folder=SUPPORT)
     assert run.returncode == status, run.stderr
+    assert status == 1 or not run.stdout
     *progress, said = run.stderr.splitlines()
     assert all(re.search(r": \d+ of \d+ in \d+:\d\d", line) for line in progress)  # if it is slow
     assert said.startswith("error: ")
