@@ -5,8 +5,6 @@ Both seats discard. A policy then pegs for both seats, and the deal's points dec
 ## Usage
 
 ## Keywords
-
-``help(discard_v0.gym_env)`` lists those of the Gymnasium form.
 ``pegging_policy`` pegs for both seats: a name, an agent or a function, by default ``"greedy"``.
 
 ## Observation

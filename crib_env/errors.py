@@ -26,10 +26,7 @@ def unknown(kind: str, name: str, choices: Collection[str]) -> ValueError:
 
 
 def nearest(given: object, choices: Collection[str]) -> str:
-    """Return what an error ends in that names the choices: the one nearest to what was given.
-
-    That is one spelt much like it, or else the first that begins with it.
-    """
+    """Return what an error ends in: the choice spelt much like it, or that begins with it."""
     near = get_close_matches(str(given), choices, n=1)
     near += [choice for choice in choices if given and choice.startswith(str(given))]
     return f"; did you mean {near[0]!r}?" if near else ""

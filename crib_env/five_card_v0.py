@@ -8,8 +8,6 @@ opponent="rule_based")`` and ``gymnasium.make_vec(..., num_envs=1024)``. For Sta
 
 ## Keywords
 
-``help(five_card_v0.gym_env)`` lists those of the Gymnasium form.
-
 ``reset(options=...)`` is that of ``six_card_v0``. Pone pegs three points for last (F1) at the start
 of a game, unless you give ``scores``.
 

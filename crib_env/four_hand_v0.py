@@ -11,8 +11,6 @@ Seats 0 and 2 play against seats 1 and 3; with ``partners=False`` each seat is a
 
 ## Keywords
 
-``help(four_hand_v0.gym_env)`` lists those of the Gymnasium form.
-
 ``reset(options=...)`` takes ``decks`` (52-card permutations, one per deal, in order), ``dealer``
 (the first dealer's seat) and ``scores`` (by side).
 

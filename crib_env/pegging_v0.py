@@ -6,8 +6,6 @@ Hands and crib are not counted.
 ## Usage
 
 ## Keywords
-
-``help(pegging_v0.gym_env)`` lists those of the Gymnasium form.
 ``discard_policy`` discards for both seats: a name, an agent or a function, by default
 ``"rule_based"``.
 

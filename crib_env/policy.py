@@ -307,19 +307,10 @@ def ask_agent(agent: Agent, views: Views, rng: np.random.Generator) -> Actions:
 def action_probabilities(
     agent: Agent, views: Views, actions: int, rng: np.random.Generator
 ) -> npt.NDArray[np.float64]:
-    """Return how likely an agent is to take each action; one that does not mix is asked for it.
+    """Return how likely an agent is to take each action, float64[B, actions].
 
-    Args:
-        agent: says its chances (`MixedPolicy`), or else chooses by the view alone.
-        views: structured array [B] of views, each of a seat to move; with none it is not called.
-        actions: how many actions the game has.
-        rng: what an agent that is asked is handed.
-
-    Returns:
-        float64[B, actions]; a row has one 1 where the agent does not mix.
-
-    Raises:
-        ValueError: the agent draws its choices and does not say by which chances, or erred.
+    One that is no `MixedPolicy` is asked, with ``rng``, and its action has probability 1. One that
+    draws its choices and does not say by which probabilities is refused.
     """
     if not len(views):
         return np.zeros((0, actions))

@@ -8,8 +8,6 @@ opponent="rule_based")`` and ``gymnasium.make_vec(..., num_envs=1024)``. For Sta
 
 ## Keywords
 
-``help(six_card_v0.gym_env)`` lists those of the Gymnasium form.
-
 ``opponent``, ``seat`` and ``features`` are for the forms with a learner: Gymnasium, vector and SB3.
 ``on_illegal="random"`` plays a random legal action in place of an illegal one, which
 ``info["illegal_action"]`` reports: for learners that take no mask. ``mask_in_observation`` is

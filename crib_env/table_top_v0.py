@@ -6,8 +6,6 @@ Seats 0 and 2 score the rows, seats 1 and 3 the columns.
 
 ## Keywords
 
-``help(table_top_v0.gym_env)`` lists those of the Gymnasium form.
-
 One learner plays in the Gymnasium form: ``opponent`` plays the other side.
 
 ``reset(options=...)`` takes ``decks`` (the card of turn t is ``deck[t]``, the starter

@@ -10,8 +10,6 @@ Each seat is a side of its own.
 
 ## Keywords
 
-``help(three_hand_v0.gym_env)`` lists those of the Gymnasium form.
-
 ``reset(options=...)`` takes ``decks`` (52-card permutations, one per deal, in order), ``dealer``
 (the first dealer's seat) and ``scores`` (by side).
 

@@ -394,10 +394,7 @@ class ActionHead:
     skip: Floats  # float32[K]
 
     def logits(self, hidden: Floats, features: Floats, masks: npt.NDArray[np.int8]) -> Floats:
-        """Return the terms to add to the logits, float32[B, actions]; 0 where illegal.
-
-        Shapes: hidden float32[B, W]; features float32[B, K, actions]; masks int8[B, actions].
-        """
+        """Return what to add to the logits, [B, actions], of [B, W] and [B, K, actions]."""
         rows, actions = masks.nonzero()
         of_each = features[rows, :, actions]
         inner = of_each @ self.features.T + (hidden @ self.state.T + self.bias)[rows]
@@ -434,10 +431,7 @@ class ActionHead:
 
 
 def summary(features: Floats) -> Floats:
-    """Return the highest and the lowest of each feature over all actions, float32[B, 2 * K].
-
-    Shapes: features float32[B, K, actions].
-    """
+    """Return the highest and lowest of each feature, [B, 2 * K], of [B, K, actions]."""
     return np.concatenate([features.max(axis=2), features.min(axis=2)], axis=1)
 
 

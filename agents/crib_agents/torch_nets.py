@@ -52,10 +52,7 @@ class Head(nn.Module):
         self.skip = nn.Linear(count, 1, bias=False)
 
     def forward(self, features: Tensor, of_state: Tensor) -> Tensor:
-        """Return terms to add to logits, float32[...].
-
-        Shapes: features float32[..., count]; of_state float32[..., inner], by its layer.
-        """
+        """Return terms to add to logits, [...], of [..., count] and, by its layer, [..., inner]."""
         inner = torch.relu(self.of_features(features) + of_state)
         added: Tensor = (self.out(inner) + self.skip(features)).squeeze(-1)
         return added
@@ -104,10 +101,7 @@ class PolicyNet(nn.Module):
         return net
 
     def forward(self, observations: Tensor, masks: Tensor | None = None) -> Tensor:
-        """Return logits, float32[B, actions]; with masks the head reads legal actions alone.
-
-        Shapes: observations float32[B, size]; masks bool[B, actions].
-        """
+        """Return logits, [B, actions]; with masks, bool, the head reads legal actions alone."""
         x = observations[:, : self.bits]
         logits: Tensor
         if self.head is None:

@@ -18,7 +18,7 @@ from pettingzoo.utils.env_logger import EnvLogger
 
 from crib_env.engine.entries import ILLEGAL, OVER
 from crib_env.engine.record import NONE
-from crib_env.envs.config import MODES, EnvConfig, Setting
+from crib_env.envs.config import MODES, EnvConfig, EnvSettings
 from crib_env.envs.learner import shown
 from crib_env.envs.opponents import PhasePolicy, check_phase
 from crib_env.envs.renderer import FPS, ShowsGame
@@ -45,7 +45,7 @@ class EnvSnapshot(NamedTuple):
     episode: dict[str, Any]  # PettingZoo's attributes, and the generators besides the game's
 
 
-class CribbageAEC(ShowsGame, AECEnv[str, Observation, "int | None"]):
+class CribbageAEC(ShowsGame, EnvSettings, AECEnv[str, Observation, "int | None"]):
     """A card game as an agent-environment cycle of ``player_0``, ``player_1`` and so on.
 
     Rewards are zero-sum between the sides; ``game.sides`` has the side of each seat.
@@ -60,14 +60,6 @@ class CribbageAEC(ShowsGame, AECEnv[str, Observation, "int | None"]):
         game: the `Game`, to be looked at. Moves and positions that are set on it, rather than by
             the environment's methods, are not seen by the environment.
     """
-
-    rules = Setting("game.rules")
-    players = Setting("game.players")
-    partners = Setting("game.rules.partners")
-    episode = Setting("game.episode")
-    reward = Setting("_config.reward")
-    suits = Setting("game.family.suits")
-    on_illegal = Setting("_config.on_illegal")
 
     def __init__(self, config: EnvConfig) -> None:
         # 27 attributes in all: from 30 on CPython 3.11 looks each up in a dictionary, 5 % slower.

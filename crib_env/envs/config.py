@@ -342,14 +342,15 @@ EnvConfig.__doc__ = f"{EnvConfig.__doc__}\n{described(KEYWORDS, ' ' * 4)}\n"
 class Setting:
     """A keyword that is fixed when an environment is made: to set it later is an AttributeError.
 
-    It is read from an attribute of the environment, such as ``"batch.rules"``.
+    It is read from the environment's `EnvConfig`, or from another place in the environment.
     """
 
-    def __init__(self, place: str) -> None:
-        self._read: Callable[[Any], Any] = attrgetter(place)
+    def __init__(self, place: str | None = None) -> None:
+        self._place = place
 
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = name
+        self._read: Callable[[Any], Any] = attrgetter(self._place or f"_config.{name}")
 
     def __get__(self, env: Any, owner: type) -> Any:
         return self if env is None else self._read(env)
@@ -359,6 +360,15 @@ class Setting:
             f"{self._name} is fixed when the environment is made: make another with "
             f"{self._name}={value!r}"
         )
+
+
+class EnvSettings:
+    """The keywords that every environment shows, as it was made with them."""
+
+    _config: EnvConfig
+
+    rules, players, episode, reward = Setting(), Setting(), Setting(), Setting()
+    suits, on_illegal, partners = Setting(), Setting(), Setting("_config.rules.partners")
 
 
 def arguments(spec: EnvSpec) -> list[tuple[str, str, str, str, str]]:

@@ -88,7 +88,7 @@ class CribbageEnv(ShowsGame, LearnerSettings, gymnasium.Env[Observation, np.int6
         if type(action) is not int:
             action = whole_action(action, batch.family.actions)
         inside = 0 <= action < batch.family.actions
-        if not inside and batch.on_illegal == "raise":
+        if not inside and batch.config.on_illegal == "raise":
             raise IllegalActionError(batch.family.why_illegal(batch.view(0), int(action)))
         self._action[0] = action if inside else min(max(action, -1), LARGEST_ACTION)
         batch.step(self._action)

@@ -26,7 +26,7 @@ from crib_env.engine.learners import (
 )
 from crib_env.engine.record import FOR_LAST, NONE, count_sides, log_size
 from crib_env.engine.show import show_table
-from crib_env.envs.config import EnvConfig, Setting
+from crib_env.envs.config import EnvConfig, EnvSettings, Setting
 from crib_env.envs.opponents import Opponents, OpponentSpec, RngStreams, parse_opponents
 from crib_env.envs.spaces import note_rules, observation_space
 from crib_env.envs.steppers import choose_stepper, choose_threads
@@ -62,26 +62,19 @@ class LearnerBatch:
     def __init__(
         self, config: EnvConfig, *, autoreset: bool = True, keeps_events: bool = False
     ) -> None:
+        self.config = config
         self.num_envs = n = config.num_envs
         self.threads = choose_threads(config.threads, n)
-        self.rules = config.rules
         self.family = family = config.family
         self.games = GameBatch(
             config.rules, n, players=config.players, episode=config.episode, family=family
         )
         self.states = self.games.states
-        self.players = self.games.players
         self.sides = sides = self.games.sides
         self.opponents = Opponents(n, config.opponent)
         for agent in self.opponents.agents:
             refuse_rules(agent, config.rules, config.episode)
-        self.partner: Any = config.partner  # an agent; None: whoever the opponent is
-        self.seat = config.seat
-        self.on_illegal = config.on_illegal
-        self.phase_policy = config.phase_policy
         self.autoreset = autoreset
-        self.reward = config.reward
-        self.features = config.features
         self.points = config.reward != "win"
         self.keeps_events = keeps_events
         self.lanes = np.arange(n)
@@ -101,11 +94,10 @@ class LearnerBatch:
         self.rewards = np.zeros(n)
         self.dones = np.zeros(n, dtype=np.bool_)
         self._nowhere = np.zeros(n, dtype=np.bool_)
-        self.level = config.level  # of features
-        self.space = observation_space(family, self.level)  # of one observation
+        self.space = observation_space(family, config.level)  # of one observation
         note_rules(self.space, config)
         self.observations, self.final_observations = self.obs, self.final_obs
-        if self.level:
+        if config.level:
             self.observations = np.zeros((n, *self.space.shape), dtype=np.float32)
             self.final_observations = np.zeros_like(self.observations)
             self._looked = np.zeros(1, dtype=family.view)
@@ -174,7 +166,8 @@ class LearnerBatch:
                 f"{given.shape} of {given.dtype}"
             )
         resets = self._nowhere if resets is None else resets
-        if self.on_illegal == "raise":
+        on_illegal = self.config.on_illegal
+        if on_illegal == "raise":
             legal = self.legal(given) | resets
             if not legal.all():
                 lane = int(np.flatnonzero(~legal)[0])
@@ -188,7 +181,7 @@ class LearnerBatch:
             self.autoreset_lanes(self.lanes[resets])
             given[resets] = CONTINUE
         self.actions = given
-        if self.on_illegal == "random":
+        if on_illegal == "random":
             given = given.copy()
             replace_illegal(self.masks, self.chance.illegal_rngs, given, self.illegal)
         if self.keeps_events:
@@ -220,18 +213,14 @@ class LearnerBatch:
         return read_log(self.history)
 
     def ended(self) -> dict[str, Array]:
-        """Return the info of the episodes that have just ended, an array [N] each; 0 elsewhere.
+        """Return the info of the episodes that have just ended (see `CribbageEnv`), 0 elsewhere.
 
-        ``scores`` int64[N, sides], by side (of a match: of its last game); ``winner``, the side
-        that won, -1 if none did; ``skunk``, 1 where the game was won by a skunk, 2 by a double
-        skunk; ``seat``, the learner's; ``opponent``, its number; ``illegal_action``, the one that
-        ended it or was replaced at its end, -1 if there was none, -2 for any below 0. If illegal
-        actions keep ending episodes, warns once.
+        Arrays [N], ``scores`` [N, sides]. If illegal actions keep ending episodes, warns once.
         """
         dones = self.dones
         summary = np.zeros((self.num_envs, self.endings.shape[1] + 1), dtype=np.int64)
         illegal = summarize_episodes.unchecked(
-            dones, self.endings, self.actions, self.rules.target, summary
+            dones, self.endings, self.actions, self.config.rules.target, summary
         )
         self._ended_n += int(np.count_nonzero(dones))
         self._illegal_n += illegal
@@ -243,7 +232,7 @@ class LearnerBatch:
         return {
             "scores": summary[:, SCORES:-1],
             "winner": summary[:, WINNER],
-            "skunk": self.rules.skunks(summary[:, -1]),
+            "skunk": self.config.rules.skunks(summary[:, -1]),
             "seat": summary[:, SEAT],
             "opponent": np.where(dones, self.final_opponents, 0),
             "illegal_action": np.where(replaced, self.illegal, summary[:, ILLEGAL]),
@@ -253,7 +242,7 @@ class LearnerBatch:
         """Let another opponent play, at once, also in games under way."""
         chosen = self.lanes if games is None else self._chosen(games)
         for agent, _ in parse_opponents(opponent):
-            refuse_rules(agent, self.rules, self.games.episode)
+            refuse_rules(agent, self.config.rules, self.config.episode)
         self.opponents.put(opponent, chosen)
         self.opponents.draw(self.chance.share_rngs, chosen)
         self.final_opponents[:] = self.opponents.playing
@@ -280,12 +269,12 @@ class LearnerBatch:
 
     def _observe_features(self) -> None:
         """Write the observations with features, if they have any; an ended episode's are all 0."""
-        if not self.level:
+        if not self.config.level:
             return
         ended = self._nowhere if self.autoreset else self.dones
         learner_entries(self.family).observe_features(
             self.states, self.games.record, show_table(), self._looked, self.seats, ended, self.obs,
-            self.level, self.observations,
+            self.config.level, self.observations,
         )  # fmt: skip
         self.final_observations[self.dones, : self.family.obs_size] = self.final_obs[self.dones]
 
@@ -298,7 +287,7 @@ class LearnerBatch:
 
     def draw_seats(self, lanes: Array) -> None:
         """Draw the learner's seat in each lane, if it is to be drawn."""
-        if self.seat is None:
+        if self.config.seat is None:
             learner_entries(self.family).draw_seats(
                 self.states, self.games.record, lanes, self.seats
             )
@@ -317,22 +306,12 @@ def shown(action: int) -> int:
     return BELOW if action < 0 else min(int(action), LARGEST_ACTION)
 
 
-class LearnerSettings:
+class LearnerSettings(EnvSettings):
     """The settings of an environment of one learner or of N, which hold a `LearnerBatch`."""
 
     batch: LearnerBatch
 
-    rules = Setting("batch.rules")
-    players = Setting("batch.players")
-    partners = Setting("batch.rules.partners")
-    episode = Setting("batch.games.episode")
-    reward = Setting("batch.reward")
-    features = Setting("batch.features")
-    suits = Setting("batch.family.suits")
-    seat = Setting("batch.seat")
-    partner = Setting("batch.partner")
-    on_illegal = Setting("batch.on_illegal")
-    phase_policy = Setting("batch.phase_policy")
+    features, seat, partner, phase_policy = Setting(), Setting(), Setting(), Setting()
 
     @property
     def opponent(self) -> Any:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from crib_env.engine.family import Family
 from crib_env.envs.aec import CribbageAEC
-from crib_env.envs.config import EnvConfig, seating_of, settle, takes_keywords
+from crib_env.envs.config import seating_of, settle, takes_keywords
 from crib_env.envs.gym import CribbageEnv
 from crib_env.envs.vector import CribbageVectorEnv
 from crib_env.errors import comes_with
@@ -44,6 +44,10 @@ FACTS = """\
 | Observation | ``{{"observation": uint8[{bits}], "action_mask": int8[{actions}]}}``, all 0 or 1 |
 | PettingZoo id | ``{package}/{hyphened}`` |
 | Gymnasium id | ``{gym}`` |
+
+## Keywords
+
+``help({name}.gym_env)`` lists those of the Gymnasium form.
 """
 
 
@@ -79,29 +83,25 @@ class EnvSpec:
     phase: PhasePolicySpec | None = None
     example: str = ""
 
-    def config(self, form: str, **kwargs: Any) -> EnvConfig:
-        """Return the keywords of a form, such as ``"gym_env"``, checked."""
-        return settle(self, form, kwargs)
-
     @takes_keywords
     def env(self, **kwargs: Any) -> CribbageAEC:
         """Return the PettingZoo environment; an illegal action ends the episode at reward -1."""
-        return CribbageAEC(self.config("env", **kwargs))
+        return CribbageAEC(settle(self, "env", kwargs))
 
     @takes_keywords
     def raw_env(self, **kwargs: Any) -> CribbageAEC:
         """Return the PettingZoo environment; an illegal action raises `IllegalActionError`."""
-        return CribbageAEC(self.config("raw_env", **kwargs))
+        return CribbageAEC(settle(self, "raw_env", kwargs))
 
     @takes_keywords
     def gym_env(self, **kwargs: Any) -> CribbageEnv:
         """Return the Gymnasium environment: one game of a learner."""
-        return CribbageEnv(self.config("gym_env", **kwargs))
+        return CribbageEnv(settle(self, "gym_env", kwargs))
 
     @takes_keywords
     def vector_env(self, num_envs: int = 1, **kwargs: Any) -> CribbageVectorEnv:
         """Return ``num_envs`` games as a Gymnasium vector environment."""
-        return CribbageVectorEnv(self.config("vector_env", num_envs=num_envs, **kwargs))
+        return CribbageVectorEnv(settle(self, "vector_env", {"num_envs": num_envs, **kwargs}))
 
     @takes_keywords
     def torch_env(self, num_envs: int = 1, **kwargs: Any) -> TorchVectorEnv:
@@ -109,7 +109,7 @@ class EnvSpec:
         with comes_with("train"):
             from crib_env.envs.torch_vector import TorchVectorEnv
 
-        return TorchVectorEnv(self.config("torch_env", num_envs=num_envs, **kwargs))
+        return TorchVectorEnv(settle(self, "torch_env", {"num_envs": num_envs, **kwargs}))
 
     @takes_keywords
     def sb3_env(self, num_envs: int = 1, **kwargs: Any) -> CribbageVecEnv:
@@ -117,7 +117,7 @@ class EnvSpec:
         with comes_with("train"):
             from crib_env.envs.sb3 import CribbageVecEnv
 
-        return CribbageVecEnv(self.config("sb3_env", num_envs=num_envs, **kwargs))
+        return CribbageVecEnv(settle(self, "sb3_env", {"num_envs": num_envs, **kwargs}))
 
     def document(self, page: str | None) -> Any:
         """Return the page of the environment, with what all pages have: a loop, and the facts."""
@@ -131,12 +131,12 @@ class EnvSpec:
             agents = f"{agents}; {' or '.join(map(str, players))} play"
         gym, family = gym_id(self.name), self.family
         facts = FACTS.format(
-            agents=agents, actions=family.actions, bits=family.obs_size, gym=gym,
+            name=self.name, agents=agents, actions=family.actions, bits=family.obs_size, gym=gym,
             package=gym.partition("/")[0], hyphened=self.name.replace("_v", "-v"),
         )  # fmt: skip
-        usage, keywords = page.split("## Keywords")
+        usage, keywords = page.split("## Keywords\n")
         usage = usage.replace("## Usage\n", f"## Usage\n{loop}")
-        return f"{usage}{facts}\n## Keywords{keywords}"
+        return f"{usage}{facts}{keywords}"
 
     def check_players(self, players: object, rules: str | Rules | None = None) -> None:
         """Raise a ValueError unless a game by ``rules`` can have ``players`` seats."""

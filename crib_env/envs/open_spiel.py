@@ -97,14 +97,10 @@ class FiveCardDeal(pyspiel.Game):
 
 
 class Observer:
-    """What a player knows, as OpenSpiel asks for it.
-
-    Attributes:
-        tensor: float32[size], the observation. dict: the same by name.
-    """
+    """What a player knows, as OpenSpiel asks for it."""
 
     def __init__(self, size: int) -> None:
-        self.tensor = np.zeros(size, dtype=np.float32)
+        self.tensor = np.zeros(size, dtype=np.float32)  # the observation
         self.dict = {"observation": self.tensor}
 
     def set_from(self, state: DealState, player: int) -> None:
@@ -122,21 +118,15 @@ class Observer:
 
 
 class DealState(pyspiel.State):
-    """A moment of the deal.
-
-    Attributes:
-        deal: the game. dealt: the cards that chance has dealt. laid: what is discarded so far.
-        game: our game, None until both hands are dealt.
-        more: points of pone less those of the dealer.
-    """
+    """A moment of the deal."""
 
     def __init__(self, deal: FiveCardDeal) -> None:
         super().__init__(deal)
         self.deal = deal
-        self.dealt: list[int] = []
-        self.laid: list[int] = []
-        self.game: Game | None = None
-        self.more = 0.0
+        self.dealt: list[int] = []  # the cards that chance has dealt
+        self.laid: list[int] = []  # what is discarded so far
+        self.game: Game | None = None  # until both hands are dealt
+        self.more = 0.0  # points of pone less those of the dealer
 
     def seat_of(self, player: int) -> int:
         """Return the seat of a player: the dealer's is 0."""

@@ -35,10 +35,7 @@ class Opponents:
         self.put(given, np.arange(n))
 
     def put(self, given: OpponentSpec, lanes: Array) -> None:
-        """Let others play in some games; which of several plays in each is for `draw` to say.
-
-        Shapes: lanes int64[K].
-        """
+        """Let others play in ``lanes``, int64[K]; of several `draw` says which plays in each."""
         pairs = parse_opponents(given)
         agents, shares = list(self.agents), self._shares.copy()
         shares[lanes] = 0.0
@@ -99,10 +96,7 @@ class PhasePolicy:
     phase: int  # ``DISCARD`` or ``PEGGING``
 
     def play(self, game: Game, rng: np.random.Generator) -> npt.NDArray[np.int64]:
-        """Make all its decisions that come now; return what they gain each seat.
-
-        Returns int64[players], as `Game.leads`.
-        """
+        """Make all its decisions that come now; return what they gain, as `Game.leads`."""
         total = np.zeros_like(game.leads)
         while not game.over and game.states["phase"][0] == self.phase:
             view = game.view(game.seat)
@@ -145,10 +139,7 @@ class RngStreams:
         return deals
 
     def seed_each(self, seeds: Sequence[int | None], states: npt.NDArray[np.void]) -> None:
-        """Start the generators of each lane, its deals' too, from its own seed, if it has one.
-
-        Those of agents asked in Python start from the first lane's.
-        """
+        """Start each lane's generators from its seed, if any; agents asked from the first's."""
         for lane, seed in enumerate(seeds):
             if seed is not None:
                 here = slice(lane, lane + 1)

@@ -49,10 +49,7 @@ class Window:
         return Window, ()
 
     def show(self, image: npt.NDArray[np.uint8], title: str, fps: float) -> None:
-        """Show a picture, not before the last one has been seen for ``1 / fps`` seconds.
-
-        Shapes: image uint8[height, width, 3].
-        """
+        """Show uint8[height, width, 3], once the last has been seen for ``1 / fps`` seconds."""
         import pygame
 
         height, width, _ = image.shape

@@ -34,13 +34,13 @@ class CribbageVecEnv(LearnersSettings, VecEnv):
     render_mode = None
 
     def __init__(self, config: EnvConfig) -> None:
+        self._config = config
         self.batch = LearnerBatch(config)
         num_envs, actions = config.num_envs, config.family.actions
         self._masking = Masking(config, self.batch.space)
         super().__init__(num_envs, self._masking.space, spaces.Discrete(actions))
         self._returns = np.zeros(num_envs)
         self._lengths = np.zeros(num_envs, dtype=np.int64)
-        self._masks = np.zeros((num_envs, actions), dtype=np.bool_)
 
     def reset(self) -> Observation:
         """Begin an episode in every game; return observations, [N, size] of the space's dtype."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -57,10 +57,10 @@ def choose_stepper(batch: LearnerBatch) -> Stepper:
     """Return what steps the games of a batch, by who plays in them."""
     players = [compiled_player(agent, batch.family) for agent in batch.opponents.agents]
     opponents = [player for player in players if player is not None]
-    phase = batch.phase_policy
+    phase = batch.config.phase_policy
     policy = None if phase is None else compiled_player(phase.agent, batch.family)
     asked = len(opponents) < len(players) or (phase is not None and policy is None)
-    if asked or batch.partner is not None:
+    if asked or batch.config.partner is not None:
         return PythonStepper(batch)
     return Stepper(batch, opponents, policy)
 
@@ -78,9 +78,10 @@ class Stepper:
         self, batch: LearnerBatch, opponents: Sequence[Player] = (), policy: Player | None = None
     ) -> None:
         n, self.threads = batch.num_envs, batch.threads if self.compiled else 1
+        phase = batch.config.phase_policy
         self.opponents = opponents
         self.policy = policy
-        self.phase = NONE if batch.phase_policy is None else batch.phase_policy.phase
+        self.phase = NONE if phase is None else phase.phase
         self._waiting = np.empty(n, dtype=np.int64)
         self._table = show_table()
         self._views = np.zeros((self.threads, 1), dtype=batch.family.view)
@@ -123,7 +124,7 @@ class Stepper:
         bad = opponent.entries.step_range.unchecked(
             batch.states, batch.games.record, batch.games.decks, self._table, opponent.weights,
             batch.chance.rngs, self._views[thread], batch.logs[thread], lo, hi, int(batch.points),
-            int(batch.autoreset), int(batch.seat is None), batch.seats, actions, batch.obs,
+            int(batch.autoreset), int(batch.config.seat is None), batch.seats, actions, batch.obs,
             batch.masks, batch.rewards, batch.dones, batch.final_obs, batch.final_masks,
             batch.endings,
         )  # fmt: skip
@@ -141,7 +142,7 @@ class Stepper:
         self._take_turns(batch, thread, lo, waiting)
         waiting = entries.settle.unchecked(
             *game, views, log, lo, hi, self.phase, int(batch.points), int(batch.autoreset),
-            int(batch.seat is None), batch.seats, actions, batch.rewards, batch.dones,
+            int(batch.config.seat is None), batch.seats, actions, batch.rewards, batch.dones,
             batch.final_obs, batch.final_masks, batch.endings, self._waiting,
         )  # fmt: skip
         if batch.autoreset:
@@ -202,7 +203,8 @@ class PythonStepper(Stepper):
     compiled = False
 
     def _take_turns(self, batch: LearnerBatch, thread: int, lo: int, waiting: int) -> None:
-        games, policy, chance = batch.games, batch.phase_policy, batch.chance
+        games, policy, chance = batch.games, batch.config.phase_policy, batch.chance
+        partner: Any = batch.config.partner  # an agent; None: whoever the opponent is
         lanes = self._waiting[:waiting].copy()
         while len(lanes):
             in_phase = np.zeros(len(lanes), dtype=np.bool_)
@@ -212,11 +214,11 @@ class PythonStepper(Stepper):
             movers = games.movers(lanes)
             others = ~in_phase & (movers != batch.seats[lanes])
             partners = others & (batch.sides[movers] == batch.sides[batch.seats[lanes]])
-            if batch.partner is not None:
-                games.ask(batch.partner, lanes[partners], chance.partner)
+            if partner is not None:
+                games.ask(partner, lanes[partners], chance.partner)
             for k, opponent in enumerate(batch.opponents.agents):
                 plays = others & (batch.opponents.drawn[lanes] == k)
-                if batch.partner is None:
+                if partner is None:
                     games.ask(opponent, lanes[plays & partners], chance.partner)
                 games.ask(opponent, lanes[plays & ~partners], chance.opponent)
             lanes = games.running(lanes[in_phase | others])

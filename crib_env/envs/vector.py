@@ -40,6 +40,7 @@ class CribbageVectorEnv(LearnersSettings, VectorEnv[Observation, Array, Array]):
     metadata: dict[str, Any] = {"autoreset_mode": AutoresetMode.SAME_STEP, "render_modes": []}  # noqa: RUF012
 
     def __init__(self, config: EnvConfig) -> None:
+        self._config = config
         self._same_step = config.autoreset_mode == AutoresetMode.SAME_STEP
         self.autoreset_mode = config.autoreset_mode
         self.metadata = {**self.metadata, "autoreset_mode": config.autoreset_mode}

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 WIDTH = 640
+SCALE = WIDTH / UNITS
+THEME = "light"
 # A card, or an element without others inside.
 PIECE = re.compile(
     r'<use href="#crib-(?P<card>\w+)" x="(?P<x>[\d.]+)" y="(?P<y>[\d.]+)" width="(?P<width>[\d.]+)"'
@@ -41,46 +43,44 @@ FONTS = [str(path) for path in sorted((Path(__file__).parent / "fonts").glob("*.
 Box = tuple[float, float, float, float]
 
 
-def pixels(parts: Sequence[str], theme: str = "light", width: int = WIDTH) -> npt.NDArray[np.uint8]:
+def pixels(parts: Sequence[str]) -> npt.NDArray[np.uint8]:
     """Return a drawing as uint8[height, width, 3]."""
-    image = _ground(parts[0], theme, width).copy()
+    image = _ground(parts[0]).copy()
     above = "".join(parts[1:])
     whole = [] if PIECE.sub("", above) else list(PIECE.finditer(above))
-    scale = width / UNITS
     for found in whole:
         if found["card"]:
-            x, y, wide = (round(float(found[k]) * scale) for k in ("x", "y", "width"))
-            shown = _card(found["card"], bool(found["dim"]), wide, theme)
+            x, y, wide = (round(float(found[k]) * SCALE) for k in ("x", "y", "width"))
+            shown = _card(found["card"], bool(found["dim"]), wide)
         else:
-            shown, x, y = _element(found[0], found["kind"] or "text", theme, width)
+            shown, x, y = _element(found[0], found["kind"] or "text")
         image.paste(shown, (x, y), shown)
     if above and not whole:  # something else: all at once
-        shown = _image(document([above], "", theme), width)
+        shown = _image([above])
         image.paste(shown, (0, 0), shown)
     return np.asarray(image)
 
 
 @lru_cache(maxsize=16)
-def _ground(part: str, theme: str, width: int) -> Image:
-    return _image(document([part], "", theme), width).convert("RGB")
+def _ground(part: str) -> Image:
+    return _image([part]).convert("RGB")
 
 
 @lru_cache(maxsize=256)
-def _card(name: str, dim: bool, width: int, theme: str) -> Image:
+def _card(name: str, dim: bool, width: int) -> Image:
     """Return a card by itself, shadowed or not."""
     shown = card(None if name == BACK else parse_card(name), 0, 0, UNITS, dim=dim)
-    return _image(document([shown], name, theme, (UNITS, UNITS * TALL)), width)
+    return _image([shown], (UNITS, UNITS * TALL), width)
 
 
 @lru_cache(maxsize=4096)
-def _element(svg: str, kind: str, theme: str, width: int) -> tuple[Image, int, int]:
+def _element(svg: str, kind: str) -> tuple[Image, int, int]:
     """Return an element as it lies on the grid of pixels, and where."""
-    scale = width / UNITS
     left, top, right, bottom = _box(kind, dict(ATTRIBUTE.findall(svg.partition(">")[0])), svg)
-    x, y = max(0, floor(left * scale)), max(0, floor(top * scale))
-    wide, high = ceil(right * scale) - x, ceil(bottom * scale) - y
-    moved = f'<g transform="translate({-x} {-y}) scale({scale})">{svg}</g>'
-    shown = _image(document([moved], "", theme, (wide, high)), wide)  # resvg scales to whole sizes
+    x, y = max(0, floor(left * SCALE)), max(0, floor(top * SCALE))
+    wide, high = ceil(right * SCALE) - x, ceil(bottom * SCALE) - y
+    moved = f'<g transform="translate({-x} {-y}) scale({SCALE})">{svg}</g>'
+    shown = _image([moved], (wide, high), wide)  # resvg scales to whole sizes
     held = shown.getbbox() or (0, 0, 1, 1)
     return shown.crop(held), x + held[0], y + held[1]
 
@@ -103,19 +103,16 @@ def _box(kind: str, has: dict[str, str], svg: str) -> Box:
         box = x - before, y - 1.1 * size, x - before + long, y + 0.4 * size
     left, top, right, bottom = box
     most_right, most_down = SIZE
-    return (
-        left - MARGIN,
-        top - MARGIN,
-        min(most_right, right + MARGIN),
-        min(most_down, bottom + MARGIN),
-    )
+    ends = min(most_right, right + MARGIN), min(most_down, bottom + MARGIN)
+    return left - MARGIN, top - MARGIN, *ends
 
 
-def _image(svg: str, width: int) -> Image:
-    """Return an SVG as an image with transparency."""
+def _image(parts: Sequence[str], size: tuple[float, float] = SIZE, width: int = WIDTH) -> Image:
+    """Return parts of a drawing, of ``size`` in its units, as an image with transparency."""
     import resvg_py
     from PIL import Image
 
+    svg = document(parts, "", THEME, size)
     png = resvg_py.svg_to_bytes(
         svg_string=svg, width=width, skip_system_fonts=True, font_files=FONTS
     )

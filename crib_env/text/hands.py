@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
+from functools import partial
 from typing import Any
 
 from crib_env.cards import (
@@ -175,25 +176,20 @@ def rules_text(view: View, rules: Any) -> str:
     )  # fmt: skip
 
 
-class _Cards:
-    """Says which cards a name may mean: one by rank alone means those held."""
-
-    def __init__(self, view: View) -> None:
-        self.held = hand_of(view)
-
-    def __call__(self, found: re.Match[str]) -> frozenset[int] | None:
-        parts = found.groupdict()
-        if text := parts.get("text"):
-            for symbol, letter in zip(SYMBOLS, SUITS, strict=True):
-                text = text.replace(symbol, letter)
-            return frozenset({parse_card(text if text[0] not in SUITS else text[1:] + text[0])})
-        if suit := parts.get("suit"):
-            known = [one for one in SUIT_NAMES if suit.lower() in (one, one[:-1])]
-            if not known:
-                return None
-            return frozenset({4 * _rank(parts["rank"]) + SUIT_NAMES.index(known[0])})
-        name = parts.get("court") or parts.get("number") or parts.get("letter") or ""
-        return frozenset(card for card in self.held if rank(card) == _rank(name))
+def named_cards(found: re.Match[str], held: Sequence[int]) -> frozenset[int] | None:
+    """Return which cards a name may mean: one by rank alone means those held."""
+    parts = found.groupdict()
+    if text := parts.get("text"):
+        for symbol, letter in zip(SYMBOLS, SUITS, strict=True):
+            text = text.replace(symbol, letter)
+        return frozenset({parse_card(text if text[0] not in SUITS else text[1:] + text[0])})
+    if suit := parts.get("suit"):
+        known = [one for one in SUIT_NAMES if suit.lower() in (one, one[:-1])]
+        if not known:
+            return None
+        return frozenset({4 * _rank(parts["rank"]) + SUIT_NAMES.index(known[0])})
+    name = parts.get("court") or parts.get("number") or parts.get("letter") or ""
+    return frozenset(card for card in held if rank(card) == _rank(name))
 
 
 def _rank(name: str) -> int:
@@ -206,7 +202,8 @@ def _rank(name: str) -> int:
 def grammar(view: View) -> Grammar:
     """Return what names a card in a reply."""
     question, example = ask(view)
-    return Grammar(CARD, ALONE, _Cards(view), f"{question}. Write, for example, {example}.")
+    read = partial(named_cards, held=hand_of(view))
+    return Grammar(CARD, ALONE, read, f"{question}. Write, for example, {example}.")
 
 
 def chosen(view: View, named: list[frozenset[int]]) -> tuple[int, ...]:

@@ -12,7 +12,7 @@ from crib_env.engine.table_top.records import CELLS, CENTRE, GAME, SIZE, TO_CRIB
 from crib_env.engine.table_top.text import SIDES, line_values
 from crib_env.rules import Rules
 from crib_env.text import Words
-from crib_env.text.hands import CARD, _Cards
+from crib_env.text.hands import CARD, named_cards
 from crib_env.text.replies import Grammar, ReplyError
 
 View = Any
@@ -122,32 +122,24 @@ def ask(view: View) -> tuple[str, str]:
     return question, "cell 7" if cells else "crib"
 
 
-class _Places:
-    """Says which place a name means; the card in turn is none, and another card no legal one."""
-
-    def __init__(self, view: View) -> None:
-        self.card, self._cards = int(view["card"]), _Cards(view_of_nothing)
-
-    def __call__(self, found: re.Match[str]) -> frozenset[int] | None:
-        parts = found.groupdict()
-        if parts.get("cell"):
-            return frozenset({int(parts["cell"])})
-        if parts.get("crib"):
-            return frozenset({TO_CRIB})
-        if not parts.get("text") and not parts.get("suit"):
-            return None
-        named = self._cards(found)
-        return None if named is None else frozenset({OTHER + card for card in named})
-
-
-view_of_nothing: Any = {"hand": [], "hand_n": 0}
+def named_places(found: re.Match[str]) -> frozenset[int] | None:
+    """Return which place a name means; the card in turn is none, and another card no legal one."""
+    parts = found.groupdict()
+    if parts.get("cell"):
+        return frozenset({int(parts["cell"])})
+    if parts.get("crib"):
+        return frozenset({TO_CRIB})
+    if not parts.get("text") and not parts.get("suit"):
+        return None
+    named = named_cards(found, held=())
+    return None if named is None else frozenset({OTHER + card for card in named})
 
 
 def grammar(view: View) -> Grammar:
     """Return what names a place in a reply."""
     question, example = ask(view)
     silent = frozenset({"face", "up"})
-    return Grammar(PLACE, NUMBER, _Places(view), f"{question}. Write, for example, {example}.",
+    return Grammar(PLACE, NUMBER, named_places, f"{question}. Write, for example, {example}.",
                    silent)  # fmt: skip
 
 

@@ -55,7 +55,7 @@ def test_scalars_of_numpy_are_taken_wherever_a_whole_number_is() -> None:
     first, _ = plain.reset(seed=7)
     second, _ = scalar.reset(seed=seed)
     assert np.array_equal(first, second)
-    assert (type(scalar.batch.players), type(scalar.batch.seat)) == (int, int)
+    assert (type(scalar.players), type(scalar.batch.config.seat)) == (int, int)
     for env in (table_top_v0.env(players=two), table_top_v0.vector_env(two, players=two)):
         env.reset(seed=seed)
     game = Game("table_top", players=two, seed=seed)

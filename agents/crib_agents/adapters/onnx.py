@@ -153,11 +153,11 @@ def readable(agent: ScoredAgent) -> list[Rules]:
     return found
 
 
-def trial_views(rules: Rules, count: int = TRIED) -> Views:
+def trial_views(rules: Rules) -> Views:
     """Return the views of the first decisions of games, on which a network is tried."""
     game = Game(rules, seed=1)
     views: list[np.void] = []
-    while len(views) < count:
+    while len(views) < TRIED:
         if game.over:
             game.reset()
         views.append(game.view(game.seat))

@@ -22,11 +22,10 @@ from crib_agents.equilibrium.classes import DECK, Classes, hand_classes
 from crib_agents.equilibrium.tree import PAIRS, PublicTree, public_tree
 from crib_agents.files import check_format, compress, inflate, naming, read_header, shown, to_bytes
 from crib_agents.knowledge.pegging import DISTINCT, FIRST, LISTED, holdings, number
-from crib_agents.learned.two_hand import rules_key
+from crib_agents.learned.two_hand import FAMILY
 from crib_env.arrays import Array, Bytes, Doubles, Floats
-from crib_env.engine.jit import entry, kernel, plain
+from crib_env.engine.jit import entry, kernel
 from crib_env.engine.record import NONE
-from crib_env.engine.two_hand import VIEW
 from crib_env.rules import Rules, TwoHandRules
 
 WHOLE = 255.0
@@ -123,7 +122,7 @@ def read_probability(play, at, pairs, pair, rows, holding, slot):
 
 FORMAT = "crib_env strategy"
 FORMAT_VERSION = 1
-FIELDS = ("dealt", "single_count", "flush_size", "crib_flush_size")
+FIELDS = FAMILY.fields
 """The fields of the rules that a strategy depends on; scores and the target it leaves alone."""
 
 
@@ -145,10 +144,7 @@ class Solved:
 
     def key(self) -> int:
         """Return the number by which kernels tell these rules from others."""
-        view = np.zeros(1, dtype=VIEW)
-        for field in FIELDS:
-            view[field] = int(self.rules_fields[field])
-        return int(plain(rules_key)(view[0]))
+        return FAMILY.key(self.rules_fields)
 
     def to_bytes(self, level: int | None = None) -> bytes:
         """Return the file."""

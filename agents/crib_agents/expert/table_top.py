@@ -441,16 +441,8 @@ def scratch() -> tuple[npt.NDArray[np.void], Doubles, Doubles, Doubles]:
 class TableTopExpert:
     """Plays Table Top by learned values of lines, with search over the cards to come.
 
-    The value of a position is each side's expected points, from tables learned by self-play. The
-    agent takes the action with the greatest difference. In a game, the points of each side are
-    weighted by their effect on the probability of winning. In a single round, and where only the
-    difference counts (T13), they have the same weight.
-
-    Attributes:
-        name: what tables call it.
-        budget: how far it looks: 1, the values after its action alone; 2, the best answer to
-            every card that may come next; 3 (the default) and 4, a card further, into the best 4
-            or 8 actions and the best 3 or 6 answers.
+    It looks as far as its ``budget`` says: 1, the values after its action alone; 2, the best answer
+    to every card that may come next; 3 and 4, a card further, as `BUDGETS` has it.
     """
 
     name = "expert"

@@ -68,10 +68,7 @@ def load_outcomes(dealt: int, heels: int = MEASURED_HEELS) -> Outcomes:
 
 
 def _with_heels(measured: Doubles, heels: int, *, lumped: bool) -> Doubles:
-    """Return chances by the dealer's points, the last axis, with other heels than were measured.
-
-    Shapes: measured float64[16, 16].
-    """
+    """Return chances, float64[16, 16 by the dealer's points], with other heels than measured."""
     at_once = np.zeros(PLAY_SIZE)
     at_once[0] = 0.0 if lumped else 1.0
 
@@ -151,10 +148,7 @@ def build_model(
 
 
 def discard_rates(dealt: int) -> tuple[Doubles, Doubles]:
-    """Return how often each role lays a pair that it could, and what its crib makes beyond that.
-
-    Shapes: the result float64[2, 169].
-    """
+    """Return how often each role lays a pair, and what its crib makes beyond, float64[2, 169]."""
     pair_tables = tables.load(tables.DISCARDED)
     game = tables.DEALT.index(dealt)
     return pair_tables["discarded"][game].reshape(2, CELLS), pair_tables["excess"][game].reshape(

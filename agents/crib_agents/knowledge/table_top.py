@@ -131,10 +131,7 @@ def load_rounds(score_difference: int, players: int) -> Rounds:
 
 @cache
 def probabilities(score_difference: int, players: int, target: int) -> Doubles:
-    """Return the probability of winning a game at the end of a round.
-
-    Shapes: the result float64[target + 80, target + 80].
-    """
+    """Return the chance of winning at a round's end, float64[target + 80, target + 80]."""
     table = solve(load_rounds(score_difference, players).points, target).clip(0.0, 1.0)
     table.setflags(write=False)
     return table
@@ -173,10 +170,7 @@ def won(size: int) -> Doubles:
 
 
 def smoothed(value: Doubles, spread: Doubles) -> Doubles:
-    """Return the means of a table about each of its points, by a normal spread.
-
-    Shapes: value float64[a, b]; spread float64[..., 2, 2]; the result float64[..., a, b].
-    """
+    """Return a table's means about each point, by normal spreads [..., 2, 2]: [..., a, b]."""
     margin = 6 * int(np.ceil(np.sqrt(spread.max()))) + 1  # the transform goes round in circles
     wide = np.pad(value, margin, mode="edge")
     p, q = (2.0 * np.pi * np.fft.fftfreq(size) for size in wide.shape)
@@ -188,20 +182,14 @@ def smoothed(value: Doubles, spread: Doubles) -> Doubles:
 
 @lru_cache(maxsize=8)
 def win_table(players: int, target: int) -> Doubles:
-    """Return the probability of winning within a round whose points are added to the score.
-
-    Shapes: the result float64[28, target + 80, target + 80].
-    """
+    """Return the chance of winning within a round, float64[28, target + 80, target + 80]."""
     return smoothed(probabilities(0, players, target), load_rounds(0, players).spread)
 
 
 def round_win_table(
     score_difference: int, players: int, target: int, turn: int, dealer: int, other: int
 ) -> Doubles:
-    """Return the chance of winning within a round by the points both sides are expected to make.
-
-    Shapes: the result float64[80, 80].
-    """
+    """Return the chance of winning by the points both sides are to make, float64[80, 80]."""
     points = np.arange(POINTS)
     a, b = np.broadcast_arrays(points[:, None], points[None, :])
     if score_difference:

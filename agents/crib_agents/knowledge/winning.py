@@ -60,10 +60,7 @@ def ended(target: int) -> Doubles:
 
 @cache
 def probabilities(dealt: int, target: int, heels: int = MEASURED_HEELS) -> Doubles:
-    """Return how a game ends from every score, at the start of a deal.
-
-    Shapes: the result float64[2, target + 1, target + 1, 6].
-    """
+    """Return how a game ends from every score, float64[2, target + 1, target + 1, 6]."""
     pone = solve(load_outcomes(dealt, heels), target)
     both = np.stack([pone, np.flip(pone.transpose(1, 0, 2), axis=2)])
     both.setflags(write=False)
@@ -115,11 +112,9 @@ def solve(deal: Outcomes, target: int) -> Doubles:
 
 @cache
 def match_win_probabilities(dealt: int, target: int, heels: int = MEASURED_HEELS) -> Doubles:
-    """Return the probability of winning a match at the start of a game (H11).
+    """Return the chance of winning a match at the start of a game (H11), float64[2, 100, 100].
 
     The loser of a game deals first in the next (H10). Five-card pone begins with three for last.
-
-    Shapes: the result float64[2, 100, 100].
     """
     for_last = next(
         r.for_last for r in PRESETS.values() if isinstance(r, TwoHandRules) and r.dealt == dealt

@@ -190,30 +190,30 @@ class Net:
 
 @dataclass(frozen=True, eq=False)
 class LearnedFamily:
-    """A family of games as the learned agent plays it.
+    """A family of games as the learned agent plays it."""
 
-    Attributes:
-        name: the family's.
-        nets: its nets by name, in the order in which ``act`` finds them.
-        fields: the fields of a view that the nets depend on: rules, the number of players.
-        rules_key: kernel ``rules_key(view) -> int``, which tells those fields' values apart, and
-            from those of every other family.
-        act: ``act(view, rng, table, weights) -> action``; ``weights`` as `weights.join` lays out.
-        values: kernel ``values(view, table, weights, values)``, which writes ``act``'s value
-            of each action; here ``weights`` begin with the nets.
-        tables: the shapes of tables of learned numbers, by name; ``act`` finds them after the nets.
-        knows: ``knows(rules_fields) -> float64[K]``, what ``act`` knows of the rules besides, after
-            those.
-    """
-
-    name: str
-    nets: Mapping[str, Net]
-    fields: tuple[str, ...]
+    name: str  # the family's
+    nets: Mapping[str, Net]  # by name, in the order in which ``act`` finds them
+    fields: tuple[str, ...]  # of a view, that the nets depend on: rules, the number of players
+    # Tells the values of those fields apart, and from those of every other family.
     rules_key: Callable[[Any], int]
-    act: Callable[..., Any]
+    act: Callable[..., Any]  # ``act(view, rng, table, weights)``; ``weights`` as of `join`
+    # ``values(view, table, weights, values)`` writes the value of each action; ``weights`` begin
+    # with the nets.
     values: Callable[..., Any]
+    # Shapes of tables of learned numbers, after the nets; then what is known of the rules besides.
     tables: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     knows: Callable[[Mapping[str, Any]], Doubles] | None = None
+
+    def key(self, rules_fields: Mapping[str, Any]) -> int:
+        """Return the number by which kernels tell rules of these fields from others."""
+        view = np.zeros(1, dtype=find_family(self.name).view)
+        for name in self.fields:
+            value = rules_fields.get(name)
+            if not isinstance(value, int):  # a bool is one
+                raise ValueError(f"expected rules with a number {name!r}, found {value!r}")
+            view[name] = value
+        return int(plain(self.rules_key)(view[0]))
 
 
 FORMAT = "crib_env values"
@@ -315,19 +315,7 @@ class Weights:
 
     def key(self) -> int:
         """Return the number by which kernels tell these rules from others."""
-        known = find_learned(self.family)
-        view = np.zeros(1, dtype=find_family(self.family).view)
-        for name, value in self.depends().items():
-            if not isinstance(value, int):  # a bool is one
-                raise ValueError(f"expected rules with a number {name!r}, found {value!r}")
-            view[name] = value
-        return int(plain(known.rules_key)(view[0]))
-
-    def depends(self) -> dict[str, Any]:
-        """Return the values of the fields that the nets depend on."""
-        known = find_learned(self.family)
-        values = {**self.rules_fields, "players": self.players}
-        return {field: values.get(field) for field in known.fields}
+        return find_learned(self.family).key({**self.rules_fields, "players": self.players})
 
     def flat(self) -> Doubles:
         """Return nets, tables and what is known besides as one array: where each begins first."""

@@ -28,17 +28,11 @@ Place = tuple[float, float]
 
 @dataclass(frozen=True)
 class Pegs:
-    """Where a side's pegs are.
+    """The holes of a side's pegs; 0 before the start."""
 
-    Attributes:
-        score: the front peg's hole; 0 before the start.
-        rear: the rear peg's: the score before the last points. None where there is none.
-        match_score: the game peg's, in a match.
-    """
-
-    score: int
-    rear: int | None = None
-    match_score: int = 0
+    score: int  # the front peg's
+    rear: int | None = None  # the rear peg's, if there is one: the score before the last points
+    match_score: int = 0  # the game peg's
 
 
 def board(

@@ -25,31 +25,18 @@ MOST_CALLS = 5
 
 @dataclass(frozen=True)
 class Scene:
-    """What is the same for every viewer.
-
-    Attributes:
-        rules: the rules.
-        title: what is played, such as ``"six_card_v0"``.
-        deals: deals dealt in this episode.
-        names: the players', by seat.
-        events: what was pegged last, to be called.
-        calls: what is called, as side and words, where it is not what was pegged.
-        says: a line in place of whose turn it is.
-        marked: cards to be outlined, where nobody is to move.
-        crib: the crib, once it lies open to be counted.
-        hidden: a card that no seat knows, where it may be shown: the starter before it is turned.
-    """
+    """What is the same for every viewer."""
 
     rules: Rules
-    title: str
-    deals: int
-    names: Sequence[str]
-    events: Sequence[Event] = ()
-    calls: Sequence[tuple[int, str]] | None = None
-    says: str | None = None
-    marked: frozenset[int] = frozenset()
-    crib: Sequence[int] = ()
-    hidden: int | None = None
+    title: str  # what is played, such as ``"six_card_v0"``
+    deals: int  # dealt in this episode
+    names: Sequence[str]  # the players', by seat
+    events: Sequence[Event] = ()  # what was pegged last, to be called
+    calls: Sequence[tuple[int, str]] | None = None  # side and words, if not what was pegged
+    says: str | None = None  # a line in place of whose turn it is
+    marked: frozenset[int] = frozenset()  # cards to be outlined, where nobody is to move
+    crib: Sequence[int] = ()  # once it lies open to be counted
+    hidden: int | None = None  # the starter before it is turned, where it may be shown
 
     def heading(self, deal: str) -> str:
         """Return what is played, to how many points, and which deal it is."""
