@@ -1,25 +1,44 @@
-"""`crib analyze`: what it lists is what may be done, and its first is what the expert does."""
+"""`crib analyze`: what may be done is listed, the first as the expert does; positions as text."""
 
 from __future__ import annotations
 
 import json
 import re
 import shlex
+from collections.abc import Iterator
 from dataclasses import asdict
 from itertools import combinations
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
-from crib_agents.analyze import DiscardChoice, analyze, discard_view, pegging_view
+from crib_agents.analyze import (
+    CardChoice,
+    CellChoice,
+    DiscardChoice,
+    analyze,
+    discard_view,
+    layout_view,
+    pegging_view,
+)
+from crib_agents.data.tables import MANY_HAND_GAMES, MANY_HAND_WIN, load
 from crib_agents.expert import ExpertAgent
+from crib_agents.expert.many_hand import ADDED, chance_of, row_of
 from crib_training.command_line import main
+from crib_training.tables.many_hand import Starts, fit, play, probabilities, surprise
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from checkout import ROOT
-from crib_env import five_card_v0, six_card_v0
-from crib_env.cards import parse_card, parse_cards
+from commands import crib
+from crib_env import five_card_v0, six_card_v0, table_top_v0
+from crib_env.cards import format_card, format_cards, parse_card, parse_cards
 from crib_env.engine.hands.records import DISCARD
+from crib_env.envs.aec import CribbageAEC
 from crib_env.game import Game
+from crib_env.policy import ask_agent, find_agent
+from crib_env.rules import Rules
 from reference.scoring import score_show
 
 HAND = "5H 5D JC 4S 6S KH"
@@ -117,12 +136,10 @@ def test_a_position_of_any_game_is_given_as_notation(capsys: pytest.CaptureFixtu
         (["--notation", "whist"], "whist"),
     ],
 )
-def test_a_notation_that_is_none_or_not_alone_is_refused(
-    words: list[str], message: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with pytest.raises(SystemExit):
-        main(["analyze", *words])
-    assert message in capsys.readouterr().err
+def test_a_notation_that_is_none_or_not_alone_is_refused(words: list[str], message: str) -> None:
+    run = crib("analyze", *words)
+    assert run.returncode == 2
+    assert message in run.stderr
 
 
 def test_the_page_shows_what_the_command_prints(capsys: pytest.CaptureFixture[str]) -> None:
@@ -133,3 +150,312 @@ def test_the_page_shows_what_the_command_prints(capsys: pytest.CaptureFixture[st
     for words, lines in shown:
         main(shlex.split(words))
         assert capsys.readouterr().out.startswith(lines)
+
+
+# --- any position of a game comes back from its text ----------------------------------------------
+
+
+GAMES = {"hoyle": six_card_v0, "five_card": five_card_v0}
+
+
+def as_text(view: Any, rules: str) -> np.ndarray[Any, Any]:
+    """Return the view made again from what it says, as a user would write it."""
+    common: dict[str, Any] = {
+        "dealer": bool(view["dealer"] == 0),
+        "scores": tuple(view["scores"].tolist()),
+        "rules": rules,
+    }
+    held = format_cards(view["hand"][: view["hand_n"]].tolist())
+    discarded = format_cards(view["discarded"][: view["discarded_n"]].tolist())
+    if view["phase"] == DISCARD:
+        return discard_view(held, **common)
+    pile = [
+        format_card(card) if view["pile_seats"] >> 2 * i & 1 == 0 else f"({format_card(card)})"
+        for i, card in enumerate(view["pile"][: view["pile_n"]].tolist())
+    ]
+    return pegging_view(
+        held,
+        discarded=discarded,
+        starter=format_card(int(view["starter"])),
+        pile=" ".join(pile),
+        **common,
+    )
+
+
+@pytest.mark.parametrize("rules", GAMES)
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 10**6))
+def test_every_position_of_a_game_comes_back(rules: str, seed: int) -> None:
+    env = GAMES[rules].raw_env()
+    env.reset(seed=seed)
+    game = env.unwrapped
+    assert isinstance(game, CribbageAEC)
+    rng = np.random.default_rng(seed)
+    for _ in range(60):
+        if any(env.terminations.values()):
+            break
+        view = game.view(env.possible_agents.index(env.agent_selection))
+        if view["phase"] != DISCARD or view["discarded_n"] == 0:
+            again = as_text(view, rules)[0]
+            # Which seat it is, where the rear pegs stand and which deal it is are not in the text.
+            for field in again.dtype.names:
+                if field not in ("seat", "rear", "deals"):
+                    assert np.array_equal(again[field], view[field]), field
+        mask = env.observe(env.agent_selection)["action_mask"]
+        env.step(int(rng.choice(np.flatnonzero(mask))))
+
+
+HELD: dict[str, Any] = {"discarded": "KC QC", "starter": "JH", "dealer": True}
+
+
+@pytest.mark.parametrize(
+    ("hand", "changed", "words"),
+    [
+        ("6D 4S 9C", {"pile": "5D (TS)"}, "5D cannot have been played"),
+        ("6D 4S 9C", {"pile": "(TS) (7H) 5D"}, "(7H) cannot have been played"),
+        ("6D 4S", {"pile": "(TS) 5D (TC) 7C"}, "past 31"),
+        ("6D 4S", {"pile": "(TS) 5D (TS) 7C"}, "more than once"),
+        ("6D 4S", {"pile": "(TS) 5D"}, "keeps 4 cards"),
+        ("6D 4S 9C", {"pile": "(TS) 5D", "discarded": "KC"}, "discarded must be 2 cards"),
+        ("6D 4S", {"pile": "(TS) 5D (7H) 9C"}, "not this seat's turn"),
+        ("6D 4S 9C", {"pile": "(TS) 5X"}, "'5X' is not a card"),
+        ("6D 4S 9C", {"pile": "(TS) 5D (7H)", "scores": (121, 0)}, "0 to 120"),
+        ("6D 4S 9C", {"pile": "(TS) 5D (7H)", "rules": "table_top"}, "table_top"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_a_position_is_refused(
+    hand: str, changed: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(ValueError, match=re.escape(words)):
+        pegging_view(hand, **{**HELD, **changed})
+
+
+def test_a_wrong_number_of_cards_dealt_is_refused() -> None:
+    with pytest.raises(ValueError, match="6 cards dealt, got 5"):
+        discard_view("5H 5D JC 4S 6S", dealer=True)
+    with pytest.raises(ValueError, match="more than once"):
+        discard_view("5H 5D JC 4S 6S 6S", dealer=True)
+
+
+# --- Table Top ------------------------------------------------------------------------------------
+
+
+NONE = -1
+LAYOUT = "...../.4C.../..7H../...8H./....."
+# Which turn placed a card, and in Table Top for four which of two opponents laid one, is not said.
+UNSAID = {"seat", "turns", "crib_turns"}
+
+
+def layout_text(layout: Any) -> str:
+    rows = np.asarray(layout).reshape(5, 5).tolist()
+    return "/".join("".join("." if c == NONE else format_card(c) for c in row) for row in rows)
+
+
+def discarded_by(view: Any, players: int) -> list[int]:
+    """Return how many cards each seat to the left of this one, itself first, has laid."""
+    return [4 // players - int(owed) for owed in view["owed"][:players]]
+
+
+@pytest.mark.parametrize("rules", ["table_top", "table_top_ship"])
+@pytest.mark.parametrize("players", [2, 4])
+@settings(max_examples=10, deadline=None)
+@given(seed=st.integers(0, 10**6))
+def test_every_position_of_a_round_comes_back(rules: str, players: int, seed: int) -> None:
+    env = table_top_v0.raw_env(rules=rules, players=players, episode="round")
+    env.reset(seed=seed)
+    rng = np.random.default_rng(seed)
+    while not any(env.terminations.values()):
+        view = env.view(env.possible_agents.index(env.agent_selection))
+        discarded = discarded_by(view, players)
+        cards = view["crib"][: view["crib_n"]].tolist()
+        by = [(int(view["dealer"]) + 1 + int(t)) % players for t in view["crib_turns"]]
+        mine = [card for card, seat in zip(cards, by, strict=False) if seat == 0]
+        partners = [c for c, seat in zip(cards, by, strict=False) if seat == 2 and players == 4]
+        again = layout_view(
+            layout_text(view["layout"]), format_card(int(view["card"])),
+            rows=bool(view["scores_rows"]), crib=format_cards(mine),
+            partners_crib=format_cards(partners), others_crib=sum(discarded[1::2]), players=players,
+            scores=tuple(view["scores"].tolist()), rules=rules, episode="round",
+        )[0]  # fmt: skip
+        for field in again.dtype.names:
+            if field == "crib":
+                assert sorted(again["crib"]) == sorted(view["crib"])
+            elif field == "owed":
+                assert again["owed"][0] == view["owed"][0]
+                assert again["owed"][1::2].sum() == view["owed"][1::2].sum()
+            elif field not in UNSAID:
+                assert np.array_equal(again[field], view[field]), field
+        mask = env.observe(env.agent_selection)["action_mask"]
+        env.step(int(rng.choice(np.flatnonzero(mask))))
+
+
+def test_every_legal_place_is_listed_the_best_first() -> None:
+    view = layout_view(LAYOUT, "6D", rows=False, scores=(90, 100))
+    places = analyze(view)
+    assert all(isinstance(place, CellChoice) for place in places)
+    legal = {action for action in range(26) if int(view[0]["legal"]) >> action & 1}
+    assert {place.action for place in places} == legal
+    values = [place.value for place in places]
+    assert values == sorted(values, reverse=True)
+
+
+def test_the_first_place_is_where_the_expert_puts_the_card() -> None:
+    env = table_top_v0.raw_env()
+    env.reset(seed=2)
+    expert, rng = ExpertAgent(), np.random.default_rng(0)
+    for _ in range(26):
+        view = np.array([env.view(env.possible_agents.index(env.agent_selection))])
+        action = int(expert.act(view, rng)[0])
+        places = analyze(view)
+        value = {place.action: place.value for place in places}
+        assert value[action] == pytest.approx(places[0].value, abs=0.3)
+        env.step(action)
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"layout": "...../.4C.../..7H../...8H./2C...."}, "row 4, column 0"),
+        ({"layout": "...../.4C.../...../...8H./....."}, "the starter lies in the centre"),
+        ({"layout": "...../.4C.../..7H../...8H./...."}, "a row is 5 cells"),
+        ({"layout": "...../.4C.../..7H../...8H."}, "5 rows"),
+        ({"layout": "...../.4X.../..7H../...8H./....."}, "'4X' is not a card"),
+        ({"card": "4C"}, "4C given more than once"),
+        ({"crib": "2C 3C 4D"}, "a seat puts 2 cards"),
+        ({"partners_crib": "2C"}, "nobody has a partner"),
+        ({"players": 3}, "players must be 2 or 4"),
+        ({"rules": "hoyle"}, "hoyle"),
+        ({"scores": (-1, 0)}, "from 0 up"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_a_layout_is_refused(changed: dict[str, Any], words: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(words)):
+        layout_view(**{"layout": LAYOUT, "card": "6D", **changed})
+
+
+def test_cards_owed_to_the_crib_must_still_fit() -> None:
+    full = "AC2C3C4C5C/6C7C8C9CTC/JCQC7HKC2D/3D4D5D6D7D/8D9DTDJDQD"
+    with pytest.raises(ValueError, match="still owes the crib 2 cards with 1 to come"):
+        layout_view(full, "AS", crib="KD AD")
+
+
+def test_the_command_takes_a_layout(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["analyze", "6D", "--layout", LAYOUT, "--columns", "--others-crib", "1"])
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split() == ["place", "action", "mine", "theirs", "value", "win"]
+    assert len(lines) > 10
+    assert "no matches" in crib("analyze", "6D", "--layout", LAYOUT, "--episode", "match").stderr
+
+
+# --- three and four hands -------------------------------------------------------------------------
+
+
+RNG = np.random.default_rng(0)
+every_game = pytest.mark.parametrize("rules", MANY_HAND_GAMES)
+
+
+def positions(rules: str, decisions: int, episode: str = "game") -> Iterator[tuple[Game, Any]]:
+    """Yield positions of a game of `rule_based`, with the choices in each."""
+    game, agent = Game(rules, episode=episode, seed=4), find_agent("rule_based")
+    for _ in range(decisions):
+        if game.over:
+            return
+        view = np.array([game.view(game.seat)])
+        yield game, analyze(view)
+        game.step(int(ask_agent(agent, view, RNG)[0]))
+
+
+def card_of(choice: DiscardChoice | CardChoice) -> int:
+    return parse_card(choice.discard if isinstance(choice, DiscardChoice) else choice.card)
+
+
+@every_game
+def test_what_is_listed_is_legal_and_expert_takes_the_first(rules: str) -> None:
+    expert = ExpertAgent()
+    seen = set()
+    for game, choices in positions(rules, 40):
+        assert sorted(map(card_of, choices)) == sorted(game.legal_actions)
+        wins = [choice.win for choice in choices]
+        assert wins == sorted(wins, reverse=True)
+        assert 0 < wins[-1] <= wins[0] < 1
+        assert int(expert.act(np.array([game.view(game.seat)]), RNG)[0]) == card_of(choices[0])
+        seen |= {type(choice) for choice in choices}
+    assert seen == {DiscardChoice, CardChoice}
+
+
+def test_the_mean_of_a_hand_of_three_is_that_of_its_starters() -> None:
+    game, choices = next(positions("three_hand", 1))
+    dealt = list(game.legal_actions)
+    starters = [card for card in range(52) if card not in dealt]
+    for choice in choices:
+        keep = parse_cards(choice.keep)
+        assert sorted([*keep, card_of(choice)]) == sorted(dealt)
+        counted = [score_show(keep, one, crib=False, rules_name="hoyle") for one in starters]
+        assert choice.hand == pytest.approx(np.mean(counted))
+        assert choice.points == pytest.approx(choice.hand + choice.crib + choice.pegging)
+        assert choice.crib < 0  # the dealer's left discards first
+    assert sum(choice.pegging for choice in choices) == pytest.approx(0)
+
+
+def test_a_card_that_wins_is_certain_to() -> None:
+    """One point short of the game: who can make a pair or a fifteen wins at once."""
+    found = 0
+    for game, _ in positions("three_hand", 200):
+        view = np.array([game.view(game.seat)])
+        if view["phase"][0] == 0:
+            continue
+        view["scores"][0, 0] = view["target"][0] - 1
+        for choice in analyze(view):
+            assert choice.now in (0, 1)
+            if choice.now:
+                assert choice.win == pytest.approx(1)
+                found += 1
+    assert found > 5
+
+
+def test_in_a_single_deal_a_choice_counts_by_its_points() -> None:
+    for _, choices in positions("four_hand", 16, episode="deal"):
+        points = [choice.points for choice in choices]
+        assert points == pytest.approx(sorted(points, reverse=True))
+
+
+@every_game
+def test_the_chances_of_all_sides_add_to_one_and_rise_with_the_score(rules: str) -> None:
+    preset = Rules.preset(rules)
+    sides = len(set(preset.seating[preset.players]))
+    formula = load(MANY_HAND_WIN)["formula"][row_of(preset.players, sides)]
+    for needs in ([121.0] * sides, [30.0, 60.0, 45.0, 70.0][:sides]):
+        for dealing in range(sides):
+            each = [chance_of(np.roll(needs, -side), sides, (dealing - side) % sides, formula)
+                    for side in range(sides)]  # fmt: skip
+            assert sum(each) == pytest.approx(1)
+            nearer = [needs[0] - 5, *needs[1:]]
+            assert chance_of(np.array(nearer), sides, dealing, formula) > each[0]
+
+
+def test_the_formula_is_what_is_fitted_and_predicts_games() -> None:
+    """The table's numbers by the trainer's arithmetic; and a fit to few games is nearly as good."""
+    rules = Rules.preset("three_hand")
+    starts = play(rules, 400, np.random.SeedSequence(77))
+    formula = load(MANY_HAND_WIN)["formula"][row_of(3, 3)]
+    stored = probabilities(starts.features(formula[ADDED]), np.array([formula[4], *formula[:2]]))
+    for k in range(0, len(starts.needs), 97):
+        needs = starts.needs[k].astype(np.float64)
+        assert chance_of(needs, 3, starts.dealing[k], formula) == pytest.approx(stored[k, 0])
+    level = surprise(starts, np.full_like(stored, 1 / 3))
+    assert surprise(starts, stored) < level - 0.2
+    added, weights = fit(starts)
+    fitted = surprise(starts, probabilities(starts.features(added), weights))
+    assert surprise(starts, stored) - 0.05 < fitted <= surprise(starts, stored) + 1e-6
+
+
+def test_a_fit_finds_the_numbers_that_made_the_games() -> None:
+    rng = np.random.default_rng(5)
+    needs, dealing = rng.integers(5, 121, size=(30_000, 3)), rng.integers(0, 3, size=30_000)
+    made = Starts(needs, dealing, np.zeros(30_000, dtype=np.int64))
+    truth = np.array([0.4, 3.0, 1.0])
+    share = probabilities(made.features(20.0), truth)
+    winner = (rng.random(30_000)[:, None] > share.cumsum(axis=1)).sum(axis=1)
+    added, weights = fit(Starts(needs, dealing, winner))
+    assert added in (10.0, 20.0, 40.0)
+    assert weights == pytest.approx(truth, rel=0.25)

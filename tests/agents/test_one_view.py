@@ -1,4 +1,4 @@
-"""One view gives one action, the same of every agent; what is no view is refused by a sentence."""
+"""What is asked of agents: one view gives one action and chances add up; no view is refused."""
 
 from __future__ import annotations
 
@@ -16,8 +16,11 @@ from crib_agents.nets import header
 import crib_env
 from checkout import ROOT
 from crib_env import Agent, Game, agent_names, encode, find_agent, six_card_v0
+from crib_env.batch import GameBatch
 from crib_env.engine.family import find_family
-from crib_env.policy import action_probabilities
+from crib_env.engine.hands.encode import ACTIONS
+from crib_env.policy import Actions, Views, action_probabilities
+from crib_env.rules import PRESETS
 
 BOTH = ("hoyle", "five_card", "table_top")
 TWO_HAND = ("hoyle", "five_card")
@@ -180,3 +183,61 @@ def test_this_file_knows_every_agent() -> None:
         for before, line in zip(["", *lines], lines, strict=False):
             if line.lstrip().startswith(("def act(self, views", "def action_")) and "self" in line:
                 assert before.strip() == "@one_or_many", f"{path.name}: {line.strip()}"
+
+
+# --- action_probabilities -------------------------------------------------------------------------
+
+
+RNG = np.random.default_rng
+
+
+def met(name: str) -> Views:
+    """Return the views of 40 deals as an agent meets them on both sides."""
+    games = GameBatch(PRESETS["five_card"], 40, episode="deal", seed=3)
+    games.reset()
+    views = []
+    lanes = games.running()
+    while len(lanes):
+        views.append(games.views(lanes))
+        games.ask(find_agent(name), lanes, RNG(4))
+        lanes = games.running(lanes)
+    return np.concatenate(views)
+
+
+def test_random_takes_every_legal_card_as_likely() -> None:
+    views = met("random")
+    probabilities = action_probabilities(find_agent("random"), views, ACTIONS, RNG(0))
+    for view, row in zip(views, probabilities, strict=True):
+        legal = [c for i, c in enumerate(view["hand"]) if view["legal"] >> i & 1]
+        assert set(np.nonzero(row)[0]) == set(legal)
+        assert row[legal] == pytest.approx(1 / len(legal))
+
+
+def test_an_agent_that_does_not_mix_is_asked() -> None:
+    views = met("greedy")
+    greedy = find_agent("greedy")
+    probabilities = action_probabilities(greedy, views, ACTIONS, RNG(0))
+    assert (probabilities.sum(axis=1) == 1).all()
+    assert (probabilities.argmax(axis=1) == greedy.act(views, RNG(0))).all()
+
+
+def test_an_agent_of_two_says_the_chances_of_either() -> None:
+    views = met("random")
+    both = PhasedAgent(discard="greedy", pegging="random")
+    probabilities = action_probabilities(both, views, ACTIONS, RNG(0))
+    discarding = views["phase"] == 0
+    assert set(probabilities[discarding].max(axis=1)) == {1.0}
+    theirs = find_agent("random")
+    assert (probabilities[~discarding] == theirs.action_probabilities(views[~discarding])).all()  # type: ignore[attr-defined]
+
+
+def test_an_agent_that_draws_and_does_not_say_how_is_refused() -> None:
+    class Drawing:
+        name = "drawing"
+        draws = True
+
+        def act(self, views: Views, rng: np.random.Generator) -> Actions:
+            raise AssertionError("it is not asked")
+
+    with pytest.raises(ValueError, match="'drawing' draws its choices"):
+        action_probabilities(Drawing(), met("greedy"), ACTIONS, RNG(0))

@@ -31,6 +31,7 @@ from crib_play.web.beside import (
 )
 from crib_play.web.store import BUSY_SECONDS, Store, StoredTable
 
+from benchmarks.web import GAMES, measure
 from served import Server, play_out, serving
 
 AGENTS = ("--agents", "greedy")
@@ -324,3 +325,24 @@ def test_a_server_that_is_killed_leaves_no_worker(tmp_path: Path) -> None:
     while Path(f"/proc/{pid}/cmdline").exists() and Path(f"/proc/{pid}/cmdline").read_bytes():
         assert time.monotonic() < until
         time.sleep(0.1)
+
+
+# --- many games at once ---------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_games_played_at_once_are_not_mixed_up() -> None:
+    """`measure` itself asserts what belongs to whom; the server is killed before it is checked."""
+    found = measure(games=24, seconds=15.0, think=0.5)
+    assert found["answers"] > 24 * 3
+    assert found["memory"] - found["memory_before"] < 64
+    assert len(GAMES) > 3
+
+
+@pytest.mark.slow
+def test_players_are_answered_within_a_second_beside_hostile_and_slow_clients() -> None:
+    found = measure(games=8, seconds=20.0, think=0.5, hostile=True)
+    assert found["hostile 429"] > 100
+    assert found["hostile half open"] > 5
+    busy = max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))  # by what else the machine does
+    assert found["p99"] < 1000 * busy

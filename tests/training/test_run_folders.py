@@ -224,6 +224,17 @@ def test_a_demo_and_recipes_begin_anew_where_an_earlier_one_lies(
     remove_run(tmp_path)
 
 
+def test_a_second_demo_learns_anew_what_the_first_did(tmp_path: Path) -> None:
+    settings = demo.Settings(deals=64, pairs=2, out=tmp_path)
+    written = []
+    for _ in range(2):
+        demo.learn_by_self_play(settings)
+        policy = tmp_path / "deep_monte_carlo" / "policy.safetensors"
+        written.append(policy.read_bytes())
+        policy.write_bytes(b"of the first demo")
+    assert written[0] == written[1]
+
+
 def test_what_a_killed_run_left_half_written_is_removed(tmp_path: Path) -> None:
     half = tmp_path / f"{CHECKPOINT}.0123abcd{BESIDE}"
     half.write_bytes(b"half")

@@ -1,0 +1,146 @@
+"""`crib evaluate`: deals by score and alone, and three sides that compare two agents."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from crib_training.command_line import main
+from crib_training.evaluation.by_score import dealt_at, gains
+from crib_training.evaluation.duplicate import estimate, play_pairs
+from crib_training.evaluation.evaluate import evaluate
+from crib_training.evaluation.referee import ILLEGAL, Referee
+from crib_training.loading import find_env
+
+from crib_env.policy import FunctionAgent, find_agent
+from crib_env.rules import PRESETS, TwoHandRules
+
+# --- --by-score -----------------------------------------------------------------------------------
+
+
+FIVE = TwoHandRules.preset("five_card")
+
+
+def test_an_agent_gains_nothing_on_itself_from_any_score() -> None:
+    greedy = find_agent("greedy")
+    known, _ = dealt_at(FIVE, np.random.SeedSequence(1))
+    assert known.min() >= 0
+    assert known.max() < FIVE.target
+    gained = gains(FIVE, (greedy, greedy), known[:200], np.random.SeedSequence(2))
+    assert np.abs(gained).max() < 1e-12
+
+
+def test_what_deals_gain_adds_up_to_what_games_do() -> None:
+    agents = find_agent("rule_based"), find_agent("greedy")
+    known, deals = dealt_at(FIVE, np.random.SeedSequence(1))
+    some = known[np.random.default_rng(1).integers(len(known), size=3000)]
+    by_deals = estimate(deals * gains(FIVE, agents, some, np.random.SeedSequence(2)))
+    games = play_pairs(FIVE, "game", *agents, 800, 3)
+    by_games = estimate(games.returns[..., 0].mean(axis=1) / 2)
+    assert by_deals.mean == pytest.approx(by_games.mean, abs=1.5 * (by_deals.half + by_games.half))
+
+
+def test_the_command_prints_a_row_for_the_scores_there_are(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    out = tmp_path / "scores.json"
+    words = "rule_based greedy --env five_card_v0 --pairs 100 --by-score"
+    main(f"evaluate {words} --json {out}".split())
+    output = capsys.readouterr().out
+    assert "| 1 to 5 " in output
+    assert "| all " in output
+    scores = json.loads(out.read_text())["scores"]
+    parts = [row["per_game"]["mean"] for name, row in scores.items() if name != "all"]
+    assert sum(parts) == pytest.approx(scores["all"]["per_game"]["mean"])
+    assert sum(row["deals"] for row in scores.values()) == pytest.approx(2)
+
+
+# --- --no-games -----------------------------------------------------------------------------------
+
+
+def test_the_deals_are_those_played_beside_games(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    out = tmp_path / "deals.json"
+    words = "rule_based greedy --env five_card_v0 --pairs 300 --seed 4 --no-games"
+    main(f"evaluate {words} --json {out}".split())
+    alone = json.loads(out.read_text())
+    agents = find_agent("rule_based"), find_agent("greedy")
+    found = evaluate(find_env("five_card_v0"), FIVE, *agents, 300, 4)
+    for key in ("margin_per_deal", "points_per_deal", "more_per_deal"):
+        assert alone[key] == found[key]
+    assert alone["won"] == {"mean": None, "ci95": None}
+    more = found["margin_per_deal"]
+    message = f"makes {more['mean']:+.4f} ± {more['ci95']:.4f} points per deal more than greedy"
+    assert message in capsys.readouterr().out
+
+
+def test_luck_is_taken_out_of_deals_alone() -> None:
+    agents = find_agent("rule_based"), find_agent("greedy")
+    env = find_env("five_card_v0")
+    found = evaluate(env, "five_card", *agents, 20, 4, games=False, adjusted=True)
+    assert found["adjusted"]["margin_per_deal"]["mean"] is not None
+    assert found["adjusted"]["won"]["mean"] is None
+
+
+# --- three sides: the same deals, the first agent in every seat once ------------------------------
+
+
+THREE = PRESETS["three_hand"]
+
+
+def laid_twice(view: Any, rng: np.random.Generator) -> int:
+    """Answer with a card that nobody dealt it: an illegal action."""
+    return int(next(card for card in range(52) if card not in view["hand"]))
+
+
+def test_an_agent_against_itself_wins_one_game_of_three_in_every_set() -> None:
+    greedy = find_agent("greedy")
+    sets = play_pairs(THREE, "game", greedy, greedy, 20, 1)
+    assert (sets.won[..., 0].sum(axis=1) == 1).all()
+    assert np.ptp(sets.scores[..., 0].sum(axis=1) * 3 - sets.scores.sum(axis=(1, 2))) == 0
+
+
+def test_each_agent_holds_every_hand_of_a_set() -> None:
+    greedy = find_agent("greedy")
+    sets = play_pairs(THREE, "deal", greedy, greedy, 20, 2)
+    assert (np.sort(sets.dealer, axis=1) == [0, 1, 2]).all()
+    # The same agent everywhere: the points of a seat are the same, whoever counts from where.
+    by_seat = [np.roll(sets.points[:, game], game, axis=1) for game in range(3)]
+    assert (by_seat[0] == by_seat[1]).all()
+    assert (by_seat[0] == by_seat[2]).all()
+
+
+def test_greedy_wins_most_games_against_two_random() -> None:
+    won = play_pairs(THREE, "game", find_agent("greedy"), find_agent("random"), 60, 3).won
+    share = estimate(won[..., 0].mean(axis=1))
+    assert share.mean - share.half > 0.5
+
+
+def test_a_failure_costs_the_game() -> None:
+    bad = FunctionAgent(laid_twice)
+    first = play_pairs(THREE, "game", Referee(bad), find_agent("greedy"), 3, 4)
+    assert first.won.tolist() == [[[0, 0.5, 0.5]] * 3] * 3
+    second = play_pairs(THREE, "game", find_agent("greedy"), Referee(bad), 3, 4)
+    assert second.won.tolist() == [[[1, 0, 0]] * 3] * 3
+    assert {failure.kind for failure in (*first.failures, *second.failures)} == {ILLEGAL}
+    assert len(second.without_forfeits().won) == 0
+
+
+@pytest.mark.parametrize(("env", "players"), [("three_hand_v0", 3), ("four_hand_v0", 4)])
+def test_evaluate_takes_the_players_from_the_rules(
+    env: str, players: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "figures.json"
+    main(f"evaluate greedy random --env {env} --pairs 40 --json {out}".split())
+    output = capsys.readouterr().out
+    assert ("33.3 %" in output) == (players == 3)
+    figures = json.loads(out.read_text())
+    assert figures["players"] == players
+    assert figures["won"]["mean"] > 0.5
+    assert figures["margin_per_deal"]["mean"] > 1
+    assert figures["points_per_deal"]["pone"]["greedy"]["crib"]["mean"] == 0
+    assert figures["skunks_for"]["mean"] is None
