@@ -31,7 +31,7 @@ from crib_env.engine.family import Family, episode_name, find_family
 from crib_env.engine.record import FOR_LAST, NO_DECKS, NONE, count_sides
 from crib_env.engine.rng import seed_states
 from crib_env.engine.show import show_table
-from crib_env.errors import EpisodeOverError, IllegalActionError
+from crib_env.errors import EpisodeOverError, IllegalActionError, check_choice
 from crib_env.events import Event, read_log
 from crib_env.notation import Position, canonical, format_state, parse_state
 from crib_env.options import ResetOptions, check_seed, read_options, set_scores
@@ -316,8 +316,7 @@ class Game:
             seat, knows, names, title: as for `svg`.
             events: what is called; by default what was pegged by the last action.
         """
-        if knows not in ("seat", "seats", "all"):
-            raise ValueError(f"knows must be one of 'seat', 'seats', 'all', got {knows!r}")
+        check_choice("knows", knows, ("seat", "seats", "all"))
         names = [f"player_{p}" for p in range(self.players)] if names is None else names
         if len(names) != self.players:
             raise ValueError(f"names must be {self.players}, one a seat, got {names!r}")

@@ -32,6 +32,7 @@ from crib_env.engine.notation import (
     read_scores,
 )
 from crib_env.engine.record import NONE, count_sides
+from crib_env.errors import check_choice
 from crib_env.events import Event, read_log
 from crib_env.rules import LARGEST_TARGET, PRESETS, Rules
 
@@ -116,9 +117,7 @@ def parse_state(text: str) -> Position:
     notation = family.notation
     size = len(HEAD) + len(notation.fields)
     episode = words[1]
-    if episode not in family.episodes:
-        raise ValueError(f"episode must be one of {', '.join(family.episodes)}, "
-                         f"got {episode!r}")  # fmt: skip
+    check_choice("episode", episode, family.episodes)
     if len(words) < size:
         raise ValueError(f"a position of {rules.name} has at least {size} fields: {text!r}")
     body = words[len(HEAD) : size]

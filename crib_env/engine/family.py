@@ -210,7 +210,8 @@ class Family:
             return next(iter(known.values()))
         if isinstance(players, bool) or players not in known:
             choices = " or ".join(map(str, known))
-            raise ValueError(f"players must be {choices}, got {players!r}")
+            raise ValueError(f"a game by rules={rules.name!r} has {choices} players, "
+                             f"got players={players!r}")  # fmt: skip
         return known[players]
 
     @property

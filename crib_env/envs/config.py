@@ -222,9 +222,6 @@ class EnvConfig:
         self.episode = spec.episodes[episode]
         rules: Any = self.rules
         self.rules = find_rules(spec.rules if rules is None else rules, spec.family.name)
-        players: int | None = self.players
-        if players is not None:
-            spec.check_players(players, self.rules)
         if self.partners is not None:
             if not hasattr(self.rules, "partners"):
                 raise ValueError(
@@ -235,7 +232,7 @@ class EnvConfig:
             self.rules = replace(self.rules, **changes)
         self.family = family_for(self.rules.engine, self.reward, self.suits)
         self.level = self.family.level_of(self.features)
-        sides = self.family.sides_under(self.rules, players)
+        sides = self.family.sides_under(self.rules, self.players)
         self.players = len(sides)
         self.seat = self._seat("seat")
         self.viewer = self._seat("viewer", EVERYONE)

@@ -13,7 +13,6 @@ from crib_env.envs.gym import CribbageEnv
 from crib_env.envs.vector import CribbageVectorEnv
 from crib_env.errors import comes_with
 from crib_env.registration import gym_id
-from crib_env.rules import Rules, find_rules
 
 if TYPE_CHECKING:
     from crib_env.envs.sb3 import CribbageVecEnv
@@ -137,12 +136,3 @@ class EnvSpec:
         usage, keywords = page.split("## Keywords\n")
         usage = usage.replace("## Usage\n", f"## Usage\n{loop}")
         return f"{usage}{facts}{keywords}"
-
-    def check_players(self, players: object, rules: str | Rules | None = None) -> None:
-        """Raise a ValueError unless a game by ``rules`` can have ``players`` seats."""
-        chosen = find_rules(self.rules if rules is None else rules, self.family.name)
-        accepted = chosen.seating or self.family.sides
-        if isinstance(players, bool) or players not in accepted:
-            known = " or ".join(map(str, accepted))
-            of = self.name if chosen.name == self.rules else f"a game by rules={chosen.name!r}"
-            raise ValueError(f"{of} has {known} players, got players={players!r}")

@@ -126,9 +126,9 @@ def test_m1_rules_that_cannot_be_are_refused(changes: dict[str, Any], message: s
 
 def test_m1_the_rules_say_how_many_play() -> None:
     assert Game("four_hand", players=4).players == 4
-    with pytest.raises(ValueError, match="players must be 3, got 4"):
+    with pytest.raises(ValueError, match="has 3 players, got players=4"):
         Game("three_hand", players=4)
-    with pytest.raises(ValueError, match="players must be 4, got 2"):
+    with pytest.raises(ValueError, match="a game by rules='mine' has 4 players, got players=2"):
         Game(ManyHandRules(name="mine", players=4), players=2)
 
 

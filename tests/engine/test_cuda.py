@@ -299,7 +299,7 @@ def test_impossible_arguments_are_refused_by_name(simulated: Path) -> None:
     assert (simulated / "refusals").read_text().splitlines() == [
         "num_envs must be a whole number from 1 up, got 0",
         "reward must be one of 'win', 'points', got 'score'",
-        "players must be 2, got 4",
+        "a game by rules='hoyle' has 2 players, got players=4",
         "actions must be int64[2], one a game, got int64[3]",
         "actions must be int64[2], one a game, got float64[2]",
     ]

@@ -222,7 +222,7 @@ def test_there_are_game_points_in_a_match_alone() -> None:
         _ = Game("table_top").match_score
     with pytest.raises(ValueError, match="episode must be one of"):
         Game("table_top", episode="match")
-    with pytest.raises(ValueError, match="players must be 2, got 4"):
+    with pytest.raises(ValueError, match="has 2 players, got players=4"):
         Game(players=4)
 
 

@@ -162,5 +162,5 @@ def test_a_line_of_another_number_of_sides_is_refused() -> None:
 def test_the_number_of_players_is_one_that_the_family_names() -> None:
     assert toy.FAMILY.players == (2, 3)
     assert TWO_HAND.players == (2,)
-    with pytest.raises(ValueError, match="players must be 2 or 3, got 4"):
+    with pytest.raises(ValueError, match="has 2 or 3 players, got players=4"):
         Game("toy", players=4)

@@ -761,8 +761,8 @@ def test_every_seat_is_drawn_for_a_learner(players: int) -> None:
     ("call", "message"),
     [
         (lambda rules: FAMILY.rules_record(rules, "deal", 2), "'round', 'game', got 'deal'"),
-        (lambda rules: FAMILY.rules_record(rules, "round", 3), "players must be 2 or 4, got 3"),
-        (lambda rules: FAMILY.rules_record(rules, "round", True), "players must be 2 or 4"),
+        (lambda rules: FAMILY.rules_record(rules, "round", 3), "has 2 or 4 players, got players=3"),
+        (lambda rules: FAMILY.rules_record(rules, "round", True), "has 2 or 4 players"),
     ],
 )
 def test_t1_the_record_refuses_what_is_not_played(

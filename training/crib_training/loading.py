@@ -35,8 +35,6 @@ def shortest_episode(maker: EnvSpec) -> str:
 
 def seats_of(maker: EnvSpec, rules: Rules, players: int | None) -> tuple[int, ...]:
     """Return the side of each seat of a game, by default of the fewest seats the rules allow."""
-    if players is not None:
-        maker.check_players(players, rules)
     return maker.family.sides_under(rules, players)
 
 

@@ -53,6 +53,7 @@ from crib_env.engine.record import NONE, TABLE_T
 from crib_env.engine.show import show_table
 from crib_env.engine.table_top.lines import SUIT, most_of_a_suit, nob_of, owed_by
 from crib_env.engine.table_top.records import SIZE, TO_CRIB, TURNS, VIEWS_T, bit_count, lowest
+from crib_env.errors import whole_number
 from crib_env.policy import Actions, Views, one_or_many
 
 NEVER = -1000.0  # less than the value of any action
@@ -450,10 +451,7 @@ class TableTopExpert:
     known_rules = presets_of("table_top")
 
     def __init__(self, budget: int = 3) -> None:
-        if isinstance(budget, bool) or budget not in range(1, len(BUDGETS) + 1):
-            raise ValueError(f"budget must be a whole number from 1 to {len(BUDGETS)}, "
-                             f"got {budget!r}")  # fmt: skip
-        self.budget = budget
+        self.budget = whole_number("budget", budget, 1, len(BUDGETS))
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(budget={self.budget})"

@@ -26,6 +26,7 @@ from crib_env.engine.notation import (
     read_scores,
 )
 from crib_env.engine.record import NONE, count_sides
+from crib_env.errors import check_choice
 from crib_env.rules import LARGEST_TARGET, HandRules, Rules, TwoHandRules, find_rules
 
 EXTRAS = ("games", "start", "winner", "rng")
@@ -122,9 +123,7 @@ def hands_notation(kind: type[HandRules], size: Sizes, episodes: Sequence[str]) 
         """Return what the words of the fields say."""
         known = find_rules(rules, kind)
         given = dict(zip(fields, words, strict=True))
-        phases = (*PHASES.values(), OVER)
-        if given["phase"] not in phases:
-            raise ValueError(f"phase must be one of {', '.join(phases)}, got {given['phase']!r}")
+        check_choice("phase", given["phase"], (*PHASES.values(), OVER))
         hands = [
             read_hand(hand, seat, known.dealt)
             for seat, hand in enumerate(read_each("hands", given["hands"], players))

@@ -21,6 +21,7 @@ from crib_env.engine.notation import (
 )
 from crib_env.engine.record import NONE
 from crib_env.engine.table_top.records import CELLS, CENTRE, SIZE, TO_CRIB, TURNS
+from crib_env.errors import check_choice
 from crib_env.rules import Rules
 
 FIELDS = ("players", "phase", "deck", "layout", "crib", "scores")
@@ -53,8 +54,7 @@ def format_body(s: Record, rules: Rules) -> list[str]:
 def read_body(words: Sequence[str], rules: Rules, dealer: int, players: int) -> Deal:
     """Return what the words of `FIELDS` say."""
     _, phase, shown, layout, crib, scores = words
-    if phase not in PHASES:
-        raise ValueError(f"phase must be one of {', '.join(PHASES)}, got {phase!r}")
+    check_choice("phase", phase, PHASES)
     deck = read_cards("deck", shown)
     refuse_twice(deck)
     if len(deck) != TURNS + 1:

@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from functools import cache
 from xml.sax.saxutils import escape
 
+from crib_env.errors import check_choice
 from crib_env.render.svg.cards import drawings, symbols
 
 SIZE = WIDTH, HEIGHT = 800, 600
@@ -27,8 +28,7 @@ def document(
     parts: Iterable[str], title: str, theme: str = "auto", size: tuple[float, float] = SIZE
 ) -> str:
     """Return a whole SVG that needs nothing else."""
-    if theme not in THEMES:
-        raise ValueError(f"theme must be one of {', '.join(map(repr, THEMES))}, got {theme!r}")
+    check_choice("theme", theme, THEMES)
     body = "".join(parts)
     known = symbols()
     used = "".join(known[name] for name in sorted(set(USED.findall(body))))
