@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from crib_env import ENVIRONMENTS, format_card, observation_layout, parse_cards
+from decks import shuffled
 from stacked import Deal, Table, deal, in_play, in_show, make
 
 LAYOUT = observation_layout("five_card_v0" if "five_card_v0" in ENVIRONMENTS else "six_card_v0")
@@ -21,12 +22,6 @@ AGENTS = ("player_0", "player_1")
 def five(*deals: Deal, scores: tuple[int, int] | None = (0, 0), **keywords: Any) -> Table:
     """Return a table of five-card cribbage; scores of None leave F1's three points in place."""
     return Table(*deals, game="five_card", scores=scores, **keywords)
-
-
-def shuffled(seed: int) -> list[int]:
-    cards = list(range(52))
-    Random(seed).shuffle(cards)
-    return cards
 
 
 def legal(env: Any, agent: str) -> set[int]:

@@ -19,9 +19,7 @@ from crib_env.engine.record import NONE
 from crib_env.events import Event, read_log
 from crib_env.game import Game
 from crib_env.rules import ManyHandRules, Rules
-from stacked import deck_of, sfc32
-
-SHOW = ("hand", "crib")
+from stacked import deck_of, in_play, in_show, sfc32
 
 
 class Table:
@@ -68,14 +66,6 @@ class Table:
     @property
     def legal(self) -> set[str]:
         return {format_card(card) for card in self.game.legal_actions}
-
-
-def in_play(pegged: list[str]) -> list[str]:
-    return [peg for peg in pegged if peg.split()[1] not in SHOW]
-
-
-def in_show(pegged: list[str]) -> list[str]:
-    return [peg for peg in pegged if peg.split()[1] in SHOW]
 
 
 THREE = ("2C 4D 6H 8S / KC", "2D 4H 6S 8C / KD", "2H 4S 6C 8D / KH")

@@ -14,16 +14,11 @@ import pytest
 from crib_env import IllegalActionError, observation_layout, parse_card, parse_cards, pegging_v0
 from crib_env.events import read_log
 from crib_env.rules import Rules
+from decks import shuffled
 from stacked import Table, deal, in_play, in_show, make, sfc32
 
 LAYOUT = observation_layout("six_card_v0")
 AGENTS = ("player_0", "player_1")
-
-
-def shuffled(seed: int) -> list[int]:
-    cards = list(range(52))
-    Random(seed).shuffle(cards)
-    return cards
 
 
 def legal(env, agent) -> set[int]:
