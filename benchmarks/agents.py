@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from functools import partial
 from itertools import count
 
 import numpy as np
+from crib_agents.adapters.wrappers import Timed
 from crib_agents.learned import MonteCarloAgent
 from crib_play.table import actions_of
 from crib_play.tasks import task
@@ -145,23 +145,16 @@ GAMES = {"hoyle": "six_card_v0", "five_card": "five_card_v0", "table_top": "tabl
 
 def answering(game: str, at_once: int) -> Piece:
     """Return a piece of work: whole deals of the agent against itself; its answers alone count."""
-    agent, rng, seeds = MonteCarloAgent(), np.random.default_rng(1), count(1)
+    agent, rng, seeds = Timed(MonteCarloAgent()), np.random.default_rng(1), count(1)
     episode = shortest_episode(find_env(GAMES[game]))
 
     def piece() -> tuple[int, float]:
-        decided, spent = 0, 0.0
+        agent.decisions, agent.seconds = 0, 0.0
         games = GameBatch(PRESETS[game], at_once, episode=episode, seed=next(seeds))
         games.reset()
-        running = games.running()
-        while len(running):
-            views = games.views(running)
-            began = time.perf_counter()
-            actions = agent.act(views, rng)
-            spent += time.perf_counter() - began
-            decided += len(views)
-            games.step(running, actions)
-            running = games.running(running)
-        return decided, spent
+        for _ in games.play(agent, rng):
+            pass
+        return agent.decisions, agent.seconds
 
     return piece
 

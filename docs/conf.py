@@ -20,6 +20,7 @@ from crib_training.command_line import COMMANDS, main
 
 from crib_env import __version__
 from docs.environment_pages import write_pages
+from docs.pages import render, write_changed
 
 # [project.urls] in pyproject.toml, once there are any.
 ADDRESSES = dict(one.split(", ", 1) for one in metadata("crib-env").get_all("Project-URL") or ())
@@ -115,22 +116,14 @@ def write_llms(app: Sphinx, failed: Exception | None) -> None:
 def write_commands(page: Path) -> None:
     """Write the page of `crib`: the help of every command."""
     os.environ["COLUMNS"] = "100"  # of the help's boxes
-    lines = ["# Command line", "", "Every command of `crib`, as its `--help` prints it.", ""]
+    helps = []
     for words in ([], *([name] for name in COMMANDS)):
         help_text = io.StringIO()
         with redirect_stdout(help_text), suppress(SystemExit):
             main([*words, "--help"])
-        lines += [
-            f"## {' '.join(['crib', *words])}",
-            "",
-            "```text",
-            *(fill(line, 100) for line in help_text.getvalue().strip().splitlines()),
-            "```",
-            "",
-        ]
-    text = "\n".join(lines)
-    if not page.exists() or page.read_text() != text:
-        page.write_text(text)
+        lines = help_text.getvalue().strip().splitlines()
+        helps.append((" ".join(["crib", *words]), [fill(line, 100) for line in lines]))
+    write_changed(page, render("commands", helps=helps))
 
 
 def setup(app: Sphinx) -> None:

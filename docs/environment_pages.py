@@ -15,7 +15,7 @@ from crib_env.envs.config import arguments
 from crib_env.envs.makers import EnvSpec
 from crib_env.registration import env_module, gym_id
 from crib_env.rules import PRESETS
-from docs.pages import render
+from docs.pages import render, write_changed
 
 PICTURES = Path(__file__).parent / "pictures"
 CODE = re.compile(r"(?:^    .*\n(?:\n(?=    ))?)+", re.MULTILINE)  # indented, as docstrings have it
@@ -59,6 +59,4 @@ def write_pages(folder: Path) -> None:
     """Write the page of every environment that changed."""
     folder.mkdir(exist_ok=True)
     for name in ENVIRONMENTS:
-        path, text = folder / f"{name}.md", page(name)
-        if not path.exists() or path.read_text() != text:
-            path.write_text(text)
+        write_changed(folder / f"{name}.md", page(name))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +36,11 @@ def number_table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     return table(head, rows, numbers=True)
 
 
+def row(cells: Iterable[object]) -> str:
+    """Return a row of a Markdown table."""
+    return f"| {' | '.join(map(str, cells))} |"
+
+
 def hundredths(value: float) -> str:
     """Return a share as whole per cent."""
     return f"{100 * value:.0f}"
@@ -55,7 +60,13 @@ TEMPLATES = Environment(
 )
 TEMPLATES.filters |= {"percent": percent, "points": points, "thousands": thousands,
                       "hundredths": hundredths}  # fmt: skip
-TEMPLATES.globals |= {"table": table, "number_table": number_table}
+TEMPLATES.globals |= {"row": row, "table": table, "number_table": number_table}
+
+
+def write_changed(page: Path, text: str) -> None:
+    """Write a page if it changed: Sphinx reads again what was written."""
+    if not page.exists() or page.read_text() != text:
+        page.write_text(text)
 
 
 def render(name: str, /, **values: Any) -> str:

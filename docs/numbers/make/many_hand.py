@@ -15,7 +15,7 @@ from crib_env.engine.many_hand import HAND
 from crib_env.rules import PRESETS, Rules
 from crib_env.scoring.many import score_hands
 from docs.numbers.make.episodes import PHASES, Episodes, Run, from_dealer
-from docs.pages import hundredths, mean, percent, points, render
+from docs.pages import mean, render
 
 # Sides from the dealer's to the left.
 PLACES = {
@@ -50,15 +50,12 @@ def by_seat(rules: Rules, run: Run) -> dict[str, dict[str, Any]]:
     deals = GameBatch(rules, run.deals, players=len(SEATS), episode="deal", seed=run.seed)
     deals.reset()
     states, rng = deals.states, np.random.default_rng(run.seed)
-    everyone = np.arange(len(states))
+    everyone, movers = np.arange(len(states)), states["to_move"].copy()
     pegged = np.zeros((len(states), len(SEATS)))
-    running = deals.running()
-    while len(running):
-        movers = states["to_move"][running].copy()
-        before = deals.tally[running, :, PEGGING].sum(axis=1)
-        deals.ask(run.agent, running, rng)
-        pegged[running, movers] += deals.tally[running, :, PEGGING].sum(axis=1) - before
-        running = deals.running(running)
+    for played in deals.play(run.agent, rng):
+        in_all = deals.tally[played, :, PEGGING].sum(axis=1)
+        pegged[played, movers[played]] += in_all - pegged[played].sum(axis=1)
+        movers[played] = states["to_move"][played]
     found = {}
     for places, name in enumerate(SEATS):
         seat = (states["dealer"] + places) % len(SEATS)
@@ -107,17 +104,5 @@ def measure_game(preset: str, run: Run) -> dict[str, Any]:
 
 def page(data: dict[str, Any]) -> str:
     """Return the page of these figures."""
-    games = []
-    for preset in MANY_HAND:
-        one = data[preset]
-        places = [[place, *map(points, list(made.values())[:-1]),
-                   percent(made["games won as first dealt"])]
-                  for place, made in one["places"].items()]  # fmt: skip
-        seats = [[name, *map(points, made.values())] for name, made in one.get("seats", {}).items()]
-        cells = []
-        for whose in WHOSE:
-            rates = [hundredths(rate["mean"]) for rate in one["discarded"][whose]]
-            cells.append([f"to {whose}", "%", *rates])
-            cells.append(["", "crib", *(f"{made:.2f}" for made in one["mean crib"][whose])])
-        games.append((TITLES[preset], PRESETS[preset], one, places, seats, cells))
+    games = [(TITLES[preset], PRESETS[preset], data[preset]) for preset in MANY_HAND]
     return render("many_hand", games=games, phases=PHASES, ranks=RANKS)

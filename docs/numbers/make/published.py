@@ -23,7 +23,7 @@ from crib_env.rules import TwoHandRules
 from crib_env.scoring import score_histogram
 from docs.numbers.make.episodes import Episodes, self_play
 from docs.numbers.make.two_hand import DEALER, PONE
-from docs.pages import mean, number_table, percent, points, render
+from docs.pages import mean, number_table, render
 
 FILE = Path(__file__).with_name("published.json")
 OURS = "six_card.json"
@@ -34,6 +34,8 @@ PHASES = (("pone", "pegging"), ("pone", "hand"), ("pone", "all"), ("dealer", "pe
           ("dealer", "hand"), ("dealer", "crib"), ("dealer", "all"))  # fmt: skip
 FLUSHES = {"pone": "pone's hand", "dealer": "the dealer's hand", "crib": "the crib: a flush",
            "crib_of_one_suit": "the crib: four cards of one suit"}  # fmt: skip
+SOURCES = {"points_per_deal": "points per deal", "first_dealer": "the first dealer",
+           "flushes": "flushes", "winning": "winning"}  # fmt: skip
 Tables = Mapping[str, Mapping[str, Array]]
 """Our mean cribs: by `KINDS` and by whose crib, float64[13, 13], symmetric."""
 Published = Sequence[Mapping[str, Any]]
@@ -173,54 +175,13 @@ def page(ours: dict[str, Any], data: dict[str, Any]) -> str:
     kept = np.mean([data["flushes"][role]["mean"] for role in ("pone", "dealer")]) / dealt_share
     people = np.mean([theirs["flushes"][0][role] for role in ("pone", "dealer")])
     return render(
-        "published", theirs=theirs, data=data, kinds=KINDS, picture=picture,
+        "published", theirs=theirs, ours=ours, data=data, kinds=KINDS, picture=picture,
         same=counts.tolist() == theirs["hands"]["counts"],
         mean=counts @ np.arange(len(counts)) / counts.sum(),
-        points=points_table(ours["points_per_deal"], theirs["points_per_deal"]),
-        first_dealer=[
-            ["ours, games played", percent(ours["won by the first dealer"], unit="")],
-            ["ours, solved from the points of a deal", f"{100 * ours['dealer'][0][0]:.2f}"],
-            *([one["by"], f"{one['won']:.1f}"] for one in theirs["first_dealer"]),
-        ],
-        flushes=[
-            [name, percent(data["flushes"][kind], 3, ""),
-             *(f"{one[kind]:g}" if kind in one else "" for one in theirs["flushes"])]
-            for kind, name in FLUSHES.items()
-        ],
-        dealt=100 * dealt_share, kept=100 * kept, people=people / dealt_share,
-        winning=[
-            [f"{one['dealer']}-{one['pone']}",
-             f"{100 * ours['dealer'][one['dealer']][one['pone']]:.1f}", f"{one['won']:g}",
-             one["by"]]
-            for one in theirs["winning"]
-        ],
+        phases=PHASES, flushes=FLUSHES, sources=SOURCES, dealt=100 * dealt_share, kept=100 * kept,
+        people=people / dealt_share,
         summary=summary(tables, theirs["cribs"]), apart=distance("M. Schell", "D. Colvert"),
-        sources=sources(theirs),
     )  # fmt: skip
-
-
-def points_table(ours: dict[str, Any], theirs: list[dict[str, Any]]) -> str:
-    """Return our points per deal beside the published ones."""
-    rows = []
-    for role, phase in PHASES:
-        others = (one.get(role, {}).get(phase) for one in theirs)
-        rows.append([f"{role}, {phase}", points(ours[role][phase]),
-                     *("" if other is None else f"{other:g}" for other in others)])  # fmt: skip
-    return number_table(["points per deal", "ours", *(one["by"] for one in theirs)], rows)
-
-
-def sources(theirs: dict[str, Any]) -> list[list[str]]:
-    """Return who published what, and where."""
-    kinds = {"points_per_deal": "points per deal", "first_dealer": "the first dealer",
-             "flushes": "flushes", "winning": "winning"}  # fmt: skip
-    found = [(theirs["hands"]["by"], "all hands", theirs["hands"]["source"])]
-    found += [(one["by"].split(",")[0], kind, one["source"])
-              for key, kind in kinds.items() for one in theirs[key]]  # fmt: skip
-    cribs: dict[tuple[str, str], list[str]] = {}
-    for one in theirs["cribs"]:
-        cribs.setdefault((one["by"], one["source"]), []).append(one["crib"])
-    found += [(by, f"cribs, {' and '.join(of)}", source) for (by, source), of in cribs.items()]
-    return [list(row) for row in found]
 
 
 def summary(tables: Tables, theirs: Published) -> str:

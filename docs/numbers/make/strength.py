@@ -162,13 +162,7 @@ def tournaments_section(data: dict[str, Any]) -> str:
     played = {table.title: data[table.title] for table in TABLES}
     names = {one["name"] for results in played.values() for one in results["agents"]}
     opponents = [*(name for name in TWO_HAND if name in names), *sorted(names - set(TWO_HAND))]
-    rows = []
-    for title, results in played.items():
-        won = shares_won(results)
-        for one in ranked(results):
-            name, interval = one["name"], f"{one['low']:+.0f} to {one['high']:+.0f}"
-            cells = [won.get((name, other), "") for other in opponents]
-            rows.append([title, name, f"{one['rating']:+.0f}", interval, *cells])
     games = re.compile(r"rules \w+, \d players, ")  # which the table says
     how = dict.fromkeys(games.sub("", conditions(results)) for results in played.values())
-    return render("agents", opponents=opponents, rows=rows, conditions=" ".join(how)).strip()
+    return render("agents", played=played, opponents=opponents, ranked=ranked,
+                  shares_won=shares_won, conditions=" ".join(how)).strip()  # fmt: skip

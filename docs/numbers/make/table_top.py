@@ -13,7 +13,7 @@ from crib_env.engine.table_top.records import CENTRE, SIZE
 from crib_env.rules import PRESETS, Rules
 from crib_env.scoring import score_line
 from docs.numbers.make.episodes import Episodes, Run, from_dealer
-from docs.pages import mean, percent, points, render
+from docs.pages import mean, render
 
 GAMES = (("table_top", 2), ("table_top", 4), ("table_top_ship", 2), ("table_top_ship", 4))
 TITLES = {"table_top": "Table Top", "table_top_ship": "Ship's variation"}
@@ -86,16 +86,5 @@ def page(data: dict[str, Any]) -> str:
         (f"{TITLES[preset]}, {players} players", data[f"{preset}, {players} players"])
         for preset, players in GAMES
     ]
-    _, first = games[0]
-    return render(
-        "table_top", rounds=first["rounds"], played=first["games"],
-        counted=first["sides"]["other"]["first or fifth"]["n"],
-        rules=PRESETS["table_top"], ship=PRESETS["table_top_ship"],
-        sides=[[game, side, *map(points, made.values())]
-               for game, one in games for side, made in one["sides"].items()],
-        facts=[[game, *(points(one[name]) for name in ("moving_last", "with_crib",
-                                                       "rounds per game")),
-                percent(one["games won by the first dealer's side"]),
-                percent(one["rounds in which the dealer's side scores more"])]
-               for game, one in games],
-    )  # fmt: skip
+    return render("table_top", games=games, rules=PRESETS["table_top"],
+                  ship=PRESETS["table_top_ship"])  # fmt: skip

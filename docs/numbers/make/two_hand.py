@@ -9,7 +9,7 @@ import numpy as np
 from crib_agents.data.tables import CRIB_TABLES, RANKS, load
 from crib_agents.knowledge.measured import discard_rates
 from crib_agents.knowledge.winning import WON, match_win_probabilities, probabilities
-from crib_training.tables.discards import DiscardRound, discard_round
+from crib_training.tables.discards import DiscardRound, by_card, discard_round
 
 from crib_env.arrays import Array
 from crib_env.cards import RANKS as TEXT
@@ -133,8 +133,7 @@ def by_rank_pairs(cribs: Array) -> tuple[Array, Array]:
 
 def discarded_ranks(found: DiscardRound) -> Array:
     """Return how often a card dealt is discarded, by role and rank, float64[2, 13]."""
-    pairs = found.discarded_cribs[:, :, 0].reshape(2, RANKS, RANKS)
-    cards = pairs.sum(axis=1) + pairs.sum(axis=2)
+    cards = by_card(found.discarded_cribs[:, :, 0])
     share: Array = cards / cards.sum(axis=1, keepdims=True) * RANKS * 2 / 6  # two of six cards
     return share
 

@@ -153,23 +153,23 @@ def _card(out: Path, shards: Sequence[Shard]) -> tuple[dict[str, Any], str]:
     phases = [f"{int(n):,} {name}" for n, name in zip(found["phases"], PHASES, strict=True) if n]
     types = arrow().parquet.read_schema(out / shards[0].name)
     schema = [[f"`{name}`", str(types.field(name).type), COLUMNS[name]] for name in types.names]
-    text = "\n".join([
-        f"# {about['environment']}: {', '.join(about['agents'])}", "",
+    text = "\n\n".join([
+        f"# {about['environment']}: {', '.join(about['agents'])}",
         f"{about['games']:,} episodes ({about['episode']}) of cribbage by the rules "
         f"`{about['rules']}` with {about['players']} players: {int(found['rows']):,} decisions "
         f"({', '.join(phases)}), {size / 1e6:.1f} MB in {len(shards)} Parquet shards.",
-        "", "Written by `crib data`. "
+        "Written by `crib data`. "
         f"Seed {about['seed']}; agents as given: {', '.join(about['given'])}. Versions: "
         + ", ".join(f"{name} {version}" for name, version in about["versions"].items())
         + ". `sha256sum -c SHA256SUMS` checks the files.",
-        "", "Seat s of episode e is played by agent (e + s) modulo their number.",
-        "", table(heads, by_agent), "",
-        f"## Schema, version {VERSION}", "",
+        "Seat s of episode e is played by agent (e + s) modulo their number.",
+        table(heads, by_agent),
+        f"## Schema, version {VERSION}",
         f"One row for each decision. An observation has {about['observation_bits']} bits, a mask "
         f"{about['actions']}. The metadata of each file, under `crib_env`, is JSON with rules, "
-        "agents, seed and versions.", "",
-        table(["column", "type", "meaning"], schema), "",
-        "`crib_training.data.load(folder)` returns NumPy arrays.", "",
+        "agents, seed and versions.",
+        table(["column", "type", "meaning"], schema),
+        "`crib_training.data.load(folder)` returns NumPy arrays.\n",
     ])  # fmt: skip
     return {name: value.tolist() for name, value in found.items()} | {"bytes": size}, text
 

@@ -40,7 +40,7 @@ from numba import float64, int64, void
 
 from crib_env.arrays import Array
 from crib_env.engine.hands.records import DEAL
-from crib_env.engine.jit import entry
+from crib_env.engine.jit import entry, kernel
 from crib_env.engine.record import TABLE_T
 from crib_env.engine.show import show_table
 from crib_env.engine.two_hand import VIEWS_T
@@ -59,41 +59,53 @@ from crib_training.tables.dealing import (
 from crib_training.tables.maker import makes
 
 
+@kernel
+def add_cribs(v, cards, pair, other, starter, expected, table, counted, cribs, own):
+    """Add up the crib of every pair that a seat was dealt, when it and the other discarded these.
+
+    By cell: ``counted``, int64[CELLS, 2], how often a pair was dealt and discarded; ``cribs``,
+    float64[CELLS, 5], of the pairs dealt the crib, how far it was beyond ``expected``, and the
+    crib's square; of the pairs discarded the crib and its square. ``own``, float64[3], adds up, of
+    the pairs discarded, the crib expected, how far it was beyond it, and the square of that.
+    """
+    n = sort_dealt(v, cards)
+    k = 0
+    for i in range(n):
+        for j in range(i + 1, n):
+            points = crib_points(
+                table, cards[i], cards[j], other >> 6, other & 63, starter, v["crib_flush_size"]
+            )
+            at = cell(cards[i], cards[j])
+            mean = abs(expected[k, CRIB_MEAN])
+            beyond = points - mean
+            k += 1
+            counted[at, 0] += 1
+            cribs[at, 0] += points
+            cribs[at, 1] += beyond
+            cribs[at, 2] += points * points
+            if pair == 64 * cards[j] + cards[i]:
+                counted[at, 1] += 1
+                cribs[at, 3] += points
+                cribs[at, 4] += points * points
+                own[0] += mean
+                own[1] += beyond
+                own[2] += beyond * beyond
+
+
 @entry(
     void(
-        VIEWS_T, TABLE_T, float64[::1], int64[::1], int64, float64[:, ::1], float64[:, ::1],
-        int64[:, ::1], int64[:, :, ::1],
+        VIEWS_T, TABLE_T, float64[::1], float64[:, ::1], int64[::1], int64[::1], int64,
+        int64[:, :, ::1], float64[:, :, ::1], float64[:, ::1],
     )
 )  # fmt: skip
-def sample_cribs(views, table, weights, rng, deals, sums, squares, samples, kept):
-    """Draw deals and add up the crib of every pair, by role and by cell of the chart.
-
-    The views are the dealer's and pone's, their rules set. ``sums``, ``squares`` and ``samples``
-    are [2, CELLS]; ``kept``, int64[2, RANKS, 2], counts cards of each rank dealt, and kept.
-    """
-    n = views[0]["dealt"]
+def sample_cribs(views, table, weights, expected, cards, rng, deals, counted, cribs, own):
+    """Draw deals in which two seats discard as `rule_based`, and add up their cribs by role."""
     for _ in range(deals):
         starter = draw(rng, deal_hands(views, rng))
-        dealer_pair = best_pair(views[0], table, weights)
-        pone_pair = best_pair(views[1], table, weights)
+        pairs = best_pair(views[0], table, weights), best_pair(views[1], table, weights)
         for role in range(2):
-            hand = views[role]["hand"]
-            own = dealer_pair if role == 0 else pone_pair
-            other = pone_pair if role == 0 else dealer_pair
-            for i in range(n):
-                a = hand[i]
-                kept[role, a >> 2, 0] += 1
-                if a != own >> 6 and a != own & 63:
-                    kept[role, a >> 2, 1] += 1
-                for j in range(i + 1, n):
-                    b = hand[j]
-                    points = crib_points(
-                        table, a, b, other >> 6, other & 63, starter, views[0]["crib_flush_size"]
-                    )
-                    at = cell(min(a, b), max(a, b))
-                    sums[role, at] += points
-                    squares[role, at] += points * points
-                    samples[role, at] += 1
+            add_cribs(views[role], cards, pairs[role], pairs[1 - role], starter, expected, table,
+                      counted[role], cribs[role], own[role])  # fmt: skip
 
 
 @dataclass
@@ -112,19 +124,25 @@ def crib_round(
     """Sample deals in which both seats discard by the crib charts ``crib``, float64[2, CELLS]."""
     weights = np.zeros((len(DEALT), len(ROLES), CELLS))
     weights[DEALT.index(rules.dealt)] = crib
-    rng = generator(seed)
-    sums = np.zeros((2, CELLS))
-    squares = np.zeros((2, CELLS))
-    samples = np.zeros((2, CELLS), dtype=np.int64)
-    kept = np.zeros((2, RANKS, 2), dtype=np.int64)
-    sample_cribs(discard_views(rules), show_table(), weights.ravel(), rng, deals, sums, squares,
-                 samples, kept)  # fmt: skip
+    counted, cribs = np.zeros((2, CELLS, 2), dtype=np.int64), np.zeros((2, CELLS, 5))
+    sample_cribs(discard_views(rules), show_table(), weights.ravel(), np.zeros((PAIRS, COLUMNS)),
+                 np.zeros(rules.dealt, dtype=np.int64), generator(seed), deals, counted, cribs,
+                 np.zeros((2, 3)))  # fmt: skip
     # The views are the dealer's and pone's; the order of what was found is `ROLES`.
-    sums, squares, samples, kept = sums[::-1], squares[::-1], samples[::-1], kept[::-1]
+    counted, cribs = counted[::-1], cribs[::-1]
+    samples = counted[:, :, 0]
     n = np.maximum(samples, 1)
-    means = sums / n
-    error = np.sqrt((squares / n - means**2) / n)
-    return CribRound(means, error, samples, kept[:, :, 1] / np.maximum(kept[:, :, 0], 1))
+    means = cribs[:, :, 0] / n
+    error = np.sqrt((cribs[:, :, 2] / n - means**2) / n)
+    dealt = by_card(samples) // (rules.dealt - 1)  # a card is of a pair with each other
+    kept = (dealt - by_card(counted[:, :, 1])) / np.maximum(dealt, 1)
+    return CribRound(means, error, samples, kept)
+
+
+def by_card(chart: Array) -> Array:
+    """Return how many cards of each rank the pairs of charts have, [2, RANKS]."""
+    square = chart.reshape(2, RANKS, RANKS)
+    return np.asarray(square.sum(axis=1) + square.sum(axis=2))
 
 
 def chart(values: Array, digits: int) -> list[list[float]]:
@@ -170,50 +188,19 @@ def crib_tables(deals: Count = 4_000_000, rounds: Count = 5, seed: Seed = 2024) 
     )
 )  # fmt: skip
 def sample_discards(
-    views, win_table, model, table, scratch, columns, rng, deals, discarded, cribs, own
+    views, win_table, model, table, scratch, columns, rng, deals, counted, cribs, own
 ):
-    """Draw deals and count, by role (pone, dealer) and cell, pairs dealt and discarded.
-
-    ``cribs``, float64[2, CELLS, 5], adds up, of the pairs dealt, the crib with what the other
-    discarded, how far it was beyond the crib expected, and its square; of the pairs discarded the
-    crib and its square. ``own``, float64[2, 3], adds up, of the pairs discarded, the crib expected,
-    how far the crib was beyond it, and the square of that.
-    """
-    n = views[0]["dealt"]
+    """Draw deals in which pone and the dealer discard as `expert`, and add up their cribs."""
+    s = scratch[0]
     for _ in range(deals):
         starter = draw(rng, deal_hands(views, rng))
-        fill_columns(views[0], win_table, model[0], table, NEAR, scratch[0], columns[0])
-        pone_pair = best_of_expert(views[0], scratch[0], columns[0])
-        fill_columns(views[1], win_table, model[0], table, NEAR, scratch[0], columns[1])
-        dealer_pair = best_of_expert(views[1], scratch[0], columns[1])
+        fill_columns(views[0], win_table, model[0], table, NEAR, s, columns[0])
+        pone_pair = best_of_expert(views[0], s, columns[0])
+        fill_columns(views[1], win_table, model[0], table, NEAR, s, columns[1])
+        pairs = pone_pair, best_of_expert(views[1], s, columns[1])
         for role in range(2):
-            sort_dealt(views[role], scratch[0]["cards"])
-            pair = dealer_pair if role else pone_pair
-            other = pone_pair if role else dealer_pair
-            k = 0
-            for i in range(n):
-                for j in range(i + 1, n):
-                    low = scratch[0]["cards"][i]
-                    high = scratch[0]["cards"][j]
-                    expected = abs(columns[role, k, CRIB_MEAN])
-                    k += 1
-                    points = crib_points(
-                        table, low, high, other >> 6, other & 63, starter,
-                        views[0]["crib_flush_size"],
-                    )  # fmt: skip
-                    beyond = points - expected
-                    at = cell(low, high)
-                    discarded[role, at, 0] += 1
-                    cribs[role, at, 0] += points
-                    cribs[role, at, 1] += beyond
-                    cribs[role, at, 2] += points * points
-                    if pair == 64 * high + low:
-                        discarded[role, at, 1] += 1
-                        cribs[role, at, 3] += points
-                        cribs[role, at, 4] += points * points
-                        own[role, 0] += expected
-                        own[role, 1] += beyond
-                        own[role, 2] += beyond * beyond
+            add_cribs(views[role], s["cards"], pairs[role], pairs[1 - role], starter,
+                      columns[role], table, counted[role], cribs[role], own[role])  # fmt: skip
 
 
 @dataclass

@@ -27,12 +27,13 @@ from crib_training.command_line import start
 from crib_training.evaluation.aivat.reference import REDRAWS, Reference, usual_reference
 from crib_training.evaluation.aivat.terms import TERMS
 from crib_training.evaluation.duplicate import Estimate, Pairs, estimate, play_pairs
+from crib_training.evaluation.figures import as_json, shown
 from crib_training.loading import find_game
 from crib_training.outputs import table
 from crib_training.progress import Progress
 from crib_training.tables.reference_deals import measure
 
-PLAYED = ("game", "deal")
+PLAYED = {"game": (100, 2, " %"), "deal": (1, 3, "")}  # and how `shown` writes their means
 HEAD = ("agents", "what", "luck removed", "mean", "standard errors apart", "times fewer pairs",
         "without duplicates")  # fmt: skip
 
@@ -124,7 +125,7 @@ def run(settings: Settings) -> None:
     with Progress("games and deals", 4 * settings.pairs * len(settings.agents)) as progress:
         for names in settings.agents:
             first, second = map(settings.load_agent, names.split(","))
-            for episode in PLAYED:
+            for episode, written in PLAYED.items():
                 pairs = play_pairs(
                     rules, episode, first, second, settings.pairs, settings.seed,
                     reference=reference, finished=progress.advance,
@@ -134,7 +135,7 @@ def run(settings: Settings) -> None:
                     found = reduction(plain, luck[..., :n].sum(axis=-1), pairs.first_dealt)
                     rows.append([
                         f"{first.name}, {second.name}", f"{episode}s",
-                        " + ".join(TERMS[:n]) or "none", shown(found.mean, episode),
+                        " + ".join(TERMS[:n]) or "none", shown(as_json(found.mean), *written),
                         f"{found.apart:+.1f}" if n else "", f"{found.fewer:.2f}",
                         f"{found.unpaired:.2f}",
                     ])  # fmt: skip
@@ -144,13 +145,6 @@ def run(settings: Settings) -> None:
         f"{reference.agent.name}, {settings.redraws} redraws, "
         f"{time.process_time() - began:.0f} CPU seconds"
     )
-
-
-def shown(mean: Estimate, episode: str) -> str:
-    """Return games won in percent, or points per deal more, with the interval."""
-    if episode == "game":
-        return f"{100 * mean.mean:.2f} ± {100 * mean.half:.2f} %"
-    return f"{mean.mean:.3f} ± {mean.half:.3f}"
 
 
 if __name__ == "__main__":
