@@ -386,12 +386,11 @@ class ActionHead:
     K features, ``hidden`` is the last hidden layer of the network over the state.
     """
 
-    features: Floats  # float32[H, K]
-    state: Floats  # float32[H, W]
-    # bias, out: float32[H]
-    bias: Floats
-    out: Floats
-    skip: Floats  # float32[K]
+    features: Floats  # [H, K]
+    state: Floats  # [H, W]
+    bias: Floats  # [H]
+    out: Floats  # [H]
+    skip: Floats  # [K]
 
     def logits(self, hidden: Floats, features: Floats, masks: npt.NDArray[np.int8]) -> Floats:
         """Return what to add to the logits, [B, actions], of [B, W] and [B, K, actions]."""

@@ -223,11 +223,7 @@ OF_THE_AGENT = ("style", "retries", "on_failure", "workers")
 
 
 def agent_of(given: str) -> TextAgent:
-    """Return the agent of what follows ``text:`` in a name: a model, then options.
-
-    Raises:
-        ValueError: no model, no such option, or no possible value.
-    """
+    """Return the agent of what follows ``text:`` in a name: a model, then options."""
     model, _, words = given.partition("?")
     if not model:
         raise ValueError("text: names no model: write text:MODEL")

@@ -30,48 +30,28 @@ class Move(NamedTuple):
 
 @dataclass(frozen=True)
 class Deal:
-    """What the fields of a family say of the present deal.
+    """What the fields of a family say of the present deal."""
 
-    Attributes:
-        deck: the cards known to the position, in the order of the deck.
-        moves: what was done with them, in order.
-        scores: the scores, by side.
-        rear: the scores before the last points of each, where the game shows them.
-        over: whether the episode is.
-    """
-
-    deck: list[int]
-    moves: list[Move]
+    deck: list[int]  # the cards known to the position, in the order of the deck
+    moves: list[Move]  # what was done with them, in order
     scores: Scores
-    rear: Scores | None
-    over: bool
+    rear: Scores | None  # before the last points of each, where the game shows them
+    over: bool  # whether the episode is
 
 
 @dataclass(frozen=True)
 class Line:
-    """A line taken apart; whether the game can come to this is not yet known.
-
-    Attributes:
-        rules: the rules.
-        episode: what an episode is.
-        players: the number of seats.
-        number: the deal's number in the episode, from 1 on.
-        dealer: the dealer's seat.
-        deal: what was dealt and done.
-        start: the scores at the start of the episode.
-        match_score: game points of a match.
-        winner: the side that has won the game, or None.
-    """
+    """A line taken apart; whether the game can come to this is not yet known."""
 
     rules: Rules
     episode: str
-    players: int
-    number: int
-    dealer: int
+    players: int  # seats
+    number: int  # the deal's in the episode, from 1 on
+    dealer: int  # seat
     deal: Deal
-    start: Scores
-    match_score: Scores
-    winner: int | None = None
+    start: Scores  # at the start of the episode
+    match_score: Scores  # game points of a match
+    winner: int | None = None  # the side that has won the game
 
 
 @dataclass(frozen=True)

@@ -44,10 +44,7 @@ class Masking:
 
 
 def note_rules(space: spaces.Space[Any], config: EnvConfig) -> None:
-    """Write into a space of observations what they are of: who saves it with a model saves that.
-
-    Stable-Baselines3 does, and games of other rules have observations of the same shape.
-    """
+    """Write into a space of observations what they are of, as models of SB3 hold their space."""
     rules = config.rules
     fields = asdict(rules)
     vars(space)[RULES] = {

@@ -66,11 +66,7 @@ class _Replies:
 
 
 class TextEnv(gymnasium.Env[str, str]):
-    """One game of a learner in words; ``info`` is that of the environment below, and ``error``.
-
-    Attributes:
-        env: the environment below.
-    """
+    """One game of a learner in words; ``info`` is that of ``env``, the one below, and ``error``."""
 
     observation_space, action_space = PROMPTS, REPLIES
 
