@@ -83,7 +83,8 @@ def serving(
         lines: how many it prints as it begins.
         before: a statement that its process runs first.
     """
-    code = f"{before}\nfrom crib_training.command_line import main\nmain()"
+    hears = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"  # in any job
+    code = f"{hears}\n{before}\nfrom crib_training.command_line import main\nmain()"
     command = [sys.executable, "-c", code, "web", "--port", "0",
                "--games", str(folder / "games" / "tables.sqlite3"), *words]  # fmt: skip
     home = {name: str(folder) for name in ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")}
