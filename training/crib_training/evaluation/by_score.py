@@ -12,7 +12,7 @@ like the second agent at all others.
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any
 
 import numpy as np
@@ -42,14 +42,12 @@ def deal_starts(
     Returns the games, int64[N], the scores then, int64[N, sides], and the dealers, int64[N].
     """
     games.reset()
-    found, dealt, lanes = [], np.zeros(games.n, dtype=np.int64), games.running()
-    while len(lanes):
+    found, dealt = [], np.zeros(games.n, dtype=np.int64)
+    for lanes in chain([games.running()], games.play(agent, rng)):
         new = lanes[games.states["deals"][lanes] > dealt[lanes]]
         states = games.states[new]
         found.append((new, states["scores"][:, : games.tally.shape[1]], states["dealer"]))
         dealt[new] += 1
-        games.ask(agent, lanes, rng)
-        lanes = games.running(lanes)
     lanes, scores, dealers = (np.concatenate(column) for column in zip(*found, strict=True))
     return lanes, scores, dealers
 
