@@ -331,7 +331,7 @@ class LearnerSettings(EnvSettings):
         return list(self.batch.opponents.names)
 
 
-class LearnersSettings(LearnerSettings):
+class VectorSettings(LearnerSettings):
     """The settings of an environment of N learners, and what else its games share."""
 
     def set_opponent(self, opponent: OpponentSpec, games: Iterable[int] | None = None) -> None:

@@ -12,12 +12,12 @@ from stable_baselines3.common.vec_env.base_vec_env import VecEnv
 from crib_env.arrays import Array
 from crib_env.engine.record import NONE
 from crib_env.envs.config import EnvConfig
-from crib_env.envs.learner import LearnerBatch, LearnersSettings
+from crib_env.envs.learner import LearnerBatch, VectorSettings
 from crib_env.envs.spaces import Masking, Observation
 from crib_env.options import check_seed, read_options
 
 
-class CribbageVecEnv(LearnersSettings, VecEnv):
+class CribbageVecEnv(VectorSettings, VecEnv):
     """N games for N learners as an SB3 environment.
 
     Besides SB3's own keys, the info of an ended episode has ``episode`` (``r`` the sum of rewards,

@@ -13,12 +13,12 @@ from gymnasium.vector.utils import batch_space
 from crib_env.arrays import Array
 from crib_env.engine.record import NONE
 from crib_env.envs.config import EnvConfig
-from crib_env.envs.learner import UNDECIDED, LearnerBatch, LearnersSettings
+from crib_env.envs.learner import UNDECIDED, LearnerBatch, VectorSettings
 from crib_env.envs.spaces import Masking, Observation
 from crib_env.options import check_seed, read_options
 
 
-class CribbageVectorEnv(LearnersSettings, VectorEnv[Observation, Array, Array]):
+class CribbageVectorEnv(VectorSettings, VectorEnv[Observation, Array, Array]):
     """N games for N learners, stepped in compiled code.
 
     By default finished episodes reset in the same step: the observation returned is the new
