@@ -9,6 +9,7 @@ OpenSpiel's stands in its place, with the same arrays, and the method is the sam
 from __future__ import annotations
 
 import copy
+from collections.abc import Mapping
 from dataclasses import fields
 from importlib import import_module
 from typing import Any
@@ -116,13 +117,16 @@ def measure(game: Any, learner: Any) -> float:
     return float(exploitability.exploitability(game, policy))
 
 
-def learn(game: Any, method: str, seed: int, decisions: int) -> tuple[float, float]:
+def learn(
+    game: Any, method: str, seed: int, decisions: int, settings: Mapping[str, float]
+) -> tuple[float, float]:
     """Learn, and return the exploitability before and after."""
     module = import_module(METHODS[method])
     given = {
         "decisions": decisions, "seed": seed, "num_envs": 128, "steps": 16,
         "batch_size": 256, "hidden_sizes": (64, 64), "features": None,
         **({"learning_rate": 5e-4} if issubclass(module.Settings, ActorCriticSettings) else {}),
+        **settings,
     }  # fmt: skip
     known = {field.name for field in fields(module.Settings)}
     chosen = module.Settings(**{key: value for key, value in given.items() if key in known})
@@ -141,8 +145,17 @@ def main(
     game: str = "kuhn_poker",
     decisions: int = 100_000,
     seeds: tuple[int, ...] = (1,),
+    settings: dict[str, float] | None = None,
 ) -> dict[str, list[tuple[float, float]]]:
-    """Print a row for each method; return what each seed had before and after."""
+    """Print a row for each method; return what each seed had before and after.
+
+    Args:
+        methods: of `crib train`.
+        game: OpenSpiel's name of a game of two players.
+        decisions: to learn from.
+        seeds: one run each.
+        settings: of the method in place of these defaults, such as `ent_coef 0.3 gae_lambda 1`.
+    """
     torch.set_num_threads(1)
     spiel = pyspiel.load_game(game)
     print(
@@ -151,7 +164,7 @@ def main(
     )
     found = {}
     for method in methods:
-        runs = [learn(spiel, method, seed, decisions) for seed in seeds]
+        runs = [learn(spiel, method, seed, decisions, settings or {}) for seed in seeds]
         before, after = zip(*runs, strict=True)
         each = ", ".join(f"{one:.3f}" for one in after)
         print(f"| `{method}` | {np.mean(before):.3f} | {np.mean(after):.3f} | {each} |", flush=True)

@@ -72,14 +72,12 @@ class Exercise:
 
 
 def exercises(kind: Kind, seed: int, played: TableGame) -> Iterator[Exercise]:
-    """Yield exercises without end: one of each game that has any."""
+    """Return exercises without end: one of each game that has any."""
     if played.family.name not in kind.families:
         raise ValueError(f"{played.title} has no exercises in {kind.phase}")
     find_part("analysis", played.family.name)
-    for number in count():
-        found = exercise_of(played, kind.phase, np.random.SeedSequence([seed, number]))
-        if found is not None:
-            yield found
+    seeds = (np.random.SeedSequence([seed, number]) for number in count())
+    return filter(None, (exercise_of(played, kind.phase, one) for one in seeds))
 
 
 @cache
