@@ -35,7 +35,7 @@ class Opponents:
         self.put(given, np.arange(n))
 
     def put(self, given: OpponentSpec, lanes: Array) -> None:
-        """Let others play in ``lanes``, int64[K]; of several `draw` says which plays in each."""
+        """Let others play in ``lanes``, int64[K]; of several, `draw` chooses one for each."""
         pairs = parse_opponents(given)
         agents, shares = list(self.agents), self._shares.copy()
         shares[lanes] = 0.0
@@ -139,7 +139,10 @@ class RngStreams:
         return deals
 
     def seed_each(self, seeds: Sequence[int | None], states: npt.NDArray[np.void]) -> None:
-        """Start each lane's generators from its seed, if any; agents asked from the first's."""
+        """Start each lane's generators from its own seed, if it has one.
+
+        Those of agents asked in Python start from the first lane's.
+        """
         for lane, seed in enumerate(seeds):
             if seed is not None:
                 here = slice(lane, lane + 1)

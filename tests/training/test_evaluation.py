@@ -24,6 +24,14 @@ from crib_env.rules import PRESETS, TwoHandRules
 FIVE = TwoHandRules.preset("five_card")
 
 
+def evaluated(words: str, folder: Path) -> dict[str, Any]:
+    """Return the figures that `crib evaluate` writes."""
+    out = folder / "figures.json"
+    main(f"evaluate {words} --json {out}".split())
+    figures: dict[str, Any] = json.loads(out.read_text())
+    return figures
+
+
 def test_an_agent_gains_nothing_on_itself_from_any_score() -> None:
     greedy = find_agent("greedy")
     known, _ = dealt_at(FIVE, np.random.SeedSequence(1))
@@ -46,13 +54,11 @@ def test_what_deals_gain_adds_up_to_what_games_do() -> None:
 def test_the_command_prints_a_row_for_the_scores_there_are(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    out = tmp_path / "scores.json"
     words = "rule_based greedy --env five_card_v0 --pairs 100 --by-score"
-    main(f"evaluate {words} --json {out}".split())
+    scores = evaluated(words, tmp_path)["scores"]
     output = capsys.readouterr().out
     assert "| 1 to 5 " in output
     assert "| all " in output
-    scores = json.loads(out.read_text())["scores"]
     parts = [row["per_game"]["mean"] for name, row in scores.items() if name != "all"]
     assert sum(parts) == pytest.approx(scores["all"]["per_game"]["mean"])
     assert sum(row["deals"] for row in scores.values()) == pytest.approx(2)
@@ -64,10 +70,8 @@ def test_the_command_prints_a_row_for_the_scores_there_are(
 def test_the_deals_are_those_played_beside_games(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    out = tmp_path / "deals.json"
     words = "rule_based greedy --env five_card_v0 --pairs 300 --seed 4 --no-games"
-    main(f"evaluate {words} --json {out}".split())
-    alone = json.loads(out.read_text())
+    alone = evaluated(words, tmp_path)
     agents = find_agent("rule_based"), find_agent("greedy")
     found = evaluate(find_env("five_card_v0"), FIVE, *agents, 300, 4)
     for key in ("margin_per_deal", "points_per_deal", "more_per_deal"):
@@ -134,11 +138,9 @@ def test_a_failure_costs_the_game() -> None:
 def test_evaluate_takes_the_players_from_the_rules(
     env: str, players: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    out = tmp_path / "figures.json"
-    main(f"evaluate greedy random --env {env} --pairs 40 --json {out}".split())
+    figures = evaluated(f"greedy random --env {env} --pairs 40", tmp_path)
     output = capsys.readouterr().out
     assert ("33.3 %" in output) == (players == 3)
-    figures = json.loads(out.read_text())
     assert figures["players"] == players
     assert figures["won"]["mean"] > 0.5
     assert figures["margin_per_deal"]["mean"] > 1

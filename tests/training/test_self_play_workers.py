@@ -125,7 +125,7 @@ def test_a_process_that_is_killed_ends_the_run_in_one_line_and_keeps_it(tmp_path
     assert message.endswith(f"--resume {tmp_path}")
     assert not workers()
     deals = Checkpoint.load(tmp_path).about["deals"]
-    assert 150 <= deals < 400  # rounds that had begun may have been over
+    assert deals in range(150, 400, 50)  # rounds that had begun may have been over
     played_here(replace(settings, resume=tmp_path))
     played_here(replace(settings, out=tmp_path / "alone"))
     assert tensors_of(tmp_path) == tensors_of(tmp_path / "alone")

@@ -201,8 +201,9 @@ class LearnedFamily:
     # ``values(view, table, weights, values)`` writes the value of each action; ``weights`` begin
     # with the nets.
     values: Callable[..., Any]
-    # Shapes of tables of learned numbers, after the nets; then what is known of the rules besides.
+    # Shapes of tables of learned numbers, by name; ``act`` finds them after the nets.
     tables: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    # ``knows(rules_fields)``: what else ``act`` knows of the rules, float64[K], after the tables.
     knows: Callable[[Mapping[str, Any]], Doubles] | None = None
 
     def key(self, rules_fields: Mapping[str, Any]) -> int:
