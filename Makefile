@@ -20,7 +20,7 @@ PYTHONS := $(or $(PYTHON),python3.11 python3)
 
 ARGS :=
 # Some hundred processes start in the tests alone: where Python may keep no bytecode, each would
-# compile NumPy, Numba and PyTorch anew, two seconds and more a start.
+# compile NumPy, Numba and PyTorch again, two seconds and more a start.
 unexport PYTHONDONTWRITEBYTECODE
 # Workers take tests off each other as they run dry; ARGS="-n 0" runs them in one process.
 PARALLEL := --numprocesses auto --dist worksteal

@@ -309,7 +309,7 @@ def action_probabilities(
 ) -> npt.NDArray[np.float64]:
     """Return how likely an agent is to take each action, float64[B, actions].
 
-    One that is no `MixedPolicy` is asked, with ``rng``, and its action has probability 1. One that
+    One that is no `MixedPolicy` acts, with ``rng``, and its action has probability 1. One that
     draws its choices and does not say by which probabilities is refused.
     """
     if not len(views):

@@ -1,4 +1,4 @@
-"""`equilibrium`: complete, drawing by the chances it states; how its strategy is written down."""
+"""`equilibrium`: complete, drawing by the probabilities it states; how its file is written."""
 
 from __future__ import annotations
 

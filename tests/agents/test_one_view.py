@@ -1,4 +1,4 @@
-"""What is asked of agents: one view gives one action and chances add up; no view is refused."""
+"""Every agent: one view gives one action, probabilities sum to 1, and no view is refused."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ def load_outcomes(dealt: int, heels: int = MEASURED_HEELS) -> Outcomes:
 
 
 def _with_heels(measured: Doubles, heels: int, *, lumped: bool) -> Doubles:
-    """Return chances, float64[16, 16 by the dealer's points], with other heels than measured."""
+    """Return probabilities, [16, 16 by the dealer's points], with other heels than measured."""
     at_once = np.zeros(PLAY_SIZE)
     at_once[0] = 0.0 if lumped else 1.0
 

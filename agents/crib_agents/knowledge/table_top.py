@@ -131,7 +131,7 @@ def load_rounds(score_difference: int, players: int) -> Rounds:
 
 @cache
 def probabilities(score_difference: int, players: int, target: int) -> Doubles:
-    """Return the chance of winning at a round's end, float64[target + 80, target + 80]."""
+    """Return the probability of winning at a round's end, float64[target + 80, target + 80]."""
     table = solve(load_rounds(score_difference, players).points, target).clip(0.0, 1.0)
     table.setflags(write=False)
     return table
@@ -185,14 +185,14 @@ def smoothed(value: Doubles, spread: Doubles) -> Doubles:
 
 @lru_cache(maxsize=8)
 def win_table(players: int, target: int) -> Doubles:
-    """Return the chance of winning within a round, float64[28, target + 80, target + 80]."""
+    """Return the probability of winning within a round, float64[28, target + 80, target + 80]."""
     return smoothed(probabilities(0, players, target), load_rounds(0, players).spread)
 
 
 def round_win_table(
     score_difference: int, players: int, target: int, turn: int, dealer: int, other: int
 ) -> Doubles:
-    """Return the chance of winning by the points both sides are to make, float64[80, 80]."""
+    """Return the probability of winning by the points that both sides expect, float64[80, 80]."""
     points = np.arange(POINTS)
     a, b = np.broadcast_arrays(points[:, None], points[None, :])
     if score_difference:

@@ -112,7 +112,7 @@ def solve(deal: Outcomes, target: int) -> Doubles:
 
 @cache
 def match_win_probabilities(dealt: int, target: int, heels: int = MEASURED_HEELS) -> Doubles:
-    """Return the chance of winning a match at the start of a game (H11), float64[2, 100, 100].
+    """Return the probability of winning a match at a game's start (H11), float64[2, 100, 100].
 
     The loser of a game deals first in the next (H10). Five-card pone begins with three for last.
     """
