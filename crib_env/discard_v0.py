@@ -34,9 +34,9 @@ from __future__ import annotations
 
 from crib_env.engine.hands.records import PEGGING
 from crib_env.engine.two_hand import FAMILY
-from crib_env.envs.makers import EnvSpec, PhasePolicySpec
+from crib_env.envs.makers import EnvMaker, PhasePolicySpec
 
-maker = EnvSpec(
+maker = EnvMaker(
     "discard_v0",
     FAMILY,
     "hoyle",

@@ -34,9 +34,9 @@ first to reach 61 wins a game.
 from __future__ import annotations
 
 from crib_env.engine.two_hand import FAMILY
-from crib_env.envs.makers import EnvSpec
+from crib_env.envs.makers import EnvMaker
 
-maker = EnvSpec("five_card_v0", FAMILY, "five_card")
+maker = EnvMaker("five_card_v0", FAMILY, "five_card")
 __doc__ = maker.document(__doc__)
 
 env, raw_env, gym_env = maker.env, maker.raw_env, maker.gym_env

@@ -50,9 +50,9 @@ neither to a seat nor to the crib.
 from __future__ import annotations
 
 from crib_env.engine.many_hand import FAMILY
-from crib_env.envs.makers import EnvSpec
+from crib_env.envs.makers import EnvMaker
 
-maker = EnvSpec("four_hand_v0", FAMILY, "four_hand")
+maker = EnvMaker("four_hand_v0", FAMILY, "four_hand")
 __doc__ = maker.document(__doc__)
 
 env, raw_env, gym_env = maker.env, maker.raw_env, maker.gym_env

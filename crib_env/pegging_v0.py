@@ -36,9 +36,9 @@ from __future__ import annotations
 
 from crib_env.engine.hands.records import DISCARD
 from crib_env.engine.two_hand import FAMILY
-from crib_env.envs.makers import EnvSpec, PhasePolicySpec
+from crib_env.envs.makers import EnvMaker, PhasePolicySpec
 
-maker = EnvSpec(
+maker = EnvMaker(
     "pegging_v0",
     FAMILY,
     "hoyle",

@@ -43,7 +43,7 @@ def register_environment(module: str, gym_name: str) -> None:
 
     Args:
         module: the import path of its page, such as ``"my_games.toy_v0"``: a module with a
-            ``maker`` (`crib_env.envs.makers.EnvSpec`) and its forms. The last part is the
+            ``maker`` (`crib_env.envs.makers.EnvMaker`) and its forms. The last part is the
             environment's name. It is imported when the environment is first made.
         gym_name: its name in Gymnasium, such as ``"Toy-v0"``. The ids begin with the package:
             ``"my_games/Toy-v0"``, and in PettingZoo ``"my_games/toy-v0"``.

@@ -57,9 +57,9 @@ points per deal, as ``"points"`` nearly does, and not for the win.
 from __future__ import annotations
 
 from crib_env.engine.two_hand import FAMILY
-from crib_env.envs.makers import EnvSpec
+from crib_env.envs.makers import EnvMaker
 
-maker = EnvSpec("six_card_v0", FAMILY, "hoyle")
+maker = EnvMaker("six_card_v0", FAMILY, "hoyle")
 __doc__ = maker.document(__doc__)
 
 env, raw_env, gym_env = maker.env, maker.raw_env, maker.gym_env

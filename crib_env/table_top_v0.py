@@ -41,9 +41,9 @@ its first step.
 from __future__ import annotations
 
 from crib_env.engine.table_top import FAMILY
-from crib_env.envs.makers import EnvSpec
+from crib_env.envs.makers import EnvMaker
 
-maker = EnvSpec(
+maker = EnvMaker(
     "table_top_v0",
     FAMILY,
     "table_top",

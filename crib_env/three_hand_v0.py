@@ -48,9 +48,9 @@ neither to a seat nor to the crib.
 from __future__ import annotations
 
 from crib_env.engine.many_hand import FAMILY
-from crib_env.envs.makers import EnvSpec
+from crib_env.envs.makers import EnvMaker
 
-maker = EnvSpec("three_hand_v0", FAMILY, "three_hand")
+maker = EnvMaker("three_hand_v0", FAMILY, "three_hand")
 __doc__ = maker.document(__doc__)
 
 env, raw_env, gym_env = maker.env, maker.raw_env, maker.gym_env

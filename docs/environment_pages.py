@@ -12,7 +12,7 @@ from textwrap import dedent
 
 from crib_env import ENVIRONMENTS
 from crib_env.envs.config import arguments
-from crib_env.envs.makers import EnvSpec
+from crib_env.envs.makers import EnvMaker
 from crib_env.registration import env_module, gym_id
 from crib_env.rules import PRESETS
 from docs.pages import render, write_changed
@@ -37,7 +37,7 @@ CLAUSES = {
 def page(name: str) -> str:
     """Return the text of an environment's page, in Markdown."""
     module = env_module(name)
-    maker: EnvSpec = module.maker
+    maker: EnvMaker = module.maker
     text = (module.__doc__ or "").replace("``", "`")
     text = CODE.sub(lambda block: f"```python\n{dedent(block[0])}```\n", text)
     summary, *parts = SECTION.split(text)

@@ -13,11 +13,11 @@ from dataclasses import dataclass, field, fields, replace
 from inspect import Parameter, signature
 from operator import attrgetter
 from textwrap import fill, indent
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from gymnasium.vector import AutoresetMode
 
-from crib_env.engine.family import REWARDS, SUITS, episode_name, family_for
+from crib_env.engine.family import REWARDS, SUITS, Family, episode_name, family_for
 from crib_env.engine.record import count_sides
 from crib_env.envs.opponents import OpponentSpec, PhasePolicy
 from crib_env.errors import check_choice, nearest, unknown, whole_number
@@ -25,9 +25,6 @@ from crib_env.policy import Opponent, find_agent
 from crib_env.render.words import in_words
 from crib_env.rules import PRESETS, Rules, find_rules
 from crib_env.supported_rules import refuse_rules
-
-if TYPE_CHECKING:
-    from crib_env.envs.makers import EnvSpec
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -47,7 +44,41 @@ AUTORESETS = (AutoresetMode.SAME_STEP, AutoresetMode.NEXT_STEP)
 EVERYONE = "all"
 LINK, WORDS = re.compile(r"\[(.*?)\]\(.*?\)"), r"\1"  # of Markdown
 
-Values = str | Callable[["EnvSpec"], str]
+
+@dataclass(frozen=True)
+class PhasePolicySpec:
+    """The keyword that names the built-in policy of a phase environment."""
+
+    name: str
+    phase: int  # of a deal, that the policy plays for both seats
+    default: str  # agent
+    meaning: str  # as the environment's page has it
+
+
+@dataclass(frozen=True)
+class EnvSpec:
+    """What an environment is, whatever the form.
+
+    Attributes:
+        name: the environment's name with its version.
+        family: the games it plays.
+        rules: the preset that it plays by default.
+        episodes: what one episode can be, with the engine's name for it; the first is the default.
+        phase: the keyword for the policy that plays the rest of the deal, in a phase environment.
+        example: the keywords in the loop of its page.
+    """
+
+    name: str
+    family: Family
+    rules: str
+    episodes: Mapping[str, str] = field(
+        default_factory=lambda: {"game": "game", "deal": "deal", "match": "match"}
+    )
+    phase: PhasePolicySpec | None = None
+    example: str = ""
+
+
+Values = str | Callable[[EnvSpec], str]
 
 
 class Keys(NamedTuple):

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from crib_env.engine.family import Family
 from crib_env.envs.aec import CribbageAEC
-from crib_env.envs.config import seating_of, settle, takes_keywords
+from crib_env.envs.config import EnvSpec, seating_of, settle, takes_keywords
 from crib_env.envs.gym import CribbageEnv
 from crib_env.envs.vector import CribbageVectorEnv
 from crib_env.errors import comes_with
@@ -50,37 +47,8 @@ FACTS = """\
 """
 
 
-@dataclass(frozen=True)
-class PhasePolicySpec:
-    """The keyword that names the built-in policy of a phase environment."""
-
-    name: str
-    phase: int  # of a deal, that the policy plays for both seats
-    default: str  # agent
-    meaning: str  # as the environment's page has it
-
-
-@dataclass(frozen=True)
-class EnvSpec:
-    """Makes the forms of one environment; `EnvConfig` has their keywords.
-
-    Attributes:
-        name: the environment's name with its version.
-        family: the games it plays.
-        rules: the preset that it plays by default.
-        episodes: what one episode can be, with the engine's name for it; the first is the default.
-        phase: the keyword for the policy that plays the rest of the deal, in a phase environment.
-        example: the keywords in the loop of its page.
-    """
-
-    name: str
-    family: Family
-    rules: str
-    episodes: Mapping[str, str] = field(
-        default_factory=lambda: {"game": "game", "deal": "deal", "match": "match"}
-    )
-    phase: PhasePolicySpec | None = None
-    example: str = ""
+class EnvMaker(EnvSpec):
+    """Makes the forms of one environment; `EnvConfig` has their keywords."""
 
     @takes_keywords
     def env(self, **kwargs: Any) -> CribbageAEC:

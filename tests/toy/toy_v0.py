@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from crib_env.envs.makers import EnvSpec
+from crib_env.envs.makers import EnvMaker
 from toy import FAMILY
 
-maker = EnvSpec("toy_v0", FAMILY, "toy", episodes={"game": "game", "deal": "deal"})
+maker = EnvMaker("toy_v0", FAMILY, "toy", episodes={"game": "game", "deal": "deal"})
 
 env = maker.env
 raw_env = maker.raw_env

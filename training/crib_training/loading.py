@@ -8,32 +8,32 @@ from crib_agents.loading import load_agent
 from crib_env.engine.family import find_family
 from crib_env.engine.hands.records import PEGGING
 from crib_env.engine.record import count_sides
-from crib_env.envs.makers import EnvSpec
+from crib_env.envs.makers import EnvMaker
 from crib_env.policy import Agent
 from crib_env.registration import env_module
 from crib_env.rules import Rules, find_rules
 from crib_env.supported_rules import refuse_rules
 
 
-def find_env(name: str) -> EnvSpec:
+def find_env(name: str) -> EnvMaker:
     """Return the maker of an environment given by module name, such as ``"six_card_v0"``."""
     maker = env_module(name).maker
-    assert isinstance(maker, EnvSpec)
+    assert isinstance(maker, EnvMaker)
     return maker
 
 
-def find_game(environment: str, rules: str | Rules | None = None) -> tuple[EnvSpec, Rules]:
+def find_game(environment: str, rules: str | Rules | None = None) -> tuple[EnvMaker, Rules]:
     """Return the maker of an environment, and the named rules or the environment's own."""
     maker = find_env(environment)
     return maker, find_rules(rules or maker.rules, maker.family.name)
 
 
-def shortest_episode(maker: EnvSpec) -> str:
+def shortest_episode(maker: EnvMaker) -> str:
     """Return the engine's name for the shortest episode of an environment: a deal, a round."""
     return maker.episodes.get("deal", "round")
 
 
-def seats_of(maker: EnvSpec, rules: Rules, players: int | None) -> tuple[int, ...]:
+def seats_of(maker: EnvMaker, rules: Rules, players: int | None) -> tuple[int, ...]:
     """Return the side of each seat of a game, by default of the fewest seats the rules allow."""
     return maker.family.sides_under(rules, players)
 
@@ -52,7 +52,7 @@ def plays(name: str, rules: Rules) -> bool:
     return True
 
 
-def in_phase(maker: EnvSpec, agent: Agent) -> Agent:
+def in_phase(maker: EnvMaker, agent: Agent) -> Agent:
     """Return who plays whole games for an agent.
 
     That is the agent itself, or in a phase environment the agent in that phase and the

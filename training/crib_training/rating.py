@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 from crib_agents.loading import TakesAgents, load_agent
 
-from crib_env.envs.makers import EnvSpec
+from crib_env.envs.makers import EnvMaker
 from crib_env.options import check_seed
 from crib_env.policy import Agent
 from crib_env.settings import Count, CountOrNone, File, NewFolder, Players, Seed, checked_dataclass
@@ -195,7 +195,7 @@ class Settings(TakesAgents):
 
 
 def play(
-    maker: EnvSpec,
+    maker: EnvMaker,
     agent: Agent,
     pairs: int,
     seed: int,

@@ -20,7 +20,7 @@ from crib_agents.text_agent import Complete, Message, TextAgent
 
 from crib_env.arrays import Array
 from crib_env.encoding import family_of
-from crib_env.envs.makers import EnvSpec
+from crib_env.envs.makers import EnvMaker
 from crib_env.policy import Agent, Views, action_probabilities, find_agent
 from crib_env.registration import find_part
 from crib_env.rules import Rules
@@ -41,7 +41,7 @@ REPLIES = "replies.jsonl"
 DEFAULT = Path("runs/evaluate.json")  # beside it lie the games where no file is named
 
 
-def evaluate_models(settings: Settings, maker: EnvSpec, rules: Rules) -> dict[str, Any]:
+def evaluate_models(settings: Settings, maker: EnvMaker, rules: Rules) -> dict[str, Any]:
     """Play or go on with an evaluation in which a language model plays; return its result."""
     if not (settings.games and settings.duplicate):
         raise ValueError("a language model plays whole games on duplicate deals: leave out "

@@ -28,7 +28,7 @@ from crib_play.replay import write_replay
 from pydantic import Field
 
 from crib_env import __version__
-from crib_env.envs.makers import EnvSpec
+from crib_env.envs.makers import EnvMaker
 from crib_env.options import check_seed
 from crib_env.policy import Agent, Opponent, find_agent
 from crib_env.rules import Rules, TableTopRules, find_rules
@@ -107,7 +107,7 @@ class Settings(TakesAgents):
 
 
 def evaluate(
-    maker: EnvSpec,
+    maker: EnvMaker,
     rules: str | Rules,
     first: Opponent,
     second: Opponent,
@@ -185,7 +185,7 @@ def evaluate(
 
 
 def result_of(
-    maker: EnvSpec,
+    maker: EnvMaker,
     rules: Rules,
     names: tuple[str, str],
     played: tuple[Pairs, Pairs],

@@ -19,7 +19,7 @@ from crib_agents.loading import load_agent
 from matplotlib.figure import Figure
 
 from crib_env.arrays import Doubles
-from crib_env.envs.makers import EnvSpec
+from crib_env.envs.makers import EnvMaker
 from crib_env.policy import Agent
 from crib_env.rules import Rules
 from crib_env.settings import NewFile, checked_dataclass
@@ -139,7 +139,7 @@ class Strength(Curve):
     """
 
     def __init__(
-        self, maker: EnvSpec, rules: Rules, players: int, method: str, eval_opponents: str,
+        self, maker: EnvMaker, rules: Rules, players: int, method: str, eval_opponents: str,
         baselines: str, sizes: tuple[int, int, int],
     ) -> None:  # fmt: skip
         self.maker, self.rules, self.players = maker, rules, players

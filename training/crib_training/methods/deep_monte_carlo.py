@@ -36,7 +36,7 @@ from pydantic import Field
 from torch import Tensor, nn
 
 from crib_env.arrays import Array, Bytes
-from crib_env.envs.makers import EnvSpec
+from crib_env.envs.makers import EnvMaker
 from crib_env.registration import add_parts, find_part
 from crib_env.rules import Rules
 from crib_env.settings import (
@@ -171,7 +171,7 @@ def gumbel(
     return noise
 
 
-def find_self_play(settings: Settings) -> tuple[EnvSpec, SelfPlay]:
+def find_self_play(settings: Settings) -> tuple[EnvMaker, SelfPlay]:
     """Return the environment that settings name, and its game as something to learn."""
     maker, rules = find_game(settings.env, settings.rules)
     family = maker.family

@@ -41,7 +41,7 @@ from crib_env.engine.record import TABLE_T
 from crib_env.engine.show import show_table
 from crib_env.engine.table_top.lines import line_through, nob_through, points_so_far
 from crib_env.engine.table_top.records import SIZE, VIEWS_T
-from crib_env.envs.makers import EnvSpec
+from crib_env.envs.makers import EnvMaker
 from crib_env.envs.sb3 import CribbageVecEnv
 from crib_env.rules import Rules
 from crib_env.settings import (
@@ -228,7 +228,7 @@ def policy_of(
 
 
 def policy_agent(
-    model: MaskablePPO, maker: EnvSpec, rules: Rules, features: str | None
+    model: MaskablePPO, maker: EnvMaker, rules: Rules, features: str | None
 ) -> PolicyNetAgent:
     """Return the policy of a trained model as an agent of ours."""
     state: dict[str, Any] = {key: value.numpy() for key, value in model.policy.state_dict().items()}
