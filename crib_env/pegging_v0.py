@@ -36,7 +36,8 @@ from __future__ import annotations
 
 from crib_env.engine.hands.records import DISCARD
 from crib_env.engine.two_hand import FAMILY
-from crib_env.envs.makers import EnvMaker, PhasePolicySpec
+from crib_env.envs.config import PhasePolicySpec
+from crib_env.envs.makers import EnvMaker
 
 maker = EnvMaker(
     "pegging_v0",

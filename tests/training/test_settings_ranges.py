@@ -130,23 +130,26 @@ SIZES = {"timesteps": "64", "deals": "64", "decisions": "256", "num_envs": "8", 
 IN_EVERY_GAME = {"ppo", "deep_monte_carlo"}  # the others measure exploitability, in five cards
 
 
-def case(method: str, env: str) -> object:
-    """Return a case; a measured baseline queries its network for half a minute, so one is quick."""
-    measured = method not in IN_EVERY_GAME and env == "five_card_v0"
-    marks = [pytest.mark.slow] * (measured and method != "monte_carlo")
-    return pytest.param(method, env, marks=marks)
+def case(method: str, env: str, **sizes: str) -> object:
+    """Return a case; a measured baseline queries its network for half a minute, so it is slow."""
+    measured = method not in IN_EVERY_GAME and env == "five_card_v0" and not sizes
+    return pytest.param(method, env, SIZES | sizes, marks=[pytest.mark.slow] * measured)
 
 
 @pytest.mark.parametrize(
-    ("method", "env"), [case(method, env) for method in METHODS for env in ENVIRONMENTS]
+    ("method", "env", "sizes"),
+    [
+        case("monte_carlo", "five_card_v0", num_evals="0"),
+        *(case(method, env) for method in METHODS for env in ENVIRONMENTS),
+    ],
 )
 def test_every_method_trains_with_its_defaults_or_says_at_the_start_what_it_learns(
-    method: str, env: str, tmp_path: Path
+    method: str, env: str, sizes: dict[str, str], tmp_path: Path
 ) -> None:
     known = {field.name for field in fields(import_module(METHODS[method]).Settings)}
-    sizes = [word for name, value in SIZES.items() if name in known
+    words = [word for name, value in sizes.items() if name in known
              for word in (f"--{name.replace('_', '-')}", value)]  # fmt: skip
-    run = crib("train", "--method", method, "--env", env, *sizes, folder=tmp_path)
+    run = crib("train", "--method", method, "--env", env, *words, folder=tmp_path)
     if method not in IN_EVERY_GAME and env != "five_card_v0":
         assert run.returncode == 2, run
         assert re.fullmatch(rf"error: .*{env}.*\n", run.stderr), run.stderr
@@ -159,7 +162,8 @@ def test_every_method_trains_with_its_defaults_or_says_at_the_start_what_it_lear
     folder, *others = written.split(", ")
     files = [tmp_path / folder, *((tmp_path / folder).parent / name for name in others)]
     assert all(file.exists() for file in files), files
-    assert {"curve.csv", "exploitability.csv"} & {file.name for file in files}
+    curves = {"curve.csv", "exploitability.csv"} & {file.name for file in files}
+    assert bool(curves) == (sizes["num_evals"] != "0")
     agent = load_agent(str(files[0]))
     assert files[0].name == "policy.safetensors"
     refuse_rules(agent, find_game(env)[1], "deal")
