@@ -26,6 +26,7 @@ from crib_env.engine.family import find_family
 from crib_env.game import Game
 from crib_env.policy import MixedPolicy, find_agent
 from crib_env.rules import TwoHandRules, find_rules
+from learned_nets import views_of
 
 
 @pytest.fixture(scope="module")
@@ -33,22 +34,9 @@ def agent() -> Equilibrium:
     return Equilibrium()
 
 
-def some_views(deals: int, seed: int, preset: str = "five_card") -> np.ndarray:
-    """Return views of random play: positions that the strategy itself would not come to as well."""
-    rng = np.random.default_rng(seed)
-    game = Game(preset, episode="deal", seed=seed)
-    views = []
-    for _ in range(deals):
-        game.reset()
-        while not game.over:
-            views.append(game.view(game.seat).copy())
-            game.step(int(rng.choice(game.legal_actions)))
-    return np.array(views, dtype=views[0].dtype)
-
-
 @pytest.mark.parametrize("preset", ["five_card", "hoyle"])
 def test_it_has_a_choice_in_every_position(agent: Equilibrium, preset: str) -> None:
-    views = some_views(300, 1, preset)
+    views = views_of(preset, 300, 1)
     probabilities = agent.action_probabilities(views)
     np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
     for view, row in zip(views, probabilities, strict=True):
@@ -58,7 +46,7 @@ def test_it_has_a_choice_in_every_position(agent: Equilibrium, preset: str) -> N
 
 
 def test_it_mixes_and_draws_by_its_chances(agent: Equilibrium) -> None:
-    views = some_views(400, 2)
+    views = views_of("five_card", 400, 2)
     probabilities = agent.action_probabilities(views)
     mixed = views[(probabilities.max(axis=1) < 0.8) & (views["phase"] == 1)][:5]
     assert len(mixed) == 5
@@ -72,7 +60,7 @@ def test_it_mixes_and_draws_by_its_chances(agent: Equilibrium) -> None:
 
 def test_alone_it_plays_what_makes_most(agent: Equilibrium) -> None:
     """F5: pone is out of cards after a go; of 2 and A on 26 both fit, and the order matters."""
-    views = some_views(1500, 4)
+    views = views_of("five_card", 1500, 4)
     alone = views[(views["held_n"][:, 1] == 0) & (views["hand_n"] > 1)]
     probabilities = agent.action_probabilities(alone)
     assert set(np.unique(probabilities)) <= {0.0, 1.0}

@@ -142,16 +142,6 @@ def test_the_mean_crib_is_that_over_every_pair_and_starter(
     assert (found > 0) == dealer
 
 
-def test_counts_are_shifted_by_their_mean() -> None:
-    count = distribution({4: 0.5, 10: 0.5})
-    for by in (0.75, -1.25, -0.5, 1.0):
-        if abs(by) <= 1:
-            before = discard.mean(count)
-            discard.shift(count, by)
-            assert discard.mean(count) == pytest.approx(before + by)
-            assert count.sum() == pytest.approx(1.0)
-
-
 @every_game
 def test_habits_are_rates_and_as_players_know_them(game: str) -> None:
     discard_rate, excess = measured.discard_rates(PRESETS[game].dealt)

@@ -37,6 +37,7 @@ WEIGHTS = drawn_weights(PRESETS["table_top"])
 TENSORS: dict[str, Any] = {
     "0.weight": np.arange(6, dtype=np.float32).reshape(2, 3),
     "0.bias": np.ones(2),
+    "half": np.arange(3, dtype=np.float16),
 }
 SMALL = to_bytes({"format": "a test", "version": 1}, TENSORS)
 
@@ -192,11 +193,18 @@ def test_a_file_says_when_it_was_altered(tmp_path: Path) -> None:
     assert read_header(path)[0] == {"format": "a test", "version": 1}
 
 
-def test_a_file_with_a_checksum_is_still_a_safetensors_file() -> None:
+def test_a_file_with_a_checksum_is_still_a_safetensors_file_and_read_as_such(
+    tmp_path: Path,
+) -> None:
     from safetensors.numpy import load
 
-    found = load(SMALL)
-    assert all(np.array_equal(found[name], array) for name, array in TENSORS.items())
+    path = tmp_path / "x.safetensors"
+    path.write_bytes(SMALL)
+    for found in (load(SMALL), read_header(path)[1]):
+        assert found.keys() == TENSORS.keys()
+        for name, array in TENSORS.items():
+            assert found[name].dtype == array.dtype
+            assert np.array_equal(found[name], array)
 
 
 def test_where_a_checksum_must_be_a_file_without_one_is_refused(tmp_path: Path) -> None:

@@ -3,36 +3,40 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import permutations
+from itertools import combinations, permutations
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from crib_agents.files import read_header
-from crib_agents.learned import MonteCarloAgent, Weights
-from crib_agents.learned.agent import SHIPPED
+from crib_agents.expert.discard import WIN_VALUE, rank_discards
+from crib_agents.knowledge import measured
+from crib_agents.knowledge.winning import win_table
+from crib_agents.learned import MonteCarloAgent, Weights, table_top, two_hand
+from crib_agents.learned.agent import SHIPPED, shipped
 from crib_agents.learned.network import UNLIKELY, mean_weights
 from crib_agents.learned.network import forward as compiled_forward
-from crib_agents.learned.two_hand import card_values, pair_value
+from crib_agents.learned.two_hand import card_values, pair_value, pair_win_value
 from crib_agents.loading import load_agent
 from crib_agents.nets import PolicyNetAgent
 from numba import float64, int64, void
-from safetensors.numpy import load_file
 
 from crib_env import find_agent
 from crib_env.batch import GameBatch
 from crib_env.encoding import encode
 from crib_env.engine import stack
 from crib_env.engine.family import find_family
-from crib_env.engine.hands.records import DISCARD, PEGGING
+from crib_env.engine.hands.records import DISCARD, GAME, PEGGING
 from crib_env.engine.jit import entry, kernel
 from crib_env.engine.record import TABLE_T, WEIGHTS_T, array_of
 from crib_env.engine.show import show_table
-from crib_env.engine.two_hand import HAND, VIEW
+from crib_env.engine.table_top.records import VIEWS_T as TABLE_VIEWS_T
+from crib_env.engine.two_hand import HAND, VIEW, VIEWS_T
 from crib_env.rules import PRESETS, Rules
-from learned_nets import drawn_weights, policy, saved_but_for, views_of
+from learned_nets import drawn_weights, policy, saved_but_for, slow_crib, views_of
 from reference import learned as slow
+from reference import learned_table_top as table
+from reference.scoring import fifteens, pairs, runs
 
 TWO_HAND = ("hoyle", "five_card")
 HOYLE = PRESETS["hoyle"]
@@ -138,25 +142,6 @@ def test_the_compiled_net_is_that_of_pytorch() -> None:
         assert outputs == pytest.approx(expected, abs=1e-5)
 
 
-def test_both_decisions_of_laying_away_agree_on_one_pair() -> None:
-    rules = PRESETS["hoyle"]
-    agent = MonteCarloAgent([drawn_weights(rules)])
-    games = GameBatch(rules, 300, episode="deal", seed=8)
-    games.reset()
-    lanes, rng = np.arange(300), np.random.default_rng(1)
-    views = games.views(lanes)
-    first = agent.act(views, rng)
-    games.step(lanes, first)
-    second = agent.act(games.views(lanes), rng)
-    weights = agent.sets[0].flat()
-    values = np.full((300, 15), UNLIKELY)
-    values_of(views, show_table(), weights, values, np.zeros((300, HAND), dtype=np.int64))
-    for view, one, other, found in zip(views, first, second, values, strict=True):
-        hand = view["hand"]
-        pairs = [{hand[i], hand[j]} for j in range(6) for i in range(j)]
-        assert found[pairs.index({one, other})] == found.max()
-
-
 def test_a_card_that_wins_the_game_is_played() -> None:
     """Whatever the nets expect of the others."""
     rules = replace(PRESETS["hoyle"], target=31)
@@ -173,21 +158,36 @@ def test_a_card_that_wins_the_game_is_played() -> None:
     assert (now[np.arange(len(views)), at][winning] > 0).all()
 
 
-def test_rules_without_nets_are_refused() -> None:
-    house = replace(HOYLE, crib_flush_size=4)
-    with pytest.raises(
-        ValueError,
-        match=r"learned does not play where crib_flush_size is 4: it plays hoyle "
-        r"\(crib_flush_size 5\); .*crib train",
-    ):
-        MonteCarloAgent([drawn_weights(HOYLE)]).act(views_of(house, 1, 1), np.random.default_rng(0))
-    agent = MonteCarloAgent([drawn_weights(house), drawn_weights(HOYLE)])
-    assert len(agent.act(views_of(house, 1, 1), np.random.default_rng(0)))
+@pytest.mark.parametrize(
+    ("nets", "rules", "reason"),
+    [
+        (["hoyle"], replace(HOYLE, crib_flush_size=4),
+         r"crib_flush_size is 4: it plays hoyle \(crib_flush_size 5\); .*crib train"),
+        (["hoyle", "table_top"], PRESETS["table_top_ship"],
+         "flush_size is 4 and crib_flush_size is 4 and adjacency is False: it plays "
+         r"table_top \(flush_size 5, crib_flush_size 5, adjacency True\); `crib train`"),
+    ],
+)  # fmt: skip
+def test_rules_without_nets_are_refused(nets: list[str], rules: Rules, reason: str) -> None:
+    agent = MonteCarloAgent([drawn_weights(PRESETS[preset]) for preset in nets])
+    with pytest.raises(ValueError, match=rf"learned does not play where {reason}"):
+        agent.act(views_of(rules, 1, 1), np.random.default_rng(0))
 
 
-def test_a_game_to_another_target_needs_no_other_nets() -> None:
-    agent = MonteCarloAgent([drawn_weights(HOYLE)])
-    assert len(agent.act(views_of(replace(HOYLE, target=61), 1, 1), np.random.default_rng(0)))
+@pytest.mark.parametrize(
+    ("nets", "rules", "players"),
+    [
+        ([replace(HOYLE, crib_flush_size=4), HOYLE], replace(HOYLE, crib_flush_size=4), 2),
+        ([HOYLE], replace(HOYLE, target=61), 2),
+        (["table_top"], replace(PRESETS["table_top"], target=61, partners_confer=False), 4),
+    ],
+)
+def test_another_target_or_more_players_need_no_other_nets(
+    nets: list[Any], rules: Rules, players: int
+) -> None:
+    agent = MonteCarloAgent([drawn_weights(PRESETS.get(one, one)) for one in nets])
+    views = views_of(rules, 1, 1, players)
+    assert encode(views)[1][np.arange(len(views)), agent.act(views, np.random.default_rng(0))].all()
 
 
 @pytest.mark.parametrize("preset", ["hoyle", "table_top"])
@@ -237,17 +237,6 @@ def test_a_file_that_does_not_fit_is_refused(
     path = saved_but_for(drawn_weights(HOYLE), tmp_path / "x.safetensors", about, tensors)
     with pytest.raises(ValueError, match=rf"x\.safetensors.*: .*{reason}"):
         Weights.load(path)
-
-
-def test_files_are_read_as_safetensors_reads_them(tmp_path: Path) -> None:
-    path = tmp_path / "x.safetensors"
-    drawn_weights(HOYLE).save(path, np.float16)
-    expected = load_file(path)
-    _, found = read_header(path)
-    assert set(found) == set(expected)
-    for name, array in expected.items():
-        assert found[name].dtype == array.dtype
-        assert np.array_equal(found[name], array)
 
 
 @kernel
@@ -313,3 +302,236 @@ def test_the_order_of_a_hand_changes_no_probability() -> None:
         other = views.copy()
         other["hand"][:, :3] = views["hand"][:, order]
         np.testing.assert_allclose(agent.action_probabilities(other), expected, atol=1e-12)
+
+
+# --- near the end ---------------------------------------------------------------------------------
+
+
+@entry(
+    void(VIEWS_T, TABLE_T, WEIGHTS_T, int64[:, ::1], float64[:, ::1], float64[:, ::1]),
+    "test.pair_win_values",
+)
+def win_values_of(views, table, weights, pairs, win_value, value):
+    """Write what discarding two cards of each hand, by their places, is worth."""
+    for b in range(views.shape[0]):
+        v = views[b]
+        for k in range(pairs.shape[0]):
+            one = v["hand"][pairs[k, 0]]
+            other = v["hand"][pairs[k, 1]]
+            low = min(one, other)
+            high = max(one, other)
+            win_value[b, k] = pair_win_value(v, table, weights, low, high)
+            value[b, k] = pair_value(v, table, weights, low, high)
+
+
+def shipped_for(preset: str) -> Weights:
+    return next(w for w in shipped() if w.rules == preset)
+
+
+def views_at(preset: str, n: int, seed: int, scores: Any, episode: str = "game") -> Any:
+    """Return the views of discarding of n deals begun at these scores, cards in order."""
+    games = GameBatch(PRESETS[preset], n, episode=episode, seed=seed)
+    games.reset(scores=scores)
+    views = games.views(np.arange(n))
+    views["hand"][:, : views["dealt"][0]].sort(axis=1)
+    return np.ascontiguousarray(views)
+
+
+def judged(views: Any, weights: Weights) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    pairs = np.array(list(combinations(range(int(views["dealt"][0])), 2)))
+    win_value, value = np.zeros((2, len(views), len(pairs)))
+    win_values_of(views, show_table(), weights.flat(), pairs, win_value, value)
+    return win_value, value
+
+
+@pytest.mark.parametrize("preset", TWO_HAND)
+def test_it_judges_nearly_as_the_expert_does(preset: str) -> None:
+    rng = np.random.default_rng(3)
+    weights = shipped_for(preset)
+    for seed in range(10):
+        low = PRESETS[preset].target - 40
+        scores = tuple(int(x) for x in rng.integers(low, PRESETS[preset].target - 1, size=2))
+        views = views_at(preset, 60, seed, scores)
+        win_value, _ = judged(views, weights)
+        expected = rank_discards(views)[1][:, : win_value.shape[1], WIN_VALUE]
+        assert ((win_value > -1e-9) & (win_value < 1.0 + 1e-9)).all()
+        assert win_value.mean() == pytest.approx(expected.mean(), abs=0.02)
+        lost = expected.max(axis=1) - expected[np.arange(60), win_value.argmax(axis=1)]
+        assert lost.mean() < 0.005  # of games, by the expert's judgement
+
+
+@pytest.mark.parametrize("preset", TWO_HAND)
+def test_farther_from_the_end_and_in_single_deals_points_decide(preset: str) -> None:
+    weights = shipped_for(preset)
+    far = PRESETS[preset].target - two_hand.NEAR - 1
+    for views in (
+        views_at(preset, 20, 1, (far, far)),
+        views_at(preset, 20, 1, (far + 40, far + 40), "deal"),
+    ):
+        win_value, value = judged(views, weights)
+        assert (win_value == value).all()
+    win_value, value = judged(views_at(preset, 20, 1, (far, far + 1)), weights)
+    assert not (win_value == value).any()
+
+
+def test_points_certain_to_be_counted_first_win() -> None:
+    """Pone needs what a hand counts whatever the starter; the dealer is far behind."""
+    views = views_at("hoyle", 400, 9, (110, 20))
+    views = views[views["dealer"] == 1]
+    need = views["target"] - views["scores"][:, 0]
+    far = views["target"] - views["scores"][:, 1]
+    assert ((need == 11) | (need == 101)).all()
+    views = views[need < far]
+    win_value, _ = judged(views, shipped_for("hoyle"))
+    hands = [[int(c) for c in view["hand"]] for view in views]
+    certain = 0
+    for hand, row in zip(hands, win_value, strict=True):
+        for k, discarded in enumerate(combinations(hand, 2)):
+            kept = [c for c in hand if c not in discarded]
+            if fifteens(kept) + pairs(kept) + runs(kept) >= 11:
+                assert row[k] == pytest.approx(1.0, abs=1e-3)
+                certain += 1
+    assert certain > 0
+
+
+@pytest.mark.parametrize("preset", TWO_HAND)
+def test_chances_after_a_hand_are_sums_over_what_comes_besides(preset: str) -> None:
+    dealt, target = PRESETS[preset].dealt, PRESETS[preset].target  # type: ignore[attr-defined]
+    known = two_hand.probabilities_of({"dealt": dealt, "target": target})
+    tables = known[two_hand.CHANCES :].reshape(2, target + 1, target + 1)
+    deal, after = measured.load_outcomes(dealt), win_table(dealt, target, GAME)[0]
+    for pone, dealer in ((1, 1), (3, 20), (17, 5), (40, 41)):
+        slow = [0.0, 0.0]
+        for crib, crib_chance in enumerate(deal.crib):
+            for hand, chance in enumerate(deal.dealer_hand):
+                left = dealer - hand - crib
+                slow[0] += crib_chance * chance * (after[pone, left] if left > 0 else 0.0)
+            for hand, chance in enumerate(deal.pone_hand):
+                if hand >= pone:
+                    slow[1] += crib_chance * chance
+                elif crib < dealer:
+                    slow[1] += crib_chance * chance * after[pone - hand, dealer - crib]
+        assert tables[:, pone, dealer] == pytest.approx(slow, abs=1e-9)
+
+
+@pytest.mark.parametrize(("target", "scores"), [(121, (0, 0)), (151, (130, 125))])
+def test_both_decisions_agree_on_the_pair_of_most_worth(
+    target: int, scores: tuple[int, int]
+) -> None:
+    """Also near the end, of a game to another target."""
+    weights = shipped_for("hoyle")
+    agent, rng = MonteCarloAgent([weights]), np.random.default_rng(0)
+    games = GameBatch(replace(HOYLE, target=target), 200, episode="game", seed=8)
+    games.reset(scores=scores)
+    lanes = np.arange(200)
+    views = games.views(lanes)
+    first = agent.act(views, rng)
+    games.step(lanes, first)
+    second = agent.act(games.views(lanes), rng)
+    views["hand"].sort(axis=1)
+    win_value, _ = judged(np.ascontiguousarray(views), weights)
+    for view, one, other, found in zip(views, first, second, win_value, strict=True):
+        pairs = [set(pair) for pair in combinations(view["hand"].tolist(), 2)]
+        assert found[pairs.index({int(one), int(other)})] == found.max()
+
+
+# --- Table Top ------------------------------------------------------------------------------------
+
+
+@entry(
+    void(TABLE_VIEWS_T, TABLE_T, WEIGHTS_T, int64[:, ::1], float64[:, ::1], float64[:, ::1]),
+    "test.table_top_values",
+)
+def table_values_of(views, table, weights, points, value, values):
+    """Write what lines and actions are worth."""
+    for b in range(views.shape[0]):
+        table_top.line_values(views[b], table, weights, table_top.EVERY_LINE, points[b], value[b])
+        table_top.action_values(views[b], table, weights, value[b], values[b])
+
+
+def found_in(
+    views: np.ndarray[Any, Any], weights: Weights
+) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    n = len(views)
+    points = np.zeros((n, table_top.EACH_TWICE), dtype=np.int64)
+    value, values = np.zeros((n, table_top.EACH_TWICE)), np.zeros((n, table_top.ACTIONS))
+    table_values_of(views, show_table(), weights.flat(), points, value, values)
+    return points, value, values
+
+
+def slow_line(view: Any, weights: Weights, line: int, cards: list[int]) -> tuple[int, float]:
+    """Return a line's points so far and what it is worth."""
+    starter = int(view["starter"]) if line % 5 == 2 else None
+    points = table.points_of(cards, starter, int(view["flush_size"]))
+    if len(cards) == 5:
+        return points, points
+    seen = slow.dense(table.line_seen(view, line, cards), table.place_in(table.LINE_PLACES), 109)
+    return points, points + slow.forward(weights.nets["line"], seen)[0]
+
+
+def slow_actions(view: Any, weights: Weights) -> dict[int, float]:
+    """Return what each legal action is worth."""
+    card, lines = int(view["card"]), table.lines_of(view)
+    gains = [
+        slow_line(view, weights, line, [*cards, card])[1] - slow_line(view, weights, line, cards)[1]
+        if len(cards) < 5
+        else 0.0
+        for line, cards in enumerate(lines)
+    ]
+    sign = 1 if view["scores_rows"] else -1
+    values = {
+        cell: sign * (gains[cell // 5] - gains[5 + cell % 5])
+        for cell in range(25)
+        if view["legal"] >> cell & 1
+    }
+    if view["legal"] >> table.CRIB & 1:
+        known = [int(view["starter"]), *(int(c) for c in view["crib"] if c >= 0)]
+        gain = slow_crib(view, weights, [*known, card]) - slow_crib(view, weights, known)
+        owing = weights.tables["owing"].astype(np.float64)
+        left = table.TURNS - 1 - view["turn"]
+        mine, theirs = view["owed"][0] + view["owed"][2], view["owed"][1] + view["owed"][3]
+
+        def even(owed: int) -> float:
+            return float(owing[0, left, owed, theirs] - owing[1, left, theirs, owed])
+
+        values[table.CRIB] = (gain if view["my_crib"] else -gain) + even(mine - 1) - even(mine)
+    return values
+
+
+@pytest.mark.parametrize("players", [2, 4])
+@pytest.mark.parametrize("preset", ["table_top", "table_top_ship"])
+def test_values_at_table_top_are_those_by_slow_definition(preset: str, players: int) -> None:
+    rules = PRESETS[preset]
+    weights = drawn_weights(rules)
+    views = views_of(rules, 6, 4, players)
+    points, value, values = found_in(views, weights)
+    chosen = MonteCarloAgent([weights]).act(views, np.random.default_rng(0))
+    for i, view in enumerate(views):
+        card = int(view["card"])
+        for line, cards in enumerate(table.lines_of(view)):
+            longer = [*cards, card] if len(cards) < 5 else cards
+            for at, held in ((line, cards), (table_top.LINES + line, longer)):
+                expected_points, expected = slow_line(view, weights, line, held)
+                assert points[i, at] == expected_points
+                assert value[i, at] == pytest.approx(expected, abs=1e-9)
+        expected_values = slow_actions(view, weights)
+        for action in range(table_top.ACTIONS):
+            expected = expected_values.get(action, UNLIKELY)
+            assert values[i, action] == pytest.approx(expected, abs=1e-9)
+        assert values[i, chosen[i]] == pytest.approx(max(expected_values.values()), abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "reason"),
+    [
+        (None, "expected the tensors .*owing, found"),
+        (np.zeros((2, 28, 3)), r"expected the table 'owing' to be floats .*\(2, 28, 3, 3\), found"),
+        (np.zeros((2, 28, 3, 3), dtype=np.int64), "floats of shape .* found int64"),
+        (np.full((2, 28, 3, 3), np.nan), "the tensor 'owing' holds numbers that are not finite"),
+    ],
+)
+def test_a_table_that_does_not_fit_is_refused(numbers: Any, reason: str, tmp_path: Path) -> None:
+    weights = drawn_weights(PRESETS["table_top"])
+    path = saved_but_for(weights, tmp_path / "x.safetensors", {}, {"owing": numbers})
+    with pytest.raises(ValueError, match=rf"x\.safetensors.*: .*{reason}"):
+        Weights.load(path)

@@ -17,23 +17,11 @@ from crib_agents.expert.pegging import WIN_VALUE as CARD_VALUE
 from crib_agents.knowledge.winning import win_table
 from crib_agents.master import Master, point
 
-from crib_env.batch import GameBatch
 from crib_env.engine.hands.records import DISCARD, GAME
 from crib_env.game import Game
 from crib_env.policy import find_agent
 from crib_env.rules import PRESETS, TwoHandRules
-
-
-def some_views(rules: Any, games: int, seed: int, episode: str = "game") -> np.ndarray:
-    """Return views of games that `rule_based` plays: all scores, both phases, both seats."""
-    played = GameBatch(rules, games, episode=episode, seed=seed)
-    played.reset()
-    found, rng, lanes = [], np.random.default_rng(seed), played.running()
-    while len(lanes):
-        found.append(played.views(lanes))
-        played.ask(find_agent("rule_based"), lanes, rng)
-        lanes = played.running(lanes)
-    return np.concatenate(found)
+from learned_nets import views_of
 
 
 def cards_of(view: Any) -> list[int]:
@@ -42,7 +30,7 @@ def cards_of(view: Any) -> list[int]:
 
 @pytest.fixture(scope="module")
 def views() -> np.ndarray:
-    return some_views(PRESETS["five_card"], 12, 5)
+    return views_of("five_card", 12, 5, episode="game", agent="rule_based")
 
 
 def test_without_lambda_it_discards_as_the_expert(views: np.ndarray) -> None:
@@ -123,13 +111,13 @@ def test_a_card_is_played_by_its_worth_and_its_chance(views: np.ndarray) -> None
 
 def test_without_a_strategy_for_the_rules_it_plays_as_the_expert() -> None:
     rng = np.random.default_rng(1)
-    shown = some_views(PRESETS["table_top"], 2, 6, "round")
+    shown = views_of("table_top", 2, 6, agent="rule_based")
     found = find_agent("master").act(shown, rng)
     assert (found == find_agent("expert").act(shown, rng)).all()
 
 
 def test_views_of_different_rules_are_answered_each_by_its_own(views: np.ndarray) -> None:
-    parts = [views[:20], *(some_views(rules, 1, 6, "deal") for rules in (
+    parts = [views[:20], *(views_of(rules, 1, 6, agent="rule_based") for rules in (
         PRESETS["hoyle"], TwoHandRules.preset("five_card", heels=1)))]  # fmt: skip
     agent, rng = Master(), np.random.default_rng(1)
     alone = np.concatenate([agent.act(part, rng) for part in parts])

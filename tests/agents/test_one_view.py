@@ -16,11 +16,10 @@ from crib_agents.nets import header
 import crib_env
 from checkout import ROOT
 from crib_env import Agent, Game, agent_names, encode, find_agent, six_card_v0
-from crib_env.batch import GameBatch
 from crib_env.engine.family import find_family
 from crib_env.engine.hands.encode import ACTIONS
 from crib_env.policy import Actions, Views, action_probabilities
-from crib_env.rules import PRESETS
+from learned_nets import views_of
 
 BOTH = ("hoyle", "five_card", "table_top")
 TWO_HAND = ("hoyle", "five_card")
@@ -188,25 +187,9 @@ def test_this_file_knows_every_agent() -> None:
 # --- action_probabilities -------------------------------------------------------------------------
 
 
-RNG = np.random.default_rng
-
-
-def met(name: str) -> Views:
-    """Return the views of 40 deals as an agent meets them on both sides."""
-    games = GameBatch(PRESETS["five_card"], 40, episode="deal", seed=3)
-    games.reset()
-    views = []
-    lanes = games.running()
-    while len(lanes):
-        views.append(games.views(lanes))
-        games.ask(find_agent(name), lanes, RNG(4))
-        lanes = games.running(lanes)
-    return np.concatenate(views)
-
-
 def test_random_takes_every_legal_card_as_likely() -> None:
-    views = met("random")
-    probabilities = action_probabilities(find_agent("random"), views, ACTIONS, RNG(0))
+    views = views_of("five_card", 40, 3)
+    probabilities = action_probabilities(find_agent("random"), views, ACTIONS, rng())
     for view, row in zip(views, probabilities, strict=True):
         legal = [c for i, c in enumerate(view["hand"]) if view["legal"] >> i & 1]
         assert set(np.nonzero(row)[0]) == set(legal)
@@ -214,17 +197,17 @@ def test_random_takes_every_legal_card_as_likely() -> None:
 
 
 def test_an_agent_that_does_not_mix_is_asked() -> None:
-    views = met("greedy")
+    views = views_of("five_card", 40, 3, agent="greedy")
     greedy = find_agent("greedy")
-    probabilities = action_probabilities(greedy, views, ACTIONS, RNG(0))
+    probabilities = action_probabilities(greedy, views, ACTIONS, rng())
     assert (probabilities.sum(axis=1) == 1).all()
-    assert (probabilities.argmax(axis=1) == greedy.act(views, RNG(0))).all()
+    assert (probabilities.argmax(axis=1) == greedy.act(views, rng())).all()
 
 
 def test_an_agent_of_two_says_the_chances_of_either() -> None:
-    views = met("random")
+    views = views_of("five_card", 40, 3)
     both = PhasedAgent(discard="greedy", pegging="random")
-    probabilities = action_probabilities(both, views, ACTIONS, RNG(0))
+    probabilities = action_probabilities(both, views, ACTIONS, rng())
     discarding = views["phase"] == 0
     assert set(probabilities[discarding].max(axis=1)) == {1.0}
     theirs = find_agent("random")
@@ -240,4 +223,6 @@ def test_an_agent_that_draws_and_does_not_say_how_is_refused() -> None:
             raise AssertionError("it is not asked")
 
     with pytest.raises(ValueError, match="'drawing' draws its choices"):
-        action_probabilities(Drawing(), met("greedy"), ACTIONS, RNG(0))
+        action_probabilities(
+            Drawing(), views_of("five_card", 40, 3, agent="greedy"), ACTIONS, rng()
+        )

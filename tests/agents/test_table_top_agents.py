@@ -80,43 +80,6 @@ def test_random_takes_each_legal_action_as_often() -> None:
 
 # --- greedy --------------------------------------------------------------------------------------
 
-SPARSE = """
-    -- -- -- -- --
-    -- 5C -- -- --
-    -- -- 8D -- --
-    -- -- -- 9S --
-    -- -- -- -- --
-"""
-FULLER = """
-    5C 5D -- -- KH
-    -- -- -- -- 6H
-    -- -- 8D -- QH
-    -- -- -- -- --
-    -- -- -- -- --
-"""
-
-
-@pytest.mark.parametrize(
-    ("view", "action"),
-    [
-        (position(SPARSE, "7H"), 10),  # a fifteen in the starter's row, nothing in the column
-        (position(SPARSE, "7H", rows=0), 2),  # the same for the columns
-        (position(SPARSE, "KC"), 5),  # a fifteen with the five
-        (position(SPARSE, "5H", rows=0), 1),  # a pair down the five's column
-        (position(SPARSE, "JD"), 5),  # the fifteen is worth more than nobs
-        (position(SPARSE, "JD", cells=0b11 << 14 | 1), 14),  # nobs in the starter's row
-        (position(SPARSE, "JS", cells=0b11 << 14 | 1, crib=1), TO_CRIB),  # no nob: it adds nothing
-        (position(SPARSE, "2H", crib=1), TO_CRIB),  # nothing gains, and the crib is open
-        (position(SPARSE, "2H"), 0),  # nothing gains, and the crib is closed: the first cell
-        (position(SPARSE, "2H", crib=1, cells=0), TO_CRIB),  # it owes all its cards
-        (position(FULLER, "5H"), 2),  # two pairs and a fifteen more in the row
-        (position(FULLER, "TH", rows=0), 5),  # a fifteen: four hearts are no flush (T8)
-        (position(FULLER, "TH", rows=0, preset="table_top_ship"), 19),  # but here they are (T12)
-    ],
-)
-def test_greedy_takes_the_most_points_now(view: Any, action: int) -> None:
-    assert choose(GreedyAgent(), view) == action
-
 
 @every_variant
 def test_greedy_agrees_with_the_reference(players: int, preset: str) -> None:

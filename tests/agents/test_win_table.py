@@ -13,8 +13,6 @@ from crib_agents.knowledge import measured, winning
 from crib_agents.knowledge.measured import PLAY_SIZE, Outcomes
 from crib_agents.knowledge.winning import (
     after_deal,
-    after_hands,
-    after_pegging,
     group_by_win_table,
     slope,
     stakes,
@@ -30,7 +28,7 @@ from crib_env.batch import GameBatch
 from crib_env.engine.hands.records import DEAL, GAME, MATCH, PEGGING_ONLY
 from crib_env.engine.two_hand import VIEW
 from crib_env.rules import PRESETS
-from small_deal import COUNTS, PLAYS, distribution, small_deal
+from small_deal import COUNTS, PLAYS, small_deal
 
 Array = npt.NDArray[Any]
 
@@ -244,32 +242,3 @@ def test_views_are_sorted_by_what_judges_them() -> None:
     assert set(groups) == {(0, 2), (1, 3), (4,)}
     assert groups[1, 3] is win_table(6, 121, MATCH, 1, 5, 2)
     assert groups[(4,)] is win_table(6, 121, MATCH, 5, 1, 2)
-
-
-# --- the order of the count ----------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("pone", "dealer", "hands", "left"),
-    [
-        (5, 1, (5, 9), (0, 1)),  # pone counts first and is out
-        (5, 1, (4, 1), (1, 0)),  # so the dealer is
-        (5, 9, (4, 8), (1, 0)),  # by the crib
-        (50, 60, (4, 8), (46, 48)),
-        (0, 3, (4, 8), (0, 3)),  # out in the play: nothing is counted
-        (3, -2, (4, 8), (3, 0)),
-    ],
-)
-@pytest.mark.parametrize("i_deal", [0, 1])
-def test_h8_hands_and_crib_are_counted_in_order(
-    pone: int, dealer: int, hands: tuple[int, int], left: tuple[int, int], i_deal: int
-) -> None:
-    table, crib = win_table(6, 121, GAME), distribution({4: 1.0})
-    found = after_pegging(table, i_deal, pone, dealer, *hands, crib)
-    assert found == pytest.approx(table[(i_deal, *left)])
-
-
-def test_the_crib_is_counted_in_its_chances() -> None:
-    table, crib = win_table(6, 121, GAME), distribution({0: 0.25, 4: 0.25, 12: 0.5})
-    expected = 0.25 * table[1, 20, 10] + 0.25 * table[1, 20, 6] + 0.5 * table[1, 20, 0]
-    assert after_hands(table, 1, 20, 10, crib) == pytest.approx(expected)

@@ -289,7 +289,7 @@ def deals_with_hidden_cards_redrawn(env: Any, seed: int) -> Any:
             seat = game.seat
             if game.states[0]["phase"] != DISCARD:
                 state = game.states[0].copy()
-                redraw_hands(state, dealt, rng, seat)
+                redraw_hands(state, rng, seat, dealt)
                 other = state["dealt"].reshape(2, HAND)[:, :dealt]
                 yield (
                     seat,

@@ -55,7 +55,7 @@ def test_h1_f2_hidden_cards_redrawn_leave_the_drawing_byte_for_byte(rules: str) 
     for _ in range(40):
         for seat in (0, 1):
             before, svg = game.snapshot(), game.svg(seat)
-            changed += redraw_hands(game.states[0], game.rules.dealt, rng, seat)
+            changed += redraw_hands(game.states[0], rng, seat, game.rules.dealt)
             assert game.svg(seat) == svg
             game.restore(before)
         play(game, draw, 1)

@@ -25,7 +25,7 @@ from crib_env.engine.two_hand import HAND
 from crib_env.game import Game
 from crib_env.policy import Views
 from crib_env.rules import Rules
-from hidden import redraw_many, redraw_turns
+from hidden import redraw_hands, redraw_turns
 
 
 def session_of(game: str, *agents: Any, seed: int = 2) -> Session:
@@ -238,7 +238,7 @@ def test_a_file_for_one_seat_of_three_and_four_is_the_same_whatever_cards_it_has
     while session.answer() and session.game.deals == 1:
         for seat in range(kind.players):
             state = session.game.states[0].copy()
-            redraw_many(state, rng, seat)
+            redraw_hands(state, rng, seat)
             again = played_with(session, start, state)
             if again is None or again.game.view(seat) != session.game.view(seat):
                 continue

@@ -112,16 +112,23 @@ def random_network(
     return policy.agent("random network", settings)
 
 
-def views_of(rules: str | Rules, n: int, seed: int, players: int = 2) -> np.ndarray[Any, Any]:
-    """Return the views of all decisions of n deals or rounds, played by chance."""
-    games = GameBatch(rules, n, players=players, episode="deal", seed=seed)
+def views_of(
+    rules: str | Rules,
+    n: int,
+    seed: int,
+    players: int = 2,
+    episode: str = "deal",
+    agent: str = "random",
+) -> np.ndarray[Any, Any]:
+    """Return the views of all decisions of n episodes as an agent plays them against itself."""
+    games = GameBatch(rules, n, players=players, episode=episode, seed=seed)
     games.reset()
     rng = np.random.default_rng(seed)
     found = []
     running = games.running()
     while len(running):
         found.append(games.views(running))
-        games.ask(find_agent("random"), running, rng)
+        games.ask(find_agent(agent), running, rng)
         running = games.running(running)
     return np.concatenate(found)
 
