@@ -14,26 +14,16 @@ from stacked import Table, deal, unused
 RANKS = "A23456789TJQK"
 
 
-def show_of_hand(hand: str, starter: str) -> list[str]:
-    """Return what pone's hand pegs in the show of a six-card deal, fillers elsewhere."""
-    used = parse_cards(f"{hand} {starter}")
-    rest = [format_card(card) for card in unused(8, used)]
-    table = Table(deal(f"{hand} / {rest[0]} {rest[1]}", f"{' '.join(rest[2:6])} / {rest[6]} "
-                       f"{rest[7]}", starter))  # fmt: skip
-    table.discard()
-    return [peg for peg in table.finish() if peg.startswith("p hand")]
-
-
-def show_of_crib(crib: str, starter: str) -> list[str]:
-    """Return what the crib pegs in the show of a six-card deal, fillers elsewhere."""
-    used = parse_cards(f"{crib} {starter}")
-    rest = [format_card(card) for card in unused(8, used)]
-    discarded = crib.split()
-    pone = f"{' '.join(rest[:4])} / {discarded[0]} {discarded[1]}"
-    dealer = f"{' '.join(rest[4:])} / {discarded[2]} {discarded[3]}"
-    table = Table(deal(pone, dealer, starter))
-    table.discard()
-    return [peg for peg in table.finish() if peg.startswith("d crib")]
+def show(cards: str, starter: str, of: str = "p hand") -> list[str]:
+    """Return what pone's hand, or the crib, pegs in the show of a six-card deal, fillers about."""
+    rest = [format_card(card) for card in unused(8, parse_cards(f"{cards} {starter}"))]
+    if of == "p hand":
+        pone, laid = cards, rest[4:]
+    else:
+        pone, laid = " ".join(rest[4:]), cards.split()
+    dealer = f"{' '.join(rest[:4])} / {' '.join(laid[2:])}"
+    table = Table(deal(f"{pone} / {' '.join(laid[:2])}", dealer, starter)).discarded()
+    return [peg for peg in table.finish() if peg.startswith(of)]
 
 
 def test_c1_pack_has_thirteen_ranks_of_four_suits() -> None:
@@ -53,9 +43,9 @@ def test_c1_pack_has_thirteen_ranks_of_four_suits() -> None:
 def test_c1_a_card_led_counts_its_value(rank: str, value: int) -> None:
     lead = parse_card(rank + "S")
     rest = [format_card(card) for card in unused(12, [lead])]
-    table = Table(deal(f"{rank}S {' '.join(rest[:3])} / {' '.join(rest[3:5])}",
-                       f"{' '.join(rest[5:9])} / {' '.join(rest[9:11])}", rest[11]))  # fmt: skip
-    table.discard()
+    pone = f"{rank}S {' '.join(rest[:3])} / {' '.join(rest[3:5])}"
+    dealer = f"{' '.join(rest[5:9])} / {' '.join(rest[9:11])}"
+    table = Table(deal(pone, dealer, rest[11])).discarded()
     table.play(f"p:{rank}S")
     assert [int(table.env.view(seat)["count"]) for seat in (0, 1)] == [value, value]
 
@@ -63,8 +53,9 @@ def test_c1_a_card_led_counts_its_value(rank: str, value: int) -> None:
 @pytest.mark.parametrize("ranks", ["QKA", "KA2"])
 def test_c1_ace_is_low_so_no_run_in_play_passes_from_king_to_ace(ranks: str) -> None:
     first, second, third = (rank + "S" for rank in ranks)
-    table = Table(deal(f"{first} {third} 9C 9D / 8C 8D", f"{second} 7C 7D 6C / 6D 5C", "4C"))
-    table.discard()
+    table = Table(
+        deal(f"{first} {third} 9C 9D / 8C 8D", f"{second} 7C 7D 6C / 6D 5C", "4C")
+    ).discarded()
     assert table.play(f"p:{first} d:{second} p:{third}") == []
 
 
@@ -94,11 +85,11 @@ def test_c1_ace_is_low_so_no_run_in_play_passes_from_king_to_ace(ranks: str) -> 
     ],
 )
 def test_c2_five_cards_score(hand: str, starter: str, points: int) -> None:
-    assert show_of_hand(hand, starter) == ([f"p hand {points}"] if points else [])
+    assert show(hand, starter) == ([f"p hand {points}"] if points else [])
 
 
 def test_c2_crib_scores_as_a_hand_does() -> None:
-    assert show_of_crib("AC 2D 3H 3S", "3C") == ["d crib 15"]
+    assert show("AC 2D 3H 3S", "3C", "d crib") == ["d crib 15"]
 
 
 @pytest.mark.parametrize("dealer", [0, 1])
@@ -115,54 +106,40 @@ def test_c3_dealer_pegs_two_at_once_for_a_jack_turned_up(
 
 @pytest.mark.parametrize(("starter", "points"), [("6H", 1), ("6C", 0), ("6S", 0)])
 def test_c4_nob_is_a_jack_of_the_starters_suit(starter: str, points: int) -> None:
-    expected = [f"{points}"] if points else []
-    assert [p.split()[2] for p in show_of_hand("JH 2C 4D 8S", starter)] == expected
-    assert [p.split()[2] for p in show_of_crib("JH 2C 4D 8S", starter)] == expected
+    for of in ("p hand", "d crib"):
+        assert show("JH 2C 4D 8S", starter, of) == ([f"{of} {points}"] if points else [])
 
 
 def test_c4_the_jack_turned_up_is_not_its_own_nob() -> None:
-    assert show_of_hand("2C 4D 6H 8S", "JH") == []
+    assert show("2C 4D 6H 8S", "JH") == []
 
 
 FIVES = deal("5C 5H KC 9D / 2C 4D", "5D KH 8S 7C / 6C 8D", "QS")
 
 
-def test_c5_one_card_that_scores_twice_pegs_in_order() -> None:
-    table = Table(FIVES)
-    table.discard()
-    assert table.play("p:5C d:5D p:5H") == ["d pair 2", "p fifteen 2", "p pair 6"]
-    assert table.scores == (8, 2)
+@pytest.mark.parametrize(
+    ("score", "pegged", "total"),
+    [
+        (0, ["p fifteen 2", "p pair 6"], 8),  # one card that scores twice pegs in order
+        (119, ["p fifteen 2"], 121),  # nothing is scored after the game is won: not the pair royal
+        (118, ["p fifteen 2", "p pair 1"], 121),  # the score stops at the target
+    ],
+)
+def test_c5_a_card_pegs_in_order_until_the_game_is_won(
+    score: int, pegged: list[str], total: int
+) -> None:
+    table = Table(FIVES, scores=(score, 0), episode="game").discarded()
+    assert table.play("p:5C d:5D p:5H") == ["d pair 2", *pegged]
+    assert table.over == (total == 121)
+    assert table.scores == (total, 2)
 
 
-def test_c5_nothing_is_scored_after_the_game_is_won() -> None:
-    table = Table(FIVES, scores=(119, 0), episode="game")
-    table.discard()
-    assert table.play("p:5C d:5D p:5H") == ["d pair 2", "p fifteen 2"]  # the pair royal is not
-    assert table.over
-    assert table.scores == (121, 2)
-
-
-def test_c5_score_stops_at_the_target() -> None:
-    table = Table(FIVES, scores=(118, 0), episode="game")
-    table.discard()
-    assert table.play("p:5C d:5D p:5H") == ["d pair 2", "p fifteen 2", "p pair 1"]
-    assert table.over
-    assert table.scores == (121, 2)
-
-
+@pytest.mark.parametrize("episode", ["game", "deal"])
 @pytest.mark.parametrize(("score", "pegged"), [(119, "d heels 2"), (120, "d heels 1")])
-def test_c5_heels_can_win_the_game(score: int, pegged: str) -> None:
+def test_c5_heels_can_win_the_game(score: int, pegged: str, episode: str) -> None:
     jack = deal("2C 3D 8H 9S / KC KD", "AC 4D 6H 9C / QC KH", "JD")
-    table = Table(jack, scores=(120, score), episode="game")
+    table = Table(jack, scores=(120, score), episode=episode)
     assert table.discard() == [pegged]
     assert table.over
     assert table.scores == (120, 121)
     assert table.env._cumulative_rewards == {"player_0": -1.0, "player_1": 1.0}
-
-
-def test_c5_winning_by_heels_ends_a_deal_episode_too() -> None:
-    jack = deal("2C 3D 8H 9S / KC KD", "AC 4D 6H 9C / QC KH", "JD")
-    table = Table(jack, scores=(120, 119), episode="deal")
-    table.discard()
-    assert table.over
-    assert table.scores == (120, 121)

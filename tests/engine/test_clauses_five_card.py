@@ -87,8 +87,7 @@ def test_f2_five_cards_each_dealt_singly_pone_first_then_the_starter(dealer: int
 
 
 def test_f2_the_dealer_counts_a_crib_of_four() -> None:
-    table = five(deal("TC 9C 8C / 2H 3H", "TD KH 5S / 2S 3D", "QD"))
-    table.discard()
+    table = five(deal("TC 9C 8C / 2H 3H", "TD KH 5S / 2S 3D", "QD")).discarded()
     table.finish()
     (crib,) = [event for event in table.env.events if event.reason == "crib"]
     assert (crib.seat, crib.points) == (1, 12)  # Q-2-3 four ways, two pairs
@@ -119,19 +118,18 @@ AT_31 = deal("KC 9D 5H / 2C 4D", "QD 2S 8C / 4H 6H", "6C")
 STUCK = deal("TC 9C 8C / 4H 6S", "TD KH 5S / 8D QC", "2D")
 
 
-def test_f4_play_ends_for_the_deal_at_31() -> None:
-    table = five(AT_31)
-    table.discard()
+def test_f4_f5_play_ends_for_the_deal_at_31_which_pegs_two_and_no_last() -> None:
+    table = five(AT_31).discarded()
     pegged = table.play("p:KC d:QD p:9D d:2S")
     assert in_play(pegged) == ["d thirty_one 2"]
     assert table.over  # counted, with the 5 and the 8 unplayed
     # K 9 5 and the 6: K-5, 9-6. Q 2 8 6: nothing. 2 4 4 6 6: a pair, a pair; no fifteen, all even.
     assert in_show(pegged) == ["p hand 4", "d crib 4"]
+    assert table.scores[1] == 2 + 4
 
 
 def test_f4_play_ends_for_the_deal_when_neither_can_play() -> None:
-    table = five(STUCK)
-    table.discard()
+    table = five(STUCK).discarded()
     assert table.play("p:TC d:TD") == ["d pair 2"]
     pegged = table.play("p:9C")  # 29; 8, K and 5 are too high
     assert in_play(pegged) == ["p last 1"]
@@ -154,29 +152,19 @@ def test_f4_play_ends_for_the_deal_when_neither_can_play() -> None:
 def test_f4_cards_in_play_score_as_in_six_card(
     pone: str, dealer: str, moves: str, pegged: list[str]
 ) -> None:
-    table = five(deal(f"{pone} / QC QD", f"{dealer} / QH QS", "6C"))
-    table.discard()
+    table = five(deal(f"{pone} / QC QD", f"{dealer} / QH QS", "6C")).discarded()
     assert table.play(moves) == pegged
 
 
 def test_f4_no_card_may_take_the_count_past_31_and_who_can_play_must() -> None:
-    table = five(deal("KC 5D 9H / 2C 2D", "QD 6H 7S / 2H 2S", "AC"))
-    table.discard()
+    table = five(deal("KC 5D 9H / 2C 2D", "QD 6H 7S / 2H 2S", "AC")).discarded()
     assert table.play("p:KC d:QD p:5D") == []  # 25
     assert table.to_move == "d"
     assert table.legal == {"6H"}
 
 
-def test_f5_exactly_31_pegs_two_and_no_last() -> None:
-    table = five(AT_31)
-    table.discard()
-    assert in_play(table.play("p:KC d:QD p:9D d:2S")) == ["d thirty_one 2"]
-    assert table.scores[1] == 2 + 4
-
-
 def test_f5_go_pegs_nothing_at_once_and_the_last_card_pegs_one() -> None:
-    table = five(deal("KC 9H AD / 2C 4D", "QD 8S 7C / 4H 6H", "3C"))
-    table.discard()
+    table = five(deal("KC 9H AD / 2C 4D", "QD 8S 7C / 4H 6H", "3C")).discarded()
     assert table.play("p:KC d:QD") == []
     assert table.play("p:9H") == []  # 29: the dealer says go, and pone holds an ace
     assert table.to_move == "p"
@@ -184,26 +172,22 @@ def test_f5_go_pegs_nothing_at_once_and_the_last_card_pegs_one() -> None:
 
 
 def test_f5_31_after_a_go_still_pegs_two() -> None:
-    table = five(deal("KC 9H 2D / 4C 6D", "QD 8S 7C / 4H 6H", "3C"))
-    table.discard()
+    table = five(deal("KC 9H 2D / 4C 6D", "QD 8S 7C / 4H 6H", "3C")).discarded()
     assert in_play(table.play("p:KC d:QD p:9H p:2D")) == ["p thirty_one 2"]
 
 
 def test_f5_the_player_left_alone_scores_as_usual() -> None:
-    table = five(deal("KC AD AS / 4C 6D", "QD 9S 8C / 4H 6H", "3C"))
-    table.discard()
+    table = five(deal("KC AD AS / 4C 6D", "QD 9S 8C / 4H 6H", "3C")).discarded()
     assert table.play("p:KC d:QD p:AD") == []  # 21
     assert table.play("d:9S") == []  # 30: pone holds an ace
     assert in_play(table.play("p:AS")) == ["p thirty_one 2"]
-    table = five(deal("KC 8D AS / 4C 6D", "QD 9S TC / 4H 6H", "3C"))
-    table.discard()
+    table = five(deal("KC 8D AS / 4C 6D", "QD 9S TC / 4H 6H", "3C")).discarded()
     table.play("p:KC d:QD p:8D")  # 28: the dealer says go
     assert in_play(table.play("p:AS")) == ["p last 1"]
 
 
 def test_f5_last_is_pegged_when_all_cards_are_played() -> None:
-    table = five(deal("2C 4D 9H / KC KD", "3S 6C AD / QH QS", "8C"))
-    table.discard()
+    table = five(deal("2C 4D 9H / KC KD", "3S 6C AD / QH QS", "8C")).discarded()
     moves = "p:2C d:3S p:9H d:6C p:4D"  # 2, 5, 14, 20, 24: no run of the last three or more
     assert table.play(moves) == []
     assert in_play(table.play("d:AD")) == ["d last 1"]  # 25
@@ -219,8 +203,7 @@ def hand_of_three(hand: str, starter: str) -> list[str]:
     spare = [format_card(card) for card in fillers if card not in used]
     table = five(deal(f"{hand} / {spare[0]} {spare[3]}",
                       f"{spare[1]} {spare[4]} {spare[6]} / {spare[2]} {spare[5]}",
-                      starter))  # fmt: skip
-    table.discard()
+                      starter)).discarded()  # fmt: skip
     return [peg for peg in in_show(table.finish()) if peg.startswith("p")]
 
 
@@ -256,15 +239,15 @@ def test_f6_three_cards_and_the_starter_score(hand: str, starter: str, points: i
 )
 def test_f6_the_crib_of_four_and_the_starter_scores(crib: str, starter: str, points: int) -> None:
     first, second, third, fourth = crib.split()
-    table = five(deal(f"TC 9D 7S / {first} {second}", f"TD 9H 7C / {third} {fourth}", starter))
-    table.discard()
+    table = five(
+        deal(f"TC 9D 7S / {first} {second}", f"TD 9H 7C / {third} {fourth}", starter)
+    ).discarded()
     shown = [peg for peg in table.finish() if "crib" in peg]
     assert shown == ([f"d crib {points}"] if points else [])
 
 
 def test_f6_order_is_pone_dealer_crib() -> None:
-    table = five(deal("TC 9C 8C / 2H 3H", "TD KH 5S / 2S 3D", "QD"))
-    table.discard()
+    table = five(deal("TC 9C 8C / 2H 3H", "TD KH 5S / 2S 3D", "QD")).discarded()
     table.play("p:TC d:TD")
     # T 9 8 of clubs and the Q: run, flush. T K 5 Q: three fifteens. 2 2 3 3 Q: 8 and two pairs.
     assert in_show(table.play("p:9C")) == ["p hand 6", "d hand 6", "d crib 12"]
@@ -277,8 +260,7 @@ LEVEL = deal("2C KD 9H / QH QS", "2D KS 9C / TH TS", "4C")  # the second card pe
 
 @pytest.mark.parametrize(("score", "over"), [(58, False), (59, True), (60, True)])
 def test_f7_61_wins_at_once_and_need_not_be_reached_exactly(score: int, over: bool) -> None:
-    table = five(LEVEL, scores=(60, score), episode="game")
-    table.discard()
+    table = five(LEVEL, scores=(60, score), episode="game").discarded()
     table.play("p:2C d:2D")
     assert table.over is over
     assert table.scores == (60, min(score + 2, 61))
@@ -287,13 +269,11 @@ def test_f7_61_wins_at_once_and_need_not_be_reached_exactly(score: int, over: bo
 
 
 def test_f7_pone_counts_out_before_the_dealer() -> None:
-    table = five(STUCK, scores=(54, 55), episode="game")
-    table.discard()
+    table = five(STUCK, scores=(54, 55), episode="game").discarded()
     pegged = table.play("p:TC d:TD p:9C")  # the dealer's pair makes 57, pone's last 55
     assert pegged[1:] == ["p last 1", "p hand 6"]
     assert table.scores == (61, 57)
-    table = five(STUCK, scores=(53, 55), episode="game")
-    table.discard()
+    table = five(STUCK, scores=(53, 55), episode="game").discarded()
     assert table.play("p:TC d:TD p:9C")[1:] == ["p last 1", "p hand 6", "d hand 4"]
     assert table.scores == (60, 61)
 

@@ -52,6 +52,10 @@ class Table:
             pegged += self.play(f"{seat}:{self.hands[seat].split('/')[1].strip()}")
         return pegged
 
+    def discarded(self) -> Table:
+        self.discard()
+        return self
+
     def play(self, moves: str) -> list[str]:
         """Play ``"0:5H 1:TS"``, each by the seat that must be to move; return what was pegged."""
         pegged = []
@@ -82,8 +86,9 @@ def test_m1_three_are_three_sides_and_four_two_partnerships() -> None:
 
 
 def test_m1_partners_points_are_one_score() -> None:
-    table = Table(("7C 2D 3H 4S / KC", "8D QH TS TC / KD", "7H 6H 5H 9C / KH", "8C QC JC TD / AH"))
-    table.discard()
+    table = Table(
+        ("7C 2D 3H 4S / KC", "8D QH TS TC / KD", "7H 6H 5H 9C / KH", "8C QC JC TD / AH")
+    ).discarded()
     assert table.play("0:7C 1:8D") == ["1 fifteen 2"]
     assert table.game.scores == (0, 2)
     assert table.play("2:9C") == ["0 run 3"]  # seat 2 pegs for side 0
@@ -92,8 +97,7 @@ def test_m1_partners_points_are_one_score() -> None:
 
 def test_m1_without_partners_each_pegs_alone() -> None:
     hands = ("7C 2D 3H 4S / KC", "8D QH TS TC / KD", "7H 6H 5H 9C / KH", "8C QC JC TD / AH")
-    table = Table(hands, rules="four_hand[partners=False]")
-    table.discard()
+    table = Table(hands, rules="four_hand[partners=False]").discarded()
     table.play("0:7C 1:8D 2:9C")
     assert table.game.scores == (0, 2, 3, 0)
 
@@ -172,8 +176,7 @@ def test_m2_no_card_is_dealt_twice(rules: str) -> None:
 
 def test_m3_each_lays_one_away_and_keeps_four() -> None:
     for hands in (THREE, FOUR):
-        table = Table(hands)
-        table.discard()
+        table = Table(hands).discarded()
         assert [len(table.game.hand(table.game.view(seat))) for seat in range(len(hands))] == [
             4
         ] * len(hands)
@@ -215,8 +218,7 @@ def test_m4_a_jack_turned_up_pegs_the_dealer_two() -> None:
 def test_m5_the_dealers_left_leads_and_the_turn_passes_to_the_left() -> None:
     for hands in (THREE, FOUR):
         for dealer in range(len(hands)):
-            table = Table(hands, dealer=dealer)
-            table.discard()
+            table = Table(hands, dealer=dealer).discarded()
             order = []
             for _ in range(len(hands) + 1):
                 order.append(table.game.seat)
@@ -225,20 +227,17 @@ def test_m5_the_dealers_left_leads_and_the_turn_passes_to_the_left() -> None:
 
 
 def test_m5_no_card_takes_the_count_past_31_and_who_can_play_must() -> None:
-    table = Table(("TC TD 5H 9S / AC", "TH TS 6D 7C / AD", "QC 5S KH KD / AH"))
-    table.discard()
+    table = Table(("TC TD 5H 9S / AC", "TH TS 6D 7C / AD", "QC 5S KH KD / AH")).discarded()
     table.play("0:TC 1:TH 2:5S")  # 25
     assert table.legal == {"5H"}
     assert table.play("0:5H") == ["0 pair 2", "0 go 1"]  # 30; nobody has an ace
 
 
 def test_m6_pairs_and_runs_reach_across_all_players() -> None:
-    table = Table(("5C 5D KH KD / AC", "5H 2S 9C 9D / AD", "5S 3C TC TD / AH"))
-    table.discard()
+    table = Table(("5C 5D KH KD / AC", "5H 2S 9C 9D / AD", "5S 3C TC TD / AH")).discarded()
     assert table.play("0:5C 1:5H 2:5S") == ["1 pair 2", "2 fifteen 2", "2 pair 6"]
     assert table.play("0:5D") == ["0 pair 12"]
-    table = Table(("3C KC KD QC / AC", "5H KH 9S QD / AD", "4S 6C TC TD / AH"))
-    table.discard()
+    table = Table(("3C KC KD QC / AC", "5H KH 9S QD / AD", "4S 6C TC TD / AH")).discarded()
     assert table.play("0:3C 1:5H 2:4S") == ["2 run 3"]
     assert table.play("0:KC") == []
 
@@ -250,30 +249,26 @@ GO = ("TC AC 7D 7H / KC", "8D 9H JS QC / KD", "TD 2H 9C JC / KH")
 
 
 def test_m7_who_cannot_play_is_passed_over_and_the_others_go_on() -> None:
-    table = Table(("TC TH 9D JH / KC", "8D 9H JS QC / KD", "TD 2H AC 7D / KH"))
-    table.discard()
+    table = Table(("TC TH 9D JH / KC", "8D 9H JS QC / KD", "TD 2H AC 7D / KH")).discarded()
     table.play("0:TC 1:8D 2:TD")  # 28; seats 0 and 1 cannot, seat 2 can
     assert table.game.seat == 2
     assert table.play("2:2H") == []  # 30
     assert table.play("2:AC") == ["2 thirty_one 2"]
-    table = Table(GO)
-    table.discard()
+    table = Table(GO).discarded()
     assert table.play("0:TC 1:8D 2:TD 0:AC") == []  # 29; seat 1 says go
     assert table.game.view(2)["passed"] == 0b100  # two to the left of seat 2
     assert table.play("2:2H") == ["2 thirty_one 2"]
 
 
 def test_m7_the_last_to_play_pegs_one_when_nobody_can() -> None:
-    table = Table(("TC 7C 7D 7H / KC", "8D 9H JS QC / KD", "TD AH 9C JC / KH"))
-    table.discard()
+    table = Table(("TC 7C 7D 7H / KC", "8D 9H JS QC / KD", "TD AH 9C JC / KH")).discarded()
     table.play("0:TC 1:8D 2:TD")  # 28
     assert table.play("2:AH") == ["2 go 1"]  # 29, after the others' gos
     assert table.game.seat == 0
 
 
 def test_m7_the_very_last_card_pegs_one_for_last() -> None:
-    table = Table(THREE)
-    table.discard()
+    table = Table(THREE).discarded()
     pegged = []
     while not table.game.over:
         card = format_card(table.game.legal_actions[0])
@@ -328,18 +323,15 @@ def test_m7_who_has_no_cards_says_nothing() -> None:
 
 
 def test_m8_31_pegs_two_also_after_a_go() -> None:
-    table = Table(GO)
-    table.discard()
+    table = Table(GO).discarded()
     assert table.play("0:TC 1:8D 2:TD 0:AC 2:2H") == ["2 thirty_one 2"]
 
 
 def test_m8_the_lead_goes_to_the_left_of_who_played_last() -> None:
-    table = Table(GO)
-    table.discard()
+    table = Table(GO).discarded()
     table.play("0:TC 1:8D 2:TD 0:AC 2:2H")  # 31 by seat 2
     assert (table.game.seat, table.game.view(0)["count"]) == (0, 0)
-    table = Table(ALONE)
-    table.discard()
+    table = Table(ALONE).discarded()
     table.play("0:TC 1:8D 2:TD 0:AC")  # a go to seat 0
     assert (table.game.seat, table.game.view(0)["count"]) == (1, 0)
     assert table.game.view(0)["passed"] == 0
@@ -369,8 +361,7 @@ SHOWN = ("TC 9C 8C 7C / 2H", "TD KH 5S QD / 2S", "5D 5C AH AD / 3D")
 
 def test_m9_hands_count_from_the_dealers_left_and_the_crib_last() -> None:
     for dealer in range(3):
-        table = Table(SHOWN, "4H", crib="3S", dealer=dealer)
-        table.discard()
+        table = Table(SHOWN, "4H", crib="3S", dealer=dealer).discarded()
         pegged: list[str] = []
         while not table.game.over:
             card = format_card(table.game.legal_actions[0])
@@ -383,8 +374,9 @@ def test_m9_hands_count_from_the_dealers_left_and_the_crib_last() -> None:
 
 def test_m9_what_makes_nothing_is_in_the_log_too_and_a_reset_clears_it() -> None:
     """The starter before the hands: the next deal has its own when a seat reads of this one."""
-    table = Table(("2C 4D 6H 8S / KC", "3C 5S 7D 9H / TC", "2D 4H 6S 8C / JD"), "QC", "QS")
-    table.discard()
+    table = Table(
+        ("2C 4D 6H 8S / KC", "3C 5S 7D 9H / TC", "2D 4H 6S 8C / JD"), "QC", "QS"
+    ).discarded()
     while not table.game.over:
         table.game.step(table.game.legal_actions[0])
     counted = read_log(table.game.log, include_zero=True)[-5:]
@@ -400,8 +392,7 @@ def test_m9_what_makes_nothing_is_in_the_log_too_and_a_reset_clears_it() -> None
 def test_m9_a_flush_of_four_counts_in_a_hand_and_of_five_only_in_the_crib() -> None:
     hands = ("2C 4C 8C QC / 2D", "AD 7D 9D JD / 4D", "AS 3S 7S 9S / 8D")
     for starter, hand, crib in (("6H", 4, 0), ("6D", 4, 5)):
-        table = Table(hands, starter, crib="QD")
-        table.discard()
+        table = Table(hands, starter, crib="QD").discarded()
         while not table.game.over:
             table.game.step(table.game.legal_actions[0])
         counted = {(e.reason, e.seat): e.points for e in _counted(table.game)}
@@ -412,8 +403,7 @@ def test_m9_a_flush_of_four_counts_in_a_hand_and_of_five_only_in_the_crib() -> N
 @pytest.mark.parametrize("hands", [THREE, FOUR], ids=["three", "four"])
 def test_m9_who_is_first_in_the_show_wins_first(hands: Sequence[str]) -> None:
     sides = len(set(Game("three_hand" if len(hands) == 3 else "four_hand").sides))
-    table = Table(hands, "TS", episode="game", scores=(120,) * sides)
-    table.discard()
+    table = Table(hands, "TS", episode="game", scores=(120,) * sides).discarded()
     while not table.game.over:
         table.game.step(table.game.legal_actions[0])
     assert sorted(table.game.scores)[-2:] == [120, 121]

@@ -50,8 +50,9 @@ def test_h1_six_cards_each_dealt_singly_pone_first(dealer: int) -> None:
 
 @pytest.mark.parametrize("dealer", [0, 1])
 def test_h1_the_crib_belongs_to_the_dealer(dealer: int) -> None:
-    table = Table(deal("KC 8H 7S 6D / 2H 3H", "9D 4S TC 8C / 2S 3D", "QH"), dealer=dealer)
-    table.discard()
+    table = Table(
+        deal("KC 8H 7S 6D / 2H 3H", "9D 4S TC 8C / 2S 3D", "QH"), dealer=dealer
+    ).discarded()
     table.finish()
     (crib,) = [event for event in table.env.events if event.reason == "crib"]
     assert (crib.seat, crib.points) == (dealer, 12)  # Q-2-3 four ways, two pairs
@@ -116,16 +117,14 @@ def test_h2_starter_is_turned_when_both_have_laid_away() -> None:
 
 
 def test_h3_pone_leads_and_seats_alternate() -> None:
-    table = Table(deal("2C 4D 6H 8S / KC KD", "3C 5D 7H 9S / KH KS", "QC"))
-    table.discard()
+    table = Table(deal("2C 4D 6H 8S / KC KD", "3C 5D 7H 9S / KH KS", "QC")).discarded()
     for who in "pdpd":
         assert table.to_move == who
         table.play(f"{who}:{min(table.legal, key=parse_card)}")
 
 
 def test_h3_no_card_may_take_the_count_past_31() -> None:
-    table = Table(deal("KC 5D 9H 9S / 2C 2D", "QD 6H 7S 8C / 2H 2S", "AC"))
-    table.discard()
+    table = Table(deal("KC 5D 9H 9S / 2C 2D", "QD 6H 7S 8C / 2H 2S", "AC")).discarded()
     assert table.legal == {"KC", "5D", "9H", "9S"}
     assert table.play("p:KC d:QD p:5D") == []  # 25, and the dealer holds 6, 7, 8
     assert table.legal == {"6H"}
@@ -136,8 +135,7 @@ def test_h3_no_card_may_take_the_count_past_31() -> None:
 
 
 def test_h3_who_can_play_must() -> None:
-    table = Table(deal("KC 5D 9H 9S / 2C 2D", "QD 6H 7S 8C / 2H 2S", "AC"))
-    table.discard()
+    table = Table(deal("KC 5D 9H 9S / 2C 2D", "QD 6H 7S 8C / 2H 2S", "AC")).discarded()
     table.play("p:KC d:QD p:5D")
     assert table.to_move == "d"  # no seat is skipped that holds a card it may play
     with pytest.raises(IllegalActionError):
@@ -195,8 +193,7 @@ RESET = deal("KC JS AD 9D / 2C 2D", "QH AC 4C 8H / 3H 3S", "7C")
 
 
 def test_h4_only_cards_since_the_last_reset_count() -> None:
-    table = Table(RESET)
-    table.discard()
+    table = Table(RESET).discarded()
     assert table.play("p:KC d:QH p:JS d:AC") == ["p run 3", "d thirty_one 2"]
     assert table.play("p:AD") == []  # an ace on the ace before the reset is no pair
 
@@ -208,8 +205,7 @@ SAME_PLAYER = deal("KC 8D AH AS / 2C 2D", "QD 9C 9H 7S / 3C 3D", "4C")
 
 
 def test_h5_go_is_pegged_at_once_and_the_other_plays_on_alone() -> None:
-    table = Table(GO)
-    table.discard()
+    table = Table(GO).discarded()
     assert table.play("p:KC d:QD") == []
     assert table.play("p:9D") == ["p go 1"]  # 29, and the dealer's lowest is a six
     assert table.scores == (1, 0)
@@ -218,16 +214,14 @@ def test_h5_go_is_pegged_at_once_and_the_other_plays_on_alone() -> None:
 
 
 def test_h5_one_go_point_a_count_and_the_rest_scores_as_usual() -> None:
-    table = Table(SAME_PLAYER)
-    table.discard()
+    table = Table(SAME_PLAYER).discarded()
     assert table.play("p:KC d:QD p:8D") == ["p go 1"]  # 28 against 9, 9, 7
     assert table.play("p:AH") == []  # 29: no second point
     assert table.play("p:AS") == ["p pair 2"]  # 30: nor a third
 
 
 def test_h5_a_player_without_cards_counts_as_unable() -> None:
-    table = Table(SAME_PLAYER)
-    table.discard()
+    table = Table(SAME_PLAYER).discarded()
     table.play("p:KC d:QD p:8D p:AH p:AS")  # pone has no cards left
     assert table.to_move == "d"
     assert table.play("d:9C") == ["d go 1"]  # at once, with two cards to come
@@ -236,17 +230,14 @@ def test_h5_a_player_without_cards_counts_as_unable() -> None:
 
 
 def test_h6_31_scores_two_and_one_after_the_go_point() -> None:
-    table = Table(GO)
-    table.discard()
+    table = Table(GO).discarded()
     assert table.play("p:KC d:QD p:9D p:2H") == ["p go 1", "p thirty_one 1"]
-    table = Table(RESET)
-    table.discard()
+    table = Table(RESET).discarded()
     assert table.play("p:KC d:QH p:JS d:AC")[-1] == "d thirty_one 2"
 
 
 def test_h6_31_by_the_card_that_nobody_can_answer_scores_two_not_three() -> None:
-    table = Table(deal("KC AD 9H 9S / 2C 2D", "QD TH 7S 8C / 2H 2S", "4C"))
-    table.discard()
+    table = Table(deal("KC AD 9H 9S / 2C 2D", "QD TH 7S 8C / 2H 2S", "4C")).discarded()
     assert table.play("p:KC d:QD p:AD d:TH") == ["d thirty_one 2"]
 
 
@@ -257,8 +248,7 @@ def in_count(env) -> list[int]:
 
 
 def test_h7_after_31_the_count_restarts_and_the_other_leads() -> None:
-    table = Table(deal("KC 2H 5D 5S / AC AD", "9D TS 4C 4S / AH AS", "6C"))
-    table.discard()
+    table = Table(deal("KC 2H 5D 5S / AC AD", "9D TS 4C 4S / AH AS", "6C")).discarded()
     table.play("p:KC d:9D p:2H")
     assert in_count(table.env) == [1, 1, 1, 0, 0, 0, 0, 0]
     assert table.play("d:TS") == ["d thirty_one 2"]
@@ -271,8 +261,7 @@ def test_h7_after_31_the_count_restarts_and_the_other_leads() -> None:
 
 
 def test_h7_when_neither_can_play_the_other_leads() -> None:
-    table = Table(deal("KC 9H 8S 7D / 2C 2D", "QD 8C 7H 6S / 2H 2S", "AC"))
-    table.discard()
+    table = Table(deal("KC 9H 8S 7D / 2C 2D", "QD 8C 7H 6S / 2H 2S", "AC")).discarded()
     assert table.play("p:KC d:QD p:9H") == ["p go 1"]  # 29: pone cannot go on either
     assert table.to_move == "d"
     assert table.legal == {"8C", "7H", "6S"}
@@ -283,8 +272,7 @@ ONE_LEFT = deal("KC 9H 2S 8D / 3C 3D", "QD TS JC 9C / 4C 4D", "AC")
 
 
 def test_h7_a_player_without_cards_cannot_lead() -> None:
-    table = Table(ONE_LEFT)
-    table.discard()
+    table = Table(ONE_LEFT).discarded()
     assert table.play("p:KC d:QD p:9H p:2S") == ["p go 1", "p thirty_one 1"]
     assert table.play("d:TS p:8D d:JC") == ["d go 1"]  # 28: pone is out, the nine is too high
     assert table.to_move == "d"  # it played last and would not lead, but pone has no cards
@@ -292,8 +280,7 @@ def test_h7_a_player_without_cards_cannot_lead() -> None:
 
 
 def test_h7_the_last_card_of_the_deal_pegs_one() -> None:
-    table = Table(ONE_LEFT)
-    table.discard()
+    table = Table(ONE_LEFT).discarded()
     table.play("p:KC d:QD p:9H p:2S d:TS p:8D d:JC")
     assert in_play(table.play("d:9C")) == ["d last 1"]
 
@@ -302,8 +289,7 @@ LAST_IS_31 = deal("KC 8H 7S 6D / 2H 3H", "9D 4S TC 8C / 2S 3D", "QH")
 
 
 def test_h7_a_last_card_that_makes_31_pegs_two_and_no_more() -> None:
-    table = Table(LAST_IS_31)
-    table.discard()
+    table = Table(LAST_IS_31).discarded()
     assert table.play("p:KC d:9D p:8H d:4S") == ["d thirty_one 2"]
     assert in_play(table.play("p:7S d:TC p:6D d:8C")) == ["d thirty_one 2"]
 
@@ -314,30 +300,29 @@ TO_THE_SHOW = "p:KC d:9D p:8H d:4S p:7S d:TC p:6D d:8C"
 
 
 def test_h8_order_is_pone_dealer_crib() -> None:
-    table = Table(LAST_IS_31)
-    table.discard()
+    table = Table(LAST_IS_31).discarded()
     # K 8 7 6 Q: 8-7 and 6-7-8. 9 4 10 8 Q: 8-9-10. 2 3 2 3 Q: Q-2-3 four ways and two pairs.
     assert in_show(table.play(TO_THE_SHOW)) == ["p hand 5", "d hand 3", "d crib 12"]
     assert table.scores == (5, 4 + 3 + 12)
     assert table.over
 
 
-def test_h8_pone_counts_out_before_the_dealer() -> None:
-    table = Table(LAST_IS_31, scores=(116, 114), episode="game")
-    table.discard()
-    assert in_show(table.play(TO_THE_SHOW)) == ["p hand 5"]
+@pytest.mark.parametrize(
+    ("pone", "shown", "scores"),
+    [
+        (116, ["p hand 5"], (121, 118)),  # the dealer's three would have been enough
+        (115, ["p hand 5", "d hand 3"], (120, 121)),  # pone falls short
+    ],
+)
+def test_h8_pone_counts_out_before_the_dealer(
+    pone: int, shown: list[str], scores: tuple[int, int]
+) -> None:
+    table = Table(LAST_IS_31, scores=(pone, 114), episode="game").discarded()
+    assert in_show(table.play(TO_THE_SHOW)) == shown
     assert table.over
-    assert table.scores == (121, 118)  # the dealer's three would have been enough
-    assert table.env._cumulative_rewards == {"player_0": 1.0, "player_1": -1.0}
-
-
-def test_h8_dealer_counts_out_when_pone_falls_short() -> None:
-    table = Table(LAST_IS_31, scores=(115, 114), episode="game")
-    table.discard()
-    assert in_show(table.play(TO_THE_SHOW)) == ["p hand 5", "d hand 3"]
-    assert table.over
-    assert table.scores == (120, 121)
-    assert table.env._cumulative_rewards == {"player_0": -1.0, "player_1": 1.0}
+    assert table.scores == scores
+    won = 1.0 if scores[0] == 121 else -1.0
+    assert table.env._cumulative_rewards == {"player_0": won, "player_1": -won}
 
 
 @pytest.mark.parametrize(
@@ -350,16 +335,14 @@ def test_h8_dealer_counts_out_when_pone_falls_short() -> None:
     ],
 )
 def test_h8_flush_in_the_hand(hand: str, starter: str, points: int) -> None:
-    table = Table(deal(f"{hand} / KH KS", "3D 5H 7D 9S / TH TS", starter))
-    table.discard()
+    table = Table(deal(f"{hand} / KH KS", "3D 5H 7D 9S / TH TS", starter)).discarded()
     shown = [peg for peg in in_show(table.finish()) if peg.startswith("p")]
     assert shown == ([f"p hand {points}"] if points else [])
 
 
 @pytest.mark.parametrize(("starter", "points"), [("6D", 0), ("6C", 5)])
 def test_h8_flush_in_the_crib_takes_all_five(starter: str, points: int) -> None:
-    table = Table(deal("3D 5H 7D 9S / 2C 4C", "3H 5S 7H 9D / 8C QC", starter))
-    table.discard()
+    table = Table(deal("3D 5H 7D 9S / 2C 4C", "3H 5S 7H 9D / 8C QC", starter)).discarded()
     shown = [peg for peg in in_show(table.finish()) if "crib" in peg]
     assert shown == ([f"d crib {points}"] if points else [])
 
@@ -371,8 +354,7 @@ PAIR = deal("2C KD 9H 7S / QH QS", "2D KS 9C 7H / TH TS", "4C")  # the second ca
 
 @pytest.mark.parametrize(("score", "over"), [(118, False), (119, True), (120, True)])
 def test_h9_the_game_is_won_at_121(score: int, over: bool) -> None:
-    table = Table(PAIR, scores=(0, score), episode="game")
-    table.discard()
+    table = Table(PAIR, scores=(0, score), episode="game").discarded()
     table.play("p:2C d:2D")
     assert table.over is over
     assert table.scores == (0, min(score + 2, 121))
@@ -438,8 +420,7 @@ def test_h10_the_loser_of_a_game_deals_the_next(next_dealer: str) -> None:
     ("loser", "points"), [(91, 1), (90, 2), (61, 2), (60, 4), (0, 4), (120, 1)]
 )
 def test_h11_skunk_by_more_than_30_counts_two_by_more_than_60_four(loser: int, points: int) -> None:
-    table = Table(PAIR, scores=(loser, 119), episode="match")
-    table.discard()
+    table = Table(PAIR, scores=(loser, 119), episode="match").discarded()
     table.play("p:2C d:2D")  # 121 at the dealer's first card
     assert table.env.game.match_score == (0, points)
     assert not table.over
@@ -469,8 +450,7 @@ def test_h11_the_match_ends_at_seven_game_points() -> None:
 def test_h12_the_rear_peg_shows_the_previous_score() -> None:
     table = Table(
         deal("5C 5H KC 9D / 2C 4D", "5D KH 8S 7C / 6C 8D", "QS"), scores=(30, 40), episode="game"
-    )
-    table.discard()
+    ).discarded()
     table.play("p:5C")
     table.play("d:5D")  # a pair: 40 to 42
     assert table.env.view(1)["scores"].tolist() == [42, 30]
@@ -482,8 +462,7 @@ def test_h12_the_rear_peg_shows_the_previous_score() -> None:
 
 
 def test_h12_a_third_peg_keeps_the_games() -> None:
-    table = Table(PAIR, scores=(60, 119), episode="match")
-    table.discard()
+    table = Table(PAIR, scores=(60, 119), episode="match").discarded()
     table.play("p:2C d:2D")
     assert table.env.view(0)["match_score"].tolist() == [0, 4]
     assert table.env.view(1)["match_score"].tolist() == [4, 0]
@@ -493,8 +472,7 @@ def test_h12_a_third_peg_keeps_the_games() -> None:
 
 
 def test_h8_the_events_of_the_show_name_the_cards_counted() -> None:
-    table = Table(LAST_IS_31)
-    table.discard()
+    table = Table(LAST_IS_31).discarded()
     table.play(TO_THE_SHOW)
     counted = {(e.reason, e.seat): set(e.cards) - {parse_card("QH")} for e in table.env.events[1:]}
     assert counted == {
@@ -506,8 +484,7 @@ def test_h8_the_events_of_the_show_name_the_cards_counted() -> None:
 
 def test_h8_what_makes_nothing_is_told_too_to_who_asks() -> None:
     """The starter before the hands, which no longer lies there when the next deal has begun."""
-    table = Table(deal("2C 4D 6H 8S / KC KD", "3C 5S 7D 9H / TC JD", "QC"))
-    table.discard()
+    table = Table(deal("2C 4D 6H 8S / KC KD", "3C 5S 7D 9H / TC JD", "QC")).discarded()
     table.finish()
     counted = read_log(table.env.game.log, include_zero=True)[-4:]
     # 5-Q and 3-5-7; then a run of four twice and a pair.

@@ -21,242 +21,146 @@ from crib_env.engine.record import tuple_of
 pytestmark = pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
 
 
+PLUS = "import numba\n@numba.njit\ndef add(x):\n    return x + 1\n"
+SUIT = "import enum\nclass Suit(enum.IntEnum):\n    SPADES = 1\n"
+NAMED = "from mine.deep.helper import add\ndef act(x):\n    return add(x)\n"
+DOTTED = "import mine.deep.helper\ndef act(x):\n    return mine.deep.helper."
+
+
 class Edit(NamedTuple):
     """An agent that anyone might write, and an edit of something that it is made of."""
 
     name: str
-    agent: str  # a module with a function `act(x)`
-    helper: str  # a module that it imports, with what is edited
+    helper: str  # a module that the agent imports, with what is edited
     old: str = "x + 1"
     new: str = "x + 2"
+    agent: str = NAMED  # a module with a function `act(x)`
 
-
-PLUS = "import numba\n@numba.njit\ndef add(x):\n    return x + 1\n"
-DOTTED = "import mine.deep.helper\ndef act(x):\n    return mine.deep.helper."
-NAMED = "from mine.deep.helper import add\ndef act(x):\n    return add(x)\n"
 
 SEEN = [
-    Edit("a helper", NAMED, PLUS),
-    Edit("a helper called through its module", DOTTED + "add(x)\n", PLUS),
-    Edit("a constant read through its module", DOTTED + "N + x\n", "N = 1\n", "1", "2"),
-    Edit(
-        "a helper of a module with another name",
-        "from mine.deep import helper as h\ndef act(x):\n    return h.add(x)\n",
-        PLUS,
-    ),
-    Edit(
-        "a helper of a helper, through modules both times",
-        DOTTED + "more(x)\n",
-        f"{PLUS}import mine.deep.helper\n"
-        "@numba.njit\ndef more(x):\n    return mine.deep.helper.add(x)\n",
-    ),
-    Edit(
-        "a helper imported with a star",
-        "from mine.deep.helper import *\ndef act(x):\n    return add(x)\n",
-        PLUS,
-    ),
-    Edit(
-        "a member's value in an enumeration",
-        "from mine.deep.helper import Suit\ndef act(x):\n    return x + Suit.SPADES\n",
-        "import enum\nclass Suit(enum.IntEnum):\n    SPADES = 1\n", "1", "2",
-    ),
-    Edit(
-        "a member's value in an enumeration read through its module",
-        DOTTED + "Suit.SPADES + x\n",
-        "import enum\nclass Suit(enum.IntEnum):\n    SPADES = 1\n", "1", "2",
-    ),
-    Edit(
-        "one member as a constant",
-        "from mine.deep.helper import N\ndef act(x):\n    return x + N\n",
-        "import enum\nclass Suit(enum.IntEnum):\n    SPADES = 1\nN = Suit.SPADES\n", "1", "2",
-    ),
-    Edit(
-        "the order of a named tuple's fields",
-        "from mine.deep.helper import Pair\n"
-        "def act(x):\n    pair = Pair(x, 1)\n    return pair.a - pair.b\n",
-        "from typing import NamedTuple\nclass Pair(NamedTuple):\n    a: int\n    b: int\n",
-        "a: int\n    b: int", "b: int\n    a: int",
-    ),
-    Edit(
-        "a named tuple's default",
-        "from mine.deep.helper import Pair\ndef act(x):\n    return Pair(x).b\n",
-        "from typing import NamedTuple\nclass Pair(NamedTuple):\n    a: int\n    b: int = 1\n",
-        "1", "2",
-    ),
-    Edit(
-        "the fields of a constant named tuple",
-        "from mine.deep.helper import P\ndef act(x):\n    return P.a - P.b\n",
-        "from collections import namedtuple\nP = namedtuple('P', 'a b')(1, 2)\n", "a b", "b a",
-    ),
-    Edit(
-        "a long default",
-        "from mine.deep.helper import T\ndef act(x, t=T):\n    return t[x]\n",
-        "import numpy as np\nT = tuple(np.arange(3000).tolist())\n", "3000).", "3000)[::-1].",
-    ),
-    Edit(
-        "one number within a long table",
-        "from mine.deep.helper import T\ndef act(x):\n    return T[x]\n",
-        "import numpy as np\nT = np.zeros(5000)\nT[2500] = 1\n", "= 1", "= 2",
-    ),
-    Edit(
-        "a table's order in memory",
-        "from mine.deep.helper import T\ndef act(x):\n    return T.ravel()[x]\n",
-        "import numpy as np\nT = np.array([[1, 2], [3, 4]], order='C')\n", "'C'", "'F'",
-    ),
-    Edit(
-        "the fields of a record type",
-        "from mine.deep.helper import D\nimport numpy as np\n"
-        "def act(x):\n    return np.zeros(1, dtype=D)[0].a\n",
-        "import numpy as np\nD = np.dtype([('a', 'i8'), ('b', 'i8')])\n", "'b', 'i8'", "'b', 'i4'",
-    ),
-    Edit(
-        "a constant of another type and the same value",
-        DOTTED + "N // x\n", "N = 1\n", "1", "1.0",
-    ),
-    Edit(
-        "helpers in a tuple",
-        "from mine.deep.helper import HELPERS\ndef act(x):\n    return HELPERS[0](x)\n",
-        f"{PLUS}HELPERS = (add, add)\n",
-    ),
-    Edit(
-        "what a helper is compiled with",
-        NAMED, PLUS.replace("njit", "njit(boundscheck=False)"), "boundscheck=False",
-        "boundscheck=True",
-    ),
-    Edit(
-        "a text within a comprehension",
-        NAMED,
-        "import numba\n@numba.njit\ndef add(x):\n    return len(['a' for _ in range(x)][0])\n",
-        "'a'", "'ab'",
-    ),
-    Edit(
-        "a constant within a function of its own",
-        NAMED,
-        "import numba\n@numba.njit\ndef add(x):\n"
-        "    def inner(y):\n        return y + 1\n    return inner(x)\n",
-        "y + 1", "y + 2",
-    ),
-    Edit(
-        "what a closure holds",
-        NAMED,
-        "import numba\ndef make(n):\n    @numba.njit\n    def add(x):\n        return x + n\n"
-        "    return add\nadd = make(1)\n",
-        "make(1)", "make(2)",
-    ),
-    Edit(
-        "a module in a closure",
-        NAMED,
-        "import numba, types\nconstants = types.ModuleType('constants')\nconstants.N = 1\n"
-        "def make(m):\n    @numba.njit\n    def add(x):\n        return x + m.N\n    return add\n"
-        "add = make(constants)\n",
-        "N = 1", "N = 2",
-    ),
-    Edit(
-        "an intrinsic",
-        NAMED,
-        "from numba.extending import intrinsic\n@intrinsic\ndef add(context, x):\n"
-        "    def generate(context, builder, signature, args):\n"
-        "        return builder.add(args[0], args[0].type(1))\n    return x(x), generate\n",
-        "type(1)", "type(2)",
-    ),
+    Edit("a helper", PLUS),
+    Edit("a helper called through its module", PLUS, agent=DOTTED + "add(x)\n"),
+    Edit("a constant read through its module", "N = 1\n", "1", "2", agent=DOTTED + "N + x\n"),
+    Edit("a helper of a module with another name", PLUS,
+         agent="from mine.deep import helper as h\ndef act(x):\n    return h.add(x)\n"),
+    Edit("a helper of a helper, through modules both times",
+         "import numba\n@numba.njit\ndef add(x):\n    return x + 1\nimport mine.deep.helper\n"
+         "@numba.njit\ndef more(x):\n    return mine.deep.helper.add(x)\n",
+         agent=DOTTED + "more(x)\n"),
+    Edit("a helper imported with a star", PLUS,
+         agent="from mine.deep.helper import *\ndef act(x):\n    return add(x)\n"),
+    Edit("a member's value in an enumeration", SUIT, "1", "2",
+         agent="from mine.deep.helper import Suit\ndef act(x):\n    return x + Suit.SPADES\n"),
+    Edit("a member's value in an enumeration read through its module", SUIT, "1", "2",
+         agent=DOTTED + "Suit.SPADES + x\n"),
+    Edit("one member as a constant",
+         "import enum\nclass Suit(enum.IntEnum):\n    SPADES = 1\nN = Suit.SPADES\n", "1", "2",
+         agent="from mine.deep.helper import N\ndef act(x):\n    return x + N\n"),
+    Edit("the order of a named tuple's fields",
+         "from typing import NamedTuple\nclass Pair(NamedTuple):\n    a: int\n    b: int\n",
+         "a: int\n    b: int", "b: int\n    a: int",
+         agent="from mine.deep.helper import Pair\ndef act(x):\n    pair = Pair(x, 1)\n"
+         "    return pair.a - pair.b\n"),
+    Edit("a named tuple's default",
+         "from typing import NamedTuple\nclass Pair(NamedTuple):\n    a: int\n    b: int = 1\n",
+         "1", "2",
+         agent="from mine.deep.helper import Pair\ndef act(x):\n    return Pair(x).b\n"),
+    Edit("the fields of a constant named tuple",
+         "from collections import namedtuple\nP = namedtuple('P', 'a b')(1, 2)\n", "a b", "b a",
+         agent="from mine.deep.helper import P\ndef act(x):\n    return P.a - P.b\n"),
+    Edit("a long default", "import numpy as np\nT = tuple(np.arange(3000).tolist())\n", "3000).",
+         "3000)[::-1].",
+         agent="from mine.deep.helper import T\ndef act(x, t=T):\n    return t[x]\n"),
+    Edit("one number within a long table", "import numpy as np\nT = np.zeros(5000)\nT[2500] = 1\n",
+         "= 1", "= 2", agent="from mine.deep.helper import T\ndef act(x):\n    return T[x]\n"),
+    Edit("a table's order in memory",
+         "import numpy as np\nT = np.array([[1, 2], [3, 4]], order='C')\n", "'C'", "'F'",
+         agent="from mine.deep.helper import T\ndef act(x):\n    return T.ravel()[x]\n"),
+    Edit("the fields of a record type",
+         "import numpy as np\nD = np.dtype([('a', 'i8'), ('b', 'i8')])\n", "'b', 'i8'",
+         "'b', 'i4'",
+         agent="from mine.deep.helper import D\nimport numpy as np\ndef act(x):\n"
+         "    return np.zeros(1, dtype=D)[0].a\n"),
+    Edit("a constant of another type and the same value", "N = 1\n", "1", "1.0",
+         agent=DOTTED + "N // x\n"),
+    Edit("helpers in a tuple",
+         "import numba\n@numba.njit\ndef add(x):\n    return x + 1\nHELPERS = (add, add)\n",
+         agent="from mine.deep.helper import HELPERS\ndef act(x):\n    return HELPERS[0](x)\n"),
+    Edit("what a helper is compiled with", PLUS.replace("njit", "njit(boundscheck=False)"),
+         "boundscheck=False", "boundscheck=True"),
+    Edit("a text within a comprehension",
+         "import numba\n@numba.njit\ndef add(x):\n    return len(['a' for _ in range(x)][0])\n",
+         "'a'", "'ab'"),
+    Edit("a constant within a function of its own",
+         "import numba\n@numba.njit\ndef add(x):\n    def inner(y):\n        return y + 1\n"
+         "    return inner(x)\n", "y + 1", "y + 2"),
+    Edit("what a closure holds",
+         "import numba\ndef make(n):\n    @numba.njit\n    def add(x):\n        return x + n\n"
+         "    return add\nadd = make(1)\n", "make(1)", "make(2)"),
+    Edit("a module in a closure",
+         "import numba, types\nconstants = types.ModuleType('constants')\nconstants.N = 1\n"
+         "def make(m):\n    @numba.njit\n    def add(x):\n        return x + m.N\n    return add\n"
+         "add = make(constants)\n", "N = 1", "N = 2"),
+    Edit("an intrinsic",
+         "from numba.extending import intrinsic\n@intrinsic\ndef add(context, x):\n"
+         "    def generate(context, builder, signature, args):\n"
+         "        return builder.add(args[0], args[0].type(1))\n    return x(x), generate\n",
+         "type(1)", "type(2)"),
 ]  # fmt: skip
 
 REFUSED = [
-    Edit(
-        "a ufunc",
-        NAMED, "import numba\n@numba.vectorize\ndef add(x):\n    return x + 1\n",
-    ),
-    Edit(
-        "a generalised ufunc",
-        NAMED,
-        "import numba\n@numba.guvectorize('(n)->(n)')\ndef add(x, y):\n    y[:] = x + 1\n",
-    ),
-    Edit(
-        "an overload of a function",
-        NAMED,
-        "from numba.extending import overload\ndef add(x): ...\n"
-        "@overload(add)\ndef _(x):\n    return lambda x: x + 1\n",
-    ),
-    Edit(
-        "a function registered to be compiled",
-        NAMED,
-        "from numba.extending import register_jitable\n"
-        "@register_jitable\ndef add(x):\n    return x + 1\n",
-    ),
-    Edit(
-        "an overload of a function of NumPy",
-        "import numpy as np\nimport mine.deep.helper\ndef act(x):\n    return np.busday_count(x)\n",
-        "from numba.extending import overload\nimport numpy as np\n"
-        "@overload(np.busday_count)\ndef _(x):\n    return lambda x: x + 1\n",
-    ),
-    Edit(
-        "a method added to a type of Numba",
-        "import mine.deep.helper\ndef act(x):\n    return x.plus_one()\n",
-        "from numba import types\nfrom numba.extending import overload_method\n"
-        "@overload_method(types.Integer, 'plus_one')\ndef _(x):\n    return lambda x: x + 1\n",
-    ),
-    Edit(
-        "an attribute added to a type of Numba",
-        "import mine.deep.helper\ndef act(x):\n    return x.successor\n",
-        "from numba import types\nfrom numba.extending import overload_attribute\n"
-        "@overload_attribute(types.Integer, 'successor')\ndef _(x):\n    return lambda x: x + 1\n",
-    ),
-    Edit(
-        "a compiled class",
-        "from mine.deep.helper import Adder\ndef act(x):\n    return Adder(x).add()\n",
-        "import numba\n@numba.experimental.jitclass([('x', numba.int64)])\nclass Adder:\n"
-        "    def __init__(self, x):\n        self.x = x\n"
-        "    def add(self):\n        return self.x + 1\n",
-        "self.x + 1", "self.x + 2",
-    ),
-    Edit(
-        "a module that gets a name while it runs",
-        "import mine.deep.helper\ndef act(x):\n    m = mine.deep.helper\n    return m.add(x)\n",
-        PLUS,
-    ),
-    Edit(
-        "a partial function",
-        NAMED,
-        "import functools, numba\n@numba.njit\ndef two(n, x):\n    return n + x\n"
-        "add = functools.partial(two, 1)\n",
-        "two, 1", "two, 2",
-    ),
-    Edit(
-        "a function for C",
-        NAMED,
-        "import numba\n@numba.cfunc('int64(int64)')\ndef add(x):\n    return x + 1\n",
-    ),
-    Edit(
-        "Python within machine code",
-        "import numba\nfrom mine.deep.helper import add\ndef act(x):\n"
-        "    with numba.objmode(y='int64'):\n        y = add(x)\n    return y\n",
-        "def add(x):\n    return x + 1\n",
-    ),
-    Edit("faster arithmetic", NAMED, PLUS.replace("njit", "njit(fastmath=False)"), "False", "True"),
-    Edit("threads", NAMED, PLUS.replace("njit", "njit(parallel=False)"), "False", "True"),
-    Edit("Numba's own cache", NAMED, PLUS.replace("njit", "njit(cache=True)")),
-    Edit(
-        "another model of errors",
-        NAMED, PLUS.replace("njit", "njit(error_model='numpy')"), "'numpy'", "'python'",
-    ),
-    Edit(
-        "a helper for given types alone",
-        NAMED, PLUS.replace("njit", "njit('int64(int64)')"), "'int64(int64)'", "'int64(int32)'",
-    ),
-    Edit(
-        "types of local variables",
-        NAMED, PLUS.replace("njit", "njit(locals={'x': numba.int64})"), "int64", "int32",
-    ),
-    Edit(
-        "a class",
-        "from mine.deep.helper import Settings\ndef act(x):\n    return Settings.N + x\n",
-        "class Settings:\n    N = 1\n", "1", "2",
-    ),
-    Edit(
-        "a function that borrows a name of NumPy's",
-        NAMED,
-        "import functools, numpy\n@functools.wraps(numpy.sum)\ndef add(x):\n    return x + 1\n",
-    ),
+    Edit("a ufunc", "import numba\n@numba.vectorize\ndef add(x):\n    return x + 1\n"),
+    Edit("a generalised ufunc",
+         "import numba\n@numba.guvectorize('(n)->(n)')\ndef add(x, y):\n    y[:] = x + 1\n"),
+    Edit("an overload of a function",
+         "from numba.extending import overload\ndef add(x): ...\n@overload(add)\ndef _(x):\n"
+         "    return lambda x: x + 1\n"),
+    Edit("a function registered to be compiled",
+         "from numba.extending import register_jitable\n@register_jitable\ndef add(x):\n"
+         "    return x + 1\n"),
+    Edit("an overload of a function of NumPy",
+         "from numba.extending import overload\nimport numpy as np\n@overload(np.busday_count)\n"
+         "def _(x):\n    return lambda x: x + 1\n",
+         agent="import numpy as np\nimport mine.deep.helper\ndef act(x):\n"
+         "    return np.busday_count(x)\n"),
+    Edit("a method added to a type of Numba",
+         "from numba import types\nfrom numba.extending import overload_method\n"
+         "@overload_method(types.Integer, 'plus_one')\ndef _(x):\n    return lambda x: x + 1\n",
+         agent="import mine.deep.helper\ndef act(x):\n    return x.plus_one()\n"),
+    Edit("an attribute added to a type of Numba",
+         "from numba import types\nfrom numba.extending import overload_attribute\n"
+         "@overload_attribute(types.Integer, 'successor')\ndef _(x):\n    return lambda x: x + 1\n",
+         agent="import mine.deep.helper\ndef act(x):\n    return x.successor\n"),
+    Edit("a compiled class",
+         "import numba\n@numba.experimental.jitclass([('x', numba.int64)])\nclass Adder:\n"
+         "    def __init__(self, x):\n        self.x = x\n    def add(self):\n"
+         "        return self.x + 1\n", "self.x + 1", "self.x + 2",
+         agent="from mine.deep.helper import Adder\ndef act(x):\n    return Adder(x).add()\n"),
+    Edit("a module that gets a name while it runs", PLUS,
+         agent="import mine.deep.helper\ndef act(x):\n    m = mine.deep.helper\n"
+         "    return m.add(x)\n"),
+    Edit("a partial function",
+         "import functools, numba\n@numba.njit\ndef two(n, x):\n    return n + x\n"
+         "add = functools.partial(two, 1)\n", "two, 1", "two, 2"),
+    Edit("a function for C",
+         "import numba\n@numba.cfunc('int64(int64)')\ndef add(x):\n    return x + 1\n"),
+    Edit("Python within machine code", "def add(x):\n    return x + 1\n",
+         agent="import numba\nfrom mine.deep.helper import add\ndef act(x):\n"
+         "    with numba.objmode(y='int64'):\n        y = add(x)\n    return y\n"),
+    Edit("faster arithmetic", PLUS.replace("njit", "njit(fastmath=False)"), "False", "True"),
+    Edit("threads", PLUS.replace("njit", "njit(parallel=False)"), "False", "True"),
+    Edit("Numba's own cache", PLUS.replace("njit", "njit(cache=True)")),
+    Edit("another model of errors", PLUS.replace("njit", "njit(error_model='numpy')"), "'numpy'",
+         "'python'"),
+    Edit("a helper for given types alone", PLUS.replace("njit", "njit('int64(int64)')"),
+         "'int64(int64)'", "'int64(int32)'"),
+    Edit("types of local variables", PLUS.replace("njit", "njit(locals={'x': numba.int64})"),
+         "int64", "int32"),
+    Edit("a class", "class Settings:\n    N = 1\n", "1", "2",
+         agent="from mine.deep.helper import Settings\ndef act(x):\n"
+         "    return Settings.N + x\n"),
+    Edit("a function that borrows a name of NumPy's",
+         "import functools, numpy\n@functools.wraps(numpy.sum)\ndef add(x):\n    return x + 1\n"),
 ]  # fmt: skip
 
 

@@ -32,9 +32,9 @@ from crib_env.game import Game
 from crib_env.options import set_scores
 from crib_env.rules import Rules
 from reference import TableTopReferee
+from table_top_views import every_variant
 
 encode = import_module("crib_env.engine.table_top.encode")
-VARIANTS = [(2, "table_top"), (4, "table_top"), (2, "table_top_ship"), (4, "table_top_ship")]
 # From the centre outwards, so that every cell touches one before it.
 ORDER = sorted(
     (cell for cell in range(25) if cell != CENTRE),
@@ -241,11 +241,11 @@ def test_t5_bit_count_and_lowest() -> None:
         assert mask & ((1 << lowest(mask)) - 1) == 0
 
 
-@pytest.mark.parametrize(("players", "rules"), VARIANTS)
-def test_t6_every_seat_lays_its_share_and_always_has_an_action(players: int, rules: str) -> None:
+@every_variant
+def test_t6_every_seat_lays_its_share_and_always_has_an_action(players: int, preset: str) -> None:
     for seed in range(25):
         rng = random.Random(seed)
-        game = Round(rules, players, dealer=seed % players, seed=seed)
+        game = Round(preset, players, dealer=seed % players, seed=seed)
         for turn in range(TURNS):
             seat = game.to_move
             left = len([t for t in range(turn, TURNS) if (game.dealer + 1 + t) % players == seat])
@@ -525,18 +525,18 @@ def reconcile(game: Round, referee: TableTopReferee, where: str) -> None:
 
 
 @pytest.mark.parametrize("episode", ["round", "game"])
-@pytest.mark.parametrize(("players", "rules"), VARIANTS)
-def test_t1_to_t13_in_step_with_the_referee(players: int, rules: str, episode: str) -> None:
-    target = Rules.preset(rules).target
+@every_variant
+def test_t1_to_t13_in_step_with_the_referee(players: int, preset: str, episode: str) -> None:
+    target = Rules.preset(preset).target
     for seed in range(60 if episode == "round" else 15):
         rng = random.Random(seed)
         where = f"seed {seed}"
         decks = [shuffled(rng) for _ in range(40)]
         scores = (rng.randrange(target), rng.randrange(target))
         dealer = rng.randrange(players)
-        game = Round(rules, players, decks, dealer, episode, scores)
+        game = Round(preset, players, decks, dealer, episode, scores)
         referee = TableTopReferee(
-            decks, dealer, players, rules == "table_top_ship", episode, scores
+            decks, dealer, players, preset == "table_top_ship", episode, scores
         )
         reconcile(game, referee, where)
         while referee.to_move is not None:
@@ -568,13 +568,13 @@ def known_turns(game: Round, seat: int) -> list[int]:
 
 
 @pytest.mark.parametrize("confer", [True, False])
-@pytest.mark.parametrize(("players", "rules"), VARIANTS)
+@every_variant
 def test_t2_t7_hidden_cards_redrawn_leave_a_view_as_it_was(
-    players: int, rules: str, confer: bool
+    players: int, preset: str, confer: bool
 ) -> None:
     for seed in range(6):
         rng = random.Random(seed)
-        game = Round(Rules.preset(rules, partners_confer=confer), players, dealer=0, seed=seed)
+        game = Round(Rules.preset(preset, partners_confer=confer), players, dealer=0, seed=seed)
         for turn in range(TURNS):
             for seat in range(players):
                 view = game.view(seat)
@@ -583,7 +583,7 @@ def test_t2_t7_hidden_cards_redrawn_leave_a_view_as_it_was(
                 deck = game.deck
                 pool = sorted(set(range(52)) - {deck[t] for t in known})
                 rng.shuffle(pool)
-                other = Round(rules, players)
+                other = Round(preset, players)
                 other.record, other.states = game.record, game.states.copy()
                 for t in range(TURNS):
                     if t not in known:
@@ -595,22 +595,28 @@ def test_t2_t7_hidden_cards_redrawn_leave_a_view_as_it_was(
             game.step(rng.choice(game.legal_actions))
 
 
-@pytest.mark.parametrize(("players", "rules"), VARIANTS)
-def test_observation_tells_the_round_turn_by_turn(players: int, rules: str) -> None:
+@every_variant
+def test_observation_tells_the_round_turn_by_turn_with_card_crib_and_table(
+    players: int, preset: str
+) -> None:
     """Perfect recall: read back from the bits who placed which card where in which turn."""
     rng = random.Random(players)
-    game = Round(rules, players, dealer=1)
+    game = Round(preset, players, dealer=players - 1)
+
+    def ones(at: int, size: int) -> list[int]:
+        return [int(i) for i in np.flatnonzero(obs[at : at + size])]
+
     for turn in range(TURNS + 1):
         for seat in range(players):
-            view = game.view(seat)
-            assert int(view["mover"]) == (
-                NONE if turn == TURNS else (game.to_move - seat) % players
-            )
+            view, obs = game.view(seat), game.observe(seat)[0]
+            known = known_turns(game, seat)
+            mover = [] if game.over else [(game.to_move - seat) % players]
+            assert [int(view["mover"])] == (mover or [NONE])
+            assert ones(encode.MOVER, 4) == mover
             assert view["scores"].tolist() == [game.scores[seat % 2], game.scores[1 - seat % 2]]
-            obs = game.observe(seat)[0]
-            dealer = int(np.flatnonzero(obs[encode.DEALER : encode.DEALER + 4])[0])
+            (dealer,) = ones(encode.DEALER, 4)
             assert (seat + dealer) % players == game.dealer
-            assert np.flatnonzero(obs[encode.TURN : encode.TURN + 29]).tolist() == [turn]
+            assert ones(encode.TURN, 29) == [turn]
             for cell in range(25):
                 bits = obs[encode.CELL * cell : encode.CELL * (cell + 1)]
                 rank, suit = np.flatnonzero(bits[:13]), np.flatnonzero(bits[13:17])
@@ -625,32 +631,14 @@ def test_observation_tells_the_round_turn_by_turn(players: int, rules: str) -> N
                 placed = 4 * int(lap[0]) + (int(who[0]) - dealer - 1) % 4
                 assert placed == game.turns[cell]
                 assert int(who[0]) % players == (game.dealer + 1 + placed - seat) % players
-            crib = np.flatnonzero(obs[encode.CRIB_TURNS : encode.CRIB_TURNS + TURNS])
-            assert crib.tolist() == game.crib[: game.crib_n]
-        if turn < TURNS:
-            game.step(rng.choice(game.legal_actions))
-
-
-@pytest.mark.parametrize(("players", "rules"), VARIANTS)
-def test_observation_shows_card_crib_and_table(players: int, rules: str) -> None:
-    rng = random.Random(players)
-    game = Round(rules, players, dealer=0)
-
-    def ones(at: int, size: int) -> list[int]:
-        return [int(i) for i in np.flatnonzero(obs[at : at + size])]
-
-    for turn in range(TURNS + 1):
-        for seat in range(players):
-            view, obs = game.view(seat), game.observe(seat)[0]
-            known = known_turns(game, seat)
-            current = [game.deck[turn]] if turn < TURNS and turn in known else []
-            assert ones(encode.CARD, 52) == current
+            assert ones(encode.CRIB_TURNS, TURNS) == game.crib[: game.crib_n]
+            assert ones(encode.CARD, 52) == (
+                [game.deck[turn]] if turn < TURNS and turn in known else []
+            )
             for i, discarded in enumerate(game.crib):
                 card = game.deck[discarded] if discarded in known else None
                 bits = [] if card is None else [card // 4, 13 + card % 4]
                 assert ones(encode.CRIB_AT + encode.DISCARDED * i, encode.DISCARDED) == bits
-            mover = [] if game.over else [(game.to_move - seat) % players]
-            assert ones(encode.MOVER, 4) == mover
             owed = [game.owed[(seat + i) % players] for i in range(players)]
             assert view["owed"].tolist() == owed + [0] * (4 - players)
             assert ones(encode.OWED, 8) == [2 * i + k for i, n in enumerate(owed) for k in range(n)]
@@ -703,9 +691,9 @@ class Batch(GameBatch):
         )  # fmt: skip
 
 
-@pytest.mark.parametrize(("players", "rules"), VARIANTS)
-def test_rollout_counts_decisions_and_begins_anew(players: int, rules: str) -> None:
-    games = Batch(32, rules, players, "round")
+@every_variant
+def test_rollout_counts_decisions_and_begins_anew(players: int, preset: str) -> None:
+    games = Batch(32, preset, players, "round")
     assert games.rollout(2 * TURNS + 3) == 32 * (2 * TURNS + 3)
     assert (games.states["turn"] == 3).all()
     assert (games.states["deals"] == 1).all()

@@ -360,15 +360,6 @@ def test_a_card_that_is_not_held() -> None:
     names(error, "JC", 40, "player_0", "KC", "5D", "9H", "9S", "2C", "2D")
 
 
-def test_a_card_past_31() -> None:
-    table = Table(deal("KC 5D 9H 9S / 2C 2D", "QD 6H 7S 8C / 2H 2S", "AC"))
-    table.discard()
-    table.play("p:KC d:QD p:5D")
-    with unchanged(table.env), pytest.raises(IllegalActionError) as error:
-        table.play("d:8C")
-    names(error, "8C", 25, 33, 31, "6H")
-
-
 def test_a_card_already_laid_away_or_played() -> None:
     table = Table(deal("KC 5D 9H 9S / 2C 2D", "QD 6H 7S 8C / 2H 2S", "AC"))
     table.play("p:2C")

@@ -181,24 +181,53 @@ def test_each_legal_action_is_drawn_as_often(form: str) -> None:
     assert abs(counts * 6 / n - 1).max() < 0.4
 
 
-def batch_going_on(env: Any, rng: np.random.Generator) -> list[Any]:
-    seen = []
+def going_on(env: Any, seed: int) -> list[Any]:
+    """Return all that an environment says while mostly illegal actions are taken."""
+    rng, seen = np.random.default_rng(seed), []
     for _ in range(12):
-        observations, rewards, ended, _, info = env.step(any_action(rng, N))
-        seen.append([np.asarray(part).tolist() for part in
-                     (observations, rewards, ended, info["illegal_action"])])  # fmt: skip
+        if hasattr(env, "agent_selection"):
+            env.step(int(any_action(rng)))
+            seen.append([env.game.notation(), env.agent_selection, copy.deepcopy(env.infos)])
+        else:
+            actions = any_action(rng, *([N] if hasattr(env, "num_envs") else []))
+            observations, rewards, ended, _, info = env.step(actions)
+            seen.append([np.asarray(part).tolist() for part in
+                         (observations, rewards, ended, info["illegal_action"])])  # fmt: skip
     return seen
 
 
-@pytest.mark.parametrize("form", ["vector", "torch"])
-@pytest.mark.parametrize("way", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
-def test_copies_of_a_batch_draw_alike(form: str, way: Any) -> None:
-    env = make(form, opponent="greedy", **DEAL)
+def restored(env: Any) -> Any:
+    other = six_card_v0.env(on_illegal="random")
+    other.restore(env.snapshot())
+    return other
+
+
+WAYS: dict[str, Callable[[Any], Any]] = {
+    "deepcopy": copy.deepcopy,
+    "pickle": lambda env: pickle.loads(pickle.dumps(env)),
+    "snapshot": restored,
+}
+
+
+@pytest.mark.parametrize(
+    ("form", "way"),
+    [
+        (form, way)
+        for form in ("aec", "gym", "vector", "torch")
+        for way in WAYS
+        if way != "snapshot" or form == "aec"
+    ],
+)
+def test_copies_and_snapshots_draw_alike(form: str, way: str) -> None:
+    keywords = {"on_illegal": "random", **({} if form == "aec" else {"opponent": "greedy"})}
+    if form in ("aec", "gym"):
+        env = (six_card_v0.env if form == "aec" else six_card_v0.gym_env)(**keywords)
+    else:
+        env = make(form, **keywords | DEAL)
     env.reset(seed=3)
-    batch_going_on(env, np.random.default_rng(0))
-    other = way(env)
-    first, second = (batch_going_on(one, np.random.default_rng(1)) for one in (env, other))
-    assert first == second
+    going_on(env, 0)
+    other = WAYS[way](env)
+    assert going_on(env, 1) == going_on(other, 1)
 
 
 def test_threads_and_uncompiled_opponents_draw_alike() -> None:
@@ -207,42 +236,8 @@ def test_threads_and_uncompiled_opponents_draw_alike() -> None:
     for opponent, threads in (("greedy", 1), ("greedy", 3), (InPython("greedy"), 1)):
         env = six_card_v0.vector_env(N, opponent=opponent, threads=threads, **DEAL)
         env.reset(seed=3)
-        seen.append(batch_going_on(env, np.random.default_rng(1)))
+        seen.append(going_on(env, 1))
     assert seen[0] == seen[1] == seen[2]
-
-
-@pytest.mark.parametrize("way", ["deepcopy", "pickle", "snapshot"])
-def test_copies_and_snapshots_of_an_aec_draw_alike(way: str) -> None:
-    env = six_card_v0.env(on_illegal="random")
-    env.reset(seed=3)
-
-    def going_on(env: Any) -> list[Any]:
-        rng, seen = np.random.default_rng(1), []
-        for _ in range(30):
-            env.step(int(any_action(rng)))
-            seen.append((env.game.notation(), env.agent_selection, copy.deepcopy(env.infos)))
-        return seen
-
-    going_on(env)
-    if way == "snapshot":
-        snapshot = env.snapshot()
-        first = going_on(env)
-        env.restore(snapshot)
-        assert going_on(env) == first
-        return
-    other = copy.deepcopy(env) if way == "deepcopy" else pickle.loads(pickle.dumps(env))
-    assert going_on(env) == going_on(other)
-
-
-def test_single_games_draw_alike_when_copied() -> None:
-    env = six_card_v0.gym_env(on_illegal="random", opponent="greedy")
-    env.reset(seed=3)
-    other = copy.deepcopy(env)
-    for action in any_action(np.random.default_rng(1), 40).tolist():
-        (one, _, ended, _, said), (two, _, _, _, same) = env.step(action), other.step(action)
-        assert np.array_equal(one, two)
-        assert said["illegal_action"] == same["illegal_action"]
-        assert not ended
 
 
 def test_nobody_is_reminded_of_the_mask() -> None:

@@ -59,17 +59,6 @@ def test_one_is_drawn_for_each_episode_by_its_share() -> None:
         assert abs(names.count(name) / len(names) - share / 3.5) < 0.05
 
 
-def test_equal_seeds_draw_equal_opponents_whatever_the_threads() -> None:
-    envs = [six_card_v0.vector_env(30, opponent=THREE, seat=None, episode="deal", threads=t)
-            for t in (1, 3)]  # fmt: skip
-    one, many = (
-        [(e["opponent"], e["winner"], e["seat"]) for e in play(env, 60, 5)] for env in envs
-    )
-    assert one == many
-    assert one == [(e["opponent"], e["winner"], e["seat"]) for e in play(envs[0], 60, 5)]
-    assert one != [(e["opponent"], e["winner"], e["seat"]) for e in play(envs[0], 60, 6)]
-
-
 def test_a_share_of_a_single_environment_is_its_lane_of_a_batch() -> None:
     """Seeds of each game: the single environment and the batch draw the same opponents."""
     batch = six_card_v0.vector_env(6, opponent=THREE, seat=0)

@@ -82,14 +82,6 @@ def test_illegal_actions_end_the_same_games(module: ModuleType) -> None:
 
 
 @both
-def test_equal_seeds_give_equal_batches_whatever_the_threads(module: ModuleType) -> None:
-    one, many = (make(module, "random", "random", threads=threads) for threads in (1, 5))
-    expected = picture(one, seed=5, steps=STEPS)
-    assert picture(many, seed=5, steps=STEPS) == expected
-    assert picture(one, seed=6, steps=STEPS) != expected
-
-
-@both
 @pytest.mark.parametrize("policy", ["random", "greedy", "rule_based"])
 def test_a_named_policy_plays_inside_the_compiled_batch(
     module: ModuleType, policy: str, monkeypatch: pytest.MonkeyPatch

@@ -12,7 +12,7 @@ import pytest
 from gymnasium.vector import AutoresetMode
 
 import crib_env
-from crib_env import six_card_v0
+from crib_env import discard_v0, pegging_v0, six_card_v0
 from vector_walks import Lowest, lowest, pick, picture, walk
 
 IDS = [f"crib_env/{gym_name}" for gym_name in crib_env.ENVIRONMENTS.values()]
@@ -72,13 +72,23 @@ def test_arrays_of_a_step_are_the_callers_own_unless_asked_otherwise() -> None:
     assert np.shares_memory(first, second)
 
 
-@pytest.mark.parametrize(("opponent", "seat"), [(lowest, None), ("greedy", 0), ("random", None)])
+@pytest.mark.parametrize(
+    ("module", "keywords"),
+    [
+        (six_card_v0, {"opponent": lowest, "seat": None}),
+        (six_card_v0, {"opponent": "greedy", "seat": 0}),
+        (six_card_v0, {"opponent": "random", "seat": None}),
+        (six_card_v0, {"opponent": [("greedy", 1), ("rule_based", 2.0), ("random", 0.5)],
+                       "seat": None, "episode": "deal"}),
+        (discard_v0, {"opponent": "random", "pegging_policy": "random"}),
+        (pegging_v0, {"opponent": "random", "discard_policy": "random"}),
+    ],
+)  # fmt: skip
 def test_equal_seeds_give_equal_batches_whatever_the_threads(
-    opponent: Any, seat: int | None
+    module: Any, keywords: dict[str, Any]
 ) -> None:
     one, two, many = (
-        six_card_v0.vector_env(37, opponent=opponent, seat=seat, threads=threads, reward="points")
-        for threads in (1, 2, 5)
+        module.vector_env(37, threads=threads, reward="points", **keywords) for threads in (1, 2, 5)
     )
     expected = picture(one, seed=5, steps=150)
     assert picture(two, seed=5, steps=150) == expected

@@ -120,6 +120,11 @@ class Table:
         """Discard as the next deal says; return what was pegged (heels)."""
         return self.play(self._lay.pop(0))
 
+    def discarded(self) -> Table:
+        """Return the table itself once both have discarded."""
+        self.discard()
+        return self
+
     def play(self, moves: str) -> list[str]:
         """Play ``"p:5H d:TS"``, each by the seat that must be to move; return what was pegged."""
         pegged = []
