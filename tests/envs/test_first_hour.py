@@ -240,7 +240,7 @@ def compile_with_stderr(cache: Path, code: str = COMPILES, terminal: bool = Fals
 
 
 def test_the_first_compilation_says_so_once_at_a_terminal_and_in_a_log(tmp_path: Path) -> None:
-    two = f"{COMPILES}\nfrom crib_env.engine.show import fill_sums; fill_sums.compiled"
+    two = f"{COMPILES}\nfrom crib_env.engine.learners import draw_shares; draw_shares.compiled"
     assert compile_with_stderr(tmp_path / "log", two).strip() == COMPILING
     assert compile_with_stderr(tmp_path / "terminal", two, terminal=True).strip() == COMPILING
     assert compile_with_stderr(tmp_path / "log", two, terminal=True) == ""
