@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import random
 from functools import cache
-from itertools import combinations_with_replacement
+from itertools import combinations_with_replacement, product
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,15 @@ import pytest
 from crib_agents import RandomAgent
 from crib_agents.data import tables
 from crib_agents.data.tables import RANKS, TABLE_TOP_VALUES, load, save
-from crib_agents.expert.table_top import ACTIONS, BUDGETS, MINE, THEIRS, VALUE, TableTopExpert
+from crib_agents.expert.table_top import (
+    ACTIONS,
+    BUDGETS,
+    MINE,
+    THEIRS,
+    VALUE,
+    WIN_VALUE,
+    TableTopExpert,
+)
 from crib_agents.expert.table_top_values import FIRST_SHAPE, SHAPES, crib_value, line_value, shape
 from crib_agents.kernels import table_top
 from crib_training.evaluation.duplicate import estimate, play_pairs
@@ -37,9 +45,11 @@ from stacked import Lanes
 from table_top_views import OPEN, VARIANTS, every_variant, mask_of, position
 
 
-def at_turn(turn: int, players: int, preset: str, lanes: int, seed: int) -> Lanes:
+def at_turn(
+    turn: int, players: int, preset: str, lanes: int, seed: int, episode: str = "round"
+) -> Lanes:
     """Return rounds that random play has led to a turn."""
-    games = Lanes(preset, lanes, seed, players=players, episode="round")
+    games = Lanes(preset, lanes, seed, players=players, episode=episode)
     rng = np.random.default_rng(seed)
     for _ in range(turn):
         games.step(games.running(), RandomAgent().act(games.views(games.running()), rng))
@@ -155,8 +165,8 @@ def test_analysis_has_a_row_for_each_legal_action_and_the_choice_is_its_best(
     budget: int, players: int, preset: str
 ) -> None:
     agent = TableTopExpert(budget)
-    for turn in (0, 7, 16, 25):
-        games = at_turn(turn, players, preset, 5, seed=41 + turn)
+    for turn, episode in product((0, 7, 16, 25), ("round", "game")):
+        games = at_turn(turn, players, preset, 5, seed=41 + turn, episode=episode)
         views = games.views(games.running())
         for view, action in zip(views, agent.act(views, np.random.default_rng(0)), strict=True):
             found = agent.analyze(view)
@@ -164,7 +174,8 @@ def test_analysis_has_a_row_for_each_legal_action_and_the_choice_is_its_best(
             assert (~np.isnan(found)).all(axis=1).tolist() == legal
             assert np.isnan(found).any(axis=1).tolist() == [not one for one in legal]
             assert action == np.nanargmax(found[:, VALUE])
-            if budget == 1:
+            assert ((found[legal, WIN_VALUE] >= 0.0) & (found[legal, WIN_VALUE] <= 1.0)).all()
+            if budget == 1 and episode == "round":
                 margin = found[:, MINE] - found[:, THEIRS]
                 np.testing.assert_allclose(found[:, VALUE], margin, atol=1e-9)
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from crib_agents.expert.table_top import ACTIONS, VALUE, WIN_VALUE, TableTopExpert
+from crib_agents.expert.table_top import VALUE, WIN_VALUE, TableTopExpert
 from crib_agents.expert.table_top_values import MINE, THEIRS
 from crib_agents.knowledge import table_top
 from crib_agents.knowledge.table_top import chance_of
@@ -15,10 +15,9 @@ from crib_training.evaluation.duplicate import estimate, play_pairs
 from crib_training.tables.table_top import measure_rounds
 
 from compiled import compiled_alone
-from crib_env.engine.table_top.records import GAME, ROUND, TURNS
+from crib_env.engine.table_top.records import GAME, ROUND
 from crib_env.policy import Actions, Views
 from crib_env.rules import PRESETS
-from stacked import Lanes
 from table_top_views import OPEN, every_variant, position
 
 Array = npt.NDArray[Any]
@@ -223,21 +222,6 @@ def test_an_action_in_a_game_depends_on_its_view_alone() -> None:
     assert together == [int(agent.act(views[i : i + 1], rng)[0]) for i in range(len(views))]
     for view, action in zip(views, together, strict=True):
         assert action == np.nanargmax(agent.analyze(view)[:, VALUE])
-
-
-@compiled_alone
-@every_variant
-def test_worths_of_a_game_are_chances(players: int, preset: str) -> None:
-    games, rng = Lanes(preset, 2, 8, players=players, episode="game"), np.random.default_rng(2)
-    agent = TableTopExpert(1)
-    for turn in range(TURNS):
-        views = games.views(games.running())
-        if turn % 9 == 0:
-            found = agent.analyze(views[0])
-            legal = [bool(int(views[0]["legal"]) >> a & 1) for a in range(ACTIONS)]
-            assert (~np.isnan(found[:, WIN_VALUE])).tolist() == legal
-            assert ((found[legal, WIN_VALUE] >= 0.0) & (found[legal, WIN_VALUE] <= 1.0)).all()
-        games.step(games.running(), agent.act(views, rng))
 
 
 @compiled_alone

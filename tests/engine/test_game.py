@@ -284,6 +284,7 @@ class Answers:
     [
         ([parse_card("AC")], "expected 2 integers"),
         ([0.5, 0.5], "expected 2 integers"),
+        ([[0], [0]], "expected 2 integers"),
         ([99, 99], "99 is not an action"),
     ],
 )

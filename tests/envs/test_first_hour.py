@@ -89,13 +89,6 @@ def test_an_action_is_any_one_whole_number(kind: str) -> None:
                 act(action)
 
 
-def test_a_tensor_of_two_is_no_action() -> None:
-
-    for action in (torch.tensor([1, 2]), torch.zeros(0, dtype=int), np.array([1, 2])):
-        with pytest.raises(IllegalActionError, match="whole number"):
-            Game(seed=1).step(action)
-
-
 # --- rules by their names -----------------------------------------------------------------------
 
 
