@@ -15,11 +15,13 @@ from typing import Any
 import gymnasium
 import numpy as np
 import pytest
+from crib_agents.expert.discard import WIN_VALUE, DiscardExpert, rank_discards
+from crib_agents.expert.table_top import TableTopExpert
 from numpy.testing import assert_array_equal
 
 from checkout import python
 from compiled import SLOW, compiled_alone
-from crib_env import ENVIRONMENTS, CompiledAgent, agent_names, encode, find_agent
+from crib_env import ENVIRONMENTS, CompiledAgent, Game, agent_names, encode, find_agent
 from crib_env.policy import MixedPolicy
 from crib_env.registration import env_module, gym_id
 from crib_env.rules import PRESETS
@@ -142,13 +144,25 @@ def test_compiled_it_plays_as_in_python(name: str, preset: str, players: int) ->
 
 
 def trace() -> str:
-    """Return every action of the simple agents in a few deals, as text."""
+    """Return choices of the simple agents in a few deals, and the expert's judgement, as text."""
     lines = []
     for name in SIMPLE:
         for preset, players in (GAMES[0], GAMES[1], GAMES[3], GAMES[4]):
             table = Lanes(preset, 1, 12, players=players, episode="game")
             actions = [acted(find_agent(name), views) for _, views in walk(table)]
             lines.append(f"{name} {preset} {players} {actions}")
+    for preset, scores in (("hoyle", (0, 0)), ("hoyle", (110, 106)), ("five_card", (55, 50))):
+        game, agent = Game(preset, seed=8), DiscardExpert()
+        game.reset(scores=scores)
+        value = rank_discards(np.array([game.view(game.seat)]))[1][0, :, WIN_VALUE]
+        pair = [game.step(acted(agent, np.array([game.view(game.seat)]))[0]) for _ in range(2)]
+        lines.append(f"{preset} {scores} {game.notation()} {value.max():.9f} {pair}")
+    for preset, players in (case for case in GAMES if "table_top" in case[0]):
+        for turn, budget in ((18, 1), (23, 2), (26, 3)):
+            table = Lanes(preset, 1, 12, players=players, episode="round")
+            *_, (_, views) = walk(table, turn + 1)
+            found = TableTopExpert(budget).analyze(views[0])
+            lines.append(f"{players} {preset} {turn} {found.round(6).tolist()}")
     return "\n".join(lines)
 
 

@@ -34,9 +34,8 @@ from crib_training.tables.discards import discard_round
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from checkout import python
 from compiled import SLOW, as_entry
-from crib_env import format_cards, parse_cards
+from crib_env import parse_cards
 from crib_env.engine.hands.records import DEAL, GAME, PEGGING
 from crib_env.engine.two_hand import VIEW
 from crib_env.rules import PRESETS
@@ -362,23 +361,6 @@ def test_it_says_that_it_does_not_play_the_cards() -> None:
     view["phase"] = PEGGING
     with pytest.raises(ValueError, match=r"only discards.*PhasedAgent"):
         DiscardExpert().act(np.array([view], dtype=VIEW), np.random.default_rng(0))
-
-
-def choices() -> str:
-    """Return what is laid from a few hands, near the end and far from it, as text."""
-    rng, lines = np.random.default_rng(8), []
-    for game, scores in (("hoyle", (0, 0)), ("hoyle", (110, 106)), ("five_card", (55, 50))):
-        cards = rng.permutation(52)[: PRESETS[game].dealt].tolist()
-        view = discarding(cards, game, bool(rng.integers(2)), scores)
-        value = columns_of(view)[:, WIN_VALUE]
-        lines.append(f"{game} {format_cards(list(discarded(view)))} {value.max():.9f}")
-    return "\n".join(lines)
-
-
-@pytest.mark.skipif(SLOW, reason="compares compiled with uncompiled code")
-def test_uncompiled_it_lays_the_same_cards() -> None:
-    code = "import test_expert_discard as tests; print(tests.choices())"
-    assert python(code, NUMBA_DISABLE_JIT="1") == choices()
 
 
 @pytest.mark.skipif(SLOW, reason="thousands of deals take compiled code")

@@ -31,7 +31,6 @@ from crib_training.evaluation.duplicate import estimate, play_pairs
 from crib_training.evaluation.evaluate import Settings, run
 from crib_training.tables.table_top import FITTED, fit_weights, learn_values
 
-from checkout import python
 from compiled import as_entry, compiled_alone
 from crib_env import find_agent
 from crib_env.batch import GameBatch
@@ -42,7 +41,7 @@ from crib_env.engine.table_top.records import CENTRE, TO_CRIB, TURNS
 from crib_env.rules import PRESETS
 from reference import scoring
 from stacked import Lanes
-from table_top_views import OPEN, VARIANTS, every_variant, mask_of, position
+from table_top_views import OPEN, every_variant, mask_of, position
 
 
 def at_turn(
@@ -74,23 +73,6 @@ def test_every_action_is_legal(budget: int, players: int, preset: str) -> None:
         led.step(lanes, RandomAgent().act(views, rng))
         own.step(lanes, agent.act(own.views(lanes), rng))
     assert (own.states["turn"] == TURNS).all()
-
-
-def trace() -> str:
-    """Return what the search finds in late positions, as text."""
-    lines = []
-    for players, preset in VARIANTS:
-        for turn, budget in ((18, 1), (23, 2), (26, 3)):
-            games = at_turn(turn, players, preset, 1, seed=12)
-            found = TableTopExpert(budget).analyze(games.views(games.running())[0])
-            lines.append(f"{players} {preset} {turn} {found.round(6).tolist()}")
-    return "\n".join(lines)
-
-
-@compiled_alone
-def test_uncompiled_search_finds_the_same() -> None:
-    code = "import test_expert_table_top as tests; print(tests.trace())"
-    assert python(code, NUMBA_DISABLE_JIT="1", PYTHONWARNINGS="error") == trace()
 
 
 # --- what lines are worth ------------------------------------------------------------------------

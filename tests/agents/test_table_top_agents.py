@@ -21,7 +21,7 @@ from crib_env.engine.table_top.lines import points_so_far
 from crib_env.engine.table_top.records import TABLE_VIEW, TO_CRIB
 from crib_env.policy import Agent, find_agent
 from crib_env.rules import PRESETS
-from reference import scoring
+from reference.learned_table_top import points_of
 from stacked import Lanes
 from table_top_views import every_variant, mask_of, position
 
@@ -40,12 +40,7 @@ def line_of(view: Any, cell: int, rows: int) -> list[int]:
 
 def as_they_lie(cards: list[int], flush_size: int, starter: int) -> int:
     """Return what the cards of a line score so far, by the reference."""
-    points = scoring.fifteens(cards) + scoring.pairs(cards) + scoring.runs(cards)
-    if cards:
-        points += scoring.line_flush(cards, flush_size)
-    if starter in cards:
-        points += scoring.nobs([c for c in cards if c != starter], starter)
-    return points
+    return points_of(cards, starter if starter in cards else None, flush_size) if cards else 0
 
 
 def gain_now(view: Any, cell: int) -> int:

@@ -280,10 +280,10 @@ def test_random_play_in_the_simulator_is_that_of_compiled_code(
 
 
 @pytest.mark.parametrize("walk", ON_A_GPU)
-@pytest.mark.parametrize("case", CASES)
-def test_a_gpu_plays_the_games_of_compiled_code(case: str, walk: str, on_device: Path) -> None:
-    expected = cpu_walk(case) if walk == "cuda" else cpu_rollout(case)
-    assert_alike(on_device, case, walk, expected)
+def test_a_gpu_plays_the_games_of_compiled_code(walk: str, on_device: Path) -> None:
+    for case in CASES:
+        expected = cpu_walk(case) if walk == "cuda" else cpu_rollout(case)
+        assert_alike(on_device, case, walk, expected)
 
 
 def print_refusals() -> None:

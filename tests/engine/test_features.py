@@ -30,7 +30,8 @@ from crib_env.engine.entries import entries_of
 from crib_env.engine.hands.records import DISCARD
 from crib_env.rules import PRESETS, Rules
 from crib_env.scoring import score_hands
-from reference.scoring import JACK, fifteens, pairs, rank, runs, score_play, suit, value
+from reference.learned_table_top import points_of
+from reference.scoring import rank, score_play, value
 
 
 @pytest.mark.parametrize("name", ENVIRONMENTS)
@@ -244,14 +245,6 @@ def test_in_the_play_every_hand_of_the_other_is_counted(preset: str) -> None:
     assert compared > 25
 
 
-def lies(cards: list[int], flush_size: int, nob: bool, starter: int) -> int:
-    """Return what the cards of a line score as they lie."""
-    points = fifteens(cards) + pairs(cards) + runs(cards)
-    points += sum(n for s in range(4) if (n := sum(suit(c) == s for c in cards)) >= flush_size)
-    jack = 4 * JACK + suit(starter)
-    return points + int(nob and jack in cards and jack != starter)
-
-
 @pytest.mark.parametrize("preset", TABLE_TOPS)
 @pytest.mark.parametrize("players", [2, 4])
 def test_table_top_lines_are_counted_with_every_next_card(preset: str, players: int) -> None:
@@ -287,8 +280,9 @@ def test_table_top_lines_are_counted_with_every_next_card(preset: str, players: 
 
                 def adds(line: list[int], new: int, nob: bool = nob, size: int = size,
                          starter: int = starter) -> int:  # fmt: skip
-                    before = lies(line, size, nob, starter)
-                    return lies([*line, new], size, nob, starter) - before
+                    turned = starter if nob else None
+                    before = points_of(line, turned, size) if line else 0
+                    return points_of([*line, new], turned, size) - before
 
                 def mean(line: list[int], left: list[int] = left, adds: Any = adds) -> float:
                     return sum(adds(line, c) for c in left) / len(left) if len(line) < 5 else 0.0

@@ -9,9 +9,10 @@ In these tests ``p`` is pone (the non-dealer) and ``d`` the dealer; what is pegg
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
 import numpy.typing as npt
 
 import crib_env
@@ -213,3 +214,11 @@ def sfc32(a: int, b: int, c: int, warm_up: int, n: int) -> list[int]:
         c = ((((c << 21) | (c >> 11)) & mask) + word) & mask
         words.append(word)
     return words[warm_up:]
+
+
+def first_dealer(seed: int, players: int, best: Callable[[list[int]], int] = min) -> int:
+    """Return who draws the best rank, by the words of a seed's own generator; ties draw again."""
+    words = sfc32(*np.random.SeedSequence(seed).generate_state(3).tolist(), warm_up=12, n=120)
+    ranks = [word * 52 >> 34 for word in words]
+    draws = (ranks[i : i + players] for i in range(0, len(ranks), players))
+    return next(one.index(best(one)) for one in draws if one.count(best(one)) == 1)
