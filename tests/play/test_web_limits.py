@@ -35,7 +35,7 @@ from benchmarks.web import GAMES, measure
 from served import Server, play_out, serving
 
 AGENTS = ("--agents", "greedy")
-PATIENCE = 1.5  # seconds for a head or a body, where a test waits for their end
+PATIENCE = 0.5  # seconds for a head or a body, where a test waits for their end
 SHORT = f"from crib_play.web import messages; messages.BODY_SECONDS = {PATIENCE}"
 
 
@@ -78,7 +78,7 @@ def test_a_signal_ends_the_server_while_a_page_waits_for_what_is_prepared(
     with serving(tmp_path, *AGENTS, NUMBA_CACHE_DIR=str(tmp_path / "cache")) as server:
         with ThreadPoolExecutor(1) as waiting:
             asked = waiting.submit(server.ask, "/api/tables", {"game": "six", "opponent": "greedy"})
-            time.sleep(1)
+            time.sleep(0.3)
             assert not asked.done()
             began = time.monotonic()
             server.process.send_signal(number)
@@ -295,10 +295,11 @@ def test_a_task_that_takes_too_long_ends_with_its_process() -> None:
 def test_a_worker_closed_while_its_process_starts_or_works_leaves_none() -> None:
     """Ctrl-C right after the start: the server waited for what its worker compiled."""
     before = {one.pid for one in active_children()}
-    for wait in (0.0, 2.0):
+    for started in (False, True):
         worker = Beside()
+        if started:
+            worker.submit(os.getpid).result()
         task = worker.submit(time.sleep, 600)
-        time.sleep(wait)
         worker.close()
         with pytest.raises((BrokenExecutor, CancelledError)):
             task.result(timeout=30)

@@ -121,15 +121,6 @@ def test_a_page_of_three_and_four_hands() -> None:
             assert both == pytest.approx(side[phase]["mean"], abs=3 * side[phase]["half"])
 
 
-def test_the_tournaments_of_the_agents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    few = strength.Table("Five cards", "five_card_v0", agents=("greedy", "random"))
-    monkeypatch.setattr(strength, "TABLES", (few,))
-    data = strength.measure_tournaments(5, seed=2, folder=tmp_path, runs=tmp_path / "runs")
-    text = strength.tournaments_section(data)
-    assert text.count("\n| Five cards ") == 2
-    assert {agent["name"] for agent in data["Five cards"]["agents"]} == {"greedy", "random"}
-
-
 def test_a_table_of_the_agents_is_played_again_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -142,6 +133,8 @@ def test_a_table_of_the_agents_is_played_again_alone(
     data = json.loads((tmp_path / "agents.json").read_text())
     assert data["Six cards"] == whole["Six cards"]
     assert data["Five cards"]["pairs"] == 2
+    assert {agent["name"] for agent in data["Five cards"]["agents"]} == {"greedy", "random"}
+    assert strength.tournaments_section(data).count("\n| Five cards ") == 2
     assert data["command"].endswith("make agents --pairs 2 --seed 1 --tables five_cards")
     with pytest.raises(ValueError, match="'seven_cards': choose from five_cards"):
         strength.measure_tournaments(

@@ -75,13 +75,6 @@ Hangs = failing("Hangs", lambda actions, _: late(600, actions))
 Dies = failing("Dies", lambda *_: os._exit(3))
 
 
-class Refuses:
-    name = "refuses"
-
-    def act(self, views: Any, rng: np.random.Generator) -> Any:
-        raise ValueError("no table top")
-
-
 class Forks:
     """Forks at every call; the copy answers too, with other cards."""
 

@@ -1,8 +1,7 @@
-"""Baselines of the benchmark: what they learn from, that a stopped run goes on, that they learn."""
+"""Baselines of the benchmark: what they learn from, and that they learn."""
 
 from __future__ import annotations
 
-import signal
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -19,7 +18,7 @@ from crib_training.exploit import exploitability
 from crib_training.learn import self_play
 from crib_training.learn.deal_batch import DealBatch
 from crib_training.learn.deep_monte_carlo import two_hand
-from crib_training.learn.run import POLICY, DivergedError, Run, learn
+from crib_training.learn.run import POLICY, Run
 from crib_training.learn.self_play import (
     CURVE,
     Memory,
@@ -42,25 +41,9 @@ from crib_env.engine.family import family_for
 from crib_env.policy import Views
 from crib_env.rules import PRESETS
 from learned_nets import views_of
+from small_runs import BASELINES, baseline
 
 FIVE = PRESETS["five_card"]
-LEARNERS = tuple(name for name in METHODS if name not in ("deep_monte_carlo", "ppo"))
-FEWER = {
-    "mmd_tree": {"num_envs": 16},
-    "deep_cfr": {"num_envs": 1},
-}  # a deal has more decisions where all are followed
-
-
-def small(method: str, **changes: Any) -> Any:
-    """Return the learner of a small run of a method."""
-    module = import_module(METHODS[method])
-    given = {
-        "decisions": 2048, "num_envs": 32, "hidden_sizes": (16, 16), "steps": 8, "batch_size": 64,
-        "features": None, "num_evals": 0, "progress": False, **FEWER.get(method, {}), **changes,
-    }  # fmt: skip
-    if "steps" not in module.Settings.__dataclass_fields__:
-        del given["steps"]
-    return module.Learner(module.Settings(**given))
 
 
 def drawn(masks: Any, rng: np.random.Generator) -> Any:
@@ -183,29 +166,6 @@ def test_a_reservoir_holds_every_row_with_equal_chances_and_the_others_are_the_n
     assert sorted(newest.columns["row"]) == list(range(270, 300))
 
 
-@pytest.mark.usefixtures("ctrl_c")
-@pytest.mark.parametrize("method", LEARNERS)
-def test_a_stopped_run_goes_on_to_the_same_result(method: str, tmp_path: Path) -> None:
-    learner = small(method, out=tmp_path / "whole")
-    Run(learner).go()
-    learner = small(method, out=tmp_path / "parts")
-    iterate = learner.iterate
-
-    def stop_at_half() -> dict[str, float]:
-        if learner.decisions >= 1024:
-            signal.raise_signal(signal.SIGINT)
-        return iterate()
-
-    learner.iterate = stop_at_half
-    with pytest.raises(KeyboardInterrupt, match="--resume"):
-        Run(learner).go()
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    learner = small(method, out=tmp_path / "parts", resume=tmp_path / "parts")
-    Run(learner).go()
-    files = [(tmp_path / name / POLICY).read_bytes() for name in ("whole", "parts")]
-    assert files[0] == files[1]
-
-
 @pytest.mark.parametrize("kill", [RuntimeError, KeyboardInterrupt])
 def test_a_measurement_that_fails_loses_nothing_and_may_be_left_out_or_made_later(
     kill: type[BaseException], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -219,12 +179,12 @@ def test_a_measurement_that_fails_loses_nothing_and_may_be_left_out_or_made_late
     with monkeypatch.context() as patched:
         patched.setattr(self_play, "exploitability", fail)
         with pytest.raises(kill):
-            Run(small("mmd", **again)).go()
+            Run(baseline("mmd", **again)).go()
     saved = (tmp_path / POLICY).read_bytes()
-    without = small("mmd", out=tmp_path, resume=tmp_path, num_evals=0)
+    without = baseline("mmd", out=tmp_path, resume=tmp_path, num_evals=0)
     Run(without).go()
     assert not (tmp_path / CURVE).exists()
-    run = Run(small("mmd", resume=tmp_path, **again))
+    run = Run(baseline("mmd", resume=tmp_path, **again))
     monkeypatch.setattr(self_play, "exploitability", lambda *_, **__: found)
     run.go()  # the measurement alone is left
     assert (
@@ -234,37 +194,6 @@ def test_a_measurement_that_fails_loses_nothing_and_may_be_left_out_or_made_late
     )
     assert (tmp_path / POLICY).read_bytes() == saved
     assert len((tmp_path / CURVE).read_text().splitlines()) == 2
-
-
-def test_a_finished_run_writes_again_what_is_missing(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    Run(small("mmd", out=tmp_path)).go()
-    policy = (tmp_path / POLICY).read_bytes()
-    for left in (None, b"of an earlier checkpoint"):
-        (tmp_path / POLICY).unlink()
-        if left is not None:
-            (tmp_path / POLICY).write_bytes(left)
-        learn(small("mmd", out=tmp_path, resume=tmp_path))
-        assert (tmp_path / POLICY).read_bytes() == policy
-        assert capsys.readouterr().out.endswith(f"wrote {tmp_path}/{POLICY}\n")
-
-
-def test_a_run_of_another_method_or_of_other_settings_is_not_gone_on_with(tmp_path: Path) -> None:
-    learner = small("mmd", out=tmp_path)
-    Run(learner).go()
-    learner = small("vrpo", out=tmp_path, resume=tmp_path)
-    with pytest.raises(ValueError, match="holds a run of mmd, not of vrpo"):
-        Run(learner).go()
-    for name, value, words in (
-        ("hidden_sizes", (24, 24), r"hidden_sizes was \[16, 16\], not \[24, 24\]"),
-        ("num_envs", 16, "num_envs was 32, not 16"),
-        ("learning_rate", 1e-3, "learning_rate was 0.004, not 0.001"),
-        ("env", "six_card_v0", "env was five_card_v0, not six_card_v0"),
-    ):
-        learner = small("mmd", out=tmp_path, resume=tmp_path, **{name: value})
-        with pytest.raises(ValueError, match=words):
-            Run(learner).go()
 
 
 def test_states_of_another_size_are_refused() -> None:
@@ -280,24 +209,9 @@ def test_states_of_another_size_are_refused() -> None:
             assert (other.added, other.columns) == (0, {})
 
 
-@pytest.mark.parametrize("once", [False, True])
-@pytest.mark.parametrize("method", LEARNERS)
-def test_a_run_that_diverges_ends_and_leaves_the_last_checkpoint(
-    method: str, once: bool, tmp_path: Path
-) -> None:
-    """Also where one step only is taken, after which the weights are large but finite."""
-    few = {"updates": 1}
-    often = {"nfsp": few, "escher": few, "deep_cfr": few, "monte_carlo": {}}
-    changes = {"batch_size": 4096, **often.get(method, {"epochs": 1})} if once else {}
-    learner = small(method, out=tmp_path, learning_rate=1e30, **changes)
-    with pytest.raises(DivergedError, match=r"checkpoint\.safetensors, after 0 decisions"):
-        Run(learner).go()
-    assert load_agent(str(tmp_path / POLICY))
-
-
 def test_the_force_on_a_logit_is_the_value_of_its_action_in_the_regularised_game() -> None:
     """Tried at the last decision of a deal, after which no critic is asked."""
-    learner = small("r_nad", eta=0.7, gae_lambda=1.0, neurd_clip=1e9)
+    learner = baseline("r_nad", eta=0.7, gae_lambda=1.0, neurd_clip=1e9)
     with torch.no_grad():
         for net in (learner.regular, learner.before):
             for weight in net.parameters():
@@ -324,7 +238,7 @@ def test_the_force_on_a_logit_is_the_value_of_its_action_in_the_regularised_game
 
 
 def test_the_mean_of_traversals_is_the_value_that_every_line_of_play_says() -> None:
-    learner = small("deep_cfr", num_envs=1, updates=1)
+    learner = baseline("deep_cfr", num_envs=1, updates=1)
 
     def certain(seen: torch.Tensor, masks: torch.Tensor) -> torch.Tensor:
         return torch.where(masks, torch.arange(masks.shape[1], 0, -1).float(), -1e9)
@@ -345,22 +259,23 @@ def test_the_mean_of_traversals_is_the_value_that_every_line_of_play_says() -> N
             total += float(p[0, action]) * outcome
         return total
 
+    games.step(games.masks.argmax(axis=1))  # all lines after the first discard, not ten times these
     seat = int(games.movers[0])
     expected = value(games, seat)
-    found = np.mean([learner._traverse(games, np.array([seat]))[0] for _ in range(400)])
-    assert found == pytest.approx(expected, abs=0.25)
+    found = np.mean([learner._traverse(games, np.array([seat]))[0] for _ in range(200)])
+    assert found == pytest.approx(expected, abs=0.2)
 
 
 @pytest.mark.parametrize("method", ["nfsp", "escher"])
 def test_a_run_that_has_nothing_to_draw_yet_goes_on(method: str, tmp_path: Path) -> None:
-    learner = small(method, out=tmp_path, num_envs=1, steps=2, decisions=12)
+    learner = baseline(method, out=tmp_path, num_envs=1, steps=2, decisions=12)
     Run(learner).go()
     assert learner.decisions == 12
 
 
 def test_weights_of_late_iterations_do_not_overflow() -> None:
     """16 bits end at 65,504 and are not exact beyond 2,048."""
-    learner = small("escher", num_envs=4)
+    learner = baseline("escher", num_envs=4)
     for iteration in (2049, 70_001):
         learner.decisions = (iteration - 1) * 4 * 8
         learner.iterate()
@@ -370,13 +285,6 @@ def test_weights_of_late_iterations_do_not_overflow() -> None:
 def test_the_help_of_one_method_names_the_others() -> None:
     shown = crib("train", "--help").stdout
     assert all(method in shown for method in METHODS)
-
-
-def test_what_was_written_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    learner = small("mmd", out=tmp_path, decisions=256)
-    learn(learner)
-    *_, names = capsys.readouterr().out.strip().rpartition("/")
-    assert all((tmp_path / name).exists() for name in names.split(", "))
 
 
 def test_monte_carlo_learns_without_its_discards(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -389,14 +297,14 @@ def test_monte_carlo_learns_without_its_discards(monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr(two_hand, "choose_cards", watched)
     for suits in ("canonical", "ranks"):
-        small("monte_carlo", suits=suits, decisions=64).iterate()
+        baseline("monte_carlo", suits=suits, decisions=64).iterate()
         assert max(seen) == (2 if suits == "canonical" else 0)
         seen.clear()
 
 
-@pytest.mark.parametrize("method", [one for one in LEARNERS if one != "monte_carlo"])
+@pytest.mark.parametrize("method", [one for one in BASELINES if one != "monte_carlo"])
 def test_a_baseline_learns_by_ranks_what_it_is_measured_by(method: str, tmp_path: Path) -> None:
-    learner = small(method, suits="ranks", features="reply", decisions=64)
+    learner = baseline(method, suits="ranks", features="reply", decisions=64)
     learner.iterate()
     games = learner.games
     pegging = np.flatnonzero(games.observations[:, games.bits - 3] == 1)
@@ -434,7 +342,7 @@ def test_the_benchmarks_page_says_how_large_the_networks_are() -> None:
 
 
 def test_the_softmax_of_values_is_a_mixed_policy_that_its_file_keeps(tmp_path: Path) -> None:
-    learner = small("monte_carlo", policy_temperature=0.5)
+    learner = baseline("monte_carlo", policy_temperature=0.5)
     views = views_of("five_card", 50, 1)
     mixed, greedy = learner.agent(), MonteCarloAgent(learner.agent().sets)
     probabilities, values = mixed.action_probabilities(views), greedy.action_values(views)

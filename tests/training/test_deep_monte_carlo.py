@@ -17,22 +17,23 @@ import torch
 from crib_agents.files import BESIDE
 from crib_agents.learned import MonteCarloAgent
 from crib_training.command_line import command
+from crib_training.learn.deep_monte_carlo.table_top import TableTopSelfPlay
 from crib_training.learn.deep_monte_carlo.two_hand import TwoHandSelfPlay
 from crib_training.learn.run import Checkpoint
 from crib_training.methods.deep_monte_carlo import Learner, Samples, Settings, batches, run, train
 from crib_training.outputs import CHECKPOINT as FILE
 
-import played_here
+import small_runs
 from commands import files_of_at_most
 from crib_env import registration
 from crib_env.batch import GameBatch
 from crib_env.rules import PRESETS
-from played_here import begun, tensors_of
+from small_runs import begun, tensors_of
 
 POLICY = "policy.safetensors"
 
 
-small = partial(played_here.small, workers=1)
+small = partial(small_runs.small, workers=1)
 
 
 @pytest.fixture(scope="module")
@@ -61,54 +62,6 @@ def test_a_run_that_is_killed_and_goes_on_ends_as_one_left_alone(
     train(small(killed, resume=killed))
     assert tensors_of(killed) == tensors_of(alone)
     assert (killed / POLICY).read_bytes() == (alone / POLICY).read_bytes()
-
-
-@pytest.mark.parametrize(("env", "stops"), [("six_card_v0", (0, 1, 5)), ("table_top_v0", (5,))])
-def test_a_run_goes_on_from_any_update_to_the_same_bits(
-    env: str, stops: tuple[int, ...], alone: Path, tmp_path: Path
-) -> None:
-    """Table Top learns from its lines in the first of eight updates, then from its sides."""
-    changes: dict[str, Any] = {}
-    if env == "table_top_v0":
-        changes = {"env": env, "deals": 80, "num_envs": 10}
-        train(small(alone := tmp_path / "alone", **changes))
-    for updates in stops:
-        out = tmp_path / str(updates)
-        out.mkdir()
-        training = begun(small(out, **changes))
-        for _ in range(updates):
-            training.learn()
-        training.save()
-        train(small(out, resume=out, **changes))
-        assert tensors_of(out) == tensors_of(alone)
-
-
-def test_a_run_goes_on_into_another_folder(alone: Path, tmp_path: Path) -> None:
-    before = tensors_of(alone)
-    train(small(tmp_path, resume=alone))
-    assert tensors_of(tmp_path) == tensors_of(alone) == before
-
-
-@pytest.mark.parametrize(
-    ("changes", "reason"),
-    [
-        ({"env": "five_card_v0"}, "env was six_card_v0, not five_card_v0"),
-        ({"deals": 500, "seed": 2}, "seed was 1, not 2; deals was 400, not 500"),
-        ({"temperature": 0.5}, "temperature was None, not 0.5"),
-    ],
-)
-def test_going_on_with_another_run_is_refused_with_the_difference(
-    changes: dict[str, Any], reason: str, tmp_path: Path
-) -> None:
-    training = begun(small(tmp_path))
-    training.save()
-    with pytest.raises(ValueError, match=f"the run in {tmp_path} is another: {reason}"):
-        train(small(tmp_path, resume=tmp_path, **changes))
-
-
-def test_going_on_from_nothing_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=f"there is no run to resume in {tmp_path}"):
-        train(small(tmp_path, resume=tmp_path))
 
 
 def test_a_full_disk_leaves_the_last_good_files(tmp_path: Path) -> None:
@@ -242,16 +195,34 @@ def test_the_mean_crib_is_over_the_starters_no_seat_was_dealt() -> None:
             assert mean == pytest.approx(np.mean(points))
 
 
-@pytest.mark.parametrize("changes", [{"dealt": 5, "flush_size": 3}, {"single_count": True}])
-def test_house_rules_are_learned_like_any_others(changes: dict[str, Any]) -> None:
-    house = replace(PRESETS["hoyle"], name="house", target=31, **changes)
-    self_play = TwoHandSelfPlay(house, 2, small(Path()))
-    samples = self_play.play(20, 0.0, np.random.default_rng(1))
-    rows = {name: torch.arange(len(group["inputs"])) for name, group in samples.groups.items()}
-    assert torch.isfinite(self_play.loss(samples, rows))
-    agent = MonteCarloAgent([self_play.weights(self_play.nets)])
-    games = GameBatch(house, 5, seed=1)
+OPEN = {"adjacency": False, "partners_confer": False, "target": 61}
+
+
+@pytest.mark.parametrize(
+    ("preset", "players", "changes"),
+    [
+        ("hoyle", 2, {"dealt": 5, "flush_size": 3, "target": 31}),
+        ("hoyle", 2, {"single_count": True, "target": 31}),
+        ("table_top", 2, OPEN),
+        ("table_top", 4, OPEN),
+    ],
+)
+def test_house_rules_are_learned_like_any_others(
+    preset: str, players: int, changes: dict[str, Any]
+) -> None:
+    house = replace(PRESETS[preset], name="house", **changes)
+    self_play: Any = TableTopSelfPlay if preset == "table_top" else TwoHandSelfPlay
+    self_play = self_play(house, players, small(Path()))
+    for progress in (0.0, 0.9):
+        samples = self_play.play(10, progress, np.random.default_rng(1))
+        rows = {
+            name: torch.arange(len(next(iter(group.values()))))
+            for name, group in samples.groups.items()
+        }
+        assert torch.isfinite(self_play.loss(samples, rows))
+    games = GameBatch(house, 3, players=players, seed=1)
     games.reset()
+    agent = MonteCarloAgent([self_play.weights(self_play.nets)])
     for _ in games.play(agent, np.random.default_rng(0)):
         pass
     assert games.states["over"].all()

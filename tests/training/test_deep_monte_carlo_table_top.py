@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
-from crib_agents.learned import MonteCarloAgent
 from crib_agents.learned.table_top import LINES, OWING
 from crib_training.learn.curve import strength
 from crib_training.learn.deep_monte_carlo.table_top import (
@@ -21,14 +19,13 @@ from crib_training.learn.deep_monte_carlo.table_top import (
 )
 from crib_training.methods.deep_monte_carlo import Learner, Settings
 
-import played_here
+import small_runs
 from crib_env import find_agent
-from crib_env.batch import GameBatch
 from crib_env.rules import PRESETS
 
 # A run of eight batches, of which two learn line by line.
 small = partial(
-    played_here.small, env="table_top_v0", deals=80, num_envs=10, batch_size=32, workers=1
+    small_runs.small, env="table_top_v0", deals=80, num_envs=10, batch_size=32, workers=1
 )
 
 
@@ -91,25 +88,6 @@ def test_a_line_that_is_full_is_worth_its_points() -> None:
     loss = self_play.loss(samples, {"sides": everything})
     loss.backward()
     assert all(parameter.grad is not None for parameter in self_play.nets.parameters())
-
-
-@pytest.mark.parametrize("players", [2, 4])
-def test_house_rules_are_learned_like_any_others(players: int) -> None:
-    house = replace(
-        PRESETS["table_top"], name="house", adjacency=False, partners_confer=False, target=61
-    )
-    self_play = TableTopSelfPlay(house, players, small(Path()))
-    for progress in (0.0, 0.9):
-        samples = self_play.play(10, progress, np.random.default_rng(1))
-        rows = {name: torch.arange(len(group["points"])) for name, group in samples.groups.items()}
-        assert torch.isfinite(self_play.loss(samples, rows))
-    games = GameBatch(house, 3, players=players, seed=1)
-    games.reset()
-    for _ in games.play(
-        MonteCarloAgent([self_play.weights(self_play.nets)]), np.random.default_rng(0)
-    ):
-        pass
-    assert games.states["over"].all()
 
 
 @pytest.mark.slow

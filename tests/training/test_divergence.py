@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,25 +17,19 @@ from crib_agents.nets import ScoredAgent
 from crib_training.learn import distill
 from crib_training.learn.run import Checkpoint, DivergedError
 from crib_training.methods import ppo
-from crib_training.methods.deep_monte_carlo import Settings, find_self_play, train
+from crib_training.methods.deep_monte_carlo import find_self_play
 from stable_baselines3.common.vec_env import VecNormalize
 
 from crib_env import PRESETS
 from crib_env.batch import GameBatch
 from crib_env.engine.two_hand import VIEW
 from learned_nets import drawn_weights, policy
-from played_here import begun
+from small_runs import begun, small, small_ppo
 
 GAMES = {"six_card_v0": "hoyle", "five_card_v0": "five_card", "table_top_v0": "table_top"}
+deep = partial(small, deals=400, num_envs=100, workers=1)
 every_game = pytest.mark.parametrize("env", GAMES)
 every_value = pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 3e38, -3e38, -1e9])
-
-
-def deep(out: Path, **changes: Any) -> Settings:
-    return Settings(**{
-        "deals": 400, "num_envs": 100, "hidden_sizes": (16, 8), "eval_pairs": 0,
-        "progress": False, "out": out, "learning_rate": 1e30, **changes,
-    })  # fmt: skip
 
 
 def spoilt(preset: str, value: float) -> Weights:
@@ -99,19 +94,8 @@ def test_self_play_goes_by_legal_actions_whatever_the_nets_say(env: str, value: 
     assert samples.decisions >= 30
 
 
-@every_game
-def test_a_run_that_diverges_ends_with_the_last_good_checkpoint_named(
-    env: str, tmp_path: Path
-) -> None:
-    message = f"the last good checkpoint is {tmp_path}/checkpoint.safetensors, after 0 deals"
-    with pytest.raises(DivergedError, match=message):
-        train(deep(tmp_path, env=env))
-    assert Checkpoint.load(tmp_path).about["deals"] == 0
-    Weights.load(tmp_path / "policy.safetensors")
-
-
 def test_what_has_diverged_is_not_saved(tmp_path: Path) -> None:
-    training = begun(deep(tmp_path, learning_rate=1e-3))
+    training = begun(deep(tmp_path))
     training.learn()
     training.save()
     with torch.no_grad():
@@ -122,38 +106,33 @@ def test_what_has_diverged_is_not_saved(tmp_path: Path) -> None:
 
 
 def test_a_run_of_ppo_that_diverges_keeps_its_last_good_model(tmp_path: Path) -> None:
-    small = ppo.Settings(
-        num_envs=16, steps=8, batch_size=64, epochs=1, hidden_sizes=(16, 16),
-        progress=False, opponent="random",
-        timesteps=512, features=None, num_evals=2, eval_pairs=0, learning_rate=1e30,
-        out=tmp_path,
-    )  # fmt: skip
+    few = small_ppo(tmp_path, learning_rate=1e30)
     with pytest.raises(DivergedError, match=f"is {tmp_path}/model.zip, after 0 decisions"):
-        ppo.train(small)
-    games: VecNormalize = ppo.games_of(small)
-    model = ppo.model_of(replace(small, resume=tmp_path, trust=True), games)
+        ppo.train(few)
+    games: VecNormalize = ppo.games_of(few)
+    model = ppo.model_of(replace(few, resume=tmp_path, trust=True), games)
     assert all(torch.isfinite(one).all() for one in model.policy.parameters())
 
 
 def test_teaching_that_diverges_ends_by_saying_so(tmp_path: Path) -> None:
-    small = distill.Settings(
+    few = distill.Settings(
         env="five_card_v0", rounds=1, deals=16, batch_size=32, learning_rate=1e30, pairs=0,
         eval_opponents="", out=tmp_path,
     )  # fmt: skip
     with pytest.raises(DivergedError, match="after 0 rounds"):
-        distill.distill(small)
+        distill.distill(few)
 
 
 def test_a_model_of_weights_that_are_not_finite_is_refused(tmp_path: Path) -> None:
-    small = ppo.Settings(num_envs=4, steps=8, hidden_sizes=(8, 8), features=None, out=tmp_path)
-    model = ppo.model_of(small, ppo.games_of(small))
+    few = small_ppo(tmp_path)
+    model = ppo.model_of(few, ppo.games_of(few))
     with torch.no_grad():
         next(model.policy.parameters()).view(-1)[0] = np.nan
     model.save(tmp_path / "model.zip")
     with pytest.raises(ValueError, match=r"model\.zip holds weights that are not finite: "):
         load_agent(f"trust:{tmp_path / 'model.zip'}")
     with pytest.raises(ValueError, match=r"model\.zip holds weights that are not finite"):
-        ppo.train(replace(small, resume=tmp_path, trust=True, out=tmp_path / "new"))
+        ppo.train(replace(few, resume=tmp_path, trust=True, out=tmp_path / "new"))
 
 
 def test_scores_that_overflowed_are_refused_by_the_agents_name() -> None:

@@ -203,9 +203,9 @@ def test_evaluate_prints_forfeits_and_speed_and_ends_with_status_1(tmp_path: Pat
 
 
 def test_evaluate_says_who_failed_in_every_single_deal() -> None:
-    words = "evaluate failing_agents:Refuses random --env table_top_v0 --pairs 1 --no-games"
+    words = "evaluate failing_agents:Never random --env table_top_v0 --pairs 1 --no-games"
     run = crib(*words.split())
     assert run.returncode == 1
     assert "points per deal more than" not in run.stdout
-    assert "no table top" in run.stderr
-    assert "(forfeited: refuses 2)" in run.stderr
+    assert "no idea" in run.stderr
+    assert "(forfeited: never 2)" in run.stderr

@@ -24,7 +24,7 @@ from crib_training.tournament.run import tournament
 from crib_training.workers import Ray, ThisProcess, play_alike
 
 from checkout import ROOT, import_path
-from played_here import played_here, small, tensors_of
+from small_runs import played_here, small, tensors_of
 
 ray = pytest.importorskip("ray", reason="Ray is not installed: make check-ray")
 pytestmark = pytest.mark.slow

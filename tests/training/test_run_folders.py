@@ -12,7 +12,6 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from shutil import copy, copytree
-from typing import Any
 
 import numpy as np
 import pytest
@@ -37,7 +36,7 @@ from crib_training.tournament.run import tournament
 from crib_training.workers import ThisProcess
 
 from commands import crib
-from played_here import begun
+from small_runs import begun, small, small_ppo
 
 HOLD = """
 import sys, time
@@ -49,20 +48,7 @@ with claimed(Path(sys.argv[1])):
 """
 
 
-def deep(out: Path, **changes: Any) -> Settings:
-    return Settings(**{
-        "deals": 200, "num_envs": 100, "hidden_sizes": (16, 8), "eval_pairs": 0,
-        "progress": False, "out": out, **changes,
-    })  # fmt: skip
-
-
-def small_ppo(out: Path, **changes: Any) -> ppo.Settings:
-    return ppo.Settings(**{
-        "num_envs": 16, "steps": 8, "batch_size": 64, "epochs": 1, "hidden_sizes": (16, 16),
-        "timesteps": 128, "progress": False, "opponent": "random", "features": None,
-        "eval_pairs": 0, "out": out, **changes,
-    })  # fmt: skip
-
+deep = partial(small, deals=200, num_envs=100, workers=1)
 
 WRITERS: dict[str, Callable[[Path], object]] = {
     "deep_monte_carlo": lambda out: train(deep(out)),
@@ -192,14 +178,17 @@ def test_a_finished_run_writes_what_is_missing_from_its_checkpoint(
     solve.solve(small)
     for folder, resume in resumes.items():
         written = {name: data for name, data in contents(folder).items() if "tb/" not in name}
-        for name in written.keys() - {CHECKPOINT}:
-            (folder / name).write_bytes(b"stale")
+        names = sorted(written.keys() - {CHECKPOINT})
+        for stale in (names[::2], names[1::2]):  # each is of an earlier run once, and lost once
+            for name in names:
+                (folder / name).unlink()
+            for name in stale:
+                (folder / name).write_bytes(b"stale")
             resume(folder)
-            (folder / name).unlink()
-            resume(folder)
-            assert (folder / name).read_bytes() == written[name], name
-        resume(tmp_path / f"{folder.name} elsewhere")
-        assert written.keys() <= contents(tmp_path / f"{folder.name} elsewhere").keys()
+            assert {name: (folder / name).read_bytes() for name in written} == written
+        elsewhere = tmp_path / f"{folder.name} elsewhere"
+        resume(elsewhere)
+        assert {name: (elsewhere / name).read_bytes() for name in written} == written
 
 
 def test_ppo_goes_on_without_the_curve_that_was_lost(runs: Path, tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ from crib_training.methods.deep_monte_carlo import (
 from crib_training.outputs import CHECKPOINT as FILE
 from crib_training.workers import Child
 
-from played_here import played_here, small, tensors_of
+from small_runs import played_here, small, tensors_of
 
 
 def workers() -> list[Child]:

@@ -24,37 +24,24 @@ from crib_env.registration import ENVIRONMENTS
 from crib_env.supported_rules import refuse_rules
 
 NAN, INF = float("nan"), float("inf")
-# By a setting's name: values out of its range, whichever method has it.
-EVERYWHERE: dict[str, tuple[Any, ...]] = {
-    "deals": (0, -1, 1.5, 10**22, True, "5"),
-    "timesteps": (0, -1, 10**22),
-    "decisions": (0, -1, 1.5),
-    "seed": (-1, 0.5, 2**64),
-    "num_envs": (0, -3),
-    "ema_rate": (0, -1, 5, NAN),
-    "final_learning_rate": (-0.1, 1.1, NAN, INF),
-    "hidden_sizes": ((0, 8), (8, -1), (10**6, 8), (8,), 8, (8, 8.5)),
-    "save_seconds": (-1, NAN, INF),
-    "workers": (0, -1, 10**6),
-    "threads": (0, -1, 100_000),
-    "steps": (0,),
-    "rounds": (-1, 0),
-    "eval_hands": (1, 10**6),
-    "anticipatory": (0, -0.1, 2, NAN),  # without a best response there is nothing to average
-    "tau": (0, -1, 2, NAN),
-    **dict.fromkeys(("temperature", "final_temperature"), (0, -1, NAN, INF)),
-    **dict.fromkeys(("iterations", "batch_size", "updates", "critic_epochs"), (0, -1)),
-    **dict.fromkeys(("buffer_size", "reservoir_size"), (0, -1)),
-    **dict.fromkeys(("num_evals", "eval_interval", "refine"), (-1,)),
-    **dict.fromkeys(("eval_pairs", "final_eval_pairs", "pairs"), (-1, 1)),
-    "learning_rate": (0, -1e-3, NAN, INF),
-    **dict.fromkeys(("average_learning_rate", "vf_coef", "max_grad_norm"), (0, -1, NAN)),
-    **dict.fromkeys(("epochs", "last_epochs", "ent_coef", "scale"), (-1, NAN)),
-    **dict.fromkeys(("final_ent_coef", "kl_coef"), (-1, NAN, INF)),
-    **dict.fromkeys(("magnet_coef", "final_magnet_coef"), (-1, NAN, INF)),
-    **dict.fromkeys(("epsilon", "clip_coef", "magnet_rate", "explore"), (-0.1, 2, NAN)),
-    **dict.fromkeys(("gae_lambda", "trace_lambda"), (-0.1, 1.5, NAN)),
-}
+WHOLE, FRACTIONS = (-1, 1.5, 10**22, True, "5"), (NAN, INF, "x")
+# Values out of a range, and the settings that have it, whichever method has them.
+OUT_OF_RANGE: list[tuple[tuple[Any, ...], str]] = [
+    ((0, *WHOLE), "deals timesteps decisions num_envs steps rounds iterations batch_size updates "
+                  "critic_epochs buffer_size reservoir_size workers threads"),
+    ((0.5, *WHOLE), "seed"),
+    (WHOLE, "num_evals eval_interval refine"),
+    ((1, *WHOLE), "eval_pairs final_eval_pairs pairs eval_hands"),
+    (((0, 8), (8, -1), (10**6, 8), (8,), 8, (8, 8.5)), "hidden_sizes"),
+    ((0, -1, *FRACTIONS), "learning_rate average_learning_rate temperature final_temperature "
+                          "vf_coef max_grad_norm"),
+    ((0, -1, 2, *FRACTIONS), "ema_rate anticipatory tau"),  # by 0 nothing would be averaged
+    ((-1, *FRACTIONS), "save_seconds epochs last_epochs scale ent_coef final_ent_coef kl_coef "
+                       "magnet_coef final_magnet_coef"),
+    ((-0.1, 1.1, *FRACTIONS), "final_learning_rate epsilon clip_coef magnet_rate explore "
+                              "gae_lambda trace_lambda"),
+]  # fmt: skip
+EVERYWHERE = {name: values for values, names in OUT_OF_RANGE for name in names.split()}
 BASELINES = tuple(one.Settings for one in (selfplay, mmd, vrpo, nfsp, escher))
 KINDS = (deep.Settings, ppo.Settings, teach.Settings, solve.Settings, demo.Settings, *BASELINES)
 

@@ -29,10 +29,13 @@ def server() -> Iterator[ModelServer]:
         yield running
 
 
-def words(server: ModelServer, model: str, pairs: int, env: str = "six_card_v0") -> list[str]:
-    seconds = 1 if "hang" in model else 60  # a busy machine is no bad answer
+SHORT = ("--env", "five_card_v0", "--rules", "five_card[target=31]")
+
+
+def words(server: ModelServer, model: str, pairs: int, *game: str) -> list[str]:
+    seconds = 0.4 if "hang" in model else 60  # a busy machine is no bad answer
     name = f"text:{model}?base_url={server.url}&server_retries=0&timeout={seconds}"
-    return ["evaluate", name, "rule_based", "--env", env, "--pairs", str(pairs), "--json"]
+    return ["evaluate", name, "rule_based", *game, "--pairs", str(pairs), "--json"]
 
 
 def same(one: dict[str, Any], other: dict[str, Any]) -> None:
@@ -47,7 +50,7 @@ def same(one: dict[str, Any], other: dict[str, Any]) -> None:
 def test_stopped_and_resumed_it_is_the_same_result(
     server: ModelServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    command = words(server, "good", 10, "five_card_v0")
+    command = words(server, "good", 10, *SHORT)
     alone, stopped = tmp_path / "alone.json", tmp_path / "stopped.json"
     ran = crib(*command, str(alone))
     assert ran.returncode == 0, ran.stderr
@@ -90,7 +93,7 @@ def test_a_bad_answer_costs_that_game_and_is_named(
     server: ModelServer, tmp_path: Path, model: str
 ) -> None:
     path = tmp_path / "out.json"
-    ran = crib(*words(server, f"sometimes-{model}", 5, "five_card_v0"), str(path))
+    ran = crib(*words(server, f"sometimes-{model}", 5, *SHORT), str(path))
     assert ran.returncode == 1
     result = json.loads(path.read_text())
     lost = sum(one["times"] for one in result["failures"])

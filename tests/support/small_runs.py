@@ -1,13 +1,17 @@
-"""Small runs of self-play with workers, played in this process."""
+"""Small runs of every method; those with workers are played in this process."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from crib_training.learn import run
 from crib_training.learn.run import Checkpoint, Run
+from crib_training.learn.train import METHODS
+from crib_training.methods import ppo
 from crib_training.methods.deep_monte_carlo import (
     Actor,
     Actors,
@@ -17,6 +21,42 @@ from crib_training.methods.deep_monte_carlo import (
     RolloutResult,
     Settings,
 )
+
+# The methods that measure how far from perfect play they are.
+BASELINES = tuple(name for name in METHODS if name not in ("deep_monte_carlo", "ppo"))
+# A deal has more decisions where all are followed; regrets take many steps an iteration.
+FEWER = {
+    "mmd_tree": {"num_envs": 4}, "nfsp": {"updates": 8}, "escher": {"updates": 8},
+    "deep_cfr": {"num_envs": 1, "updates": 8},
+}  # fmt: skip
+
+
+def baseline(method: str, **changes: Any) -> Any:
+    """Return the learner of a small run of a baseline."""
+    module = import_module(METHODS[method])
+    given = {
+        "decisions": 1024, "num_envs": 32, "hidden_sizes": (16, 16), "steps": 8, "batch_size": 64,
+        "features": None, "num_evals": 0, "progress": False, **FEWER.get(method, {}), **changes,
+    }  # fmt: skip
+    if "steps" not in module.Settings.__dataclass_fields__:
+        del given["steps"]
+    return module.Learner(module.Settings(**given))
+
+
+def learner_of(method: str, **changes: Any) -> run.Learner:
+    """Return the learner of a small run of a method other than PPO."""
+    if method == "deep_monte_carlo":
+        return Learner(small(**{"workers": 1, **changes}))
+    learner: run.Learner = baseline(method, **changes)
+    return learner
+
+
+def small_ppo(out: Path, **changes: Any) -> ppo.Settings:
+    return ppo.Settings(**{
+        "num_envs": 16, "steps": 8, "batch_size": 64, "epochs": 1, "hidden_sizes": (16, 16),
+        "timesteps": 128, "progress": False, "opponent": "random", "features": None,
+        "eval_pairs": 0, "out": out, **changes,
+    })  # fmt: skip
 
 
 class Here(Actors):
