@@ -33,8 +33,7 @@ SHORT = ("--env", "five_card_v0", "--rules", "five_card[target=31]")
 
 
 def words(server: ModelServer, model: str, pairs: int, *game: str) -> list[str]:
-    seconds = 0.4 if "hang" in model else 60  # a busy machine is no bad answer
-    name = f"text:{model}?base_url={server.url}&server_retries=0&timeout={seconds}"
+    name = f"text:{model}?base_url={server.url}&server_retries=0"
     return ["evaluate", name, "rule_based", *game, "--pairs", str(pairs), "--json"]
 
 
@@ -88,17 +87,15 @@ def test_stopped_and_resumed_it_is_the_same_result(
         assert found["regret"][phase]["equilibrium"] is not None
 
 
-@pytest.mark.parametrize("model", ["hang", "closes", "500", "huge"])
-def test_a_bad_answer_costs_that_game_and_is_named(
-    server: ModelServer, tmp_path: Path, model: str
-) -> None:
+def test_a_bad_answer_costs_that_game_and_is_named(server: ModelServer, tmp_path: Path) -> None:
+    """Whatever is bad about it: tests/agents/test_text_agent.py has all that servers do."""
     path = tmp_path / "out.json"
-    ran = crib(*words(server, f"sometimes-{model}", 5, *SHORT), str(path))
+    ran = crib(*words(server, "sometimes-500", 5, *SHORT), str(path))
     assert ran.returncode == 1
     result = json.loads(path.read_text())
     lost = sum(one["times"] for one in result["failures"])
     assert 0 < lost < 20  # of twenty games and deals
-    assert f"text:sometimes-{model}" in result["failures"][0]["agent"]
+    assert "text:sometimes-500" in result["failures"][0]["agent"]
     (found,) = result["language_models"].values()
     assert found["errors"] == lost
 
