@@ -38,7 +38,6 @@ for _ in range(20):
     draw_shares(rngs, bounds, np.zeros(1, dtype=np.int64), drawn)
     print(drawn[0], end=" ")
 """
-TABLE = "from crib_env.engine.show import show_table; print(int(show_table().sum()))"
 
 
 @pytest.fixture
@@ -510,6 +509,12 @@ def test_beside_the_sources_code_is_as_safe_as_they_are(
 # ---------------------------------------------------------------- whole processes
 
 
+def copy_sources(place: Path) -> None:
+    """Copy the package with the bytecode of its sources, which takes long, but no machine code."""
+    ignored = shutil.ignore_patterns(f"*{ENDING}")
+    shutil.copytree(ROOT / "crib_env", place / "crib_env", ignore=ignored)
+
+
 @pytest.mark.skipif(
     not hasattr(os, "getuid") or os.getuid() != 0, reason="only root can become somebody else"
 )
@@ -519,14 +524,13 @@ def test_a_user_without_name_home_or_sources_to_write_to_plays_all_the_same() ->
         temporary.mkdir()
         temporary.chmod(0o1777)
         Path(place).chmod(0o755)
-        shutil.copytree(ROOT / "crib_env", Path(place) / "crib_env",
-                        ignore=shutil.ignore_patterns("__pycache__"))  # fmt: skip
+        copy_sources(Path(place))
         code = (
             "import glob, os, pkgutil, gymnasium, pettingzoo, numba\n"  # while they can be read
             "numba.njit('i8(i8)')(lambda x: x + 1)\n"
             "del os.environ['HOME']\n"
             "os.setgroups([]), os.setgid(54321), os.setuid(54321)\n"
-            f"{TABLE}\n"
+            "from crib_env.engine.show import show_table\nprint(int(show_table().sum()))\n"
         )
         assert int(python(code, path=Path(place), TMPDIR=str(temporary))) > 0
         (private,) = temporary.iterdir()
@@ -537,7 +541,7 @@ def test_a_user_without_name_home_or_sources_to_write_to_plays_all_the_same() ->
 
 def test_two_versions_share_a_folder_and_an_edited_helper_is_compiled_anew(tmp_path: Path) -> None:
     package, shared = tmp_path / "crib_env", tmp_path / "shared"
-    shutil.copytree(ROOT / "crib_env", package, ignore=shutil.ignore_patterns("__pycache__"))
+    copy_sources(tmp_path)
 
     def run() -> str:
         return python(DRAWS, path=tmp_path, NUMBA_CACHE_DIR=str(shared))
@@ -561,7 +565,6 @@ def test_two_versions_share_a_folder_and_an_edited_helper_is_compiled_anew(tmp_p
 
 
 def test_code_is_kept_beside_the_sources_where_nothing_else_is_said(tmp_path: Path) -> None:
-    shutil.copytree(ROOT / "crib_env", tmp_path / "crib_env",
-                    ignore=shutil.ignore_patterns("__pycache__"))  # fmt: skip
-    python(TABLE, path=tmp_path)
+    copy_sources(tmp_path)
+    python(DRAWS, path=tmp_path)
     assert files(tmp_path / "crib_env" / "engine" / "__pycache__")
