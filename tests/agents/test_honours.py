@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import fields, replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -256,32 +257,21 @@ def test_who_asks_another_is_refused_for_it(kind: str) -> None:
         refuse_rules(agent, Rules.preset(HOUSE))
 
 
-class Undeclared:
-    """An agent that says nothing of rules."""
-
-    name = "undeclared"
-
-    def act(self, views: Any, rng: np.random.Generator) -> Any:
-        return find_agent("random").act(views, rng)
-
-
-class OnlyToTarget(Undeclared):
-    """One that plays to any target."""
-
-    name = "only_to_target"
-    honours = frozenset({"target"})
+def agent_with(**attributes: Any) -> Any:
+    return SimpleNamespace(act=find_agent("random").act, **attributes)
 
 
 def test_who_declares_nothing_answers_for_itself() -> None:
     for rules in (changed("hoyle", field) for field in CHANGED["hoyle"]):
-        refuse_rules(Undeclared(), rules, "match")
+        refuse_rules(agent_with(name="undeclared"), rules, "match")
     six_card_v0.gym_env(rules=HOUSE, opponent=lambda view, rng: int(view["hand"][0]))
 
 
 def test_an_agent_of_another_package_declares_what_it_honours() -> None:
-    refuse_rules(OnlyToTarget(), Rules.preset("hoyle", target=31))
+    agent = agent_with(name="only_to_target", honours=frozenset({"target"}))
+    refuse_rules(agent, Rules.preset("hoyle", target=31))
     with pytest.raises(ValueError, match="only_to_target does not play where dealt is 5"):
-        refuse_rules(OnlyToTarget(), changed("hoyle", "dealt"))
+        refuse_rules(agent, changed("hoyle", "dealt"))
 
 
 def test_views_of_several_rules_are_refused_for_the_one_it_does_not_play() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import threading
 from collections import Counter
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -26,20 +27,15 @@ from toy.agents import HighCard
 torch.set_num_threads(1)
 
 
-class Always:
-    """An agent that is known by its name alone."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def act(self, views: Any, rng: np.random.Generator) -> Any:
-        return find_agent("random").act(views, rng)
+def always(name: str) -> Any:
+    """Return an agent that is known by its name alone."""
+    return SimpleNamespace(name=name, act=find_agent("random").act)
 
 
 def pool_of(count: int, size: int = 20, **keywords: Any) -> Pool:
     pool = Pool(size, seed=1, **keywords)
     for number in range(count):
-        pool.add(Always(f"past {number}"))
+        pool.add(always(f"past {number}"))
     return pool
 
 
@@ -56,10 +52,10 @@ def test_the_oldest_make_room_and_take_their_results_with_them() -> None:
     pool = pool_of(3, size=3, by="results")
     pool.note("past 0", 1.0)
     assert pool.win_rates() == {"past 0": 2 / 3, "past 1": 0.5, "past 2": 0.5}
-    pool.add(Always("past 3"))
+    pool.add(always("past 3"))
     assert names(pool) == ["past 1", "past 2", "past 3"]
     pool.note("past 0", 1.0)  # games under way against one that has left
-    pool.add(Always("past 0"))
+    pool.add(always("past 0"))
     assert pool.win_rates()["past 0"] == 0.5
 
 

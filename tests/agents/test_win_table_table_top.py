@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -23,18 +24,15 @@ from table_top_views import OPEN, every_variant, position
 Array = npt.NDArray[Any]
 
 
-class ByPoints:
-    """The expert where it takes every round for one by itself, so that it judges by points."""
+def by_points(expert: TableTopExpert) -> Any:
+    """Return the expert where it takes every round for one by itself, so judges by points."""
 
-    def __init__(self, expert: TableTopExpert) -> None:
-        self.name = f"{expert.name} by points"
-        self._expert = expert
-
-    def act(self, views: Views, rng: np.random.Generator) -> Actions:
-        """Return the expert's actions."""
+    def act(views: Views, rng: np.random.Generator) -> Actions:
         views = views.copy()
         views["episode"] = ROUND
-        return self._expert.act(views, rng)
+        return expert.act(views, rng)
+
+    return SimpleNamespace(name=f"{expert.name} by points", act=act)
 
 
 # Rounds small enough to follow: points of the dealer's side and the other, and their chances.
@@ -92,7 +90,7 @@ def test_a_point_more_never_hurts(players: int, preset: str) -> None:
 @every_variant
 def test_the_table_agrees_with_games_played(players: int, preset: str) -> None:
     """How often the first dealer wins games of the expert against itself by points, seed 3."""
-    rules, agent = PRESETS[preset], ByPoints(TableTopExpert(1))
+    rules, agent = PRESETS[preset], by_points(TableTopExpert(1))
     games = play_pairs(rules, "game", agent, agent, 500, 3,
                        players=players)  # fmt: skip
     won = estimate((games.won[..., 0] == games.first_dealt).mean(axis=1))
@@ -228,6 +226,6 @@ def test_an_action_in_a_game_depends_on_its_view_alone() -> None:
 def test_judging_by_the_game_wins_no_fewer_games() -> None:
     """Over 400 duplicate pairs the 95 % interval reaches half of them."""
     expert = TableTopExpert(1)
-    games = play_pairs(PRESETS["table_top"], "game", expert, ByPoints(expert), 400, 4)
+    games = play_pairs(PRESETS["table_top"], "game", expert, by_points(expert), 400, 4)
     won = estimate(games.shares_won)
     assert won.mean + won.half > 0.5

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -267,18 +268,6 @@ def test_games_are_reset_with_what_is_given() -> None:
     assert games.states["scores"].tolist() == [[0, 0], [7, 9], [0, 0]]
 
 
-class Answers:
-    """Answers whatever it is told to."""
-
-    name = "oracle"
-
-    def __init__(self, answer: Any) -> None:
-        self.answer = answer
-
-    def act(self, views: Any, rng: Any) -> Any:
-        return self.answer
-
-
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
@@ -291,6 +280,7 @@ class Answers:
 def test_an_agent_that_errs_is_named(answer: Any, message: str) -> None:
     games = GameBatch(Rules.preset("hoyle"), 2, seed=1)
     games.reset()
+    oracle = SimpleNamespace(name="oracle", act=lambda views, rng: answer if len(views) else [])
     with pytest.raises(ValueError, match=f"'oracle' failed: {message}"):
-        games.ask(Answers(answer), np.arange(2), rng())
-    games.ask(Answers([]), np.arange(0), rng())  # nobody is asked about no lanes
+        games.ask(oracle, np.arange(2), rng())
+    games.ask(oracle, np.arange(0), rng())  # nobody is asked about no lanes

@@ -114,33 +114,6 @@ def test_the_games_named_have_another_opponent(lanes: Any, others: list[int]) ->
     assert found == others
 
 
-@pytest.mark.parametrize("form", ["gym", "vector", "sb3"])
-def test_another_opponent_plays_at_once(form: str) -> None:
-    calls = []
-
-    def other(view: Any, rng: np.random.Generator) -> int:
-        calls.append(1)
-        return lowest(view, rng)
-
-    env: Any = {
-        "gym": lambda: six_card_v0.gym_env(opponent="greedy"),
-        "vector": lambda: six_card_v0.vector_env(3, opponent="greedy"),
-        "sb3": lambda: six_card_v0.sb3_env(3, opponent="greedy"),
-    }[form]()
-    env.reset()
-    env.set_opponent(other)
-    for _ in range(3):
-        env.step(env.action_masks().argmax(axis=-1))
-    assert calls
-    assert not env.batch.compiled
-    env.set_opponent("rule_based")  # compiled again
-    seen = len(calls)
-    for _ in range(3):
-        env.step(env.action_masks().argmax(axis=-1))
-    assert len(calls) == seen
-    assert env.batch.compiled
-
-
 def test_sb3_sets_the_opponent_of_the_games_named() -> None:
     env = six_card_v0.sb3_env(4, opponent="greedy", episode="deal")
     env.env_method("set_opponent", "rule_based", indices=[1, 3])
@@ -309,14 +282,3 @@ def test_the_mask_comes_with_the_observation_under_a_librarys_keys(
 def test_an_unknown_library_of_the_mask_is_refused() -> None:
     with pytest.raises(ValueError, match="rllib"):
         six_card_v0.gym_env(opponent="greedy", mask_in_observation="rlib")
-
-
-# --- render modes -------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("mode", ["rgb_array", "human"])
-def test_a_common_render_mode_that_is_not_there_is_none_at_all(mode: str) -> None:
-    for env in (six_card_v0.gym_env(opponent="greedy", render_mode=mode),
-                six_card_v0.raw_env(render_mode=mode)):  # fmt: skip
-        there = mode in env.metadata["render_modes"]
-        assert env.render_mode == (mode if there else None)

@@ -14,6 +14,7 @@ from stable_baselines3.common.vec_env import DummyVecEnv
 
 from crib_env import ENVIRONMENTS, Rules, TableTopRules, TwoHandRules, six_card_v0, table_top_v0
 from crib_env.registration import env_module
+from vector_walks import lowest
 
 # --- what is shown and taken ----------------------------------------------------------------------
 
@@ -136,16 +137,32 @@ def playing(env: Any) -> list[str]:
 
 @every_form
 def test_an_opponent_that_is_set_plays_at_once(form: str) -> None:
+    calls = []
+
+    def other(view: Any, rng: np.random.Generator) -> int:
+        calls.append(1)
+        return lowest(view, rng)
+
     env = make(form, opponent="greedy")
     env.reset()
-    env.opponent = "random"
-    assert set(playing(env)) == {"random"}
-    seen = env.opponent if form != "gym" else [env.opponent]
-    assert [agent.name for agent in seen] == playing(env)
-    assert env.opponent_names == ["greedy", "random"]
+    env.set_opponent(other)
+    for _ in range(3):
+        env.step(env.action_masks().argmax(axis=-1))
+    assert calls
+    assert not env.batch.compiled
+    env.opponent = "rule_based"  # compiled again
+    seen = len(calls)
+    for _ in range(3):
+        env.step(env.action_masks().argmax(axis=-1))
+    assert len(calls) == seen
+    assert env.batch.compiled
+    assert set(playing(env)) == {"rule_based"}
+    agents = env.opponent if form != "gym" else [env.opponent]
+    assert [agent.name for agent in agents] == playing(env)
+    assert env.opponent_names == ["greedy", "other", "rule_based"]
     with pytest.raises(ValueError, match="did you mean 'greedy'"):
         env.opponent = "greedi"
-    assert set(playing(env)) == {"random"}
+    assert set(playing(env)) == {"rule_based"}
 
 
 def test_an_opponent_is_set_through_the_libraries_own_ways_too() -> None:

@@ -7,16 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from crib_env import registration
 from crib_env.engine.entries import entries_of
-
-
-def module(name: str) -> Any:
-    return registration.env_module(name)
-
-
-def gym_id(name: str) -> str:
-    return registration.gym_id(name)
+from crib_env.registration import gym_id as gym_id
 
 
 def lowest_legal(family: Any) -> Callable[[Any, np.random.Generator], int]:
