@@ -12,10 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import crib_env
-from aec_walks import lowest_legal, module, trajectory
+from aec_walks import lowest_legal, trajectory
 from checkout import python
 from crib_env import ENVIRONMENTS, agent_names
 from crib_env.engine import rng
+from crib_env.registration import env_module as module
 from stacked import sfc32
 
 WORD = st.integers(0, 2**32 - 1)

@@ -27,7 +27,7 @@ from pettingzoo.env_registry.registration import aec_registry
 from pettingzoo.test import api_test, performance_benchmark, seed_test
 
 import crib_env
-from aec_walks import gym_id, legal, lowest_legal, module, over, trajectory, walk
+from aec_walks import legal, lowest_legal, over, trajectory, walk
 from crib_env import (
     ENVIRONMENTS,
     Agent,
@@ -37,6 +37,8 @@ from crib_env import (
     register_environment,
 )
 from crib_env.envs import renderer
+from crib_env.registration import env_module as module
+from crib_env.registration import gym_id
 from vector_walks import lowest
 
 VARIANTS: dict[str, list[dict[str, Any]]] = {
@@ -609,10 +611,12 @@ def test_batch_gymnasium_and_aec_play_the_same_game(
 ) -> None:
     """The same decks and actions, lane by lane: observations, masks, rewards and ends."""
 
+    play = opponent_of(name)
+
     def function(view: Any, rng: np.random.Generator) -> int:
         assert isinstance(rng, np.random.Generator)
         assert view["to_move"]
-        return opponent_of(name)(view, rng)
+        return play(view, rng)
 
     given = function if opponent == "a function" else opponent
     rng = np.random.default_rng(81)

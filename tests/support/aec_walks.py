@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from crib_env.engine.entries import entries_of
-from crib_env.registration import gym_id as gym_id
 
 
 def lowest_legal(family: Any) -> Callable[[Any, np.random.Generator], int]:
