@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cProfile
 import importlib
 import shutil
 import sys
@@ -295,17 +296,13 @@ def test_all_that_python_calls_can_be_stored() -> None:
 
 
 def test_a_profiler_leaves_fingerprints_as_they_are() -> None:
-    code = (
-        "import cProfile\n"
-        "from numba import int64\n"
-        "from crib_env.engine.fingerprint import fingerprint\n"
-        "from crib_env.engine.jit import Entry\n"
-        "def add(x):\n    return x + 1\n"
-        "before, entry = fingerprint(add), Entry(add, int64(int64), 'test.profiled')\n"
-        "with cProfile.Profile():\n    entry(1)\n"
-        "print(fingerprint(add) == before)"
-    )
-    assert python(code) == "True"
+    def add(x):
+        return x + 1
+
+    before, entry = fingerprint(add), Entry(add, numba.int64(numba.int64), "test.profiled")
+    with cProfile.Profile():
+        entry(1)
+    assert fingerprint(add) == before
 
 
 # ---------------------------------------------------------------- whole processes

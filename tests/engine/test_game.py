@@ -53,7 +53,7 @@ def test_the_docstrings_example_is_right() -> None:
 def test_a_position_is_one_line_and_its_repr_a_call_and_both_read_back(kind: str) -> None:
     game = made(kind)
     for turn, _ in enumerate(walk(game, seed=8)):
-        if turn % 5 == 0:
+        if turn % 9 == 0:
             text = game.notation()
             assert "\n" not in text
             for again in (Game.from_notation(text), eval(repr(game), {"Game": Game})):

@@ -192,12 +192,12 @@ def test_copies_and_snapshots_keep_the_game_its_generator_and_its_decks(
         pass
     twins, taken = [how(env) for how in COPIES.values()], env.snapshot()
     fresh.restore(taken)  # one that was never reset
-    expected = trajectory(env, seed=5, decisions=150)
+    expected = trajectory(env, seed=5, decisions=80)
     for twin in (*twins, fresh):
-        assert trajectory(twin, seed=5, decisions=150) == expected
+        assert trajectory(twin, seed=5, decisions=80) == expected
     for _ in range(2):
         env.restore(taken)
-        assert trajectory(env, seed=5, decisions=150) == expected
+        assert trajectory(env, seed=5, decisions=80) == expected
 
 
 @every_name
