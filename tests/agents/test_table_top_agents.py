@@ -1,29 +1,49 @@
-"""`random`, `greedy` and `rule_based` at Table Top: legal, blind to hidden cards, each better.
+"""`random`, `greedy`, `rule_based` and `expert` at Table Top: what they count, and each better.
 
-What the kernels count is checked against `tests/reference`, which counts by literal definition.
+What the kernels count and search is checked against `tests/reference`, which counts by literal definition.
 """
 
 from __future__ import annotations
 
 import random
+from functools import cache
+from itertools import combinations_with_replacement, product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from crib_agents import GreedyAgent, RandomAgent, RuleBasedAgent
+from crib_agents.data import tables
+from crib_agents.data.tables import RANKS, TABLE_TOP_VALUES, load, save
+from crib_agents.expert.table_top import (
+    ACTIONS,
+    BUDGETS,
+    MINE,
+    THEIRS,
+    VALUE,
+    WIN_VALUE,
+    TableTopExpert,
+)
+from crib_agents.expert.table_top_values import FIRST_SHAPE, SHAPES, crib_value, line_value, shape
 from crib_agents.kernels import table_top
 from crib_training.evaluation.duplicate import estimate, play_pairs
+from crib_training.evaluation.evaluate import Settings, run
+from crib_training.tables.table_top import FITTED, fit_weights, learn_values
 
-from compiled import SLOW, as_entry
+from compiled import SLOW, as_entry, compiled_alone
+from crib_env.batch import GameBatch
+from crib_env.cards import parse_card
 from crib_env.engine.record import NONE
 from crib_env.engine.show import show_table
 from crib_env.engine.table_top.lines import points_so_far
-from crib_env.engine.table_top.records import TABLE_VIEW, TO_CRIB
+from crib_env.engine.table_top.records import CENTRE, TABLE_VIEW, TO_CRIB, TURNS
 from crib_env.policy import Agent, find_agent
 from crib_env.rules import PRESETS
+from reference import scoring
 from reference.learned_table_top import points_of
 from stacked import Lanes
-from table_top_views import every_variant, mask_of, position
+from table_top_views import OPEN, every_variant, mask_of, position
 
 
 def choose(agent: Agent, view: Any) -> int:
@@ -189,3 +209,289 @@ def test_each_agent_beats_the_one_below(better: str, worse: str, players: int, p
     )  # fmt: skip
     won = estimate(games.shares_won)
     assert won.mean - won.half > 0.9
+
+
+# --- expert ---------------------------------------------------------------------------------------
+
+
+def at_turn(
+    turn: int, players: int, preset: str, lanes: int, seed: int, episode: str = "round"
+) -> Lanes:
+    """Return rounds that random play has led to a turn."""
+    games = Lanes(preset, lanes, seed, players=players, episode=episode)
+    rng = np.random.default_rng(seed)
+    for _ in range(turn):
+        games.step(games.running(), RandomAgent().act(games.views(games.running()), rng))
+    return games
+
+
+# --- what it does --------------------------------------------------------------------------------
+
+
+@compiled_alone
+@every_variant
+@pytest.mark.parametrize("budget", range(1, len(BUDGETS) + 1))
+def test_every_action_is_legal(budget: int, players: int, preset: str) -> None:
+    """In its own games, and wherever random play leads; `Lanes` refuses an illegal action."""
+    agent, rng = TableTopExpert(budget), np.random.default_rng(5)
+    own, led = (
+        Lanes(preset, 6 if budget < 3 else 1, 4, players=players, episode="round") for _ in range(2)
+    )
+    while len(lanes := own.running()):
+        views = led.views(lanes)
+        assert (views["legal"] >> agent.act(views, rng) & 1 == 1).all()
+        led.step(lanes, RandomAgent().act(views, rng))
+        own.step(lanes, agent.act(own.views(lanes), rng))
+    assert (own.states["turn"] == TURNS).all()
+
+
+# --- what lines are worth ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("preset", tables.VARIANTS)
+def test_t8_t12_full_lines_and_cribs_are_worth_their_score(preset: str) -> None:
+    seed = 31
+    rng = random.Random(seed)
+    rules = PRESETS[preset]
+    values = load(TABLE_TOP_VALUES)["values"][0]
+    for trial in range(200):
+        cards = rng.sample(range(52), 52)
+        if trial % 3 == 0:  # of few suits, so that flushes and nobs occur
+            cards.sort(key=lambda c: c % 4 != 2)
+        line, starter = cards[:5], cards[0]
+        nob = 0 if starter // 4 == scoring.JACK else 1 << 4 * scoring.JACK + starter % 4
+        found = as_entry(line_value)(
+            values, np.zeros(RANKS), show_table(), mask_of(line), trial % 2, 0, rules.flush_size,
+            nob, mask_of(cards[5:]),
+        )  # fmt: skip
+        assert found == scoring.score_line(line, rules.flush_size, starter), (seed, line)
+        # A crib is counted without its flush, which no search sees coming.
+        crib = as_entry(crib_value)(values, show_table(), mask_of(line), 1, nob)
+        assert crib == scoring.score_line(line, 6, starter), (seed, line)
+
+
+def test_every_multiset_of_up_to_four_ranks_has_a_number_of_its_own() -> None:
+    """Numbered without gaps, the smaller before the larger, whatever the suits."""
+    rng = random.Random(32)
+    numbers = []
+    for n in range(5):
+        for ranks in combinations_with_replacement(range(RANKS), n):
+            suits = {rank: rng.sample(range(4), ranks.count(rank)) for rank in ranks}
+            cards = [4 * rank + suit for rank in suits for suit in suits[rank]]
+            numbers.append(int(shape(mask_of(cards))))
+            assert FIRST_SHAPE[n] <= numbers[-1] < FIRST_SHAPE[n + 1]
+    assert sorted(numbers) == list(range(SHAPES))
+
+
+@compiled_alone
+@every_variant
+def test_the_side_without_the_crib_ends_on_its_score(players: int, preset: str) -> None:
+    """The last turn leaves nothing open: the points are those of the count (T8)."""
+    games = at_turn(TURNS - 1, players, preset, 40, seed=33)
+    size, placed = PRESETS[preset].flush_size, 0
+    for view in games.views(games.running()):
+        action = int(view["legal"]).bit_length() - 1
+        layout = view["layout"].tolist()
+        if action != TO_CRIB:
+            layout[action] = int(view["card"])
+            placed += 1
+        mine = bool(view["my_crib"]) is False
+        rows = bool(view["scores_rows"]) is mine
+        lines = [layout[5 * i : 5 * i + 5] if rows else layout[i::5] for i in range(5)]
+        points = sum(
+            scoring.score_line(line, size, layout[CENTRE] if layout[CENTRE] in line else None)
+            for line in lines
+        )
+        found = TableTopExpert(2).analyze(view)
+        assert found[action, MINE if mine else THEIRS] == pytest.approx(points)
+    assert placed > 0
+
+
+# --- analysis ------------------------------------------------------------------------------------
+
+
+@compiled_alone
+@every_variant
+@pytest.mark.parametrize("budget", [1, 2])
+def test_analysis_has_a_row_for_each_legal_action_and_the_choice_is_its_best(
+    budget: int, players: int, preset: str
+) -> None:
+    agent = TableTopExpert(budget)
+    for turn, episode in product((0, 7, 16, 25), ("round", "game")):
+        games = at_turn(turn, players, preset, 5, seed=41 + turn, episode=episode)
+        views = games.views(games.running())
+        for view, action in zip(views, agent.act(views, np.random.default_rng(0)), strict=True):
+            found = agent.analyze(view)
+            legal = [bool(int(view["legal"]) >> a & 1) for a in range(ACTIONS)]
+            assert (~np.isnan(found)).all(axis=1).tolist() == legal
+            assert np.isnan(found).any(axis=1).tolist() == [not one for one in legal]
+            assert action == np.nanargmax(found[:, VALUE])
+            assert ((found[legal, WIN_VALUE] >= 0.0) & (found[legal, WIN_VALUE] <= 1.0)).all()
+            if budget == 1 and episode == "round":
+                margin = found[:, MINE] - found[:, THEIRS]
+                np.testing.assert_allclose(found[:, VALUE], margin, atol=1e-9)
+
+
+@compiled_alone
+@every_variant
+def test_rows_and_columns_are_alike(players: int, preset: str) -> None:
+    """A layout mirrored in its diagonal, for the side of the columns, is the same round (T1)."""
+    games = at_turn(11, players, preset, 6, seed=44)
+    mirror = [5 * (cell % 5) + cell // 5 for cell in range(25)] + [TO_CRIB]
+    for view in games.views(games.running()):
+        other = np.array([view])[0]
+        other["scores_rows"] = 1 - view["scores_rows"]
+        other["layout"] = view["layout"][mirror[:25]]
+        for field in ("placed", "legal"):
+            mask = int(view[field])
+            other[field] = sum((mask >> cell & 1) << mirror[cell] for cell in range(ACTIONS))
+        expert = TableTopExpert(2)
+        np.testing.assert_allclose(expert.analyze(other), expert.analyze(view)[mirror], atol=1e-9)
+
+
+@compiled_alone
+def test_t7_a_partners_crib_card_counts_as_known() -> None:
+    """A five laid there by the partner makes the crib worth more to its side, a queen less."""
+    value = []
+    for discarded in ("5S", "QS"):
+        view = position(OPEN, "6H", crib=1)
+        view["players"], view["turn"] = 4, 12
+        view["owed"] = (1, 1, 0, 1)
+        view["crib"][0], view["crib_turns"][0] = parse_card(discarded), 2
+        value.append(TableTopExpert(1).analyze(view)[1, MINE])
+    assert value[0] > value[1] + 1.0
+
+
+# --- search --------------------------------------------------------------------------------------
+
+
+@cache
+def line_score(line: tuple[int, ...], flush_size: int, starter: int) -> int:
+    """Return what a full line scores, by the reference."""
+    return scoring.score_line(list(line), flush_size, starter if starter in line else None)
+
+
+def margin_of(layout: list[int], view: Any) -> int:
+    """Return what a full layout scores the side of the view, less what it scores the other's."""
+    size, starter = int(view["flush_size"]), layout[CENTRE]
+    rows = sum(line_score(tuple(layout[5 * i : 5 * i + 5]), size, starter) for i in range(5))
+    columns = sum(line_score(tuple(layout[i::5]), size, starter) for i in range(5))
+    return rows - columns if view["scores_rows"] else columns - rows
+
+
+def play_out(layout: list[int], card: int, unseen: list[int], view: Any, mine: bool) -> float:
+    """Return the margin of the best play, exactly: all vacant cells, all cards that may come."""
+    margins = [
+        after_placing(layout, cell, card, unseen, view, mine)
+        for cell in range(25)
+        if layout[cell] == NONE
+    ]
+    return max(margins) if mine else min(margins)
+
+
+def after_placing(
+    layout: list[int], cell: int, card: int, unseen: list[int], view: Any, mine: bool
+) -> float:
+    """Return the mean margin once the card lies on the cell."""
+    layout = [*layout[:cell], card, *layout[cell + 1 :]]
+    if NONE not in layout:
+        return margin_of(layout, view)
+    return sum(
+        play_out(layout, c, [u for u in unseen if u != c], view, not mine) for c in unseen
+    ) / len(unseen)
+
+
+@compiled_alone
+@every_variant
+def test_the_last_three_turns_are_played_out_exactly(players: int, preset: str) -> None:
+    """Where nobody owes the crib a card, the values differ as exhaustive play says."""
+    games = at_turn(25, players, preset, 300, seed=51)
+    tried = 0
+    for view in games.views(games.running()):
+        if view["owed"].any() or (tried := tried + 1) > 2:
+            continue
+        layout = view["layout"].tolist()
+        seen = {*layout, *view["crib"].tolist(), int(view["card"])}
+        unseen = [card for card in range(52) if card not in seen]
+        cells = [cell for cell in range(25) if layout[cell] == NONE]
+        assert len(cells) == 3
+        exact = [after_placing(layout, c, int(view["card"]), unseen, view, True) for c in cells]
+        found = TableTopExpert(3).analyze(view)[cells, VALUE]
+        np.testing.assert_allclose(found - found[0], np.array(exact) - exact[0], atol=1e-6)
+        action = int(TableTopExpert(3).act(np.array([view]), np.random.default_rng(0))[0])
+        assert exact[cells.index(action)] == pytest.approx(max(exact))
+    assert tried >= 2
+
+
+# --- what it refuses -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("budget", [0, len(BUDGETS) + 1, True, 2.5])
+def test_a_budget_it_has_not_is_refused(budget: Any) -> None:
+    with pytest.raises(ValueError, match="budget must be a whole number from 1 to 4"):
+        TableTopExpert(budget)
+
+
+def test_views_it_cannot_play_are_refused() -> None:
+    game = GameBatch("hoyle", 1, seed=1)
+    game.reset()
+    with pytest.raises(
+        ValueError, match="expert does not play hoyle or five_card: it plays table_top"
+    ):
+        TableTopExpert().act(game.views(np.zeros(1, dtype=np.int64)), np.random.default_rng(0))
+    table = GameBatch("table_top", 1, seed=1)
+    table.reset()
+    waiting = table.views(np.zeros(1, dtype=np.int64), 1 - table.states["to_move"])
+    with pytest.raises(ValueError, match=r"view 0 of seat \d, which is not to move"):
+        TableTopExpert().act(waiting, np.random.default_rng(0))
+
+
+# --- learning and strength -----------------------------------------------------------------------
+
+
+@compiled_alone
+def test_values_are_learned_alike_from_one_seed_and_come_back_from_the_file(tmp_path: Path) -> None:
+    first, again, other = (
+        learn_values("table_top", 40, np.random.SeedSequence(s)) for s in (6, 6, 7)
+    )
+    assert (first == again).all()
+    assert (first != other).any()
+    path = tmp_path / "values.npz"
+    save(TABLE_TOP_VALUES, path, values=np.array([first, other]))
+    assert (load(TABLE_TOP_VALUES, path)["values"] == [first, other]).all()
+
+
+def test_the_file_of_values_is_small() -> None:
+    assert TABLE_TOP_VALUES.path.stat().st_size < 1_000_000
+
+
+@compiled_alone
+@every_variant
+def test_each_budget_beats_rule_based(players: int, preset: str) -> None:
+    """Over duplicate rounds the whole 95 % interval of the margin lies above 0."""
+    for budget, pairs in ((1, 150), (3, 60)):
+        rounds = play_pairs(
+            PRESETS[preset], "round", TableTopExpert(budget),
+            find_agent("rule_based"), pairs, 17, players=players,
+        )  # fmt: skip
+        margin = estimate(rounds.margin.mean(axis=1))
+        assert margin.mean - margin.half > 0.0, budget
+
+
+@compiled_alone
+def test_crib_evaluate_takes_the_budget_of_expert() -> None:
+    settings = Settings("expert", "random", env="table_top_v0", budget=1)
+    assert repr(settings.agent("expert")) == "TableTopExpert(budget=1)"
+    assert settings.agent("greedy").name == "greedy"
+    with pytest.raises(ValueError, match="--budget is for Table Top"):
+        run(Settings("expert", "random", budget=1))
+
+
+@pytest.mark.slow
+@compiled_alone
+def test_the_weights_of_rule_based_come_out_of_the_fit_again() -> None:
+    """Within what 1,000 rounds leave open, and nothing but the lines' weights is touched."""
+    found = fit_weights(PRESETS["table_top"], table_top.WEIGHTS, 1000, np.random.SeedSequence(61))
+    np.testing.assert_allclose(found[FITTED], table_top.WEIGHTS[FITTED], atol=0.4)
+    others = np.setdiff1d(np.arange(len(found)), FITTED)
+    assert (found[others] == table_top.WEIGHTS[others]).all()

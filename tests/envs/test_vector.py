@@ -1,18 +1,30 @@
-"""The native batch as a Gymnasium vector environment."""
+"""The native batch as a Gymnasium vector environment, beside Gymnasium's own, and in tensors."""
 
 from __future__ import annotations
 
 import copy
+import multiprocessing
 import pickle
 from typing import Any
 
 import gymnasium
 import numpy as np
 import pytest
-from gymnasium.vector import AutoresetMode
+import torch
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
+from gymnasium.wrappers.vector import NormalizeObservation, RecordEpisodeStatistics
 
 import crib_env
-from crib_env import discard_v0, pegging_v0, six_card_v0
+from crib_env import (
+    ENVIRONMENTS,
+    discard_v0,
+    env_module,
+    five_card_v0,
+    pegging_v0,
+    sample_legal,
+    six_card_v0,
+    table_top_v0,
+)
 from vector_walks import Lowest, lowest, pick, picture, walk
 
 IDS = [f"crib_env/{gym_name}" for gym_name in crib_env.ENVIRONMENTS.values()]
@@ -245,3 +257,275 @@ def test_copies_of_a_batch_go_on_alike(opponent: Any) -> None:
             first, second = twin.step(actions), other.step(actions)
             info_twin = first[-1]
             assert all(np.array_equal(a, b) for a, b in zip(first[:4], second[:4], strict=True))
+
+
+# --- beside Gymnasium's own vector of single environments: the same to the key --------------------
+
+
+SEEDS = [5, 6, 7, 8, 9]
+CASES: dict[str, tuple[Any, dict[str, Any]]] = {
+    "compiled": (six_card_v0, {"opponent": "random", "episode": "deal", "seat": None}),
+    "points": (five_card_v0, {"opponent": "greedy", "episode": "deal", "reward": "points"}),
+    "asked": (six_card_v0, {"opponent": lowest, "episode": "deal", "seat": None}),
+    "phased": (pegging_v0, {"opponent": "random", "discard_policy": "random", "seat": None}),
+    "four": (table_top_v0, {"opponent": "greedy", "players": 4, "episode": "round"}),
+    "replaced": (six_card_v0, {"opponent": "random", "episode": "deal", "on_illegal": "random"}),
+}
+every_case = pytest.mark.parametrize("case", CASES)
+modes = pytest.mark.parametrize("mode", [AutoresetMode.SAME_STEP, AutoresetMode.NEXT_STEP])
+
+
+def both(case: str, mode: AutoresetMode) -> tuple[Any, Any]:
+    """Return the native batch, and Gymnasium's own of as many single environments."""
+    module, keywords = CASES[case]
+    native = module.vector_env(len(SEEDS), autoreset_mode=mode, **keywords)
+    singles = [lambda: module.gym_env(**keywords) for _ in SEEDS]
+    return native, SyncVectorEnv(singles, autoreset_mode=mode)
+
+
+def check_same(ours: Any, theirs: Any, where: str) -> None:
+    if isinstance(theirs, dict):
+        assert ours.keys() == theirs.keys(), where
+        for key in theirs:
+            check_same(ours[key], theirs[key], f"{where} {key}")
+        return
+    if isinstance(theirs, str):
+        assert ours == theirs, where
+        return
+    assert (ours.dtype, ours.shape) == (theirs.dtype, theirs.shape), where
+    if theirs.dtype != object:
+        assert np.array_equal(ours, theirs), where
+        return
+    for lane, (one, other) in enumerate(zip(ours, theirs, strict=True)):
+        assert (one is None) == (other is None), where
+        if other is not None:
+            check_same(one, other, f"{where} {lane}")
+
+
+@every_case
+@modes
+def test_native_batch_and_gymnasiums_own_say_the_same(case: str, mode: AutoresetMode) -> None:
+    native, own = both(case, mode)
+    rng = np.random.default_rng(1)
+    ours, theirs = (env.reset(seed=SEEDS) for env in (native, own))
+    check_same(ours[0], theirs[0], "reset")
+    check_same(ours[1], theirs[1], "reset info")
+    ends = 0
+    for step in range(60):
+        actions = rng.integers(-1, 60, 5) if case == "replaced" else pick(ours[-1], rng)
+        ours, theirs = native.step(actions), own.step(actions)
+        ended = theirs[2]
+        ends += int(ended.sum())
+        info = ours[4]
+        if mode == AutoresetMode.NEXT_STEP:  # no action is noticed there: every one is allowed
+            assert (info["action_mask"][ended] == 1).all()
+            assert not theirs[4]["action_mask"][ended].any()
+            info = {**info, "action_mask": np.where(ended[:, None], 0, info["action_mask"])}
+            info["action_mask"] = info["action_mask"].astype(np.int8)
+        for name, one, other in zip(("obs", "reward", "end", "cut"), ours, theirs, strict=False):
+            check_same(one, other, f"step {step} {name}")
+        check_same(info, theirs[4], f"step {step} info")
+    assert ends > 5
+
+
+def test_a_lane_without_a_seed_goes_on_with_its_generator() -> None:
+    native, other = (CASES["compiled"][0].vector_env(2, opponent="random") for _ in range(2))
+    native.reset(seed=[1, 2])
+    other.reset(seed=[1, 2])
+    first = native.reset(seed=[1, None])[0]
+    again, goes_on = other.reset(seed=[1, 2])[0], first[1]
+    assert np.array_equal(first[0], again[0])
+    assert not np.array_equal(goes_on, again[1])
+
+
+@pytest.mark.parametrize("seeds", [[1], [1, 2, 3], [1, -1], [1, 2.0], [1, "2"]])
+def test_seeds_that_do_not_fit_change_nothing(seeds: list[Any]) -> None:
+    env = six_card_v0.vector_env(2, opponent=lowest)
+    env.reset(seed=3)
+    before = env.batch.states.tobytes()
+    with pytest.raises(ValueError, match="seed must be"):
+        env.reset(seed=seeds)
+    assert env.batch.states.tobytes() == before
+
+
+def test_gymnasiums_vector_wrappers_take_the_next_step_mode() -> None:
+    """One of them refuses any other mode; the first counts an episode's steps by it."""
+    keywords = {"num_envs": 4, "opponent": lowest, "episode": "deal", "reward": "points"}
+    with pytest.raises((AssertionError, ValueError), match="NEXT_STEP"):
+        NormalizeObservation(gymnasium.make_vec("crib_env/SixCard-v0", **keywords))
+    env = gymnasium.make_vec(
+        "crib_env/SixCard-v0", autoreset_mode=AutoresetMode.NEXT_STEP, **keywords
+    )
+    assert env.metadata["autoreset_mode"] == AutoresetMode.NEXT_STEP
+    env = NormalizeObservation(RecordEpisodeStatistics(env))
+    rng = np.random.default_rng(2)
+    observations, info = env.reset(seed=2)
+    totals, lengths, finished = np.zeros(4), np.zeros(4, dtype=int), 0
+    begun = np.zeros(4, dtype=bool)
+    for _ in range(60):
+        observations, rewards, ends, _, info = env.step(pick(info, rng))
+        assert np.isfinite(observations).all()
+        assert not rewards[begun].any()
+        totals += rewards
+        lengths += ~begun
+        for lane in np.flatnonzero(ends):
+            assert info["episode"]["r"][lane] == totals[lane]
+            assert info["episode"]["l"][lane] == lengths[lane]
+            totals[lane], lengths[lane], finished = 0.0, 0, finished + 1
+        begun = ends
+    assert finished >= 20
+
+
+def test_a_mode_that_is_not_played_is_refused() -> None:
+    with pytest.raises(ValueError, match="autoreset_mode must be one of"):
+        six_card_v0.vector_env(2, opponent=lowest, autoreset_mode=AutoresetMode.DISABLED)
+
+
+# ---------------------------------------------------------------- fork
+
+
+def play_in_child(env: Any, answer: Any) -> None:
+    _, info = env.reset(seed=3)
+    seen = [env.step(info["action_mask"].argmax(axis=1))[0].tobytes() for _ in range(2)]
+    answer.put(seen)
+
+
+@pytest.mark.skipif(
+    "fork" not in multiprocessing.get_all_start_methods(), reason="this system does not fork"
+)
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # Python 3.12+: this has threads
+@pytest.mark.parametrize(
+    "keywords",
+    [{"opponent": "greedy"}, {"opponent": "greedy", "discard_policy": "greedy"}],
+    ids=str,
+)
+def test_a_fork_after_threads_have_stepped_steps_too(keywords: dict[str, Any]) -> None:
+    module = pegging_v0 if "discard_policy" in keywords else six_card_v0
+    env = module.vector_env(4, threads=2, on_illegal="terminate", **keywords)
+    _, info = env.reset(seed=1)
+    env.step(info["action_mask"].argmax(axis=1))  # the threads have started
+    context = multiprocessing.get_context("fork")
+    answer = context.Queue()
+    child = context.Process(target=play_in_child, args=(env, answer), daemon=True)
+    child.start()
+    try:
+        seen = answer.get(timeout=60)
+    finally:
+        child.kill()
+        child.join()
+    _, info = env.reset(seed=3)  # and the parent's own threads still do
+    assert seen == [env.step(info["action_mask"].argmax(axis=1))[0].tobytes() for _ in range(2)]
+
+
+# --- in tensors: the same games as in arrays, in the batch's own memory ---------------------------
+
+
+KEYWORDS: dict[str, Any] = {"opponent": "greedy", "episode": "deal", "reward": "points"}
+
+
+@pytest.mark.parametrize(
+    ("name", "features"),
+    [
+        (name, features)
+        for name in sorted(ENVIRONMENTS)
+        for features in (None, True)
+        if not features or env_module(name).maker.family.features
+    ],
+)
+def test_tensors_hold_what_the_arrays_hold(name: str, features: bool | None) -> None:
+    module = env_module(name)
+    keywords = KEYWORDS | {"features": features}
+    arrays, tensors = module.vector_env(16, **keywords), module.torch_env(16, **keywords)
+    rng, ended = np.random.default_rng(2), 0
+    expected, info = arrays.reset(seed=2)
+    found, about = tensors.reset(seed=2)
+    for _ in range(40):
+        assert np.array_equal(found, expected)
+        assert found.dtype == torch.as_tensor(expected).dtype
+        assert about["action_mask"].dtype == torch.bool
+        for key in ("action_mask", "seat", "opponent"):
+            assert np.array_equal(about[key], info[key]), key
+        actions = sample_legal(info["action_mask"], rng)
+        expected, rewards, terminations, _, info = arrays.step(actions)
+        found, paid, over, cut, about = tensors.step(torch.from_numpy(actions))
+        assert np.array_equal(paid, rewards.astype(np.float32))
+        assert paid.dtype == torch.float32
+        assert np.array_equal(over, terminations)
+        assert not cut.any()
+        assert ("final_info" in about) == ("final_info" in info)
+        if "final_info" in about:
+            ended += int(over.sum())
+            for key, part in about["final_info"].items():
+                assert np.array_equal(part, info["final_info"][key]), key
+    assert ended > 16
+
+
+def test_every_step_returns_the_same_tensors_in_the_batchs_memory() -> None:
+    envs = six_card_v0.torch_env(8, features=True, **KEYWORDS)
+    observations, info = envs.reset(seed=1)
+    first = observations.clone()
+    stored = [observations, info["action_mask"], envs.rewards, envs.dones]
+    assert observations.data_ptr() == envs.batch.observations.ctypes.data
+    assert info["action_mask"].data_ptr() == envs.batch.masks.ctypes.data
+    for _ in range(20):
+        envs.set_opponent("rule_based")
+        result = envs.step(info["action_mask"].int().argmax(dim=1))
+        info = result[-1]
+        now = [result[0], info["action_mask"], result[1], result[2]]
+        assert all(one is other for one, other in zip(stored, now, strict=True))
+        assert np.array_equal(observations, envs.batch.observations)
+    envs.reset(seed=1)
+    assert torch.equal(observations, first)
+
+
+@pytest.mark.parametrize("way", [copy.deepcopy, lambda envs: pickle.loads(pickle.dumps(envs))])
+def test_a_copy_has_tensors_of_its_own(way: Any) -> None:
+    envs = six_card_v0.torch_env(8, **KEYWORDS)
+    _, info = envs.reset(seed=1)
+    envs.step(info["action_mask"].int().argmax(dim=1))
+    twin = way(envs)
+    assert torch.equal(twin.observations, envs.observations)
+    assert torch.equal(twin.rewards, envs.rewards)
+    before = envs.observations.clone()
+    twin.step(twin.masks.int().argmax(dim=1))
+    assert torch.equal(envs.observations, before)
+    assert twin.observations.data_ptr() == twin.batch.observations.ctypes.data
+    envs.step(envs.masks.int().argmax(dim=1))
+    assert torch.equal(twin.observations, envs.observations)
+
+
+def test_actions_may_be_of_a_network_with_gradients_or_of_numpy() -> None:
+    envs = six_card_v0.torch_env(4, **KEYWORDS)
+    _, info = envs.reset(seed=1)
+    envs.step(info["action_mask"].int().argmax(dim=1).numpy())
+    logits = torch.zeros(4, 52, requires_grad=True).masked_fill(~envs.masks, -1e9)
+    envs.step(torch.distributions.Categorical(logits=logits).sample())
+    with pytest.raises(ValueError, match="actions must be 4 whole numbers"):
+        envs.step(logits)
+
+
+def test_it_is_a_vector_environment_with_the_spaces_of_make_vec() -> None:
+    envs = six_card_v0.torch_env(4)
+    made: Any = gymnasium.make_vec("crib_env/SixCard-v0", num_envs=4)
+    assert isinstance(envs, gymnasium.vector.VectorEnv)
+    assert envs.observation_space == made.observation_space
+    assert envs.action_space == made.action_space
+    assert envs.opponent_names == ["random"]
+
+
+@pytest.mark.parametrize(
+    ("keywords", "error", "why"),
+    [
+        ({"device": "cuda"}, ValueError, r"played on the CPU.*tensor\.to\(device\)"),
+        ({"device": "gpu"}, ValueError, r"played on the CPU.*tensor\.to\(device\)"),
+        ({"mask_in_observation": True}, TypeError, "masks are in info"),
+        ({"copy": True}, TypeError, "tensors share the batch's memory"),
+        ({"autoreset_mode": None}, TypeError, "reset in the same step"),
+        ({"opponent": "greddy"}, ValueError, "did you mean 'greedy'"),
+    ],
+)
+def test_what_it_does_not_take_is_refused(
+    keywords: dict[str, Any], error: type[Exception], why: str
+) -> None:
+    with pytest.raises(error, match=why):
+        crib_env.six_card_v0.torch_env(4, **keywords)
