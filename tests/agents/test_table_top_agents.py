@@ -1,6 +1,7 @@
 """`random`, `greedy`, `rule_based` and `expert` at Table Top: what they count, and each better.
 
-What the kernels count and search is checked against `tests/reference`, which counts by literal definition.
+What the kernels count and search is checked against `tests/reference`, which counts by literal
+definition.
 """
 
 from __future__ import annotations
