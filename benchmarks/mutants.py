@@ -50,7 +50,6 @@ TESTS = (
     "tests/engine/test_scoring.py",
     "tests/engine/test_worked_examples.py",
     "tests/engine/test_lockstep.py",
-    "tests/engine/test_lockstep_many_hand.py",
     "tests/engine/test_game.py",
     "tests/engine/test_table_top_engine.py",
     "tests/engine/test_notation.py",

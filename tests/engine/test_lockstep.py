@@ -1,112 +1,193 @@
-"""The environments against the slow referee, decision by decision, over random games."""
+"""The environments against the slow referees, decision by decision, over random games."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from random import Random
 from typing import Any
 
 import numpy as np
 import pytest
 
-from crib_env.engine.hands.records import OVER, PEGGING
+from crib_env import four_hand_v0, three_hand_v0
+from crib_env.engine.hands.records import OVER
 from crib_env.engine.record import NONE
+from crib_env.rules import Rules
 from decks import even_deck, low_deck
-from reference import Referee
+from reference import ManyHandReferee, Referee
 from stacked import make, same_events
 
-AGENTS = ("player_0", "player_1")
 # Enough decks for the longest match; a referee that runs out raises an IndexError.
 DECKS = {"deal": 1, "game": 60, "match": 400}
-
-Choose = Callable[[Sequence[int], Random], int]
-
-
-def anything(cards: Sequence[int], rng: Random) -> int:
-    return rng.choice(cards)
-
-
-def high_first(cards: Sequence[int], rng: Random) -> int:
-    return max(cards)  # keeps low cards, so that goes and long plays alone come about
-
-
-def low_first(cards: Sequence[int], rng: Random) -> int:
-    return min(cards)
+MANY_HAND: dict[str, dict[str, Any]] = {
+    "three_hand": {"players": 3},
+    "three_hand[target=61,second_go_ends=True]": {
+        "players": 3, "target": 61, "second_go_ends": True,
+    },
+    "four_hand": {"players": 4, "partners": True},
+    "four_hand[second_go_ends=True,heels=1]": {
+        "players": 4, "partners": True, "second_go_ends": True, "heels": 1,
+    },
+    "four_hand[partners=False,match_target=2]": {"players": 4, "match_target": 2},
+}  # fmt: skip
 
 
-CHOICES: tuple[Choose, ...] = (anything, anything, high_first, low_first)
+class Followed:
+    """An episode that environment and referee play in step."""
 
-
-def follow(env: Any, referee: Referee, choose: Sequence[Choose], rng: Random) -> int:
-    """Play one episode on both, comparing at every decision; return the number of decisions."""
-    decisions, scores = 0, list(referee.scores)
-    rear = env.view(0)["rear"].tolist()
-    played: list[tuple[int, int]] = []  # in this deal, each card with its seat
-    while referee.to_move is not None:
-        seat = referee.to_move
-        assert env.agent_selection == AGENTS[seat]
+    def __init__(self, env: Any, referee: Any) -> None:
+        self.env, self.referee = env, referee
+        self.agents = env.possible_agents
+        self.players = len(self.agents)
+        self.side: list[int] = getattr(referee, "side", [0, 1])
+        self.sides = 1 + max(self.side)
+        self.start, self.scores = list(referee.scores), list(referee.scores)
+        view = env.view(0)  # its side's pegs first
+        self.rear = np.roll(view["rear"][: self.sides], self.side[0]).tolist()
+        self.played: list[tuple[int, int]] = []  # in this deal: the seats and their cards
+        self.laid: list[list[int]] = [[] for _ in self.agents]
         assert env.scores == tuple(referee.scores)
-        assert env.dealer == referee.dealer
+        same_events(env.events, referee.events)
+        assert env.game.gains == [0.0] * self.players
+
+    def follow(self, rng: Random) -> int:
+        """Play on both, comparing at every decision; return the number of decisions."""
+        # Who keeps low cards brings about goes and long plays alone.
+        choose = [rng.choice((rng.choice, rng.choice, max, min)) for _ in self.agents]
+        decisions, referee = 0, self.referee
+        while referee.to_move is not None:
+            seats = range(2) if self.players == 2 else [rng.randrange(self.players)]
+            for seat in seats:
+                self.check_view(seat)
+            self.check_turn()
+            self.step(choose[referee.to_move](referee.legal()))
+            decisions += 1
+        self.check_end()
+        return decisions
+
+    def check_turn(self) -> None:
+        """Compare whose turn it is, what that seat may do, and the scores."""
+        env, referee = self.env, self.referee
+        assert env.agent_selection == self.agents[referee.to_move]
+        assert (env.scores, env.dealer) == (tuple(referee.scores), referee.dealer)
         assert not any(env.terminations.values())
-        pegging = bool(env.view(0)["phase"] == PEGGING)
-        played = played if pegging else []
-        for at in range(2):
-            view = env.view(at)
-            assert view["deals"] == referee.deals
-            assert view["rear"].tolist() == [rear[at], rear[1 - at]]
-            assert sorted(view["hand"][: view["hand_n"]]) == sorted(referee.hands[at])
-            laid = referee.crib[2:] if at == referee.dealer else referee.crib[:2]
-            assert sorted(view["discarded"][: view["discarded_n"]]) == sorted(laid)
-            for cards in ("hand", "discarded"):
-                assert (view[cards][view[f"{cards}_n"] :] == NONE).all()
-            pile, present = view["pile"][: view["pile_n"]].tolist(), view["pile_from"]
-            mine = [view["pile_seats"] >> 2 * i & 1 == 0 for i in range(len(pile))]
-            assert list(zip(pile, mine, strict=True)) == [(c, who == at) for c, who in played]
-            assert pile[present:] == referee.pile
-            if referee.game == "hoyle":
-                assert view["go"] == referee._go_pegged
-        legal = referee.legal()
-        for agent in AGENTS:
-            mask = env.observe(agent)["action_mask"]
-            assert np.flatnonzero(mask).tolist() == (legal if agent == AGENTS[seat] else [])
-        pegged = len(referee.events)
-        card = choose[seat](legal, rng)
+        for seat, agent in enumerate(self.agents):
+            legal = np.flatnonzero(env.observe(agent)["action_mask"]).tolist()
+            assert legal == (referee.legal() if seat == referee.to_move else [])
+
+    def check_view(self, seat: int) -> None:
+        """Compare what a seat sees with what the referee knows."""
+        view, referee = self.env.view(seat), self.referee
+
+        def at(other: int) -> int:
+            return (other - seat) % self.players
+
+        pile = view["pile"][: view["pile_n"]].tolist()
+        who = [int(view["pile_seats"]) >> 2 * i & 3 for i in range(len(pile))]
+        assert list(zip(who, pile, strict=True)) == [(at(w), card) for w, card in self.played]
+        assert pile[view["pile_from"] :] == referee.pile
+        assert (view["count"], view["deals"]) == (referee.count, referee.deals)
+        assert (view["mover"], view["dealer"]) == (at(referee.to_move), at(referee.dealer))
+        assert view["starter"] == (NONE if referee.starter is None else referee.starter)
+        assert sorted(view["hand"][: view["hand_n"]]) == sorted(referee.hands[seat])
+        assert sorted(view["discarded"][: view["discarded_n"]]) == sorted(self.laid[seat])
+        for cards in ("hand", "discarded", "pile"):
+            assert (view[cards][view[f"{cards}_n"] :] == NONE).all()
+        if self.players > 2:
+            assert view["passed"] == sum(1 << at(other) for other in referee.passed)
+        elif referee.game == "hoyle":
+            assert view["go"] == referee._go_pegged
+        if referee.starter is not None:
+            left = [len(referee.hands[(seat + i) % self.players]) for i in range(self.players)]
+            assert view["held_n"][: self.players].tolist() == left
+            assert not view["held_n"][self.players :].any()
+        first = self.side[seat]
+        for name, by_side in (
+            ("scores", referee.scores), ("rear", self.rear), ("match_score", referee.games),
+        ):  # fmt: skip
+            mine_first = [by_side[(first + i) % self.sides] for i in range(self.sides)]
+            assert view[name][: self.sides].tolist() == mine_first, name
+            assert not view[name][self.sides :].any(), name
+
+    def step(self, card: int) -> None:
+        """Use a card on both; compare what is pegged and what it brings each seat."""
+        env, referee, seat = self.env, self.referee, self.referee.to_move
+        pegged, deals = len(referee.events), referee.deals
+        if referee.starter is None:
+            self.laid[seat].append(card)
+        else:
+            self.played.append((seat, card))
         referee.step(card)
         env.step(card)
-        played += [(card, seat)] * pegging
-        same_events(env.events, referee.events[pegged:])
-        begun, scores = tuple(scores), list(scores)
-        for event in referee.events[pegged:]:
-            rear[event.seat] = scores[event.seat]
-            scores[event.seat] += event.points
-        made = [score - first for score, first in zip(scores, begun, strict=True)]
-        assert env.game.gains == [made[0] - made[1], made[1] - made[0]]
-        if scores != referee.scores:  # of the next game of a match
-            scores, rear = list(referee.scores), [0, 0]
-        decisions += 1
+        expected = referee.events[pegged:]
+        same_events(env.events, expected)
+        made = [sum(e.points for e in expected if e.seat == side) for side in range(self.sides)]
+        assert env.game.gains == pytest.approx(
+            [made[side] - (sum(made) - made[side]) / (self.sides - 1) for side in self.side]
+        )
+        for event in expected:
+            self.rear[event.seat] = self.scores[event.seat]
+            self.scores[event.seat] += event.points
+        if self.scores != referee.scores:  # of the next game of a match
+            self.scores, self.rear = list(referee.scores), [0] * self.sides
+        if referee.deals != deals:
+            self.played, self.laid = [], [[] for _ in self.agents]
+
+    def check_end(self) -> None:
+        """Compare scores, games and the winner of the ended episode."""
+        env, referee = self.env, self.referee
+        assert env.game.over
+        assert all(env.terminations.values())
+        assert not any(env.truncations.values())
+        assert env.view(0)["phase"] == OVER
+        assert env.scores == tuple(referee.scores)
+        for agent in self.agents:
+            assert not env.observe(agent)["action_mask"].any()
+        if referee.episode == "match":
+            assert env.game.match_score == tuple(referee.games)
+        returns = list(env._cumulative_rewards.values())
+        assert returns == env.game.returns
+        assert sum(returns) == pytest.approx(0)
+        if referee.winner is not None:
+            loss = -1 / (self.sides - 1)
+            assert returns == [1 if side == referee.winner else loss for side in self.side]
+        elif self.players == 2:  # a deal by itself goes to who made more points in it
+            made = [score - first for score, first in zip(referee.scores, self.start, strict=True)]
+            assert returns[0] == np.sign(made[0] - made[1])
+
+
+def play(rules: str, episode: str, episodes: int, seed: int) -> int:
+    """Play so many episodes in lock-step; return the decisions."""
+    rng, target = Random(seed), Rules.preset(rules).target
+    if rules in MANY_HAND:
+        module = three_hand_v0 if MANY_HAND[rules]["players"] == 3 else four_hand_v0
+        env = module.raw_env(rules=rules, episode=episode)
+    else:
+        env = make(rules, episode=episode)
+    decisions = 0
+    for i in range(episodes):
+        decks = [(low_deck if i % 3 == 2 else even_deck)(rng) for _ in range(DECKS[episode])]
+        dealer = rng.randrange(len(env.possible_agents))
+        scores: Sequence[int] | None = None
+        if i % 2:  # from anywhere on the board, the last holes most of all
+            scores = [
+                target - 1 - min(int(rng.expovariate(0.05)), target - 1)
+                for _ in range(1 + max(env.game.sides))
+            ]
+        options = {"decks": decks, "dealer": dealer}
+        env.reset(options=options if scores is None else options | {"scores": scores})
+        if rules in MANY_HAND:
+            referee: Any = ManyHandReferee(
+                decks=decks, dealer=dealer, episode=episode, scores=scores, **MANY_HAND[rules]
+            )
+        else:
+            referee = Referee(rules, decks, dealer, episode, scores)
+        decisions += Followed(env, referee).follow(rng)
     return decisions
 
 
-def check_end(env: Any, referee: Referee, start: Sequence[int]) -> None:
-    """Check that the ended episode has the referee's scores, games and winner."""
-    assert all(env.terminations.values())
-    assert not any(env.truncations.values())
-    assert env.view(0)["phase"] == OVER
-    assert env.scores == tuple(referee.scores)
-    for agent in AGENTS:
-        assert not env.observe(agent)["action_mask"].any()
-    if referee.episode == "match":
-        assert env.game.match_score == tuple(referee.games)
-    if referee.winner is not None:
-        lead = 1 - 2 * referee.winner
-    else:  # a deal by itself goes to who made more points in it
-        made = [score - first for score, first in zip(referee.scores, start, strict=True)]
-        lead = int(np.sign(made[0] - made[1]))
-    assert env._cumulative_rewards == {"player_0": lead, "player_1": -lead}
-
-
 @pytest.mark.parametrize(
-    ("game", "episode", "episodes", "seed"),
+    ("rules", "episode", "episodes", "seed"),
     [
         ("hoyle", "deal", 20, 0),  # a few of each, which `benchmarks.mutants` plays as Python
         ("hoyle", "game", 4, 0),
@@ -118,42 +199,30 @@ def check_end(env: Any, referee: Referee, start: Sequence[int]) -> None:
         ("hoyle", "match", 8, 1),
         ("five_card", "deal", 200, 1),
         ("five_card", "game", 100, 1),
+        *((rules, episode, episodes, 5)
+          for rules in MANY_HAND
+          for episode, episodes in (("deal", 60), ("game", 20), ("match", 4))),
     ],
-)
-def test_lockstep_with_the_referee(game: str, episode: str, episodes: int, seed: int) -> None:
-    env = make(game, episode=episode)
-    rng = Random(seed)
-    decisions = 0
-    for i in range(episodes):
-        shuffle = low_deck if i % 3 == 2 else even_deck
-        decks = [shuffle(rng) for _ in range(DECKS[episode])]
-        dealer = rng.randrange(2)
-        scores = None
-        if i % 2:  # from anywhere on the board, the last holes most of all
-            target = 121 if game == "hoyle" else 61
-            scores = [target - 1 - min(int(rng.expovariate(0.05)), target - 1) for _ in range(2)]
-        options = {"decks": decks, "dealer": dealer}
-        if scores is not None:
-            options["scores"] = scores
-        env.reset(options=options)
-        referee = Referee(game, decks, dealer, episode, scores)
-        start = tuple(referee.scores)
-        assert env.scores == start
-        same_events(env.events, referee.events)
-        choose = [rng.choice(CHOICES) for _ in range(2)]
-        decisions += follow(env, referee, choose, rng)
-        check_end(env, referee, start)
-    assert decisions > 5 * episodes
+)  # fmt: skip
+def test_lockstep_with_the_referee(rules: str, episode: str, episodes: int, seed: int) -> None:
+    assert play(rules, episode, episodes, seed) > (10 if rules in MANY_HAND else 5) * episodes
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(100, 110))
 @pytest.mark.parametrize(
-    ("game", "episode", "episodes"),
-    [("hoyle", "match", 60), ("hoyle", "deal", 4000), ("five_card", "game", 800)],
+    ("rules", "episode", "episodes"),
+    [
+        ("hoyle", "match", 60),
+        ("hoyle", "deal", 4000),
+        ("five_card", "game", 800),
+        # Over all seeds 20,000 games by each preset's rules, and 4,000 by the others'.
+        *((rules, "game", 400 if "[" in rules else 2000) for rules in MANY_HAND),
+    ],
 )
-def test_lockstep_long(game: str, episode: str, episodes: int, seed: int) -> None:
-    test_lockstep_with_the_referee(game, episode, episodes, seed)
+def test_lockstep_long(rules: str, episode: str, episodes: int, seed: int) -> None:
+    # A game of three to 61 has about 50 decisions.
+    assert play(rules, episode, episodes, seed) > (40 if rules in MANY_HAND else 5) * episodes
 
 
 @pytest.mark.parametrize("seed", range(3))
