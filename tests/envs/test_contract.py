@@ -60,6 +60,13 @@ def _cases() -> Iterator[Any]:
             yield pytest.param(name, keywords, id=f"{name}[{shown}]" if shown else name)
 
 
+def begun(name: str, keywords: dict[str, Any], seed: int) -> Any:
+    """Return the AEC environment of a case, reset with a seed."""
+    env = module(name).raw_env(**keywords)
+    env.reset(seed=seed)
+    return env
+
+
 every_name = pytest.mark.parametrize("name", NAMES)
 every_case = pytest.mark.parametrize(("name", "keywords"), list(_cases()))
 
@@ -165,13 +172,12 @@ def test_equal_seeds_give_equal_games_over_many_deals(name: str, keywords: dict[
 def test_reset_without_a_seed_goes_on_with_the_generator(
     name: str, keywords: dict[str, Any]
 ) -> None:
-    env = module(name).raw_env(**keywords)
-    env.reset(seed=3)
-    begun = set()
+    env = begun(name, keywords, seed=3)
+    deals = set()
     for _ in range(8):
-        begun.add(env.observe(env.agent_selection)["observation"].tobytes())
+        deals.add(env.observe(env.agent_selection)["observation"].tobytes())
         env.reset()
-    assert len(begun) == 8
+    assert len(deals) == 8
 
 
 COPIES: dict[str, Callable[[Any], Any]] = {
@@ -270,8 +276,7 @@ def test_the_game_of_a_gymnasium_environment_is_a_copy_to_try_moves_on(name: str
 
 @every_case
 def test_observations_lie_in_their_space(name: str, keywords: dict[str, Any]) -> None:
-    env = module(name).raw_env(**keywords)
-    env.reset(seed=41)
+    env = begun(name, keywords, seed=41)
     for _ in walk(env, np.random.default_rng(41), decisions=250):
         for agent in env.possible_agents:
             observation = env.observe(agent)
@@ -296,8 +301,7 @@ def test_observation_layout_covers_the_observation(name: str) -> None:
 def test_mask_is_exactly_what_is_legal_and_zero_for_others(
     name: str, keywords: dict[str, Any]
 ) -> None:
-    env = module(name).raw_env(**keywords)
-    env.reset(seed=42)
+    env = begun(name, keywords, seed=42)
     for i, mover in enumerate(walk(env, np.random.default_rng(42), decisions=60)):
         for agent in env.possible_agents:
             mask = env.observe(agent)["action_mask"]
@@ -321,8 +325,7 @@ def test_mask_is_exactly_what_is_legal_and_zero_for_others(
 
 @every_case
 def test_returned_arrays_are_the_callers_own(name: str, keywords: dict[str, Any]) -> None:
-    env = module(name).raw_env(**keywords)
-    env.reset(seed=43)
+    env = begun(name, keywords, seed=43)
     for agent in walk(env, np.random.default_rng(43), decisions=30):
         observation = env.observe(agent)
         kept = copy.deepcopy(observation)
@@ -354,8 +357,7 @@ def cards_in(record: Any, names: tuple[str, ...]) -> set[int]:
 def test_redrawing_hidden_cards_changes_nothing_a_seat_sees(
     name: str, keywords: dict[str, Any]
 ) -> None:
-    env = module(name).raw_env(render_mode="ansi", **keywords)
-    env.reset(seed=51)
+    env = begun(name, {"render_mode": "ansi", **keywords}, seed=51)
     rng = np.random.default_rng(51)
     shown_elsewhere = redrawn = 0
     for i, mover in enumerate(walk(env, rng, decisions=100)):
@@ -396,8 +398,7 @@ def test_redrawing_hidden_cards_changes_nothing_a_seat_sees(
 def test_observation_recalls_all_of_the_deal(name: str, keywords: dict[str, Any]) -> None:
     """Hand, cards discarded, and the pile in order with who played what can be read back."""
     layout = crib_env.observation_layout(name)
-    env = module(name).raw_env(**keywords)
-    env.reset(seed=52)
+    env = begun(name, keywords, seed=52)
 
     def places(left: int, bits: Any) -> list[bool]:
         """Return the bits for a seat so many to the left; of two seats there may be one bit."""

@@ -13,7 +13,7 @@ from gymnasium.vector import AutoresetMode
 import crib_env
 from checkout import ROOT
 from crib_env import six_card_v0
-from vector_walks import lowest
+from vector_walks import LEARNER_FORMS, every_learner_form, lowest
 
 SINGLE = {
     "action_mask": ((52,), "i1"), "scores": ((2,), "i8"), "winner": ((), "i8"),
@@ -95,22 +95,18 @@ def test_the_info_of_a_batch_has_the_same_keys_shapes_and_types_always(
     assert ended > 3
 
 
-@pytest.mark.parametrize("form", ["gym", "vector", "sb3"])
+@every_learner_form
 @pytest.mark.parametrize(
     ("action", "reported"),
     [(99, 99), (-1, -2), (-7, -2), (2**63, 2**63 - 1), (2**64 - 1, 2**63 - 1)],
 )
 def test_an_illegal_action_is_told_from_none(form: str, action: int, reported: int) -> None:
-    env: Any = {
-        "gym": lambda: six_card_v0.gym_env(opponent="greedy"),
-        "vector": lambda: six_card_v0.vector_env(1, opponent="greedy"),
-        "sb3": lambda: six_card_v0.sb3_env(1, opponent="greedy"),
-    }[form]()
+    env = LEARNER_FORMS[form](opponent="greedy")
     env.reset()
     if form == "gym":
         assert env.step(action)[-1]["illegal_action"] == reported
         return
-    info = env.step(np.array([action]))[-1]
+    info = env.step(np.array(3 * [action]))[-1]
     found = info["final_info"]["illegal_action"][0] if form == "vector" else info[0]
     assert (found if form == "vector" else found["illegal_action"]) == reported
 

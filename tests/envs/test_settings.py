@@ -14,7 +14,7 @@ from stable_baselines3.common.vec_env import DummyVecEnv
 
 from crib_env import ENVIRONMENTS, Rules, TableTopRules, TwoHandRules, six_card_v0, table_top_v0
 from crib_env.registration import env_module
-from vector_walks import lowest
+from vector_walks import LEARNER_FORMS, every_learner_form, lowest
 
 # --- what is shown and taken ----------------------------------------------------------------------
 
@@ -118,24 +118,12 @@ def test_partners_are_a_keyword_of_gymnasiums_makers_too() -> None:
 # --- attributes -----------------------------------------------------------------------------------
 
 
-MADE = {
-    "gym": lambda **keywords: six_card_v0.gym_env(**keywords),
-    "vector": lambda **keywords: six_card_v0.vector_env(3, **keywords),
-    "sb3": lambda **keywords: six_card_v0.sb3_env(3, **keywords),
-}
-every_form = pytest.mark.parametrize("form", MADE)
-
-
-def make(form: str, **keywords: Any) -> Any:
-    return MADE[form](**keywords)
-
-
 def playing(env: Any) -> list[str]:
     """Return who plays in each game."""
     return [env.batch.opponents[lane].name for lane in range(env.batch.num_envs)]
 
 
-@every_form
+@every_learner_form
 def test_an_opponent_that_is_set_plays_at_once(form: str) -> None:
     calls = []
 
@@ -143,7 +131,7 @@ def test_an_opponent_that_is_set_plays_at_once(form: str) -> None:
         calls.append(1)
         return lowest(view, rng)
 
-    env = make(form, opponent="greedy")
+    env = LEARNER_FORMS[form](opponent="greedy")
     env.reset()
     env.set_opponent(other)
     for _ in range(3):
@@ -180,7 +168,7 @@ def test_an_opponent_is_set_through_the_libraries_own_ways_too() -> None:
 
 
 def test_sb3s_set_attr_sets_the_opponent_of_the_games_named() -> None:
-    env = make("sb3", opponent="greedy")
+    env = LEARNER_FORMS["sb3"](opponent="greedy")
     env.set_attr("opponent", "random", indices=[0, 2])
     assert playing(env) == ["random", "greedy", "random"]
     assert [agent.name for agent in env.get_attr("opponent")] == playing(env)
@@ -190,7 +178,7 @@ def test_sb3s_set_attr_sets_the_opponent_of_the_games_named() -> None:
         env.set_attr("reward", "points")
 
 
-@every_form
+@every_learner_form
 @pytest.mark.parametrize(
     ("name", "value"),
     [
@@ -200,17 +188,17 @@ def test_sb3s_set_attr_sets_the_opponent_of_the_games_named() -> None:
     ],
 )  # fmt: skip
 def test_a_setting_that_is_fixed_says_so_when_it_is_set(form: str, name: str, value: Any) -> None:
-    env = make(form, opponent="greedy")
+    env = LEARNER_FORMS[form](opponent="greedy")
     before = getattr(env, name)
     with pytest.raises(AttributeError, match=f"{name} is fixed .* make another with {name}="):
         setattr(env, name, value)
     assert getattr(env, name) == before
 
 
-@every_form
+@every_learner_form
 def test_settings_are_read_as_they_were_given(form: str) -> None:
-    env = make(
-        form, opponent="greedy", rules="hoyle[target=91]", reward="points", episode="deal",
+    env = LEARNER_FORMS[form](
+        opponent="greedy", rules="hoyle[target=91]", reward="points", episode="deal",
         features="lookahead", seat=1, on_illegal="raise",
     )  # fmt: skip
     assert env.rules.target == 91

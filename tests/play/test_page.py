@@ -14,6 +14,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any, Literal
 
@@ -137,6 +138,15 @@ class Visitor:
     def accessible(self) -> None:
         found = Axe().run(self.page)
         assert found.violations_count == 0, found.generate_report()
+
+
+@pytest.fixture(
+    params=product((DESK, PHONE), ("light", "dark")),
+    ids=("desk-light", "desk-dark", "phone-light", "phone-dark"),
+)
+def visitor(request: pytest.FixtureRequest, browser: Browser) -> Visitor:
+    """A window of either size, in either theme."""
+    return Visitor(browser, *request.param)
 
 
 def settle(page: Page, session: Any) -> None:
@@ -297,12 +307,7 @@ def test_a_whole_game_through_the_page(
     assert not visitor.errors
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
-def test_axe_finds_nothing(
-    browser: Browser, served: Served, size: dict[str, int], theme: str
-) -> None:
-    visitor = Visitor(browser, size, theme)
+def test_axe_finds_nothing(visitor: Visitor, served: Served) -> None:
     visitor.page.goto(served.url)
     visitor.page.wait_for_selector(".game")
     visitor.accessible()
@@ -332,15 +337,10 @@ def test_axe_finds_nothing(
     assert not visitor.errors
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
-def test_axe_finds_nothing_in_a_replay(
-    browser: Browser, tmp_path: Path, size: dict[str, int], theme: str
-) -> None:
+def test_axe_finds_nothing_in_a_replay(visitor: Visitor, tmp_path: Path) -> None:
     path = tmp_path / "replay.html"
     agents = load_agent("greedy"), load_agent("learned")  # one says what it thinks, one does not
     write_replay(path, Rules.preset("five_card", target=15), agents, seed=3)
-    visitor = Visitor(browser, size, theme)
     page = visitor.page
     page.goto(path.as_uri())
     seen: set[str] = set()
@@ -523,12 +523,7 @@ def test_the_button_says_how_long_a_game_is_prepared(browser: Browser, served: S
     assert not visitor.errors
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
-def test_the_win_bar_is_switched_on_and_stays_on(
-    browser: Browser, served: Served, size: dict[str, int], theme: str
-) -> None:
-    visitor = Visitor(browser, size, theme)
+def test_the_win_bar_is_switched_on_and_stays_on(visitor: Visitor, served: Served) -> None:
     page = visitor.sit_down(served.url, "six")
     session = served.session(page)
     bar = page.locator(".winbar")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,14 @@ MODULES = [
     six_card_v0, five_card_v0, three_hand_v0, four_hand_v0, table_top_v0, discard_v0, pegging_v0,
 ]  # fmt: skip
 every_module = pytest.mark.parametrize("module", MODULES, ids=lambda module: module.maker.name)
+
+# The forms of an environment with a learner's seat; a batch has three games.
+LEARNER_FORMS: dict[str, Callable[..., Any]] = {
+    "gym": six_card_v0.gym_env,
+    "vector": partial(six_card_v0.vector_env, 3),
+    "sb3": partial(six_card_v0.sb3_env, 3),
+}
+every_learner_form = pytest.mark.parametrize("form", LEARNER_FORMS)
 
 
 def lowest(view: Any, rng: np.random.Generator) -> int:
