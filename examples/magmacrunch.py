@@ -9,6 +9,8 @@ comparison only. Its player chooses both its discards and its play by a hand-mad
 
 from __future__ import annotations
 
+from typing import Any
+
 from crib_agents.adapters.plain import PlainAgent
 from cribbage import ai
 from cribbage.cards import Card
@@ -38,16 +40,7 @@ class Magmacrunch(PlainAgent):
         pair = ai.select_crib_cards([theirs(card) for card in hand], not is_dealer)
         return [ours(card) for card in pair]
 
-    def choose_card(
-        self,
-        hand: list[str],
-        pile: list[str],
-        count: int,
-        gone: list[str],
-        starter: str,
-        is_dealer: bool,
-        scores: tuple[int, int],
-    ) -> str:
+    def choose_card(self, hand: list[str], pile: list[str], count: int, *_: Any, **__: Any) -> str:
         """Return what it plays."""
         played = [theirs(card) for card in pile]
         return ours(ai.select_pegging_card([theirs(card) for card in hand], count, played))

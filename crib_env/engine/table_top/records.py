@@ -25,10 +25,8 @@ GAME = 1
 # The most one action logs: ten lines, the crib, the difference, the next heels.
 LOG_SIZE = log_size(13)
 
-TABLE_RULES = record(
-    "players",
-    "sides",
-    ("side_of", SEATS),
+# The rules that a view shows; heels are what the dealer's side makes for a jack turned up (T3).
+SHOWN_RULES = (
     "target",
     "adjacency",
     "flush_size",
@@ -36,6 +34,13 @@ TABLE_RULES = record(
     "score_difference",
     "partners_confer",
     "heels",
+)
+
+TABLE_RULES = record(
+    "players",
+    "sides",
+    ("side_of", SEATS),
+    *SHOWN_RULES,
     "high_card_deals",
     "episode",
 )
@@ -85,13 +90,7 @@ TABLE_VIEW = record(
     "crib_n",
     ("owed", SEATS),  # by seat to the left of this one, itself first; 0 where nobody sits
     ("scores", 2),  # my side's, the other's
-    "target",
-    "adjacency",
-    "flush_size",
-    "crib_flush_size",
-    "score_difference",
-    "partners_confer",
-    "heels",  # what the dealer's side makes for a jack turned up (T3)
+    *SHOWN_RULES,
     "episode",
 )
 
