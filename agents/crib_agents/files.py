@@ -91,6 +91,14 @@ def naming(path: object) -> Iterator[None]:
         raise ValueError(f"{path}: {error}") from None
 
 
+@contextmanager
+def reading(path: str | Path, *, sealed: bool = False) -> Iterator[tuple[dict[str, Any], Tensors]]:
+    """Yield our header and the tensors of a file, whose name an error in the block begins with."""
+    found = read_header(path, sealed=sealed)
+    with naming(path):
+        yield found
+
+
 def check_format(about: Mapping[str, Any], expected: str, version: int) -> None:
     """Raise a ValueError unless a header says that its file is of this format and version."""
     found = about.get("format"), about.get("version")

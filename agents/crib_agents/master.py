@@ -16,7 +16,7 @@ from functools import cache
 
 import numpy as np
 
-from crib_agents.checks import HONOURS, alike
+from crib_agents.checks import alike
 from crib_agents.data.tables import RANKS
 from crib_agents.equilibrium.agent import (
     SHIPPED,
@@ -37,7 +37,7 @@ from crib_env.policy import Actions, Views, one_or_many
 LEAST = 1 / 255  # the least probability: the resolution of a strategy's
 
 
-class Master:
+class Master(ExpertAgent):
     """Maximises the expert's value plus lambda times the log of the equilibrium's probability.
 
     In the pegging the value comes from the expert's search, which here predicts both seats' cards
@@ -54,37 +54,25 @@ class Master:
     """
 
     name = "master"
-    honours = HONOURS
 
     def __init__(self, discard_lambda: float = 0.05, pegging_lambda: float = 0.1) -> None:
+        super().__init__()
         self.discard_lambda = discard_lambda
         self.pegging_lambda = pegging_lambda
-        self._expert = ExpertAgent()
         self._pegging = PeggingExpert(by_choices=True)
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}()"
 
     @one_or_many
     def act(self, views: Views, rng: np.random.Generator) -> Actions:
-        """Return a legal action for each view, int64[B].
-
-        Args:
-            views: structured array [B] of views, each of a seat to move.
-            rng: unused, since the agent is deterministic.
-
-        Raises:
-            ValueError: views of another game.
-        """
+        """Return a legal action for each view, int64[B], as `ExpertAgent.act` does."""
         if not set(FIELDS) <= set(views.dtype.names or ()):  # no game that strategies are for
-            return self._expert.act(views, rng)
+            return super().act(views, rng)
         actions = np.empty(len(views), dtype=np.int64)
         keys = np.column_stack([views[field] for field in (*FIELDS, "phase")])
         for key, rows in alike(keys):
             strategy = packed(key[:-1])
             some = np.ascontiguousarray(views[rows])
             if strategy is None:
-                actions[rows] = self._expert.act(some, rng)
+                actions[rows] = super().act(some, rng)
             elif key[-1] == DISCARD:
                 probabilities = np.empty((len(some), PAIRS))
                 write_pair_probabilities(some, strategy, probabilities)

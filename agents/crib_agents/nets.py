@@ -17,7 +17,7 @@ import numpy.typing as npt
 from numba import float32, int64, void
 
 from crib_agents.checks import fields_of, one_line, read_rules, refuse_other_views
-from crib_agents.files import check_format, naming, read_header, shown, to_bytes, write_whole
+from crib_agents.files import check_format, reading, shown, to_bytes, write_whole
 from crib_env.arrays import Array, Doubles, Floats
 from crib_env.encoding import canonical_views, encode, family_of
 from crib_env.engine.family import SUITS, Family, find_family
@@ -258,21 +258,15 @@ class PolicyNetAgent(ScoredAgent):
             ValueError: the file is no such file, or does not fit this version; the message says
                 what was expected and what was found.
         """
-        about, tensors = read_header(path)
-        try:
+        with reading(path) as (about, tensors):
             check_format(about, FORMAT, version_of(about))
-        except ValueError as error:
-            raise ValueError(f"{path} is not a policy: {error}") from None
-        heads = ActionHead.names() if about.get("features") else set()
-        count = max(1, (len(tensors) - len(heads)) // 2)
-        expected = {f"{i}.{part}" for i in range(count) for part in ("weight", "bias")} | heads
-        if set(tensors) != expected:
-            raise ValueError(
-                f"{path} holds the tensors {', '.join(sorted(tensors)) or 'none'}, expected "
-                f"{', '.join(sorted(expected))}"
-            )
-        layers = [(tensors[f"{i}.weight"], tensors[f"{i}.bias"]) for i in range(count)]
-        with naming(path):
+            heads = ActionHead.names() if about.get("features") else set()
+            count = max(1, (len(tensors) - len(heads)) // 2)
+            expected = {f"{i}.{part}" for i in range(count) for part in ("weight", "bias")} | heads
+            if set(tensors) != expected:
+                raise ValueError(f"it holds the tensors {', '.join(sorted(tensors)) or 'none'}, "
+                                 f"expected {', '.join(sorted(expected))}")  # fmt: skip
+            layers = [(tensors[f"{i}.weight"], tensors[f"{i}.bias"]) for i in range(count)]
             head = ActionHead.of(tensors) if heads else None
             return cls(layers, about, name or Path(path).stem, sample, head)
 

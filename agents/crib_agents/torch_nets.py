@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
@@ -10,7 +9,6 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.optim import Optimizer
 
 from crib_agents.adapters.models import MASKS, SB3Score
 from crib_agents.nets import ActionHead, Layers, PolicyNetAgent
@@ -142,27 +140,3 @@ class SB3Net(nn.Module):
             or observations
         )
         return scores
-
-
-class AveragedNets:
-    """Nets, their optimizer, and the moving average of their weights, which plays and is saved."""
-
-    def __init__(self, nets: nn.Module, learning_rate: float, ema_rate: float) -> None:
-        self.nets, self.average = nets, copy.deepcopy(nets)
-        self.optimizer = torch.optim.Adam(nets.parameters(), learning_rate, fused=True)
-        self.learning_rate, self.ema_rate = learning_rate, ema_rate
-        self._weights: list[Tensor] = list(nets.parameters())
-        self._averages: list[Tensor] = list(self.average.parameters())
-        self.modules: dict[str, nn.Module | Optimizer] = {
-            "nets": nets, "average": self.average, "adam": self.optimizer,
-        }  # fmt: skip
-
-    def step(self, loss: Tensor, share: float = 1.0) -> None:
-        """Take a step of gradient descent by a share of the learning rate."""
-        for group in self.optimizer.param_groups:
-            group["lr"] = self.learning_rate * share
-        self.optimizer.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
-        self.optimizer.step()
-        with torch.no_grad():
-            torch._foreach_lerp_(self._averages, self._weights, self.ema_rate)

@@ -92,7 +92,7 @@ def test_files_whose_header_names_a_preset_alone_are_read(tmp_path: Path) -> Non
         ({"observation_layout": 5}, {}, "trained on another observation of six_card_v0"),
         ({"actions": 26}, {}, "trained on 26 actions of six_card_v0, which has 52"),
         ({"rules": "mine", "rules_fields": None}, {}, "trained under the rules 'mine': its header"),
-        ({"version": 7}, {}, "not a policy: expected the format 'crib_env policy' version 1"),
+        ({"version": 7}, {}, "expected the format 'crib_env policy' version 1"),
         ({}, {"1.bias": None}, "holds the tensors 0.bias, 0.weight, 1.weight, expected"),
         ({}, {"extra": np.zeros(3)}, "holds the tensors 0.bias, 0.weight, 1.bias, 1.weight, extra"),
         ({}, {"0.weight": np.zeros((HIDDEN, 7))}, r"layer 0 .* \(3, 7\) .* expected \(3, \d+\)"),

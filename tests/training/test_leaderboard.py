@@ -33,7 +33,7 @@ def _quick_field(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def play(name: str, pairs: int = 20, seed: int = 1) -> Results:
     maker = find_env("six_card_v0")
-    return rating.play(maker, find_agent("rule_based"), pairs, seed, name=name)
+    return rating.play(maker, find_agent("rule_based"), pairs, seed, None, name)
 
 
 @pytest.mark.usefixtures("_quick_field")

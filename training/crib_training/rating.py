@@ -199,8 +199,8 @@ def play(
     agent: Agent,
     pairs: int,
     seed: int,
-    players: int | None = None,
-    name: str | None = None,
+    players: int | None,
+    name: str | None,
     opponents: Sequence[str] | None = None,
 ) -> Results:
     """Play an agent against every other built-in one that plays the game, or ``opponents``."""

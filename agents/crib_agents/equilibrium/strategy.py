@@ -20,7 +20,7 @@ from crib_agents.checks import read_rules
 from crib_agents.data.tables import RANKS
 from crib_agents.equilibrium.classes import DECK, Classes, hand_classes
 from crib_agents.equilibrium.tree import PAIRS, PublicTree, public_tree
-from crib_agents.files import check_format, compress, inflate, naming, read_header, shown, to_bytes
+from crib_agents.files import check_format, compress, inflate, reading, shown, to_bytes
 from crib_agents.knowledge.pegging import DISTINCT, FIRST, LISTED, holdings, number
 from crib_agents.learned.two_hand import FAMILY
 from crib_env.arrays import Array, Bytes, Doubles, Floats
@@ -189,9 +189,8 @@ class Solved:
     @classmethod
     def load(cls, path: str | Path) -> Solved:
         """Read a file of `to_bytes`."""
-        about, tensors = read_header(path)
-        with naming(path):
-            return cls.of_file(about, tensors)
+        with reading(path) as found:
+            return cls.of_file(*found)
 
     @classmethod
     def of_file(cls, about: dict[str, Any], tensors: Mapping[str, Array]) -> Solved:

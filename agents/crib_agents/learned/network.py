@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from crib_agents.checks import read_rules
-from crib_agents.files import check_format, naming, read_header, shown, to_bytes, write_whole
+from crib_agents.files import check_format, reading, shown, to_bytes, write_whole
 from crib_env.arrays import Array, Doubles, Floats
 from crib_env.engine import stack
 from crib_env.engine.family import find_family
@@ -271,43 +271,40 @@ class Weights:
     @classmethod
     def load(cls, path: str | Path) -> Weights:
         """Read a file written by `save`."""
-        about, tensors = read_header(path)
-        with naming(path):
-            return cls._checked(about, tensors)
-
-    @classmethod
-    def _checked(cls, about: dict[str, Any], tensors: Mapping[str, Array]) -> Weights:
-        check_format(about, FORMAT, FORMAT_VERSION)
-        known = find_learned(about.get("family"))
-        expected = {name: _features(net) for name, net in known.nets.items()}
-        if about.get("features") != expected:
-            raise ValueError(f"expected nets over the features {expected}, found "
-                             f"{shown(about.get('features'))}")  # fmt: skip
-        names = {
-            f"{name}.{i}.{part}"
-            for name in known.nets
-            for i in range(LAYERS)
-            for part in ("weight", "bias")
-        } | set(known.tables)
-        if set(tensors) != names:
-            raise ValueError(f"expected the tensors {', '.join(sorted(names))}, found "
-                             f"{', '.join(sorted(tensors)) or 'none'}")  # fmt: skip
-        fields: Any = about.get("rules_fields")
-        players = about.get("players")
-        rules = read_rules(known.name, about.get("rules"), fields)
-        seats = find_family(known.name).players
-        if type(players) is not int or players not in seats:
-            raise ValueError(f"expected a number of players ({', '.join(map(str, seats))}), found "
-                             f"{shown(players)}")  # fmt: skip
-        nets = {name: _layers(name, net, tensors) for name, net in known.nets.items()}
-        numbers = {name: _table(name, shape, tensors[name]) for name, shape in known.tables.items()}
-        temperature = about.get("temperature", 0.0)
-        if type(temperature) not in (int, float) or not 0.0 <= temperature < math.inf:
-            raise ValueError(f"expected a temperature of 0 or more, found {shown(temperature)}")
-        made = cls(known.name, rules.name, dict(fields), players, nets,
-                   str(about.get("made_by")), numbers, float(temperature))  # fmt: skip
-        made.key()
-        return made
+        with reading(path) as (about, tensors):
+            check_format(about, FORMAT, FORMAT_VERSION)
+            known = find_learned(about.get("family"))
+            expected = {name: _features(net) for name, net in known.nets.items()}
+            if about.get("features") != expected:
+                raise ValueError(f"expected nets over the features {expected}, found "
+                                 f"{shown(about.get('features'))}")  # fmt: skip
+            names = {
+                f"{name}.{i}.{part}"
+                for name in known.nets
+                for i in range(LAYERS)
+                for part in ("weight", "bias")
+            } | set(known.tables)
+            if set(tensors) != names:
+                raise ValueError(f"expected the tensors {', '.join(sorted(names))}, found "
+                                 f"{', '.join(sorted(tensors)) or 'none'}")  # fmt: skip
+            fields: Any = about.get("rules_fields")
+            players = about.get("players")
+            rules = read_rules(known.name, about.get("rules"), fields)
+            seats = find_family(known.name).players
+            if type(players) is not int or players not in seats:
+                raise ValueError(f"expected a number of players ({', '.join(map(str, seats))}), "
+                                 f"found {shown(players)}")  # fmt: skip
+            nets = {name: _layers(name, net, tensors) for name, net in known.nets.items()}
+            numbers = {
+                name: _table(name, shape, tensors[name]) for name, shape in known.tables.items()
+            }
+            temperature = about.get("temperature", 0.0)
+            if type(temperature) not in (int, float) or not 0.0 <= temperature < math.inf:
+                raise ValueError(f"expected a temperature of 0 or more, found {shown(temperature)}")
+            made = cls(known.name, rules.name, dict(fields), players, nets,
+                       str(about.get("made_by")), numbers, float(temperature))  # fmt: skip
+            made.key()
+            return made
 
     @cached_property
     def trained_rules(self) -> Rules:

@@ -37,7 +37,7 @@ from crib_agents.learned.two_hand import (
     shared_features,
 )
 from crib_agents.loading import load_agent
-from crib_agents.torch_nets import AveragedNets, layers_of, mlp
+from crib_agents.torch_nets import layers_of, mlp
 from numba import int64
 from pydantic import Field
 from torch import nn
@@ -78,7 +78,15 @@ from crib_training.command_line import command
 from crib_training.evaluation.duplicate import estimate, play_pairs
 from crib_training.evaluation.figures import as_json, shown_percent
 from crib_training.learn.deep_monte_carlo.two_hand import INPUTS_T, ROLES, play_cards, spread
-from crib_training.learn.run import FREE, Learner, Run, RunSettings, SavedAgent, State
+from crib_training.learn.run import (
+    FREE,
+    AveragedNets,
+    Learner,
+    Run,
+    RunSettings,
+    SavedAgent,
+    State,
+)
 from crib_training.loading import find_game
 
 NETS = ("pegging", *ROLES)

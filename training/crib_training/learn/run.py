@@ -7,6 +7,7 @@ as one that was never stopped.
 
 from __future__ import annotations
 
+import copy
 import math
 import time
 from abc import ABC, abstractmethod
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 import numpy as np
 import torch
-from crib_agents.files import check_format, read_header, to_bytes, write_whole
+from crib_agents.files import check_format, reading, to_bytes, write_whole
 from crib_agents.torch_nets import to_array
 from torch import Tensor, nn
 from torch.optim import Optimizer
@@ -234,12 +235,9 @@ class Checkpoint:
         path = folder / CHECKPOINT
         if not path.exists():
             raise ValueError(f"there is no run to resume in {folder}: it has no {CHECKPOINT}")
-        about, tensors = read_header(path, sealed=True)
-        try:
+        with reading(path, sealed=True) as (about, tensors):
             check_format(about, FORMAT, FORMAT_VERSION)
-        except ValueError as error:
-            raise ValueError(f"{path}: {error}") from None
-        return cls(about, tensors)
+            return cls(about, tensors)
 
 
 def module_tensors(prefix: str, module: nn.Module | Optimizer) -> dict[str, Any]:
@@ -273,6 +271,30 @@ def restore_module(prefix: str, module: nn.Module | Optimizer, tensors: State) -
         module.load_state_dict(held)
     except RuntimeError as error:
         raise ValueError(f"the networks of the checkpoint do not fit: {error}") from None
+
+
+class AveragedNets:
+    """Nets, their optimizer, and the moving average of their weights, which plays and is saved."""
+
+    def __init__(self, nets: nn.Module, learning_rate: float, ema_rate: float) -> None:
+        self.nets, self.average = nets, copy.deepcopy(nets)
+        self.optimizer = torch.optim.Adam(nets.parameters(), learning_rate, fused=True)
+        self.learning_rate, self.ema_rate = learning_rate, ema_rate
+        self._weights: list[Tensor] = list(nets.parameters())
+        self._averages: list[Tensor] = list(self.average.parameters())
+        self.modules: dict[str, nn.Module | Optimizer] = {
+            "nets": nets, "average": self.average, "adam": self.optimizer,
+        }  # fmt: skip
+
+    def step(self, loss: Tensor, share: float = 1.0) -> None:
+        """Take a step of gradient descent by a share of the learning rate."""
+        for group in self.optimizer.param_groups:
+            group["lr"] = self.learning_rate * share
+        self.optimizer.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        self.optimizer.step()
+        with torch.no_grad():
+            torch._foreach_lerp_(self._averages, self._weights, self.ema_rate)
 
 
 class Screen(Progress):

@@ -103,14 +103,13 @@ class RolloutSettings(RunSettings):
 
 
 @checked_dataclass(frozen=True, kw_only=True)
-class ActorCriticSettings(RolloutSettings):
+class CriticSettings(RunSettings):
     """Settings of methods that learn a policy with a critic.
 
     Attributes:
         batch_size: decisions per step of gradient descent.
         epochs: passes over the decisions.
-        learning_rate: learning rate; it falls to a tenth.
-        vf_coef: weight of the critic's loss.
+        learning_rate: learning rate at the start; it falls linearly, as a rule to a tenth.
         max_grad_norm: maximum norm of the gradients.
         ema_rate: step of the average of the weights at each update; the average is evaluated.
     """
@@ -118,9 +117,19 @@ class ActorCriticSettings(RolloutSettings):
     batch_size: Count = 1024
     epochs: Count = 2
     learning_rate: Positive = 4e-3
-    vf_coef: Positive = 0.05
     max_grad_norm: Positive = 0.5
     ema_rate: Portion = 0.02
+
+
+@checked_dataclass(frozen=True, kw_only=True)
+class ActorCriticSettings(CriticSettings, RolloutSettings):
+    """Settings of methods that learn from the decisions they play.
+
+    Attributes:
+        vf_coef: weight of the critic's loss.
+    """
+
+    vf_coef: Positive = 0.05
 
 
 @checked_dataclass(frozen=True, kw_only=True)
@@ -370,7 +379,7 @@ def normalised(advantages: Tensor, targets: Tensor, played: Rollout) -> tuple[Te
 class CriticLearner(GamesLearner):
     """A method with a policy, its average, and a critic that sees both hands; one optimizer."""
 
-    def __init__(self, settings: Any) -> None:
+    def __init__(self, settings: CriticSettings) -> None:
         super().__init__(settings)
         sizes = settings.hidden_sizes
         self.policy = Policy(self.games, sizes)

@@ -30,7 +30,7 @@ from crib_agents.checks import fields_of
 from crib_agents.learned import MonteCarloAgent, Weights
 from crib_agents.learned.network import WIDEST, LearnedFamily
 from crib_agents.loading import load_agent
-from crib_agents.torch_nets import AveragedNets, layers_of
+from crib_agents.torch_nets import layers_of
 from crib_play.replay import write_replay
 from pydantic import Field
 from torch import Tensor, nn
@@ -101,12 +101,12 @@ class Samples:
 class GameDefaults:
     """What a game does well with, where the settings leave it open."""
 
-    num_envs: int
-    learning_rate: float
-    ema_rate: float
-    temperature: float
-    final_temperature: float
     hidden_sizes: tuple[int, int]
+    num_envs: int = 4096
+    learning_rate: float = 1e-3
+    ema_rate: float = 0.005
+    temperature: float = 0.3
+    final_temperature: float = 0.08
 
     def resolve(self, settings: Settings) -> GameDefaults:
         """Return these, or the values in the settings instead."""
@@ -122,7 +122,6 @@ class SelfPlay(ABC):
 
     family: ClassVar[LearnedFamily]  # the games this is for
     defaults: ClassVar[GameDefaults]  # what these games do well with
-    episode: ClassVar[str]  # the shortest episode of the game; each is learned from as a whole
     nets: nn.Module  # what learns
 
     def __init__(self, rules: Rules, players: int, settings: Settings) -> None:
@@ -439,7 +438,7 @@ class Learner(runs.Learner):
         maker, self.self_play = find_self_play(settings)
         self.self_play.nets.to(settings.device)
         chosen = self.self_play.chosen
-        self.nets = AveragedNets(self.self_play.nets, chosen.learning_rate, chosen.ema_rate)
+        self.nets = runs.AveragedNets(self.self_play.nets, chosen.learning_rate, chosen.ema_rate)
         self.modules = self.nets.modules
         self.deals = self.rounds = 0
         self.actors: Actors | None = None

@@ -35,9 +35,9 @@ from crib_env.settings import (
 from crib_training.learn.deal_batch import DealBatch
 from crib_training.learn.self_play import (
     CriticLearner,
+    CriticSettings,
     Memory,
     Policy,
-    RunSettings,
     both_seats,
     draw_actions,
 )
@@ -171,15 +171,12 @@ def _weigh(
 
 
 @checked_dataclass(frozen=True, kw_only=True)
-class Settings(RunSettings):
+class Settings(CriticSettings):
     """Learn a mixed policy by magnetic mirror descent on trees of deals.
 
     Attributes:
         num_envs: deals per iteration.
         features: per-action features beside the bits.
-        batch_size: decisions per step of gradient descent.
-        epochs: passes over the decisions of an iteration.
-        learning_rate: learning rate.
         final_learning_rate: the share of the learning rate at the end.
         advantage_unit: points that count as an advantage of 1.
         kl_coef: weight of the KL to the policy that was valued.
@@ -192,16 +189,12 @@ class Settings(RunSettings):
             it, times the mover's own probability of reaching it to the power of this.
         critic_batch_size: deals per step of the critic.
         buffer_size: deals from which the critic learns, the newest.
-        max_grad_norm: maximum norm of the gradients.
-        ema_rate: step of the average of the weights at each update; the average is evaluated.
     """
 
     method: Literal["mmd_tree"] = "mmd_tree"
     num_envs: Count = 512
     features: Literal["lookahead", "reply"] | None = "reply"
     batch_size: Annotated[Whole, Field(ge=2, le=1 << 20)] = 1024
-    epochs: Count = 2
-    learning_rate: Positive = 4e-3
     final_learning_rate: Share = 0.03
     advantage_unit: Positive = 2.9
     kl_coef: NotNegative = 0.5
@@ -213,7 +206,6 @@ class Settings(RunSettings):
     own_reach_exponent: Share = 0.5
     critic_batch_size: Count = 256
     buffer_size: Count = 8192
-    max_grad_norm: Positive = 0.5
     ema_rate: Portion = 0.005
     out: NewFolder = Path("runs/mmd_tree")
 

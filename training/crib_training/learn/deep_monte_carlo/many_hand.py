@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 from crib_agents.learned.many_hand import FAMILY, card_features, card_values
-from crib_agents.learned.network import MOST_INPUTS, UNLIKELY, LearnedFamily
+from crib_agents.learned.network import MOST_INPUTS, UNLIKELY
 from crib_agents.torch_nets import mlp
 from numba import float32, float64, int64, void
 from torch import Tensor, nn
@@ -39,12 +39,8 @@ PEGGING, CRIB = 0, 2  # phases of the tally
 class ManyHandSelfPlay(SelfPlay):
     """Three hands, four hands, and whatever `ManyHandRules` a user makes."""
 
-    family: ClassVar[LearnedFamily] = FAMILY
-    defaults: ClassVar[GameDefaults] = GameDefaults(
-        num_envs=4096, learning_rate=1e-3, ema_rate=0.005, temperature=0.3, final_temperature=0.08,
-        hidden_sizes=(96, 48),
-    )  # fmt: skip
-    episode = "deal"
+    family = FAMILY
+    defaults = GameDefaults(hidden_sizes=(96, 48))
     nets: nn.ModuleDict
 
     def __init__(self, rules: Rules, players: int, settings: Settings) -> None:

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 from crib_agents.learned import Weights
-from crib_agents.learned.network import MOST_INPUTS, LearnedFamily
+from crib_agents.learned.network import MOST_INPUTS
 from crib_agents.learned.table_top import (
     ACTIONS,
     EACH_TWICE,
@@ -98,12 +98,11 @@ class TurnResult:
 class TableTopSelfPlay(SelfPlay):
     """Table Top and Ship's variation, for two and for four."""
 
-    family: ClassVar[LearnedFamily] = FAMILY
-    defaults: ClassVar[GameDefaults] = GameDefaults(
+    family = FAMILY
+    defaults = GameDefaults(
         num_envs=512, learning_rate=2e-3, ema_rate=0.01, temperature=0.4, final_temperature=0.1,
         hidden_sizes=(96, 48),
     )  # fmt: skip
-    episode = "round"
     nets: LineNets
 
     def __init__(self, rules: Rules, players: int, settings: Settings) -> None:

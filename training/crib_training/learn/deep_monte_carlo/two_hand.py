@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
-from crib_agents.learned.network import MOST_INPUTS, UNLIKELY, LearnedFamily
+from crib_agents.learned.network import MOST_INPUTS, UNLIKELY
 from crib_agents.learned.two_hand import (
     FAMILY,
     card_features,
@@ -55,12 +55,8 @@ Played = tuple[Array, Array, Array, Array]
 class TwoHandSelfPlay(SelfPlay):
     """Six-card, five-card, and whatever `TwoHandRules` a user makes."""
 
-    family: ClassVar[LearnedFamily] = FAMILY
-    defaults: ClassVar[GameDefaults] = GameDefaults(
-        num_envs=4096, learning_rate=1e-3, ema_rate=0.005, temperature=0.3, final_temperature=0.08,
-        hidden_sizes=(128, 64),
-    )  # fmt: skip
-    episode = "deal"
+    family = FAMILY
+    defaults = GameDefaults(hidden_sizes=(128, 64))
     nets: nn.ModuleDict
     hides_discards = False  # in the pegging, as ``suits="ranks"`` does
 
