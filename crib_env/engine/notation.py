@@ -1,6 +1,6 @@
 """What the notations of all families share: splitting a line, and its words.
 
-`crib_env.notation` plays a `Line` on the engine, for `crib_env.notation`.
+`crib_env.notation` plays a `Line` on the engine.
 """
 
 from __future__ import annotations

@@ -24,9 +24,6 @@ from crib_env.engine.table_top.records import CELLS, CENTRE, SIZE, TO_CRIB, TURN
 from crib_env.errors import check_choice
 from crib_env.rules import Rules
 
-FIELDS = ("players", "phase", "deck", "layout", "crib", "scores")
-EXTRAS = ("start", "winner", "rng")
-ONE_DEAL = ("round",)  # episodes of one deal
 VACANT = "."
 PHASES = ("turn", "over")
 MOST = 200  # more points than a side makes in a round
@@ -40,7 +37,7 @@ def read_players(words: Sequence[str]) -> int:
 
 
 def format_body(s: Record, rules: Rules) -> list[str]:
-    """Return the words of `FIELDS` for a record."""
+    """Return the words of the fields for a record."""
     deck = [format_card(int(card)) for card in s["deck"]]
     cells = [VACANT if card == NONE else format_card(int(card)) for card in s["layout"]]
     rows = ["".join(cells[at : at + SIZE]) for at in range(0, CELLS, SIZE)]
@@ -52,7 +49,7 @@ def format_body(s: Record, rules: Rules) -> list[str]:
 
 
 def read_body(words: Sequence[str], rules: Rules, dealer: int, players: int) -> Deal:
-    """Return what the words of `FIELDS` say."""
+    """Return what the words of the fields say."""
     _, phase, shown, layout, crib, scores = words
     check_choice("phase", phase, PHASES)
     deck = read_cards("deck", shown)
@@ -95,9 +92,9 @@ def read_before(line: Line, before: Scores) -> dict[str, Scores]:
 
 
 NOTATION = Notation(
-    fields=FIELDS,
-    extras=EXTRAS,
-    one_deal=ONE_DEAL,
+    fields=("players", "phase", "deck", "layout", "crib", "scores"),
+    extras=("start", "winner", "rng"),
+    one_deal=("round",),
     read_players=read_players,
     format_body=format_body,
     read_body=read_body,
