@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 from crib_agents import PhasedAgent, RandomAgent
+from crib_agents.analyze import pegging_view
 from crib_agents.expert import belief
 from crib_agents.expert.pegging import (
     MY_POINTS,
@@ -49,8 +50,8 @@ from crib_training.evaluation.duplicate import estimate, play_pairs
 from crib_training.tables.rollouts import keeping_rates
 
 from compiled import SLOW
-from crib_env import find_agent, format_card, parse_cards
-from crib_env.engine.hands.records import DISCARD, GAME, PEGGING, PEGGING_ONLY
+from crib_env import find_agent, format_card
+from crib_env.engine.hands.records import DISCARD, PEGGING, PEGGING_ONLY
 from crib_env.engine.record import NONE
 from crib_env.engine.two_hand import HAND, VIEW
 from crib_env.rules import PRESETS
@@ -73,40 +74,9 @@ def expert_at_the_table(game: str, episode: str, lanes: int, seed: int) -> Lanes
     return table
 
 
-def playing(
-    hand: str,
-    played: str = "",
-    *,
-    game: str = "hoyle",
-    discarded: str = "KC KD",
-    starter: str = "KH",
-    dealer: bool = False,
-    scores: tuple[int, int] = (0, 0),
-    episode: int = GAME,
-) -> Any:
-    """Return the view of a seat to play; ``played`` is written ``"me:7C them:8D"``, one count."""
-    rules = PRESETS[game]
-    view = np.zeros(1, dtype=VIEW)[0]
-    for field in ("dealt", "target", "single_count", "flush_size", "crib_flush_size"):
-        view[field] = getattr(rules, field)
-    cards, pile = parse_cards(hand), [word.split(":") for word in played.split()]
-    for field, held in (("hand", cards), ("pile", [parse_cards(c)[0] for _, c in pile]),
-                        ("discarded", parse_cards(discarded))):  # fmt: skip
-        view[field] = NONE
-        view[field][: len(held)] = held
-        view[f"{field}_n"] = len(held)
-    view["phase"], view["to_move"], view["episode"] = PEGGING, 1, episode
-    view["dealer"] = 1 - dealer
-    (view["starter"],) = parse_cards(starter)
-    view["pile_seats"] = sum(1 << 2 * i for i, (who, _) in enumerate(pile) if who != "me")
-    view["held_n"][1] = rules.dealt - 2 - sum(who == "them" for who, _ in pile)
-    view["count"] = sum(scoring.value(int(c)) for c in view["pile"][: len(pile)])
-    view["legal"] = sum(
-        1 << i for i, c in enumerate(cards) if scoring.value(c) + view["count"] <= 31
-    )
-    view["scores"] = scores
-    view["match_target"] = rules.match_target
-    return view
+def playing(hand: str, starter: str = "AH", discarded: str = "8C 9D", **given: Any) -> Any:
+    """Return the view of pone to play."""
+    return pegging_view(hand, starter=starter, discarded=discarded, dealer=False, **given)[0]
 
 
 def plays(view: Any) -> str:
@@ -444,17 +414,17 @@ def test_what_it_does_not_play_is_refused() -> None:
 @pytest.mark.parametrize("hand", ["5C TD JS QH", "5C 6D TS QH", "4C 5D JS KH", "2C 5D 5S TH"])
 def test_a_five_is_not_led(hand: str) -> None:
     """Sixteen cards of fifty-two make fifteen of it."""
-    assert plays(playing(hand, discarded="8C 9D", starter="AH"))[0] != "5"
+    assert plays(playing(hand))[0] != "5"
 
 
 def test_a_pair_royal_is_made() -> None:
     """Two points were pegged on our seven; the third seven pegs six."""
-    assert plays(playing("7D KS 2H", "me:7C them:7H", discarded="8C 9D", starter="AH"))[0] == "7"
+    assert plays(playing("7D KS 2H", pile="7C (7H)"))[0] == "7"
 
 
 def test_the_win_is_taken_when_it_is_there() -> None:
     """At 119 the eight makes fifteen and wins; a run of three would bring more points later."""
-    view = playing("8D 6S KH", "me:2C them:5H", scores=(119, 119), discarded="9C TD", starter="AH")
+    view = playing("8D 6S KH", pile="2C (5H)", scores=(119, 119), discarded="9C TD")
     assert plays(view) == "8D"
     found = PeggingExpert().findings(np.array([view], dtype=VIEW))[0]
     assert found[0, WIN_VALUE] == 1.0
@@ -506,7 +476,7 @@ def test_the_reflex_predicts_the_points_to_follow(game: str) -> None:
     """Of a hand the values differ as they should: leading a five is worse than a four."""
     tables, _, _ = read_tables()
     rest = (9, 10) if game == "five_card" else (9, 10, 11)
-    slow = reference_of(playing("4C TD JS" if game == "five_card" else "4C TD JS QH", game=game))
+    slow = reference_of(playing("4C TD JS" if game == "five_card" else "4C TD JS QH", rules=game))
     hands = {r: tuple(sorted((r, *rest))) for r in (3, 4)}
     values = {
         r: slow.value(
