@@ -357,7 +357,7 @@ def test_both_decisions_take_one_pair_however_the_cards_lie(
 
 
 def test_it_says_that_it_does_not_play_the_cards() -> None:
-    view = discard_view(parse_cards("AC 2C 3C 4C"), "hoyle", True)
+    view = discard_view(parse_cards("AC 2C 3C 4C 5C 6C"), "hoyle", True)
     view["phase"] = PEGGING
     with pytest.raises(ValueError, match=r"only discards.*PhasedAgent"):
         DiscardExpert().act(np.array([view], dtype=VIEW), np.random.default_rng(0))

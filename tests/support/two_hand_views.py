@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from typing import Any
 
 import numpy as np
+from crib_agents import analyze
 from hypothesis import strategies as st
 
-from crib_env.engine.hands.records import DISCARD
+from crib_env import format_cards
 from crib_env.engine.record import NONE
 from crib_env.engine.two_hand import HAND, VIEW
 from crib_env.policy import Agent
@@ -22,22 +22,7 @@ def choose(agent: Agent, view: Any, seed: int = 0) -> int:
 
 def discard_view(cards: list[int], game: str, dealer: bool) -> Any:
     """Return the view of a seat about to discard from ``cards``."""
-    rules = PRESETS[game]
-    view = np.zeros(1, dtype=VIEW)[0]
-    for field in {one.name for one in fields(rules)} & set(VIEW.names or ()):
-        view[field] = getattr(rules, field)
-    view["phase"] = DISCARD
-    view["to_move"] = 1
-    view["dealer"] = 1 - dealer
-    view["starter"] = NONE
-    view["held_n"][1] = rules.dealt
-    view["pile"] = NONE
-    view["hand"] = NONE
-    view["discarded"] = NONE
-    view["hand"][: len(cards)] = cards
-    view["hand_n"] = len(cards)
-    view["legal"] = (1 << len(cards)) - 1
-    return view
+    return analyze.discard_view(format_cards(cards), dealer=dealer, rules=game, episode="deal")[0]
 
 
 def after_discards(view: Any, card: int) -> Any:
