@@ -243,21 +243,14 @@ def test_a_folder_that_cannot_be_written_is_said_and_no_more(
     assert load_preferences() == Preferences()
 
 
-def crib(*words: str, typed: str = "", **changes: str | None) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, **{k: v for k, v in changes.items() if v is not None}}
-    for name, value in changes.items():
-        if value is None:
-            environment.pop(name, None)
-    return subprocess.run(
-        [sys.executable, "-m", "crib_training.command_line", *words],
-        input=typed, capture_output=True, text=True, env=environment, check=False,
-    )  # fmt: skip
-
-
 def test_the_command_in_a_pipe_without_a_home() -> None:
-    nowhere: dict[str, str | None] = {"HOME": None, "XDG_CONFIG_HOME": "/proc/none", "TERM": "dumb"}
+    environment = {**os.environ, "XDG_CONFIG_HOME": "/proc/none", "TERM": "dumb"}
+    del environment["HOME"]
     words = ("play", "--env", "five_card_v0", "--opponent", "greedy", "--keep")
-    done = crib(*words, typed="hint\nkeep\n", **nowhere)
+    done = subprocess.run(
+        [sys.executable, "-m", "crib_training.command_line", *words], input="hint\nkeep\n",
+        capture_output=True, text=True, env=environment, check=False,
+    )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.count("not saved") == 2
     assert "You leave the table." in done.stdout

@@ -178,3 +178,47 @@ def test_a_docstring_describes_arguments_and_fields_by_their_names() -> None:
             if rest := known - names - {"_"}:  # KW_ONLY
                 kinds = import_module(module).Settings.__mro__[1:-1]
                 assert rest <= set().union(*(described(k.__doc__, "Attributes") for k in kinds))
+
+
+def undecided(tree: ast.Module) -> Iterator[int]:
+    """Yield the lines at which text is read or written in the encoding of the system."""
+    for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
+        function, words = call.func, [word.arg for word in call.keywords]
+        name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+        if name in ("read_text", "write_text"):
+            chosen = len(call.args) > (name == "write_text") or "encoding" in words
+        elif name in ("open", "fdopen") and len(call.args) < 4:
+            modes = [one.value for one in call.args if isinstance(one, ast.Constant)]
+            of_file = isinstance(function, ast.Name) or name == "fdopen"
+            # `path.open("a")` opens a file; `Image.open(file)` and our own `open` do not.
+            is_text = of_file or any(str(mode).strip("rwax+b") == "" for mode in modes) or words
+            binary = any("b" in str(mode) for mode in modes)
+            chosen = not is_text or binary or "encoding" in words
+        else:
+            chosen = name != "Popen" or "text" not in words or "encoding" in words
+        if not chosen:
+            yield call.lineno
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("p.read_text()", [1]),
+        ("p.read_text('utf-8')", []),
+        ("p.write_text(a)", [1]),
+        ("p.write_text(a, encoding='utf-8')", []),
+        ("open(p)", [1]),
+        ("open(p, 'rb')", []),
+        ("p.open('a')", [1]),
+        ("p.open(newline='')", [1]),
+        ("Image.open(file)", []),
+    ],
+)
+def test_what_leaves_the_encoding_open_is_found(text: str, found: list[int]) -> None:
+    assert list(undecided(ast.parse(text))) == found
+
+
+def test_every_text_file_is_read_and_written_as_utf_8() -> None:
+    """Windows would take its own code page."""
+    found = [f"{one}:{line}" for one, tree in TREES.items() for line in undecided(tree)]
+    assert not found

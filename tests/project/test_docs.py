@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import json
 import re
 import shlex
 from importlib import import_module
@@ -25,6 +26,7 @@ from crib_env.rules import PRESETS
 from docs.environment_pages import CLAUSES, page
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
 MODULES = ["crib_env.cards", "crib_env.notation", "crib_env.scoring"]
 
 
@@ -45,6 +47,18 @@ def test_the_code_that_opens_the_site_runs(capsys: pytest.CaptureFixture[str]) -
     assert max(scores) == 121 > min(scores)
     assert reward == (1 if scores[left["info"]["seat"]] == 121 else -1)
     assert capsys.readouterr().out == f"{scores} {reward}\n"
+
+
+@pytest.mark.slow  # `make docs` runs them too, CI does not
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda notebook: notebook.stem)
+def test_a_notebook_runs(notebook: Path) -> None:
+    names: dict[str, Any] = {"__name__": notebook.stem, "Image": Path}
+    for cell in json.loads(notebook.read_text())["cells"]:
+        if cell["cell_type"] == "code":
+            # IPython comes with the docs alone.
+            source = "".join(cell["source"]).replace("from IPython.display import Image", "")
+            exec(compile(source, notebook.name, "exec"), names)
+    assert names["envs"].num_envs in (16, 1024)
 
 
 def commands() -> list[str]:

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from crib_env import find_agent
-from crib_env.errors import IllegalActionError
-from crib_env.policy import GROUP, Actions, Views
+from crib_env.policy import GROUP
 from crib_env.rules import PRESETS
 from docs import make_leaderboard
 from docs.numbers.make import many_hand, strength, table_top, two_hand
@@ -33,17 +32,6 @@ def test_episodes_do_not_depend_on_the_workers() -> None:
     played = [self_play(rules, "deal", find_agent("random"), 3000, 7, workers=w) for w in (1, 2)]
     assert np.array_equal(played[0].states, played[1].states)
     assert np.array_equal(played[0].points, played[1].points)
-
-
-def test_an_agent_that_errs_is_named() -> None:
-    class Stubborn:
-        name = "stubborn"
-
-        def act(self, views: Views, rng: np.random.Generator) -> Actions:
-            return np.zeros(len(views), dtype=np.int64)
-
-    with pytest.raises(IllegalActionError, match=r"'stubborn' failed: AC \(action 0\) is not held"):
-        self_play(PRESETS["hoyle"], "deal", Stubborn(), 20, seed=1)
 
 
 def test_points_by_role_are_all_the_points_there_are() -> None:

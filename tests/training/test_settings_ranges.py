@@ -58,21 +58,6 @@ def test_a_number_that_cannot_be_is_refused(kind: type[Any]) -> None:
             assert any(repr(one) in str(error.value) for one in shown) or value == 0, (name, value)
 
 
-@pytest.mark.parametrize(
-    ("kind", "name", "value"),
-    [
-        (mmd.Settings, "magnet", "x"),
-        (mmd.Settings, "features", "ahead"),
-        (mmd.Settings, "method", "nfsp"),
-        (deep.Settings, "device", "tpu"),
-        (ppo.Settings, "reward", "money"),
-    ],
-)
-def test_a_choice_that_there_is_not_is_refused(kind: type[Any], name: str, value: str) -> None:
-    with pytest.raises(ValueError, match=rf"{name} must be one of .*, got '{value}'"):
-        kind(**{name: value})
-
-
 @pytest.mark.parametrize("kind", BASELINES)
 def test_a_network_has_a_layer_and_a_batch_a_variance(kind: type[Any]) -> None:
     with pytest.raises(ValueError, match="hidden_sizes must name a size"):

@@ -16,7 +16,7 @@ from crib_agents import PhasedAgent, PolicyNetAgent
 from crib_agents.loading import load_agent, of_two
 from crib_training import warmup
 from crib_training.command_line import COMMANDS, read, start
-from crib_training.evaluation.duplicate import estimate, play_pairs
+from crib_training.evaluation.duplicate import estimate
 from crib_training.evaluation.evaluate import evaluate
 from crib_training.evaluation.figures import comparison_table, phase_table, shown_percent
 from crib_training.learn import recipes
@@ -83,27 +83,6 @@ def test_ctrl_c_saves_a_run_of_ppo_and_says_how_to_go_on(
     monkeypatch.undo()
     ppo.train(small(tmp_path, timesteps=128, resume=tmp_path, trust=True))
     assert read_points(tmp_path)[-1].decisions == 384
-
-
-def test_duplicate_games_of_an_agent_with_itself_are_even() -> None:
-    """The same deals with seats swapped: what one game gives, the other takes."""
-    agent = find_agent("rule_based")
-    games = play_pairs(PRESETS["hoyle"], "game", agent, agent, 50, seed=3)
-    assert (games.returns.sum(axis=1) == 0).all()
-    assert (games.margin.sum(axis=1) == 0).all()
-    assert (games.first_dealt.sum(axis=1) == 1).all()
-    assert (games.points[:, 0, 0] == games.points[:, 1, 1]).all()
-
-
-def test_duplicate_games_repeat_from_a_seed_and_differ_between_seeds() -> None:
-    agents = find_agent("random"), find_agent("greedy")
-
-    def margins(seed: int) -> list[list[int]]:
-        rules = PRESETS["hoyle"]
-        return play_pairs(rules, "game", *agents, 20, seed).margin.tolist()
-
-    assert margins(1) == margins(1)
-    assert margins(1) != margins(2)
 
 
 def test_intervals_are_over_pairs() -> None:
