@@ -188,15 +188,6 @@ def test_three_at_a_terminal_see_who_played_what(shown: Shown) -> None:
         assert f"{place:<12} {' '.join(['??'] * sight['held'][seat])} played {own}" in output
 
 
-def test_what_is_typed_wrong_is_answered_and_asked_again(shown: Shown) -> None:
-    session = sit_down(table_game("six"), 0, "greedy", seed=3)
-    session.go_on()
-    held = session.game.view(0)["hand"].tolist()
-    output = shown(Player(session, 0, Screen(1), Preferences()).play, ["QQ", "", "99 88"])
-    assert output.count(f"you hold {format_cards(held)}") == 2
-    assert len(session.turns) == sum(turn.seat == 1 for turn in session.turns)
-
-
 def test_ctrl_c_leaves_the_table(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

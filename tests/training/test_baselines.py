@@ -14,7 +14,8 @@ from crib_agents import MonteCarloAgent
 from crib_agents.learned import MixedAgent
 from crib_agents.loading import load_agent
 from crib_agents.nets import PolicyNetAgent
-from crib_training.exploit import Exploitability, exploitability
+from crib_training.exploit import Exploitability, Gain
+from crib_training.exploit.measure import PARTS, SEATS
 from crib_training.learn import self_play
 from crib_training.learn.deal_batch import DealBatch
 from crib_training.learn.deep_monte_carlo import two_hand
@@ -166,20 +167,17 @@ def test_a_reservoir_holds_every_row_with_equal_chances_and_the_others_are_the_n
     assert sorted(newest.columns["row"]) == list(range(270, 300))
 
 
-@pytest.fixture(scope="module")
-def measured() -> Exploitability:
-    """Return a rule's: hundreds of thousands of queries of a network take half a minute."""
-    return exploitability("rule_based", hands=2, abstraction=1)
-
-
 @pytest.mark.parametrize("kill", [RuntimeError, KeyboardInterrupt])
 def test_a_measurement_that_fails_loses_nothing_and_may_be_left_out_or_made_later(
-    kill: type[BaseException], measured: Exploitability, tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+    kill: type[BaseException], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def fail(*_: Any, **__: Any) -> None:
         raise kill
 
+    gain = {seat: dict.fromkeys(PARTS, Gain(0.5, 0.1)) for seat in SEATS}
+    found = Exploitability(
+        "net", "five_card", "real", None, gain, None, 7, 3, 0, 0, 0, 9, 10, 0, (), (), 0, 0
+    )
     again = {"out": tmp_path, "num_evals": 1, "eval_hands": 2}
     with monkeypatch.context() as patched:
         patched.setattr(self_play, "exploitability", fail)
@@ -190,7 +188,7 @@ def test_a_measurement_that_fails_loses_nothing_and_may_be_left_out_or_made_late
     Run(without).go()
     assert not (tmp_path / CURVE).exists()
     run = Run(baseline("mmd", resume=tmp_path, **again))
-    monkeypatch.setattr(self_play, "exploitability", lambda *_, **__: measured)
+    monkeypatch.setattr(self_play, "exploitability", lambda *_, **__: found)
     run.go()  # the measurement alone is left
     assert (
         [row.decisions for row in run.learner.curve.rows]

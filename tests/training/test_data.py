@@ -56,12 +56,6 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_bytes_are_equal_for_one_worker_and_two(written: Path, tmp_path: Path) -> None:
-    write_data(setup_of(), tmp_path, Processes(2))
-    assert contents(tmp_path) == contents(written)
-    assert len(list(tmp_path.glob("*.parquet"))) == 4
-
-
 def test_another_seed_gives_other_games(written: Path, tmp_path: Path) -> None:
     write_data(setup_of(seed=4), tmp_path, ThisProcess())
     assert (load(tmp_path)["observation"][:50] != load(written)["observation"][:50]).any()
@@ -158,11 +152,14 @@ def test_rewards_are_the_points_between_a_seats_decisions(env: str, tmp_path: Pa
         assert sum(leads) == pytest.approx(0, abs=1e-3)
 
 
-def test_an_agent_in_plain_python_plays(tmp_path: Path) -> None:
+def test_an_agent_in_plain_python_plays_and_bytes_are_equal_for_one_worker_and_two(
+    tmp_path: Path,
+) -> None:
     name = "examples.plain_player:KeepsFives"
     for folder, workers in (("one", ThisProcess()), ("two", Processes(2))):
         write_data(setup_of(agents=("rule_based", name)), tmp_path / folder, workers)
     assert contents(tmp_path / "one") == contents(tmp_path / "two")
+    assert len(list((tmp_path / "one").glob("*.parquet"))) == 4
     rows = load(tmp_path / "one")
     assert set(rows["agent"]) == {"rule_based", "keeps_fives"}
     mine = np.flatnonzero(rows["agent"] == "keeps_fives")

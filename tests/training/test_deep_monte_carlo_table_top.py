@@ -76,20 +76,6 @@ def test_sides_learn_from_values_on_the_way() -> None:
         assert found[t] == pytest.approx(expected)
 
 
-def test_a_line_that_is_full_is_worth_its_points() -> None:
-    self_play = self_play_of()
-    samples = self_play.play(30, 0.5, np.random.default_rng(2))
-    (group,) = samples.groups.values()
-    full = (~group["open"]).all(dim=1).nonzero().squeeze(1)
-    if len(full):  # positions after the crib's last card alone
-        with torch.no_grad():
-            assert torch.isfinite(self_play.loss(samples, {"sides": full}))
-    everything = torch.arange(len(group["points"]))
-    loss = self_play.loss(samples, {"sides": everything})
-    loss.backward()
-    assert all(parameter.grad is not None for parameter in self_play.nets.parameters())
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(("rules", "least"), [("table_top", 0.65), ("table_top_ship", 0.60)])
 def test_a_minute_of_self_play_for_two_beats_rule_based_with_two_and_with_four(

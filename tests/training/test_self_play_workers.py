@@ -49,14 +49,6 @@ def test_a_run_with_workers_goes_on_from_any_round_to_the_same_bits(
         assert tensors_of(out) == tensors_of(settings.out)
 
 
-@pytest.mark.slow  # a killed run's rounds, compared below, are those of processes too
-def test_processes_come_to_what_one_process_comes_to(tmp_path: Path) -> None:
-    train(small(tmp_path / "there"))
-    played_here(small(tmp_path / "here"))
-    assert tensors_of(tmp_path / "there") == tensors_of(tmp_path / "here")
-    assert not workers()
-
-
 def test_the_number_of_workers_and_the_seed_decide(tmp_path: Path) -> None:
     found = []
     for changes in ({}, {"workers": 3}, {"seed": 2}):

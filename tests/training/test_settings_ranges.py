@@ -66,12 +66,6 @@ def test_a_network_has_a_layer_and_a_batch_a_variance(kind: type[Any]) -> None:
         kind(num_envs=1, steps=1)
 
 
-@pytest.mark.parametrize("env", ["discard_v0", "pegging_v0", "table_top_v0"])
-def test_the_baselines_learn_whole_deals_of_two_hands(env: str) -> None:
-    with pytest.raises(ValueError, match=f"six_card_v0 or five_card_v0, got '{env}'"):
-        _ = mmd.Settings(env=env).rules
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_number_among_the_settings_has_a_range(kind: type[Any]) -> None:
     numbers = {

@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import json
-import signal
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -29,12 +25,10 @@ def server() -> Iterator[ModelServer]:
         yield running
 
 
-SHORT = ("--env", "five_card_v0", "--rules", "five_card[target=31]")
-
-
-def words(server: ModelServer, model: str, pairs: int, *game: str) -> list[str]:
+def words(server: ModelServer, model: str, pairs: int) -> list[str]:
     name = f"text:{model}?base_url={server.url}&server_retries=0"
-    return ["evaluate", name, "rule_based", *game, "--pairs", str(pairs), "--json"]
+    short = ["--env", "five_card_v0", "--rules", "five_card[target=31]"]
+    return ["evaluate", name, "rule_based", *short, "--pairs", str(pairs), "--json"]
 
 
 def same(one: dict[str, Any], other: dict[str, Any]) -> None:
@@ -49,7 +43,7 @@ def same(one: dict[str, Any], other: dict[str, Any]) -> None:
 def test_stopped_and_resumed_it_is_the_same_result(
     server: ModelServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    command = words(server, "good", 10, *SHORT)
+    command = words(server, "good", 10)
     alone, stopped = tmp_path / "alone.json", tmp_path / "stopped.json"
     ran = crib(*command, str(alone))
     assert ran.returncode == 0, ran.stderr
@@ -90,7 +84,7 @@ def test_stopped_and_resumed_it_is_the_same_result(
 def test_a_bad_answer_costs_that_game_and_is_named(server: ModelServer, tmp_path: Path) -> None:
     """Whatever is bad about it: tests/agents/test_text_agent.py has all that servers do."""
     path = tmp_path / "out.json"
-    ran = crib(*words(server, "sometimes-500", 5, *SHORT), str(path))
+    ran = crib(*words(server, "sometimes-500", 5), str(path))
     assert ran.returncode == 1
     result = json.loads(path.read_text())
     lost = sum(one["times"] for one in result["failures"])
@@ -118,25 +112,3 @@ def test_an_experts_decisions_cost_nothing() -> None:
         assert row["decisions"] > 20
         assert row["expert"] / row["decisions"] < 2e-4
         assert row["equilibrium_decisions"] == row["decisions"]
-
-
-@pytest.mark.slow
-def test_50_pairs_interrupted_by_ctrl_c_and_resumed(server: ModelServer, tmp_path: Path) -> None:
-    command = words(server, "good", 50)
-    alone, stopped = tmp_path / "alone.json", tmp_path / "stopped.json"
-    assert crib(*command, str(alone)).returncode == 0
-    code = "from crib_training.command_line import main\nmain()"
-    process = subprocess.Popen(
-        [sys.executable, "-c", code, *command, str(stopped)], stderr=subprocess.PIPE, text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell's job ignores it
-    )  # fmt: skip
-    games = tmp_path / "stopped.games" / "chunks.jsonl"
-    while not games.exists() or len(games.read_text().split("\n")) < 4:
-        time.sleep(0.1)
-        assert process.poll() is None
-    process.send_signal(signal.SIGINT)
-    _, printed = process.communicate(timeout=60)
-    assert "pairs are stored" in printed
-    assert not stopped.exists()
-    assert crib(*command, str(stopped)).returncode == 0
-    same(*(json.loads(path.read_text()) for path in (alone, stopped)))
