@@ -416,7 +416,7 @@ class Game:
         """
         position = parse_state(text)
         game = cls(position.rules, players=position.players, episode=position.episode)
-        game.set_position(text)
+        game.restore(game._at(position))
         return game
 
     def parse(self, text: str) -> Snapshot:
@@ -429,6 +429,9 @@ class Game:
         """
         position = parse_state(text)
         position.refuse_other(self)
+        return self._at(position)
+
+    def _at(self, position: Position) -> Snapshot:
         if not position.state["rng"].any():
             position.state["rng"] = self.states["rng"]
         return Snapshot(position, np.zeros_like(self.log), NO_DECKS)

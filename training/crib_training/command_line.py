@@ -163,8 +163,6 @@ def printing() -> Iterator[None]:
 @contextmanager
 def one_line(extra: str = "train", about: str | None = None) -> Iterator[None]:
     """Turn an error into one line on stderr and an exit status."""
-    from crib_env.errors import IllegalActionError
-
     try:
         yield
     except KeyboardInterrupt as stop:
@@ -180,6 +178,8 @@ def one_line(extra: str = "train", about: str | None = None) -> Iterator[None]:
             _end(f"error: {message}", 1)
         print(f"{about}\n\n{message}")
     except ValueError as error:
+        from crib_env.errors import IllegalActionError
+
         _end(f"error: {error}", 1 if isinstance(error, IllegalActionError) else 2)
     except BrokenPipeError:  # for `printing`
         raise

@@ -57,6 +57,7 @@ from crib_training.learn import run as runs
 from crib_training.learn.curve import Strength
 from crib_training.learn.run import (
     FREE,
+    AveragedNets,
     LostError,
     RunSettings,
     State,
