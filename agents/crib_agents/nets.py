@@ -1,4 +1,4 @@
-"""Agents that score every action of an observation, and the network that `crib train` writes.
+"""Agents that score every action of an observation, and the policy network as a file.
 
 `ScoredAgent` takes the scores of anything. `PolicyNetAgent` is an MLP in NumPy, read from a
 safetensors file: ReLU layers and one logit per action. A policy trained with features also reads

@@ -15,7 +15,7 @@ import pytest
 from crib_agents import PhasedAgent, PolicyNetAgent
 from crib_agents.loading import load_agent, of_two
 from crib_training import warmup
-from crib_training.command_line import COMMANDS, read, start
+from crib_training.command_line import COMMANDS, command, read, start
 from crib_training.evaluation.duplicate import estimate
 from crib_training.evaluation.evaluate import evaluate
 from crib_training.evaluation.figures import comparison_table, phase_table, shown_percent
@@ -25,7 +25,7 @@ from crib_training.learn.train import split
 from crib_training.methods import deep_monte_carlo as deep
 from crib_training.methods import ppo
 from crib_training.methods.ppo import RunCallback
-from crib_training.tables.__main__ import ORDER
+from crib_training.tables.__main__ import ORDER, maker_of
 
 from checkout import SUPPORT
 from commands import crib
@@ -265,6 +265,20 @@ def test_tables_are_made_after_what_they_read() -> None:
     names = list(ORDER)
     assert names.index("discarded") > max(map(names.index, ("hand_pegging", "deal_outcomes")))
     assert names.index("table_top_rounds") > names.index("table_top_values")
+
+
+# Their files do not name a command; the README beside them says what `choices` was made of.
+UNSIGNED = {"choices", "table_top_values", "table_top_rounds"}
+
+
+@pytest.mark.parametrize("name", sorted(ORDER.keys() - UNSIGNED))
+def test_a_table_is_made_by_its_command_with_the_defaults(name: str) -> None:
+    settings = maker_of(name).Settings()
+    if settings.out.suffix == ".json":
+        made_by = json.loads(settings.out.read_bytes())["made_by"]
+    else:
+        made_by = str(np.load(settings.out)["made_by"])
+    assert made_by == command(f"crib tables {name}", settings, ("out",))
 
 
 def test_a_recipes_command_is_its_settings() -> None:

@@ -428,9 +428,9 @@ def count_others(v, n, s, hands, suited, table):
 
 @kernel
 def fill_crib(v, s, model, table):
-    """Write the probabilities of the crib's points into ``s["crib"]``: exact under those rates.
+    """Write the probabilities of the points of the crib into ``s["crib"]``, by the discard rates.
 
-    What such cribs were measured to make beyond that is added; see `crib`.
+    What such cribs were measured to make beyond that is added.
     """
     crib = s["crib"]
     starter = v["starter"]

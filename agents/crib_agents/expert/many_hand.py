@@ -453,7 +453,7 @@ class ManyHandExpert:
         return f"{type(self).__name__}()"
 
     def weigh(self, views: Views) -> Doubles:
-        """Return the columns of each card held, float64[B, HAND, COLUMNS]; see `search`."""
+        """Return the columns of each card held, float64[B, HAND, COLUMNS]; see `weigh_views`."""
         found = np.zeros((len(views), HAND, COLUMNS))
         win = load(MANY_HAND_WIN)
         weigh_views(

@@ -144,7 +144,7 @@ FIELDS = ("dealt", "target", "heels", "episode", "match_target")
 
 
 def stakes(dealt: int, target: int, mine: int, theirs: int, heels: int = MEASURED_HEELS) -> Doubles:
-    """Return the values of the six ends of a game (see `win`) in a match, float64[6]."""
+    """Return the values of the six ends of a game, by its margin, in a match, float64[6]."""
     return match_stakes(match_win_probabilities(dealt, target, heels), mine, theirs)
 
 

@@ -86,7 +86,7 @@ class TakesWeights:
 
 
 class MonteCarloAgent(TakesWeights, CompiledAgent):
-    """Plays for points, by what its nets expect to follow each choice.
+    """Plays for points, by what its nets expect to follow each choice; near the end, to win.
 
     Views say under which rules they are played; it takes the nets for those. What the nets do not
     depend on, such as the target, may be any.

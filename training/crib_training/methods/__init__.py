@@ -5,7 +5,7 @@ A method is a module with ``Settings``, a checked dataclass whose documentation 
 
 - `deep_monte_carlo`: values of every game by Monte Carlo, greedy. `monte_carlo`: the same by the
   benchmark's protocol. `monte_carlo_q`: on the observation.
-- `ppo`: Stable-Baselines3's MaskablePPO against an opponent; it saves in their way.
+- `ppo`: Stable-Baselines3's MaskablePPO against an opponent: its own loop and files, no `Learner`.
 - `selfplay_ppo`, `vrpo`: PPO in both seats, by GAE or an action critic.
 - `mmd`, `mmd_tree`: magnetic mirror descent, the second with exact values of every action.
 - `r_nad`: regularised Nash dynamics. `nfsp`: neural fictitious self-play.

@@ -3,7 +3,8 @@
     crib train --method deep_monte_carlo --env six_card_v0 --deals 400000 --out runs/six_card
 
 1. Play a batch of deals, every seat with the current networks. A softmax over the predicted values
-   draws each choice; temperature and epsilon fall over the run.
+   draws each choice; its temperature and epsilon fall over the run, but for the discards of two
+   hands, whose temperature stays.
 2. Fit the networks to the returns of the choices: squared errors, every decision once, in batches.
    The learning rate falls linearly.
 3. Update the average of the weights at every step. Evaluation and saved files use the average.
@@ -57,7 +58,6 @@ from crib_training.learn import run as runs
 from crib_training.learn.curve import Strength
 from crib_training.learn.run import (
     FREE,
-    AveragedNets,
     LostError,
     RunSettings,
     State,
@@ -373,7 +373,7 @@ class Settings(RunSettings):
         ema_rate: step of the average of the weights at each update, by default the game's;
             measurements and saved files use the average.
         temperature: temperature of the softmax over the values of choices, in points; by default
-            the game's.
+            the game's. The discards of two hands have one of their own, 0.2.
         final_temperature: the temperature at the end.
         epsilon: the share of decisions drawn uniformly from all choices; falls to 0.
         hidden_sizes: sizes of the two hidden layers; by default the game's.

@@ -95,7 +95,7 @@ def outcomes_as_json(points: Array, outs: Array, rules: TwoHandRules) -> dict[st
 
 @makes(DEAL_OUTCOMES)
 def deal_outcomes(
-    agent: str = "rule_based", deals: Count = 2_000_000, seed: Seed = 2026
+    agent: str = "expert", deals: Count = 150_000, seed: Seed = 2026
 ) -> dict[str, Any]:
     """Measure the points of a deal, for the win table.
 
