@@ -1,9 +1,9 @@
 """How kernels are compiled.
 
-Two decorators. `kernel` marks a helper: compiled lazily into whatever calls it, never cached by
-itself. `entry` marks one of the few functions called from Python: compiled for one explicit
-signature at its first use, its machine code stored on disk (see `crib_env.engine.cache`). Measured:
-any other arrangement compiles slower or starts slower.
+`kernel` marks a helper: compiled lazily into whatever calls it, never cached by itself. `entry`
+marks one of the few functions called from Python: compiled for one explicit signature at its first
+use, its machine code stored on disk (see `crib_env.engine.cache`). Measured: any other arrangement
+compiles slower or starts slower.
 
 Entries and kernels may be closures, so that one text serves every family of games and every agent:
 what a closure captures is compiled in as if it were written there.
@@ -20,7 +20,7 @@ from typing import Any, TypeVar, cast
 
 import numba
 from llvmlite.binding import ffi
-from numba.core import config
+from numba.core import config, types
 from numba.core.compiler_lock import global_compiler_lock
 
 from crib_env.engine.cache import KernelCache, find_fingerprint, own_symbols
@@ -63,6 +63,19 @@ def kernel(function: F) -> F:
     dispatcher: Any = numba.njit(**OPTIONS)(function)
     if not config.DISABLE_JIT:
         dispatcher.compile = _keepable(dispatcher.compile, dispatcher.overloads, function)
+    return cast(F, dispatcher)
+
+
+def shared_kernel(function: F) -> F:
+    """Compile a helper as `kernel` does, but once for all constants that its callers pass.
+
+    Numba compiles a kernel anew for each: `peg` nine times, by what is pegged for, which took a
+    fifth of a cold start. Loops over networks gain by it, what pegs and notes points does not.
+    """
+    dispatcher: Any = kernel(function)
+    if not config.DISABLE_JIT:
+        compile_ = dispatcher.compile
+        dispatcher.compile = lambda signature: compile_(tuple(map(types.unliteral, signature)))
     return cast(F, dispatcher)
 
 

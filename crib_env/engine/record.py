@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import float64, from_dtype, int8, int64, types, uint8
 
-from crib_env.engine.jit import kernel
+from crib_env.engine.jit import kernel, shared_kernel
 from crib_env.engine.rng import below
 
 Array = npt.NDArray[Any]
@@ -86,14 +86,14 @@ def keep_log(log, size):
             log[size] += 1
 
 
-@kernel
+@shared_kernel
 def note(log, seat, points, reason, cards):
     """Log points, unless there are none."""
     if points > 0:
         note_cards(log, seat, points, reason, cards)
 
 
-@kernel
+@shared_kernel
 def note_cards(log, seat, points, reason, cards):
     """Log points, also 0 (an event with `include_zero` alone), unless the log is full."""
     row = 1 + LOG_WIDTH * log[0]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from crib_env.engine.hands.counting import DECK
-from crib_env.engine.jit import kernel
+from crib_env.engine.jit import kernel, shared_kernel
 from crib_env.engine.record import NONE
 from crib_env.engine.rng import below
 from crib_env.engine.show import FOUR, JACK, KEYS, score_flush_and_nob
@@ -97,7 +97,7 @@ def card_in(s, slot):
     return s["dealt"][hand_size(s) * s["to_move"] + slot]
 
 
-@kernel
+@shared_kernel
 def slot_points(s, table, slots, first, end, flush_size):
     """Return the points of the cards in some slots with the starter, nobs, the cards as a mask.
 

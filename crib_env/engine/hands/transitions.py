@@ -21,7 +21,7 @@ from crib_env.engine.hands.records import (
     to_the_left,
 )
 from crib_env.engine.hands.slots import hand_size, legal_slots, slot_points
-from crib_env.engine.jit import kernel
+from crib_env.engine.jit import kernel, shared_kernel
 from crib_env.engine.record import CRIB as FOR_CRIB
 from crib_env.engine.record import (
     FIFTEEN,
@@ -275,7 +275,7 @@ def crib_points(s, rules, table):
     return show_points(s, rules, table, slots, 0, end, rules["crib_flush_size"])
 
 
-@kernel
+@shared_kernel
 def show_points(s, rules, table, slots, first, end, flush_size):
     """Return the points of the cards in these slots with the starter, and the cards as a mask."""
     points, nob, cards = slot_points(s, table, slots, first, end, flush_size)
@@ -321,7 +321,7 @@ def loser(s, rules):
     return last
 
 
-@kernel
+@shared_kernel
 def peg(s, rules, log, side, points, reason, cards):
     """Peg points at once; the first to reach the target wins and nothing more is pegged (C5)."""
     if s["winner"] != NONE or points == 0:
@@ -335,7 +335,7 @@ def peg(s, rules, log, side, points, reason, cards):
         s["winner"] = side
 
 
-@kernel
+@shared_kernel
 def count_cards(s, rules, log, side, points, reason, cards):
     """Peg what a hand or the crib makes; log it also where it makes nothing."""
     if points == 0 and s["winner"] == NONE:
