@@ -20,8 +20,9 @@ from typing import Any, TypeVar, cast
 
 import numba
 from llvmlite.binding import ffi
-from numba.core import config, types
+from numba.core import config
 from numba.core.compiler_lock import global_compiler_lock
+from numba.core.types.misc import unliteral
 
 from crib_env.engine.cache import KernelCache, find_fingerprint, own_symbols
 from crib_env.engine.fingerprint import INHERITED
@@ -75,7 +76,7 @@ def shared_kernel(function: F) -> F:
     dispatcher: Any = kernel(function)
     if not config.DISABLE_JIT:
         compile_ = dispatcher.compile
-        dispatcher.compile = lambda signature: compile_(tuple(map(types.unliteral, signature)))
+        dispatcher.compile = lambda signature: compile_(tuple(map(unliteral, signature)))
     return cast(F, dispatcher)
 
 
