@@ -124,15 +124,6 @@ def test_an_agent_plays_by_a_changed_field_or_is_refused(
                 agent.act(views[0], rng)
 
 
-@pytest.mark.parametrize(
-    ("name", "preset"),
-    [(name, preset) for name in AGENTS for preset, rules in PRESETS.items()
-     if rules.name != "toy" and plays(name, rules.family)],
-)  # fmt: skip
-def test_every_agent_plays_by_every_preset_of_its_games(name: str, preset: str) -> None:
-    refuse_rules(find_agent(name), PRESETS[preset])
-
-
 def test_agents_honour_fields_that_there_are() -> None:
     """A field is named by itself, or with the family it is meant of: ``two_hand.target``."""
     known = {field.name for rules in PRESETS.values() for field in fields(rules)}

@@ -116,21 +116,6 @@ def test_each_lane_has_options_of_its_own() -> None:
     assert plain.batch.states["starter"][2] == given  # without options, as if none had any
 
 
-@pytest.mark.parametrize("seed", [-1, 1.5, "7"])
-def test_a_seed_that_does_not_fit_changes_nothing(seed: Any) -> None:
-    env = six_card_v0.sb3_env(2, opponent=lowest)
-    env.reset()
-    before = env.batch.states.tobytes()
-    with pytest.raises((ValueError, TypeError)):
-        reset_from(env, seed)
-    assert env.batch.states.tobytes() == before
-
-
-def reset_from(env: Any, seed: Any) -> None:
-    env.seed(seed)
-    env.reset()
-
-
 @pytest.mark.parametrize("reward", ["win", "points"])
 def test_infos_of_an_ended_episode_are_what_sb3_reads(reward: str) -> None:
     env = six_card_v0.sb3_env(4, opponent=lowest, episode="deal", reward=reward)
