@@ -9,20 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from crib_env import (
-    discard_v0,
-    find_agent,
-    five_card_v0,
-    four_hand_v0,
-    pegging_v0,
-    six_card_v0,
-    table_top_v0,
-    three_hand_v0,
-)
+from crib_env import ENVIRONMENTS, find_agent, six_card_v0
+from crib_env.registration import env_module
 
-MODULES = [
-    six_card_v0, five_card_v0, three_hand_v0, four_hand_v0, table_top_v0, discard_v0, pegging_v0,
-]  # fmt: skip
+MODULES = [env_module(name) for name in ENVIRONMENTS]
 every_module = pytest.mark.parametrize("module", MODULES, ids=lambda module: module.maker.name)
 
 # The forms of an environment with a learner's seat; a batch has three games.
