@@ -243,6 +243,20 @@ def choose(page: Page, session: Any, rng: np.random.Generator, how: int) -> None
         page.click("[data-key=discard]")
 
 
+def take_turn(page: Page, session: Any, rng: np.random.Generator, how: int = 0) -> None:
+    """Take a turn through the page, and wait until the server has it."""
+    before = len(session.turns)
+    choose(page, session, rng, how)
+    taken(page, session, before)
+
+
+def switch(page: Page, name: str) -> None:
+    """Switch something on in the menu."""
+    page.click("#more summary")
+    page.click(name)
+    page.click("#more summary")
+
+
 @pytest.mark.parametrize(
     ("game", "size"),
     [
@@ -272,9 +286,7 @@ def test_a_whole_game_through_the_page(
         settle(page, session)
         check_score(page, session)
         visitor.fits()
-        before = len(session.turns)
-        choose(page, session, rng, int(rng.integers(3)))
-        taken(page, session, before)
+        take_turn(page, session, rng, int(rng.integers(3)))
         turns += 1
         settle(page, session)
         while page.locator("#show").count():
@@ -327,9 +339,7 @@ def test_axe_finds_nothing(visitor: Visitor, served: Served) -> None:
             settle(page, session)
             if page.locator("#show").count():
                 break
-            before = len(session.turns)
-            choose(page, session, rng, 0)
-            taken(page, session, before)
+            take_turn(page, session, rng)
         visitor.accessible()
         page.click("#go-on")
         settle(page, session)
@@ -422,9 +432,7 @@ def test_undo_hint_coach_and_reload(browser: Browser, served: Served) -> None:
     expect(page.locator("#advice")).to_contain_text("discard")
     advised = page.locator(".card.advised")
     assert advised.count() == 2
-    page.click("#more summary")
-    page.click("#coach")
-    page.click("#more summary")
+    switch(page, "#coach")
     names = [one.get_attribute("data-key") for one in advised.all()]
     for name in names:
         page.click(f'[data-key="{name}"]')
@@ -528,9 +536,7 @@ def test_the_win_bar_is_switched_on_and_stays_on(visitor: Visitor, served: Serve
     session = served.session(page)
     bar = page.locator(".winbar")
     assert bar.count() == 0
-    page.click("#more summary")
-    page.click("#winbar")
-    page.click("#more summary")
+    switch(page, "#winbar")
     for _ in range(2):
         found = choices(session.game.view(0))
         expect(bar).to_have_attribute(
@@ -538,9 +544,7 @@ def test_the_win_bar_is_switched_on_and_stays_on(visitor: Visitor, served: Serve
         )
         visitor.accessible()
         visitor.fits()
-        before = len(session.turns)
-        choose(page, session, np.random.default_rng(1), 0)
-        taken(page, session, before)
+        take_turn(page, session, np.random.default_rng(1))
         settle(page, session)
     page.reload()
     expect(bar).to_have_attribute("aria-label", re.compile(r"winning: [0-9.]+ %$"))
@@ -555,9 +559,7 @@ def test_a_hint_that_takes_long_locks_no_card(browser: Browser, served: Served) 
     page.route("**/advice", lambda route: held.append(route))
     page.click("#hint")
     expect(page.locator("#hint")).not_to_have_text("Hint")
-    before = len(session.turns)
-    choose(page, session, np.random.default_rng(1), 0)
-    taken(page, session, before)
+    take_turn(page, session, np.random.default_rng(1))
     settle(page, session)
     held[0].continue_()
     expect(page.locator("#hint")).to_have_text("Hint")
@@ -576,9 +578,7 @@ def test_cards_and_pegs_move_unless_less_motion_is_wanted(browser: Browser, serv
         page.add_init_script(OFFER.replace("speed: 1", "speed: 2"))
         visitor.sit_down(served.url, "six")
         session = served.session(page)
-        before = len(session.turns)
-        choose(page, session, np.random.default_rng(1), 0)
-        taken(page, session, before)
+        take_turn(page, session, np.random.default_rng(1))
         settle(page, session)
         assert (page.evaluate("window.moved") > 0) == (wanted == "no-preference")
 
@@ -590,18 +590,14 @@ def test_one_counts_ones_own_and_what_is_missed_is_claimed(
     visitor = Visitor(browser, PHONE)
     page = visitor.sit_down(served.url, game)
     session, rng = served.session(page), np.random.default_rng(4)
-    page.click("#more summary")
-    page.click("#muggins")
-    page.click("#more summary")
+    switch(page, "#muggins")
 
     def shown() -> list[Counted]:
         return [one for turn in session.turns for one in turn.counted]
 
     while not shown():
         settle(page, session)
-        before = len(session.turns)
-        choose(page, session, rng, 0)
-        taken(page, session, before)
+        take_turn(page, session, rng)
         settle(page, session)
     counts = claimed = 0
     for done, one in enumerate(shown()):
@@ -668,11 +664,9 @@ def test_two_people_play_over_the_wire(browser: Browser, served: Served) -> None
         page.wait_for_selector("#show")
     go_on(mover, session)
     mover.wait_for_selector(".hand button.card:not([disabled])")
-    before = len(session.turns)
-    choose(mover, session, rng, 0)
-    taken(mover, session, before)
+    take_turn(mover, session, rng)
     go_on(other, session)  # what was done while it looked at the show is seen after it
-    other.wait_for_function(SETTLED % (before + 1))
+    other.wait_for_function(SETTLED % len(session.turns))
     second.page.on("dialog", lambda dialog: dialog.accept())
     second.page.click("#more summary")
     second.page.click("#resign")
