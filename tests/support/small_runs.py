@@ -31,16 +31,19 @@ FEWER = {
 }  # fmt: skip
 
 
+def made(method: str, steps: int, **settings: Any) -> Any:
+    """Return a baseline's learner, which neither measures nor shows anything."""
+    module = import_module(METHODS[method])
+    if "steps" in module.Settings.__dataclass_fields__:
+        settings["steps"] = steps
+    quiet = {"features": None, "num_evals": 0, "progress": False}
+    return module.Learner(module.Settings(**{**quiet, **settings}))
+
+
 def baseline(method: str, **changes: Any) -> Any:
     """Return the learner of a small run of a baseline."""
-    module = import_module(METHODS[method])
-    given = {
-        "decisions": 1024, "num_envs": 32, "hidden_sizes": (16, 16), "steps": 8, "batch_size": 64,
-        "features": None, "num_evals": 0, "progress": False, **FEWER.get(method, {}), **changes,
-    }  # fmt: skip
-    if "steps" not in module.Settings.__dataclass_fields__:
-        del given["steps"]
-    return module.Learner(module.Settings(**given))
+    few = {"decisions": 1024, "num_envs": 32, "hidden_sizes": (16, 16), "batch_size": 64}
+    return made(method, **{"steps": 8, **few, **FEWER.get(method, {}), **changes})
 
 
 def learner_of(method: str, **changes: Any) -> run.Learner:

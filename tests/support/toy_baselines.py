@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -13,12 +12,12 @@ from crib_training.exploit.hands import RANKS, ROLES, hands_by_class
 from crib_training.exploit.one_count import OneCountWalk, list_ranks, list_types, query_course
 from crib_training.exploit.queries import Queries, query_discards
 from crib_training.learn import deal_batch
-from crib_training.learn.train import METHODS
 
 from crib_env.batch import GameBatch
 from crib_env.engine.family import family_for
 from crib_env.engine.two_hand import HAND
 from crib_env.rules import TwoHandRules
+from small_runs import made
 
 FIVE = TwoHandRules.preset("five_card")
 DEALT = 5
@@ -86,11 +85,5 @@ def in_the_toy(patch: pytest.MonkeyPatch) -> None:
 
 def toy_learner(method: str, seed: int, decisions: int, **changes: Any) -> Any:
     """Return a baseline about to learn in the toy deck."""
-    module = import_module(METHODS[method])
-    given = {
-        "decisions": decisions, "seed": seed, "num_envs": 128, "steps": 16, "batch_size": 256,
-        "hidden_sizes": (64, 64), "features": None, "num_evals": 0, "progress": False, **changes,
-    }  # fmt: skip
-    if "steps" not in module.Settings.__dataclass_fields__:
-        del given["steps"]
-    return module.Learner(module.Settings(**given))
+    sizes = {"num_envs": 128, "steps": 16, "batch_size": 256, "hidden_sizes": (64, 64)}
+    return made(method, decisions=decisions, seed=seed, **{**sizes, **changes})
