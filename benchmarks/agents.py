@@ -6,7 +6,7 @@ from functools import partial
 from itertools import count
 
 import numpy as np
-from crib_agents.adapters.wrappers import Timed
+from crib_agents.adapters.agent_wrappers import Timed
 from crib_agents.learned import MonteCarloAgent
 from crib_play.table import actions_of
 from crib_play.tasks import task

@@ -6,13 +6,13 @@ constructor takes no arguments; ``crib_env.find_agent("rule_based")`` makes one.
 """
 
 from crib_agents import families  # isort: skip
+from crib_agents.adapters.agent_wrappers import PhasedAgent
 from crib_agents.adapters.models import from_sb3, from_torch
 from crib_agents.adapters.onnx import from_onnx, to_onnx
-from crib_agents.adapters.wrappers import PhasedAgent
 from crib_agents.expert import ExpertAgent
 from crib_agents.greedy import GreedyAgent
 from crib_agents.learned import MonteCarloAgent
-from crib_agents.nets import PolicyNetAgent, ScoredAgent
+from crib_agents.policy_net import PolicyNetAgent, ScoredAgent
 from crib_agents.pool import Pool
 from crib_agents.random_agent import RandomAgent
 from crib_agents.rule_based import RuleBasedAgent

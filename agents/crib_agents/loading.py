@@ -8,16 +8,16 @@ from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
 
+from crib_agents.adapters.agent_wrappers import PhasedAgent
 from crib_agents.adapters.models import from_sb3
 from crib_agents.adapters.onnx import from_onnx
 from crib_agents.adapters.process import ProcessAgent
-from crib_agents.adapters.wrappers import PhasedAgent
 from crib_agents.equilibrium import Equilibrium
 from crib_agents.equilibrium.strategy import FORMAT as STRATEGY
 from crib_agents.files import read_header
 from crib_agents.learned import MixedAgent, MonteCarloAgent
 from crib_agents.learned.network import FORMAT
-from crib_agents.nets import PolicyNetAgent
+from crib_agents.policy_net import PolicyNetAgent
 from crib_env.policy import GROUP, Agent, agent_names, find_agent
 
 IN_PROCESS = "process:"

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from crib_agents.adapters.models import MASKS, SB3Score
-from crib_agents.nets import ActionHead, Layers, PolicyNetAgent
+from crib_agents.policy_net import ActionHead, Layers, PolicyNetAgent
 
 INNER = 32  # hidden units that read an action's features
 
@@ -116,7 +116,7 @@ class PolicyNet(nn.Module):
         return logits.index_put((rows, actions), added, accumulate=True)
 
     def as_agent(self, about: dict[str, Any], name: str) -> PolicyNetAgent:
-        """Return an agent with a copy of the network; see `crib_agents.nets.header`."""
+        """Return an agent with a copy of the network; see `crib_agents.policy_net.header`."""
         layers = layers_of(self.body) + layers_of(self.last)
         head = None if self.head is None else self.head.weights()
         return PolicyNetAgent(layers, about, name=name, head=head)

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import torch
 import tyro
-from crib_agents.nets import PolicyNetAgent, header
+from crib_agents.policy_net import PolicyNetAgent, header
 from crib_training.data import load
 from crib_training.evaluation.evaluate import evaluate
 from gymnasium import spaces

@@ -15,8 +15,8 @@ import pytest
 from crib_agents.equilibrium import Equilibrium, Solved
 from crib_agents.equilibrium.agent import SHIPPED, shipped
 from crib_agents.equilibrium.classes import DECK, HAND, canonical, find_class, hand_classes
+from crib_agents.equilibrium.public_tree import PAIRS, find_node, public_tree
 from crib_agents.equilibrium.strategy import Strategy, pair_number
-from crib_agents.equilibrium.tree import PAIRS, find_node, public_tree
 from crib_agents.files import HEADER, read_header
 from crib_agents.knowledge.pegging import number
 from crib_agents.loading import load_agent

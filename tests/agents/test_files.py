@@ -26,7 +26,7 @@ from crib_agents.files import (
 )
 from crib_agents.learned import Weights
 from crib_agents.loading import load_agent
-from crib_agents.nets import PolicyNetAgent
+from crib_agents.policy_net import PolicyNetAgent
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

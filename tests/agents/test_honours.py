@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+from crib_agents.adapters.agent_wrappers import PhasedAgent, Timed
 from crib_agents.adapters.process import ProcessAgent
-from crib_agents.adapters.wrappers import PhasedAgent, Timed
 from crib_agents.expert.pegging import PeggingExpert
 from crib_play.table.session import Session
 from crib_training.evaluation.duplicate import play_pairs

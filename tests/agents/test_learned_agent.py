@@ -18,7 +18,7 @@ from crib_agents.learned.network import UNLIKELY, mean_weights
 from crib_agents.learned.network import forward as compiled_forward
 from crib_agents.learned.two_hand import card_values, pair_value, pair_win_value
 from crib_agents.loading import load_agent
-from crib_agents.nets import PolicyNetAgent
+from crib_agents.policy_net import PolicyNetAgent
 from numba import float64, int64, void
 
 from crib_env import find_agent

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 from crib_agents import PhasedAgent, PolicyNetAgent, ScoredAgent
+from crib_agents.adapters.agent_wrappers import Timed
 from crib_agents.adapters.plain import PlainAgent
 from crib_agents.adapters.process import ProcessAgent
-from crib_agents.adapters.wrappers import Timed
-from crib_agents.nets import header
+from crib_agents.policy_net import header
 
 import crib_env
 from checkout import ROOT

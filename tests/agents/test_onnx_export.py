@@ -13,7 +13,7 @@ import stable_baselines3
 import torch
 from crib_agents import ScoredAgent, from_onnx, from_sb3, from_torch, to_onnx
 from crib_agents.loading import load_agent
-from crib_agents.nets import header
+from crib_agents.policy_net import header
 from crib_training import export
 from crib_training.methods import ppo
 from sb3_contrib import QRDQN, MaskablePPO

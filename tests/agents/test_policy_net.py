@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from crib_agents.nets import PolicyNetAgent
+from crib_agents.policy_net import PolicyNetAgent
 from crib_training.loading import find_game
 from crib_training.methods import ppo
 from safetensors.numpy import load_file, save_file

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import torch
 from crib_agents import Pool, ScoredAgent, from_torch
-from crib_agents.adapters.wrappers import PhasedAgent
+from crib_agents.adapters.agent_wrappers import PhasedAgent
 from crib_agents.pool import WAYS
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback

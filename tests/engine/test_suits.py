@@ -6,7 +6,7 @@ from types import ModuleType
 
 import numpy as np
 import pytest
-from crib_agents.nets import ScoredAgent
+from crib_agents.policy_net import ScoredAgent
 
 from crib_env import Rules, five_card_v0, six_card_v0
 from crib_env.batch import GameBatch

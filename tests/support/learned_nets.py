@@ -12,7 +12,7 @@ import numpy as np
 from crib_agents.checks import fields_of
 from crib_agents.files import HEADER
 from crib_agents.learned.network import Weights, find_learned
-from crib_agents.nets import Layers, PolicyNetAgent, header
+from crib_agents.policy_net import Layers, PolicyNetAgent, header
 from safetensors.numpy import load_file, save_file
 
 from crib_env import find_agent

@@ -6,8 +6,8 @@ import copy
 
 import numpy as np
 import pytest
+from crib_agents.equilibrium.public_tree import multisets, public_tree
 from crib_agents.equilibrium.strategy import pair_number
-from crib_agents.equilibrium.tree import multisets, public_tree
 from crib_agents.knowledge.pegging import FIRST, number
 from crib_training.solve.counts import count_states
 from crib_training.solve.pegging import NO_BOOK, VALUE, Hands, Walker

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from crib_agents.nets import ScoredAgent
+from crib_agents.policy_net import ScoredAgent
 from crib_training.exploit.best_response import Responder, TabularPolicy
 from crib_training.exploit.hands import RANKS, ROLES, hands_by_class
 from crib_training.exploit.one_count import OneCountWalk, list_ranks, list_types, query_course

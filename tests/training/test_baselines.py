@@ -13,7 +13,7 @@ import torch
 from crib_agents import MonteCarloAgent
 from crib_agents.learned import MixedAgent
 from crib_agents.loading import load_agent
-from crib_agents.nets import PolicyNetAgent
+from crib_agents.policy_net import PolicyNetAgent
 from crib_training.exploit import Exploitability, Gain
 from crib_training.exploit.measure import PARTS, SEATS
 from crib_training.learn import self_play

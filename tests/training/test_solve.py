@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from crib_agents.equilibrium.classes import hand_classes
-from crib_agents.equilibrium.tree import multisets
+from crib_agents.equilibrium.public_tree import multisets
 from crib_agents.files import read_header
 from crib_agents.knowledge.pegging import COUNTED, FIRST, holdings
 from crib_training.interrupts import Stopped

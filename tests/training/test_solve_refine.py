@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from crib_agents.equilibrium import Equilibrium, Solved
+from crib_agents.equilibrium.public_tree import PAIRS, multisets
 from crib_agents.equilibrium.strategy import Strategy, pair_number
-from crib_agents.equilibrium.tree import PAIRS, multisets
 from crib_agents.files import read_header
 from crib_agents.knowledge.pegging import COUNTED, holdings
 from crib_training.solve.pegging import LEARN, VALUE, Hands, Walker

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from crib_agents.nets import PolicyNetAgent, header
+from crib_agents.policy_net import PolicyNetAgent, header
 from crib_training.evaluation.duplicate import Pairs, estimate, play_chunk
 from crib_training.evaluation.evaluate import evaluate
 from crib_training.evaluation.figures import ROLES

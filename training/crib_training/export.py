@@ -13,7 +13,7 @@ from dataclasses import KW_ONLY
 
 from crib_agents.adapters.onnx import to_onnx
 from crib_agents.loading import TakesAgents
-from crib_agents.nets import ScoredAgent
+from crib_agents.policy_net import ScoredAgent
 
 from crib_env.settings import NewFile, checked_dataclass
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crib_agents.adapters.wrappers import PhasedAgent
+from crib_agents.adapters.agent_wrappers import PhasedAgent
 from crib_agents.loading import load_agent
 
 from crib_env.engine.family import find_family

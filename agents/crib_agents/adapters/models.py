@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from crib_agents.checks import one_line, read_rules
-from crib_agents.nets import ScoredAgent
+from crib_agents.policy_net import ScoredAgent
 from crib_env.arrays import Array
 from crib_env.envs.spaces import RULES
 from crib_env.errors import comes_with

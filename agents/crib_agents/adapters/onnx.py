@@ -17,7 +17,7 @@ import numpy.typing as npt
 from crib_agents.adapters.models import MASKS, SB3Score, TorchScore
 from crib_agents.checks import one_line
 from crib_agents.files import check_format, naming, shown, write_whole
-from crib_agents.nets import (
+from crib_agents.policy_net import (
     FORMAT,
     PolicyNetAgent,
     ScoredAgent,

@@ -13,7 +13,7 @@ from math import comb
 
 import numpy as np
 
-from crib_agents.analyze.positions import discard_view, layout_view, pegging_view
+from crib_agents.analyze.views import discard_view, layout_view, pegging_view
 from crib_agents.expert import discard, pegging
 from crib_agents.expert.many_hand import WIN, ManyHandExpert
 from crib_agents.expert.pegging import PeggingExpert

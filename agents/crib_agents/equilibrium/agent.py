@@ -20,8 +20,8 @@ from numba import float64, uint8, void
 from crib_agents.checks import FOR_POINTS
 from crib_agents.data.tables import FOLDER
 from crib_agents.equilibrium.classes import HAND, canonical, find_class
+from crib_agents.equilibrium.public_tree import find_node
 from crib_agents.equilibrium.strategy import WHOLE, Solved, Strategy, first_of, pair_number
-from crib_agents.equilibrium.tree import find_node
 from crib_agents.kernels.two_hand import sort_dealt
 from crib_agents.knowledge.pegging import FIRST, NEW_COUNT, held_ranks, number, turn_after
 from crib_agents.learned.network import find_rules, join

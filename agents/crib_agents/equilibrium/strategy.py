@@ -19,7 +19,7 @@ from numba import float64, int64, uint8
 from crib_agents.checks import read_rules
 from crib_agents.data.tables import RANKS
 from crib_agents.equilibrium.classes import DECK, Classes, hand_classes
-from crib_agents.equilibrium.tree import PAIRS, PublicTree, public_tree
+from crib_agents.equilibrium.public_tree import PAIRS, PublicTree, public_tree
 from crib_agents.files import check_format, compress, inflate, reading, shown, to_bytes
 from crib_agents.knowledge.pegging import DISTINCT, FIRST, LISTED, holdings, number
 from crib_agents.learned.two_hand import FAMILY

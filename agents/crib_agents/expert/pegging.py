@@ -16,7 +16,7 @@ from functools import cache
 import numpy as np
 from numba import float64, int64, void
 
-from crib_agents.adapters.wrappers import PhasedAgent
+from crib_agents.adapters.agent_wrappers import PhasedAgent
 from crib_agents.checks import HONOURS, presets_of, refuse_other_views
 from crib_agents.data import tables
 from crib_agents.data.tables import RANKS

@@ -21,7 +21,7 @@ from pkgutil import resolve_name
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from crib_agents.adapters.wrappers import Timed
+from crib_agents.adapters.agent_wrappers import Timed
 from crib_agents.expert.table_top import BUDGETS, TableTopExpert
 from crib_agents.loading import TEXT, TakesAgents
 from crib_play.replay import write_replay
@@ -237,7 +237,9 @@ def run(settings: Settings) -> None:
         return
     models = [name for name in (settings.first, settings.second) if name.startswith(TEXT)]
     if models:  # by name: it stores games as tournaments do, which stand on this package
-        result = resolve_name("crib_training.text_games:evaluate_models")(settings, maker, rules)
+        result = resolve_name("crib_training.language_models:evaluate_models")(
+            settings, maker, rules
+        )
     else:
         result = evaluate(
             maker, rules, *agents, settings.pairs, settings.seed, settings.players,
@@ -249,7 +251,7 @@ def run(settings: Settings) -> None:
     print(f"{comparison_table([result])}\n\n{phase_table(result)}\n\n{difference_table(result)}\n")
     print(agents_table(result), end="\n\n")
     if models:
-        print(resolve_name("crib_training.text_games:models_table")(result), end="\n\n")
+        print(resolve_name("crib_training.language_models:models_table")(result), end="\n\n")
     if result["failures"]:
         print(failures_list(result["failures"]), end="\n\n")
     more = result["margin_per_deal"]

@@ -17,7 +17,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 import numpy as np
 import torch
 from crib_agents.files import write_whole
-from crib_agents.nets import PolicyNetAgent, header
+from crib_agents.policy_net import PolicyNetAgent, header
 from crib_agents.torch_nets import PolicyNet, mlp
 from pydantic import Field
 from torch import Tensor, nn

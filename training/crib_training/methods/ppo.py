@@ -22,7 +22,7 @@ import numpy as np
 import torch
 from crib_agents.files import write_whole
 from crib_agents.loading import TakesAgents
-from crib_agents.nets import PolicyNetAgent, header
+from crib_agents.policy_net import PolicyNetAgent, header
 from crib_agents.torch_nets import Head, hidden_layers
 from gymnasium import spaces
 from numba import int64, void

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from crib_agents.data.tables import RANKS
 from crib_agents.equilibrium.classes import SUITS
-from crib_agents.equilibrium.tree import PIPS, multisets
+from crib_agents.equilibrium.public_tree import PIPS, multisets
 from crib_agents.knowledge.pegging import (
     FIRST,
     LISTED,

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from crib_agents.data.tables import RANKS
-from crib_agents.equilibrium.tree import PublicTree
+from crib_agents.equilibrium.public_tree import PublicTree
 from crib_agents.knowledge.pegging import (
     COUNTED,
     DISTINCT,

@@ -15,7 +15,7 @@ from math import comb
 import numpy as np
 from crib_agents.data.tables import RANKS
 from crib_agents.equilibrium.classes import SUITS, Classes
-from crib_agents.equilibrium.tree import PAIRS
+from crib_agents.equilibrium.public_tree import PAIRS
 from crib_agents.knowledge.pegging import (
     FIRST,
     LOWEST,

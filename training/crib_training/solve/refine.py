@@ -18,8 +18,8 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 from crib_agents.data.tables import RANKS
+from crib_agents.equilibrium.public_tree import PAIRS
 from crib_agents.equilibrium.strategy import WHOLE, Strategy
-from crib_agents.equilibrium.tree import PAIRS
 from crib_agents.files import inflate, read_header, to_bytes, write_whole
 from crib_agents.knowledge.pegging import (
     DISTINCT,

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 from crib_agents.checks import fields_of
 from crib_agents.equilibrium.classes import hand_classes
+from crib_agents.equilibrium.public_tree import PAIRS, multisets, public_tree
 from crib_agents.equilibrium.strategy import Solved, Strategy
-from crib_agents.equilibrium.tree import PAIRS, multisets, public_tree
 from crib_agents.files import read_header, to_bytes, write_whole
 from matplotlib.figure import Figure
 

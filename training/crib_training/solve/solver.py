@@ -20,8 +20,8 @@ import numpy as np
 from crib_agents.data.tables import RANKS
 from crib_agents.equilibrium.classes import DECK as ALL_CARDS
 from crib_agents.equilibrium.classes import Classes, hand_classes
+from crib_agents.equilibrium.public_tree import PAIRS, public_tree
 from crib_agents.equilibrium.strategy import WHOLE, Strategy
-from crib_agents.equilibrium.tree import PAIRS, public_tree
 from crib_agents.knowledge.pegging import COUNTED, FIRST, KEY, holdings
 from numba import float32, float64, int64, void
 

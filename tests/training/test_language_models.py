@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from crib_training.text_games import mixed_for, regrets
+from crib_training.language_models import mixed_for, regrets
 from crib_training.tournament.ledger import Ledger
 
 from commands import crib
