@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from crib_training.language_models import mixed_for, regrets
+from crib_training.language_models import equilibrium_for, regrets
 from crib_training.tournament.ledger import Ledger
 
 from commands import crib
@@ -96,7 +96,7 @@ def test_a_bad_answer_costs_that_game_and_is_named(server: ModelServer, tmp_path
 
 def test_an_experts_decisions_cost_nothing() -> None:
     """And those of an equilibrium about nothing against itself."""
-    expert, mixed = find_agent("expert"), mixed_for(PRESETS["five_card"])
+    expert, mixed = find_agent("expert"), equilibrium_for(PRESETS["five_card"])
     views, actions = [], []
     for seed in range(6):
         game = Game("five_card", seed=seed)

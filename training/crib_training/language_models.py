@@ -63,11 +63,11 @@ def evaluate_models(settings: Settings, maker: EnvMaker, rules: Rules) -> dict[s
             try:
                 for chunk in chunks:
                     if chunk not in ledger.records:
-                        paid = Paid(folder / REPLIES)
-                        models = _models(setup, chunk, paid)
+                        cache = ReplyCache(folder / REPLIES)
+                        models = _models(setup, chunk, cache)
                         record = play(setup, chunk, progress.advance)
                         ledger.add(record | {"models": _report(models, rules)})
-                        paid.path.unlink(missing_ok=True)
+                        cache.path.unlink(missing_ok=True)
             except KeyboardInterrupt:
                 stored = sum(chunk.pairs for chunk in chunks if chunk in ledger.records)
                 raise KeyboardInterrupt(
@@ -80,7 +80,7 @@ def evaluate_models(settings: Settings, maker: EnvMaker, rules: Rules) -> dict[s
     return {**result, "players": setup.players, "language_models": _total(records)}
 
 
-class Paid:
+class ReplyCache:
     """The replies of the games under way, in a file: after a stop they are read in place of asking.
 
     Games are the same again as long as replies are, so each prompt comes again too. Equal prompts
@@ -112,7 +112,7 @@ class Paid:
         return answer
 
 
-def _models(setup: Setup, chunk: Chunk, paid: Paid) -> dict[str, list[TextAgent]]:
+def _models(setup: Setup, chunk: Chunk, cache: ReplyCache) -> dict[str, list[TextAgent]]:
     """Return the models that will play a chunk, each of their instances ready to be counted."""
     order = (chunk.first, chunk.second), (chunk.second, chunk.first)
     found: dict[str, list[TextAgent]] = {}
@@ -121,7 +121,7 @@ def _models(setup: Setup, chunk: Chunk, paid: Paid) -> dict[str, list[TextAgent]
             agent = field_agent(given, against, setup.move_seconds, game, place)
             if isinstance(agent, TextAgent):
                 agent.record, agent._reader.tally = [], Tally()
-                agent.complete = paid.instead_of(agent.complete)
+                agent.complete = cache.instead_of(agent.complete)
                 found.setdefault(given, []).append(agent)
     return found
 
@@ -137,12 +137,12 @@ def _report(models: dict[str, list[TextAgent]], rules: Rules) -> dict[str, Any]:
         regret = {}
         if record:
             views, actions = zip(*record, strict=True)
-            regret = regrets(np.array(views), np.array(actions), mixed_for(rules))
+            regret = regrets(np.array(views), np.array(actions), equilibrium_for(rules))
         report[name] = {"tally": tally.as_dict(), "regret": regret}
     return report
 
 
-def mixed_for(rules: Rules) -> Agent | None:
+def equilibrium_for(rules: Rules) -> Agent | None:
     """Return the equilibrium of a game, None where there is none."""
     return find_agent(MIXED) if plays(MIXED, rules) else None
 

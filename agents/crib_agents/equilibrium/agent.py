@@ -24,7 +24,7 @@ from crib_agents.equilibrium.public_tree import find_node
 from crib_agents.equilibrium.strategy import WHOLE, Solved, Strategy, first_of, pair_number
 from crib_agents.kernels.two_hand import sort_dealt
 from crib_agents.knowledge.pegging import FIRST, NEW_COUNT, held_ranks, number, turn_after
-from crib_agents.learned.network import find_rules, join
+from crib_agents.learned.network import join, offset_of_rules
 from crib_agents.learned.two_hand import rules_key
 from crib_env.arrays import Bytes, Doubles
 from crib_env.engine import stack
@@ -274,7 +274,7 @@ def pegging_probabilities(v, weights, probabilities):
 @kernel
 def card_probabilities(v, weights, probabilities):
     """Write the probability of each card held, float64[HAND]; return 0 under unknown rules."""
-    at = find_rules(weights, rules_key(v))
+    at = offset_of_rules(weights, rules_key(v))
     if at == NONE:
         return 0
     if v["phase"] == DISCARD:

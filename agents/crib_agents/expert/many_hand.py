@@ -26,7 +26,7 @@ from crib_agents.greedy import most_pegged
 from crib_agents.kernels.many_hand import CRIBS, RANKS, best_discard, kept_value, least_pips, stake
 from crib_agents.learned import MonteCarloAgent
 from crib_agents.learned.many_hand import card_values, rules_key
-from crib_agents.learned.network import find_rules
+from crib_agents.learned.network import offset_of_rules
 from crib_agents.rule_based import default_weights
 from crib_env.arrays import Doubles
 from crib_env.engine import stack
@@ -312,7 +312,7 @@ def learned_gains(v, table, nets, points, gains):
     """Write what the networks add to the points of each card that may be used, 0 on average."""
     for k in range(HAND):
         gains[k] = 0.0
-    at = find_rules(nets, rules_key(v))
+    at = offset_of_rules(nets, rules_key(v))
     if at == NONE:
         return
     now = stack.floats(HAND)

@@ -17,7 +17,7 @@ from numba import float64, void
 
 from crib_agents.checks import FOR_POINTS, alike
 from crib_agents.data.tables import FOLDER
-from crib_agents.learned.network import LearnedFamily, Weights, find_rules, join
+from crib_agents.learned.network import LearnedFamily, Weights, join, offset_of_rules
 from crib_env.arrays import Doubles
 from crib_env.engine.family import find_family
 from crib_env.engine.hands.records import DEAL
@@ -52,7 +52,7 @@ def values_entry(name: str) -> Entry:
         """Write values, float64[B, actions]; of what is illegal or has no nets they stay."""
         for k in range(views.shape[0]):
             v = views[k]
-            at = find_rules(weights, key(v))
+            at = offset_of_rules(weights, key(v))
             if at != NONE:
                 write_values(v, table, weights[at:], values[k])
 

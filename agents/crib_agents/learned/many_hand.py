@@ -18,8 +18,8 @@ from crib_agents.learned.network import (
     UNLIKELY,
     LearnedFamily,
     Net,
-    find_rules,
     forward,
+    offset_of_rules,
     put,
     put_counts,
 )
@@ -167,7 +167,7 @@ def highest(v, now, values):
 @kernel
 def act(v, rng, table, weights):
     """Return the learned card for the view ``v``; NONE under rules it has no net for."""
-    at = find_rules(weights, rules_key(v))
+    at = offset_of_rules(weights, rules_key(v))
     if at == NONE:
         return NONE
     now = stack.floats(HAND)

@@ -170,7 +170,7 @@ def bounded(points):
 
 
 @kernel
-def find_rules(weights, key):
+def offset_of_rules(weights, key):
     """Return where what is for the rules of a key begins, or NONE; see `join`."""
     for i in range(int(weights[0])):
         if weights[1 + 2 * i] == key:

@@ -20,9 +20,9 @@ from crib_agents.learned.network import (
     Net,
     add_inputs,
     begin_hidden,
-    find_rules,
     finish,
     forward,
+    offset_of_rules,
     put,
 )
 from crib_env.engine import stack
@@ -303,7 +303,7 @@ def best_action(v, table, weights):
 @kernel
 def act(v, rng, table, weights):
     """Return the learned action for the view ``v``; NONE under rules it has no nets for."""
-    at = find_rules(weights, rules_key(v))
+    at = offset_of_rules(weights, rules_key(v))
     if at == NONE:
         return NONE
     return best_action(v, table, weights[at:])

@@ -39,9 +39,9 @@ from crib_agents.learned.network import (
     add_inputs,
     begin_hidden,
     bounded,
-    find_rules,
     finish,
     forward,
+    offset_of_rules,
     put,
     put_counts,
 )
@@ -482,7 +482,7 @@ def rules_key(v):
 @kernel
 def act(v, rng, table, weights):
     """Return the learned card for the view ``v``; NONE under rules it has no nets for."""
-    at = find_rules(weights, rules_key(v))
+    at = offset_of_rules(weights, rules_key(v))
     if at == NONE:
         return NONE
     if v["phase"] == DISCARD:
