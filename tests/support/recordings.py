@@ -103,7 +103,7 @@ OTHERS = {
         for name, words, kind in (
             ("crib_tables", "--deals 2000 --rounds 1", "json"),
             ("rollout_policy", "--deals 2000", "npz"),
-            ("deal_outcomes", "--deals 1000", "json"),
+            ("deal_outcomes", "--agent rule_based --deals 1000", "json"),
             ("hand_pegging", "--deals 2000", "json"),
             ("discarded", "--deals 200 --rounds 1", "json"),
             ("choices", "--deals 100", "npz"),
