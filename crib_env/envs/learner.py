@@ -175,10 +175,9 @@ class LearnerBatch:
                 f"actions must be {self.num_envs} whole numbers, one a game, got shape "
                 f"{given.shape} of {given.dtype}"
             )
-        resets = self._nowhere if resets is None else resets
         on_illegal = self.config.on_illegal
         if on_illegal == "raise":
-            legal = self.legal(given) | resets
+            legal = self.legal(given) | (self._nowhere if resets is None else resets)
             if not legal.all():
                 lane = int(np.flatnonzero(~legal)[0])
                 why = self.family.why_illegal(self.view(lane), int(given[lane]))
@@ -187,7 +186,7 @@ class LearnerBatch:
         if given.dtype == np.uint64:
             given = np.minimum(given, np.uint64(LARGEST_ACTION))
         given = np.maximum(given, -1, dtype=np.int64)
-        if resets.any():
+        if resets is not None and resets.any():
             self.autoreset_lanes(self.lanes[resets])
             given[resets] = CONTINUE
         self.actions = given
