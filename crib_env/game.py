@@ -432,6 +432,7 @@ class Game:
         return self._at(position)
 
     def _at(self, position: Position) -> Snapshot:
+        """Return a position for `restore`, with this game's generator where it has none."""
         if not position.state["rng"].any():
             position.state["rng"] = self.states["rng"]
         return Snapshot(position, np.zeros_like(self.log), NO_DECKS)

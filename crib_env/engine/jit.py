@@ -70,7 +70,7 @@ def kernel(function: F) -> F:
 def shared_kernel(function: F) -> F:
     """Compile a helper as `kernel` does, but once for all constants that its callers pass.
 
-    Numba compiles a kernel anew for each: `peg` nine times, by what is pegged for, which took a
+    Numba compiles a kernel again for each: `peg` nine times, by what is pegged for. That took a
     fifth of a cold start. Loops over networks gain by it, what pegs and notes points does not.
     """
     dispatcher: Any = kernel(function)
