@@ -79,8 +79,9 @@ def entries(family: Family) -> Entries:
 
     @cuda.jit
     def step(
-        states, rules, decks, table, points, autoreset, actions, movers, obs, masks, rewards, dones
-    ):
+        states, rules, decks, table, points, illegal_reward, autoreset, actions, movers, obs, masks,
+        rewards, dones,
+    ):  # fmt: skip
         i = cuda.grid(1)
         if i < states.shape[0]:
             log = cuda.local.array(log_size, int64)
@@ -99,7 +100,7 @@ def entries(family: Family) -> Entries:
                     rewards[i, p] = episode_reward(s, r, p, points)
                 clear_gains(s)
             else:
-                rewards[i, mover] = -1.0
+                rewards[i, mover] = illegal_reward
                 s["over"] = 1
             dones[i] = s["over"] != 0
             if autoreset and s["over"]:
@@ -161,8 +162,9 @@ class CudaBatch:
     Attributes:
         obs: uint8[N, obs_size], masks: int8[N, actions]: what the seat to move may know and do.
         movers: int64[N], the seat to move.
-        rewards: float64[N, players], of the last step; an illegal action ends the episode at -1
-            for the seat that took it and 0 for the others.
+        rewards: float64[N, players], of the last step; an illegal action ends the episode at
+            `illegal_reward` for the seat that took it and 0 for the others.
+        illegal_reward: no legal course pays less; see `Family.illegal_reward`.
         dones: bool[N], whether the last step ended an episode.
         actions: int64[N], where `sample` leaves its draws.
         states: the records of the games, `family.state`[N].
@@ -191,6 +193,7 @@ class CudaBatch:
         self.rules = rules
         self.num_envs = n
         self.points = int(reward == "points")
+        self.illegal_reward = family.illegal_reward(rules, episode, reward, players)
         self.autoreset = int(autoreset)
         self._entries = entries(family)
         self._grid = -(-n // THREADS), min(n, THREADS)
@@ -245,8 +248,9 @@ class CudaBatch:
             self.actions.copy_to_device(actions)
             actions = self.actions
         self._entries.step[self._grid](
-            self.states, self._rules, self._decks, self._table, self.points, self.autoreset,
-            actions, self.movers, self.obs, self.masks, self.rewards, self.dones,
+            self.states, self._rules, self._decks, self._table, self.points,
+            self.illegal_reward, self.autoreset, actions, self.movers, self.obs, self.masks,
+            self.rewards, self.dones,
         )  # fmt: skip
 
     def sample(self) -> DeviceArray:

@@ -141,6 +141,8 @@ class Family:
         why_illegal: of a view and an action that is not legal for its seat: why, as a sentence.
         text: of a view, rules, name, number of the deal and events: the game in text.
         notation: how its positions are written and read.
+        worst_loss: of a rules record and whether the reward pays means: the most points that a side
+            can lose to the mean of the others until the episode's end. An illegal action costs it.
         closing: of all seats' views before the last turn of a deal, its actions, the scores before
             and after, and whether hands are shown: their views while the deal is counted.
         picture: of views of some seats at one moment and a `Scene`: the parts of a drawing, as
@@ -168,6 +170,7 @@ class Family:
     why_illegal: Callable[[Any, int], str]
     text: Callable[..., str]
     notation: Notation
+    worst_loss: Callable[[Any, bool], int]
     picture: Callable[..., list[str]] | None = None
     closing: Callable[..., list[Any]] | None = None
     features: Mapping[str, tuple[Feature, ...]] = field(default_factory=dict)
@@ -263,6 +266,18 @@ class Family:
     def types(self) -> RecordTypes:
         """Numba's types of arrays of the records."""
         return RecordTypes(array_of(self.state), array_of(self.rules), array_of(self.view))
+
+    def illegal_reward(self, rules: Rules, episode: str, reward: str, players: int | None) -> float:
+        """Return the reward of an illegal action that ends an episode: no legal course pays less.
+
+        Args:
+            rules, episode, players: as of `rules_record`.
+            reward: one of `REWARDS`; by ``"win"`` a loss is -1 at most.
+        """
+        if reward == "win":
+            return -1.0
+        record = self.rules_record(rules, episode, players)[0]
+        return -float(self.worst_loss(record, reward in EXPECTED))
 
     def rules_record(self, rules: Rules, episode: str, players: int | None = None) -> Array:
         """Return the rules, an episode and the number of players as a record, shape [1].

@@ -5,7 +5,7 @@ policy plays a phase of the deal for both seats, or opponents differ from game t
 over the games and lists those that wait for others (`LearnerEntries`). Each policy takes its turns
 in its games of that list, with its own entry, until the list is empty: so any two policies can play
 together, and no pair is compiled together. An illegal action of the learner ends the episode at
-reward -1 (PettingZoo's TerminateIllegalWrapper).
+`Family.illegal_reward`.
 """
 
 from __future__ import annotations
@@ -174,21 +174,22 @@ def agent_entries(act: Callable[..., Any], family: Family, name: str) -> AgentEn
     @entry(
         int64(
             states_t, rules_t, DECKS_T, TABLE_T, WEIGHTS_T, RNGS_T, views_t, LOG_T, int64, int64,
-            int64, int64, int64, int64[::1], int64[::1], OBS_T, MASKS_T, float64[::1], FLAGS_T,
-            OBS_T, MASKS_T, ENDINGS_T,
+            int64, float64, int64, int64, int64[::1], int64[::1], OBS_T, MASKS_T, float64[::1],
+            FLAGS_T, OBS_T, MASKS_T, ENDINGS_T,
         ),
         f"{name}.step_range",
     )  # fmt: skip
     def step_range(
-        states, rules, decks, table, weights, rngs, views, log, lo, hi, points, autoreset,
-        drawn_seat, seats, actions, obs, masks, rewards, dones, final_obs, final_masks,
+        states, rules, decks, table, weights, rngs, views, log, lo, hi, points, illegal_reward,
+        autoreset, drawn_seat, seats, actions, obs, masks, rewards, dones, final_obs, final_masks,
         endings,
     ):  # fmt: skip
         """Step a range of games for a learner in one seat, this agent in all others.
 
         An ended episode's last observation goes to ``final_obs``, and with ``autoreset`` a new
         episode begins; without, ``obs`` is that last observation. ``points`` is 1 for the reward in
-        points, 0 for the return; ``drawn_seat`` 1 to draw the learner's seat for each episode.
+        points, 0 for the return; ``illegal_reward`` is that of an illegal action; ``drawn_seat`` 1
+        to draw the learner's seat for each episode.
         Returns NONE, or the first game in which the agent's action was illegal: there it stops.
 
         Shapes: seats, actions (CONTINUE in a game just begun) int64[N]; rewards float64[N]; dones
@@ -208,7 +209,7 @@ def agent_entries(act: Callable[..., Any], family: Family, name: str) -> AgentEn
             if actions[i] != CONTINUE:
                 move = find_move(s, r, actions[i])
                 if move == NONE:
-                    rewards[i] = -1.0
+                    rewards[i] = illegal_reward
                     illegal = True
                 else:
                     step(s, r, decks, table, move, log)
@@ -303,18 +304,20 @@ def learner_entries(family: Family) -> LearnerEntries:
 
     @entry(
         int64(
-            states_t, rules_t, DECKS_T, TABLE_T, LOG_T, int64, int64, int64, int64[::1],
+            states_t, rules_t, DECKS_T, TABLE_T, LOG_T, int64, int64, int64, float64, int64[::1],
             int64[::1], float64[::1], FLAGS_T, int64[::1],
         ),
         f"{name}.learners_act",
     )  # fmt: skip
     def learners_act(
-        states, rules, decks, table, log, lo, hi, phase, seats, actions, rewards, dones, waiting
-    ):
+        states, rules, decks, table, log, lo, hi, phase, illegal_reward, seats, actions, rewards,
+        dones, waiting,
+    ):  # fmt: skip
         """Take the learner's action in each game of a range.
 
         ``waiting`` (int64[N]) receives from ``lo`` on the games that wait for others; returns how
-        many those are. ``phase`` is the one that the phase policy plays, NONE without one.
+        many those are. ``phase`` is the one that the phase policy plays, NONE without one;
+        ``illegal_reward`` is that of an illegal action.
         """
         n = 0
         for i in range(lo, hi):
@@ -324,7 +327,7 @@ def learner_entries(family: Family) -> LearnerEntries:
             if actions[i] != CONTINUE:
                 move = find_move(s, rules[0], actions[i])
                 if move == NONE:
-                    rewards[i] = -1.0
+                    rewards[i] = illegal_reward
                     dones[i] = True
                     continue
                 step(s, rules[0], decks, table, move, log)

@@ -29,8 +29,6 @@ from crib_env.game import Game, Snapshot
 from crib_env.options import check_seed, read_options
 from crib_env.policy import sample_legal, whole_action
 
-ILLEGAL_REWARD = -1.0  # as PettingZoo's TerminateIllegalWrapper is used in its own classic games
-
 # The attributes of an episode, which a snapshot holds besides the game's position.
 EPISODE = (
     "agents", "agent_selection", "rewards", "_cumulative_rewards", "terminations", "truncations",
@@ -51,8 +49,8 @@ class CribbageAEC(ShowsGame, EnvSettings, AECEnv[str, Observation, "int | None"]
     Rewards are zero-sum between the sides; ``game.sides`` has the side of each seat.
 
     Its keywords are described at `EnvConfig`; `crib_env.six_card_v0.env` lists them. An illegal
-    action with ``on_illegal="terminate"`` ends the episode at reward -1 for the seat that acted, as
-    PettingZoo's TerminateIllegalWrapper does; with ``"random"`` ``info["illegal_action"]`` has the
+    action with ``on_illegal="terminate"`` ends the episode, as PettingZoo's TerminateIllegalWrapper
+    does, at `illegal_reward` for the seat that acted; with ``"random"`` ``info["illegal_action"]`` has the
     seat's own (-1 if it was legal, -2 for any below 0). ``mask_in_observation=False`` is for
     wrappers of observations, such as SuperSuit's, that need the bits alone.
 
@@ -384,10 +382,10 @@ class CribbageAEC(ShowsGame, EnvSettings, AECEnv[str, Observation, "int | None"]
         self._deads_step_first()
 
     def _terminate_illegal(self, agent: str) -> None:
-        """End the episode at reward -1 for an agent whose action was illegal, 0 for the others."""
+        """End the episode at `illegal_reward` for who acted illegally, 0 for the others."""
         EnvLogger.warn_on_illegal_move()
         self._cumulative_rewards[agent] = 0.0
         self.rewards = dict.fromkeys(self.agents, 0.0)
-        self.rewards[agent] = ILLEGAL_REWARD
+        self.rewards[agent] = self.illegal_reward
         self._accumulate_rewards()
         self._end_episode(truncated=True)

@@ -150,6 +150,7 @@ class EnvConfig:
         spec: the environment.
         phase_policy: who makes the decisions that a phase environment leaves out. Users give the
             agent, by the keyword that ``spec.phase`` names.
+        illegal_reward: of an illegal action that ends the episode; see `Family.illegal_reward`.
 
     Raises:
         ValueError, TypeError: a value that is not possible, or not with the others.
@@ -213,7 +214,8 @@ class EnvConfig:
     )  # fmt: skip
     on_illegal: str = keyword(
         "terminate", ALL, coded(ON_ILLEGAL),
-        "an illegal action ends the episode at reward -1, raises `IllegalActionError`, or is "
+        "an illegal action ends the episode at a [reward](#rewards) that no legal course falls "
+        "below (`env.illegal_reward`), raises `IllegalActionError`, or is "
         'replaced by a random legal one, which `info["illegal_action"]` reports',
         '`"terminate"`; `raw_env`: `"raise"`', by_form={"raw_env": "raise"},
     )  # fmt: skip
@@ -265,6 +267,9 @@ class EnvConfig:
         self.level = self.family.level_of(self.features)
         sides = self.family.sides_under(self.rules, self.players)
         self.players = len(sides)
+        self.illegal_reward = self.family.illegal_reward(
+            self.rules, self.episode, self.reward, self.players
+        )
         self.seat = self._seat("seat")
         self.viewer = self._seat("viewer", EVERYONE)
         if self.partner is not None:
@@ -397,6 +402,7 @@ class EnvSettings:
 
     rules, players, episode, reward = Setting(), Setting(), Setting(), Setting()
     suits, on_illegal, partners = Setting(), Setting(), Setting("_config.rules.partners")
+    illegal_reward = Setting()
 
 
 def arguments(spec: EnvSpec) -> list[tuple[str, str, str, str, str]]:

@@ -54,8 +54,8 @@ UNDECIDED = {"winner": np.int64(NONE), "skunk": np.int64(0), "illegal_action": n
 
 ENOUGH = 20  # episodes ended by illegal actions, before a warning
 FORGOTTEN = (
-    "{illegal} of {ended} episodes have ended at an illegal action (reward -1, often at the first "
-    "step): has the mask been forgotten? The legal actions are in info['action_mask'] and in "
+    "{illegal} of {ended} episodes have ended at an illegal action (reward {reward:g}, often at the "
+    "first step): has the mask been forgotten? The legal actions are in info['action_mask'] and in "
     "env.unwrapped.action_masks(): choose among them, as sb3-contrib's MaskablePPO does, or draw "
     "one by crib_env.sample_legal; mask_in_observation=True puts them into the observation; for a "
     "learner that takes no mask, on_illegal='random' plays a legal action instead"
@@ -235,7 +235,9 @@ class LearnerBatch:
         self._illegal_n += illegal
         if not self._warned and self._illegal_n >= ENOUGH and 2 * self._illegal_n >= self._ended_n:
             self._warned = True
-            message = FORGOTTEN.format(illegal=self._illegal_n, ended=self._ended_n)
+            message = FORGOTTEN.format(
+                illegal=self._illegal_n, ended=self._ended_n, reward=self.config.illegal_reward
+            )
             warnings.warn(message, stacklevel=3)
         replaced = dones & (self.illegal != NONE)
         return {
@@ -405,9 +407,9 @@ class Stepper:
         bad = opponent.entries.step_range.unchecked(
             batch.states, batch.games.record, batch.games.decks, self._table, opponent.weights,
             batch.chance.rngs, self._views[thread], batch.logs[thread], lo, hi, int(batch.points),
-            int(batch.autoreset), int(batch.config.seat is None), batch.seats, actions, batch.obs,
-            batch.masks, batch.rewards, batch.dones, batch.final_obs, batch.final_masks,
-            batch.endings,
+            batch.config.illegal_reward, int(batch.autoreset), int(batch.config.seat is None),
+            batch.seats, actions, batch.obs, batch.masks, batch.rewards, batch.dones,
+            batch.final_obs, batch.final_masks, batch.endings,
         )  # fmt: skip
         if bad != NONE:
             refuse_action(opponent, "opponent", bad)
@@ -417,8 +419,8 @@ class Stepper:
         views, log = self._views[thread], batch.logs[thread]
         game = batch.states, batch.games.record, batch.games.decks
         waiting = entries.act.unchecked(
-            *game, self._table, log, lo, hi, self.phase, batch.seats, actions, batch.rewards,
-            batch.dones, self._waiting,
+            *game, self._table, log, lo, hi, self.phase, batch.config.illegal_reward, batch.seats,
+            actions, batch.rewards, batch.dones, self._waiting,
         )  # fmt: skip
         self._take_turns(batch, thread, lo, waiting)
         waiting = entries.settle.unchecked(

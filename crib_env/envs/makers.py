@@ -10,6 +10,7 @@ from crib_env.envs.gym import CribbageEnv
 from crib_env.envs.vector import CribbageVectorEnv
 from crib_env.errors import comes_with
 from crib_env.registration import gym_id
+from crib_env.rules import PRESETS
 
 if TYPE_CHECKING:
     from crib_env.envs.sb3 import CribbageVecEnv
@@ -45,6 +46,16 @@ FACTS = """\
 
 ``help({name}.gym_env)`` lists those of the Gymnasium form.
 """
+ILLEGAL = """\
+An illegal action that ends the episode (``on_illegal="terminate"``) pays the seat that acted no
+more than the worst legal course, and the others 0. ``env.illegal_reward`` is the amount: -1 by
+``"win"``; by the other rewards minus the most points that a side can lose until the end. By the
+rules ``{rules}``:
+
+| episode | {rewards} |
+|---|{columns}
+{rows}
+"""
 
 
 class EnvMaker(EnvSpec):
@@ -52,7 +63,7 @@ class EnvMaker(EnvSpec):
 
     @takes_keywords
     def env(self, **kwargs: Any) -> CribbageAEC:
-        """Return the PettingZoo environment; an illegal action ends the episode at reward -1."""
+        """Return the PettingZoo environment; an illegal action ends the episode."""
         return CribbageAEC(settle(self, "env", kwargs))
 
     @takes_keywords
@@ -103,4 +114,18 @@ class EnvMaker(EnvSpec):
         )  # fmt: skip
         usage, keywords = page.split("## Keywords\n")
         usage = usage.replace("## Usage\n", f"## Usage\n{loop}")
-        return f"{usage}{facts}{keywords}"
+        rewards, history = keywords.split("## Version history\n")
+        return f"{usage}{facts}{rewards}{self._illegal_rewards()}\n## Version history\n{history}"
+
+    def _illegal_rewards(self) -> str:
+        """Return what the page says of an illegal action, with its reward in every episode."""
+        rules, rewards = PRESETS[self.rules], ["points", *self.family.expected]
+        rows = []
+        for name, episode in self.episodes.items():
+            paid = [self.family.illegal_reward(rules, episode, one, None) for one in rewards]
+            rows.append(f'| ``"{name}"`` | {" | ".join(f"{one:,.0f}" for one in paid)} |')
+        shown = [f'``"{one}"``' for one in rewards]
+        return ILLEGAL.format(
+            rules=self.rules, rewards=" | ".join(shown), columns="---|" * len(shown),
+            rows="\n".join(rows),
+        )  # fmt: skip

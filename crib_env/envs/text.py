@@ -32,7 +32,7 @@ NO_ACTION = -1  # illegal everywhere
 class _Replies:
     """What both forms do with a reply.
 
-    After the last bad one ``"forfeit"`` ends the episode at reward -1, ``"random"`` plays a random
+    After the last bad one ``"forfeit"`` ends the episode at `illegal_reward`, ``"random"`` plays a random
     legal action, ``"raise"`` raises the `ReplyError`.
     """
 

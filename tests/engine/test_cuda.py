@@ -83,6 +83,13 @@ def seeded(family: Any, seed: int) -> tuple[np.ndarray, np.ndarray]:
     return states, players.generate_state(4 * LANES).reshape(-1, 4).astype(np.int64)
 
 
+def paid_for_illegal(case: str) -> float:
+    """Return the reward of an illegal action."""
+    family, rules, keywords = made(case)
+    names = {"episode": "game", "reward": "win", "players": None}
+    return family.illegal_reward(rules, **{name: keywords.get(name, names[name]) for name in names})
+
+
 @cache
 def cpu_walk(case: str) -> dict[str, np.ndarray]:
     """Walk lane by lane with the entries of the AEC environments; return all that is seen."""
@@ -91,6 +98,7 @@ def cpu_walk(case: str) -> dict[str, np.ndarray]:
     leads = np.zeros(players, dtype=np.int64)
     record = family.rules_record(rules, keywords.get("episode", "game"), players)
     points, autoreset = keywords.get("reward") == "points", keywords.get("autoreset", True)
+    illegal_reward = paid_for_illegal(case)
     states, _ = seeded(family, SEED)
     view, log = np.zeros(1, dtype=family.view), np.zeros(family.log_size, dtype=np.int64)
     obs = np.zeros((LANES, family.obs_size), dtype=np.uint8)
@@ -125,7 +133,7 @@ def cpu_walk(case: str) -> dict[str, np.ndarray]:
                 leads, int(actions[lane]),
             )  # fmt: skip
             if packed == ILLEGAL:
-                rewards[lane, mover] = -1.0
+                rewards[lane, mover] = illegal_reward
                 state["over"] = 1
                 masks[lane] = 0
             else:
@@ -260,7 +268,7 @@ def test_the_walks_see_ends_rewards_and_illegal_actions(case: str) -> None:
     seen = cpu_walk(case)
     assert seen["dones"].any()
     assert (seen["rewards"] > 0).any()
-    assert (seen["rewards"].sum(axis=2) == -1).any()  # an illegal action: nobody gets the point
+    assert (seen["rewards"].sum(axis=2) == paid_for_illegal(case)).any()  # the others get nothing
 
 
 @pytest.mark.parametrize("walk", ["cuda", "cpu"])

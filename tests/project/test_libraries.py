@@ -278,6 +278,10 @@ def test_openenv_serves_decisions_and_deals_to_its_own_client() -> None:
             steps += 1
         assert steps >= 4
         assert client.state()["step_count"] == steps
+        result = client.reset(split="train", index=1, kind="deal")
+        while not result.done:
+            result = client.step({"reply": "hmm"})
+        assert result.reward == -120.0  # no deal costs more
 
 
 @pytest.mark.slow

@@ -5,6 +5,8 @@ Nothing in crib_env knows of it; `tests/envs/test_contract.py` registers it and 
 
 from __future__ import annotations
 
+from typing import Any
+
 from crib_env.engine.family import Family, Kernels
 from toy import records
 from toy.encode import ACTIONS, LAYOUT, encode, encode_mask
@@ -12,6 +14,12 @@ from toy.notation import NOTATION
 from toy.text import hand_of, render, why_illegal
 from toy.transitions import begin_episode, card_in, draw_slot, phase_of, slot_of, step
 from toy.views import view
+
+
+def worst_loss(rules: Any, expected: bool) -> int:
+    """Return more points than a side can lose: the target, and a deal's."""
+    return int(rules["target"]) + 40
+
 
 FAMILY = Family(
     engine=__name__,
@@ -40,4 +48,5 @@ FAMILY = Family(
     why_illegal=why_illegal,
     text=render,
     notation=NOTATION,
+    worst_loss=worst_loss,
 )

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 from crib_env.engine.family import Family, Feature, Kernel, Kernels, Layout
 from crib_env.engine.hands import records
+from crib_env.engine.hands.bounds import worst_loss
 from crib_env.engine.hands.encode import ACTIONS, encode_mask
 from crib_env.engine.hands.expected import expected_kernels
 from crib_env.engine.hands.notation import hands_notation
@@ -75,6 +76,7 @@ def hands_family(
         why_illegal=why_illegal,
         text=render,
         notation=hands_notation(rules, size, episodes),
+        worst_loss=worst_loss,
         picture=picture,
         closing=closing,
         features=features,

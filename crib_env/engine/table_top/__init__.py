@@ -54,6 +54,19 @@ def why_illegal(view: Any, action: int) -> str:
     return f"{place} touches no card (T5)"
 
 
+A_LINE = 29  # the most points of five cards, the crib's among them (C2)
+
+
+def worst_loss(rules: Any, expected: bool) -> int:
+    """Return an upper bound of the points that a side can still lose to the other.
+
+    In a round the other side makes at most its five lines, the crib and heels. A game goes on while
+    the scores are below the target or equal, and ends with such a round (T9).
+    """
+    a_round = (SIZE + 1) * A_LINE + int(rules["heels"])
+    return a_round if rules["episode"] == records.ROUND else int(rules["target"]) - 1 + a_round
+
+
 SIDES = {2: (0, 1), 4: (0, 1, 0, 1)}  # rows, columns; partners sit opposite (T1)
 PLAYERS = tuple(SIDES)
 
@@ -85,6 +98,7 @@ FAMILY = Family(
     why_illegal=why_illegal,
     text=render,
     notation=NOTATION,
+    worst_loss=worst_loss,
     picture=draw,
     closing=closing,
     features=FEATURES,
