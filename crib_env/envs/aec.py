@@ -50,9 +50,9 @@ class CribbageAEC(ShowsGame, EnvSettings, AECEnv[str, Observation, "int | None"]
 
     Its keywords are described at `EnvConfig`; `crib_env.six_card_v0.env` lists them. An illegal
     action with ``on_illegal="terminate"`` ends the episode, as PettingZoo's TerminateIllegalWrapper
-    does, at `illegal_reward` for the seat that acted; with ``"random"`` ``info["illegal_action"]`` has the
-    seat's own (-1 if it was legal, -2 for any below 0). ``mask_in_observation=False`` is for
-    wrappers of observations, such as SuperSuit's, that need the bits alone.
+    does, at `illegal_reward` for the seat that acted; with ``"random"`` ``info["illegal_action"]``
+    has the seat's own (-1 if it was legal, -2 for any below 0). ``mask_in_observation=False`` is
+    for wrappers of observations, such as SuperSuit's, that need the bits alone.
 
     Attributes:
         game: the `Game`, to be looked at. Moves and positions that are set on it, rather than by

@@ -32,8 +32,8 @@ NO_ACTION = -1  # illegal everywhere
 class _Replies:
     """What both forms do with a reply.
 
-    After the last bad one ``"forfeit"`` ends the episode at `illegal_reward`, ``"random"`` plays a random
-    legal action, ``"raise"`` raises the `ReplyError`.
+    After the last bad one ``"forfeit"`` ends the episode at `illegal_reward`, ``"random"`` plays a
+    random legal action, ``"raise"`` raises the `ReplyError`.
     """
 
     def __init__(self, style: str, retries: int, on_failure: str) -> None:
