@@ -55,10 +55,10 @@ UNDECIDED = {"winner": np.int64(NONE), "skunk": np.int64(0), "illegal_action": n
 ENOUGH = 20  # episodes ended by illegal actions, before a warning
 FORGOTTEN = (
     "{illegal} of {ended} episodes have ended at an illegal action (reward {reward:g}, often at "
-    "the first step): has the mask been forgotten? The legal actions are in info['action_mask'] and in "
-    "env.unwrapped.action_masks(): choose among them, as sb3-contrib's MaskablePPO does, or draw "
-    "one by crib_env.sample_legal; mask_in_observation=True puts them into the observation; for a "
-    "learner that takes no mask, on_illegal='random' plays a legal action instead"
+    "the first step): has the mask been forgotten? The legal actions are in info['action_mask'] "
+    "and in env.unwrapped.action_masks(): choose among them, as sb3-contrib's MaskablePPO does, or "
+    "draw one by crib_env.sample_legal; mask_in_observation=True puts them into the observation; "
+    "for a learner that takes no mask, on_illegal='random' plays a legal action instead"
 )
 
 
