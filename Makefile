@@ -12,7 +12,7 @@ RAY_INSTALLED := $(RAY_VENV)/.installed
 # Python compiles a module when it is first imported: most of PyTorch's never are.
 INSTALL := $(PY) -m pip install --quiet --disable-pip-version-check --no-compile \
 	--constraint constraints.txt
-TYPED := $(wildcard crib_env agents play training examples)
+TYPED := $(wildcard crib_env agents play training research examples)
 
 # Name another interpreter with: make PYTHON=/path/to/python3.12
 PYTHON :=
@@ -41,7 +41,7 @@ demo: $(INSTALLED) ## Train two agents for about five minutes and evaluate them 
 	@$(PY) -m crib_training.learn.demo $(ARGS)
 
 tables: $(INSTALLED) ## Recompute the agents' tables, all in order, or one: ARGS=hand_pegging *
-	@$(VENV)/bin/crib tables $(ARGS)
+	@$(PY) -m research.tables $(ARGS)
 
 test: $(INSTALLED) ## Run the quick tests on every core *
 	@$(PY) -m pytest $(PARALLEL) $(ARGS)
@@ -83,7 +83,6 @@ lint: $(INSTALLED) ## Check style, formatting and which way imports go
 
 typecheck: $(INSTALLED) ## Check types
 	@$(PY) -m mypy $(TYPED)
-	@$(PY) -m mypy -p docs.numbers.make
 
 format: $(INSTALLED) ## Format the code and mend what can be mended
 	@$(PY) -m ruff check --fix --quiet . || true

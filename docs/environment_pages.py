@@ -50,7 +50,7 @@ def page(name: str) -> str:
         seats=sorted(rules.seating or family.sides), clauses=CLAUSES[name],
         first=first, rest=rest, sections=sections,
         arguments=arguments(maker), layout=family.layout,
-        pictured=(PICTURES / f"{name}.webp").exists(),  # `docs.make_pictures` makes them
+        pictured=(PICTURES / f"{name}.webp").exists(),  # `research.make_pictures` makes them
         keywords=re.sub(r"^\|.*\n", "", sections["Keywords"], flags=re.MULTILINE).strip(),
     )  # fmt: skip
 

@@ -37,6 +37,15 @@ def below(rng, n):
 
 
 @kernel
+def draw_unused(rng, used):
+    """Return a card id drawn from those not in the mask ``used``."""
+    card = below(rng, 52)
+    while used >> card & 1:
+        card = below(rng, 52)
+    return card
+
+
+@kernel
 def seed_words(rng, a, b, c):
     """Start ``rng`` from three 32-bit words and warm it up."""
     rng[0] = a

@@ -25,7 +25,6 @@ from crib_agents.data.tables import MANY_HAND_GAMES, MANY_HAND_WIN, load
 from crib_agents.expert import ExpertAgent
 from crib_agents.expert.many_hand import ADDED, chance_of, row_of
 from crib_training.command_line import main
-from crib_training.tables.many_hand import Starts, fit, play, probabilities, surprise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -40,6 +39,7 @@ from crib_env.game import Game
 from crib_env.policy import ask_agent, find_agent
 from crib_env.rules import Rules
 from reference.scoring import score_show
+from research.tables.many_hand import Starts, fit, play, probabilities, surprise
 
 HAND = "5H 5D JC 4S 6S KH"
 PEGGING = {"discarded": "KC QC", "starter": "JH", "dealer": True, "pile": "(TS) 5D (7H)"}

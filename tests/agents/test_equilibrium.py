@@ -104,7 +104,7 @@ def test_where_it_has_no_strategy_it_says_so(agent: Equilibrium) -> None:
     rules = TwoHandRules.preset("five_card", flush_size=4)
     game = Game(rules, episode="deal", seed=1)
     view = np.array([game.view(game.seat)])
-    with pytest.raises(ValueError, match=r"does not play where flush_size is 4: .*crib solve"):
+    with pytest.raises(ValueError, match=r"does not play where flush_size is 4: .*research\.solve"):
         agent.action_probabilities(view)
 
 

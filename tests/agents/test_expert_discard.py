@@ -28,18 +28,18 @@ from crib_agents.knowledge.measured import MODEL
 from crib_agents.knowledge.pegging import FIRST, OF_SIZE, number
 from crib_agents.knowledge.winning import WON, probabilities, win_table
 from crib_training.evaluation.duplicate import estimate, play_pairs
-from crib_training.solve.ranges import multisets
-from crib_training.tables.deals import shrunk
-from crib_training.tables.discards import discard_round
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from compiled import SLOW, as_entry
 from crib_env import parse_cards
 from crib_env.engine.hands.records import DEAL, GAME, PEGGING
+from crib_env.engine.ranks import multisets
 from crib_env.engine.two_hand import VIEW
 from crib_env.rules import PRESETS
 from reference import scoring
+from research.tables.deals import shrunk
+from research.tables.discards import discard_round
 from small_deal import COUNTS, PLAYS, distribution, small_deal
 from two_hand_views import after_discards, dealt, discard_view
 

@@ -47,7 +47,6 @@ from crib_agents.knowledge.pegging import (
 )
 from crib_agents.knowledge.winning import win_table
 from crib_training.evaluation.duplicate import estimate, play_pairs
-from crib_training.tables.rollouts import keeping_rates
 
 from compiled import SLOW
 from crib_env import find_agent, format_card
@@ -57,6 +56,7 @@ from crib_env.engine.two_hand import HAND, VIEW
 from crib_env.rules import PRESETS
 from reference import scoring
 from reference.pegging import NUMBERS, Pegging, Position
+from research.tables.rollouts import keeping_rates
 from stacked import Lanes
 from two_hand_views import choose
 

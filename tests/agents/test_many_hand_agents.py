@@ -15,7 +15,6 @@ from crib_agents.rule_based import default_weights
 from crib_training.evaluation.duplicate import estimate, play_pairs
 from crib_training.learn.run import Run
 from crib_training.methods.deep_monte_carlo import Learner, Settings
-from crib_training.tables.many_hand import mean_cribs
 
 from compiled import as_entry
 from crib_env.batch import GameBatch
@@ -27,6 +26,7 @@ from crib_env.engine.rng import WORDS
 from crib_env.engine.show import pip, show_table
 from crib_env.policy import find_agent
 from crib_env.rules import PRESETS
+from research.tables.many_hand import mean_cribs
 
 AGENTS = find_agent("rule_based"), find_agent("greedy")
 every_game = pytest.mark.parametrize("preset", MANY_HAND)

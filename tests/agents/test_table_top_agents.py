@@ -30,7 +30,6 @@ from crib_agents.expert.table_top_values import FIRST_SHAPE, SHAPES, crib_value,
 from crib_agents.kernels import table_top
 from crib_training.evaluation.duplicate import estimate, play_pairs
 from crib_training.evaluation.evaluate import Settings, run
-from crib_training.tables.table_top import FITTED, fit_weights, learn_values
 
 from compiled import SLOW, as_entry, compiled_alone
 from crib_env.batch import GameBatch
@@ -43,6 +42,7 @@ from crib_env.policy import Agent, find_agent
 from crib_env.rules import PRESETS
 from reference import scoring
 from reference.learned_table_top import points_of
+from research.tables.table_top import FITTED, fit_weights, learn_values
 from stacked import Lanes
 from table_top_views import OPEN, every_variant, mask_of, position
 

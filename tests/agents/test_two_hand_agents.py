@@ -17,7 +17,6 @@ from crib_agents import GreedyAgent, RandomAgent, RuleBasedAgent
 from crib_agents.data import tables
 from crib_agents.kernels import many_hand, two_hand
 from crib_training.evaluation.duplicate import estimate, play_pairs
-from crib_training.tables.discards import crib_round
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -33,6 +32,7 @@ from crib_env.engine.two_hand import VIEW
 from crib_env.policy import Agent, CompiledAgent, compile_policy
 from crib_env.rules import PRESETS, Rules
 from reference import scoring
+from research.tables.discards import crib_round
 from schell import SCHELL
 from stacked import Lanes, Table, deal
 from two_hand_views import after_discards, choose, dealt, discard_view

@@ -23,8 +23,6 @@ from crib_agents.knowledge.winning import (
     win_table,
 )
 from crib_training.evaluation.duplicate import estimate, play_pairs
-from crib_training.tables.deals import DEALER, outcomes_as_json, play_deals
-from crib_training.tables.table_top import measure_rounds
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -37,6 +35,8 @@ from crib_env.engine.table_top.records import ROUND
 from crib_env.engine.two_hand import VIEW
 from crib_env.policy import Actions, Views
 from crib_env.rules import PRESETS
+from research.tables.deals import DEALER, outcomes_as_json, play_deals
+from research.tables.table_top import measure_rounds
 from small_deal import COUNTS, PLAYS, small_deal
 from table_top_views import OPEN, every_variant, position
 

@@ -189,7 +189,7 @@ def play(rules: str, episode: str, episodes: int, seed: int) -> int:
 @pytest.mark.parametrize(
     ("rules", "episode", "episodes", "seed"),
     [
-        ("hoyle", "deal", 20, 0),  # a few of each, which `benchmarks.mutants` plays as Python
+        ("hoyle", "deal", 20, 0),  # a few of each, which `research.mutants` plays as Python
         ("hoyle", "game", 4, 0),
         ("hoyle", "match", 1, 0),
         ("five_card", "deal", 20, 0),

@@ -68,7 +68,7 @@ def test_every_hand_of_three_is_counted_as_one_by_one() -> None:
      (35, "five_card", 3), (40, "five_card", 3), (49, "five_card", 3)],
 )  # fmt: skip
 def test_high_hands_are_counted_as_one_by_one(lowest: int, rules: str, size: int) -> None:
-    """Of high cards alone, so that `benchmarks.mutants` counts them as Python too."""
+    """Of high cards alone, so that `research.mutants` counts them as Python too."""
     counts = np.zeros(30, dtype=np.int64)
     fill_histogram(lowest, size, Rules.preset(rules).flush_size, show_table(), counts)
     rows = [

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from crib_training.learn.train import METHODS
 
-from docs import benchmark_runs, make_benchmark
-from docs.benchmark_runs import Job, Line, key_of, lines, on_hands, read_ledger
+from research import benchmark_runs, make_benchmark
+from research.benchmark_runs import Job, Line, key_of, lines, on_hands, read_ledger
 
 
 @pytest.mark.parametrize("line", lines(), ids=lambda line: f"{line.track}/{line.name}")

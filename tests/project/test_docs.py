@@ -16,7 +16,6 @@ import pytest
 from crib_training.command_line import COMMANDS, main, read
 from crib_training.evaluation.evaluate import versions
 from crib_training.learn.train import METHODS, split
-from crib_training.tables.__main__ import maker_of
 
 import crib_env
 from checkout import ROOT
@@ -80,9 +79,7 @@ def test_commands_are_given_as_the_command_line_takes_them(
         if "--resume" in words:  # the run that the command resumes
             monkeypatch.chdir(tmp_path)
             Path(words[words.index("--resume") + 1]).mkdir(parents=True)
-    if name == "tables":
-        read(maker_of(words.pop(0)).Settings, words, "crib tables")
-    elif name != "completion":
+    if name != "completion":
         read(module.Settings, words, f"crib {name}")
 
 

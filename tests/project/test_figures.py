@@ -11,8 +11,8 @@ import pytest
 
 from benchmarks.timing import page as speed_page
 from crib_env.policy import GROUP
-from docs import figures
-from docs.figures import NUMBER, PLAIN, ROOT, STRICT, blocks, unsourced
+from research import figures
+from research.figures import NUMBER, PLAIN, ROOT, STRICT, blocks, unsourced
 
 # Each is made of its file by a template, and other tests compare them.
 MADE = ("docs/leaderboard.md", "docs/benchmark.md", "docs/numbers/")

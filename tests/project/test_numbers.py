@@ -1,4 +1,4 @@
-"""The pages of figures, `docs.numbers.make`: small runs whose parts must agree with each other."""
+"""The pages of figures, `research.numbers`: small runs whose parts must agree with each other."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ import pytest
 from crib_env import find_agent
 from crib_env.policy import GROUP
 from crib_env.rules import PRESETS
-from docs import make_leaderboard
-from docs.numbers.make import many_hand, strength, table_top, two_hand
-from docs.numbers.make.__main__ import FOLDER, Settings, pages, run, write
-from docs.numbers.make.episodes import Run, self_play
+from research import make_leaderboard
+from research.numbers import many_hand, strength, table_top, two_hand
+from research.numbers.__main__ import FOLDER, Settings, pages, run, write
+from research.numbers.episodes import Run, self_play
 
 
 def shipped_agents() -> list[str]:
@@ -64,9 +64,9 @@ def test_the_chance_of_winning_is_one_less_the_others() -> None:
 
 def test_a_section_says_how_it_was_made(tmp_path: Path) -> None:
     data = two_hand.measure("six_card", run_of(200, 80), tmp_path)
-    write("six_card", data, "python -m docs.numbers.make six_card", tmp_path)
+    write("six_card", data, "python -m research.numbers six_card", tmp_path)
     page = pages(tmp_path)["index.md"]
-    assert "python -m docs.numbers.make six_card" in page
+    assert "python -m research.numbers six_card" in page
     assert "200 deals" in page
     assert "80 games" in page
     assert "nan" not in page
@@ -123,7 +123,7 @@ def test_a_table_of_the_agents_is_played_again_alone(
     assert data["Five cards"]["pairs"] == 2
     assert {agent["name"] for agent in data["Five cards"]["agents"]} == {"greedy", "random"}
     assert strength.tournaments_section(data).count("\n| Five cards ") == 2
-    assert data["command"].endswith("make agents --pairs 2 --seed 1 --tables five_cards")
+    assert data["command"].endswith("research.numbers agents --pairs 2 --seed 1 --tables five_cards")
     with pytest.raises(ValueError, match="'seven_cards': choose from five_cards"):
         strength.measure_tournaments(
             2, seed=1, folder=tmp_path, runs=tmp_path, again=("seven_cards",)

@@ -14,10 +14,10 @@ from crib_env import scoring
 from crib_env.cards import RANKS as TEXT
 from crib_env.cards import format_cards
 from crib_env.rules import PRESETS
-from docs.numbers.make import published
-from docs.numbers.make.__main__ import FOLDER
-from docs.numbers.make.episodes import self_play
-from docs.numbers.make.published import differences, own_tables, picture, read_rows
+from research.numbers import published
+from research.numbers.__main__ import FOLDER
+from research.numbers.episodes import self_play
+from research.numbers.published import differences, own_tables, picture, read_rows
 from schell import SCHELL
 
 STORED = published.published()

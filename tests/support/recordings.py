@@ -22,12 +22,12 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
-from crib_training.solve.solver import Solver
 from safetensors.numpy import load_file
 
 from checkout import DATA
 from commands import crib
 from exploit_toys import DECK, RULES
+from research.solve.solver import Solver
 
 FILE = DATA / "recordings.json"
 WITHIN = 1e-3  # of an array's spread; a run that learns otherwise is tens of times as far off
@@ -168,10 +168,10 @@ def close(known: str, found: str) -> bool:
 
 @contextmanager
 def small_deck() -> Iterator[None]:
-    """Have `crib solve` solve three ranks of four suits."""
+    """Have `python -m research.solve` solve three ranks of four suits."""
     with (
-        patch("crib_training.solve.run.Solver", partial(Solver, deck=DECK)),
-        patch("crib_training.solve.run.find_game", lambda *_: (None, RULES)),
+        patch("research.solve.run.Solver", partial(Solver, deck=DECK)),
+        patch("research.solve.run.find_game", lambda *_: (None, RULES)),
     ):
         yield
 

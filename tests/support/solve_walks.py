@@ -9,11 +9,11 @@ import pytest
 from crib_agents.equilibrium.public_tree import multisets, public_tree
 from crib_agents.equilibrium.strategy import pair_number
 from crib_agents.knowledge.pegging import FIRST, number
-from crib_training.solve.counts import count_states
-from crib_training.solve.pegging import NO_BOOK, VALUE, Hands, Walker
 
 from crib_env.game import Game
 from crib_env.rules import TwoHandRules
+from research.solve.counts import count_states
+from research.solve.pegging import NO_BOOK, VALUE, Hands, Walker
 
 
 def holding(ranks: tuple[int, ...]) -> int:

@@ -18,7 +18,7 @@ def ctrl_c() -> Iterator[None]:
 
 @pytest.fixture
 def small_deck() -> Iterator[None]:
-    """Have `crib solve` solve three ranks of four suits."""
+    """Have `python -m research.solve` solve three ranks of four suits."""
     import recordings
 
     with recordings.small_deck():

@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from crib_agents import GreedyAgent, RandomAgent, RuleBasedAgent
-from crib_training.evaluation.aivat.__main__ import plain_and_correction, reduction
 from crib_training.evaluation.aivat.reference import (
     DealLog,
     Deals,
@@ -22,7 +21,6 @@ from crib_training.evaluation.aivat.reference import (
 from crib_training.evaluation.aivat.terms import DISCARD, KINDS, REFERENCE, STARTER, TERMS
 from crib_training.evaluation.duplicate import Pairs, estimate, play_pairs
 from crib_training.evaluation.figures import adjusted_shares, figures, points_more
-from crib_training.tables.reference_deals import measure
 
 from crib_env.batch import GameBatch
 from crib_env.engine.two_hand import HAND
@@ -30,6 +28,8 @@ from crib_env.game import Game
 from crib_env.policy import find_agent
 from crib_env.rules import PRESETS, Rules, TwoHandRules
 from reference.scoring import score_show
+from research.aivat import plain_and_correction, reduction
+from research.tables.reference_deals import measure
 
 Array = npt.NDArray[Any]
 

@@ -1,14 +1,14 @@
-"""Tables learned from an agent's choices: `crib tables choices`."""
+"""Tables learned from an agent's choices: `python -m research.tables choices`."""
 
 from __future__ import annotations
 
 import numpy as np
 from crib_agents.data.tables import CHOICES, ROLLOUT_POLICY, load
 from crib_agents.expert.belief import SIZE
-from crib_training.tables.rollouts import choices_of, fit_choices
 
 from crib_env.policy import find_agent
 from crib_env.rules import TwoHandRules
+from research.tables.rollouts import choices_of, fit_choices
 
 FIVE = TwoHandRules.preset("five_card")
 

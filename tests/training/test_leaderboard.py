@@ -20,7 +20,7 @@ from crib_training.rating import Results, rating_table, read
 
 from crib_env import find_agent
 from crib_env.policy import Agent
-from docs import make_leaderboard
+from research import make_leaderboard
 
 SIX = "six_card_v0.json"
 NETWORKS_CARD = Path(crib_agents.data.__file__).parent / "learned" / "README.md"

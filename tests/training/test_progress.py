@@ -12,10 +12,10 @@ import pytest
 from crib_training import progress
 from crib_training.evaluation import evaluate
 from crib_training.progress import Progress, clock, steps
-from crib_training.tables.maker import Maker, start_table
 
 from commands import crib
 from crib_env.settings import NewFile, check_file, check_folder
+from research.tables.maker import Maker, start_table
 
 
 @pytest.mark.parametrize(
@@ -135,11 +135,11 @@ def test_a_table_that_is_stopped_says_that_the_file_is_as_it_was(
 
     out = tmp_path / "table.json"
     with pytest.raises(SystemExit) as end:
-        start_table(Maker(Settings, stopped), ["--out", str(out)], "crib tables table")
+        start_table(Maker(Settings, stopped), ["--out", str(out)], "the table")
     assert end.value.code == 1
     assert capsys.readouterr().err == f"stopped: {out} is as it was\n"
     with pytest.raises(SystemExit):
-        start_table(Maker(Settings, stopped), ["--out", str(tmp_path)], "crib tables table")
+        start_table(Maker(Settings, stopped), ["--out", str(tmp_path)], "the table")
     assert "is a folder: name a file" in capsys.readouterr().err
 
 

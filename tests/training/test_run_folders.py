@@ -27,12 +27,12 @@ from crib_training.outputs import (
     remove_run,
     run_folder,
 )
-from crib_training.solve import run as solve
 from crib_training.tournament.chunks import Setup
 from crib_training.tournament.run import tournament
 from crib_training.workers import ThisProcess
 
 from commands import crib
+from research.solve import run as solve
 from small_runs import small, small_ppo
 
 HOLD = """

@@ -17,11 +17,11 @@ from crib_training.loading import find_game
 from crib_training.methods import deep_monte_carlo as deep
 from crib_training.methods import escher, mmd, nfsp, ppo, vrpo
 from crib_training.methods import selfplay_ppo as selfplay
-from crib_training.solve import run as solve
 
 from commands import crib
 from crib_env.registration import ENVIRONMENTS
 from crib_env.supported_rules import refuse_rules
+from research.solve import run as solve
 
 NAN, INF = float("nan"), float("inf")
 WHOLE, FRACTIONS = (-1, 1.5, 10**22, True, "5"), (NAN, INF, "x")

@@ -15,19 +15,20 @@ from crib_agents.equilibrium.classes import hand_classes
 from crib_agents.equilibrium.public_tree import multisets
 from crib_agents.files import read_header
 from crib_agents.knowledge.pegging import COUNTED, FIRST, holdings
+from crib_training.command_line import start
 from crib_training.interrupts import Stopped
 from crib_training.outputs import peak_memory
-from crib_training.solve import run as solving
-from crib_training.solve.counts import count_states
-from crib_training.solve.pegging import BEST, LEARN, VALUE, Hands
-from crib_training.solve.ranges import Ranges
-from crib_training.solve.run import Settings, solve
-from crib_training.solve.solver import Solver
 
 from crib_env.engine.hands.counting import sequence_points
 from crib_env.engine.record import NONE
 from crib_env.rules import TwoHandRules, find_rules
 from exploit_toys import DECK, RULES
+from research.solve import run as solving
+from research.solve.counts import count_states
+from research.solve.pegging import BEST, LEARN, VALUE, Hands
+from research.solve.ranges import Ranges
+from research.solve.run import Settings, solve
+from research.solve.solver import Solver
 from solve_walks import NO_BOOK, check_played_out, walker_of
 
 TOY = sum(1 << (4 * rank + suit) for rank in (3, 4, 5, 9, 10) for suit in range(2))
@@ -180,7 +181,30 @@ def test_a_run_stopped_before_it_was_measured_is_saved(
         signal.raise_signal(signal.SIGINT)
 
     monkeypatch.setattr(Solver, "iterate", stopped)
-    with pytest.raises(Stopped, match="saved after 1 iterations; resume with crib solve"):
+    with pytest.raises(Stopped, match=r"saved after 1 .* resume with python -m research\.solve"):
         solve(Settings(out=tmp_path / "run", iterations=3, progress=False))
     written = {path.name for path in (tmp_path / "run").iterdir()}
     assert written >= {solving.STRATEGY, solving.CHECKPOINT, solving.CURVE}
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("--env six_card_v0 --refine 5 --out run", "refine must be"),
+        ("--resume . --out run", "no run to resume"),
+        ("--env table_top_v0", "env must be five_card_v0 or six_card_v0"),
+    ],
+)
+def test_solve_command_refuses(
+    words: str,
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as end:
+        start(Settings, solving.run, words.split(), "python -m research.solve")
+    assert end.value.code == 2
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()

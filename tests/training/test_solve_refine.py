@@ -14,10 +14,10 @@ from crib_agents.equilibrium.public_tree import PAIRS, multisets
 from crib_agents.equilibrium.strategy import Strategy, pair_number
 from crib_agents.files import read_header
 from crib_agents.knowledge.pegging import COUNTED, holdings
-from crib_training.solve.pegging import LEARN, VALUE, Hands, Walker
-from crib_training.solve.refine import MEAN_SMOOTHING, blend
 
 from crib_env.rules import TwoHandRules, find_rules
+from research.solve.pegging import LEARN, VALUE, Hands, Walker
+from research.solve.refine import MEAN_SMOOTHING, blend
 from solve_walks import NO_BOOK, game_with, holding, probabilities_of, walker_of
 
 RULES = find_rules("five_card", TwoHandRules)
@@ -148,9 +148,9 @@ def test_a_refinement_stopped_and_gone_on_with_is_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Ctrl-C loses the starter at work; another folder, other settings; what best play gains."""
-    from crib_training.solve import refine as refining
-    from crib_training.solve.refine import Refinement
-    from crib_training.solve.run import REFINED, STARTERS, STRATEGY, Settings, Stopped, solve
+    from research.solve import refine as refining
+    from research.solve.refine import Refinement
+    from research.solve.run import REFINED, STARTERS, STRATEGY, Settings, Stopped, solve
 
     monkeypatch.setattr(refining, "MEASURED", 1)  # there are few hands
     settings = partial(Settings, iterations=6, eval_interval=0, progress=False)

@@ -25,13 +25,13 @@ from crib_training.learn.train import split
 from crib_training.methods import deep_monte_carlo as deep
 from crib_training.methods import ppo
 from crib_training.methods.ppo import RunCallback
-from crib_training.tables.__main__ import ORDER, maker_of
 
 from checkout import SUPPORT
 from commands import crib
 from crib_env import ENVIRONMENTS, find_agent, six_card_v0, table_top_v0
 from crib_env.rules import PRESETS
 from learned_nets import views_of
+from research.tables.__main__ import ORDER, maker_of
 from small_runs import small_ppo
 
 small = partial(small_ppo, timesteps=512, num_evals=2, eval_pairs=6, final_eval_pairs=8)
@@ -174,8 +174,6 @@ def test_an_agent_of_two_is_made_of_its_name_and_a_plus_is_told_what_joins() -> 
      ("analyze 5H 5D JC 4S 6S KH --others-crib 1", 2, "--others-crib is for Table Top"),
      ("analyze 6D --layout ...../...../..7H../...../..... --dealer", 2, "--dealer is for six"),
      ("analyze 5H 5D JC 4S 6S KH --scores 0 130", 2, "0 to 120"),
-     ("solve --env six_card_v0 --refine 5 --out run", 2, "refine must be"),
-     ("solve --resume . --out run", 2, "no run to resume"),
      ("evaluate greedy failing_agents:Exits --pairs 9", 1, "'exits' failed: SystemExit: 4"),
      ("evaluate random expert --rules hoyle[flush_size=5] --pairs 1", 2,
       "expert does not play where flush_size is 5: it plays hoyle"),
@@ -200,7 +198,6 @@ def test_an_agent_of_two_is_made_of_its_name_and_a_plus_is_told_what_joins() -> 
      ("tournament greedy random --episode gmae", 2, "did you mean 'game'?"),
      ("tournament greedy random --anchor gredy", 2, "did you mean 'greedy'?"),
      ("bench --only vectr", 2, "did you mean 'vector'?"),
-     ("tables crib_table", 2, "did you mean 'crib_tables'?"),
      ("evalute greedy random", 2, "did you mean 'evaluate'?"),
      ("trian", 2, "no command is called 'trian': see crib --help; did you mean 'train'?"),
      ("--versoin", 2,
@@ -278,7 +275,7 @@ def test_a_table_is_made_by_its_command_with_the_defaults(name: str) -> None:
         made_by = json.loads(settings.out.read_bytes())["made_by"]
     else:
         made_by = str(np.load(settings.out)["made_by"])
-    assert made_by == command(f"crib tables {name}", settings, ("out",))
+    assert made_by == command(f"python -m research.tables {name}", settings, ("out",))
 
 
 def test_a_recipes_command_is_its_settings() -> None:

@@ -32,14 +32,12 @@ COMMANDS = {
     "rate": ("crib_training.rating", "rate an agent against the built-in ones"),
     "tournament": ("crib_training.tournament.run", "rate agents by a round-robin"),
     "data": ("crib_training.data.run", "write games as Parquet files to learn from"),
-    "solve": ("crib_training.solve.run", "solve a deal: near-perfect play for points"),
     "exploit": ("crib_training.exploit.measure", "measure a best response's gain against an agent"),
     "analyze": ("crib_training.analyze", "show the value of every choice in a position"),
     "play": ("crib_play.terminal.play", "play against any agent, in the terminal"),
     "watch": ("crib_play.terminal.watch", "watch two agents play"),
     "web": ("crib_play.web.serve", "play in a browser"),
     "drill": ("crib_play.drill", "practise on positions where the choice matters, graded"),
-    "tables": ("crib_training.tables.__main__", "recompute the tables that the agents use"),
     "replay": ("crib_play.replay.replay", "write a game between two agents as a web page"),
     "bench": ("benchmarks.__main__", "measure speed, in a checkout"),
     "warmup": ("crib_training.warmup", "compile everything, so that later starts are quick"),
@@ -48,7 +46,7 @@ COMMANDS = {
 INSTALL = 'pip install "crib-env[{}]"'
 # What commands need beside the base install; `train` brings what others may lack.
 EXTRAS = {
-    "train": "train", "distill": "train", "curves": "train", "solve": "train",
+    "train": "train", "distill": "train", "curves": "train",
     "export": "train,onnx", "data": "data",
     "play": "play", "watch": "play", "drill": "play", "web": "web",
 }  # fmt: skip

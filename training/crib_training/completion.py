@@ -74,9 +74,6 @@ def whole_app() -> App:
         if name == "train":
             kinds = [import_module(path).Settings for path in found.METHODS.values()]
             names["method"] = tuple(found.METHODS)
-        for table in found.SCRIPTS if name == "tables" else ():
-            one = found.maker_of(table).Settings
-            command.command(app_of(table, offer([one], **names)))
         if kinds:
             command.default(offer(kinds, **names))
     return crib

@@ -31,7 +31,7 @@ RANKS = 13
 class Table:
     """A file of arrays, and what is expected of it."""
 
-    file: str  # its name; without the ending, what ``crib tables`` calls it
+    file: str  # its name; without the ending, what ``python -m research.tables`` calls it
     version: int  # of its form
     # the shapes of its arrays. The first axis is the game (`DEALT`, `VARIANTS` or `MANY_HAND`,
     # `MANY_HAND_GAMES`)
@@ -48,7 +48,7 @@ class Table:
     @property
     def made_by(self) -> str:
         """The command that makes it."""
-        return f"crib tables {self.path.stem}"
+        return f"python -m research.tables {self.path.stem}"
 
 
 CHARTS = (len(DEALT), len(ROLES), RANKS, RANKS)

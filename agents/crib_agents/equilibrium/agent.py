@@ -368,7 +368,7 @@ class Equilibrium(CompiledAgent):
     acts: ClassVar[dict[str, Act]] = {FAMILY: act}
     draws: ClassVar[bool] = True
     honours = FOR_POINTS
-    other_rules = "`crib solve` makes strategies for other rules"
+    other_rules = "`python -m research.solve` makes strategies for other rules"
 
     def __init__(self, solved: Sequence[Solved] | None = None, name: str = "equilibrium") -> None:
         self.solved = shipped() if solved is None else tuple(solved)

@@ -19,8 +19,9 @@ Each table sees the position after the card through a few features:
 4. the cards left to me and the card;
 5. the last three cards.
 
-`crib tables rollout_policy` fits the tables by self-play. The search plays every hypothesis to its
-end with this policy, and assumes that the other seat plays by a softmax over its values.
+`python -m research.tables rollout_policy` fits the tables by self-play. The search plays every
+hypothesis to its end with this policy, and assumes that the other seat plays by a softmax over its
+values.
 """
 
 from __future__ import annotations

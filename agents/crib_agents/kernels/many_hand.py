@@ -1,12 +1,12 @@
 """How `rule_based` plays the games for three and four.
 
 It discards by the exact mean of the hand, plus or minus the mean of the crib with that card
-(`crib tables many_hand_cribs`). The value of a card in the pegging is its points, minus the likely
-points of the next two seats, plus its own likely answer, plus the value of the cards it keeps. It
-assumes that a seat may hold any unseen card except those that it would have played, and scores if
-it can. What a seat may hold follows from what it played and passed. It ignores the score: points of
-every other side count the same. Weighting them by how near that side is to winning made no
-measurable difference.
+(`python -m research.tables many_hand_cribs`). The value of a card in the pegging is its points,
+minus the likely points of the next two seats, plus its own likely answer, plus the value of the
+cards it keeps. It assumes that a seat may hold any unseen card except those that it would have
+played, and scores if it can. What a seat may hold follows from what it played and passed. It
+ignores the score: points of every other side count the same. Weighting them by how near that side
+is to winning made no measurable difference.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ For each game a table counts the points of the pegging by both seats together, o
 the crib, over deals of `expert` against itself. A game can end within the pegging, so the table
 also counts which seat first reaches how many points. Kernels use the product of these
 distributions: they assume that the pegging, pone's hand, the dealer's hand and the crib are
-independent. (They nearly are; `crib_training.tables.deals` prints their
+independent. (They nearly are; `research.tables.deals` prints their
 correlations.)
 
 The record `MODEL` adds the pegging of each hand and the discard rates of each role. The pegging

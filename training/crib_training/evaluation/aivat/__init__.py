@@ -5,5 +5,5 @@ mean zero, so a result keeps its mean and loses much of its variance. `docs/aiva
 
 - `terms`: kernels: a deal as a reference plays it, and the terms of starter, hands and discards.
 - `reference`: deals recorded during play, and a reference policy that corrects them.
-- `__main__`: the variance reduction, measured: ``python -m crib_training.evaluation.aivat``.
+- `__main__`: the variance reduction, measured: ``python -m research.aivat``.
 """

@@ -39,11 +39,10 @@ from crib_env.engine.hands.transitions import (
 )
 from crib_env.engine.jit import Entry, entry, kernel
 from crib_env.engine.record import DECKS_T, LOG_T, LOG_WIDTH, NONE, TABLE_T, WEIGHTS_T, array_of
-from crib_env.engine.rng import M32, seed_words
+from crib_env.engine.rng import M32, draw_unused, seed_words
 from crib_env.engine.show import JACK
 from crib_env.engine.two_hand import HAND, PILE, view
 from crib_env.policy import Act
-from crib_training.tables.dealing import draw
 
 TERMS = ("starter", "reference", "discard")
 STARTER, REFERENCE, DISCARD = range(len(TERMS))
@@ -309,7 +308,7 @@ def draw_hand(s, seat, n, rng):
     for i in range(n):
         used |= 1 << s["dealt"][HAND * (1 - seat) + i]
     for i in range(n):
-        card = draw(rng, used)
+        card = draw_unused(rng, used)
         used |= 1 << card
         s["dealt"][HAND * seat + i] = card
 

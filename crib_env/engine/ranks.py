@@ -1,0 +1,75 @@
+"""Ranks as numbers, and multisets of ranks.
+
+A rank is 0 (ace) to 12 (king). A multiset of ranks, such as a hand without its suits, has three
+forms:
+
+- ranks in ascending order, int64[size];
+- *counted*: one integer, four bits a rank, the number of cards of each rank;
+- its *number*: its place among all multisets of its size, in colexicographic order.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import combinations_with_replacement
+from math import comb
+
+import numpy as np
+
+from crib_env.arrays import Ints
+from crib_env.engine.jit import kernel
+
+RANKS = 13
+SUITS = 4
+DECK = RANKS * SUITS
+MOST = 6  # cards that any game for two deals to a seat
+CHOOSE = np.array([[comb(n, k) for k in range(MOST + 1)] for n in range(DECK)], dtype=np.int64)
+
+
+@kernel
+def pips(rank):
+    """Return what a card of a rank counts: the ace 1, court cards 10 (C1)."""
+    return min(rank + 1, 10)
+
+
+def how_many(size: int) -> int:
+    """Return the number of rank multisets of ``size`` cards."""
+    return comb(RANKS + size - 1, size)
+
+
+@cache
+def multisets(size: int) -> Ints:
+    """Return every rank multiset of a size by its number, int64[K, size], each in order."""
+    found = sorted(combinations_with_replacement(range(RANKS), size), key=lambda ranks: ranks[::-1])
+    return np.array(found, dtype=np.int64)
+
+
+@cache
+def rank_counts(size: int) -> Ints:
+    """Return the number of cards of each rank in every multiset of a size, int64[K, 13]."""
+    counts: Ints = (multisets(size)[..., None] == np.arange(RANKS)).sum(axis=1)
+    return counts
+
+
+RANK_PAIRS = multisets(2)
+
+
+def multiset_number(ranks: Ints) -> Ints:
+    """Return the numbers of rank multisets.
+
+    Shapes: ranks int64[..., size], each in order; the result int64[...].
+    """
+    places = np.arange(ranks.shape[-1])
+    return np.ascontiguousarray(CHOOSE[ranks + places, places + 1].sum(axis=-1))
+
+
+@kernel
+def counted_number(counted):
+    """Return the number of a counted multiset."""
+    size = 0
+    place = 0
+    for rank in range(RANKS):
+        for _ in range(counted >> (4 * rank) & 15):
+            place += CHOOSE[rank + size, size + 1]
+            size += 1
+    return place

@@ -1,0 +1,219 @@
+"""The runs of the benchmark: a protocol as data, and a ledger with a row for each finished run.
+
+`numbers/benchmark.toml` names tracks, methods and ranges of settings. A run trains one policy and
+measures it exactly. Its row in `numbers/benchmark.jsonl` holds all that the page needs, so another
+machine goes on where this one stopped. A row counts for its settings and hands alone: once those of
+the protocol have another name or value, the run is due again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import subprocess
+import time
+import tomllib
+import zlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from crib_training.exploit import exploitability
+from crib_training.learn.run import POLICY, Checkpoint
+from crib_training.learn.train import METHODS, fit
+from crib_training.outputs import CHECKPOINT
+
+NUMBERS = Path(__file__).parents[1] / "docs" / "numbers"
+LEDGER = NUMBERS / "benchmark.jsonl"
+PROTOCOL: dict[str, Any] = tomllib.loads((NUMBERS / "benchmark.toml").read_text())
+SEARCH, FINAL = PROTOCOL["search"], PROTOCOL["final"]
+HANDS_OF = {"search": "search", "final": "final", "level": "final"}  # by the stage of a row
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Line:
+    """A method in a track, a line of the page."""
+
+    track: str
+    name: str
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """What the protocol says of it."""
+        about: dict[str, Any] = PROTOCOL["tracks"][self.track]["methods"][self.name]
+        return about
+
+    @property
+    def method(self) -> str:
+        """The method of `crib train`."""
+        return str(self.about.get("method", self.name))
+
+    def settings(self, number: int) -> dict[str, Any]:
+        """Return the settings of a number: 0 are the defaults with ``base``, others are drawn."""
+        fixed = {**PROTOCOL["tracks"][self.track]["fixed"], **self.about.get("fixed", {})}
+        if number == 0:
+            return {**fixed, **self.about.get("base", {})}
+        rng = np.random.default_rng((number, zlib.crc32(f"{self.track}/{self.name}".encode())))
+        drawn = {}
+        for group in self.about["ranges"]:
+            for key, range_ in PROTOCOL["ranges"][group].items():
+                if "of" in range_:
+                    drawn[key] = range_["of"][rng.integers(len(range_["of"]))]
+                else:
+                    low, high = np.log(range_["log"])
+                    drawn[key] = float(f"{np.exp(rng.uniform(low, high)):.2g}")
+        return {**fixed, **drawn}
+
+
+@dataclass(frozen=True)
+class Job:
+    """A run: a training and its measurement."""
+
+    line: Line
+    stage: str
+    number: int  # of the settings
+    seed: int
+    decisions: int
+    searched: int = 0  # how many settings the choice of these saw
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """What tells its row from others."""
+        line = self.line
+        return (self.stage, line.track, line.name, self.number, self.seed, self.decisions,
+                digest(line.settings(self.number)))  # fmt: skip
+
+
+def digest(settings: Mapping[str, Any]) -> str:
+    """Return a name for settings."""
+    return f"{zlib.crc32(json.dumps(settings, sort_keys=True).encode()):08x}"
+
+
+def lines() -> list[Line]:
+    """Return all lines of the page."""
+    return [Line(track, name) for track, about in PROTOCOL["tracks"].items()
+            for name in about["methods"]]  # fmt: skip
+
+
+def read_ledger() -> list[Row]:
+    """Return the rows of all finished runs, but for those on other hands than the protocol's."""
+    if not LEDGER.exists():
+        return []
+    rows = [json.loads(row) for row in LEDGER.read_text().splitlines() if row]
+    return [row for row in rows if on_hands(row)]
+
+
+def on_hands(row: Row) -> bool:
+    """Return whether a row is of its stage's hands; earlier protocols had their own."""
+    if row["stage"] not in HANDS_OF:
+        return True
+    about = PROTOCOL[HANDS_OF[row["stage"]]]
+    return bool(row["hands"] == about["hands"] and row["hands_seed"] == about["hands_seed"])
+
+
+def searched(rows: list[Row], line: Line) -> list[Row]:
+    """Return the rows of a line's search, those of the longest trainings."""
+    mine = [row for row in rows if row["stage"] == "search"
+            and (row["track"], row["line"]) == (line.track, line.name)]  # fmt: skip
+    most = max((row["decisions"] for row in mine), default=0)
+    return [row for row in mine if row["decisions"] == most]
+
+
+def chosen(rows: list[Row], line: Line) -> tuple[int, int]:
+    """Return the number of the best settings found so far, and how many were tried."""
+    tried = searched(rows, line)
+    best = min(tried, key=lambda row: row["gain"]["both"]["all"][0], default={"settings_number": 0})
+    return best["settings_number"], len(tried)
+
+
+def jobs(
+    rows: list[Row], of: list[Line], search: int, search_decisions: int, seeds: int, decisions: int
+) -> Iterator[Job]:
+    """Yield what the ledger lacks: the search of all lines, then the final runs, seed by seed.
+
+    The choice of settings is made when a final run is due, by the rows there are then.
+    """
+    for number in range(search):
+        for line in of:
+            yield Job(line, "search", number, SEARCH["seed"], search_decisions)
+    for seed in range(FINAL["first_seed"], FINAL["first_seed"] + seeds):
+        for line in of:
+            number, tried = chosen(rows, line)
+            yield Job(line, "final", number, seed, decisions, tried)
+
+
+def key_of(row: Row) -> tuple[Any, ...]:
+    """Return the `Job.key` of a row."""
+    return (row["stage"], row["track"], row["line"], row["settings_number"], row["seed"],
+            row["decisions"], digest(row["settings"]))  # fmt: skip
+
+
+def train(job: Job, folder: Path) -> float:
+    """Make a run, or go on with it; return its CPU seconds."""
+    module = import_module(METHODS[job.line.method])
+    given = job.line.settings(job.number)
+    if given.get("features") == "none":
+        given["features"] = None
+    made = module.Settings(
+        env=PROTOCOL["env"], suits=PROTOCOL["suits"], seed=job.seed, decisions=job.decisions,
+        hidden_sizes=tuple(PROTOCOL["hidden_sizes"]), num_evals=0, progress=False, out=folder,
+        resume=folder if (folder / CHECKPOINT).exists() else None, **given,
+    )  # fmt: skip
+    fit(module, made)
+    return float(Checkpoint.load(folder).about["cpu_seconds"])
+
+
+def measured(agent: str | Path, stage: str) -> Row:
+    """Return what a row says of an agent's figure, on the hands of its stage."""
+    about, began = PROTOCOL[HANDS_OF[stage]], time.process_time()
+    found = exploitability(agent, env=PROTOCOL["env"], suits=PROTOCOL["suits"],
+                           hands=about["hands"], seed=about["hands_seed"])  # fmt: skip
+    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=NUMBERS, text=True,
+                            capture_output=True, check=False).stdout.strip()  # fmt: skip
+    return {
+        "measured_in": round(time.process_time() - began, 1), "hands": found.hands,
+        "hands_seed": found.seed, "suits": found.suits,
+        "exact": found.exact == ("discard", "pegging"), "met": found.met,
+        "otherwise": found.otherwise, "queries": found.queries,
+        "gain": {seat: {part: [round(one.mean, 6), round(one.ci95, 6)]
+                        for part, one in by_part.items()}
+                 for seat, by_part in found.gain.items()},
+        "by_hand": [round(float(one), 3) for one in found.by_hand],
+        "made_with": {"commit": commit, "numpy": np.__version__, "torch": torch.__version__},
+    }  # fmt: skip
+
+
+def add(row: Row) -> Row:
+    """Add a row to the ledger, and return it."""
+    with LEDGER.open("a") as ledger:
+        ledger.write(json.dumps(row) + "\n")
+    return row
+
+
+def make(job: Job, runs: Path) -> Row:
+    """Train and measure a policy, and add its row to the ledger."""
+    line = job.line
+    folder = runs / "_".join(map(str, job.key))
+    seconds = train(job, folder)
+    return add({
+        "stage": job.stage, "track": line.track, "line": line.name, "method": line.method,
+        "settings_number": job.number, "settings": line.settings(job.number),
+        "searched": job.searched, "seed": job.seed, "decisions": job.decisions,
+        "cpu_seconds": round(seconds, 1), **measured(folder / POLICY, job.stage),
+        "policy": hashlib.sha256((folder / POLICY).read_bytes()).hexdigest()[:16],
+    })  # fmt: skip
+
+
+def levels_of(rows: list[Row]) -> dict[str, Row]:
+    """Return the rows of the built-in agents by name."""
+    return {row["line"]: row for row in rows if row["stage"] == "level"}
+
+
+def make_level(name: str) -> Row:
+    """Measure a built-in agent in the game of the benchmark, and add its row to the ledger."""
+    return add({"stage": "level", "line": name, **measured(name, "level")})

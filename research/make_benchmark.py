@@ -1,0 +1,303 @@
+"""Make the benchmark: the runs that its ledger lacks, and the page with its picture.
+
+    python -m research.make_benchmark --runs runs/benchmark             # the whole protocol
+    python -m research.make_benchmark --search 4 --seeds 3 --decisions 1000000
+    python -m research.make_benchmark --page-only
+
+Every finished run adds a row to `docs/numbers/benchmark.jsonl`; what has one is not made again, and
+a stopped training resumes from its folder. The page and the picture show the rows there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from crib_agents.loading import load_agent
+from crib_training.command_line import start
+from crib_training.evaluation.duplicate import estimate
+from crib_training.outputs import as_png, table
+from scipy.stats import t as students_t  # type: ignore[import-untyped]
+
+from crib_env.batch import GameBatch
+from crib_env.rules import PRESETS
+from crib_env.settings import Count, CountOrNone, NewFolder, checked_dataclass
+from docs.pages import render
+from research.benchmark_runs import (
+    FINAL,
+    LEDGER,
+    PROTOCOL,
+    SEARCH,
+    Line,
+    Row,
+    chosen,
+    jobs,
+    key_of,
+    levels_of,
+    lines,
+    make,
+    make_level,
+    read_ledger,
+    searched,
+)
+
+DOCS = Path(__file__).parents[1] / "docs"
+PAGE, PICTURE = DOCS / "benchmark.md", DOCS / "pictures" / "benchmark.png"
+STAGES = ("search", "final")
+DEALS = 100_000
+
+
+@checked_dataclass(frozen=True, kw_only=True)
+class Settings:
+    """Make the runs of the benchmark that its ledger lacks, then its page.
+
+    Attributes:
+        lines: the lines to run, such as raw/mmd; by default all of the protocol, and the built-in
+            agents to compare with.
+        search: settings to try of each line; 0 goes on with the best of the ledger.
+        search_decisions: of a training of the search.
+        seeds: how many final runs of each line, from the protocol's first seed on.
+        decisions: of a final run.
+        runs: the folder of the trainings.
+        page_only: make no run.
+    """
+
+    lines: tuple[str, ...] = ()
+    search: CountOrNone = SEARCH["settings"]
+    search_decisions: Count = SEARCH["decisions"]
+    seeds: CountOrNone = FINAL["seeds"]
+    decisions: Count = FINAL["decisions"]
+    runs: NewFolder = Path("runs/benchmark")
+    page_only: bool = False
+
+
+def interval(values: list[float]) -> float:
+    """Return half the 95 % t-interval of a mean; NaN of one value."""
+    if len(values) < 2:
+        return float("nan")
+    width = students_t.ppf(0.975, len(values) - 1) * np.std(values, ddof=1) / len(values) ** 0.5
+    return float(width)
+
+
+def best_group(rows: list[Row], line: Line) -> list[Row]:
+    """Return the final runs to show: most decisions, then those of the settings chosen now."""
+    mine = [row for row in rows if row["stage"] == "final"
+            and (row["track"], row["line"]) == (line.track, line.name)]  # fmt: skip
+    choice, tried = chosen(rows, line)
+
+    def order(row: Row) -> tuple[int, bool, int, int]:
+        number = row["settings_number"]
+        return row["decisions"], number == choice, number == choice or row["searched"], number
+
+    most = max(map(order, mine), default=None)
+    group = [row for row in mine if order(row) == most]
+    return [{**row, "searched": tried} if row["settings_number"] == choice else row
+            for row in group]  # fmt: skip
+
+
+def result(rows: list[Row], line: Line) -> dict[str, Any] | None:
+    """Return what the page says of a line's final runs; None without any."""
+    group = best_group(rows, line)
+    if not group:
+        return None
+    of_seeds = [row["gain"]["both"]["all"][0] for row in group]
+    by_hand = np.array([row["by_hand"] for row in group])  # [seeds, hands]
+    return {
+        "line": line, "rows": group, "of_seeds": of_seeds, "mean": float(np.mean(of_seeds)),
+        "of_hands": estimate(by_hand.mean(axis=0)).half, "by_hand": by_hand,
+        "exact": all(row["exact"] for row in group),
+    }  # fmt: skip
+
+
+def of_seeds(found: Mapping[str, Any]) -> str:
+    """Return the interval over seeds as text."""
+    half = interval(found["of_seeds"])
+    return "one seed" if np.isnan(half) else f"± {half:.3f}"
+
+
+def behind(one: dict[str, Any], first: dict[str, Any]) -> str:
+    """Return how far a line is behind the first, with Welch's 95 % t-interval.
+
+    The variances are those of each line's seeds, and of the hands' differences between the lines.
+    """
+    if one is first:
+        return ""
+    if min(len(one["rows"]), len(first["rows"])) < 2:
+        return "one seed"
+    by_hand = one["by_hand"].mean(axis=0) - first["by_hand"].mean(axis=0)
+    samples = (one["of_seeds"], first["of_seeds"], by_hand)
+    parts = np.array([np.var(sample, ddof=1) / len(sample) for sample in samples])
+    freedom = parts.sum() ** 2 / sum(
+        part**2 / (len(sample) - 1) for part, sample in zip(parts, samples, strict=True)
+    )
+    half = students_t.ppf(0.975, freedom) * parts.sum() ** 0.5
+    mean = one["mean"] - first["mean"]
+    return f"{mean:.3f} ({mean - half:.3f} to {mean + half:.3f})"
+
+
+def track_table(found: list[dict[str, Any]], random: float) -> str:
+    """Return the table of a track, best line first."""
+    shown = []
+    ordered = sorted(found, key=lambda one: float(one["mean"]))
+    for one in ordered:
+        rows = one["rows"]
+        parts = [np.mean([row["gain"]["both"][part][0] for row in rows])
+                 for part in ("discard", "pegging")]  # fmt: skip
+        shown.append([
+            f"`{one['line'].name}`", f"**{one['mean']:.3f}**", of_seeds(one),
+            f"± {one['of_hands']:.3f}", f"{100 * one['mean'] / random:.1f} %",
+            behind(one, ordered[0]),
+            *(f"{part:.3f}" for part in parts), len(rows), f"{rows[0]['decisions'] / 1e6:g} M",
+            f"{np.mean([row['cpu_seconds'] for row in rows]):.0f}",
+            f"{rows[0]['searched']}", "exact" if one["exact"] else "approximate",
+        ])  # fmt: skip
+    head = ["method", "NashConv / 2", "over seeds", "over hands", "of random", "behind the first",
+            "discards alone", "pegging alone", "seeds", "decisions", "CPU s", "settings searched",
+            "figure"]  # fmt: skip
+    return table(head, shown)
+
+
+def settings_table(found: list[dict[str, Any]], rows: list[Row]) -> str:
+    """Return the settings of all lines in full, as options of `crib train`, and their search."""
+    shown = []
+    for one in found:
+        line, row = one["line"], one["rows"][0]
+        given = {"suits": PROTOCOL["suits"], **row["settings"]}
+        options = " ".join(f"--{key.replace('_', '-')} {value}" for key, value in given.items())
+        values = sorted(row["gain"]["both"]["all"][0] for row in searched(rows, line))
+        span = f"{values[0]:.3f} to {values[-1]:.3f}" if values else ""
+        shown.append([f"{line.track}/{line.name}", f"`--method {line.method} {options}`",
+                      f"{len(values)} of {SEARCH['settings']}", span])  # fmt: skip
+    return table(["line", "settings; the others are the command's defaults", "tried",
+                  "NashConv / 2 of those tried"], shown)  # fmt: skip
+
+
+def levels_table(rows: list[Row]) -> str:
+    """Return the table of the built-in agents in the same game, on the same hands."""
+    shown = []
+    for name, row in levels_of(rows).items():
+        mean, half = row["gain"]["both"]["all"]
+        shown.append([f"`{name}`", f"{mean:.4f} ± {half:.4f}",
+                      "exact" if row["exact"] else "approximate",
+                      f"{row['measured_in']:.0f}"])  # fmt: skip
+    return table(["agent", "NashConv / 2", "figure", "CPU s"], shown)
+
+
+def earlier(rows: list[Row]) -> str:
+    """Return the runs by the protocol before this one, in words."""
+    names = dict.fromkeys(row["line"] for row in rows if row["stage"] == "earlier")
+    said = []
+    for name in names:
+        values = [row["gain"]["both"]["all"][0] for row in rows
+                  if row["stage"] == "earlier" and row["line"] == name]  # fmt: skip
+        half = interval(values)
+        width = "" if np.isnan(half) else f" ± {half:.3f}"
+        said.append(f"`{name}` {np.mean(values):.3f}{width} ({len(values)})")
+    return ", ".join(said)
+
+
+def draw(found: list[dict[str, Any]], levels: Mapping[str, float]) -> bytes:
+    """Return the picture as PNG: a dot for each seed, a line for each method, by track."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+    from matplotlib import ticker
+
+    ordered = sorted(found, key=lambda one: (one["line"].track, -one["mean"]))
+    figure, axes = plt.subplots(figsize=(7.5, 1.2 + 0.32 * len(ordered)))
+    colors = {"raw": "tab:blue", "open": "tab:orange"}
+    for y, one in enumerate(ordered):
+        color = colors[one["line"].track]
+        axes.errorbar(one["mean"], y, xerr=one["of_hands"], color=color, capsize=3, lw=1)
+        axes.plot(one["of_seeds"], [y] * len(one["of_seeds"]), "o", color=color, ms=5, alpha=0.7)
+    axes.set_yticks(range(len(ordered)))
+    axes.set_yticklabels([f"{one['line'].track}/{one['line'].name}" for one in ordered])
+    for name, at in levels.items():
+        axes.axvline(at, color="grey", lw=0.8, ls="--")
+        axes.annotate(name, (at, 1.0), xycoords=("data", "axes fraction"), fontsize=8,
+                      color="grey", ha="center", va="bottom")  # fmt: skip
+    axes.set_xscale("log")
+    axes.xaxis.set_major_locator(ticker.FixedLocator([0.01, 0.03, 0.1, 0.3, 1, 3]))
+    axes.xaxis.set_major_formatter(ticker.FormatStrFormatter("%g"))
+    axes.xaxis.set_minor_formatter(ticker.NullFormatter())
+    axes.set_xlabel("NashConv / 2, points per deal (a dot for each seed; bar: 95 % over hands)")
+    axes.grid(alpha=0.3, axis="x")
+    figure.tight_layout()
+    image = as_png(figure)
+    plt.close(figure)
+    return image
+
+
+def payoffs() -> dict[str, float]:
+    """Return mean, deviation and range of pone's points less the dealer's, by `equilibrium`."""
+    games = GameBatch(PRESETS["five_card"], DEALS, episode="deal", seed=1)
+    games.reset(dealer=0)
+    agent, rng = load_agent("equilibrium"), np.random.default_rng(1)
+    running = games.running()
+    while len(running):
+        games.ask(agent, running, rng)
+        running = games.running(running)
+    points = (games.tally[:, 1] - games.tally[:, 0]).sum(axis=1)
+    return {"mean": float(points.mean()), "deviation": float(points.std()),
+            "least": int(points.min()), "most": int(points.max())}  # fmt: skip
+
+
+def write_page(rows: list[Row]) -> None:
+    """Write the page and the picture of what the ledger holds."""
+    found = [one for one in (result(rows, line) for line in lines()) if one]
+    parts = {track: [one for one in found if one["line"].track == track]
+             for track in PROTOCOL["tracks"]}  # fmt: skip
+    levels = {name: row["gain"]["both"]["all"][0] for name, row in levels_of(rows).items()}
+    tracks = {track: track_table(part, levels["random"]) for track, part in parts.items() if part}
+    missing = [f"{line.track}/{line.name}" for line in lines() if not best_group(rows, line)]
+    finals = [row for row in rows if row["stage"] == "final"]
+    whole = [row for row in finals if row["decisions"] >= FINAL["decisions"]]
+    spent = sum(row.get("cpu_seconds", 0.0) + row.get("measured_in", 0.0) for row in rows
+                if row["stage"] != "earlier")  # fmt: skip
+    PICTURE.write_bytes(draw(found, levels))
+    PAGE.write_text(
+        render(
+            "benchmark", protocol=PROTOCOL, tracks=tracks,
+            uses=[(line.name, line.about["uses"]) for line in lines() if "uses" in line.about],
+            settings=settings_table(found, rows), earlier=earlier(rows),
+            missing=missing, finals=len(finals), whole=len(whole),
+            planned=len(lines()) * FINAL["seeds"], hours=spent / 3600, payoffs=payoffs(),
+            measured=[row["measured_in"] for row in rows if "measured_in" in row],
+            levels=levels_table(rows), deals=DEALS,
+        )
+    )  # fmt: skip
+    print(f"wrote {PAGE} and {PICTURE}")
+
+
+def run(settings: Settings) -> None:
+    """Make what is missing, and write the page after it."""
+    torch.set_num_threads(1)
+    rows = read_ledger()
+    known = {f"{line.track}/{line.name}": line for line in lines()}
+    if unknown := [name for name in settings.lines if name not in known]:
+        raise ValueError(f"lines: there is no {', '.join(unknown)}; they are {', '.join(known)}")
+    some = [known[name] for name in settings.lines or known]
+    if not settings.page_only:
+        for job in jobs(rows, some, settings.search, settings.search_decisions, settings.seeds,
+                        settings.decisions):  # fmt: skip
+            if job.key not in (key_of(row) for row in rows if row["stage"] in STAGES):
+                rows.append(make(job, settings.runs))
+                gain = rows[-1]["gain"]["both"]["all"]
+                print(f"{' '.join(map(str, job.key))}: {gain[0]:.4f} ± {gain[1]:.4f}", flush=True)
+        for name in () if settings.lines else PROTOCOL["levels"]["agents"]:
+            if name not in levels_of(rows):
+                rows.append(make_level(name))
+                gain = rows[-1]["gain"]["both"]["all"]
+                print(f"{name}: {gain[0]:.4f} ± {gain[1]:.4f}", flush=True)
+    if not {"final", "level"} <= {row["stage"] for row in rows}:
+        raise ValueError(f"{LEDGER} lacks final runs or the built-in agents: leave out --page-only "
+                         "and --lines, or give --seeds 1")  # fmt: skip
+    write_page(rows)
+
+
+if __name__ == "__main__":
+    start(Settings, run)

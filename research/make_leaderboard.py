@@ -1,0 +1,190 @@
+"""Check every agent of the leaderboard and make docs/leaderboard.md of them.
+
+    python -m research.make_leaderboard            # checks all, writes the page
+    python -m research.make_leaderboard --check    # checks alone
+    python -m research.make_leaderboard --measure  # rates the shipped agents that lack a rating
+                                                   # (half an hour for all), and copies the
+                                                   # exploitability of docs/numbers
+
+Exits with status 1, and a line for each fault, if a submission does not fit.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from crib_training.outputs import write_json
+from crib_training.rating import (
+    APPROXIMATELY,
+    BLANK,
+    BUILT_IN,
+    CARD,
+    HEADINGS,
+    Results,
+    Settings,
+    exploited,
+    folder,
+    rating_table,
+    read,
+    run,
+)
+
+from crib_env import ENVIRONMENTS
+from crib_env.registration import env_module
+from docs.pages import render
+from research.numbers.strength import exploitability_section, tournaments_section
+
+SEED = 1
+PAIRS = {"six_card_v0": 1000, "five_card_v0": 1000, "table_top_v0": 500}
+MANY_HAND = {"three_hand_v0": 200, "four_hand_v0": 200}
+TWO_HAND = {"six_card_v0": 1000, "five_card_v0": 1000}
+# What comes with the package, where it is rated, and by how many pairs: `equilibrium` is solved and
+# `learned_mixed` was trained for two-hand games alone, and at Table Top `master` plays as `expert`.
+RATED: dict[str, dict[str, int]] = dict.fromkeys(BUILT_IN, PAIRS | MANY_HAND) | {
+    "learned": PAIRS | MANY_HAND | {"five_card_v0": 4000},
+    "equilibrium": TWO_HAND,
+    "learned_mixed": TWO_HAND,
+    "master": TWO_HAND,
+}
+DOCS = Path(__file__).parents[1] / "docs"
+PAGE = DOCS / "leaderboard.md"
+NUMBERS = DOCS / "numbers" / "exploitability.json"
+TOURNAMENTS = NUMBERS.with_name("agents.json")
+LEAST_PAIRS = 200
+
+
+def entries() -> dict[str, list[Path]]:
+    """Return the files of results by agent, the built-in agents first."""
+    names = sorted(path.name for path in folder().iterdir() if path.is_dir())
+    names.sort(key=lambda name: (name not in BUILT_IN, name))
+    return {name: sorted((folder() / name).glob("*.json")) for name in names}
+
+
+def faults(name: str, files: list[Path]) -> list[str]:
+    """Return what does not fit in an agent's folder, a line each."""
+    found = []
+    if not re.fullmatch(r"[a-z0-9_]+", name):
+        found.append(f"{name}: a name has small letters, digits and underscores alone")
+    card = folder() / name / CARD
+    text = card.read_text() if card.is_file() else ""
+    missing = [heading for heading in HEADINGS if f"\n## {heading}\n" not in text]
+    if missing or BLANK in text:
+        found.append(f"{name}: {CARD} must say something under {', '.join(missing or HEADINGS)}")
+    if not files:
+        found.append(f"{name}: there are no results; crib rate --out writes them")
+    for file in files:
+        try:
+            found += [f"{name}/{file.name}: {fault}" for fault in _faults(name, file, read(file))]
+        except ValueError as error:
+            found.append(str(error))
+    return found
+
+
+def _faults(name: str, file: Path, results: Results) -> list[str]:
+    if results.environment not in ENVIRONMENTS:
+        return [f"no environment is called {results.environment!r}"]
+    found = []
+    if results.name != name:
+        found.append(f"the results are of {results.name!r}")
+    if results.file != file.name:
+        found.append(f"the results are those of {results.file}")
+    if results.rules != env_module(results.environment).maker.rules:
+        found.append(f"played by the rules {results.rules!r}")
+    if results.pairs < LEAST_PAIRS:
+        found.append(f"{results.pairs} pairs an opponent; {LEAST_PAIRS} are the least")
+    if "crib-env" not in results.versions:
+        found.append("it does not say with which version of crib-env")
+    if name in RATED and results.exploitability != published().get((name, results.rules)):
+        found.append(f"its exploitability is not that of {NUMBERS.name}; --measure takes it over")
+    field = [other for other in BUILT_IN if results.environment in RATED[other]]
+    missing = [other for other in field if other != name and other not in results.games]
+    if missing:
+        found.append(f"it has not met {', '.join(missing)}")
+    kinds = results.outcomes
+    for other, counts in results.games.items():
+        whole = all(count >= 0 for count in counts)
+        if not whole or len(counts) != kinds or sum(counts) != results.pairs:
+            found.append(f"the pairs against {other} are not {results.pairs} of {kinds} kinds")
+    return found
+
+
+def page() -> str:
+    """Return the page."""
+    found = entries()
+    every = [read(file) for files in found.values() for file in files]
+    tables = []
+    for environment in ENVIRONMENTS:
+        for players in sorted({one.players for one in every if one.environment == environment}):
+            here = [e for e in every if (e.environment, e.players) == (environment, players)]
+            seats = f", {players} players" if players > 2 else ""
+            tables.append((f"{environment}{seats}", rating_table(here), _amounts(here)))
+    known, played = (json.loads(file.read_text()) for file in (NUMBERS, TOURNAMENTS))
+    return render(
+        "leaderboard", approximately=APPROXIMATELY, seed=SEED, least_pairs=LEAST_PAIRS,
+        tables=tables, cards=[(name, *card(name)) for name in found],
+        exploitability=exploitability_section(known), exploited=known["command"],
+        tournaments=tournaments_section(played), played=played["command"],
+    )  # fmt: skip
+
+
+def card(name: str) -> tuple[str, str]:
+    """Return what an agent is and how it was trained, from its card, each on one line."""
+    text = (folder() / name / CARD).read_text()
+    _, what, *_ = text.split("\n\n")
+    trained = text.partition("\n## Training\n")[2].partition("\n## ")[0]
+    return " ".join(what.split()), " ".join(trained.split())
+
+
+def _amounts(entries: list[Results]) -> str:
+    """Return in words how many pairs the agents played."""
+    by_pairs: dict[int, list[str]] = {}
+    for one in entries:
+        by_pairs.setdefault(one.pairs, []).append(f"`{one.name}`")
+    most, *rest = sorted(by_pairs, key=lambda pairs: len(by_pairs[pairs]), reverse=True)
+    fewer = "".join(f"; {' and '.join(by_pairs[pairs])}: {pairs:,}" for pairs in rest)
+    met = "pairs of games against"
+    if (sides := entries[0].sides) > 2:
+        met = f"sets of {sides} games against {sides - 1} of"
+    return f"{most:,} {met} each opponent{fewer}."
+
+
+@cache
+def published() -> Mapping[tuple[str, str], dict[str, Any]]:
+    """Return the five-card exploitability of each agent in docs/numbers, by name and rules."""
+    rules = env_module("five_card_v0").maker.rules
+    known = json.loads(NUMBERS.read_text())["agents"]
+    return {(one["agent"], rules): exploited(one) for one in known if one["rules"] == rules}
+
+
+def measure() -> None:
+    """Rate the agents that come with the package, where that has not been done."""
+    for name, pairs in RATED.items():
+        for env in pairs:
+            file = folder() / name / f"{env}.json"
+            if not file.exists():
+                run(Settings(name, env=env, pairs=pairs[env], seed=SEED, out=folder() / name))
+            results = read(file)
+            known = published().get((name, results.rules))
+            write_json(file, asdict(replace(results, exploitability=known)))
+
+
+def main() -> None:
+    """Check, and write the page."""
+    if "--measure" in sys.argv[1:]:
+        measure()
+    found = [fault for name, files in entries().items() for fault in faults(name, files)]
+    if found:
+        sys.exit("\n".join(found))
+    if "--check" not in sys.argv[1:]:
+        PAGE.write_text(page())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,414 @@
+"""Vector-form CFR+ over a deal: iterations, the average strategy, and bounds on its exploitability.
+
+An iteration walks pone's pegging and then the dealer's. It then updates pone's splits and then the
+dealer's, each against the other's current strategy (alternating updates). The average gives
+iteration t the weight t (Tammelin, Burch, Johanson, Bowling 2015).
+
+The value of a split is the mean show of the kept hand, plus or minus the crib, plus the pegging.
+The show is exact with suits, for each class of hands. The crib is exact by ranks against the other
+seat's discards, and so is nobs. Flushes in the crib assume that the other seat discards by ranks
+alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from crib_agents.data.tables import RANKS
+from crib_agents.equilibrium.classes import DECK as ALL_CARDS
+from crib_agents.equilibrium.classes import Classes, hand_classes
+from crib_agents.equilibrium.public_tree import PAIRS, public_tree
+from crib_agents.equilibrium.strategy import WHOLE, Strategy
+from crib_agents.knowledge.pegging import COUNTED, FIRST, KEY, holdings
+from numba import float32, float64, int64, void
+
+from crib_env.arrays import Array, Doubles, Floats
+from crib_env.engine.hands.counting import DECK, IN_SUIT, starters_total
+from crib_env.engine.jit import entry
+from crib_env.engine.record import NONE, TABLE_T, array_of
+from crib_env.engine.show import FOUR, JACK, KEYS, show_table
+from crib_env.engine.two_hand import VIEW
+from crib_env.rules import TwoHandRules
+from research.solve.counts import count_states
+from research.solve.pegging import BEST, LEARN, NO_BOOK, VALUE, Hands, Walked, Walker
+from research.solve.ranges import Ranges, RankHands
+from research.tables.dealing import discard_views
+
+
+@entry(void(array_of(VIEW), TABLE_T, int64[:, ::1], int64[:, ::1], float32[:, ::1]))
+def write_shows(views, table, cards, splits, shows):
+    """Write the mean points of the kept hand over every starter, for each class and split.
+
+    Shapes: shows float32[C, S].
+    """
+    v = views[0]
+    dealt = cards.shape[1]
+    v["hand_n"] = dealt
+    for i in range(len(cards)):
+        for k in range(dealt):
+            v["hand"][k] = cards[i, k]
+        for split in range(len(splits)):
+            low = cards[i, splits[split, 0]]
+            high = cards[i, splits[split, 1]]
+            shows[i, split] = starters_total(v, table, low, high) / (DECK - dealt)
+
+
+@entry(void(int64[:, ::1], int64[:, ::1], int64, float32[:, ::1]))
+def write_suits(cards, splits, flush_size, suited):
+    """Write the mean crib points from the suits of the discarded cards, float32[C, S]."""
+    dealt = cards.shape[1]
+    unseen = DECK - dealt
+    for i in range(len(cards)):
+        for split in range(len(splits)):
+            low = cards[i, splits[split, 0]]
+            high = cards[i, splits[split, 1]]
+            brings = 0.0
+            for card in (low, high):
+                if card >> 2 == JACK:
+                    left = IN_SUIT
+                    for k in range(dealt):
+                        left -= cards[i, k] & 3 == card & 3
+                    brings += left / unseen
+            if low & 3 == high & 3:
+                left = IN_SUIT
+                for k in range(dealt):
+                    left -= cards[i, k] & 3 == low & 3
+                two = left * (left - 1) / (unseen * (unseen - 1))
+                third = (left - 2) / (unseen - 2)
+                brings += 5 * two * third
+                if flush_size == 4:
+                    brings += 4 * two * (1 - third)
+            suited[i, split] = brings
+
+
+def crib_points() -> tuple[Doubles, Doubles]:
+    """Return the points of two rank pairs with each starter, float64[91, 91, 13]; and their ranks.
+
+    The second array is int64[91, 13], how many cards of each rank a pair has.
+    """
+    rows = holdings()[FIRST[2] : FIRST[3]]
+    keys = rows[:, None, None, KEY] + rows[None, :, None, KEY] + KEYS
+    counts = rows[:, COUNTED, None] >> (4 * np.arange(13)) & 15
+    return show_table()[np.minimum(keys, FOUR - 1)].astype(np.float64), counts.astype(np.float64)
+
+
+@entry(
+    void(int64[:, ::1], int64[:, ::1], int64[:, ::1], float32[:, ::1], float32[:, ::1],
+         float64[:, ::1], float64[:, :, ::1], float64[:, ::1], float64, float64, float64,
+         float64[:, ::1])
+)  # fmt: skip
+def write_values(
+    ranks, holding, pair, holding_range, pair_range, crib, cribs, play, sign, play_sign, starters,
+    action_value
+):  # fmt: skip
+    """Write the value of each multiset's splits in crib and pegging, float64[M, S].
+
+    ``crib``, float64[91, 91], is the crib of two pairs added up over all starters but their own
+    cards, ``cribs``, float64[91, 91, 13], the same by starter, to remove the seat's own cards; it
+    counts ``sign``, 1 for the dealer. ``play``, float64[K, K], is the pegging by both hands, times
+    ``play_sign``; ``starters`` how many there can be. The rest is of `RankHands` and `Ranges`.
+    """
+    for hand in range(len(ranks)):
+        for split in range(holding.shape[1]):
+            same = split - 1
+            while same >= 0 and (
+                holding[hand, same] != holding[hand, split] or pair[hand, same] != pair[hand, split]
+            ):
+                same -= 1
+            if same >= 0:
+                action_value[hand, split] = action_value[hand, same]
+                continue
+            mine = pair[hand, split]
+            of_crib = 0.0
+            for theirs in range(pair_range.shape[1]):
+                likely = pair_range[hand, theirs]
+                if likely > 0.0:
+                    points = crib[mine, theirs]
+                    for i in range(ranks.shape[1]):
+                        points -= cribs[mine, theirs, ranks[hand, i]]
+                    of_crib += likely * points
+            of_play = 0.0
+            for theirs in range(holding_range.shape[1]):
+                of_play += holding_range[hand, theirs] * play[holding[hand, split], theirs]
+            action_value[hand, split] = sign * of_crib / starters + play_sign * of_play
+
+
+@entry(
+    float64(float32[:, ::1], float32[:, ::1], float32[:, ::1], float32[:, ::1], float64[:, ::1],
+            int64[::1], int64[::1], float64)
+)  # fmt: skip
+def learn_splits(regrets, probabilities, sums, by_class, by_ranks, of_class, sizes, iteration):
+    """Learn from the values of splits; return the current strategy's regret in points per deal.
+
+    ``sums`` are of the average, weighed by ``iteration``; 0 learns nothing. A split's value is
+    ``by_class``, float32[C, S], plus ``by_ranks``, float64[M, S].
+    """
+    missed = 0.0
+    hands = 0
+    splits = probabilities.shape[1]
+    for i in range(len(probabilities)):
+        value = 0.0
+        best = -1e30
+        for split in range(splits):
+            action_value = by_class[i, split] + by_ranks[of_class[i], split]
+            value += probabilities[i, split] * action_value
+            best = max(best, action_value)
+        missed += sizes[i] * (best - value)
+        hands += sizes[i]
+        if iteration == 0.0:
+            continue
+        total = 0.0
+        for split in range(splits):
+            action_value = by_class[i, split] + by_ranks[of_class[i], split]
+            regrets[i, split] = max(regrets[i, split] + action_value - value, 0.0)
+            total += regrets[i, split]
+        for split in range(splits):
+            if total > 0.0:
+                probabilities[i, split] = regrets[i, split] / total
+            sums[i, split] += iteration * probabilities[i, split]
+    return missed / hands
+
+
+class DiscardSolver:
+    """The values of splits, for a game and the current strategies.
+
+    Args:
+        rules: of the game. classes: of hands. hands: their rank multisets.
+    """
+
+    def __init__(self, rules: TwoHandRules, classes: Classes, hands: RankHands) -> None:
+        self.hands = hands
+        views = discard_views(rules)[:1]
+        shape = len(classes.codes), len(classes.splits)
+        shows, suited = np.zeros(shape, dtype=np.float32), np.zeros(shape, dtype=np.float32)
+        write_shows(views, show_table(), classes.cards, classes.splits, shows)
+        write_suits(classes.cards, classes.splits, rules.crib_flush_size, suited)
+        self.by_class = shows - suited, shows + suited
+        self.cribs, counts = crib_points()
+        left = hands.copies - counts[:, None] - counts[None]
+        there = (hands.counts.sum(axis=0) > 0).astype(np.float64)
+        own = hands.copies * there - counts[None]
+        self.crib = np.einsum("abs,abs->ab", self.cribs, np.broadcast_to(own, left.shape))
+        self.starters = hands.copies * there.sum() - hands.ranks.shape[1] - 2
+        assert self.crib.shape == (PAIRS, PAIRS)
+
+    def action_value(
+        self, seat: int, holding_range: Floats, pair_range: Floats, play: Doubles
+    ) -> Doubles:
+        """Return the values of splits in crib and pegging, float64[M, S] (play float64[K, K])."""
+        hands = self.hands
+        action_value = np.zeros(hands.holding.shape)
+        sign = 1.0 if seat else -1.0
+        write_values(
+            hands.ranks, hands.holding, hands.pair, holding_range, pair_range, self.crib,
+            self.cribs, np.ascontiguousarray(play.T) if seat else play, sign, -sign, self.starters,
+            action_value,
+        )  # fmt: skip
+        return action_value
+
+
+UNKEPT_WEIGHT = 0.01  # weight of a hand that is never kept, so that the solver plays it well too
+
+
+@dataclass(frozen=True)
+class SeatGains:
+    """A strategy's exploitability within the abstraction."""
+
+    # pone, dealer: points per deal that the best answer of this seat gains, among all strategies
+    # that see what the solver's do: a bound from below on what any answer gains
+    pone: float
+    dealer: float
+
+    @property
+    def mean(self) -> float:
+        """The mean of both seats."""
+        return (self.pone + self.dealer) / 2
+
+
+@dataclass(frozen=True)
+class ExploitabilityBound(SeatGains):
+    """A lower bound on the exploitability of the average strategy."""
+
+    value: float  # pone's points per deal less the dealer's, without heels
+
+
+class Solver:
+    """Solves a deal of a two-hand game for points.
+
+    ``by_starter``: the pegging depends on the starter's rank. ``missed`` is each seat's regret of
+    its splits at the last iteration, in points per deal.
+    """
+
+    def __init__(self, rules: TwoHandRules, *, by_starter: bool, deck: int = ALL_CARDS) -> None:
+        self.rules = rules
+        self.deck = deck
+        cards = rules.dealt - 2
+        self.classes = hand_classes(rules.dealt, deck)
+        self.tree = public_tree(cards, rules.single_count)
+        self.ranges = Ranges(self.classes)
+        hands = self.ranges.hands
+        self.splits = DiscardSolver(rules, self.classes, hands)
+        counts = count_states(cards, rules.single_count)
+        self.walker = Walker(self.tree, counts, rules.single_count, hands.copies)
+        self.starters = range(RANKS) if by_starter else (NONE,)
+        self.iteration = 0
+        self.missed = [np.inf, np.inf]
+        shape = self.splits.by_class[0].shape
+        self.regrets = np.zeros((2, *shape), dtype=np.float32)
+        self.sums = np.zeros((2, *shape), dtype=np.float32)
+        self.probabilities = np.zeros((2, *shape), dtype=np.float32)
+        even = self.walker.even()
+        self.play = [even.copy() for _ in self.starters]
+        self.books = [[self.walker.book(seat) for _ in self.starters] for seat in range(2)]
+        first = FIRST[cards]
+        self.holding = first + np.arange(hands.holdings)
+        possible = np.zeros(hands.holdings)  # probability of each for a seat that always keeps it
+        for split in range(shape[1]):
+            new = (hands.holding[:, :split] != hands.holding[:, split, None]).all(axis=1)
+            np.add.at(possible, hands.holding[new, split], hands.chance[new])
+        self.possible = np.maximum(possible, 1e-12)
+        for seat in range(2):
+            best = self.splits.by_class[seat].argmax(axis=1)
+            self.probabilities[seat, np.arange(shape[0]), best] = 1.0
+            self.ranges.discard(seat, self.probabilities[seat])
+
+    def hands(self, likely: Doubles) -> Hands:
+        """Return every holding as a hand to walk, kept with probability ``likely``."""
+        n = len(self.holding)
+        known = np.ascontiguousarray(holdings()[self.holding, COUNTED])
+        nothing = np.zeros(n, dtype=np.int64)
+        return Hands(self.holding, nothing, known, np.arange(n), likely / self.possible)
+
+    def walk(
+        self, seat: int, mode: int, play: list[Floats], seldom: float, *, by_hand: bool = False
+    ) -> tuple[Doubles, Doubles]:
+        """Walk all hands of a seat with every starter.
+
+        Returns points of each holding, float64[K], and by the other's hand, float64[K, K].
+        """
+        joint, likely = self.ranges.joint(seat, seldom)
+        hands = self.hands(likely)
+        total: Any = (0.0, 0.0, 0.0, 0.0)
+        for i, starter in enumerate(self.starters):
+            book = self.books[seat][i] if mode == LEARN else NO_BOOK
+            found = self.walker.walk(
+                seat, mode, hands, joint, play[i], play[i], book, iteration=self.iteration,
+                starter=starter, by_hand=by_hand,
+            )  # fmt: skip
+            total = Walked(*(a + b for a, b in zip(total, found, strict=True)))
+        return (
+            total.values / np.maximum(total.masses, 1e-30),
+            total.hand_values / np.maximum(total.hand_masses, 1e-30),
+        )
+
+    def iterate(self) -> None:
+        """Do an iteration."""
+        self.iteration += 1
+        _, pairs = self.walk(0, LEARN, self.play, UNKEPT_WEIGHT, by_hand=True)
+        self.walk(1, LEARN, self.play, UNKEPT_WEIGHT)
+        for seat in range(2):
+            self.missed[seat] = self._splits(seat, self.probabilities[seat], pairs, self.iteration)
+            self.ranges.discard(seat, self.probabilities[seat])
+
+    def _splits(
+        self,
+        seat: int,
+        probabilities: Floats,
+        pairs: Doubles,
+        iteration: float,
+        more: Doubles | None = None,
+    ) -> float:
+        """Learn a seat's splits, or only measure their regret."""
+        hands = self.ranges.hands
+        action_value = self.splits.action_value(
+            seat, self.ranges.holding[seat], self.ranges.pair[seat], pairs
+        )
+        if more is not None:
+            action_value += more[hands.holding]
+        return float(learn_splits(
+            self.regrets[seat], probabilities, self.sums[seat], self.splits.by_class[seat],
+            action_value, hands.of_class, self.classes.sizes, float(iteration),
+        ))  # fmt: skip
+
+    def average(self) -> tuple[Floats, list[Floats]]:
+        """Return the average strategy: of discarding, float32[2, C, S], and of the pegging."""
+        totals = self.sums.sum(axis=2, keepdims=True)
+        discard = np.where(totals > 0, self.sums / np.maximum(totals, 1e-30), self.probabilities)
+        play = [probabilities.copy() for probabilities in self.play]
+        for seat in range(2):
+            for i, probabilities in enumerate(play):
+                self.walker.average(seat, self.books[seat][i], probabilities)
+        return discard.astype(np.float32), play
+
+    def strategy(self) -> Strategy:
+        """Return the average strategy in the form of files."""
+        discard, play = self.average()
+        seldom = np.argsort(discard, axis=2, kind="stable")[:, :, :-2]
+        np.put_along_axis(discard, seldom, 0.0, axis=2)  # two splits are all that the agent reads
+        discard /= discard.sum(axis=2, keepdims=True)
+        packed = np.array(
+            [np.rint(probabilities * WHOLE).astype(np.uint8) for probabilities in play]
+        )
+        whole = np.rint(discard * WHOLE).astype(np.int64)
+        top = discard.argmax(axis=2)
+        np.put_along_axis(  # what rounding lost or won is the likeliest split's
+            whole, top[..., None],
+            int(WHOLE) - whole.sum(axis=2, keepdims=True)
+            + np.take_along_axis(whole, top[..., None], axis=2), axis=2,
+        )  # fmt: skip
+        return Strategy(
+            self.rules.dealt, self.rules.single_count, whole.astype(np.uint8), packed,
+            deck=self.deck,
+        )  # fmt: skip
+
+    def gap(self) -> ExploitabilityBound:
+        """Return the bound of the average strategy; takes as long as two iterations."""
+        discard, play = self.average()
+        for seat in range(2):
+            self.ranges.discard(seat, discard[seat])
+        values, pairs = self.walk(0, VALUE, play, UNKEPT_WEIGHT, by_hand=True)
+        theirs, _ = self.walk(1, VALUE, play, UNKEPT_WEIGHT)
+        gains = []
+        for seat, own in enumerate((values, theirs)):
+            best, _ = self.walk(seat, BEST, play, UNKEPT_WEIGHT)
+            _, likely = self.ranges.joint(seat, 0.0)
+            # The best splits, if each hand kept is then played as well as can be.
+            missed = self._splits(seat, discard[seat], pairs, 0, best - own)
+            gains.append(missed + float((likely * (best - own)).sum()))
+        value = self._value(discard, pairs)
+        for seat in range(2):
+            self.ranges.discard(seat, self.probabilities[seat])
+        return ExploitabilityBound(gains[0], gains[1], value)
+
+    def _value(self, discard: Floats, pairs: Doubles) -> float:
+        """Return pone's points per deal: its hand, crib and play, less the dealer's hand."""
+        ranges = self.ranges
+        action_value = self.splits.action_value(0, ranges.holding[0], ranges.pair[0], pairs)
+        mine = action_value[ranges.hands.of_class] + self.splits.by_class[0]
+        sizes = self.classes.sizes[:, None] / self.classes.hands
+        lead = discard[0] * mine - discard[1] * self.splits.by_class[1]
+        return float((sizes * lead).sum())
+
+    def tensors(self) -> dict[str, Array]:
+        """Return all that the next iteration needs, by name."""
+        arrays: dict[str, Array] = {
+            "regrets": self.regrets, "sums": self.sums, "probabilities": self.probabilities,
+        }  # fmt: skip
+        for i in range(len(self.starters)):
+            arrays[f"play.{i}"] = self.play[i]
+            for seat in range(2):
+                arrays[f"book.{seat}.{i}"] = self.books[seat][i]
+        return arrays
+
+    def restore(self, iteration: int, tensors: Mapping[str, Array]) -> None:
+        """Continue from what `tensors` returned after ``iteration`` iterations."""
+        for name, array in self.tensors().items():
+            if name not in tensors or tensors[name].shape != array.shape:
+                raise ValueError(f"the checkpoint's {name} does not fit the game")
+            array[...] = tensors[name]
+        self.iteration = iteration
+        for seat in range(2):
+            self.ranges.discard(seat, self.probabilities[seat])

@@ -1,0 +1,68 @@
+"""Make the tables that the agents read: the command `python -m research.tables`.
+
+python -m research.tables                # all, in order
+python -m research.tables hand_pegging   # one
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+from crib_training.command_line import one_line
+from crib_training.interrupts import terminable
+
+from crib_env.errors import unknown
+from research.tables.maker import Maker, start_table
+
+# Name and module; what reads another's table comes after it. The maker has the table's name.
+ORDER = {
+    "crib_tables": "discards",
+    "rollout_policy": "rollouts",
+    "deal_outcomes": "deals",
+    "hand_pegging": "deals",
+    "discarded": "discards",
+    "choices": "rollouts",
+    "reference_deals": "reference_deals",
+    "table_top_values": "table_top",
+    "table_top_rounds": "table_top",
+    "many_hand_cribs": "many_hand",
+    "many_hand_win": "many_hand",
+}
+PRINTED = {"table_top_weights": "table_top"}  # writes nothing
+SCRIPTS = ORDER | PRINTED
+
+
+def main(words: Sequence[str]) -> None:
+    """Make every table in order, or the one that is named first in ``words``."""
+    if not words:
+        for name in ORDER:
+            print(f"{name} ...", flush=True)
+            # In a process of its own, which reads the tables as they are by now.
+            try:
+                made = subprocess.run([sys.executable, "-m", "research.tables", name])
+            except KeyboardInterrupt:
+                raise KeyboardInterrupt(f"{name} is as it was, and so are those after it") from None
+            if made.returncode:
+                raise RuntimeError(f"{name} was not made")
+    elif words[0] in ("-h", "--help"):
+        print("usage: python -m research.tables [NAME [OPTIONS]]\n")
+        print(f"Makes one table, or all of them in this order: {', '.join(ORDER)}.")
+        print(f"Prints, and writes nothing: {', '.join(PRINTED)}.")
+    elif words[0] in SCRIPTS:
+        start_table(maker_of(words[0]), words[1:], f"python -m research.tables {words[0]}")
+    else:
+        raise unknown("table", words[0], SCRIPTS)
+
+
+def maker_of(name: str) -> Maker:
+    """Return what makes a table."""
+    maker: Maker = getattr(import_module(f"research.tables.{SCRIPTS[name]}"), name)
+    return maker
+
+
+if __name__ == "__main__":
+    with terminable(), one_line():
+        main(sys.argv[1:])

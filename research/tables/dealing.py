@@ -1,0 +1,72 @@
+"""Random hands for the tables of both two-hand games, and the points of a crib."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields
+
+import numpy as np
+import numpy.typing as npt
+from crib_agents.kernels.two_hand import choose_pair
+from crib_agents.rule_based import hand_and_crib
+
+from crib_env.arrays import Array
+from crib_env.engine.jit import kernel
+from crib_env.engine.record import NONE
+from crib_env.engine.rng import WORDS, draw_unused, seed_words
+from crib_env.engine.show import add_card, with_starter
+from crib_env.engine.two_hand import HAND, VIEW
+from crib_env.rules import TwoHandRules
+
+GAMES = ("hoyle", "five_card")
+
+
+def both_games(seed: int) -> Iterator[tuple[TwoHandRules, np.random.SeedSequence]]:
+    """Yield the rules of six and of five cards, each with a seed of its own."""
+    for name, seed_seq in zip(GAMES, np.random.SeedSequence(seed).spawn(len(GAMES)), strict=True):
+        yield TwoHandRules.preset(name), seed_seq
+
+
+best_pair = choose_pair(hand_and_crib)  # as `rule_based` discards
+
+
+@kernel
+def crib_points(table, a, b, c, d, starter, flush_size):
+    """Return what the four cards of a crib count with the starter (C2, C4, H8)."""
+    key, suits, jacks = 0, 0, 0
+    for card in (a, b, c, d):
+        key, suits, jacks = add_card(key, suits, jacks, card)
+    return with_starter(table, key, suits, jacks, 4, starter, flush_size)
+
+
+@kernel
+def deal_hands(views, rng):
+    """Deal a hand to each of two views, and return the cards dealt as a mask."""
+    n = views[0]["dealt"]
+    used = 0
+    for i in range(2 * n):
+        card = draw_unused(rng, used)
+        used |= 1 << card
+        views[i // n]["hand"][i % n] = card
+    return used
+
+
+def generator(seed: np.random.SeedSequence) -> Array:
+    """Return a generator for kernels, int64[4], started from a seed."""
+    rng = np.zeros(WORDS, dtype=np.int64)
+    seed_words(rng, *seed.generate_state(3).astype(np.int64))
+    return rng
+
+
+def discard_views(rules: TwoHandRules) -> npt.NDArray[np.void]:
+    """Return the views of the dealer and of pone about to discard; the cards are left open."""
+    views = np.zeros(2, dtype=VIEW)
+    views["hand"][:, rules.dealt : HAND] = NONE
+    views["discarded"] = NONE
+    views["hand_n"] = rules.dealt
+    views["starter"] = NONE
+    views["dealer"] = (0, 1)
+    for field in fields(rules):
+        if field.name in (VIEW.names or ()):
+            views[field.name] = getattr(rules, field.name)
+    return views

@@ -1,0 +1,217 @@
+"""What a deal brings, for the win table, and the mean pegging of each hand.
+
+`python -m research.tables deal_outcomes`: an agent plays single deals from 0-0 against itself (a
+few seconds per 100,000). The command prints the means, and how far the parts of a deal are from
+independent, which the win table assumes, and the first dealer's probability of winning that
+follows.
+
+`python -m research.tables hand_pegging`: an agent plays single deals against itself (under a minute
+per million). In half of them one seat discards at random, so that rare hands occur too; only that
+seat's pegging counts there. For each role and the ranks of each kept hand the file holds the mean
+points that the seat pegs and that the other seat pegs. Heels are excluded, since no hand causes
+them. Means of few samples shrink towards an additive model with a share for each card (empirical
+Bayes). The amount follows from the scatter of all hands about the model and of samples about their
+means.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+from crib_agents.data.tables import DEAL_OUTCOMES, HAND_PEGGING, ROLES
+from crib_agents.knowledge.measured import COUNT_SIZE, MOST_PLAY, PLAY_SIZE, Outcomes
+from crib_agents.knowledge.winning import WON, solve
+from crib_agents.loading import load_agent
+from crib_training.progress import steps
+
+from crib_env.arrays import Array
+from crib_env.batch import GameBatch
+from crib_env.engine.hands.records import DISCARD
+from crib_env.engine.ranks import multiset_number, multisets, rank_counts
+from crib_env.engine.record import NONE
+from crib_env.engine.show import JACK
+from crib_env.engine.two_hand import HAND
+from crib_env.policy import Agent
+from crib_env.rules import TwoHandRules
+from crib_env.settings import Count, Seed
+from research.tables.dealing import both_games
+from research.tables.maker import makes
+
+DEALER, PONE = 0, 1
+LANES = 100_000
+COUNTS = ("pone's play", "dealer's play", "pone's hand", "dealer's hand", "crib")
+
+
+def play_deals(
+    rules: TwoHandRules, agent: Agent, deals: int, seed_seq: np.random.SeedSequence
+) -> tuple[Array, Array]:
+    """Play ``deals`` deals of an agent against itself and return what they brought.
+
+    Returns int64[deals, 5], the points of each deal in the order of `COUNTS`; and int64[2, 16, 16],
+    in how many deals, when the seat of the first index first had as many points of the pegging as
+    the second or more, the other had as many as the third.
+    """
+    outs = np.zeros((2, PLAY_SIZE, PLAY_SIZE), dtype=np.int64)
+    points = []
+    chunks = seed_seq.spawn(-(-deals // LANES))
+    for chunk in steps(chunks, f"{rules.name}, deals of {agent.name}, in parts"):
+        deck, chance = chunk.spawn(2)
+        games = GameBatch(rules, min(LANES, deals), episode="deal", seed=deck)
+        games.reset(dealer=DEALER)
+        before = np.zeros((games.n, 2), dtype=np.int64)
+        for lanes in games.play(agent, np.random.default_rng(chance)):
+            now = np.minimum(games.tally[lanes, :, 0], MOST_PLAY)
+            was = before[lanes]
+            for seat in (DEALER, PONE):
+                for more in range(1, PLAY_SIZE):  # one card can pass several holes
+                    passed = was[:, seat] + more <= now[:, seat]
+                    if not passed.any():
+                        break
+                    to = was[passed, seat] + more
+                    np.add.at(outs[seat], (to, was[passed, 1 - seat]), 1)
+            before[lanes] = now
+        t = games.tally
+        points.append(np.stack([t[:, PONE, 0], t[:, DEALER, 0], t[:, PONE, 1], t[:, DEALER, 1],
+                                t[:, DEALER, 2]], axis=1))  # fmt: skip
+        deals -= games.n
+    return np.concatenate(points), outs
+
+
+def outcomes_as_json(points: Array, outs: Array, rules: TwoHandRules) -> dict[str, Any]:
+    """Return a game's entry of the data file: counts of deals."""
+    play = np.zeros((PLAY_SIZE, PLAY_SIZE), dtype=np.int64)
+    capped = np.minimum(points[:, :2], MOST_PLAY)
+    np.add.at(play, (capped[:, 0], capped[:, 1]), 1)
+    hands = [np.bincount(points[:, i], minlength=COUNT_SIZE).tolist() for i in (2, 3, 4)]
+    return {
+        "dealt": rules.dealt,
+        "deals": len(points),
+        "pegging": play.tolist(),
+        "pone_out": outs[PONE].tolist(),
+        "dealer_out": outs[DEALER].tolist(),
+        **dict(zip(("pone_hand", "dealer_hand", "crib"), hands, strict=True)),
+    }
+
+
+@makes(DEAL_OUTCOMES)
+def deal_outcomes(
+    agent: str = "expert", deals: Count = 150_000, seed: Seed = 2026
+) -> dict[str, Any]:
+    """Measure the points of a deal, for the win table.
+
+    Args:
+        agent: the agent that plays.
+        deals: deals of each game.
+    """
+    player, games = load_agent(agent), {}
+    for rules, seed_seq in both_games(seed):
+        points, outs = play_deals(rules, player, deals, seed_seq)
+        games[rules.name] = outcomes_as_json(points, outs, rules)
+        means = ", ".join(f"{p} {m:.3f}" for p, m in zip(COUNTS, points.mean(axis=0), strict=True))
+        print(f"{rules.name}: {means}")
+        print("correlations:")
+        for count, row in zip(COUNTS, np.corrcoef(points.T), strict=True):
+            print(f"  {count:14}" + "".join(f"{value:7.3f}" for value in row))
+        counted = (np.array(games[rules.name][field.name]) for field in fields(Outcomes))
+        wins = solve(Outcomes(*(count / deals for count in counted)), rules.target)
+        first = wins[rules.target - rules.for_last, rules.target, ::-1]
+        print(f"the first dealer wins {100 * first[WON].sum():.2f} % of games; by a double "
+              "skunk, a skunk, plainly, and loses plainly, by a skunk, a double skunk: "
+              + ", ".join(f"{100 * share:.1f}" for share in first))  # fmt: skip
+    return games
+
+
+def sample_pegging(
+    rules: TwoHandRules, agent: Agent, deals: int, seed_seq: np.random.SeedSequence
+) -> Array:
+    """Play deals; return float64[2, hands, 2, 3] by role and hand.
+
+    For the points this seat and the other pegged: the number of deals, their sum, that of squares.
+    """
+    sums = np.zeros((2, len(multisets(rules.dealt - 2)), 2, 3))
+    chunks = seed_seq.spawn(-(-deals // LANES))
+    for chunk in steps(chunks, f"{rules.name}, deals of {agent.name}, in parts"):
+        deck, chance = chunk.spawn(2)
+        rng = np.random.default_rng(chance)
+        games = GameBatch(rules, LANES, episode="deal", seed=deck)
+        games.reset(dealer=DEALER)
+        # The seat that discards at random, or NONE.
+        wild = rng.choice([NONE, NONE, 0, 1], size=LANES)
+        lanes = games.running()
+        while len(lanes):
+            views = games.views(lanes)
+            cards = agent.act(views, rng)
+            random = (views["phase"] == DISCARD) & (views["seat"] == wild[lanes])
+            drawn = rng.integers(views["hand_n"])
+            cards[random] = views["hand"][np.arange(len(lanes)), drawn][random]
+            bad = games.step(lanes, cards)
+            assert bad is None, games.why_illegal(lanes[bad], cards[bad])
+            lanes = games.running(lanes)
+        states = games.states
+        pegged = games.tally[:, :, 0].copy()
+        pegged[:, DEALER] -= np.where(states["starter"] // 4 == JACK, rules.heels, 0)
+        slots = np.arange(rules.dealt)
+        for seat in (0, 1):
+            counted = np.flatnonzero((wild == NONE) | (wild == seat))
+            dealt = states["dealt"][counted][:, HAND * seat + slots] // 4
+            held = (states["discarded"][counted, seat][:, None] >> slots & 1) == 0
+            at = multiset_number(np.sort(dealt[held].reshape(len(counted), -1), axis=1))
+            role = ROLES.index("dealer" if seat == DEALER else "pone")
+            for whose, points in enumerate((pegged[counted, seat], pegged[counted, 1 - seat])):
+                for power in range(3):
+                    np.add.at(sums[role, :, whose, power], at, points.astype(np.float64) ** power)
+    return sums
+
+
+def shrunk(cards: int, sums: Array) -> tuple[Array, dict[str, float]]:
+    """Return the means of hands of so many ``cards`` drawn towards an additive model, and figures.
+
+    Shapes: sums float64[hands, 3].
+    """
+    n, total, squares = sums.T
+    mean = total / np.maximum(n, 1)
+    noise = float((squares.sum() - (total * mean).sum()) / (n.sum() - (n > 0).sum()))
+    counts = rank_counts(cards).astype(np.float64)
+    spread = 0.0
+    for _ in range(20):  # weights by the scatter found, the scatter by the weights
+        weight = np.where(n > 0, 1.0 / (spread + noise / np.maximum(n, 1)), 0.0)
+        share = np.linalg.solve((counts.T * weight) @ counts, (counts.T * weight) @ mean)
+        model = counts @ share
+        excess = (mean - model) ** 2 - noise / np.maximum(n, 1)
+        spread = max(float((weight**2 * excess).sum() / (weight**2).sum()), 1e-6)
+    trust = n * spread / (n * spread + noise)
+    return trust * mean + (1 - trust) * model, {
+        "noise": noise**0.5,
+        "spread": spread**0.5,
+        "fewest": float(n.min()),
+        "median": float(np.median(n)),
+    }
+
+
+@makes(HAND_PEGGING)
+def hand_pegging(
+    agent: str = "rule_based", deals: Count = 4_000_000, seed: Seed = 2027
+) -> dict[str, Any]:
+    """Measure what each hand pegs.
+
+    Args:
+        agent: the agent that plays.
+        deals: deals of each game.
+    """
+    player = load_agent(agent)
+    games: dict[str, Any] = {}
+    for rules, seed_seq in both_games(seed):
+        sums = sample_pegging(rules, player, deals, seed_seq)
+        games[rules.name] = {"dealt": rules.dealt}
+        for i, role in enumerate(ROLES):
+            games[rules.name][role] = {}
+            for whose, key in enumerate(("mine", "theirs")):
+                means, found = shrunk(rules.dealt - 2, sums[i, :, whose])
+                games[rules.name][role][key] = means.round(3).tolist()
+                print(f"{rules.name}, {role}, {key}: hands' means from {means.min():.2f} to "
+                      f"{means.max():.2f}; a deal scatters by {found['noise']:.2f}, hands about "
+                      f"the additive model by {found['spread']:.2f}; samples of a hand: fewest "
+                      f"{found['fewest']:.0f}, median {found['median']:.0f}")  # fmt: skip
+    return games

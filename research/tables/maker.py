@@ -1,0 +1,81 @@
+"""A table's maker: a function whose arguments are the settings of its command."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from inspect import getdoc, signature
+from pathlib import Path
+from typing import Any, get_type_hints
+
+from crib_agents.data.tables import Table, save
+from crib_agents.files import write_whole
+from crib_training.command_line import command, start
+
+from crib_env.settings import NewFile, checked_dataclass
+
+
+@dataclass(frozen=True)
+class Maker:
+    """What makes a table: its settings, and what runs with them."""
+
+    Settings: type[Any]
+    run: Callable[[Any], None]
+
+
+def makes(table: Table | None) -> Callable[[Callable[..., Any]], Maker]:
+    """Decorate what returns the contents of a table: games for JSON, else arrays by name.
+
+    Its arguments become the settings, one of them ``seed``; ``out`` is added where there is a
+    ``table`` to write. Its documentation is their help.
+    """
+
+    def decorate(make: Callable[..., Any]) -> Maker:
+        values = {name: one.default for name, one in signature(make).parameters.items()}
+        types, help = get_type_hints(make, include_extras=True), getdoc(make) or ""
+        help = help.replace("Args:", "Attributes:").rstrip()
+        help += "\n    seed: fixes all random numbers."
+        if table is not None:
+            values["out"], types["out"] = table.path, NewFile
+            help += "\n    out: the file to write."
+        about = {"__annotations__": {name: types[name] for name in values}, "__doc__": help}
+        bare = type("Settings", (), values | about)
+        settings: type[Any] = checked_dataclass(frozen=True, kw_only=True)(bare)
+
+        def run(chosen: Any) -> None:
+            made = make(**{name: getattr(chosen, name) for name in values if name != "out"})
+            if table is not None:
+                write(
+                    table, command(table.made_by, chosen, ("out",)), chosen.seed, chosen.out, made
+                )
+
+        return Maker(settings, run)
+
+    return decorate
+
+
+def write(table: Table, made_by: str, seed: int, out: Path, made: dict[str, Any]) -> None:
+    """Write a table: arrays, or games in JSON, one row of a chart a line."""
+    if table.path.suffix != ".json":
+        save(table, out, made_by=made_by, **made)
+        return
+    data = {"version": table.version, "made_by": made_by, "seed": seed, "games": made}
+    text = json.dumps(data, indent=1)
+    text = re.sub(r"\[[^\[\]]+\]", lambda row: " ".join(row[0].split()), text)
+    write_whole(out, f"{text}\n".encode())
+
+
+def start_table(maker: Maker, words: Sequence[str], program: str) -> None:
+    """Read settings and make a table, as `start` does; say what is as it was if it is stopped."""
+
+    def make(chosen: Any) -> None:
+        out = getattr(chosen, "out", None)
+        try:
+            maker.run(chosen)
+        except KeyboardInterrupt:
+            state = "nothing is written" if out is None else f"{out} is as it was"
+            raise KeyboardInterrupt(state) from None
+
+    start(maker.Settings, make, words, program)

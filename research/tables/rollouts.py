@@ -1,0 +1,354 @@
+"""The rollout policy of the pegging expert, by self-play, and what predicts the expert's choices.
+
+`python -m research.tables rollout_policy` (about three minutes on one core): for each two-hand game
+the program draws deals, and both seats discard as `rule_based` does. This gives the probability
+that a role keeps a holding that it was dealt, and the preference for holdings of a single suit.
+Both seats then peg by the rollout policy, with a temperature so that every card occurs. This gives
+the points after each card. The tables learn their mean by stochastic gradient descent, in passes of
+falling step.
+
+`python -m research.tables choices` (some two CPU minutes): the expert plays games against itself.
+The rollout policy's tables learn to predict its choices in the pegging: a softmax over their
+values, with the rollout policy's own temperature, minimises the cross entropy of the choices. A
+tenth is held out, which shows how well the tables predict choices that they have not seen. The
+values then no longer mean points after a card. But a search that models the other seat by such a
+softmax predicts the expert's replies far better with them.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import Any
+
+import numpy as np
+from crib_agents.data.tables import CHOICES, RANKS, ROLES, ROLLOUT_POLICY
+from crib_agents.expert.belief import SIZE, TABLES, all_shared_values, replay, softmax, write_places
+from crib_agents.expert.discard import SUITS
+from crib_agents.expert.pegging import SCRATCH, SCRATCH_T, UNIT, read_tables
+from crib_agents.knowledge.pegging import (
+    COUNTED,
+    DISTINCT,
+    ENDLESS,
+    FIRST,
+    HOLDINGS,
+    LISTED,
+    LOWEST,
+    ME,
+    MOST,
+    POSITION,
+    POSITIONS_T,
+    begin_play,
+    copy,
+    go_on,
+    held_ranks,
+    holdings,
+    number,
+    put,
+)
+from crib_agents.loading import load_agent
+from crib_agents.rule_based import default_weights
+from crib_training.exploit.validate import with_choice
+from crib_training.progress import steps
+from numba import float64, int64, void
+
+from crib_env.arrays import Array
+from crib_env.batch import GameBatch
+from crib_env.engine.hands.records import PEGGING
+from crib_env.engine.jit import entry, kernel
+from crib_env.engine.record import NONE, TABLE_T
+from crib_env.engine.rng import next_word
+from crib_env.engine.show import show_table
+from crib_env.engine.two_hand import VIEWS_T
+from crib_env.policy import Agent
+from crib_env.rules import TwoHandRules
+from crib_env.settings import Count, Seed
+from research.tables.dealing import best_pair, both_games, deal_hands, discard_views, generator
+from research.tables.maker import makes
+
+DEALER = 0
+PONE = 1
+PLAYS = 8  # the most cards played in a deal
+WORDS_DRAWN = float(1 << 32)  # how many words the generator draws from
+STEPS = (0.05, 0.03, 0.02, 0.02, 0.01, 0.01, 0.005, 0.005, 0.002, 0.002, 0.001)
+
+
+@entry(void(VIEWS_T, TABLE_T, float64[::1], int64[::1], int64[:, ::1], int64[:, ::1]))
+def keep_hands(views, table, weights, rng, kept, one_suit):
+    """Deal, discard by `rule_based`, and write the holdings kept, dealer's and pone's.
+
+    Shapes: kept int64[deals, 2]; one_suit int64[deals, 2].
+    """
+    n = views[0]["dealt"]
+    for i in range(kept.shape[0]):
+        deal_hands(views, rng)
+        for role in range(2):
+            pair = best_pair(views[role], table, weights)
+            counted = 0
+            suits = 0
+            for j in range(n):
+                card = views[role]["hand"][j]
+                if card != pair >> 6 and card != pair & 63:
+                    counted += 1 << (4 * (card >> 2))
+                    suits |= 1 << (card & 3)
+            kept[i, role] = number(counted)
+            one_suit[i, role] = suits & (suits - 1) == 0
+
+
+@kernel
+def choose(p, seat, held, hands, weights, shared, chance, rng):
+    """Draw a rank for the seat to play from a softmax over the rollout policy's values."""
+    listed = hands[held, LISTED]
+    n = hands[held, DISTINCT]
+    if n == 1:
+        return listed
+    all_shared_values(p, seat, weights, 0, shared)
+    softmax(p, held, hands, weights, 0, shared, chance)
+    draw = next_word(rng) / WORDS_DRAWN
+    best = 0
+    for k in range(n):
+        draw -= chance[k]
+        if draw < 0.0:
+            return listed >> (4 * k) & 15
+        if chance[k] > chance[best]:
+            best = k
+    return listed >> (4 * best) & 15  # the draw fell into what rounding left
+
+
+@entry(
+    float64(
+        int64[:, ::1], int64[:, ::1], float64[::1], int64[::1], int64, int64, float64,
+        POSITIONS_T, int64[:, ::1], int64[:, ::1], float64[::1], float64[::1],
+    )
+)  # fmt: skip
+def self_play(
+    kept, hands, weights, rng, size, single, rate, positions, places, made, shared,
+    chance,
+):  # fmt: skip
+    """Play every deal of ``kept`` and move the tables towards the points that followed each card.
+
+    ``kept``, int64[deals, 2], has holdings of the dealer and of pone; ``size`` cards in a hand,
+    ``rate`` is the step for each table. Returns the mean squared error of a card's value as the
+    tables had it before they learned of it.
+    """
+    p = positions[0]
+    squares = 0.0
+    cards = 0
+    for i in range(kept.shape[0]):
+        begin_play(p, size)
+        dealers = kept[i, DEALER]
+        pones = kept[i, PONE]
+        seat = PONE
+        plays = 0
+        while seat != NONE:
+            held = dealers if seat == DEALER else pones
+            r = choose(p, seat, held, hands, weights, shared, chance, rng)
+            put(p, seat, r)
+            rest = hands[held, r]
+            write_places(p, seat, rest, places[plays])
+            places[plays, TABLES] = seat
+            made[plays, DEALER] = ENDLESS - p["needs"][DEALER]
+            made[plays, PONE] = ENDLESS - p["needs"][PONE]
+            plays += 1
+            if seat == DEALER:
+                dealers = rest
+                seat = go_on(p, single, hands[rest, LOWEST], hands[pones, LOWEST])
+            else:
+                pones = rest
+                seat = go_on(p, single, hands[rest, LOWEST], hands[dealers, LOWEST])
+        for k in range(plays):
+            seat = places[k, TABLES]
+            other = 1 - seat
+            error = float(ENDLESS - p["needs"][seat] - made[k, seat])
+            error -= ENDLESS - p["needs"][other] - made[k, other]
+            for t in range(TABLES):
+                error -= weights[places[k, t]]
+            for t in range(TABLES):
+                weights[places[k, t]] += rate * error
+            squares += error * error
+            cards += 1
+    return squares / cards
+
+
+def suited_odds(kept: Array, one_suit: Array, size: int) -> Array:
+    """Return the odds ratio of a single suit in kept hands against random cards, float64[2].
+
+    Among hands whose ranks are all different; others cannot be of one suit.
+    """
+    can_be = holdings()[kept, DISTINCT] == size
+    share = one_suit.sum(axis=0) / can_be.sum(axis=0)
+    drawn = SUITS / SUITS**size
+    odds: Array = share / (1 - share) / (drawn / (1 - drawn))
+    return odds
+
+
+def keeping_rates(kept: Array, size: int) -> Array:
+    """Return how likely each holding of ``size`` cards that is dealt is kept, by role."""
+    of_size = slice(int(FIRST[size]), int(FIRST[size + 1]))
+    ways = np.array([
+        math.prod(math.comb(4, int(counted) >> (4 * r) & 15) for r in range(RANKS))
+        for counted in holdings()[of_size, COUNTED]
+    ])  # fmt: skip
+    rates = np.zeros((len(ROLES), HOLDINGS))
+    for role in range(len(ROLES)):
+        seen = np.bincount(kept[:, role], minlength=HOLDINGS)[of_size] + 0.5
+        rates[role, of_size] = seen / ways * (ways.sum() / seen.sum())
+    return rates
+
+
+def fit_rollouts(kept: Array, rules: TwoHandRules, rng: Array) -> tuple[Array, list[float]]:
+    """Return the fitted tables, float64[SIZE], and the mean squared error of each pass."""
+    tables = np.zeros(SIZE)
+    scratch = (
+        np.zeros(1, dtype=POSITION), np.zeros((PLAYS, TABLES + 1), dtype=np.int64),
+        np.zeros((PLAYS, 2), dtype=np.int64), np.zeros(RANKS), np.zeros(MOST),
+    )  # fmt: skip
+    size = rules.dealt - 2
+    errors = [
+        self_play(kept, holdings(), tables, rng, size, rules.single_count, step, *scratch)
+        for step in steps(STEPS, f"{rules.name}, passes")
+    ]
+    return tables, errors
+
+
+@makes(ROLLOUT_POLICY)
+def rollout_policy(deals: Count = 4_000_000, seed: Seed = 2025) -> dict[str, Any]:
+    """Fit the pegging expert's rollout policy by self-play.
+
+    Args:
+        deals: deals of each game.
+    """
+    tables, rates, odds = [], [], []
+    for rules, seed_seq in both_games(seed):
+        started = time.perf_counter()
+        rng = generator(seed_seq)
+        kept, one_suit = np.zeros((2, deals, len(ROLES)), dtype=np.int64)
+        keep_hands(discard_views(rules), show_table(), default_weights(), rng, kept, one_suit)
+        learned, errors = fit_rollouts(kept, rules, rng)
+        tables.append(np.round(learned * UNIT).astype(np.int16))
+        rates.append(keeping_rates(kept, rules.dealt - 2).astype(np.float32))
+        odds.append(suited_odds(kept, one_suit, rules.dealt - 2).round(3))
+        print(f"{rules.name}: {time.perf_counter() - started:.0f} s, mean squared error of the "
+              "points to follow by pass "
+              + " ".join(f"{error:.3f}" for error in errors))  # fmt: skip
+        print(f"odds of one suit, times those of cards drawn: dealer {odds[-1][DEALER]:.2f}, "
+              f"pone {odds[-1][PONE]:.2f}")  # fmt: skip
+    kept, suited = (np.stack(found)[:, ::-1] for found in (rates, odds))
+    return {"tables": np.stack(tables), "kept": kept, "suited": suited}
+
+
+CHOICE_STEPS = (0.1, 0.1, 0.05, 0.05, 0.02, 0.01, 0.005)
+LANES = 2000
+HELD_OUT = 10  # one choice in this many is held out
+DEALS_A_GAME = {6: 9, 5: 7}
+NEVER = 1e-9  # a chance is taken to be this at least
+
+
+@entry(
+    void(
+        VIEWS_T, int64[::1], int64[:, ::1], float64[::1], int64, float64, POSITIONS_T, SCRATCH_T,
+        int64[::1], float64[::1],
+    )
+)  # fmt: skip
+def learn(views, ranks, hands, weights, base, rate, positions, scratch, places, found):
+    """Measure how well the tables predict choices, and move them towards each after it.
+
+    The views are of seats with a choice, and ``ranks`` what they chose; ``base`` is where the
+    game's tables begin, a ``rate`` of 0 learns nothing. ``found`` gets the mean of minus the
+    logarithm of the chance given to what was chosen, and how often that was the likeliest.
+    """
+    p = positions[0]
+    s = scratch[0]
+    s["base"] = base
+    found[0] = 0.0
+    found[1] = 0.0
+    for i in range(views.shape[0]):
+        v = views[i]
+        replay(v, p, 0, s, hands, weights)
+        held = number(held_ranks(v))
+        all_shared_values(p, ME, weights, base, s["shared"])
+        softmax(p, held, hands, weights, base, s["shared"], s["chance"])
+        listed = hands[held, LISTED]
+        likeliest = 0
+        for k in range(hands[held, DISTINCT]):
+            if s["chance"][k] > s["chance"][likeliest]:
+                likeliest = k
+            r = listed >> (4 * k) & 15
+            if min(r + 1, 10) <= 31 - p["count"]:
+                error = (1.0 if r == ranks[i] else 0.0) - s["chance"][k]
+                copy(p, positions[1])
+                put(positions[1], ME, r)
+                write_places(positions[1], ME, hands[held, r], places)
+                for t in range(TABLES):
+                    weights[base + places[t]] += rate * error
+                if r == ranks[i]:
+                    found[0] -= math.log(max(s["chance"][k], NEVER))
+        found[1] += listed >> (4 * likeliest) & 15 == ranks[i]
+    found[0] /= views.shape[0]
+    found[1] /= views.shape[0]
+
+
+def choices_of(
+    rules: TwoHandRules, agent: Agent, deals: int, seed_seq: np.random.SeedSequence
+) -> tuple[Array, Array]:
+    """Let an agent play itself, whole games; return its views with a choice of ranks, and those."""
+    views, ranks = [], []
+    games_at_once = LANES * DEALS_A_GAME[rules.dealt]
+    chunks = seed_seq.spawn(max(1, deals // games_at_once))
+    for chunk in steps(chunks, f"{rules.name}, games of {agent.name}, in parts"):
+        cards, chance = chunk.spawn(2)
+        rng = np.random.default_rng(chance)
+        games = GameBatch(rules, min(LANES, max(1, deals // DEALS_A_GAME[rules.dealt])), seed=cards)
+        games.reset()
+        lanes = games.running()
+        while len(lanes):
+            seen = games.views(lanes)
+            actions = agent.act(seen, rng)
+            has_choice = (seen["phase"] == PEGGING) & with_choice(seen)
+            views.append(seen[has_choice])
+            ranks.append(actions[has_choice] >> 2)
+            bad = games.step(lanes, actions)
+            assert bad is None, games.why_illegal(lanes[bad], actions[bad])
+            lanes = games.running(lanes)
+    return np.concatenate(views), np.concatenate(ranks)
+
+
+def fit_choices(
+    views: Array, ranks: Array, base: int, rng: np.random.Generator
+) -> tuple[Array, Array]:
+    """Return the game's tables, float64[SIZE], and how well they predict what was held out."""
+    weights = read_tables()[0].copy()
+    positions, scratch = np.zeros(2, dtype=POSITION), np.zeros(1, dtype=SCRATCH)
+    places, found = np.zeros(TABLES, dtype=np.int64), np.zeros(2)
+    order = rng.permutation(len(views))
+    apart, learned = order[::HELD_OUT], np.delete(order, np.s_[::HELD_OUT])
+    predicted = []
+    for rate in (0.0, *CHOICE_STEPS):
+        if rate > 0:
+            some = rng.permutation(learned)
+            learn(views[some], ranks[some], holdings(), weights, base, rate, positions, scratch,
+                  places, found)  # fmt: skip
+        learn(views[apart], ranks[apart], holdings(), weights, base, 0.0, positions, scratch,
+              places, found)  # fmt: skip
+        predicted.append(found.copy())
+    return weights[base : base + SIZE], np.array(predicted)
+
+
+@makes(CHOICES)
+def choices(agent: str = "expert", deals: Count = 40_000, seed: Seed = 2031) -> dict[str, Any]:
+    """Learn how the expert chooses a card.
+
+    Args:
+        agent: the agent whose choices to learn.
+        deals: deals of each game.
+    """
+    player, tables = load_agent(agent), []
+    for i, (rules, seed_seq) in enumerate(both_games(seed)):
+        cards, order = seed_seq.spawn(2)
+        views, ranks = choices_of(rules, player, deals, cards)
+        learned, predicted = fit_choices(views, ranks, i * SIZE, np.random.default_rng(order))
+        tables.append(np.round(learned * UNIT).astype(np.int16))
+        print(f"{rules.name}: {len(views)} choices; of those held out the likeliest was chosen "
+              + ", ".join(f"{100 * hit:.1f}" for _, hit in predicted) + " % by pass, at a cross "
+              "entropy of " + ", ".join(f"{loss:.3f}" for loss, _ in predicted))  # fmt: skip
+    return {"tables": np.stack(tables)}
