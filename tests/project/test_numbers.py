@@ -123,7 +123,7 @@ def test_a_table_of_the_agents_is_played_again_alone(
     assert data["Five cards"]["pairs"] == 2
     assert {agent["name"] for agent in data["Five cards"]["agents"]} == {"greedy", "random"}
     assert strength.tournaments_section(data).count("\n| Five cards ") == 2
-    assert data["command"].endswith("research.numbers agents --pairs 2 --seed 1 --tables five_cards")
+    assert data["command"].endswith("agents --pairs 2 --seed 1 --tables five_cards")
     with pytest.raises(ValueError, match="'seven_cards': choose from five_cards"):
         strength.measure_tournaments(
             2, seed=1, folder=tmp_path, runs=tmp_path, again=("seven_cards",)
