@@ -65,6 +65,41 @@ def test_an_agent_of_ones_own_is_rated_in_three_hands(
     rating.run(rating.Settings(mine, check=out / "three_hand_v0.json"))
 
 
+class Named:
+    """`greedy` under another name."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def act(self, views: Any, rng: np.random.Generator) -> Any:
+        return find_agent("greedy").act(views, rng)
+
+
+@pytest.mark.usefixtures("_quick_field")
+@pytest.mark.parametrize("built_in", ["rule_based", "random"])
+def test_rate_agent_named_like_a_built_in_one_gets_its_own_row(
+    built_in: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its games are its own, and it meets the agent whose name it has."""
+    monkeypatch.setattr(rating.Settings, "load_agent", lambda *_: Named(built_in))
+    rating.run(rating.Settings("package.module:Mine", pairs=20))
+    printed = capsys.readouterr().out
+    rows = [[cell.strip() for cell in line.split("|")] for line in printed.splitlines()]
+    names = [row[2] for row in rows if len(row) > 3]
+    assert f"{built_in} (yours)" in names
+    assert built_in in names
+    (own,) = [row for row in rows if len(row) > 3 and row[2] == f"{built_in} (yours)"]
+    assert all(own[5:-1])  # games against all three
+
+
+@pytest.mark.parametrize("how", [{"name": "greedy"}, {"out": Path("leaderboard/greedy")},
+                                 {"out": Path("leaderboard/master")}])  # fmt: skip
+def test_rate_refuses_the_name_of_another_installed_agent(how: dict[str, Any]) -> None:
+    taken = how.get("name") or how["out"].name
+    with pytest.raises(ValueError, match=f"names the installed agent {taken!r}.*choose another"):
+        rating.run(rating.Settings("rule_based", pairs=1, **how))
+
+
 def test_among_three_sides_each_of_two_agents_counts_alone() -> None:
     """Half of one agent's games alone are won, and of the other's none: both tell of strength."""
     three = Results("mine", "three_hand_v0", "three_hand", 3, 60, 1, {},

@@ -1,11 +1,11 @@
-"""Rate an agent beside the built-in ones.
+"""Rate an agent beside five built-in ones.
 
     crib rate model.zip --trust --env six_card_v0 --out leaderboard/mine
 
-Plays duplicate pairs of games against every built-in agent and prints the rating table with the
-agent's row in it. Among three sides or more, it plays sets of games against copies of each. What
-the built-in agents made of each other is stored (`leaderboard/`), so only the agent's own games are
-played. ``--out`` keeps the results, and a card to fill in, as the leaderboard takes them.
+Plays duplicate pairs of games against `expert`, `learned`, `rule_based`, `greedy` and `random`, and
+prints the rating table with the agent's row in it. Among three sides or more, it plays sets of
+games against copies of each. The games of these five against each other are stored
+(`leaderboard/`), so only the agent's own games are played. ``--out`` keeps the results, and a card to fill in, as the leaderboard takes them.
 ``--check`` plays the games of such a file again and compares.
 """
 
@@ -23,7 +23,7 @@ from crib_agents.loading import TakesAgents, load_agent
 
 from crib_env.envs.makers import EnvMaker
 from crib_env.options import check_seed
-from crib_env.policy import Agent
+from crib_env.policy import Agent, agent_names
 from crib_env.settings import Count, CountOrNone, File, NewFolder, Players, Seed, checked_dataclass
 from crib_env.supported_rules import refuse_rules
 from crib_training.evaluation.duplicate import estimate, play_pairs
@@ -35,6 +35,7 @@ from crib_training.loading import find_env, find_game, in_phase, plays, seats_of
 from crib_training.outputs import table, write_json
 from crib_training.progress import Progress
 
+# The opponents of every rated agent: one of each strength. The other built-in agents have rows too.
 BUILT_IN = ("expert", "learned", "rule_based", "greedy", "random")
 ANCHOR = "rule_based"  # rated 0
 CARD = "card.md"
@@ -162,17 +163,17 @@ def exploited(found: Mapping[str, Any]) -> dict[str, Any]:
 
 @checked_dataclass(frozen=True)
 class Settings(TakesAgents):
-    """Rate an agent beside the built-in ones.
+    """Rate an agent by games against expert, learned, rule_based, greedy and random.
 
     Attributes:
         agent: a name, a .safetensors, .zip (Stable-Baselines3) or .onnx file, or
             package.module:Class.
         env: the environment.
         players: how many play, by default the fewest the rules allow.
-        pairs: duplicate pairs of games against each built-in agent; among three sides, sets of
+        pairs: duplicate pairs of games against each of the five; among three sides, sets of
             three.
         seed: fixes everything.
-        name: what the table calls it; by default its own name.
+        name: what the table calls it; by default its own name, or that of the folder of --out.
         exploitability: also measure how much a best response gains against it, with N drawn
             hands (see crib exploit); 0 skips this.
         abstraction: for the exploitability of slow agents, see crib exploit.
@@ -203,7 +204,10 @@ def play(
     name: str | None,
     opponents: Sequence[str] | None = None,
 ) -> Results:
-    """Play an agent against every other built-in one that plays the game, or ``opponents``."""
+    """Play an agent against those of `BUILT_IN` that play the game, or ``opponents``.
+
+    An opponent called ``name`` is left out: it is the agent itself (see `row_name`).
+    """
     _, rules = find_game(maker.name)
     seats = seats_of(maker, rules, players)
     n_sides = sides_of(rules, players)
@@ -238,12 +242,32 @@ def check(results: Results, agent: Agent, opponents: Sequence[str] | None = None
     ]
 
 
+def row_name(settings: Settings, agent: Agent) -> str:
+    """Return the name of the agent's row, which no other agent of the table has.
+
+    Raises:
+        ValueError: ``--name`` or ``--out`` gives another installed agent's name.
+    """
+    others = [name for name in agent_names() if name != settings.agent]
+    given = settings.name or (settings.out.name if settings.out else None)
+    if given is None:
+        return f"{agent.name} (yours)" if agent.name in others else agent.name
+    if given in others:
+        option = "--name" if settings.name else f"--out {settings.out}"
+        raise ValueError(
+            f"{option} names the installed agent {given!r}, and {settings.agent} is not that "
+            "agent: choose another name"
+        )
+    return given
+
+
 def run(settings: Settings) -> None:
     """Play, print the table, and write the results; or check those of a file."""
     agent = settings.load_agent(settings.agent)
     if settings.check:
         run_check(settings.check, agent)
         return
+    name = row_name(settings, agent)
     maker, rules = find_game(settings.env)
     found = None
     if settings.exploitability:  # first, for it may refuse the settings
@@ -251,10 +275,7 @@ def run(settings: Settings) -> None:
             agent, env=settings.env, hands=settings.exploitability,
             abstraction=settings.abstraction, seed=settings.seed,
         )  # fmt: skip
-    results = play(
-        maker, agent, settings.pairs, settings.seed, settings.players,
-        settings.name or (settings.out.name if settings.out else None),
-    )  # fmt: skip
+    results = play(maker, agent, settings.pairs, settings.seed, settings.players, name)
     results = replace(results, exploitability=exploited(found.as_dict()) if found else None)
     known = [entry for entry in stored(results.file) if entry.name != results.name]
     print(rating_table([results, *known]))
