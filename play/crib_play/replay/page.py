@@ -28,6 +28,7 @@ from crib_play.table.seats import names, side_names
 from crib_play.table.session import Session
 
 MOST = 12  # options shown of a turn, besides the one taken
+DIGITS = 7  # of a probability; the page averages losses, and shows hundredths of a per cent
 
 
 def write_replay(
@@ -123,13 +124,13 @@ def _judged(opinion: Opinion) -> dict[str, Any]:
     return {
         "options": [[*one[:2], *map(_rounded, one[2:])] for one in map(options.__getitem__, shown)],
         "taken": shown.index(opinion.taken),
-        "loss": round(opinion.loss, 4),
+        "loss": _rounded(opinion.loss),
         "chance": _rounded(opinion.chance),
     }
 
 
 def _rounded(value: float | None) -> float | None:
-    return None if value is None else round(value, 4)
+    return None if value is None else round(value, DIGITS)
 
 
 def _packed(moments: Sequence[Frame]) -> dict[str, Any]:

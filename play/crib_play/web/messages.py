@@ -136,7 +136,7 @@ def heard(turn: Turn) -> Payload:
 def advice_payload(table: Table) -> Payload:
     """Return the value of the choices of the seat to move, the best first."""
     found = advised(table.session.family, table.session.game.view(table.session.seat))[:ADVISED]
-    choices = [{**one._asdict(), "win": round(one.win, 5)} for one in found]
+    choices = [one._asdict() for one in found]  # not rounded: the page rounds what it shows
     return {"revision": table.revision, "choices": choices}
 
 
@@ -155,10 +155,10 @@ def review_payload(session: Session, seat: int, review: Review) -> Payload:
         "deals": session.game.deals,
         "points": points,
         "phases": [
-            {"phase": phase, "decisions": n, "loss": round(loss, 5)}
+            {"phase": phase, "decisions": n, "loss": loss}
             for phase, (n, loss) in review.by_phase.items()
         ],
         "worst": [asdict(one) for one in review.worst],
-        "losses": [[one.turn, round(one.loss, 5)] for one in review.decisions],
+        "losses": [[one.turn, one.loss] for one in review.decisions],
         "luck": review.luck,
     }
