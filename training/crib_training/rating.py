@@ -5,8 +5,10 @@
 Plays duplicate pairs of games against `expert`, `learned`, `rule_based`, `greedy` and `random`, and
 prints the rating table with the agent's row in it. Among three sides or more, it plays sets of
 games against copies of each. The games of these five against each other are stored
-(`leaderboard/`), so only the agent's own games are played. ``--out`` keeps the results, and a card to fill in, as the leaderboard takes them.
-``--check`` plays the games of such a file again and compares.
+(`leaderboard/`), so only the agent's own games are played.
+
+``--out`` keeps the results, and a card to fill in, as the leaderboard takes them. ``--check`` plays
+the games of such a file again and compares.
 """
 
 from __future__ import annotations
