@@ -6,7 +6,7 @@ agent receives only views. The code that measures sees the states and the tally.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -44,6 +44,7 @@ class GameBatch:
         sides: int64[players], the side of each seat; seats of one side score together.
         tally: int64[N, sides, 3], points made by side and phase (the family's ``phases``) since the
             game last began.
+        on_step: ``on_step(game, seat, log)``, called after each step of a game; None for none.
     """
 
     def __init__(
@@ -68,6 +69,7 @@ class GameBatch:
         self.tally = np.zeros(tally, dtype=np.int64)
         self.log = np.zeros(self.family.log_size, dtype=np.int64)
         self.decks = NO_DECKS
+        self.on_step: Callable[[int, int, Array], None] | None = None
         self._playing: dict[int, Agent] = {}  # who was asked, and plays by the rules
         self.seed(seed)
 
@@ -161,10 +163,18 @@ class GameBatch:
         Returns:
             None, or the first k whose action is illegal: games before it have been stepped.
         """
+        if self.on_step is not None and len(games) > 1:
+            for k in range(len(games)):
+                if self.step(games[k : k + 1], actions[k : k + 1]) is not None:
+                    return k
+            return None
+        movers = self.movers(games) if self.on_step is not None else games
         bad = entries_of(self.family).step_games(
             self.states, self.record, self.decks, show_table(), games, actions, self.log,
             self.tally,
         )  # fmt: skip
+        if bad == NONE and self.on_step is not None and len(games):
+            self.on_step(int(games[0]), int(movers[0]), self.log)
         return None if bad == NONE else int(bad)
 
     def why_illegal(self, game: int, action: int) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from dataclasses import dataclass
 from importlib.metadata import entry_points
 from importlib.util import find_spec
@@ -11,7 +12,7 @@ from pathlib import Path
 from crib_agents.adapters.agent_wrappers import PhasedAgent
 from crib_agents.adapters.models import from_sb3
 from crib_agents.adapters.onnx import from_onnx
-from crib_agents.adapters.process import ProcessAgent
+from crib_agents.bot import command_agent, process_agent
 from crib_agents.equilibrium import Equilibrium
 from crib_agents.equilibrium.strategy import FORMAT as STRATEGY
 from crib_agents.files import read_header
@@ -21,6 +22,7 @@ from crib_agents.policy_net import PolicyNetAgent
 from crib_env.policy import GROUP, Agent, agent_names, find_agent
 
 IN_PROCESS = "process:"
+COMMAND = "command:"
 TRUST = "trust:"
 TEXT = "text:"
 ENDINGS = (".safetensors", ".zip", ".onnx")
@@ -32,7 +34,9 @@ def load_agent(name: str, move_seconds: float | None = None) -> Agent:
     Two joined, such as ``"expert/rule_based"``, make one agent of a two-hand game; see `of_two`.
     """
     if name.startswith(IN_PROCESS):
-        return ProcessAgent(name.removeprefix(IN_PROCESS), move_seconds, load=load_agent)
+        return process_agent(name.removeprefix(IN_PROCESS), move_seconds)
+    if name.startswith(COMMAND):
+        return command_agent(name.removeprefix(COMMAND), move_seconds)
     if joined := of_two(name):
         discard, pegging = map(load_agent, joined)
         return PhasedAgent(discard=discard, pegging=pegging)
@@ -56,9 +60,9 @@ def of_two(name: str) -> tuple[str, str] | None:
     """Return the two agents that are joined in a name: who discards, who plays the cards.
 
     Joined by a slash, where what stands before it is an agent by itself, so that paths stay paths.
-    None for one agent alone, and for a language model, whose name may have slashes.
+    None for one agent alone, and for a language model or a program, whose name may have slashes.
     """
-    if _bare(name).startswith(TEXT) or Path(_bare(name)).exists():
+    if _bare(name).startswith((TEXT, COMMAND)) or Path(_bare(name)).exists():
         return None
     for at in (i for i, letter in enumerate(name) if letter == "/"):
         discard, pegging = name[:at], name[at + 1 :]
@@ -121,7 +125,11 @@ class TakesAgents:
 
 
 def agent_file(name: str) -> Path | None:
-    """Return the file an agent is read from: its weights or its class's module; None if unknown."""
+    """Return the file of an agent: its weights, its class's module, its program; or None."""
+    if name.startswith(COMMAND):
+        words = shlex.split(name.removeprefix(COMMAND))
+        found = [Path(word) for word in words if Path(word).is_file()]
+        return found[-1] if found else None  # a script after its interpreter
     if name.endswith(ENDINGS):
         return Path(name.removeprefix(TRUST))
     places = {point.name: point.value for point in entry_points(group=GROUP)}

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 from crib_agents.adapters.agent_wrappers import PhasedAgent, Timed
-from crib_agents.adapters.process import ProcessAgent
+from crib_agents.bot import process_agent
 from crib_agents.expert.pegging import PeggingExpert
 from crib_play.table.session import Session
 from crib_training.evaluation.duplicate import play_pairs
@@ -244,7 +244,7 @@ def test_pairs_and_sets_in_python_refuse_it_too(kind: str) -> None:
 def wrapped(kind: str) -> Agent:
     if kind == "phased":
         return PhasedAgent(discard="greedy", pegging=PeggingExpert())
-    return Timed(find_agent("expert")) if kind == "timed" else ProcessAgent("expert")
+    return Timed(find_agent("expert")) if kind == "timed" else process_agent("expert")
 
 
 @pytest.mark.parametrize("kind", ["phased", "timed", "process"])

@@ -10,7 +10,7 @@ import pytest
 from crib_agents import PhasedAgent, PolicyNetAgent, ScoredAgent
 from crib_agents.adapters.agent_wrappers import Timed
 from crib_agents.adapters.plain import PlainAgent
-from crib_agents.adapters.process import ProcessAgent
+from crib_agents.bot import process_agent
 from crib_agents.policy_net import header
 
 import crib_env
@@ -77,7 +77,7 @@ ADAPTERS = {
     "from_torch": (of_torch, TWO_HAND),
     "from_sb3": (of_sb3, ("hoyle",)),
     "PlainAgent": (Plain, TWO_HAND),
-    "ProcessAgent": (lambda: ProcessAgent("greedy"), BOTH),
+    "CommandAgent": (lambda: process_agent("greedy"), BOTH),
     "Timed": (lambda: Timed(find_agent("greedy")), BOTH),
     "function": (lambda: find_agent(lowest), BOTH),
 }

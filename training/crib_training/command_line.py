@@ -34,6 +34,8 @@ COMMANDS = {
     "data": ("crib_training.data.run", "write games as Parquet files to learn from"),
     "exploit": ("crib_training.exploit.measure", "measure a best response's gain against an agent"),
     "analyze": ("crib_training.analyze", "show the value of every choice in a position"),
+    "bot": ("crib_training.bot", "serve an agent to any program, by the bot protocol"),
+    "bot-check": ("crib_training.bot_check", "check that a program follows the bot protocol"),
     "play": ("crib_play.terminal.play", "play against any agent, in the terminal"),
     "watch": ("crib_play.terminal.watch", "watch two agents play"),
     "web": ("crib_play.web.serve", "play in a browser"),

@@ -15,12 +15,12 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
 from functools import cache
-from multiprocessing import active_children, parent_process
+from multiprocessing import parent_process
 from multiprocessing.context import SpawnContext, SpawnProcess
 from threading import Thread
 from typing import Any, Protocol, Self, TypeVar
 
-from crib_agents.adapters.process import end_process
+from crib_agents.bot.process import end_programs
 
 from crib_training.evaluation.duplicate import Finished, ignore_progress
 
@@ -103,8 +103,7 @@ def _start(begin: Callable[..., None] | None, args: tuple[Any, ...]) -> None:
     """Let a process end when its parent says so or dies, and with it its agents' processes."""
 
     def end(*_: object) -> None:
-        for child in active_children():
-            end_process(child)
+        end_programs()
         os._exit(1)
 
     def watch() -> None:

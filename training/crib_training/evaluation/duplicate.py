@@ -25,6 +25,7 @@ from crib_env.policy import Agent
 from crib_env.rules import Rules, TwoHandRules
 from crib_env.supported_rules import refuse_rules
 from crib_training.evaluation.aivat.reference import DealLog, Reference
+from crib_training.evaluation.chronicle import Chronicle
 from crib_training.evaluation.referee import Failure, Referee
 from crib_training.loading import sides_of
 
@@ -276,10 +277,16 @@ def play_out(
     failures: list[Failure] = []
     reported = 0.0
     running = games.running()
+    followers = [one for one in agents if isinstance(one, Referee) and one.follower is not None]
+    at_once = min([games.n, *(one.follower.games_at_once for one in followers)])
+    chronicle = Chronicle(games) if followers else None
+    for one in followers:
+        one.follow(chronicle)
     while len(running):
-        mover = owners[games.sides[games.movers(running)]]
+        playing = running[:at_once]
+        mover = owners[games.sides[games.movers(playing)]]
         for player, agent in enumerate(agents):
-            lanes = running[mover == player]
+            lanes = playing[mover == player]
             if not len(lanes):
                 continue
             if not isinstance(agent, Referee):
@@ -289,10 +296,17 @@ def play_out(
                 failures.append(failure)
                 forfeits[lane, player] = True
         if log is not None:
-            log.note(games, running)
+            log.note(games, playing)
         running = games.running(running)
         if failures:
             running = running[~forfeits[running].any(axis=1)]
+        if chronicle is not None:
+            for lane in np.setdiff1d(playing, running):
+                for player, agent in enumerate(agents):
+                    if isinstance(agent, Referee) and agent.follower is not None:
+                        seats = np.flatnonzero(owners[games.sides] == player)
+                        won = not forfeits[lane, player] if forfeits[lane].any() else None
+                        chronicle.end(agent.follower, int(lane), seats, won)
         now = games_played(games, running)
         finished(now - reported)
         reported = now

@@ -21,6 +21,7 @@ from crib_env.batch import GameBatch
 from crib_env.policy import Actions, Agent, Views, check_actions
 from crib_env.rules import Rules
 from crib_env.supported_rules import refuse_rules
+from crib_training.evaluation.chronicle import Chronicle, follower_of
 from crib_training.interrupts import interruptions
 
 RAISED = "raised"
@@ -47,7 +48,7 @@ class Referee:
 
     A decision may take ``move_seconds``, as the mean over the views of one call. The first call is
     not timed: kernels may have to be compiled for it. A call cannot be stopped here, only judged
-    once it returns; a `ProcessAgent` can. ``strict`` raises the first failure as a RuntimeError.
+    once it returns; a `CommandAgent` can. ``strict`` raises the first failure as a RuntimeError.
     """
 
     def __init__(
@@ -61,7 +62,9 @@ class Referee:
         self.name = name or agent.name
         self.move_seconds = move_seconds
         self.strict = strict
+        self.follower = follower_of(agent)
         self._warm = False
+        self._chronicle: Chronicle | None = None
 
     def refuse_rules(self, rules: Rules, episode: str | None = None) -> None:
         """Raise a ValueError unless the agent plays by these rules."""
@@ -72,7 +75,7 @@ class Referee:
 
         A lane in which it failed is not stepped.
         """
-        actions, failed = self.ask(games.views(lanes), rng)
+        actions, failed = self.ask(games.views(lanes), rng, lanes)
         failures = {int(lanes[k]): failure for k, failure in failed.items()}
         if failed:
             answered = np.delete(np.arange(len(lanes)), list(failed))
@@ -84,9 +87,15 @@ class Referee:
             lanes, actions = lanes[bad + 1 :], actions[bad + 1 :]
         return failures
 
-    def ask(self, views: Views, rng: np.random.Generator) -> tuple[Actions, dict[int, Failure]]:
+    def follow(self, chronicle: Chronicle | None) -> None:
+        """Tell the agent, if it follows games, of those of a chronicle from now on."""
+        self._chronicle = chronicle if self.follower is not None else None
+
+    def ask(
+        self, views: Views, rng: np.random.Generator, lanes: Array | None = None
+    ) -> tuple[Actions, dict[int, Failure]]:
         """Return the agent's actions for views [B], and its failures by view, int64[B]."""
-        answer = self._call(views, rng)
+        answer = self._call(views, rng, lanes)
         if not isinstance(answer, Failure):
             return answer, {}
         if len(views) == 1:
@@ -96,7 +105,8 @@ class Referee:
         late = 0
         for i in range(len(views)):
             if late < PATIENCE:
-                answer = self._call(views[i : i + 1], rng)
+                lane = None if lanes is None else lanes[i : i + 1]
+                answer = self._call(views[i : i + 1], rng, lane)
             if isinstance(answer, Failure):
                 failures[i] = answer
                 late = late + 1 if answer.kind == TIME else 0
@@ -105,8 +115,12 @@ class Referee:
                 late = 0
         return actions, failures
 
-    def _call(self, views: Views, rng: np.random.Generator) -> Actions | Failure:
+    def _call(
+        self, views: Views, rng: np.random.Generator, lanes: Array | None
+    ) -> Actions | Failure:
         """Return the answer to one call if it is one, else what is wrong with it."""
+        if self._chronicle is not None and lanes is not None:
+            self._chronicle.tell(self.follower, lanes)
         began, me = time.perf_counter(), os.getpid()
         error: BaseException | None = None
         with interruptions() as ours:  # a KeyboardInterrupt without one is the agent's own

@@ -20,7 +20,7 @@ from typing import Annotated, Any, Literal
 
 import crib_agents
 import numpy as np
-from crib_agents.loading import IN_PROCESS, agent_file, load_agent, of_two
+from crib_agents.loading import COMMAND, IN_PROCESS, agent_file, load_agent, of_two
 from pydantic import Field
 
 import crib_env
@@ -284,8 +284,8 @@ def field_agent(
 @lru_cache(maxsize=INSTANCES)
 def _referee(setup: Setup, given: str, against: str, game: int, place: int) -> Referee:
     agent = field_agent(given, against, setup.move_seconds, game, place)
-    # An agent in a process of its own has its own clock, which leaves out a child's start.
-    seconds = None if given.startswith(IN_PROCESS) else setup.move_seconds
+    # A program has a clock of its own, which leaves out its start.
+    seconds = None if given.startswith((IN_PROCESS, COMMAND)) else setup.move_seconds
     maker = find_env(setup.environment)
     return Referee(in_phase(maker, agent), seconds, given, setup.strict)
 

@@ -1,0 +1,46 @@
+"""Decisions per second of a bot through the protocol.
+
+    python -m benchmarks.bots [COMMAND]
+
+The default is `examples/bots/simple_bot.py`. All seats of 256 six-card games are played by the bot.
+"""
+
+from __future__ import annotations
+
+import shlex
+import sys
+import time
+
+import numpy as np
+from crib_agents.bot import command_agent
+
+from benchmarks.timing import machine
+from crib_env.batch import GameBatch
+
+GAMES = 256
+SEED = 3
+
+
+def main(command: str) -> None:
+    """Play the games and print the speed."""
+    agent = command_agent(command)
+    games = GameBatch("hoyle", GAMES, seed=SEED)
+    games.reset()
+    rng = np.random.default_rng(SEED)
+    decisions, seconds = 0, 0.0
+    while len(running := games.running()):
+        views = games.views(running)
+        began = time.perf_counter()
+        actions = agent.act(views, rng)
+        seconds += time.perf_counter() - began
+        decisions += len(running)
+        games.step(running, actions)
+    agent.close()
+    print(
+        f"{agent.name}: {decisions:,} decisions, {decisions / seconds:,.0f} per second; {machine()}"
+    )
+
+
+if __name__ == "__main__":
+    default = f"{shlex.quote(sys.executable)} examples/bots/simple_bot.py"
+    main(" ".join(sys.argv[1:]) or default)

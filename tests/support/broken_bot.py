@@ -1,0 +1,89 @@
+"""A bot of the protocol with one fault, named on its command line: python broken_bot.py FAULT.
+
+It plays the first legal action, and fails at its third decision.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+FAULT = sys.argv[1]
+FAULTS = {
+    "illegal": '{"action": "ZZ"}',
+    "not held": '{"action": ["AC", "AC"]}',
+    "no action": '{"card": "5H"}',
+    "malformed": "the five of hearts",
+    "escape": '{"action": "\\u001b[31mred"}',
+    "raw escape": "\x1b[31mred",
+    "number": "17",
+    "nan": '{"action": NaN}',
+    "nested": "[" * 100_000,
+    "two answers": '{"action": null}\n{"action": null}\n{"action": null}',
+}
+GREETINGS = {
+    "bad name": '{"name": 7}',
+    "bad games": '{"name": "bad", "games": 0}',
+    "bad plays": '{"name": "bad", "plays": ["go fish"]}',
+    "no greeting": "hello",
+    "named to harm": '{"name": "\\u001b[31mred\\u0007"}',
+}
+
+
+def say(text: str) -> None:
+    """Write a line."""
+    print(text, flush=True)
+
+
+def fail() -> None:
+    """Commit the fault."""
+    if FAULT in FAULTS:
+        say(FAULTS[FAULT])
+    elif FAULT == "dies":
+        print("\x1b[31mlast words", file=sys.stderr, flush=True)
+        os._exit(3)
+    elif FAULT == "closes":
+        os.close(1)
+        time.sleep(600)
+    elif FAULT == "half":
+        sys.stdout.write('{"action": ')
+        sys.stdout.flush()
+        time.sleep(600)
+    elif FAULT == "endless":
+        while True:
+            sys.stdout.write("x" * 65536)
+            sys.stdout.flush()
+    elif FAULT == "deaf":
+        time.sleep(600)
+
+
+def main() -> None:
+    """Answer until the fault."""
+    decisions = 0
+    log = os.environ.get("BOT_LOG")
+    for line in sys.stdin:
+        if log:
+            with Path(log).open("a") as file:
+                file.write(line)
+        message: dict[str, Any] = json.loads(line)
+        if message["type"] == "hello":
+            say(GREETINGS.get(FAULT, json.dumps({
+                "name": f"broken-{FAULT}", "games": 1 if FAULT == "single" else 64,
+                "plays": message["games"],
+            })))  # fmt: skip
+        elif message["type"] == "decision":
+            decisions += 1
+            if decisions == 3:
+                fail()
+            if decisions != 3 or FAULT in ("none", "single"):
+                say(json.dumps({"action": message["legal"][0]}))
+        elif message["type"] == "quit":
+            return
+
+
+if __name__ == "__main__":
+    main()

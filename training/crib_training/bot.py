@@ -1,0 +1,29 @@
+"""Serve an agent over the bot protocol, so that any program can play against it.
+
+    crib bot expert
+
+Messages are lines of JSON on stdin, answers lines of JSON on stdout; see ``docs/protocol.md``.
+"""
+
+from __future__ import annotations
+
+from crib_agents.bot.serve import main
+from crib_agents.loading import TakesAgents, load_agent
+
+from crib_env.settings import checked_dataclass
+
+
+@checked_dataclass(frozen=True)
+class Settings(TakesAgents):
+    """Serve an agent over the bot protocol on stdin and stdout.
+
+    Attributes:
+        agent: a built-in agent, a file of a policy, or package.module:Class.
+    """
+
+    agent: str
+
+
+def run(settings: Settings) -> None:
+    """Answer messages until ``quit`` or the end of the input."""
+    main(load_agent, settings.trusted(settings.agent))

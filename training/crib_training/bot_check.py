@@ -1,0 +1,101 @@
+"""Check that a program follows the bot protocol.
+
+    crib bot-check "command:./mybot --level 3"
+
+Plays deals of every game that the program says it plays, all seats by the program, and reports the
+first wrong answer with the message that led to it.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import KW_ONLY
+from typing import Annotated
+
+import numpy as np
+from crib_agents.bot import CommandAgent
+from crib_agents.bot.messages import preset_of
+from crib_agents.loading import COMMAND, IN_PROCESS, load_agent
+from pydantic import Field
+
+from crib_env.batch import GameBatch
+from crib_env.settings import A_DAY, Count, Seed, checked_dataclass
+from crib_training.evaluation.chronicle import Chronicle
+
+# A field that no version has: programs ignore unknown fields.
+UNKNOWN = {"a_field_of_a_later_version": [1, {"any": "thing"}]}
+
+
+@checked_dataclass(frozen=True)
+class Settings:
+    """Check that a program follows the bot protocol.
+
+    Attributes:
+        bot: command:PROGRAM, with the program's arguments.
+        deals: deals of each game that the program plays.
+        seed: of the deals.
+        move_seconds: the longest a decision may take.
+    """
+
+    bot: str
+    _: KW_ONLY
+    deals: Count = 100
+    seed: Seed = 1
+    move_seconds: Annotated[float, Field(gt=0, le=A_DAY)] = 10.0
+
+
+def check(agent: CommandAgent, game: str, deals: int, seed: int) -> int:
+    """Let a program play all seats of deals of a game.
+
+    Args:
+        agent: the program.
+        game: the protocol's name of the game.
+        deals: how many, for each number of players.
+        seed: of the deals.
+
+    Returns:
+        the number of decisions.
+
+    Raises:
+        TimeoutError, BotError, ValueError: the first wrong answer; a note holds the message.
+    """
+    rules = preset_of(game)
+    rng = np.random.default_rng(seed)
+    decisions = 0
+    for players in (2, 4) if game.startswith("table_top") else (None,):
+        episode = "round" if players else "deal"
+        games = GameBatch(rules, deals, players=players, episode=episode, seed=seed)
+        games.reset()
+        chronicle = Chronicle(games)
+        while len(running := games.running()):
+            lanes = running[: agent.games_at_once]
+            chronicle.tell(agent, lanes)
+            actions = agent.act(games.views(lanes), rng)
+            games.step(lanes, actions)  # the agent has checked that they are legal
+            decisions += len(lanes)
+            for lane in np.setdiff1d(lanes, games.running(lanes)):
+                chronicle.end(agent, int(lane), np.arange(games.players), None)
+    return decisions
+
+
+def run(settings: Settings) -> None:
+    """Print a line for each game, or the first wrong answer."""
+    if not settings.bot.startswith((COMMAND, IN_PROCESS)):
+        raise ValueError(f"write {COMMAND}{settings.bot} to check a program")
+    agent = load_agent(settings.bot, settings.move_seconds)
+    assert isinstance(agent, CommandAgent)
+    agent.more = UNKNOWN
+    print(f"{agent.name} by {agent.author or 'an unnamed author'}")
+    try:
+        for game in agent.plays:
+            began = time.perf_counter()
+            try:
+                decisions = check(agent, game, settings.deals, settings.seed)
+            except (TimeoutError, RuntimeError, ValueError) as error:
+                notes = "\n".join(getattr(error, "__notes__", ()))
+                print(f"{game}: wrong\n{notes}")
+                raise RuntimeError(f"{game}: {error}") from None
+            speed = decisions / (time.perf_counter() - began)
+            print(f"{game}: {settings.deals} deals, {decisions:,} decisions, {speed:,.0f}/s")
+    finally:
+        agent.close()
