@@ -6,11 +6,11 @@ renamed, or a folder that cannot be written, costs a compilation and nothing els
 fingerprint is compiled in every process, and so is code with helpers that were compiled before
 (`own_symbols`).
 
-The folder is ``NUMBA_CACHE_DIR`` if that is set, else ``__pycache__`` beside the engine's sources,
-else (a read-only installation) the user's own cache folder, else one in the temporary directory
-that belongs to this user alone; where there is none of them, nothing is stored. What is stored is
-code that will be run, so a folder that somebody else can write is not used unless the user names
-it.
+Code is written to the first of these folders that can be written: ``NUMBA_CACHE_DIR`` if that is
+set, ``__pycache__`` beside the engine's sources, ``crib_env`` in the user's cache folder
+(``XDG_CACHE_HOME``, else ``~/.cache``), and one in the temporary directory that belongs to this
+user alone. It is read from all of them: what root compiled into an image serves every user. Stored
+code will be run, so a folder that others can write is not used unless the user names it.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ import re
 import secrets
 import stat
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
@@ -40,7 +41,8 @@ from numba.core.serialize import dumps
 
 from crib_env.engine.fingerprint import fingerprint
 
-MOST_FILES = 8  # files of one entry: so many versions may share a folder
+MOST_FILES = 32  # files of one entry, by last use: versions and kinds of CPU that share a folder
+USED_SECONDS = 3600.0  # between two notes that a file is in use
 SEAL = hashlib.sha256().digest_size
 DIGITS = 24  # of the fingerprint in a file's name; the seal has all
 ENDING = ".kernel"
@@ -51,47 +53,72 @@ _NUMBER = re.compile(r"B\d+v(\d+)")  # in the symbol of a function
 _logger = logging.getLogger(__name__)
 
 
-COMPILING = (
-    "crib-env: compiling for the first use, 10 to 50 s of one core "
-    "(`crib warmup` compiles everything ahead)"
+COMPILING = "crib-env: compiling {name}, about {seconds} s for the first use"
+AHEAD = " (`crib warmup` compiles everything ahead)"
+UNSTORED = (
+    "crib-env: compiled code is not stored ({why}), so every start compiles again: set "
+    "NUMBA_CACHE_DIR to a folder that can be written"
 )
+_said: set[str] = set()
 
 
-@cache
-def announce_compiling() -> None:
-    """Log once that compiling takes a while; without logging set up, that goes to stderr.
+def say_once(text: str, key: str) -> None:
+    """Log a warning once per key; without logging set up, that goes to stderr.
 
     Processes that Python has started leave it to their parent.
     """
-    if multiprocessing.parent_process() is None:
-        _logger.warning(COMPILING)
+    if key not in _said and multiprocessing.parent_process() is None:
+        _said.add(key)
+        _logger.warning(text)
+
+
+def announce_compiling(name: str, seconds: int) -> None:
+    """Say what is compiled, and the first time how to do so ahead; not if it takes no time."""
+    if seconds:
+        hint = "" if AHEAD in _said else AHEAD
+        say_once(COMPILING.format(name=name, seconds=seconds) + hint, name)
+        _said.add(AHEAD)
 
 
 def _folders() -> Iterator[Path]:
-    """Yield the folders that may hold the cache and can be written, the best first."""
+    """Yield the folders that may hold the cache, the best first."""
     chosen = os.environ.get("NUMBA_CACHE_DIR")
-    if chosen and _writable(Path(chosen).absolute()):  # the user's word, whoever owns it
+    if chosen:  # the user's word, whoever owns it
         yield Path(chosen).absolute()
-    beside = Path(__file__).parent / "__pycache__"
-    if _writable(beside) and _trusted(beside, Path(__file__).stat().st_uid):
+    beside = _beside()
+    if _trusted(beside, Path(__file__).stat().st_uid):
         yield beside
-    for folder in _own_folders():
-        if _writable(folder) and _trusted(folder):
-            yield folder
+    yield from filter(_trusted, _own_folders())
+
+
+def _beside() -> Path:
+    return Path(__file__).parent / "__pycache__"
 
 
 def _own_folders() -> Iterator[Path]:
-    """Yield folders of this user: of the home folder, if there is one, and a temporary one."""
+    """Yield folders of this user: of the cache folder, if there is one, and a temporary one."""
     with contextlib.suppress(RuntimeError):
-        yield Path.home() / ".cache" / "crib_env"
+        named = Path(os.environ.get("XDG_CACHE_HOME", ""))  # relative ones are to be ignored
+        yield (named if named.is_absolute() else Path.home() / ".cache") / "crib_env"
     with contextlib.suppress(OSError):  # there may be no temporary folder either
         user = os.getuid() if hasattr(os, "getuid") else os.environ.get("USERNAME", "")
         yield Path(tempfile.gettempdir()) / f"crib_env-{user}"
 
 
-def _writable(folder: Path) -> bool:
+def _make_folder(chosen: str | None) -> Path | None:
+    """Return the first folder that can be written and is trusted, made if it is missing."""
+    public, private = 0o755, 0o700  # others read what the owner of the sources has compiled
+    if chosen and _writable(Path(chosen).absolute(), public):
+        return Path(chosen).absolute()
+    if _writable(_beside(), public) and _trusted(_beside(), Path(__file__).stat().st_uid):
+        return _beside()
+    own = (folder for folder in _own_folders() if _writable(folder, private))
+    return next(filter(_trusted, own), None)
+
+
+def _writable(folder: Path, mode: int) -> bool:
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        folder.mkdir(mode=mode, parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
             return True
     except OSError:
@@ -113,13 +140,20 @@ def _trusted(folder: Path, *owners: int) -> bool:
 
 
 @cache
-def _folder(chosen: str | None) -> Path | None:
-    return next(_folders(), None)
+def _folder(chosen: str | None) -> tuple[Path | None, tuple[Path, ...]]:
+    """Return the folder to write to, and those to read from."""
+    written = _make_folder(chosen)
+    return written, tuple(_folders())
 
 
 def cache_folder() -> Path | None:
     """Return the folder that machine code is stored in, or None where there is no such place."""
-    return _folder(os.environ.get("NUMBA_CACHE_DIR"))
+    return _folder(os.environ.get("NUMBA_CACHE_DIR"))[0]
+
+
+def read_folders() -> tuple[Path, ...]:
+    """Return the folders that machine code is read from, the best first."""
+    return _folder(os.environ.get("NUMBA_CACHE_DIR"))[1]
 
 
 class KernelCache(NullCache):
@@ -136,9 +170,11 @@ class KernelCache(NullCache):
         options: Mapping[str, object],
         signature: object,
         codegen: Any,
+        seconds: int = 0,
     ) -> None:
         self._function = function
         self._name = name
+        self._seconds = seconds
         self._depends = FORM, signature, tuple(sorted(options.items())), codegen.magic_tuple()
         self.identity = self._identify()
 
@@ -149,11 +185,10 @@ class KernelCache(NullCache):
             return None
         return found
 
-    def _path(self) -> Path | None:
-        folder = cache_folder()
-        if folder is None or self.identity is None:
-            return None
-        return folder / f"{self._name}-{self.identity[:DIGITS]}{ENDING}"
+    @property
+    def _file(self) -> str:
+        assert self.identity is not None
+        return f"{self._name}-{self.identity[:DIGITS]}{ENDING}"
 
     def _seal(self, packed: bytes) -> bytes:
         """Return the digest of what is stored and of whose it is: a renamed file is not read."""
@@ -161,41 +196,49 @@ class KernelCache(NullCache):
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the compiled code if it is stored, whole and readable; else None."""
-        stored = self._load(target_context)
-        if stored is None:
-            announce_compiling()
-        return stored
-
-    def _load(self, target_context: Any) -> Any:
         target_context.refresh()
+        if self.identity is not None:
+            for folder in read_folders():
+                if (stored := self._load(folder / self._file, target_context)) is not None:
+                    return stored
+        announce_compiling(self._name, self._seconds)
+        return None
+
+    def _load(self, path: Path, target_context: Any) -> Any:
         try:
-            path = self._path()
-            if path is None:
-                return None
             data = path.read_bytes()
             if self._seal(data[SEAL:]) != data[:SEAL]:
                 return None
-            return CompileResult._rebuild(target_context, *pickle.loads(data[SEAL:]))
+            rebuilt = CompileResult._rebuild(target_context, *pickle.loads(data[SEAL:]))
         except Exception:  # nothing is stored, or whatever is wrong with it: compile again
             return None
+        with contextlib.suppress(OSError):  # another's file
+            if time.time() - path.stat().st_mtime > USED_SECONDS:
+                os.utime(path)
+        return rebuilt
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Keep compiled code, if there is a place for it; remove the oldest of its versions."""
+        """Keep compiled code, if there is a place for it; remove the version unused for longest."""
         try:
-            path = self._path()
-            if path is None or data.lifted or data.library.has_dynamic_globals:
+            if self.identity is None or data.lifted or data.library.has_dynamic_globals:
                 return
             if self._identify() != self.identity:  # something has changed while it was compiled
                 return
             if foreign := foreign_symbol(data.library):
                 _logger.info("%s is not stored: %s was compiled elsewhere", self._name, foreign)
                 return
+            folder = cache_folder()
+            if folder is None:
+                say_once(UNSTORED.format(why="no folder for it can be written"), UNSTORED)
+                return
             packed = dumps(data._reduce())
-            _write(path, self._seal(packed) + packed)
+            _write(folder / self._file, self._seal(packed) + packed)
             versions = f"{glob.escape(self._name)}-{'?' * DIGITS}{ENDING}"
-            for old in sorted(path.parent.glob(versions), key=_age)[MOST_FILES:]:
+            for old in sorted(folder.glob(versions), key=_age)[MOST_FILES:]:
                 old.unlink(missing_ok=True)
-        except Exception:  # full or unwritable, or nothing that can be packed: it runs all the same
+        except OSError as error:  # full, or no longer to be written: it runs all the same
+            say_once(UNSTORED.format(why=error), UNSTORED)
+        except Exception:  # nothing that can be packed
             return
 
 
@@ -253,6 +296,7 @@ def _write(path: Path, data: bytes) -> None:
     try:
         with open(handle, "wb") as file:
             file.write(data)
+        os.chmod(beside, 0o644)  # as it is, its owner alone may read it
         os.replace(beside, path)
     except OSError:
         with contextlib.suppress(OSError):

@@ -91,6 +91,7 @@ def entries_of(family: Family) -> Entries:
             int64,
         ),
         f"{name}.step",
+        seconds=8,
     )  # fmt: skip
     def step(states, rules, decks, table, log, views, obs, mask, leads, action):
         """Step ``states[0]`` and observe it for the seat then to move.

@@ -108,12 +108,16 @@ class Entry:
         function: the function to compile.
         signature: Numba's types of its arguments and its result.
         name: what its file in the cache is called; entries made of one text by closures differ.
+        seconds: about how long it compiles, in CPU seconds; 0 for less than two, not announced.
     """
 
-    def __init__(self, function: Callable[..., Any], signature: Any, name: str) -> None:
+    def __init__(
+        self, function: Callable[..., Any], signature: Any, name: str, seconds: int = 0
+    ) -> None:
         self.function = function
         self.signature = signature
         self.name = name
+        self.seconds = seconds
         self._compiled: Callable[..., Any] | None = None
         self.__doc__ = function.__doc__
         self.__name__ = function.__name__
@@ -132,7 +136,9 @@ class Entry:
             return self.function
         dispatcher = numba.njit(**OPTIONS)(self.function)
         codegen = dispatcher.targetctx.codegen()
-        cache = KernelCache(self.function, self.name, OPTIONS, self.signature, codegen)
+        cache = KernelCache(
+            self.function, self.name, OPTIONS, self.signature, codegen, self.seconds
+        )
         dispatcher._cache = cache
         with own_symbols() if cache.identity else nullcontext():
             dispatcher.compile(self.signature)
@@ -157,11 +163,13 @@ class Entry:
         return self.compiled(*args)
 
 
-def entry(signature: Any, name: str = "") -> Callable[[Callable[..., Any]], Entry]:
+def entry(
+    signature: Any, name: str = "", *, seconds: int = 0
+) -> Callable[[Callable[..., Any]], Entry]:
     """Return the decorator of an entry; its file in the cache is named after its module and it."""
 
     def decorate(function: Callable[..., Any]) -> Entry:
         place = function.__module__.rpartition(".")[2]
-        return Entry(function, signature, name or f"{place}.{function.__name__}")
+        return Entry(function, signature, name or f"{place}.{function.__name__}", seconds)
 
     return decorate

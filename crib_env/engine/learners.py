@@ -178,6 +178,7 @@ def agent_entries(act: Callable[..., Any], family: Family, name: str) -> AgentEn
             FLAGS_T, OBS_T, MASKS_T, ENDINGS_T,
         ),
         f"{name}.step_range",
+        seconds=4,
     )  # fmt: skip
     def step_range(
         states, rules, decks, table, weights, rngs, views, log, lo, hi, points, illegal_reward,
@@ -424,6 +425,7 @@ def learner_entries(family: Family) -> LearnerEntries:
     @entry(
         void(states_t, rules_t, TABLE_T, views_t, int64[::1], FLAGS_T, OBS_T, int64, FLOATS_T),
         f"{name}.observe_features",
+        seconds=5,
     )
     def observe_features(states, rules, table, views, seats, ended, bits, level, observations):
         """Write ``observations`` with features, float32[N, obs_size + features], of their ``bits``.

@@ -61,6 +61,7 @@ def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Pa
     home.mkdir()
     temporary.mkdir(mode=0o777)
     monkeypatch.setenv("HOME", str(home))
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     monkeypatch.setattr(tempfile, "tempdir", str(temporary))
     cache._folder.cache_clear()
     yield home, temporary
@@ -358,6 +359,20 @@ def test_the_newest_versions_of_an_entry_stay_and_no_other_entry_loses_its_code(
     assert counted.made == made  # it is the oldest that went
 
 
+def test_save_overload_keeps_versions_that_are_in_use(folder: Path, counted: Counted) -> None:
+    """Many versions and kinds of CPU share a home: what is read stays, whenever it was made."""
+    compiled(0)(0)
+    (used,) = files(folder)
+    for n in range(1, MOST_FILES + 3):
+        for path in files(folder):  # a day later
+            os.utime(path, (path.stat().st_atime, path.stat().st_mtime - 86400))
+        assert compiled(0)(0) == 0
+        compiled(n)(0)
+    assert used in files(folder)
+    assert MOST_FILES >= 32
+    assert len(files(folder)) == MOST_FILES
+
+
 def test_threads_that_need_the_same_code_compile_it_once(folder: Path, counted: Counted) -> None:
     entry, start, found = compiled(9), threading.Barrier(8), []
 
@@ -490,6 +505,56 @@ def test_a_temporary_folder_that_is_not_private_is_not_used(
     assert cache_folder() is None
     assert compiled(1)(1) == 2
     assert not planted.is_dir() or not list(planted.iterdir())
+
+
+def test_cache_folder_honours_xdg_cache_home(
+    places: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+    assert cache_folder() == tmp_path / "xdg" / "crib_env"
+    monkeypatch.setenv("XDG_CACHE_HOME", "relative")  # which its specification says to ignore
+    cache._folder.cache_clear()
+    assert cache_folder() == places[0] / ".cache" / "crib_env"
+
+
+@posix
+def test_code_in_a_folder_that_cannot_be_written_is_read(
+    places: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch, counted: Counted
+) -> None:
+    """What root compiles into an image serves every user; what is missing goes to their own."""
+    beside = Path(cache.__file__).parent / "__pycache__"
+    beside.unlink()
+    compiled(1)(1)
+    assert stat.S_IMODE(beside.stat().st_mode) == 0o755
+    assert [stat.S_IMODE(path.stat().st_mode) for path in files(beside)] == [0o644]
+    cache._folder.cache_clear()
+    real = tempfile.TemporaryFile
+
+    def only_elsewhere(*args: Any, dir: Path, **keywords: Any) -> Any:
+        if dir == beside:
+            raise PermissionError
+        return real(*args, dir=dir, **keywords)
+
+    monkeypatch.setattr(tempfile, "TemporaryFile", only_elsewhere)
+    assert compiled(1)(1) == 2
+    assert (counted.made, counted.read) == (1, 1)
+    compiled(2)(1)
+    assert len(files(places[0] / ".cache" / "crib_env")) == 1
+    beside.chmod(0o777)  # then it may hold anybody's code
+    cache._folder.cache_clear()
+    compiled(1)(1)
+    assert (counted.made, counted.read) == (3, 1)
+
+
+def test_where_nothing_can_be_stored_one_warning_says_so(
+    places: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(cache, "_said", set())
+    monkeypatch.setattr(cache, "_make_folder", lambda _: None)
+    assert [compiled(n, f"test.add{n}")(1) for n in range(3)] == [1, 2, 3]
+    (warning,) = caplog.messages
+    assert "not stored" in warning
+    assert "NUMBA_CACHE_DIR" in warning
 
 
 @posix

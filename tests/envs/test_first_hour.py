@@ -24,7 +24,7 @@ from crib_env import (
     six_card_v0,
     table_top_v0,
 )
-from crib_env.engine.cache import COMPILING
+from crib_env.engine.cache import AHEAD, COMPILING
 from crib_env.notation import parse_rules
 from crib_env.rules import find_rules
 from crib_env.scoring import score_hand
@@ -213,7 +213,13 @@ def test_pixels_that_cannot_be_drawn_are_warned_of_at_make(
 # --- the first compilation ----------------------------------------------------------------------
 
 
-COMPILES = "from crib_env.engine.learners import nth_legal; nth_legal.compiled"
+COMPILES = """
+from numba import int64
+from crib_env.engine.jit import Entry
+
+Entry(lambda x: x + 1, int64(int64), "test.slow", 9).compiled
+"""
+SAID = COMPILING.format(name="test.slow", seconds=9) + AHEAD
 
 
 def compile_with_stderr(cache: Path, code: str = COMPILES, terminal: bool = False) -> str:
@@ -232,11 +238,18 @@ def compile_with_stderr(cache: Path, code: str = COMPILES, terminal: bool = Fals
     return output
 
 
-def test_the_first_compilation_says_so_once_at_a_terminal_and_in_a_log(tmp_path: Path) -> None:
-    two = f"{COMPILES}\nfrom crib_env.engine.learners import draw_shares; draw_shares.compiled"
-    assert compile_with_stderr(tmp_path / "log", two).strip() == COMPILING
-    assert compile_with_stderr(tmp_path / "terminal", two, terminal=True).strip() == COMPILING
-    assert compile_with_stderr(tmp_path / "log", two, terminal=True) == ""
+def test_compiling_names_each_slow_entry_once_with_an_estimate(tmp_path: Path) -> None:
+    more = """
+Entry(lambda x: x + 2, int64(int64), "test.slow", 9).compiled
+Entry(lambda x: x + 3, int64(int64), "test.quick").compiled
+Entry(lambda x: x + 4, int64(int64), "test.other", 5).compiled
+"""
+    both = [SAID, COMPILING.format(name="test.other", seconds=5)]
+    for terminal in (False, True):
+        cache = tmp_path / str(terminal)
+        said = compile_with_stderr(cache, COMPILES + more, terminal=terminal)
+        assert said.splitlines() == both
+        assert compile_with_stderr(cache, COMPILES + more, terminal=terminal) == ""
 
 
 def test_the_notice_of_the_first_compilation_goes_where_the_log_goes(tmp_path: Path) -> None:

@@ -12,12 +12,14 @@ import time
 
 import numpy as np
 
+from crib_env.engine.cache import cache_folder
 from crib_env.errors import unknown
 from crib_env.policy import find_agent
 from crib_env.registration import ENVIRONMENTS
 from crib_env.settings import checked_dataclass
 from crib_training.evaluation.duplicate import play_pairs
 from crib_training.loading import find_env, find_game, in_phase, shortest_episode
+from crib_training.progress import Progress
 
 NUM_ENVS = 2  # the least that makes a batch
 
@@ -64,12 +66,19 @@ def run(settings: Settings) -> None:
             raise unknown("environment", name, ENVIRONMENTS)
     for name in settings.agents:
         find_agent(name)  # a wrong name is found before anything is compiled
-    for name in settings.envs:
-        began = time.perf_counter()
-        one_game(name)
-        for agent in settings.agents:
-            try:
-                batches(name, agent)
-            except ValueError as error:  # not every agent plays every game
-                print(f"{name}: {error}")
-        print(f"{name}: {time.perf_counter() - began:.1f} s", flush=True)
+    with Progress(
+        "environments and agents", len(settings.envs) * (1 + len(settings.agents))
+    ) as bar:
+        for name in settings.envs:
+            began = time.perf_counter()
+            one_game(name)
+            bar.advance(1)
+            for agent in settings.agents:
+                try:
+                    batches(name, agent)
+                except ValueError as error:  # not every agent plays every game
+                    bar.say(f"{name}: {error}")
+                bar.advance(1)
+            seconds = time.perf_counter() - began
+            bar.say(f"{name}: {seconds:.1f} s, {round(bar.done)} of {bar.total} done")
+    print(f"stored in {cache_folder()}" if cache_folder() else "nothing could be stored")

@@ -413,6 +413,7 @@ def weigh_cards(
         int64[::1], float64[:, :, ::1],
     ),
     "expert.many_hand.weigh_views",
+    seconds=20,
 )  # fmt: skip
 def weigh_views(
     views, table, weights, nets, formulas, means, rules, states, scratch, pool, log, rng, laid,

@@ -269,7 +269,8 @@ def only_rank(v):
         VIEWS_T, int64[:, ::1], float64[::1], float64[:, ::1], float64[::1], MODEL_T,
         float64[:, :, ::1], TABLE_T, POSITIONS_T, SCRATCH_T, int64, float64[:, ::1],
         float64[:, :, ::1], int64[::1],
-    )
+    ),
+    seconds=14,
 )  # fmt: skip
 def pegging_views(
     views, hands, weights, keeping_rates, suited, model, win_table, table, positions, scratch,

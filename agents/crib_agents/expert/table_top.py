@@ -395,7 +395,8 @@ COLUMNS = 4
         VIEWS_T, int64[::1], TABLE_T, float64[:, ::1], float64[::1], float64[:, :, ::1],
         float64[::1], int64, int64, POSITIONS_T, float64[:, :, ::1], float64[:, ::1],
         float64[:, ::1], int64[::1], float64[:, :, ::1],
-    )
+    ),
+    seconds=11,
 )  # fmt: skip
 def act_views(
     views, rows, table, values, surplus, win_table, weights, actions, answers, positions, gains,
