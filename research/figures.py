@@ -121,14 +121,6 @@ def quoted() -> list[Quote]:
         for places in (3, 4):
             text = f"{mean:.{places}f} ± {half:.{places}f}"
             found.append(Quote(text, (f"`{name}`", EXACT if row["exact"] else APPROXIMATE)))
-    runs = stored("recipes")["recipes"]["six_card_v0 in a minute"].values()
-    beat = [one["won"] for run in runs for one in run["results"] if one["second"] == "rule_based"]
-    shares = sorted(100 * one["mean"] for one in beat)
-    found += [
-        Quote(f"{max(run['seconds'] for run in runs):.0f} CPU seconds", (r"self-play",)),
-        Quote(f"{shares[0]:.1f} to {shares[-1]:.1f} %", (r"rule_based",)),
-        Quote(f"± {100 * max(one['ci95'] for one in beat):.1f}", (r"each",)),
-    ]
     for one in stored("recorded")["records"]:
         if "about" in one:
             found += [Quote(text, tuple(one["about"])) for text in one["figures"]]

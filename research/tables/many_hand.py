@@ -14,6 +14,7 @@ also has the mean points of a deal. The command prints how the formula predicts 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -27,12 +28,12 @@ from crib_agents.data.tables import (
 )
 from crib_agents.expert.many_hand import ADDED, NEEDED
 from crib_agents.rule_based import RuleBasedAgent, default_weights
-from crib_training.evaluation.by_score import deal_starts
 from crib_training.progress import steps
 
 from crib_env.arrays import Array, Doubles
 from crib_env.batch import GameBatch
 from crib_env.engine.many_hand import CRIB_SLOT, HAND
+from crib_env.policy import Agent
 from crib_env.rules import PRESETS, Rules
 from crib_env.scoring.many import score_hands
 from crib_env.settings import Count, Seed
@@ -40,6 +41,24 @@ from research.tables.maker import makes
 
 CARDS = 4  # of a crib
 AT_ONCE = 50_000
+
+
+def deal_starts(
+    games: GameBatch, agent: Agent, rng: np.random.Generator
+) -> tuple[Array, Array, Array]:
+    """Play games to their end by one agent; return the starts of their deals.
+
+    Returns the games, int64[N], the scores then, int64[N, sides], and the dealers, int64[N].
+    """
+    games.reset()
+    found, dealt = [], np.zeros(games.n, dtype=np.int64)
+    for lanes in chain([games.running()], games.play(agent, rng)):
+        new = lanes[games.states["deals"][lanes] > dealt[lanes]]
+        states = games.states[new]
+        found.append((new, states["scores"][:, : games.tally.shape[1]], states["dealer"]))
+        dealt[new] += 1
+    lanes, scores, dealers = (np.concatenate(column) for column in zip(*found, strict=True))
+    return lanes, scores, dealers
 
 
 def discards_of(agent: RuleBasedAgent, preset: str, seed_seq: np.random.SeedSequence) -> GameBatch:

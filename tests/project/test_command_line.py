@@ -329,7 +329,7 @@ for words in sys.argv[1:]:
     print(json.dumps([words, code, out.getvalue(), err.getvalue()]))
 """
 NEED_AN_EXTRA = {
-    "train": "train", "distill": "train", "curves": "train",
+    "train": "train", "curves": "train",
     "play": "play", "watch": "play", "drill": "play", "web": "web",
 }  # fmt: skip
 

@@ -22,7 +22,7 @@ ENVIRONMENT_COMMANDS = (
     "data --games 2 --workers 0 --env",
 )
 # What needs a deal of two hands; where it has none, one line says so.
-TWO_HANDS = ("distill --env", "exploit random --env", "solve --env")
+TWO_HANDS = ("exploit random --env",)
 MANY_HANDS = ("three_hand_v0", "four_hand_v0", "table_top_v0")
 GAMES = (
     "six_card_v0", "six_card_v0 --episode match", "five_card_v0", "three_hand_v0", "four_hand_v0",

@@ -147,7 +147,6 @@ def test_fields_of_views_stay_in_the_ranges_of_the_page(rules: str) -> None:
     [
         ("CITATION.cff", r"^version: (.*)$"),
         ("README.md", r"\(version (.*)\)\. The code"),
-        ("conda/recipe.yaml", r'^  version: "(.*)"$'),
         ("CHANGELOG.md", r"\A(?s:.*?)^## \[(.*)\] - "),  # its newest section
     ],
 )

@@ -15,19 +15,22 @@ import json
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 import numpy as np
+from crib_training.command_line import start
 from safetensors.numpy import load_file
 
 from checkout import DATA
 from commands import crib
 from exploit_toys import DECK, RULES
+from research.solve import run as solving
 from research.solve.solver import Solver
+from research.tables.__main__ import main as make_tables
 
 FILE = DATA / "recordings.json"
 WITHIN = 1e-3  # of an array's spread; a run that learns otherwise is tens of times as far off
@@ -47,7 +50,7 @@ PPO = (
     "--hidden-sizes 16 16 --eval-pairs 0 --final-eval-pairs 0"
 )
 BASELINE = "--num-envs 16 --hidden-sizes 16 16 --batch-size 64 --num-evals 0"
-METHODS = ("selfplay_ppo", "mmd", "mmd_tree", "vrpo", "nfsp", "escher", "monte_carlo", "r_nad",
+METHODS = ("selfplay_ppo", "mmd", "vrpo", "nfsp", "escher", "monte_carlo", "r_nad",
            "deep_cfr", "monte_carlo_q")  # fmt: skip
 # Name, words and the files to read below the folder OUT; `TRAINED` where none is named.
 TRAININGS = {
@@ -63,14 +66,8 @@ TRAININGS = {
     "mmd ema five": f"--method mmd --magnet ema --decisions 512 {BASELINE}",
     "nfsp ranks five": f"--method nfsp --suits ranks --features None --decisions 512 {BASELINE}",
     "mmd six": f"--method mmd --env six_card_v0 --decisions 512 {BASELINE} --features None",
-    "mmd_tree six": f"--method mmd_tree --env six_card_v0 --decisions 512 {BASELINE}",
 }
 OTHERS = {
-    "distill six": (
-        "distill --rounds 1 --deals 12 --epochs 1 --last-epochs 1 --pairs 0 --discard "
-        "--batch-size 32 --out OUT",
-        "policy.safetensors", "labels_000_discard_dealer.npz", "labels_000_pegging.npz",
-    ),
     "exploit rule_based": ("exploit rule_based --hands 2 --abstraction 1 --json OUT/a.json",
                            "a.json"),
     "exploit equilibrium": ("exploit equilibrium --hands 2 --abstraction 1 --json OUT/a.json",
@@ -81,8 +78,6 @@ OTHERS = {
         "evaluate master equilibrium --env five_card_v0 --pairs 3 --adjust always "
         "--json OUT/a.json", "a.json",
     ),
-    "evaluate by score": ("evaluate expert greedy --pairs 6 --by-score --json OUT/a.json",
-                          "a.json"),
     "evaluate table_top": ("evaluate expert learned --env table_top_v0 --players 4 --pairs 2 "
                            "--json OUT/a.json", "a.json"),
     "evaluate three": ("evaluate expert rule_based --env three_hand_v0 --pairs 2 --json OUT/a.json",
@@ -139,9 +134,15 @@ RECORDED: dict[str, tuple[str, ...]] = (
 def figures(recording: tuple[str, ...], out: Path) -> dict[str, str]:
     """Run a command in a folder and return what it came to, by file and part."""
     words, *files = recording
-    with small_deck() if words.startswith("solve") else nullcontext():
-        ran = crib(*words.replace("OUT", str(out)).split(), folder=out)
-    assert ran.returncode == 0, ran.stderr
+    name, *rest = words.replace("OUT", str(out)).split()
+    if name == "solve":
+        with small_deck():
+            start(solving.Settings, solving.run, rest, "python -m research.solve")
+    elif name == "tables":
+        make_tables(rest)
+    else:
+        ran = crib(name, *rest, folder=out)
+        assert ran.returncode == 0, ran.stderr
     return {
         f"{name}: {part}": summary(numbers)
         for name in files

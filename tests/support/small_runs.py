@@ -26,7 +26,7 @@ from crib_training.methods.deep_monte_carlo import (
 BASELINES = tuple(name for name in METHODS if name not in ("deep_monte_carlo", "ppo"))
 # A deal has more decisions where all are followed; regrets take many steps an iteration.
 FEWER = {
-    "mmd_tree": {"num_envs": 4}, "nfsp": {"updates": 8}, "escher": {"updates": 8},
+    "nfsp": {"updates": 8}, "escher": {"updates": 8},
     "deep_cfr": {"num_envs": 1, "updates": 8},
 }  # fmt: skip
 

@@ -375,7 +375,7 @@ def test_the_softmax_of_values_is_a_mixed_policy_that_its_file_keeps(tmp_path: P
     ("method", "decisions", "most"),
     [("selfplay_ppo", 200_000, 1.5), ("mmd", 200_000, 1.5), ("vrpo", 200_000, 1.5),
      ("nfsp", 400_000, 2.2), ("escher", 1_000_000, 2.9), ("monte_carlo", 400_000, 1.5),
-     ("mmd_tree", 200_000, 1.5), ("r_nad", 200_000, 1.5), ("deep_cfr", 1_000_000, 1.5),
+     ("r_nad", 200_000, 1.5), ("deep_cfr", 1_000_000, 1.5),
      ("monte_carlo_q", 200_000, 1.5)],
 )  # fmt: skip
 def test_every_method_learns(method: str, decisions: int, most: float, tmp_path: Path) -> None:

@@ -20,7 +20,6 @@ EVERY = 3  # of the classes of hands; a measurement of all takes three times as 
     [
         ("selfplay_ppo", 100_000, 0.65, SLOW),
         ("mmd", 100_000, 0.75, SLOW),
-        ("mmd_tree", 100_000, 0.6, SLOW),
         ("vrpo", 100_000, 0.6, SLOW),
         ("r_nad", 100_000, 0.65, {"learning_rate": 1e-3}),
         ("monte_carlo_q", 100_000, 0.75, {"learning_rate": 1e-3}),
@@ -48,7 +47,6 @@ def test_a_short_run_falls_well_below_a_random_network(
     [
         ("selfplay_ppo", 0.2, {"learning_rate": 1e-3}),
         ("mmd", 0.2, {"learning_rate": 1e-3}),
-        ("mmd_tree", 0.2, {"learning_rate": 1e-3}),
         ("vrpo", 0.2, {"learning_rate": 1e-3}),
         ("r_nad", 0.2, {"learning_rate": 1e-3}),
         ("monte_carlo_q", 0.6, {"learning_rate": 1e-3}),

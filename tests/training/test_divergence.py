@@ -13,7 +13,6 @@ import pytest
 import torch
 from crib_agents.learned import MonteCarloAgent, Weights
 from crib_agents.loading import load_agent
-from crib_training.learn import distill
 from crib_training.learn.run import Checkpoint, DivergedError
 from crib_training.methods import ppo
 from crib_training.methods.deep_monte_carlo import find_self_play
@@ -111,15 +110,6 @@ def test_a_run_of_ppo_that_diverges_keeps_its_last_good_model(tmp_path: Path) ->
     games: VecNormalize = ppo.games_of(few)
     model = ppo.model_of(replace(few, resume=tmp_path, trust=True), games)
     assert all(torch.isfinite(one).all() for one in model.policy.parameters())
-
-
-def test_teaching_that_diverges_ends_by_saying_so(tmp_path: Path) -> None:
-    few = distill.Settings(
-        env="five_card_v0", rounds=1, deals=16, batch_size=32, learning_rate=1e30, pairs=0,
-        eval_opponents="", out=tmp_path,
-    )  # fmt: skip
-    with pytest.raises(DivergedError, match="after 0 rounds"):
-        distill.distill(few)
 
 
 def test_a_model_of_weights_that_are_not_finite_is_refused(tmp_path: Path) -> None:

@@ -11,11 +11,9 @@ from functools import partial
 from pathlib import Path
 from shutil import copy, copytree
 
-import numpy as np
 import pytest
 from crib_agents.files import BESIDE, SEAL
-from crib_training.learn import demo, distill, recipes
-from crib_training.learn.distill import Labels
+from crib_training.learn import demo
 from crib_training.methods import ppo
 from crib_training.methods.deep_monte_carlo import train
 from crib_training.outputs import (
@@ -24,7 +22,6 @@ from crib_training.outputs import (
     MODEL,
     FolderInUseError,
     claimed,
-    remove_run,
     run_folder,
 )
 from crib_training.tournament.chunks import Setup
@@ -50,7 +47,6 @@ deep = partial(small, deals=200, num_envs=100, workers=1)
 WRITERS: dict[str, Callable[[Path], object]] = {
     "deep_monte_carlo": lambda out: train(deep(out)),
     "ppo": lambda out: ppo.train(small_ppo(out)),
-    "distill": lambda out: distill.distill(distill.Settings(rounds=1, deals=8, pairs=0, out=out)),
     "solve": lambda out: solve.solve(solve.Settings(iterations=1, out=out, progress=False)),
 }
 
@@ -180,20 +176,6 @@ def test_ppo_goes_on_without_the_curve_that_was_lost(runs: Path, tmp_path: Path)
     assert {"policy.safetensors", "curve.csv"} <= contents(tmp_path).keys()
 
 
-def test_a_demo_and_recipes_begin_anew_where_an_earlier_one_lies(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in (CHECKPOINT, MODEL):
-        (tmp_path / name).write_bytes(b"of an earlier one")
-    monkeypatch.setattr(ppo, "train", lambda settings: contents(settings.out))
-    monkeypatch.setattr(recipes, "read_points", lambda out: 1 / 0)
-    recipe = recipes.Recipe(ppo.Settings())
-    with pytest.raises(ValueError, match="no file"):
-        recipes.fit(recipe, 1, 2, tmp_path)  # no policy was written
-    assert not contents(tmp_path)
-    remove_run(tmp_path)
-
-
 def test_a_second_demo_learns_anew_what_the_first_did(tmp_path: Path) -> None:
     settings = demo.Settings(deals=64, pairs=2, out=tmp_path)
     written = []
@@ -256,12 +238,3 @@ def test_a_model_that_was_damaged_is_refused(runs: Path, tmp_path: Path) -> None
     path = damaged(Path(copy(runs / "ppo" / MODEL, tmp_path)))
     with pytest.raises(ValueError, match=f"{path} cannot be read"):
         ppo.train(small_ppo(tmp_path, resume=tmp_path, trust=True))
-
-
-def test_labels_that_were_damaged_are_refused(tmp_path: Path) -> None:
-    path = tmp_path / "labels_000_play.npz"
-    np.savez_compressed(path, views=np.arange(1000), points=np.arange(1000))
-    with pytest.raises(ValueError, match="holds no labels of this version"):
-        Labels.load(path)
-    with pytest.raises(ValueError, match=f"{path} cannot be read"):
-        Labels.load(damaged(path))

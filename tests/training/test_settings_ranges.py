@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from crib_agents.loading import load_agent
 from crib_training.learn import demo
-from crib_training.learn import distill as teach
 from crib_training.learn.train import METHODS
 from crib_training.loading import find_game
 from crib_training.methods import deep_monte_carlo as deep
@@ -27,7 +26,7 @@ NAN, INF = float("nan"), float("inf")
 WHOLE, FRACTIONS = (-1, 1.5, 10**22, True, "5"), (NAN, INF, "x")
 # Values out of a range, and the settings that have it, whichever method has them.
 OUT_OF_RANGE: list[tuple[tuple[Any, ...], str]] = [
-    ((0, *WHOLE), "deals timesteps decisions num_envs steps rounds iterations batch_size updates "
+    ((0, *WHOLE), "deals timesteps decisions num_envs steps iterations batch_size updates "
                   "critic_epochs buffer_size reservoir_size workers threads"),
     ((0.5, *WHOLE), "seed"),
     (WHOLE, "num_evals eval_interval refine"),
@@ -43,7 +42,7 @@ OUT_OF_RANGE: list[tuple[tuple[Any, ...], str]] = [
 ]  # fmt: skip
 EVERYWHERE = {name: values for values, names in OUT_OF_RANGE for name in names.split()}
 BASELINES = tuple(one.Settings for one in (selfplay, mmd, vrpo, nfsp, escher))
-KINDS = (deep.Settings, ppo.Settings, teach.Settings, solve.Settings, demo.Settings, *BASELINES)
+KINDS = (deep.Settings, ppo.Settings, solve.Settings, demo.Settings, *BASELINES)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -78,7 +77,6 @@ def test_every_number_among_the_settings_has_a_range(kind: type[Any]) -> None:
 def test_what_is_usual_is_taken() -> None:
     deep.Settings(learning_rate=1e30, temperature=1e-9, epsilon=0.0, save_seconds=0, eval_pairs=0)
     ppo.Settings(gae_lambda=1.0, ent_coef=0, eval_pairs=2)
-    teach.Settings(epochs=0.5, pairs=0)
     solve.Settings(eval_interval=0, refine=2)
     with pytest.raises(ValueError, match="workers must be at least 2 on a cluster, got 1"):
         deep.Settings(ray_address="auto")

@@ -15,14 +15,11 @@ import pytest
 from crib_agents import PhasedAgent, PolicyNetAgent
 from crib_agents.loading import load_agent, of_two
 from crib_training import warmup
-from crib_training.command_line import COMMANDS, command, read, start
+from crib_training.command_line import COMMANDS, command, start
 from crib_training.evaluation.duplicate import estimate
 from crib_training.evaluation.evaluate import evaluate
-from crib_training.evaluation.figures import comparison_table, phase_table, shown_percent
-from crib_training.learn import recipes
+from crib_training.evaluation.figures import comparison_table, phase_table
 from crib_training.learn.curve import read_points
-from crib_training.learn.train import split
-from crib_training.methods import deep_monte_carlo as deep
 from crib_training.methods import ppo
 from crib_training.methods.ppo import RunCallback
 
@@ -180,8 +177,6 @@ def test_an_agent_of_two_is_made_of_its_name_and_a_plus_is_told_what_joins() -> 
      ("evaluate greedy random --adjust never --no-duplicate", 2, "leave --adjust never out"),
      ("evaluate greedy random --env table_top_v0 --adjust always", 2,
       "luck is not known of games by the rules table_top"),
-     ("evaluate greedy random --env table_top_v0 --by-score", 2,
-      "--by-score is for six and five cards"),
      ("evaluate greedy random --env three_hand_v0 --no-duplicate", 2, "leave --no-duplicate out"),
      ("evaluate greedy random --env three_hand_v0 --players 2", 2, "3 players, got players=2"),
      ("train --env six_card", 2, "did you mean 'six_card_v0'?"),
@@ -194,7 +189,6 @@ def test_an_agent_of_two_is_made_of_its_name_and_a_plus_is_told_what_joins() -> 
      ("train --method ppo --reward pionts", 2,
       "--reward must be one of 'expected', 'expected_at_show', 'points', 'win' or None, got "
       "'pionts'; did you mean 'points'?"),
-     ("distill --eval-opponents gredy", 2, "did you mean 'greedy'?"),
      ("tournament greedy random --episode gmae", 2, "did you mean 'game'?"),
      ("tournament greedy random --anchor gredy", 2, "did you mean 'greedy'?"),
      ("bench --only vectr", 2, "did you mean 'vector'?"),
@@ -276,28 +270,6 @@ def test_a_table_is_made_by_its_command_with_the_defaults(name: str) -> None:
     else:
         made_by = str(np.load(settings.out)["made_by"])
     assert made_by == command(f"python -m research.tables {name}", settings, ("out",))
-
-
-def test_a_recipes_command_is_its_settings() -> None:
-    for recipe in recipes.RECIPES.values():
-        words = recipes.recipe_of(recipe.settings).removeprefix("crib train ").split()
-        method, rest = split(words)
-        assert read(type(recipe.settings), rest, "crib train") == recipe.settings, method
-
-
-def test_a_recipe_is_run_once_and_put_on_the_page(tmp_path: Path) -> None:
-    recipe = recipes.Recipe(
-        deep.Settings(deals=2000, num_evals=1, eval_pairs=2, final_eval_pairs=2)
-    )
-    found = recipes.fit(recipe, 5, 4, tmp_path)
-    assert found["seconds"] > 0
-    assert [r["second"] for r in found["results"]] == [*recipes.OPPONENTS]
-    name = next(iter(recipes.RECIPES))
-    page = recipes.page({name: {5: found}}, 4)
-    won = shown_percent(found["results"][-1]["won"])
-    assert f"## {name}" in page
-    assert won in page
-    assert "crib train" in page
 
 
 def test_warmup_plays_a_little_of_everything(capsys: pytest.CaptureFixture[str]) -> None:

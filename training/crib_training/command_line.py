@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 # Name, module, and what it does.
 COMMANDS = {
     "train": ("crib_training.learn.train", "train an agent, by self-play or against an opponent"),
-    "distill": ("crib_training.learn.distill", "distil the expert into a learned agent (DAgger)"),
     "curves": ("crib_training.learn.curve", "draw learning curves of several runs in one picture"),
     "evaluate": ("crib_training.evaluation.evaluate", "compare two agents on duplicate deals"),
     "export": ("crib_training.export", "write a trained policy as an ONNX file"),
@@ -48,7 +47,7 @@ COMMANDS = {
 INSTALL = 'pip install "crib-env[{}]"'
 # What commands need beside the base install; `train` brings what others may lack.
 EXTRAS = {
-    "train": "train", "distill": "train", "curves": "train",
+    "train": "train", "curves": "train",
     "export": "train,onnx", "data": "data",
     "play": "play", "watch": "play", "drill": "play", "web": "web",
 }  # fmt: skip

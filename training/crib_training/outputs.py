@@ -23,7 +23,7 @@ from crib_env.settings import check_folder
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-CHECKPOINT = "checkpoint.safetensors"  # of deep Monte Carlo, `crib distill` and the solver
+CHECKPOINT = "checkpoint.safetensors"  # of deep Monte Carlo and the solver
 MODEL = "model.zip"  # of MaskablePPO
 RUNS = (CHECKPOINT, MODEL)
 LOCK = ".lock"

@@ -5,5 +5,4 @@
 - `figures`: figures of two agents from such games.
 - `evaluate`: the command `crib evaluate`.
 - `ratings`: Bradley-Terry ratings with intervals.
-- `by_score`: at which scores an agent gains games.
 """

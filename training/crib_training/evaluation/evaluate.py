@@ -2,7 +2,6 @@
 
     crib evaluate rule_based greedy --pairs 2000 --seed 1
     crib evaluate equilibrium expert --env five_card_v0 --pairs 50000 --no-games
-    crib evaluate master expert --env five_card_v0 --pairs 10000 --by-score
 
 The command plays whole games, for the shares of games won and of skunks. It also plays as many
 single deals from 0-0, for the points per deal by phase and role; the last deal of a whole game is
@@ -36,7 +35,6 @@ from crib_env.settings import Count, NewFile, Players, Seed, Whole, checked_data
 from crib_env.supported_rules import refuse_rules
 from crib_training.command_line import TRACEBACK
 from crib_training.evaluation.aivat.reference import chosen_reference
-from crib_training.evaluation.by_score import by_score, score_table
 from crib_training.evaluation.duplicate import Pairs, Sides, play_pairs
 from crib_training.evaluation.figures import (
     agents_table,
@@ -72,8 +70,6 @@ class Settings(TakesAgents):
         seed: fixes all random numbers.
         games: play whole games and single deals; without it, only single deals, in a fraction of
             the time.
-        by_score: play single deals from the scores of games instead, and show at which scores the
-            first agent gains games (six and five cards).
         budget: search depth of `expert` at Table Top; by default 3.
         adjust: reduce variance with AIVAT (six and five cards); auto does so unless both agents are
             compiled, since those can play more games in the same time.
@@ -92,7 +88,6 @@ class Settings(TakesAgents):
     pairs: Count = 2000
     seed: Seed = 1
     games: bool = True
-    by_score: bool = False
     budget: Annotated[Whole, Field(ge=1, le=len(BUDGETS))] | None = None
     adjust: Adjust = "auto"
     duplicate: bool = True
@@ -232,9 +227,6 @@ def run(settings: Settings) -> None:
     if settings.budget is not None and not isinstance(rules, TableTopRules):
         raise ValueError("--budget is for Table Top")
     agents = settings.agent(settings.first), settings.agent(settings.second)
-    if settings.by_score:
-        _by_score(settings, rules, agents)
-        return
     models = [name for name in (settings.first, settings.second) if name.startswith(TEXT)]
     if models:  # by name: it stores games as tournaments do, which stand on this package
         result = resolve_name("crib_training.language_models:evaluate_models")(
@@ -280,16 +272,3 @@ def run(settings: Settings) -> None:
         worst = result["failures"][0]
         lost = ", ".join(f"{name} {times}" for name, times in result["forfeits"].items() if times)
         raise RuntimeError(f"{worst['agent']!r} failed: {worst['why']} (forfeited: {lost})")
-
-
-def _by_score(settings: Settings, rules: Rules, agents: tuple[Agent, Agent]) -> None:
-    """Print at which scores the first agent gains games, and write the file."""
-    result = by_score(rules, agents, settings.pairs, settings.seed)
-    result |= {"environment": settings.env, "versions": versions()}
-    print(f"{score_table(result)}\n")
-    print(
-        f"{settings.env}: {agents[0].name} against {agents[1].name}, {settings.pairs} pairs of "
-        f"deals, seed {settings.seed}; {result['deals_per_game']:.2f} deals per game"
-    )
-    if settings.json:
-        write_json(settings.json, result)

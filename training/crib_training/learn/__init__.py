@@ -3,7 +3,6 @@
 - `train`: the command `crib train`. `run`: a run of any method, from its folder to its signals.
 - `deal_batch`, `self_play`: deals in which both seats learn, and what these methods share.
 - `deep_monte_carlo`: the games as deep Monte Carlo learns them.
-- `distill`: networks that imitate the values of the expert.
 - `curve`: strength during training, its table and picture, and several runs in one picture.
-- `recipes`: a baseline for every environment, and the page of their strength. `demo`: `make demo`.
+- `demo`: `make demo`.
 """

@@ -7,7 +7,7 @@ A method is a module with ``Settings``, a checked dataclass whose documentation 
   benchmark's protocol. `monte_carlo_q`: on the observation.
 - `ppo`: Stable-Baselines3's MaskablePPO against an opponent: its own loop and files, no `Learner`.
 - `selfplay_ppo`, `vrpo`: PPO in both seats, by GAE or an action critic.
-- `mmd`, `mmd_tree`: magnetic mirror descent, the second with exact values of every action.
+- `mmd`: magnetic mirror descent.
 - `r_nad`: regularised Nash dynamics. `nfsp`: neural fictitious self-play.
 - `deep_cfr`, `escher`: counterfactual regrets, from traversals or a critic of histories.
 """
