@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -335,6 +336,54 @@ def test_a_data_set_of_pytorch_shuffles_by_shard(written: Path) -> None:
     assert [(int(row["episode"]), int(row["step"])) for row in again] == passes[0]
     batch = next(iter(DataLoader(data, batch_size=16)))
     assert batch["observation"].shape == (16, 425)
+
+
+@pytest.mark.parametrize(("workers", "persistent"), [(0, False), (2, False), (2, True)])
+def test_shard_dataset_passes_differ_with_workers(
+    workers: int, persistent: bool, written: Path
+) -> None:
+    torch = pytest.importorskip("torch")
+    from crib_training.data.dataset import ShardDataset
+    from torch.utils.data import DataLoader
+
+    def passes() -> list[list[tuple[int, int]]]:
+        torch.manual_seed(5)
+        data = ShardDataset(written, ["episode", "step"], seed=1)
+        loader = DataLoader(data, batch_size=64, num_workers=workers, persistent_workers=persistent)
+        return [
+            [row for batch in loader for row in zip(batch["episode"].tolist(),
+                                                    batch["step"].tolist(), strict=True)]
+            for _ in range(3)
+        ]  # fmt: skip
+
+    found = passes()
+    assert found[0] != found[1] != found[2] != found[0]
+    assert sorted(found[0]) == sorted(found[1]) == sorted(found[2])
+    assert len({*found[0]}) == len(found[0]) == len(load(written, ["episode"])["episode"])
+    assert passes() == found
+
+
+@pytest.mark.parametrize("lost", [0, 1, 3])
+def test_load_refuses_a_missing_shard(lost: int, written: Path, tmp_path: Path) -> None:
+    shutil.copytree(written, tmp_path / "data")
+    (tmp_path / f"data/shard-{lost:05d}.parquet").unlink()
+    with pytest.raises(ValueError, match=f"has 3 of 4 shards, not shard-{lost:05d}"):
+        load(tmp_path / "data")
+    last = sorted((tmp_path / "data").glob("*.parquet"))[-1]
+    assert len(load(last)["episode"])
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("given", ["random"]), ("episode", "game"), ("seed", 9), ("games", 24)]
+)
+def test_load_refuses_a_shard_of_another_data_set(
+    field: str, value: object, written: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(written, tmp_path / "data")
+    name = "shard-00001.parquet"
+    rewritten(written / name, tmp_path / "data" / name, **{field: value})
+    with pytest.raises(ValueError, match=f"{name} does not belong to .*: its {field} is "):
+        load(tmp_path / "data")
 
 
 def test_memory_is_flat_over_shards(tmp_path: Path) -> None:

@@ -18,12 +18,13 @@ TEXT = ("agent", "phase", "position")
 class ShardDataset(IterableDataset[dict[str, Any]]):
     """Decisions in a random order: of shards, and of the decisions in each.
 
-    Each pass has another order. A `DataLoader` may have several workers, which share the shards.
+    Each pass has another order, also in the workers of a `DataLoader`, which share the shards.
 
     Args:
         path: the folder, or a file of it.
         columns: the columns to read, by default all.
-        seed: fixes the orders.
+        seed: fixes the orders; with workers together with ``torch.manual_seed``, from which a
+            `DataLoader` draws a seed for each pass.
         env: the environment that the data must be of; None for any.
         shuffle: False leaves everything in order.
     """
@@ -37,13 +38,17 @@ class ShardDataset(IterableDataset[dict[str, Any]]):
         self.passes = 0
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
-        rng, worker = np.random.default_rng((self.seed, self.passes)), get_worker_info()
+        worker = get_worker_info()
+        # A new worker counts from 0 again; the loader's seed, equal in all workers, tells passes
+        # apart.
+        seeds = (self.seed, self.passes, worker.seed - worker.id if worker else 0)
+        rng = np.random.default_rng(seeds)
         self.passes += 1
         order = rng.permutation(len(self.files)) if self.shuffle else np.arange(len(self.files))
         for k in order[worker.id :: worker.num_workers] if worker else order:
             arrays = read_shard(self.files[k], self.columns, self.env)
             size = len(next(iter(arrays.values())))
-            within = np.random.default_rng((self.seed, self.passes, int(k)))
+            within = np.random.default_rng((*seeds, int(k)))
             rows = within.permutation(size) if self.shuffle else np.arange(size)
             columns = {
                 name: array if name in TEXT else torch.from_numpy(array.copy())

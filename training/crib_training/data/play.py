@@ -24,7 +24,7 @@ from crib_env.notation import format_rules, format_state
 from crib_env.policy import Agent, MixedPolicy, Views, ask_agent
 from crib_env.registration import find_part
 from crib_env.supported_rules import refuse_rules
-from crib_training.data.reading import FORMAT, KEY, VERSION, arrow, chosen_columns
+from crib_training.data.reading import FORMAT, KEY, VERSION, arrow, chosen_columns, shard_name
 from crib_training.evaluation.duplicate import Finished, ignore_progress
 from crib_training.loading import find_game, in_phase, seats_of
 from crib_training.tournament.chunks import code_digest, file_digests
@@ -47,7 +47,7 @@ class Shard:
     @property
     def name(self) -> str:
         """The name of its file."""
-        return f"shard-{self.index:05d}.parquet"
+        return shard_name(self.index)
 
 
 @dataclass(frozen=True)

@@ -86,11 +86,23 @@ def read_about(path: Any) -> dict[str, Any]:
 
 
 BITS = {"observation": "observation_bits", "action_mask": "actions"}
-SAME = ("environment", "rules", "players", "observation_bits", "actions", "columns")
+SAME = (
+    "environment", "rules", "episode", "players", "observation_bits", "actions", "columns",
+    "given", "seed", "games", "shard",
+)  # fmt: skip
+
+
+def shard_name(index: int) -> str:
+    """Return the name of a shard's file."""
+    return f"shard-{index:05d}.parquet"
 
 
 def shard_paths(path: str | Path) -> list[Path]:
-    """Return the files of a data set in order, or the one file, all of one game and schema."""
+    """Return all files of a data set in order, or the one file that is given.
+
+    Raises:
+        ValueError: no data, a missing shard, or a file of another data set.
+    """
     path = Path(path)
     files = sorted(path.glob("*.parquet")) if path.is_dir() else [path]
     if not files or not files[0].exists():
@@ -102,6 +114,12 @@ def shard_paths(path: str | Path) -> list[Path]:
             if about[name] != first[name]:
                 raise ValueError(f"{file} does not belong to {files[0]}: its {name} is "
                                  f"{about[name]!r}, not {first[name]!r}")  # fmt: skip
+    wanted = [shard_name(index) for index in range(-(-first["games"] // first["shard"]))]
+    missing = sorted({*wanted} - {file.name for file in files}) if path.is_dir() else []
+    if missing:
+        raise ValueError(f"{path} has {len(files)} of {len(wanted)} shards, not {missing[0]}: the "
+                         "same `crib data` command writes what is missing; single shards are read "
+                         "by the names of their files")  # fmt: skip
     return files
 
 
@@ -122,8 +140,8 @@ def load(
         ``action_mask`` int8[N, actions], as the environment gives them.
 
     Raises:
-        ValueError: a file is damaged, of another version, of another game, or lacks a column; or
-            PyArrow is not installed.
+        ValueError: a shard is missing; a file is damaged, of another version, of another data set,
+            or lacks a column; or PyArrow is not installed.
     """
     parts = [read_shard(file, columns, env, packed) for file in shard_paths(path)]
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
