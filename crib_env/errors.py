@@ -19,6 +19,10 @@ class EpisodeOverError(ResetNeeded):
     """A step was asked for where none can be taken: before a reset, or after the episode's end."""
 
 
+class NoResultError(RuntimeError):
+    """What an agent depends on has failed, such as a server: no result, and no loss of a game."""
+
+
 def unknown(kind: str, name: str, choices: Collection[str]) -> ValueError:
     """Return the error of a name that is none of the choices, with the nearest of them."""
     chosen = f"choose from {', '.join(choices)}{nearest(name, choices)}"

@@ -6,12 +6,14 @@
 
 ``text:MODEL`` is an agent's name wherever one is taken. It asks the OpenAI-compatible server at
 ``OPENAI_BASE_URL`` with the key ``OPENAI_API_KEY``. Options follow a question mark:
-``text:MODEL?style=full&timeout=20&base_url=http://127.0.0.1:8000/v1``.
+``text:MODEL?style=full&timeout=20&base_url=http://127.0.0.1:8000/v1``. A ``base_url`` other than
+``OPENAI_BASE_URL`` gets no key: names of agents come from files, too.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import os
 import time
 from collections.abc import Callable
@@ -22,8 +24,8 @@ from urllib.parse import parse_qsl
 
 import numpy as np
 
-from crib_agents.checks import presets_of
-from crib_env.errors import check_choice, comes_with, unknown, whole_number
+from crib_agents.checks import one_line, presets_of
+from crib_env.errors import NoResultError, check_choice, comes_with, unknown, whole_number
 from crib_env.policy import Actions, Views, one_or_many
 from crib_env.rules import Rules
 from crib_env.supported_rules import shown_fields
@@ -33,9 +35,10 @@ Message = dict[str, str]
 Complete = Callable[[list[Message]], str]
 """``complete(messages) -> reply``: messages have a ``role`` and a ``content``."""
 
-MOST_CHARACTERS = 200_000  # of a reply: one that is longer is a fault of the server
+MOST_CHARACTERS = 200_000  # of a reply that are read, the last ones
 MOST_BYTES = 8 * MOST_CHARACTERS  # of a server's answer
 SENT_BACK = 2_000  # characters of a bad reply that the model is shown again
+TRIES = 3  # for a reply that did not come
 
 
 class TextAgent:
@@ -45,7 +48,8 @@ class TextAgent:
     ready for whoever asks again for each view alone, as `Referee` does: nothing is paid twice.
 
     Args:
-        complete: returns the model's reply to messages; what it raises costs the game.
+        complete: returns the model's reply to messages. If it raises `TRIES` times in a row, the
+            agent raises a `NoResultError`, and no game is lost.
         style: of the prompts: ``"compact"`` or ``"full"``.
         retries: how many more replies a decision may take; each is shown what was wrong.
         on_failure: after the last: ``"forfeit"`` the game, or play ``"random"``; ``"raise"`` is as
@@ -77,6 +81,7 @@ class TextAgent:
         self._reader = Reader(retries, on_failure)
         self._lock = Lock()
         self._answered: dict[bytes, list[int | Exception]] = {}
+        self._lost: NoResultError | None = None  # what ended the current call
 
     @property
     def tally(self) -> Tally:
@@ -89,13 +94,16 @@ class TextAgent:
 
         Raises:
             ReplyError: no reply named a legal action.
-            Exception: what ``complete`` raised.
+            NoResultError: ``complete`` failed.
         """
         if len(views) == 1 and (ready := self._answered.get(views.tobytes())):
             found = [ready.pop(0)]
         else:
             self._answered.clear()
+            self._lost = None
             found = self._ask_all(views, rng)
+            if self._lost is not None:
+                raise self._lost
             if self.record is not None:
                 good = zip(views, found, strict=True)
                 self.record += [(v.copy(), a) for v, a in good if isinstance(a, int)]
@@ -130,21 +138,12 @@ class TextAgent:
         messages = [{"role": "user", "content": prompt(view, rules_of(view), self.style)}]
         error: Exception = RuntimeError("no reply")
         for _ in range(self._reader.retries + 1):
-            began = time.perf_counter()
             try:
-                reply = self.complete(list(messages))
-                if not isinstance(reply, str):
-                    raise TypeError(f"complete returned {type(reply).__name__}, not text")
-                if len(reply) > MOST_CHARACTERS:
-                    most = f"at most {MOST_CHARACTERS:,} are read"
-                    raise ValueError(f"a reply of {len(reply):,} characters: {most}")
-            except Exception as failed:
-                with self._lock:
-                    self.tally.errors += 1
-                    self.tally.seconds += time.perf_counter() - began
+                reply = self._reply(messages)
+            except NoResultError as failed:
+                self._lost = failed
                 return failed
             with self._lock:
-                self.tally.seconds += time.perf_counter() - began
                 self.tally.prompt_tokens += sum(count_tokens(one["content"]) for one in messages)
                 try:
                     return self._reader.read(reply, view)
@@ -155,6 +154,31 @@ class TextAgent:
                 {"role": "user", "content": str(error)},
             ]
         return error
+
+    def _reply(self, messages: list[Message]) -> str:
+        """Return the reply to messages, asked for several times where none comes."""
+        for left in reversed(range(TRIES)):
+            if self._lost is not None:
+                raise self._lost
+            began = time.perf_counter()
+            try:
+                reply = self.complete(list(messages))
+                if not isinstance(reply, str):
+                    raise TypeError(f"complete returned {type(reply).__name__}, not text")
+                return reply[-MOST_CHARACTERS:]
+            except Exception as failed:
+                with self._lock:
+                    self.tally.errors += 1
+                if isinstance(failed, NoResultError):
+                    raise
+                if not left:
+                    why = f"{self.name}: no reply in {TRIES} tries: "
+                    why += f"{type(failed).__name__}: {one_line(failed)}"
+                    raise NoResultError(why) from failed
+            finally:
+                with self._lock:
+                    self.tally.seconds += time.perf_counter() - began
+        raise AssertionError
 
 
 def rules_of(view: Any) -> Rules:
@@ -181,19 +205,37 @@ def chat(
 
     Args:
         model: its name on the server.
-        base_url: the server; None for ``OPENAI_BASE_URL``, or else OpenAI's own.
+        base_url: the server; None for ``OPENAI_BASE_URL``, or else OpenAI's own. Another server
+            than these gets none of the settings in ``OPENAI_API_KEY`` and the like.
         timeout: seconds after which a request without its whole answer has failed.
         server_retries: how often the client repeats a request that failed.
         temperature: as the server takes it; None for the server's own.
         max_tokens: the longest reply; None for the server's own.
+
+    Raises:
+        ValueError: an option out of its range.
     """
+    if not 0 < timeout < math.inf:
+        raise ValueError(f"timeout must be a number of seconds above 0, got {timeout}")
+    if temperature is not None and not 0 <= temperature < math.inf:
+        raise ValueError(f"temperature must be a number from 0 up, got {temperature}")
+    server_retries = whole_number("server_retries", server_retries, 0)
+    if max_tokens is not None:
+        max_tokens = whole_number("max_tokens", max_tokens, 1)
     with comes_with("llm"):
         import openai
-    url = base_url or os.environ.get("OPENAI_BASE_URL")
-    key = os.environ.get("OPENAI_API_KEY") or ("none" if url else None)
+    known = os.environ.get("OPENAI_BASE_URL")
+    url = base_url or known
+    key, headers = os.environ.get("OPENAI_API_KEY") or ("none" if url else None), {}
+    if url != known:
+        key = "none"
+        own = os.environ.get("OPENAI_CUSTOM_HEADERS", "").split("\n")
+        names = [line.partition(":")[0].strip() for line in own if ":" in line]
+        headers = dict.fromkeys(["OpenAI-Organization", "OpenAI-Project", *names], openai.Omit())
     client: Any = openai.OpenAI(
-        base_url=url, api_key=key, timeout=timeout, max_retries=server_retries
-    )
+        base_url=url, api_key=key, timeout=timeout, max_retries=server_retries,
+        default_headers=headers,
+    )  # fmt: skip
     options: dict[str, Any] = {"temperature": temperature, "max_tokens": max_tokens}
     options = {name: value for name, value in options.items() if value is not None}
 
@@ -206,7 +248,7 @@ def chat(
                 if time.monotonic() - began > timeout:
                     raise TimeoutError(f"the answer was not whole after {timeout:g} s")
                 if len(body) > MOST_BYTES:
-                    raise ValueError(f"an answer of more than {MOST_BYTES:,} bytes")
+                    return ""  # the model's fault, as a reply that names nothing
         try:
             return json.loads(body)["choices"][0]["message"]["content"] or ""
         except (ValueError, LookupError, TypeError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import re
 import threading
 import time
@@ -25,13 +26,14 @@ HOSTILE = (
 )  # fmt: skip
 
 
-def first_legal(words: str) -> str:
-    """Return a legal answer, from the prompt alone."""
+def first_legal(words: str, last: bool = False) -> str:
+    """Return a legal answer, from the prompt alone: the first cards, or the last."""
     if words.startswith("{"):  # as verifiers passes on what OpenEnv shows
         words = json.loads(words)["observation"]["prompt"]
     if found := re.findall(r"^(?:Discard (\w+) of|Play one of): (.*)$", words, re.MULTILINE):
         number, cards = found[-1]
-        return " ".join(cards.split()[: 2 if number == "two" else 1])
+        named = cards.split()[:: -1 if last else 1]
+        return " ".join(named[: 2 if number == "two" else 1])
     cells = re.findall(r"(?<!\S)\d{1,2}(?!\S)", "\n".join(words.split("\n")[3:8]))
     return f"cell {cells[0]}" if cells else "the crib"
 
@@ -44,11 +46,15 @@ class ModelServer:
         url: the base URL of its API.
         asked: how often each model was.
         odd: requests in every ``odd`` are answered badly by models named ``sometimes-...``.
+        left: how many requests are answered; those after them are refused, and not counted.
+        headers: those of the last request.
     """
 
     url: str = ""
     asked: Counter[str] = field(default_factory=Counter)
     odd: int = 40
+    left: float = math.inf
+    headers: dict[str, str] = field(default_factory=dict)
 
     async def answer(self, request: Request) -> Response:
         """Answer one request."""
@@ -57,6 +63,10 @@ class ModelServer:
         words = words if isinstance(words, str) else words[0]["text"]
         if words.startswith("{"):  # verifiers sends every turn of an episode
             words = given["messages"][-1]["content"]
+        self.headers = dict(request.headers)
+        self.left -= 1
+        if self.left < 0:
+            return JSONResponse({"error": {"message": "wrong key"}}, 401)
         self.asked[model] += 1
         how = model
         if model.startswith("sometimes-"):
@@ -86,8 +96,9 @@ class ModelServer:
             return JSONResponse({})
         if how == "slow":
             await asyncio.sleep(0.05)
-        text = {"empty": "", "huge": "5H " * (HUGE // 3), "hostile": HOSTILE}.get(how)
-        message = {"role": "assistant", "content": first_legal(words) if text is None else text}
+        said = {"empty": "", "huge": "5H " * (HUGE // 3), "hostile": HOSTILE}
+        text = said[how] if how in said else first_legal(words, how == "last")
+        message = {"role": "assistant", "content": text}
         return JSONResponse({
             "id": "1", "object": "chat.completion", "created": 1, "model": model,
             "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],

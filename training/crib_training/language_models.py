@@ -4,7 +4,8 @@
 
 Games are played some pairs at a time, side by side, and stored in a folder beside the result
 (``out.games``) as those of a tournament are, and the replies of the games under way as they come.
-The same command goes on where it was stopped, and pays for nothing twice.
+The same command goes on where it was stopped, and pays for nothing twice. If a server fails, the
+command stops: its failures are no results.
 """
 
 from __future__ import annotations
@@ -16,11 +17,13 @@ from threading import Lock
 from typing import Any
 
 import numpy as np
+from crib_agents.files import write_whole
 from crib_agents.text_agent import Complete, Message, TextAgent
 
 from crib_env.arrays import Array
 from crib_env.encoding import family_of
 from crib_env.envs.makers import EnvMaker
+from crib_env.errors import NoResultError
 from crib_env.policy import Agent, Views, action_probabilities, find_agent
 from crib_env.registration import find_part
 from crib_env.rules import Rules
@@ -46,13 +49,15 @@ def evaluate_models(settings: Settings, maker: EnvMaker, rules: Rules) -> dict[s
     if not (settings.games and settings.duplicate):
         raise ValueError("a language model plays whole games on duplicate deals: leave out "
                          "--no-games and --no-duplicate")  # fmt: skip
+    folder = (settings.json or DEFAULT).with_suffix(".games")
+    if folder == settings.json:
+        raise ValueError(f"--json {folder} is the folder of the games: name a file {DEFAULT.name}")
     setup = Setup(
         agents=(settings.trusted(settings.first), settings.trusted(settings.second)),
         environment=settings.env, rules=settings.rules, players=settings.players,
         seeds=(settings.seed,), chunk=PAIRS_AT_ONCE, adjusted=adjusted_by(settings.adjust),
     )  # fmt: skip
     names = label_agents(setup)
-    folder = (settings.json or DEFAULT).with_suffix(".games")
     chunks = setup.chunks(0, 1, settings.pairs)
     each = setup.games_each
     with claimed(folder):
@@ -68,12 +73,14 @@ def evaluate_models(settings: Settings, maker: EnvMaker, rules: Rules) -> dict[s
                         record = play(setup, chunk, progress.advance)
                         ledger.add(record | {"models": _report(models, rules)})
                         cache.path.unlink(missing_ok=True)
-            except KeyboardInterrupt:
+            except (KeyboardInterrupt, NoResultError) as stop:
                 stored = sum(chunk.pairs for chunk in chunks if chunk in ledger.records)
-                raise KeyboardInterrupt(
+                words = [
+                    *map(str, stop.args),
                     f"{stored} of {settings.pairs} pairs are stored in {folder}; the same command "
-                    "goes on from there, and with the replies that came since"
-                ) from None
+                    "goes on from there, and with the replies that came since",
+                ]
+                raise type(stop)("; ".join(words)) from None
         records = [ledger.records[chunk] for chunk in chunks]
     played = setup.played((0, 1), records)
     result = result_of(maker, rules, (names[0], names[1]), played, settings.seed)
@@ -84,28 +91,39 @@ class ReplyCache:
     """The replies of the games under way, in a file: after a stop they are read in place of asking.
 
     Games are the same again as long as replies are, so each prompt comes again too. Equal prompts
-    get their replies in the order in which these came.
+    of one agent get their replies in the order in which these came.
     """
 
     def __init__(self, path: Path) -> None:
         self.path, self._lock = path, Lock()
         self._there: dict[str, list[str]] = {}
-        for line in path.read_text("utf-8").split("\n")[:-1] if path.exists() else ():
-            key, reply = json.loads(line)
-            self._there.setdefault(key, []).append(reply)
+        lines = path.read_text("utf-8").split("\n") if path.exists() else [""]
+        for n, line in enumerate(lines[:-1], start=1):
+            try:
+                key, reply = json.loads(line)
+                self._there.setdefault(key, []).append(reply)
+            except (ValueError, TypeError):
+                raise RuntimeError(
+                    f"line {n} of {path} cannot be read: remove it, and the model is asked again"
+                ) from None
+        if lines[-1]:  # cut short by a full disk or a crash: the next reply begins a line
+            write_whole(path, "".join(f"{line}\n" for line in lines[:-1]).encode())
 
-    def instead_of(self, complete: Complete) -> Complete:
-        """Return a function that asks a model only for what is not there."""
+    def instead_of(self, complete: Complete, agent: str) -> Complete:
+        """Return a function that asks an agent's model only for what is not there."""
         ask = getattr(complete, "asks", complete)
 
         def answer(messages: list[Message]) -> str:
-            key = sha256(json.dumps(messages).encode()).hexdigest()[:32]
+            key = sha256(json.dumps([agent, messages]).encode()).hexdigest()[:32]
             with self._lock:
                 if replies := self._there.get(key):
                     return replies.pop(0)
             reply = ask(messages)
-            with self._lock, self.path.open("a", encoding="utf-8") as file:
-                file.write(json.dumps([key, reply]) + "\n")
+            try:
+                with self._lock, self.path.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps([key, reply]) + "\n")
+            except OSError as error:
+                raise NoResultError(f"a reply cannot be stored: {error}") from error
             return reply
 
         answer.asks = ask  # type: ignore[attr-defined]
@@ -121,7 +139,7 @@ def _models(setup: Setup, chunk: Chunk, cache: ReplyCache) -> dict[str, list[Tex
             agent = field_agent(given, against, setup.move_seconds, game, place)
             if isinstance(agent, TextAgent):
                 agent.record, agent._reader.tally = [], Tally()
-                agent.complete = cache.instead_of(agent.complete)
+                agent.complete = cache.instead_of(agent.complete, given)
                 found.setdefault(given, []).append(agent)
     return found
 

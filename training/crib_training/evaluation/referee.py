@@ -1,6 +1,7 @@
 """Calls an agent for its actions, so that a failure costs only the agent's own games.
 
-An agent fails if it raises, returns anything but one integer per view, or takes too long. One call
+An agent fails if it raises, returns anything but one integer per view, or takes too long. Only a
+`NoResultError`, of a language model's server, say, is no failure: it ends what is played. One call
 covers many games. If a whole call fails, the referee calls the agent again for each view alone, so
 that only the failing games are lost.
 """
@@ -18,6 +19,7 @@ import numpy as np
 
 from crib_env.arrays import Array
 from crib_env.batch import GameBatch
+from crib_env.errors import NoResultError
 from crib_env.policy import Actions, Agent, Views, check_actions
 from crib_env.rules import Rules
 from crib_env.supported_rules import refuse_rules
@@ -132,6 +134,8 @@ class Referee:
             os._exit(0)  # a copy of this process, forked by the agent
         if ours:
             raise KeyboardInterrupt from error
+        if isinstance(error, NoResultError):
+            raise error
         if isinstance(error, TimeoutError):
             return self._failure(TIME, str(error), error)
         if error is not None:
