@@ -226,7 +226,8 @@ def chat(
         import openai
     known = os.environ.get("OPENAI_BASE_URL")
     url = base_url or known
-    key, headers = os.environ.get("OPENAI_API_KEY") or ("none" if url else None), {}
+    key = os.environ.get("OPENAI_API_KEY") or ("none" if url else None)
+    headers: Any = {}
     if url != known:
         key = "none"
         own = os.environ.get("OPENAI_CUSTOM_HEADERS", "").split("\n")

@@ -19,6 +19,7 @@ from pettingzoo.utils.wrappers import BaseWrapper
 
 from crib_env.envs.aec import CribbageAEC
 from crib_env.envs.gym import CribbageEnv
+from crib_env.errors import EpisodeOverError
 from crib_env.registration import env_module
 from crib_env.text import Reader, ReplyError, Tally, describe, prompt
 
@@ -27,6 +28,11 @@ PROMPTS = spaces.Text(LONGEST_PROMPT, min_length=1, charset=string.printable)
 REPLIES = spaces.Text(LONGEST_REPLY, min_length=0, charset=string.printable)
 OVER = "The episode is over. Scores by side: {scores}."
 NO_ACTION = -1  # illegal everywhere
+# Keywords with their only value in words, and why.
+INSTEAD = {
+    "on_illegal": ("terminate", "on_failure says what follows a reply that is no legal action"),
+    "suits": ("real", "prompts name the cards themselves"),
+}
 
 
 class _Replies:
@@ -91,6 +97,8 @@ class TextEnv(gymnasium.Env[str, str]):
     def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
         """Act by a reply; the second of two cards to discard is played in the same step."""
         env, replies = self.env, self._replies
+        if env._over:
+            raise EpisodeOverError("step() without a running episode: call reset()")
         chosen = replies.action(action, env.view())
         if chosen is None:
             return self._prompt(False), 0.0, False, False, self._info(env._info())
@@ -169,7 +177,7 @@ class TextAEC(BaseWrapper[str, str, "str | None"]):
         """Act by a reply; the second of two cards to discard is played in the same step."""
         env, agent = self.game_env, self.game_env.agent_selection
         if action is None or env._over:
-            env.step(None if action is None else 0)
+            env.step(None if action is None else 0)  # after the end it raises
             return
         replies, seat = self._replies_of[agent], env.possible_agents.index(agent)
         chosen = replies.action(action, env.view(seat))
@@ -198,16 +206,27 @@ def text_env(
         style: ``"compact"`` or ``"full"``; see `crib_env.text.prompt`.
         retries: how many more replies a decision may take.
         on_failure: ``"forfeit"``, ``"random"`` or ``"raise"``.
-        keywords: those of ``gym_env``, such as ``opponent``.
+        keywords: those of ``gym_env``, such as ``opponent``, but `INSTEAD`.
+
+    Raises:
+        ValueError: a keyword that words leave no room for.
     """
     replies = _Replies(style, retries, on_failure)
-    return TextEnv(env_module(environment).maker.gym_env(**keywords), replies)
+    return TextEnv(env_module(environment).maker.gym_env(**_fitting(keywords)), replies)
 
 
 def text_aec(
     environment: str, *, style: str = "compact", retries: int = 2, on_failure: str = "forfeit",
     **keywords: Any,
 ) -> TextAEC:  # fmt: skip
-    """Return the PettingZoo form of an environment in words; ``keywords`` are those of ``env``."""
-    env = env_module(environment).maker.env(**keywords)
+    """Return the PettingZoo form of an environment in words; see `text_env` and ``env``."""
+    env = env_module(environment).maker.env(**_fitting(keywords))
     return TextAEC(env, style, retries, on_failure)
+
+
+def _fitting(keywords: dict[str, Any]) -> dict[str, Any]:
+    """Return keywords of an environment below; refuse those that change what words mean."""
+    for name, (value, why) in INSTEAD.items():
+        if keywords.get(name, value) != value:
+            raise ValueError(f"{name}={keywords[name]!r} does not go with words: {why}")
+    return keywords

@@ -24,7 +24,6 @@ from crib_env.errors import check_choice, whole_number
 from crib_env.policy import sample_legal
 from crib_env.registration import add_parts, find_part
 from crib_env.rules import Rules, as_rules
-from crib_env.text.replies import Grammar, last_statement
 from crib_env.text.replies import ReplyError as ReplyError
 
 View = Any
@@ -43,9 +42,7 @@ class Words:
     news: Callable[[View], list[str]]  # what others did since the seat's last decision
     rules: Callable[[View, Rules], str]  # how the game is played, in some 300 words
     ask: Callable[[View], tuple[str, str]]  # the question with the legal actions, and an answer
-    grammar: Callable[[View], Grammar]  # what in a reply names an action
-    # Of the actions that a statement names those meant, in order; or a `ReplyError`.
-    chosen: Callable[[View, list[frozenset[int]]], tuple[int, ...]]
+    chosen: Callable[[View, str], tuple[int, ...]]  # what a reply names, in order, or `ReplyError`
     # Of a view and an action made in it: what tells the seat's next choice of the same decision
     # from all others; None where a decision is one action.
     decision: Callable[..., Hashable]
@@ -87,15 +84,15 @@ def describe(view: View, rules: str | Rules) -> str:
 
 def parse_actions(reply: str, view: View) -> tuple[int, ...]:
     """Return the actions that a reply names, the first to be made now; see `parse`."""
-    words = words_of(view)
-    return words.chosen(view, last_statement(reply, words.grammar(view)))
+    return words_of(view).chosen(view, reply)
 
 
 def parse(reply: str, view: View) -> int:
     """Return the action that a reply names.
 
-    The last statement of an action counts, so a model may reason before it. Of two cards to discard
-    this is the first; `parse_actions` has both, and a `Reader` remembers the second.
+    The last answer in ``<action>...</action>`` counts, so a model may reason before it. A reply
+    without one must name one legal choice and no other. Of two cards to discard this is the first;
+    `parse_actions` has both, and a `Reader` remembers the second.
 
     Args:
         reply: what the model wrote.

@@ -10,7 +10,6 @@ from typing import Any
 from crib_env.cards import (
     RANK_NAMES,
     RANKS,
-    SUIT_NAMES,
     SUITS,
     format_card,
     format_cards,
@@ -32,27 +31,22 @@ from crib_env.engine.record import NONE
 from crib_env.render.words import in_words
 from crib_env.rules import Rules
 from crib_env.text import Words
-from crib_env.text.replies import Grammar, ReplyError
+from crib_env.text.replies import Names, ReplyError, legal_names
 
 View = Any
 
-NUMBERS = "|".join(RANK_NAMES[1:10])
-COURT = "|".join(name for name in RANK_NAMES if name not in NUMBERS.split("|"))
 SYMBOLS = "♣♦♥♠"
+NAMED = "|".join(RANK_NAMES)
 CARD = re.compile(
-    rf"(?<![\w])(?:(?P<text>(?:10|[2-9TJQKtjqk])(?:[CDHScdhs{SYMBOLS}])"
-    rf"|A[CDHcdh{SYMBOLS}S]|As(?!\s+(?!and\b)[a-z])"
-    rf"|[{SYMBOLS}](?:10|[2-9TJQKAtjqka]))"
-    rf"|(?P<rank>(?i:{'|'.join(RANK_NAMES)}|10|[2-9]|[AJQK]))\s+of\s+(?P<suit>(?i:[a-z]+))"
-    rf"|(?P<court>(?i:{COURT}))"
-    rf"|(?i:the|my|a|an)\s+(?P<number>(?i:{NUMBERS})|10|[2-9])"
-    r"(?!\s*(?i:cards?|points?|of|for|remaining|left|or|to|-))"
-    r")(?!\w)"
+    rf"(?<!\w)(?:(?P<text>(?:10|[2-9AJQKT])[CDHS{SYMBOLS}]|[{SYMBOLS}](?:10|[2-9AJQKT]))"
+    rf"|(?P<rank>{NAMED}|10|[2-9AJQKT])\s+of\s+(?P<suit>clubs?|diamonds?|hearts?|spades?))(?!\w)",
+    re.IGNORECASE,
 )
-ALONE = re.compile(
-    rf"(?<!\w)(?:(?P<text>a[cdhs](?!\s*\w))|(?P<letter>10|[2-9]|[ATJQK])|(?P<number>(?i:{NUMBERS})))"
-    r"(?!\w)(?!\s*(?i:cards?|points?|of|for|remaining|left|or|to|-))"
+RANK = re.compile(
+    rf"(?<![\w-])(?P<short>(?i:{NAMED})|10|[2-9JQKT]|A(?!\s+[a-z]))(?![\w-])"
+    r"(?!\s*(?i:cards?|points?|of)\b)"
 )
+WORDS_TOO = frozenset({"ac", "ad", "ah", "as", "Ac", "Ad", "Ah", "As"})  # not only aces
 RULES = """\
 You play {players}-handed cribbage with a deck of 52 cards, suits C D H S, ace low. {sides}
 Cards count their number in the play; aces count 1, and ten (T), jack, queen and king count 10.
@@ -177,19 +171,17 @@ def rules_text(view: View, rules: Any) -> str:
 
 
 def named_cards(found: re.Match[str], held: Sequence[int]) -> frozenset[int] | None:
-    """Return which cards a name may mean: one by rank alone means those held."""
+    """Return which cards a name may mean: a rank means the cards of it that are held."""
     parts = found.groupdict()
     if text := parts.get("text"):
+        if text in WORDS_TOO and re.search(r"\w", CARD.sub("", found.string)):
+            return None
         for symbol, letter in zip(SYMBOLS, SUITS, strict=True):
             text = text.replace(symbol, letter)
         return frozenset({parse_card(text if text[0] not in SUITS else text[1:] + text[0])})
     if suit := parts.get("suit"):
-        known = [one for one in SUIT_NAMES if suit.lower() in (one, one[:-1])]
-        if not known:
-            return None
-        return frozenset({4 * _rank(parts["rank"]) + SUIT_NAMES.index(known[0])})
-    name = parts.get("court") or parts.get("number") or parts.get("letter") or ""
-    return frozenset(card for card in held if rank(card) == _rank(name))
+        return frozenset({4 * _rank(parts["rank"]) + SUITS.index(suit[0].upper())})
+    return frozenset(card for card in held if rank(card) == _rank(parts["short"]))
 
 
 def _rank(name: str) -> int:
@@ -199,45 +191,31 @@ def _rank(name: str) -> int:
     return RANKS.index({"10": "T"}.get(name, name.upper()))
 
 
-def grammar(view: View) -> Grammar:
-    """Return what names a card in a reply."""
-    question, example = ask(view)
-    read = partial(named_cards, held=hand_of(view))
-    return Grammar(CARD, ALONE, read, f"{question}. Write, for example, {example}.")
-
-
-def chosen(view: View, named: list[frozenset[int]]) -> tuple[int, ...]:
-    """Return the cards that a statement means."""
-    legal, n, question = legal_of(view), to_choose(view), ask(view)[0]
-    gone = {int(card) for card in view["discarded"][: view["discarded_n"]]}
-    cards: list[int] = []
-    for one in sorted(named, key=len):  # names of one card first
-        if one & set(cards):
-            continue
-        if not one:
-            raise ReplyError("illegal", f"You hold no card of a rank that you named. {question}.")
+def chosen(view: View, reply: str) -> tuple[int, ...]:
+    """Return the cards that a reply names."""
+    n, (question, example) = to_choose(view), ask(view)
+    names = Names(
+        CARD, RANK, partial(named_cards, held=hand_of(view)), frozenset(legal_of(view)),
+        partial(_why, view), f"{question}. Write, for example, <action>{example}</action>.",
+        frozenset(view["discarded"][: view["discarded_n"]].tolist()),
+    )  # fmt: skip
+    fitting = legal_names(reply, names)
+    for one in fitting:
         if len(one) > 1:
-            raise ReplyError(
-                "ambiguous", f"You hold {format_cards(sorted(one))}: name the suit. {question}."
-            )
-        cards += one
-    if len(named) > 1:  # in the order they were named
-        order = [card for one in named for card in cards if card in one]
-        cards = list(dict.fromkeys(order))
-    # Of the pair again the second counts; discards and nothing else are not in the hand.
-    cards = [card for card in cards if card not in gone] or cards
-    for card in cards:
-        if card not in legal:
-            raise ReplyError("illegal", f"{_why(view, card)}. {question}.")
-    if len(cards) > n:
-        raise ReplyError(
-            "ambiguous", f"You named {format_cards(cards)}: name {in_words(n)}. {question}."
-        )
-    return tuple(cards)
+            cards = format_cards(sorted(one))
+            raise ReplyError("ambiguous", f"You hold {cards}: name the suit. {names.question}")
+    found = tuple(dict.fromkeys(card for one in fitting for card in one))
+    if len(found) > n:
+        cards = format_cards(found)
+        raise ReplyError("ambiguous", f"You named {cards}: name {in_words(n)}. {names.question}")
+    return found
 
 
-def _why(view: View, card: int) -> str:
-    """Return why a card is not legal, to the player."""
+def _why(view: View, cards: frozenset[int]) -> str:
+    """Return why cards are not legal, to the player."""
+    if not cards:
+        return "You hold no card of a rank that you named"
+    card = min(cards)
     if card in hand_of(view):
         count = int(view["count"])
         return f"{format_card(card)} would take the count from {count} to {count + pip(card)}"
@@ -257,6 +235,5 @@ def decision(view: View, action: int | None = None) -> Hashable:
 
 
 WORDS = Words(
-    state=state, news=news, rules=rules_text, ask=ask, grammar=grammar, chosen=chosen,
-    decision=decision,
+    state=state, news=news, rules=rules_text, ask=ask, chosen=chosen, decision=decision,
 )  # fmt: skip

@@ -1,18 +1,19 @@
-"""Finds the last statement of an action in a reply.
+"""Finds what a reply names: the answer in ``<action>5H</action>``, or all names in the reply.
 
-A statement is a verb of action with what it names (``I'll throw the 5H and the JC``), or a line or
-a sentence of nothing else (``5H``). A sentence that denies, supposes or tells of another player
-states no action. Without any statement the last sentence that names something counts.
+Without the tag a reply must name one choice and no other. No grammar is read: "not the 5H" names
+the 5H.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 LONGEST = 20_000  # characters of a reply that are read, the last ones
-WAIT = 4  # other words between a verb and what it names
+TAGGED = re.compile(r"<action>(.*?)(?:</action>|(?=<action>)|$)", re.IGNORECASE | re.DOTALL)
+THOUGHT = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.IGNORECASE | re.DOTALL)
+NUMBERED = re.compile(r"^[ \t]*\d{1,2}[.)][ \t]+(?=\S)", re.MULTILINE)  # lines of a list
 
 
 class ReplyError(ValueError):
@@ -31,147 +32,52 @@ class ReplyError(ValueError):
 
 
 @dataclass(frozen=True)
-class Grammar:
-    """What names an action in a reply to one view."""
+class Names:
+    """How the legal actions of a view are named.
 
-    names: re.Pattern[str]
-    alone: re.Pattern[str]  # names that count only by themselves or after a verb
-    # What a name stands for: actions that it may mean, possibly none that is legal; or None.
+    Attributes:
+        full: a name that stands for one action.
+        short: a shorter name; it counts where no full one names a legal action.
+        read: returns the actions that a name may mean, legal or not; None if it is no name.
+        legal: the legal actions.
+        why: returns why what names mean is illegal.
+        question: the question that the reply answers, with an example, for messages.
+        past: actions made already in the same decision, which a reply may name again.
+    """
+
+    full: re.Pattern[str]
+    short: re.Pattern[str]
     read: Callable[[re.Match[str]], frozenset[int] | None]
-    expected: str  # what a reply should name, for the message of one that names nothing
-    silent: frozenset[str] = frozenset()  # words that may stand among names besides the usual ones
+    legal: frozenset[int]
+    why: Callable[[frozenset[int]], str]
+    question: str
+    past: frozenset[int] = frozenset()
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
+def legal_names(reply: str, names: Names) -> list[frozenset[int]]:
+    """Return the legal actions that each name in a reply may mean.
 
+    A tagged answer must be legal as a whole; of other replies the legal names count.
 
-VERBS = _words(
-    "play discard throw lay toss choose pick lead put place send select drop pitch give answer "
-    "action move choice decision plays discards"
-)
-GERUNDS = _words("playing discarding throwing laying tossing choosing leading placing sending")
-SILENT = _words(
-    "the a an my i i'll i'd i'm will would shall is are be am to of on in at into it its this that "
-    "both two cards card and with final away down now here then cell no number me let let's going "
-    "following as for ok okay best crib's away"
-) - _words("as for")
-STOPS = _words(
-    "keep keeping keeps hold holding held hand leave leaving legal options option instead rather "
-    "than over because since but while against before after or crib starter count discarded score"
-)
-DENIES = _words(
-    "not never don't dont won't wont cannot can't cant shouldn't wouldn't isn't avoid without nor "
-    "neither didn't refuse"
-)
-SUPPOSES = _words(
-    "if when could might may should unless suppose would've had he she they opponent opponents "
-    "pone partner dealer player_0 player_1 player_2 player_3 who you your their his her"
-)
-TURNS = _words("but so instead then therefore thus hence")
-ENDS = ".!?;\n"
-JOINS = ",&+()[]*_`'\"-:<>/#|={}~"
-
-
-@dataclass
-class _Scan:
-    """What has been read of a reply so far."""
-
-    stated: list[frozenset[int]] = field(default_factory=list)  # by the last statement
-    named: list[frozenset[int]] = field(default_factory=list)  # in the last sentence with a name
-    here: list[frozenset[int]] = field(default_factory=list)  # in this sentence
-    run: list[frozenset[int]] = field(default_factory=list)  # after the last verb, or bare
-    bare: bool = True  # nothing but names in this sentence yet
-    verb: str = ""
-    waited: int = 0
-    denies: bool = False
-    supposes: bool = False
-
-    def close(self) -> None:
-        """End a statement, if there is one."""
-        if self.run and self.verb and not (self.denies or self.supposes):
-            self.stated = self.run
-        self.run, self.verb = [], ""
-
-    def end(self) -> None:
-        """End a sentence."""
-        if self.bare and self.run:
-            self.stated, self.run = self.run, []
-        self.close()
-        if self.here and not (self.denies or self.supposes):
-            self.named = self.here
-        elif self.here:
-            self.named = []
-        self.here, self.run, self.bare, self.denies, self.supposes = [], [], True, False, False
-
-
-def last_statement(reply: str, grammar: Grammar) -> list[frozenset[int]]:
-    """Return what the last statement of an action names: possible actions by name."""
-    text = reply[-LONGEST:].replace("’", "'").replace("\ufe0f", "")
-    tagged = text.lower().rfind("<action>")
-    if tagged >= 0:
-        text = re.split(r"</?action>", text[tagged + 8 :], maxsplit=1, flags=re.IGNORECASE)[0]
-    scan = _Scan()
-    at = 0
-    while at < len(text):
-        at = _read_token(text, at, grammar, scan)
-    scan.end()
-    found = scan.stated or scan.named
-    if not found:
-        raise ReplyError("missing", f"Your reply names no choice. {grammar.expected}")
-    return found
-
-
-def _read_token(text: str, at: int, grammar: Grammar, scan: _Scan) -> int:
-    """Read a name, a word or a mark; return where the next begins."""
-    alone = scan.verb or (scan.bare and not scan.here)
-    patterns = (grammar.names, grammar.alone) if alone or scan.run else (grammar.names,)
-    for pattern in patterns:
-        found = pattern.match(text, at)
-        actions = grammar.read(found) if found else None
-        if found and actions is not None:
-            scan.here.append(actions)
-            if scan.verb or scan.bare:
-                scan.run.append(actions)
-            return found.end()
-    word = re.compile(r"[\w']+").match(text, at)
-    if word is None:
-        mark = text[at]
-        if mark in ENDS:
-            scan.end()
-        elif mark == ",":
-            scan.supposes = scan.supposes and bool(scan.run)
-        elif not (mark.isspace() or mark in JOINS):
-            scan.bare = scan.bare and not scan.here
-        return at + 1
-    _read_word(word[0].lower().strip("'_"), grammar, scan)
-    return word.end()
-
-
-def _read_word(word: str, grammar: Grammar, scan: _Scan) -> None:
-    if word in DENIES:
-        scan.close()
-        scan.denies, scan.bare = True, False
-    elif word in TURNS:
-        scan.close()
-        scan.denies = scan.supposes = scan.bare = False
-    elif word in SUPPOSES:
-        scan.close()
-        scan.supposes, scan.bare = True, False
-    elif word in VERBS or word in GERUNDS:
-        scan.close()
-        scan.verb, scan.waited, scan.bare = word, 0, False
-    elif word in SILENT or word in grammar.silent or not word:
-        return
-    elif scan.run:
-        if scan.verb in GERUNDS and word not in STOPS:  # "playing 5H would give a run"
-            scan.run, scan.verb = [], ""
-        scan.close()
-        scan.bare = False
-    elif word in STOPS:
-        scan.verb, scan.bare = "", False
-    else:
-        scan.bare = False
-        scan.waited += 1
-        if scan.waited > WAIT:
-            scan.verb = ""
+    Raises:
+        ReplyError: it names nothing, or nothing legal.
+    """
+    text = reply[-LONGEST:].replace("\ufe0f", "")
+    answers = TAGGED.findall(text)
+    text = answers[-1] if answers else THOUGHT.sub("", text)
+    if len(NUMBERED.findall(text)) > 1:
+        text = NUMBERED.sub("", text)
+    illegal: frozenset[int] | None = None
+    for pattern in (names.full, names.short):
+        found = [one for match in pattern.finditer(text) if (one := names.read(match)) is not None]
+        found = [one for one in found if not one or not one <= names.past] or found
+        bad = [one for one in found if not one & names.legal]
+        if len(bad) < len(found) and not (bad and answers):
+            return [one & names.legal for one in found if one & names.legal]
+        if bad:
+            illegal = bad[0] if illegal is None else illegal
+            if answers:
+                break
+    if illegal is None:
+        raise ReplyError("missing", f"Your reply names no choice. {names.question}")
+    raise ReplyError("illegal", f"{names.why(illegal)}. {names.question}")

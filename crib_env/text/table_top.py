@@ -5,26 +5,22 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from crib_env.cards import format_card, format_cards
+from crib_env.cards import format_card
 from crib_env.engine.record import NONE
 from crib_env.engine.table_top import why_illegal
 from crib_env.engine.table_top.records import CELLS, CENTRE, GAME, SIZE, TO_CRIB, TURNS
 from crib_env.engine.table_top.text import SIDES, line_values
 from crib_env.rules import Rules
 from crib_env.text import Words
-from crib_env.text.hands import CARD, named_cards
-from crib_env.text.replies import Grammar, ReplyError
+from crib_env.text.replies import Names, ReplyError, legal_names
 
 View = Any
 
-OTHER = 1 << 10  # stands for a card other than the one in turn
 PLACE = re.compile(
-    r"(?<!\w)(?:(?i:cell|space|square)\s*#?\s*(?P<cell>\d{1,2})|(?i:the\s+|my\s+|to\s+)(?P<crib>crib))"
-    r"(?!\w)|" + CARD.pattern
+    r"(?<!\w)(?:(?:cell|space|square)\s*#?\s*(?P<cell>\d{1,2})|(?P<crib>crib))(?!\w)",
+    re.IGNORECASE,
 )
-NUMBER = re.compile(
-    r"(?<!\w)(?:(?P<cell>\d{1,2})|(?P<crib>(?i:crib)))(?!\w)(?!\s*(?i:points?|for))"
-)
+NUMBER = re.compile(r"(?<![\w-])(?P<cell>\d{1,2})(?![\w-])(?!\s*(?i:cards?|points?|of)\b)")
 RULES = """\
 You play Table Top, cribbage on a square of five rows and five columns, with a deck of 52 cards, \
 suits C D H S, ace low. One side scores the rows, the other the columns{partners}. Cells are \
@@ -122,49 +118,29 @@ def ask(view: View) -> tuple[str, str]:
     return question, "cell 7" if cells else "crib"
 
 
-def named_places(found: re.Match[str]) -> frozenset[int] | None:
-    """Return which place a name means; the card in turn is none, and another card no legal one."""
-    parts = found.groupdict()
-    if parts.get("cell"):
-        return frozenset({int(parts["cell"])})
-    if parts.get("crib"):
-        return frozenset({TO_CRIB})
-    if not parts.get("text") and not parts.get("suit"):
-        return None
-    named = named_cards(found, held=())
-    return None if named is None else frozenset({OTHER + card for card in named})
+def named_places(found: re.Match[str]) -> frozenset[int]:
+    """Return which place a name means."""
+    cell = found["cell"]
+    return frozenset({TO_CRIB if cell is None else int(cell)})
 
 
-def grammar(view: View) -> Grammar:
-    """Return what names a place in a reply."""
+def chosen(view: View, reply: str) -> tuple[int, ...]:
+    """Return the place that a reply names."""
     question, example = ask(view)
-    silent = frozenset({"face", "up"})
-    return Grammar(PLACE, NUMBER, named_places, f"{question}. Write, for example, {example}.",
-                   silent)  # fmt: skip
-
-
-def chosen(view: View, named: list[frozenset[int]]) -> tuple[int, ...]:
-    """Return the place that a statement means."""
-    question = ask(view)[0]
-    found = list(dict.fromkeys(action for one in named for action in one))
-    cards = [action - OTHER for action in found if action >= OTHER]
-    places = [action for action in found if action < OTHER]
-    if strange := [card for card in cards if card != int(view["card"])]:
-        held = format_card(int(view["card"]))
-        raise ReplyError(
-            "illegal", f"Your card is {held}, not {format_cards(strange)}. {question}."
-        )
-    if not places:
-        raise ReplyError("missing", f"Your reply names no place. {question}.")
+    names = Names(
+        PLACE, NUMBER, named_places,
+        frozenset(place for place in range(TO_CRIB + 1) if view["legal"] >> place & 1),
+        lambda places: why_illegal(view, min(places)),
+        f"{question}. Write, for example, <action>{example}</action>.",
+    )  # fmt: skip
+    places = tuple(dict.fromkeys(min(one) for one in legal_names(reply, names)))
     if len(places) > 1:
         shown = ", ".join("crib" if one == TO_CRIB else str(one) for one in places)
-        raise ReplyError("ambiguous", f"You named {shown}: name one place. {question}.")
-    if not 0 <= places[0] <= TO_CRIB or not view["legal"] >> places[0] & 1:
-        raise ReplyError("illegal", f"{why_illegal(view, places[0])}. {question}.")
-    return (places[0],)
+        raise ReplyError("ambiguous", f"You named {shown}: name one place. {names.question}")
+    return places
 
 
 WORDS = Words(
-    state=state, news=news, rules=rules_text, ask=ask, grammar=grammar, chosen=chosen,
+    state=state, news=news, rules=rules_text, ask=ask, chosen=chosen,
     decision=lambda view, action=None: None,
 )  # fmt: skip

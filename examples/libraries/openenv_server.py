@@ -73,9 +73,10 @@ class Cribbage(Environment[Reply, Prompt, State]):  # type: ignore[misc]
             shown, reward, done, _cut, _info = self._game.step(action.reply)
             return Prompt(prompt=shown, reward=reward, done=done)
         if self._task is None:
-            raise ValueError("step() before reset(): reset the environment first")
+            raise ValueError("step() without a running task: reset the environment first")
+        answered, self._task = self._task, None  # one reply each
         try:
-            return Prompt(prompt="Done.", reward=self._task.reward(action.reply), done=True)
+            return Prompt(prompt="Done.", reward=answered.reward(action.reply), done=True)
         except ReplyError as error:
             return Prompt(prompt=str(error), reward=UNREADABLE, done=True)
 

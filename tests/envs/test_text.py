@@ -13,6 +13,7 @@ import pytest
 from crib_env import ENVIRONMENTS, PRESETS, Game, card_name, find_agent, format_card, parse_cards
 from crib_env.cards import RANK_NAMES, RANKS, rank, suit
 from crib_env.envs.text import PROMPTS, TextAEC, text_aec, text_env
+from crib_env.errors import EpisodeOverError
 from crib_env.registration import text_name
 from crib_env.text import (
     STYLES,
@@ -25,6 +26,7 @@ from crib_env.text import (
     prompt,
 )
 from hidden import redraw
+from model_server import first_legal
 
 NAMES = sorted(ENVIRONMENTS)
 every_name = pytest.mark.parametrize("name", NAMES)
@@ -56,27 +58,40 @@ def moved(reply: str, cards: str = "5H JC QS 2D 2C 9S") -> str:
         ("discard 5H JC", "5H JC"),
         ("<action>5H</action>", "5H"),
         ("5H looks good, but 9S helps her. <action>JC, 5H</action>", "JC 5H"),
+        ("<action>QS</action> No: <action>9S", "9S"),
         ("**5H** and `JC`", "5H JC"),
         ("I'll throw the five of hearts and the jack of clubs", "5H JC"),
+        ("- 5H\n- JC", "5H JC"),
+        ("1. 5H\n2. JC", "5H JC"),
+        ("1) Queen\n2) Nine", "QS 9S"),
+        ("| discard | why |\n|---|---|\n| 5H | helps her |\n| JC | no help |", "5H JC"),
+        ("FIVE OF HEARTS", "5H"),
+        ("Jack Of Clubs", "JC"),
         ("the queen", "QS"),
         ("Queen.", "QS"),
         ("I discard the nine and the queen.", "9S QS"),
-        ("Keeping 5H is good. Keep 5H JC QS 9S, throw 2D 2C.", "2D 2C"),
-        ("Discard 2D and 2C, keeping 5H JC QS 9S.", "2D 2C"),
-        ("If I play 5H, she pairs it. I play JC and 9S", "JC 9S"),
-        ("I will not throw 5H. I choose 9♠ and ♦2", "9S 2D"),
-        ("Playing 5H would give fifteen. Final answer: 2C", "2C"),
-        ("I play JC. Playing 5H would be a risk.", "JC"),
+        ("The 9 to make 14", "9S"),
+        ("9 for 14", "9S"),
+        ("I choose 9♠️ and ♦2", "9S 2D"),
         ("My choice is:\n\n- 2C", "2C"),
-        ("Discarding 2D 2C", "2D 2C"),
         ('{"action": "5H JC"}', "5H JC"),
         ("<think>maybe QS?</think>\n2c", "2C"),
         ("I throw two cards: 5H and JC", "5H JC"),
         ("five of hearts (5H), jack of clubs (JC)", "5H JC"),
+        ("As I hold no KH, I play the nine", "9S"),
+        ("KH is the starter, so 5H", "5H"),
     ],
 )
-def test_the_last_statement_counts(reply: str, named: str) -> None:
+def test_parse_reads_the_answer_or_the_only_names(reply: str, named: str) -> None:
     assert moved(reply) == named
+
+
+def test_parse_tells_aces_from_words() -> None:
+    hand = "AS AH 5H JC 2D 9S"
+    assert moved("As", hand) == moved("as.", hand) == moved("<action>As</action>", hand) == "AS"
+    assert moved("As she leads, 5H", hand) == moved("Ah, 5H as planned", hand) == "5H"
+    assert moved("AS and AH", hand) == moved("as ah", hand) == "AS AH"
+    assert moved("A nine is best", hand) == "9S"
 
 
 @pytest.mark.parametrize(
@@ -84,21 +99,43 @@ def test_the_last_statement_counts(reply: str, named: str) -> None:
     [
         ("", "missing"),
         ("pass", "missing"),
-        ("I would never play the 5H.", "missing"),
-        ("The opponent may play 5H.", "missing"),
-        ("If I play 5H she scores", "missing"),
         ("the two", "ambiguous"),
         ("5H JC QS", "ambiguous"),
+        ("Keep 5H JC QS 9S, throw 2D 2C.", "ambiguous"),
         ("KH", "illegal"),
         ("the king", "illegal"),
-        ("I play JC. No: I play KH.", "illegal"),
+        ("<action>5H KH</action>", "illegal"),
+        ("<action>KH</action> or 5H", "illegal"),
         ("<action></action>5H", "missing"),
     ],
 )
-def test_what_names_no_choice_says_so_to_the_model(reply: str, kind: str) -> None:
-    with pytest.raises(ReplyError, match=r"Discard two of: .*JC") as found:
+def test_parse_names_the_question_where_a_reply_names_no_choice(reply: str, kind: str) -> None:
+    with pytest.raises(ReplyError, match=r"Discard two of: .*JC.* Write, for example") as found:
         moved(reply)
     assert found.value.kind == kind
+
+
+@pytest.mark.parametrize(
+    ("reply", "card"),
+    [("I'd play the 8.", "8"), ("I'd play the 8 to make 14.", "8"), ("8 for 14", "8"),
+     ("The EIGHT to make fourteen.", "8"), ("- the eight", "8")],
+)  # fmt: skip
+def test_parse_reads_a_rank_in_the_play(reply: str, card: str) -> None:
+    game = Game("hoyle", seed=7)
+    for one in parse_cards("TD JH 3H 9D 3C 2D AC"):
+        game.step(one)
+    assert format_card(parse(reply, game.view(game.seat)))[0] == card
+
+
+@pytest.mark.parametrize(
+    ("reply", "action"),
+    [("cell 7", 7), ("7", 7), ("Place it on cell #7.", 7), ("- cell 7", 7), ("| cell | 7 |", 7),
+     ("5H on 7", 7), ("<action>CELL 7</action>", 7), ("the crib", 25), ("Crib.", 25),
+     ("Row 1 has 9 points, so cell 7", 7)],
+)  # fmt: skip
+def test_parse_reads_places(reply: str, action: int) -> None:
+    game = Game("table_top", seed=1)
+    assert parse(reply, game.view(game.seat)) == action
 
 
 def positions(rules: str, n: int, seed: int = 5) -> list[Any]:
@@ -116,9 +153,8 @@ def positions(rules: str, n: int, seed: int = 5) -> list[Any]:
 
 
 PHRASES = [
-    "{0}", "I play {0}.", "<action>{0}</action>", "Let me think about {1}. I choose {0}",
-    "Keep {1}, discard {0}", "{1} is risky, so I'll play {0}!", "**{0}**", "Answer: {0}\n",
-    "I will not play {1}. {0}",
+    "{0}", "I play {0}.", "<action>{0}</action>", "**{0}**", "Answer: {0}\n",
+    "Let me think about {1}. <action>{0}</action>", "- {0}", "<think>{1}?</think>{0}",
 ]  # fmt: skip
 NOISE = [
     *"5HJQ ,.;:!?\n*<>/'♠10A", " and ", " not ", " the ", " of hearts", "<action>", "</action>",
@@ -143,7 +179,7 @@ def mutated(reply: str, rng: random.Random) -> str:
 def is_named(action: int, reply: str, view: Any) -> bool:
     """Return whether a reply has a name of an action in it, found without the parser."""
     if "layout" in view.dtype.names:
-        return ("crib" in reply.lower()) if action == 25 else str(action) in reply
+        return str(action) in reply or (action == 25 and "crib" in reply.lower())
     name, letter = RANK_NAMES[rank(action)], RANKS[rank(action)]
     ranks = [name, letter.lower(), "10"] if letter == "T" else [name, letter.lower()]
     alone = [card for card in view["hand"][: view["hand_n"]] if rank(card) == rank(action)]
@@ -342,6 +378,46 @@ def test_nonsense_ends_cleanly_and_is_counted(name: str, on_failure: str) -> Non
     assert tally.random == (tally.failed if on_failure == "random" else 0)
     if on_failure == "forfeit":
         assert (reward, steps) == (-1.0, 2)
+
+
+@pytest.mark.parametrize("make", [text_env, text_aec])
+@pytest.mark.parametrize(
+    ("keyword", "value"), [("on_illegal", "random"), ("on_illegal", "raise"), ("suits", "ranks"),
+                           ("suits", "canonical")]
+)  # fmt: skip
+def test_text_env_refuses_keywords_that_change_what_words_mean(
+    keyword: str, value: str, make: Any
+) -> None:
+    with pytest.raises(ValueError, match=f"{keyword}='{value}' does not go with words: "):
+        make("six_card_v0", **{keyword: value})
+    with pytest.raises(ValueError, match=f"{keyword}='{value}' does not go with words: "):
+        gymnasium.make("crib_env/SixCardText-v0", **{keyword: value})
+
+
+@pytest.mark.parametrize("forfeits", [True, False])
+def test_text_env_step_after_the_end_raises(forfeits: bool) -> None:
+    env = text_env("five_card_v0", opponent="greedy", episode="deal", retries=1)
+    with pytest.raises(EpisodeOverError):
+        env.step("5H")
+    shown, _ = env.reset(seed=1)
+    over = False
+    while not over:
+        shown, _, over, _, _ = env.step("hmm" if forfeits else first_legal(shown))
+    before = env.tally.as_dict()
+    for reply in ("hmm", "5H"):
+        with pytest.raises(EpisodeOverError, match=r"call reset\(\)"):
+            env.step(reply)
+    assert env.tally.as_dict() == before
+    assert "names no choice" not in env.reset(seed=1)[0]
+
+
+def test_text_aec_step_after_the_end_raises() -> None:
+    env = text_aec("five_card_v0", episode="deal", retries=0)
+    env.reset(seed=1)
+    env.step("hmm")
+    with pytest.raises(EpisodeOverError):
+        env.step("5H")
+    env.step(None)
 
 
 @every_name

@@ -269,6 +269,8 @@ def test_openenv_serves_decisions_and_deals_to_its_own_client() -> None:
         assert "Discard two of" in result.observation["prompt"]
         result = client.step({"reply": format_cards(sorted(actions_of(best)))})
         assert (result.done, result.reward) == (True, 0.0)
+        with pytest.raises(Exception, match="without a running task"):
+            client.step({"reply": "5H"})
         client.reset(split="test", index=3, kind="discard")
         result = client.step({"reply": "hmm"})
         assert (result.done, result.reward) == (True, -1.0)
