@@ -1,6 +1,6 @@
 """Tables at which people play and watch, and replays of games.
 
-`crib_env.render` draws what is shown, and `crib_agents` decides; nothing here trains.
+`crib_env.render` draws positions, and `crib_agents` chooses actions; nothing here trains.
 """
 
 from crib_env.registration import add_parts

@@ -3,7 +3,7 @@
     crib drill discard              what to discard, six cards
     crib drill pegging --env five_card_v0  which card to play, five cards
     crib drill table-top --seed 7   where to place a card; the same ten for the same seed
-    crib drill count --env three_hand_v0  what a hand or a crib makes
+    crib drill count --env three_hand_v0  count the points of a hand or a crib
 
 An answer is graded by its cost in probability of winning, a count by the points it missed. Scores
 are saved in the data folder.
@@ -127,7 +127,7 @@ LEAST = 4  # points: less is seen at a glance
 
 
 def hands_to_count(seed: int, played: TableGame) -> Iterator[Counted]:
-    """Yield what was counted without end, one of each game."""
+    """Yield counted hands and cribs without end, one of each game."""
     for number in count():
         seed_seq = np.random.SeedSequence([seed, number])
         turns = play_out(played, seed_seq).turns
@@ -137,7 +137,7 @@ def hands_to_count(seed: int, played: TableGame) -> Iterator[Counted]:
 
 
 def read(question: str) -> str:
-    """Return what a person types; to quit is as to close the input."""
+    """Return a line of input; "quit" raises EOFError like a closed input."""
     typed = input(question).strip()
     if typed.lower() in ("quit", "exit", "q"):
         raise EOFError
@@ -207,7 +207,7 @@ class Score:
 
 
 def grade(loss: float) -> str:
-    """Return what an answer that costs so much is called."""
+    """Return the grade of an answer by its cost."""
     return next(word for most, word in GRADES if loss <= most)
 
 

@@ -1,4 +1,4 @@
-"""What is stored for a person between games: preferences as configuration, scores as data.
+"""Files stored between games: preferences as configuration, scores as data.
 
 If a folder cannot be read or written, nothing is remembered, and the game continues.
 """
@@ -22,13 +22,15 @@ Speed = Annotated[Whole, Field(ge=FASTEST, le=SLOWEST)]
 
 @dataclass(frozen=True)
 class Preferences:
-    """What a person has chosen as their default."""
+    """The player's default settings."""
 
     game: str = "six"
     opponent: str = "expert"
     speed: int = 2  # the count speed, 1 (fastest, without a pause) to 3 (H12)
     coach: bool = False  # whether each decision is graded as it is made
-    muggins: bool = False  # whether one counts one's own hands, and what one misses is claimed
+    muggins: bool = (
+        False  # whether players count their own hands, and opponents claim missed points
+    )
 
     def __post_init__(self) -> None:
         if self.speed not in range(FASTEST, SLOWEST + 1):
@@ -70,7 +72,7 @@ def data_file(name: str) -> Path:
 
 
 def load(path: Path) -> dict[str, Any]:
-    """Return what a file keeps, nothing where it cannot be read."""
+    """Return a file's stored values, none if it cannot be read."""
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):

@@ -3,7 +3,7 @@
     python -m crib_play.tasks    # the regret of three agents as a histogram
 
 A task is fixed by its kind, split, index and seed. A position belongs to ``test`` or ``train`` by a
-digest of what its seat knows, so no position is in both, whatever the seeds.
+digest of its seat's view, so no position is in both, for any seeds.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ class Task:
 
     @property
     def view(self) -> Any:
-        """What the seat to choose knows."""
+        """The view of the seat to move."""
         return self.exercise.session.game.view(self.exercise.seat)
 
     @property
     def difficulty(self) -> float:
-        """How much the choice matters: what a choice at random costs on average."""
+        """How much the choice matters: the mean cost of a random choice."""
         values = [choice.win for choice in self.exercise.choices]
         return max(values) - sum(values) / len(values)
 
@@ -55,7 +55,7 @@ class Task:
         return prompt(self.view, self.exercise.session.game.rules, style)
 
     def reward(self, reply: str) -> float:
-        """Return minus what the choice of a reply costs, in probability of winning.
+        """Return minus the cost of a reply's choice, in probability of winning.
 
         Raises:
             ReplyError: the reply names no legal choice, or one card of two.
@@ -98,7 +98,7 @@ def task(kind: str, split: str, index: int, seed: int = 0) -> Task:
 
 
 def regrets(tasks: Sequence[Task], agent: str) -> Iterator[float]:
-    """Yield what an agent's choice costs in each of some tasks."""
+    """Yield the cost of an agent's choice in each task."""
     player, rng = load_agent(agent), np.random.default_rng(1)
     for one in tasks:
         game = one.exercise.session.game.copy()

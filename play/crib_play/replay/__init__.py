@@ -1,7 +1,7 @@
 """A game to look at again: one file of HTML that needs no network.
 
 - `frames`: what there is to see, moment by moment, for each pair of eyes.
-- `opinions`: what the expert thinks of every choice, and how likely the agent was to make it.
+- `opinions`: the expert's value of every choice, and how likely the agent was to make it.
 - `page`: both put into one file.
 - `replay`: `crib replay`.
 """

@@ -18,16 +18,16 @@ Drawings = tuple[tuple[str, ...], ...]
 class Eyes(NamedTuple):
     """Whose knowledge is shown."""
 
-    label: str  # what a reader chooses
+    label: str  # the reader's setting
     seats: tuple[int, ...]  # whose views are drawn; the first sits below
-    all: bool = False  # whether what no seat knows is shown too
+    all: bool = False  # whether cards hidden from all seats are shown too
 
 
 class Frame(NamedTuple):
     """One moment."""
 
     drawings: Drawings  # the parts of its drawing for each pair of eyes
-    calls: Calls  # what was just said aloud
+    calls: Calls  # the last call
     scores: tuple[int, ...]  # by side
     match_score: tuple[int, ...] | None  # game points by side in a match, else None
     turn: int | None  # the number of the turn that is taken next, None while cards are counted

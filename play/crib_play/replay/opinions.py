@@ -2,7 +2,7 @@
 
 An agent gives its opinion by ``action_probabilities(views)``, how likely each action was
 (`crib_env.policy.MixedPolicy`), or by ``action_values(views)``, float64[B, actions]: its value
-of each, on a scale of its own. If several cards are discarded one after the other, the last one's
+of each, on its own scale. If several cards are discarded one after the other, the last one's
 value is that of all of them.
 """
 
@@ -26,7 +26,7 @@ class Option(NamedTuple):
     """One choice, in the order in which the page's program reads it."""
 
     label: str  # the choice in words
-    why: str  # what it brings, in points
+    why: str  # its expected points
     win_value: float  # the chance of winning with it; in a single deal the points it brings
     probability: float | None  # how likely the agent was to make it, None where it does not say
     value: float | None = None  # the agent's value of it, None where it does not say
@@ -37,7 +37,7 @@ class Opinion(NamedTuple):
 
     options: tuple[Option, ...]  # every choice, the best first
     taken: int  # which of them was made
-    loss: float  # what it cost, beside the best
+    loss: float  # its cost against the best
     chance: float | None  # of winning by the best choice, as the expert sees it; None in a deal
 
 
@@ -97,7 +97,7 @@ def _values(agent: Any, game: Game, turn: Turn) -> Numbers | None:
 
 
 def _ways(ask: Ask, game: Game, turn: Turn, above: float) -> Iterator[Way]:
-    """Yield every way to take a turn's actions one by one, each with what the agent makes of it."""
+    """Yield every way to take a turn's actions one by one, each with the agent's probability."""
 
     def walk(taken: list[int], values: list[float]) -> Iterator[Way]:
         if len(taken) == len(turn.actions):

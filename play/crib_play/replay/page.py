@@ -49,7 +49,7 @@ def write_replay(
         agents: one a side; partners are played by the same.
         seed: of the deals.
         players: seats; by default the fewest the rules allow.
-        episode: what is played: ``"game"``, ``"match"``, ``"deal"``.
+        episode: ``"game"``, ``"match"``, ``"deal"``.
         judged: with the expert's opinion of every choice, which takes some seconds; not in games
             that have no analysis.
 
@@ -78,7 +78,7 @@ def replay_page(
 
     Args:
         session: the game, as far as it has been played.
-        title: what is played.
+        title: the heading.
         judged: as `write_replay`.
         seats: whose knowledge the file holds, one choice of eyes a seat; by default everybody's,
             with those of all seats together and of one who sees everything.

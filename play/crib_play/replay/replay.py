@@ -27,7 +27,7 @@ class Settings(TakesGame, TakesAgents):
         out: the file.
         opinions: add the expert's value of every choice, which takes some seconds; not in games
             that have no analysis.
-        seats: the file holds only what these seats knew; by default everything.
+        seats: the file holds only the knowledge of these seats; by default everything.
     """
 
     first: str

@@ -1,4 +1,4 @@
-"""A table without any screen: who sits where, what is said aloud, advice, undo and a review.
+"""A table without a screen: seats, calls, advice, undo and a review.
 
     >>> from crib_agents.loading import load_agent
     >>> from crib_play.table import Session, table_game

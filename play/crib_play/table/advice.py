@@ -39,7 +39,7 @@ def in_words(choice: Choice) -> str:
 
 
 def why_unjudged(session: Session) -> str | None:
-    """Return why nobody can say what a choice is worth in this game; None if the expert can."""
+    """Return why choices have no values in this game; None if the expert values them."""
     try:
         find_part("analysis", session.family.name)
     except ValueError as error:
@@ -53,7 +53,7 @@ def choices(view: View) -> list[Choice]:
 
 
 class Advised(NamedTuple):
-    """A choice in words: what is done, what it brings in points, the probability of winning."""
+    """A choice in words: the action, its expected points, the probability of winning."""
 
     actions: tuple[int, ...]
     text: str
@@ -80,7 +80,7 @@ class Decision:
     phase: str
     did: str  # the choice made, in words
     best: str  # the best one
-    why: str  # and what it brings, in points
+    why: str  # and its expected points
     loss: float  # the cost, 0 to 1: the probability of winning, or the value that stands for it
 
 
@@ -90,8 +90,8 @@ class Review:
 
     Attributes:
         decisions: the decisions that had a choice, in order.
-        luck: how much of the win, 1 or 0, neither side's choices account for: what it is above one
-            half, plus the seat's costs and less the other side's. These are AIVAT's terms with the
+        luck: the part of the win, 1 or 0, that no choice explains: the win less one half, plus the
+            seat's costs and less the other side's. These are AIVAT's terms with the
             expert's values. None unless two sides have played to the end.
     """
 

@@ -1,4 +1,4 @@
-"""What a table needs from a family of games; a module for each family provides it."""
+"""Functions that a table needs from a family of games; each family has a module."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Call:
 
     seat: int  # who says it; where sides score, one of the side
     text: str  # such as "fifteen for two"
-    points: int = 0  # what is pegged with it, 0 for words alone
+    points: int = 0  # points pegged with it, 0 for words alone
     cards: tuple[int, ...] = ()  # the ids of the cards it is about, all open to everybody
 
 
@@ -29,7 +29,7 @@ class Counted:
     seat: int  # whose points they are; where sides score, one of the side
     name: str  # "hand", "crib", "row 1", "column 5"
     cards: tuple[int, ...]  # the ids, without the starter; of a line all five in order
-    starter: int | None  # where it is counted with them and is not one of them
+    starter: int | None  # if it is counted with them without being one of them
     points: int
     call: str  # the count as spoken
     parts: tuple[tuple[str, int, tuple[int, ...]], ...]  # name, points and cards of what scores
@@ -38,13 +38,13 @@ class Counted:
     def of(
         cls, seat: int, name: str, cards: Sequence[int], starter: int | None, score: Score
     ) -> Counted:
-        """Return what is counted, with its score."""
+        """Return the counted cards with their score."""
         parts = tuple((part.name, part.points, part.cards) for part in score.parts)
         return cls(seat, name, tuple(cards), starter, score.points, score.call, parts)
 
 
 def heels_call(rules: Rules) -> str:
-    """Return what the dealer says when a jack is turned up (C3)."""
+    """Return the dealer's call for a jack turned up (C3)."""
     return f"{in_words(rules.heels)} for heels"
 
 
@@ -60,9 +60,9 @@ class Done:
     seat: int  # who took it
     dealer: int  # the seat that dealt
     actions: tuple[int, ...]  # two where two cards were discarded at once
-    before: Sequence[View]  # what each seat knew before it, by seat
-    after: View  # what the seat that took it knows now
-    events: Sequence[Event]  # what was pegged, and what was counted and made nothing
+    before: Sequence[View]  # the view of each seat before it, by seat
+    after: View  # the acting seat's view after it
+    events: Sequence[Event]  # points pegged, and counts of zero points
     ended: bool  # whether it ended the deal, or in Table Top the round
 
 
@@ -71,14 +71,14 @@ class TableFamily:
     """A family of games as it is played at a table."""
 
     name: str
-    sides: tuple[str, str] | None  # what they are called that score together; None: each its own
+    sides: tuple[str, str] | None  # names of the sides; None: each seat is a side
     to_choose: Callable[[View], int]  # how many actions the seat to move decides on at once
     phase: Callable[[View], str]  # what its decision is called
-    sight: Callable[[View, Rules], Sight]  # what a seat sees, as plain data for any screen
-    opening: Callable[[View, Rules], list[Call]]  # what is said aloud before the first turn
-    calls_of: Callable[[Done], list[Call]]  # what is said aloud with a turn
-    counted: Callable[[Done], list[Counted]]  # what is counted at the end of it
+    sight: Callable[[View, Rules], Sight]  # a seat's view as plain data for any screen
+    opening: Callable[[View, Rules], list[Call]]  # calls before the first turn
+    calls_of: Callable[[Done], list[Call]]  # calls with a turn
+    counted: Callable[[Done], list[Counted]]  # the counts at its end
     spoken: Callable[[View, Sequence[int]], str]  # words for actions, such as "play 5H"
-    read: Callable[[str, View], tuple[int, ...]]  # the actions meant by what a person typed
+    read: Callable[[str, View], tuple[int, ...]]  # the actions named by typed text
     ask: Callable[[View], str]  # what to type, in a few words
     how: str  # and in full

@@ -17,7 +17,7 @@ class TableGame:
     """A game to sit down to."""
 
     name: str  # what pages and stored games call it
-    title: str  # what a screen calls it
+    title: str  # its name on screen
     rules: str  # as a word, such as "hoyle" or "four_hand[partners=False]"
     players: int
     episode: str = "game"
@@ -35,7 +35,7 @@ class TableGame:
 
     @property
     def family(self) -> TableFamily:
-        """What the table knows of its family."""
+        """The table functions of its family."""
         family: TableFamily = find_part("table", Rules.preset(self.rules).family)
         return family
 
@@ -70,7 +70,7 @@ class TakesGame:
 
     Attributes:
         env: the environment whose game to play, such as three_hand_v0; by default six_card_v0, or
-            what the command says.
+            the command line's value.
         rules: a preset other than the environment's own, or a preset with changes:
             table_top_ship, four_hand[partners=False].
         players: how many play, by default the fewest the rules allow.

@@ -22,7 +22,7 @@ MADE_BY_CARDS = ("fifteen", "pair", "run", "thirty_one")
 
 
 def phase(view: View) -> str:
-    """Return what the decision is called."""
+    """Return the name of the decision."""
     return "discarding" if view["phase"] == DISCARD else "pegging"
 
 
@@ -32,7 +32,7 @@ def ask(view: View) -> str:
 
 
 def sight(view: View, rules: Rules) -> Sight:
-    """Return what a seat sees; seats and sides by their numbers."""
+    """Return a seat's view as plain data; seats and sides by their numbers."""
     me, players, sides = int(view["seat"]), players_of(view), sides_of(view)
     discarded = view["discarded"][: view["discarded_n"]].tolist()
     before = CRIB - players * len(view["discarded"]) + len(discarded)
@@ -68,7 +68,7 @@ def sight(view: View, rules: Rules) -> Sight:
 
 
 def _from_first(values: Sequence[Any], me: int, n: int) -> list[int]:
-    """Return by seat, or side, what a view has from its own on."""
+    """Return values of a view, counted from its own seat or side, in the table's order."""
     return [int(values[(i - me) % n]) for i in range(n)]
 
 
@@ -78,12 +78,12 @@ def spoken(view: View, actions: Sequence[int]) -> str:
 
 
 def made_by_cards(done: Done) -> int:
-    """Return what a card that was played has made, the point for a go or the last card apart."""
+    """Return the points of a played card, without the point for a go or the last card."""
     return sum(event.points for event in done.events if event.reason in MADE_BY_CARDS)
 
 
 def ends_of_count(done: Done) -> list[Call]:
-    """Return what is said where the last card of a count pegs a point."""
+    """Return the call for the point of a count's last card."""
     return [
         Call(done.seat, f"{in_words(event.points)} for {what}", event.points)
         for event in done.events
@@ -144,14 +144,14 @@ def to_choose(view: View) -> int:
 
 
 def opening(view: View, rules: Rules) -> list[Call]:
-    """Return the three for last, where they are pegged (F1)."""
+    """Return the three points for last, in games that peg them (F1)."""
     points = getattr(rules, "for_last", 0)
     pone = int(view["seat"]) ^ 1 ^ int(view["dealer"])
     return [Call(pone, pegged("for_last", points, 0), points)] if points else []
 
 
 def calls_of(done: Done) -> list[Call]:
-    """Return what is said as cards are discarded or one is played."""
+    """Return the calls of a discard or a played card."""
     before = done.before[done.seat]
     calls = _discarding(done) if before["phase"] == DISCARD else _playing(done, before)
     for_last = (event for event in done.events if event.reason == "for_last")
@@ -162,7 +162,7 @@ def calls_of(done: Done) -> list[Call]:
 
 
 def _discarding(done: Done) -> list[Call]:
-    """Return what is said as cards are discarded, and the starter turned up once all have."""
+    """Return the calls of a discard, and of the starter after the last one."""
     calls = [Call(done.seat, f"{'two cards' if len(done.actions) > 1 else 'a card'} discarded")]
     if (starter := int(done.after["starter"])) != NONE:
         calls.append(Call(done.dealer, "the starter", 0, (starter,)))

@@ -20,7 +20,7 @@ from crib_play.table.session import Session
 def plays(name: str, game: TableGame) -> bool:
     """Return whether an installed agent may play a game, without making the agent.
 
-    Its class says so in ``acts``. An agent that declares nothing may play until it is asked; see
+    Its class declares them in ``acts``. An agent without it may play until its first decision; see
     `refusal`.
     """
     families = _declared(name)
@@ -35,13 +35,13 @@ def _declared(name: str) -> frozenset[str] | None:
         return None
     try:
         acts = getattr(points[0].load(), "acts", None)
-    except Exception:  # whatever its package raises; who loads it is told
+    except Exception:  # any error of its package; loading it reports the error
         return None
     return None if acts is None else frozenset(acts)
 
 
 def declared_refusal(agent: Agent, game: TableGame) -> str | None:
-    """Return why an agent does not play a game if it says so in ``acts``, else None."""
+    """Return why an agent does not play a game by its ``acts``, else None."""
     acts = getattr(agent, "acts", None)
     if acts is None or game.family.name in acts:
         return None
@@ -52,7 +52,7 @@ def declared_refusal(agent: Agent, game: TableGame) -> str | None:
 def refusal(agent: Agent, game: TableGame) -> str | None:
     """Return why an agent does not play a game, None if it does.
 
-    What it does not declare it is asked: for a decision in each phase of a deal.
+    An agent without a declaration is tried: a decision in each phase of a deal.
     """
     if why := declared_refusal(agent, game):
         return why
@@ -89,7 +89,7 @@ def sit_down(
     partner: str | None = None,
     seed: int | None = None,
 ) -> Session:
-    """Return a table at which a person sits, or nobody but agents."""
+    """Return a table with a person and agents, or with agents alone."""
     if seat is not None and not 0 <= seat < kind.players:
         raise ValueError(f"seat must be from 0 to {kind.players - 1} in this game, got {seat}")
     if partner is not None and seat is not None and not kind.has_partners:
@@ -108,7 +108,7 @@ def sit_down(
 
 SELF = "you"
 PARTNER = "partner"
-# Where the others sit, to the left of whoever looks; the one player opposite needs no place.
+# Places of the others, to the left of the viewer; a single opponent needs none.
 PLACES = {2: (None,), 3: ("left", "right"), 4: ("left", "across", "right")}
 
 

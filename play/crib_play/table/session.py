@@ -24,7 +24,7 @@ CHANCE_WORDS = 4
 
 
 class NotYourTurnError(ValueError):
-    """Someone acted who is not to move; nothing has changed."""
+    """A seat acted out of turn; nothing has changed."""
 
 
 @dataclass(frozen=True)
@@ -33,9 +33,9 @@ class Turn:
 
     seat: int  # who took it
     actions: tuple[int, ...]
-    phase: str  # what the decision is called
-    view: View  # what the seat knew when it chose
-    calls: tuple[Call, ...]  # what was said
+    phase: str  # the name of the decision
+    view: View  # the seat's view when it chose
+    calls: tuple[Call, ...]  # the calls
     counted: tuple[Counted, ...]
     before: Snapshot  # the position before it
 
@@ -49,7 +49,7 @@ class Session:
         chance: seeds what agents draw; it must tell nothing of the deals.
 
     Raises:
-        ValueError: not so many seats as the game has, or an agent does not play by its rules.
+        ValueError: a wrong number of seats, or an agent that does not play by the rules.
     """
 
     def __init__(self, game: Game, seats: Seats, chance: int) -> None:
@@ -62,7 +62,7 @@ class Session:
         self.chance = chance
         self.family: TableFamily = find_part("table", game.family.name)
         self.start = game.notation()
-        self.opening = tuple(self.family.opening(game.view(0), game.rules))  # what is said first
+        self.opening = tuple(self.family.opening(game.view(0), game.rules))  # the first calls
         self.turns: list[Turn] = []
         self.resigned: int | None = None  # the seat that gave the game up
 
@@ -132,7 +132,7 @@ class Session:
         return sides[one.seat] == sides[seat] if self.family.sides else one.seat == seat
 
     def claims(self, seat: int) -> int:
-        """Return who claims what a seat misses: the first to its left of another side."""
+        """Return the claimant of missed points: the first seat to the left of another side."""
         sides = self.game.sides
         others = (each % len(sides) for each in range(seat + 1, seat + len(sides)))
         return next(each for each in others if sides[each] != sides[seat])
@@ -146,7 +146,7 @@ class Session:
         return f"{shown}{' game points' if is_match else ''}"
 
     def sight(self, seat: int, turn: int | None = None) -> Sight:
-        """Return what a seat sees now, or saw when so many turns had been taken."""
+        """Return a seat's view now, or after a number of turns."""
         if turn is not None and turn < len(self.turns):
             now = self.game.snapshot()
             self.game.restore(self.turns[turn].before)

@@ -23,7 +23,7 @@ cell_name = partial(format_cell, first=1)  # as people count rows and columns
 
 
 def sight(view: View, rules: Rules) -> Sight:
-    """Return what a seat sees; rows and columns count from 0 here, cells are the actions."""
+    """Return a seat's view as plain data; rows and columns count from 0, cells are actions."""
     me, players = int(view["seat"]), int(view["players"])
     rows, columns = line_values(view, rules)
     mine, theirs = (int(score) for score in view["scores"])
@@ -69,7 +69,7 @@ def opening(view: View, rules: Rules) -> list[Call]:
 
 
 def calls_of(done: Done) -> list[Call]:
-    """Return what is said as a card is placed or laid in the crib, and a new starter turned."""
+    """Return the calls of a placed card, a card laid in the crib, and a new starter."""
     (action,) = done.actions
     if action == TO_CRIB:
         calls = [Call(done.seat, "a card to the crib")]

@@ -82,7 +82,7 @@ def show_pegs(screen: Screen, sight: Sight, names: Names) -> None:
 
 
 def show_layout(screen: Screen, sight: Sight, names: Names) -> None:
-    """Print the layout of Table Top with what each line makes so far."""
+    """Print the layout of Table Top with the points of each line so far."""
     me = sight["seat"]
     rows, columns = sight["scores"]
     mine = "rows" if me % 2 == 0 else "columns"
@@ -125,7 +125,7 @@ def show_nothing(screen: Screen, sight: Sight, names: Names) -> None:
 class Boards(NamedTuple):
     """How a terminal shows a family of games."""
 
-    table: Show  # prints what a seat sees in the middle of a deal
+    table: Show  # prints a seat's view in the middle of a deal
     score: Show  # prints the board
 
 

@@ -76,7 +76,7 @@ class Player:
         self.session, self.seat, self.screen, self.chosen = session, seat, screen, chosen
         self.names = names(session, seat)
         self.unjudged = why_unjudged(session)
-        self.counts: list[int] = []  # what each count of the person's own missed
+        self.counts: list[int] = []  # points missed in each of the player's counts
         self.commands = {
             "hint": self.hint, "best": self.best, "undo": self.undo, "board": self.board,
             "coach": self.coach, "muggins": self.muggins, "keep": self.keep,
@@ -100,7 +100,7 @@ class Player:
         self.look_back()
 
     def welcome(self) -> None:
-        """Say what is played, and by whom."""
+        """Print the game and its players."""
         rules = self.session.game.rules
         sitting = ", ".join(f"{name} in seat {seat}" for seat, name in enumerate(self.names))
         self.screen.title(f"{rules.name} to {rules.target}: {sitting}")
@@ -111,7 +111,7 @@ class Player:
         """Ask until the person has taken a turn or done something else."""
         sight = self.session.sight(self.seat)
         own = ("rows", "columns")[self.seat % 2]
-        if self.chosen.muggins and own in sight:  # what they make is the person's to count
+        if self.chosen.muggins and own in sight:  # the player counts them
             sight[own] = ["?"] * len(sight[own])
         self.screen.line("")
         boards_of(self.session).table(self.screen, sight, self.names)
@@ -149,7 +149,7 @@ class Player:
             self.board()
 
     def counted(self, one: Counted) -> bool:
-        """Let the person count what is their own, if they wish to; return whether they did."""
+        """Let the player count their own cards if they wish; return whether they did."""
         if not (self.chosen.muggins and self.session.counts(self.seat, one)):
             return False
         missed = ask_count(one, self.screen)
@@ -162,7 +162,7 @@ class Player:
     # --- commands -------------------------------------------------------------------------------
 
     def hint(self) -> None:
-        """Say what the expert would do."""
+        """Print the expert's choice."""
         best = self.advised()[0]
         self.screen.line(f"  expert: {best.text} ({best.why})")
 
@@ -217,7 +217,7 @@ class Player:
     # --- the end --------------------------------------------------------------------------------
 
     def result(self) -> None:
-        """Show who has won."""
+        """Print the winner."""
         mine = self.session.game.sides[self.seat]
         words = "You have won" if self.session.winner == mine else "You have lost"
         self.screen.title(f"{words}, {self.session.result(mine)}.")

@@ -68,7 +68,7 @@ class Screen:
         self.console.print(line)
 
     def labelled(self, label: str, *parts: str | Text) -> None:
-        """Print a line with what it is about before it."""
+        """Print a line after its label."""
         self.line(Text(f"{label:<12}", style="dim"), *parts)
 
     def title(self, text: str) -> None:
@@ -77,15 +77,15 @@ class Screen:
         self.line(text, style="bold")
 
     def problem(self, text: str) -> None:
-        """Print what was wrong with what a person typed."""
+        """Print the error in a typed line."""
         self.line(text, style="yellow")
 
     def pause(self, steps: float = 1) -> None:
-        """Wait as the count speed asks; nobody waits where nobody looks."""
+        """Wait by the count speed; no pause when the output is not a terminal."""
         if self.console.is_terminal and sys.stdin.isatty() and self.speed > FASTEST:
             time.sleep(PAUSE * steps * (self.speed - FASTEST))
 
-    # --- what is said ---------------------------------------------------------------------------
+    # --- calls ------------------------------------------------------------------------------------
 
     def calls(
         self,
@@ -104,7 +104,7 @@ class Screen:
             self.line("")
 
     def say(self, calls: Sequence[Call], names: Sequence[str]) -> None:
-        """Print calls, each with the cards it is about and what is pegged."""
+        """Print calls, each with its cards and the points pegged."""
         for call in calls:
             shown = [self.cards(call.cards)] if call.cards else []
             spoken = Text(call.text, style="bold" if call.points else "")

@@ -45,7 +45,7 @@ def run(settings: Settings) -> None:
     try:
         while not session.over:
             turn = session.answer()
-            if not turn.calls[0].cards:  # what those who play do not see
+            if not turn.calls[0].cards:  # cards hidden from the players
                 spoken = session.family.spoken(turn.view, turn.actions)
                 screen.line(f"  {called[turn.seat]}: {spoken}", style="dim")
                 turn = replace(turn, calls=turn.calls[1:])

@@ -84,7 +84,7 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 def answer(shown: Any, status: int = 200) -> JSONResponse:
-    """Return an answer that nobody keeps."""
+    """Return a response that is not cached."""
     return JSONResponse(shown, status, headers=NO_STORE)
 
 
@@ -143,7 +143,7 @@ def seated(shown: Payload, key: str, status: int = 200) -> Response:
     return response
 
 
-# --- what is asked at a table, whose lock is held -------------------------------------------------
+# --- requests at a table, with its lock held ------------------------------------------------------
 
 
 class Place(NamedTuple):
@@ -188,7 +188,7 @@ def again(at: Place, message: Message) -> Payload:
 
 
 def advise(at: Place, message: Message) -> Payload:
-    """Say what the expert thinks of the choices of the seat, if it is to move."""
+    """Send the expert's values of the seat's choices, if it is to move."""
     session = at.table.session
     if not session.practice(at.seat):
         raise HTTPException(403, "there is no advice while people play each other")
@@ -214,7 +214,7 @@ class Listeners:
             self.tell(table, more=False)
 
     async def stream(self, table: str, seat: int) -> AsyncIterator[str]:
-        """Yield who is there as a server-sent event now, and whenever the table changes."""
+        """Yield the people present as a server-sent event now, and after each change."""
         queue: asyncio.Queue[bool] = asyncio.Queue()
         listening = self._queues.setdefault(table, {})
         if list(listening.values()).count(seat) >= SEAT:
@@ -247,7 +247,7 @@ class App:
         self._asking: Counter[Hashable] = Counter()
 
     def close(self) -> None:
-        """Let nobody wait any longer."""
+        """Release all waiting requests."""
         for one in (self.preparation, self.finished, self.listeners):
             one.close()
 
@@ -330,7 +330,7 @@ class App:
         return HTMLResponse(rules_text())
 
     async def offers(self, request: Request) -> Response:
-        """Answer with what can be played, and against whom."""
+        """Answer with the games and the agents."""
         levels = [asdict(one) for one in LEVELS if one.agent in self.tables.agents]
         games = await run_in_threadpool(self._games)  # the first time this imports all agents
         shown = {"games": games, "levels": levels, "addresses": self.addresses}
@@ -354,7 +354,7 @@ class App:
         return answer({"done": done, "of": of, "seconds": round(seconds)})
 
     async def open(self, request: Request) -> Response:
-        """Open a table and give its seat to who asks."""
+        """Open a table and give its seat to the caller."""
         message = await read(request, Open)
         seats, me = seats_of(message), message.seat
         await self.ready(message.game, seats)
@@ -384,7 +384,7 @@ class App:
         return response
 
     async def events(self, request: Request) -> Response:
-        """Stream an event whenever the table changes, or somebody comes or goes."""
+        """Stream an event after each change of the table or of the people present."""
         seat = await self.at_table(request, lambda at: at.seat)
         stream = self.listeners.stream(name_of(request), seat)
         return StreamingResponse(stream, media_type="text/event-stream", headers=NO_STORE)
@@ -400,7 +400,7 @@ class App:
     async def _afterwards(
         self, request: Request, task: Callable[..., bytes], kind: str, headers: dict[str, str]
     ) -> Response:
-        """Answer with what is made of a game that is over, once for all who ask."""
+        """Answer with the replay or review of a finished game, made once for all callers."""
 
         def over(at: Place) -> Any:
             table, judged = at.table, task is beside.look_back
@@ -423,7 +423,7 @@ class App:
 
 
 def seats_of(message: Open) -> list[str | None]:
-    """Return who is to sit where: an agent's name, None for a person."""
+    """Return the player of each seat: an agent's name, None for a person."""
     sides = table_game(message.game).sides
     if message.seat >= len(sides):
         raise HTTPException(400, f"seat must be from 0 to {len(sides) - 1} in this game")

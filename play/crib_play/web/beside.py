@@ -1,4 +1,4 @@
-"""Work beside the server, in a process of its own: compile, and analyse finished games."""
+"""Work beside the server, in another process: compile, and analyse finished games."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def _begin(life: Connection[Any, Any]) -> None:
 
 
 def _do(longest: float, task: Callable[..., Any], *given: Any) -> Any:
-    """Do a task in time; whatever it raises can be read where nothing of its kind is known."""
+    """Run a task in time; re-raise its error as one that the parent can unpickle."""
     late = threading.Timer(longest, os._exit, (1,))
     late.daemon = True
     late.start()
@@ -140,7 +140,7 @@ def _refusals(agent: str, games: Sequence[str]) -> dict[str, str]:
     try:
         loaded = load_player(agent)
         found = {game: refusal(loaded, GAMES[game]) for game in games}
-    except Exception as error:  # whatever an agent's own code raises
+    except Exception as error:  # any error of an agent's code
         return dict.fromkeys(games, f"{agent} cannot play: {type(error).__name__}: {error}")
     return {game: why for game, why in found.items() if why is not None}
 
@@ -162,16 +162,16 @@ def _packed(text: str) -> bytes:
 
 # --- before a game --------------------------------------------------------------------------------
 
-PATIENCE = 30.0  # seconds that a question waits for what it needs; then the page asks again
+PATIENCE = 30.0  # seconds that a request waits for warm-up; then the page asks again
 GUESS = 8.0  # seconds for a step, before one has been measured
 Step = tuple[str, str]
 """A family of games, and what is prepared for it: `RULES`, `ADVICE` or an agent's name."""
 
 
 class Preparation:
-    """Has the machine code made that games need, by a process of its own, which leaves it on disk.
+    """Compiles the machine code of games in another process, which stores it on disk.
 
-    The agents named are prepared from the start, others when somebody chooses them.
+    The agents named are prepared from the start, others when a browser chooses them.
     """
 
     def __init__(self, agents: Sequence[str], preferences: Preferences) -> None:
@@ -188,7 +188,7 @@ class Preparation:
         self._closed = False
 
     def start(self) -> None:
-        """Begin, in a loop that runs; nobody waits for what has not begun."""
+        """Start warming up (needs a running event loop)."""
         if not config.DISABLE_JIT:
             self._warming = asyncio.get_running_loop().create_task(self._warm_up())
 
@@ -199,7 +199,7 @@ class Preparation:
             self._beside.close()
 
     async def _warm_up(self) -> None:
-        """Do one step after the other; so what somebody waits for is done before the next."""
+        """Run the steps one after the other, so that an awaited step ends before the next."""
         for step in self._first:
             if not self._closed:
                 await asyncio.wait([self._want(step)])
@@ -277,9 +277,9 @@ MOST_WAITING = 32  # that are being made or wait for it
 
 
 class Finished:
-    """What is made of games that are over. Such a game does not change, so it is made once.
+    """LRU cache of replays and reviews of finished games, each made once.
 
-    When it takes more than `most_bytes`, what was not read for longest goes.
+    Above `most_bytes` it drops the entries that were read longest ago.
     """
 
     def __init__(self, beside: Beside, most_bytes: int = MOST_BYTES) -> None:
@@ -287,7 +287,7 @@ class Finished:
         self._made: OrderedDict[str, asyncio.Task[bytes]] = OrderedDict()
 
     async def get(self, task: Callable[..., bytes], key: str, *given: Any) -> bytes:
-        """Return what a task makes; concurrent callers share one run."""
+        """Return the result of a task; concurrent callers share one run."""
         key = f"{task.__name__} {key}"
         if key not in self._made:
             if sum(not one.done() for one in self._made.values()) >= MOST_WAITING:

@@ -69,7 +69,7 @@ class Guard:
             return 403, "this server refuses messages from other sites"
         if headers.get("content-type", "").partition(";")[0].strip() != "application/json":
             return 415, "a message must be JSON"
-        length = headers.get("content-length", "")  # what it says is all that is read
+        length = headers.get("content-length", "")  # only its message is used
         if not length.isdecimal() or int(length) > LARGEST:
             return 413, f"a message has {LARGEST} bytes at most, and says how many it has"
         return None

@@ -1,4 +1,4 @@
-"""What a browser sends, checked; and what it is sent: its seat's view, the calls, nothing else."""
+"""Messages from a browser, checked; and messages to it: its seat's view and the calls."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ BODY_SECONDS = 10.0  # for a message to come
 
 
 class Message(BaseModel):
-    """What a browser sends: these fields, of these types, and no others."""
+    """A message from a browser: these fields, of these types, and no others."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
 class Open(Message):
-    """Open a table: the game, where to sit, who plays against and with one."""
+    """Open a table: the game, the seat, the opponents and the partner."""
 
     game: Name
     opponent: Name
@@ -88,7 +88,7 @@ async def read(request: Request, kind: type[M]) -> M:
 
 LOG = 12  # turns whose calls come with the table when it is opened again
 ADVISED = 8
-MOST_FRAMES = 60  # shown one by one; who has missed more is shown the table as it is
+MOST_FRAMES = 60  # shown one by one; a browser that missed more gets the present table
 
 
 def table_payload(table: Table, seat: int, since: int | None = None, key: str = "") -> Payload:
@@ -136,7 +136,7 @@ def heard(turn: Turn) -> Payload:
 def advice_payload(table: Table) -> Payload:
     """Return the value of the choices of the seat to move, the best first."""
     found = advised(table.session.family, table.session.game.view(table.session.seat))[:ADVISED]
-    choices = [one._asdict() for one in found]  # not rounded: the page rounds what it shows
+    choices = [one._asdict() for one in found]  # not rounded: the page rounds the numbers it shows
     return {"revision": table.revision, "choices": choices}
 
 

@@ -4,7 +4,7 @@
     crib web --agents expert runs/mine/policy.safetensors
     crib web --host 0.0.0.0        for everyone on this network
 
-Games are stored in the user's data folder and go on after the server has been stopped, or killed.
+Games are stored in the user's data folder and continue after the server was stopped or killed.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def run(settings: Settings) -> None:
     tables = Tables(store, named or (*agent_names(), *ERRING), keep_days=settings.keep_days)
     tables.clear_away()
     for name in named:
-        tables.agent(name)  # what cannot be loaded is said now, and not at the table
+        tables.agent(name)  # report agents that cannot be loaded now, and not at the table
     port = listening.getsockname()[1]
     others = [url(address, port) for address in others_reach(settings.host)]
     hosts = [*LOOPBACK, *settings.allow_host]
@@ -118,7 +118,7 @@ def run(settings: Settings) -> None:
     here = "127.0.0.1" if settings.host in EVERYWHERE else settings.host
 
     async def serve() -> None:
-        """Serve; once a signal has come, no page waits for what is prepared, made or changed."""
+        """Serve; after a signal, release all waiting requests."""
         app.state.start()
         print(f"the table is open at {url(here, port)} (Ctrl-C closes it)", flush=True)
         if settings.host not in LOOPBACK:
@@ -139,9 +139,9 @@ def run(settings: Settings) -> None:
 
 
 def own_file() -> Path:
-    """Return the file in the user's data folder, which nobody else is to read."""
+    """Return the file in the user's data folder, readable by the user alone."""
     path = data_file("tables.sqlite3")
-    with contextlib.suppress(OSError):  # none yet; what is wrong with it the store says
+    with contextlib.suppress(OSError):  # none yet; the store reports an error in it
         path.parent.chmod(0o700)
     return path
 

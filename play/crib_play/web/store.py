@@ -1,8 +1,8 @@
 """Games that outlive the server: a row of JSON for each in SQLite, its start and every turn since.
 
 A turn is stored together with the agents' answers before any browser learns of it. So a server that
-is killed at any moment loses nothing that a browser has seen. Nobody waits longer than
-`BUSY_SECONDS` for another program that holds the file.
+is killed at any moment loses nothing that a browser has seen. A request waits at
+most `BUSY_SECONDS` for another program that holds the file.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ COLUMNS = """SELECT found.name, its.name FROM sqlite_master found, pragma_table_
     WHERE found.type = 'table'"""
 OPEN_SECONDS = 5.0  # for which a file that another program holds is waited for when it is opened
 BUSY_SECONDS = 0.25  # and later, while people wait
-OURS = 0o600  # the file is nobody else's business
+OURS = 0o600  # readable by its owner alone
 
 Kind = Literal["seat", "invitation"]
 SEAT: Kind = "seat"
@@ -141,5 +141,5 @@ class Store:
 
 
 def digest(key: str) -> str:
-    """Return what is stored of a key: who reads the file cannot sit down with it."""
+    """Hash a seat key for storage, so that the file opens no seat."""
     return hashlib.sha256(key.encode()).hexdigest()

@@ -31,7 +31,7 @@ Load = Callable[[str], Agent]
 
 
 class Table:
-    """A table; whoever changes it or looks at its session holds its lock.
+    """A table; hold its lock to change it or to read its session.
 
     A message that changes it names its revision, how often it has changed.
     """
@@ -105,7 +105,7 @@ class Table:
 
     @contextmanager
     def _changing(self, revision: int, **more: Any) -> Iterator[None]:
-        """Store what is done to a table of this revision; undo it all if something fails."""
+        """Store the changes to a table of this revision; undo them all on an error."""
         if revision != self.revision:
             raise HTTPException(409, STALE)
         session = self.session
@@ -131,8 +131,8 @@ class Table:
 class Tables:
     """All tables of a server.
 
-    A seed deals the same cards at every table, for pictures. A table at which nobody takes a turn
-    for `keep_days`, because its game is over or they have left it, is deleted; 0 keeps all.
+    A seed deals the same cards at every table, for pictures. A table without a turn for
+    `keep_days` is deleted; 0 keeps all.
     """
 
     def __init__(
