@@ -7,6 +7,7 @@ agent receives only views. The code that measures sees the states and the tally.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +19,7 @@ from crib_env.engine.record import NO_DECKS, NONE, count_sides
 from crib_env.engine.rng import seed_states
 from crib_env.engine.show import show_table
 from crib_env.errors import IllegalActionError
+from crib_env.identity import ByIdentity
 from crib_env.options import ResetOptions, set_scores
 from crib_env.policy import Actions, Agent, Views, ask_agent
 from crib_env.rules import Rules, as_rules
@@ -70,7 +72,7 @@ class GameBatch:
         self.log = np.zeros(self.family.log_size, dtype=np.int64)
         self.decks = NO_DECKS
         self.on_step: Callable[[int, int, Array], None] | None = None
-        self._playing: dict[int, Agent] = {}  # who was asked, and plays by the rules
+        self._checked: ByIdentity[bool] = ByIdentity()  # agents that play by the rules
         self.seed(seed)
 
     def seed(self, seed: int | np.random.SeedSequence | None) -> None:
@@ -90,36 +92,44 @@ class GameBatch:
         """Begin an episode in ``games``, by default in all.
 
         Args:
-            games: int64[K].
+            games: int64[K], each once.
             dealer: the seat that deals first; None to cut for it.
-            decks: int64[D, 52], for the first deals of each game; with all games alone.
+            decks: int64[D, 52], for the first deals of each of these games.
             scores: where each side starts, if not where the rules have it start.
         """
         if decks is not None:
-            self.reset_each([ResetOptions(decks, dealer, scores)] * self.n)
+            k = self.n if games is None else len(games)
+            self.reset_each([ResetOptions(decks, dealer, scores)] * k, games)
             return
         if games is None:
             games = np.arange(self.n)
             self.decks = NO_DECKS
             self.states["given"] = self.states["given_end"] = 0
+        self.states["given"][games] = self.states["given_end"][games]
         self._start(games, np.full(len(games), NONE if dealer is None else dealer))
         if scores is not None:
             self._set_scores(games, scores)
 
-    def reset_each(self, options: Sequence[ResetOptions]) -> None:
-        """Begin an episode in every game, game i with ``options[i]``."""
-        decks: dict[int, Array] = {id(one.decks): one.decks for one in options}
-        ends = np.cumsum([len(given) for given in decks.values()])
-        starts = dict(zip(decks, ends - [len(given) for given in decks.values()], strict=True))
+    def reset_each(self, options: Sequence[ResetOptions], games: Array | None = None) -> None:
+        """Begin an episode in each of ``games``, by default in all, by one of ``options`` each."""
+        games = np.arange(self.n) if games is None else games
+        starts, ends = self.states["given"], self.states["given_end"]
+        starts[games] = ends[games]
+        others = np.flatnonzero(starts < ends)  # these still deal from the decks they were given
+        keys: list[Any] = list(zip(starts[others].tolist(), ends[others].tolist(), strict=True))
+        decks: dict[Any, Array] = {span: self.decks[slice(*span)] for span in keys}
+        decks |= {id(one.decks): one.decks for one in options}
+        keys += [id(one.decks) for one in options]
+        begins = dict(zip(decks, np.cumsum([0, *map(len, decks.values())]), strict=False))
+        lanes = np.concatenate([others, games])
+        starts[lanes] = [begins[key] for key in keys]
+        ends[lanes] = starts[lanes] + [len(decks[key]) for key in keys]
         self.decks = np.concatenate(list(decks.values()))
-        self.states["given"] = [starts[id(one.decks)] for one in options]
-        self.states["given_end"] = self.states["given"] + [len(one.decks) for one in options]
         dealers = np.array([NONE if one.dealer is None else one.dealer for one in options])
-        self._start(np.arange(self.n), dealers)
-        scored = [(i, one.scores) for i, one in enumerate(options) if one.scores is not None]
+        self._start(games, dealers)
+        scored = [k for k, one in enumerate(options) if one.scores is not None]
         if scored:
-            games, scores = zip(*scored, strict=True)
-            self._set_scores(np.array(games), np.array(scores))
+            self._set_scores(games[scored], np.array([options[k].scores for k in scored]))
 
     def _start(self, games: Array, dealers: Array) -> None:
         start = entries_of(self.family).begin_games
@@ -192,9 +202,9 @@ class GameBatch:
         """
         if not len(games):
             return
-        if self._playing.get(id(agent)) is not agent:
+        if not self._checked.get(agent):
             refuse_rules(agent, self.rules, self.episode)
-            self._playing[id(agent)] = agent
+            self._checked.put(agent, True)
         actions = ask_agent(agent, self.views(games), rng)
         bad = self.step(games, actions)
         if bad is not None:

@@ -378,7 +378,7 @@ class Game:
         """
         if not self._before_moves:
             raise IndexError("there is no move to take back: push() makes one")
-        self.restore(self._before_moves.pop())
+        self._set(self._before_moves.pop())
 
     # --- positions ------------------------------------------------------------------------------
 
@@ -392,7 +392,7 @@ class Game:
         return Snapshot(position, self.log.copy(), self.decks)
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Go back to a position taken by `snapshot`.
+        """Go back to a position taken by `snapshot`; `pop` takes back only later moves.
 
         Raises:
             ValueError: of another game, by rules, episode or players; nothing has changed then.
@@ -400,6 +400,11 @@ class Game:
         if not isinstance(snapshot, Snapshot):
             raise ValueError(f"restore() takes what snapshot() returned, got {snapshot!r}")
         snapshot.position.refuse_other(self)
+        self._before_moves.clear()
+        self._set(snapshot)
+
+    def _set(self, snapshot: Snapshot) -> None:
+        """Go on from a snapshot of this game."""
         self.states[:] = snapshot.position.state
         self._go_on(snapshot.log.copy(), snapshot.decks)
 
@@ -444,4 +449,3 @@ class Game:
             ValueError: text that is no position, or one of another game; nothing has changed then.
         """
         self.restore(self.parse(text))
-        self._before_moves.clear()

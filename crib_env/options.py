@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -38,12 +38,12 @@ def check_seed(seed: Any) -> int | None:
 
 
 def read_options(
-    options: dict[str, Any] | None, sides: Collection[int], target: int
+    options: Mapping[str, Any] | None, sides: Collection[int], target: int
 ) -> ResetOptions:
     """Return the options of a reset, checked."""
     if options is None:
         return ResetOptions()
-    if not isinstance(options, dict):
+    if not isinstance(options, Mapping):  # OmegaConf's is no dict
         raise ValueError(f"options must be a dict, got {options!r}")
     for name in options:
         if name not in NAMES and name != IGNORED:

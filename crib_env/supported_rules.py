@@ -10,12 +10,12 @@ from collections.abc import Collection, Mapping
 from dataclasses import fields
 from functools import cache
 from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from crib_env.arrays import Ints
 from crib_env.engine.family import find_family
+from crib_env.identity import ByIdentity
 from crib_env.rules import PRESETS, Rules, games_of
 
 WORD = np.dtype(np.int64).itemsize  # of which all records are made
@@ -69,7 +69,7 @@ def refuse_views(agent: Any, views: Any) -> None:
         return
     for row in np.unique(values, axis=0):
         _refuse(agent, shown.family, dict(zip(shown.names, row.tolist(), strict=True)))
-    _passed[agent] = values[0]
+    _passed.put(agent, values[0])
 
 
 class Shown(NamedTuple):
@@ -81,7 +81,7 @@ class Shown(NamedTuple):
 
 
 # What an agent's last views showed, if it plays by it: most batches are of one game.
-_passed: WeakKeyDictionary[Any, Ints] = WeakKeyDictionary()
+_passed: ByIdentity[Ints] = ByIdentity()
 
 
 @cache

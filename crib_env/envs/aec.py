@@ -266,6 +266,8 @@ class CribbageAEC(ShowsGame, EnvSettings, AECEnv[str, Observation, "int | None"]
     def restore(self, snapshot: EnvSnapshot) -> None:
         """Go back to a position taken by `snapshot` of an environment of the same game.
 
+        `pop` takes back only later moves.
+
         Raises:
             ValueError: no snapshot, or one of another game; nothing has changed then.
         """
@@ -273,6 +275,7 @@ class CribbageAEC(ShowsGame, EnvSettings, AECEnv[str, Observation, "int | None"]
             raise ValueError(f"restore() takes what snapshot() returned, got {snapshot!r}")
         check_phase(self.phase_policy, snapshot.game.position.state[0])
         self.game.restore(snapshot.game)
+        self._before_moves.clear()
         self.__dict__.update(copy.deepcopy(snapshot.episode))
 
     def push(self, action: int) -> None:
@@ -296,7 +299,9 @@ class CribbageAEC(ShowsGame, EnvSettings, AECEnv[str, Observation, "int | None"]
         """
         if not self._before_moves:
             raise IndexError("there is no move to take back: push() makes one")
-        self.restore(self._before_moves.pop())
+        *earlier, last = self._before_moves
+        self.restore(last)
+        self._before_moves[:] = earlier
 
     def set_position(self, text: str) -> None:
         """Set a position written by `notation`; given decks are not part of it.

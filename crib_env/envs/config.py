@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from inspect import Parameter, signature
 from operator import attrgetter
@@ -237,7 +238,7 @@ class EnvConfig:
         given="str | torch.device",
     )  # fmt: skip
     autoreset_mode: AutoresetMode = keyword(
-        AutoresetMode.SAME_STEP, ("vector_env",), "Gymnasium's `AutoresetMode`",
+        AutoresetMode.SAME_STEP, ("vector_env",), "Gymnasium's `AutoresetMode`, or its text",
         "whether a finished game resets in the same step or the next", "`SAME_STEP`",
         instead={"torch_env": "finished episodes reset in the same step"},
     )  # fmt: skip
@@ -288,6 +289,9 @@ class EnvConfig:
         check_choice("on_illegal", self.on_illegal, ON_ILLEGAL)
         if self.render_mode is not None:
             check_choice("render_mode", self.render_mode, MODES)
+        if isinstance(self.autoreset_mode, str):  # "NextStep", as in Gymnasium
+            with suppress(ValueError):
+                self.autoreset_mode = AutoresetMode(self.autoreset_mode)
         check_choice("autoreset_mode", self.autoreset_mode, AUTORESETS)
         check_choice("copy", self.copy, (True, False))
         self.num_envs = whole_number("num_envs", self.num_envs, 1)

@@ -12,13 +12,14 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from crib_env.arrays import Array, Bools, Doubles
 from crib_env.batch import GameBatch
+from crib_env.cores import usable_cores
 from crib_env.engine.family import Family
 from crib_env.engine.learners import (
     BELOW,
@@ -37,7 +38,7 @@ from crib_env.engine.learners import (
 from crib_env.engine.record import FOR_LAST, NONE, count_sides, log_size
 from crib_env.engine.show import show_table
 from crib_env.envs.config import EnvConfig, EnvSettings, Setting
-from crib_env.envs.opponents import Opponents, OpponentSpec, RngStreams, parse_opponents
+from crib_env.envs.opponents import Member, Opponents, OpponentSpec, RngStreams, parse_opponents
 from crib_env.envs.spaces import note_rules, observation_space
 from crib_env.errors import EpisodeOverError, IllegalActionError
 from crib_env.events import Event, read_log
@@ -81,9 +82,7 @@ class LearnerBatch:
         )
         self.states = self.games.states
         self.sides = sides = self.games.sides
-        self.opponents = Opponents(n, config.opponent)
-        for agent in self.opponents.agents:
-            refuse_rules(agent, config.rules, config.episode)
+        self.opponents = Opponents(n, self._members(config.opponent))
         self.autoreset = autoreset
         self.points = config.reward != "win"
         self.keeps_events = keeps_events
@@ -147,21 +146,26 @@ class LearnerBatch:
             self.games.seed(self.chance.seed(seed))
         self._seeded = True
 
-    def reset(self, options: Sequence[ResetOptions] | None = None) -> None:
-        """Begin an episode in every lane and bring it to the learner's first decision."""
+    def reset(
+        self, options: Sequence[ResetOptions] | None = None, lanes: Array | None = None
+    ) -> None:
+        """Begin an episode in ``lanes``, by default in all, up to the learner's first decision."""
+        if lanes is not None and not self._running:
+            raise EpisodeOverError("a reset of some games before one of all: call reset() first")
         if not self._seeded:
             self.seed(None)
         self._running = False
-        self.illegal[:] = NONE
+        begun = self.lanes if lanes is None else lanes
+        self.illegal[begun] = NONE
         self.history[:1] = 0
         if options is None:
-            self.games.reset()
+            self.games.reset(lanes)
         else:
-            self.games.reset_each(options)
+            self.games.reset_each(options, lanes)
             if options[0].scores is not None and self.keeps_events:
                 self.history[0] -= self.logs[0, 3] == FOR_LAST  # as in Game
-        self.draw_seats(self.lanes)
-        self.opponents.draw(self.chance.share_rngs, self.lanes)
+        self.draw_seats(begun)
+        self.opponents.draw(self.chance.share_rngs, begun)
         self._run(np.full(self.num_envs, CONTINUE, dtype=np.int64))
         self.dones[:] = False
 
@@ -252,12 +256,17 @@ class LearnerBatch:
     def set_opponent(self, opponent: OpponentSpec, games: Iterable[int] | None = None) -> None:
         """Let another opponent play, at once, also in games under way."""
         chosen = self.lanes if games is None else self._chosen(games)
-        for agent, _ in parse_opponents(opponent):
-            refuse_rules(agent, self.config.rules, self.config.episode)
-        self.opponents.put(opponent, chosen)
+        self.opponents.put(self._members(opponent), chosen)
         self.opponents.draw(self.chance.share_rngs, chosen)
         self.final_opponents[:] = self.opponents.playing
         self._bind()
+
+    def _members(self, given: OpponentSpec) -> list[Member]:
+        """Return opponents that play by the rules of these games."""
+        members = parse_opponents(given)
+        for member in members:
+            refuse_rules(member.agent, self.config.rules, self.config.episode)
+        return members
 
     def _chosen(self, games: object) -> Array:
         """Return the games named, int64[K], each once."""
@@ -313,9 +322,9 @@ class LearnerBatch:
 
 
 def choose_threads(threads: int | None, n: int) -> int:
-    """Return how many threads step n games: as asked for, else by n and the machine's cores."""
+    """Return how many threads step n games: as asked for, else by n and the usable cores."""
     if threads is None:
-        return max(1, min(os.cpu_count() or 1, n // LANES_PER_THREAD))
+        return max(1, min(usable_cores(), n // LANES_PER_THREAD))
     return threads
 
 
@@ -390,8 +399,9 @@ class Stepper:
         try:
             self._run_range(batch, actions, 0, lo[0], lo[1])
         finally:
-            for job in jobs:
-                job.result()
+            wait(jobs)  # also if one of them fails: no thread writes after this call
+        for job in jobs:
+            job.result()
 
     def _run_range(
         self, batch: LearnerBatch, actions: Array, thread: int, lo: int, hi: int
@@ -533,12 +543,29 @@ class LearnerSettings(EnvSettings):
 
     @property
     def opponent_names(self) -> list[str]:
-        """The names of all opponents so far, by the number that the info calls them by."""
+        """The names of all opponents so far, by the number that the info calls them by.
+
+        Two networks of one class have one name, but each its own number.
+        """
         return list(self.batch.opponents.names)
 
 
 class VectorSettings(LearnerSettings):
     """The settings of an environment of N learners, and what else its games share."""
+
+    def by_game(self, name: str) -> list[Any]:
+        """Return an attribute once for each game; all games share it but for the opponent."""
+        found = getattr(self, name)
+        return list(found) if name == "opponent" else [found] * self.batch.num_envs
+
+    def _set_by_name(self, name: str, value: Any, games: Iterable[int] | None = None) -> None:
+        """Set the opponent of games; refuse what the games share."""
+        if name != "opponent":
+            raise NotImplementedError(
+                f"cannot set {name!r}: the games of a {type(self).__name__} share all settings but "
+                "the opponent; make another environment"
+            )
+        self.set_opponent(value, games)
 
     def set_opponent(self, opponent: OpponentSpec, games: Iterable[int] | None = None) -> None:
         """Let another opponent play, at once, also in games under way; for leagues and curricula.

@@ -154,6 +154,13 @@ class DealState(pyspiel.State):
         more = self.more if self.is_terminal() else 0.0
         return [more, -more]
 
+    def resample_from_infostate(self, player: int, sampler: Any) -> DealState:
+        """Refuse: IS-MCTS asks for another deal that looks the same to a player."""
+        raise NotImplementedError(
+            "python_crib_five_card has no resample_from_infostate, so IS-MCTS cannot search it: "
+            "use an algorithm that samples whole deals, such as outcome sampling MCCFR"
+        )
+
     def __str__(self) -> str:
         dealt = " ".join(map(format_card, self.dealt))
         return dealt if self.game is None else f"{dealt}: {self.game.notation()}"

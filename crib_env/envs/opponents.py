@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeGuard, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +15,7 @@ from crib_env.engine.learners import draw_shares
 from crib_env.engine.rng import WORDS, seed_states
 from crib_env.errors import IllegalActionError
 from crib_env.game import Game
+from crib_env.identity import ByIdentity
 from crib_env.policy import Agent, Opponent, ask_agent, find_agent
 
 SeedSequence = np.random.SeedSequence
@@ -23,32 +25,72 @@ OpponentSpec = Opponent | Sequence[tuple[Opponent, float]]
 ALL = 1 << 32  # the bound of the last share: every word is below it
 
 
+class Member(NamedTuple):
+    """One opponent of several."""
+
+    given: Any  # a name, an agent, a network, a function
+    agent: Agent
+    share: float  # of the largest
+
+
 class Opponents:
-    """The opponents of N games: one for all, or several by their shares."""
+    """The opponents of N games: one for all, or several by their shares.
 
-    def __init__(self, n: int, given: OpponentSpec) -> None:
-        self.agents: list[Agent] = []  # all that play in some game
+    Each name and each object that is given has a number of its own, as long as the object lives.
+    Objects that play in no game any more are not kept alive.
+    """
+
+    def __init__(self, n: int, members: Sequence[Member]) -> None:
+        self.members: list[Member] = []  # all that play in some game
         self.drawn = np.zeros(n, dtype=np.int64)  # which of them plays in each
-        self.names: list[str] = []  # of all that have ever been given, each once, in that order
-        self.playing = np.zeros(n, dtype=np.int64)  # who plays in each, by the place in `names`
+        self.names: list[str] = []  # by number; two objects can have one name
+        self.playing = np.zeros(n, dtype=np.int64)  # the number of the opponent of each game
+        self._named: dict[str, int] = {}  # the numbers of those given by name
+        self._known: ByIdentity[int] = ByIdentity()  # of those given as objects
+        self._numbers = np.zeros(0, dtype=np.int64)  # of `members`
         self._shares = np.zeros((n, 0))
-        self.put(given, np.arange(n))
+        self.put(members, np.arange(n))
 
-    def put(self, given: OpponentSpec, lanes: Array) -> None:
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        for member, number in zip(self.members, self._numbers.tolist(), strict=True):
+            self._known.put(member.given, number)  # a copy's objects are others
+
+    @property
+    def agents(self) -> list[Agent]:
+        """All that play in some game."""
+        return [member.agent for member in self.members]
+
+    def _number(self, member: Member) -> int:
+        """Return the number of a member, a new one if it is new."""
+        by_name = isinstance(member.given, str)
+        number = self._named.get(member.given) if by_name else self._known.get(member.given)
+        if number is None:
+            number = len(self.names)
+            self.names.append(member.agent.name)
+        if by_name:
+            self._named[member.given] = number
+        else:
+            self._known.put(member.given, number)
+        return number
+
+    def put(self, members: Sequence[Member], lanes: Array) -> None:
         """Let others play in ``lanes``, int64[K]; of several, `draw` chooses one for each."""
-        pairs = parse_opponents(given)
-        agents, shares = list(self.agents), self._shares.copy()
+        everyone, shares = list(self.members), self._shares.copy()
+        numbers = self._numbers.tolist()
         shares[lanes] = 0.0
-        for agent, share in pairs:
-            if not any(agent is known for known in agents):
-                agents.append(agent)
+        for member in members:
+            number = self._number(member)
+            at = next((k for k, one in enumerate(everyone) if one.agent is member.agent), None)
+            if at is None:
+                at = len(everyone)
+                everyone.append(member)
+                numbers.append(number)
                 shares = np.column_stack([shares, np.zeros(len(shares))])
-            at = next(k for k, known in enumerate(agents) if known is agent)
-            shares[lanes, at] += share
+            shares[lanes, at] += member.share
         played = np.flatnonzero(shares.any(axis=0))
-        self.agents = [agents[k] for k in played]
-        self.names = list(dict.fromkeys([*self.names, *(agent.name for agent, _ in pairs)]))
-        self._numbers = np.array([self.names.index(agent.name) for agent in self.agents])
+        self.members = [everyone[k] for k in played]
+        self._numbers = np.array(numbers)[played]
         self._shares = shares[:, played]
         self.drawn = np.searchsorted(played, self.drawn)
         self.drawn[lanes] = self._shares[lanes].argmax(axis=1)  # right where there is but one
@@ -67,15 +109,20 @@ class Opponents:
         return self.agents[int(self.drawn[lane])]
 
 
-def parse_opponents(given: OpponentSpec) -> list[tuple[Agent, float]]:
+def _is_list(given: object) -> TypeGuard[Sequence[Any]]:
+    """Return whether this is a list of any kind: also OmegaConf's."""
+    return isinstance(given, Sequence) and not isinstance(given, str)
+
+
+def parse_opponents(given: OpponentSpec) -> list[Member]:
     """Return opponents with their shares, checked."""
-    if not isinstance(given, (list, tuple)):
-        return [(find_agent(given), 1.0)]  # type: ignore[arg-type]
+    if not _is_list(given) or hasattr(given, "act"):
+        return [Member(given, find_agent(cast(Opponent, given)), 1.0)]
     if not given:
         raise ValueError("opponent is an empty list: name one opponent or more")
-    pairs = []
+    members = []
     for pair in given:
-        if not isinstance(pair, (list, tuple)) or len(pair) != 2:
+        if not _is_list(pair) or len(pair) != 2:
             raise ValueError(
                 "several opponents are given as pairs [(agent, share), ...], such as "
                 f"[('greedy', 0.5), ('expert', 0.5)]; got {pair!r}"
@@ -84,8 +131,9 @@ def parse_opponents(given: OpponentSpec) -> list[tuple[Agent, float]]:
         number = isinstance(share, (int, float, np.integer, np.floating))
         if not number or isinstance(share, bool) or not 0 < share < float("inf"):
             raise ValueError(f"the share of {agent!r} must be a number above 0, got {share!r}")
-        pairs.append((find_agent(agent), float(share)))
-    return pairs
+        members.append(Member(agent, find_agent(agent), float(share)))
+    largest = max(member.share for member in members)  # the sum of all can be infinite
+    return [member._replace(share=member.share / largest) for member in members]
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from gymnasium import spaces
+from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env.base_vec_env import VecEnv
 
 from crib_env.arrays import Array
@@ -44,14 +45,13 @@ class CribbageVecEnv(VectorSettings, VecEnv):
 
     def reset(self) -> Observation:
         """Begin an episode in every game; return observations, [N, size] of the space's dtype."""
-        seed = self._seeds[0]
-        check_seed(seed)
+        seeds = [check_seed(seed) for seed in self._seeds]
         batch = self.batch
         options = [
             read_options(one or None, batch.sides, self.rules.target) for one in self._options
         ]
-        if seed is not None:
-            batch.seed(int(seed))
+        if any(seed is not None for seed in seeds):
+            batch.seed(seeds)
         batch.reset(options if any(self._options) else None)
         self._returns[:] = 0.0
         self._lengths[:] = 0
@@ -102,8 +102,8 @@ class CribbageVecEnv(VectorSettings, VecEnv):
 
     def get_attr(self, attr_name: str, indices: int | Iterable[int] | None = None) -> list[Any]:
         """Return an attribute once for each game asked for; all share it but for the opponent."""
-        found, lanes = getattr(self, attr_name), self._chosen(indices)
-        return [found[lane] if attr_name == "opponent" else found for lane in lanes]
+        found = self.by_game(attr_name)
+        return [found[lane] for lane in self._chosen(indices)]
 
     def set_attr(
         self, attr_name: str, value: Any, indices: int | Iterable[int] | None = None
@@ -113,12 +113,7 @@ class CribbageVecEnv(VectorSettings, VecEnv):
         Raises:
             NotImplementedError: another attribute than ``opponent``.
         """
-        if attr_name != "opponent":
-            raise NotImplementedError(
-                f"cannot set {attr_name!r}: the games of a CribbageVecEnv share all settings but "
-                "the opponent; make another environment"
-            )
-        self.set_opponent(value, self._chosen(indices))
+        self._set_by_name(attr_name, value, self._chosen(indices))
 
     def env_method(
         self,
@@ -142,8 +137,11 @@ class CribbageVecEnv(VectorSettings, VecEnv):
     def env_is_wrapped(
         self, wrapper_class: Any, indices: int | Iterable[int] | None = None
     ) -> list[bool]:
-        """Return False for each game asked for: none is wrapped."""
-        return [False] * len(self._chosen(indices))
+        """Return whether the infos hold what a wrapper writes: Monitor's do, and no other's.
+
+        So `evaluate_policy` reads returns from ``info["episode"]``, also under VecNormalize.
+        """
+        return [wrapper_class is Monitor] * len(self._chosen(indices))
 
     def get_images(self) -> Sequence[Array | None]:
         """Return no images: the games of a batch are not drawn."""

@@ -7,6 +7,7 @@ Libraries look for observation and mask under keys of their own: PettingZoo and 
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import asdict
 from typing import Any
 
@@ -53,15 +54,50 @@ def note_rules(space: spaces.Space[Any], config: EnvConfig) -> None:
     }  # fmt: skip
 
 
+class ObservationSpace(spaces.Box):
+    """A box that equals no box of other suits, so that SB3 refuses a model trained with them.
+
+    Boxes of other rules are equal, since learners change rules on purpose, but a warning names
+    both.
+    """
+
+    def __eq__(self, other: object) -> bool:
+        if not super().__eq__(other):
+            return False
+        ours, theirs = (getattr(space, RULES, None) for space in (self, other))
+        if ours is None or theirs is None or ours == theirs:
+            return True
+        if any(ours[name] != theirs[name] for name in ("family", "suits")):
+            return False
+        apart = [
+            f"{name} {theirs['rules_fields'].get(name)} and {value}"
+            for name, value in ours["rules_fields"].items()
+            if theirs["rules_fields"].get(name) != value
+        ]
+        if apart:
+            warnings.warn(
+                f"spaces of different rules: {ours['rules']} with {', '.join(apart)}", stacklevel=3
+            )
+        return True
+
+    def __repr__(self) -> str:
+        noted = getattr(self, RULES, None)
+        if noted is None or noted["suits"] == "real":
+            return super().__repr__()
+        return f"{super().__repr__()[:-1]}, suits={noted['suits']!r})"
+
+    __hash__ = None  # type: ignore[assignment]  # as of a Box
+
+
 def observation_space(family: Family, level: int) -> spaces.Box:
     """Return the space of one observation with the first ``level`` levels of features."""
     if not level:
-        return spaces.Box(0, 1, (family.obs_size,), np.uint8)
+        return ObservationSpace(0, 1, (family.obs_size,), np.uint8)
     features = family.features_at(level)
     low, high = (np.repeat([getattr(one, end) for one in features], family.actions)
                  for end in ("low", "high"))  # fmt: skip
     bits = np.ones(family.obs_size)
-    return spaces.Box(
+    return ObservationSpace(
         np.concatenate([0 * bits, low]).astype(np.float32),
         np.concatenate([bits, high]).astype(np.float32),
     )

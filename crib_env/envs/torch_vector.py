@@ -60,6 +60,13 @@ class TorchVectorEnv(CribbageVectorEnv):
             "illegal_action": wrap(batch.illegal),
         }
 
+    def _check_statistics(self) -> None:
+        if self._is_counted():
+            raise TypeError(
+                "RecordEpisodeStatistics counts NumPy arrays, and torch_env returns tensors: wrap "
+                "vector_env, or add up the rewards where info['final_info'] says that games ended"
+            )
+
     def reset(  # type: ignore[override]
         self,
         *,

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sys
+import warnings
+from collections.abc import Mapping, Sequence
+from types import FrameType
 from typing import Any
 
+import gymnasium
 import numpy as np
 from gymnasium import spaces
+from gymnasium.envs.registration import EnvSpec
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
+from gymnasium.wrappers.vector import RecordEpisodeStatistics
 
 from crib_env.arrays import Array
 from crib_env.engine.record import NONE
@@ -16,6 +22,14 @@ from crib_env.envs.config import EnvConfig
 from crib_env.envs.learner import UNDECIDED, LearnerBatch, VectorSettings
 from crib_env.envs.spaces import Masking, Observation
 from crib_env.options import check_seed, read_options
+
+# Before Gymnasium 1.4 the wrapper leaves out the first step after every end.
+STATISTICS_OF_NEXT_STEP = tuple(map(int, gymnasium.__version__.split(".")[:2])) < (1, 4)
+NOT_COUNTED = (
+    "Gymnasium's RecordEpisodeStatistics counts vector environments right from 1.4 on, or with "
+    "autoreset_mode='NextStep': with this version it leaves out the first step of every episode "
+    "after the first"
+)
 
 
 class CribbageVectorEnv(VectorSettings, VectorEnv[Observation, Array, Array]):
@@ -70,7 +84,8 @@ class CribbageVectorEnv(VectorSettings, VectorEnv[Observation, Array, Array]):
         Args:
             seed: starts all generators; None goes on with them. A sequence of N seeds starts those
                 of each game by its own, as the single environment would.
-            options: as in the single environment, for the first episode of every game.
+            options: as in the single environment, for the first episode of every game. With
+                ``reset_mask``, bool[N], the others play on; seeds are then one a game.
 
         Returns:
             observations [N, size] of the space's dtype, and info with ``action_mask``
@@ -82,12 +97,20 @@ class CribbageVectorEnv(VectorSettings, VectorEnv[Observation, Array, Array]):
         seeds = [check_seed(one) for one in given]
         if several and len(seeds) != self.num_envs:
             raise ValueError(f"seed must be one or {self.num_envs}, one a game, got {seed!r}")
-        chosen = read_options(options, batch.sides, self.rules.target)
+        rest, lanes = self._lanes(options)
+        chosen = read_options(rest, batch.sides, self.rules.target)
+        if lanes is not None and not several and seeds[0] is not None:
+            raise ValueError(f"with reset_mask, seed must be {self.num_envs}, one a game")
+        self._check_statistics()
         super().reset(seed=seeds[0])
+        if lanes is not None:
+            seeds = [seed if lane in lanes else None for lane, seed in enumerate(seeds)]
         if several or seeds[0] is not None:
             batch.seed(seeds if several else seeds[0])
-        batch.reset([chosen] * self.num_envs if options else None)
-        self._ended[:] = False
+        begun = self.num_envs if lanes is None else len(lanes)
+        batch.reset([chosen] * begun if rest else None, lanes)
+        self._ended[slice(None) if lanes is None else lanes] = False
+        batch.masks[self._ended] = 1
         info = self._info()
         return self._observation(info), info
 
@@ -110,9 +133,9 @@ class CribbageVectorEnv(VectorSettings, VectorEnv[Observation, Array, Array]):
             final = self._final() if ended.any() else {}
             info = self._info() | final
         else:
-            info = self._info()
             self._ended = ended.copy()
-            info["action_mask"][ended] = 1
+            batch.masks[ended] = 1
+            info = self._info()
             if ended.any():
                 ending = self._endings()
                 for name in UNDECIDED:
@@ -121,6 +144,82 @@ class CribbageVectorEnv(VectorSettings, VectorEnv[Observation, Array, Array]):
         return (
             self._observation(info), self._own(batch.rewards), self._own(ended), truncations, info
         )  # fmt: skip
+
+    def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+        """Return an attribute, or what a method returns, for each game; as `SyncVectorEnv.call`.
+
+        Raises:
+            AttributeError: another method than ``action_masks`` and ``set_opponent``.
+        """
+        if name == "set_opponent":
+            self.set_opponent(*args, **kwargs)
+            return (None,) * self.num_envs
+        if name == "action_masks":
+            return tuple(self.action_masks())
+        if callable(getattr(type(self), name, None)):
+            raise AttributeError(
+                f"the games have no method {name!r}, only 'action_masks' and 'set_opponent'"
+            )
+        return tuple(self.by_game(name))
+
+    def get_attr(self, name: str) -> tuple[Any, ...]:
+        """Return an attribute once for each game; all games share it but for the opponent."""
+        return self.call(name)
+
+    def set_attr(self, name: str, values: Any) -> None:
+        """Set the opponent of all games, or of each by a list of N; the games share all else.
+
+        Raises:
+            NotImplementedError: another attribute than ``opponent``.
+        """
+        if name != "opponent" or not isinstance(values, (list, tuple)):
+            self._set_by_name(name, values)
+            return
+        if len(values) != self.num_envs:
+            raise ValueError(f"values must be one or {self.num_envs}, one a game, got {values!r}")
+        for lane, value in enumerate(values):
+            self._set_by_name(name, value, [lane])
+
+    @property
+    def spec(self) -> EnvSpec | None:
+        """What `gymnasium.make_vec` made this of; it can be written as JSON."""
+        return self._spec
+
+    @spec.setter
+    def spec(self, spec: EnvSpec | None) -> None:
+        self._spec = spec
+        mode = spec and spec.kwargs.get("autoreset_mode")
+        if spec is not None and isinstance(mode, AutoresetMode):
+            spec.kwargs["autoreset_mode"] = mode.value
+
+    def _lanes(
+        self, options: Mapping[str, Any] | None
+    ) -> tuple[Mapping[str, Any] | None, Array | None]:
+        """Return the options without ``reset_mask``, and the games that it names, int64[K]."""
+        if not isinstance(options, Mapping) or "reset_mask" not in options:
+            return options, None
+        mask = np.asarray(options["reset_mask"])
+        if mask.shape != (self.num_envs,) or mask.dtype != np.bool_ or not mask.any():
+            raise ValueError(
+                f"option 'reset_mask' must be bool[{self.num_envs}] with a game to reset, "
+                f"got {options['reset_mask']!r}"
+            )
+        rest = {name: value for name, value in options.items() if name != "reset_mask"}
+        return rest, np.flatnonzero(mask)
+
+    def _check_statistics(self) -> None:
+        """Warn if an older Gymnasium counts episodes that reset in the same step."""
+        if STATISTICS_OF_NEXT_STEP and self._same_step and self._is_counted():
+            warnings.warn(NOT_COUNTED, stacklevel=3)
+
+    def _is_counted(self) -> bool:
+        """Return whether `RecordEpisodeStatistics` is among the wrappers that call `reset`."""
+        frame: FrameType | None = sys._getframe(1)
+        while frame is not None and isinstance(env := frame.f_locals.get("self"), VectorEnv):
+            if isinstance(env, RecordEpisodeStatistics):
+                return True
+            frame = frame.f_back
+        return False
 
     def _final(self) -> dict[str, Any]:
         """Return the info of episodes that ended and were followed by new ones."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,6 +15,7 @@ from crib_training.tournament.report import conditions, ranked, shares_won
 from crib_training.tournament.run import tournament
 from crib_training.workers import Processes
 
+from crib_env.cores import usable_cores
 from crib_env.errors import unknown
 from docs.pages import render
 
@@ -152,7 +152,7 @@ def measure_tournaments(
         else:
             setup = Setup(agents=table.field(), environment=table.environment, rules=table.rules,
                           players=table.players, seeds=(seed,))  # fmt: skip
-            workers = Processes(os.cpu_count() or 1)
+            workers = Processes(usable_cores())
             found[table.title] = tournament(setup, pairs, runs / table.name, workers)
     return found
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import pickle
 import re
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, ClassVar
@@ -22,10 +23,12 @@ from commands import crib
 from crib_env import discard_v0, six_card_v0
 from crib_env.batch import GameBatch
 from crib_env.game import Game
-from crib_env.policy import Act, Agent, CompiledAgent, find_agent
+from crib_env.identity import ByIdentity
+from crib_env.policy import Act, Agent, CompiledAgent, find_agent, one_or_many
 from crib_env.rules import PRESETS, Rules
 from crib_env.supported_rules import refuse_rules, refuse_views
 from not_played import plays
+from vector_walks import lowest
 
 AGENTS = ("random", "greedy", "rule_based", "learned", "learned_mixed", "expert",
           "equilibrium", "master")  # fmt: skip
@@ -278,3 +281,60 @@ def test_views_of_several_rules_are_refused_for_the_one_it_does_not_play() -> No
     for some in (views, views[::-1], views[1:]):
         with pytest.raises(ValueError, match="flush_size is 5"):
             refuse_views(find_agent("expert"), some)
+
+
+@dataclass
+class Plain:
+    """An ordinary data class: it has no hash, and equal ones are equal."""
+
+    name: str = "plain"
+    honours: frozenset[str] = frozenset()
+
+    def act(self, views: Any, rng: np.random.Generator) -> Any:
+        return one_or_many(lowest_of)(self, views, rng)
+
+
+def lowest_of(agent: Any, views: Any, rng: np.random.Generator) -> Any:
+    return np.array([lowest(view, rng) for view in views])
+
+
+def test_refuse_views_takes_agents_without_a_hash() -> None:
+    env = six_card_v0.gym_env(opponent=Plain())
+    env.reset(seed=1)
+    assert int(Plain().act(env.view(), np.random.default_rng(1))) in range(52)
+
+
+class Equal:
+    """Equal to all others, though they play by different rules."""
+
+    name = "equal"
+
+    def __init__(self, honours: frozenset[str] = frozenset()) -> None:
+        self.honours = honours
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Equal)
+
+    def __hash__(self) -> int:
+        return 1
+
+
+def test_refuse_views_keeps_equal_agents_apart() -> None:
+    game = Game("hoyle[heels=5]", seed=1)
+    views = np.array([game.view(game.seat)])
+    plays_by_any = Equal(frozenset({"heels"}))
+    refuse_views(plays_by_any, views)
+    with pytest.raises(ValueError, match="heels is 5"):
+        refuse_views(Equal(), views)
+
+
+def test_by_identity_forgets_objects_that_are_gone() -> None:
+    known, one = ByIdentity[int](), Plain()
+    known.put(one, 3)
+    assert known.get(one) == 3
+    assert known.get(Plain()) is None
+    known.put(4, 5)  # takes no weak reference
+    assert known.get(4) is None
+    assert len(pickle.loads(pickle.dumps(known))) == 0
+    del one
+    assert len(known) == 0

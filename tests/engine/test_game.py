@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import doctest
+import gc
 from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
+from weakref import ref
 
 import numpy as np
 import pytest
@@ -15,6 +17,7 @@ from crib_env import Game, GameBatch, Rules, encode, find_agent
 from crib_env.cards import parse_card
 from crib_env.engine.hands.records import PEGGING
 from crib_env.options import ResetOptions
+from vector_walks import lowest
 
 KINDS: dict[str, dict[str, Any]] = {
     "six-card game": {"rules": "hoyle"},
@@ -284,3 +287,56 @@ def test_an_agent_that_errs_is_named(answer: Any, message: str) -> None:
     with pytest.raises(ValueError, match=f"'oracle' failed: {message}"):
         games.ask(oracle, np.arange(2), rng())
     games.ask(oracle, np.arange(0), rng())  # nobody is asked about no lanes
+
+
+def test_pop_takes_back_no_move_from_before_a_restore() -> None:
+    game = made("six-card game")
+    before = game.snapshot()
+    game.push(game.legal_actions[0])
+    game.restore(before)
+    game.step(game.legal_actions[1])
+    here = game.copy()
+    with pytest.raises(IndexError, match="push"):
+        game.pop()
+    assert game == here
+
+
+@pytest.mark.parametrize("games", [[0], [1, 2]])
+def test_game_batch_reset_with_decks_leaves_other_games_alone(games: list[int]) -> None:
+    deck, other = list(range(52)), list(range(51, -1, -1))
+    batch = GameBatch("hoyle", 4, seed=1)
+    batch.reset(decks=np.array([other, other]), dealer=0)
+    before = batch.states.copy()
+    batch.reset(np.array(games), decks=np.array([deck]), dealer=1)
+    rest = np.setdiff1d(np.arange(4), games)
+    for name in set(batch.states.dtype.names) - {"given", "given_end"}:
+        assert np.array_equal(batch.states[name][rest], before[name][rest]), name
+    dealt = Game("hoyle", seed=1)
+    dealt.reset(decks=[deck], dealer=1)
+    assert (batch.states["dealt"][games] == dealt.states["dealt"]).all()
+    while (first := rest[batch.states["deals"][rest] == 1]).size:
+        batch.ask(find_agent(lowest), first, np.random.default_rng(1))
+    assert {tuple(sorted(row)) for row in batch.states["dealt"][rest].tolist()} == {
+        tuple(range(40, 52))
+    }  # the second deck that they were given
+
+
+def test_game_batch_reset_of_some_games_uses_no_decks_given_before() -> None:
+    batch = GameBatch("hoyle", 2, seed=1)
+    batch.reset(decks=np.array([range(52)] * 3), dealer=0)
+    batch.reset(np.array([0]), dealer=0)
+    assert batch.states["dealt"][0].tolist() != batch.states["dealt"][1].tolist()
+    assert batch.states["given"][0] == batch.states["given_end"][0]
+
+
+def test_game_batch_asks_agents_without_keeping_them_alive() -> None:
+    batch, rng = GameBatch("hoyle", 2, seed=1), np.random.default_rng(1)
+    batch.reset()
+    agents = []
+    for _ in range(5):
+        agent = find_agent(lowest)
+        batch.ask(agent, batch.running(), rng)
+        agents.append(ref(agent))
+    del agent
+    gc.collect()
+    assert not any(one() for one in agents)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any, ClassVar
@@ -193,3 +194,21 @@ def test_in_aec_too_nothing_moves_after_a_phase_policys_failure(
     fresh = made(make())
     fresh.reset(seed=2)
     assert play(env) == play(fresh)
+
+
+def test_step_waits_for_every_thread_when_one_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    env = six_card_v0.vector_env(8, opponent="greedy", threads=4)
+    _, info = env.reset(seed=1)
+    ended, one_pass = [], type(env.batch._stepper)._one_pass
+
+    def slow(self: Any, batch: Any, opponent: Any, actions: Any, thread: int, *rest: int) -> None:
+        if thread == 1:
+            raise KeyError("thread 1")
+        time.sleep(0.2 * (thread > 1))
+        one_pass(self, batch, opponent, actions, thread, *rest)
+        ended.append(thread)
+
+    monkeypatch.setattr(type(env.batch._stepper), "_one_pass", slow)
+    with pytest.raises(KeyError, match="thread 1"):
+        env.step(info["action_mask"].argmax(1))
+    assert sorted(ended) == [0, 2, 3]

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import copy
+import gc
+import pickle
 import warnings
+from collections.abc import Mapping, Sequence
 from typing import Any
+from weakref import ref
 
+import gymnasium
 import numpy as np
 import pytest
+import torch
 from gymnasium.vector import AutoresetMode
 
 import crib_env
@@ -282,3 +289,115 @@ def test_the_mask_comes_with_the_observation_under_a_librarys_keys(
 def test_an_unknown_library_of_the_mask_is_refused() -> None:
     with pytest.raises(ValueError, match="rllib"):
         six_card_v0.gym_env(opponent="greedy", mask_in_observation="rlib")
+
+
+# --- numbers and names --------------------------------------------------------------------------
+
+
+class Network(torch.nn.Module):
+    """Plays the highest or the lowest legal card."""
+
+    def __init__(self, sign: float) -> None:
+        super().__init__()
+        self.sign = torch.nn.Parameter(torch.tensor(sign))
+
+    def forward(self, x: Any) -> Any:
+        return self.sign * torch.arange(52.0).expand(len(x), 52)
+
+
+def lowest_again(view: Any, rng: np.random.Generator) -> int:
+    return lowest(view, rng)
+
+
+lowest_again.__name__ = "lowest"
+
+
+@pytest.mark.parametrize(
+    "pair", [(Network(1.0), Network(-1.0)), (lowest, lowest_again)], ids=["networks", "functions"]
+)
+def test_opponents_of_one_name_have_numbers_of_their_own(pair: Any) -> None:
+    env = six_card_v0.vector_env(12, opponent=[(one, 0.5) for one in pair])
+    _, info = env.reset(seed=1)
+    assert set(info["opponent"].tolist()) == {0, 1}
+    assert info["opponent"].tolist() == env.batch.opponents.drawn.tolist()
+    assert env.opponent_names == [env.opponent_names[0]] * 2
+    env.set_opponent("greedy", [0])
+    env.set_opponent(pair[1], [0])  # known, so its number is the same
+    *_, info = env.step(info["action_mask"].argmax(1))
+    assert info["opponent"][0] == 1
+    assert len(env.opponent_names) == 3
+    for other in (copy.deepcopy(env), pickle.loads(pickle.dumps(env))):
+        assert other.opponent_names == env.opponent_names
+        other.set_opponent("greedy")
+        *_, info = other.step(other.action_masks().argmax(1))
+        assert set(info["opponent"].tolist()) == {2}
+
+
+def test_set_opponent_keeps_no_opponent_alive_that_plays_nowhere() -> None:
+    env = six_card_v0.vector_env(4, opponent="greedy")
+    _, info = env.reset(seed=1)
+    seen, sizes = [], []
+    for _ in range(6):
+        snapshot = torch.nn.Sequential(torch.nn.Linear(425, 52))
+        seen.append(ref(snapshot))
+        env.set_opponent(snapshot)
+        *_, info = env.step(info["action_mask"].argmax(1))
+        sizes.append(len(pickle.dumps(env)))
+    del snapshot
+    gc.collect()
+    assert [one() is not None for one in seen] == [False] * 5 + [True]
+    assert max(sizes) - min(sizes) < 2000
+    env.set_opponent("greedy")
+    gc.collect()
+    assert not any(one() for one in seen)
+
+
+def test_shares_whose_sum_is_infinite_are_drawn_as_they_are() -> None:
+    env = six_card_v0.vector_env(64, opponent=[("greedy", 1e308), ("random", 1e308)], seat=0)
+    _, info = env.reset(seed=1)
+    assert 16 < info["opponent"].sum() < 48
+    assert env.batch.opponents._bounds.tolist() == [[1 << 31, 1 << 32]] * 64
+
+
+class Listed(Sequence):  # type: ignore[type-arg]
+    """A list as OmegaConf's: no list, but a sequence."""
+
+    def __init__(self, *items: Any) -> None:
+        self.items = items
+
+    def __getitem__(self, at: Any) -> Any:
+        return self.items[at]
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+
+class Mapped(Mapping):  # type: ignore[type-arg]
+    """A dictionary as OmegaConf's: no dict, but a mapping."""
+
+    def __init__(self, **items: Any) -> None:
+        self.items_of = items
+
+    def __getitem__(self, key: str) -> Any:
+        return self.items_of[key]
+
+    def __iter__(self) -> Any:
+        return iter(self.items_of)
+
+    def __len__(self) -> int:
+        return len(self.items_of)
+
+
+def test_opponents_and_options_of_configuration_libraries_are_taken() -> None:
+    shares = Listed(Listed("greedy", 0.5), Listed("random", 0.5))
+    env = gymnasium.make("crib_env/SixCard-v0", opponent=shares, seat=0).unwrapped
+    env.reset(seed=1, options=Mapped(dealer=1, scores=Listed(3, 4)))
+    assert env.opponent_names == ["greedy", "random"]
+    assert env.scores == (3, 4)
+    omegaconf = pytest.importorskip("omegaconf")
+    config = omegaconf.OmegaConf.create(
+        {"opponent": [["greedy", 0.5], ["random", 0.5]], "options": {"dealer": 1}}
+    )
+    env = gymnasium.make("crib_env/SixCard-v0", opponent=config.opponent).unwrapped
+    env.reset(options=config.options)
+    assert env.opponent_names == ["greedy", "random"]

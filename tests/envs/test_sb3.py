@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -255,3 +257,48 @@ def test_maskable_ppo_takes_the_gymnasium_environment() -> None:
     model = learner(env, n_steps=32, batch_size=32, n_epochs=1)
     model.learn(64)
     assert model.num_timesteps == 64
+
+
+def test_evaluate_policy_reads_true_returns_under_vecnormalize() -> None:
+    """Without a warning that there is no Monitor, and not the normalized rewards."""
+    keywords = {"opponent": "greedy", "episode": "deal", "reward": "points"}
+    env = VecNormalize(six_card_v0.sb3_env(4, **keywords), norm_obs=False)
+    model = MaskablePPO("MlpPolicy", env, n_steps=16, batch_size=32, seed=1, device="cpu",
+                        policy_kwargs={"net_arch": [8]})  # fmt: skip
+    model.learn(64)
+    env.training = False
+    found = []
+    for evaluated in (env, VecMonitor(six_card_v0.sb3_env(4, **keywords))):
+        evaluated.seed(5)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            found.append(evaluate_policy(model, evaluated, n_eval_episodes=20,
+                                         return_episode_rewards=True))  # fmt: skip
+    assert found[0] == found[1]
+    assert np.ptp(found[0][0]) > 3  # points, not parts of one
+
+
+def test_sb3_refuses_a_model_of_other_suits_and_warns_of_other_rules(tmp_path: Path) -> None:
+    def made(**keywords: Any) -> Any:
+        return six_card_v0.sb3_env(4, opponent="greedy", **keywords)
+
+    model = MaskablePPO("MlpPolicy", made(suits="canonical"), n_steps=8, batch_size=16,
+                        device="cpu", policy_kwargs={"net_arch": [8]})  # fmt: skip
+    model.save(tmp_path / "model")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        MaskablePPO.load(tmp_path / "model", env=made(suits="canonical"))
+        with pytest.raises(ValueError, match="suits='canonical'"):
+            MaskablePPO.load(tmp_path / "model", env=made())
+    with pytest.warns(UserWarning, match=r"different rules: hoyle with target (121|61) and"):
+        MaskablePPO.load(tmp_path / "model", env=made(suits="canonical", rules="hoyle[target=61]"))
+
+
+def test_seed_gives_each_game_a_seed_of_its_own() -> None:
+    """As SB3 says of `VecEnv.seed`: game i is the single environment of seed + i."""
+    env = six_card_v0.sb3_env(3, opponent="random")
+    assert env.seed(5) == [5, 6, 7]
+    seen = env.reset()
+    for lane in range(3):
+        single = six_card_v0.gym_env(opponent="random")
+        assert np.array_equal(seen[lane], single.reset(seed=5 + lane)[0])

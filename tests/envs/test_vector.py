@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import copy
 import multiprocessing
+import os
 import pickle
+import warnings
 from typing import Any
 
 import gymnasium
@@ -25,6 +27,8 @@ from crib_env import (
     six_card_v0,
     table_top_v0,
 )
+from crib_env.cores import usable_cores
+from crib_env.envs import vector
 from vector_walks import Lowest, lowest, pick, picture, walk
 
 IDS = [f"crib_env/{gym_name}" for gym_name in crib_env.ENVIRONMENTS.values()]
@@ -54,18 +58,181 @@ def test_make_vec_gives_the_native_batch_with_its_spaces(gym_id: str) -> None:
     env.close()
 
 
-def test_gymnasiums_own_wrappers_take_the_batch() -> None:
-    env = gymnasium.make_vec("crib_env/SixCard-v0", num_envs=4, opponent=lowest, episode="deal")
-    env = gymnasium.wrappers.vector.RecordEpisodeStatistics(env)
+@pytest.mark.parametrize("mode", ["SameStep", "NextStep"])
+def test_gymnasiums_statistics_of_the_batch_are_exact(mode: str) -> None:
+    """Or a warning says that this Gymnasium counts wrongly."""
+    env = RecordEpisodeStatistics(
+        gymnasium.make_vec(
+            "crib_env/SixCard-v0", num_envs=4, opponent=lowest, episode="deal", reward="points",
+            autoreset_mode=mode,
+        )
+    )  # fmt: skip
     rng = np.random.default_rng(2)
+    if mode == "SameStep" and vector.STATISTICS_OF_NEXT_STEP:
+        with pytest.warns(UserWarning, match=r"RecordEpisodeStatistics .* NextStep"):
+            env.reset(seed=2)
+        return
     _, info = env.reset(seed=2)
-    finished = 0
+    totals, lengths, finished = np.zeros(4), np.zeros(4, dtype=int), 0
+    begun = np.zeros(4, dtype=bool)
     for _ in range(60):
-        _, _, ends, _, info = env.step(pick(info, rng))
-        finished += int(ends.sum())
-        if ends.any():
-            assert (info["episode"]["l"][ends] > 0).all()
+        _, rewards, ends, _, info = env.step(pick(info, rng))
+        totals += rewards
+        lengths += ~begun
+        for lane in np.flatnonzero(ends):
+            assert info["episode"]["r"][lane] == totals[lane]
+            assert info["episode"]["l"][lane] == lengths[lane]
+            totals[lane], lengths[lane], finished = 0.0, 0, finished + 1
+        begun = ends & (mode == "NextStep")
     assert finished >= 20  # a deal is six decisions, or a few less
+
+
+def test_statistics_of_an_older_gymnasium_are_warned_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vector, "STATISTICS_OF_NEXT_STEP", True)
+
+    def made(mode: str) -> Any:
+        return gymnasium.make_vec(
+            "crib_env/SixCard-v0", num_envs=2, opponent=lowest, autoreset_mode=mode
+        )
+
+    with pytest.warns(UserWarning, match=r"autoreset_mode='NextStep'"):
+        RecordEpisodeStatistics(made("SameStep")).reset(seed=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        made("SameStep").reset(seed=1)
+        RecordEpisodeStatistics(made("NextStep")).reset(seed=1)
+
+
+def test_statistics_of_tensors_are_refused_in_a_sentence() -> None:
+    env = RecordEpisodeStatistics(six_card_v0.torch_env(2, opponent=lowest))
+    with pytest.raises(TypeError, match="torch_env returns tensors: wrap vector_env"):
+        env.reset(seed=1)
+
+
+@pytest.mark.parametrize("copied", [True, False])
+def test_action_masks_are_those_of_the_info_in_the_next_step_mode(copied: bool) -> None:
+    env = six_card_v0.vector_env(
+        4, opponent=lowest, episode="deal", autoreset_mode="NextStep", copy=copied
+    )
+    _, info = env.reset(seed=1)
+    rng, ended = np.random.default_rng(1), 0
+    for _ in range(20):
+        _, _, ends, _, info = env.step(sample_legal(env.action_masks(), rng))
+        assert np.array_equal(env.action_masks(), info["action_mask"].astype(bool))
+        assert env.action_masks()[ends].all()
+        ended += int(ends.sum())
+    assert ended > 4
+
+
+def test_the_mode_as_text_and_the_spec_as_json_make_the_same() -> None:
+    env = gymnasium.make_vec(
+        "crib_env/SixCard-v0", num_envs=2, autoreset_mode=AutoresetMode.NEXT_STEP
+    )
+    spec = gymnasium.envs.registration.EnvSpec.from_json(env.spec.to_json())
+    again = gymnasium.make_vec(spec)
+    assert again.autoreset_mode is again.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP
+    assert again.num_envs == 2
+    with pytest.raises(ValueError, match=r"autoreset_mode must be one of .*'nextstep'"):
+        six_card_v0.vector_env(2, autoreset_mode="nextstep")
+
+
+@pytest.mark.parametrize("mode", ["SameStep", "NextStep"])
+@pytest.mark.parametrize("opponent", ["greedy", lowest], ids=["compiled", "python"])
+def test_reset_mask_begins_episodes_in_some_games_alone(mode: str, opponent: Any) -> None:
+    keywords = {"opponent": opponent, "episode": "deal", "autoreset_mode": mode}
+    env, other = (six_card_v0.vector_env(4, **keywords) for _ in range(2))
+    mask = np.array([False, True, False, True])
+    with pytest.raises(crib_env.EpisodeOverError, match="reset"):
+        env.reset(options={"reset_mask": mask})
+    (_, info), _ = env.reset(seed=1), other.reset(seed=1)
+    for step in range(30):
+        if step % 5 == 3:
+            seen, info = env.reset(
+                seed=[None, 8, None, 9], options={"reset_mask": mask, "dealer": 1}
+            )
+            for lane, seed in ((1, 8), (3, 9)):
+                single = six_card_v0.gym_env(opponent=opponent, episode="deal")
+                first, about = single.reset(seed=seed, options={"dealer": 1})
+                assert np.array_equal(seen[lane], first)
+                assert np.array_equal(info["action_mask"][lane], about["action_mask"])
+        actions = info["action_mask"].argmax(1)
+        played, theirs = env.step(actions), other.step(np.where(mask, 99, actions))
+        info = played[-1]
+        for mine, whole in zip(played[:4], theirs[:4], strict=True):
+            assert np.array_equal(mine[~mask], whole[~mask])
+
+
+@pytest.mark.parametrize("mask", [[True], np.zeros(2, dtype=bool), np.array([0, 1]), None])
+def test_reset_mask_that_does_not_fit_is_refused(mask: Any) -> None:
+    env = six_card_v0.vector_env(2, opponent=lowest)
+    env.reset(seed=1)
+    before = env.batch.states.tobytes()
+    with pytest.raises(ValueError, match=r"'reset_mask' must be bool\[2\]"):
+        env.reset(options={"reset_mask": mask})
+    with pytest.raises(ValueError, match="seed must be 2, one a game"):
+        env.reset(seed=1, options={"reset_mask": np.array([True, False])})
+    assert env.batch.states.tobytes() == before
+
+
+def test_call_and_attributes_of_games_are_those_of_gymnasiums_batches() -> None:
+    env = six_card_v0.vector_env(3, opponent="greedy")
+    _, info = env.reset(seed=1)
+    assert np.array_equal(env.call("action_masks"), info["action_mask"].astype(bool))
+    assert env.get_attr("reward") == ("win",) * 3
+    assert [agent.name for agent in env.get_attr("opponent")] == ["greedy"] * 3
+    env.set_attr("opponent", ["greedy", "random", "rule_based"])
+    assert [agent.name for agent in env.opponent] == ["greedy", "random", "rule_based"]
+    env.set_attr("opponent", "random")
+    assert env.call("set_opponent", "greedy", [0]) == (None,) * 3
+    assert [agent.name for agent in env.opponent] == ["greedy", "random", "random"]
+    with pytest.raises(NotImplementedError, match="cannot set 'reward'"):
+        env.set_attr("reward", "points")
+    with pytest.raises(AttributeError, match="no method 'step'"):
+        env.call("step", 3)
+
+
+def test_threads_are_counted_by_the_cores_that_the_process_may_use(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: 128)
+    monkeypatch.delattr(os, "process_cpu_count", raising=False)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: {3, 5, 7}, raising=False)
+    assert usable_cores() == 3
+    assert six_card_v0.vector_env(1 << 14, opponent=lowest).batch.threads == 3
+    monkeypatch.setattr(os, "process_cpu_count", lambda: 2, raising=False)
+    assert usable_cores() == 2
+
+
+def test_flat_observations_pass_a_network_as_the_page_says() -> None:
+    net = torch.nn.Linear(425, 52)
+    seen, _ = gymnasium.make("crib_env/SixCard-v0", opponent=lowest).reset(seed=1)
+    env = gymnasium.wrappers.DtypeObservation(
+        gymnasium.make("crib_env/SixCard-v0", opponent=lowest), "float32"
+    )
+    as_floats, _ = env.reset(seed=1)
+    assert torch.equal(net(torch.as_tensor(seen).float()), net(torch.as_tensor(as_floats)))
+
+
+def test_masks_of_ended_games_of_sync_vector_env_are_opened_as_the_page_says() -> None:
+    env = gymnasium.make_vec(
+        "crib_env/SixCard-v0", num_envs=2, vectorization_mode="sync", opponent=lowest,
+        episode="deal",
+    )  # fmt: skip
+    _, info = env.reset(seed=1)
+    opened = 0
+    for _ in range(20):
+        mask = info["action_mask"]
+        opened += int((~mask.any(1)).sum())
+        mask[~mask.any(1)] = 1
+        logits = torch.zeros(2, 52).masked_fill(~torch.as_tensor(mask).bool(), -torch.inf)
+        actions = torch.distributions.Categorical(logits=logits).sample().numpy()
+        *_, info = env.step(actions)
+    assert opened > 2
+
+
+def test_the_id_with_its_module_is_made_by_gymnasium() -> None:
+    assert gymnasium.make("crib_env:crib_env/SixCard-v0").unwrapped.rules.name == "hoyle"
+    assert gymnasium.make_vec("crib_env:crib_env/SixCard-v0", num_envs=2).num_envs == 2
 
 
 def test_arrays_of_a_step_are_the_callers_own_unless_asked_otherwise() -> None:

@@ -10,7 +10,6 @@ alone, not on the number of workers. A data card, README.md, says what there is.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Sequence
 from dataclasses import KW_ONLY
 from hashlib import sha256
@@ -22,6 +21,7 @@ from crib_agents.files import BESIDE, write_whole
 from crib_agents.loading import TakesAgents
 from pydantic import Field
 
+from crib_env.cores import usable_cores
 from crib_env.settings import Count, NewFolder, Players, Seed, Whole, checked_dataclass
 from crib_training.data.minari import minari_of, write_minari
 from crib_training.data.play import PHASES, Setup, Shard
@@ -69,7 +69,7 @@ class Settings(TakesAgents):
     values: Literal["expert", "own"] | None = None
     format: Literal["parquet", "minari"] = "parquet"
     seed: Seed = 1
-    workers: Annotated[Whole, Field(ge=0, le=4096)] = os.cpu_count() or 1
+    workers: Annotated[Whole, Field(ge=0, le=4096)] = usable_cores()
     ray_address: str | None = None
     out: NewFolder = Path("runs/data")
 

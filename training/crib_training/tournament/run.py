@@ -13,7 +13,6 @@ tournament continues. Results do not depend on the number of workers.
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 import traceback
@@ -25,6 +24,7 @@ import numpy as np
 from crib_agents.loading import TakesAgents
 from pydantic import Field
 
+from crib_env.cores import usable_cores
 from crib_env.errors import nearest
 from crib_env.settings import A_DAY, Count, NewFolder, Players, Seed, Whole, checked_dataclass
 from crib_training.evaluation.duplicate import estimate
@@ -82,7 +82,7 @@ class Settings(TakesAgents):
     adjust: Adjust = "auto"
     strict: bool = False
     anchor: str | None = None
-    workers: Annotated[Whole, Field(ge=0, le=4096)] = os.cpu_count() or 1
+    workers: Annotated[Whole, Field(ge=0, le=4096)] = usable_cores()
     ray_address: str | None = None
     out: NewFolder = Path("runs/tournament")
 
