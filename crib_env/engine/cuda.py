@@ -2,7 +2,7 @@
 
 Needs the extra ``cuda`` (numba-cuda). Import this module only where a GPU, or numba-cuda's
 simulator (``NUMBA_ENABLE_CUDASIM=1`` with ``NUMBA_DISABLE_JIT=1``), is to be used; docs/engine.md
-says what has been measured.
+lists the measurements.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from numba import cuda
 
 THREADS = 128  # in a block
 SIMULATED = bool(cuda.config.ENABLE_CUDASIM)
-# Numba gives a record in local memory no alignment of its own; the simulator takes none.
+# Numba gives a record in local memory no alignment; the simulator takes none.
 ALIGNMENT = None if SIMULATED else 8
 
 DeviceArray = Any
@@ -108,7 +108,7 @@ def entries(family: Family) -> Entries:
             movers[i] = s["to_move"]
             if move != NONE or autoreset:
                 observe(s, r, v[0], obs[i], masks[i])
-            else:  # what was seen before it stands
+            else:  # the previous observation stays
                 masks[i, :] = 0
 
     @cuda.jit
@@ -145,14 +145,14 @@ class CudaBatch:
     """N games in the memory of the current CUDA device, every seat played by the caller.
 
     Equal seeds give the deals that the vector environments give. Every array is overwritten by
-    each call and keeps its place in memory, so that what a framework wraps once stays current:
+    each call and keeps its place in memory, so that a framework's wrapper of it stays current:
     ``torch.as_tensor(batch.obs, device="cuda")`` copies nothing.
 
     Args:
         rules: the rules to play, or the name of a preset.
         num_envs: the number of games, N.
         players: seats in a game; by default the fewest the rules allow.
-        episode: what one episode is.
+        episode: the name of an episode.
         reward: ``"win"``, the returns when the episode ends, or ``"points"``, the difference in
             points that the action made.
         autoreset: begin a new episode in the same step where one ended. Otherwise an ended game
@@ -160,7 +160,7 @@ class CudaBatch:
         seed: starts all generators; None takes fresh entropy.
 
     Attributes:
-        obs: uint8[N, obs_size], masks: int8[N, actions]: what the seat to move may know and do.
+        obs: uint8[N, obs_size], masks: int8[N, actions]: those of the seat to move.
         movers: int64[N], the seat to move.
         rewards: float64[N, players], of the last step; an illegal action ends the episode at
             `illegal_reward` for the seat that took it and 0 for the others.

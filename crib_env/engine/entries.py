@@ -1,4 +1,4 @@
-"""What is called from Python over the games of one family: one game, many games, views.
+"""Compiled functions over the games of one family: one game, many games, views.
 
 A range kernel works on games ``lo`` to ``hi`` of one array and releases the GIL, so Python threads
 over ranges use all cores; other entries work on the games listed. `crib_env.engine.learners` has
@@ -31,7 +31,7 @@ from crib_env.engine.record import (
 )
 from crib_env.engine.show import show_table
 
-# What a step of one game returns: ILLEGAL, or the seat to move, with OVER added once it is over.
+# Result of a step of one game: ILLEGAL, or the seat to move, with OVER added once it is over.
 ILLEGAL = -1
 OVER = 1 << 8
 
@@ -55,7 +55,7 @@ class Entries:
     write_features: Entry
 
     def returns(self, states: Array, rules: Array) -> Array:
-        """Return float64[N, players], what each episode brings each seat; 0 until its end."""
+        """Return float64[N, players], the returns of each seat; 0 until an episode's end."""
         returns = np.zeros((len(states), int(rules["players"][0])))
         self.fill_returns(states, rules, returns)
         return returns
@@ -96,7 +96,7 @@ def entries_of(family: Family) -> Entries:
     def step(states, rules, decks, table, log, views, obs, mask, leads, action):
         """Step ``states[0]`` and observe it for the seat then to move.
 
-        ``leads`` (int64[players]) receives what the step gained each seat's side; see `unit`.
+        ``leads`` (int64[players]) receives the relative points of each seat's side; see `unit`.
         Returns `ILLEGAL`, with nothing changed; or the seat to move, and `OVER` more after the end.
         """
         s = states[0]
@@ -167,7 +167,7 @@ def entries_of(family: Family) -> Entries:
 
     @entry(void(states_t, rules_t, float64[:, ::1]), f"{name}.fill_returns")
     def fill_returns(states, rules, returns):
-        """Write into ``returns[i, seat]`` what each ended episode brings the seats."""
+        """Write the returns of each ended episode into ``returns[i, seat]``."""
         r = rules[0]
         for i in range(states.shape[0]):
             if states[i]["over"]:

@@ -38,7 +38,7 @@ class Feature(NamedTuple):
     Attributes:
         name: of its slice of the observation, which has one entry an action.
         low, high: its bounds.
-        meaning: what it is, with its unit.
+        meaning: its meaning, with its unit.
     """
 
     name: str
@@ -62,9 +62,9 @@ def no_features(v, table, level, out):
 class Kernels:
     """The kernels of a family, under the names by which every entry calls them.
 
-    ``s`` is a state, ``rules`` a rules record, ``v`` a view, ``log`` int64[log_size]. An *action*
-    is what a seat chooses; a *move* is what `step` takes: in Table Top the action itself, in the
-    two-hand games the place of the card among those dealt, so that it is looked for once.
+    ``s`` is a state, ``rules`` a rules record, ``v`` a view, ``log`` int64[log_size]. A seat
+    chooses an *action*; `step` takes a *move*: in Table Top the action itself, in the two-hand games
+    the place of the card among those dealt, so that it is looked for once.
 
     Attributes:
         begin_episode: ``(s, rules, decks, dealer, log)``; ``dealer`` a seat, or NONE to cut.
@@ -72,10 +72,10 @@ class Kernels:
         draw_move: ``(s, rules, rng) -> move``, each legal one as likely.
         action_of: ``(s, move) -> action``.
         step: ``(s, rules, decks, table, move, log)``, for the seat to move.
-        view: ``(s, rules, seat, v)``: the one gate to what a seat may know.
+        view: ``(s, rules, seat, v)``: the one gate to a seat's knowledge.
         encode: ``(v, obs)``, the observation. encode_mask: ``(v, mask)``, the legal actions.
         phase_of: ``(reason) -> column``: where a tally keeps points of this reason, or NONE.
-        returns: ``(s, rules, side) -> float``, what an ended episode brings a side; over the sides
+        returns: ``(s, rules, side) -> float``, an ended episode's return of a side; over the sides
             it sums to zero.
         unit: ``(rules) -> n``, how many of a state's ``gain`` make a point.
         write_features: ``(v, table, level, out)``, the features of the first ``level`` levels, one
@@ -97,12 +97,12 @@ class Kernels:
 
 
 class CanonicalSuits(NamedTuple):
-    """What a family has for ``suits="canonical"`` or ``"ranks"``: equal situations look equal.
+    """Kernels of ``suits="canonical"`` and ``"ranks"``: equal situations look equal.
 
     Attributes:
         kernels: those that take the place of the ones in `Kernels`, by name.
         relabel_views: ``(views)``, an entry: writes canonical cards over the cards of each view,
-            and hides what these suits hide.
+            and hides the fields that these suits hide.
     """
 
     kernels: dict[str, Kernel]
@@ -125,12 +125,12 @@ class Family:
         engine: the import path of its package, where ``FAMILY`` is found.
         rules: the dtype of the rules in numbers.
         state: the dtype of a game's full state.
-        view: the dtype of what a seat may know.
+        view: the dtype of a seat's view.
         kernels: its kernels.
         sides: the side of each seat, by the number of players; the first is the default. Seats of
             one side score together. Partners opposite each other: ``{4: (0, 1, 0, 1)}``. Rules may
             say otherwise: see `sides_under`.
-        episodes: what an episode can be, with the number that stands for it in the rules record.
+        episodes: the names of episodes, with their numbers in the rules record.
         actions: the size of the action space.
         layout: the observation's slices: name, size, meaning.
         log_size: the length of an event log.
@@ -190,7 +190,7 @@ class Family:
 
     @property
     def name(self) -> str:
-        """What the family is called: the last part of its package's path."""
+        """The family's name: the last part of its package's path."""
         return self.engine.rpartition(".")[2]
 
     @property
@@ -206,7 +206,7 @@ class Family:
             players: seats in a game; None for the default.
 
         Raises:
-            ValueError: no game by these rules has so many.
+            ValueError: no game by these rules has this number of players.
         """
         known = rules.seating or self.sides
         if players is None:
@@ -249,13 +249,13 @@ class Family:
         return (*self.layout, *more)
 
     def draw(self, views: Sequence[Any], scene: Scene) -> list[str]:
-        """Return the parts of a drawing of what the seats of ``views`` know; the first sits below.
+        """Return the parts of a drawing of ``views``; the first seat sits below.
 
         The first part is the ground, which stays the same from one moment to the next.
 
         Args:
             views: view records of one seat or of several, at one moment.
-            scene: what is the same for all.
+            scene: the parts that are the same for all.
         """
         if self.picture is not None:
             return self.picture(views, scene)
@@ -359,7 +359,7 @@ def family_for(engine: str, reward: str = "points", suits: str = "real") -> Fami
     return replace(family, kernels=kernels, reward=reward, suits=suits)
 
 
-# --- what the observations of all families share ------------------------------------------------
+# --- shared by the observations of all families -------------------------------------------------
 
 TENS = 20  # thermometer of the tens of points still to make
 NEED = TENS + 10

@@ -1,12 +1,12 @@
 """How kernels are compiled.
 
-`kernel` marks a helper: compiled lazily into whatever calls it, never cached by itself. `entry`
+`kernel` marks a helper: compiled lazily into its callers, never cached alone. `entry`
 marks one of the few functions called from Python: compiled for one explicit signature at its first
 use, its machine code stored on disk (see `crib_env.engine.cache`). Measured: any other arrangement
 compiles slower or starts slower.
 
 Entries and kernels may be closures, so that one text serves every family of games and every agent:
-what a closure captures is compiled in as if it were written there.
+captured values are compiled in like constants.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def kernel(function: F) -> F:
 def shared_kernel(function: F) -> F:
     """Compile a helper as `kernel` does, but once for all constants that its callers pass.
 
-    Numba compiles a kernel again for each: `peg` nine times, by what is pegged for. That took a
+    Numba compiles a kernel again for each: `peg` nine times, by reason. That took a
     fifth of a cold start. Loops over networks gain by it, what pegs and notes points does not.
     """
     dispatcher: Any = kernel(function)
@@ -88,7 +88,7 @@ def plain(helper: Callable[..., Any]) -> Callable[..., Any]:
 def _keepable(compile_: F, overloads: Container[Any], function: Callable[..., Any]) -> F:
     """Return a kernel's ``compile`` that makes code which entries may keep.
 
-    Whatever compiles the kernel first, a call from Python or a function of anyone's: it sets all
+    The first caller that compiles the kernel, Python or any function, sets all
     options that it could take from there.
     """
 
@@ -150,8 +150,8 @@ class Entry:
         """The machine code without Numba's choice by the arguments' types, for hot loops.
 
         With many arrays that choice takes most of the call, and one signature leaves none. The
-        arguments must be of the very types of the signature: what users give goes through the
-        entry itself, which checks.
+        arguments must have the signature's types exactly: users' arguments go through the entry
+        itself, which checks them.
         """
         if config.DISABLE_JIT:
             return self.compiled

@@ -50,7 +50,7 @@ WINNER, ILLEGAL, SEAT, SCORES = range(4)
 # infos is the same.
 BELOW = -2
 
-# Whom a game can wait for besides the learner.
+# The others that a game can wait for besides the learner.
 OPPONENT, PHASE_POLICY = 0, 1
 
 
@@ -282,7 +282,7 @@ def agent_entries(act: Callable[..., Any], family: Family, name: str) -> AgentEn
 
 @dataclass(frozen=True)
 class LearnerEntries:
-    """The entries of a family's learners, whoever plays against them; see `learner_entries`."""
+    """The entries of a family's learners, for any opponent; see `learner_entries`."""
 
     act: Entry
     settle: Entry
@@ -380,7 +380,7 @@ def learner_entries(family: Family) -> LearnerEntries:
         f"{name}.observe_range",
     )
     def observe(states, rules, views, lo, hi, seats, obs, masks):
-        """Write what the learner of each game of a range may know, and its legal actions."""
+        """Write the observation and the legal actions of the learner of each game of a range."""
         v = views[0]
         for i in range(lo, hi):
             view(states[i], rules[0], seats[i], v)
@@ -430,7 +430,7 @@ def learner_entries(family: Family) -> LearnerEntries:
     def observe_features(states, rules, table, views, seats, ended, bits, level, observations):
         """Write ``observations`` with features, float32[N, obs_size + features], of their ``bits``.
 
-        A pass of its own after the step, so steps without features cost nothing extra. Where
+        A separate pass after the step, so steps without features cost nothing extra. Where
         ``ended`` (bool[N]) all features are 0.
         """
         v = views[0]

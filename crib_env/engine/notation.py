@@ -1,4 +1,4 @@
-"""What the notations of all families share: splitting a line, and its words.
+"""Shared by the notations of all families: splitting a line, and its words.
 
 `crib_env.notation` plays a `Line` on the engine.
 """
@@ -21,7 +21,7 @@ CARD = r"[A2-9TJQK][CDHS]"
 
 
 class Move(NamedTuple):
-    """A decision that a line shows: who made it, the action, and the card it was about."""
+    """A decision in a line: its seat, the action and the card."""
 
     seat: int
     action: int
@@ -30,10 +30,10 @@ class Move(NamedTuple):
 
 @dataclass(frozen=True)
 class Deal:
-    """What the fields of a family say of the present deal."""
+    """The present deal by a family's fields."""
 
     deck: list[int]  # the cards known to the position, in the order of the deck
-    moves: list[Move]  # what was done with them, in order
+    moves: list[Move]  # the actions with them, in order
     scores: Scores
     rear: Scores | None  # before the last points of each, where the game shows them
     over: bool  # whether the episode is
@@ -41,7 +41,7 @@ class Deal:
 
 @dataclass(frozen=True)
 class Line:
-    """A line taken apart; whether the game can come to this is not yet known."""
+    """A parsed line; the position may still be unreachable."""
 
     rules: Rules
     episode: str
@@ -63,7 +63,7 @@ class Notation:
         one_deal: the episodes that are one deal.
         read_players: of the words, the number of seats.
         format_body: of a record and rules, the words.
-        read_body: of words, rules, dealer and players, what they say of the deal.
+        read_body: ``(words, rules, dealer, players)``, returns the deal.
         read_before: of a line and the scores before its deal, the other numbers by side of
             the record then.
     """

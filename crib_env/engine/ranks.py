@@ -28,7 +28,7 @@ CHOOSE = np.array([[comb(n, k) for k in range(MOST + 1)] for n in range(DECK)], 
 
 @kernel
 def pips(rank):
-    """Return what a card of a rank counts: the ace 1, court cards 10 (C1)."""
+    """Return the count of a rank: the ace 1, court cards 10 (C1)."""
     return min(rank + 1, 10)
 
 

@@ -1,4 +1,4 @@
-"""What the records of all families share: types, the log of points, dealing, gains and returns.
+"""Shared by the records of all families: types, the log of points, dealing, gains, returns.
 
 Every field of a record is int64, so a record is both one Numba type and one NumPy structured dtype.
 (Measured: smaller types gain nothing, and overflow in plain Python.)
@@ -37,7 +37,7 @@ ENDINGS_T = int64[:, ::1]
 
 
 def record(*fields: str | tuple[str, int]) -> np.dtype[np.void]:
-    """Return the dtype of a record with these fields; a pair is a field of so many numbers."""
+    """Return the dtype of a record with these fields; a pair is a field's name and length."""
     return np.dtype(
         [(f, np.int64) if isinstance(f, str) else (f[0], np.int64, (f[1],)) for f in fields],
         align=True,
@@ -57,7 +57,7 @@ def tuple_of(kind: type[Any], *fields: Any) -> Any:
     return types.BaseTuple.from_types(fields, None if kind is tuple else kind)
 
 
-# --- the log of one action: what it pegged, in order ---------------------------------------------
+# --- the log of one action: points pegged, in order ----------------------------------------------
 
 # What points are pegged for; `REASONS` in crib_env.events names them.
 FOR_LAST, HEELS, FIFTEEN, PAIR, RUN, THIRTY_ONE, GO, LAST, SHOW, CRIB = range(10)
@@ -65,17 +65,17 @@ FOR_LAST, HEELS, FIFTEEN, PAIR, RUN, THIRTY_ONE, GO, LAST, SHOW, CRIB = range(10
 # DIFFERENCE alone changes the score.
 LINE, DIFFERENCE = 10, 11
 
-LOG_WIDTH = 4  # side (its seat, where it has one), points, reason, cards as a 52-bit mask
+LOG_WIDTH = 4  # side (its seat, of two hands), points, reason, cards as a 52-bit mask
 
 
 def log_size(rows: int) -> int:
-    """Return the length of a log with room for so many rows: ``log[0]`` says how many it has."""
+    """Return the length of a log with room for ``rows``; ``log[0]`` is the number of rows used."""
     return 1 + LOG_WIDTH * rows
 
 
 @kernel
 def keep_log(log, size):
-    """Add what the last step logged to the history that follows the log, if it has one."""
+    """Append the last step's rows to the history that follows the log, if it has one."""
     if log.shape[0] == size:
         return
     for row in range(log[0]):
@@ -106,12 +106,12 @@ def note_cards(log, seat, points, reason, cards):
 
 
 # --- dealing, from a deck given for this deal or else from the record's generator ----------------
-# Play never touches that generator, so equal seeds give equal deals whatever is played.
+# Play never touches that generator, so equal seeds give equal deals for any play.
 
 
 @kernel
 def draw_for_deal(s, rules):
-    """Draw a card for every seat; the lowest deals (H10, F1, T10), the highest if the rules say so.
+    """Draw a card for every seat; the lowest deals (H10, F1, T10), or the highest, by the rules.
 
     If two or more seats tie for it, all draw again: no seat gains or loses by that.
     """
@@ -165,7 +165,7 @@ def count_sides(sides: Iterable[int]) -> int:
 
 @kernel
 def win_return(s, rules, side):
-    """Return what an ended episode brings a side: 1 to the winner, the loss shared by the others.
+    """Return an ended episode's return of a side: 1 for the winner, the loss shared by the others.
 
     The state's ``winner`` wins a game. Without one, the side with the most points in the episode
     does; sides that tie share the sum of their returns. So two sides get 1 and -1, or both 0;

@@ -27,7 +27,7 @@ JACK = 10
 
 @kernel
 def pip(card):
-    """Return what a card counts: the ace 1, court cards 10 (C1)."""
+    """Return the count of a card: the ace 1, court cards 10 (C1)."""
     return min((card >> 2) + 1, 10)
 
 

@@ -24,7 +24,7 @@ from numba.core.errors import RequireLiteralValue
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array, populate_array
 
-LARGEST = 4096  # numbers in one array: 32 KiB, far below what a thread's stack holds
+LARGEST = 4096  # numbers in one array: 32 KiB, far below a thread's stack
 
 
 def _scratch(scalar: Any) -> Any:

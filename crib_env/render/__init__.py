@@ -1,1 +1,1 @@
-"""Showing a game: what a seat may see as text, from its view and what has been pegged."""
+"""Rendering: a seat's view of a game as text, with the points pegged."""

@@ -68,14 +68,14 @@ def _ground(part: str) -> Image:
 
 @lru_cache(maxsize=256)
 def _card(name: str, dim: bool, width: int) -> Image:
-    """Return a card by itself, shadowed or not."""
+    """Return a single card, shadowed or not."""
     shown = card(None if name == BACK else parse_card(name), 0, 0, UNITS, dim=dim)
     return _image([shown], (UNITS, UNITS * TALL), width)
 
 
 @lru_cache(maxsize=4096)
 def _element(svg: str, kind: str) -> tuple[Image, int, int]:
-    """Return an element as it lies on the grid of pixels, and where."""
+    """Return an element aligned to the pixel grid, and its position."""
     left, top, right, bottom = _box(kind, dict(ATTRIBUTE.findall(svg.partition(">")[0])), svg)
     x, y = max(0, floor(left * SCALE)), max(0, floor(top * SCALE))
     wide, high = ceil(right * SCALE) - x, ceil(bottom * SCALE) - y

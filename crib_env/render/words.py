@@ -1,4 +1,4 @@
-"""What a game is in words: numbers, what scores, the spoken count, and the board in signs."""
+"""A game in words: numbers, names of scores, the spoken count, and the board in signs."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def in_words(number: int) -> str:
 
 
 def reason_name(reason: str, cards: int) -> str:
-    """Return what players call points for ``reason`` made by so many ``cards``."""
+    """Return the players' name of points for ``reason``, made by a number of ``cards``."""
     if reason == "pair":
         return _PAIRS[cards]
     if reason in ("run", "flush"):
@@ -45,7 +45,7 @@ def reason_name(reason: str, cards: int) -> str:
 
 
 def pegged(reason: str, points: int, cards: int) -> str:
-    """Return what a player says when pegging: ``"fifteen for two"``, ``"pair royal for six"``."""
+    """Return a player's call when pegging: ``"fifteen for two"``, ``"pair royal for six"``."""
     if reason == "for_last":
         return f"{in_words(points)} for last"  # before the first deal, for not dealing it (F1)
     return f"{reason_name(reason, cards)} for {in_words(points)}"

@@ -10,7 +10,7 @@
     fifteen 2 (5H JD)
 
 `score_hands` and `score_histogram` are compiled, for many hands. Importing this package is light:
-the engine (and Numba with it) loads when one of those two is asked for.
+the engine (and Numba with it) loads with the first use of one of those two.
 
 Cards are ids or text everywhere: ``"5H JD"``, ``["5H", "JD"]`` and ``[18, 41]`` are the same.
 """

@@ -32,7 +32,7 @@ Cards = str | Iterable[Card]
 JACK = 10
 CRIB = 4
 LINE = 5
-LONGEST_PILE = 13  # four aces, twos and threes and a four come to 28
+LONGEST_PILE = 13  # four aces, twos and threes and a four make 28
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Part:
     """One thing that scores.
 
     Attributes:
-        points: what it scores.
+        points: its score.
         reason: ``"fifteen"``, ``"pair"`` (a pair royal and a double pair royal are one part each),
             ``"run"``, ``"flush"``, ``"nob"`` or ``"thirty_one"``.
         cards: the ids of the cards that make it, ascending.
@@ -52,7 +52,7 @@ class Part:
 
     @property
     def name(self) -> str:
-        """What a player calls it: ``"fifteen"``, ``"pair royal"``, ``"run of three"``."""
+        """The players' name of it: ``"fifteen"``, ``"pair royal"``, ``"run of three"``."""
         return reason_name(self.reason, len(self.cards))
 
     def __str__(self) -> str:
@@ -61,7 +61,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Score:
-    """What a set of cards scores, part by part in the order in which players count.
+    """The score of a set of cards, part by part in the players' order of counting.
 
     Attributes:
         parts: the parts; empty where nothing scores.
@@ -167,7 +167,7 @@ def score_line(
 
 
 def score_play(pile: Cards, go: bool = False) -> Score:
-    """Return what the last card played makes: fifteen, pairs, a run, thirty-one (H4, H6).
+    """Return the points of the last card played: fifteen, pairs, a run, thirty-one (H4, H6).
 
     The points for a go and for the last card are not a matter of cards, and so not in it.
 

@@ -98,7 +98,7 @@ def fill_points(hands, starters, flush_size, table, points):
     """Write the points of ``hands[i]`` with ``starters[i]`` into ``points[i]`` (int64[N]).
 
     ``hands`` is int64[N, 3 or 4]. A row that is not of different cards gets `ILLEGAL`: checked
-    here because checking in NumPy takes several times what the counting does.
+    here because checking in NumPy takes several times as long as the counting.
     """
     held = hands.shape[1]
     for i in range(hands.shape[0]):

@@ -2,8 +2,8 @@
 
 `records` holds the rules in numbers, the state and the view by the sizes of a family, `transitions`
 the deal, the play and the show, `slots` cards by their place in a hand, `views` the only gate to
-what a seat may know, `counting` what a view's cards make, `encode` the observations, `features`
-what a learner may observe besides, `expected` points without the luck of the show, `notation` and
+a seat's knowledge, `counting` the points of a view's cards, `encode` the observations, `features`
+the further inputs of a learner, `expected` points without the luck of the show, `notation` and
 `text` the game in writing, `picture` as a drawing, `suits` the canonical suits, and `family`
 combines them.
 """

@@ -1,4 +1,4 @@
-"""Kernels that read the view of a hand: cards dealt and unseen, the sequence of play, what it pegs.
+"""Kernels that read the view of a hand: cards dealt and unseen, the sequence of play, its points.
 
 A sequence of play is the cards of the present count as ranks, four bits each, the newest lowest: it
 holds the at most thirteen cards of a count in an int64, and the next card is one shift away.
@@ -60,7 +60,7 @@ def sequence_of(v):
 
 @kernel
 def sequence_points(sequence, n, count, go):
-    """Return what the newest card of a sequence pegs by itself (H4, H6, F5)."""
+    """Return the points of a sequence's newest card, without a go (H4, H6, F5)."""
     points = 0
     if count == 15:
         points = 2
@@ -166,9 +166,9 @@ def alone(v):
 
 @kernel
 def certain_points(v, k, sequence):
-    """Return what the held card ``hand[k]`` is sure to peg if it is played now.
+    """Return the points that the held card ``hand[k]`` surely pegs if it is played now.
 
-    That is what the card makes, and the point for a go or the last card where the view proves it:
+    These are the card's points, and the point for a go or the last card where the view proves it:
     no other seat plays any more in this count (H5, H7). Where this point comes with the last card
     that fits, no other card of this seat may fit either (F5, M7).
     """
@@ -188,7 +188,7 @@ def certain_points(v, k, sequence):
 
 @kernel
 def least_pip(v):
-    """Return the least pip value the other's cards can have, by what it could not play (of two).
+    """Return the least pip value of the other's cards, given its passes (of two).
 
     It could not play where this seat played twice running, nor at the end of a count.
     """

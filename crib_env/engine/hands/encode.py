@@ -3,7 +3,7 @@
 There are two layouts, `TWO` and `MANY`, for two and for more players. They name every slice;
 `crib_env.observation_layout` shows them to users. Within a deal the vector holds all that the seat
 has seen and done. All entries are 0 or 1. In `MANY`, seats and sides are counted to the left, this
-one first; with three players, what is the fourth's is 0.
+one first; with three players, the fourth's numbers are 0.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ FOUR = _MANY["four"]
 
 @kernel
 def encode_games(v, sides, obs, at):
-    """Write what each of the sides has won of a match."""
+    """Write the match score of each side."""
     for i in range(sides):
         for k in range(min(v["match_score"][i], GAMES)):
             obs[at + GAMES * i + k] = 1

@@ -87,7 +87,7 @@ def step_and_gain(s, rules, decks, table, slot, log, at_show):
     if due and rules["episode"] != PEGGING_ONLY:
         gain_means(s, rules, table)
     go_on(s, rules, decks, log)
-    for row in range(log[0]):  # each was gained as so many points
+    for row in range(log[0]):  # each stands for a number of points
         at = 1 + LOG_WIDTH * row
         luck = log[at + 2] in (HEELS, SHOW, FOR_CRIB)
         s["gain"][log[at]] += log[at + 1] * (-1 if luck else unit - 1)

@@ -120,7 +120,7 @@ def hands_notation(kind: type[HandRules], size: Sizes, episodes: Sequence[str]) 
         return [words[field] for field in fields]
 
     def read_body(words: Sequence[str], rules: Rules, dealer: int, players: int) -> Deal:
-        """Return what the words of the fields say."""
+        """Return the values of the fields."""
         known = find_rules(rules, kind)
         given = dict(zip(fields, words, strict=True))
         check_choice("phase", given["phase"], (*PHASES.values(), OVER))
@@ -170,7 +170,7 @@ def hands_notation(kind: type[HandRules], size: Sizes, episodes: Sequence[str]) 
         if not any(won) and not all(map(ge, before, line.start)):
             raise ValueError(f"the scores {format_scores(before)} before the deal are below the "
                              f"episode's start {format_scores(line.start)}")  # fmt: skip
-        # A finished game took a deal at least, and counted at most what a double skunk does.
+        # A finished game took a deal at least, and counted at most as a double skunk.
         most = _game_points(rules, LARGEST_TARGET + 1)
         finished = sum(-(-points // most) for points in won)
         if line.number <= finished:
@@ -210,7 +210,7 @@ def _check_discards(counts: Sequence[int], each: int, shown: Sequence[int]) -> N
 
 
 def _game_points(rules: HandRules, margin: int) -> int:
-    """Return what a game won by ``margin`` counts in a match (H11, M11)."""
+    """Return the match points of a game won by ``margin`` (H11, M11)."""
     if not isinstance(rules, TwoHandRules):
         return 1
     return (1, rules.skunk_points, rules.double_skunk_points)[rules.skunks(margin)]
@@ -221,7 +221,7 @@ def _what(rules: HandRules) -> str:
 
 
 def _rear_before(line: Line, rules: HandRules, side: int, peg: int, score: int) -> int:
-    """Return where a rear peg stood before the deal; what is pegged in it has moved it on."""
+    """Return the rear peg before the deal; pegging in the deal has moved it."""
     for_last = rules.for_last if isinstance(rules, TwoHandRules) else 0
     if line.number == 1:  # with the other peg, or behind three for last (F1)
         return 0 if peg == 0 and score == (0 if side == line.dealer else for_last) else score

@@ -1,4 +1,4 @@
-"""The games with hands as a drawing, from views of one seat or of several, and what was pegged.
+"""The games with hands as a drawing, from views of one seat or of several, and the points pegged.
 
 The first view's seat sits below, the others across or around the table. Their cards are face down
 unless their views are given too.
@@ -167,7 +167,7 @@ def _seat(view: View, place: int, scene: Scene, at: Spot) -> str:
 
 
 def _crib(views: Sequence[View]) -> list[int | None]:
-    """Return the crib: what the seats looking discarded to it; None for each other card.
+    """Return the crib: the discards of the viewing seats; None for each other card.
 
     While cards are discarded, how far a seat has got is not for the others to know (H1, M3).
     """
@@ -188,7 +188,7 @@ def _count(view: View, x: float, y: float) -> str:
 
 
 def _heard(scene: Scene, sides: Sequence[str]) -> list[tuple[int, str]]:
-    """Return what is called; of much, without those who only say go, or it would hide the pile."""
+    """Return the calls; of many, without plain goes, which would hide the pile."""
     heard = called(scene, sides)
     return [one for one in heard if len(heard) < 3 or not one[1].endswith(": go")]
 
@@ -236,7 +236,7 @@ def closing(
     *,
     shown: bool,
 ) -> list[View]:
-    """Return what the seats see between the last card of a deal and the next deal."""
+    """Return the picture between the last card of a deal and the next deal."""
     seen = [view.copy() for view in views]
     (last,) = actions
     for view in seen:

@@ -34,7 +34,7 @@ Dtype = np.dtype[np.void]
 
 
 class Sizes(NamedTuple):
-    """What a family's records have room for.
+    """The sizes of a family's records.
 
     Attributes:
         seats: the most players.
@@ -52,7 +52,7 @@ class Sizes(NamedTuple):
 
 
 def table_rules(size: Sizes) -> tuple[str | tuple[str, int], ...]:
-    """Return the fields on who plays and scores together; of two seats each is a side."""
+    """Return the fields of players and sides; of two seats each is a side."""
     return ("players", "sides", ("side_of", size.seats), "second_go_ends")
 
 
@@ -64,7 +64,7 @@ VIEWED = (
     "single_count",
     "flush_size",
     "crib_flush_size",
-    "heels",  # what the dealer's side pegs for a jack turned up (C3)
+    "heels",  # points of the dealer's side for a jack turned up (C3)
     "episode",
 )
 
@@ -119,11 +119,11 @@ def state_record(size: Sizes) -> Dtype:
 
 
 def view_record(size: Sizes) -> Dtype:
-    """Return the record of what a seat may know; seats and sides count from it to the left."""
+    """Return the record of a seat's view; seats and sides count from it to the left."""
     return record(
         "seat",
         "to_move",  # 1 if this seat is
-        "mover",  # who is; NONE once the deal is over
+        "mover",  # the seat to move; NONE once the deal is over
         "phase",
         *(table_rules(size) if size.seats > 2 else ()),
         *VIEWED,
@@ -134,7 +134,7 @@ def view_record(size: Sizes) -> Dtype:
         "legal",  # which of hand may be played now, one bit a card
         ("discarded", size.discards),  # cards this seat discarded, NONE beyond discarded_n
         "discarded_n",
-        ("held_n", size.seats),  # how many cards each seat holds; 0 where nobody sits
+        ("held_n", size.seats),  # the number of cards of each seat; 0 for an empty seat
         ("pile", size.pile),
         "pile_n",
         "pile_from",

@@ -60,7 +60,7 @@ def view_hand(s, seat, v):
         v["hand"][k] = NONE
     for i in range(hand):  # branch-free, as above
         holds = held >> i & 1
-        v["hand"][n] = s["dealt"][first + i] | holds - 1  # NONE where it is not held
+        v["hand"][n] = s["dealt"][first + i] | holds - 1  # NONE for a card not held
         legal |= (slots >> i & holds) << n
         n += holds
     v["hand_n"] = n

@@ -140,7 +140,7 @@ def canonical_card_in(s, slot):
 
 
 def canonical_suits(kernels: Kernels, views_t: Any, name: str) -> dict[str, CanonicalSuits]:
-    """Return what a family has for canonical suits, by the value of ``suits``."""
+    """Return a family's kernels of canonical suits, by the value of ``suits``."""
     view, encode, write_features = kernels.view, kernels.encode, kernels.write_features
 
     @kernel

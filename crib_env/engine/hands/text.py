@@ -1,4 +1,4 @@
-"""The games with hands as text, from one seat's view and what has been pegged."""
+"""The games with hands as text, from one seat's view and the points pegged."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def board_lines(view: View, place: int, name: str, games: str) -> list[str]:
 
 
 def show_lines(events: Sequence[Event], rules: Rules, deal: int, names: Sequence[str]) -> list[str]:
-    """Return the end of a deal: what was pegged in play, then hands and crib counted aloud."""
+    """Return the end of a deal: points pegged in play, then hands and crib counted aloud."""
     turned = next((one for one in events if one.reason == "heels" and not one.points), None)
     if turned is None:  # events without those of no points, as pictures have them
         return [*call_lines(events, names), ""]
@@ -106,7 +106,7 @@ def side_at(view: View, place: int) -> int:
 
 
 def side_names(view: View) -> list[str]:
-    """Return what the sides are called, by side: a player, or the partners together."""
+    """Return the name of each side: a player, or the partners together."""
     players, sides = players_of(view), sides_of(view)
     if sides == players:
         return [f"player_{seat}" for seat in range(players)]
@@ -117,7 +117,7 @@ def side_names(view: View) -> list[str]:
 
 
 def ending(view: View, names: Sequence[str]) -> str:
-    """Return who has won, by the names of the sides, or that the deal is over and nobody has."""
+    """Return the winner, by the names of the sides, or that the deal is over without one."""
     won = [i for i in range(sides_of(view)) if view["scores"][i] >= view["target"]]
     if not won:
         return "the deal is over"

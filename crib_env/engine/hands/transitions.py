@@ -1,4 +1,4 @@
-"""How the games with hands go on: kernels of their rules, over one state of `records`.
+"""The rules of the games with hands as kernels over one state of `records`.
 
 `begin_episode` and `step` are all a caller needs; `step` takes a legal slot, a card's place among
 those dealt to the seat (`slots`). Points are pegged at once (C5); a seat pegs for its side, and the
@@ -82,7 +82,7 @@ def begin_count(s):
 
 @kernel
 def deal(s, rules, decks):
-    """Deal one card at a time from the dealer's left on (H1, F2), then what a crib lacks (M2).
+    """Deal single cards from the dealer's left on (H1, F2), then the crib's missing cards (M2).
 
     The next card will be the starter. Slots hold the cards of a seat for the whole deal; which are
     still held is stored beside them.
@@ -122,9 +122,9 @@ def deal(s, rules, decks):
 
 @kernel
 def step(s, rules, decks, table, slot, log):
-    """Use the card in a legal slot of the seat to move, and go on to the next decision.
+    """Use the card in a legal slot of the seat to move, and advance to the next decision.
 
-    ``log`` (int64[LOG_SIZE]) receives what is pegged, in order: ``log[0]`` rows of side, points,
+    ``log`` (int64[LOG_SIZE]) receives the points pegged, in order: ``log[0]`` rows of side, points,
     reason and cards.
     """
     use_card(s, rules, table, slot, log)
@@ -173,7 +173,7 @@ def discard(s, rules, seat, slot, log):
 
 @kernel
 def play(s, rules, table, seat, card, log):
-    """Play a card: what it makes, then who plays next, the end of the count or of the play."""
+    """Play a card: its points, then the next player, the end of the count or of the play."""
     side = side_of(s, rules, seat)
     n = s["pile_n"]
     s["pile"][n] = card
@@ -210,7 +210,7 @@ def play(s, rules, table, seat, card, log):
 
 @kernel
 def next_able(s, rules, seat):
-    """Return who plays after ``seat``: the first to the left who can; NONE ends the count (M7)."""
+    """Return the next player after ``seat``, the first to the left able to play; or NONE (M7)."""
     goes = 0  # one seat after another
     for places in range(1, players_of(s, rules) + 1):
         other = to_the_left(s, rules, seat, places)
@@ -225,7 +225,7 @@ def next_able(s, rules, seat):
 
 @kernel
 def next_holding(s, rules, seat):
-    """Return who leads after ``seat`` played last: the first to the left with cards; or NONE."""
+    """Return the next leader after ``seat``, the first to the left with cards; or NONE."""
     for places in range(1, players_of(s, rules) + 1):
         other = to_the_left(s, rules, seat, places)
         if s["held"][other]:
@@ -284,7 +284,7 @@ def show_points(s, rules, table, slots, first, end, flush_size):
 
 @kernel
 def game_points(s, rules):
-    """Return what a won game counts in a match (H11, M11): 1, or more by a wide margin."""
+    """Return the match points of a won game (H11, M11): 1, or more by a wide margin."""
     margin = s["scores"][s["winner"]]
     for side in range(rules["sides"]):
         if side != s["winner"]:
@@ -337,7 +337,7 @@ def peg(s, rules, log, side, points, reason, cards):
 
 @shared_kernel
 def count_cards(s, rules, log, side, points, reason, cards):
-    """Peg what a hand or the crib makes; log it also where it makes nothing."""
+    """Peg the points of a hand or the crib; log zero points too."""
     if points == 0 and s["winner"] == NONE:
         note_cards(log, side, 0, reason, cards)
     peg(s, rules, log, side, points, reason, cards)
@@ -351,7 +351,7 @@ def phase_of(reason):
 
 @kernel
 def heels_points(s, rules):
-    """Return what the starter pegs the dealer as it is turned up (C3)."""
+    """Return the dealer's points for the turned starter (C3)."""
     return rules["heels"] if s["starter"] >> 2 == JACK else 0
 
 

@@ -1,4 +1,4 @@
-"""The view boundary: the one function that copies what a seat may know out of the full state.
+"""The view boundary: the one function that copies a seat's knowledge from the full state.
 
 Observations, opponents and renderings take a view and nothing else, so a leak has one place to
 hide. A seat knows its own cards held, discarded and played, the pile with who played what, who
@@ -20,7 +20,7 @@ EACH = 0x55555555  # the lower bit of each card's two in `pile_seats`
 def view_kernel(size: Sizes) -> Kernel:
     """Return the kernel ``(s, rules, seat, v)`` that fills a view.
 
-    A view of a game for two lacks the fields on who scores with whom. What is captured is known
+    A view of a game for two lacks the fields of the sides. Captured values are known
     before types are, so the compiler does not look for them.
     """
     seats = size.seats
@@ -54,7 +54,7 @@ def view_kernel(size: Sizes) -> Kernel:
 
     @kernel
     def view_pile(s, rules, seat, v):
-        """Copy what has been played, and by whom."""
+        """Copy the played cards and their players."""
         n = s["pile_n"]
         for i in range(s["pile"].shape[0]):
             v["pile"][i] = s["pile"][i]

@@ -1,8 +1,8 @@
 """Table Top (clauses T), as one family, under the file names of the two-hand games beside it.
 
 `records` holds the state, the view and the geometry of the 5x5 layout, `transitions` the turns and
-the count, `views` the only gate to what a seat may know, `encode` the observation, `features` what
-a learner may observe besides, `lines` what a view's cards make, `notation` and `text` the game in
+the count, `views` the only gate to a seat's knowledge, `encode` the observation, `features` the
+further inputs of a learner, `lines` the points of a view's lines, `notation` and `text` the game in
 writing, `picture` as a drawing.
 """
 
@@ -60,7 +60,7 @@ A_LINE = 29  # the most points of five cards, the crib's among them (C2)
 def worst_loss(rules: Any, expected: bool) -> int:
     """Return an upper bound of the points that a side can still lose to the other.
 
-    In a round the other side makes at most its five lines, the crib and heels. A game goes on while
+    In a round the other side makes at most its five lines, the crib and heels. A game continues while
     the scores are below the target or equal, and ends with such a round (T9).
     """
     a_round = (SIZE + 1) * A_LINE + int(rules["heels"])

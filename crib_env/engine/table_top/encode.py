@@ -89,7 +89,7 @@ def encode_layout(v, obs):
 
 @kernel
 def encode_crib(v, obs):
-    """Write what the seat knows of the crib: all the turns, its own cards and its partner's."""
+    """Write the known part of the crib: all the turns, the seat's own cards and its partner's."""
     for i in range(CRIB_CARDS):  # branch-free: the branch would be unpredictable
         turn = v["crib_turns"][i]
         card = v["crib"][i]

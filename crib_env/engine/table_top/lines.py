@@ -1,4 +1,4 @@
-"""Kernels that value a line of Table Top: as it lies, and by what the next card may add.
+"""Kernels that value a line of Table Top: its points now, and those the next card may add.
 
 A line, or the crib with the starter, is at most five cards as a mask, one bit a card id.
 """

@@ -49,7 +49,7 @@ def format_body(s: Record, rules: Rules) -> list[str]:
 
 
 def read_body(words: Sequence[str], rules: Rules, dealer: int, players: int) -> Deal:
-    """Return what the words of the fields say."""
+    """Return the values of the fields."""
     _, phase, shown, layout, crib, scores = words
     check_choice("phase", phase, PHASES)
     deck = read_cards("deck", shown)

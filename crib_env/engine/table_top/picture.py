@@ -1,4 +1,4 @@
-"""Table Top as a drawing, from views of one seat or of several, and what was scored."""
+"""Table Top as a drawing, from views of one seat or of several, and the points scored."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _owed(view: View) -> list[int]:
 def _side(
     side: int, points: int, owed: Sequence[int], scene: Scene, dealer: int, mover: int | None
 ) -> str:
-    """Return a side: what it scores, its score, and who plays for it."""
+    """Return a side: its lines, its score and its players."""
     y = SIDE_Y[side]
     shown = score(SIDES[side], points, side, 16, y)
     for i, p in enumerate(range(side, len(owed), 2)):
@@ -101,7 +101,7 @@ def _layout(view: View, marked: frozenset[int]) -> str:
 
 
 def _values(view: View, scene: Scene) -> str:
-    """Return what each line scores as it stands, in the colour of its side."""
+    """Return the present points of each line, in the colour of its side."""
     rows, columns = line_values(view, scene.rules)
     right, below = GRID_X + ACROSS * SIZE + 8, GRID_Y + DOWN * SIZE + 15
     shown = ""
@@ -131,7 +131,7 @@ def _turn(views: Sequence[View], scene: Scene, mover: int | None) -> str:
 
 
 def _ending(view: View) -> str:
-    """Return how the episode has ended: a round of its own need not be won (T9)."""
+    """Return the result of the episode: a single round need not be won (T9)."""
     mine = int(view["seat"]) % 2
     ahead = int(view["scores"][0]) - int(view["scores"][1])
     if max(view["scores"]) < view["target"] or ahead == 0:
@@ -140,7 +140,7 @@ def _ending(view: View) -> str:
 
 
 def _crib(views: Sequence[View], dealer: int, marked: frozenset[int]) -> str:
-    """Return the crib: face up what the seats looking know, the rest face down."""
+    """Return the crib: cards known to the viewing seats face up, the rest face down."""
     n = int(views[0]["crib_n"])
     shown = text(f"crib of the {SIDES[dealer % 2]}", RIGHT, 240, 12, "muted")
     for i in range(n):
@@ -153,7 +153,7 @@ def _crib(views: Sequence[View], dealer: int, marked: frozenset[int]) -> str:
 def closing(
     views: Sequence[View], actions: Sequence[int], before: Pair, scores: Pair, *, shown: bool
 ) -> list[View]:
-    """Return what the seats see between the last card of a round and the next round."""
+    """Return the picture between the last card of a round and the next round."""
     seen = [view.copy() for view in views]
     (action,) = actions
     last = next(int(view["card"]) for view in views if view["card"] != NONE)

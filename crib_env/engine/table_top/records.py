@@ -25,7 +25,7 @@ GAME = 1
 # The most one action logs: ten lines, the crib, the difference, the next heels.
 LOG_SIZE = log_size(13)
 
-# The rules that a view shows; heels are what the dealer's side makes for a jack turned up (T3).
+# The rules that a view shows; heels: points of the dealer's side for a jack turned up (T3).
 SHOWN_RULES = (
     "target",
     "adjacency",
@@ -72,7 +72,7 @@ TABLE_VIEW = record(
     "seat",
     "players",
     "to_move",  # 1 if this seat is
-    "mover",  # who is, in seats to the left of this one; NONE once the episode is over
+    "mover",  # the seat to move, counted to the left from this one; NONE once the episode is over
     "dealer",  # in seats to the left of this one
     "my_crib",  # 1 if this seat's side counts the crib
     "scores_rows",  # 1 if this seat's side scores the rows, 0 the columns
@@ -88,7 +88,7 @@ TABLE_VIEW = record(
     ("crib", CRIB_CARDS),  # cards in the order laid, NONE if another's secret or not yet laid
     ("crib_turns", CRIB_CARDS),  # the turns that laid them, NONE beyond crib_n
     "crib_n",
-    ("owed", SEATS),  # by seat to the left of this one, itself first; 0 where nobody sits
+    ("owed", SEATS),  # by seat to the left of this one, itself first; 0 for an empty seat
     ("scores", 2),  # my side's, the other's
     *SHOWN_RULES,
     "episode",

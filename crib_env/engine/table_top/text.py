@@ -1,4 +1,4 @@
-"""Table Top as text, from one seat's view and what has been scored."""
+"""Table Top as text, from one seat's view and the points scored."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def render(view: View, rules: Rules, name: str, deals: int, events: Sequence[Eve
     """Return the game as the seat of ``view`` may see it.
 
     The layout shows its cards, the number of each cell open to the seat's card, and beside each
-    row and under each column what it scores as it stands.
+    row and under each column its present points.
     """
     seat = int(view["seat"])
     players = int(view["players"])
@@ -50,7 +50,7 @@ def render(view: View, rules: Rules, name: str, deals: int, events: Sequence[Eve
 
 
 def _count(events: Sequence[Event], view: View, deals: int) -> list[str]:
-    """Return the end of a round: its layout with what each line counted, its crib, the calls.
+    """Return the end of a round: its layout with the points of each line, its crib, the calls.
 
     A round that ends the episode is in the view still, and its layout is shown below.
     """
@@ -75,7 +75,7 @@ def _count(events: Sequence[Event], view: View, deals: int) -> list[str]:
 
 
 def line_values(view: View, rules: Rules) -> tuple[list[int], list[int]]:
-    """Return what the five rows and the five columns score as they stand."""
+    """Return the present points of the five rows and the five columns."""
     starter = int(view["starter"])
     cells = tuple(int(card) for card in view["layout"])
     rows = [_value(cells[at : at + SIZE], starter, rules) for at in range(0, CELLS, SIZE)]

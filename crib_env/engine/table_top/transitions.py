@@ -1,4 +1,4 @@
-"""How Table Top goes on: kernels of its rules (T1 to T13) over one `TABLE_TOP` record.
+"""The rules of Table Top (T1 to T13) as kernels over one `TABLE_TOP` record.
 
 `begin_episode` and `step` are all a caller needs; `step` takes a legal action, and `legal_mask`
 says which are.
@@ -95,7 +95,7 @@ def deal(s, rules, decks, log):
 
 @kernel
 def heels_points(rules, starter):
-    """Return what a starter makes for the dealer's side as it is turned up (T3)."""
+    """Return the points of the dealer's side for the turned starter (T3)."""
     return rules["heels"] if starter >> 2 == JACK else 0
 
 
@@ -145,9 +145,9 @@ def phase_of(reason):
 
 @kernel
 def step(s, rules, decks, table, action, log):
-    """Take a legal action for the seat to move, and go on to the next decision.
+    """Take a legal action for the seat to move, and advance to the next decision.
 
-    ``log`` (int64[LOG_SIZE]) receives what is scored, in order: ``log[0]`` rows of side, points,
+    ``log`` (int64[LOG_SIZE]) receives the points scored, in order: ``log[0]`` rows of side, points,
     reason and cards.
     """
     log[0] = 0

@@ -2,8 +2,8 @@
 
 A card is 100 by 140 in its own measure. Only rank and suit decide how it looks; no font is used.
 `drawings.json` holds the outlines: of suits in a square of 100, of ranks with their widths and 100
-high (from Inter Display Bold, fonts/LICENSE), and half a figure of each court card, what lies
-behind the face and what before it. The half fills x from 24 to 76 and y from 17 to 70 and is drawn
+high (from Inter Display Bold, fonts/LICENSE), and half a figure of each court card, the parts
+behind the face and before it. The half fills x from 24 to 76 and y from 17 to 70 and is drawn
 twice, once upside down.
 """
 
@@ -136,7 +136,7 @@ def _index(card: int) -> str:
 
 
 def _half(rank: int, robe: str) -> str:
-    """Return the upper half of a court card's figure; ``robe`` is the class of what it wears."""
+    """Return the upper half of a court card's figure; ``robe`` is the class of its clothes."""
     shapes = drawings()
     behind, before = shapes["figures"][rank - JACK]
     parts = (behind, shapes["robe"], shapes["face"], before)

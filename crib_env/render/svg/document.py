@@ -74,7 +74,7 @@ def plain(words: str) -> str:
 
 
 def shortened(words: str, most: int) -> str:
-    """Return words cut to so many characters, with dots where something is missing."""
+    """Return text cut to a number of characters, with dots for the missing rest."""
     return words if len(words) <= most else words[: most - 1] + "…"
 
 

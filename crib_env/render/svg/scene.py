@@ -1,4 +1,4 @@
-"""What lies and stands on the table: the scene, hands, crib, starter, count, seats, calls."""
+"""Parts of the table: the scene, hands, crib, starter, count, seats, calls."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ MOST_CALLS = 5
 
 @dataclass(frozen=True)
 class Scene:
-    """What is the same for every viewer."""
+    """The parts of a drawing that are the same for every viewer."""
 
     rules: Rules
-    title: str  # what is played, such as ``"six_card_v0"``
+    title: str  # the game, such as ``"six_card_v0"``
     deals: int  # dealt in this episode
     names: Sequence[str]  # the players', by seat
-    events: Sequence[Event] = ()  # what was pegged last, to be called
-    calls: Sequence[tuple[int, str]] | None = None  # side and words, if not what was pegged
+    events: Sequence[Event] = ()  # the last points, to be called
+    calls: Sequence[tuple[int, str]] | None = None  # side and words in place of the events
     says: str | None = None  # a line in place of whose turn it is
-    marked: frozenset[int] = frozenset()  # cards to be outlined, where nobody is to move
-    crib: Sequence[int] = ()  # once it lies open to be counted
+    marked: frozenset[int] = frozenset()  # cards to outline, if no seat is to move
+    crib: Sequence[int] = ()  # once it is open for the count
     hidden: int | None = None  # the starter before it is turned, where it may be shown
 
     def heading(self, deal: str) -> str:
-        """Return what is played, to how many points, and which deal it is."""
+        """Return the heading: the game, its target and the number of the deal."""
         named = f"{self.title} · " if self.title != self.rules.name else ""
         return f"{named}{self.rules.name} to {self.rules.target} · {deal} {self.deals}"
 
@@ -78,7 +78,7 @@ def starter(turned: int | None, scene: Scene, x: float, y: float, width: float) 
 
 
 def count(value: int, x: float, y: float, below: str = "") -> str:
-    """Return the present count in a circle about (x, y), and what stands below it."""
+    """Return the present count in a circle about (x, y), and the text below it."""
     return (
         f'<circle class="well" cx="{x:g}" cy="{y:g}" r="50"/>'
         + text("count", x, y - 24, 12, "muted", anchor="middle")
@@ -107,13 +107,13 @@ def score(name: str, points: int, side: int, x: float, y: float) -> str:
 
 
 def arrow(x: float, y: float) -> str:
-    """Return what points at who is to move."""
+    """Return the mark of the seat to move."""
     corners = f"{x:g},{y:g} {x + 11:g},{y + 6.5:g} {x:g},{y + 13:g}"
     return f'<polygon class="good" points="{corners}"/>'
 
 
 def calls(lines: Sequence[tuple[int, str]], x: float, y: float, width: float) -> str:
-    """Return what was called last, each call in the colour of its side."""
+    """Return the last calls, each in the colour of its side."""
     shown = []
     for side, words in reversed(lines[-MOST_CALLS:]):
         rows = wrap(shortened(words, LONGEST_CALL), int((width - 38) / LETTER))
@@ -129,7 +129,7 @@ def calls(lines: Sequence[tuple[int, str]], x: float, y: float, width: float) ->
 
 
 def called(scene: Scene, names: Sequence[str]) -> list[tuple[int, str]]:
-    """Return what is called: side and words, what one side makes at once in one line."""
+    """Return the calls: side and words, one line for simultaneous points of a side."""
     if scene.calls is not None:
         return list(scene.calls)
     lines = []
