@@ -63,7 +63,7 @@ class Kernels:
     """The kernels of a family, under the names by which every entry calls them.
 
     ``s`` is a state, ``rules`` a rules record, ``v`` a view, ``log`` int64[log_size]. A seat
-    chooses an *action*; `step` takes a *move*: in Table Top the action itself, in the two-hand games
+    chooses an *action*; `step` takes a *move*: at Table Top the action, in the two-hand games
     the place of the card among those dealt, so that it is looked for once.
 
     Attributes:

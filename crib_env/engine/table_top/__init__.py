@@ -60,8 +60,8 @@ A_LINE = 29  # the most points of five cards, the crib's among them (C2)
 def worst_loss(rules: Any, expected: bool) -> int:
     """Return an upper bound of the points that a side can still lose to the other.
 
-    In a round the other side makes at most its five lines, the crib and heels. A game continues while
-    the scores are below the target or equal, and ends with such a round (T9).
+    In a round the other side makes at most its five lines, the crib and heels. A game continues
+    while the scores are below the target or equal, and ends with such a round (T9).
     """
     a_round = (SIZE + 1) * A_LINE + int(rules["heels"])
     return a_round if rules["episode"] == records.ROUND else int(rules["target"]) - 1 + a_round
