@@ -14,6 +14,9 @@ INSTALL := $(PY) -m pip install --quiet --disable-pip-version-check --no-compile
 	--constraint constraints.txt
 TYPED := $(wildcard crib_env agents play training research examples)
 
+# PyTorch for the CPU; PyPI's build for Linux brings CUDA. TORCH_INDEX= skips it.
+TORCH_INDEX := https://download.pytorch.org/whl/cpu
+
 # Name another interpreter with: make PYTHON=/path/to/python3.12
 PYTHON :=
 PYTHONS := $(or $(PYTHON),python3.11 python3)
@@ -116,6 +119,16 @@ $(PY):
 
 $(INSTALLED): pyproject.toml constraints.txt | $(PY)
 	@echo "setup: installing crib-env[train,play,web,render,dev] into $(VENV) (a minute or two the first time)"
+	@torch=$$(sed -n 's/^torch==/&/p' constraints.txt); \
+	if $(PY) -c "from importlib.metadata import version as v; \
+		raise SystemExit('torch==' + v('torch').partition('+')[0] != '$$torch')" 2>/dev/null; then :; \
+	elif [ -n "$(TORCH_INDEX)" ] && $(INSTALL) --no-deps --index-url $(TORCH_INDEX) \
+		--retries 0 --timeout 10 "$$torch" 2>/dev/null; then \
+		echo "setup: $$torch from $(TORCH_INDEX) ($$($(PY) -m pip show torch | grep ^Version))"; \
+	else \
+		echo "setup: $$torch from pip's own index, as $(or $(TORCH_INDEX),TORCH_INDEX) has none:" \
+			"PyPI's build for Linux brings 5.9 GB of CUDA packages"; \
+	fi
 	@$(INSTALL) --editable ".[train,play,web,render,dev]"
 	@touch $@
 
