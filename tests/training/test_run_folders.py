@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -28,6 +29,7 @@ from crib_training.tournament.chunks import Setup
 from crib_training.tournament.run import tournament
 from crib_training.workers import ThisProcess
 
+from checkout import ROOT
 from commands import crib
 from research.solve import run as solve
 from small_runs import small, small_ppo
@@ -83,6 +85,12 @@ def test_two_commands_do_not_write_to_one_folder_at_once(tmp_path: Path) -> None
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs kill -9")
+def test_claimed_locks_on_a_base_install() -> None:
+    """A tournament needs no extra, so what locks its folder comes with the package itself."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert any(one.startswith("filelock") for one in project["dependencies"])
+
+
 def test_a_command_that_is_killed_leaves_its_folder_free(tmp_path: Path) -> None:
     command = [sys.executable, "-c", HOLD, str(tmp_path)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:

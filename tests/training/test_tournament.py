@@ -8,13 +8,14 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import combinations, permutations
 from multiprocessing import active_children
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -318,6 +319,36 @@ def test_a_worker_that_dies_stops_the_run_and_says_what_to_do(tmp_path: Path) ->
     message = r"died as failing_agents:Dies met greedy, .*process:NAME"
     with pytest.raises(RuntimeError, match=message):
         tournament(setup, 10, tmp_path, Processes(1))
+
+
+class Fatal:
+    """A set-up that kills its worker in the middle of counting."""
+
+    def play(self, chunk: Any, finished: Any = None) -> Any:
+        class Killing(float):
+            def __radd__(self, other: float) -> Any:
+                os._exit(9)
+
+        finished(Killing(1.0))
+
+
+def test_processes_worker_killed_while_it_counts_is_noticed() -> None:
+    """A lock that a dead worker held would leave this process waiting for ever."""
+    found: list[str] = []
+
+    def play() -> None:
+        with Processes(1) as workers:
+            workers.submit(cast(Any, Fatal()), "a chunk")
+            try:
+                workers.next_record()
+            except RuntimeError as error:
+                found.append(str(error))
+
+    thread = threading.Thread(target=play, daemon=True)
+    thread.start()
+    thread.join(60)
+    assert not thread.is_alive(), "it waits for a worker that is dead"
+    assert "died as a chunk" in found[0]
 
 
 def test_a_tournament_that_is_stopped_waits_for_no_agent() -> None:

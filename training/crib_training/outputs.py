@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from crib_agents.files import BESIDE, write_whole
+from filelock import FileLock, Timeout
 
 from crib_env.settings import check_folder
 
@@ -41,11 +42,6 @@ def claimed(folder: Path) -> Iterator[None]:
     """
     check_folder(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    try:
-        from filelock import FileLock, Timeout
-    except ModuleNotFoundError:  # the base install, in which only tournaments run, has no locks
-        yield
-        return
     lock = FileLock(folder / LOCK)
     try:
         with suppress(NotImplementedError):  # a file system that knows no locks

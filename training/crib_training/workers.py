@@ -15,10 +15,10 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
 from functools import cache
-from multiprocessing import parent_process
+from multiprocessing import current_process, parent_process
 from multiprocessing.context import SpawnContext, SpawnProcess
 from threading import Thread
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, Protocol, Self, TypeVar, cast
 
 from crib_agents.bot.process import end_programs
 
@@ -45,12 +45,16 @@ class Context(SpawnContext):
 
     def Process(self, *args: Any, **kwargs: Any) -> SpawnProcess:  # type: ignore[override]
         """Return a process that is yet to be started."""
-        self.children.append(Child(*args, **kwargs))
-        return self.children[-1]
+        child = Child(*args, **kwargs)
+        child.place = len(self.children)
+        self.children.append(child)
+        return child
 
 
 class Child(SpawnProcess):
-    """A process of a pool."""
+    """A process of a pool; its ``place`` counts from 0."""
+
+    place: int
 
     def terminate(self) -> None:
         """Have it end at once, and its agents' processes with it."""
@@ -236,18 +240,18 @@ class ThisProcess:
         return setup.play(chunk, finished)
 
 
-_counter: Any = None  # of a worker's process: what all of them have played, shared
+_counts: Any = None  # of a worker's process: what each of them has played, shared
 
 
-def _begin(counter: Any) -> None:
+def _begin(counts: Any) -> None:
     """Let a worker count what it plays."""
-    global _counter
-    _counter = counter
+    global _counts
+    _counts = counts
 
 
 def _count(games: float) -> None:
-    with _counter.get_lock():
-        _counter.value += games
+    """Add to this worker's own number: a lock would stay locked if the worker were killed."""
+    _counts[cast(Child, current_process()).place] += games
 
 
 def _play(setup: Setup, chunk: Any) -> Record:
@@ -262,9 +266,9 @@ class Processes:
     """
 
     def __init__(self, count: int) -> None:
-        self._counter = SpawnContext().Value("d", 0.0)
+        self._counts = SpawnContext().RawArray("d", count)
         self._counted = 0.0
-        self._pool: ProcessPool | RayPool = ProcessPool(count, _begin, self._counter)
+        self._pool: ProcessPool | RayPool = ProcessPool(count, _begin, self._counts)
         self._running: dict[Future[Record], Any] = {}
 
     def __enter__(self) -> Self:
@@ -286,7 +290,7 @@ class Processes:
         while not ended:
             under_way = {str(chunk): None for job, chunk in self._running.items() if job.running()}
             ended = wait(self._running, LOOK_EVERY, FIRST_COMPLETED).done
-            now = self._counter.value
+            now = sum(self._counts)
             finished(now - self._counted)
             self._counted = now
         done = next(iter(ended))
