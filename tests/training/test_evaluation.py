@@ -104,3 +104,27 @@ def test_evaluate_takes_the_players_from_the_rules(
     assert figures["margin_per_deal"]["mean"] > 1
     assert figures["points_per_deal"]["pone"]["greedy"]["crib"]["mean"] == 0
     assert figures["skunks_for"]["mean"] is None
+
+
+class InPython:
+    """`greedy` outside the compiled batch, so that AIVAT costs little beside it."""
+
+    name = "greedy_in_python"
+
+    def act(self, views: Any, rng: np.random.Generator) -> Any:
+        return find_agent("greedy").act(views, rng)
+
+
+def test_evaluate_auto_leaves_out_adjusted_figures_that_are_wider() -> None:
+    """Where one agent wins nearly every game, there is little luck to remove."""
+    agents = InPython(), "random"
+    always, auto = (
+        evaluate(find_env("six_card_v0"), "hoyle", *agents, 60, 1, adjusted=adjusted)
+        for adjusted in (True, None)
+    )
+    fewer = always["adjusted"]["times_fewer_pairs"]
+    assert fewer["won"] < 1
+    found = auto["adjusted"] or {"won": {"mean": None}, "times_fewer_pairs": {"won": None}}
+    assert found["won"]["mean"] is None
+    assert all(times is None or times >= 1 for times in found["times_fewer_pairs"].values())
+    assert auto["won"] == always["won"]

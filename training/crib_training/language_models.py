@@ -83,7 +83,14 @@ def evaluate_models(settings: Settings, maker: EnvMaker, rules: Rules) -> dict[s
                 raise type(stop)("; ".join(words)) from None
         records = [ledger.records[chunk] for chunk in chunks]
     played = setup.played((0, 1), records)
-    result = result_of(maker, rules, (names[0], names[1]), played, settings.seed)
+    result = result_of(
+        maker,
+        rules,
+        (names[0], names[1]),
+        played,
+        settings.seed,
+        adjusted=adjusted_by(settings.adjust),
+    )
     return {**result, "players": setup.players, "language_models": _total(records)}
 
 

@@ -127,7 +127,8 @@ def evaluate(
         players: seats in a game, by default the fewest the rules allow; with partners, each agent
             plays both seats of a side. Among three sides ``first`` meets two of ``second``.
         games: whether to play whole games, too; otherwise the figures of games are None.
-        adjusted: whether to add AIVAT figures; None where that is cheaper than more games.
+        adjusted: whether to add AIVAT figures; None where that is cheaper than more games, and
+            the interval narrower.
         duplicate: whether the two games of a pair have the same deals.
         forfeits: an agent's failure costs it the game; otherwise it is raised.
 
@@ -175,7 +176,7 @@ def evaluate(
     deals = played[-1]
     whole = played[0] if games else deals.take(np.zeros(pairs, dtype=bool))
     speeds = [agent.decisions / agent.seconds if agent.seconds else None for agent in timed]
-    result = result_of(maker, rules, names, (whole, deals), seed, speeds)
+    result = result_of(maker, rules, names, (whole, deals), seed, speeds, adjusted)
     return {**result, "players": len(seats), "duplicate": duplicate}
 
 
@@ -186,6 +187,7 @@ def result_of(
     played: tuple[Pairs, Pairs],
     seed: int,
     speeds: Sequence[float | None] = (None, None),
+    adjusted: bool | None = True,
 ) -> dict[str, Any]:
     """Return the figures of games and deals that were played, ready for JSON.
 
@@ -203,7 +205,7 @@ def result_of(
         "seed": seed,
         "duplicate": True,
         "versions": versions(),
-        **figures(rules, names, whole, deals),
+        **figures(rules, names, whole, deals, adjusted=adjusted),
         "failures": counted((*whole.failures, *deals.failures), {}),
         "decisions_per_second": dict(zip(names, speeds, strict=True)),
     }

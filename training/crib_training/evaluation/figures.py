@@ -29,13 +29,15 @@ def figures(
     games: Pairs,
     deals: Pairs,
     episode: str = "game",
+    adjusted: bool | None = True,
 ) -> dict[str, Any]:
     """Return the figures of two agents from duplicate games and single deals, ready for JSON.
 
     A forfeited game counts as lost. Its pair does not count for points or for the first dealer's
     advantage. With AIVAT, ``adjusted`` has the corrected figures, and how many times fewer pairs
-    they need for the same interval; otherwise it is None. Among more than two sides, margins are
-    those over the mean of the others, and there are no skunks.
+    they need for the same interval; otherwise it is None. If the argument ``adjusted`` is None, a
+    corrected figure with a wider interval than the plain one is left out, too. Among more than two
+    sides, margins are those over the mean of the others, and there are no skunks.
     """
     phases = find_family(rules.engine).phases
     whole_games, whole_deals = games.without_forfeits(), deals.without_forfeits()
@@ -61,7 +63,7 @@ def figures(
             },
         },
         "more_per_deal": _more_by_role(phases, points_more(whole_deals)),
-        "adjusted": _adjusted(phases, games, whole_deals),
+        "adjusted": _adjusted(phases, games, whole_deals, only_narrower=adjusted is None),
         "forfeits": {
             name: int(games.forfeits[..., player].sum() + deals.forfeits[..., player].sum())
             for player, name in enumerate(names)
@@ -84,22 +86,31 @@ def adjusted_shares(games: Pairs) -> Array:
     return shares
 
 
-def _adjusted(phases: tuple[str, ...], games: Pairs, deals: Pairs) -> dict[str, Any] | None:
+def _adjusted(
+    phases: tuple[str, ...], games: Pairs, deals: Pairs, only_narrower: bool
+) -> dict[str, Any] | None:
     """Return the corrected figures: games won, and points per deal more."""
     if games.won_correction is None or deals.points_correction is None:
         return None
     plain = points_more(deals)
     more = points_more(deals, deals.points - deals.points_correction.sum(axis=2))
     won = adjusted_shares(games)
-    return {
+    fewer = {
+        "won": times_fewer(games.shares_won, won),
+        "margin_per_deal": times_fewer(plain.sum(axis=(1, 2)), more.sum(axis=(1, 2))),
+    }
+    found: dict[str, Any] = {
         "won": as_json(estimate(won)),
         "margin_per_deal": as_json(estimate(more.sum(axis=(1, 2)) / 2)),
         "more_per_deal": _more_by_role(phases, more),
-        "times_fewer_pairs": {
-            "won": times_fewer(games.shares_won, won),
-            "margin_per_deal": times_fewer(plain.sum(axis=(1, 2)), more.sum(axis=(1, 2))),
-        },
+        "times_fewer_pairs": fewer,
     }
+    wider = [key for key, times in fewer.items() if only_narrower and times and times < 1]
+    for key in wider:
+        found[key], fewer[key] = NOTHING, None
+    if "margin_per_deal" in wider:
+        found["more_per_deal"] = None
+    return None if len(wider) == len(fewer) else found
 
 
 def times_fewer(plain: Array, adjusted: Array) -> float | None:

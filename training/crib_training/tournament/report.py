@@ -57,7 +57,7 @@ def standings(
             "first": names[i],
             "second": names[j],
             "pairs": len(games.scores),
-            **figures(rules, (names[i], names[j]), games, deals, setup.episode),
+            **figures(rules, (names[i], names[j]), games, deals, setup.episode, setup.adjusted),
         }
         for (i, j), (games, deals) in played.items()
     ]
