@@ -1,5 +1,6 @@
 """A training loop of your own: PPO against compiled opponents and a pool of past selves.
 
+    pip install "crib-env[train,onnx]"
     python training_loop.py
     python training_loop.py --steps 2000000 --opponent expert --wandb
 

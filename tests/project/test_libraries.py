@@ -55,6 +55,21 @@ def test_every_environment_runs_its_own_tests_alone(library: str) -> None:
                 and other.stem in name]  # fmt: skip
 
 
+def test_page_installs_each_library_as_its_tests_do() -> None:
+    """OpenSpiel's NFSP needs dm-tree, which ``pip install open_spiel`` does not bring."""
+    page = (ROOT / "docs/libraries.md").read_text()
+    table = page[: page.index("## Stable-Baselines3")]
+    named = set(re.findall(r"`(\w+)\.txt`", table))
+    assert named == {needs.stem for needs in NEEDS} - {"datasets"}  # which docs/data.md has
+
+
+def test_training_loop_page_installs_what_its_file_imports() -> None:
+    """The file ends by writing ONNX, for which the extra `train` is not enough."""
+    assert "import onnx" in (ROOT / "examples/training_loop.py").read_text()
+    for place in ("docs/training_loop.md", "examples/training_loop.py"):
+        assert 'pip install "crib-env[train,onnx]"' in (ROOT / place).read_text()
+
+
 def test_every_library_has_our_pytorch() -> None:
     """A range, or another version, would bring gigabytes for graphics cards."""
     (pinned,) = re.findall(r"^torch==.*$", (ROOT / "constraints.txt").read_text(), re.MULTILINE)
