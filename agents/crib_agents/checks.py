@@ -17,13 +17,13 @@ from crib_env.rules import PRESETS, Rules, TwoHandRules, games_of
 
 LONGEST = 400  # characters shown of an error
 
-# What the expert honours: its tables are measured under the presets. In the two-hand games its
-# judge adjusts the measured points to other heels.
+# Fields that the expert honours: its tables are measured under the presets. In the two-hand games
+# its judge adjusts the measured points to other heels.
 # For three and four it plays deals out by the rules that the view shows.
 HONOURS = frozenset({"target", "match_target", "partners_confer", "two_hand.heels",
                      "many_hand.heels", "many_hand.players", "many_hand.partners",
                      "many_hand.second_go_ends"})  # fmt: skip
-# No choice that is for the points of a deal depends on these, whatever their values.
+# No choice that is for the points of a deal depends on these.
 FOR_POINTS = TwoHandRules.match_only | {"target", "heels", "score_difference", "partners_confer"}
 # The same of simple agents: `greedy` reads a flush's length from its view and ignores the crib, the
 # charts of `rule_based` go by ranks and know no flush.
@@ -52,7 +52,7 @@ def alike(keys: npt.NDArray[Any]) -> Iterator[tuple[tuple[int, ...], npt.NDArray
 
 
 def one_line(error: BaseException) -> str:
-    """Return what an error says first: a line without a terminal's colours, not too long."""
+    """Return an error's first line without terminal colours, cut to `LONGEST`."""
     plain = re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", str(error))
     text = next(filter(None, map(str.strip, plain.splitlines())), type(error).__name__)
     return text if len(text) <= LONGEST else f"{text[:LONGEST]} ..."

@@ -35,7 +35,7 @@ BESIDE = ".partial"
 MOST_EXPANSION = 100  # times its size to which an archive of ours expands
 EXPANSION_FLOOR = 1 << 24  # bytes to which it may expand in any case
 XZ = b"\xfd7zXZ\0"  # what such data begin with
-MOST_MEMORY = 1 << 24  # bytes that unpacking may take beside what comes out
+MOST_MEMORY = 1 << 24  # bytes that unpacking may take beside its result
 
 Tensors = Mapping[str, Array]
 
@@ -43,8 +43,8 @@ Tensors = Mapping[str, Array]
 def write_whole(path: Path, data: bytes) -> None:
     """Write a file so that it is there as a whole or not at all; an older one stays till then.
 
-    It is written beside its place, under a name of its own, and then renamed: whatever stops the
-    writing (a kill, a full disk) leaves the file before as it was.
+    It is written beside its place, under a temporary name, and then renamed: a kill or a full disk
+    leaves the old file as it was.
     """
     beside = path.with_name(f"{path.name}.{secrets.token_hex(4)}{BESIDE}")
     try:
@@ -84,7 +84,7 @@ def read_header(path: str | Path, *, sealed: bool = False) -> tuple[dict[str, An
 
 @contextmanager
 def naming(path: object) -> Iterator[None]:
-    """Let the error of what a file holds begin with the name of the file."""
+    """Prefix errors in a file's contents with the name of the file."""
     try:
         yield
     except ValueError as error:
@@ -108,7 +108,7 @@ def check_format(about: Mapping[str, Any], expected: str, version: int) -> None:
 
 
 def shown(value: object) -> str:
-    """Return what a file says as a message shows it, not too much of it."""
+    """Return a file's value for a message, cut to a limit."""
     try:
         text = repr(value)
     except RecursionError:
@@ -124,7 +124,7 @@ def compress(data: bytes | memoryview, level: int) -> bytes:
 
 
 def inflate(data: bytes, size: int) -> bytes:
-    """Return what was compressed (xz, or zlib), never taking more memory than is expected."""
+    """Return decompressed bytes (xz or zlib), within the expected memory."""
     stream: Any = zlib.decompressobj()
     damaged: type[Exception] = zlib.error
     if data.startswith(XZ):

@@ -1,10 +1,10 @@
 """`greedy`: takes the most points now and ignores the other seat.
 
 It plays the card that pegs most now; of equal cards, the higher one. It keeps the hand with the
-most points without the starter. It ignores the crib, whoever owns it.
+most points without the starter. It ignores both sides' cribs.
 
 At Table Top each cell lies in a row and a column, one of each side. The card goes where it adds
-most to its own side's line minus what it adds to the other's; of equal cells, the first. If no cell
+most to its own side's line minus the gain of the other's; of equal cells, the first. If no cell
 gains anything, it goes to the crib, if that is open.
 """
 
@@ -25,7 +25,7 @@ from crib_env.policy import Act, CompiledAgent
 
 @kernel
 def hand_as_it_stands(v, table, weights, low, high):
-    """Value a pair to discard by what the rest scores without the starter."""
+    """Value a pair to discard by the points of the rest without the starter."""
     hand = 0
     for i in range(v["hand_n"] + v["discarded_n"]):
         hand |= 1 << dealt_card(v, i)
@@ -76,7 +76,7 @@ def choose_many_hand_card(v, rng, table, weights):
 
 @kernel
 def points_added(v, table, cell, rows):
-    """Return what the card in turn adds on ``cell`` to its row (``rows`` 1) or its column."""
+    """Return the points the card in turn adds on ``cell`` to its row (``rows`` 1) or column."""
     line = line_through(v, cell, rows)
     nob = nob_through(v, cell, rows)
     flush_size = v["flush_size"]

@@ -50,16 +50,16 @@ def load_agent(name: str, move_seconds: float | None = None) -> Agent:
             by_slash = name.replace("+", "/", 1)
             raise ValueError(f"{error}; two agents are joined by a slash: {by_slash}") from error
         raise
-    except (Exception, SystemExit) as error:  # whatever the agent's own code raises
+    except (Exception, SystemExit) as error:  # any error of the agent's code
         raise ValueError(
             f"no agent was made of {name!r}: {type(error).__name__}: {error}"
         ) from error
 
 
 def of_two(name: str) -> tuple[str, str] | None:
-    """Return the two agents that are joined in a name: who discards, who plays the cards.
+    """Return the two agents joined in a name: the discarder and the player of the cards.
 
-    Joined by a slash, where what stands before it is an agent by itself, so that paths stay paths.
+    The slash joins them only if the text before it names an agent, so that paths stay paths.
     None for one agent alone, and for a language model or a program, whose name may have slashes.
     """
     if _bare(name).startswith((TEXT, COMMAND)) or Path(_bare(name)).exists():

@@ -1,4 +1,4 @@
-"""`rule_based`: what a good club player is taught, in numbers.
+"""`rule_based`: the rules of thumb of a good club player, in numbers.
 
 Discarding, it takes the exact mean of the hand over every starter it has not seen, plus the mean
 crib of the pair if the crib is its own, minus it if not. In play it weighs points now against what

@@ -53,7 +53,7 @@ class PhasedAgent:
         """Return one card for each two-hand view, int64[B].
 
         Raises:
-            ValueError: views of another game, or what one of the two answered is not one integer
+            ValueError: views of another game, or one of the two did not return one integer
                 for each view.
         """
         refuse_other_views(self.name, views, find_family("two_hand"))
@@ -78,7 +78,7 @@ class PhasedAgent:
         discarding = views["phase"] == DISCARD
         for chosen, agent in ((discarding, self.discard), (~discarding, self.pegging)):
             if chosen.any():
-                rng = np.random.default_rng(0)  # for what it asks of one that draws nothing
+                rng = np.random.default_rng(0)  # unused by an agent that draws nothing
                 probabilities[chosen] = action_probabilities(agent, views[chosen], ACTIONS, rng)
         return probabilities
 

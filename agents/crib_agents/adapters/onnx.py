@@ -35,7 +35,7 @@ from crib_env.policy import Opponent, Views, find_agent
 from crib_env.rules import PRESETS, Rules
 
 TRIED = 24  # decisions on which a network is tried: several deals, with discards and pegging
-ABOUT = "crib_env"  # the metadata of an .onnx file that say what it plays by
+ABOUT = "crib_env"  # the metadata of an .onnx file: game, rules, observations
 
 DTYPES = {"tensor(float)": np.float32, "tensor(double)": np.float64, "tensor(uint8)": np.uint8,
           "tensor(int8)": np.int8, "tensor(int64)": np.int64, "tensor(bool)": np.bool_}  # fmt: skip
@@ -67,7 +67,7 @@ def from_onnx(
     Raises:
         ValueError: no such file, or its network is none of this form, or fails on observations.
     """
-    _onnxruntime()  # what is not installed is said before what is not there
+    _onnxruntime()  # report a missing package before a missing file
     if not Path(path).is_file():
         raise ValueError(f"there is no file {str(path)!r}")
     return read_onnx(Path(path).read_bytes(), str(path), name or Path(path).stem, sample)
@@ -81,7 +81,7 @@ def _onnxruntime() -> Any:
 
 
 def read_onnx(data: bytes, path: str, name: str, sample: bool | None = None) -> ScoredAgent:
-    """Return the agent of what a file holds; see `from_onnx`."""
+    """Return the agent of a file's contents; see `from_onnx`."""
     onnxruntime = _onnxruntime()
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1  # networks of this size gain nothing from more
@@ -132,7 +132,7 @@ def read_onnx(data: bytes, path: str, name: str, sample: bool | None = None) -> 
 
 
 def _metadata(noted: str) -> dict[str, Any]:
-    """Return what a file says that it plays by."""
+    """Return a file's metadata: the game, rules and observations."""
     try:
         about = json.loads(noted)
     except RecursionError:
@@ -180,7 +180,7 @@ def to_onnx(agent: Opponent | Any, path: str | Path) -> None:
 
     Raises:
         ValueError: the agent has no such network, names no rules or cannot play, or PyTorch cannot
-            export it, or what it exports plays otherwise. A file that is there stays.
+            export it, or the exported file plays other actions. An existing file stays.
     """
     with comes_with("onnx"):
         import onnx  # noqa: F401 - one error for all who lack them

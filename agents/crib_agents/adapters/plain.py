@@ -47,7 +47,7 @@ class Go:
 
 @dataclass(frozen=True)
 class Deal:
-    """What a player may know of a deal besides the arguments of its methods.
+    """A player's knowledge of a deal besides the arguments of its methods.
 
     Attributes:
         number: of the deal in the game, from 1.
@@ -107,7 +107,7 @@ class PlainAgent(ABC):
         Args:
             hand: the cards held, ordered by rank; some may not fit.
             pile: the cards of the present count, oldest first.
-            count: what they add up to.
+            count: their sum.
             gone: the cards of earlier counts of this deal, oldest first.
             starter: the card turned.
             is_dealer: whether this player dealt.

@@ -89,7 +89,7 @@ class CardChoice:
 
 @dataclass(frozen=True)
 class CellChoice:
-    """A place for the card in turn at Table Top, and what it brings.
+    """A place for the card in turn at Table Top, and its value.
 
     Attributes:
         place: ``"row 1, column 2"``, counted from 0, or ``"the crib"``.
@@ -97,7 +97,7 @@ class CellChoice:
         mine: points this seat's side is expected to make in the round.
         theirs: points the other side is.
         value: the difference, as a search over the next cards finds it; in a game each side's
-            points are weighed in it by what they do to the chance of winning.
+            points are weighed in it by their effect on the probability of winning.
         win: the chance of winning the game with these points; of a single round, of making more.
     """
 

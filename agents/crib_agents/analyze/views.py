@@ -44,7 +44,7 @@ def discard_view(
         scores: its score and the other's.
         match_score: its game points and the other's, where ``episode`` is ``"match"``.
         rules: a preset's name, or `Rules`, of a two-hand game.
-        episode: what is at stake: ``"game"``, ``"match"`` or, for points alone, ``"deal"``.
+        episode: the stakes: ``"game"``, ``"match"`` or, for points alone, ``"deal"``.
 
     Returns:
         records [1] of the two-hand view.
@@ -90,7 +90,7 @@ def pegging_view(
         scores: its score and the other's, as they stand now.
         match_score: its game points and the other's, where ``episode`` is ``"match"``.
         rules: a preset's name, or `Rules`, of a two-hand game.
-        episode: what is at stake: ``"game"``, ``"match"`` or, for points alone, ``"deal"``.
+        episode: the stakes: ``"game"``, ``"match"`` or, for points alone, ``"deal"``.
 
     Returns:
         records [1] of the two-hand view.
@@ -161,7 +161,7 @@ class _OpenDeal:
         assert self.state["to_move"] == seat
         bad = self.games.step(LANE, np.array([card]))
         assert bad is None
-        self.games.states["scores"] = 0  # nobody goes out on the way
+        self.games.states["scores"] = 0  # so that no seat goes out on the way
 
     def play(self, seat: int, card: int) -> None:
         """Play a card of the pile."""
@@ -243,7 +243,7 @@ def layout_view(
         players: 2 or 4.
         scores: its side's score and the other's.
         rules: a preset's name, or `Rules`, of Table Top.
-        episode: what is at stake: ``"game"``, or for points alone ``"round"``.
+        episode: the stakes: ``"game"``, or for points alone ``"round"``.
 
     Returns:
         records [1] of the Table Top view.

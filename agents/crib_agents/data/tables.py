@@ -1,7 +1,7 @@
 """The one reader of every table in this folder.
 
-`README.md` says what each table holds and how it is made. Where an array has an axis for the role,
-here and in whatever is made of it, the order is `ROLES`: ``is_dealer`` is a role's index.
+`README.md` describes each table and its making. An axis for the role, here and in derived arrays,
+has the order of `ROLES`: ``is_dealer`` is a role's index.
 """
 
 from __future__ import annotations
@@ -29,15 +29,14 @@ RANKS = 13
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """A file of arrays, and what is expected of it."""
+    """A file of arrays with their expected shapes."""
 
     file: str  # its name; without the ending, what ``python -m research.tables`` calls it
     version: int  # of its form
     # the shapes of its arrays. The first axis is the game (`DEALT`, `VARIANTS` or `MANY_HAND`,
     # `MANY_HAND_GAMES`)
     shapes: dict[str, tuple[int, ...]]
-    # the length of the last axis in the five-card game where that is shorter; what is left over is
-    # 0
+    # the length of the last axis in the five-card game where that is shorter; the rest is 0
     five_card: int | None = None
 
     @property
@@ -163,7 +162,7 @@ def _read_games(table: Table, path: Path) -> tuple[int, dict[str, Any]]:
 
 
 def _find(game: dict[str, Any], name: str) -> Array:
-    """Return an array of one game, its roles in the order of `ROLES` where it has any."""
+    """Return an array of one game, with its roles, if any, in the order of `ROLES`."""
     if name in game:
         return np.array(game[name])
     return np.array([game.get(role, {}).get(name, ()) for role in ROLES])

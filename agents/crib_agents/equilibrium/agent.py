@@ -38,7 +38,7 @@ from crib_env.engine.two_hand import VIEW
 from crib_env.policy import Act, CompiledAgent, Views, one_or_many
 from crib_env.rules import Rules
 
-# What a strategy begins with: numbers of its parts, and where those begin behind it.
+# Head of a strategy: the numbers of its parts and their offsets behind it.
 CLASSES, DISCARD_PAIRS, STARTERS, SIZE, CODES, SPLITS, ROW, CHILD, OFFSET, PEGGING = range(10)
 HEAD = 10
 
@@ -381,7 +381,7 @@ class Equilibrium(CompiledAgent):
         return tuple(one.solved_rules for one in self.solved)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out what every process has or can make for itself."""
+        """Leave out the parts that every process has or can make."""
         state = {name: value for name, value in vars(self).items() if name != "weights"}
         if self.solved is shipped():
             state["solved"] = None
@@ -398,7 +398,7 @@ class Equilibrium(CompiledAgent):
         """Return the agent of one strategy file, called by its name.
 
         Raises:
-            ValueError: the file does not fit; the message names what was expected and found.
+            ValueError: the file does not fit; the message names the expected and the found value.
         """
         return cls([Solved.load(path)], name or Path(path).stem)
 

@@ -1,4 +1,4 @@
-"""The public tree of the pegging: what both seats see, whatever they hold.
+"""The public tree of the pegging: positions by the cards that both seats see.
 
 A node is the seat to move and the ranks played so far, in order, with the player of each and where
 counts ended. The legal ranks at a node depend on the seat's ``left`` remaining cards, a rank
@@ -49,8 +49,8 @@ class PublicTree:
     count: Ints  # int64[N], the count
     alone: Ints  # int64[N], 1 where the other seat cannot play in this count
     row: Ints  # int64[N], the node's row of ``child``; NONE if nothing follows it in the tree
-    # int64[R, WAYS]; the node after a card is that plus the card's rank. What is there for ranks
-    # that do not fit, or cannot be followed in that way, means nothing
+    # int64[R, WAYS]; the node after a card is that plus the card's rank. Values for ranks that do
+    # not fit, or cannot be followed in that way, are meaningless
     child: Ints
     offset: Ints  # int64[N], where the node's probabilities begin; NONE where none are needed
     size: int  # number of probabilities of all nodes
@@ -132,7 +132,7 @@ def way_on(v, i, count):
     """Return how the pegging continued after the card ``v["pile"][i]``, by a mover's view."""
     if i + 1 < v["pile_n"]:
         next_seat = v["pile_seats"] >> 2 * (i + 1) & 1
-        afresh = count + pip(v["pile"][i + 1]) > 31  # nobody could play, or someone would have
+        afresh = count + pip(v["pile"][i + 1]) > 31  # no seat could play
     else:
         next_seat = 0  # the mover
         afresh = v["count"] == 0

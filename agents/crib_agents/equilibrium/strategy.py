@@ -33,7 +33,7 @@ WHOLE = 255.0
 
 @dataclass(frozen=True, eq=False)
 class Strategy:
-    """A seat's strategy for every position of a deal, whatever the score."""
+    """A seat's strategy for every position of a deal, at any score."""
 
     dealt: int  # cards dealt to a seat
     single_count: bool  # whether there is one count (F4)
@@ -91,8 +91,8 @@ def pair_number(first, second):
 def first_of(at, left, pairs, place, pair):
     """Return where the probabilities of a holding at a node begin.
 
-    There is one for each rank it holds, ascending, but for the last, whose probability is what is
-    left; a holding with a rank twice leaves some unused.
+    There is one for each rank it holds, ascending, except the last, which has the remaining
+    probability; a holding with a rank twice leaves some unused.
     """
     return at * pairs + (place * pairs + pair) * (left - 1)
 
@@ -180,7 +180,7 @@ class Solved:
         }
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Send what the file holds, a tenth of the tables or less."""
+        """Pickle the file's contents, a tenth of the tables or less."""
         return Solved.of_file, (self.header(), self.compressed)
 
     def __deepcopy__(self, memo: object) -> Solved:
@@ -232,6 +232,6 @@ class Solved:
         )
         solved = cls(rules.name, fields, strategy, about.get("about", {}),
                      str(about.get("made_by", "")))  # fmt: skip
-        # What is sent to another process is what was read.
+        # Pickling sends the bytes read.
         vars(solved)["compressed"] = {name: tensors[name] for name in expected}
         return solved

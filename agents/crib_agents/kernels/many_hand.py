@@ -4,7 +4,7 @@ It discards by the exact mean of the hand, plus or minus the mean of the crib wi
 (`python -m research.tables many_hand_cribs`). The value of a card in the pegging is its points,
 minus the likely points of the next two seats, plus its own likely answer, plus the value of the
 cards it keeps. It assumes that a seat may hold any unseen card except those that it would have
-played, and scores if it can. What a seat may hold follows from what it played and passed. It
+played, and scores if it can. A seat's plays and passes limit the cards it may hold. The agent
 ignores the score: points of every other side count the same. Weighting them by how near that side
 is to winning made no measurable difference.
 """
@@ -33,7 +33,7 @@ LACKING = 16  # where what seats lack begins in `known_of`, behind four bits a s
 def least_pips(v):
     """Return the least pip value each seat's cards can have, four bits a seat, by its passes (M7).
 
-    A seat could not play where the turn went past it, and nobody could where a count below 31
+    A seat could not play where the turn went past it, and no seat could where a count below 31
     ended; with ``second_go_ends`` some could.
     """
     least = 0x1111
@@ -60,7 +60,7 @@ def least_pips(v):
 
 @kernel
 def lacking(v):
-    """Return the ranks each other seat lacks by what it left, from bit ``13 * (seat - 1)`` on.
+    """Return the ranks each other seat lacks by its passes, from bit ``13 * (seat - 1)`` on.
 
     A seat that pegged nothing with its card had none for a pair or a fifteen.
     """
@@ -94,13 +94,13 @@ def lacking(v):
 
 @kernel
 def known_of(v):
-    """Return what is known of the others' cards: `least_pips` in 16 bits, then `lacking`."""
+    """Return the knowledge of the others' cards: `least_pips` in 16 bits, then `lacking`."""
     return lacking(v) << LACKING | least_pips(v)
 
 
 @kernel
 def share_of(unseen, r, known, seat):
-    """Return the unseen cards of rank ``r`` that a seat may hold, by what is known of it."""
+    """Return the unseen cards of rank ``r`` that a seat may hold."""
     may = min(r + 1, 10) >= known >> 4 * seat & 15
     may &= 1 - (known >> LACKING + RANKS * (seat - 1) + r & 1)
     return unseen >> (4 * r) & 15 if may else 0
@@ -150,8 +150,8 @@ FIFTEEN = NEXT + 7
 def stake(v, seat):
     """Return the value to this seat of a point that another seat pegs: 0 or negative.
 
-    Of several other sides each is this side's loss in part. What a partner may peg is left out:
-    others play in between, and spoil it.
+    Of several other sides each is this side's loss in part. A partner's points are left out:
+    others play in between, and spoil them.
     """
     return 0.0 if v["side_of"][seat] == 0 else -1.0 / (v["sides"] - 1)
 
@@ -190,7 +190,7 @@ def able(v, seat):
 
 @kernel
 def reply(v, seat, sequence, n, count, unseen, known):
-    """Return what a seat is likely to peg on a sequence: one card, that scores if any does."""
+    """Return the likely points of a seat's next card on a sequence."""
     cards = cards_of(unseen, known, seat)
     held = v["held_n"][seat]
     scoring = 0.0
@@ -222,7 +222,7 @@ def on_sequence(v, k, seat, sequence, n, count, unseen, known, weights):
 
 @kernel
 def after(v, k, sequence, n, count, unseen, known, weights):
-    """Return what is likely to follow ``hand[k]`` in this count, to this side's gain."""
+    """Return this side's expected later points in this count after ``hand[k]``."""
     gain = 0.0
     nobody = 1.0  # how likely no seat so far has a card that fits
     seat = able(v, 1)

@@ -1,10 +1,10 @@
 """Where `rule_based` places a card: by the expected points of both sides' lines.
 
 The value of a line has three parts: its points now, the points of its cards with those to come, and
-the points of those to come among themselves. The second part is the exact mean of what the next
-card adds, over every unseen card, with flushes and nobs, times a weight for the number of cards
-to come. The value of a cell is what the card adds to the own side's line, minus what it adds to the
-other's: spoiling counts as much as helping. The crib gets the cards that do neither, and counts as
+the points of those to come among themselves. The second part is the exact mean gain of the next
+card, over every unseen card, with flushes and nobs, times a weight for the number of cards to come.
+The value of a cell is the card's gain in the own side's line, minus its gain in the other's:
+spoiling counts as much as helping. The crib gets the cards that do neither, and counts as
 a sixth line for or against its side. The agent ignores the score.
 
 `HEURISTICS` has the weights of the parts. Those of the lines are rounded least-squares fits to the
@@ -63,7 +63,7 @@ WEIGHTS = np.array([value for _, value, _ in HEURISTICS], dtype=np.float64)
 
 @kernel
 def likely_points(table, weights, cards, unseen, flush_size, nob):
-    """Return what a line that holds ``cards`` is likely to come to."""
+    """Return the expected final points of a line that holds ``cards``."""
     n = bit_count(cards)
     value = weights[LINE + n] + points_so_far(table, cards, flush_size, nob)
     if n == 0 or n == SIZE:
@@ -84,7 +84,7 @@ def likely_points(table, weights, cards, unseen, flush_size, nob):
 
 @kernel
 def line_gain(v, table, weights, unseen, cell, rows):
-    """Return what the card in turn on ``cell`` makes of its row (``rows`` 1) or its column."""
+    """Return the value of a cell's row (``rows`` 1) or column with the card in turn on it."""
     line = line_through(v, cell, rows)
     nob = nob_through(v, cell, rows)
     size = v["flush_size"]
@@ -96,7 +96,7 @@ def line_gain(v, table, weights, unseen, cell, rows):
 
 @kernel
 def crib_value(v, table, weights, cards, unseen):
-    """Return the value of a crib of which these cards are known, but for the unknown ones."""
+    """Return the value of a crib by its known cards."""
     nob = nob_of(v)
     value = float(points_so_far(table, cards, v["crib_flush_size"], nob))
     if bit_count(cards) < SIZE:

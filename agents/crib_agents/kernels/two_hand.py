@@ -143,7 +143,7 @@ def held_weight(v, weights, unseen, r):
 
 @kernel
 def after(v, weights, k, sequence, count, go, unseen, least, total):
-    """Return what is likely to follow ``hand[k]`` in this count, to this seat's gain.
+    """Return this seat's expected later points in this count after ``hand[k]``.
 
     The other seat holds pips of ``least`` or more; ``total`` is the weight of all it may hold.
     """

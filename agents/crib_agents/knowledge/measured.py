@@ -1,4 +1,4 @@
-"""What was measured of two-hand games: the points of a deal, and one record of all for kernels.
+"""Measured tables of two-hand games: the points of a deal, and one record of all for kernels.
 
 For each game a table counts the points of the pegging by both seats together, of each hand and of
 the crib, over deals of `expert` against itself. A game can end within the pegging, so the table
@@ -37,7 +37,7 @@ JACK_TURNED = 1 / 13  # the chance that the starter is a jack
 
 @dataclass(frozen=True)
 class Outcomes:
-    """The distribution of what one deal brings; the dealer's play includes heels."""
+    """The distribution of the points of one deal; the dealer's play includes heels."""
 
     pegging: Doubles  # float64[16, 16], chance of pone pegging p and the dealer d in the whole play
     # float64[16, 16], chance that when pone first has p of the play or more, the dealer has exactly
@@ -53,7 +53,7 @@ class Outcomes:
 
 @cache
 def load_outcomes(dealt: int, heels: int = MEASURED_HEELS) -> Outcomes:
-    """Return what a deal of the game of ``dealt`` cards, 6 or 5, brings."""
+    """Return the points of a deal of the game of ``dealt`` cards, 6 or 5."""
     held = tables.load(tables.DEAL_OUTCOMES)
     game = tables.DEALT.index(dealt)
     deal = Outcomes(*(held[field.name][game] / held["deals"][game] for field in fields(Outcomes)))
@@ -99,7 +99,7 @@ MODEL = np.dtype(
         ("discard_rate", np.float64, (2, CELLS)),
         # Points of the crib with a role's pair beyond what discard rates explain; by ranks.
         ("excess", np.float64, (2, CELLS)),
-        # By role and hand, in the order of `holdings`: what this seat pegs, what the other does.
+        # By role and hand, in the order of `holdings`: points pegged by this seat and by the other.
         ("pegs", np.float64, (2, OF_SIZE[MOST], 2)),
         ("mean_pegs", np.float64, (2,)),  # the mean of the first over the hands a role keeps
         ("pegging", np.float64, (PLAY_SIZE, PLAY_SIZE)),
@@ -157,7 +157,7 @@ def discard_rates(dealt: int) -> tuple[Doubles, Doubles]:
 
 
 def hand_pegging(dealt: int) -> Doubles:
-    """Return what each hand pegs and lets the other peg, float64[2, hands, 2]."""
+    """Return the points pegged with each hand and against it, float64[2, hands, 2]."""
     pegging = tables.load(tables.HAND_PEGGING)
     game = tables.DEALT.index(dealt)
     both = np.stack([pegging["mine"][game], pegging["theirs"][game]], axis=-1)

@@ -1,12 +1,12 @@
-"""The pegging for search: what a seat may hold, the points of a card, the go, who plays next.
+"""The pegging for search: possible holdings, the points of a card, the go, the next player.
 
 A holding is a multiset of up to four ranks, for suits do not matter in the pegging: there are
 1 + 13 + 91 + 455 + 1,820. A holding's number grows with its size; within a size it is the
 multiset's combinadic. Kernels get the array `holdings`, with a row of facts per holding: made once
 per process, 300 kB.
 
-The rules are the engine's (`play`) over what both seats know of a position. `turn_after` computes
-what follows a card; `go_on` does so on a `POSITION`. Holdings are not part of a position, since the
+The rules are the engine's (`play`) over both seats' common knowledge of a position. `turn_after`
+computes the next turn after a card; `go_on` does so on a `POSITION`. Holdings are not part of a position, since the
 other seat's is a hypothesis. So the kernels here read only the lowest pip value that a seat holds.
 """
 
@@ -91,7 +91,7 @@ def holdings() -> Ints:
 ME = 0
 THEM = 1
 
-REPLY, SAME_PLAYER, NEW_COUNT = range(3)  # what follows a card
+REPLY, SAME_PLAYER, NEW_COUNT = range(3)  # the rest of a turn after a card
 WAYS = 3
 
 POSITION = record(
@@ -101,16 +101,16 @@ POSITION = record(
     "go",  # 1 once this count's go point is pegged (H5)
     "last",  # who played its newest card
     ("left", 2),  # cards left to each seat
-    ("least", 2),  # the least pip each can hold, by what it could not play
+    ("least", 2),  # the least pip each can hold, by its passes
     ("needs", 2),  # points each still has to make to go out
 )
 POSITIONS_T = array_of(POSITION)
-ENDLESS = 1 << 20  # as what a seat needs: nobody can go out
+ENDLESS = 1 << 20  # as the points a seat needs: no seat can go out
 
 
 @kernel
 def turn_after(count, go, able, other_able, single):
-    """Return who plays after a card, and what the card pegs for a go or for last."""
+    """Return the next player after a card, and the card's points for a go or for last."""
     if count == 31:
         return NEW_COUNT, 0
     if other_able:
@@ -120,7 +120,7 @@ def turn_after(count, go, able, other_able, single):
 
 @kernel
 def go_point(count, go, able, single):
-    """Return what the newest card pegs besides where the other seat cannot play (H5, H7, F5).
+    """Return the newest card's points for a go or for last (H5, H7, F5).
 
     Six cards peg the go at once, five cards one for last when the pegging ends.
     """
@@ -129,7 +129,7 @@ def go_point(count, go, able, single):
 
 @kernel
 def begin_play(p, size):
-    """Make ``p`` the position before the first lead, hands of ``size`` cards, nobody near out."""
+    """Set ``p`` before the first lead: hands of ``size`` cards, both seats far from the target."""
     for seat in range(2):
         p["left"][seat] = size
         p["least"][seat] = 1
@@ -163,7 +163,7 @@ def copy(p, q):
 
 @kernel
 def put(p, seat, r):
-    """Let the seat play a card of rank ``r`` and peg what it makes; `go_on` does what follows."""
+    """Play a card of rank ``r`` and peg its points; `go_on` does the rest of the turn."""
     p["sequence"] = p["sequence"] << 4 | r
     p["n"] += 1
     p["count"] += min(r + 1, 10)
@@ -181,7 +181,7 @@ def could_not_play(p, seat):
 
 @kernel
 def go_on(p, single, lowest, others):
-    """Peg the go or last point if the newest card earns it, and return who plays next.
+    """Peg the go or last point if the newest card earns it, and return the next player.
 
     NONE at the end of the pegging, or of the game once a seat is out (C5).
     """

@@ -110,10 +110,10 @@ POINTS = MOST_POINTS + 1
 
 @dataclass(frozen=True)
 class Rounds:
-    """What a round brings, as the dealing side sees it: its own points, then the other side's."""
+    """The points of a round: the dealing side's, then the other side's."""
 
-    # float64[80, 80], the chances of what they score: both their points, heels and crib included,
-    # or where only the difference counts (T13) at least one of them nothing
+    # float64[80, 80], the probabilities of their scores: both their points, heels and crib included;
+    # where only the difference counts (T13), one of the two is 0
     points: Doubles
     # float64[28, 2, 2], the covariance, after each turn, of their points in the count about what
     # its mover then expects
@@ -122,7 +122,7 @@ class Rounds:
 
 @cache
 def load_rounds(score_difference: int, players: int) -> Rounds:
-    """Return what a round brings."""
+    """Return the points of a round."""
     held = tables.load(tables.TABLE_TOP_ROUNDS)
     at = score_difference, PLAYERS.index(players)
     counted = held["counted"][at]
@@ -147,7 +147,7 @@ def solve(points: Doubles, target: int) -> Doubles:
     blank = points[0, 0]  # the chance of a round without a point, which only passes the deal
     total = np.arange(target + n)
     ended = won(target + n)
-    # A tie past the target goes to whoever scores more in the next round that is not itself a tie.
+    # A tie past the target goes to the higher score of the next round that is not a tie.
     level = np.trace(points)
     ended[total, total] = 1.0 - (np.tril(points, -1).sum() + level) / (1.0 + level)
     brought = np.argwhere(points > 0.0)
@@ -163,7 +163,7 @@ def solve(points: Doubles, target: int) -> Doubles:
 
 
 def won(size: int) -> Doubles:
-    """Return who has won by both totals, float64[size, size]: 1 for the first, a half at a tie."""
+    """Return the result by both totals, float64[size, size]: 1 if the first won, 0.5 at a tie."""
     total = np.arange(size, dtype=np.float64)
     found: Doubles = np.sign(total[:, None] - total[None, :]) / 2.0 + 0.5
     return found
@@ -216,7 +216,7 @@ def between(table: Doubles, a: Doubles, b: Doubles) -> Doubles:
 
 
 ALIKE = np.zeros((0, 0, 0))  # no values: points weigh alike
-# What a win table depends on; views alike in these share one.
+# The fields that a win table depends on; views alike in these share one.
 FIELDS = ("episode", "score_difference", "players", "target")
 
 
