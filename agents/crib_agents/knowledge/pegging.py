@@ -6,8 +6,9 @@ multiset's combinadic. Kernels get the array `holdings`, with a row of facts per
 per process, 300 kB.
 
 The rules are the engine's (`play`) over both seats' common knowledge of a position. `turn_after`
-computes the next turn after a card; `go_on` does so on a `POSITION`. Holdings are not part of a position, since the
-other seat's is a hypothesis. So the kernels here read only the lowest pip value that a seat holds.
+computes the next turn after a card; `go_on` does so on a `POSITION`. Holdings are not part of a
+position, since the other seat's is a hypothesis. So the kernels here read only the lowest pip value
+that a seat holds.
 """
 
 from __future__ import annotations

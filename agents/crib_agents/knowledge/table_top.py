@@ -112,8 +112,8 @@ POINTS = MOST_POINTS + 1
 class Rounds:
     """The points of a round: the dealing side's, then the other side's."""
 
-    # float64[80, 80], the probabilities of their scores: both their points, heels and crib included;
-    # where only the difference counts (T13), one of the two is 0
+    # float64[80, 80], the probabilities of both sides' points, heels and crib included; where
+    # only the difference counts (T13), one of the two is 0
     points: Doubles
     # float64[28, 2, 2], the covariance, after each turn, of their points in the count about what
     # its mover then expects
