@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from difflib import get_close_matches
@@ -9,6 +10,8 @@ from typing import Any
 
 import numpy as np
 from gymnasium.error import ResetNeeded
+
+SEQUENCE = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?")
 
 
 class IllegalActionError(ValueError):
@@ -19,8 +22,17 @@ class EpisodeOverError(ResetNeeded):
     """A step was asked for where none can be taken: before a reset, or after the episode's end."""
 
 
+class AgentError(ValueError):
+    """An agent has failed while it played: it raised a ValueError, or answered no actions."""
+
+
 class NoResultError(RuntimeError):
     """What an agent depends on has failed, such as a server: no result, and no loss of a game."""
+
+
+def printable(text: str) -> str:
+    """Return a text as one line that sends no control sequence to a terminal."""
+    return " ".join("".join(c if c.isprintable() else " " for c in SEQUENCE.sub("", text)).split())
 
 
 def unknown(kind: str, name: str, choices: Collection[str]) -> ValueError:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -26,25 +27,36 @@ class Event:
         points: how many, after the cap at the target (C5).
         reason: one of `REASONS`.
         cards: the ids of the cards that made them, ascending; empty where none did.
+        name: what texts call partners who score together; empty where each seat is a side.
     """
 
     seat: int
     points: int
     reason: str
     cards: tuple[int, ...]
+    name: str = field(default="", compare=False, repr=False)
 
     def __str__(self) -> str:
         cards = f" ({format_cards(self.cards)})" if self.cards else ""
-        return f"player_{self.seat} {self.reason} {self.points}{cards}"
+        return f"{self.name or f'player_{self.seat}'} {self.reason} {self.points}{cards}"
 
 
-def read_log(log: npt.NDArray[np.int64], *, include_zero: bool = False) -> list[Event]:
-    """Return the events in an engine log, in the order they were pegged (log int64[L])."""
+def read_log(
+    log: npt.NDArray[np.int64], *, include_zero: bool = False, sides: Sequence[int] = ()
+) -> list[Event]:
+    """Return the events in an engine log, in the order they were pegged (log int64[L]).
+
+    The side of each seat is needed only for the names of partners.
+    """
+    partners: dict[int, str] = {}
+    for side in {*sides}:
+        seats = [str(seat) for seat, of in enumerate(sides) if of == side]
+        partners[side] = f"seats {', '.join(seats)}" if len(seats) > 1 else ""
     events = []
     for row in range(int(log[0])):
         seat, points, reason, mask = (int(x) for x in log[1 + WIDTH * row : 1 + WIDTH * (row + 1)])
         if points == 0 and not include_zero:
             continue
         cards = tuple(card for card in range(52) if mask >> card & 1)
-        events.append(Event(seat, points, REASONS[reason], cards))
+        events.append(Event(seat, points, REASONS[reason], cards, partners.get(seat, "")))
     return events

@@ -235,7 +235,7 @@ class Game:
     @property
     def events(self) -> list[Event]:
         """What was pegged by the last action, in order."""
-        return read_log(self.log)
+        return read_log(self.log, sides=self.sides)
 
     def view(self, seat: int) -> np.void:
         """Return what ``seat`` may know, as a view record.

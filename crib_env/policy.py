@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar, cast, runtim
 import numpy as np
 import numpy.typing as npt
 
-from crib_env.errors import IllegalActionError, unknown
+from crib_env.errors import AgentError, IllegalActionError, unknown
 from crib_env.rules import games_of
 
 if TYPE_CHECKING:
@@ -297,7 +297,7 @@ def ask_agent(agent: Agent, views: Views, rng: np.random.Generator) -> Actions:
     try:
         return check_actions(agent.act(views, rng), len(views))
     except ValueError as error:
-        raise ValueError(f"{agent.name!r} failed: {error}") from error
+        raise AgentError(f"{agent.name!r} failed: {error}") from error
     except BaseException as error:  # an interruption too: whose move it broke off
         error.add_note(f"{agent.name!r} failed")
         raise

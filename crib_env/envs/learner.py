@@ -223,7 +223,7 @@ class LearnerBatch:
     @property
     def events(self) -> list[Event]:
         """What was pegged since the learner's last decision, in order, if that is kept."""
-        return read_log(self.history)
+        return read_log(self.history, sides=self.sides.tolist())
 
     def ended(self) -> dict[str, Array]:
         """Return the info of the episodes that have just ended (see `CribbageEnv`), 0 elsewhere.

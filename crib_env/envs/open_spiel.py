@@ -114,7 +114,9 @@ class Observer:
         """Return what the player knows."""
         if state.game is None:
             return ""
-        return str(state.game.view(state.seat_of(player)).tolist())
+        view = state.game.view(state.seat_of(player))
+        # Lists, not arrays: NumPy's print options shorten those, so that states look the same.
+        return str({name: np.asarray(view[name]).tolist() for name in view.dtype.names or ()})
 
 
 class DealState(pyspiel.State):

@@ -54,16 +54,16 @@ Deal: each player gets {dealt} cards and discards {discards} of them to the crib
 four cards and belongs to the dealer's side. A starter card is turned. If it is a jack, the \
 dealer's side pegs {heels}.
 Play: beginning to the dealer's left, players lay one card at a time and add it to the count, \
-which must not pass 31. Whoever cannot play says go and is skipped. The last card of a count pegs \
-1, or 2 if it makes exactly 31. {counts} A card that makes the count 15 pegs 2. A card of the \
-same rank as the one before it pegs 2, the third in a row 6, the fourth 12. The last three or \
-more cards in any order that are consecutive ranks peg 1 each.
+which must not pass 31. A player who cannot play says go and is skipped. {go} {counts} A card that \
+makes the count 15 pegs 2. A card of the same rank as the one before it pegs 2, the third in a row \
+6, the fourth 12. The last three or more cards in any order that are consecutive ranks peg 1 each. \
+Only cards of the same count score together.
 Show: after the play each hand is counted with the starter, the dealer's last, then the crib. \
 Every combination that adds up to 15 counts 2, every pair 2, every run of three or more 1 per \
-card, a flush of {flush} cards 1 per card (in the crib it takes {crib_flush}), and the jack of \
-the starter's suit 1. A good discard keeps cards that score together, and gives good cards to \
-your own crib and poor ones to another's.
-The first side to reach {target} wins at once, in the play too{match}.
+card. {flush} In the crib {crib_flush} A jack in the hand or crib of the same suit as the starter \
+counts 1. A good discard keeps cards that score together, and gives good cards to your own crib \
+and poor ones to another's.
+The first side to reach {target} wins at once, in the play too{for_last}.{match}
 Cards are written as rank and suit: 5H is the five of hearts, TS the ten of spades."""
 
 
@@ -92,7 +92,7 @@ def state(view: View, rules: Rules) -> list[str]:
     if view["dealer"] and side_at(view, int(view["dealer"])) == side_at(view, 0):
         crib += " (your partner)"
     scores = ", ".join(
-        f"{'you' if not i else 'p' + '&'.join(_seats(view, side_at(view, i)))} "
+        f"{'you' if not i else 'p' + '&p'.join(_seats(view, side_at(view, i)))} "
         f"{int(view['scores'][i])}"
         + (f" (games {int(view['match_score'][i])})" if view["episode"] == MATCH else "")
         for i in range(sides_of(view))
@@ -133,8 +133,8 @@ def news(view: View) -> list[str]:
     mine = [i for i in range(n) if not view["pile_seats"] >> 2 * i & 3]
     since = _plays(view, mine[-1] + 1 if mine else 0, n)
     names = side_names(view)
-    pegs = ", ".join(
-        f"{names[side_at(view, i)]} {int(view['scores'][i] - view['rear'][i])}"
+    pegs = "; ".join(
+        f"{names[side_at(view, i)]}: {int(view['scores'][i] - view['rear'][i])}"
         for i in range(sides_of(view))
     )
     lines = [f"Since your last card: {since}"] if since else []
@@ -158,16 +158,57 @@ def rules_text(view: View, rules: Any) -> str:
         sides="Players who sit opposite are partners and score together." if together
         else "Each player plays alone.",
         dealt=int(view["dealt"]), discards=in_words(rules.discards), heels=int(view["heels"]),
+        go=_go(view),
         counts="The play ends with the first count, and cards left are not played."
         if view["single_count"] else "Then a new count begins at 0 with the next player, until all "
         "cards are played."
         + (" A count ends when two players running cannot play."
            if getattr(rules, "second_go_ends", False) else ""),
-        flush=int(view["flush_size"]), crib_flush=int(view["crib_flush_size"]),
+        flush=_flush(view, rules.kept),
+        crib_flush=f"it takes {'all five cards' if view['crib_flush_size'] == 5 else 'four cards'} "
+        f"of one suit, {'5' if view['crib_flush_size'] == 5 else '4, or 5 for five'}.",
         target=int(view["target"]),
-        match=f", and {int(view['match_target'])} game points win the match"
-        if view["episode"] == MATCH else "",
+        for_last=f"; at the start of a game the player who does not deal pegs {rules.for_last}"
+        if getattr(rules, "for_last", 0) else "",
+        match=_match(view, rules) if view["episode"] == MATCH else "",
     )  # fmt: skip
+
+
+def _go(view: View) -> str:
+    """Return what a go, the last card and 31 peg (H5 to H7, F5, M7, M8)."""
+    if view["single_count"]:
+        return "The last card of the count pegs 1 as the play ends, or 2 if it makes exactly 31."
+    if players_of(view) > 2:
+        return "The last card of a count pegs 1 once no player can play, or 2 if it makes 31."
+    return (
+        "The other pegs 1 for the go at once and plays on alone while able. A card that makes 31 "
+        "pegs 2, or 1 after a go. The last card of the deal pegs 1 unless it makes 31 or follows "
+        "a go."
+    )
+
+
+def _flush(view: View, kept: int) -> str:
+    """Return what cards of one suit in a hand count (H8, F6)."""
+    if view["flush_size"] > kept:
+        return (
+            f"A flush is all {in_words(kept)} hand cards and the starter of one suit, {kept + 1}."
+        )
+    return (
+        f"A flush is all {in_words(kept)} hand cards of one suit, {kept}, or {kept + 1} if the "
+        "starter is of the suit too."
+    )
+
+
+def _match(view: View, rules: Any) -> str:
+    """Return what wins a match (H11, M11)."""
+    target = int(view["match_target"])
+    if not hasattr(rules, "skunk_margin"):
+        return f" {target} games won win the match, by any margin."
+    return (
+        f" A game counts 1 game point, {rules.skunk_points} if won by more than "
+        f"{rules.skunk_margin} points and {rules.double_skunk_points} by more than "
+        f"{rules.double_skunk_margin}; {target} game points win the match."
+    )
 
 
 def named_cards(found: re.Match[str], held: Sequence[int]) -> frozenset[int] | None:

@@ -36,8 +36,7 @@ court cards and tens 10), every pair 2, every run of three or more cards of cons
 per card, and a flush of {flush} or more cards of one suit 1 per card. In a line that holds the \
 starter, a jack of the starter's suit counts 1 more. The crib counts as one more line with the \
 starter (its flush takes {crib_flush}).{difference}
-Place cards where they help your own lines and hurt the lines that cross them. A side wins with \
-{target} points.
+Place cards where they help your own lines and hurt the lines that cross them. {win}
 Cards are written as rank and suit: 5H is the five of hearts, TS the ten of spades."""
 
 
@@ -100,11 +99,22 @@ def rules_text(view: View, rules: Any) -> str:
         flush=int(view["flush_size"]), crib_flush=int(view["crib_flush_size"]),
         difference=" Only the side with more points in a round scores, and only the difference."
         if view["score_difference"] else "",
-        target=int(view["target"]),
+        win=_win(view),
     )  # fmt: skip
     return (
         f"{words}\n\nAs they stand, rows make {', '.join(map(str, rows))} and columns "
         f"{', '.join(map(str, columns))}."
+    )
+
+
+def _win(view: View) -> str:
+    """Return what wins a game (T9, T13)."""
+    target = int(view["target"])
+    if view["score_difference"]:
+        return f"{target} such points win."
+    return (
+        f"Rounds are played until a side has {target} or more after both are counted in full. "
+        "Then the higher total wins; a tie plays another round."
     )
 
 

@@ -173,7 +173,11 @@ def test_nothing_is_taken_back_where_another_person_sits_nor_before_the_first_tu
     kind = table_game("six")
     with pytest.raises(ValueError, match="only in practice"):
         Session.begin(kind, (None, None), 1).undo(0)
-    assert sit_down(kind, 0, "greedy", seed=1).undo(0) is False
+    session = sit_down(kind, 0, "greedy", seed=1)
+    assert session.undo(0) is False
+    session.resign(0)
+    assert session.undo(0) is False
+    assert session.resigned == 0
 
 
 def test_a_wrong_turn_changes_nothing() -> None:

@@ -17,6 +17,7 @@ from crib_play.preferences import Preferences
 from crib_play.table import GAMES, table_game
 from crib_play.table.seats import plays, refusal
 from crib_play.web import beside, serve
+from crib_play.web.app import Listeners
 from crib_play.web.beside import Preparation, Prepared
 from starlette.exceptions import HTTPException
 from starlette.testclient import TestClient
@@ -64,6 +65,28 @@ def test_who_opens_their_own_invitation_keeps_their_seat() -> None:
     assert "you already sit at this table" in refused.json()["error"]
     assert host.get(path).json()["sight"]["seat"] == shown["sight"]["seat"]
     assert host.get(path).json()["invitations"] == shown["invitations"]
+
+
+def test_again_needs_everybody_who_was_invited() -> None:
+    host = Site().browser()
+    shown = sit_down(host, game="five")
+    path = f"/api/tables/{shown['table']}"
+    assert host.post(f"{path}/resign", json={"revision": 0}).status_code == 200
+    refused = host.post(f"{path}/again", json={})
+    assert refused.status_code == 403
+    assert "an invited player did not come" in refused.json()["error"]
+
+
+def test_listeners_forget_tables_without_pages() -> None:
+    async def listen() -> int:
+        listeners = Listeners()
+        for table in ("a", "b"):
+            stream = listeners.stream(table, 0)
+            await anext(stream)
+            await stream.aclose()
+        return len(listeners._queues)
+
+    assert asyncio.run(listen()) == 0
 
 
 def test_people_who_play_each_other_get_no_advice_before_the_end() -> None:

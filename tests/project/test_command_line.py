@@ -449,3 +449,29 @@ def test_who_reads_no_further_hears_nothing(words: str, buffered: bool) -> None:
     finally:
         os.close(theirs)
     assert (run.returncode, run.stderr) == (1, "")
+
+
+@pytest.mark.parametrize("command", ["watch", "replay --no-opinions"])
+def test_an_agent_that_raises_while_it_plays_is_status_1(command: str, tmp_path: Path) -> None:
+    name, *more = command.split()
+    out = ["--out", str(tmp_path / "out.html")] if name == "replay" else []
+    ran = crib(name, "failing_agents:Values", "greedy", "--seed", "1", *more, *out)
+    assert ran.returncode == 1
+    assert "'values' failed: no idea" in ran.stderr
+    assert ran.stderr.count("\n") == 1
+
+
+def test_an_agents_message_sends_no_control_sequence_to_the_terminal() -> None:
+    ran = crib("watch", "failing_agents:Paints", "greedy")
+    assert ran.returncode == 1
+    assert "error: red text" in ran.stderr
+    assert not {"\x1b", "\x07", "\u202e"} & {*ran.stderr}
+
+
+@pytest.mark.parametrize("words", ["watch greedy greedy", "replay greedy greedy", "play"])
+@pytest.mark.parametrize("env", ["pegging_v0", "discard_v0"])
+def test_an_environment_of_one_phase_has_no_table(env: str, words: str) -> None:
+    pytest.importorskip("rich")
+    ran = crib(*words.split(), "--env", env)
+    assert ran.returncode == 2
+    assert f"{env} is one phase of a deal, for learners, and has no table" in ran.stderr

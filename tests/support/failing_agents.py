@@ -62,6 +62,7 @@ def late(seconds: float, actions: Any) -> Any:
 
 
 Cheats = failing("Cheats", lambda actions, fatal: np.where(fatal, 99, actions))
+Values = failing("Values", lambda *_: throw(ValueError("no idea")))
 Raises = failing("Raises", lambda *_: throw(KeyError("no book move")))
 Exits = failing("Exits", lambda *_: throw(SystemExit(4)))
 Panics = failing("Panics", lambda *_: throw(BaseException("a panic of another language")))
@@ -188,3 +189,10 @@ class Quits:
 class Nameless:
     def act(self, views: Any, rng: np.random.Generator) -> Any:
         return views["hand"][:, 0]
+
+
+class Paints:
+    name = "paints"
+
+    def act(self, views: Any, rng: np.random.Generator) -> Any:
+        raise RuntimeError("\x1b[31mred\x1b[0m \x1b]0;title\x07text\u202e")

@@ -177,9 +177,10 @@ def one_line(extra: str = "train", about: str | None = None) -> Iterator[None]:
             _end(f"error: {message}", 1)
         print(f"{about}\n\n{message}")
     except ValueError as error:
-        from crib_env.errors import IllegalActionError
+        from crib_env.errors import AgentError, IllegalActionError
 
-        _end(f"error: {error}", 1 if isinstance(error, IllegalActionError) else 2)
+        of_play = isinstance(error, AgentError | IllegalActionError)
+        _end(f"error: {error}", 1 if of_play else 2)
     except BrokenPipeError:  # for `printing`
         raise
     except (RuntimeError, OSError) as error:
@@ -191,7 +192,9 @@ def one_line(extra: str = "train", about: str | None = None) -> Iterator[None]:
 
 
 def _end(message: str, status: int) -> None:
-    print(" ".join(message.split()), file=sys.stderr)
+    from crib_env.errors import printable
+
+    print(printable(message), file=sys.stderr)
     sys.exit(status)
 
 

@@ -87,6 +87,9 @@ class TakesGame:
         if (self.env, self.rules, self.players, self.episode) == (None, None, None, "game"):
             return table_game(default)
         maker = env_module(self.env or "six_card_v0").maker
+        if maker.phase is not None:
+            raise ValueError(f"{maker.name} is one phase of a deal, for learners, and has no table:"
+                             " name six_card_v0")  # fmt: skip
         rules = find_rules(self.rules or maker.rules, maker.family.name)
         same = [one for one in GAMES.values() if Rules.preset(one.rules) == rules]
         for game in same:

@@ -227,9 +227,9 @@ class Session:
         if not self.practice(seat):
             raise ValueError("a turn is taken back only in practice, alone against agents")
         mine = [i for i, turn in enumerate(self.turns) if turn.seat == seat]
-        self.resigned = None
         if not mine:
             return False
+        self.resigned = None
         self.game.restore(self.turns[mine[-1]].before)
         del self.turns[mine[-1] :]
         return True

@@ -231,6 +231,8 @@ class Listeners:
                     yield ": still here\n\n"
         finally:
             del listening[queue]
+            if not listening and self._queues.get(table) is listening:
+                del self._queues[table]
             self.tell(table)
 
 

@@ -96,6 +96,8 @@ class Table:
         stored, tables = self.stored, self._tables
         if not self.session.over:
             raise HTTPException(403, "you play again when this game is over")
+        if any(kind == INVITATION for _, kind, _ in stored.keys):
+            raise HTTPException(403, "nobody to play again with: an invited player did not come")
         if stored.next is None or tables.look_up(stored.next) is None:
             name = secrets.token_urlsafe(9)
             keys = [(seat, str(kind), its) for seat, kind, its in stored.keys if kind == SEAT]

@@ -19,7 +19,7 @@ import numpy as np
 
 from crib_env.arrays import Array
 from crib_env.batch import GameBatch
-from crib_env.errors import NoResultError
+from crib_env.errors import NoResultError, printable
 from crib_env.policy import Actions, Agent, Views, check_actions
 from crib_env.rules import Rules
 from crib_env.supported_rules import refuse_rules
@@ -152,7 +152,7 @@ class Referee:
             return self._failure(ANSWER, f"{type(error).__name__}: {error}")
 
     def _failure(self, kind: str, why: str, error: BaseException | None = None) -> Failure:
-        words = " ".join(why.split())
+        words = printable(why)
         short = words if len(words) <= LONGEST else words[:LONGEST] + " ..."
         if self.strict:
             raise RuntimeError(f"{self.name} failed, {kind}: {short}") from error
