@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from crib_training.exploit import Gain, exploitability
+from crib_training.exploit import Gain
 from crib_training.exploit.measure import PARTS, SEATS
 from crib_training.tournament.chunks import Setup
 from crib_training.tournament.report import conditions, ranked, shares_won
@@ -18,10 +18,11 @@ from crib_training.workers import Processes
 from crib_env.cores import usable_cores
 from crib_env.errors import unknown
 from docs.pages import render
+from research.exploit.measure import exploitability
 
-# How agents are queried and best responses played, as options of `crib exploit`; of the drawn
-# hands, one in ``share`` is used. `equilibrium`, `greedy` and `random` ignore the pair they
-# discarded when they peg, and there are fewer than 1,000 pairs. With six cards all but
+# How agents are queried and best responses played, as options of `python -m research.exploit`; of
+# the drawn hands, one in ``share`` is used. `equilibrium`, `greedy` and `random` ignore the pair
+# they discarded when they peg, and there are fewer than 1,000 pairs. With six cards all but
 # `equilibrium` are rolled out.
 ROLLED_OUT = {"max_queries": 200_000, "fallback": "learned", "rollouts": 400, "share": 10}
 QUERIES: dict[str, dict[str, dict[str, Any]]] = {
@@ -94,7 +95,7 @@ def missed(result: dict[str, Any]) -> str:
     agreed = result["agreement"]
     if agreed["otherwise"]:
         return f"{100 * agreed['otherwise'] / agreed['met']:.1f} %"
-    return "none met" if result["abstraction"] or result["max_queries"] else "exact"
+    return "none met" if result["abstraction"] or result.get("max_queries") else "exact"
 
 
 FIELD = ("expert", "learned", "rule_based", "greedy", "random")

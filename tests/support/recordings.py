@@ -28,6 +28,7 @@ from safetensors.numpy import load_file
 from checkout import DATA
 from commands import crib
 from exploit_toys import DECK, RULES
+from research.exploit import measure as exploit
 from research.solve import run as solving
 from research.solve.solver import Solver
 from research.tables.__main__ import main as make_tables
@@ -67,10 +68,11 @@ TRAININGS = {
     "nfsp ranks five": f"--method nfsp --suits ranks --features None --decisions 512 {BASELINE}",
     "mmd six": f"--method mmd --env six_card_v0 --decisions 512 {BASELINE} --features None",
 }
+EXPLOIT = "--env five_card_v0 --hands 2 --abstraction 1 --json OUT/a.json"
 OTHERS = {
-    "exploit rule_based": ("exploit rule_based --hands 2 --abstraction 1 --json OUT/a.json",
+    "exploit rule_based": (f"exploit rule_based {EXPLOIT}",
                            "a.json"),
-    "exploit equilibrium": ("exploit equilibrium --hands 2 --abstraction 1 --json OUT/a.json",
+    "exploit equilibrium": (f"exploit equilibrium {EXPLOIT}",
                             "a.json"),
     "evaluate six": ("evaluate expert learned --pairs 3 --adjust always --json OUT/a.json",
                      "a.json"),
@@ -138,6 +140,8 @@ def figures(recording: tuple[str, ...], out: Path) -> dict[str, str]:
     if name == "solve":
         with small_deck():
             start(solving.Settings, solving.run, rest, "python -m research.solve")
+    elif name == "exploit":
+        start(exploit.Settings, exploit.run, rest, "python -m research.exploit")
     elif name == "tables":
         make_tables(rest)
     else:

@@ -201,7 +201,7 @@ def test_the_exploitability_of_a_row_is_what_exploit_finds(
         given.update(keywords, agent=agent.name)
         gain = {"both": {"all": Gain(0.5, 0.25)}}
         return Exploitability(
-            "greedy", "five_card", "real", None, gain, None, 7, 3, 1, 0, 0, 9, 10, 0, (), (), 0, 0
+            "greedy", "five_card", "real", None, gain, 7, 3, 1, 9, 10, 0, (), (), 0, 0
         )
 
     monkeypatch.setattr(rating, "exploitability", exploitability)
@@ -213,7 +213,7 @@ def test_the_exploitability_of_a_row_is_what_exploit_finds(
                      "seed": 3}  # fmt: skip
     kept = read(tmp_path / "greedy/five_card_v0.json").exploitability
     assert kept == {"mean": 0.5, "ci95": 0.25, "hands": 7, "seed": 3, "abstraction": 1,
-                    "max_queries": 0, "agreement": {"met": 10, "otherwise": 0}}  # fmt: skip
+                    "agreement": {"met": 10, "otherwise": 0}}  # fmt: skip
     printed = capsys.readouterr().out
     assert "0.5000 ± 0.2500" in printed
     assert "the whole table" in printed

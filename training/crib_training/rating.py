@@ -44,7 +44,7 @@ CARD = "card.md"
 BLANK = "(to be written)"
 HEADINGS = ("Method", "Training", "Code and weights")
 APPROXIMATELY = "≈"  # before an exploitability that is one
-HOW = ("hands", "seed", "abstraction", "max_queries", "agreement")  # of an exploitability
+HOW = ("hands", "seed", "abstraction", "agreement")  # of an exploitability
 
 
 @dataclass(frozen=True)
