@@ -168,8 +168,7 @@ def measure_vector(settings: Settings = FULL) -> Findings:
         (six_card, {}),
         (six_card, {"copy": True}),
         (six_card, {"threads": 2}),
-        (six_card, {"features": "lookahead"}),
-        (six_card, {"features": "reply"}),
+        (six_card, {"features": True}),
     ]
     for name in others:
         policies = [{POLICIES[name]: agent} for agent in AGENTS] if name in POLICIES else [{}]

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from crib_env.engine.entries import entries_of
-from crib_env.engine.family import SUITS, Family, find_family
+from crib_env.engine.family import SUITS, Family, Features, Layout, find_family
 from crib_env.errors import check_choice
 from crib_env.policy import Views
 from crib_env.registration import env_module
@@ -16,13 +16,13 @@ from crib_env.rules import PRESETS, games_of
 
 
 def encode(
-    views: Views | np.void, features: bool | str | None = None, suits: str = "real"
+    views: Views | np.void, features: bool | None = None, suits: str = "real"
 ) -> tuple[npt.NDArray[Any], npt.NDArray[np.int8]]:
     """Return the observations and action masks of views: what a network of your own reads.
 
     Args:
         views: structured array [B] of views, as agents are asked with them; or one view.
-        features: as of the environments: None, True or the name of a level.
+        features: as of the environments.
         suits: as of the environments; see `canonical_views`.
 
     Returns:
@@ -36,14 +36,13 @@ def encode(
         views = canonical_views(views, suits)
     views = np.ascontiguousarray(np.atleast_1d(views))
     family = family_of(views)
-    level = family.level_of(features)
+    more = family.features_for(features)
     obs = np.empty((len(views), family.obs_size), dtype=np.uint8)
     masks = np.empty((len(views), family.actions), dtype=np.int8)
     entries_of(family).encode(views, obs, masks)
-    if not level:
+    if more is None:
         return obs, masks
-    numbers = len(family.features_at(level)) * family.actions
-    return entries_of(family).with_features(views, obs, numbers, level), masks
+    return entries_of(family).with_features(views, obs, more.size), masks
 
 
 def canonical_views(views: Views | np.void, suits: str = "canonical") -> Views:
@@ -94,9 +93,13 @@ class ObservationLayout(dict[str, slice]):
 
     Attributes:
         meanings: what the entries of each slice say, by its name.
+        actions: the number of actions.
+        rows: the number and the width of the rows of features, (0, 0) without features.
+        row: of one row, the slices by name.
+        places, first: see `crib_env.engine.family.Features`.
     """
 
-    def __init__(self, parts: tuple[tuple[str, int, str], ...]) -> None:
+    def __init__(self, parts: Layout, actions: int = 0, features: Features | None = None) -> None:
         super().__init__()
         self.meanings: dict[str, str] = {}
         at = 0
@@ -104,6 +107,14 @@ class ObservationLayout(dict[str, slice]):
             self[name] = slice(at, at + size)
             self.meanings[name] = meaning
             at += size
+        self.actions = actions
+        self.rows, self.first = (0, 0), 0
+        self.row: ObservationLayout = self
+        self.places: tuple[tuple[int, ...], ...] | None = None
+        if features is not None:
+            self.rows = features.rows, features.width
+            self.places, self.first = features.places, features.first
+            self.row = ObservationLayout(tuple((f.name, f.size, f.meaning) for f in features.row))
 
     def __str__(self) -> str:
         rows = [
@@ -113,15 +124,21 @@ class ObservationLayout(dict[str, slice]):
         return "\n".join(["| slice | entries | meaning |", "|---|---|---|", *rows])
 
 
-def observation_layout(name: str, features: bool | str | None = None) -> ObservationLayout:
+def layout_of(family: Family, features: object) -> ObservationLayout:
+    """Return the slices of the observations of a family."""
+    found = family.features_for(features)
+    return ObservationLayout(family.layout_with(features), family.actions, found)
+
+
+def observation_layout(name: str, features: bool | None = None) -> ObservationLayout:
     """Return the slices of an environment's observation vector by name, with their meanings.
 
     Args:
         name: the environment's module, such as ``"six_card_v0"``.
-        features: as the environment was made with. A feature's slice has one entry an action.
+        features: as the environment was made with. Then numbers of the view follow the bits, and
+            ``rows``: the layout's ``row`` has the slices of one row.
 
     Raises:
         ValueError: no environment of that name, or no such features.
     """
-    family = env_module(name.replace("-", "_").rpartition("/")[2]).maker.family
-    return ObservationLayout(family.layout_at(family.level_of(features)))
+    return layout_of(env_module(name.replace("-", "_").rpartition("/")[2]).maker.family, features)

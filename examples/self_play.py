@@ -5,11 +5,12 @@ python self_play.py
 
 import torch
 from crib_agents import ScoredAgent, from_torch
+from crib_agents.card_net import CardNet
 from crib_training.exploit import exploitability
 from torch import Tensor, nn
 from torch.distributions import Categorical
 
-from crib_env import five_card_v0
+from crib_env import five_card_v0, observation_layout
 
 
 def train(decisions: int = 500_000, games: int = 512, steps: int = 16) -> ScoredAgent:
@@ -17,25 +18,17 @@ def train(decisions: int = 500_000, games: int = 512, steps: int = 16) -> Scored
     torch.manual_seed(1)
     torch.set_num_threads(1)  # a small network: a second thread waits more than it works
     envs = five_card_v0.torch_env(
-        games, episode="deal", reward="expected", features="lookahead", suits="canonical"
+        games, episode="deal", reward="expected", features=True, suits="canonical"
     )
     observation, info = envs.reset(seed=1)
-    size, actions = observation.shape[1], info["action_mask"].shape[1]
-    bits = envs.batch.family.obs_size  # after the bits: the features of every action
-    count = (size - bits) // actions
-    net = nn.Sequential(nn.Linear(size, 256), nn.ReLU(), nn.Linear(256, actions + count))
+    size = observation.shape[1]
+    actor = CardNet(observation_layout("five_card_v0", features=True))
+    actor.scale.data.zero_()  # begin nearly uniform: self-play has to mix
     critic = nn.Sequential(nn.Linear(size, 256), nn.ReLU(), nn.Linear(256, 1))
-    adam = torch.optim.Adam([*net.parameters(), *critic.parameters()], 1e-3, eps=1e-5)
-
-    def actor(seen: Tensor) -> Tensor:  # logits; all actions share the weights of the features
-        out, features = net(seen), seen[:, bits:].view(-1, count, actions)
-        logits: Tensor = out[:, :actions] + (out[:, actions:, None] * features).sum(1)
-        return logits
-
+    adam = torch.optim.Adam([*actor.parameters(), *critic.parameters()], 1e-3, eps=1e-5)
     agent = from_torch(
-        actor, name="self-play", sample=True, rules=envs.rules, features="lookahead",
-        suits="canonical",
-    )  # fmt: skip
+        actor, name="self-play", sample=True, rules=envs.rules, features=True, suits="canonical"
+    )
     envs.set_opponent(agent)  # the network itself, not a copy: it learns from both seats
 
     for update in range(updates := decisions // (games * steps)):

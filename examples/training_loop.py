@@ -5,7 +5,7 @@
     python training_loop.py --steps 2000000 --opponent expert --wandb
 
 Everything is here to be read and changed, from top to bottom. `tensorboard --logdir runs` shows
-the curves. The weights are saved at every evaluation, as `actor.pt`. At the end `policy.onnx` is an
+the curves. The weights are saved at every evaluation, as `net.pt`. At the end `policy.onnx` is an
 agent wherever one is named: `crib rate policy.onnx`.
 """
 
@@ -20,11 +20,13 @@ import onnxscript  # noqa: F401
 import torch
 import tyro
 from crib_agents import Pool, ScoredAgent, from_torch, to_onnx
+from crib_agents.card_net import CardNet
 from crib_training.evaluation.evaluate import evaluate
 from torch import Tensor, nn
 from torch.distributions import Categorical
 from torch.utils.tensorboard import SummaryWriter
 
+from crib_env import observation_layout
 from crib_env.registration import env_module
 
 
@@ -54,29 +56,6 @@ class Settings:
     wandb: bool = False
 
 
-class Actor(nn.Module):
-    """Logits from the whole observation, and from each action's features by shared weights."""
-
-    def __init__(self, size: int, actions: int, bits: int, hidden: int) -> None:
-        super().__init__()
-        self.bits, self.shape = bits, (-1, (size - bits) // actions, actions)
-        self.trunk = nn.Sequential(
-            nn.Linear(size, hidden), nn.Tanh(), nn.Linear(hidden, hidden), nn.Tanh()
-        )
-        self.logits = nn.Linear(hidden, actions)
-        self.of_action = nn.Linear(self.shape[1], 32)
-        self.of_state = nn.Linear(hidden, 32)
-        self.out = nn.Linear(32, 1)
-
-    def forward(self, observations: Tensor) -> Tensor:
-        """Return logits [B, actions]."""
-        state = self.trunk(observations)
-        features = observations[:, self.bits :].reshape(self.shape).transpose(1, 2)
-        each = torch.relu(self.of_action(features) + self.of_state(state).unsqueeze(1))
-        logits: Tensor = self.logits(state) + self.out(each).squeeze(2)
-        return logits
-
-
 def main(settings: Settings, report: Callable[[int, float], None] | None = None) -> float:
     """Train.
 
@@ -103,22 +82,20 @@ def main(settings: Settings, report: Callable[[int, float], None] | None = None)
 
     observation, info = envs.reset(seed=settings.seed)
     size, actions = observation.shape[1], info["action_mask"].shape[1]
-    hidden = settings.hidden
-    actor = Actor(size, actions, envs.batch.family.obs_size, hidden)
-    critic = nn.Sequential(nn.Linear(size, hidden), nn.Tanh(), nn.Linear(hidden, 1))
-    parameters = [*actor.parameters(), *critic.parameters()]
-    optimizer = torch.optim.Adam(parameters, settings.learning_rate, eps=1e-5)
+    net = CardNet(observation_layout(settings.env, features=True), settings.hidden)
+    optimizer = torch.optim.Adam(net.parameters(), settings.learning_rate, eps=1e-5)
     pool = Pool(20, by="results", seed=settings.seed)
 
     def agent(name: str, sample: bool) -> ScoredAgent:
         return from_torch(
-            actor, name=name, sample=sample, rules=envs.rules, features=envs.features,
+            net, name=name, sample=sample, rules=envs.rules, features=envs.features,
             suits=envs.suits,
         )  # fmt: skip
 
     def act(observations: Tensor, masks: Tensor) -> tuple[Categorical, Tensor]:
-        logits = actor(observations).masked_fill(~masks, -1e9)  # never an illegal action
-        return Categorical(logits=logits, validate_args=False), critic(observations).squeeze(-1)
+        logits, value = net.logits_and_value(observations)
+        logits = logits.masked_fill(~masks, -1e9)  # never an illegal action
+        return Categorical(logits=logits, validate_args=False), value
 
     observations = torch.zeros(rollout, games, size)
     masks = torch.zeros(rollout, games, actions, dtype=torch.bool)
@@ -164,7 +141,7 @@ def main(settings: Settings, report: Callable[[int, float], None] | None = None)
                 loss = policy_loss + 0.5 * value_loss - settings.ent_coef * entropy
                 optimizer.zero_grad()
                 loss.backward()
-                nn.utils.clip_grad_norm_(parameters, 0.5)
+                nn.utils.clip_grad_norm_(net.parameters(), 0.5)
                 optimizer.step()
 
         steps = update * games * rollout
@@ -174,7 +151,7 @@ def main(settings: Settings, report: Callable[[int, float], None] | None = None)
             writer.add_scalar(f"train/{name}", scalar, steps)
         if update % settings.eval_every and update < updates:
             continue
-        torch.save(actor.state_dict(), settings.out / "actor.pt")  # before anything can go wrong
+        torch.save(net.state_dict(), settings.out / "net.pt")  # before anything can go wrong
         result = evaluate(
             module.maker, envs.rules, agent("loop", False), settings.opponent,
             settings.eval_pairs, seed=settings.seed, games=False,

@@ -157,8 +157,8 @@ def train(job: Job, folder: Path) -> float:
     """Make a run, or go on with it; return its CPU seconds."""
     module = import_module(METHODS[job.line.method])
     given = job.line.settings(job.number)
-    if given.get("features") == "none":
-        given["features"] = None
+    if "features" in given:  # those that runs of earlier versions read had two levels
+        given["features"] = given["features"] != "none"
     made = module.Settings(
         env=PROTOCOL["env"], suits=PROTOCOL["suits"], seed=job.seed, decisions=job.decisions,
         hidden_sizes=tuple(PROTOCOL["hidden_sizes"]), num_evals=0, progress=False, out=folder,

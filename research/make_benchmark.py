@@ -167,6 +167,7 @@ def settings_table(found: list[dict[str, Any]], rows: list[Row]) -> str:
         line, row = one["line"], one["rows"][0]
         given = {"suits": PROTOCOL["suits"], **row["settings"]}
         options = " ".join(f"--{key.replace('_', '-')} {value}" for key, value in given.items())
+        options = options.replace("--features none", "--no-features")
         values = sorted(row["gain"]["both"]["all"][0] for row in searched(rows, line))
         span = f"{values[0]:.3f} to {values[-1]:.3f}" if values else ""
         shown.append([f"{line.track}/{line.name}", f"`--method {line.method} {options}`",

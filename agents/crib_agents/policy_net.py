@@ -1,25 +1,23 @@
 """Agents that score every action of an observation, and the policy network as a file.
 
-`ScoredAgent` takes the scores of anything. `PolicyNetAgent` is an MLP in NumPy, read from a
-safetensors file: ReLU layers and one logit per action. A policy trained with features also reads
-the highest and the lowest value of each feature, and an `ActionHead` adds to its logits.
+`ScoredAgent` takes the scores of anything. `PolicyNetAgent` is a network in NumPy, read from a
+safetensors file: an MLP over the bits, or with features a `crib_agents.card_net.CardNet`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import float32, int64, void
+from numba import float32, void
 
 from crib_agents.checks import fields_of, one_line, read_rules, refuse_other_views
 from crib_agents.files import check_format, reading, shown, to_bytes, write_whole
 from crib_env.arrays import Array, Doubles, Floats
-from crib_env.encoding import canonical_views, encode, family_of
+from crib_env.encoding import ObservationLayout, canonical_views, encode, family_of, layout_of
 from crib_env.engine.family import SUITS, Family, find_family
 from crib_env.engine.jit import entry
 from crib_env.errors import check_choice
@@ -52,7 +50,7 @@ class ScoredAgent:
         score: Score,
         name: str,
         *,
-        features: bool | str | None = None,
+        features: bool | None = None,
         size: int | None = None,
         sample: bool = False,
         rules: Rules | None = None,
@@ -140,20 +138,15 @@ class ScoredAgent:
         found = np.where(masks == 1, np.maximum(legal, LEAST), -np.inf)
         return found if seen is views else of_real_cards(found, seen, views)
 
-    def features_of(self, family: Family, size: int) -> str | None:
-        """Return the level of features with which an observation is ``size`` long."""
-        levels = [None, *family.features]
-        sizes = [
-            sum(part for _, part, _ in family.layout_at(level)) for level in range(len(levels))
-        ]
-        if size not in sizes:
-            sizes_known = ", ".join(f"{n}{f' with {level!r}' if level else ''}"
-                             for n, level in zip(sizes, levels, strict=True))  # fmt: skip
+    def features_of(self, family: Family, size: int) -> bool:
+        """Return whether an observation ``size`` long has features."""
+        more = family.features.size if family.features else 0
+        if size not in (family.obs_size, family.obs_size + more):
             raise ValueError(
                 f"{self.name} reads observations of {size} numbers; those of this game have "
-                f"{sizes_known}"
+                f"{family.obs_size}, {family.obs_size + more} with features"
             )
-        return levels[sizes.index(size)]
+        return size != family.obs_size
 
 
 def of_real_cards(scores: Doubles, seen: Views, views: Views, other: float = -np.inf) -> Doubles:
@@ -169,31 +162,32 @@ FORMAT = "crib_env policy"
 FORMAT_VERSION = 1
 MANY = 256  # observations for which the first layer is worth a pass of its own
 PART = 2048  # observations at a time, which fit into a processor's cache
-WITH_FEATURES = 2  # what reads version 1 alone must refuse these
+WITH_FEATURES = 3  # version 2 had other features, and is refused
 
 Layers = list[tuple[Floats, Floats]]
+Tensors = dict[str, Floats]
 
 
 def header(
     environment: str,
     rules: str | Rules,
     family: Family,
-    features: bool | str | None = None,
+    features: bool | None = None,
     suits: str = "real",
     sample: bool = False,
 ) -> dict[str, Any]:
     """Return the header of a weights file."""
-    level = family.level_of(features)
+    known = family.features_for(features) is not None
     chosen = as_rules(rules)
     return {
         "format": FORMAT,
-        "version": WITH_FEATURES if level else FORMAT_VERSION,
+        "version": WITH_FEATURES if known else FORMAT_VERSION,
         "environment": environment,
         "rules": chosen.name,
         "rules_fields": fields_of(chosen),
         "family": family.name,
-        "observation_layout": [[name, size] for name, size, _ in family.layout_at(level)],
-        "features": list(family.features)[level - 1] if level else None,
+        "observation_layout": [[name, size] for name, size, _ in family.layout_with(known)],
+        "features": known,
         "actions": family.actions,
         "suits": suits,
         "sample": sample,
@@ -204,12 +198,13 @@ class PolicyNetAgent(ScoredAgent):
     """Plays the most likely legal action of a trained policy, or samples from it.
 
     Args:
-        layers: weight [out, in] and bias [out] of every layer, the last with one row an action.
+        layers: weight [out, in] and bias [out] of every layer of an MLP over the bits, the last
+            with one row an action; or the tensors of a `CardNet` by name, where the header names
+            features.
         about: the header of the weights file; see `header`.
         name: its name in tables.
         sample: draw from the policy instead of taking its most likely action; None for what the
             header says.
-        head: what reads the features of each action, where the header names features.
 
     Raises:
         ValueError: the header is of another observation, of other actions or of unknown rules, or
@@ -220,33 +215,32 @@ class PolicyNetAgent(ScoredAgent):
 
     def __init__(
         self,
-        layers: Layers,
+        layers: Layers | Tensors,
         about: dict[str, Any],
         name: str = "learned",
         sample: bool | None = None,
-        head: ActionHead | None = None,
     ) -> None:
         self.layers = layers
-        self.head = head
         self.about = about
         rules = rules_of_header(about)
-        self._family, self._level = family_of_header(about, rules)
+        family = family_of_header(about, rules)
         super().__init__(
             self._logits,
             name,
-            features=about.get("features"),
+            features=bool(about.get("features")),
             sample=samples(about) if sample is None else sample,
             rules=rules,
             suits=str(about.get("suits", "real")),
         )
-        self._features = len(self._family.features_at(self._level))
-        inputs = self._family.obs_size + 2 * self._features
-        _check_layers(layers, inputs, self._family.actions)
-        if (head is not None) != bool(self._level):
-            raise ValueError(f"its header names the features {about.get('features')!r}, and it has "
-                             f"{'a' if head else 'no'} head for them")  # fmt: skip
-        if head is not None:
-            head.check(layers[-1][0].shape[1], self._features)
+        self.family = family
+        if isinstance(layers, dict) != self.features:
+            raise ValueError(f"its header says features {self.features}, which its layers are not "
+                             "for")  # fmt: skip
+        if isinstance(layers, dict):
+            self._layout = layout_of(family, True)
+            _check_tensors(layers, self._layout)
+        else:
+            _check_layers(layers, family.obs_size, family.actions)
 
     @classmethod
     def load(
@@ -260,19 +254,22 @@ class PolicyNetAgent(ScoredAgent):
         """
         with reading(path) as (about, tensors):
             check_format(about, FORMAT, version_of(about))
-            heads = ActionHead.names() if about.get("features") else set()
-            count = max(1, (len(tensors) - len(heads)) // 2)
-            expected = {f"{i}.{part}" for i in range(count) for part in ("weight", "bias")} | heads
+            count = max(1, len(tensors) // 2)
+            plain = {f"{i}.{part}" for i in range(count) for part in ("weight", "bias")}
+            expected = set(CARD_NET) if about.get("features") else plain
             if set(tensors) != expected:
                 raise ValueError(f"it holds the tensors {', '.join(sorted(tensors)) or 'none'}, "
                                  f"expected {', '.join(sorted(expected))}")  # fmt: skip
-            layers = [(tensors[f"{i}.weight"], tensors[f"{i}.bias"]) for i in range(count)]
-            head = ActionHead.of(tensors) if heads else None
-            return cls(layers, about, name or Path(path).stem, sample, head)
+            layers: Layers | Tensors = dict(tensors)
+            if not about.get("features"):
+                layers = [(tensors[f"{i}.weight"], tensors[f"{i}.bias"]) for i in range(count)]
+            return cls(layers, about, name or Path(path).stem, sample)
 
     def to_bytes(self) -> bytes:
         """Return the file."""
-        tensors = self.head.tensors() if self.head else {}
+        if isinstance(self.layers, dict):
+            return to_bytes(self.about, self.layers)
+        tensors = {}
         for i, (weight, bias) in enumerate(self.layers):
             tensors[f"{i}.weight"] = np.ascontiguousarray(weight)
             tensors[f"{i}.bias"] = np.ascontiguousarray(bias)
@@ -283,7 +280,7 @@ class PolicyNetAgent(ScoredAgent):
         write_whole(Path(path), self.to_bytes())
 
     def _scores(self, views: Views) -> Doubles:
-        refuse_other_views(self.name, views, self._family)
+        refuse_other_views(self.name, views, self.family)
         if len(views) <= PART:
             return super()._scores(views)
         parts = [super(PolicyNetAgent, self)._scores(views[at : at + PART])
@@ -292,33 +289,21 @@ class PolicyNetAgent(ScoredAgent):
 
     def _logits(self, observations: Array, masks: npt.NDArray[np.int8]) -> Floats:
         """Return the network's logits, float32[B, actions]."""
-        family = self._family
-        features = observations[:, family.obs_size :].reshape(len(masks), -1, family.actions)
-        rest = self.layers[:-1]
-        if len(masks) >= MANY and rest:
-            x = first_layer(observations, family.obs_size, self._features, *rest[0])
-            np.maximum(x, 0.0, out=x)
-            rest = rest[1:]
-        else:
-            x = observations[:, : family.obs_size].astype(np.float32)
-            if self._level:
-                x = np.concatenate([x, summary(features)], axis=1)
-        for weight, bias in rest:
-            x = np.maximum(x @ weight.T + bias, 0.0)
-        weight, bias = self.layers[-1]
-        logits = x @ weight.T + bias
-        if self.head is not None:
-            logits += self.head.logits(x, features, masks)
-        found: Floats = logits
-        return found
+        if isinstance(self.layers, dict):
+            return card_logits(self.layers, self._layout, observations)
+        x = observations.astype(np.float32)
+        *rest, (weight, bias) = self.layers
+        for i, layer in enumerate(rest):
+            x = np.maximum(linear(x, *layer, sparse=i == 0), 0.0)
+        logits: Floats = x @ weight.T + bias
+        return logits
 
 
-def family_of_header(about: dict[str, Any], rules: Rules) -> tuple[Family, int]:
-    """Return the engine that a header names, and how many levels of its features."""
+def family_of_header(about: dict[str, Any], rules: Rules) -> Family:
+    """Return the engine that a header names."""
     family = find_family(rules.engine)
-    level = family.level_of(about.get("features"))
     environment = str(about.get("environment"))[:100]
-    layout = family.layout_at(level)
+    layout = family.layout_with(about.get("features"))
     found, expected = about.get("observation_layout"), [[n, size] for n, size, _ in layout]
     if found != expected:
         raise ValueError(f"it was trained on another observation of {environment}: its layout is "
@@ -326,7 +311,7 @@ def family_of_header(about: dict[str, Any], rules: Rules) -> tuple[Family, int]:
     if about.get("actions") != family.actions:
         raise ValueError(f"it was trained on {shown(about.get('actions'))} actions of "
                          f"{environment}, which has {family.actions}")  # fmt: skip
-    return family, level
+    return family
 
 
 def samples(about: dict[str, Any]) -> bool:
@@ -372,106 +357,76 @@ def _check_layers(layers: Layers, inputs: int, actions: int) -> None:
         raise ValueError("there are no layers")
 
 
-@dataclass(frozen=True)
-class ActionHead:
-    """The part of a logit that comes from an action's features, with weights shared by all actions.
-
-    That is ``skip @ f + out @ relu(features @ f + state @ hidden + bias)``: ``f`` are the action's
-    K features, ``hidden`` is the last hidden layer of the network over the state.
-    """
-
-    features: Floats  # [H, K]
-    state: Floats  # [H, W]
-    bias: Floats  # [H]
-    out: Floats  # [H]
-    skip: Floats  # [K]
-
-    def logits(self, hidden: Floats, features: Floats, masks: npt.NDArray[np.int8]) -> Floats:
-        """Return what to add to the logits, [B, actions], of [B, W] and [B, K, actions]."""
-        rows, actions = masks.nonzero()
-        of_each = features[rows, :, actions]
-        inner = of_each @ self.features.T + (hidden @ self.state.T + self.bias)[rows]
-        added = np.zeros(masks.shape, dtype=np.float32)
-        added[rows, actions] = np.maximum(inner, 0.0) @ self.out + of_each @ self.skip
-        return added
-
-    def tensors(self) -> dict[str, Floats]:
-        """Return the weights by the names under which a file holds them."""
-        return {f"head.{one.name}": np.ascontiguousarray(getattr(self, one.name))
-                for one in fields(self)}  # fmt: skip
-
-    @classmethod
-    def names(cls) -> set[str]:
-        """Return the names of the tensors."""
-        return {f"head.{one.name}" for one in fields(cls)}
-
-    @classmethod
-    def of(cls, tensors: Mapping[str, Array]) -> ActionHead:
-        """Return the head that the tensors of a file hold."""
-        return cls(**{one.name: tensors[f"head.{one.name}"] for one in fields(cls)})
-
-    def check(self, width: int, count: int) -> None:
-        """Raise a ValueError unless it fits a hidden layer of ``width`` and ``count`` features."""
-        inner = len(self.bias)
-        shapes = {"features": (inner, count), "state": (inner, width), "bias": (inner,),
-                  "out": (inner,), "skip": (count,)}  # fmt: skip
-        for name, shape in shapes.items():
-            found = getattr(self, name)
-            if found.shape != shape:
-                raise ValueError(f"head.{name} is of shape {found.shape}, expected {shape}")
-            if not np.isfinite(found).all():
-                raise ValueError(f"head.{name} holds numbers that are not finite")
+CARD_NET = (
+    "encode.weight", "encode.bias", "of_state.weight", "of_state.bias", "of_row.weight",
+    "inner.weight", "inner.bias", "out.weight", "sure.weight", "scale",
+)  # fmt: skip
+"""The tensors of a `CardNet` that its logits depend on."""
 
 
-def summary(features: Floats) -> Floats:
-    """Return the highest and lowest of each feature, [B, 2 * K], of [B, K, actions]."""
-    return np.concatenate([features.max(axis=2), features.min(axis=2)], axis=1)
+def card_logits(net: Tensors, layout: ObservationLayout, observations: Array) -> Floats:
+    """Return the logits of a `CardNet`, float32[B, actions], as its ``forward`` does."""
+    at = layout["rows"].start
+    rows = observations[:, at:].reshape(-1, *layout.rows)
+    i, k = rows[:, :, 0].nonzero()
+    places, each = rows[i, k, 0], rows[i, k, 1:]
+    state = observations[:, layout.first : at]
+    encoded = linear(state, net["encode.weight"], net["encode.bias"], sparse=True)
+    context = linear(np.maximum(encoded, 0.0), net["of_state.weight"], net["of_state.bias"])
+    hidden = np.maximum(each @ net["of_row.weight"].T + context[i], 0.0)
+    hidden = np.maximum(linear(hidden, net["inner.weight"], net["inner.bias"]), 0.0)
+    scores = hidden @ net["out.weight"][0] + each @ net["sure.weight"][0]
+    adds = layout.places or tuple((action,) for action in range(layout.actions))
+    of_places = np.zeros((len(observations), 2 + max(map(max, adds))), dtype=np.float32)
+    of_places[i, np.abs(places).astype(np.int64)] = np.sign(places) * scores
+    by_action = [of_places[:, [1 + place for place in those]].sum(axis=1) for those in adds]
+    logits: Floats = np.exp(net["scale"]) * np.stack(by_action, axis=1)
+    return logits
+
+
+def _check_tensors(net: Tensors, layout: ObservationLayout) -> None:
+    """Raise a ValueError unless the tensors are those of a `CardNet` for this observation."""
+    hidden, inner = len(net["encode.bias"]), len(net["inner.bias"])
+    state, features = layout["rows"].start - layout.first, layout.rows[1] - 1
+    shapes = ((hidden, state), (hidden,), (hidden, hidden), (hidden,), (hidden, features),
+              (inner, hidden), (inner,), (2, inner), (2, features), ())  # fmt: skip
+    for name, shape in zip(CARD_NET, shapes, strict=True):
+        if net[name].shape != shape:
+            raise ValueError(f"{name} is of shape {net[name].shape}, expected {shape}")
+        if not np.isfinite(net[name]).all():
+            raise ValueError(f"{name} holds numbers that are not finite")
 
 
 FLOATS_T = float32[:, ::1]
 
 
-@entry(void(FLOATS_T, int64, int64, FLOATS_T, float32[::1], FLOATS_T))
-def add_rows(  # type: ignore[no-untyped-def]
-    observations, bits, count, weights, bias, out
-):
-    """Write the first layer's outputs before the ReLU, float32[B, W].
+@entry(void(FLOATS_T, FLOATS_T, float32[::1], FLOATS_T))
+def add_rows(observations, weights, bias, out):  # type: ignore[no-untyped-def]
+    """Write a layer's outputs, float32[B, W], of inputs that are mostly 0, float32[B, size].
 
-    Shapes: observations float32[B, bits + count * actions]; weights float32[bits + 2 * count, W];
-    bias float32[W].
+    Shapes: weights float32[size, W]; bias float32[W].
     """
-    actions = (observations.shape[1] - bits) // count if count else 0
     for k in range(observations.shape[0]):
         row = out[k]
-        seen = observations[k]
         for j in range(row.shape[0]):
             row[j] = bias[j]
-        for i in range(bits):
-            value = seen[i]
+        for i in range(observations.shape[1]):
+            value = observations[k, i]
             if value != 0.0:
                 of_input = weights[i]
                 for j in range(row.shape[0]):
                     row[j] += value * of_input[j]
-        for f in range(count):
-            high = seen[bits + f * actions]
-            low = high
-            for a in range(1, actions):
-                value = seen[bits + f * actions + a]
-                high = max(high, value)
-                low = min(low, value)
-            of_high = weights[bits + f]
-            of_low = weights[bits + count + f]
-            for j in range(row.shape[0]):
-                row[j] += high * of_high[j] + low * of_low[j]
 
 
-def first_layer(
-    observations: npt.NDArray[Any], bits: int, count: int, weight: npt.NDArray[Any],
-    bias: npt.NDArray[Any],
-) -> npt.NDArray[np.float32]:  # fmt: skip
-    """Return the first layer's outputs before the ReLU, float32[B, W]; see `add_rows`."""
-    out = np.empty((len(observations), len(bias)), dtype=np.float32)
-    seen = np.ascontiguousarray(observations, dtype=np.float32)
+def linear(
+    x: npt.NDArray[Any], weight: npt.NDArray[Any], bias: npt.NDArray[Any], sparse: bool = False
+) -> Floats:
+    """Return a layer's outputs, float32[B, W]; ``sparse`` where most inputs are 0."""
+    if not sparse or len(x) < MANY:
+        found: Floats = x.astype(np.float32, copy=False) @ weight.T + bias
+        return found
+    out = np.empty((len(x), len(bias)), dtype=np.float32)
     weights = np.array(weight.T, dtype=np.float32, order="C")  # by input; those of a file are fixed
-    add_rows(seen, bits, count, weights, np.array(bias, dtype=np.float32), out)
+    seen = np.ascontiguousarray(x, dtype=np.float32)
+    add_rows(seen, weights, np.array(bias, dtype=np.float32), out)
     return out

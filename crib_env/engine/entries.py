@@ -60,12 +60,12 @@ class Entries:
         self.fill_returns(states, rules, returns)
         return returns
 
-    def with_features(self, views: Array, bits: Array, features: int, level: int) -> Array:
+    def with_features(self, views: Array, bits: Array, features: int) -> Array:
         """Return observations with features, float32[B, obs_size + features], of their bits."""
         seen = bits.shape[1]
         observations = np.zeros((len(views), seen + features), dtype=np.float32)
         observations[:, :seen] = bits
-        self.write_features(views, show_table(), level, seen, observations)
+        self.write_features(views, show_table(), seen, observations)
         return observations
 
 
@@ -205,11 +205,11 @@ def entries_of(family: Family) -> Entries:
             encode(views[k], obs[k])
             encode_mask(views[k], masks[k])
 
-    @entry(void(views_t, TABLE_T, int64, int64, FLOATS_T), f"{name}.write_features")
-    def write_features(views, table, level, at, observations):
+    @entry(void(views_t, TABLE_T, int64, FLOATS_T), f"{name}.write_features")
+    def write_features(views, table, at, observations):
         """Write the features of each view into its row from column ``at`` on."""
         for k in range(views.shape[0]):
-            write_features_of(views[k], table, level, observations[k, at:])
+            write_features_of(views[k], table, observations[k, at:])
 
     return Entries(
         begin, step, observe, unit, begin_games, step_games, view_games, fill_returns, rollout,

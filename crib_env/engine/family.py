@@ -33,18 +33,52 @@ Kernel = Callable[..., Any]
 
 
 class Feature(NamedTuple):
-    """A number for each action, 0 where the action is not legal.
+    """Some numbers that a network reads besides the bits.
 
     Attributes:
-        name: of its slice of the observation, which has one entry an action.
-        low, high: its bounds.
-        meaning: its meaning, with its unit.
+        name: of their slice.
+        size: how many they are.
+        low, high: their bounds.
+        meaning: what they are, with their unit.
     """
 
     name: str
+    size: int
     low: float
     high: float
     meaning: str
+
+
+class Features(NamedTuple):
+    """What ``features=True`` writes behind the bits of an observation.
+
+    Attributes:
+        state: of the view as a whole.
+        rows: how many rows follow, one for each action that may be legal at a time.
+        row: of an action; the first is 1 + the action, and 0 in a row without one, whose other
+            numbers are 0 too. The second is what is sure to be gained, in points.
+        places: None, or for each action the places whose rows it adds to. Then rows are of places
+            in place of actions, the first number of one that counts for the other side is
+            negative, and ``state`` ends with a feature ``legal``, the mask.
+        first: bits before this one name cards by id, which the features say by rank: a network does
+            better without them.
+    """
+
+    state: tuple[Feature, ...]
+    rows: int
+    row: tuple[Feature, ...]
+    places: tuple[tuple[int, ...], ...] | None = None
+    first: int = 0
+
+    @property
+    def width(self) -> int:
+        """The numbers in a row."""
+        return sum(one.size for one in self.row)
+
+    @property
+    def size(self) -> int:
+        """All numbers."""
+        return sum(one.size for one in self.state) + self.rows * self.width
 
 
 @kernel
@@ -54,7 +88,7 @@ def whole_points(rules):
 
 
 @kernel
-def no_features(v, table, level, out):
+def no_features(v, table, out):
     """Write nothing: the family has no features."""
 
 
@@ -78,8 +112,8 @@ class Kernels:
         returns: ``(s, rules, side) -> float``, an ended episode's return of a side; over the sides
             it sums to zero.
         unit: ``(rules) -> n``, how many of a state's ``gain`` make a point.
-        write_features: ``(v, table, level, out)``, the features of the first ``level`` levels, one
-            after the other in ``out`` (float32[features * actions]).
+        write_features: ``(v, table, out)``, the features, float32[size]; all 0 where the seat is
+            not to move.
     """
 
     begin_episode: Kernel
@@ -147,7 +181,7 @@ class Family:
             and after, and whether hands are shown: their views while the deal is counted.
         picture: of views of some seats at one moment and a `Scene`: the parts of a drawing, as
             `crib_env.render.svg.document` takes them; None where the text is all there is.
-        features: what `Kernels.write_features` writes, by level; a level goes on from those before.
+        features: what `Kernels.write_features` writes.
         expected: the verbs by which the luck of a show is left out of what is gained, by the
             name of the reward; see `family_for`.
         canonical: the kernels for ``suits`` other than ``"real"``, by name; none if all count.
@@ -173,7 +207,7 @@ class Family:
     worst_loss: Callable[[Any, bool], int]
     picture: Callable[..., list[str]] | None = None
     closing: Callable[..., list[Any]] | None = None
-    features: Mapping[str, tuple[Feature, ...]] = field(default_factory=dict)
+    features: Features | None = None
     expected: Mapping[str, Kernels] = field(default_factory=dict)
     canonical: Mapping[str, CanonicalSuits] = field(default_factory=dict)
     reward: str = "points"
@@ -222,31 +256,29 @@ class Family:
         """The length of an observation."""
         return sum(size for _, size, _ in self.layout)
 
-    def level_of(self, features: bool | str | None) -> int:
-        """Return how many levels of features are asked for: a level by its name, True for all.
+    def features_for(self, features: object) -> Features | None:
+        """Return the features that a keyword asks for: those of the family, or None.
 
         Raises:
-            ValueError: the family has no such level, or none at all.
+            ValueError: it is neither True, False nor None, or the family has no features.
         """
         if features is None or features is False:
-            return 0
-        levels = list(self.features)
-        if features is True and levels:
-            return len(levels)
-        if features not in levels:
-            known = ", ".join(map(repr, levels)) or "none: these games have no features"
-            raise ValueError(f"features must be True, False or one of {known}, got {features!r}")
-        return 1 + levels.index(str(features))
+            return None
+        if features is not True:
+            raise ValueError(f"features must be True or False, got {features!r}")
+        if self.features is None:
+            raise ValueError(f"features=True is not for {games_of(self.name)}: it has none")
+        return self.features
 
-    def features_at(self, level: int) -> tuple[Feature, ...]:
-        """Return the features of the first ``level`` levels, in order."""
-        levels = list(self.features.values())[:level]
-        return tuple(feature for features in levels for feature in features)
-
-    def layout_at(self, level: int) -> Layout:
-        """Return the slices of an observation with the features of the first ``level`` levels."""
-        more = ((one.name, self.actions, one.meaning) for one in self.features_at(level))
-        return (*self.layout, *more)
+    def layout_with(self, features: object) -> Layout:
+        """Return the slices of an observation, with those of its features if they are asked for."""
+        found = self.features_for(features)
+        if found is None:
+            return self.layout
+        meaning = f"{found.rows} rows of {found.width} numbers"
+        rows = ("rows", found.rows * found.width, meaning)
+        state = ((one.name, one.size, one.meaning) for one in found.state)
+        return (*self.layout, *state, rows)
 
     def draw(self, views: Sequence[Any], scene: Scene) -> list[str]:
         """Return the parts of a drawing of ``views``; the first seat sits below.

@@ -423,11 +423,11 @@ def learner_entries(family: Family) -> LearnerEntries:
             seats[lanes[k]] = below(states[lanes[k]]["rng"], rules[0]["players"])
 
     @entry(
-        void(states_t, rules_t, TABLE_T, views_t, int64[::1], FLAGS_T, OBS_T, int64, FLOATS_T),
+        void(states_t, rules_t, TABLE_T, views_t, int64[::1], FLAGS_T, OBS_T, FLOATS_T),
         f"{name}.observe_features",
         seconds=5,
     )
-    def observe_features(states, rules, table, views, seats, ended, bits, level, observations):
+    def observe_features(states, rules, table, views, seats, ended, bits, observations):
         """Write ``observations`` with features, float32[N, obs_size + features], of their ``bits``.
 
         A separate pass after the step, so steps without features cost nothing extra. Where
@@ -443,7 +443,7 @@ def learner_entries(family: Family) -> LearnerEntries:
                 row[seen:] = 0
             else:
                 view(states[i], rules[0], seats[i], v)
-                write_features(v, table, level, row[seen:])
+                write_features(v, table, row[seen:])
 
     return LearnerEntries(
         learners_act, settle, observe, rollout, draw_seats, observe_features,

@@ -78,7 +78,7 @@ class CribbageAEC(ShowsGame, EnvSettings, AECEnv[str, Observation, "int | None"]
         self.agents: list[str] = []
         self.agent_selection = self.possible_agents[0]  # until the first reset
         size, actions = game.family.obs_size, game.family.actions
-        bits = observation_space(game.family, 0)
+        bits = observation_space(game.family, features=False)
         note_rules(bits, config)
         masking = Masking(config, bits)
         self._keys = masking.keys and tuple(masking.keys)  # unpacked at every step, and so faster

@@ -167,11 +167,10 @@ class EnvConfig:
         "win", ALL, _rewards,
         '`"win"` pays at the end, `"points"` at every step: see [Rewards](#rewards)',
     )  # fmt: skip
-    features: bool | str | None = keyword(
-        None, LEARNER, lambda spec: f"`False`, `True`, {coded(spec.family.features)}",
-        "`True` or a level: numbers for each action that follow from the rules, see "
+    features: bool = keyword(
+        False, LEARNER, "`False`, `True`",
+        "`True`: numbers for each legal action that follow from the rules, see "
         "[features](../observations.md#features)",
-        "`None`: none",
     )  # fmt: skip
     rules: Rules = keyword(
         None, ALL, _rules, "a preset by name, or `Rules`: see [Rules](#rules)",
@@ -265,7 +264,7 @@ class EnvConfig:
             changes: dict[str, Any] = {"partners": self.partners}
             self.rules = replace(self.rules, **changes)
         self.family = family_for(self.rules.engine, self.reward, self.suits)
-        self.level = self.family.level_of(self.features)
+        self.features = self.family.features_for(self.features) is not None
         sides = self.family.sides_under(self.rules, self.players)
         self.players = len(sides)
         self.illegal_reward = self.family.illegal_reward(

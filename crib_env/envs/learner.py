@@ -103,10 +103,10 @@ class LearnerBatch:
         self.rewards = np.zeros(n)
         self.dones = np.zeros(n, dtype=np.bool_)
         self._nowhere = np.zeros(n, dtype=np.bool_)
-        self.space = observation_space(family, config.level)  # of one observation
+        self.space = observation_space(family, config.features)  # of one observation
         note_rules(self.space, config)
         self.observations, self.final_observations = self.obs, self.final_obs
-        if config.level:
+        if config.features:
             self.observations = np.zeros((n, *self.space.shape), dtype=np.float32)
             self.final_observations = np.zeros_like(self.observations)
             self._looked = np.zeros(1, dtype=family.view)
@@ -289,12 +289,12 @@ class LearnerBatch:
 
     def _observe_features(self) -> None:
         """Write the observations with features, if they have any; an ended episode's are all 0."""
-        if not self.config.level:
+        if not self.config.features:
             return
         ended = self._nowhere if self.autoreset else self.dones
         learner_entries(self.family).observe_features(
             self.states, self.games.record, show_table(), self._looked, self.seats, ended, self.obs,
-            self.config.level, self.observations,
+            self.observations,
         )  # fmt: skip
         self.final_observations[self.dones, : self.family.obs_size] = self.final_obs[self.dones]
 

@@ -22,7 +22,7 @@ import pyspiel
 
 from crib_env.cards import format_card
 from crib_env.encoding import encode
-from crib_env.engine.family import family_for, find_family
+from crib_env.engine.family import family_for
 from crib_env.game import Game
 from crib_env.rules import Rules
 
@@ -31,7 +31,7 @@ DEALT = 10  # cards in both hands
 LAID = 4  # cards discarded by both
 PLAYED = 6
 MOST = 100.0  # more points than a deal has
-DEFAULTS = {"suits": "ranks", "reward": "points", "features": ""}
+DEFAULTS = {"suits": "ranks", "reward": "points", "features": False}
 RULES = Rules.preset("five_card")
 
 
@@ -64,8 +64,8 @@ class FiveCardDeal(pyspiel.Game):
     """The deal.
 
     Args:
-        params: ``suits`` and ``reward`` as of `crib_env.five_card_v0`; ``features``, the level of
-            features behind the bits of the tensor, such as ``"lookahead"``.
+        params: ``suits`` and ``reward`` as of `crib_env.five_card_v0`; ``features``,
+            whether features follow the bits of the tensor.
     """
 
     def __init__(self, params: Mapping[str, Any] | None = None) -> None:
@@ -75,10 +75,9 @@ class FiveCardDeal(pyspiel.Game):
             min_utility=-MOST, max_utility=MOST, utility_sum=0.0, max_game_length=LAID + PLAYED,
         )  # fmt: skip
         super().__init__(TYPE, info, given)
-        self.features = given["features"] or None
+        self.features = bool(given["features"])
         self.family = family_for(RULES.engine, given["reward"], given["suits"])
-        level = find_family(RULES.engine).level_of(self.features)
-        self.size = sum(size for _, size, _ in self.family.layout_at(level))
+        self.size = sum(size for _, size, _ in self.family.layout_with(self.features))
 
     def __deepcopy__(self, memo: dict[int, Any]) -> FiveCardDeal:
         return self  # OpenSpiel clones a state with all that it holds

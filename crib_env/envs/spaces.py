@@ -50,7 +50,7 @@ def note_rules(space: spaces.Space[Any], config: EnvConfig) -> None:
     fields = asdict(rules)
     vars(space)[RULES] = {
         "family": rules.family, "rules": fields.pop("name"), "rules_fields": fields,
-        "suits": config.suits,
+        "suits": config.suits, "features": config.features,
     }  # fmt: skip
 
 
@@ -89,12 +89,14 @@ class ObservationSpace(spaces.Box):
     __hash__ = None  # type: ignore[assignment]  # as of a Box
 
 
-def observation_space(family: Family, level: int) -> spaces.Box:
-    """Return the space of one observation with the first ``level`` levels of features."""
-    if not level:
+def observation_space(family: Family, features: bool) -> spaces.Box:
+    """Return the space of one observation."""
+    more = family.features_for(features)
+    if more is None:
         return ObservationSpace(0, 1, (family.obs_size,), np.uint8)
-    features = family.features_at(level)
-    low, high = (np.repeat([getattr(one, end) for one in features], family.actions)
+    columns = [*more.state, *more.row * more.rows]
+    sizes = [one.size for one in columns]
+    low, high = (np.repeat([getattr(one, end) for one in columns], sizes)
                  for end in ("low", "high"))  # fmt: skip
     bits = np.ones(family.obs_size)
     return ObservationSpace(

@@ -4,7 +4,7 @@
     python examples/libraries/cleanrl_ppo.py --vector sync --num-envs 8 --timesteps 20000
     python examples/libraries/cleanrl_ppo.py --no-masks
 
-Four places differ from a script for CartPole. They are numbered.
+Five places differ from a script for CartPole. They are numbered.
 
 1. `make_vec` makes the native batch, where a finished game resets in the same step, as CleanRL's
    loops expect. `SyncVectorEnv` resets in the next step: it takes no notice of that action, and the
@@ -13,6 +13,7 @@ Four places differ from a script for CartPole. They are numbered.
    masks, `on_illegal="random"` plays a legal card in place of an illegal one.
 3. The update leaves out the rows that are no decisions.
 4. `gamma` is 1: episodes are short, and a point has the same value early and late.
+5. `CardNet` reads the rows of features, with the same weights for every card.
 """
 
 from __future__ import annotations
@@ -23,14 +24,17 @@ from typing import Any, Literal
 import gymnasium
 import torch
 import tyro
+from crib_agents.card_net import CardNet
 from gymnasium.spaces import Box, Discrete
 from gymnasium.vector import AutoresetMode, SyncVectorEnv, VectorEnv
 from torch import Tensor, nn
 from torch.distributions import Categorical
 
-import crib_env  # noqa: F401, registers the environments
+from crib_env import observation_layout  # importing crib_env registers the environments
 
-OPTIONS: dict[str, Any] = {"opponent": "rule_based", "episode": "deal", "reward": "points"}
+OPTIONS: dict[str, Any] = {
+    "opponent": "rule_based", "episode": "deal", "reward": "expected", "features": True,
+}  # fmt: skip
 
 
 @dataclass
@@ -66,19 +70,16 @@ def make(settings: Settings) -> VectorEnv[Any, Any, Any]:
 
 
 class Agent(nn.Module):
-    """A critic and an actor."""
+    """A critic and an actor: one network, whose value is the mean of its actions' scores."""
 
-    def __init__(self, size: int, actions: int) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self.critic, self.actor = (
-            nn.Sequential(nn.Linear(size, 128), nn.Tanh(), nn.Linear(128, 128), nn.Tanh(),
-                          nn.Linear(128, outputs)) for outputs in (1, actions)
-        )  # fmt: skip
+        self.net = CardNet(observation_layout("six_card_v0", features=True))  # (5)
 
     def forward(self, observations: Tensor, masks: Tensor) -> tuple[Categorical, Tensor]:
         """Return the policy, which plays no masked action, and the values."""
-        logits = self.actor(observations).masked_fill(~masks, -1e9)  # (2)
-        return Categorical(logits=logits), self.critic(observations).squeeze(-1)
+        logits, value = self.net.logits_and_value(observations)
+        return Categorical(logits=logits.masked_fill(~masks, -1e9)), value  # (2)
 
 
 def main(settings: Settings) -> tuple[float, float]:
@@ -95,7 +96,7 @@ def main(settings: Settings) -> tuple[float, float]:
     assert isinstance(envs.single_observation_space, Box)
     assert isinstance(envs.single_action_space, Discrete)
     size, choices = envs.single_observation_space.shape[0], int(envs.single_action_space.n)
-    agent = Agent(size, choices)
+    agent = Agent()
     optimizer = torch.optim.Adam(agent.parameters(), settings.learning_rate, eps=1e-5)
 
     shape = settings.num_steps, settings.num_envs
@@ -125,7 +126,7 @@ def main(settings: Settings) -> tuple[float, float]:
         played = dones == 0 if next_step else torch.ones(shape, dtype=torch.bool)
 
         with torch.no_grad():
-            following = agent.critic(next_obs).squeeze(-1)
+            _, following = agent.net.logits_and_value(next_obs)
         advantages, ahead, done = torch.zeros(shape), torch.zeros(shape[1]), next_done
         for t in reversed(range(settings.num_steps)):
             delta = rewards[t] + settings.gamma * following * (1 - done) - values[t]

@@ -124,7 +124,7 @@ def learn(
     module = import_module(METHODS[method])
     given = {
         "decisions": decisions, "seed": seed, "num_envs": 128, "steps": 16,
-        "batch_size": 256, "hidden_sizes": (64, 64), "features": None,
+        "batch_size": 256, "hidden_sizes": (64, 64), "features": False,
         **({"learning_rate": 5e-4} if issubclass(module.Settings, ActorCriticSettings) else {}),
         **settings,
     }  # fmt: skip

@@ -15,6 +15,7 @@ from typing import Any, Literal
 import gymnasium
 import torch
 import tyro
+from crib_agents.card_policy import CardPolicy
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.evaluation import evaluate_policy
 from stable_baselines3.common.env_util import make_vec_env
@@ -22,7 +23,10 @@ from stable_baselines3.common.vec_env import VecEnv
 
 from crib_env import six_card_v0
 
-OPTIONS: dict[str, Any] = {"opponent": "rule_based", "episode": "deal", "reward": "points"}
+OPTIONS: dict[str, Any] = {
+    "opponent": "rule_based", "episode": "deal", "reward": "expected", "features": True,
+    "suits": "canonical",
+}  # fmt: skip
 
 
 def main(
@@ -35,8 +39,8 @@ def main(
     else:
         games = make_vec_env("crib_env/SixCard-v0", 4, seed=seed, env_kwargs=OPTIONS)
     model = MaskablePPO(
-        "MlpPolicy", games, n_steps=32, batch_size=1024, seed=seed,
-        gamma=1.0, policy_kwargs={"net_arch": [128, 128]}, device="cpu",
+        CardPolicy, games, n_steps=24, batch_size=1024, n_epochs=4, learning_rate=2e-3, seed=seed,
+        gamma=1.0, gae_lambda=0.9, vf_coef=0.02, device="cpu",
     )  # fmt: skip
     model.learn(timesteps)
     single = gymnasium.make("crib_env/SixCard-v0", **OPTIONS)

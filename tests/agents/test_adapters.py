@@ -51,7 +51,7 @@ def gym_env(**keywords: Any) -> Any:
 MADE = {
     "MaskablePPO": lambda: MaskablePPO("MlpPolicy", six_card_v0.sb3_env(2, opponent="random")),
     "MaskablePPO with features": lambda: MaskablePPO(
-        "MlpPolicy", six_card_v0.sb3_env(2, opponent="random", features="lookahead")
+        "MlpPolicy", six_card_v0.sb3_env(2, opponent="random", features=True)
     ),
     "PPO": lambda: stable_baselines3.PPO("MlpPolicy", gym_env()),
     "PPO of the mask too": lambda: stable_baselines3.PPO(
@@ -78,7 +78,7 @@ def test_a_model_plays_as_it_did_where_it_was_trained_also_from_its_file(
     for agent in agents:
         assert_legal(agent, views)
     if kind.startswith("MaskablePPO"):
-        observations, masks = encode(views, "lookahead" if "features" in kind else None)
+        observations, masks = encode(views, "features" in kind)
         theirs, _ = model.predict(observations, action_masks=masks == 1, deterministic=True)
         assert np.array_equal(chosen[0], theirs)
 

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from crib_agents.data.tables import MANY_HAND, MANY_HAND_CRIBS, load
 from crib_agents.expert.many_hand import draw_world, known, rules_of
-from crib_agents.kernels.many_hand import RANKS, lacking, least_pips
 from crib_agents.learned import MonteCarloAgent
 from crib_agents.rule_based import default_weights
 from crib_training.evaluation.duplicate import estimate, play_pairs
@@ -19,6 +18,7 @@ from crib_training.methods.deep_monte_carlo import Learner, Settings
 from compiled import as_entry
 from crib_env.batch import GameBatch
 from crib_env.engine.hands.counting import certain_points, sequence_of
+from crib_env.engine.hands.seats import RANKS, lacking, least_pips
 from crib_env.engine.many_hand import CRIB_SLOT, HAND, RULES, SEATS, VIEW
 from crib_env.engine.many_hand import STATE as STATE
 from crib_env.engine.record import NONE

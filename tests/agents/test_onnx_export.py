@@ -87,7 +87,7 @@ def with_masks(_: Path) -> ScoredAgent:
 
 
 def maskable(_: Path) -> ScoredAgent:
-    games = six_card_v0.sb3_env(2, features="lookahead", mask_in_observation=True)
+    games = six_card_v0.sb3_env(2, features=True, mask_in_observation=True)
     return from_sb3(MaskablePPO("MultiInputPolicy", games), sample=True)
 
 
@@ -106,8 +106,8 @@ def trained(out: Path, **changes: Any) -> ScoredAgent:
     ))  # fmt: skip
 
 
-def of_bits(out: Path) -> ScoredAgent:
-    return trained(out, features=None)
+def of_cards(out: Path) -> ScoredAgent:
+    return trained(out)
 
 
 def of_table_top(out: Path) -> ScoredAgent:
@@ -115,7 +115,7 @@ def of_table_top(out: Path) -> ScoredAgent:
 
 
 SLOW = [
-    pytest.param(make, marks=pytest.mark.slow) for make in (deep_q, values, of_bits, of_table_top)
+    pytest.param(make, marks=pytest.mark.slow) for make in (deep_q, values, of_cards, of_table_top)
 ]
 MADE = [with_a_vector, with_features, with_masks, maskable, *SLOW]
 

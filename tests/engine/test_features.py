@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import combinations
-from math import comb
 from typing import Any
 
 import gymnasium
@@ -26,16 +25,16 @@ from crib_env import (
     table_top_v0,
 )
 from crib_env.batch import GameBatch
+from crib_env.encoding import layout_of
 from crib_env.engine.entries import entries_of
 from crib_env.engine.hands.records import DISCARD
 from crib_env.rules import PRESETS, Rules
 from crib_env.scoring import score_hands
-from reference.learned_table_top import points_of
 from reference.scoring import rank, score_play, value
 
 
 @pytest.mark.parametrize("name", ENVIRONMENTS)
-@pytest.mark.parametrize("features", [None, "lookahead", True])
+@pytest.mark.parametrize("features", [None, True])
 def test_encode_writes_what_the_environment_shows(name: str, features: Any) -> None:
     env = getattr(crib_env, name).gym_env(opponent="greedy", features=features)
     observation, info = env.reset(seed=1)
@@ -78,15 +77,12 @@ def test_every_slice_has_a_meaning(name: str) -> None:
 def test_the_page_of_observations_names_every_feature(name: str) -> None:
     page = (ROOT / "docs" / "observations.md").read_text()
     tables = page.partition("\n## Features\n")[2].partition("\n## ")[0]
-    plain, full = (observation_layout(name, features=level) for level in (None, True))
-    for feature in list(full)[len(plain) :]:
+    plain, full = (observation_layout(name, features=features) for features in (None, True))
+    for feature in (*list(full)[len(plain) :], *full.row):
         assert f"`{feature}`" in tables
 
 
 # --- features, in plain Python from the view ------------------------------------------------------
-
-
-TABLE_TOPS = ("table_top", "table_top_ship")
 
 
 def seen(games: GameBatch, lanes: Any) -> Any:
@@ -96,28 +92,28 @@ def seen(games: GameBatch, lanes: Any) -> Any:
     bits = np.zeros((len(lanes), family.obs_size), np.uint8)
     masks = np.zeros((len(lanes), family.actions), np.int8)
     entries_of(family).encode(views, bits, masks)
-    level = family.level_of(True)
-    size = family.actions * len(family.features_at(level))
-    return views, entries_of(family).with_features(views, bits, size, level)
+    assert family.features is not None
+    return views, entries_of(family).with_features(views, bits, family.features.size)
 
 
 def positions(rules: Rules, n: int, seed: int, players: int = 2) -> Iterator[tuple[Any, Any]]:
-    """Yield views of random play with what each feature is for each action, by name."""
+    """Yield views of random play with the features of each legal action, by action and name."""
     games = GameBatch(rules, n, players=players, seed=seed)
-    family = games.family
+    layout = layout_of(games.family, True)
     games.reset()
     lanes = np.arange(n)
     rng = np.random.default_rng(seed)
     agent = find_agent("random")
     for _ in range(12):
         views, observations = seen(games, lanes)
-        at = family.obs_size
-        for view, row in zip(views, observations, strict=True):
+        for view, observation in zip(views, observations, strict=True):
+            rows = observation[layout["rows"]].reshape(layout.rows)
+            assert not rows[rows[:, 0] == 0].any()
             yield (
                 view,
                 {
-                    one.name: row[at + family.actions * i : at + family.actions * (i + 1)]
-                    for i, one in enumerate(family.features_at(len(family.features)))
+                    int(row[0]) - 1: {name: row[part] for name, part in layout.row.items()}
+                    for row in rows[rows[:, 0] > 0]
                 },
             )
         games.ask(agent, lanes, rng)
@@ -164,11 +160,15 @@ def test_laying_away_every_crib_and_every_starter_is_counted(preset: str) -> Non
                 value.setdefault(card, []).append((hand, sign * total / count))
         for card in legal_cards(view):
             most = max(sum(one) for one in value[card])
-            found = features["mean_hand"][card], features["mean_crib"][card]
+            of_card = features[card]
+            found = 8 * of_card["mean_hand"][0], 8 * of_card["mean_crib"][0]
+            assert of_card["sure"] == pytest.approx(most, abs=1e-4)
             best = [one for one in value[card] if sum(one) > most - 1e-4]
             assert any(found == pytest.approx(one, abs=1e-4) for one in best), (view, card)
-        for name in ("points_now", "reply", "reply_most", "answer", "no_reply"):
-            assert not features[name].any()
+            for name in ("points_now", "count", "share", "reply", "risk", "answer", "alone"):
+                assert not of_card[name].any()
+            assert of_card["kept"].sum() == (len(dealt) - 2) / 2
+        assert sorted(features) == sorted(legal_cards(view))
 
 
 def pegs(ranks: list[int], count: int, go: int) -> int:
@@ -191,7 +191,7 @@ def cannot_hold(view: Any) -> int:
 
 
 @pytest.mark.parametrize("preset", ["hoyle", "five_card"])
-def test_in_the_play_every_hand_of_the_other_is_counted(preset: str) -> None:
+def test_in_the_play_every_rank_of_reply_is_counted(preset: str) -> None:
     compared = 0
     for view, features in positions(PRESETS[preset], 20, seed=4):
         if view["phase"] == DISCARD:
@@ -214,110 +214,65 @@ def test_in_the_play_every_hand_of_the_other_is_counted(preset: str) -> None:
             goes_on = [c for c in rest if count + value(c) <= 31]
             if count < 31 and not go and out and not (view["single_count"] and goes_on):
                 now += 1
-            assert features["points_now"][card] == now
-            reply_features = [
-                features[name][card] for name in ("reply", "reply_most", "answer", "no_reply")
-            ]
-            if count == 31:
-                assert reply_features == [0, 0, 0, 0]
-                continue
-            if out:
-                last = answer(line, count, 1 - int(view["single_count"]))
-                assert reply_features == [0, 0, last, 0]
-                continue
-            replies = {c: pegs([*line, rank(c)], count + value(c), go)
-                       for c in may_hold if count + value(c) <= 31}  # fmt: skip
-            answers = [answer([*line, rank(c)], count + value(c), go) for c in replies]
-            assert reply_features[1] == max(replies.values(), default=0)
-            assert reply_features[2] == pytest.approx(np.mean(answers) if answers else 0, abs=1e-5)
-            held = int(view["held_n"][1])
-            hands = comb(len(may_hold), held)
-            stuck = comb(len(may_hold) - len(replies), held) / hands
-            assert reply_features[3] == pytest.approx(stuck, abs=1e-5)
-            if hands < 12_000:  # every hand it may hold, one by one
-                mean = sum(
-                    max(replies.get(c, 0) for c in hand) for hand in combinations(may_hold, held)
-                )
-                assert reply_features[0] == pytest.approx(mean / hands, abs=1e-5)
-                compared += 1
-        assert not features["mean_hand"].any()
-        assert not features["mean_crib"].any()
+            found = features[card]
+            assert found["sure"] == 4 * found["points_now"] == now
+            assert found["alone"] == out
+            assert not found["mean_hand"].any()
+            assert not found["mean_crib"].any()
+            replies = [] if out or count == 31 else [c for c in may_hold if count + value(c) <= 31]
+            expected = np.zeros((4, 13))
+            for c in replies:
+                r = rank(c) - 1
+                expected[0, r] += 1 / len(may_hold)
+                expected[1, r] = pegs([*line, rank(c)], count + value(c), go)
+                expected[2, r] = answer([*line, rank(c)], count + value(c), go)
+            shares, points, answers, _ = expected
+            assert found["share"] == pytest.approx(4 * shares, abs=1e-5)
+            assert found["reply"] == pytest.approx(points / 4)
+            assert found["answer"] == pytest.approx(answers / 4)
+            assert found["risk"] == pytest.approx(points * shares, abs=1e-5)
+            assert found["fits"] == pytest.approx(shares.sum(), abs=1e-5)
+            assert found["mean_reply"] == pytest.approx((points * shares).sum(), abs=1e-5)
+            assert found["mean_answer"] == pytest.approx((answers * shares).sum(), abs=1e-5)
+            assert found["scoring"] == pytest.approx(shares[points > 0].sum(), abs=1e-5)
+            compared += bool(replies)
     assert compared > 25
-
-
-@pytest.mark.parametrize("preset", TABLE_TOPS)
-@pytest.mark.parametrize("players", [2, 4])
-def test_table_top_lines_are_counted_with_every_next_card(preset: str, players: int) -> None:
-    cribs = 0
-    looked = list(positions(PRESETS[preset], 6, seed=5, players=players))
-    for view, features in looked[:: 5 if players == 2 else 9]:
-        layout = view["layout"].reshape(5, 5)
-        starter, card = int(view["starter"]), int(view["card"])
-        known = {int(c) for c in (*view["layout"], *view["crib"], card)}
-        left = [c for c in range(52) if c not in known]
-        for action in range(26):
-            if not view["legal"] >> action & 1:
-                assert not any(one[action] for one in features.values())
-                continue
-            if action == 25:
-                cribs += 1
-                crib = [starter, *(int(c) for c in view["crib"] if c >= 0)]
-                lines = {"own" if view["my_crib"] else "other": (crib, True)}
-                size = int(view["crib_flush_size"])
-            else:
-                row, column = divmod(action, 5)
-                size = int(view["flush_size"])
-                across = [int(c) for c in layout[row] if c >= 0], row == 2
-                down = [int(c) for c in layout[:, column] if c >= 0], column == 2
-                own, other = (across, down) if view["scores_rows"] else (down, across)
-                lines = {"own": own, "other": other}
-            for side in ("own", "other"):
-                cards, nob = lines.get(side, ([], False))
-                if side not in lines:
-                    assert not any(features[f"{side}_{what}"][action]
-                                   for what in ("now", "cards", "next"))  # fmt: skip
-                    continue
-
-                def adds(line: list[int], new: int, nob: bool = nob, size: int = size,
-                         starter: int = starter) -> int:  # fmt: skip
-                    turned = starter if nob else None
-                    before = points_of(line, turned, size) if line else 0
-                    return points_of([*line, new], turned, size) - before
-
-                def mean(line: list[int], left: list[int] = left, adds: Any = adds) -> float:
-                    return sum(adds(line, c) for c in left) / len(left) if len(line) < 5 else 0.0
-
-                assert features[f"{side}_cards"][action] == len(cards)
-                assert features[f"{side}_now"][action] == adds(cards, card)
-                assert features[f"{side}_next"][action] == pytest.approx(
-                    mean([*cards, card]) - mean(cards), abs=1e-5
-                )
-    assert cribs > 3
 
 
 @pytest.mark.parametrize("name", crib_env.ENVIRONMENTS)
 def test_the_layout_names_every_slice_and_the_space_has_its_bounds(name: str) -> None:
     maker = getattr(crib_env, name).maker
     plain = observation_layout(name)
-    for features in (*maker.family.features, True):
-        layout = observation_layout(name, features)
-        assert list(layout)[: len(plain)] == list(plain)
-        env = maker.vector_env(64, opponent="greedy", features=features)
-        space = env.single_observation_space
-        assert space.dtype == np.float32
-        assert space.shape == (max(part.stop for part in layout.values()),)
-        rng = np.random.default_rng(1)
-        observations, info = env.reset(seed=1)
-        without = maker.vector_env(64, opponent="greedy")
-        bits, _ = without.reset(seed=1)
-        for _ in range(30):
-            assert ((observations >= space.low) & (observations <= space.high)).all()
-            assert (observations[:, : bits.shape[1]] == bits).all()
-            last = list(layout)[-1]
-            assert not observations[:, layout[last]][info["action_mask"] == 0].any()
-            actions = sample_legal(info["action_mask"], rng)
-            observations, *_, info = env.step(actions)
-            bits = without.step(actions)[0]
+    layout = observation_layout(name, features=True)
+    assert list(layout)[: len(plain)] == list(plain)
+    assert layout["rows"].stop - layout["rows"].start == np.prod(layout.rows)
+    env = maker.vector_env(64, opponent="greedy", features=True)
+    space = env.single_observation_space
+    assert space.dtype == np.float32
+    assert space.shape == (max(part.stop for part in layout.values()),)
+    rng = np.random.default_rng(1)
+    observations, info = env.reset(seed=1)
+    without = maker.vector_env(64, opponent="greedy")
+    bits, _ = without.reset(seed=1)
+    for _ in range(30):
+        assert ((observations >= space.low) & (observations <= space.high)).all()
+        assert (observations[:, : bits.shape[1]] == bits).all()
+        actions = sample_legal(info["action_mask"], rng)
+        observations, *_, info = env.step(actions)
+        bits = without.step(actions)[0]
+
+
+@pytest.mark.parametrize("name", ["six_card_v0", "discard_v0", "pegging_v0", "three_hand_v0"])
+def test_rows_are_of_the_legal_cards_in_order(name: str) -> None:
+    layout = observation_layout(name, features=True)
+    env = getattr(crib_env, name).vector_env(64, opponent="greedy", features=True)
+    observations, info = env.reset(seed=1)
+    rng = np.random.default_rng(1)
+    for _ in range(10):
+        rows = observations[:, layout["rows"]].reshape(-1, *layout.rows)
+        for named, mask in zip(rows[:, :, 0], info["action_mask"], strict=True):
+            assert named[named > 0].tolist() == (1 + mask.nonzero()[0]).tolist()
+        observations, *_, info = env.step(sample_legal(info["action_mask"], rng))
 
 
 def test_all_forms_observe_the_same_and_an_ended_episode_has_none() -> None:
@@ -361,11 +316,11 @@ def test_all_forms_observe_the_same_and_an_ended_episode_has_none() -> None:
         actions = sb3.action_masks().argmax(axis=1)
 
 
-def test_what_is_no_level_of_features_is_refused() -> None:
-    with pytest.raises(ValueError, match="features must be True, False or one of 'lookahead'"):
+def test_features_other_than_true_or_false_are_refused() -> None:
+    with pytest.raises(ValueError, match="features must be True or False, got 'all'"):
         six_card_v0.vector_env(2, features="all")
-    with pytest.raises(ValueError, match="these games have no features"):
-        replace(six_card_v0.maker.family, features={}).level_of(True)
+    with pytest.raises(ValueError, match="it has none"):
+        replace(six_card_v0.maker.family, features=None).features_for(True)
     with pytest.raises(ValueError, match="features must be"):
-        observation_layout("table_top_v0", "look")
+        observation_layout("table_top_v0", "look")  # type: ignore[arg-type]
     assert table_top_v0.vector_env(2, features=False).single_observation_space.dtype == np.uint8

@@ -199,10 +199,10 @@ def test_a_setting_that_is_fixed_says_so_when_it_is_set(form: str, name: str, va
 def test_settings_are_read_as_they_were_given(form: str) -> None:
     env = LEARNER_FORMS[form](
         opponent="greedy", rules="hoyle[target=91]", reward="points", episode="deal",
-        features="lookahead", seat=1, on_illegal="raise",
+        features=True, seat=1, on_illegal="raise",
     )  # fmt: skip
     assert env.rules.target == 91
-    assert (env.reward, env.episode, env.features) == ("points", "deal", "lookahead")
+    assert (env.reward, env.episode, env.features) == ("points", "deal", True)
     assert (env.seat, env.players, env.on_illegal, env.partner) == (1, 2, "raise", None)
 
 

@@ -76,9 +76,9 @@ def test_the_loop_has_saved_its_weights_whatever_fails_after_it_learned(
             patched.setattr(loop, step, fail)
             with pytest.raises(OSError, match="no space"):
                 loop.main(loop.Settings(**few))
-        weights = torch.load(tmp_path / "actor.pt", weights_only=True)
+        weights = torch.load(tmp_path / "net.pt", weights_only=True)
         assert all(torch.isfinite(one).all() for one in weights.values())
-        (tmp_path / "actor.pt").unlink()
+        (tmp_path / "net.pt").unlink()
 
 
 def test_the_loop_plays_its_past_selves_and_only_if_told(

@@ -17,6 +17,7 @@ from safetensors.numpy import load_file, save_file
 
 from crib_env import find_agent
 from crib_env.batch import GameBatch
+from crib_env.encoding import ObservationLayout, layout_of
 from crib_env.engine.family import find_family
 from crib_env.rules import PRESETS, Rules
 from reference import learned as slow_nets
@@ -77,7 +78,7 @@ def saved_but_for(
 
 
 def random_network(
-    seed: int, features: str | None = None, *, blind: bool = False, suits: str = "canonical"
+    seed: int, features: bool = False, *, blind: bool = False, suits: str = "canonical"
 ) -> PolicyNetAgent:
     """Return a network of the five-card deal of drawn weights, which mixes nearly everywhere.
 
@@ -98,18 +99,32 @@ def random_network(
     with torch.no_grad():
         for weights in policy.parameters():
             weights.normal_(0, 0.4)
-        at = 0
-        for name, size, _ in TWO_HAND.layout if blind else ():
-            of_part = policy.body[0].weight[:, at : at + size]
-            if name == "discarded":
-                of_part[:] = 0
-            elif name == "starter":
-                of_part.view(16, 13, 4)[:] = of_part.reshape(16, 13, 4)[:, :, :1].clone()
-            elif name == "pile":
-                of_part.view(16, 8, 19)[:, :, 13:17] = 0
-            at += size
+        if blind:
+            hide_discards(policy.net, layout_of(TWO_HAND, features))
     settings: Any = SimpleNamespace(env="five_card_v0", rules=rules, features=features, suits=suits)
     return policy.agent("random network", settings)
+
+
+OF_UNSEEN = ("share", "reply", "risk", "answer", "fits", "mean_reply", "mean_answer", "scoring")
+
+
+def hide_discards(net: Any, layout: ObservationLayout) -> None:
+    """Let a network not read what depends on the cards that its seat has discarded."""
+    for name, part in layout.items():
+        at = slice(part.start - layout.first, part.stop - layout.first)
+        if name == "rows" or at.start < 0:
+            continue
+        of_part = (net.encode if layout.rows[0] else net[0]).weight[:, at]
+        if name in ("discarded", "discarded_ranks", "unseen_ranks"):
+            of_part[:] = 0
+        elif name == "starter":
+            of_part.view(16, 13, 4)[:] = of_part.reshape(16, 13, 4)[:, :, :1].clone()
+        elif name == "pile":
+            of_part.view(16, 8, 19)[:, :, 13:17] = 0
+    for name in OF_UNSEEN if layout.rows[0] else ():
+        part = layout.row[name]
+        for layer in (net.of_row, net.sure):
+            layer.weight[:, part.start - 1 : part.stop - 1] = 0
 
 
 def views_of(

@@ -36,7 +36,7 @@ def made(method: str, steps: int, **settings: Any) -> Any:
     module = import_module(METHODS[method])
     if "steps" in module.Settings.__dataclass_fields__:
         settings["steps"] = steps
-    quiet = {"features": None, "num_evals": 0, "progress": False}
+    quiet = {"features": False, "num_evals": 0, "progress": False}
     return module.Learner(module.Settings(**{**quiet, **settings}))
 
 
@@ -57,8 +57,8 @@ def learner_of(method: str, **changes: Any) -> run.Learner:
 def small_ppo(out: Path, **changes: Any) -> ppo.Settings:
     return ppo.Settings(**{
         "num_envs": 16, "steps": 8, "batch_size": 64, "epochs": 1, "hidden_sizes": (16, 16),
-        "timesteps": 128, "progress": False, "opponent": "random", "features": None,
-        "eval_pairs": 0, "out": out, **changes,
+        "timesteps": 128, "progress": False, "opponent": "random", "eval_pairs": 0, "out": out,
+        **changes,
     })  # fmt: skip
 
 

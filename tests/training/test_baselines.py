@@ -307,7 +307,7 @@ def test_monte_carlo_learns_without_its_discards(monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.parametrize("method", [one for one in BASELINES if one != "monte_carlo"])
 def test_a_baseline_learns_by_ranks_what_it_is_measured_by(method: str, tmp_path: Path) -> None:
-    learner = baseline(method, suits="ranks", features="reply", decisions=64)
+    learner = baseline(method, suits="ranks", features=True, decisions=64)
     learner.iterate()
     games = learner.games
     pegging = np.flatnonzero(games.observations[:, games.bits - 3] == 1)
@@ -341,7 +341,7 @@ def test_the_benchmarks_page_says_how_large_the_networks_are() -> None:
     assert f"{of_pegging} units for the pegging, {of_discards} for the discards" in page
     assert sizes["discard_pone"] == sizes["discard_dealer"] != sizes["pegging"]
     assert RunSettings().hidden_sizes == (256, 256)
-    assert "(`--features none`), two hidden layers of 256" in page
+    assert "(`--no-features`), two hidden layers of 256" in page
 
 
 def test_the_softmax_of_values_is_a_mixed_policy_that_its_file_keeps(tmp_path: Path) -> None:

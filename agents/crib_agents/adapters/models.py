@@ -25,6 +25,7 @@ from crib_env.rules import Rules, as_rules
 # The algorithm that reads a file, by the module of its policy's class.
 ALGORITHMS = {
     "sb3_contrib.common.maskable.policies": ("sb3_contrib", "MaskablePPO"),
+    "crib_agents.card_policy": ("sb3_contrib", "MaskablePPO"),
     "sb3_contrib.qrdqn.policies": ("sb3_contrib", "QRDQN"),
     "stable_baselines3.common.policies": ("stable_baselines3", "PPO"),
     "stable_baselines3.dqn.policies": ("stable_baselines3", "DQN"),
@@ -46,7 +47,7 @@ def from_torch(
     function: Callable[..., Any],
     *,
     name: str | None = None,
-    features: bool | str | None = None,
+    features: bool | None = None,
     masks: bool | None = None,
     sample: bool = False,
     device: str | None = None,

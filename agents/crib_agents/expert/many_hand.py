@@ -23,7 +23,7 @@ from numba import float64, int64, void
 from crib_agents.checks import HONOURS, presets_of, refuse_other_views
 from crib_agents.data.tables import MANY_HAND_WIN, load
 from crib_agents.greedy import most_pegged
-from crib_agents.kernels.many_hand import CRIBS, RANKS, best_discard, kept_value, least_pips, stake
+from crib_agents.kernels.many_hand import CRIBS, best_discard, kept_value, stake
 from crib_agents.learned import MonteCarloAgent
 from crib_agents.learned.many_hand import card_values, rules_key
 from crib_agents.learned.network import offset_of_rules
@@ -33,6 +33,7 @@ from crib_env.engine import stack
 from crib_env.engine.family import find_family
 from crib_env.engine.hands.counting import certain_points, sequence_of
 from crib_env.engine.hands.records import DEAL, DISCARD, LOG_SIZE, PEGGING
+from crib_env.engine.hands.seats import RANKS, least_pips
 from crib_env.engine.hands.slots import slot_of
 from crib_env.engine.hands.transitions import use_card
 from crib_env.engine.jit import entry, kernel

@@ -10,7 +10,6 @@ points and its share of the unseen cards, and each seat for what it is likely to
 
 from __future__ import annotations
 
-from crib_agents.kernels.many_hand import able, cards_of, known_of, no_fit, reply, share_of
 from crib_agents.kernels.two_hand import WIN
 from crib_agents.knowledge.pegging import held_ranks
 from crib_agents.learned.network import (
@@ -33,6 +32,7 @@ from crib_env.engine.hands.counting import (
     unseen_ranks,
 )
 from crib_env.engine.hands.records import DISCARD
+from crib_env.engine.hands.seats import able, cards_of, known_of, no_fit, reply, share_of
 from crib_env.engine.jit import kernel
 from crib_env.engine.many_hand import HAND, SEATS
 from crib_env.engine.record import NONE

@@ -50,16 +50,15 @@ from crib_env.engine import stack
 from crib_env.engine.hands.counting import (
     DECK,
     alone,
-    best_answer,
     certain_points,
     count_hand,
     dealt_card,
     least_pip,
     sequence_of,
-    sequence_points,
     starters_total,
     unseen_ranks,
 )
+from crib_env.engine.hands.features import holdable, replies_of_two, sum_replies
 from crib_env.engine.hands.records import DISCARD, GAME, MATCH
 from crib_env.engine.jit import kernel
 from crib_env.engine.record import NONE
@@ -323,16 +322,6 @@ PEGGING_INPUTS = SUMS + 4
 
 
 @kernel
-def holdable(unseen, least):
-    """Return how many unseen cards the other seat may hold: those of a pip value not ruled out."""
-    total = 0
-    for r in range(13):
-        if min(r + 1, 10) >= least:
-            total += unseen >> (4 * r) & 15
-    return total
-
-
-@kernel
 def shared_features(v, unseen, least, total, is_alone, places, values):
     """Write what is seen whatever card is played; return how many inputs that are not 0."""
     n = put(places, values, 0, OTHER_N + v["held_n"][1], 1.0)
@@ -377,33 +366,24 @@ def card_features(v, k, now, sequence, unseen, least, total, is_alone, places, v
         n = put(places, values, n, NOW, now / 4.0)
     if is_alone or count == 31:
         return n
-    fits = 0.0
-    risk = 0.0
-    answers = 0.0
-    scoring = 0.0
+    points = stack.ints(13)
+    answers = stack.ints(13)
+    shares = stack.floats(13)
+    sums = stack.floats(4)
+    replies_of_two(v, k, sequence, unseen, least, total, points, answers, shares)
+    sum_replies(points, answers, shares, sums)
     for r in range(13):
-        p = min(r + 1, 10)
-        left = unseen >> (4 * r) & 15
-        if p < least or left == 0 or count + p > 31:
+        if shares[r] == 0.0:
             continue
-        share = left / total
-        reply = longer << 4 | r
-        points = sequence_points(reply, length + 1, count + p, v["go"])
-        answer = best_answer(v, k, reply, length + 1, count + p, v["go"])
         n = put(places, values, n, FITS + r, 1.0)
-        if points:
-            n = put(places, values, n, REPLY + r, points / 4.0)
-            n = put(places, values, n, RISK + r, points * share)
-            scoring += share
-        if answer:
-            n = put(places, values, n, ANSWER + r, answer / 4.0)
-        fits += share
-        risk += points * share
-        answers += answer * share
-    n = put(places, values, n, SUMS, fits)
-    n = put(places, values, n, SUMS + 1, risk)
-    n = put(places, values, n, SUMS + 2, answers)
-    return put(places, values, n, SUMS + 3, scoring)
+        if points[r]:
+            n = put(places, values, n, REPLY + r, points[r] / 4.0)
+            n = put(places, values, n, RISK + r, points[r] * shares[r])
+        if answers[r]:
+            n = put(places, values, n, ANSWER + r, answers[r] / 4.0)
+    for i in range(4):
+        n = put(places, values, n, SUMS + i, sums[i])
+    return n
 
 
 PEGGING = 2  # the place of the net, behind one for each role in discarding

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from crib_env.engine.family import Family, Feature, Kernel, Kernels, Layout
+from crib_env.engine.family import Family, Features, Kernel, Kernels, Layout
 from crib_env.engine.hands import records
 from crib_env.engine.hands.bounds import worst_loss
 from crib_env.engine.hands.encode import ACTIONS, encode_mask
@@ -30,7 +30,7 @@ def hands_family(
     encode: Kernel,
     layout: Layout,
     write_features: Kernel,
-    features: Mapping[str, tuple[Feature, ...]],
+    features: Features,
     picture: Callable[..., list[str]],
     canonical: bool = False,
 ) -> Family:

@@ -1,16 +1,17 @@
-"""Features that follow from the rules alone, for each card a learner may use now.
+"""Numbers that follow from the rules alone: of the view, and a row for each card that may be used.
 
 All of it follows from the view. What the others hold or discard, and the card dealt to the crib, is
-taken as drawn from the cards unseen, each as likely; nothing is assumed of how they play. Of one
-opponent's cards those are left out that it has shown it does not hold. Features are points, but for
-the probability `no_reply`.
+taken as drawn from the cards unseen, each as likely, less those that a seat has shown it does not
+hold. A row tells how things stand once its card is used: the ranks kept, what the card brings, and
+for each rank that may be played next its points, this seat's best answer and how likely it is.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from crib_env.engine.family import Feature
+from crib_env.engine import stack
+from crib_env.engine.family import Feature, Features
 from crib_env.engine.hands.counting import (
     DECK,
     IN_SUIT,
@@ -25,94 +26,267 @@ from crib_env.engine.hands.counting import (
     unseen_ranks,
     ways,
 )
-from crib_env.engine.hands.encode import ACTIONS
+from crib_env.engine.hands.encode import ACTIONS, PILE
 from crib_env.engine.hands.records import CRIB, DISCARD
+from crib_env.engine.hands.seats import able, cards_of, known_of, no_fit, reply, share_of
 from crib_env.engine.jit import kernel
 from crib_env.engine.show import JACK, KEYS, pip, read_sum, two_ranks
 
 RANKS = 13
-MOST = 29  # points of a hand or a crib
-PEGGED = 15  # more than any card pegs
-PEGGED_OF_MANY = 16
-POINTS_NOW_MEANS = "pegging: what the card is sure to peg at once"
-
-TWO: dict[str, tuple[Feature, ...]] = {
-    "lookahead": (
-        Feature("mean_hand", 0, MOST, "discarding: the exact mean of the kept hand, over every "
-                "unseen starter, for the best pair with this card: the pair of the highest mean "
-                "hand plus mean crib, or minus the crib if it is the other's"),
-        Feature("mean_crib", -MOST, MOST, "discarding: the exact mean of the crib with that pair "
-                "over every two cards the other may discard and every starter, all drawn from "
-                "the unseen; negative if the crib is the other's"),
-        Feature("points_now", 0, PEGGED, POINTS_NOW_MEANS),
-    ),
-    "reply": (
-        Feature("reply", 0, PEGGED, "pegging: the mean of the most the other can peg with its "
-                "next card in this count, its cards drawn from the unseen"),
-        Feature("reply_most", 0, PEGGED, "pegging: the most that any unseen card would peg next"),
-        Feature("answer", 0, PEGGED, "pegging: the mean, over the unseen cards that fit, of the "
-                "most this seat can peg after them; where the other is out of the count, the most "
-                "it can peg next"),
-        Feature("no_reply", 0, 1, "pegging: the probability that none of the other's cards fits; 0 "
-                "if it is out of the count already, or the count is 31"),
-    ),
-}  # fmt: skip
-
-MANY: dict[str, tuple[Feature, ...]] = {
-    "lookahead": (
-        Feature("mean_hand", 0, MOST, "discarding: the exact mean of the hand kept without this "
-                "card, over every unseen starter"),
-        Feature("mean_crib", -MOST, MOST, "discarding: the exact mean of the crib with this card, "
-                "over every three cards that may join it and every starter, all drawn from the "
-                "unseen; negative if the crib is not my side's"),
-        Feature("points_now", 0, PEGGED_OF_MANY, POINTS_NOW_MEANS),
-    ),
-}  # fmt: skip
-
-MEAN_HAND = 0
-MEAN_CRIB = ACTIONS
-POINTS_NOW = 2 * ACTIONS
-REPLY = 3 * ACTIONS
-REPLY_MOST = 4 * ACTIONS
-ANSWER = 5 * ACTIONS
-NO_REPLY = 6 * ACTIONS
+ROWS_OF_TWO = 6
+ROWS_OF_MANY = 5
+OTHERS = 3  # seats besides this one
+FOURS = 4.0  # points of the pegging are in fours, so that networks see numbers near 1,
+EIGHTS = 8.0  # and points of the show in eights
+MOST = 29 / EIGHTS  # points of a hand or a crib
+PEGGED = 16 / FOURS  # more than any card pegs
+EQUAL = 1e-5  # below any difference of two means
 WORST = -100.0
-EQUAL = 1e-5  # below any difference of two means, above what single precision loses
+
+STATE = (
+    Feature("hand_ranks", RANKS, 0, 4, "for each rank how many cards this seat holds"),
+    Feature("discarded_ranks", RANKS, 0, 2, "for each rank how many it has discarded"),
+    Feature("unseen_ranks", RANKS, 0, 1, "for each rank the unseen cards, as a share of four"),
+)
+CARD = (
+    Feature("action", 1, 0, ACTIONS, "1 + the card; 0 in a row without one"),
+    Feature("sure", 1, -29, 58, "what the card brings for certain or in the mean, in points: the "
+            "sum of `mean_hand`, `mean_crib` and `points_now`"),
+    Feature("kept", RANKS, 0, 2, "for each rank half the number of cards this seat still holds, "
+            "discarding: that it keeps"),
+    Feature("card", RANKS, 0, 1, "the rank of the card"),
+    Feature("before", RANKS, 0, 1, "the rank played before it in this count; discarding: the rank "
+            "discarded with it"),
+    Feature("two_before", RANKS, 0, 1, "the rank played before that"),
+    Feature("mean_hand", 1, 0, MOST, "discarding: the exact mean of the kept hand over every "
+            "unseen starter, in eights of points"),
+    Feature("mean_crib", 1, -MOST, MOST, "discarding: the exact mean of the crib over every card "
+            "that may join it, all drawn from the unseen; negative if the crib is not my side's"),
+    Feature("discarding", 1, 0, 1, "the card would be discarded"),
+    Feature("points_now", 1, 0, PEGGED, "pegging: what the card is sure to peg at once, in fours"),
+    Feature("count", 1, 0, 1, "the count with the card, as a share of 31"),
+    Feature("share", RANKS, 0, 4, "for each rank that fits next, four times its share of the cards "
+            "that the next seat may hold"),
+    Feature("reply", RANKS, 0, PEGGED, "for each such rank what it would peg, in fours"),
+    Feature("risk", RANKS, 0, 4 * PEGGED, "for each such rank its points times its share"),
+)  # fmt: skip
+TWO = Features(STATE, ROWS_OF_TWO, (
+    *CARD,
+    Feature("answer", RANKS, 0, PEGGED, "for each such rank the most this seat could then peg"),
+    Feature("alone", 1, 0, 1, "the other plays no more in this count"),
+    Feature("fits", 1, 0, 1, "how many of the cards that the other may hold fit, as a share"),
+    Feature("mean_reply", 1, 0, 4 * PEGGED, "the sum of `risk`"),
+    Feature("mean_answer", 1, 0, 4 * PEGGED, "the sum of the best answers times shares"),
+    Feature("scoring", 1, 0, 1, "the share of the cards that would peg"),
+), first=PILE)  # fmt: skip
+MANY = Features(STATE, ROWS_OF_MANY, (
+    *CARD,
+    Feature("likely", OTHERS, 0, PEGGED, "what each other seat, to the left, is likely to peg "
+            "next, in fours: a seat that can score does, and one that did not could not"),
+    Feature("cannot", OTHERS, 0, 1, "how likely it is that it has no card that fits"),
+), first=PILE)  # fmt: skip
+
+# Where things stand in a row.
+ACTION = 0
+SURE = 1
+KEPT = 2
+PLAYED = KEPT + RANKS  # the card and those before it, newest first
+MEAN_HAND = PLAYED + 3 * RANKS
+MEAN_CRIB = MEAN_HAND + 1
+DISCARDING = MEAN_HAND + 2
+NOW = MEAN_HAND + 3
+COUNT = MEAN_HAND + 4
+SHARE = MEAN_HAND + 5
+REPLY = SHARE + RANKS
+RISK = REPLY + RANKS
+ANSWER = RISK + RANKS  # of two
+ALONE = ANSWER + RANKS
+SUMS = ALONE + 1  # fits, mean reply, mean answer, scoring
+LIKELY = RISK + RANKS  # of many
+CANNOT = LIKELY + OTHERS
+ROWS = 3 * RANKS  # where they begin
+WIDTH_OF_TWO = TWO.width
+WIDTH_OF_MANY = MANY.width
 
 
 @kernel
-def write_features_of_two(v, table, level, out):
-    """Write the features `TWO` of the first ``level`` levels of a view, float32[K * 52]."""
+def write_features_of_two(v, table, out):
+    """Write the features `TWO` of a view into ``out``, float32[TWO.size]."""
     out[:] = 0
     if v["to_move"] == 0:
         return
+    ranks_of_state(v, out)
     if v["phase"] == DISCARD:
-        pair_features(v, table, out)
-    else:
-        pegging_features(v, out)
-        if level > 1:
-            reply_features(v, out)
-
-
-@kernel
-def write_features_of_many(v, table, level, out):
-    """Write the features `MANY` of a view into ``out``, float32[3 * 52]."""
-    out[:] = 0
-    if v["to_move"] == 0:
+        pair_rows(v, table, out)
         return
-    if v["phase"] == DISCARD:
-        card_features(v, table, out)
-    else:
-        pegging_features(v, out)
-
-
-@kernel
-def pegging_features(v, out):
-    """Write what each legal card is sure to peg now."""
     sequence = sequence_of(v)
+    unseen = unseen_ranks(v)
+    least = least_pip(v)
+    total = holdable(unseen, least)
+    is_alone = alone(v)
+    points = stack.ints(RANKS)
+    answers = stack.ints(RANKS)
+    shares = stack.floats(RANKS)
+    sums = stack.floats(4)
     for k in range(v["hand_n"]):
-        if v["legal"] >> k & 1:
-            out[POINTS_NOW + v["hand"][k]] = certain_points(v, k, sequence)
+        if v["legal"] >> k & 1 == 0:
+            continue
+        row = out[ROWS + WIDTH_OF_TWO * place_of(v, k) :]
+        pegging_row(v, k, sequence, row)
+        if is_alone:
+            row[ALONE] = 1.0
+        if is_alone or v["count"] + pip(v["hand"][k]) == 31:
+            continue
+        replies_of_two(v, k, sequence, unseen, least, total, points, answers, shares)
+        for r in range(RANKS):
+            if shares[r] == 0.0:
+                continue
+            row[SHARE + r] = 4.0 * shares[r]
+            row[REPLY + r] = points[r] / FOURS
+            row[RISK + r] = points[r] * shares[r]
+            row[ANSWER + r] = answers[r] / FOURS
+        sum_replies(points, answers, shares, sums)
+        for i in range(4):
+            row[SUMS + i] = sums[i]
+
+
+@kernel
+def write_features_of_many(v, table, out):
+    """Write the features `MANY` of a view into ``out``, float32[MANY.size]."""
+    out[:] = 0
+    if v["to_move"] == 0:
+        return
+    ranks_of_state(v, out)
+    if v["phase"] == DISCARD:
+        card_rows(v, table, out)
+        return
+    sequence = sequence_of(v)
+    unseen = unseen_ranks(v)
+    known = known_of(v)
+    for k in range(v["hand_n"]):
+        if v["legal"] >> k & 1 == 0:
+            continue
+        row = out[ROWS + WIDTH_OF_MANY * place_of(v, k) :]
+        pegging_row(v, k, sequence, row)
+        count = v["count"] + pip(v["hand"][k])
+        if count < 31:
+            longer = sequence << 4 | v["hand"][k] >> 2
+            replies_of_many(v, longer, count, unseen, known, row)
+
+
+@kernel
+def ranks_of_state(v, out):
+    """Write the features `STATE`."""
+    for i in range(v["hand_n"]):
+        out[v["hand"][i] >> 2] += 1.0
+    for i in range(v["discarded_n"]):
+        out[RANKS + (v["discarded"][i] >> 2)] += 1.0
+    unseen = unseen_ranks(v)
+    for r in range(RANKS):
+        out[2 * RANKS + r] = (unseen >> (4 * r) & 15) / 4.0
+
+
+@kernel
+def place_of(v, k):
+    """Return which row is that of ``hand[k]``: how many lower cards may be used."""
+    place = 0
+    for i in range(v["hand_n"]):
+        place += v["legal"] >> i & 1 if v["hand"][i] < v["hand"][k] else 0
+    return place
+
+
+@kernel
+def pegging_row(v, k, sequence, row):
+    """Write what playing ``hand[k]`` leaves and makes."""
+    card = v["hand"][k]
+    row[ACTION] = 1 + card
+    for i in range(v["hand_n"]):
+        if i != k:
+            row[KEPT + (v["hand"][i] >> 2)] += 0.5
+    longer = sequence << 4 | card >> 2
+    for i in range(min(3, v["pile_n"] - v["pile_from"] + 1)):
+        row[PLAYED + RANKS * i + (longer >> (4 * i) & 15)] = 1.0
+    row[SURE] = certain_points(v, k, sequence)
+    row[NOW] = row[SURE] / FOURS
+    row[COUNT] = (v["count"] + pip(card)) / 31.0
+
+
+@kernel
+def holdable(unseen, least):
+    """Return how many unseen cards the other seat may hold: those of a pip value not ruled out."""
+    total = 0
+    for r in range(RANKS):
+        if min(r + 1, 10) >= least:
+            total += unseen >> (4 * r) & 15
+    return total
+
+
+@kernel
+def replies_of_two(v, k, sequence, unseen, least, total, points, answers, shares):
+    """Write for each rank what may follow ``hand[k]`` in this count, in a game for two.
+
+    Args:
+        sequence, unseen, least, total: as of `sequence_of`, `unseen_ranks`, `least_pip` and
+            `holdable`.
+        points, answers: int64[13], what the rank pegs, and the most that this seat can peg then.
+        shares: float64[13], its share of the cards that the other may hold; 0 if it does not fit.
+    """
+    longer = sequence << 4 | v["hand"][k] >> 2
+    count = v["count"] + pip(v["hand"][k])
+    n = v["pile_n"] - v["pile_from"] + 2
+    for r in range(RANKS):
+        p = min(r + 1, 10)
+        left = unseen >> (4 * r) & 15
+        shares[r] = 0.0
+        if p < least or left == 0 or count + p > 31:
+            continue
+        shares[r] = left / total
+        played = longer << 4 | r
+        points[r] = sequence_points(played, n, count + p, v["go"])
+        answers[r] = best_answer(v, k, played, n, count + p, v["go"])
+
+
+@kernel
+def sum_replies(points, answers, shares, sums):
+    """Write what fits, the mean reply, the mean answer and what scores, of `replies_of_two`."""
+    fits = 0.0
+    risk = 0.0
+    answered = 0.0
+    scoring = 0.0
+    for r in range(RANKS):
+        if shares[r] == 0.0:
+            continue
+        fits += shares[r]
+        risk += points[r] * shares[r]
+        answered += answers[r] * shares[r]
+        if points[r]:
+            scoring += shares[r]
+    sums[0] = fits
+    sums[1] = risk
+    sums[2] = answered
+    sums[3] = scoring
+
+
+@kernel
+def replies_of_many(v, longer, count, unseen, known, row):
+    """Write what the others may do once a card has made the sequence ``longer``."""
+    length = v["pile_n"] - v["pile_from"] + 1
+    seat = able(v, 1)
+    if seat:
+        cards = cards_of(unseen, known, seat)
+        for r in range(RANKS):
+            total = count + min(r + 1, 10)
+            share = share_of(unseen, r, known, seat) / cards
+            if total > 31 or share == 0.0:
+                continue
+            points = sequence_points(longer << 4 | r, length + 1, total, 0)
+            row[SHARE + r] = 4.0 * share
+            row[REPLY + r] = points / FOURS
+            row[RISK + r] = points * share
+    while seat:
+        row[LIKELY + seat - 1] = reply(v, seat, longer, length, count, unseen, known) / FOURS
+        row[CANNOT + seat - 1] = no_fit(v, seat, count, unseen, known)
+        seat = able(v, seat + 1)
 
 
 @kernel
@@ -168,13 +342,18 @@ def suited_crib(v, low, high):
 
 
 @kernel
-def pair_features(v, table, out):
-    """Write the best pair's mean hand and mean crib for each card held."""
+def pair_rows(v, table, out):
+    """Write for each card what the best pair with it brings, by the mean hand and mean crib."""
     n = v["hand_n"] + v["discarded_n"]
     left = DECK - n
     sign = 1 if v["dealer"] == 0 else -1
-    for i in range(v["hand_n"]):
-        out[MEAN_CRIB + v["hand"][i]] = WORST
+    hands = stack.floats(ROWS_OF_TWO)
+    cribs = stack.floats(ROWS_OF_TWO)
+    partners = stack.ints(ROWS_OF_TWO)
+    for i in range(ROWS_OF_TWO):
+        hands[i] = 0.0
+        cribs[i] = WORST
+        partners[i] = 0
     for j in range(n):
         for i in range(j):
             # The card discarded is the last of `dealt_card`, and must be of the pair.
@@ -187,105 +366,64 @@ def pair_features(v, table, out):
             by_rank = 3.0 * crib_ranks(v, table, low, high)
             hand = starters_total(v, table, low, high) / left
             crib = sign * (by_rank + suited_crib(v, low, high)) / (3.0 * ways(left, 3))
-            for k in range(2):
-                card = first if k == 0 else second
-                if k == 1 and v["discarded_n"] == 1:
-                    continue
-                more = hand + crib - (out[MEAN_HAND + card] + out[MEAN_CRIB + card])
-                # Of pairs as good, the higher hand: not the one that was dealt first.
-                if more > EQUAL or (more > -EQUAL and hand > out[MEAN_HAND + card] + EQUAL):
-                    out[MEAN_HAND + card] = hand
-                    out[MEAN_CRIB + card] = crib
-
-
-@kernel
-def reply_features(v, out):
-    """Write what may follow each legal card in this count."""
-    sequence = sequence_of(v)
+            for k in range(2 - v["discarded_n"]):
+                this = i if k == 0 else j
+                more = hand + crib - (hands[this] + cribs[this])
+                other = j if k == 0 else i
+                # Of pairs as good, the higher hand, then the lower card: not the order dealt.
+                if more > -EQUAL and more < EQUAL:
+                    more = hand - hands[this]
+                    if more > -EQUAL and more < EQUAL:
+                        more = float(dealt_card(v, partners[this]) - dealt_card(v, other))
+                if more > 0.0:
+                    hands[this] = hand
+                    cribs[this] = crib
+                    partners[this] = other
     for k in range(v["hand_n"]):
-        if v["legal"] >> k & 1:
-            reply_to_card(v, k, sequence, out)
+        row = out[ROWS + WIDTH_OF_TWO * place_of(v, k) :]
+        discard_row(v, k, partners[k], hands[k], cribs[k], row)
 
 
 @kernel
-def reply_to_card(v, k, sequence, out):
-    """Write what the other's next card may peg after ``hand[k]``, and this seat's answer."""
-    card = v["hand"][k]
-    longer = sequence << 4 | card >> 2
-    count = v["count"] + pip(card)
-    n = v["pile_n"] - v["pile_from"] + 1
-    if count == 31:
-        return
-    if alone(v):
-        # A go the other seat could not answer has been pegged, or is by this card.
-        go = 1 - v["single_count"]
-        out[ANSWER + card] = best_answer(v, k, longer, n, count, go)
-        return
-    unseen = unseen_ranks(v)
-    least = least_pip(v)
-    cards = 0  # that the other may hold
-    fitting = 0
-    answers = 0
-    most = 0
-    replies = 0  # what each rank pegs, four bits a rank
-    for r in range(RANKS):
-        p = min(r + 1, 10)
-        held = unseen >> (4 * r) & 15
-        if p < least or held == 0:
-            continue
-        cards += held
-        if count + p > 31:
-            continue
-        fitting += held
-        reply = longer << 4 | r
-        points = sequence_points(reply, n + 1, count + p, v["go"])
-        replies |= points << (4 * r)
-        most = max(most, points)
-        answers += held * best_answer(v, k, reply, n + 1, count + p, v["go"])
-    mean = 0.0
-    for points in range(1, most + 1):
-        as_good = 0
-        for r in range(RANKS):
-            if replies >> (4 * r) & 15 >= points:
-                as_good += unseen >> (4 * r) & 15
-        mean += 1.0 - none_of(cards, as_good, v["held_n"][1])
-    out[REPLY + card] = mean
-    out[REPLY_MOST + card] = most
-    out[ANSWER + card] = answers / fitting if fitting else 0.0
-    out[NO_REPLY + card] = none_of(cards, fitting, v["held_n"][1])
+def discard_row(v, k, partner, hand, crib, row):
+    """Write what discarding ``hand[k]`` leaves and brings, with the `dealt_card` ``partner``."""
+    row[ACTION] = 1 + v["hand"][k]
+    row[DISCARDING] = 1.0
+    row[SURE] = hand + crib
+    row[MEAN_HAND] = hand / EIGHTS
+    row[MEAN_CRIB] = crib / EIGHTS
+    row[PLAYED + (v["hand"][k] >> 2)] = 1.0
+    if partner != k:
+        row[PLAYED + RANKS + (dealt_card(v, partner) >> 2)] = 1.0
+    for i in range(v["hand_n"]):
+        if i != k and i != partner:
+            row[KEPT + (v["hand"][i] >> 2)] += 0.5
 
 
 @kernel
-def none_of(cards, some, drawn):
-    """Return the probability that none of ``some`` of the cards is among ``drawn`` of them."""
-    probability = 1.0
-    for i in range(drawn):
-        probability *= max(0.0, cards - some - i) / (cards - i)
-    return probability
-
-
-@kernel
-def card_features(v, table, out):
+def card_rows(v, table, out):
     """Write the mean hand and the mean crib for each card that may be discarded."""
     n = v["hand_n"]
     left = DECK - n
     sign = 1 if v["side_of"][v["dealer"]] == 0 else -1
-    add_crib_ranks(v, table, out)
+    by_rank = stack.floats(ROWS_OF_MANY)
+    add_crib_ranks(v, table, by_rank)
     cribs = 4 * ways(left, 4)  # every three cards and a starter
-    for i in range(n):
-        card = v["hand"][i]
-        out[MEAN_HAND + card] = starters_total(v, table, card, card) / left
-        by_rank = 4.0 * out[MEAN_CRIB + card]
-        out[MEAN_CRIB + card] = sign * (by_rank + suited_crib(v, card, card)) / cribs
+    for k in range(n):
+        card = v["hand"][k]
+        hand = starters_total(v, table, card, card) / left
+        crib = sign * (4.0 * by_rank[k] + suited_crib(v, card, card)) / cribs
+        discard_row(v, k, k, hand, crib, out[ROWS + WIDTH_OF_MANY * place_of(v, k) :])
 
 
 @kernel
-def add_crib_ranks(v, table, out):
-    """Add up, for each card, the ranks' points of the crib (C2) over every four unseen cards.
+def add_crib_ranks(v, table, sums):
+    """Add up, for each card held, the ranks' points of the crib (C2) over every four unseen cards.
 
-    Whichever of them is the starter. The sums are whole numbers below 2**24, so float32 holds them
-    exactly.
+    Whichever of them is the starter. Shapes: sums float64[5].
     """
+    for i in range(v["hand_n"]):
+        sums[i] = 0.0
     unseen = unseen_ranks(v)
     for a in range(RANKS):
         of_a = unseen >> (4 * a) & 15
@@ -306,4 +444,4 @@ def add_crib_ranks(v, table, out):
                     for i in range(v["hand_n"]):
                         card = v["hand"][i]
                         points = np.int64(table[four + KEYS[card >> 2]])
-                        out[MEAN_CRIB + card] += sets * points
+                        sums[i] += sets * points

@@ -159,11 +159,11 @@ def canonical_suits(kernels: Kernels, views_t: Any, name: str) -> dict[str, Cano
         relabel(v)
 
     @kernel
-    def features_of_ranks(v, table, level, out):
+    def features_of_ranks(v, table, out):
         """Write the features of a view in canonical cards, which stays as it is."""
         discarded = v["discarded_n"]
         hide_discards(v)
-        write_features(v, table, level, out)
+        write_features(v, table, out)
         v["discarded_n"] = discarded
         relabel(v)
 

@@ -1,103 +1,158 @@
-"""Features that follow from the rules alone, for each place the card in turn may go.
+"""Numbers that follow from the rules alone: of the view, and a row for each line and the crib.
 
-A cell lies in a row and a column, one of each side: *own* is the line of the seat's side, *other*
-the line of the other's. Laid in the crib, the card goes to the crib with the starter, which is own
-or other by whose crib it is. All of it follows from the view: the next card is any unseen one, each
-as likely. Features are points, but for the numbers of cards.
+A cell lies in two lines, a row of one side and a column of the other. So the rows here are lines,
+ten in place of 25 cells, each with the card in turn in it and without, and the crib with the
+starter. All of it follows from the view: the next card is any unseen one, each as likely. Points
+are in fours, so that networks see numbers near 1.
 """
 
 from __future__ import annotations
 
-from crib_env.engine.family import Feature
+from crib_env.engine.family import Feature, Features
 from crib_env.engine.jit import kernel
-from crib_env.engine.table_top.encode import ACTIONS
+from crib_env.engine.show import FOUR
+from crib_env.engine.table_top.encode import ACTIONS, TURN
 from crib_env.engine.table_top.lines import (
-    SUIT,
+    RANKS,
     crib_known,
     line_through,
-    next_by_rank,
+    most_of_a_suit,
+    next_of_rank,
     nob_of,
     nob_through,
     points_so_far,
+    rank_key,
+    rank_points,
+    subset_sums,
     unseen_cards,
 )
-from crib_env.engine.table_top.records import SIZE, TO_CRIB, bit_count, lowest
+from crib_env.engine.table_top.records import CELLS, SIZE, bit_count
 
-MOST = 29  # points of a line
+LINES = 2 * SIZE  # rows 0 to 4, columns 5 to 9
+CRIB_LINE = LINES
+FOURS = 4.0
+MOST = 29 / FOURS  # points of a line
+MOST_NEXT = 20 / FOURS  # more than a card adds to a line by its rank
 
-FEATURES: dict[str, tuple[Feature, ...]] = {
-    "lookahead": (
-        Feature("own_now", 0, MOST, "what the card adds to its own line as it stands"),
-        Feature("other_now", 0, MOST, "what it adds to the other side's line"),
-        Feature("own_cards", 0, SIZE - 1, "the cards already in its own line; in the crib, "
-                "those known"),
-        Feature("other_cards", 0, SIZE - 1, "the cards already in the other side's line"),
-    ),
-    "reply": (
-        Feature("own_next", -MOST, MOST, "how much more the next card would add to its own line, "
-                "in the mean over every unseen card, with this card in the line than without; 0 "
-                "is added to a full line"),
-        Feature("other_next", -MOST, MOST, "the same for the other side's line"),
-    ),
-}  # fmt: skip
+STATE = (
+    Feature("card_rank", RANKS, 0, 1, "the rank of the card in turn"),
+    Feature("unseen_ranks", RANKS, -1, 12, "for each rank how much more frequent it is among the "
+            "unseen cards than in the deck, as a share"),
+    Feature("legal", ACTIONS, 0, 1, "the action mask"),
+)  # fmt: skip
+ROW = (
+    Feature("line", 1, -LINES - 1, LINES + 1, "1 + the line: 0 to 4 the rows, 5 to 9 the columns, "
+            "10 the crib; negative if it scores for the other side"),
+    Feature("sure", 1, 0, MOST, "what the card in turn adds to it as it lies, in fours of points"),
+    Feature("own", 1, 0, 1, "it scores for my side"),
+    Feature("crib", 1, 0, 1, "it is the crib"),
+    Feature("points", 1, 0, MOST, "what it scores as it lies"),
+    Feature("cards", SIZE + 1, 0, 1, "how many cards lie in it, of the crib those known, one-hot"),
+    Feature("ranks", RANKS, 0, 4, "for each rank how many cards lie in it"),
+    Feature("suit", 2, 0, SIZE / 4, "its cards are of one suit; how many are of the commonest, in "
+            "fours"),
+    Feature("suit_with", 2, 0, SIZE / 4, "the same with the card in turn"),
+    Feature("nob", 3, 0, 1, "the jack that scores for nobs in it lies there; is unseen; is the "
+            "card in turn"),
+    Feature("next", RANKS, 0, MOST_NEXT, "for each rank what a next card of it would add in "
+            "fifteens, pairs and runs; 0 if none is unseen or no card lies there"),
+    Feature("next_with", RANKS, 0, MOST_NEXT, "the same once the card in turn lies there"),
+    Feature("mean_next", 2, 0, MOST_NEXT, "the means of both over every unseen card"),
+)  # fmt: skip
+PLACES = (*((cell // SIZE, SIZE + cell % SIZE) for cell in range(CELLS)), (CRIB_LINE,))
+FEATURES = Features(STATE, LINES + 1, ROW, PLACES, first=TURN)
 
-NOW = 0
-CARDS = 2 * ACTIONS
-NEXT = 4 * ACTIONS
+# Where numbers begin in the state and in a row.
+CARD = 0
+UNSEEN = CARD + RANKS
+LEGAL = UNSEEN + RANKS
+ROWS = LEGAL + ACTIONS
+LINE = 0
+SURE = 1
+OWN = 2
+IS_CRIB = 3
+POINTS = 4
+HELD = 5
+OF_RANK = HELD + SIZE + 1
+SUIT = OF_RANK + RANKS
+NOB = SUIT + 4
+NEXT = NOB + 3
+MEAN_NEXT = NEXT + 2 * RANKS
+WIDTH = FEATURES.width
 
 
 @kernel
-def write_features(v, table, level, out):
-    """Write the features of the first ``level`` levels of a view into ``out``, float32[K * 26]."""
+def write_features(v, table, out):
+    """Write the features of a view into ``out``, float32[FEATURES.size]."""
     out[:] = 0
     if v["to_move"] == 0:
         return
     unseen = unseen_cards(v)
-    cells = v["legal"] & ~(1 << TO_CRIB)
-    while cells:
-        cell = lowest(cells)
-        cells &= cells - 1
-        for side in range(2):
-            rows = v["scores_rows"] if side == 0 else 1 - v["scores_rows"]
-            line = line_through(v, cell, rows)
-            nob = nob_through(v, cell, rows)
-            line_features(v, table, level, line, nob, v["flush_size"], unseen, cell, side, out)
-    if v["legal"] >> TO_CRIB & 1:
-        side = 1 - v["my_crib"]
-        size = v["crib_flush_size"]
-        line_features(v, table, level, crib_known(v), nob_of(v), size, unseen, TO_CRIB, side, out)
+    for action in range(ACTIONS):
+        out[LEGAL + action] = v["legal"] >> action & 1
+    out[CARD + (v["card"] >> 2)] = 1.0
+    more = 13.0 / bit_count(unseen)
+    for rank in range(RANKS):
+        out[UNSEEN + rank] = bit_count(unseen >> (4 * rank) & 15) * more - 1.0
+    for line in range(LINES):
+        rows = 1 if line < SIZE else 0
+        cell = SIZE * line if rows else line - SIZE
+        own = 1 if rows == v["scores_rows"] else 0
+        row = out[ROWS + WIDTH * line : ROWS + WIDTH * (line + 1)]
+        row[LINE] = 1 + line if own else -1 - line
+        row[OWN] = own
+        cards = line_through(v, cell, rows)
+        line_features(v, table, cards, nob_through(v, cell, rows), v["flush_size"], unseen, row)
+    row = out[ROWS + WIDTH * CRIB_LINE : ROWS + WIDTH * (CRIB_LINE + 1)]
+    row[LINE] = 1 + CRIB_LINE if v["my_crib"] else -1 - CRIB_LINE
+    row[OWN] = v["my_crib"]
+    row[IS_CRIB] = 1.0
+    line_features(v, table, crib_known(v), nob_of(v), v["crib_flush_size"], unseen, row)
 
 
 @kernel
-def line_features(v, table, level, line, nob, flush_size, unseen, action, side, out):
-    """Write what the card in turn does to one line; ``side`` is 0 for own, 1 for other.
+def line_features(v, table, cards, nob, flush_size, unseen, row):
+    """Write what lies in a line and what the card in turn would change.
 
     Args:
-        line: the cards that lie in it, a mask. nob: the jack that scores one in it, or 0.
+        cards: the cards in it, a mask. nob: the jack that scores one in it, or 0.
     """
-    longer = line | 1 << v["card"]
-    more = points_so_far(table, longer, flush_size, nob)
-    more -= points_so_far(table, line, flush_size, nob)
-    out[NOW + ACTIONS * side + action] = more
-    out[CARDS + ACTIONS * side + action] = bit_count(line)
-    if level > 1:
-        total = next_total(table, longer, unseen, flush_size, nob)
-        total -= next_total(table, line, unseen, flush_size, nob)
-        out[NEXT + ACTIONS * side + action] = total / bit_count(unseen)
+    n = bit_count(cards)
+    card = 1 << v["card"]
+    now = points_so_far(table, cards, flush_size, nob)
+    row[POINTS] = now / FOURS
+    row[HELD + n] = 1.0
+    for rank in range(RANKS):
+        row[OF_RANK + rank] = bit_count(cards >> (4 * rank) & 15)
+    most = most_of_a_suit(cards)
+    row[SUIT] = 1.0 if most == n else 0.0
+    row[SUIT + 1] = most / 4.0
+    row[NOB] = 1.0 if nob & cards else 0.0
+    row[NOB + 1] = 1.0 if nob & unseen else 0.0
+    if n == SIZE:
+        return
+    longer = cards | card
+    row[SURE] = (points_so_far(table, longer, flush_size, nob) - now) / FOURS
+    most = most_of_a_suit(longer)
+    row[SUIT + 2] = 1.0 if most == n + 1 else 0.0
+    row[SUIT + 3] = most / 4.0
+    row[NOB + 2] = 1.0 if nob & card else 0.0
+    next_features(table, cards, unseen, 0, row)
+    if n < SIZE - 1:
+        next_features(table, longer, unseen, 1, row)
 
 
 @kernel
-def next_total(table, cards, unseen, flush_size, nob):
-    """Return what a next card adds to a line, added up over every unseen card (C2, C4, T8)."""
-    n = bit_count(cards)
-    if n == SIZE:
-        return 0
-    total = next_by_rank(table, cards, unseen) if n else 0
-    if nob & unseen:
-        total += 1
-    for suit in range(4):
-        held = bit_count(cards & SUIT << suit)
-        if held + 1 >= flush_size:
-            more = held + 1 if held + 1 == flush_size else 1
-            total += more * bit_count(unseen & SUIT << suit)
-    return total
+def next_features(table, cards, unseen, longer, row):
+    """Write what a next card adds to cards of a line; ``longer`` is 1 with the card in turn."""
+    sums = subset_sums(cards)
+    now = rank_points(table, cards)
+    key = rank_key(cards) + (FOUR if bit_count(cards) == 3 else 0)
+    total = 0
+    for rank in range(RANKS):
+        left = unseen >> (4 * rank) & 15
+        if left:
+            more = next_of_rank(table, cards, sums, key, now, rank, left)
+            row[NEXT + RANKS * longer + rank] = more / FOURS
+            total += bit_count(left) * more
+    row[MEAN_NEXT + longer] = total / FOURS / bit_count(unseen)

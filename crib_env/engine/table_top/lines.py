@@ -162,25 +162,35 @@ def points_so_far(table, cards, flush_size, nob):
 
 
 @kernel
+def next_of_rank(table, cards, sums, key, now, rank, left):
+    """Return the fifteens, pairs and runs that a next card of ``rank`` adds to ``cards``.
+
+    Args:
+        cards: at most four, a mask. sums: their `subset_sums`. key: their `rank_key`, of three for
+            four. now: their `rank_points`.
+        left: unseen cards of the rank, four bits, not 0.
+    """
+    n = bit_count(cards)
+    if n >= 3:
+        return np.int64(table[key + KEYS[rank]]) - now
+    more = adds(cards, sums, rank)
+    if n == 2:
+        more += run_of_three(cards | (left & -left) << (4 * rank))
+    return more
+
+
+@kernel
 def next_by_rank(table, cards, unseen):
-    """Return the fifteens, pairs and runs that a next card adds to ``cards``, one to four.
+    """Return the fifteens, pairs and runs that a next card adds to ``cards``, at most four.
 
     Added up over every unseen card; divided by their number it is the mean.
     """
-    n = bit_count(cards)
     sums = subset_sums(cards)
     now = rank_points(table, cards)
-    key = rank_key(cards) + (FOUR if n == 3 else 0)
+    key = rank_key(cards) + (FOUR if bit_count(cards) == 3 else 0)
     total = 0
     for rank in range(RANKS):
         left = unseen >> (4 * rank) & 15
-        if left == 0:
-            continue
-        if n >= 3:
-            more = np.int64(table[key + KEYS[rank]]) - now
-        else:
-            more = adds(cards, sums, rank)
-            if n == 2:
-                more += run_of_three(cards | (left & -left) << (4 * rank))
-        total += bit_count(left) * more
+        if left:
+            total += bit_count(left) * next_of_rank(table, cards, sums, key, now, rank, left)
     return total

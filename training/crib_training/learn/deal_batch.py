@@ -8,7 +8,7 @@ import numpy as np
 
 from crib_env.arrays import Array, Bools, Doubles, Floats, Ints
 from crib_env.batch import GameBatch
-from crib_env.encoding import encode
+from crib_env.encoding import encode, layout_of
 from crib_env.engine.family import family_for
 from crib_env.rules import TwoHandRules
 
@@ -24,11 +24,12 @@ class DealBatch:
         rules: rules of a two-hand game.
         num_envs: N, the number of deals.
         seed: fixes all deals.
-        features: the level of features of the observations, or None.
+        features: whether the observations have features.
         suits: ``"canonical"``, or ``"ranks"``: the mover does not see its discards in the pegging.
 
     Attributes:
-        size: length of a seat's observation. bits: length of its part before the features.
+        layout: the slices of a seat's observation. size: its length.
+        bits: length of its part before the features.
         actions: number of actions.
         observations: float32[N, size], of the seat to move.
         others: float32[N, bits], of the other seat, which a critic may see in training.
@@ -41,13 +42,14 @@ class DealBatch:
         rules: TwoHandRules,
         num_envs: int,
         seed: int,
-        features: str | None = None,
+        features: bool = False,
         suits: str = "canonical",
     ) -> None:
         family = family_for(rules.engine, "expected", suits)
         self.suits = suits
         self.batch = GameBatch(rules, num_envs, episode="deal", seed=seed, family=family)
         self.features = features
+        self.layout = layout_of(family, features)
         self.lanes = np.arange(num_envs)
         self.bits = family.obs_size
         self.actions = family.actions

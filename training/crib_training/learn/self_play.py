@@ -16,6 +16,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 import torch
+from crib_agents.card_net import CardNet
 from crib_agents.files import write_whole
 from crib_agents.policy_net import PolicyNetAgent, header
 from crib_agents.torch_nets import PolicyNet, mlp
@@ -50,7 +51,7 @@ class RunSettings(run.RunSettings):
             count.
         num_envs: deals side by side.
         hidden_sizes: sizes of the hidden layers of each network.
-        features: per-action features beside the bits, as in the environments.
+        features: rows of features, read by a `CardNet`, as in the environments.
         suits: canonical, or ranks: while pegging the policy does not see its discards, so its
             exploitability is exact.
         num_evals: number of measurements of exploitability; 0 for none, as six_card_v0 takes.
@@ -62,7 +63,7 @@ class RunSettings(run.RunSettings):
     decisions: Count = 10_000_000
     num_envs: Count = 256
     hidden_sizes: tuple[Annotated[Whole, Field(ge=1, le=4096)], ...] = (256, 256)
-    features: Literal["lookahead", "reply"] | None = "lookahead"
+    features: bool = True
     suits: Literal["canonical", "ranks"] = "canonical"
     num_evals: CountOrNone = 10
     eval_hands: Annotated[Whole, Field(ge=2, le=10_000)] = 40
@@ -224,22 +225,23 @@ class Exploitability(Curve):
 class Policy(PolicyNet):
     """A network for the logits of actions, very low where illegal.
 
-    Bits go through hidden layers, the features of each action through a head that actions share.
+    With features it is a `crib_agents.card_net.CardNet`, else an MLP over the bits.
     """
 
     def __init__(self, games: DealBatch, hidden_sizes: tuple[int, ...]) -> None:
-        count = (games.size - games.bits) // games.actions
-        super().__init__(games.bits, count, games.actions, hidden_sizes)
-        with torch.no_grad():
-            self.last.weight.mul_(0.01)  # the first policy is nearly uniform
-        if self.head is not None:
-            for zero in (self.head.out, self.head.skip):
-                nn.init.zeros_(zero.weight)
+        super().__init__(games.layout, hidden_sizes)
+        with torch.no_grad():  # the first policy is nearly uniform
+            if isinstance(self.net, CardNet):
+                self.net.sure.weight.zero_()
+                self.net.scale.zero_()
+            else:
+                layers_of_net = [one for one in self.net.modules() if isinstance(one, nn.Linear)]
+                layers_of_net[-1].weight.mul_(0.01)
 
     def forward(self, observations: Tensor, masks: Tensor | None = None) -> Tensor:
         """Return logits, float32[B, actions], of float32[B, size] and bool[B, actions]."""
         assert masks is not None
-        legal: Tensor = super().forward(observations, masks).masked_fill(~masks, ILLEGAL)
+        legal: Tensor = super().forward(observations).masked_fill(~masks, ILLEGAL)
         if not legal.isfinite().all():
             raise FloatingPointError("logits are not finite")
         return legal
@@ -328,8 +330,9 @@ def both_seats(games: DealBatch) -> Tensor:
     observations = torch.from_numpy(games.observations)
     parts = [observations[:, : games.bits], torch.from_numpy(games.others)]
     if games.size > games.bits:
-        features = observations[:, games.bits :].view(len(observations), -1, games.actions)
-        parts += [features.amax(2), features.amin(2)]
+        at, shape = games.layout["rows"].start, games.layout.rows
+        rows = observations[:, at:].view(-1, *shape)[:, :, 1:]
+        parts += [observations[:, games.bits : at], rows.amax(1), rows.amin(1)]
     return torch.cat(parts, 1)
 
 

@@ -53,7 +53,7 @@ class Settings(RunSettings):
 
     method: Literal["monte_carlo"] = "monte_carlo"
     policy_temperature: NotNegative = 0.0
-    features: Literal["lookahead", "reply"] | None = None
+    features: bool = False
     num_envs: Count = 4096
     batch_size: Count = 256
     learning_rate: Positive = 1e-3
@@ -65,10 +65,11 @@ class Settings(RunSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.features is not None:
-            raise ValueError(f"features: the networks of monte_carlo read features of their own, "
-                             f"leave --features {self.features} out; selfplay_ppo and the other "
-                             "methods take it")  # fmt: skip
+        if self.features:
+            raise ValueError(
+                "features: the networks of monte_carlo read features of their own, "
+                "leave --features out; selfplay_ppo and the other methods take it"
+            )
         if len(self.hidden_sizes) != 2:
             raise ValueError(f"hidden_sizes of monte_carlo are two, got {self.hidden_sizes}")
 

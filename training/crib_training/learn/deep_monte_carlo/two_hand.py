@@ -19,7 +19,6 @@ from crib_agents.learned.two_hand import (
     card_features,
     card_values,
     discard_features,
-    holdable,
     mean_hand,
     pair_value,
     shared_features,
@@ -33,6 +32,7 @@ from crib_env.arrays import Array
 from crib_env.batch import GameBatch
 from crib_env.engine import stack
 from crib_env.engine.hands.counting import alone, least_pip, sequence_of, unseen_ranks
+from crib_env.engine.hands.features import holdable
 from crib_env.engine.jit import entry, kernel
 from crib_env.engine.record import NONE, TABLE_T, WEIGHTS_T, array_of
 from crib_env.engine.show import add_card, show_table, with_starter

@@ -1,0 +1,94 @@
+"""A network for cards in PyTorch: it scores every card, or place, with the same weights.
+
+Import it, or copy this file. It reads observations with ``features=True``.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from crib_env.encoding import ObservationLayout
+
+ILLEGAL = -1e9
+
+
+class CardNet(nn.Module):
+    """The logits of all actions and the value of a state.
+
+    Each row of features gets a score: what is sure, and what the network adds. So the value of a
+    pair in hand is learned once, and not for each of 52 cards. The logits are the scores times a
+    scale that is learned. The value is that of the state and the rows, plus the mean score of the
+    actions that the policy would choose: thus rewards teach the scores directly, as in Monte Carlo
+    methods, and the policy's gradient has less left to do.
+
+    Args:
+        layout: `crib_env.observation_layout` of the environment, with features.
+        hidden: units of the layers that read the state and the rows.
+        inner: units of the layer behind them.
+    """
+
+    def __init__(self, layout: ObservationLayout, hidden: int = 128, inner: int = 64) -> None:
+        super().__init__()
+        self.state = slice(layout.first, layout["rows"].start)
+        self.rows, self.width = layout.rows
+        self.actions, self.legal = layout.actions, layout.get("legal")
+        self.encode = nn.Linear(self.state.stop - self.state.start, hidden)
+        self.of_state = nn.Linear(hidden, hidden)
+        self.of_row = nn.Linear(self.width - 1, hidden, bias=False)
+        self.inner = nn.Linear(hidden, inner)
+        self.out = nn.Linear(inner, 2, bias=False)  # the score, and the row's part of the value
+        self.sure = nn.Linear(self.width - 1, 2, bias=False)
+        self.base = nn.Linear(hidden, 1)
+        self.scale = nn.Parameter(torch.tensor(1.0))  # its logarithm: rewards may be scaled
+        places = torch.eye(self.actions) if layout.places is None else torch.zeros(
+            1 + max(map(max, layout.places)), self.actions
+        )  # fmt: skip
+        for action, those in enumerate(layout.places or ()):
+            places[list(those), action] = 1.0
+        self.register_buffer("places", places, persistent=False)
+        self.places: Tensor
+        self.begin()
+
+    def begin(self) -> None:
+        """Let the first policy follow the points that are sure, the first feature of a row."""
+        nn.init.normal_(self.out.weight, std=0.01)
+        nn.init.zeros_(self.sure.weight)
+        with torch.no_grad():
+            self.sure.weight[0, 0] = 1.0
+
+    def forward(self, observations: Tensor) -> Tensor:
+        """Return the logits, float32[B, actions], of observations, float32[B, size]."""
+        return self.logits_and_value(observations)[0]
+
+    def logits_and_value(self, observations: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the logits, float32[B, actions], and the value, float32[B]."""
+        state = observations[:, self.state]
+        rows = observations[:, self.state.stop :].reshape(-1, self.rows, self.width)
+        ids, features = rows[:, :, 0], rows[:, :, 1:]
+        encoded = torch.relu(self.encode(state))
+        context, used = self.of_state(encoded), ids != 0
+        if torch.compiler.is_exporting():  # all rows: their number must not depend on the numbers
+            found = self.score(features, context.unsqueeze(1)) * used.unsqueeze(2)
+        else:
+            i, k = used.nonzero(as_tuple=True)
+            found = features.new_zeros(*used.shape, 2)
+            found = found.index_put((i, k), self.score(features[i, k], context[i]))
+        found = found * ids.sign().unsqueeze(2)  # a place may count for the other side
+        of_places = observations.new_zeros(observations.shape[0], 1 + self.places.shape[0])
+        places = ids.abs().long()
+        scores = of_places.scatter(1, places, found[:, :, 0])[:, 1:] @ self.places
+        if self.legal is None:
+            legal = torch.zeros_like(of_places).scatter(1, places, 1.0)[:, 1:]
+        else:
+            legal = observations[:, self.legal]
+        logits = self.scale.exp() * scores
+        chances = logits.detach().masked_fill(legal == 0, ILLEGAL).softmax(1)
+        value = self.base(encoded).squeeze(1) + found[:, :, 1].sum(1) + (chances * scores).sum(1)
+        return logits, value
+
+    def score(self, features: Tensor, context: Tensor) -> Tensor:
+        """Return the score and the part of the value of rows, [..., 2]."""
+        hidden = torch.relu(self.of_row(features) + context)
+        found: Tensor = self.out(torch.relu(self.inner(hidden))) + self.sure(features)
+        return found

@@ -1,0 +1,101 @@
+"""`CardNet` scores rows alike wherever they stand, and Stable-Baselines3 trains and keeps it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from crib_agents.adapters.models import from_sb3
+from crib_agents.card_net import CardNet
+from crib_agents.card_policy import CardPolicy
+from sb3_contrib import MaskablePPO
+from torch import nn
+
+from crib_env import observation_layout, six_card_v0
+from crib_env.registration import env_module
+
+GAMES = ("six_card_v0", "three_hand_v0", "table_top_v0")
+
+
+def drawn_net(name: str) -> CardNet:
+    torch.manual_seed(1)
+    net = CardNet(observation_layout(name, features=True), hidden=12, inner=6)
+    for weights in net.parameters():
+        nn.init.normal_(weights, std=0.3)
+    return net
+
+
+def observed(name: str, n: int = 40) -> tuple[Any, Any]:
+    """Return observations and masks of decisions in the middle of games."""
+    envs = env_module(name).vector_env(n, opponent="greedy", features=True)
+    observations, info = envs.reset(seed=1)
+    for _ in range(3):
+        observations, *_, info = envs.step(info["action_mask"].argmax(axis=1))
+    return torch.from_numpy(observations), info["action_mask"]
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_logits_are_the_scores_of_an_actions_rows(name: str) -> None:
+    layout, net = observation_layout(name, features=True), drawn_net(name)
+    observations, masks = observed(name)
+    with torch.no_grad():
+        logits, values = net.logits_and_value(observations)
+        for seen, mask, found, value in zip(observations, masks, logits, values, strict=True):
+            encoded = torch.relu(net.encode(seen[net.state]))
+            context = net.of_state(encoded)
+            scores, parts = {}, 0.0
+            for row in seen[layout["rows"]].reshape(layout.rows):
+                score, part = net.score(row[1:], context)
+                if place := int(row[0]):
+                    scores[abs(place) - 1] = score * np.sign(place)
+                    parts += float(part * np.sign(place))
+            legal = mask.nonzero()[0].tolist()
+            places = layout.places or [(action,) for action in range(layout.actions)]
+            of = [float(sum(scores[place] for place in places[action])) for action in legal]
+            assert found[legal].tolist() == pytest.approx(
+                [score * float(net.scale.exp()) for score in of], abs=1e-4
+            )
+            chances = found[legal].softmax(0).tolist()
+            mean = sum(p * score for p, score in zip(chances, of, strict=True))
+            assert float(value) == pytest.approx(float(net.base(encoded)) + parts + mean, abs=1e-4)
+
+
+def test_the_first_policy_follows_the_points_that_are_sure() -> None:
+    net, layout = CardNet(observation_layout("six_card_v0", features=True)), observation_layout(
+        "six_card_v0", features=True
+    )  # fmt: skip
+    nn.init.zeros_(net.out.weight)
+    observations, masks = observed("six_card_v0")
+    rows = observations[:, layout["rows"]].reshape(-1, *layout.rows)
+    for logits, mask, row in zip(net(observations), masks, rows, strict=True):
+        best = row[:, 1].where(row[:, 0] > 0, torch.tensor(-99.0)).max()
+        chosen = int(logits.masked_fill(torch.from_numpy(mask == 0), -1e9).argmax())
+        assert row[row[:, 0] == chosen + 1][0, 1] == best
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_a_model_of_sb3_comes_back_from_its_file(name: str, tmp_path: Path) -> None:
+    venv = env_module(name).sb3_env(8, opponent="greedy", reward="points", features=True)
+    keywords = {"hidden": 12, "inner": 6}
+    model = MaskablePPO(CardPolicy, venv, n_steps=8, batch_size=32, policy_kwargs=keywords, seed=1)
+    before = [weights.clone() for weights in model.policy.parameters()]
+    model.learn(64)
+    assert all((a != b).any() for a, b in zip(before, model.policy.parameters(), strict=True))
+    model.save(tmp_path / "model.zip")
+    with pytest.raises(ValueError, match="trust"):
+        from_sb3(tmp_path / "model.zip")
+    agent, again = from_sb3(model), from_sb3(tmp_path / "model.zip", trust=True)
+    views = np.array([venv.batch.view(lane) for lane in range(8)])
+    np.testing.assert_array_equal(agent.action_values(views), again.action_values(views))
+    observations, masks = np.asarray(venv.reset()), venv.action_masks()
+    views = np.array([venv.batch.view(lane) for lane in range(8)])
+    chosen, _ = model.predict(observations, action_masks=masks, deterministic=True)
+    np.testing.assert_array_equal(agent.act(views, np.random.default_rng(1)), chosen)
+
+
+def test_card_policy_without_features_is_refused() -> None:
+    with pytest.raises(ValueError, match="features=True"):
+        MaskablePPO(CardPolicy, six_card_v0.sb3_env(2))
