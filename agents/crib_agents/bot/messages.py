@@ -35,10 +35,6 @@ NUMBERS = ("dealt", "target", "match_target", "flush_size", "crib_flush_size", "
 FLAGS = ("single_count", "second_go_ends", "adjacency", "score_difference", "partners_confer")
 
 GAMES = ("six_card", "five_card", "three_hand", "four_hand", "table_top", "table_top_ship")
-FAMILIES = {
-    "six_card": "two_hand", "five_card": "two_hand", "three_hand": "many_hand",
-    "four_hand": "many_hand", "table_top": "table_top", "table_top_ship": "table_top",
-}  # fmt: skip
 
 
 def game_of(rules: Rules) -> str:
@@ -60,13 +56,18 @@ def preset_of(game: str) -> Rules:
     return PRESETS["hoyle" if game == "six_card" else game]
 
 
+def places_cards(family: Family) -> bool:
+    """Return whether a decision of a family places a card on a layout; else it uses a held card."""
+    return "layout" in (family.view.names or ())
+
+
 # --- from views to messages ---------------------------------------------------------------------
 
 
 def decisions(views: Views) -> list[Message]:
     """Return the message of each view [B] of a seat to move, without its id, seed and events."""
     family = family_of(views)
-    write = _cells if family.name == "table_top" else _cards
+    write = _cells if places_cards(family) else _cards
     places = _places(views.dtype)
     rows = np.ascontiguousarray(views).view(np.int64).reshape(len(views), -1).tolist()
     return [write({name: row[at] for name, at in places}, family) for row in rows]
@@ -167,7 +168,7 @@ def _turned(values: Sequence[int], first: int) -> list[int]:
 def _legal(view: Any, family: Family) -> list[Any]:
     """Return the legal actions of a view, as a message names them."""
     bits = int(view["legal"])
-    if family.name == "table_top":
+    if places_cards(family):
         return [_place(action) for action in range(TO_CRIB + 1) if bits >> action & 1]
     return [CARDS[card] for i, card in enumerate(view["hand"].tolist()) if bits >> i & 1]
 
@@ -180,9 +181,9 @@ def _place(action: int) -> str | list[int]:
     return CRIB if action == TO_CRIB else list(divmod(action, SIZE))
 
 
-def written(action: int, table_top: bool) -> str | list[int]:
+def written(action: int, family: Family) -> str | list[int]:
     """Return an action as an answer names it: a card, a cell ``[row, column]`` or ``"crib"``."""
-    return _place(action) if table_top else CARDS[action]
+    return _place(action) if places_cards(family) else CARDS[action]
 
 
 def event_messages(events: Sequence[Event]) -> list[Message]:
@@ -243,9 +244,9 @@ def read_decision(message: Mapping[str, Any]) -> Views:
     """
     try:
         game = _choice(message, "game", GAMES)
-        family = find_family(FAMILIES[game])
+        family = find_family(preset_of(game).engine)
         views = np.zeros(1, dtype=family.view)
-        read = _read_cells if family.name == "table_top" else _read_cards
+        read = _read_cells if places_cards(family) else _read_cards
         read(message, game, family, views[0])
     except MessageError:
         raise

@@ -21,7 +21,6 @@ import numpy as np
 
 from crib_agents.analyze import analyze
 from crib_agents.bot.messages import (
-    FAMILIES,
     GAMES,
     PROTOCOL,
     Message,
@@ -82,13 +81,13 @@ class Bot:
         self, group: list[tuple[int, Views]], messages: list[Message], answers: list[Message | None]
     ) -> None:
         views = np.concatenate([view for _, view in group])
-        table_top = family_of(views).name == "table_top"
+        family = family_of(views)
         seed = messages[group[0][0]].get("seed")
         rng = np.random.default_rng(seed if isinstance(seed, int) and seed >= 0 else None)
         try:
             actions = check_actions(self.agent.act(views, rng), len(views))
             for (i, _), action in zip(group, actions.tolist(), strict=True):
-                answers[i] = {"action": written(action, table_top)}
+                answers[i] = {"action": written(action, family)}
         except BaseException as error:  # SystemExit too: the caller learns why
             for i, _ in group:
                 answers[i] = _failed(error)
@@ -133,7 +132,9 @@ class Bot:
             raise MessageError(f'"game" must be one of {", ".join(GAMES)}')
         name = given.pop("name", "rules")
         try:
-            refuse_rules(self.agent, read_rules(FAMILIES[message["game"]], name, given), episode)
+            refuse_rules(
+                self.agent, read_rules(preset_of(message["game"]).family, name, given), episode
+            )
         except ValueError as error:
             return {"accepts": False, "why": str(error)}
         return {"accepts": True}
@@ -144,7 +145,7 @@ class Bot:
         family = family_of(views)
         rng = np.random.default_rng(0)  # for an agent that draws nothing
         (found,) = action_probabilities(self.agent, views, family.actions, rng)
-        names = [written(action, family.name == "table_top") for action in range(family.actions)]
+        names = [written(action, family) for action in range(family.actions)]
         shares = {str(name): float(share) for name, share in zip(names, found, strict=True)}
         legal = message.get("legal")
         if not isinstance(legal, list):
