@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from checkout import ROOT
 from crib_env import encode, find_agent, observation_layout
 from crib_env.batch import GameBatch
 from crib_env.rules import PRESETS
@@ -108,3 +109,9 @@ def test_places_name_the_lines_that_cross_in_a_cell() -> None:
         (row, 5 + column) for row in range(5) for column in range(5)
     ]
     assert LAYOUT.places[25] == (10,)
+
+
+def test_the_page_of_observations_has_the_size_of_the_rows() -> None:
+    rows, width = LAYOUT.rows
+    page = (ROOT / "docs" / "observations.md").read_text()
+    assert f"{rows} rows of {width} numbers" in page

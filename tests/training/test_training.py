@@ -274,26 +274,3 @@ def test_warmup_plays_a_little_of_everything(capsys: pytest.CaptureFixture[str])
     assert [line.partition(":")[0] for line in capsys.readouterr().out.splitlines()] == list(
         ENVIRONMENTS
     )
-
-
-def test_shaping_pays_cards_when_placed_and_nothing_over_a_round() -> None:
-    """The shaped rewards of a round add up to its own: the potential starts and ends at 0."""
-    from crib_training.methods.ppo import LineShaping
-
-    plain = table_top_v0.sb3_env(8, episode="round", reward="points", opponent="random", seat=0)
-    env = LineShaping(plain)
-    plain.seed(7)
-    env.reset()
-    rng = np.random.default_rng(7)
-    shaped, rounds, midway = np.zeros(8), 0, 0
-    while rounds < 24:
-        masks = plain.action_masks()
-        env.step_async(np.array([rng.choice(np.flatnonzero(mask)) for mask in masks]))
-        _, rewards, dones, _ = env.step_wait()
-        shaped += rewards
-        midway += int((rewards[~dones] != 0).sum())
-        for lane in np.flatnonzero(dones):
-            # What the round paid at its end; heels aside nothing is paid before.
-            assert shaped[lane] == pytest.approx(plain.batch.rewards[lane], abs=2)
-            shaped[lane], rounds = 0.0, rounds + 1
-    assert midway > 100

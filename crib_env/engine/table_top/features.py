@@ -36,8 +36,8 @@ MOST_NEXT = 20 / FOURS  # more than a card adds to a line by its rank
 
 STATE = (
     Feature("card_rank", RANKS, 0, 1, "the rank of the card in turn"),
-    Feature("unseen_ranks", RANKS, -1, 12, "for each rank how much more frequent it is among the "
-            "unseen cards than in the deck, as a share"),
+    Feature("unseen_ranks", RANKS, -1, 12, "for each rank its share of the unseen cards, times "
+            "13, minus 1"),
     Feature("legal", ACTIONS, 0, 1, "the action mask"),
 )  # fmt: skip
 ROW = (
@@ -112,7 +112,7 @@ def write_features(v, table, out):
 
 @kernel
 def line_features(v, table, cards, nob, flush_size, unseen, row):
-    """Write what lies in a line and what the card in turn would change.
+    """Write the features of a line: its cards, and the changes by the card in turn.
 
     Args:
         cards: the cards in it, a mask. nob: the jack that scores one in it, or 0.
@@ -144,7 +144,7 @@ def line_features(v, table, cards, nob, flush_size, unseen, row):
 
 @kernel
 def next_features(table, cards, unseen, longer, row):
-    """Write what a next card adds to cards of a line; ``longer`` is 1 with the card in turn."""
+    """Write the points that a next card adds; ``longer`` is 1 with the card in turn."""
     sums = subset_sums(cards)
     now = rank_points(table, cards)
     key = rank_key(cards) + (FOUR if bit_count(cards) == 3 else 0)
