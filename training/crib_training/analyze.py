@@ -8,7 +8,7 @@ r"""The value of every choice in a position, best first.
 The first form is a hand about to discard; the second (with ``--discarded`` and ``--starter``) a
 hand about to play a card, the other seat's cards in the pile in brackets; the third (with
 ``--layout``) a card to place at Table Top; the last a position of any game, also of three and four
-hands, with what the seat to move knows of it.
+hands, as the seat to move knows it.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Settings:
         scores: this side's score and the other's.
         env: the environment; by default six_card_v0, with layout table_top_v0.
         rules: a preset other than the environment's own, or a preset with changes.
-        episode: what is at stake.
+        episode: the stakes.
         dealer: this seat deals (six and five cards).
         match_score: game points won, this seat's and the other's, in a match (six and five cards).
         discarded: in the pegging, the two cards discarded.

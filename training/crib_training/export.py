@@ -3,8 +3,8 @@
     crib export runs/ppo/policy.safetensors --onnx policy.onnx
     crib evaluate policy.onnx rule_based
 
-The file holds the network and what it plays by, so it is an agent wherever one is named, and
-whatever reads ONNX can run it.
+The file holds the network with its game and rules, so it is an agent wherever one is named, and
+any ONNX runtime can run it.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ SOON = 0.05  # seconds until a signal that was lost comes again
 
 
 class Stopped(KeyboardInterrupt):
-    """A run was asked to stop, and is saved; its message says how to go on."""
+    """A run was stopped and saved; the message names the command to continue."""
 
 
 class Termination:
@@ -35,7 +35,7 @@ class Termination:
 def terminable() -> Iterator[None]:
     """Let SIGTERM, which clusters send, end a command as Ctrl-C does, with exit status 143.
 
-    Where somebody else handles SIGTERM, and outside the main thread, nothing changes.
+    Nothing changes outside the main thread, or if SIGTERM already has a handler.
     """
     main = threading.current_thread() is threading.main_thread()
     if not main or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
@@ -46,7 +46,7 @@ def terminable() -> Iterator[None]:
         with _handled_by(signal.SIGTERM, end), _never_lost(end):
             yield
     finally:
-        if end.came:  # whatever the command made of it
+        if end.came:  # whatever error the command raised
             sys.exit(TERMINATED)
 
 
@@ -96,7 +96,7 @@ class Interruptions(list[int]):
 def interruptions(note_first: bool = False) -> Iterator[Interruptions]:
     """Yield a list to which every Ctrl-C, and every SIGTERM in `terminable`, adds its number.
 
-    Outside the main thread, and where nobody handles them, the list stays empty.
+    Outside the main thread, and without a handler, the list stays empty.
     """
     came = Interruptions()
     came.noted = int(note_first)

@@ -4,7 +4,7 @@
 
 Games are played some pairs at a time, side by side, and stored in a folder beside the result
 (``out.games``) as those of a tournament are, and the replies of the games under way as they come.
-The same command goes on where it was stopped, and pays for nothing twice. If a server fails, the
+The same command continues after a stop, and pays for nothing twice. If a server fails, the
 command stops: its failures are no results.
 """
 
@@ -45,7 +45,7 @@ DEFAULT = Path("runs/evaluate.json")  # beside it lie the games where no file is
 
 
 def evaluate_models(settings: Settings, maker: EnvMaker, rules: Rules) -> dict[str, Any]:
-    """Play or go on with an evaluation in which a language model plays; return its result."""
+    """Play or continue an evaluation of a language model; return its result."""
     if not (settings.games and settings.duplicate):
         raise ValueError("a language model plays whole games on duplicate deals: leave out "
                          "--no-games and --no-duplicate")  # fmt: skip
@@ -117,7 +117,7 @@ class ReplyCache:
             write_whole(path, "".join(f"{line}\n" for line in lines[:-1]).encode())
 
     def instead_of(self, complete: Complete, agent: str) -> Complete:
-        """Return a function that asks an agent's model only for what is not there."""
+        """Return a function that asks an agent's model only for replies not in the cache."""
         ask = getattr(complete, "asks", complete)
 
         def answer(messages: list[Message]) -> str:
@@ -152,7 +152,7 @@ def _models(setup: Setup, chunk: Chunk, cache: ReplyCache) -> dict[str, list[Tex
 
 
 def _report(models: dict[str, list[TextAgent]], rules: Rules) -> dict[str, Any]:
-    """Return what each model did in a chunk: its counts, and its regret by phase."""
+    """Return each model's counts in a chunk, and its regret by phase."""
     report = {}
     for name, instances in models.items():
         tally, record = Tally(), list[tuple[Any, int]]()

@@ -38,7 +38,7 @@ class FolderInUseError(RuntimeError):
 def claimed(folder: Path) -> Iterator[None]:
     """Make a folder for results and keep all other commands out of it, until the block ends.
 
-    The system holds the lock, and frees it whatever ends the process.
+    The system holds the lock, and frees it at any end of the process.
     """
     check_folder(folder)
     folder.mkdir(parents=True, exist_ok=True)

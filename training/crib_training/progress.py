@@ -1,8 +1,8 @@
 """How far a command is: a bar with the total and the time left in a terminal, lines elsewhere.
 
 Shown on stderr. The bar goes when its task is done; without a terminal a line comes every half
-minute. The time left follows from what was done after the first result: before it, kernels compile.
-What a command has found is printed on stdout, above the bar.
+minute. The time left follows from the work after the first result: before it, kernels compile.
+Results are printed on stdout, above the bar.
 """
 
 from __future__ import annotations

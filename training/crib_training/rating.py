@@ -49,7 +49,7 @@ HOW = ("hands", "seed", "abstraction", "agreement")  # of an exploitability
 
 @dataclass(frozen=True)
 class Results:
-    """What an agent made of the built-in ones."""
+    """Results of an agent's games against the built-in agents."""
 
     name: str
     environment: str
@@ -85,7 +85,7 @@ class Results:
 
 
 def folder() -> Path:
-    """Return the leaderboard: inside the package where it is installed, else of the checkout."""
+    """Return the leaderboard's folder: inside the installed package, else of the checkout."""
     installed = Path(__file__).parent / "leaderboard"
     return installed if installed.is_dir() else Path(__file__).parents[2] / "leaderboard"
 
@@ -133,7 +133,7 @@ def rating_table(entries: list[Results]) -> str:
 
 
 def _exploitability(found: Mapping[str, Any] | None) -> str:
-    """Return an exploitability with its interval, after a ≈ where it is an approximation."""
+    """Return an exploitability with its interval, after a ≈ for an approximation."""
     if found is None:
         return ""
     mark = f"{APPROXIMATELY} " if found["agreement"]["otherwise"] else ""
@@ -159,7 +159,7 @@ def blank_card(results: Results) -> str:
 
 
 def exploited(found: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the results of an agent keep of `Exploitability.as_dict`."""
+    """Return the part of `Exploitability.as_dict` that an agent's results keep."""
     return {**found["gain"]["both"]["all"], **{key: found[key] for key in HOW}}
 
 
@@ -175,7 +175,7 @@ class Settings(TakesAgents):
         pairs: duplicate pairs of games against each of the five; among three sides, sets of
             three.
         seed: fixes everything.
-        name: what the table calls it; by default its own name, or that of the folder of --out.
+        name: the agent's name in the table; by default its own, or that of the folder of --out.
         exploitability: also measure how much a best response gains against it, with N drawn
             hands (see crib exploit); 0 skips this.
         abstraction: for the exploitability of slow agents, see crib exploit.

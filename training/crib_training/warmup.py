@@ -2,8 +2,8 @@
 
     crib warmup
 
-Machine code is stored on disk, by what it was made from; where it is there already this only reads
-it. For an image of a container, or before many processes start at once.
+Machine code is stored on disk under a digest of its sources; stored code is only read. Use it for a
+container image, or before many processes start at once.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Settings:
 
     Attributes:
         envs: the environments.
-        agents: who plays them.
+        agents: the players.
     """
 
     envs: tuple[str, ...] = tuple(ENVIRONMENTS)

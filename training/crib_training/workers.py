@@ -1,4 +1,4 @@
-"""Who plays the chunks of a command: this process, several on this machine, or a Ray cluster.
+"""Players of a command's chunks: this process, several on this machine, or a Ray cluster.
 
 All three take chunks and return their records in the order in which they finish. The result of a
 chunk does not depend on who played it; set-ups ensure that.
@@ -29,7 +29,7 @@ from crib_training.evaluation.duplicate import Finished, ignore_progress
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 LOOK_EVERY = 0.5  # seconds between two looks at how far the workers are
-PATIENCE = 2.0  # seconds for a process to end by itself
+PATIENCE = 2.0  # seconds for a process to end in order
 # What ends a process: SIGTERM may come from outside to all of a command's processes, like Ctrl-C.
 END = getattr(signal, "SIGUSR1", signal.SIGTERM)
 
@@ -59,15 +59,15 @@ class Child(SpawnProcess):
     def terminate(self) -> None:
         """Have it end at once, and its agents' processes with it."""
         if self.pid is not None:
-            with suppress(ProcessLookupError):  # it has ended, and somebody has noticed
+            with suppress(ProcessLookupError):  # already reaped
                 os.kill(self.pid, END)
 
 
 class ProcessPool(ProcessPoolExecutor):
-    """Processes that end with the command, whatever ends it, used in a ``with`` block.
+    """Processes that end with the command in any case, used in a ``with`` block.
 
-    ``begin`` is called in each as it starts, with ``args``. What was submitted raises one of
-    ``lost`` where a process died.
+    ``begin`` is called in each as it starts, with ``args``. Submitted calls raise one of
+    ``lost`` if a process died.
     """
 
     lost: tuple[type[Exception], ...] = (BrokenProcessPool,)
@@ -104,7 +104,7 @@ class ProcessPool(ProcessPoolExecutor):
 
 
 def _start(begin: Callable[..., None] | None, args: tuple[Any, ...]) -> None:
-    """Let a process end when its parent says so or dies, and with it its agents' processes."""
+    """End a process with its agents' programs on its parent's signal or death."""
 
     def end(*_: object) -> None:
         end_programs()
@@ -127,7 +127,7 @@ def _call(function: Callable[..., T], args: tuple[Any, ...]) -> T:
     me = os.getpid()
     answer = function(*args)
     if os.getpid() != me:
-        os._exit(0)  # a copy, forked by what was called
+        os._exit(0)  # a copy, forked by the called code
     return answer
 
 
@@ -172,7 +172,7 @@ class Setup(Protocol):
         """Return how many games a chunk has."""
 
     def identity(self) -> dict[str, Any]:
-        """Return what must be the same wherever chunks are played."""
+        """Return the settings that all players of chunks must share."""
 
 
 class RayPool:
@@ -240,11 +240,11 @@ class ThisProcess:
         return setup.play(chunk, finished)
 
 
-_counts: Any = None  # of a worker's process: what each of them has played, shared
+_counts: Any = None  # of a worker's process: the games of each, shared
 
 
 def _begin(counts: Any) -> None:
-    """Let a worker count what it plays."""
+    """Let a worker count its games."""
     global _counts
     _counts = counts
 
@@ -331,7 +331,7 @@ Workers = ThisProcess | Processes | Ray
 
 
 def chosen_workers(count: int, ray_address: str | None) -> Workers:
-    """Return who plays by the settings of a command; a ``count`` of 0 is this process."""
+    """Return the player of chunks by a command's settings; a ``count`` of 0 is this process."""
     if ray_address is not None:
         return Ray(ray_address)
     return Processes(count) if count else ThisProcess()

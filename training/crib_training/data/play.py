@@ -1,6 +1,6 @@
 """Plays the games of one shard and returns them as the bytes of a Parquet file.
 
-A shard depends on its set-up and number alone: it does not matter who plays it, where or when.
+A shard depends on its set-up and number alone: any process may play it, anywhere and at any time.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class Setup:
         ]
 
     def identity(self) -> dict[str, Any]:
-        """Return what must be the same for shards to belong together, ready for JSON."""
+        """Return the identity that shards of one data set share, ready for JSON."""
         return {
             **json.loads(json.dumps(asdict(self))),
             "files": file_digests(self.agents),

@@ -2,9 +2,9 @@
 
     crib data rule_based expert --games 1000 --out runs/data
 
-Seat s of game g is played by agent (g + s) modulo their number. A stopped command goes on where it
-stopped: finished shards stay, if they are as SHA256SUMS says. The bytes depend on the settings
-alone, not on the number of workers. A data card, README.md, says what there is.
+Seat s of game g is played by agent (g + s) modulo their number. A stopped command continues where
+it stopped: finished shards stay if they match SHA256SUMS. The bytes depend on the settings alone,
+not on the number of workers. A data card, README.md, describes the files.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Settings(TakesAgents):
     """Write games as data: Parquet shards with a row for each decision.
 
     Attributes:
-        agents: who plays, as in crib tournament; several take the seats in turn.
+        agents: the players, as in crib tournament; several take the seats in turn.
         env: the environment.
         rules: a preset other than the environment's own.
         episode: game, deal or match; by default the environment's own.

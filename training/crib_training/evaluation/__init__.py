@@ -1,4 +1,4 @@
-"""Compare agents: who is better, and by how much.
+"""Compare agents: which one is better, and by how much.
 
 - `duplicate`: games played from every side, and estimates over the pairs.
 - `referee`: calls an agent, so that only its own games suffer from its failures.

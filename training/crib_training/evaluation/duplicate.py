@@ -60,7 +60,7 @@ class Pairs:
     dealer: Array  # [sets, games], the side that dealt first
     points: Array  # [sets, games, sides, 3], pegged in play, hands, cribs
     forfeits: Array  # bool[sets, games, 2], whether (first, second) lost the game by a failure
-    # [pairs, 2, 3], what each term of AIVAT added to the first's chance of winning, and [pairs, 2,
+    # [pairs, 2, 3], change of the first's probability of winning by AIVAT term, and [pairs, 2,
     # 3, 2, 3], the points that each brought both; None, or of a forfeited game 0, if not corrected.
     won_correction: Array | None = None
     points_correction: Array | None = None
@@ -163,7 +163,7 @@ def play_pairs(
     An agent receives only its views. But it plays all games of a pair, one after the other, so
     an agent that remembers cards could recognise them. A tournament prevents this. A failure of an
     agent given with its referee costs it the game; another's is raised. With a ``reference``, AIVAT
-    corrects by it. Without ``duplicate``, the games of a pair have deals of their own.
+    corrects by it. Without ``duplicate``, the games of a pair have different deals.
     """
     if pairs < 1:
         raise ValueError(f"pairs must be at least 1, got {pairs!r}")
@@ -201,7 +201,7 @@ def play_chunk(
     cards of all seats by then, other instances have not. Otherwise as `play_pairs`.
     """
     deals, chance, redrawn, others = seed_seq.spawn(4)
-    # A generator shows what it was seeded from: the agents' must not lead to the deals' seed.
+    # A generator exposes its seed: the agents' must not lead to the deals' seed.
     rngs = [np.random.default_rng(one.generate_state(4)) for one in chance.spawn(2 * len(agents))]
     outcomes: list[dict[str, Array]] = []
     failures: list[Failure] = []
@@ -210,7 +210,7 @@ def play_chunk(
             rules, n, players=players, episode=episode,
             seed=deals if duplicate or not side else others,
         )  # fmt: skip
-        # With deals of their own, games have one seat deal first: each agent does in one of a pair.
+        # With different deals, one seat deals first in both games, so each agent does in one.
         games.reset(dealer=None if duplicate else 0)
         log = DealLog() if reference and episode in CORRECTED else None
         outcome, failed = _play_from(games, who, rngs[2 * side :], side, log, finished)

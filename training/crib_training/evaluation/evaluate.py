@@ -217,7 +217,7 @@ def versions() -> dict[str, str]:
 
 
 def adjusted_by(adjust: Adjust, duplicate: bool = True) -> bool | None:
-    """Return whether to use AIVAT; None for where it is cheaper than more games."""
+    """Return whether to use AIVAT; None to use it if it is cheaper than more games."""
     if not duplicate and adjust == "never":
         raise ValueError("--no-duplicate shows only adjusted figures: leave --adjust never out")
     return ADJUSTED[adjust] if duplicate else True
@@ -241,7 +241,7 @@ def run(settings: Settings) -> None:
             adjusted=adjusted_by(settings.adjust, settings.duplicate),
             forfeits=not os.environ.get(TRACEBACK),
         )  # fmt: skip
-    result["rules"] = settings.rules or rules.name  # with what was changed in them
+    result["rules"] = settings.rules or rules.name  # with their changed fields
     print(f"{comparison_table([result])}\n\n{phase_table(result)}\n\n{difference_table(result)}\n")
     print(agents_table(result), end="\n\n")
     if models:

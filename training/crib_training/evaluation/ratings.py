@@ -90,9 +90,9 @@ def resampled(
 ) -> Doubles:
     """Return tables of games from tournaments whose pairs are drawn again, with replacement.
 
-    Pairs are drawn within each pairing: the games of a pair share their cards, so the pair is
-    what was sampled. Among those drawn from is one that level agents would share, which nobody
-    played: where one agent won every game, pairs played alone would give an interval without width.
+    Pairs are drawn within each pairing: the games of a pair share their cards, so the
+    pair is the sample. One drawn pair is added: if one agent won every game, the played pairs alone
+    would give an interval without width.
 
     Shapes: the result float64[2, resamples, agents, agents].
     """
@@ -143,7 +143,7 @@ def rate(
     again = resampled(scores, agents, rng, together=together, opponents=opponents)
     refitted = fit_ratings(*again, anchor=anchor, opponents=opponents)
     low, high = np.percentile(refitted, [2.5, 97.5], axis=0)
-    # Where an agent won all its games, the game nobody played can leave the estimate outside.
+    # If an agent won all its games, the added draw can leave the estimate outside.
     return ratings, np.minimum(low, ratings), np.maximum(high, ratings)
 
 

@@ -1,8 +1,8 @@
 """Calls an agent for its actions, so that a failure costs only the agent's own games.
 
 An agent fails if it raises, returns anything but one integer per view, or takes too long. Only a
-`NoResultError`, of a language model's server, say, is no failure: it ends what is played. One call
-covers many games. If a whole call fails, the referee calls the agent again for each view alone, so
+`NoResultError`, such as a language model's server raises, is no failure: it ends the match. One
+call covers many games. If a whole call fails, the referee calls the agent again for each view alone, so
 that only the failing games are lost.
 """
 
@@ -120,7 +120,7 @@ class Referee:
     def _call(
         self, views: Views, rng: np.random.Generator, lanes: Array | None
     ) -> Actions | Failure:
-        """Return the answer to one call if it is one, else what is wrong with it."""
+        """Return the answer to one call, or the failure."""
         if self._chronicle is not None and lanes is not None:
             self._chronicle.tell(self.follower, lanes)
         began, me = time.perf_counter(), os.getpid()
@@ -128,7 +128,7 @@ class Referee:
         with interruptions() as ours:  # a KeyboardInterrupt without one is the agent's own
             try:
                 answer = self.agent.act(views, rng)
-            except BaseException as raised:  # SystemExit too, and what other languages call a panic
+            except BaseException as raised:  # SystemExit too, and panics of other languages
                 error = raised
         if os.getpid() != me:
             os._exit(0)  # a copy of this process, forked by the agent

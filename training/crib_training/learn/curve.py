@@ -41,13 +41,13 @@ STEPS = 200  # between the ends of several runs' mean
 class Line:
     """A line with a band, over CPU seconds."""
 
-    label: str  # what it is
+    label: str  # its name
     seconds: Doubles  # float64[K], CPU seconds
     mean: Doubles  # float64[K], the line
     low: Doubles  # float64[K], the band's lower edge
     high: Doubles  # float64[K], the band's upper edge
     dots: bool  # whether each point is marked
-    band: str  # what the band spans, in words
+    band: str  # the band's meaning, in words
 
 
 def of_run(
@@ -131,7 +131,7 @@ class Point:
 
 
 class Strength(Curve):
-    """The strength of what a run learns, against reference opponents.
+    """The strength of a run's agent against reference opponents.
 
     ``baselines`` are agents whose own strength against the first opponent the picture shows as
     lines; both are names joined by commas. ``sizes`` are measurements in all, pairs of deals in
@@ -166,7 +166,7 @@ class Strength(Curve):
         return learner.done * self.num_evals // total > last * self.num_evals // total
 
     def measure(self, learner: Learner) -> list[Measured]:
-        """Measure what has been learned so far."""
+        """Measure the agent so far."""
         pairs = self.final_pairs if learner.done >= learner.total else self.pairs
         return self.measure_agent(learner.agent(), learner.done, learner.decisions,
                                   learner.cpu_seconds, pairs)  # fmt: skip
@@ -213,7 +213,7 @@ class Strength(Curve):
             write_whole(folder / PICTURE, draw(known, self.shares, self.title))
 
     def state(self) -> dict[str, Any]:
-        """Return what was measured, ready for JSON."""
+        """Return the measurements, ready for JSON."""
         return {"points": [asdict(point) for point in self.points], "baselines": self.shares}
 
     def restore(self, state: Mapping[str, Any]) -> None:

@@ -1,8 +1,8 @@
 """A run of any method: its folder and lock, checkpoints, resuming, Ctrl-C and SIGTERM, its curve.
 
 A method is a `Learner`. `Run` saves it before it starts, every ``save_seconds``, before and after
-each measurement, at the end, and when it is asked to stop. A resumed run comes to the same result
-as one that was never stopped.
+each measurement, at the end, and on Ctrl-C or SIGTERM. A resumed run has the same result as one
+that was never stopped.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ POLICY = "policy.safetensors"
 EVENTS = "tb"  # the folder of what TensorBoard reads
 FORMAT = "crib_env run"
 FORMAT_VERSION = 2
-# What changes nothing about what is learned.
+# Settings that do not change the result.
 FREE = (
     "method", "out", "resume", "progress", "save_seconds", "ray_address", "replay", "num_evals",
     "eval_hands", "eval_pairs", "final_eval_pairs", "eval_opponents", "baselines", "pairs",
@@ -75,7 +75,7 @@ class SavedAgent(Agent, Protocol):
 
 @dataclass(frozen=True)
 class Measured:
-    """A measurement: what the screen shows, and TensorBoard."""
+    """A measurement, for the screen and TensorBoard."""
 
     text: str
     scalars: dict[str, float]
@@ -92,11 +92,11 @@ class Curve:
         return False
 
     def measure(self, learner: Learner) -> list[Measured]:
-        """Measure what has been learned so far."""
+        """Measure the agent so far."""
         return []
 
     def finish(self) -> None:
-        """Measure what the finished run is compared with."""
+        """Measure the references of the finished run."""
 
     def write(self, folder: Path) -> None:
         """Write the table."""
@@ -105,7 +105,7 @@ class Curve:
         """Write the picture."""
 
     def state(self) -> Any:
-        """Return what was measured, ready for JSON."""
+        """Return the measurements, ready for JSON."""
 
     def restore(self, state: Any) -> None:
         """Restore what `state` returned."""
@@ -118,7 +118,7 @@ class Learner(ABC):
         curve: how strong it is over time.
         decisions: learned from so far.
         cpu_seconds: of playing and learning.
-        rng: draws whatever is drawn with NumPy.
+        rng: the generator of all NumPy draws.
     """
 
     # what the run counts: the name of the setting with the total, and of an attribute
@@ -141,7 +141,7 @@ class Learner(ABC):
         return self
 
     def __exit__(self, *error: object) -> None:  # noqa: B027 - most start nothing
-        """End what the run has started."""
+        """Stop the processes of the run."""
 
     @property
     def done(self) -> int:
@@ -171,10 +171,10 @@ class Learner(ABC):
         """Return the policy learned so far."""
 
     def finish(self) -> None:  # noqa: B027 - most have nothing to do
-        """Do what is done once, after the last batch; a checkpoint knows nothing of it."""
+        """Called once after training; its effects are not checkpointed."""
 
     def state(self) -> dict[str, Array]:
-        """Return what a checkpoint needs beside counts, modules and ``rng``: deals, buffers."""
+        """Return a checkpoint's parts beside counts, modules and ``rng``: deals, buffers."""
         return {}
 
     def restore(self, state: State) -> None:  # noqa: B027 - most have no more
@@ -182,11 +182,11 @@ class Learner(ABC):
 
 
 class LostError(RuntimeError):
-    """Nobody is left to play; what was learned before is whole."""
+    """All self-play workers died; the last checkpoint is intact."""
 
 
 class DivergedError(RuntimeError):
-    """What a run learns is no longer finite; what it saved before is whole."""
+    """The weights are no longer finite; the last checkpoint is intact."""
 
 
 def is_finite(loss: float, *modules: nn.Module) -> bool:
@@ -220,7 +220,7 @@ def diff_settings(before: Mapping[str, Any], settings: DataclassInstance) -> lis
 class Checkpoint:
     """A run as it stood between two batches: numbers and a JSON header, no code to run."""
 
-    # what is no array: settings, counts, the state of the generator, the curve
+    # all but the arrays: settings, counts, the state of the generator, the curve
     about: dict[str, Any]
     tensors: Mapping[str, Array] = field(default_factory=dict)  # arrays by name
 
@@ -241,7 +241,7 @@ class Checkpoint:
 
 
 def module_tensors(prefix: str, module: nn.Module | Optimizer) -> dict[str, Any]:
-    """Return copies of what a network or an optimizer holds, as arrays by name behind a prefix."""
+    """Return copies of a network's or an optimizer's arrays, by name behind a prefix."""
     held = module.state_dict()
     if isinstance(module, nn.Module):
         return {f"{prefix}{name}": to_array(value) for name, value in held.items()}
@@ -301,7 +301,7 @@ class Screen(Progress):
     """Shows a run on the screen and to TensorBoard: ``tensorboard --logdir runs``.
 
     ``done`` and ``decisions`` are those of the run as it resumed; without ``shown`` only
-    TensorBoard is told.
+    the values go to TensorBoard.
     """
 
     def __init__(
@@ -310,7 +310,7 @@ class Screen(Progress):
         from torch.utils.tensorboard import SummaryWriter
 
         super().__init__(what, total, done, shown=shown)
-        purge = decisions or None  # of what a run noted after it was saved
+        purge = decisions or None  # of values that a run logged after its checkpoint
         self.events = SummaryWriter(folder / EVENTS, purge_step=purge)
         self.since, self.decisions = time.monotonic(), decisions
         self.strength = ""
@@ -329,7 +329,7 @@ class Screen(Progress):
             self.events.add_scalar(name, value, decisions)
 
     def measured(self, found: list[Measured], decisions: int) -> None:
-        """Show what was measured."""
+        """Show the measurement."""
         for one in found:
             self.strength = one.note
             self.say(one.text)

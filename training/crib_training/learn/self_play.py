@@ -2,7 +2,7 @@
 
 A deal has two seats; one policy plays both and learns from both. A method by gradients is an
 `ActorCritic` with its loss; one that draws batches from older decisions has a `Memory` of them. The
-learning curve is the exploitability of what has been learned, where the game allows it.
+learning curve is the agent's exploitability, where the game allows it.
 """
 
 from __future__ import annotations
@@ -171,7 +171,7 @@ class Row:
 
 
 class Exploitability(Curve):
-    """What a best response gains in five-card deals; each measurement also writes its policy."""
+    """The gain of a best response in five-card deals; each measurement also writes its policy."""
 
     file = CURVE
 
@@ -186,7 +186,7 @@ class Exploitability(Curve):
         return done * evals // total > last * evals // total
 
     def measure(self, learner: Learner) -> list[Measured]:
-        """Measure what has been learned so far."""
+        """Measure the agent so far."""
         settings, agent = self.settings, learner.agent()
         ranks = settings.suits == "ranks"
         found = exploitability(agent, env=settings.env, hands=settings.eval_hands,
@@ -211,7 +211,7 @@ class Exploitability(Curve):
             write_whole(folder / CURVE, csv_table(Row, self.rows))
 
     def state(self) -> list[dict[str, Any]]:
-        """Return what was measured, ready for JSON."""
+        """Return the measurements, ready for JSON."""
         return [asdict(row) for row in self.rows]
 
     def restore(self, state: list[dict[str, Any]]) -> None:
@@ -309,7 +309,7 @@ class GamesLearner(Learner):
 class Rollout(NamedTuple):
     """Decisions of both seats, T in a row in each of N lanes.
 
-    The rows of a lane are one timeline, whichever seat moves. So a seat that acts twice running is
+    The rows of a lane are one timeline of both seats. So a seat that acts twice running is
     no special case. ``gains`` and ``values`` are points of seat 0; ``sign`` converts them to the
     mover's.
     """
@@ -416,7 +416,7 @@ class CriticLearner(GamesLearner):
 class ActorCritic(CriticLearner):
     """A method that plays a while, then learns from these decisions.
 
-    A method defines `columns`, what it learns from, and `loss`.
+    A method defines `columns`, its training data, and `loss`.
     """
 
     def __init__(self, settings: ActorCriticSettings) -> None:
@@ -551,7 +551,7 @@ class RegretLearner(GamesLearner):
         self.memories = {"regrets": self.of_regrets, "policy": self.of_policy}
 
     def add_network(self, name: str, network: nn.Module) -> None:
-        """Have a network learn, by an optimizer of its own."""
+        """Train a network with its own optimizer."""
         self.adams[name] = torch.optim.Adam(network.parameters(), eps=1e-5, fused=True)
         self.modules |= {name: network, f"adam_{name}": self.adams[name]}
 

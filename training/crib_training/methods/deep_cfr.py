@@ -5,7 +5,7 @@
 Brown et al. 2019, arXiv 1811.00164, with external sampling: in each traversal one seat tries all
 its actions, the other draws one by regret matching, and the deal is drawn. A network learns the
 mean regrets of all iterations, another the average policy; later iterations count more (linear
-CFR). Both go on learning between iterations, where the paper begins the regrets afresh.
+CFR). Both keep learning between iterations, where the paper begins the regrets afresh.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Learner(RegretLearner):
 
     @torch.no_grad()
     def _traverse(self, games: DealBatch, seats: Ints) -> Doubles:
-        """Add what can be learned below these decisions; return the seats' values, float64[N]."""
+        """Add the samples below these decisions; return the seats' values, float64[N]."""
         self.decisions += len(games.lanes)
         seen, masks = torch.from_numpy(games.observations), torch.from_numpy(games.masks)
         policy = match_regrets(self.regrets(seen, masks), masks)

@@ -5,9 +5,8 @@
 
 The learning is that of `crib train --method deep_monte_carlo`
 (`deep_monte_carlo`), with the networks, the budget and the curve of
-the other baselines. What is measured takes the choice of the highest value, or draws by the softmax
-of the values, as in self-play. Its files do not say so if its networks learned with
-``--suits ranks``: measure them by ``crib exploit policy.safetensors --suits ranks``.
+the other baselines. The measured agent takes the choice of the highest value, or draws by the softmax
+of the values, as in self-play. Its files do not store ``--suits ranks``: measure such networks them by ``crib exploit policy.safetensors --suits ranks``.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ class Settings(RunSettings):
     Attributes:
         policy_temperature: of the softmax over values that is measured and saved, in points; 0
             takes the highest value.
-        features: none to choose: its networks read features of their own.
+        features: none to choose: its networks have fixed inputs.
         num_envs: deals of an iteration, each played to its end.
         batch_size: decisions per update.
         learning_rate: learning rate; it falls to a twentieth.

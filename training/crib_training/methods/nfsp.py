@@ -1,11 +1,11 @@
-"""Neural fictitious self-play: a best response by Q-learning, and the average of what it did.
+"""Neural fictitious self-play: a best response by Q-learning, and the average of its actions.
 
     crib train --method nfsp --env five_card_v0 --out runs/nfsp
 
 Heinrich and Silver 2016, arXiv 1603.01121. In each deal a seat plays its best response with the
 anticipatory probability, and otherwise the average policy. The best response learns by double
-Q-learning from the newest decisions of both; the average imitates a fair sample of all that the
-best response ever did, and is what is evaluated.
+Q-learning from the newest decisions of both; the average imitates a fair sample of the best
+response's actions. The average is evaluated.
 """
 
 from __future__ import annotations
@@ -79,8 +79,9 @@ class Learner(GamesLearner):
         self.sample = Memory(settings.reservoir_size, True, self.rng)
         self.memories = {"newest": self.newest, "sample": self.sample}
         n, games = settings.num_envs, self.games
-        self.best = self.rng.random((n, 2)) < settings.anticipatory  # who plays its best response
-        # A seat's last decision, and what it gained since: it ends at the seat's next one.
+        # the seats that play their best response
+        self.best = self.rng.random((n, 2)) < settings.anticipatory
+        # A seat's last decision, and its points since: it ends at the seat's next one.
         self.open = np.zeros((n, 2), dtype=bool)
         self.before = torch.zeros(n, 2, games.size)
         self.taken = torch.zeros(n, 2, dtype=torch.long)

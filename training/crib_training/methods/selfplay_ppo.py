@@ -3,7 +3,7 @@
     crib train --method selfplay_ppo --env five_card_v0 --out runs/ppo
 
 Schulman et al. 2017, with a critic that sees both hands in training (the policy sees its own).
-Learning rate and entropy fall linearly. What is evaluated is the moving average of the weights.
+Learning rate and entropy fall linearly. The moving average of the weights is evaluated.
 """
 
 from __future__ import annotations

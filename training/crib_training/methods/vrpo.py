@@ -65,7 +65,7 @@ def expected_sarsa(rollout: Rollout, values: Tensor, q_taken: Tensor, lam: float
     Shapes: values float32[T + 1, N]; q_taken float32[T, N].
     """
     backed_up = torch.empty_like(q_taken)
-    surprise = torch.zeros_like(q_taken[0])  # of what follows, beyond the critic's mean of it
+    surprise = torch.zeros_like(q_taken[0])  # of later rewards, beyond the critic's mean
     for t in reversed(range(len(q_taken))):
         goes_on = 1 - rollout.ended[t]
         backed_up[t] = rollout.gains[t] + goes_on * (values[t + 1] + lam * surprise)

@@ -2,7 +2,7 @@
 
 A chunk is some hundred duplicate pairs of two of the agents: whole games, and as many single deals.
 Among three sides or more it is as many sets of games, in which one agent meets copies of the other.
-Its random numbers depend only on a seed and the chunk's number. So it does not matter who plays it,
+Its random numbers depend only on a seed and the chunk's number. So any process may play it,
 where or when, nor who else is in the field. All pairings have the same deals, so two agents that
 met the same third agent can be compared pair by pair.
 """
@@ -64,7 +64,7 @@ class Chunk:
 
     index: int  # counts a pairing's chunks from 0
     first: str  # one agent, as the field has it written
-    second: str  # later in the alphabet; among three sides or more, who plays all others
+    second: str  # later in the alphabet; among three sides or more, the agent of all other sides
     pairs: int  # of games, and of single deals
     seed: int
 
@@ -160,7 +160,7 @@ class Setup:
         ]
 
     def identity(self) -> dict[str, Any]:
-        """Return what must be the same for chunks to belong together, ready for JSON.
+        """Return the identity that chunks of one tournament share, ready for JSON.
 
         This is the set-up without the field and the seeds, which every chunk records; the contents
         of weights files and of the modules of agents' classes; and a digest of `sources`. (It does
@@ -213,7 +213,7 @@ def play(setup: Setup, chunk: Chunk, finished: Finished = ignore_progress) -> Re
     """
     began = time.perf_counter()
     maker, rules = find_game(setup.environment, setup.rules)
-    # An instance of each agent for each game of a pair, in processes of their own if it has one:
+    # An instance of each agent for each game of a pair, in separate processes for a program:
     # one plays the first games of pairs alone, the other the same deals from the other side.
     # Against another agent, on these deals again, others play: none meets cards that it has seen.
     both = chunk.first, chunk.second
@@ -284,7 +284,7 @@ def field_agent(
 @lru_cache(maxsize=INSTANCES)
 def _referee(setup: Setup, given: str, against: str, game: int, place: int) -> Referee:
     agent = field_agent(given, against, setup.move_seconds, game, place)
-    # A program has a clock of its own, which leaves out its start.
+    # A program has its own clock, which leaves out its start.
     seconds = None if given.startswith((IN_PROCESS, COMMAND)) else setup.move_seconds
     maker = find_env(setup.environment)
     return Referee(in_phase(maker, agent), seconds, given, setup.strict)

@@ -65,7 +65,7 @@ class Ledger:
         return json.dumps({"digest": self._digest(record), "record": record}) + "\n"
 
     def _digest(self, record: Record) -> str:
-        """Return a digest of a chunk's record and of what it was played under, or of a set-up."""
+        """Return a digest of a chunk's record and its set-up, or of a set-up."""
         about: dict[str, Any] = {}
         if "agents" not in record:
             about = dict(self._identity)

@@ -36,9 +36,9 @@ from crib_training.evaluation.aivat.terms import (
 
 PEGGED = [PONE_PLAY, DEALER_PLAY]
 REDRAWS = 8  # hands redrawn where a discard differs
-# How much of the discard's term is subtracted. Any share of it has mean zero. What the reference
-# pegs from other cards, or makes of a game, says less of what the agents do than the whole of it
-# claims: the whole made the pegging wider than it was. Hands and cribs it tells almost exactly.
+# The subtracted share of the discard's term. Any share has mean zero. The reference's pegging and
+# results predict the agents' only in part: the whole term widened the pegging's interval. Its hands
+# and cribs predict theirs almost exactly.
 SHARE_OF_PEGGING = 0.5
 SHARE_OF_CHANCE = 0.7
 
@@ -47,13 +47,13 @@ SHARE_OF_CHANCE = 0.7
 class Corrections:
     """The effect of chance on agent ``first`` in each of N games, by term: AIVAT subtracts it."""
 
-    won: Array  # float64[N, 3], what each of `TERMS` added to its probability of winning
-    points: Array  # float64[N, 3, 2, 3], what each brought it and the other agent, by phase
+    won: Array  # float64[N, 3], change of its probability of winning by each of `TERMS`
+    points: Array  # float64[N, 3, 2, 3], points of each for it and the other agent, by phase
 
 
 @dataclass(frozen=True, eq=False)
 class Reference:
-    """A policy that replays the deals, and the points of its own deals.
+    """A policy that replays the deals, and the mean points of its deals.
 
     The mean of every term is zero for any policy; a good one removes more luck.
     """
@@ -141,7 +141,7 @@ def usual_reference(rules: Rules) -> Reference | None:
     return Reference(RuleBasedAgent(), shipped_outcomes(rules))
 
 
-# The rules that decide what a deal brings; where a game ends is no matter.
+# The rules that decide the points of a deal; the target does not matter.
 OF_A_DEAL = ("dealt", "single_count", "flush_size", "crib_flush_size", "heels")
 
 

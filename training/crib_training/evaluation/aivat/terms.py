@@ -56,10 +56,10 @@ PONE_PLAY, PONE_HAND, PONE_CRIB, DEALER_PLAY, DEALER_HAND, DEALER_CRIB = range(K
 
 PLAYOUT = np.dtype(
     [
-        ("heels", np.int64),  # what a jack turned up pegs
+        ("heels", np.int64),  # points for a jack turned up
         ("cards", np.int64),  # played
         ("pegger", np.int64, (PILE,)),  # who played each
-        ("pegged", np.int64, (PILE,)),  # and what it pegged
+        ("pegged", np.int64, (PILE,)),  # and its points
         ("starters", np.int64),  # how many cards may be the starter
         ("starter", np.int64, (DECK,)),  # which
         ("made", np.int64, (DECK * KINDS,)),  # the points of each kind with each of them
@@ -73,7 +73,7 @@ PLAYOUTS_T = array_of(PLAYOUT)
 
 @kernel
 def begin_deal(s, rules, discarded_pone, discarded_dealer):
-    """Begin the deal of the cards in ``s``: to discard, or to play with what was discarded."""
+    """Begin the deal of the cards in ``s``: to discard, or to play after the discards."""
     everything = (1 << rules["dealt"]) - 1
     s["discarded"][PONE] = discarded_pone
     s["discarded"][DEALER] = discarded_dealer
@@ -368,7 +368,7 @@ def terms_entry(act: Act, name: str) -> Entry:
             needs: int64[N, 2], the points each seat still had to make.
             redraws: how many hands are redrawn; 0 for no term of the discard.
             points: float64[N, 3, KINDS], zeros; receives the points that each term brought.
-            probabilities: float64[N, 3], zeros; what each term added to pone's chance of winning.
+            probabilities: float64[N, 3], zeros; change of pone's probability of winning by term.
         """
         s = states[0]
         game = (s, rules[0], views[0], rng, table, weights, log, decks)
