@@ -2,8 +2,8 @@
 
 An agent fails if it raises, returns anything but one integer per view, or takes too long. Only a
 `NoResultError`, such as a language model's server raises, is no failure: it ends the match. One
-call covers many games. If a whole call fails, the referee calls the agent again for each view alone, so
-that only the failing games are lost.
+call covers many games. If it fails, the referee calls the agent again for each view alone, so that
+only the failing games are lost.
 """
 
 from __future__ import annotations

@@ -5,8 +5,9 @@
 
 The learning is that of `crib train --method deep_monte_carlo`
 (`deep_monte_carlo`), with the networks, the budget and the curve of
-the other baselines. The measured agent takes the choice of the highest value, or draws by the softmax
-of the values, as in self-play. Its files do not store ``--suits ranks``: measure such networks them by ``crib exploit policy.safetensors --suits ranks``.
+the other baselines. The measured agent takes the choice of the highest value, or draws by the
+softmax of the values, as in self-play. Its files do not store ``--suits ranks``: measure such
+networks by ``crib exploit policy.safetensors --suits ranks``.
 """
 
 from __future__ import annotations
