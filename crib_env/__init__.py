@@ -72,7 +72,7 @@ __all__ = [
 register_environments()
 
 
-# What loads the engine, and Numba with it, waits until it is asked for.
+# Names that load the engine, and Numba with it, are imported on first use.
 _LAZY = {
     "Game": "game",
     "GameBatch": "batch",

@@ -33,8 +33,8 @@ class GameBatch:
         rules: the rules of any game, or the name of a preset.
         n: how many games.
         players: seats in a game; by default the fewest the rules allow.
-        episode: what one episode is: a name the family knows.
-        seed: seeds the generators of all deals and cuts; game i deals the same whatever n is.
+        episode: the name of an episode of the family.
+        seed: seeds the generators of all deals and cuts; game i deals the same for any n.
         family: the engine to play them, if not the rules' own.
 
     Attributes:
@@ -42,7 +42,7 @@ class GameBatch:
         states: the full states, records [N] of the family's ``state``.
         decks: int64[D, 52], all the decks given; a game's are those between its state's ``given``
             and ``given_end``.
-        log: what the last game stepped pegged; see `crib_env.engine.record`.
+        log: the points of the last game stepped; see `crib_env.engine.record`.
         sides: int64[players], the side of each seat; seats of one side score together.
         tally: int64[N, sides, 3], points made by side and phase (the family's ``phases``) since the
             game last began.
@@ -154,7 +154,7 @@ class GameBatch:
         return movers
 
     def views(self, games: Array, seats: Array | None = None) -> Views:
-        """Return what a seat of each game may know: ``seats[k]``, by default the seat to move.
+        """Return the view of a seat of each game: ``seats[k]``, by default the seat to move.
 
         Returns:
             records [K] of the family's ``view``.
@@ -224,5 +224,5 @@ class GameBatch:
             games = self.running(games)
 
     def returns(self) -> Array:
-        """Return float64[N, players], what each episode brings each seat; see `Game.returns`."""
+        """Return float64[N, players], each episode's return of each seat; see `Game.returns`."""
         return entries_of(self.family).returns(self.states, self.record)

@@ -29,7 +29,7 @@ def suit(card: int) -> int:
 
 
 def pip(card: int) -> int:
-    """Return what a card counts in play: the ace 1, court cards 10 (C1)."""
+    """Return the count of a card in play: the ace 1, court cards 10 (C1)."""
     return min((card >> 2) + 1, 10)
 
 
@@ -37,7 +37,7 @@ def parse_card(text: str) -> int:
     """Return the id of a card written as rank and suit, such as ``"5H"`` or ``"TS"``.
 
     Raises:
-        ValueError: the text is not a card; the message says what is accepted.
+        ValueError: the text is not a card; the message names the accepted texts.
     """
     if isinstance(text, str):
         shown = text.strip().upper()

@@ -1,4 +1,4 @@
-"""From views to what a network reads: observations and masks, and what every entry means."""
+"""From views to network inputs: observations and masks, and the meaning of every entry."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from crib_env.rules import PRESETS, games_of
 def encode(
     views: Views | np.void, features: bool | None = None, suits: str = "real"
 ) -> tuple[npt.NDArray[Any], npt.NDArray[np.int8]]:
-    """Return the observations and action masks of views: what a network of your own reads.
+    """Return the observations and action masks of views, for your own network.
 
     Args:
-        views: structured array [B] of views, as agents are asked with them; or one view.
+        views: structured array [B] of views, as agents receive them; or one view.
         features: as of the environments.
         suits: as of the environments; see `canonical_views`.
 
@@ -89,10 +89,10 @@ def family_of(views: Views) -> Family:
 
 
 class ObservationLayout(dict[str, slice]):
-    """The slices of an observation by name; printed, a table of them and what they mean.
+    """The slices of an observation by name; printed, a table of them with their meanings.
 
     Attributes:
-        meanings: what the entries of each slice say, by its name.
+        meanings: the meaning of each slice's entries, by its name.
         actions: the number of actions.
         rows: the number and the width of the rows of features, (0, 0) without features.
         row: of one row, the slices by name.

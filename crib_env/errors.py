@@ -19,7 +19,7 @@ class IllegalActionError(ValueError):
 
 
 class EpisodeOverError(ResetNeeded):
-    """A step was asked for where none can be taken: before a reset, or after the episode's end."""
+    """A step before a reset, or after the episode's end."""
 
 
 class AgentError(ValueError):
@@ -27,7 +27,7 @@ class AgentError(ValueError):
 
 
 class NoResultError(RuntimeError):
-    """What an agent depends on has failed, such as a server: no result, and no loss of a game."""
+    """A server or another need of an agent failed: no result, and no loss of a game."""
 
 
 def printable(text: str) -> str:
@@ -42,7 +42,7 @@ def unknown(kind: str, name: str, choices: Collection[str]) -> ValueError:
 
 
 def nearest(given: object, choices: Collection[str]) -> str:
-    """Return what an error ends in: the choice spelt much like it, or that begins with it."""
+    """Return the end of an error: the choice with a similar spelling, or the same beginning."""
     near = get_close_matches(str(given), choices, n=1)
     near += [choice for choice in choices if given and choice.startswith(str(given))]
     return f"; did you mean {near[0]!r}?" if near else ""
@@ -62,7 +62,7 @@ def is_whole(value: object) -> bool:
 
 
 def whole_number(name: str, value: object, least: int, most: int | None = None) -> int:
-    """Return what is given as any kind of whole number, from ``least`` up or to ``most``."""
+    """Return a whole number of any kind as an int, from ``least`` up or to ``most``."""
     given: Any = value
     if not is_whole(given) or given < least or (most is not None and given > most):
         limit = "up" if most is None else f"to {most}"

@@ -7,7 +7,7 @@ opponent="random", partner="random")`` and ``gymnasium.make_vec(..., num_envs=10
 Stable-Baselines3 use ``four_hand_v0.sb3_env(1024)``, for PyTorch tensors
 ``four_hand_v0.torch_env(1024)``.
 
-Seats 0 and 2 play against seats 1 and 3; with ``partners=False`` each seat is a side of its own.
+Seats 0 and 2 play against seats 1 and 3; with ``partners=False`` each seat is a side.
 
 ## Keywords
 
@@ -17,7 +17,7 @@ Seats 0 and 2 play against seats 1 and 3; with ``partners=False`` each seat is a
 ## Observation
 
 Bits, named by ``crib_env.observation_layout("four_hand_v0")``: the cards held and discarded, the
-starter, the pile in order with who played what and what is still in the count, the count, how many
+starter, the pile in order with each card's player and count, the count, how many
 cards each seat holds and who could not play in this count, the points every side still needs, whose
 turn and deal it is, and who scores together. Seats and sides are counted to the left from the seat
 that observes. It holds everything the seat has seen and done in this deal. A seat never sees

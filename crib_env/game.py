@@ -59,7 +59,7 @@ class Game:
     Args:
         rules: the name of a preset, such as ``"hoyle"`` or ``"hoyle[target=91]"``, or `Rules`.
         players: seats; by default the fewest the rules allow.
-        episode: what one episode is: a name the family knows, such as ``"game"`` or ``"deal"``.
+        episode: the name of an episode of the family, such as ``"game"`` or ``"deal"``.
         seed: seeds the generator of all deals and cuts; None takes fresh entropy.
         family: the engine to play it, if not the rules' own.
 
@@ -68,11 +68,11 @@ class Game:
         sides: the side of each seat; seats of one side score together.
         record: the rules as the family's record, shape [1].
         states: the full state as the family's record, shape [1].
-        log: what the last action pegged; see `crib_env.engine.record`.
+        log: the points of the last action; see `crib_env.engine.record`.
         decks: int64[D, 52], the decks given to `reset`.
         advance: the compiled step, ``advance(action) -> code``; see `crib_env.engine.entries`.
         obs: uint8[obs_size], the observation of the seat to move. `advance` overwrites it.
-        mask: int8[actions], its legal actions, likewise.
+        mask: int8[actions], its legal actions, overwritten too.
         leads: int64[players], `gains` in whole units, of which ``unit`` make a point.
     """
 
@@ -146,7 +146,7 @@ class Game:
         """Begin an episode.
 
         Args:
-            seed: seeds the generator of all deals and cuts; None goes on with it.
+            seed: seeds the generator of all deals and cuts; None continues with it.
             options: ``decks``, ``dealer`` and ``scores``: see `crib_env.options.read_options`.
 
         Raises:
@@ -171,7 +171,7 @@ class Game:
         self._go_on(self.log, chosen.decks)
 
     def _go_on(self, log: Array, decks: Array) -> None:
-        """Go on from a position that has just been set, dealing from ``decks``."""
+        """Continue from a new position, dealing from ``decks``."""
         if log is not self.log or decks is not self.decks:
             self.log, self.decks = log, decks
             self._bind()
@@ -224,17 +224,17 @@ class Game:
 
     @property
     def returns(self) -> list[float]:
-        """What the episode brings each seat, such as 1.0 and -1.0; all 0.0 until its end."""
+        """The return of each seat, such as 1.0 and -1.0; all 0.0 until the episode's end."""
         return list(map(float, entries_of(self.family).returns(self.states, self.record)[0]))
 
     @property
     def gains(self) -> list[float]:
-        """What the last action gained each seat: its side's points less the mean of the others'."""
+        """The last action's relative points: each seat's side less the mean of the others'."""
         return [lead / self.unit for lead in self.leads.tolist()]
 
     @property
     def events(self) -> list[Event]:
-        """What was pegged by the last action, in order."""
+        """The points pegged by the last action, in order."""
         return read_log(self.log, sides=self.sides)
 
     def view(self, seat: int) -> np.void:
@@ -293,7 +293,7 @@ class Game:
                 know between them; ``"all"``, for a spectator, also the starter before it is turned.
             theme: ``"light"``, ``"dark"`` or ``"auto"``, which follows the reader's system.
             names: the players', by seat; by default ``player_0`` and so on.
-            title: what is played; by default the rules' name.
+            title: the heading; by default the rules' name.
 
         Raises:
             ValueError: no such seat, knowledge or theme, or not a name for each seat.
@@ -314,7 +314,7 @@ class Game:
 
         Args:
             seat, knows, names, title: as for `svg`.
-            events: what is called; by default what was pegged by the last action.
+            events: the calls; by default the points of the last action.
         """
         check_choice("knows", knows, ("seat", "seats", "all"))
         names = [f"player_{p}" for p in range(self.players)] if names is None else names
@@ -339,7 +339,7 @@ class Game:
     # --- moves ----------------------------------------------------------------------------------
 
     def step(self, action: int) -> list[Event]:
-        """Act for the seat to move; return what was pegged.
+        """Act for the seat to move; return the points pegged.
 
         Args:
             action: any kind of whole number.
@@ -383,7 +383,7 @@ class Game:
     # --- positions ------------------------------------------------------------------------------
 
     def copy(self) -> Self:
-        """Return a game that goes on as this one would, its generator included."""
+        """Return a copy of the game, its generator included."""
         return copy.deepcopy(self)
 
     def snapshot(self) -> Snapshot:
@@ -404,7 +404,7 @@ class Game:
         self._set(snapshot)
 
     def _set(self, snapshot: Snapshot) -> None:
-        """Go on from a snapshot of this game."""
+        """Continue from a snapshot of this game."""
         self.states[:] = snapshot.position.state
         self._go_on(snapshot.log.copy(), snapshot.decks)
 
@@ -427,7 +427,7 @@ class Game:
     def parse(self, text: str) -> Snapshot:
         """Return a position written by `notation`, for `restore`; given decks are not part of it.
 
-        A text without a generator goes on with this game's.
+        A text without a generator keeps this game's.
 
         Raises:
             ValueError: text that is no position, or one of another game.
@@ -437,7 +437,7 @@ class Game:
         return self._at(position)
 
     def _at(self, position: Position) -> Snapshot:
-        """Return a position for `restore`, with this game's generator where it has none."""
+        """Return a position for `restore`, with this game's generator if it has none."""
         if not position.state["rng"].any():
             position.state["rng"] = self.states["rng"]
         return Snapshot(position, np.zeros_like(self.log), NO_DECKS)

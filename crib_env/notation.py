@@ -48,7 +48,7 @@ class Position(NamedTuple):
     Attributes:
         state: the engine's record, shape [1], of the family's ``state``.
         rules: the rules.
-        episode: what an episode is.
+        episode: the name of an episode.
         players: the number of seats.
     """
 
@@ -74,12 +74,12 @@ def format_state(state: State, rules: Rules, episode: str, *, check: bool = True
     Args:
         state: the engine's record, shape [1].
         rules: the rules it is played by.
-        episode: what an episode is.
+        episode: the name of an episode.
         check: read the text back and compare, which plays the deal over.
 
     Raises:
         ValueError: a record that no game reaches, such as one without a deal; the message says
-            what is wrong with it, or names the fields that would not come back.
+            the error, or the fields that would not be restored.
     """
     family = find_family(rules.engine)
     if state.dtype != family.state:
@@ -104,7 +104,7 @@ def format_state(state: State, rules: Rules, episode: str, *, check: bool = True
 def parse_state(text: str) -> Position:
     """Return the position that a line of notation describes.
 
-    The deal is played over on the engine, so that only what a game can come to is returned.
+    The deal is replayed on the engine, so that only reachable positions are returned.
 
     Raises:
         ValueError: not such a line, or no position of a game; the message says why.
@@ -146,7 +146,7 @@ def parse_state(text: str) -> Position:
 
 
 def canonical(state: State) -> State:
-    """Return a copy with 0 in what is no part of a position.
+    """Return a copy with 0 in the fields that are no part of a position.
 
     That is points not yet paid as rewards, how many given decks have been used, and the pile's
     places beyond its last card, which no rule reads.
@@ -236,7 +236,7 @@ def _play_over(line: Line, notation: Notation) -> State:
         episode = notation.one_deal[0]
     elif line.number > 1:
         raise ValueError(f"an episode of one {episode} has no deal #{line.number}")
-    # First to a target that nobody reaches, for what was scored; then as the line has it.
+    # First to a target out of reach, for the points scored; then to the line's target.
     none = (0,) * len(deal.scores)
     trial = _games(line, replace(line.rules, target=LARGEST_TARGET), episode, none)
     last = _make_moves(trial, deal)
@@ -294,7 +294,7 @@ def _games(line: Line, rules: Rules, episode: str, scores: Scores) -> GameBatch:
 
 
 def _make_moves(games: GameBatch, deal: Deal) -> list[Event]:
-    """Make the moves; return what the last one scored."""
+    """Make the moves; return the points of the last one."""
     for seat, action, card in deal.moves:
         if games.states["over"][0]:
             raise ValueError(f"{format_card(card)} was used after the end")
@@ -307,7 +307,7 @@ def _make_moves(games: GameBatch, deal: Deal) -> list[Event]:
 
 
 def _scores_before(line: Line, made: Any, last: list[Event]) -> list[Scores]:
-    """Return what the scores can have been before the deal, in which ``made`` was scored at most.
+    """Return the possible scores before the deal, in which ``made`` was scored at most.
 
     Where the game ends as soon as a side has the target, the last points of the winner are cut off
     there and nothing after them is scored (C5): they moved its peg from the rear to the front.

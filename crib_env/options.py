@@ -1,4 +1,4 @@
-"""Checking what a user passes to ``reset``: the seed and the options, one error each."""
+"""Checks of the arguments of ``reset``: the seed and the options, one error each."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class ResetOptions:
     """Options of a reset, checked."""
 
     decks: npt.NDArray[np.int64] = field(default_factory=lambda: NO_DECKS)  # [deals, 52]
-    dealer: int | None = None  # who deals first; None to cut for it
+    dealer: int | None = None  # the first dealer; None to cut for it
     scores: tuple[int, ...] | None = None  # by side; None for the rules' own
 
 

@@ -114,7 +114,7 @@ def one_or_many(method: F) -> F:
 
 
 def check_actions(answer: object, n: int) -> Actions:
-    """Return what an agent answered to ``n`` views, as the int64[n] that kernels take."""
+    """Return an agent's actions for ``n`` views, as the int64[n] that kernels take."""
     actions = np.asarray(answer)
     if n == 0 and actions.shape == (0,):  # an empty list is one of floats
         return np.zeros(0, dtype=np.int64)
@@ -138,7 +138,7 @@ def whole_action(action: object, actions: int) -> int:
 
 
 def check_takes(function: Callable[..., Any], arguments: str, called: str) -> None:
-    """Raise a TypeError if a function shows that it does not take so many arguments."""
+    """Raise a TypeError if a function's signature does not take these arguments."""
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):  # built in, or compiled
@@ -229,7 +229,7 @@ class CompiledAgent:
         name: what tables call it.
         acts: its function for each family of games that it plays, by the family's name; of a family
             that is not built in, by the import path of its package.
-        honours: the fields of the rules that it plays by whatever their values; None for all.
+        honours: the fields of the rules that may have any value; None for all.
         draws: whether its choice uses chance; if not, `act` leaves the generator alone.
         weights: float64[K], what its functions read.
     """
@@ -266,9 +266,9 @@ class CompiledAgent:
         return actions
 
     def entries_for(self, family: Family) -> AgentEntries | None:
-        """Return what steps lanes of a family against this agent; None if it must be asked.
+        """Return the entries that step lanes against this agent; None if it acts in Python.
 
-        A subclass with an `act` of its own is to play by that, and not by our function.
+        A subclass that overrides `act` plays by that, and not by our function.
         """
         act = self.acts.get(family.name) or self.acts.get(family.engine)
         if type(self).act is not CompiledAgent.act or act is None:
@@ -290,7 +290,7 @@ class CompiledAgent:
 def ask_agent(agent: Agent, views: Views, rng: np.random.Generator) -> Actions:
     """Return an agent's answers to views, as `check_actions` does; with no views it is not called.
 
-    Whatever it raises names the agent.
+    Errors name the agent.
     """
     if not len(views):
         return np.zeros(0, dtype=np.int64)
@@ -328,7 +328,7 @@ def action_probabilities(
     return probabilities
 
 
-# --- agents by name, from files and of what they are made of ------------------------------------
+# --- agents by name, from files, models and functions -------------------------------------------
 
 Opponent = str | Agent | Callable[[Any, np.random.Generator], int]
 
@@ -343,7 +343,7 @@ class FunctionAgent:
 
     @one_or_many
     def act(self, views: Views, rng: np.random.Generator) -> Actions:
-        """Return what the function says of each view, int64[B]."""
+        """Return the function's action for each view, int64[B]."""
         return check_actions([self.choose(view, rng) for view in views], len(views))
 
 
@@ -358,10 +358,10 @@ def _read(group: str, path: tuple[str, ...]) -> tuple[EntryPoint, ...]:
 
 
 def _made_of(given: Any) -> Any:
-    """Return the agent that an installed reader makes of what is given; None if there is none.
+    """Return the agent built by a registered reader, or None.
 
     Readers are found by the prefix of a text (``"text:MODEL"``), by the ending of a file's name,
-    and by the class of a model in memory: a network, or what a library has trained.
+    and by the class of a model in memory: a network, or a library's model.
     """
     if isinstance(given, str):
         prefix, colon, rest = given.partition(":")
@@ -423,7 +423,7 @@ def find_agent(opponent: Opponent) -> Agent:
     Raises:
         ValueError: no agent of that name is installed (the message lists those that are), or it
             cannot be loaded (the message names its package).
-        TypeError: something that is no agent, or takes other arguments than agents are asked with.
+        TypeError: something that is no agent, or takes other arguments than an agent.
     """
     if isinstance(opponent, str):
         if (agent := _made_of(opponent)) is not None:

@@ -1,8 +1,8 @@
-"""The rules of the games as data: `Rules`, what a family of games adds to it, and the presets.
+"""The rules of the games as data: `Rules`, the fields of each family of games, and the presets.
 
 The engine reads these fields and has no branch by game. `Rules.preset` gives the games of the
 sources by name; `dataclasses.replace` (or `Rules.preset(name, target=91)`) makes a house rule. A
-game of another family is a subclass with fields of its own, whose preset is put into `PRESETS`.
+game of another family is a subclass with further fields, whose preset is put into `PRESETS`.
 """
 
 from __future__ import annotations
@@ -20,31 +20,31 @@ from crib_env.errors import check_choice, nearest, whole_number
 FirstDealer = Literal["low_card", "high_card"]
 NextDealer = Literal["loser", "winner"]
 
-# What the observations can tell apart: points still to make, and game points of a match.
+# Limits of the observations: points still to make, and game points of a match.
 LARGEST_TARGET = 209
 LARGEST_MATCH_TARGET = 7
 
 
 @dataclass(frozen=True, kw_only=True)
 class Rules:
-    """What the rules of every game say; those of a game are of a subclass, checked when made.
+    """The rules that every game has; a game's rules are of a subclass, checked when made.
 
     Attributes:
         family: the family of games they belong to, of the class.
         engine: the package that plays the family, of the class.
-        name: what the rules are called in texts and files.
+        name: the name of the rules in texts and files.
         target: points that win a game, 1 to 209 (H9, F7, T9, T13).
         flush_size: fewest cards of one suit that score in a hand, or in a Table Top line (H8, F6,
             T8, T12). In a hand all held cards must be of the suit.
         crib_flush_size: the same for the crib with the starter (H8, F6).
-        first_dealer: who deals first, by the cards cut: ``"low_card"`` (H10, F1, T10) or
+        first_dealer: the first dealer, by the cards cut: ``"low_card"`` (H10, F1, T10) or
             ``"high_card"``.
         heels: points that the dealer's side makes when the starter is a jack (C3, T3), 0 to 9.
     """
 
     family: ClassVar[str]
     engine: ClassVar[str]
-    # No decision depends on these; and on those of a match none in a game or a deal by itself.
+    # No decision depends on these; and on those of a match none in a single game or deal.
     never_decisive: ClassVar[frozenset[str]] = frozenset({"name", "first_dealer"})
     match_only: ClassVar[frozenset[str]] = frozenset()
 
@@ -180,7 +180,7 @@ class TwoHandRules(HandRules):
         skunk_points: game points for a skunk.
         double_skunk_margin: a game won by more than this counts ``double_skunk_points``.
         double_skunk_points: game points for a double skunk.
-        next_dealer: who deals first in a match's next game: the ``"loser"`` (H10) or ``"winner"``.
+        next_dealer: the first dealer of a match's next game: the ``"loser"`` (H10) or ``"winner"``.
     """
 
     family: ClassVar[str] = "two_hand"
@@ -240,7 +240,7 @@ class ManyHandRules(HandRules):
 
     Attributes:
         players: how many play, 3 or 4 (M1).
-        partners: four play in two partnerships, who sits opposite with whom (M1); otherwise
+        partners: four play in two partnerships, opposite seats together (M1); otherwise
             everyone plays alone.
         second_go_ends: a count ends as soon as two seats running, with cards left, cannot play,
             even if another could; otherwise all others play on (M7).
@@ -269,7 +269,7 @@ class ManyHandRules(HandRules):
 
     @property
     def seating(self) -> Mapping[int, tuple[int, ...]]:
-        """Each seat a side of its own, or two partnerships (M1)."""
+        """Each seat a side, or two partnerships (M1)."""
         sides = self.players // 2 if self.partners else self.players
         return {self.players: tuple(seat % sides for seat in range(self.players))}
 
@@ -344,7 +344,7 @@ def find_rules(rules: str | Rules, family: str | type[Rules]) -> Rules:
     """Return `Rules` given as such or by the name of a preset, for a game of ``family``.
 
     Args:
-        rules: the rules, or what they are called, with changes as `Rules.preset` takes them.
+        rules: the rules, or their name, with changes as `Rules.preset` takes them.
         family: the family's name, or the class of its rules.
 
     Raises:

@@ -65,7 +65,7 @@ WHOLE = re.compile(r"\d+(?:\.\d+)?[eE]\+?\d{1,2}")
 
 
 class SettingError(ValueError):
-    """A setting has a value that it cannot have: its name, and what is wrong to follow the name."""
+    """A setting with an impossible value: its name, and the error to follow the name."""
 
     def __init__(self, name: str, says: str) -> None:
         super().__init__(f"{name}{says}".strip())
@@ -100,7 +100,7 @@ def refusal(kind: type[Any], name: str, value: Any) -> SettingError:
 
 
 def in_words(schema: dict[str, Any]) -> str:
-    """Return what a JSON schema allows, in words."""
+    """Return the values that a JSON schema allows, in words."""
     if "anyOf" in schema:
         return " or ".join(in_words(part) for part in schema["anyOf"])
     if "const" in schema or "enum" in schema:
@@ -204,7 +204,7 @@ def _passes(check: Callable[[Path], None]) -> AfterValidator:
 Whole = Annotated[int, Parameter(converter=read_whole)]
 Seed = Annotated[Whole, Field(ge=0, le=LARGEST)]
 Count = Annotated[Whole, Field(ge=1, le=MANY)]  # of what there must be one
-Several = Annotated[Whole, Field(ge=2, le=MANY)]  # of what has an interval
+Several = Annotated[Whole, Field(ge=2, le=MANY)]  # of figures with an interval
 CountOrNone = Annotated[Whole, Field(ge=0, le=MANY)]
 Pairs = Annotated[CountOrNone, AfterValidator(not_one)]
 Threads = Annotated[Whole, Field(ge=1, le=256)]

@@ -20,7 +20,7 @@ opponent="rule_based")`` and ``gymnasium.make_vec(..., num_envs=1024)``. For Sta
 ## Observation
 
 Bits, named by ``crib_env.observation_layout("six_card_v0")``: the cards held and discarded, the
-starter, the pile in order with who played what and what is still in the count, the count, how many
+starter, the pile in order with each card's player and count, the count, how many
 cards the other seat holds, the points both still need, the game points, and whose turn and deal it
 is. It holds everything the seat has seen and done in this deal. A seat never sees the other's cards
 before they are played, nor the starter before it is turned.
@@ -45,7 +45,7 @@ their mean when both seats have discarded. That mean depends on the other seat's
 ``"expected_at_show"``: pays that mean when the hands are shown. The sum is the same, and it reveals
 nothing that the seat has not seen.
 
-Over one deal all three have the same mean, whatever is played, so the same policy is best. Over a
+Over one deal all three have the same mean for any play, so the same policy is best. Over a
 game the two without luck also count what the target would cut from the last show: they pay for
 points per deal, as ``"points"`` nearly does, and not for the win.
 

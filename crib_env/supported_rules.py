@@ -80,7 +80,7 @@ class Shown(NamedTuple):
     columns: Ints
 
 
-# What an agent's last views showed, if it plays by it: most batches are of one game.
+# The rules of an agent's last views, if it plays by them: most batches are of one game.
 _passed: ByIdentity[Ints] = ByIdentity()
 
 
@@ -97,7 +97,7 @@ def shown_fields(dtype: np.dtype[np.void]) -> Shown | None:
 
 
 def _refuse(agent: Any, family: str, found: Mapping[str, Any]) -> None:
-    """Raise a ValueError if an agent does not play by what the rules of a family say."""
+    """Raise a ValueError if an agent does not play by these values of a family's rules."""
     honours = getattr(agent, "honours", None)
     if honours is None:
         return

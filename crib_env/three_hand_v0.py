@@ -6,7 +6,7 @@ A learner's two opponents are of one kind: ``gymnasium.make("crib_env/ThreeHand-
 opponent="random")`` and ``gymnasium.make_vec(..., num_envs=1024)``. For Stable-Baselines3 use
 ``three_hand_v0.sb3_env(1024)``, for PyTorch tensors ``three_hand_v0.torch_env(1024)``.
 
-Each seat is a side of its own.
+Each seat is a side.
 
 ## Keywords
 
@@ -16,12 +16,12 @@ Each seat is a side of its own.
 ## Observation
 
 Bits, named by ``crib_env.observation_layout("three_hand_v0")``: the cards held and discarded, the
-starter, the pile in order with who played what and what is still in the count, the count, how many
+starter, the pile in order with each card's player and count, the count, how many
 cards each seat holds and who could not play in this count, the points every side still needs, whose
 turn and deal it is, and who scores together. Seats and sides are counted to the left from the seat
 that observes. It holds everything the seat has seen and done in this deal. A seat never sees
 another's cards before they are played, nor the starter before it is turned. The crib is the
-three cards discarded and one from the deck, which nobody sees.
+three cards discarded and one unseen card from the deck.
 
 ## Actions
 

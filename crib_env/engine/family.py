@@ -39,7 +39,7 @@ class Feature(NamedTuple):
         name: of their slice.
         size: how many they are.
         low, high: their bounds.
-        meaning: what they are, with their unit.
+        meaning: their meaning, with their unit.
     """
 
     name: str
@@ -56,7 +56,7 @@ class Features(NamedTuple):
         state: of the view as a whole.
         rows: how many rows follow, one for each action that may be legal at a time.
         row: of an action; the first is 1 + the action, and 0 in a row without one, whose other
-            numbers are 0 too. The second is what is sure to be gained, in points.
+            numbers are 0 too. The second is the certain gain, in points.
         places: None, or for each action the places whose rows it adds to. Then rows are of places
             in place of actions, the first number of one that counts for the other side is
             negative, and ``state`` ends with a feature ``legal``, the mask.

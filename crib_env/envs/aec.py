@@ -109,7 +109,7 @@ class CribbageAEC(ShowsGame, EnvSettings, AECEnv[str, Observation, "int | None"]
         """Begin an episode.
 
         Args:
-            seed: seeds the generator of all deals and cuts; None goes on with it.
+            seed: seeds the generator of all deals and cuts; None continues with it.
             options: ``decks``, ``dealer`` and ``scores``: see `crib_env.options.read_options`.
 
         Raises:
@@ -245,7 +245,7 @@ class CribbageAEC(ShowsGame, EnvSettings, AECEnv[str, Observation, "int | None"]
 
     @property
     def events(self) -> list[Event]:
-        """What was pegged since the last decision, in order."""
+        """The points pegged since the last decision, in order."""
         return self.game.events
 
     def view(self, seat: int) -> np.void:
@@ -282,7 +282,7 @@ class CribbageAEC(ShowsGame, EnvSettings, AECEnv[str, Observation, "int | None"]
         """Make a move that `pop` takes back: for search, as in python-chess.
 
         Raises:
-            IllegalActionError: an illegal action, whatever ``on_illegal`` says; nothing changed.
+            IllegalActionError: an illegal action, for any ``on_illegal``; nothing changed.
         """
         game = self.game
         action = whole_action(action, game.family.actions)
@@ -322,7 +322,7 @@ class CribbageAEC(ShowsGame, EnvSettings, AECEnv[str, Observation, "int | None"]
         return self._seat_of[self.agent_selection]
 
     def _begin_episode(self) -> None:
-        """Go on from the position that the game has been given, with no rewards yet."""
+        """Continue from the game's new position, with no rewards yet."""
         self._begun = True
         self._before_moves.clear()
         self.agents = []  # until the phase policy has made its decisions
@@ -353,7 +353,7 @@ class CribbageAEC(ShowsGame, EnvSettings, AECEnv[str, Observation, "int | None"]
             self.infos[agent] = {**self.infos[agent], "action_mask": mask}
 
     def _play_phase(self, policy: PhasePolicy) -> npt.NDArray[np.int64]:
-        """Let the phase policy make its decisions; return what they gain each seat.
+        """Let the phase policy make its decisions; return each seat's relative points.
 
         As `Game.leads`. Where it fails the episode is over: no seat has an action until the
         next reset.

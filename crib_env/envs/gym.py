@@ -56,7 +56,7 @@ class CribbageEnv(ShowsGame, LearnerSettings, gymnasium.Env[Observation, np.int6
         """Begin an episode and return the learner's first observation and info.
 
         Args:
-            seed: starts all generators, the opponent's included; None goes on with them.
+            seed: starts all generators, the opponent's included; None continues with them.
             options: ``decks``, ``dealer`` and ``scores``: see `crib_env.options.read_options`.
 
         Raises:
@@ -111,7 +111,7 @@ class CribbageEnv(ShowsGame, LearnerSettings, gymnasium.Env[Observation, np.int6
     def game(self) -> Game:
         """A copy of the game as it stands: for positions, drawings and moves tried out.
 
-        Its events are what was pegged since the learner's last decision.
+        Its events are the points pegged since the learner's last decision.
 
         Raises:
             EpisodeOverError: before the first reset.
@@ -135,7 +135,7 @@ class CribbageEnv(ShowsGame, LearnerSettings, gymnasium.Env[Observation, np.int6
         self.batch.set_opponent(opponent)
 
     def view(self) -> np.void:
-        """Return what the learner may know, as a view record.
+        """Return the learner's view record.
 
         Raises:
             EpisodeOverError: before the first reset.
@@ -172,7 +172,7 @@ class CribbageEnv(ShowsGame, LearnerSettings, gymnasium.Env[Observation, np.int6
 
     @property
     def events(self) -> list[Event]:
-        """What was pegged since the learner's last decision, in order."""
+        """The points pegged since the learner's last decision, in order."""
         return self.batch.events
 
     @property

@@ -47,7 +47,7 @@ from crib_env.policy import Agent, CompiledAgent
 from crib_env.supported_rules import refuse_rules
 
 LANES_PER_THREAD = 2048  # fewer are not worth handing to a thread
-MOST_PEGGED = 64  # rows of what is kept between two decisions of a learner: more than there can be
+MOST_PEGGED = 64  # rows of the log between two decisions of a learner: more than there can be
 LARGEST_ACTION = int(np.iinfo(np.int64).max)  # the info shows larger ones as this
 
 # The info of a game that has not ended.
@@ -212,7 +212,7 @@ class LearnerBatch:
 
     @property
     def compiled(self) -> bool:
-        """Whether nobody is asked in Python."""
+        """True if all opponents and policies run compiled."""
         return self._stepper.compiled
 
     @property
@@ -222,7 +222,7 @@ class LearnerBatch:
 
     @property
     def events(self) -> list[Event]:
-        """What was pegged since the learner's last decision, in order, if that is kept."""
+        """The points pegged since the learner's last decision, in order, if they are kept."""
         return read_log(self.history, sides=self.sides.tolist())
 
     def ended(self) -> dict[str, Array]:
@@ -282,7 +282,7 @@ class LearnerBatch:
         return np.unique(given).astype(np.int64)
 
     def view(self, lane: int) -> np.void:
-        """Return what the learner of a game may know, as a view record."""
+        """Return the view record of a game's learner."""
         lanes = np.array([lane])
         record: np.void = self.games.views(lanes, self.seats[lanes])[0]
         return record
@@ -329,7 +329,7 @@ def choose_threads(threads: int | None, n: int) -> int:
 
 
 class Player(NamedTuple):
-    """One who plays in compiled passes: the agent, its code, and the weights that this reads."""
+    """A compiled opponent: agent, entry points, weights."""
 
     agent: CompiledAgent
     entries: AgentEntries
@@ -337,7 +337,7 @@ class Player(NamedTuple):
 
 
 def compiled_player(agent: Agent, family: Family) -> Player | None:
-    """Return the agent as compiled code; None if it must be asked in Python."""
+    """Return the agent as compiled code; None if it acts in Python."""
     entries = agent.entries_for(family) if isinstance(agent, CompiledAgent) else None
     if entries is None:
         return None
@@ -346,7 +346,7 @@ def compiled_player(agent: Agent, family: Family) -> Player | None:
 
 
 def choose_stepper(batch: LearnerBatch) -> Stepper:
-    """Return what steps the games of a batch, by who plays in them."""
+    """Return the stepper of a batch's games, by their players."""
     players = [compiled_player(agent, batch.family) for agent in batch.opponents.agents]
     opponents = [player for player in players if player is not None]
     phase = batch.config.phase_policy
@@ -385,7 +385,7 @@ class Stepper:
         self._pool = ThreadPoolExecutor(self.threads - 1) if self.threads > 1 else None
 
     def run(self, batch: LearnerBatch, actions: Array) -> None:
-        """Play the actions, int64[N], and what follows up to the learner's next decision."""
+        """Play the actions, int64[N], and the other seats' up to the learner's next decision."""
         if self._pool is None:
             self._run_range(batch, actions, 0, 0, self._bounds[1])
             return
@@ -471,7 +471,7 @@ class Stepper:
     def _let_act(
         self, batch: LearnerBatch, thread: int, player: Player, role: int, lo: int, waiting: int
     ) -> int:
-        """Let a policy act in ``waiting`` games of the list from ``lo`` on; return who is left."""
+        """Let a policy act in ``waiting`` games of the list from ``lo`` on; return the rest."""
         policy = role == PHASE_POLICY
         left: int = player.entries.take_turns.unchecked(
             batch.states, batch.games.record, batch.games.decks, self._table, player.weights,
@@ -491,13 +491,13 @@ def refuse_action(player: Player, role: str, lane: int) -> None:
 
 
 class PythonStepper(Stepper):
-    """Steps games whose players are asked in Python, once a round for all games that wait."""
+    """Steps games with Python players, one call a round for all waiting games."""
 
     compiled = False
 
     def _take_turns(self, batch: LearnerBatch, thread: int, lo: int, waiting: int) -> None:
         games, policy, chance = batch.games, batch.config.phase_policy, batch.chance
-        partner: Any = batch.config.partner  # an agent; None: whoever the opponent is
+        partner: Any = batch.config.partner  # an agent; None: the game's opponent
         lanes = self._waiting[:waiting].copy()
         while len(lanes):
             in_phase = np.zeros(len(lanes), dtype=np.bool_)
@@ -531,7 +531,7 @@ class LearnerSettings(EnvSettings):
 
     @property
     def opponent(self) -> Any:
-        """Who plays in this episode; of N games, a list of N. To set it is `set_opponent`."""
+        """The opponent of this episode; of N games, a list of N. `set_opponent` sets it."""
         return self._opponents()
 
     @opponent.setter
@@ -554,12 +554,12 @@ class VectorSettings(LearnerSettings):
     """The settings of an environment of N learners, and what else its games share."""
 
     def by_game(self, name: str) -> list[Any]:
-        """Return an attribute once for each game; all games share it but for the opponent."""
+        """Return an attribute once for each game; all games share it except the opponent."""
         found = getattr(self, name)
         return list(found) if name == "opponent" else [found] * self.batch.num_envs
 
     def _set_by_name(self, name: str, value: Any, games: Iterable[int] | None = None) -> None:
-        """Set the opponent of games; refuse what the games share."""
+        """Set the opponent of games; refuse shared attributes."""
         if name != "opponent":
             raise NotImplementedError(
                 f"cannot set {name!r}: the games of a {type(self).__name__} share all settings but "

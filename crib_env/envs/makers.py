@@ -118,7 +118,7 @@ class EnvMaker(EnvSpec):
         return f"{usage}{facts}{rewards}{self._illegal_rewards()}\n## Version history\n{history}"
 
     def _illegal_rewards(self) -> str:
-        """Return what the page says of an illegal action, with its reward in every episode."""
+        """Return the page's text on illegal actions, with the reward in every episode."""
         rules, rewards = PRESETS[self.rules], ["points", *self.family.expected]
         rows = []
         for name, episode in self.episodes.items():

@@ -96,21 +96,21 @@ class FiveCardDeal(pyspiel.Game):
 
 
 class Observer:
-    """What a player knows, as OpenSpiel asks for it."""
+    """A player's knowledge, in OpenSpiel's form."""
 
     def __init__(self, size: int) -> None:
         self.tensor = np.zeros(size, dtype=np.float32)  # the observation
         self.dict = {"observation": self.tensor}
 
     def set_from(self, state: DealState, player: int) -> None:
-        """Write what the player knows to the tensor; zeros until all cards are dealt."""
+        """Write the player's knowledge to the tensor; zeros until all cards are dealt."""
         self.tensor[:] = 0
         if state.game is not None:
             view = state.game.view(state.seat_of(player))
             self.tensor[:] = encode(view, state.deal.features, state.deal.family.suits)[0][0]
 
     def string_from(self, state: DealState, player: int) -> str:
-        """Return what the player knows."""
+        """Return the player's knowledge as text."""
         if state.game is None:
             return ""
         view = state.game.view(state.seat_of(player))
@@ -125,7 +125,7 @@ class DealState(pyspiel.State):
         super().__init__(deal)
         self.deal = deal
         self.dealt: list[int] = []  # the cards that chance has dealt
-        self.laid: list[int] = []  # what is discarded so far
+        self.laid: list[int] = []  # the discards so far
         self.game: Game | None = None  # until both hands are dealt
         self.more = 0.0  # points of pone less those of the dealer
 
@@ -134,7 +134,7 @@ class DealState(pyspiel.State):
         return 1 - player
 
     def current_player(self) -> int:
-        """Return who is to move: 0 pone, 1 the dealer."""
+        """Return the player to move: 0 pone, 1 the dealer."""
         if self.game is None or (len(self.laid) == LAID and len(self.dealt) == DEALT):
             return int(pyspiel.PlayerId.CHANCE)
         if self.game.over:

@@ -1,4 +1,4 @@
-"""Who plays besides the learners: opponents, a phase's policy, and the generators of them all."""
+"""Players besides the learners: opponents, a phase's policy, and their generators."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Member(NamedTuple):
 class Opponents:
     """The opponents of N games: one for all, or several by their shares.
 
-    Each name and each object that is given has a number of its own, as long as the object lives.
+    Each given name and object has its own number, as long as the object lives.
     Objects that play in no game any more are not kept alive.
     """
 
@@ -99,13 +99,13 @@ class Opponents:
         self._bounds = np.ceil(sums / sums[:, -1:] * ALL).astype(np.int64, order="C")
 
     def draw(self, rngs: Array, lanes: Array) -> None:
-        """Draw who plays in each of the lanes, int64[K], from its generator of ``rngs``."""
+        """Draw the opponent of each lane, int64[K], from its generator of ``rngs``."""
         if len(self.agents) > 1:
             draw_shares(rngs, self._bounds, lanes, self.drawn)
             self.playing[lanes] = self._numbers[self.drawn[lanes]]
 
     def __getitem__(self, lane: int) -> Agent:
-        """Return who plays in a game."""
+        """Return the opponent of a game."""
         return self.agents[int(self.drawn[lane])]
 
 
@@ -144,7 +144,7 @@ class PhasePolicy:
     phase: int  # ``DISCARD`` or ``PEGGING``
 
     def play(self, game: Game, rng: np.random.Generator) -> npt.NDArray[np.int64]:
-        """Make all its decisions that come now; return what they gain, as `Game.leads`."""
+        """Make all its present decisions; return the relative points, as `Game.leads`."""
         total = np.zeros_like(game.leads)
         while not game.over and game.states["phase"][0] == self.phase:
             view = game.view(game.seat)
@@ -174,7 +174,7 @@ class RngStreams:
 
     def __init__(self, n: int) -> None:
         shape = n, WORDS
-        self.rngs = np.zeros(shape, dtype=np.int64)  # of the opponent where it is compiled
+        self.rngs = np.zeros(shape, dtype=np.int64)  # of a compiled opponent
         self.phase_rngs = np.zeros(shape, dtype=np.int64)  # of the phase policy
         self.share_rngs = np.zeros(shape, dtype=np.int64)  # of who the opponent is, of several
         self.illegal_rngs = np.zeros(shape, dtype=np.int64)  # of actions in place of illegal ones

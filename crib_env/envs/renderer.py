@@ -17,7 +17,7 @@ from crib_env.render.raster import pixels
 from crib_env.render.svg.document import framed
 
 FPS = 2
-# What the extra `render` brings, by the mode that needs it.
+# Packages of the extra `render`, by the mode that needs them.
 NEEDED = {"rgb_array": ("PIL", "resvg_py"), "human": ("PIL", "resvg_py", "pygame")}
 INSTALL = 'pip install "crib-env[render]"'
 
@@ -74,20 +74,20 @@ class Window:
 
 
 class ShowsGame:
-    """What an environment of one game shows of it: its picture, and its position as text.
+    """Rendering of an environment of one game: its picture, and its position as text.
 
-    The environment has `game`, `_seat` (who acts) and `_begun`, and calls `_show` when it is made.
+    The environment has `game`, `_seat` (the seat to act) and `_begun`, and calls `_show` when made.
     """
 
     def _show(self: Any, config: EnvConfig) -> None:
-        """Take from the keywords how the game is shown, and to whom."""
+        """Take the render mode and the viewer from the keywords."""
         check_libraries(config.render_mode)
         self.render_mode = config.render_mode
         self._config = config
         self._window = Window()
 
     def render(self: Any) -> Shown:
-        """Return or show the game as ``render_mode`` says, for who acts or the viewer.
+        """Return or show the game by ``render_mode``, for the acting seat or the viewer.
 
         Raises:
             EpisodeOverError: before the first reset.
@@ -131,7 +131,7 @@ class ShowsGame:
 
     @property
     def _drawn(self: Any) -> dict[str, Any]:
-        """How `Game.drawing` draws what the viewer knows, or the seat that acts."""
+        """The arguments of `Game.drawing` for the viewer, or the acting seat."""
         viewer, title = self._config.viewer, self._config.spec.name
         if viewer == EVERYONE:
             return {"seat": 0, "knows": "seats", "title": title}

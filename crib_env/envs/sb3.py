@@ -28,7 +28,7 @@ class CribbageVecEnv(VectorSettings, VecEnv):
     action was played instead has ``illegal_action``.
 
     Its keywords are described at `EnvConfig`; `crib_env.six_card_v0.sb3_env` lists them.
-    ``mask_in_observation`` is for algorithms and policies of one's own (SB3's name for theirs is
+    ``mask_in_observation`` is for your own algorithms and policies (SB3's name for theirs is
     ``"MultiInputPolicy"``): MaskablePPO calls `action_masks` and needs no mask there.
     """
 
@@ -101,7 +101,7 @@ class CribbageVecEnv(VectorSettings, VecEnv):
         """Do nothing: there is nothing to release."""
 
     def get_attr(self, attr_name: str, indices: int | Iterable[int] | None = None) -> list[Any]:
-        """Return an attribute once for each game asked for; all share it but for the opponent."""
+        """Return an attribute once for each named game; all share it except the opponent."""
         found = self.by_game(attr_name)
         return [found[lane] for lane in self._chosen(indices)]
 
@@ -137,7 +137,7 @@ class CribbageVecEnv(VectorSettings, VecEnv):
     def env_is_wrapped(
         self, wrapper_class: Any, indices: int | Iterable[int] | None = None
     ) -> list[bool]:
-        """Return whether the infos hold what a wrapper writes: Monitor's do, and no other's.
+        """Return True for Monitor, whose infos this environment writes; False for other wrappers.
 
         So `evaluate_policy` reads returns from ``info["episode"]``, also under VecNormalize.
         """

@@ -1,6 +1,6 @@
 """The spaces of observations, and observations that carry the mask of legal actions.
 
-Libraries look for observation and mask under keys of their own: PettingZoo and TorchRL's
+Libraries look for observation and mask under their own keys: PettingZoo and TorchRL's
 ``ActionMask`` read ``observation`` and ``action_mask``; RLlib's action masking module reads
 ``observations`` and ``action_mask``; Tianshou's policies ``obs`` and ``mask``.
 """
@@ -27,7 +27,7 @@ class Masking:
     """How observations are handed out: as they are, or in a dictionary with their mask."""
 
     def __init__(self, config: EnvConfig, space: spaces.Box) -> None:
-        self.space: spaces.Space[Any] = space  # of what is handed out
+        self.space: spaces.Space[Any] = space  # of the returned observations
         self.plain = not config.mask_in_observation
         self.keys: Keys | None = None  # of the dictionary
         if self.plain:
@@ -38,14 +38,14 @@ class Masking:
         self.space = spaces.Dict({self.keys.observation: space, self.keys.mask: masks})
 
     def joined(self, observation: Array, mask: Array) -> Observation:
-        """Return what is handed out of observation and mask, one of each or a batch."""
+        """Return the caller's form of observation and mask, one of each or a batch."""
         if self.keys is None:
             return observation
         return {self.keys.observation: observation, self.keys.mask: mask}
 
 
 def note_rules(space: spaces.Space[Any], config: EnvConfig) -> None:
-    """Write into a space of observations what they are of, as models of SB3 hold their space."""
+    """Write the game into a space of observations, since SB3's models store their space."""
     rules = config.rules
     fields = asdict(rules)
     vars(space)[RULES] = {

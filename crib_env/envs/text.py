@@ -52,7 +52,7 @@ class _Replies:
         self._rng = np.random.default_rng(seed)
 
     def shown(self, view: Any, rules: Any) -> str:
-        """Return the prompt, with what was wrong with the last reply."""
+        """Return the prompt, with the error of the last reply."""
         return prompt(view, rules, self.style) + (f"\n\n{self.error}" if self.error else "")
 
     def action(self, reply: str, view: Any) -> int | None:
@@ -82,7 +82,7 @@ class TextEnv(gymnasium.Env[str, str]):
 
     @property
     def tally(self) -> Tally:
-        """What was counted since the environment was made."""
+        """Counts since the environment was made."""
         return self._replies.reader.tally
 
     def reset(
@@ -128,7 +128,7 @@ class TextEnv(gymnasium.Env[str, str]):
 
 
 class TextAEC(BaseWrapper[str, str, "str | None"]):
-    """A game in words as an agent-environment cycle; a seat that waits sees what it may know."""
+    """A game in words as an agent-environment cycle; a waiting seat sees its own knowledge."""
 
     def __init__(self, env: CribbageAEC, style: str, retries: int, on_failure: str) -> None:
         super().__init__(env)
@@ -139,7 +139,7 @@ class TextAEC(BaseWrapper[str, str, "str | None"]):
 
     @property
     def tallies(self) -> dict[str, Tally]:
-        """What was counted for each agent since the environment was made."""
+        """Counts for each agent since the environment was made."""
         return {agent: one.reader.tally for agent, one in self._replies_of.items()}
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
@@ -157,7 +157,7 @@ class TextAEC(BaseWrapper[str, str, "str | None"]):
             replies.reset(None if seed is None else seed + seat)
 
     def observe(self, agent: str) -> str:
-        """Return the prompt of an agent to move; of another, what it may know."""
+        """Return the prompt of an agent to move; of another, its knowledge."""
         env = self.game_env
         if env._over:
             return OVER.format(scores=", ".join(map(str, env.scores)))

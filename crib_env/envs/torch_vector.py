@@ -95,7 +95,7 @@ class TorchVectorEnv(CribbageVectorEnv):
             ``illegal_action`` int64[N] of the games as they now stand; where episodes ended also
             ``final_info``:
             ``scores``, ``winner``, ``skunk``, ``seat``, ``opponent`` and ``illegal_action`` of
-            those episodes, each with a bool[N] of its name after ``_``, in tensors of their own.
+            those episodes, each with a bool[N] of its name after ``_``, in separate tensors.
         """
         chosen = torch.as_tensor(actions).detach().cpu().numpy()
         self.batch.step(chosen)

@@ -41,7 +41,7 @@ class CribbageVectorEnv(VectorSettings, VectorEnv[Observation, Array, Array]):
     returned is the ended episode's; the next step takes no notice of that game's action and returns
     the new episode's first observation at reward 0. Legal actions are in ``info["action_mask"]``
     (int8[N, actions]); where an action will not be noticed, all are. Besides them the info has at
-    every reset and step what the single environment's has, as arrays [N]: ``scores`` [N, 2],
+    every reset and step the single environment's entries, as arrays [N]: ``scores`` [N, 2],
     ``winner`` (-1: no side, or not yet), ``skunk``, ``seat``, ``opponent`` (a number, see
     `opponent_names`) and ``illegal_action``, each with a bool[N] of its name after ``_``. By
     default those are of the new episode where one has ended, and the ended one's are in
@@ -82,7 +82,7 @@ class CribbageVectorEnv(VectorSettings, VectorEnv[Observation, Array, Array]):
         """Begin an episode in every game.
 
         Args:
-            seed: starts all generators; None goes on with them. A sequence of N seeds starts those
+            seed: starts all generators; None keeps them. A sequence of N seeds starts those
                 of each game by its own, as the single environment would.
             options: as in the single environment, for the first episode of every game. With
                 ``reset_mask``, bool[N], the others play on; seeds are then one a game.
@@ -146,7 +146,7 @@ class CribbageVectorEnv(VectorSettings, VectorEnv[Observation, Array, Array]):
         )  # fmt: skip
 
     def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
-        """Return an attribute, or what a method returns, for each game; as `SyncVectorEnv.call`.
+        """Return an attribute, or a method's result, for each game; as `SyncVectorEnv.call`.
 
         Raises:
             AttributeError: another method than ``action_masks`` and ``set_opponent``.
@@ -163,7 +163,7 @@ class CribbageVectorEnv(VectorSettings, VectorEnv[Observation, Array, Array]):
         return tuple(self.by_game(name))
 
     def get_attr(self, name: str) -> tuple[Any, ...]:
-        """Return an attribute once for each game; all games share it but for the opponent."""
+        """Return an attribute once for each game; all games share it except the opponent."""
         return self.call(name)
 
     def set_attr(self, name: str, values: Any) -> None:
@@ -243,7 +243,7 @@ class CribbageVectorEnv(VectorSettings, VectorEnv[Observation, Array, Array]):
         """Return the info of the episodes that have ended."""
         batch, dones = self.batch, self.batch.dones.copy()
         ended = batch.ended()
-        batch.illegal[dones] = NONE  # in the episodes that follow nobody has acted
+        batch.illegal[dones] = NONE  # the new episode has no action yet
         return ended | {f"_{name}": dones for name in ended}
 
     def _observation(self, info: dict[str, Any]) -> Observation:

@@ -1,4 +1,4 @@
-"""Games in words, for language models: `prompt` writes what a seat may know, `parse` reads replies.
+"""Games in words, for language models: `prompt` writes a seat's knowledge, `parse` reads replies.
 
     >>> from crib_env import Game
     >>> from crib_env.text import parse, prompt
@@ -39,10 +39,12 @@ class Words:
     """How a family of games is put into words."""
 
     state: Callable[[View, Rules], list[str]]  # all that matters to the seat's decision
-    news: Callable[[View], list[str]]  # what others did since the seat's last decision
+    news: Callable[[View], list[str]]  # the others' actions since the seat's last decision
     rules: Callable[[View, Rules], str]  # how the game is played, in some 300 words
     ask: Callable[[View], tuple[str, str]]  # the question with the legal actions, and an answer
-    chosen: Callable[[View, str], tuple[int, ...]]  # what a reply names, in order, or `ReplyError`
+    chosen: Callable[
+        [View, str], tuple[int, ...]
+    ]  # the names in a reply, in order, or `ReplyError`
     # Of a view and an action made in it: what tells the seat's next choice of the same decision
     # from all others; None where a decision is one action.
     decision: Callable[..., Hashable]
@@ -55,13 +57,13 @@ def words_of(view: View) -> Words:
 
 
 def prompt(view: View, rules: str | Rules, style: str = "compact") -> str:
-    """Return what the seat of a view may know, in words, and its legal actions by name.
+    """Return the knowledge of a view's seat in words, and its legal actions by name.
 
     Args:
         view: a view of a seat to move, as ``env.unwrapped.view()`` returns it.
         rules: the rules that are played, or their name.
         style: ``"compact"``, at most 120 tokens (`count_tokens`), or ``"full"``, which explains the
-            game and says what others did since the seat's last decision.
+            game and lists the others' actions since the seat's last decision.
 
     Raises:
         ValueError: no such style, or a view of a seat that is not to move.
@@ -78,7 +80,7 @@ def prompt(view: View, rules: str | Rules, style: str = "compact") -> str:
 
 
 def describe(view: View, rules: str | Rules) -> str:
-    """Return what the seat of a view may know while another seat is to move."""
+    """Return the knowledge of a view's seat while another seat is to move."""
     return "\n".join([*words_of(view).state(view, as_rules(rules)), "Another player is to move."])
 
 
@@ -95,7 +97,7 @@ def parse(reply: str, view: View) -> int:
     `parse_actions` has both, and a `Reader` remembers the second.
 
     Args:
-        reply: what the model wrote.
+        reply: the model's text.
         view: the view that it was shown.
 
     Raises:
@@ -112,7 +114,7 @@ def count_tokens(text: str) -> int:
 
 @dataclass
 class Tally:
-    """What was counted."""
+    """Counts of replies and tokens."""
 
     decisions: int = 0  # actions chosen by replies, by memory or at random
     replies: int = 0  # read
@@ -141,7 +143,7 @@ class Reader:
     """Reads replies, remembers the second card of a discard, and counts."""
 
     retries: int = 2  # how many more replies a decision may take
-    on_failure: str = "forfeit"  # what follows the last bad one: one of `ON_FAILURE`
+    on_failure: str = "forfeit"  # after the last bad one: one of `ON_FAILURE`
     tally: Tally = field(default_factory=Tally)
     _later: dict[Hashable, list[int]] = field(default_factory=dict, repr=False)
 
@@ -161,7 +163,7 @@ class Reader:
         return card
 
     def read(self, reply: str, view: View) -> int:
-        """Return the action that a reply names, and remember what it names for later.
+        """Return the action that a reply names, and store its further actions.
 
         A `ReplyError` is counted.
         """

@@ -128,7 +128,7 @@ def _seats(view: View, side: int) -> list[str]:
 
 
 def news(view: View) -> list[str]:
-    """Return what others played since the seat's last card, and what each side pegged last."""
+    """Return the others' cards since the seat's last one, and each side's last points."""
     n = int(view["pile_n"])
     mine = [i for i in range(n) if not view["pile_seats"] >> 2 * i & 3]
     since = _plays(view, mine[-1] + 1 if mine else 0, n)
@@ -175,7 +175,7 @@ def rules_text(view: View, rules: Any) -> str:
 
 
 def _go(view: View) -> str:
-    """Return what a go, the last card and 31 peg (H5 to H7, F5, M7, M8)."""
+    """Return the points of a go, the last card and 31 (H5 to H7, F5, M7, M8)."""
     if view["single_count"]:
         return "The last card of the count pegs 1 as the play ends, or 2 if it makes exactly 31."
     if players_of(view) > 2:

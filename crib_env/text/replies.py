@@ -1,4 +1,4 @@
-"""Finds what a reply names: the answer in ``<action>5H</action>``, or all names in the reply.
+"""Finds the actions in a reply: the answer in ``<action>5H</action>``, or all names in the reply.
 
 Without the tag a reply must name one choice and no other. No grammar is read: "not the 5H" names
 the 5H.

@@ -78,7 +78,7 @@ def state(view: View, rules: Rules) -> list[str]:
 
 
 def news(view: View) -> list[str]:
-    """Return what others placed since the seat's last turn."""
+    """Return the others' placements since the seat's last turn."""
     since = [
         (int(turn), f"{_name(view, (int(turn) - int(view['turn'])) % int(view['players']))} "
          f"{format_card(int(view['layout'][cell]))} on {cell}")
@@ -90,7 +90,7 @@ def news(view: View) -> list[str]:
 
 
 def rules_text(view: View, rules: Any) -> str:
-    """Return how the game is played, and what the lines make as they stand."""
+    """Return the rules of the game, and the present points of the lines."""
     rows, columns = line_values(view, rules)
     words = RULES.format(
         partners="; partners sit opposite" if view["players"] > 2 else "",

@@ -223,12 +223,12 @@ def holdable(unseen, least):
 
 @kernel
 def replies_of_two(v, k, sequence, unseen, least, total, points, answers, shares):
-    """Write for each rank what may follow ``hand[k]`` in this count, in a game for two.
+    """Write for each rank the likely continuation of ``hand[k]`` in this count, in a game for two.
 
     Args:
         sequence, unseen, least, total: as of `sequence_of`, `unseen_ranks`, `least_pip` and
             `holdable`.
-        points, answers: int64[13], what the rank pegs, and the most that this seat can peg then.
+        points, answers: int64[13], the rank's points, and this seat's best answer to it.
         shares: float64[13], its share of the cards that the other may hold; 0 if it does not fit.
     """
     longer = sequence << 4 | v["hand"][k] >> 2
@@ -269,7 +269,7 @@ def sum_replies(points, answers, shares, sums):
 
 @kernel
 def replies_of_many(v, longer, count, unseen, known, row):
-    """Write what the others may do once a card has made the sequence ``longer``."""
+    """Write the others' likely replies after a card made the sequence ``longer``."""
     length = v["pile_n"] - v["pile_from"] + 1
     seat = able(v, 1)
     if seat:
@@ -343,7 +343,7 @@ def suited_crib(v, low, high):
 
 @kernel
 def pair_rows(v, table, out):
-    """Write for each card what the best pair with it brings, by the mean hand and mean crib."""
+    """Write for each card the value of the best pair with it, by the mean hand and mean crib."""
     n = v["hand_n"] + v["discarded_n"]
     left = DECK - n
     sign = 1 if v["dealer"] == 0 else -1
@@ -420,7 +420,7 @@ def card_rows(v, table, out):
 def add_crib_ranks(v, table, sums):
     """Add up, for each card held, the ranks' points of the crib (C2) over every four unseen cards.
 
-    Whichever of them is the starter. Shapes: sums float64[5].
+    Any of them may be the starter. Shapes: sums float64[5].
     """
     for i in range(v["hand_n"]):
         sums[i] = 0.0

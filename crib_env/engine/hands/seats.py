@@ -1,4 +1,4 @@
-"""What the view of a game for three or four tells of the other seats' cards, and what they may peg.
+"""The other seats' possible cards and points, from the view of a game for three or four.
 
 A seat is taken to hold any unseen card but those that it could not play, or would have pegged with.
 """
