@@ -42,7 +42,7 @@ for _ in range(20):
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A cache folder of its own, named by the user."""
+    """A separate cache folder, set by the environment variable."""
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "code"))
     cache._folder.cache_clear()
     yield tmp_path / "code"
@@ -108,24 +108,24 @@ def files(folder: Path) -> list[Path]:
     return sorted(folder.glob(f"*{ENDING}"))
 
 
-# ---------------------------------------------------------------- what is kept
+# ---------------------------------------------------------------- which code is stored
 
 
-def test_code_is_compiled_once_and_read_from_then_on(folder: Path, counted: Counted) -> None:
+def test_cache_compiles_once_then_reads(folder: Path, counted: Counted) -> None:
     assert compiled(3)(4) == 7
     assert compiled(3)(4) == 7
     assert (counted.made, counted.read, len(files(folder))) == (1, 1, 1)
     assert stat.S_IMODE(files(folder)[0].stat().st_mode) & 0o022 == 0
 
 
-def test_numbas_own_settings_are_left_alone(places: tuple[Path, Path]) -> None:
+def test_cache_leaves_numba_settings_unchanged(places: tuple[Path, Path]) -> None:
     assert compiled(3)(4) == 7
     assert len(files(places[0] / ".cache" / "crib_env")) == 1
     assert config.CACHE_DIR == ""
 
 
 @pytest.mark.parametrize("damage", ["empty", "cut", "other bytes", "another's", "a folder"])
-def test_a_damaged_file_is_compiled_anew_and_mended(
+def test_cache_damaged_file_is_recompiled_and_replaced(
     folder: Path, counted: Counted, damage: str
 ) -> None:
     compiled(3)(4)
@@ -148,7 +148,7 @@ def test_a_damaged_file_is_compiled_anew_and_mended(
         assert (counted.made, counted.read) == (2, 1)
 
 
-def test_a_file_is_read_under_its_own_name_alone(folder: Path, counted: Counted) -> None:
+def test_cache_renamed_file_is_not_read(folder: Path, counted: Counted) -> None:
     assert (compiled(3, "test.three")(0), compiled(4, "test.four")(0)) == (3, 4)
     four, three = files(folder)
     for one in (three, four):
@@ -162,7 +162,7 @@ def test_a_file_is_read_under_its_own_name_alone(folder: Path, counted: Counted)
 
 
 @pytest.mark.parametrize("error", [errno.ENOSPC, errno.EROFS, errno.EACCES])
-def test_where_nothing_can_be_written_it_runs_all_the_same(
+def test_cache_unwritable_folder_still_runs(
     folder: Path, monkeypatch: pytest.MonkeyPatch, error: int
 ) -> None:
     def full(*_: Any, **__: Any) -> Any:
@@ -180,7 +180,7 @@ def test_where_nothing_can_be_written_it_runs_all_the_same(
     assert compiled(7)(1) == 8
 
 
-def test_a_captured_value_is_part_of_the_code(folder: Path) -> None:
+def test_cache_key_includes_captured_values(folder: Path) -> None:
     assert [compiled(n)(0) for n in (1, 2, 1)] == [1, 2, 1]
     assert len(files(folder)) == 2
 
@@ -221,10 +221,10 @@ print([adding(int(n))(0) for n in sys.argv[1:]])
         *(pytest.param(one, False, 2, marks=pytest.mark.slow) for one in ("kernel", "numba.njit")),
     ],
 )
-def test_code_compiled_by_several_processes_is_not_mixed_up(
+def test_cache_of_several_processes_keeps_code_apart(
     tmp_path: Path, decorator: str, first: bool, kept: int
 ) -> None:
-    """What one text makes by closures has the same symbols, unless its compiler sees to it."""
+    """Closures from one text share symbols unless the compiler separates them."""
     before = "from crib_env.engine.jit import kernel" if decorator == "kernel" else ""
     closures = CLOSURES.format(decorator=decorator, before=before, first=first)
 
@@ -277,8 +277,8 @@ print(Entry(divides, int64(int64), "test.divides")(0),
 """
 
 
-def test_code_compiled_for_others_is_not_kept(tmp_path: Path) -> None:
-    """What a helper leaves open, it takes from the caller that compiles it first."""
+def test_cache_skips_code_compiled_for_other_callers(tmp_path: Path) -> None:
+    """A compiled helper takes error model and fastmath from the first caller that compiles it."""
 
     def run(*arguments: str, folder: str) -> str:
         code = f"import sys; sys.argv[1:] = {list(arguments)}\n{OTHERS}"
@@ -290,7 +290,7 @@ def test_code_compiled_for_others_is_not_kept(tmp_path: Path) -> None:
     assert run(folder="shared") == alone
 
 
-def test_constants_that_change_while_a_process_runs_are_not_kept(folder: Path) -> None:
+def test_cache_skips_constants_changed_at_run_time(folder: Path) -> None:
     table = np.array([1, 2])
 
     @numba.njit
@@ -311,7 +311,7 @@ def test_constants_that_change_while_a_process_runs_are_not_kept(folder: Path) -
     assert files(folder) == kept
 
 
-def test_what_is_compiled_in_is_told_apart() -> None:
+def test_cache_key_separates_compiled_in_values() -> None:
     def of(value: Any) -> str:
         def reads():
             return value
@@ -340,9 +340,7 @@ def test_fingerprints_are_the_same_in_every_process() -> None:
     assert len({python(code, PYTHONHASHSEED=str(seed)) for seed in range(2)}) == 1
 
 
-def test_the_newest_versions_of_an_entry_stay_and_no_other_entry_loses_its_code(
-    folder: Path, counted: Counted
-) -> None:
+def test_cache_keeps_newest_versions_of_each_entry(folder: Path, counted: Counted) -> None:
     compiled(0, "test.add-more")(0)
     compiled(0, "test.ad")(0)
     others = files(folder)
@@ -360,7 +358,7 @@ def test_the_newest_versions_of_an_entry_stay_and_no_other_entry_loses_its_code(
 
 
 def test_save_overload_keeps_versions_that_are_in_use(folder: Path, counted: Counted) -> None:
-    """Many versions and kinds of CPU share a home: what is read stays, whenever it was made."""
+    """Many versions and CPUs share a home: files still read are kept, however old."""
     compiled(0)(0)
     (used,) = files(folder)
     for n in range(1, MOST_FILES + 3):
@@ -373,7 +371,7 @@ def test_save_overload_keeps_versions_that_are_in_use(folder: Path, counted: Cou
     assert len(files(folder)) == MOST_FILES
 
 
-def test_threads_that_need_the_same_code_compile_it_once(folder: Path, counted: Counted) -> None:
+def test_cache_threads_compile_same_code_once(folder: Path, counted: Counted) -> None:
     entry, start, found = compiled(9), threading.Barrier(8), []
 
     def call() -> None:
@@ -428,15 +426,15 @@ print(wrong)
         pytest.param("Entry(lambda x: x + 1, int64(int64), 'test.thread')(1)", id="ours"),
     ],
 )
-def test_a_fork_while_a_thread_compiles_leaves_a_child_that_can(compiled: str) -> None:
+def test_cache_fork_during_compilation_child_can_compile(compiled: str) -> None:
     """A child hung where the thread held a lock of Numba's or of llvmlite's."""
     assert python(FORKS.format(compiled=compiled), timeout=150) == "0"
 
 
-# ---------------------------------------------------------------- where it is kept
+# ---------------------------------------------------------------- cache location
 
 
-def test_the_folder_that_the_user_names_is_used_whoever_owns_it(
+def test_cache_folder_named_by_user_is_used_for_any_owner(
     tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder.mkdir()
@@ -450,7 +448,7 @@ def test_the_folder_that_the_user_names_is_used_whoever_owns_it(
     assert cache_folder() == tmp_path / "relative"
 
 
-def test_an_unusable_named_folder_is_passed_over(
+def test_cache_folder_named_but_unusable_is_skipped(
     places: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NUMBA_CACHE_DIR", "/dev/null/nowhere")
@@ -458,7 +456,7 @@ def test_an_unusable_named_folder_is_passed_over(
 
 
 @posix
-def test_without_a_home_folder_a_private_temporary_one_is_used(
+def test_cache_folder_without_home_is_private_temporary(
     places: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def homeless() -> Path:
@@ -481,7 +479,7 @@ def test_without_a_home_folder_a_private_temporary_one_is_used(
 @pytest.mark.parametrize(
     "trap", ["another's", "open to all", "open to a group", "a link", "a file"]
 )
-def test_a_temporary_folder_that_is_not_private_is_not_used(
+def test_cache_folder_temporary_not_private_is_rejected(
     places: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch, trap: str
 ) -> None:
     home, temporary = places
@@ -518,10 +516,10 @@ def test_cache_folder_honours_xdg_cache_home(
 
 
 @posix
-def test_code_in_a_folder_that_cannot_be_written_is_read(
+def test_cache_reads_code_from_unwritable_folder(
     places: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch, counted: Counted
 ) -> None:
-    """What root compiles into an image serves every user; what is missing goes to their own."""
+    """Code that root compiles into an image serves every user; each stores the rest at home."""
     beside = Path(cache.__file__).parent / "__pycache__"
     beside.unlink()
     compiled(1)(1)
@@ -546,7 +544,7 @@ def test_code_in_a_folder_that_cannot_be_written_is_read(
     assert (counted.made, counted.read) == (3, 1)
 
 
-def test_where_nothing_can_be_stored_one_warning_says_so(
+def test_cache_without_storage_warns_once(
     places: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(cache, "_said", set())
@@ -558,7 +556,7 @@ def test_where_nothing_can_be_stored_one_warning_says_so(
 
 
 @posix
-def test_beside_the_sources_code_is_as_safe_as_they_are(
+def test_cache_beside_sources_follows_their_permissions(
     places: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     beside = Path(cache.__file__).parent / "__pycache__"
@@ -583,7 +581,7 @@ def copy_sources(place: Path) -> None:
 @pytest.mark.skipif(
     not hasattr(os, "getuid") or os.getuid() != 0, reason="only root can become somebody else"
 )
-def test_a_user_without_name_home_or_sources_to_write_to_plays_all_the_same() -> None:
+def test_cache_user_without_name_or_home_can_play() -> None:
     with tempfile.TemporaryDirectory() as place:
         temporary = Path(place) / "tmp"
         temporary.mkdir()
@@ -604,7 +602,7 @@ def test_a_user_without_name_home_or_sources_to_write_to_plays_all_the_same() ->
         assert files(private)
 
 
-def test_two_versions_share_a_folder_and_an_edited_helper_is_compiled_anew(tmp_path: Path) -> None:
+def test_cache_two_versions_share_folder_edited_helper_recompiles(tmp_path: Path) -> None:
     package, shared = tmp_path / "crib_env", tmp_path / "shared"
     copy_sources(tmp_path)
 
@@ -625,11 +623,11 @@ def test_two_versions_share_a_folder_and_an_edited_helper_is_compiled_anew(tmp_p
     assert len(files(shared)) == len(first) + 1
     helper.write_text(source.replace("@kernel\n", "# A comment.\n@kernel\n"))
     assert run() == before
-    assert {path: path.stat().st_mtime_ns for path in first} == first  # read, and not written anew
+    assert {path: path.stat().st_mtime_ns for path in first} == first  # read, not rewritten
     assert len(files(shared)) == len(first) + 1
 
 
-def test_code_is_kept_beside_the_sources_where_nothing_else_is_said(tmp_path: Path) -> None:
+def test_cache_folder_default_is_beside_sources(tmp_path: Path) -> None:
     copy_sources(tmp_path)
     python(DRAWS, path=tmp_path)
     assert files(tmp_path / "crib_env" / "engine" / "__pycache__")

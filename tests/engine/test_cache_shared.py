@@ -125,7 +125,7 @@ class Start:
     count = 0
 
     def end(self) -> dict[str, Any]:
-        """Wait for the process; return what it played, and how often it compiled something."""
+        """Wait for the process; return its digest of the games and its number of compilations."""
         _, errors = self.process.communicate(timeout=LIMIT)
         assert self.process.returncode == 0, errors
         found: dict[str, Any] = json.loads(self.result.read_text())
@@ -153,27 +153,27 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("order", [PLAYS, PLAYS[::-1]], ids=["forwards", "backwards"])
-def test_what_cold_starts_at_once_leave_plays_alike_and_is_all_there(
+def test_cache_simultaneous_cold_starts_store_complete_equal_code(
     filled: Path, order: list[tuple[str, str]]
 ) -> None:
     assert Start(filled, order).end() == {"played": known(PLAYS), "compiled": 0}
 
 
 @pytest.mark.parametrize("threads", ["1", "4"])
-def test_the_number_of_threads_changes_nothing(filled: Path, threads: str) -> None:
+def test_cache_number_of_threads_changes_nothing(filled: Path, threads: str) -> None:
     numbers = {"NUMBA_NUM_THREADS": threads, "OMP_NUM_THREADS": threads}
     assert Start(filled, PLAYS, **numbers).end() == {"played": known(PLAYS), "compiled": 0}
 
 
 @pytest.mark.parametrize("how", ["threads", "forks", "after others"])
-def test_code_compiled_in_an_unusual_way_plays_alike(tmp_path: Path, how: str) -> None:
+def test_cache_unusual_compilation_plays_alike(tmp_path: Path, how: str) -> None:
     folder = tmp_path / "code"
     assert Start(folder, PLAYS, how).end()["played"] == known(PLAYS)
     assert Start(folder, PLAYS).end()["played"] == known(PLAYS)
     assert Start(folder, PLAYS[::-1]).end() == {"played": known(PLAYS), "compiled": 0}
 
 
-def test_half_a_folder_that_cannot_be_written_plays_alike(filled: Path, tmp_path: Path) -> None:
+def test_cache_half_unwritable_folder_plays_alike(filled: Path, tmp_path: Path) -> None:
     folder = tmp_path / "code"
     shutil.copytree(filled, folder)
     for file in sorted(folder.glob(f"*{ENDING}"))[::2]:
@@ -185,7 +185,7 @@ def test_half_a_folder_that_cannot_be_written_plays_alike(filled: Path, tmp_path
     assert sorted(folder.iterdir()) == before
 
 
-def test_two_versions_in_one_folder_play_each_as_alone(filled: Path, tmp_path: Path) -> None:
+def test_cache_two_versions_in_one_folder_play_as_alone(filled: Path, tmp_path: Path) -> None:
     folder, source = tmp_path / "code", tmp_path / "other"
     shutil.copytree(filled, folder)
     shutil.copytree(ROOT / "crib_env", source / "crib_env",

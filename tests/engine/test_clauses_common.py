@@ -40,7 +40,7 @@ def test_c1_pack_has_thirteen_ranks_of_four_suits() -> None:
     [("A", 1), ("2", 2), ("3", 3), ("4", 4), ("5", 5), ("6", 6), ("7", 7), ("8", 8), ("9", 9),
      ("T", 10), ("J", 10), ("Q", 10), ("K", 10)],
 )  # fmt: skip
-def test_c1_a_card_led_counts_its_value(rank: str, value: int) -> None:
+def test_c1_lead_counts_its_pip_value(rank: str, value: int) -> None:
     lead = parse_card(rank + "S")
     rest = [format_card(card) for card in unused(12, [lead])]
     pone = f"{rank}S {' '.join(rest[:3])} / {' '.join(rest[3:5])}"
@@ -125,7 +125,7 @@ FIVES = deal("5C 5H KC 9D / 2C 4D", "5D KH 8S 7C / 6C 8D", "QS")
         (118, ["p fifteen 2", "p pair 1"], 121),  # the score stops at the target
     ],
 )
-def test_c5_a_card_pegs_in_order_until_the_game_is_won(
+def test_c5_card_pegs_in_order_until_the_game_is_won(
     score: int, pegged: list[str], total: int
 ) -> None:
     table = Table(FIVES, scores=(score, 0), episode="game").discarded()

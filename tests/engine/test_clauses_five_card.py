@@ -42,7 +42,7 @@ def test_f1_pone_pegs_three_for_last_before_the_first_deal(dealer: int, episode:
     assert (event.seat, event.points, event.reason, event.cards) == (1 - dealer, 3, "for_last", ())
 
 
-def test_f1_scores_that_are_given_have_no_three_for_last_added() -> None:
+def test_f1_given_scores_add_no_three_for_last() -> None:
     env = make("five_card")
     env.reset(seed=0, options={"dealer": 1, "scores": (10, 20)})
     assert env.scores == (10, 20)
@@ -97,7 +97,7 @@ def test_f2_the_dealer_counts_a_crib_of_four() -> None:
 HEELS = deal("2C 3D 8H / KC KD", "AC 4D 6H / QC KH", "JD")
 
 
-def test_f3_a_jack_turned_up_pegs_the_dealer_two() -> None:
+def test_f3_jack_turned_up_pegs_the_dealer_two() -> None:
     table = five(HEELS)
     assert table.discard() == ["d heels 2"]
     assert table.scores == (0, 2)
@@ -156,7 +156,7 @@ def test_f4_cards_in_play_score_as_in_six_card(
     assert table.play(moves) == pegged
 
 
-def test_f4_no_card_may_take_the_count_past_31_and_who_can_play_must() -> None:
+def test_f4_card_past_31_is_illegal_and_a_legal_card_must_be_played() -> None:
     table = five(deal("KC 5D 9H / 2C 2D", "QD 6H 7S / 2H 2S", "AC")).discarded()
     assert table.play("p:KC d:QD p:5D") == []  # 25
     assert table.to_move == "d"
@@ -278,7 +278,7 @@ def test_f7_pone_counts_out_before_the_dealer() -> None:
     assert table.scores == (60, 61)
 
 
-def test_f7_a_game_of_five_card_is_one_of_sixty_one() -> None:
+def test_f7_five_card_game_is_61() -> None:
     env = make("five_card")
     for seed in range(20):
         env.reset(seed=seed)

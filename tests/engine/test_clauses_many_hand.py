@@ -45,7 +45,7 @@ class Table:
         self.game.reset(decks=[deck], dealer=self.dealer, **options)
 
     def discard(self) -> list[str]:
-        """Lay away what the hands say; return what was pegged."""
+        """Discard the last card of each hand; return the points pegged."""
         pegged = []
         for turn in range(len(self.hands)):
             seat = (self.dealer + 1 + turn) % len(self.hands)
@@ -57,7 +57,7 @@ class Table:
         return self
 
     def play(self, moves: str) -> list[str]:
-        """Play ``"0:5H 1:TS"``, each by the seat that must be to move; return what was pegged."""
+        """Play ``"0:5H 1:TS"``, checking that each seat is to move; return the points pegged."""
         pegged = []
         for move in moves.split():
             seat, card = move.split(":")
@@ -79,7 +79,7 @@ FOUR = (*THREE, "TC JD QH 9S / AC")
 # ---------------------------------------------------------------- M1: players and sides
 
 
-def test_m1_three_are_three_sides_and_four_two_partnerships() -> None:
+def test_m1_three_seats_are_three_sides_four_are_two_partnerships() -> None:
     assert Game("three_hand").sides == (0, 1, 2)
     assert Game("four_hand").sides == (0, 1, 0, 1)
     assert Game("four_hand[partners=False]").sides == (0, 1, 2, 3)
@@ -113,12 +113,12 @@ def test_m1_without_partners_each_pegs_alone() -> None:
         ({"flush_size": 3}, "flush_size must be a whole number from 4 to 5"),
     ],
 )
-def test_m1_rules_that_cannot_be_are_refused(changes: dict[str, Any], message: str) -> None:
+def test_m1_impossible_rules_are_rejected(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         Rules.preset("three_hand", **changes)
 
 
-def test_m1_the_rules_say_how_many_play() -> None:
+def test_m1_rules_set_the_number_of_players() -> None:
     assert Game("four_hand", players=4).players == 4
     with pytest.raises(ValueError, match="has 3 players, got players=4"):
         Game("three_hand", players=4)
@@ -174,7 +174,7 @@ def test_m2_no_card_is_dealt_twice(rules: str) -> None:
         assert len(set(cards)) == len(cards)
 
 
-def test_m3_each_lays_one_away_and_keeps_four() -> None:
+def test_m3_each_seat_discards_one_and_keeps_four() -> None:
     for hands in (THREE, FOUR):
         table = Table(hands).discarded()
         assert [len(table.game.hand(table.game.view(seat))) for seat in range(len(hands))] == [
@@ -184,8 +184,8 @@ def test_m3_each_lays_one_away_and_keeps_four() -> None:
 
 
 @pytest.mark.parametrize("hands", [THREE, FOUR], ids=["three", "four"])
-def test_m3_laying_away_is_secret(hands: Sequence[str]) -> None:
-    """Whatever the others lay away, a seat sees the same; also a partner."""
+def test_m3_discard_is_secret(hands: Sequence[str]) -> None:
+    """A seat's observation does not depend on the others' discards, a partner's included."""
     seats = len(hands)
     for seat in range(seats):
         seen = set()
@@ -206,7 +206,7 @@ def test_m3_laying_away_is_secret(hands: Sequence[str]) -> None:
 # ---------------------------------------------------------------- M4 to M6
 
 
-def test_m4_a_jack_turned_up_pegs_the_dealer_two() -> None:
+def test_m4_jack_turned_up_pegs_the_dealer_two() -> None:
     assert Table(THREE, "JS").discard() == ["2 heels 2"]
     assert Table(FOUR, "JS").discard() == ["1 heels 2"]  # seat 3's side
     won = Table(THREE, "JS", episode="game", scores=(0, 0, 120))
@@ -215,7 +215,7 @@ def test_m4_a_jack_turned_up_pegs_the_dealer_two() -> None:
     assert won.game.returns == [-0.5, -0.5, 1.0]
 
 
-def test_m5_the_dealers_left_leads_and_the_turn_passes_to_the_left() -> None:
+def test_m5_dealers_left_leads_and_the_turn_passes_left() -> None:
     for hands in (THREE, FOUR):
         for dealer in range(len(hands)):
             table = Table(hands, dealer=dealer).discarded()
@@ -226,11 +226,11 @@ def test_m5_the_dealers_left_leads_and_the_turn_passes_to_the_left() -> None:
             assert order == [(dealer + 1 + i) % len(hands) for i in range(len(hands) + 1)]
 
 
-def test_m5_no_card_takes_the_count_past_31_and_who_can_play_must() -> None:
+def test_m5_card_past_31_is_illegal_and_a_legal_card_must_be_played() -> None:
     table = Table(("TC TD 5H 9S / AC", "TH TS 6D 7C / AD", "QC 5S KH KD / AH")).discarded()
     table.play("0:TC 1:TH 2:5S")  # 25
     assert table.legal == {"5H"}
-    assert table.play("0:5H") == ["0 pair 2", "0 go 1"]  # 30; nobody has an ace
+    assert table.play("0:5H") == ["0 pair 2", "0 go 1"]  # 30; no seat has an ace
 
 
 def test_m6_pairs_and_runs_reach_across_all_players() -> None:
@@ -248,7 +248,7 @@ def test_m6_pairs_and_runs_reach_across_all_players() -> None:
 GO = ("TC AC 7D 7H / KC", "8D 9H JS QC / KD", "TD 2H 9C JC / KH")
 
 
-def test_m7_who_cannot_play_is_passed_over_and_the_others_go_on() -> None:
+def test_m7_seat_unable_to_play_is_passed_over() -> None:
     table = Table(("TC TH 9D JH / KC", "8D 9H JS QC / KD", "TD 2H AC 7D / KH")).discarded()
     table.play("0:TC 1:8D 2:TD")  # 28; seats 0 and 1 cannot, seat 2 can
     assert table.game.seat == 2
@@ -260,14 +260,14 @@ def test_m7_who_cannot_play_is_passed_over_and_the_others_go_on() -> None:
     assert table.play("2:2H") == ["2 thirty_one 2"]
 
 
-def test_m7_the_last_to_play_pegs_one_when_nobody_can() -> None:
+def test_m7_last_player_pegs_one_when_no_seat_can_play() -> None:
     table = Table(("TC 7C 7D 7H / KC", "8D 9H JS QC / KD", "TD AH 9C JC / KH")).discarded()
     table.play("0:TC 1:8D 2:TD")  # 28
     assert table.play("2:AH") == ["2 go 1"]  # 29, after the others' gos
     assert table.game.seat == 0
 
 
-def test_m7_the_very_last_card_pegs_one_for_last() -> None:
+def test_m7_last_card_of_the_deal_pegs_one() -> None:
     table = Table(THREE).discarded()
     pegged = []
     while not table.game.over:
@@ -295,9 +295,9 @@ def test_m7_after_one_go_the_others_play_on_under_either_rule() -> None:
         assert table.play("0:TC 1:8D 2:TD 1:2H 2:AC") == ["2 thirty_one 2"]
 
 
-def test_m7_two_gos_running_end_a_count_if_the_rules_say_so() -> None:
+def test_m7_two_successive_gos_end_a_count_under_that_rule() -> None:
     free, ended = both(("TC 9C 9D JH / KC", "8D 5H 5S QC / KD", "TD AC 7D JC / KH"))
-    assert free.play("0:TC 1:8D 2:TD") == []  # 28; seat 2 itself can go on
+    assert free.play("0:TC 1:8D 2:TD") == []  # 28; seat 2 can still play
     assert free.play("2:AC") == ["2 go 1"]
     assert ended.play("0:TC 1:8D 2:TD") == ["2 go 1"]
     assert (ended.game.seat, ended.game.view(0)["count"]) == (0, 0)
@@ -310,12 +310,12 @@ def test_m7_two_gos_running_end_a_count_if_the_rules_say_so() -> None:
     assert (ended.game.seat, ended.game.view(0)["count"]) == (3, 0)
 
 
-def test_m7_who_has_no_cards_says_nothing() -> None:
+def test_m7_seat_without_cards_says_no_go() -> None:
     hands = ("9C AC AD KC / 3C", "8D 2H JH 9H / 3D", "KH TS JC QC / 3H")
     for table in both(hands):
         assert table.play("0:9C 1:8D 2:KH 0:AC 1:2H 0:AD") == ["0 thirty_one 2"]
         assert table.play("1:JH 2:TS 0:KC") == ["0 go 1"]
-        assert table.play("1:9H 2:JC") == []  # nobody else has cards, so seat 2 goes on
+        assert table.play("1:9H 2:JC") == []  # only seat 2 has cards left and plays again
         assert in_play(table.play("2:QC")) == ["2 last 1"]
 
 
@@ -327,7 +327,7 @@ def test_m8_31_pegs_two_also_after_a_go() -> None:
     assert table.play("0:TC 1:8D 2:TD 0:AC 2:2H") == ["2 thirty_one 2"]
 
 
-def test_m8_the_lead_goes_to_the_left_of_who_played_last() -> None:
+def test_m8_lead_goes_to_the_left_of_the_last_player() -> None:
     table = Table(GO).discarded()
     table.play("0:TC 1:8D 2:TD 0:AC 2:2H")  # 31 by seat 2
     assert (table.game.seat, table.game.view(0)["count"]) == (0, 0)
@@ -337,7 +337,7 @@ def test_m8_the_lead_goes_to_the_left_of_who_played_last() -> None:
     assert table.game.view(0)["passed"] == 0
 
 
-def test_m8_the_lead_passes_over_who_has_no_cards() -> None:
+def test_m8_lead_passes_over_seats_without_cards() -> None:
     game = Game("four_hand", episode="deal", seed=8)
     skipped = 0
     for seed in range(60):
@@ -372,7 +372,7 @@ def test_m9_hands_count_from_the_dealers_left_and_the_crib_last() -> None:
         assert in_show(pegged) == [*order, f"{dealer} crib 16"]  # 2 2 3 3 4: runs, pairs
 
 
-def test_m9_what_makes_nothing_is_in_the_log_too_and_a_reset_clears_it() -> None:
+def test_m9_log_has_counts_of_zero_and_reset_clears_it() -> None:
     """The starter before the hands: the next deal has its own when a seat reads of this one."""
     table = Table(
         ("2C 4D 6H 8S / KC", "3C 5S 7D 9H / TC", "2D 4H 6S 8C / JD"), "QC", "QS"
@@ -389,7 +389,7 @@ def test_m9_what_makes_nothing_is_in_the_log_too_and_a_reset_clears_it() -> None
     assert read_log(table.game.log, include_zero=True) == []
 
 
-def test_m9_a_flush_of_four_counts_in_a_hand_and_of_five_only_in_the_crib() -> None:
+def test_m9_flush_of_four_counts_in_a_hand_of_five_only_in_the_crib() -> None:
     hands = ("2C 4C 8C QC / 2D", "AD 7D 9D JD / 4D", "AS 3S 7S 9S / 8D")
     for starter, hand, crib in (("6H", 4, 0), ("6D", 4, 5)):
         table = Table(hands, starter, crib="QD").discarded()
@@ -401,7 +401,7 @@ def test_m9_a_flush_of_four_counts_in_a_hand_and_of_five_only_in_the_crib() -> N
 
 
 @pytest.mark.parametrize("hands", [THREE, FOUR], ids=["three", "four"])
-def test_m9_who_is_first_in_the_show_wins_first(hands: Sequence[str]) -> None:
+def test_m9_first_hand_of_the_show_wins_first(hands: Sequence[str]) -> None:
     sides = len(set(Game("three_hand" if len(hands) == 3 else "four_hand").sides))
     table = Table(hands, "TS", episode="game", scores=(120,) * sides).discarded()
     while not table.game.over:
@@ -412,7 +412,7 @@ def test_m9_who_is_first_in_the_show_wins_first(hands: Sequence[str]) -> None:
 # ---------------------------------------------------------------- M10 to M12
 
 
-def test_m10_the_lowest_card_drawn_deals_first() -> None:
+def test_m10_lowest_card_drawn_deals_first() -> None:
     for rules, players in (("three_hand", 3), ("four_hand", 4)):
         game = Game(rules)
         for seed in range(60):
@@ -441,7 +441,7 @@ def test_m10_the_deal_passes_to_the_left() -> None:
         ("three_hand", (1, 5, 120), 2, 0),
         ("three_hand", (3, 3, 120), 2, 0),  # both last: the first to the dealer's left
         ("three_hand", (3, 120, 3), 1, 2),
-        ("four_hand", (5, 120), 3, 0),  # a partner of the losing side, likewise
+        ("four_hand", (5, 120), 3, 0),  # a partner of the losing side
         ("four_hand", (5, 120), 1, 2),
         ("four_hand[partners=False]", (7, 3, 5, 120), 3, 1),
     ],
@@ -469,7 +469,7 @@ def test_m11_three_games_won_are_a_match() -> None:
 
 
 @pytest.mark.parametrize(("rules", "target"), [("three_hand", 121), ("three_hand[target=61]", 61)])
-def test_m12_the_first_at_the_target_wins_at_once(rules: str, target: int) -> None:
+def test_m12_first_side_at_the_target_wins_at_once(rules: str, target: int) -> None:
     for seed in range(10):
         game = Game(rules, seed=seed)
         while not game.over:

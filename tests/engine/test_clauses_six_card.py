@@ -59,7 +59,7 @@ def test_h1_the_crib_belongs_to_the_dealer(dealer: int) -> None:
     assert set(crib.cards) >= set(parse_cards("2H 3H 2S 3D"))
 
 
-def test_h1_laying_away_is_secret_from_the_dealer() -> None:
+def test_h1_pones_discard_is_secret_from_the_dealer() -> None:
     deck = shuffled(2)
     env = make("hoyle")
     seen = []
@@ -76,7 +76,7 @@ def test_h1_laying_away_is_secret_from_the_dealer() -> None:
     assert all(other == seen[0] for other in seen)
 
 
-def test_h1_the_dealer_cannot_tell_how_far_pone_has_got() -> None:
+def test_h1_dealer_cannot_tell_pones_discard_progress() -> None:
     deck = shuffled(3)
     env = make("hoyle")
     env.reset(seed=0, options={"decks": [deck], "dealer": 1})
@@ -85,7 +85,7 @@ def test_h1_the_dealer_cannot_tell_how_far_pone_has_got() -> None:
     assert np.array_equal(env.observe("player_1")["observation"], before)
 
 
-def test_h1_pone_never_learns_what_the_dealer_laid_away() -> None:
+def test_h1_pone_never_sees_the_dealers_discard() -> None:
     deck = shuffled(4)
     env = make("hoyle")
     seen = []
@@ -98,7 +98,7 @@ def test_h1_pone_never_learns_what_the_dealer_laid_away() -> None:
     assert all(other == seen[0] for other in seen)
 
 
-def test_h2_starter_is_turned_when_both_have_laid_away() -> None:
+def test_h2_starter_is_turned_after_both_discards() -> None:
     deck = shuffled(5)
     env = make("hoyle")
     env.reset(options={"decks": [deck], "dealer": 1})
@@ -134,7 +134,7 @@ def test_h3_no_card_may_take_the_count_past_31() -> None:
     assert table.env.snapshot().game.position.state.tobytes() == before
 
 
-def test_h3_who_can_play_must() -> None:
+def test_h3_legal_card_must_be_played() -> None:
     table = Table(deal("KC 5D 9H 9S / 2C 2D", "QD 6H 7S 8C / 2H 2S", "AC")).discarded()
     table.play("p:KC d:QD p:5D")
     assert table.to_move == "d"  # no seat is skipped that holds a card it may play
@@ -172,7 +172,7 @@ def test_h4_last_card_of_these_pegs(ranks: str, pegged: list[str]) -> None:
     suits = {rank: iter("CDHS") for rank in ranks}
     played = [rank + next(suits[rank]) for rank in ranks]
     used = parse_cards(" ".join(played))
-    # Whoever is not asked to play holds aces and twos, so that no go comes into it.
+    # The other seat holds aces and twos, so no go occurs.
     rest = [f"{card}" for card in ("AS", "AH", "2S", "2H", "AD", "2D") if card not in played]
     hands = [played[0::2], played[1::2]]
     for hand in hands:
@@ -220,7 +220,7 @@ def test_h5_one_go_point_a_count_and_the_rest_scores_as_usual() -> None:
     assert table.play("p:AS") == ["p pair 2"]  # 30: nor a third
 
 
-def test_h5_a_player_without_cards_counts_as_unable() -> None:
+def test_h5_player_without_cards_counts_as_unable() -> None:
     table = Table(SAME_PLAYER).discarded()
     table.play("p:KC d:QD p:8D p:AH p:AS")  # pone has no cards left
     assert table.to_move == "d"
@@ -236,7 +236,7 @@ def test_h6_31_scores_two_and_one_after_the_go_point() -> None:
     assert table.play("p:KC d:QH p:JS d:AC")[-1] == "d thirty_one 2"
 
 
-def test_h6_31_by_the_card_that_nobody_can_answer_scores_two_not_three() -> None:
+def test_h6_31_by_the_last_playable_card_scores_two_not_three() -> None:
     table = Table(deal("KC AD 9H 9S / 2C 2D", "QD TH 7S 8C / 2H 2S", "4C")).discarded()
     assert table.play("p:KC d:QD p:AD d:TH") == ["d thirty_one 2"]
 
@@ -262,7 +262,7 @@ def test_h7_after_31_the_count_restarts_and_the_other_leads() -> None:
 
 def test_h7_when_neither_can_play_the_other_leads() -> None:
     table = Table(deal("KC 9H 8S 7D / 2C 2D", "QD 8C 7H 6S / 2H 2S", "AC")).discarded()
-    assert table.play("p:KC d:QD p:9H") == ["p go 1"]  # 29: pone cannot go on either
+    assert table.play("p:KC d:QD p:9H") == ["p go 1"]  # 29: pone cannot play either
     assert table.to_move == "d"
     assert table.legal == {"8C", "7H", "6S"}
     assert table.env.view(0)["count"] == 0
@@ -271,7 +271,7 @@ def test_h7_when_neither_can_play_the_other_leads() -> None:
 ONE_LEFT = deal("KC 9H 2S 8D / 3C 3D", "QD TS JC 9C / 4C 4D", "AC")
 
 
-def test_h7_a_player_without_cards_cannot_lead() -> None:
+def test_h7_player_without_cards_cannot_lead() -> None:
     table = Table(ONE_LEFT).discarded()
     assert table.play("p:KC d:QD p:9H p:2S") == ["p go 1", "p thirty_one 1"]
     assert table.play("d:TS p:8D d:JC") == ["d go 1"]  # 28: pone is out, the nine is too high
@@ -288,7 +288,7 @@ def test_h7_the_last_card_of_the_deal_pegs_one() -> None:
 LAST_IS_31 = deal("KC 8H 7S 6D / 2H 3H", "9D 4S TC 8C / 2S 3D", "QH")
 
 
-def test_h7_a_last_card_that_makes_31_pegs_two_and_no_more() -> None:
+def test_h7_last_card_making_31_pegs_two_only() -> None:
     table = Table(LAST_IS_31).discarded()
     assert table.play("p:KC d:9D p:8H d:4S") == ["d thirty_one 2"]
     assert in_play(table.play("p:7S d:TC p:6D d:8C")) == ["d thirty_one 2"]
@@ -451,7 +451,7 @@ def test_h12_the_rear_peg_shows_the_previous_score() -> None:
         assert table.env.view(seat)["rear"][own].tolist() == [32, 40]
 
 
-def test_h12_a_third_peg_keeps_the_games() -> None:
+def test_h12_third_peg_keeps_the_games() -> None:
     table = Table(PAIR, scores=(60, 119), episode="match").discarded()
     table.play("p:2C d:2D")
     assert table.env.view(0)["match_score"].tolist() == [0, 4]
@@ -472,7 +472,7 @@ def test_h8_the_events_of_the_show_name_the_cards_counted() -> None:
     }
 
 
-def test_h8_what_makes_nothing_is_told_too_to_who_asks() -> None:
+def test_h8_events_include_counts_of_zero_on_request() -> None:
     """The starter before the hands, which no longer lies there when the next deal has begun."""
     table = Table(deal("2C 4D 6H 8S / KC KD", "3C 5S 7D 9H / TC JD", "QC")).discarded()
     table.finish()
@@ -485,7 +485,7 @@ def test_h8_what_makes_nothing_is_told_too_to_who_asks() -> None:
     assert [set(e.cards) for e in counted] == [set(parse_cards(one)) for one in cards]
 
 
-def test_h8_where_pegging_alone_is_played_nothing_is_counted() -> None:
+def test_h8_pegging_environment_counts_no_hands() -> None:
     env = pegging_v0.raw_env()
     env.reset(seed=2)
     reasons: set[str] = set()

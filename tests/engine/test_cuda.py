@@ -1,6 +1,6 @@
 """The GPU batch plays the games that the CPU plays, and its kernels compile for a real GPU.
 
-Without a GPU the entries run in numba-cuda's simulator, in a process of its own; where there is one
+Without a GPU the entries run in numba-cuda's simulator, in a process apart; where a GPU is present
 the same walks also run on it.
 """
 
@@ -36,7 +36,7 @@ DRAWN = 20  # steps of random play
 SEED = 11
 SEEN = ("obs", "masks", "movers", "rewards", "dones")
 
-# preset, changes to it, and what the batch is made with
+# preset, changes to it, and arguments of the batch
 CASES: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
     "six_card game": ("hoyle", {"target": 31}, {"reward": "points"}),
     "six_card match": ("hoyle", {"target": 9, "match_target": 2}, {"episode": "match"}),
@@ -199,7 +199,7 @@ def cuda_rollout(case: str, at_once: bool) -> dict[str, np.ndarray]:
 
 
 def save(folder: str, walks: tuple[str, ...]) -> None:
-    """Write every case's walks into a folder: what the tests' other processes run."""
+    """Write every case's walks into a folder, for the tests' other processes."""
     makers = {
         "cpu": cpu_walk, "cuda": cuda_walk, "cpu rollout": cpu_rollout,
         "cuda rollout": lambda case: cuda_rollout(case, at_once=True),
@@ -227,7 +227,7 @@ def simulated(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @cache
 def said_without_a_device() -> str:
-    """Return what the benchmark says where there is no GPU, and nothing where there is one."""
+    """Return the benchmark's notes without a GPU, an empty string with one."""
     return python(
         "from numba import cuda\n"
         "if not cuda.is_available():\n"
@@ -263,7 +263,7 @@ def assert_alike(folder: Path, case: str, walk: str, expected: dict[str, np.ndar
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_the_walks_see_ends_rewards_and_illegal_actions(case: str) -> None:
+def test_walks_cover_ends_rewards_and_illegal_actions(case: str) -> None:
     """Or else the comparisons below would say little."""
     seen = cpu_walk(case)
     assert seen["dones"].any()
@@ -273,7 +273,7 @@ def test_the_walks_see_ends_rewards_and_illegal_actions(case: str) -> None:
 
 @pytest.mark.parametrize("walk", ["cuda", "cpu"])
 @pytest.mark.parametrize("case", CASES)
-def test_simulator_and_plain_python_play_the_games_of_compiled_code(
+def test_simulator_and_plain_python_match_compiled_games(
     case: str, walk: str, simulated: Path
 ) -> None:
     assert_alike(simulated, case, walk, cpu_walk(case))
@@ -281,21 +281,19 @@ def test_simulator_and_plain_python_play_the_games_of_compiled_code(
 
 @pytest.mark.parametrize("walk", ["cuda rollout", "cuda draws", "cpu rollout"])
 @pytest.mark.parametrize("case", CASES)
-def test_random_play_in_the_simulator_is_that_of_compiled_code(
-    case: str, walk: str, simulated: Path
-) -> None:
+def test_simulator_random_play_matches_compiled(case: str, walk: str, simulated: Path) -> None:
     assert_alike(simulated, case, walk, cpu_rollout(case))
 
 
 @pytest.mark.parametrize("walk", ON_A_GPU)
-def test_a_gpu_plays_the_games_of_compiled_code(walk: str, on_device: Path) -> None:
+def test_gpu_games_match_compiled_code(walk: str, on_device: Path) -> None:
     for case in CASES:
         expected = cpu_walk(case) if walk == "cuda" else cpu_rollout(case)
         assert_alike(on_device, case, walk, expected)
 
 
 def print_refusals() -> None:
-    """Print what the batch says to arguments that are not possible."""
+    """Print the batch's errors for impossible arguments."""
     from crib_env.engine.cuda import CudaBatch
 
     _, rules, _ = made("six_card game")
@@ -313,7 +311,7 @@ def print_refusals() -> None:
             print(error)
 
 
-def test_impossible_arguments_are_refused_by_name(simulated: Path) -> None:
+def test_cuda_batch_impossible_arguments_are_rejected_by_name(simulated: Path) -> None:
     assert (simulated / "refusals").read_text().splitlines() == [
         "num_envs must be a whole number from 1 up, got 0",
         "reward must be one of 'win', 'points', got 'score'",
@@ -376,7 +374,7 @@ def print_ptx(entry: str, name: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("entry", ["step", "reset", "sample", "rollout"])
 @pytest.mark.parametrize("name", ["two_hand", "table_top"])
-def test_every_entry_compiles_for_sm_90_without_a_gpu(entry: str, name: str) -> None:
+def test_entries_compile_for_sm_90_without_a_gpu(entry: str, name: str) -> None:
     variables = {"NUMBA_FORCE_CUDA_CC": "9.0"}
     printed = python(f"import test_cuda; test_cuda.print_ptx({entry!r}, {name!r})", **variables)
     found: dict[str, str] = json.loads(printed.splitlines()[-1])
@@ -412,7 +410,7 @@ def print_shared_with_torch() -> None:
     print("shared")
 
 
-def test_pytorch_shares_the_arrays_without_copies() -> None:
+def test_cuda_arrays_are_shared_with_pytorch() -> None:
     if not has_device():
         pytest.skip("no CUDA device here")
     if find_spec("torch") is None:
@@ -422,13 +420,13 @@ def test_pytorch_shares_the_arrays_without_copies() -> None:
     assert python("import test_cuda; test_cuda.print_shared_with_torch()") == "shared"
 
 
-def test_the_benchmark_says_that_nothing_was_measured_without_a_gpu() -> None:
+def test_benchmark_without_gpu_reports_no_measurement() -> None:
     if has_device():
         pytest.skip("there is a CUDA device here")
     assert said_without_a_device().startswith("GPU: unmeasured, for lack of a CUDA device")
 
 
-def test_the_benchmark_runs_in_the_simulator() -> None:
+def test_benchmark_runs_in_the_simulator() -> None:
     code = (
         "from benchmarks import batch, gpu; from benchmarks.timing import Settings\n"
         "batch.A_PIECE = 64  # the CPU's kernels are not compiled in there\n"

@@ -1,4 +1,4 @@
-"""The engine under the environments: its generator, its compilation and what it costs to load."""
+"""The engine under the environments: its generator, its compilation, its load time and memory."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_bounded_draws_are_the_scaled_words(a: int, b: int, c: int, n: int) -> N
 
 
 @pytest.mark.parametrize("seed", [0, 7, 2**70])
-def test_lanes_seeded_at_once_equal_lanes_seeded_one_by_one(seed: int) -> None:
+def test_seed_states_equals_seeding_one_by_one(seed: int) -> None:
     states = np.zeros(9, dtype=[("rng", np.int64, (4,))])
     rng.seed_states(states, np.random.SeedSequence(seed))
     words = np.random.SeedSequence(seed).generate_state(27).reshape(9, 3).tolist()
@@ -83,7 +83,7 @@ def test_lanes_seeded_at_once_equal_lanes_seeded_one_by_one(seed: int) -> None:
         assert states["rng"][lane].tolist() == one.tolist()
     fewer = np.zeros(4, dtype=states.dtype)
     rng.seed_states(fewer, np.random.SeedSequence(seed))
-    assert np.array_equal(fewer["rng"], states["rng"][:4])  # whatever the number of lanes
+    assert np.array_equal(fewer["rng"], states["rng"][:4])  # independent of num_envs
 
 
 # ---------------------------------------------------------------- deals
@@ -107,7 +107,7 @@ def deals_of(env: Any, seed: int, prefer: Any) -> list[list[int]]:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_equal_seeds_give_equal_deals_whatever_is_played(seed: int) -> None:
+def test_equal_seeds_give_equal_deals_under_any_play(seed: int) -> None:
     env = crib_env.six_card_v0.raw_env(episode="match")
     low, high = deals_of(env, seed, min), deals_of(env, seed, max)
     n = min(len(low), len(high))
@@ -116,7 +116,7 @@ def test_equal_seeds_give_equal_deals_whatever_is_played(seed: int) -> None:
     assert all(len(set(deal)) == 13 for deal in low)
 
 
-def test_every_card_is_as_likely_in_every_place_of_the_deal() -> None:
+def test_deal_places_every_card_with_equal_probability() -> None:
     env = crib_env.six_card_v0.vector_env(
         4096, opponent=lowest_legal(crib_env.six_card_v0.raw_env().game.family)
     )
@@ -194,7 +194,7 @@ def test_importing_crib_env_loads_neither_numba_nor_agents_nor_training() -> Non
     assert python(code) == "[]"
 
 
-def test_every_public_name_is_there() -> None:
+def test_public_names_exist() -> None:
     found: dict[str, Any] = {}
     exec("from crib_env import *", found)
     assert set(crib_env.__all__) <= found.keys()
@@ -213,7 +213,7 @@ def test_importing_crib_env_is_quick() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(ENVIRONMENTS))
-def test_a_game_takes_at_most_a_kibibyte(name: str) -> None:
+def test_game_state_takes_at_most_a_kibibyte(name: str) -> None:
     """Of a two-hand game that includes its observation and mask."""
     family = module(name).raw_env().game.family
     assert family.state.itemsize <= 1024
@@ -231,7 +231,7 @@ for name in {names}:
 """
 
 
-def test_every_environment_module_is_importable_by_itself() -> None:
+def test_environment_modules_import_alone() -> None:
     names = list(ENVIRONMENTS)
     for name, line in zip(names, python(ALONE.format(names=names)).splitlines(), strict=True):
         assert {f"crib_env.{one}" for one in names} & set(line.split()) == {f"crib_env.{name}"}

@@ -57,18 +57,18 @@ def episode_sums(make: Any, reward: str, steps: int) -> list[float]:
 
 
 @pytest.mark.parametrize("module", [six_card_v0, five_card_v0, discard_v0])
-def test_the_mean_is_that_of_points_and_the_variance_less(module: Any) -> None:
+def test_expected_rewards_have_the_mean_of_points_and_less_variance(module: Any) -> None:
     def make(reward: str) -> Any:
         return module.vector_env(4096, reward=reward, episode="deal", opponent="greedy")
 
     expected, points = (np.array(episode_sums(make, one, 12)) for one in ("expected", "points"))
     assert len(expected) == len(points) > 8000
-    apart = expected - points  # the same deals: what the starter's luck was
+    apart = expected - points  # same deals: the difference is the starter's luck
     assert abs(apart.mean()) < 4 * apart.std() / len(apart) ** 0.5
     assert expected.var() < 0.9 * points.var()
 
 
-def test_games_pay_every_deal_and_matches_go_on() -> None:
+def test_expected_rewards_pay_each_deal_of_games_and_matches() -> None:
     for episode in ("game", "match"):
         env = six_card_v0.vector_env(64, opponent="rule_based", episode=episode, reward="expected")
         whole = six_card_v0.vector_env(64, opponent="rule_based", episode=episode, reward="points")
@@ -87,7 +87,7 @@ def test_games_pay_every_deal_and_matches_go_on() -> None:
         assert np.corrcoef(sums)[0, 1] > 0.5
 
 
-def test_the_play_alone_has_no_luck_to_leave_out() -> None:
+def test_expected_rewards_equal_points_in_pegging() -> None:
     envs = [pegging_v0.vector_env(64, reward=one) for one in ("expected", "points")]
     infos = [env.reset(seed=1)[1] for env in envs]
     rng = np.random.default_rng(1)
@@ -99,7 +99,7 @@ def test_the_play_alone_has_no_luck_to_leave_out() -> None:
 
 
 @pytest.mark.parametrize("reward", MEANS)
-def test_table_top_refuses_it_and_says_why(reward: str) -> None:
+def test_expected_rewards_are_rejected_by_table_top(reward: str) -> None:
     for make in (table_top_v0.vector_env, table_top_v0.gym_env, table_top_v0.env):
         with pytest.raises(ValueError, match=f"reward='{reward}' is not for table_top"):
             make(reward=reward)
@@ -108,7 +108,7 @@ def test_table_top_refuses_it_and_says_why(reward: str) -> None:
 
 
 @pytest.mark.parametrize("reward", MEANS)
-def test_copies_and_pickles_go_on_alike(reward: str) -> None:
+def test_copies_and_pickles_continue_alike(reward: str) -> None:
     env = six_card_v0.gym_env(opponent="greedy", episode="deal", reward=reward, features=True)
     _, info = env.reset(seed=3)
     others = [copy.deepcopy(env), pickle.loads(pickle.dumps(env))]
@@ -138,7 +138,7 @@ def test_copies_and_pickles_go_on_alike(reward: str) -> None:
     ],
     ids=["deal", "match", "in_python", "several", "discard", "three_hand", "four_hand"],
 )
-def test_an_episode_pays_the_same_in_sum_whenever_its_means_are_paid(
+def test_episode_reward_sum_is_independent_of_payment_time(
     module: Any, keywords: dict[str, Any]
 ) -> None:
     def make(reward: str) -> Any:
@@ -154,8 +154,8 @@ def test_an_episode_pays_the_same_in_sum_whenever_its_means_are_paid(
 @pytest.mark.parametrize("module", [six_card_v0, five_card_v0])
 @pytest.mark.parametrize("opponent", ["greedy", greedy], ids=["compiled", "in_python"])
 @pytest.mark.parametrize("reward", MEANS)
-def test_all_forms_pay_alike(module: Any, opponent: Any, reward: str) -> None:
-    """A learner is paid at each turn what the AEC environment has paid its seat since the last."""
+def test_expected_rewards_are_equal_in_all_forms(module: Any, opponent: Any, reward: str) -> None:
+    """The learner's reward per turn is the sum of the AEC rewards since its last turn."""
     keywords = {"reward": reward, "episode": "deal", "opponent": opponent, "seat": 1}
     gym, sb3 = module.gym_env(**keywords), module.sb3_env(1, **keywords)
     aec = module.env(reward=reward, episode="deal")
@@ -197,9 +197,9 @@ def deck_of(hands: Any, starter: int, dealer: int) -> Deck:
 
 
 def play_slots(env: Any, dealt: Deck, slots: list[tuple[int, int]]) -> Any:
-    """Play cards by seat and slot; return what each seat was paid so far after every card.
+    """Play cards by seat and slot; return the rewards of each seat up to each card.
 
-    None where another seat is to move: then a "go" has told what the cards are.
+    None where another seat is to move: a "go" has then revealed the cards.
     """
     env.reset(options={"decks": [dealt[0]], "dealer": dealt[1]})
     paid = [np.zeros(2)]
@@ -248,7 +248,7 @@ def deals_with_hidden_cards_redrawn(env: Any, seed: int) -> Any:
 
 
 @pytest.mark.parametrize("module", [six_card_v0, five_card_v0])
-def test_what_a_seat_is_paid_before_the_show_follows_from_what_it_has_seen(module: Any) -> None:
+def test_rewards_before_the_show_depend_on_seen_cards_only(module: Any) -> None:
     envs = {reward: module.raw_env(reward=reward, episode="deal") for reward in MEANS}
     compared, apart = 0, 0
     stops = deals_with_hidden_cards_redrawn(module.raw_env(episode="deal"), seed=8)
@@ -268,7 +268,7 @@ def test_what_a_seat_is_paid_before_the_show_follows_from_what_it_has_seen(modul
 
 @pytest.mark.parametrize("reward", MEANS)
 @pytest.mark.parametrize("episode", ["game", "match"])
-def test_a_deal_that_heels_decide_pays_its_mean_too(reward: str, episode: str) -> None:
+def test_deal_decided_by_heels_pays_its_mean(reward: str, episode: str) -> None:
     """Also where the next game of a match begins in the same step."""
     env = six_card_v0.raw_env(reward=reward, episode=episode)
     hands = np.array([parse_cards("2C 3D 7H 8S 9C TD"), parse_cards("AC 4D 5H 6S QC KD")])
@@ -299,7 +299,7 @@ LUCK = ("heels", "hand", "crib")
 
 
 def paid(side_of: Any, made: Any) -> Any:
-    """Return what each seat is paid for the points made by side: its side's less the mean."""
+    """Return the rewards for points by side: own points less the mean of the other sides."""
     made = np.asarray(made, dtype=float)
     others = (made.sum() - made) / (len(made) - 1)
     return (made - others)[np.array(side_of)]
@@ -308,10 +308,8 @@ def paid(side_of: Any, made: Any) -> Any:
 @pytest.mark.parametrize("ahead", [False, True], ids=["", "near_the_target"])
 @pytest.mark.parametrize("reward", ["expected", "expected_at_show"])
 @pytest.mark.parametrize("rules", GAMES)
-def test_a_deal_pays_its_play_and_the_mean_of_its_show(
-    rules: str, reward: str, ahead: bool
-) -> None:
-    """Whoever wins on the way, and in a sum over the seats of nothing.
+def test_deal_reward_is_pegging_plus_mean_of_show(rules: str, reward: str, ahead: bool) -> None:
+    """Also when a side wins on the way; the rewards sum to zero over the seats.
 
     C3: what heels peg is a field of the rules.
     """

@@ -35,7 +35,7 @@ from reference.scoring import rank, score_play, value
 
 @pytest.mark.parametrize("name", ENVIRONMENTS)
 @pytest.mark.parametrize("features", [None, True])
-def test_encode_writes_what_the_environment_shows(name: str, features: Any) -> None:
+def test_encode_equals_the_environments_observation(name: str, features: Any) -> None:
     env = getattr(crib_env, name).gym_env(opponent="greedy", features=features)
     observation, info = env.reset(seed=1)
     for _ in range(12):
@@ -59,13 +59,13 @@ def test_encode_takes_one_view_or_many() -> None:
 
 
 @pytest.mark.parametrize("given", [np.zeros(3), np.zeros((2, 425), dtype=np.uint8)])
-def test_what_is_no_view_is_refused(given: Any) -> None:
+def test_encode_rejects_other_objects_than_views(given: Any) -> None:
     with pytest.raises(ValueError, match=r"env\.unwrapped\.view\(\)"):
         encode(given)
 
 
 @pytest.mark.parametrize("name", ENVIRONMENTS)
-def test_every_slice_has_a_meaning(name: str) -> None:
+def test_layout_slices_have_meanings(name: str) -> None:
     layout = observation_layout(name, features=True)
     assert layout.meanings.keys() == layout.keys()
     assert all(meaning.strip() for meaning in layout.meanings.values())
@@ -74,7 +74,7 @@ def test_every_slice_has_a_meaning(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ENVIRONMENTS)
-def test_the_page_of_observations_names_every_feature(name: str) -> None:
+def test_observations_page_names_every_feature(name: str) -> None:
     page = (ROOT / "docs" / "observations.md").read_text()
     tables = page.partition("\n## Features\n")[2].partition("\n## ")[0]
     plain, full = (observation_layout(name, features=features) for features in (None, True))
@@ -132,7 +132,7 @@ def unseen(view: Any) -> list[int]:
 
 
 @pytest.mark.parametrize("preset", ["hoyle", "five_card"])
-def test_laying_away_every_crib_and_every_starter_is_counted(preset: str) -> None:
+def test_discard_features_count_every_crib_and_starter(preset: str) -> None:
     rules = PRESETS[preset]
     looked = [one for one in positions(rules, 4, seed=3) if one[0]["phase"] == DISCARD]
     assert {int(view["discarded_n"]) for view, _ in looked} == {0, 1}
@@ -191,7 +191,7 @@ def cannot_hold(view: Any) -> int:
 
 
 @pytest.mark.parametrize("preset", ["hoyle", "five_card"])
-def test_in_the_play_every_rank_of_reply_is_counted(preset: str) -> None:
+def test_play_features_count_every_rank_of_reply(preset: str) -> None:
     compared = 0
     for view, features in positions(PRESETS[preset], 20, seed=4):
         if view["phase"] == DISCARD:
@@ -240,7 +240,7 @@ def test_in_the_play_every_rank_of_reply_is_counted(preset: str) -> None:
 
 
 @pytest.mark.parametrize("name", crib_env.ENVIRONMENTS)
-def test_the_layout_names_every_slice_and_the_space_has_its_bounds(name: str) -> None:
+def test_layout_names_every_slice_and_space_has_its_bounds(name: str) -> None:
     maker = getattr(crib_env, name).maker
     plain = observation_layout(name)
     layout = observation_layout(name, features=True)
@@ -263,7 +263,7 @@ def test_the_layout_names_every_slice_and_the_space_has_its_bounds(name: str) ->
 
 
 @pytest.mark.parametrize("name", ["six_card_v0", "discard_v0", "pegging_v0", "three_hand_v0"])
-def test_rows_are_of_the_legal_cards_in_order(name: str) -> None:
+def test_feature_rows_follow_legal_cards(name: str) -> None:
     layout = observation_layout(name, features=True)
     env = getattr(crib_env, name).vector_env(64, opponent="greedy", features=True)
     observations, info = env.reset(seed=1)
@@ -275,7 +275,7 @@ def test_rows_are_of_the_legal_cards_in_order(name: str) -> None:
         observations, *_, info = env.step(sample_legal(info["action_mask"], rng))
 
 
-def test_all_forms_observe_the_same_and_an_ended_episode_has_none() -> None:
+def test_features_are_equal_in_all_forms_and_zero_after_the_end() -> None:
     keywords: dict[str, Any] = {"features": True, "opponent": "greedy", "episode": "deal"}
     single = six_card_v0.gym_env(**keywords)
     vector = six_card_v0.vector_env(1, **keywords)
@@ -316,7 +316,7 @@ def test_all_forms_observe_the_same_and_an_ended_episode_has_none() -> None:
         actions = sb3.action_masks().argmax(axis=1)
 
 
-def test_features_other_than_true_or_false_are_refused() -> None:
+def test_features_keyword_rejects_other_values_than_bool() -> None:
     with pytest.raises(ValueError, match="features must be True or False, got 'all'"):
         six_card_v0.vector_env(2, features="all")
     with pytest.raises(ValueError, match="it has none"):

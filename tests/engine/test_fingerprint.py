@@ -32,7 +32,7 @@ class Edit(NamedTuple):
     """An agent that anyone might write, and an edit of something that it is made of."""
 
     name: str
-    helper: str  # a module that the agent imports, with what is edited
+    helper: str  # the edited module, imported by the agent
     old: str = "x + 1"
     new: str = "x + 2"
     agent: str = NAMED  # a module with a function `act(x)`
@@ -202,7 +202,7 @@ def name_of_code(mine: Path, agent: str, helper: str) -> str | None:
 
 
 @pytest.mark.parametrize("edit", [pytest.param(edit, id=edit.name) for edit in SEEN])
-def test_an_edit_of_what_is_compiled_in_is_seen(mine: Path, edit: Edit) -> None:
+def test_fingerprint_changes_with_edits_of_compiled_code(mine: Path, edit: Edit) -> None:
     assert edit.helper.count(edit.old) == 1
     before = name_of_code(mine, edit.agent, edit.helper)
     after = name_of_code(mine, edit.agent, edit.helper.replace(edit.old, edit.new))
@@ -213,14 +213,14 @@ def test_an_edit_of_what_is_compiled_in_is_seen(mine: Path, edit: Edit) -> None:
 
 
 @pytest.mark.parametrize("edit", [pytest.param(edit, id=edit.name) for edit in REFUSED])
-def test_code_whose_edits_cannot_all_be_seen_has_no_fingerprint(mine: Path, edit: Edit) -> None:
+def test_fingerprint_is_none_where_edits_cannot_be_seen(mine: Path, edit: Edit) -> None:
     assert edit.helper.count(edit.old) == 1
     after = name_of_code(mine, edit.agent, edit.helper.replace(edit.old, edit.new))
     before = name_of_code(mine, edit.agent, edit.helper)
     assert None in (before, after)
 
 
-def test_an_extension_of_numba_matters_to_what_may_use_it_alone(mine: Path) -> None:
+def test_fingerprint_includes_numba_extensions_only_where_used(mine: Path) -> None:
     write(mine, "", REFUSED[5].helper)
     importlib.import_module("mine.deep.helper")
 
@@ -231,9 +231,7 @@ def test_an_extension_of_numba_matters_to_what_may_use_it_alone(mine: Path) -> N
 
 
 @pytest.mark.parametrize("setting", ["BOUNDSCHECK", "OPT"])
-def test_settings_of_numba_are_part_of_the_code(
-    monkeypatch: pytest.MonkeyPatch, setting: str
-) -> None:
+def test_fingerprint_includes_numba_settings(monkeypatch: pytest.MonkeyPatch, setting: str) -> None:
     def act(x):
         return x
 
@@ -242,7 +240,7 @@ def test_settings_of_numba_are_part_of_the_code(
     assert fingerprint(act) != before
 
 
-def test_a_helper_whose_constants_change_in_a_running_process_has_no_fingerprint() -> None:
+def test_fingerprint_is_none_for_changing_constants() -> None:
     table = [1, 2]
 
     @numba.njit
@@ -258,7 +256,7 @@ def test_a_helper_whose_constants_change_in_a_running_process_has_no_fingerprint
         fingerprint(act)
 
 
-def test_named_tuples_in_a_signature_are_part_of_the_code() -> None:
+def test_fingerprint_includes_named_tuples_of_signature() -> None:
     def act(x):
         return x
 
@@ -278,7 +276,7 @@ def test_named_tuples_in_a_signature_are_part_of_the_code() -> None:
     assert len(mixed | alike) == 6
 
 
-def test_all_that_python_calls_can_be_stored() -> None:
+def test_entries_called_from_python_can_be_stored() -> None:
     entries = []
     for package in (
         ROOT / "crib_env",
@@ -295,7 +293,7 @@ def test_all_that_python_calls_can_be_stored() -> None:
         assert fingerprint(each.function, each.signature), each.name
 
 
-def test_a_profiler_leaves_fingerprints_as_they_are() -> None:
+def test_fingerprint_is_unchanged_by_a_profiler() -> None:
     def add(x):
         return x + 1
 
@@ -318,7 +316,7 @@ PLAYED = {
 }
 
 
-def test_edited_agents_play_as_edited(tmp_path: Path) -> None:
+def test_cache_edited_agents_play_as_edited(tmp_path: Path) -> None:
     edits = [edit for edit in SEEN + REFUSED if edit.name in PLAYED]
     packages = {edit.name: f"mine_{i}" for i, edit in enumerate(edits)}
     code = (

@@ -46,14 +46,14 @@ def position(game: Game) -> Any:
     return game.notation(), game.seat, game.legal_actions, game.scores, game.events
 
 
-def test_the_docstrings_example_is_right() -> None:
+def test_game_docstring_example_is_right() -> None:
     found = doctest.testmod(crib_env.game)
     assert found.attempted > 5
     assert not found.failed
 
 
 @every_kind
-def test_a_position_is_one_line_and_its_repr_a_call_and_both_read_back(kind: str) -> None:
+def test_position_and_repr_read_back(kind: str) -> None:
     game = made(kind)
     for turn, _ in enumerate(walk(game, seed=8)):
         if turn % 9 == 0:
@@ -67,7 +67,7 @@ def test_a_position_is_one_line_and_its_repr_a_call_and_both_read_back(kind: str
                 )  # fmt: skip
     again = eval(repr(game), {"Game": Game})
     assert (again.over, again.returns, again.legal_actions) == (True, game.returns, [])
-    # With its generator in the line, the game goes on with the same deals.
+    # With its generator in the line, the game continues with the same deals.
     start = made(kind)
     again = Game.from_notation(start.notation())
     assert [start.notation() for _ in walk(start, seed=9)] == [
@@ -76,7 +76,7 @@ def test_a_position_is_one_line_and_its_repr_a_call_and_both_read_back(kind: str
 
 
 @every_kind
-def test_text_and_view_are_what_a_seat_may_know(kind: str) -> None:
+def test_text_and_view_hide_other_seats_cards(kind: str) -> None:
     game = made(kind)
     texts = {game.text(seat) for seat in range(game.players)}
     assert len(texts) > 1
@@ -100,7 +100,7 @@ def test_reset_takes_decks_dealer_and_scores() -> None:
         assert game.states.tobytes() == before
 
 
-def test_repr_shows_also_a_position_that_no_game_comes_to() -> None:
+def test_repr_shows_unreachable_positions() -> None:
     game = made("six-card game")
     game.states["scores"] = 100, 100
     assert " 0-100/0-100" in repr(game)
@@ -109,7 +109,7 @@ def test_repr_shows_also_a_position_that_no_game_comes_to() -> None:
 
 
 @every_kind
-def test_games_are_equal_by_rules_episode_players_and_position(kind: str) -> None:
+def test_game_equality_compares_rules_episode_players_and_position(kind: str) -> None:
     game = made(kind)
     assert game == made(kind)
     assert game != made(kind, seed=2)
@@ -125,7 +125,7 @@ def test_games_are_equal_by_rules_episode_players_and_position(kind: str) -> Non
         hash(game)
 
 
-def test_games_of_other_rules_are_not_equal_from_the_same_deal() -> None:
+def test_game_equality_differs_by_rules() -> None:
     line = Game("hoyle", seed=1).notation()
     changed = Game.from_notation(line.replace("hoyle", "hoyle[skunk_points=3]", 1))
     matches = Game.from_notation(line.replace(" game ", " match ", 1))
@@ -134,7 +134,7 @@ def test_games_of_other_rules_are_not_equal_from_the_same_deal() -> None:
 
 
 @every_kind
-def test_what_is_shown_observed_and_legal_is_what_the_view_says(kind: str) -> None:
+def test_text_observation_and_legal_actions_agree_with_view(kind: str) -> None:
     game = made(kind)
     for turn, _ in enumerate(walk(game, seed=12)):
         views = [game.view(seat) for seat in range(game.players)]
@@ -167,7 +167,7 @@ def test_what_is_shown_observed_and_legal_is_what_the_view_says(kind: str) -> No
         game.observe(-1)
 
 
-def test_a_position_is_set_whole_or_not_at_all() -> None:
+def test_set_position_is_atomic() -> None:
     game, other = made("six-card game"), made("six-card game", seed=9)
     game.push(game.legal_actions[0])
     game.set_position(other.notation())
@@ -178,12 +178,12 @@ def test_a_position_is_set_whole_or_not_at_all() -> None:
     bare = other.notation().partition(" rng=")[0]
     before = game.states["rng"].copy()
     game.set_position(bare)
-    assert np.array_equal(game.states["rng"], before)  # goes on with its own generator
+    assert np.array_equal(game.states["rng"], before)  # keeps its own generator
     with pytest.raises(ValueError, match="takes what snapshot"):
         game.restore(other.notation())  # type: ignore[arg-type]
 
 
-def test_there_are_game_points_in_a_match_alone() -> None:
+def test_game_points_exist_only_in_a_match() -> None:
     game = Game(episode="match", seed=1)
     for _ in walk(game, seed=1):
         pass
@@ -200,7 +200,7 @@ def test_there_are_game_points_in_a_match_alone() -> None:
 
 
 @every_kind
-def test_games_play_as_single_games_do(kind: str) -> None:
+def test_game_batch_plays_as_single_games(kind: str) -> None:
     """Lane by lane: from the same generators the same deals, views and results."""
     keywords = {key: value for key, value in KINDS[kind].items() if key != "rules"}
     games = GameBatch(Rules.preset(KINDS[kind]["rules"]), 4, **keywords, seed=3)
@@ -223,7 +223,7 @@ def test_games_play_as_single_games_do(kind: str) -> None:
     assert games.states["scores"].tolist() == [list(one.scores) for one in singles]
 
 
-def test_games_tally_what_is_pegged_in_each_phase() -> None:
+def test_game_batch_tallies_points_by_phase() -> None:
     games = GameBatch(Rules.preset("hoyle"), 200, episode="deal", seed=1)
     games.reset(scores=(50, 40))
     decisions = sum(len(lanes) for lanes in games.play(find_agent("greedy"), rng()))
@@ -238,7 +238,7 @@ def test_games_tally_what_is_pegged_in_each_phase() -> None:
     assert games.tally[4].any()
 
 
-def test_a_tally_has_the_points_of_the_events() -> None:
+def test_tally_equals_the_points_of_events() -> None:
     deck = np.random.default_rng(4).permutation(52)[None]
     game, games = Game("hoyle", episode="deal"), GameBatch("hoyle", 1, episode="deal", seed=1)
     for one in (game, games):
@@ -258,7 +258,7 @@ def rng() -> np.random.Generator:
     return np.random.default_rng(1)
 
 
-def test_games_are_reset_with_what_is_given() -> None:
+def test_game_batch_reset_takes_dealer_scores_and_decks() -> None:
     decks = np.array([np.random.default_rng(i).permutation(52) for i in range(2)])
     games = GameBatch(Rules.preset("hoyle"), 3, seed=1)
     games.reset(decks=decks, dealer=1)
@@ -280,13 +280,13 @@ def test_games_are_reset_with_what_is_given() -> None:
         ([99, 99], "99 is not an action"),
     ],
 )
-def test_an_agent_that_errs_is_named(answer: Any, message: str) -> None:
+def test_game_batch_names_the_agent_of_an_illegal_action(answer: Any, message: str) -> None:
     games = GameBatch(Rules.preset("hoyle"), 2, seed=1)
     games.reset()
     oracle = SimpleNamespace(name="oracle", act=lambda views, rng: answer if len(views) else [])
     with pytest.raises(ValueError, match=f"'oracle' failed: {message}"):
         games.ask(oracle, np.arange(2), rng())
-    games.ask(oracle, np.arange(0), rng())  # nobody is asked about no lanes
+    games.ask(oracle, np.arange(0), rng())  # no games: no agent is called
 
 
 def test_pop_takes_back_no_move_from_before_a_restore() -> None:

@@ -66,7 +66,7 @@ class Followed:
         return decisions
 
     def check_turn(self) -> None:
-        """Compare whose turn it is, what that seat may do, and the scores."""
+        """Compare the seat to move, its legal actions, and the scores."""
         env, referee = self.env, self.referee
         assert env.agent_selection == self.agents[referee.to_move]
         assert (env.scores, env.dealer) == (tuple(referee.scores), referee.dealer)
@@ -76,7 +76,7 @@ class Followed:
             assert legal == (referee.legal() if seat == referee.to_move else [])
 
     def check_view(self, seat: int) -> None:
-        """Compare what a seat sees with what the referee knows."""
+        """Compare a seat's observation with the referee's state."""
         view, referee = self.env.view(seat), self.referee
 
         def at(other: int) -> int:
@@ -110,7 +110,7 @@ class Followed:
             assert not view[name][self.sides :].any(), name
 
     def step(self, card: int) -> None:
-        """Use a card on both; compare what is pegged and what it brings each seat."""
+        """Play or discard a card on both; compare the points pegged and each seat's reward."""
         env, referee, seat = self.env, self.referee, self.referee.to_move
         pegged, deals = len(referee.events), referee.deals
         if referee.starter is None:
@@ -151,13 +151,13 @@ class Followed:
         if referee.winner is not None:
             loss = -1 / (self.sides - 1)
             assert returns == [1 if side == referee.winner else loss for side in self.side]
-        elif self.players == 2:  # a deal by itself goes to who made more points in it
+        elif self.players == 2:  # of a single deal the side with more points wins
             made = [score - first for score, first in zip(referee.scores, self.start, strict=True)]
             assert returns[0] == np.sign(made[0] - made[1])
 
 
 def play(rules: str, episode: str, episodes: int, seed: int) -> int:
-    """Play so many episodes in lock-step; return the decisions."""
+    """Play a number of episodes in lock-step; return the decisions."""
     rng, target = Random(seed), Rules.preset(rules).target
     if rules in MANY_HAND:
         module = three_hand_v0 if MANY_HAND[rules]["players"] == 3 else four_hand_v0
@@ -226,7 +226,7 @@ def test_lockstep_long(rules: str, episode: str, episodes: int, seed: int) -> No
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_decks_that_run_out_are_continued_by_the_seeded_generator(seed: int) -> None:
+def test_reset_decks_are_followed_by_seeded_deals(seed: int) -> None:
     """Given decks first, then the seed's own deals: the same for the same seed."""
     rng = Random(seed)
     deck = even_deck(rng)

@@ -30,7 +30,7 @@ HOUSE = dataclasses.replace(
         *product(("table_top", "table_top_ship"), ("round", "game"), (2, 4)),
     ],
 )
-def test_every_position_of_a_game_comes_back(
+def test_notation_round_trips_every_position(
     rules: str | Rules, episode: str, players: int
 ) -> None:
     """All but the pile's places beyond its end and points already paid, which no rule reads."""
@@ -55,7 +55,7 @@ def test_every_position_of_a_game_comes_back(
         game.step(draw.choice(game.legal_actions))
 
 
-def test_a_position_can_be_written_by_hand() -> None:
+def test_parse_state_reads_positions_written_by_hand() -> None:
     s = parse_state(PLAYING).state[0]
     assert (s["dealer"], s["to_move"], s["phase"], s["deals"]) == (1, 0, 1, 2)
     assert s["count"] == 0
@@ -71,7 +71,7 @@ def test_a_position_can_be_written_by_hand() -> None:
     assert format_state(*parse_state(TABLE)[:3]) == TABLE
 
 
-def test_the_documented_lines_are_positions() -> None:
+def test_parse_state_reads_documented_lines() -> None:
     assert notation.__doc__
     hoyle, table_top = re.findall(r"^    (\S.*)$", notation.__doc__, re.MULTILINE)
     assert parse_state(hoyle).rules == PRESETS["hoyle"]
@@ -79,7 +79,7 @@ def test_the_documented_lines_are_positions() -> None:
     assert table_top.replace("<29 cards>", DECK) == TABLE
 
 
-def test_house_rules_are_carried_by_what_they_change() -> None:
+def test_notation_lists_changed_rules() -> None:
     env = six_card_v0.raw_env(rules=Rules.preset("hoyle", target=91))
     env.reset(seed=1)
     text = format_state(env.game.states, env.rules, "game")
@@ -95,7 +95,7 @@ def test_house_rules_are_carried_by_what_they_change() -> None:
         assert parse_state(format_state(env.game.states, rules, "game")).rules == rules
 
 
-def test_a_record_that_no_game_reaches_is_refused_with_its_fields() -> None:
+def test_write_rejects_unreachable_record_naming_fields() -> None:
     env = six_card_v0.raw_env()
     with pytest.raises(ValueError, match="holds no deal yet"):
         format_state(np.zeros(1, dtype=TWO_HAND), env.rules, "game")
@@ -156,7 +156,7 @@ def test_a_record_that_no_game_reaches_is_refused_with_its_fields() -> None:
         (TABLE, "20/29", "20/29 games=1/0", "'games' is no field of this position"),
     ],
 )  # fmt: skip
-def test_a_line_that_is_no_position_is_refused_with_the_field(
+def test_parse_state_rejects_invalid_lines_naming_the_field(
     line: str, old: str, new: str, message: str
 ) -> None:
     assert old in line
@@ -164,6 +164,6 @@ def test_a_line_that_is_no_position_is_refused_with_the_field(
         parse_state(line.replace(old, new, 1))
 
 
-def test_too_short_a_line_is_refused() -> None:
+def test_parse_state_rejects_short_lines() -> None:
     with pytest.raises(ValueError, match="a position begins with"):
         parse_state("hoyle game")

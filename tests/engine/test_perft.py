@@ -159,7 +159,7 @@ def referee(case: Case) -> Any:
 
 
 def counts_of(case: Case) -> tuple[str, ...]:
-    """Return what a case's tree is counted for; only whole ones have ends and points."""
+    """Return the names of the counts of a case; only whole trees have ends and points."""
     return COUNTS if to_the_end(case) else COUNTS[:1]
 
 
@@ -273,7 +273,7 @@ def test_perft_of_placements_is_worked_by_hand() -> None:
 
 
 def write() -> None:
-    """Let the engine count every case of the file anew and write the file."""
+    """Count every case with the engine and rewrite the file."""
     for case in CASES["hands"].values():
         counts = scoring.score_histogram(case["rules"], crib=case["crib"])
         case["counts"] = counts.tolist()
@@ -286,7 +286,7 @@ def write() -> None:
     FILE.write_text(one_line + "\n")
 
 
-def test_perft_says_of_every_case_how_it_was_counted() -> None:
+def test_perft_file_states_how_each_case_was_counted() -> None:
     assert set(CASES) == {"about", "hands", "pegging", "rounds", "placements"}
     assert set(CASES["about"]) == {"file", "hands", "pegging", "rounds", "placements"}
     assert all(len(text) > 100 for text in CASES["about"].values())

@@ -1,4 +1,4 @@
-"""Positions that a game cannot come to, or of another game, are refused and change nothing."""
+"""Unreachable positions, and positions of another game, are rejected and change nothing."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def lines(rules: Rules, episode: str, players: int, seed: int) -> list[str]:
 
 
 def check_hands(state: np.void, rules: Any, players: int, dealt: int, laid: int) -> None:
-    """Raise unless hands, pile and counts are what a deal of so many cards to each can hold."""
+    """Raise unless hands, pile and counts fit a deal of `size` cards to each seat."""
     n = int(state["pile_n"])
     slots = len(state["dealt"]) // len(state["held"])
     hands = [[int(c) for c in state["dealt"][slots * p :][:dealt]] for p in range(players)]
@@ -113,7 +113,7 @@ def check_many_hand(state: np.void, rules: Any) -> None:
 
 
 def check_table_top(state: np.void, rules: Any) -> None:
-    """Raise unless layout, crib and turns are what a round can hold."""
+    """Raise unless layout, crib and turns fit a round."""
     turn, players = int(state["turn"]), int(state["players"])
     placed = [int(card) for card in state["layout"] if card >= 0]
     crib = [int(t) for t in state["crib"] if t >= 0]
@@ -207,7 +207,7 @@ def mutate(line: str, others: list[str], draw: random.Random) -> str:
 
 
 def mutations(n: int, seed: int) -> Iterator[tuple[str, str, random.Random]]:
-    """Yield a line, what was made of it, and the generator to go on with."""
+    """Yield a line, its mutation, and the random generator."""
     draw = random.Random(seed)
     pool = [lines(*game, seed=seed + i) for i in range(2) for game in GAMES]
     for _ in range(n):
@@ -238,16 +238,16 @@ def check_mutations(n: int, seed: int) -> None:
     assert sound > n / 50
 
 
-def test_a_mutated_line_is_refused_or_a_sound_position() -> None:
+def test_parse_state_mutated_line_is_rejected_or_sound() -> None:
     check_mutations(MUTATIONS, seed=1)
 
 
 @pytest.mark.slow
-def test_of_100_000_mutated_lines_none_is_an_unsound_position() -> None:
+def test_parse_state_100_000_mutated_lines_give_no_unsound_position() -> None:
     check_mutations(MANY, seed=2)
 
 
-def test_a_line_is_sound_as_it_stands() -> None:
+def test_parse_state_unmutated_lines_are_sound() -> None:
     for game in GAMES:
         draw = random.Random(3)
         for line in draw.sample(found := lines(*game, seed=3), min(4, len(found))):
@@ -297,7 +297,7 @@ def test_a_line_is_sound_as_it_stands() -> None:
         (THREE, "0-2/0-0/0-0", "0-0/0-0/0-0", "."),
     ],
 )  # fmt: skip
-def test_a_position_that_cannot_be_is_refused_with_what_is_wrong(
+def test_parse_state_rejects_impossible_position_naming_the_fault(
     line: str, old: str, new: str, message: str
 ) -> None:
     assert old in line
@@ -305,7 +305,7 @@ def test_a_position_that_cannot_be_is_refused_with_what_is_wrong(
         parse_state(line.replace(old, new, 1))
 
 
-def test_game_points_need_games_that_gave_them() -> None:
+def test_parse_state_rejects_game_points_without_won_games() -> None:
     line = PLAYING.replace(" game #2", " match #4")
     assert parse_state(f"{line} games=4/8".replace("4/8", "4/5")).state["match_score"].tolist() == [
         [4, 5]
@@ -316,7 +316,7 @@ def test_game_points_need_games_that_gave_them() -> None:
         parse_state(f"{line} games=7/0")
 
 
-def test_heels_due_at_the_start_of_table_top_are_paid_with_the_first_turn() -> None:
+def test_table_top_heels_are_paid_with_the_first_turn() -> None:
     jack = DECK[:-2].replace("JS", "2C") + "JS"
     line = f"table_top game #1 d1 m0 p2 turn {jack} ...../...../..JS../...../..... - 0/2"
     assert parse_state(line).state["gain"].tolist() == [[0, 2]]
@@ -340,7 +340,7 @@ def played(module: Any, decisions: int, **keywords: Any) -> Any:
     return env
 
 
-def test_a_phase_environment_refuses_what_it_plays_itself() -> None:
+def test_phase_environment_rejects_positions_of_its_policys_phase() -> None:
     discarding = played(six_card_v0, 1, episode="deal")
     playing = played(six_card_v0, 6, episode="deal")
     discards = discard_v0.raw_env()
@@ -354,7 +354,7 @@ def test_a_phase_environment_refuses_what_it_plays_itself() -> None:
     pegging.set_position(line)
     hands = line.split()[6].translate(str.maketrans("", "", "()"))
     undiscarded = " ".join([*line.split()[:5], "discard", hands, *line.split()[7:]])
-    parse_state(undiscarded)  # the engine can come to it, the environment's seats cannot
+    parse_state(undiscarded)  # reachable in the engine, not by the environment's seats
     with pytest.raises(ValueError, match="plays that phase of the deal itself"):
         pegging.set_position(undiscarded)
     with pytest.raises(ValueError, match=r"episode 'deal', not 'pegging'"):
@@ -371,7 +371,7 @@ def test_a_phase_environment_refuses_what_it_plays_itself() -> None:
         (lambda: played(six_card_v0, 3, episode="match"), "episode 'match', not 'game'"),
     ],
 )
-def test_a_snapshot_of_another_game_is_refused_and_changes_nothing(
+def test_restore_rejects_snapshot_of_another_game_unchanged(
     other: Callable[[], Any], message: str
 ) -> None:
     env = played(six_card_v0, 5)
@@ -382,7 +382,7 @@ def test_a_snapshot_of_another_game_is_refused_and_changes_nothing(
     env.restore(played(six_card_v0, 2).snapshot())
 
 
-def test_a_snapshot_for_other_players_or_none_at_all_is_refused() -> None:
+def test_restore_rejects_snapshot_of_other_players_and_other_objects() -> None:
     env = played(table_top_v0, 2, players=4)
     with pytest.raises(ValueError, match="players 2, not 4"):
         env.restore(played(table_top_v0, 2).snapshot())

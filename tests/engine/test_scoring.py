@@ -48,7 +48,7 @@ def of_reason(score: scoring.Score, reason: str) -> int:
 # --- points -------------------------------------------------------------------------------------
 
 
-def test_every_hand_of_three_is_counted_as_one_by_one() -> None:
+def test_score_histogram_of_three_cards_equals_one_by_one() -> None:
     counts = scoring.score_histogram("five_card")
     assert counts.sum() == 22_100 * 49
     three = np.array(
@@ -67,7 +67,7 @@ def test_every_hand_of_three_is_counted_as_one_by_one() -> None:
     [(35, "hoyle", 4), (37, "hoyle", 4), (41, "hoyle", 4), (48, "hoyle", 4),
      (35, "five_card", 3), (40, "five_card", 3), (49, "five_card", 3)],
 )  # fmt: skip
-def test_high_hands_are_counted_as_one_by_one(lowest: int, rules: str, size: int) -> None:
+def test_fill_histogram_high_cards_equals_one_by_one(lowest: int, rules: str, size: int) -> None:
     """Of high cards alone, so that `research.mutants` counts them as Python too."""
     counts = np.zeros(30, dtype=np.int64)
     fill_histogram(lowest, size, Rules.preset(rules).flush_size, show_table(), counts)
@@ -103,7 +103,7 @@ def test_hands_of_three_score_as_the_reference_says(cards: list[int]) -> None:
 
 
 @given(st.lists(different_cards(5), min_size=1, max_size=50), st.booleans())
-def test_many_hands_score_as_each_alone(rows: list[list[int]], crib: bool) -> None:
+def test_score_hands_equals_single_hands(rows: list[list[int]], crib: bool) -> None:
     table = np.array(rows, dtype=np.int8)
     points = scoring.score_hands(table[:, :4], table[:, 4], crib=crib)
     assert points.tolist() == [
@@ -141,7 +141,7 @@ def test_h8_f6_all_suits_of_a_hand_score_as_the_reference_says(
 
 
 @pytest.mark.parametrize("size", [4, 5])
-def test_all_ranks_count_as_the_reference_says(size: int) -> None:
+def test_show_table_agrees_with_the_reference(size: int) -> None:
     table = show_table()
     for ranks in combinations_with_replacement(range(13), size):
         if len(set(ranks)) == 1 and size == 5:
@@ -194,7 +194,7 @@ def test_h4_play_scores_as_the_reference_says(deck: list[int], go: bool) -> None
 
 
 @given(different_cards(5))
-def test_the_named_cards_do_make_the_points(cards: list[int]) -> None:
+def test_score_parts_cards_make_their_points(cards: list[int]) -> None:
     for part in scoring.score_hand(cards[:4], cards[4]).parts:
         assert set(part.cards) <= set(cards)
         ranks = sorted(card // 4 for card in part.cards)
@@ -210,19 +210,19 @@ def test_the_named_cards_do_make_the_points(cards: list[int]) -> None:
 
 
 @given(different_cards(5))
-def test_no_combination_is_counted_twice(cards: list[int]) -> None:
+def test_score_parts_are_distinct(cards: list[int]) -> None:
     parts = scoring.score_hand(cards[:4], cards[4]).parts
     assert max(Counter((part.reason, part.cards) for part in parts).values(), default=1) == 1
 
 
-def test_a_line_not_yet_full_is_scored_as_it_stands() -> None:
+def test_score_line_partial_line_scores_its_cards() -> None:
     assert scoring.score_line("5H", partial=True).points == 0
     assert scoring.score_line("5H TS", partial=True).points == 2
     assert scoring.score_line("2H 4H 6H 8H", "table_top_ship", partial=True).points == 4
     assert scoring.score_line([], partial=True).points == 0
 
 
-def test_house_rules_are_counted_by_their_own_flushes() -> None:
+def test_score_hand_uses_flush_rules() -> None:
     rules = Rules.preset("hoyle", flush_size=5)
     assert scoring.score_hand("2H 4H 6H 8H", "QC").points == 4
     assert scoring.score_hand("2H 4H 6H 8H", "QC", rules).points == 0
@@ -230,7 +230,7 @@ def test_house_rules_are_counted_by_their_own_flushes() -> None:
 
 
 @pytest.mark.parametrize(("flush_size", "crib_flush_size"), [(4, 5), (5, 4)])
-def test_a_line_and_a_crib_at_table_top_have_each_their_own_flush(
+def test_score_table_top_line_and_crib_have_separate_flush_rules(
     flush_size: int, crib_flush_size: int
 ) -> None:
     house = Rules.preset("table_top", flush_size=flush_size, crib_flush_size=crib_flush_size)
@@ -240,7 +240,7 @@ def test_a_line_and_a_crib_at_table_top_have_each_their_own_flush(
 
 
 @given(st.lists(st.integers(0, 12), min_size=5, max_size=5).filter(lambda r: len(set(r)) > 1))
-def test_ranks_count_alike_in_every_order(ranks: list[int]) -> None:
+def test_count_ranks_is_independent_of_order(ranks: list[int]) -> None:
     """The GPU counts hands as they lie; the table knows them in order only."""
     table = show_table()
     for held in (ranks, ranks[::-1], [*ranks[1:], ranks[0]]):
@@ -249,7 +249,7 @@ def test_ranks_count_alike_in_every_order(ranks: list[int]) -> None:
 
 
 @pytest.mark.parametrize(("a", "b"), [(0, 0), (4, 9), (6, 7), (12, 3)])
-def test_the_sums_behind_the_table_are_those_of_every_three_cards(a: int, b: int) -> None:
+def test_show_table_sums_equal_those_of_every_three_cards(a: int, b: int) -> None:
     table, pair = show_table(), two_ranks(a, b)
     three = np.array(list(combinations(range(52), 3)))
     points = table[KEYS[a] + KEYS[b] + KEYS[three // 4].sum(axis=1)].astype(np.int64)
@@ -271,7 +271,7 @@ def test_cards_may_be_ids_or_text() -> None:
     assert scoring.score_hand(np.array(ids), np.int64(parse_card("5D"))) == expected
 
 
-# --- how it is said -----------------------------------------------------------------------------
+# --- wording -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -294,7 +294,7 @@ def test_cards_may_be_ids_or_text() -> None:
         ("2C 4D 6H 8S", "QC", "nothing"),
     ],
 )  # fmt: skip
-def test_h8_a_hand_is_called_as_players_do(hand: str, starter: str, call: str) -> None:
+def test_h8_hand_call_uses_players_words(hand: str, starter: str, call: str) -> None:
     score = scoring.score_hand(hand, starter)
     assert score.call == call
     assert str(score) == call
@@ -319,19 +319,19 @@ def test_h8_a_hand_is_called_as_players_do(hand: str, starter: str, call: str) -
         ("AC AD AH AS 2C 2D 2H 2S 3C 3D 3H 3S 4C", "twenty-eight"),  # among four (M5)
     ],
 )
-def test_h4_a_play_is_called_as_players_do(pile: str, call: str) -> None:
+def test_h4_play_call_uses_players_words(pile: str, call: str) -> None:
     assert scoring.score_play(pile).call == call
 
 
 @given(different_cards(5))
-def test_the_call_ends_with_the_points(cards: list[int]) -> None:
+def test_call_ends_with_the_points(cards: list[int]) -> None:
     score = scoring.score_hand(cards[:4], cards[4])
     words = re.findall(r"[a-z-]+", score.call)
     if words != ["one", "for", "nobs"]:
         assert words[-1] == WORDS_TO_29[score.points]
 
 
-def test_a_part_shows_its_cards() -> None:
+def test_part_repr_shows_its_cards() -> None:
     fifteen, pair, *_ = scoring.score_hand("5C JD 2H 2S", "KC").parts
     assert str(fifteen) == "fifteen 2 (5C JD)"
     assert str(scoring.score_hand("2C 2H 9D QS", "KC").parts[0]) == "pair 2 (2C 2H)"
@@ -374,7 +374,7 @@ def test_a_part_shows_its_cards() -> None:
         (lambda: scoring.score_histogram("table_top"), "choose from 'hoyle'"),
     ],
 )
-def test_what_cannot_be_scored_is_refused_with_the_reason(call: Any, message: str) -> None:
+def test_score_rejects_invalid_cards_with_the_reason(call: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         call()
 
@@ -382,14 +382,14 @@ def test_what_cannot_be_scored_is_refused_with_the_reason(call: Any, message: st
 # --- the module ---------------------------------------------------------------------------------
 
 
-def test_importing_the_module_does_not_load_the_engine() -> None:
+def test_import_of_scoring_does_not_load_the_engine() -> None:
     code = "import sys, crib_env.scoring as s; s.score_hand('5H 5S 5C JD', '5D'); " \
         "print('numba' in sys.modules)"  # fmt: skip
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout.strip() == "False"
 
 
-def test_the_documented_session_is_what_happens() -> None:
+def test_scoring_documented_session_is_right() -> None:
     result = doctest.testmod(scoring)
     assert result.attempted > 0
     assert result.failed == 0

@@ -1,4 +1,4 @@
-"""Any number of sides: what an episode and an action bring each seat, from kernels to learners.
+"""Any number of sides: the returns and rewards of each seat, from kernels to learners.
 
 The toy game for three, where everyone plays for himself, stands for games that are not here yet.
 """
@@ -25,7 +25,7 @@ NOBODY = -1
 
 
 def shares(made: tuple[int, ...]) -> list[float]:
-    """Return what sides get that made so many points: 1 for the first place, the loss shared.
+    """Return the returns of sides with these points: 1 for the first place, the loss shared.
 
     Where several tie, each of the orders in which they can be placed is as good.
     """
@@ -41,7 +41,7 @@ def shares(made: tuple[int, ...]) -> list[float]:
 @pytest.mark.parametrize("made", [
     (5, 3), (3, 5), (4, 4), (5, 3, 1), (1, 5, 3), (5, 5, 1), (1, 5, 5), (2, 2, 2), (7, 7, 7, 2),
 ])  # fmt: skip
-def test_a_deal_is_won_by_who_makes_most_points_and_ties_share(made: tuple[int, ...]) -> None:
+def test_deal_is_won_by_most_points_and_ties_share(made: tuple[int, ...]) -> None:
     size = len(made)
     fields = [("scores", "i8", size), ("start", "i8", size), ("winner", "i8")]
     state, rules = np.zeros(1, dtype=fields), np.zeros(1, dtype=[("sides", "i8")])
@@ -53,7 +53,7 @@ def test_a_deal_is_won_by_who_makes_most_points_and_ties_share(made: tuple[int, 
     assert sum(found) == pytest.approx(0)
 
 
-def test_a_game_is_won_by_its_winner_alone() -> None:
+def test_returns_of_a_game_reward_the_winner_only() -> None:
     fields = [("scores", "i8", 3), ("start", "i8", 3), ("winner", "i8")]
     state, rules = np.zeros(1, dtype=fields), np.zeros(1, dtype=[("sides", "i8")])
     state["scores"], state["winner"], rules["sides"] = (9, 2, 2), 1, 3
@@ -65,7 +65,7 @@ def test_a_game_is_won_by_its_winner_alone() -> None:
     ("hoyle", 2, (0, 1)), ("table_top", 2, (0, 1)), ("table_top", 4, (0, 1, 0, 1)),
     ("toy", 2, (0, 1)), ("toy", 3, (0, 1, 2)),
 ])  # fmt: skip
-def test_a_family_says_the_side_of_each_seat(
+def test_family_gives_the_side_of_each_seat(
     rules: str, players: int, sides: tuple[int, ...]
 ) -> None:
     game = Game(rules, players=players, seed=1)
@@ -78,7 +78,7 @@ def test_a_family_says_the_side_of_each_seat(
 
 
 @pytest.mark.parametrize("episode", ["deal", "game"])
-def test_gains_of_three_are_what_each_pegged_less_the_mean_of_the_others(episode: str) -> None:
+def test_gains_of_three_are_own_points_less_the_mean_of_the_others(episode: str) -> None:
     rng = np.random.default_rng(5)
     for seed in range(20):
         game = Game("toy", players=3, episode=episode, seed=seed)
@@ -95,7 +95,7 @@ def test_gains_of_three_are_what_each_pegged_less_the_mean_of_the_others(episode
         assert game.returns == pytest.approx(shares(tuple(made.tolist())))
 
 
-def test_partners_share_gains_and_returns() -> None:
+def test_gains_and_returns_are_shared_by_partners() -> None:
     game = Game("table_top", players=4, episode="round", seed=2)
     while not game.over:
         game.step(game.legal_actions[0])
@@ -106,7 +106,7 @@ def test_partners_share_gains_and_returns() -> None:
     assert game.returns == [np.sign(rows - columns), np.sign(columns - rows)] * 2
 
 
-def test_a_restored_game_has_gained_nothing_since() -> None:
+def test_restore_clears_gains() -> None:
     game = Game("toy", players=3, seed=1)
     start = game.snapshot()
     while not any(game.gains):
@@ -116,7 +116,7 @@ def test_a_restored_game_has_gained_nothing_since() -> None:
 
 
 @pytest.mark.parametrize("players", [2, 3])
-def test_a_batch_returns_what_single_games_do(players: int) -> None:
+def test_batch_returns_equal_single_games(players: int) -> None:
     batch = GameBatch("toy", 30, players=players, seed=3)
     batch.reset()
     assert batch.returns().dtype == np.float64
@@ -132,7 +132,7 @@ def test_a_batch_returns_what_single_games_do(players: int) -> None:
     assert (batch.tally.sum(axis=2) == scores).all()
 
 
-def test_three_start_from_given_scores() -> None:
+def test_reset_takes_scores_of_three() -> None:
     game = Game("toy", players=3, seed=1)
     game.reset(scores=(1, 2, 3))
     assert game.scores == (1, 2, 3)
@@ -152,7 +152,7 @@ def test_three_start_from_given_scores() -> None:
 
 
 @pytest.mark.parametrize("players", [2, 3])
-def test_every_position_of_two_or_three_is_written_and_read(players: int) -> None:
+def test_notation_round_trips_positions_of_two_and_three(players: int) -> None:
     rng = np.random.default_rng(7)
     winners = set()
     for seed in range(15):
@@ -167,7 +167,7 @@ def test_every_position_of_two_or_three_is_written_and_read(players: int) -> Non
     assert winners == set(range(players))
 
 
-def test_a_line_of_another_number_of_sides_is_refused() -> None:
+def test_parse_state_rejects_another_number_of_sides() -> None:
     line = "toy game #1 d1 m2 pegging 5HKD/AC2C/3C4C JC - 0/0/0"
     assert Game.from_notation(line).players == 3
     with pytest.raises(ValueError, match="scores must be three whole numbers such as 3/5/7"):
@@ -178,7 +178,7 @@ def test_a_line_of_another_number_of_sides_is_refused() -> None:
         Game.from_notation(line.replace("/3C4C", "/3C4C/5C6C"))
 
 
-def test_the_number_of_players_is_one_that_the_family_names() -> None:
+def test_num_players_outside_the_family_is_rejected() -> None:
     assert toy.FAMILY.players == (2, 3)
     assert TWO_HAND.players == (2,)
     with pytest.raises(ValueError, match="has 2 or 3 players, got players=4"):
@@ -189,7 +189,7 @@ def test_the_number_of_players_is_one_that_the_family_names() -> None:
 
 
 def walked(opponent: Any, reward: str, episode: str) -> list[Any]:
-    """Return what a vector environment of three seats says, with two opponents."""
+    """Return observations and rewards of a vector environment of three seats, two opponents."""
     env = toy_v0.vector_env(
         8, players=3, opponent=opponent, reward=reward, episode=episode, seat=None
     )
@@ -208,7 +208,7 @@ def walked(opponent: Any, reward: str, episode: str) -> list[Any]:
 
 @pytest.mark.parametrize("episode", ["game", "deal"])
 @pytest.mark.parametrize("reward", ["win", "points"])
-def test_a_learner_meets_two_opponents_compiled_or_not(reward: str, episode: str) -> None:
+def test_opponents_two_seats_equal_compiled_and_in_python(reward: str, episode: str) -> None:
     seen = walked(HighCard(), reward, episode)
     assert seen == walked(InPython(HighCard()), reward, episode)
     assert seen == walked([(HighCard(), 1.0), (HighCard(), 1.0)], reward, episode)
@@ -231,7 +231,7 @@ def test_a_learner_meets_two_opponents_compiled_or_not(reward: str, episode: str
     assert ended > 20
 
 
-def test_the_single_environment_says_three_scores() -> None:
+def test_gym_env_info_has_three_scores() -> None:
     env = toy_v0.gym_env(players=3, opponent=HighCard(), seat=2)
     _, info = env.reset(seed=1, options={"scores": [1, 2, 3]})
     done = False
@@ -244,7 +244,7 @@ def test_the_single_environment_says_three_scores() -> None:
         toy_v0.gym_env(players=3, opponent=HighCard(), partner=HighCard())
 
 
-def test_every_seat_of_three_is_rewarded_by_its_points() -> None:
+def test_rewards_of_three_follow_points() -> None:
     env = toy_v0.raw_env(players=3, reward="points", episode="deal")
     for seed in range(10):
         env.reset(seed=seed)

@@ -31,7 +31,7 @@ def relabelled(views: np.ndarray, new_card: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize("rules", GAMES)
-def test_while_discarding_a_permutation_of_the_suits_changes_nothing(rules: str) -> None:
+def test_canonical_discard_is_invariant_under_suit_permutations(rules: str) -> None:
     views = views_of(rules, 300, 1)
     views = views[views["phase"] == 0]
     rng = np.random.default_rng(2)
@@ -50,11 +50,11 @@ def test_while_discarding_a_permutation_of_the_suits_changes_nothing(rules: str)
 
 
 @pytest.mark.parametrize("rules", GAMES)
-def test_in_the_pegging_any_suits_look_the_same(rules: str) -> None:
+def test_canonical_pegging_ignores_suits(rules: str) -> None:
     views = views_of(rules, 300, 3)
     views = views[views["phase"] == 1]
     rng = np.random.default_rng(4)
-    # Every rank has a permutation of suits of its own: all that stays is the ranks.
+    # Each rank gets its own permutation of suits: only the ranks remain.
     suits = rng.permuted(np.tile(np.arange(4), (len(views), 13, 1)), axis=2).reshape(-1, 52)
     new = 4 * (np.arange(52) // 4) + suits
     other = relabelled(views, new)
@@ -77,7 +77,7 @@ def test_canonical_cards_keep_ranks_and_are_different_cards(rules: str) -> None:
         assert len(set(shown)) == len(shown)
 
 
-def test_flushes_are_still_seen_while_discarding() -> None:
+def test_canonical_discard_keeps_flushes() -> None:
     views = views_of("five_card", 2000, 6)
     views = views[(views["phase"] == 0) & (views["discarded_n"] == 0)]
     seen = canonical_views(views)
@@ -90,7 +90,7 @@ def test_flushes_are_still_seen_while_discarding() -> None:
 
 
 @pytest.mark.parametrize("rules", GAMES)
-def test_a_game_in_canonical_suits_is_the_game(rules: str) -> None:
+def test_canonical_game_equals_the_game(rules: str) -> None:
     """The same deals, played by an agent that sees canonical cards, step for step."""
     real = GameBatch(rules, 200, episode="deal", seed=7)
     family = family_for(Rules.preset(rules).engine, "points", "canonical")
@@ -112,7 +112,7 @@ def test_a_game_in_canonical_suits_is_the_game(rules: str) -> None:
     np.testing.assert_array_equal(real.states["pile"], shown.states["pile"])
 
 
-def test_only_canonical_cards_are_legal_and_the_others_change_nothing() -> None:
+def test_canonical_other_cards_are_illegal_and_change_nothing() -> None:
     batch = GameBatch(
         "five_card", 1, episode="deal", seed=1, family=family_for("two_hand", "points", "canonical")
     )
@@ -124,7 +124,7 @@ def test_only_canonical_cards_are_legal_and_the_others_change_nothing() -> None:
     np.testing.assert_array_equal(batch.states, before)
 
 
-def test_probabilities_are_given_to_the_cards_that_stand_for_them() -> None:
+def test_canonical_probabilities_move_to_representative_cards() -> None:
     views = views_of("five_card", 100, 9)
 
     weights = np.random.default_rng(0).normal(size=(425, 52)) / 5
@@ -140,7 +140,7 @@ def test_probabilities_are_given_to_the_cards_that_stand_for_them() -> None:
     np.testing.assert_allclose(by_rank, expected)
 
 
-def test_games_whose_suits_count_in_full_have_no_canonical_cards() -> None:
+def test_canonical_is_rejected_where_suits_count() -> None:
     with pytest.raises(ValueError, match="suits='canonical' is not for table_top"):
         family_for("table_top", "points", "canonical")
     with pytest.raises(ValueError, match=r"suits must be one of 'real', .*'ranks', got 'canon'"):
@@ -150,7 +150,7 @@ def test_games_whose_suits_count_in_full_have_no_canonical_cards() -> None:
 
 
 @pytest.mark.parametrize("environment", [six_card_v0, five_card_v0])
-def test_every_form_takes_canonical_suits(environment: ModuleType) -> None:
+def test_canonical_suits_work_in_every_form(environment: ModuleType) -> None:
     env = environment.gym_env(suits="canonical", opponent="greedy", episode="deal")
     batch = environment.vector_env(3, suits="canonical", opponent="greedy", episode="deal")
     aec = environment.raw_env(suits="canonical", episode="deal")
@@ -181,7 +181,7 @@ def test_every_form_takes_canonical_suits(environment: ModuleType) -> None:
 
 
 @pytest.mark.parametrize("rules", GAMES)
-def test_by_ranks_what_was_discarded_changes_nothing_in_the_pegging(rules: str) -> None:
+def test_ranks_pegging_ignores_the_discard(rules: str) -> None:
     views = views_of(rules, 300, 3)
     views = views[(views["phase"] == 1) & (views["to_move"] == 1)]
     rng = np.random.default_rng(4)
@@ -199,7 +199,7 @@ def test_by_ranks_what_was_discarded_changes_nothing_in_the_pegging(rules: str) 
 
 
 @pytest.mark.parametrize("rules", GAMES)
-def test_by_ranks_a_seat_that_discards_sees_canonical_cards(rules: str) -> None:
+def test_ranks_discard_shows_canonical_cards(rules: str) -> None:
     views = views_of(rules, 100, 3)
     discarding = views["phase"] == 0
     ranks, canonical = canonical_views(views, "ranks"), canonical_views(views)
@@ -215,7 +215,7 @@ def test_by_ranks_a_seat_that_discards_sees_canonical_cards(rules: str) -> None:
 
 @pytest.mark.parametrize("environment", [six_card_v0, five_card_v0])
 @pytest.mark.parametrize("features", [False, True])
-def test_every_form_observes_ranks_and_opponents_play_as_they_do(
+def test_ranks_are_observed_in_every_form_with_unchanged_opponents(
     environment: ModuleType, features: bool
 ) -> None:
     """The same games as in canonical cards: opponents, which see their discards, play alike."""
@@ -250,7 +250,7 @@ def test_every_form_observes_ranks_and_opponents_play_as_they_do(
 
 
 @pytest.mark.parametrize("rules", GAMES)
-def test_features_are_of_the_cards_and_not_of_the_order_in_which_they_were_dealt(
+def test_features_are_independent_of_deal_order(
     rules: str,
 ) -> None:
     """Also where two pairs to discard are as good as each other."""

@@ -1,4 +1,4 @@
-"""The Table Top engine: clauses T1 to T13, what a seat may know, and the compiled batch."""
+"""The Table Top engine: clauses T1 to T13, hidden information, and the compiled batch."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ IN_ORDER = [*ORDER, TO_CRIB, TO_CRIB, TO_CRIB, TO_CRIB]
 class Round(Game):
     """A game whose state is at hand by the names of its fields.
 
-    From given decks it plays in step with the referee, so that what is worked by hand is of both.
+    From given decks it plays in step with the referee, so results worked by hand hold for both.
     """
 
     def __init__(
@@ -139,7 +139,7 @@ def test_t1_side_0_scores_the_rows_side_1_the_columns() -> None:
         assert [by_cards.get(line, 0) for line in columns] == COLUMNS
 
 
-def test_every_reason_is_tallied_in_its_phase() -> None:
+def test_tally_adds_each_reason_to_its_phase() -> None:
     phase_of = FAMILY.kernels.phase_of
     reasons = {"heels": HEELS, "lines": LINE, "crib": CRIB}
     assert {name: FAMILY.phases[phase_of(reason)] for name, reason in reasons.items()} == {
@@ -148,7 +148,7 @@ def test_every_reason_is_tallied_in_its_phase() -> None:
     assert phase_of(DIFFERENCE) == NONE
 
 
-def test_t2_a_card_is_seen_in_its_turn_by_its_player_only() -> None:
+def test_t2_card_is_seen_in_its_turn_by_its_player_only() -> None:
     deck = shuffled(random.Random(2))
     game = Round(players=2, decks=[deck])
     for turn in range(TURNS):
@@ -158,7 +158,7 @@ def test_t2_a_card_is_seen_in_its_turn_by_its_player_only() -> None:
         game.step(game.legal_actions[0])
 
 
-def test_t2_every_card_is_dealt_and_turned_up_as_often() -> None:
+def test_t2_cards_are_dealt_and_turned_up_uniformly() -> None:
     games = GameBatch("table_top", 5200, seed=1)
     games.reset()
     dealt = np.bincount(games.states["deck"].ravel(), minlength=52)
@@ -237,7 +237,7 @@ def test_t5_bit_count_and_lowest() -> None:
 
 
 @every_variant
-def test_t6_every_seat_lays_its_share_and_always_has_an_action(players: int, preset: str) -> None:
+def test_t6_seats_lay_their_share_and_always_have_an_action(players: int, preset: str) -> None:
     for seed in range(25):
         rng = random.Random(seed)
         game = Round(preset, players, dealer=seed % players, seed=seed)
@@ -259,7 +259,7 @@ def test_t6_every_seat_lays_its_share_and_always_has_an_action(players: int, pre
         assert len(set(cards)) == 29
 
 
-def test_t6_a_share_may_be_laid_first_but_not_exceeded() -> None:
+def test_t6_share_may_be_laid_first_but_not_exceeded() -> None:
     game = Round(players=2)
     game.play([TO_CRIB, 6, TO_CRIB, 7])
     assert game.owed[:2] == [0, 2]
@@ -267,7 +267,7 @@ def test_t6_a_share_may_be_laid_first_but_not_exceeded() -> None:
     assert game.advance(TO_CRIB) == ILLEGAL
 
 
-def test_t7_any_open_cell_is_open_to_either_side() -> None:
+def test_t7_open_cells_are_open_to_both_sides() -> None:
     for first in (0, 1):
         game = Round(players=2, dealer=1 - first)
         game.step(TO_CRIB)
@@ -308,7 +308,7 @@ def test_t8_nob_of_the_source() -> None:
     ("cell", "extra"), [(0, (0, 0)), (10, (1, 0)), (14, (1, 0)), (2, (0, 1)), (22, (0, 1))]
 )
 def test_t8_nob_counts_in_the_middle_lines_only(cell: int, extra: tuple[int, int]) -> None:
-    """Move the jack of hearts, the starter's suit, and swap suits to see what the suit adds."""
+    """Swap the jack of hearts and other suits to see the points that suit adds."""
     points = []
     for jack, other in (("JH", "JS"), ("JS", "JH")):
         layout = parse_cards("AC AD AS 2C 2D 2S 3C 3D 3S 4C 4D 4S 6C 6D 6S 8C 8D 8S KC KD KS QC QD")
@@ -335,7 +335,7 @@ def test_t8_the_dealers_side_adds_the_crib(players: int, dealer: int) -> None:
     assert list(game.scores) == lines
 
 
-def test_t8_a_flush_takes_five() -> None:
+def test_t8_flush_takes_five() -> None:
     four = parse_cards("AC 3C 5C 7C QD")
     five = parse_cards("AC 3C 5C 7C QC")
     assert line_points(show_table(), 5, *five) - line_points(show_table(), 5, *four) == 5
@@ -361,7 +361,7 @@ def counted(dealer: int) -> list[int]:
         ((125, 125), NONE),  # a tie plays another round
     ],
 )
-def test_t9_a_full_count_of_both_sides(goal: tuple[int, int], winner: int) -> None:
+def test_t9_full_count_of_both_sides(goal: tuple[int, int], winner: int) -> None:
     made = counted(dealer=1)
     start = (goal[0] - made[0], goal[1] - made[1])
     game = Round(decks=[DECK, DECK], dealer=1, episode="game", scores=start)
@@ -395,7 +395,7 @@ def test_t9_another_target_and_the_deal_round_four_seats() -> None:
     assert max(game.scores) >= 190
 
 
-def test_t9_a_round_ends_the_episode() -> None:
+def test_t9_round_ends_the_episode() -> None:
     game = Round(decks=[DECK], dealer=1)
     game.play(IN_ORDER)
     rows, columns = game.scores
@@ -406,7 +406,7 @@ def test_t9_a_round_ends_the_episode() -> None:
 
 
 @pytest.mark.parametrize("side", [0, 1])
-def test_t9_a_round_is_won_by_what_it_scored(side: int) -> None:
+def test_t9_round_is_won_by_its_own_points(side: int) -> None:
     transposed = [LAYOUT[5 * (cell % 5) + cell // 5] for cell in range(25)]
     deck = deck_of((LAYOUT, transposed)[side], CRIB_CARDS)
     start = (0, 70) if side == 0 else (70, 0)  # behind on the board, but the round goes to side
@@ -418,7 +418,7 @@ def test_t9_a_round_is_won_by_what_it_scored(side: int) -> None:
 
 @pytest.mark.parametrize("players", [2, 4])
 @pytest.mark.parametrize(("which", "best"), [("low_card", min), ("high_card", max)])
-def test_t10_the_lowest_card_drawn_deals_first(players: int, which: str, best: Any) -> None:
+def test_t10_lowest_card_drawn_deals_first(players: int, which: str, best: Any) -> None:
     rules = Rules.preset("table_top", first_dealer=which)
     dealers = []
     for seed in range(300):
@@ -538,7 +538,7 @@ def test_t1_to_t13_in_step_with_the_referee(players: int, preset: str, episode: 
             reconcile(game, referee, where)
 
 
-# ---------------------------------------------------------------- what a seat knows
+# ---------------------------------------------------------------- hidden information
 
 
 def known_turns(game: Round, seat: int) -> list[int]:
@@ -555,7 +555,7 @@ def known_turns(game: Round, seat: int) -> list[int]:
 
 @pytest.mark.parametrize("confer", [True, False])
 @every_variant
-def test_t2_t7_hidden_cards_redrawn_leave_a_view_as_it_was(
+def test_t2_t7_view_is_unchanged_when_hidden_cards_are_redrawn(
     players: int, preset: str, confer: bool
 ) -> None:
     for seed in range(6):
@@ -582,9 +582,7 @@ def test_t2_t7_hidden_cards_redrawn_leave_a_view_as_it_was(
 
 
 @every_variant
-def test_observation_tells_the_round_turn_by_turn_with_card_crib_and_table(
-    players: int, preset: str
-) -> None:
+def test_observation_holds_round_card_crib_and_table_each_turn(players: int, preset: str) -> None:
     """Perfect recall: read back from the bits who placed which card where in which turn."""
     rng = random.Random(players)
     game = Round(preset, players, dealer=players - 1)
@@ -678,14 +676,14 @@ class Batch(GameBatch):
 
 
 @every_variant
-def test_rollout_counts_decisions_and_begins_anew(players: int, preset: str) -> None:
+def test_rollout_counts_decisions_and_resets_ended_games(players: int, preset: str) -> None:
     games = Batch(32, preset, players, "round")
     assert games.rollout(2 * TURNS + 3) == 32 * (2 * TURNS + 3)
     assert (games.states["turn"] == 3).all()
     assert (games.states["deals"] == 1).all()
     assert (games.states["over"] == 0).all()
     assert games.masks.any(axis=1).all()
-    games.states["turn"] = TURNS  # a mask is empty for nobody but a seat of an ended episode
+    games.states["turn"] = TURNS  # only seats of ended episodes have empty masks
     games.states["over"] = 1
     assert not games.views(np.arange(32))["legal"].any()
 
@@ -725,7 +723,7 @@ def test_games_name_the_first_illegal_action() -> None:
 
 
 @pytest.mark.parametrize("players", [2, 4])
-def test_every_seat_is_drawn_for_a_learner(players: int) -> None:
+def test_learner_seat_is_drawn_from_all_seats(players: int) -> None:
     env = table_top_v0.vector_env(200, players=players, opponent="greedy", seat=None)
     env.reset(seed=1)
     assert set(env.batch.seats.tolist()) == set(range(players))
@@ -739,8 +737,6 @@ def test_every_seat_is_drawn_for_a_learner(players: int) -> None:
         (lambda rules: FAMILY.rules_record(rules, "round", True), "has 2 or 4 players"),
     ],
 )
-def test_t1_the_record_refuses_what_is_not_played(
-    call: Callable[[Rules], Any], message: str
-) -> None:
+def test_t1_record_rejects_values_not_in_play(call: Callable[[Rules], Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         call(Rules.preset("table_top"))

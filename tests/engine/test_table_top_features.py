@@ -24,7 +24,7 @@ def rows_of(observation: Any) -> list[dict[str, list[float]]]:
 
 
 def expected_row(view: Any, line: int) -> dict[str, list[float]]:
-    """Return what a row says by definition: line 0 to 4 a row, 5 to 9 a column, 10 the crib."""
+    """Return a row's counts by definition: lines 0 to 4 are rows, 5 to 9 columns, 10 the crib."""
     starter, card, left = int(view["starter"]), int(view["card"]), unseen_of(view)
     if line == 10:
         cards = [starter, *(int(c) for c in view["crib"] if c >= 0)]
@@ -103,7 +103,7 @@ def test_write_features_counts_every_line_and_next_card(preset: str, players: in
     assert nobs
 
 
-def test_places_name_the_lines_that_cross_in_a_cell() -> None:
+def test_places_name_the_two_lines_of_a_cell() -> None:
     assert LAYOUT.places is not None
     assert [LAYOUT.places[5 * row + column] for row in range(5) for column in range(5)] == [
         (row, 5 + column) for row in range(5) for column in range(5)
@@ -111,7 +111,7 @@ def test_places_name_the_lines_that_cross_in_a_cell() -> None:
     assert LAYOUT.places[25] == (10,)
 
 
-def test_the_page_of_observations_has_the_size_of_the_rows() -> None:
+def test_observations_page_has_the_size_of_the_rows() -> None:
     rows, width = LAYOUT.rows
     page = (ROOT / "docs" / "observations.md").read_text()
     assert f"{rows} rows of {width} numbers" in page

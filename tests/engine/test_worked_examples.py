@@ -14,7 +14,7 @@ from stacked import unused
 CENTRE = 12
 TO_CRIB = 25
 
-# Lines of [T] with what makes them, in suits that make no flush, of four neither.
+# Lines of [T] with their combinations, in suits without a flush of five or four.
 LINES = {
     "9C 7D 7H 7S 8C": ["fifteen 2"] * 3 + ["pair royal 6"] + ["run of three 3"] * 3,  # 21
     "TC KD 9H 5S 5C": ["fifteen 2"] * 4 + ["pair 2"],  # 10
@@ -36,7 +36,7 @@ def parts_of(score: scoring.Score) -> list[str]:
 
 @pytest.mark.parametrize("line", LINES)
 @pytest.mark.parametrize("rules", ["table_top", "table_top_ship"])
-def test_c2_lines_are_counted_as_the_source_does(line: str, rules: str) -> None:
+def test_c2_lines_score_as_in_the_source(line: str, rules: str) -> None:
     score = scoring.score_line(line, rules, starter_of(line))
     assert score.points == POINTS[line]
     assert parts_of(score) == LINES[line]
@@ -48,7 +48,7 @@ def test_c4_without_the_starter_the_line_with_the_jacks_has_no_nob() -> None:
 
 @pytest.mark.parametrize("line", LINES)
 def test_c2_hands_of_the_same_cards_score_as_much(line: str) -> None:
-    """Whichever of the five is the starter; only the nob hangs on that."""
+    """Every choice of starter among the five scores the same, nobs apart."""
     cards = parse_cards(line)
     for starter in [parse_card("7C")] if line == NOB_LINE else cards:
         hand = [card for card in cards if card != starter]
@@ -88,7 +88,7 @@ def test_t8_lines_in_a_round_of_table_top(line: str, across: bool, players: int)
     assert [(e.seat, e.points) for e in counted] == [(0 if across else 1, POINTS[line])]
 
 
-def test_c2_a_2_3_3_3_holds_three_runs_of_three() -> None:
+def test_c2_ace_2_3_3_3_holds_three_runs_of_three() -> None:
     score = scoring.score_hand("AC 2D 3H 3S", "3C")
     assert parts_of(score).count("run of three 3") == 3
     assert score.points == 3 * 3 + 6  # the pair royal; no fifteen, all five are 12
