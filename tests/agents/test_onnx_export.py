@@ -78,7 +78,7 @@ def with_a_vector(_: Path) -> ScoredAgent:
 
 
 def with_features(_: Path) -> ScoredAgent:
-    net = nn.Sequential(nn.Linear(789, 32), nn.Tanh(), nn.Linear(32, 52))
+    net = nn.Sequential(nn.Linear(1160, 32), nn.Tanh(), nn.Linear(32, 52))
     return from_torch(net, rules="hoyle", features=True, sample=True)
 
 

@@ -222,7 +222,7 @@ def test_play_features_count_every_rank_of_reply(preset: str) -> None:
             replies = [] if out or count == 31 else [c for c in may_hold if count + value(c) <= 31]
             expected = np.zeros((4, 13))
             for c in replies:
-                r = rank(c) - 1
+                r = c >> 2
                 expected[0, r] += 1 / len(may_hold)
                 expected[1, r] = pegs([*line, rank(c)], count + value(c), go)
                 expected[2, r] = answer([*line, rank(c)], count + value(c), go)

@@ -61,12 +61,12 @@ TRAININGS = {
     "deep_monte_carlo three": f"--env three_hand_v0 --deals 100 {DEEP}",
     "deep_monte_carlo four": f"--env four_hand_v0 --deals 100 {DEEP}",
     "ppo six": PPO,
-    "ppo table_top": f"{PPO} --env table_top_v0 --shaping",
+    "ppo table_top": f"{PPO} --env table_top_v0",
     "ppo pegging": f"{PPO} --env pegging_v0 --opponent greedy --episode deal",
     **{f"{name} five": f"--method {name} --decisions 512 {BASELINE}" for name in METHODS},
     "mmd ema five": f"--method mmd --magnet ema --decisions 512 {BASELINE}",
-    "nfsp ranks five": f"--method nfsp --suits ranks --features None --decisions 512 {BASELINE}",
-    "mmd six": f"--method mmd --env six_card_v0 --decisions 512 {BASELINE} --features None",
+    "nfsp ranks five": f"--method nfsp --suits ranks --no-features --decisions 512 {BASELINE}",
+    "mmd six": f"--method mmd --env six_card_v0 --decisions 512 {BASELINE} --no-features",
 }
 EXPLOIT = "--env five_card_v0 --hands 2 --abstraction 1 --json OUT/a.json"
 OTHERS = {

@@ -178,7 +178,7 @@ class Settings(TakesAgents):
         steps: decisions per game between updates.
         batch_size: decisions per minibatch.
         epochs: passes over the decisions.
-        learning_rate: learning rate; it falls linearly to a tenth.
+        learning_rate: learning rate; it falls linearly to a fiftieth.
         gae_lambda: lambda of GAE.
         ent_coef: weight of the entropy bonus.
         hidden_sizes: units of the two hidden layers of `CardNet`.
@@ -266,7 +266,7 @@ def model_of(settings: Settings, games: VecNormalize) -> MaskablePPO:
     hidden, inner = chosen.hidden_sizes
 
     def learning_rate(remaining: float) -> float:
-        return float(settings.learning_rate * max(0.1, remaining))
+        return float(settings.learning_rate * max(0.02, remaining))
 
     return MaskablePPO(
         CardPolicy,
