@@ -5,13 +5,11 @@ A pool copies what it is given: `frozen` returns an agent that later training do
 
 from __future__ import annotations
 
-import dis
-import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from copy import copy, deepcopy
+from copy import deepcopy
 from functools import partial
-from types import CellType, CodeType, FunctionType, MethodType, ModuleType
+from types import FunctionType
 from typing import Any, Literal
 
 import numpy as np
@@ -84,8 +82,9 @@ class Pool:
     def add(self, policy: Opponent | Any, name: str | None = None) -> Agent:
         """Add a policy as it now is; if the pool is full, the oldest is dropped.
 
-        The copy is deep: networks, models and what a function reads are copied, so later training
-        does not change it. Past policies are usually meant to be drawn from:
+        The copy is that of `copy.deepcopy`: later training changes neither its networks nor its
+        arrays. An agent that plays by a function is refused, since a function cannot be copied with
+        the variables that it reads. Past policies usually draw their actions:
         ``from_torch(net, sample=True, ...)``.
 
         Args:
@@ -219,72 +218,30 @@ def _endings(dones: Any, info: Any) -> list[list[int]]:
     return [np.atleast_1d(np.asarray(about[key]))[ended].tolist() for key in ENDING]
 
 
-Memo = dict[int, Any]
+CALLED = (FunctionType, partial)
 
 
 def frozen(agent: Agent) -> Agent:
-    """Return a copy of an agent, with copies of all networks, arrays and objects that it reads."""
+    """Return a deep copy of an agent, with its networks, arrays and objects."""
+    _refuse_functions(agent, agent)
     try:
-        copied: Agent = _frozen(agent, {})
+        return deepcopy(agent)
     except Exception as error:  # an object of any class is copied in its own way
         why = " ".join(f"{type(error).__name__}: {error}".split()).partition(". ")[0]
         raise ValueError(
             f"{agent.name!r} cannot be copied ({why}), and without a copy later training changes "
             "it: give an agent that copy.deepcopy can copy, such as from_torch of a module"
         ) from error
-    return copied
 
 
-def _frozen(value: Any, memo: Memo, module: str | None = None) -> Any:
-    """Return a deep copy, also of what functions read: copy.deepcopy copies no function."""
-    if id(value) in memo:
-        return memo[id(value)]
-    torch = sys.modules.get("torch")
-    if isinstance(value, ModuleType):
-        return value
-    if isinstance(value, MethodType):
-        return MethodType(value.__func__, _frozen(value.__self__, memo, module))
-    if isinstance(value, partial):
-        args, keywords = (_frozen(part, memo, module) for part in (value.args, value.keywords))
-        return partial(_frozen(value.func, memo, module), *args, **keywords)
-    if isinstance(value, FunctionType):
-        constant = value.__closure__ is None and module not in (None, value.__module__)
-        return value if constant else _frozen_function(value, memo)
-    if torch is not None and isinstance(value, torch.nn.Module):
-        # deepcopy refuses tensors computed from others, such as the weight of a weight_norm.
-        for held in (one for part in value.modules() for one in vars(part).values()):
-            if isinstance(held, torch.Tensor) and not held.is_leaf:
-                memo[id(held)] = held.detach().clone()
-    elif not isinstance(value, type) and isinstance(value, Agent | TorchScore | SB3Score):
-        copied = memo[id(value)] = copy(value)
-        for name, part in vars(value).items():
-            object.__setattr__(copied, name, _frozen(part, memo))  # scores are read-only
-        return copied
-    return deepcopy(value, memo)
-
-
-def _frozen_function(function: FunctionType, memo: Memo) -> FunctionType:
-    """Return a function that reads copies of the variables that this one reads."""
-    known, module = dict(function.__globals__), function.__module__
-    cells = tuple(CellType() for _ in function.__closure__ or ())
-    copied = FunctionType(function.__code__, known, function.__name__, None, cells)
-    memo[id(function)] = copied
-    vars(copied).update(vars(function))
-    copied.__module__ = module
-    copied.__defaults__ = _frozen(function.__defaults__, memo, module)
-    copied.__kwdefaults__ = _frozen(function.__kwdefaults__, memo, module)
-    for cell, given in zip(cells, function.__closure__ or (), strict=True):
-        if given != CellType():  # one that is still empty
-            cell.cell_contents = _frozen(given.cell_contents, memo, module)
-    for name in known.keys() & set(_globals_of(function.__code__)):
-        known[name] = _frozen(known[name], memo, module)
-    return copied
-
-
-def _globals_of(code: CodeType) -> Iterator[str]:
-    """Yield the names of the globals that code reads, with the functions inside it."""
-    for line in dis.get_instructions(code):
-        if line.opname == "LOAD_GLOBAL":
-            yield line.argval
-        elif isinstance(line.argval, CodeType):
-            yield from _globals_of(line.argval)
+def _refuse_functions(agent: Agent, held: Any) -> None:
+    """Raise a ValueError if an agent plays by a function: deepcopy would share what it reads."""
+    for value in vars(held).values():
+        if isinstance(value, CALLED):
+            raise ValueError(
+                f"{agent.name!r} plays by a function, and a copy of a function reads the same "
+                "variables, so later training changes it: give a module, from_torch of one, or "
+                "an agent that holds its networks as attributes"
+            )
+        if not isinstance(value, type) and isinstance(value, Agent | TorchScore | SB3Score):
+            _refuse_functions(agent, value)

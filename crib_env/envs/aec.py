@@ -93,7 +93,6 @@ class CribbageAEC(ShowsGame, EnvSettings, AECEnv[str, Observation, "int | None"]
         self._phase_rng = self._illegal_rng = np.random.default_rng()
         self._begun = False
         self._over = True
-        self._before_moves: list[EnvSnapshot] = []  # positions that pop goes back to
 
     # --- PettingZoo's interface -----------------------------------------------------------------
 
@@ -266,8 +265,6 @@ class CribbageAEC(ShowsGame, EnvSettings, AECEnv[str, Observation, "int | None"]
     def restore(self, snapshot: EnvSnapshot) -> None:
         """Go back to a position taken by `snapshot` of an environment of the same game.
 
-        `pop` takes back only later moves.
-
         Raises:
             ValueError: no snapshot, or one of another game; nothing has changed then.
         """
@@ -275,33 +272,7 @@ class CribbageAEC(ShowsGame, EnvSettings, AECEnv[str, Observation, "int | None"]
             raise ValueError(f"restore() takes what snapshot() returned, got {snapshot!r}")
         check_phase(self.phase_policy, snapshot.game.position.state[0])
         self.game.restore(snapshot.game)
-        self._before_moves.clear()
         self.__dict__.update(copy.deepcopy(snapshot.episode))
-
-    def push(self, action: int) -> None:
-        """Make a move that `pop` takes back: for search, as in python-chess.
-
-        Raises:
-            IllegalActionError: an illegal action, for any ``on_illegal``; nothing changed.
-        """
-        game = self.game
-        action = whole_action(action, game.family.actions)
-        if self._over or action not in game.legal_actions:
-            raise IllegalActionError(game.family.why_illegal(game.view(game.seat), action))
-        self._before_moves.append(self.snapshot())
-        self.step(action)
-
-    def pop(self) -> None:
-        """Take back the last move made by `push`.
-
-        Raises:
-            IndexError: there is none since the reset.
-        """
-        if not self._before_moves:
-            raise IndexError("there is no move to take back: push() makes one")
-        *earlier, last = self._before_moves
-        self.restore(last)
-        self._before_moves[:] = earlier
 
     def set_position(self, text: str) -> None:
         """Set a position written by `notation`; given decks are not part of it.
@@ -324,7 +295,6 @@ class CribbageAEC(ShowsGame, EnvSettings, AECEnv[str, Observation, "int | None"]
     def _begin_episode(self) -> None:
         """Continue from the game's new position, with no rewards yet."""
         self._begun = True
-        self._before_moves.clear()
         self.agents = []  # until the phase policy has made its decisions
         if self.phase_policy is not None:
             self._play_phase(self.phase_policy)

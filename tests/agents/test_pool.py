@@ -103,17 +103,6 @@ def test_equal_seeds_draw_alike() -> None:
         assert [a.name for a, _ in first.sample(2)] == [a.name for a, _ in second.sample(2)]
 
 
-LATER = nn.Linear(425, 52)  # a variable of the module, as in a script
-
-
-def by_variable(observations: torch.Tensor) -> torch.Tensor:
-    return LATER(observations)
-
-
-def through_another(observations: torch.Tensor) -> torch.Tensor:
-    return by_variable(observations)
-
-
 class Holder:
     """An object of anyone's with a network in it."""
 
@@ -139,35 +128,14 @@ class Own:
         return self.inner.act(views, rng)
 
 
-def in_a_closure(net: nn.Module) -> Any:
-    def outer(observations: torch.Tensor) -> Any:
-        return torch.cat([net(one) for one in (observations,)])
-
-    return from_torch(lambda observations: outer(observations))
-
-
-def by_a_view(net: nn.Module) -> Any:
-    agent = from_torch(net)
-    return lambda view, rng: int(agent.act(view, rng))
-
-
 READ = {
     "a network that draws": lambda net: from_torch(net, sample=True),
     "networks of the two phases": lambda net: PhasedAgent(
         from_torch(net, sample=True), from_torch(net, sample=True)
     ),
-    "a function's variable": in_a_closure,
-    "a partial function": lambda net: from_torch(
-        functools.partial(lambda one, observations: one(observations), net), masks=False
-    ),
     "a method": lambda net: from_torch(Holder(net).scores),
     "an object that is called": lambda net: from_torch(Holder(net), masks=False),
-    "scores of one's own": lambda net: ScoredAgent(
-        lambda observations, masks: net(torch.as_tensor(observations).float()).detach().numpy(),
-        "own scores",
-    ),
     "an agent's attribute": Own,
-    "a function of a view": by_a_view,
     "a wrapped method of a module": lambda net: from_torch(net.forward),
 }
 
@@ -202,42 +170,43 @@ def test_a_policy_of_a_name_that_is_taken_is_refused() -> None:
     assert pool.add(net, name="newer") is list(pool)[-1]
 
 
-def test_a_network_in_a_variable_of_the_module_stays_as_it_was_when_added() -> None:
-    views, agent = views_of("hoyle", 10, 1), from_torch(through_another)
-    before, past = agent.action_values(views), Pool().add(agent)
-    with torch.no_grad():
-        LATER.weight.mul_(-1)
-    assert np.array_equal(past.action_values(views), before, equal_nan=True)  # type: ignore[attr-defined]
-    assert not np.array_equal(agent.action_values(views), before, equal_nan=True)
+def by_a_view(net: nn.Module) -> Any:
+    agent = from_torch(net)
+    return lambda view, rng: int(agent.act(view, rng))
 
 
-def test_a_module_with_a_tensor_that_was_computed_is_copied() -> None:
-    """Such as the weight under weight_norm, or a result that was stored: deepcopy refuses it."""
-    net = nn.Linear(425, 52)
-    net.stored = net(torch.zeros(425))  # type: ignore[assignment]
-    views, pool = views_of("hoyle", 10, 1), Pool()
-    normed = torch.nn.utils.weight_norm(nn.Linear(425, 52))  # type: ignore[no-untyped-call]
-    for one in (net, normed):
-        before = from_torch(one).action_values(views)
-        past = pool.add(one, name=f"past {len(pool)}")
-        with torch.no_grad():
-            for part in one.parameters():
-                part.mul_(-1)
-        assert np.array_equal(past.action_values(views), before, equal_nan=True)  # type: ignore[attr-defined]
+BY_FUNCTIONS = {
+    "a function": lambda net: from_torch(lambda observations: net(observations)),
+    "a partial function": lambda net: from_torch(
+        functools.partial(lambda one, observations: one(observations), net), masks=False
+    ),
+    "scores": lambda net: ScoredAgent(lambda observations, masks: net(observations), "own scores"),
+    "a function of a view": by_a_view,
+    "a phase": lambda net: PhasedAgent(
+        "greedy", from_torch(lambda observations: net(observations))
+    ),
+}
 
 
-def test_what_cannot_be_copied_is_refused_in_a_sentence() -> None:
-    lock, pool = threading.Lock(), Pool()
-    net = nn.Linear(425, 52)
-    with pytest.raises(
-        ValueError, match=r"'locked' cannot be copied \(TypeError: .*lock.*\)"
-    ) as no:
-        pool.add(from_torch(lambda observations: (lock, net(observations))[1], name="locked"))
-    assert "\n" not in str(no.value)
+@pytest.mark.parametrize("kind", BY_FUNCTIONS)
+def test_add_refuses_an_agent_that_plays_by_a_function(kind: str) -> None:
+    pool = Pool()
+    with pytest.raises(ValueError, match="plays by a function, and a copy of a function reads"):
+        pool.add(BY_FUNCTIONS[kind](nn.Linear(425, 52)))
     assert len(pool) == 0
+
+
+def test_add_refuses_what_deepcopy_cannot_copy() -> None:
+    pool, agent = Pool(), Own(nn.Linear(425, 52))
+    agent.lock = threading.Lock()  # type: ignore[attr-defined]
+    with pytest.raises(ValueError, match=r"'own' cannot be copied \(TypeError: .*lock.*\)") as no:
+        pool.add(agent)
+    assert "\n" not in str(no.value)
+    net = nn.Linear(425, 52)
     net.held = [net(torch.zeros(425))]  # type: ignore[assignment]
     with pytest.raises(ValueError, match=r"'Linear' cannot be copied \(RuntimeError: Only Tensors"):
         pool.add(net)
+    assert len(pool) == 0
 
 
 @pytest.mark.parametrize("together", [True, False])

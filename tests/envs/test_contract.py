@@ -680,23 +680,6 @@ def test_ansi_rendering_is_plain_text_that_tells_positions_apart(
     assert len(texts) == 60  # each decision looks different
 
 
-@every_name
-def test_moves_made_are_taken_back_one_by_one(name: str) -> None:
-    env = module(name).raw_env()
-    env.reset(seed=91)
-    rng, seen = np.random.default_rng(91), []
-    while not over(env):
-        seen.append((env.game.states.tobytes(), env.agent_selection, env.events))
-        env.push(int(rng.choice(legal(env))))
-    while seen:
-        env.pop()
-        assert (env.game.states.tobytes(), env.agent_selection, env.events) == seen.pop()
-    with pytest.raises(IndexError, match="push"):
-        env.pop()
-    with pytest.raises(IllegalActionError):
-        env.push(int(np.flatnonzero(env.observe(env.agent_selection)["action_mask"] == 0)[0]))
-
-
 @every_case
 def test_every_position_comes_back_from_its_notation(name: str, keywords: dict[str, Any]) -> None:
     env, other = (module(name).raw_env(**keywords) for _ in range(2))
