@@ -17,7 +17,6 @@ from functools import cache
 import numpy as np
 
 from crib_agents.checks import alike
-from crib_agents.data.tables import RANKS
 from crib_agents.equilibrium.agent import (
     SHIPPED,
     pack,
@@ -32,6 +31,7 @@ from crib_agents.files import read_header
 from crib_agents.knowledge.winning import group_by_win_table
 from crib_env.arrays import Doubles
 from crib_env.engine.hands.records import DISCARD
+from crib_env.engine.ranks import RANKS
 from crib_env.policy import Actions, Views, one_or_many
 
 LEAST = 1 / 255  # the least probability: the resolution of a strategy's

@@ -25,9 +25,10 @@ from crib_agents.kernels.two_hand import (
     pair_table_of,
 )
 from crib_env.arrays import Doubles
-from crib_env.engine.hands.counting import DECK, starters_total
+from crib_env.engine.hands.counting import starters_total
 from crib_env.engine.hands.records import DISCARD
 from crib_env.engine.jit import kernel
+from crib_env.engine.ranks import DECK
 from crib_env.policy import Act, CompiledAgent
 
 

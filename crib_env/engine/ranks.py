@@ -22,6 +22,7 @@ from crib_env.engine.jit import kernel
 RANKS = 13
 SUITS = 4
 DECK = RANKS * SUITS
+WHOLE_DECK = (1 << DECK) - 1  # every card in a mask, one bit a card id
 MOST = 6  # cards that any game for two deals to a seat
 CHOOSE = np.array([[comb(n, k) for k in range(MOST + 1)] for n in range(DECK)], dtype=np.int64)
 
@@ -64,12 +65,6 @@ def multiset_number(ranks: Ints) -> Ints:
 
 
 @kernel
-def counted_number(counted):
-    """Return the number of a counted multiset."""
-    size = 0
-    place = 0
-    for rank in range(RANKS):
-        for _ in range(counted >> (4 * rank) & 15):
-            place += CHOOSE[rank + size, size + 1]
-            size += 1
-    return place
+def pair_number(first, second):
+    """Return the number, 0 to 90, of the multiset of two ranks in any order."""
+    return min(first, second) + CHOOSE[max(first, second) + 1, 2]

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from numba import void
 
 from crib_env.engine.jit import entry, kernel
+from crib_env.engine.ranks import pips
 from crib_env.engine.record import TABLE_T
 
 KEYS = np.array([0, 1, 5, 22, 94, 312, 992, 2422, 5624, 12522, 19998, 43258, 79415], dtype=np.int64)
@@ -28,7 +29,7 @@ JACK = 10
 @kernel
 def pip(card):
     """Return the count of a card: the ace 1, court cards 10 (C1)."""
-    return min((card >> 2) + 1, 10)
+    return pips(card >> 2)
 
 
 @kernel
@@ -36,14 +37,14 @@ def count_ranks(a, b, c, d, e):
     """Return the points of fifteens, pairs and runs (C2) of five ranks; ``e`` -1 for none."""
     points = 0
     packed = (1 << (4 * a)) + (1 << (4 * b)) + (1 << (4 * c)) + (1 << (4 * d))
-    p0 = min(a + 1, 10)
-    p1 = min(b + 1, 10)
-    p2 = min(c + 1, 10)
-    p3 = min(d + 1, 10)
+    p0 = pips(a)
+    p1 = pips(b)
+    p2 = pips(c)
+    p3 = pips(d)
     p4 = 100
     if e >= 0:
         packed += 1 << (4 * e)
-        p4 = min(e + 1, 10)
+        p4 = pips(e)
     for m in range(1, 32):
         total = (m & 1) * p0 + (m >> 1 & 1) * p1 + (m >> 2 & 1) * p2
         total += (m >> 3 & 1) * p3 + (m >> 4 & 1) * p4

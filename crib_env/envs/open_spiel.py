@@ -23,10 +23,10 @@ import pyspiel
 from crib_env.cards import format_card
 from crib_env.encoding import encode
 from crib_env.engine.family import family_for
+from crib_env.engine.ranks import DECK
 from crib_env.game import Game
 from crib_env.rules import Rules
 
-DECK = 52
 DEALT = 10  # cards in both hands
 LAID = 4  # cards discarded by both
 PLAYED = 6

@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from crib_agents.data.tables import CRIB_TABLES, RANKS, load
+from crib_agents.data.tables import CRIB_TABLES, load
 from crib_agents.loading import load_agent
 
 from crib_env.arrays import Array
 from crib_env.cards import RANKS as TEXT
+from crib_env.engine.ranks import RANKS
 from crib_env.engine.two_hand import HAND
 from crib_env.rules import TwoHandRules
 from crib_env.scoring import score_histogram

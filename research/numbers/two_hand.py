@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from crib_agents.data.tables import CRIB_TABLES, RANKS, load
+from crib_agents.data.tables import CRIB_TABLES, load
 from crib_agents.knowledge.measured import discard_rates
 from crib_agents.knowledge.winning import WON, match_win_probabilities, probabilities
 
 from crib_env.arrays import Array
 from crib_env.cards import RANKS as TEXT
+from crib_env.engine.ranks import RANKS
 from crib_env.rules import TwoHandRules
 from docs.pages import mean, number_table, percent, points, render
 from research.numbers.episodes import PHASES, Episodes, Run, from_dealer

@@ -12,9 +12,7 @@ from functools import cache
 
 import numpy as np
 import numpy.typing as npt
-from crib_agents.data.tables import RANKS
-from crib_agents.equilibrium.classes import SUITS
-from crib_agents.equilibrium.public_tree import PIPS, multisets
+from crib_agents.equilibrium.public_tree import PIPS
 from crib_agents.knowledge.pegging import (
     FIRST,
     LISTED,
@@ -29,9 +27,10 @@ from numba import int8, int32, int64, void
 
 from crib_env.engine.hands.counting import sequence_points
 from crib_env.engine.jit import entry, kernel
+from crib_env.engine.ranks import RANKS, SUITS, how_many
 from crib_env.engine.record import NONE
 
-PAIR = multisets(2)
+PAIR = how_many(2)
 PIP = [int(pip) for pip in PIPS]
 
 State = tuple[int, int, tuple[int, ...]]

@@ -12,7 +12,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from crib_agents.data.tables import RANKS
 from crib_agents.equilibrium.public_tree import PublicTree
 from crib_agents.knowledge.pegging import (
     COUNTED,
@@ -34,6 +33,7 @@ from numba import float32, float64, int8, int32, int64, void
 from crib_env.arrays import Doubles, Floats, Ints
 from crib_env.engine import stack
 from crib_env.engine.jit import entry, kernel
+from crib_env.engine.ranks import RANKS, pips
 from crib_env.engine.record import NONE, tuple_of
 from research.solve.counts import PAIR, Counts, gone
 from research.solve.ranges import EVERYBODY, FITTING, NOBODY, keep_part, part_of, take_from_range
@@ -412,12 +412,12 @@ def fill_even(left, offset, count, rows, pairs, probabilities):
             slots = rows[holding, DISTINCT]
             for slot in range(slots):
                 rank = rows[holding, LISTED] >> (4 * slot) & 15
-                fit += count[node] + min(rank + 1, 10) <= 31
+                fit += count[node] + pips(rank) <= 31
             for pair in range(pairs):
                 at = offset[node] * pairs + ((holding - FIRST[size]) * pairs + pair) * (size - 1)
                 for slot in range(slots - 1):
                     rank = rows[holding, LISTED] >> (4 * slot) & 15
-                    if count[node] + min(rank + 1, 10) <= 31:
+                    if count[node] + pips(rank) <= 31:
                         probabilities[at + slot] = 1.0 / fit
 
 

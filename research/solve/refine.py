@@ -17,7 +17,6 @@ from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
-from crib_agents.data.tables import RANKS
 from crib_agents.equilibrium.public_tree import PAIRS
 from crib_agents.equilibrium.strategy import WHOLE, Strategy
 from crib_agents.files import inflate, read_header, to_bytes, write_whole
@@ -35,6 +34,7 @@ from numba import float64, void
 
 from crib_env.arrays import Bytes, Doubles, Floats, Ints
 from crib_env.engine.jit import entry, kernel
+from crib_env.engine.ranks import RANKS
 from crib_env.engine.record import NONE, tuple_of
 from research.solve.counts import gone
 from research.solve.pegging import (

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from crib_agents.checks import fields_of
 from crib_agents.equilibrium.classes import hand_classes
-from crib_agents.equilibrium.public_tree import PAIRS, multisets, public_tree
+from crib_agents.equilibrium.public_tree import PAIRS, public_tree
 from crib_agents.equilibrium.strategy import Solved, Strategy
 from crib_agents.files import read_header, to_bytes, write_whole
 from crib_training import outputs
@@ -30,6 +30,7 @@ from crib_training.progress import Progress
 from matplotlib.figure import Figure
 
 from crib_env.cards import RANKS
+from crib_env.engine.ranks import how_many
 from crib_env.rules import TwoHandRules
 from crib_env.settings import Count, CountOrNone, Folder, NewFolder, NotNegative, checked_dataclass
 from research.solve.refine import Refinement, Starters
@@ -77,14 +78,14 @@ def memory(rules: TwoHandRules, by_starter: bool, refine: bool = False) -> int:
     tree = public_tree(cards, rules.single_count)
     starters = 13 if by_starter else 1
     chooses = tree.left > 1
-    sizes = np.array([multisets(left) * left for left in range(cards + 1)])
+    sizes = np.array([how_many(left) * left for left in range(cards + 1)])
     one = 4 * (tree.size + 2 * int(sizes[tree.left[chooses]].sum()))
     play = one * (3 * starters + PAIRS * refine)
     classes = hand_classes(rules.dealt)
     splits = len(classes.codes) * len(classes.splits)
     hands = {5: 6_175, 6: 18_395}[rules.dealt]
-    ranges = hands * (2 * hands + 2 * 4 * (multisets(cards) + PAIRS))
-    return play + 22 * 4 * splits + ranges + 4 * 8 * multisets(cards) ** 2 + 450_000_000
+    ranges = hands * (2 * hands + 2 * 4 * (how_many(cards) + PAIRS))
+    return play + 22 * 4 * splits + ranges + 4 * 8 * how_many(cards) ** 2 + 450_000_000
 
 
 def unset(settings: Settings) -> list[str]:

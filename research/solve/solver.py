@@ -17,8 +17,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from crib_agents.data.tables import RANKS
-from crib_agents.equilibrium.classes import DECK as ALL_CARDS
 from crib_agents.equilibrium.classes import Classes, hand_classes
 from crib_agents.equilibrium.public_tree import PAIRS, public_tree
 from crib_agents.equilibrium.strategy import WHOLE, Strategy
@@ -26,8 +24,9 @@ from crib_agents.knowledge.pegging import COUNTED, FIRST, KEY, holdings
 from numba import float32, float64, int64, void
 
 from crib_env.arrays import Array, Doubles, Floats
-from crib_env.engine.hands.counting import DECK, IN_SUIT, starters_total
+from crib_env.engine.hands.counting import IN_SUIT, starters_total
 from crib_env.engine.jit import entry
+from crib_env.engine.ranks import DECK, RANKS, WHOLE_DECK
 from crib_env.engine.record import NONE, TABLE_T, array_of
 from crib_env.engine.show import FOUR, JACK, KEYS, show_table
 from crib_env.engine.two_hand import VIEW
@@ -242,7 +241,7 @@ class Solver:
     its splits at the last iteration, in points per deal.
     """
 
-    def __init__(self, rules: TwoHandRules, *, by_starter: bool, deck: int = ALL_CARDS) -> None:
+    def __init__(self, rules: TwoHandRules, *, by_starter: bool, deck: int = WHOLE_DECK) -> None:
         self.rules = rules
         self.deck = deck
         cards = rules.dealt - 2

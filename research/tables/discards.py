@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from crib_agents.data.tables import CRIB_TABLES, DEALT, DISCARDED, RANKS, ROLES
+from crib_agents.data.tables import CRIB_TABLES, DEALT, DISCARDED, ROLES
 from crib_agents.expert.discard import (
     COLUMNS,
     CRIB_MEAN,
@@ -42,6 +42,7 @@ from numba import float64, int64, void
 from crib_env.arrays import Array
 from crib_env.engine.hands.records import DEAL
 from crib_env.engine.jit import entry, kernel
+from crib_env.engine.ranks import RANKS
 from crib_env.engine.record import TABLE_T
 from crib_env.engine.rng import draw_unused
 from crib_env.engine.show import show_table

@@ -23,7 +23,6 @@ from crib_agents.data.tables import (
     MANY_HAND_CRIBS,
     MANY_HAND_GAMES,
     MANY_HAND_WIN,
-    RANKS,
     ROLES,
 )
 from crib_agents.expert.many_hand import ADDED, NEEDED
@@ -33,6 +32,7 @@ from crib_training.progress import steps
 from crib_env.arrays import Array, Doubles
 from crib_env.batch import GameBatch
 from crib_env.engine.many_hand import CRIB_SLOT, HAND
+from crib_env.engine.ranks import RANKS
 from crib_env.policy import Agent
 from crib_env.rules import PRESETS, Rules
 from crib_env.scoring.many import score_hands

@@ -22,7 +22,7 @@ import time
 from typing import Any
 
 import numpy as np
-from crib_agents.data.tables import CHOICES, RANKS, ROLES, ROLLOUT_POLICY
+from crib_agents.data.tables import CHOICES, ROLES, ROLLOUT_POLICY
 from crib_agents.expert.belief import SIZE, TABLES, all_shared_values, replay, softmax, write_places
 from crib_agents.expert.discard import SUITS
 from crib_agents.expert.pegging import SCRATCH, SCRATCH_T, UNIT, read_tables
@@ -56,6 +56,7 @@ from crib_env.arrays import Array
 from crib_env.batch import GameBatch
 from crib_env.engine.hands.records import PEGGING
 from crib_env.engine.jit import entry, kernel
+from crib_env.engine.ranks import RANKS, pips
 from crib_env.engine.record import NONE, TABLE_T
 from crib_env.engine.rng import next_word
 from crib_env.engine.show import show_table
@@ -274,7 +275,7 @@ def learn(views, ranks, hands, weights, base, rate, positions, scratch, places, 
             if s["chance"][k] > s["chance"][likeliest]:
                 likeliest = k
             r = listed >> (4 * k) & 15
-            if min(r + 1, 10) <= 31 - p["count"]:
+            if pips(r) <= 31 - p["count"]:
                 error = (1.0 if r == ranks[i] else 0.0) - s["chance"][k]
                 copy(p, positions[1])
                 put(positions[1], ME, r)

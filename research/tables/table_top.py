@@ -26,12 +26,11 @@ import time
 from typing import Annotated, Any
 
 import numpy as np
-from crib_agents.data.tables import RANKS, TABLE_TOP_ROUNDS, TABLE_TOP_VALUES, VARIANTS, load
+from crib_agents.data.tables import TABLE_TOP_ROUNDS, TABLE_TOP_VALUES, VARIANTS, load
 from crib_agents.expert.table_top import (
     ACTIONS,
     BUDGETS,
     COLUMNS,
-    DECK,
     GAINS,
     NEVER,
     act_views,
@@ -92,6 +91,7 @@ from crib_env.arrays import Array, Doubles
 from crib_env.batch import GameBatch
 from crib_env.engine.family import find_family
 from crib_env.engine.jit import entry, kernel
+from crib_env.engine.ranks import DECK, RANKS
 from crib_env.engine.record import DECKS_T, LOG_T, NO_DECKS, NONE, TABLE_T
 from crib_env.engine.rng import below, seed_states
 from crib_env.engine.show import show_table

@@ -18,9 +18,10 @@ from crib_training.methods.deep_monte_carlo import Learner, Settings
 from compiled import as_entry
 from crib_env.batch import GameBatch
 from crib_env.engine.hands.counting import certain_points, sequence_of
-from crib_env.engine.hands.seats import RANKS, lacking, least_pips
+from crib_env.engine.hands.seats import lacking, least_pips
 from crib_env.engine.many_hand import CRIB_SLOT, HAND, RULES, SEATS, VIEW
 from crib_env.engine.many_hand import STATE as STATE
+from crib_env.engine.ranks import RANKS
 from crib_env.engine.record import NONE
 from crib_env.engine.rng import WORDS
 from crib_env.engine.show import pip, show_table

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from crib_agents import GreedyAgent, RandomAgent, RuleBasedAgent
 from crib_agents.data import tables
-from crib_agents.data.tables import RANKS, TABLE_TOP_VALUES, load, save
+from crib_agents.data.tables import TABLE_TOP_VALUES, load, save
 from crib_agents.expert.table_top import (
     ACTIONS,
     BUDGETS,
@@ -34,6 +34,7 @@ from crib_training.evaluation.evaluate import Settings, run
 from compiled import SLOW, as_entry, compiled_alone
 from crib_env.batch import GameBatch
 from crib_env.cards import parse_card
+from crib_env.engine.ranks import RANKS
 from crib_env.engine.record import NONE
 from crib_env.engine.show import show_table
 from crib_env.engine.table_top.lines import points_so_far

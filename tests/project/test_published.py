@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from crib_agents.data.tables import RANKS
 from crib_agents.loading import load_agent
 
 from crib_env import scoring
 from crib_env.cards import RANKS as TEXT
 from crib_env.cards import format_cards
+from crib_env.engine.ranks import RANKS
 from crib_env.rules import PRESETS
 from research.numbers import published
 from research.numbers.__main__ import FOLDER

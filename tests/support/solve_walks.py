@@ -6,10 +6,10 @@ import copy
 
 import numpy as np
 import pytest
-from crib_agents.equilibrium.public_tree import multisets, public_tree
-from crib_agents.equilibrium.strategy import pair_number
+from crib_agents.equilibrium.public_tree import public_tree
 from crib_agents.knowledge.pegging import FIRST, number
 
+from crib_env.engine.ranks import how_many, pair_number
 from crib_env.game import Game
 from crib_env.rules import TwoHandRules
 from research.solve.counts import count_states
@@ -112,7 +112,7 @@ def check_played_out(
         expected = played_out(game, probabilities, walker)
         hands = [holding(tuple(card >> 2 for card in side)) for side in sides]
         for seat in range(2):
-            ranges = np.zeros((1, multisets(kept)), dtype=np.float32)
+            ranges = np.zeros((1, how_many(kept)), dtype=np.float32)
             ranges[0, hands[1 - seat] - FIRST[kept]] = 1.0
             values, masses, *_ = walker.walk(
                 seat, VALUE, lone(hands[seat]), ranges, probabilities, probabilities, NO_BOOK

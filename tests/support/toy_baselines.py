@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 from crib_agents.policy_net import ScoredAgent
 from crib_training.exploit.best_response import Responder, TabularPolicy
-from crib_training.exploit.hands import RANKS, ROLES, hands_by_class
+from crib_training.exploit.hands import ROLES, hands_by_class
 from crib_training.exploit.one_count import OneCountWalk, list_ranks, list_types, query_course
 from crib_training.exploit.queries import Queries, query_discards
 from crib_training.learn import deal_batch
 
 from crib_env.batch import GameBatch
 from crib_env.engine.family import family_for
+from crib_env.engine.ranks import RANKS
 from crib_env.engine.two_hand import HAND
 from crib_env.rules import TwoHandRules
 from small_runs import made

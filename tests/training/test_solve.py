@@ -12,7 +12,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from crib_agents.equilibrium.classes import hand_classes
-from crib_agents.equilibrium.public_tree import multisets
 from crib_agents.files import read_header
 from crib_agents.knowledge.pegging import COUNTED, FIRST, holdings
 from crib_training.command_line import start
@@ -20,6 +19,7 @@ from crib_training.interrupts import Stopped
 from crib_training.outputs import peak_memory
 
 from crib_env.engine.hands.counting import sequence_points
+from crib_env.engine.ranks import how_many
 from crib_env.engine.record import NONE
 from crib_env.rules import TwoHandRules, find_rules
 from exploit_toys import DECK, RULES
@@ -79,7 +79,7 @@ def test_learning_closes_the_gap() -> None:
     """Regret matching against a learning opponent: what best answers gain falls, values agree."""
     rules = find_rules("five_card", TwoHandRules)
     walker = walker_of(rules)
-    n = multisets(3)
+    n = how_many(3)
     rng = np.random.default_rng(4)
     kept = FIRST[3] + rng.choice(n, 40, replace=False)
     ranges = np.zeros((40, n), dtype=np.float32)

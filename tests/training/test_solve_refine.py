@@ -10,11 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from crib_agents.equilibrium import Equilibrium, Solved
-from crib_agents.equilibrium.public_tree import PAIRS, multisets
-from crib_agents.equilibrium.strategy import Strategy, pair_number
+from crib_agents.equilibrium.public_tree import PAIRS
+from crib_agents.equilibrium.strategy import Strategy
 from crib_agents.files import read_header
 from crib_agents.knowledge.pegging import COUNTED, holdings
 
+from crib_env.engine.ranks import how_many, pair_number
 from crib_env.rules import TwoHandRules, find_rules
 from research.solve.pegging import LEARN, VALUE, Hands, Walker
 from research.solve.refine import MEAN_SMOOTHING, blend
@@ -42,7 +43,7 @@ def of_pair(walker: Walker, table: np.ndarray, pair: int) -> np.ndarray:
     one = np.zeros(tree.size, dtype=table.dtype)
     for node in np.flatnonzero(tree.offset >= 0):
         at, wide = int(tree.offset[node]), int(tree.left[node]) - 1
-        end = at + multisets(wide + 1) * wide
+        end = at + how_many(wide + 1) * wide
         by_pair = table[at * PAIRS : end * PAIRS].reshape(-1, PAIRS, wide)
         one[at:end] = by_pair[:, pair].ravel()
     return one
@@ -55,7 +56,7 @@ def test_a_pair_laid_away_has_a_strategy_of_its_own(walker: Walker, mixed: np.nd
     kept = np.array([holding((0, 3, 8)), holding((6, 6, 12))])
     zero = np.zeros(2, dtype=np.int64)
     known = np.ascontiguousarray(holdings()[kept, COUNTED])
-    ranges = np.random.default_rng(1).random((1, multisets(3))).astype(np.float32)
+    ranges = np.random.default_rng(1).random((1, how_many(3))).astype(np.float32)
     theirs = walker.even()
     for seat in range(2):
         found = []
@@ -108,7 +109,7 @@ def test_who_does_not_know_meets_the_mean_over_what_may_be_laid_away(
                     met += 1
                 game.step(card)
         assert met > 60
-    assert (mean[walker.tree.offset[0] :][: 2 * multisets(3)] == basic[: 2 * multisets(3)]).all()
+    assert (mean[walker.tree.offset[0] :][: 2 * how_many(3)] == basic[: 2 * how_many(3)]).all()
 
 
 def test_a_refined_file_is_an_agent_that_goes_by_what_it_laid_away(

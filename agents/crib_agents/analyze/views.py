@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from crib_env.batch import GameBatch
-from crib_env.cards import DECK_SIZE, format_card, parse_card, parse_cards, refuse_twice
+from crib_env.cards import DECK_SIZE, format_card, parse_card, parse_cards, pip, refuse_twice
 from crib_env.engine.hands.records import OVER
 from crib_env.engine.record import NONE
 from crib_env.engine.table_top.records import CELLS, CENTRE, CRIB_CARDS, SEATS, SIZE, TURNS
@@ -171,7 +171,7 @@ class _OpenDeal:
             whose = "this seat's" if seat == OTHER else "the other seat's"
             raise ValueError(f"pile: {shown} cannot have been played at a count of {count}, for it "
                              f"was {whose} turn")  # fmt: skip
-        if count + min((card >> 2) + 1, 10) > 31:
+        if count + pip(card) > 31:
             raise ValueError(f"pile: {shown} would take the count from {count} past 31, and "
                              "another card fitted")  # fmt: skip
         self.step(seat, card)

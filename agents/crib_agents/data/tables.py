@@ -17,6 +17,7 @@ import numpy as np
 
 from crib_agents.files import read_arrays, write_whole
 from crib_env.arrays import Array, Doubles
+from crib_env.engine.ranks import RANKS
 
 FOLDER = Path(__file__).parent
 ROLES = ("pone", "dealer")
@@ -24,7 +25,6 @@ DEALT = (6, 5)  # the two-hand games by the cards dealt to a seat, in the order 
 VARIANTS = ("table_top", "table_top_ship")  # Table Top's presets, in the same way
 MANY_HAND = ("three_hand", "four_hand")  # those for three and for four
 MANY_HAND_GAMES = (*MANY_HAND, "four_hand[partners=False]")  # and who scores together
-RANKS = 13
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,7 +21,7 @@ from crib_agents.checks import FOR_POINTS
 from crib_agents.data.tables import FOLDER
 from crib_agents.equilibrium.classes import HAND, canonical, find_class
 from crib_agents.equilibrium.public_tree import find_node
-from crib_agents.equilibrium.strategy import WHOLE, Solved, Strategy, first_of, pair_number
+from crib_agents.equilibrium.strategy import WHOLE, Solved, Strategy, first_of
 from crib_agents.kernels.two_hand import sort_dealt
 from crib_agents.knowledge.pegging import FIRST, NEW_COUNT, held_ranks, number, turn_after
 from crib_agents.learned.network import join, offset_of_rules
@@ -31,6 +31,7 @@ from crib_env.engine import stack
 from crib_env.engine.hands.counting import dealt_card, sequence_of, sequence_points
 from crib_env.engine.hands.records import DISCARD
 from crib_env.engine.jit import entry, kernel
+from crib_env.engine.ranks import pair_number
 from crib_env.engine.record import NONE, WEIGHTS_T, array_of
 from crib_env.engine.rng import below
 from crib_env.engine.show import pip

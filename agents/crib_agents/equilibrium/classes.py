@@ -18,12 +18,10 @@ from numba import int64, void
 from crib_env.arrays import Ints
 from crib_env.engine import stack
 from crib_env.engine.jit import entry, kernel
+from crib_env.engine.ranks import RANKS, SUITS, WHOLE_DECK
 from crib_env.engine.record import NONE
 
-RANKS = 13
-SUITS = 4
 HAND = 6  # cards of the largest hand
-DECK = (1 << RANKS * SUITS) - 1  # all 52 cards, one bit a card id
 
 
 @kernel
@@ -150,7 +148,7 @@ def split_places(dealt: int) -> tuple[Ints, Ints]:
 
 
 @cache
-def hand_classes(dealt: int, deck: int = DECK) -> Classes:
+def hand_classes(dealt: int, deck: int = WHOLE_DECK) -> Classes:
     """Return the classes of hands of ``dealt`` cards."""
     held = [card for card in range(RANKS * SUITS) if deck >> card & 1]
     suits = len({card & 3 for card in held})

@@ -16,26 +16,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from math import comb
 
 import numpy as np
 
-from crib_agents.data.tables import RANKS
 from crib_agents.knowledge.pegging import NEW_COUNT, REPLY, SAME_PLAYER, WAYS
 from crib_env.arrays import Ints
 from crib_env.engine.jit import kernel
+from crib_env.engine.ranks import RANKS, how_many
 from crib_env.engine.record import NONE
 from crib_env.engine.show import pip
 
-PAIRS = comb(RANKS + 1, 2)  # rank multisets of the two cards discarded
+PAIRS = how_many(2)  # rank multisets of the two cards discarded
 PIPS = np.minimum(np.arange(RANKS) + 1, 10)
 
 Nodes = dict[str, Ints]
-
-
-def multisets(size: int) -> int:
-    """Return how many rank multisets of ``size`` cards there are."""
-    return comb(RANKS + size - 1, size)
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +69,7 @@ def public_tree(cards: int, single_count: bool) -> PublicTree:
         children.append(child + nodes)
         here = below
     joined = {name: np.concatenate([level[name] for level in levels]) for name in levels[0]}
-    sizes = np.array([multisets(left) * (left - 1) for left in range(cards + 1)])
+    sizes = np.array([how_many(left) * (left - 1) for left in range(cards + 1)])
     chooses = joined["left"] > 1
     size = np.where(chooses, sizes[joined["left"]], 0)
     offset = np.where(chooses, np.cumsum(size) - size, NONE)

@@ -17,14 +17,14 @@ import numpy as np
 from numba import float64, int64, uint8
 
 from crib_agents.checks import read_rules
-from crib_agents.data.tables import RANKS
-from crib_agents.equilibrium.classes import DECK, Classes, hand_classes
+from crib_agents.equilibrium.classes import Classes, hand_classes
 from crib_agents.equilibrium.public_tree import PAIRS, PublicTree, public_tree
 from crib_agents.files import check_format, compress, inflate, reading, shown, to_bytes
-from crib_agents.knowledge.pegging import DISTINCT, FIRST, LISTED, holdings, number
+from crib_agents.knowledge.pegging import DISTINCT, FIRST, LISTED, holdings
 from crib_agents.learned.two_hand import FAMILY
 from crib_env.arrays import Array, Bytes, Doubles, Floats
 from crib_env.engine.jit import entry, kernel
+from crib_env.engine.ranks import RANKS, WHOLE_DECK
 from crib_env.engine.record import NONE
 from crib_env.rules import Rules, TwoHandRules
 
@@ -44,7 +44,7 @@ class Strategy:
     # pegging does not depend on it
     play: Bytes
     by_discard: bool = False  # whether the pegging depends on the ranks discarded
-    deck: int = DECK  # the cards in play, one bit per card id
+    deck: int = WHOLE_DECK  # the cards in play, one bit per card id
 
     @cached_property
     def classes(self) -> Classes:
@@ -79,12 +79,6 @@ class Strategy:
             rank = int(rows[holding, LISTED]) >> (4 * slot) & 15
             ranks[rank] = read_probability(row, at, self.discard_pairs, pair, rows, holding, slot)
         return ranks
-
-
-@kernel
-def pair_number(first, second):
-    """Return the number of the pair of ranks discarded, 0 to 90."""
-    return number((1 << (4 * first)) + (1 << (4 * second))) - FIRST[2]
 
 
 @kernel

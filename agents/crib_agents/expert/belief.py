@@ -28,7 +28,6 @@ from __future__ import annotations
 
 import math
 
-from crib_agents.data.tables import RANKS
 from crib_agents.expert.discard import SUITS, shift
 from crib_agents.kernels.two_hand import cell
 from crib_agents.knowledge.measured import COUNT_SIZE
@@ -48,9 +47,10 @@ from crib_agents.knowledge.pegging import (
     number,
     put,
 )
-from crib_env.engine.hands.counting import DECK, sequence_points, unseen_ranks
+from crib_env.engine.hands.counting import sequence_points, unseen_ranks
 from crib_env.engine.hands.records import PEGGING_ONLY
 from crib_env.engine.jit import kernel
+from crib_env.engine.ranks import DECK, RANKS
 from crib_env.engine.record import NONE
 from crib_env.engine.show import FOUR, JACK, KEYS, pip, score_flush_and_nob
 

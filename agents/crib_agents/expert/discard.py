@@ -24,7 +24,6 @@ import numpy as np
 from numba import float64, int64, void
 
 from crib_agents.checks import HONOURS, presets_of
-from crib_agents.data.tables import RANKS
 from crib_agents.kernels.two_hand import card_of, cell, sort_dealt
 from crib_agents.knowledge.measured import (
     COUNT_SIZE,
@@ -37,9 +36,10 @@ from crib_agents.knowledge.measured import (
 from crib_agents.knowledge.pegging import FIRST, number
 from crib_agents.knowledge.winning import after_deal, group_by_win_table, slope
 from crib_env.arrays import Doubles
-from crib_env.engine.hands.counting import ALL_RANKS, DECK, count_hand
+from crib_env.engine.hands.counting import ALL_RANKS, count_hand
 from crib_env.engine.hands.records import DISCARD
 from crib_env.engine.jit import entry, kernel
+from crib_env.engine.ranks import DECK, RANKS
 from crib_env.engine.record import NONE, TABLE_T, array_of
 from crib_env.engine.show import JACK, KEYS, show_table
 from crib_env.engine.two_hand import HAND, VIEW, VIEWS_T

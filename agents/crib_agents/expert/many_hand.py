@@ -33,7 +33,7 @@ from crib_env.engine import stack
 from crib_env.engine.family import find_family
 from crib_env.engine.hands.counting import certain_points, sequence_of
 from crib_env.engine.hands.records import DEAL, DISCARD, LOG_SIZE, PEGGING
-from crib_env.engine.hands.seats import RANKS, least_pips
+from crib_env.engine.hands.seats import least_pips
 from crib_env.engine.hands.slots import slot_of
 from crib_env.engine.hands.transitions import use_card
 from crib_env.engine.jit import entry, kernel
@@ -51,6 +51,7 @@ from crib_env.engine.many_hand import (
     VIEWS_T,
     view,
 )
+from crib_env.engine.ranks import DECK, RANKS
 from crib_env.engine.record import NONE, TABLE_T, WEIGHTS_T
 from crib_env.engine.rng import WORDS, below, seed_words
 from crib_env.engine.show import pip, show_table
@@ -89,7 +90,6 @@ def _lead(needs, side, sides, dealing, formula, root):
     return ahead / root
 
 
-DECK = 52
 DRAWS = 30  # for a card that the seat could not have played where it passed
 TRIES = 8  # draws for a seat; the last is taken as it is, for some play by no rule we know
 

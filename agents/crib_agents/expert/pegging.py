@@ -19,7 +19,6 @@ from numba import float64, int64, void
 from crib_agents.adapters.agent_wrappers import PhasedAgent
 from crib_agents.checks import HONOURS, presets_of, refuse_other_views
 from crib_agents.data import tables
-from crib_agents.data.tables import RANKS
 from crib_agents.expert.belief import (
     SIZE,
     all_shared_values,
@@ -56,6 +55,7 @@ from crib_env.arrays import Doubles
 from crib_env.engine.family import find_family
 from crib_env.engine.hands.records import PEGGING
 from crib_env.engine.jit import entry, kernel
+from crib_env.engine.ranks import RANKS
 from crib_env.engine.record import NONE, TABLE_T, array_of
 from crib_env.engine.show import show_table
 from crib_env.engine.two_hand import HAND, VIEWS_T

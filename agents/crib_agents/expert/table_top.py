@@ -14,7 +14,7 @@ import numpy.typing as npt
 from numba import float64, int64, void
 
 from crib_agents.checks import HONOURS, presets_of, refuse_other_views
-from crib_agents.data.tables import RANKS, TABLE_TOP_VALUES, load
+from crib_agents.data.tables import TABLE_TOP_VALUES, load
 from crib_agents.expert.table_top_values import (
     MINE,
     THEIRS,
@@ -49,6 +49,7 @@ from crib_agents.knowledge.table_top import (
 from crib_env.arrays import Doubles
 from crib_env.engine.family import find_family
 from crib_env.engine.jit import entry, kernel
+from crib_env.engine.ranks import DECK, RANKS
 from crib_env.engine.record import NONE, TABLE_T
 from crib_env.engine.show import show_table
 from crib_env.engine.table_top.lines import SUIT, most_of_a_suit, nob_of, owed_by
@@ -59,7 +60,6 @@ from crib_env.policy import Actions, Views, one_or_many
 NEVER = -1000.0  # less than the value of any action
 CRIB_ROW = LINES  # the row of gains for the crib, after those for the lines
 GAINS = LINES + 1
-DECK = 52
 
 
 @kernel

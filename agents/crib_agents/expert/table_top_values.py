@@ -15,9 +15,9 @@ from math import comb
 
 import numpy as np
 
-from crib_agents.data.tables import RANKS
 from crib_agents.knowledge.table_top import LINES, POINTS
 from crib_env.engine.jit import kernel
+from crib_env.engine.ranks import RANKS
 from crib_env.engine.table_top.lines import most_of_a_suit, nob_of, owed_by, rank_key, rank_points
 from crib_env.engine.table_top.records import CENTRE, SIZE, TURNS, bit_count, lowest
 

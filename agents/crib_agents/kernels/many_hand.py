@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from crib_agents.kernels.two_hand import HEURISTICS, REPLY, WIN
 from crib_env.engine.hands.counting import (
-    DECK,
     best_answer,
     certain_points,
     hand_total,
@@ -21,8 +20,9 @@ from crib_env.engine.hands.counting import (
     sequence_points,
     unseen_ranks,
 )
-from crib_env.engine.hands.seats import RANKS, able, cards_of, known_of, no_fit, reply, share_of
+from crib_env.engine.hands.seats import able, cards_of, known_of, no_fit, reply, share_of
 from crib_env.engine.jit import kernel
+from crib_env.engine.ranks import DECK, RANKS, pips
 from crib_env.engine.record import NONE
 from crib_env.engine.show import pip
 
@@ -112,7 +112,7 @@ def after(v, k, sequence, n, count, unseen, known, weights):
         followed = 0.0
         fits = 0.0
         for r in range(RANKS):
-            total = count + min(r + 1, 10)
+            total = count + pips(r)
             if total > 31:
                 break
             share = share_of(unseen, r, known, seat) / cards

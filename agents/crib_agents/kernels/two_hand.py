@@ -13,7 +13,7 @@ or a low card, take pairs when a third is unlikely. `HEURISTICS` weighs the part
 
 from __future__ import annotations
 
-from crib_agents.data.tables import DEALT, RANKS, ROLES
+from crib_agents.data.tables import DEALT, ROLES
 from crib_env.engine.hands.counting import (
     alone,
     best_answer,
@@ -25,6 +25,7 @@ from crib_env.engine.hands.counting import (
     unseen_ranks,
 )
 from crib_env.engine.jit import kernel
+from crib_env.engine.ranks import RANKS, pips
 from crib_env.engine.record import NONE
 from crib_env.engine.show import pip
 
@@ -156,7 +157,7 @@ def after(v, weights, k, sequence, count, go, unseen, least, total):
     quiet = 0.0
     quiet_answers = 0.0
     for r in range(RANKS):
-        p = min(r + 1, 10)
+        p = pips(r)
         share = held_weight(v, weights, unseen, r) / total
         if p < least or count + p > 31 or share == 0.0:
             continue
@@ -192,7 +193,7 @@ def best_card(v, weights):
     least = least_pip(v)
     total = 0.0
     for r in range(RANKS):
-        if min(r + 1, 10) >= least:
+        if pips(r) >= least:
             total += held_weight(v, weights, unseen, r)
     sequence = sequence_of(v)
     mine_alone = alone(v)

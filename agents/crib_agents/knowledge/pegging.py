@@ -19,10 +19,10 @@ from math import comb
 
 import numpy as np
 
-from crib_agents.data.tables import RANKS
 from crib_env.arrays import Ints
 from crib_env.engine.hands.counting import sequence_points
 from crib_env.engine.jit import kernel
+from crib_env.engine.ranks import CHOOSE, RANKS, pips
 from crib_env.engine.record import NONE, array_of, record
 from crib_env.engine.show import KEYS
 
@@ -40,9 +40,6 @@ KEY = RANKS + 4  # the sum of the ranks' keys, see `crib_env.engine.show`
 COLUMNS = RANKS + 5
 EMPTY = 99
 
-_CHOOSE = np.array([[comb(n, k) for k in range(MOST + 1)] for n in range(RANKS + MOST)],
-                   dtype=np.int64)  # fmt: skip
-
 
 @kernel
 def number(counted):
@@ -51,7 +48,7 @@ def number(counted):
     place = 0
     for r in range(RANKS):
         for _ in range(counted >> (4 * r) & 15):
-            place += _CHOOSE[r + held, held + 1]
+            place += CHOOSE[r + held, held + 1]
             held += 1
     return FIRST[held] + place
 
@@ -167,7 +164,7 @@ def put(p, seat, r):
     """Play a card of rank ``r`` and peg its points; `go_on` does the rest of the turn."""
     p["sequence"] = p["sequence"] << 4 | r
     p["n"] += 1
-    p["count"] += min(r + 1, 10)
+    p["count"] += pips(r)
     p["last"] = seat
     p["left"][seat] -= 1
     p["needs"][seat] -= sequence_points(p["sequence"], p["n"], p["count"], p["go"])

@@ -24,7 +24,6 @@ from crib_agents.learned.network import (
 )
 from crib_env.engine import stack
 from crib_env.engine.hands.counting import (
-    DECK,
     certain_points,
     hand_total,
     sequence_of,
@@ -35,6 +34,7 @@ from crib_env.engine.hands.records import DISCARD
 from crib_env.engine.hands.seats import able, cards_of, known_of, no_fit, reply, share_of
 from crib_env.engine.jit import kernel
 from crib_env.engine.many_hand import HAND, SEATS
+from crib_env.engine.ranks import DECK
 from crib_env.engine.record import NONE
 from crib_env.engine.show import pip
 

@@ -48,7 +48,6 @@ from crib_agents.learned.network import (
 from crib_env.arrays import Doubles
 from crib_env.engine import stack
 from crib_env.engine.hands.counting import (
-    DECK,
     alone,
     certain_points,
     count_hand,
@@ -61,6 +60,7 @@ from crib_env.engine.hands.counting import (
 from crib_env.engine.hands.features import holdable, replies_of_two, sum_replies
 from crib_env.engine.hands.records import DISCARD, GAME, MATCH
 from crib_env.engine.jit import kernel
+from crib_env.engine.ranks import DECK
 from crib_env.engine.record import NONE
 from crib_env.engine.show import pip
 from crib_env.engine.two_hand import HAND

@@ -7,10 +7,10 @@ holds the at most thirteen cards of a count in an int64, and the next card is on
 from __future__ import annotations
 
 from crib_env.engine.jit import kernel
+from crib_env.engine.ranks import DECK
 from crib_env.engine.record import NONE
 from crib_env.engine.show import FOUR, JACK, KEYS, add_card, pip, with_starter
 
-DECK = 52
 IN_SUIT = 13
 ALL_RANKS = 0x4444444444444  # four of each rank, four bits a rank
 

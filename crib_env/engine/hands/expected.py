@@ -18,7 +18,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from crib_env.engine.family import Kernels
-from crib_env.engine.hands.counting import DECK
 from crib_env.engine.hands.records import (
     CRIB,
     DISCARD,
@@ -35,6 +34,7 @@ from crib_env.engine.hands.transitions import (
     use_card,
 )
 from crib_env.engine.jit import kernel
+from crib_env.engine.ranks import DECK
 from crib_env.engine.record import CRIB as FOR_CRIB
 from crib_env.engine.record import HEELS, LOG_WIDTH, NONE, SHOW
 

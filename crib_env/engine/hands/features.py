@@ -13,7 +13,6 @@ import numpy as np
 from crib_env.engine import stack
 from crib_env.engine.family import Feature, Features
 from crib_env.engine.hands.counting import (
-    DECK,
     IN_SUIT,
     alone,
     best_answer,
@@ -30,9 +29,9 @@ from crib_env.engine.hands.encode import ACTIONS, PILE
 from crib_env.engine.hands.records import CRIB, DISCARD
 from crib_env.engine.hands.seats import able, cards_of, known_of, no_fit, reply, share_of
 from crib_env.engine.jit import kernel
+from crib_env.engine.ranks import DECK, RANKS, pips
 from crib_env.engine.show import JACK, KEYS, pip, read_sum, two_ranks
 
-RANKS = 13
 ROWS_OF_TWO = 6
 ROWS_OF_MANY = 5
 OTHERS = 3  # seats besides this one
@@ -216,7 +215,7 @@ def holdable(unseen, least):
     """Return how many unseen cards the other seat may hold: those of a pip value not ruled out."""
     total = 0
     for r in range(RANKS):
-        if min(r + 1, 10) >= least:
+        if pips(r) >= least:
             total += unseen >> (4 * r) & 15
     return total
 
@@ -235,7 +234,7 @@ def replies_of_two(v, k, sequence, unseen, least, total, points, answers, shares
     count = v["count"] + pip(v["hand"][k])
     n = v["pile_n"] - v["pile_from"] + 2
     for r in range(RANKS):
-        p = min(r + 1, 10)
+        p = pips(r)
         left = unseen >> (4 * r) & 15
         shares[r] = 0.0
         if p < least or left == 0 or count + p > 31:
@@ -275,7 +274,7 @@ def replies_of_many(v, longer, count, unseen, known, row):
     if seat:
         cards = cards_of(unseen, known, seat)
         for r in range(RANKS):
-            total = count + min(r + 1, 10)
+            total = count + pips(r)
             share = share_of(unseen, r, known, seat) / cards
             if total > 31 or share == 0.0:
                 continue

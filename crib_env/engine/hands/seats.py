@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from crib_env.engine.hands.counting import sequence_points
 from crib_env.engine.jit import kernel
+from crib_env.engine.ranks import RANKS, pips
 from crib_env.engine.show import pip
 
-RANKS = 13
 LACKING = 16  # where what seats lack begins in `known_of`, behind four bits a seat
 
 
@@ -67,7 +67,7 @@ def lacking(v):
         count += card
         if seat and n > 1 and sequence_points(sequence, n, count, 0) == 0:
             at = RANKS * (seat - 1)
-            if count - card + min(before + 1, 10) <= 31:
+            if count - card + pips(before) <= 31:
                 lacks |= 1 << at + before
             if left > 0 and left < 10:
                 lacks |= 1 << at + left - 1
@@ -85,7 +85,7 @@ def known_of(v):
 @kernel
 def share_of(unseen, r, known, seat):
     """Return the unseen cards of rank ``r`` that a seat may hold."""
-    may = min(r + 1, 10) >= known >> 4 * seat & 15
+    may = pips(r) >= known >> 4 * seat & 15
     may &= 1 - (known >> LACKING + RANKS * (seat - 1) + r & 1)
     return unseen >> (4 * r) & 15 if may else 0
 
@@ -124,7 +124,7 @@ def reply(v, seat, sequence, n, count, unseen, known):
     scoring = 0.0
     points = 0.0
     for r in range(RANKS):
-        total = count + min(r + 1, 10)
+        total = count + pips(r)
         if total > 31:
             break
         made = sequence_points(sequence << 4 | r, n + 1, total, 0)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from crib_env.engine.hands.counting import DECK
 from crib_env.engine.jit import kernel, shared_kernel
+from crib_env.engine.ranks import DECK
 from crib_env.engine.record import NONE
 from crib_env.engine.rng import below
 from crib_env.engine.show import FOUR, JACK, KEYS, score_flush_and_nob

@@ -23,10 +23,8 @@ from crib_env.engine.family import CanonicalSuits, Kernel, Kernels
 from crib_env.engine.hands.records import DISCARD
 from crib_env.engine.hands.slots import hand_size, legal_slots
 from crib_env.engine.jit import entry, kernel
+from crib_env.engine.ranks import RANKS, SUITS
 from crib_env.engine.record import NONE
-
-SUITS = 4
-RANKS = 13
 
 
 @kernel
@@ -53,7 +51,7 @@ def order_suit(card, dealt):
 
 
 @kernel
-def number(cards, n, seen):
+def number_cards(cards, n, seen):
     """Write canonical cards over ``n`` cards by numbering those of a rank, in the pegging.
 
     Returns ``seen`` after these. Shapes: cards int64[at least n].
@@ -79,13 +77,13 @@ def relabel(v):
         for i in range(v["discarded_n"]):
             v["discarded"][i] = order_suit(v["discarded"][i], dealt)
         return
-    seen = number(v["hand"], v["hand_n"], 0)
-    seen = number(v["discarded"], v["discarded_n"], seen)
+    seen = number_cards(v["hand"], v["hand_n"], 0)
+    seen = number_cards(v["discarded"], v["discarded_n"], seen)
     if v["starter"] != NONE:
         rank = v["starter"] >> 2
         v["starter"] = 4 * rank + (seen >> 3 * rank & 7)
         seen += 1 << 3 * rank
-    number(v["pile"], v["pile_n"], seen)
+    number_cards(v["pile"], v["pile_n"], seen)
 
 
 @kernel

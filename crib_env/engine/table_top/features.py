@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from crib_env.engine.family import Feature, Features
 from crib_env.engine.jit import kernel
+from crib_env.engine.ranks import RANKS
 from crib_env.engine.show import FOUR
 from crib_env.engine.table_top.encode import ACTIONS, TURN
 from crib_env.engine.table_top.lines import (
-    RANKS,
     crib_known,
     line_through,
     most_of_a_suit,

@@ -8,13 +8,12 @@ from __future__ import annotations
 import numpy as np
 
 from crib_env.engine.jit import kernel
+from crib_env.engine.ranks import RANKS, WHOLE_DECK
 from crib_env.engine.record import NONE
 from crib_env.engine.show import FOUR, JACK, KEYS, pip
 from crib_env.engine.table_top.records import CELLS, CENTRE, CRIB_CARDS, SIZE, bit_count, lowest
 
-RANKS = 13
 SUIT = sum(1 << (4 * rank) for rank in range(RANKS))  # the clubs; shifted by s, suit s
-EVERY_CARD = (1 << 52) - 1
 SUMS = (1 << 60) - 1  # fifteen places of four bits: how many subsets make 0 to 14
 
 
@@ -32,7 +31,7 @@ def unseen_cards(v):
             seen |= 1 << card
     if v["card"] != NONE:
         seen |= 1 << v["card"]
-    return EVERY_CARD & ~seen
+    return WHOLE_DECK & ~seen
 
 
 @kernel

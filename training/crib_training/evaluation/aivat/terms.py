@@ -26,7 +26,6 @@ import numpy as np
 from numba import float64, int64, void
 
 from crib_env.engine.family import find_family
-from crib_env.engine.hands.counting import DECK
 from crib_env.engine.hands.records import DISCARD as DISCARDING
 from crib_env.engine.hands.records import PEGGING
 from crib_env.engine.hands.slots import slot_of
@@ -38,6 +37,7 @@ from crib_env.engine.hands.transitions import (
     step,
 )
 from crib_env.engine.jit import Entry, entry, kernel
+from crib_env.engine.ranks import DECK
 from crib_env.engine.record import DECKS_T, LOG_T, LOG_WIDTH, NONE, TABLE_T, WEIGHTS_T, array_of
 from crib_env.engine.rng import M32, draw_unused, seed_words
 from crib_env.engine.show import JACK
