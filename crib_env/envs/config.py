@@ -320,7 +320,7 @@ KEYWORDS: dict[str, Keyword] = {
 _FIELDS = {one.name: one for one in fields(EnvConfig)}
 
 
-def settle(spec: EnvSpec, form: str, given: dict[str, Any]) -> EnvConfig:
+def settle(spec: EnvSpec, form: str, given: Mapping[str, Any]) -> EnvConfig:
     """Return the keywords of a form, checked, with its own defaults for those not given."""
     known = {name for name, about in KEYWORDS.items() if form in about.forms}
     own = {spec.phase.name} if spec.phase else set[str]()

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from crib_env.envs.aec import CribbageAEC
 from crib_env.envs.config import EnvSpec, seating_of, settle, takes_keywords
 from crib_env.envs.gym import CribbageEnv
+from crib_env.envs.keywords import (
+    AecKeywords,
+    GymKeywords,
+    SB3Keywords,
+    TorchKeywords,
+    VectorKeywords,
+)
 from crib_env.envs.vector import CribbageVectorEnv
 from crib_env.errors import comes_with
 from crib_env.registration import gym_id
@@ -62,27 +69,27 @@ class EnvMaker(EnvSpec):
     """Makes the forms of one environment; `EnvConfig` has their keywords."""
 
     @takes_keywords
-    def env(self, **kwargs: Any) -> CribbageAEC:
+    def env(self, **kwargs: Unpack[AecKeywords]) -> CribbageAEC:
         """Return the PettingZoo environment; an illegal action ends the episode."""
         return CribbageAEC(settle(self, "env", kwargs))
 
     @takes_keywords
-    def raw_env(self, **kwargs: Any) -> CribbageAEC:
+    def raw_env(self, **kwargs: Unpack[AecKeywords]) -> CribbageAEC:
         """Return the PettingZoo environment; an illegal action raises `IllegalActionError`."""
         return CribbageAEC(settle(self, "raw_env", kwargs))
 
     @takes_keywords
-    def gym_env(self, **kwargs: Any) -> CribbageEnv:
+    def gym_env(self, **kwargs: Unpack[GymKeywords]) -> CribbageEnv:
         """Return the Gymnasium environment: one game of a learner."""
         return CribbageEnv(settle(self, "gym_env", kwargs))
 
     @takes_keywords
-    def vector_env(self, num_envs: int = 1, **kwargs: Any) -> CribbageVectorEnv:
+    def vector_env(self, num_envs: int = 1, **kwargs: Unpack[VectorKeywords]) -> CribbageVectorEnv:
         """Return ``num_envs`` games as a Gymnasium vector environment."""
         return CribbageVectorEnv(settle(self, "vector_env", {"num_envs": num_envs, **kwargs}))
 
     @takes_keywords
-    def torch_env(self, num_envs: int = 1, **kwargs: Any) -> TorchVectorEnv:
+    def torch_env(self, num_envs: int = 1, **kwargs: Unpack[TorchKeywords]) -> TorchVectorEnv:
         """Return ``num_envs`` games as a vector environment of PyTorch tensors."""
         with comes_with("train"):
             from crib_env.envs.torch_vector import TorchVectorEnv
@@ -90,7 +97,7 @@ class EnvMaker(EnvSpec):
         return TorchVectorEnv(settle(self, "torch_env", {"num_envs": num_envs, **kwargs}))
 
     @takes_keywords
-    def sb3_env(self, num_envs: int = 1, **kwargs: Any) -> CribbageVecEnv:
+    def sb3_env(self, num_envs: int = 1, **kwargs: Unpack[SB3Keywords]) -> CribbageVecEnv:
         """Return ``num_envs`` games as a Stable-Baselines3 ``VecEnv``."""
         with comes_with("train"):
             from crib_env.envs.sb3 import CribbageVecEnv
