@@ -30,6 +30,7 @@ from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.vec_env import VecNormalize
 
 from crib_env.engine.family import Family
+from crib_env.envs.keywords import Episode, Suits
 from crib_env.envs.makers import EnvMaker
 from crib_env.rules import Rules
 from crib_env.settings import (
@@ -204,7 +205,7 @@ class Settings(TakesAgents):
     timesteps: Count | None = None
     seed: Annotated[Whole, Field(ge=0, le=2**32 - 1)] = 1  # as Stable-Baselines3 takes them
     opponent: str = "rule_based"
-    episode: str | None = None
+    episode: Episode | None = None
     reward: Literal["expected", "expected_at_show", "points", "win"] | None = None
     num_envs: Count = 512
     steps: Count | None = None
@@ -229,7 +230,7 @@ class Settings(TakesAgents):
             raise ValueError("num_envs times steps must be 2 or more: one decision has no variance")
 
 
-def suits_of(family: Family) -> str:
+def suits_of(family: Family) -> Suits:
     """Return how suits look in training: canonical, where the game allows it."""
     return "canonical" if family.canonical else "real"
 
