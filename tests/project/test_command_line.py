@@ -310,7 +310,7 @@ BASE = {"numpy", "numba", "llvmlite", "gymnasium", "pettingzoo", "cloudpickle",
         "farama_notifications", "typing_extensions", "crib_env", "crib_agents", "crib_play",
         "crib_training", "cyclopts", "attr", "attrs", "docstring_parser", "rich", "rich_rst",
         "markdown_it", "mdurl", "pygments", "pydantic", "pydantic_core", "annotated_types",
-        "typing_inspection"}
+        "typing_inspection", "filelock"}
 class Missing:
     def find_spec(self, name, path=None, target=None):
         top = name.partition(".")[0]
