@@ -9,7 +9,8 @@ opponent="rule_based")`` and ``gymnasium.make_vec(..., num_envs=1024)``. For Sta
 ## Keywords
 
 ``reset(options=...)`` is that of ``six_card_v0``. Pone pegs three points for last (F1) at the start
-of a game, unless you give ``scores``.
+of a game, unless you give ``scores``. The game has no match: ``episode="match"`` needs a house
+rule, such as ``rules="five_card[match_target=7]"``.
 
 ## Observation
 

@@ -32,7 +32,6 @@ from crib_env.engine.notation import (
     read_scores,
 )
 from crib_env.engine.record import NONE, count_sides
-from crib_env.errors import check_choice
 from crib_env.events import Event, read_log
 from crib_env.rules import LARGEST_TARGET, PRESETS, Rules
 
@@ -117,7 +116,7 @@ def parse_state(text: str) -> Position:
     notation = family.notation
     size = len(HEAD) + len(notation.fields)
     episode = words[1]
-    check_choice("episode", episode, family.episodes)
+    family.check_episode(rules, episode)
     if len(words) < size:
         raise ValueError(f"a position of {rules.name} has at least {size} fields: {text!r}")
     body = words[len(HEAD) : size]

@@ -86,6 +86,10 @@ class Rules:
         without = cls.never_decisive | (cls.match_only if episode not in (None, "match") else set())
         return [field.name for field in fields(cls) if field.name not in without]
 
+    def why_refused(self, episode: str) -> str | None:
+        """Return why these rules have no such episode; None if they have it."""
+        return None
+
     def skunks(self, margin: Any) -> Any:
         """Return 1 if a game won by ``margin`` is a skunk, 2 if a double one; of arrays, each.
 
@@ -142,7 +146,16 @@ class HandRules(Rules):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.check_whole("match_target", 1, LARGEST_MATCH_TARGET)
+        self.check_whole("match_target", 0, LARGEST_MATCH_TARGET)
+
+    def why_refused(self, episode: str) -> str | None:
+        """Return why these rules have no such episode; None if they have it."""
+        if episode != "match" or self.match_target:
+            return None
+        return (
+            f"{self.name} has no match (match_target=0): choose another episode, or state "
+            f"{self.match_advice}"
+        )
 
     @property
     def players(self) -> int:
@@ -156,8 +169,13 @@ class HandRules(Rules):
 
     @property
     def match_target(self) -> int:
-        """What wins a match."""
+        """What wins a match; 0: there is none."""
         raise NotImplementedError
+
+    @property
+    def match_advice(self) -> str:
+        """How a match becomes a house rule, for errors."""
+        return "a match as a house rule, such as match_target=3"
 
     @property
     def kept(self) -> int:
@@ -175,11 +193,12 @@ class TwoHandRules(HandRules):
             is pegged then (F4, F5); otherwise counts follow each other and a go is pegged at once
             (H5, H7).
         for_last: what pone pegs before the first deal of a game (F1).
-        match_target: game points that win a match, 1 to 7 (H11).
+        match_target: game points that win a match, 1 to 7 (H11); 0: the game has no match, as with
+            five cards (F7).
         skunk_margin: a game won by more than this counts ``skunk_points``.
-        skunk_points: game points for a skunk.
+        skunk_points: game points for a skunk; 1: there is none.
         double_skunk_margin: a game won by more than this counts ``double_skunk_points``.
-        double_skunk_points: game points for a double skunk.
+        double_skunk_points: game points for a double skunk; 1: there is none.
         next_dealer: the first dealer of a match's next game: the ``"loser"`` (H10) or ``"winner"``.
     """
 
@@ -226,7 +245,18 @@ class TwoHandRules(HandRules):
 
     def skunks(self, margin: Any) -> Any:
         """Return 1 if a game won by ``margin`` is a skunk, 2 if a double one (H11)."""
-        return (margin > self.skunk_margin) * 1 + (margin > self.double_skunk_margin)
+        single = (margin > self.skunk_margin) * 1 * (self.skunk_points > 1)
+        double = (margin > self.double_skunk_margin) * 1 * (self.double_skunk_points > 1)
+        return single + double * (2 - single)
+
+    @property
+    def match_advice(self) -> str:
+        """How a match becomes a house rule, for errors."""
+        return (
+            "a match as a house rule, such as Rules.preset('five_card', match_target=7) or "
+            "rules='five_card[match_target=7]'; every game counts 1 there, unless you set "
+            "skunk_points and skunk_margin, double_skunk_points and double_skunk_margin"
+        )
 
     @property
     def winner_deals(self) -> bool:
@@ -244,7 +274,7 @@ class ManyHandRules(HandRules):
             everyone plays alone.
         second_go_ends: a count ends as soon as two seats running, with cards left, cannot play,
             even if another could; otherwise all others play on (M7).
-        match_target: games that win a match, 1 to 7 (M11).
+        match_target: games that win a match, 1 to 7 (M11); 0: the game has no match.
     """
 
     family: ClassVar[str] = "many_hand"
@@ -301,7 +331,15 @@ class TableTopRules(Rules):
 PRESETS: dict[str, Rules] = {
     "hoyle": TwoHandRules(name="hoyle"),
     "five_card": TwoHandRules(
-        name="five_card", target=61, dealt=5, single_count=True, for_last=3, flush_size=3
+        name="five_card",
+        target=61,
+        dealt=5,
+        single_count=True,
+        for_last=3,
+        flush_size=3,
+        match_target=0,
+        skunk_points=1,
+        double_skunk_points=1,
     ),
     "three_hand": ManyHandRules(name="three_hand"),
     "four_hand": ManyHandRules(name="four_hand", players=4, partners=True),

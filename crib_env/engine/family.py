@@ -311,13 +311,20 @@ class Family:
         record = self.rules_record(rules, episode, players)[0]
         return -float(self.worst_loss(record, reward in EXPECTED))
 
+    def check_episode(self, rules: Rules, episode: str) -> None:
+        """Raise a ValueError unless the family and the rules have such an episode."""
+        check_choice("episode", episode, self.episodes)
+        if (why := rules.why_refused(episode)) is not None:
+            raise ValueError(why)
+
     def rules_record(self, rules: Rules, episode: str, players: int | None = None) -> Array:
         """Return the rules, an episode and the number of players as a record, shape [1].
 
         Raises:
-            ValueError: an unknown episode, or a number of players that no game of the family has.
+            ValueError: an unknown episode, one that the rules leave out, or a number of players
+                that no game of the family has.
         """
-        check_choice("episode", episode, self.episodes)
+        self.check_episode(rules, episode)
         sides = self.sides_under(rules, players)
         record = np.zeros(1, dtype=self.rules)
         for name in self.rules.names or ():

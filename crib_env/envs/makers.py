@@ -129,6 +129,8 @@ class EnvMaker(EnvSpec):
         rules, rewards = PRESETS[self.rules], ["points", *self.family.expected]
         rows = []
         for name, episode in self.episodes.items():
+            if rules.why_refused(episode) is not None:
+                continue
             paid = [self.family.illegal_reward(rules, episode, one, None) for one in rewards]
             rows.append(f'| ``"{name}"`` | {" | ".join(f"{one:,.0f}" for one in paid)} |')
         shown = [f'``"{one}"``' for one in rewards]

@@ -29,7 +29,7 @@ from crib_env.engine.hands.text import (
 )
 from crib_env.engine.record import NONE
 from crib_env.render.words import in_words
-from crib_env.rules import Rules
+from crib_env.rules import LARGEST_TARGET, Rules
 from crib_env.text import Words
 from crib_env.text.replies import Names, ReplyError, legal_names
 
@@ -204,6 +204,8 @@ def _match(view: View, rules: Any) -> str:
     target = int(view["match_target"])
     if not hasattr(rules, "skunk_margin"):
         return f" {target} games won win the match, by any margin."
+    if not rules.skunks(LARGEST_TARGET):
+        return f" A game counts 1 game point, by any margin; {target} game points win the match."
     return (
         f" A game counts 1 game point, {rules.skunk_points} if won by more than "
         f"{rules.skunk_margin} points and {rules.double_skunk_points} by more than "

@@ -10,8 +10,20 @@ from typing import Any
 
 import numpy as np
 import pytest
+from crib_training.tournament.chunks import Setup
 
-from crib_env import ENVIRONMENTS, format_card, observation_layout, parse_cards
+from crib_env import (
+    ENVIRONMENTS,
+    Game,
+    GameBatch,
+    Rules,
+    discard_v0,
+    five_card_v0,
+    format_card,
+    observation_layout,
+    parse_cards,
+    six_card_v0,
+)
 from decks import shuffled
 from stacked import Deal, Table, deal, in_play, in_show, make
 
@@ -288,3 +300,40 @@ def test_f7_five_card_game_is_61() -> None:
             env.step(rng.choice(sorted(legal(env, env.agent_selection))))
         assert max(env.scores) == 61, f"seed {seed}"
         assert min(env.scores) < 61, f"seed {seed}"
+
+
+def test_f7_a_match_is_refused_unless_it_is_a_house_rule() -> None:
+    """In every form; the message says how to state one."""
+    wanted = r"five_card has no match .*'five_card\[match_target=7\]'"
+    for form in ("env", "gym_env", "sb3_env", "vector_env", "torch_env"):
+        with pytest.raises(ValueError, match=wanted):
+            getattr(five_card_v0, form)(episode="match")
+    for module in (six_card_v0, discard_v0):
+        with pytest.raises(ValueError, match=wanted):
+            module.env(rules="five_card", episode="match")
+    with pytest.raises(ValueError, match=wanted):
+        Game("five_card", episode="match")
+    with pytest.raises(ValueError, match=wanted):
+        GameBatch("five_card", 2, episode="match")
+    line = Game("five_card[match_target=7]", episode="match", seed=1).notation()
+    with pytest.raises(ValueError, match=wanted):
+        Game.from_notation(line.replace("[match_target=7]", "", 1))
+    with pytest.raises(ValueError, match=wanted):
+        Setup(agents=("random", "greedy"), environment="five_card_v0", episode="match")
+
+
+@pytest.mark.parametrize(
+    ("changes", "points"), [({}, 1), ({"skunk_points": 2, "double_skunk_points": 4}, 2)]
+)
+def test_f7_a_match_by_a_house_rule_has_the_skunks_that_it_states(
+    changes: dict[str, int], points: int
+) -> None:
+    """The dealer's pair of twos wins by 61 to 30."""
+    rules = Rules.preset("five_card", match_target=7, **changes)
+    table = Game(rules, episode="match", seed=1)
+    table.reset(decks=[LEVEL.deck, list(range(52))], dealer=1, scores=(30, 59))
+    for card in parse_cards("QH QS TH TS 2C 2D"):
+        table.step(card)
+    assert table.match_score == (0, points)
+    assert Rules.preset("five_card").skunks(61) == 0
+    assert rules.skunks(31) == points - 1

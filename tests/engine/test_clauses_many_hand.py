@@ -109,7 +109,7 @@ def test_m1_without_partners_each_pegs_alone() -> None:
         ({"players": 5}, "players must be a whole number from 3 to 4"),
         ({"partners": True}, "partners sit opposite each other: 3 players have none"),
         ({"second_go_ends": 1}, "second_go_ends must be True or False"),
-        ({"match_target": 0}, "match_target must be a whole number from 1 to 7"),
+        ({"match_target": -1}, "match_target must be a whole number from 0 to 7"),
         ({"flush_size": 3}, "flush_size must be a whole number from 4 to 5"),
     ],
 )

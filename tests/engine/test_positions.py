@@ -32,7 +32,9 @@ ALL = ("deal", "game", "match", "pegging")
 
 # Rules, episode, players: every family and every kind of episode.
 GAMES: list[tuple[Rules, str, int]] = [
-    *((PRESETS[name], episode, 2) for name in ("hoyle", "five_card") for episode in ALL),
+    *((PRESETS["hoyle"], episode, 2) for episode in ALL),
+    *((PRESETS["five_card"], episode, 2) for episode in ALL if episode != "match"),
+    (Rules.preset("five_card", match_target=7, skunk_points=2, double_skunk_points=4), "match", 2),
     (Rules.preset("hoyle", target=25, match_target=2), "match", 2),
     (Rules.preset("hoyle", single_count=True, for_last=4, target=40), "game", 2),
     *((PRESETS[name], episode, players) for name in ("table_top", "table_top_ship")

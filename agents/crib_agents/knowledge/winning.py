@@ -6,7 +6,8 @@ the order of the rules, and the first to the target wins at once (C5): heels and
 hand, the dealer's hand, the crib. `measured` holds their distributions.
 
 Scores are points still needed, so one table serves all starts and any shorter target. A view does
-not say what a skunk counts or who deals the next game of a match: the tables assume Hoyle's rules.
+not say what a skunk counts or who deals the next game of a match: the tables assume the preset's
+rules, by which a five-card game has no skunks.
 
 `win_table` holds the values for `expert`: in a game the probability of winning it, in a match the
 probability of winning the match, so that a skunk counts for its effect there, and in a single deal
@@ -17,7 +18,7 @@ roles in the current deal: ``i_deal`` says which is ours.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
 
 import numpy as np
@@ -42,7 +43,6 @@ from crib_env.rules import PRESETS, TwoHandRules
 ENDS = 6
 WON = slice(0, 3)
 HOYLE = TwoHandRules.preset("hoyle")
-GAME_POINTS = (HOYLE.double_skunk_points, HOYLE.skunk_points, 1)
 LARGEST_MATCH = 99  # game points that a match can be played to
 
 
@@ -116,26 +116,38 @@ def match_win_probabilities(dealt: int, target: int, heels: int = MEASURED_HEELS
 
     The loser of a game deals first in the next (H10). Five-card pone begins with three for last.
     """
-    for_last = next(
-        r.for_last for r in PRESETS.values() if isinstance(r, TwoHandRules) and r.dealt == dealt
-    )
-    start = max(1, target - for_last)
+    start = max(1, target - preset_with(dealt).for_last)
     table = probabilities(dealt, target, heels)
     as_pone, as_dealer = table[0, start, target], table[1, target, start]
     found = np.zeros((2, LARGEST_MATCH + 1, LARGEST_MATCH + 1))
     found[:, 0, 1:] = 1.0
     for mine in range(1, LARGEST_MATCH + 1):
         for theirs in range(1, LARGEST_MATCH + 1):
-            stakes = match_stakes(found, mine, theirs)
+            stakes = match_stakes(found, mine, theirs, game_points(dealt))
             found[0, mine, theirs] = as_pone @ stakes
             found[1, mine, theirs] = as_dealer @ stakes
     return found
 
 
-def match_stakes(matches: Doubles, mine: int, theirs: int) -> Doubles:
-    """Return the probability of winning the match after each end of the game, float64[6]."""
-    won = [matches[0, max(0, mine - n), theirs] for n in GAME_POINTS]
-    lost = [matches[1, mine, max(0, theirs - n)] for n in reversed(GAME_POINTS)]
+def preset_with(dealt: int) -> TwoHandRules:
+    """Return the preset of the game for two in which so many cards are dealt."""
+    presets = (rules for rules in PRESETS.values() if isinstance(rules, TwoHandRules))
+    return next(rules for rules in presets if rules.dealt == dealt)
+
+
+def game_points(dealt: int) -> tuple[int, int, int]:
+    """Return what a game counts that is won by a double skunk, by a skunk, plainly (H11)."""
+    rules = preset_with(dealt)
+    return rules.double_skunk_points, rules.skunk_points, 1
+
+
+def match_stakes(matches: Doubles, mine: int, theirs: int, points: Sequence[int]) -> Doubles:
+    """Return the probability of winning the match after each end of the game, float64[6].
+
+    ``points`` are those of `game_points`.
+    """
+    won = [matches[0, max(0, mine - n), theirs] for n in points]
+    lost = [matches[1, mine, max(0, theirs - n)] for n in reversed(points)]
     return np.array(won + lost)
 
 
@@ -145,7 +157,8 @@ FIELDS = ("dealt", "target", "heels", "episode", "match_target")
 
 def stakes(dealt: int, target: int, mine: int, theirs: int, heels: int = MEASURED_HEELS) -> Doubles:
     """Return the values of the six ends of a game, by its margin, in a match, float64[6]."""
-    return match_stakes(match_win_probabilities(dealt, target, heels), mine, theirs)
+    matches = match_win_probabilities(dealt, target, heels)
+    return match_stakes(matches, mine, theirs, game_points(dealt))
 
 
 @lru_cache(maxsize=128)

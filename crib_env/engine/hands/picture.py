@@ -136,10 +136,14 @@ def _board(view: View, scene: Scene) -> tuple[str, str]:
     if view["episode"] != MATCH:
         return board(_pegs(view), target)
     rules = find_rules(scene.rules, TwoHandRules)
-    marks = (
-        (target - rules.skunk_margin - 1, "S"),
-        (target - rules.double_skunk_margin - 1, "SS"),
-    )
+    marks = [
+        (target - margin - 1, mark)
+        for margin, points, mark in (
+            (rules.skunk_margin, rules.skunk_points, "S"),
+            (rules.double_skunk_margin, rules.double_skunk_points, "SS"),
+        )
+        if points > 1
+    ]
     return board(_pegs(view), target, int(view["match_target"]), marks)
 
 

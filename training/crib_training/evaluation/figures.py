@@ -10,7 +10,7 @@ import numpy as np
 
 from crib_env.arrays import Array
 from crib_env.engine.family import find_family
-from crib_env.rules import Rules
+from crib_env.rules import LARGEST_TARGET, Rules
 from crib_training.evaluation.duplicate import Estimate, Pairs, estimate
 from crib_training.outputs import table
 
@@ -41,9 +41,8 @@ def figures(
     """
     phases = find_family(rules.engine).phases
     whole_games, whole_deals = games.without_forfeits(), deals.without_forfeits()
-    skunk = getattr(rules, "skunk_margin", None) if games.sides == 2 else None
-    skunks = games.margin[:0] if skunk is None or episode != "game" else games.margin
-    skunk = skunk or 0
+    known = games.sides == 2 and episode == "game" and rules.skunks(LARGEST_TARGET)
+    skunks = games.margin if known else games.margin[:0]
     points = whole_deals.points.sum(axis=3)
     more = points[..., 0] - points[..., 1:].mean(axis=2)
     dealers = np.take_along_axis(whole_games.won, whole_games.dealer[..., None], axis=2)
@@ -52,8 +51,8 @@ def figures(
         "won_as_first_dealer": as_json(estimate(games.won[..., 0][games.first_dealt])),
         "first_dealer_won": as_json(estimate(dealers.mean(axis=(1, 2)))),
         "margin": as_json(estimate(whole_games.margin.mean(axis=1))),
-        "skunks_for": as_json(estimate((skunks > skunk).mean(axis=1))),
-        "skunks_against": as_json(estimate((skunks < -skunk).mean(axis=1))),
+        "skunks_for": as_json(estimate((rules.skunks(skunks) > 0).mean(axis=1))),
+        "skunks_against": as_json(estimate((rules.skunks(-skunks) > 0).mean(axis=1))),
         "margin_per_deal": as_json(estimate(more.mean(axis=1))),
         "points_per_deal": {
             **as_json(estimate(points[..., 0].mean(axis=1))),

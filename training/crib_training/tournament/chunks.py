@@ -117,6 +117,8 @@ class Setup:
                 raise ValueError("luck is not known of matches: leave out --adjust always")
         if self.episode == "match" and "match" not in maker.episodes:
             raise ValueError(f"{self.environment} has no matches: episode must be game")
+        if (why := rules.why_refused(self.episode)) is not None:
+            raise ValueError(why)
         seats = len(seats_of(maker, rules, self.players))
         object.__setattr__(self, "players", seats)  # what None stands for is part of the identity
         if len(self.agents) < 2:
