@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 from crib_agents.loading import load_agent
-from crib_play.table import GAMES, NotYourTurnError, Session, Turn, review, table_game
+from crib_play.table import GAMES, NotYourTurnError, Review, Session, Turn, review, table_game
 from crib_play.table.advice import actions_of, choices
 from crib_play.table.seats import names, side_names, sit_down
+from crib_play.web.messages import review_payload
 
 from crib_env import EpisodeOverError, Game, IllegalActionError, format_card, parse_cards
 from hidden import redraw
@@ -140,6 +141,19 @@ def test_m7_who_cannot_play_says_go_once_in_a_count() -> None:
     assert calls == [*start, "2 one for the go", "0 seven"]
 
 
+def test_f4_who_cannot_play_says_go_where_the_count_ends_the_play() -> None:
+    """If neither can play, too; not after 31, and not a second time."""
+    neither = ("TC 9C 8C / 4H 6S", "TD KH 5S / 8D QC")
+    assert calls_of(neither, "0:TC 1:TD 0:9C", "five_card")[-2:] == ["1 go", "0 one for last"]
+    after_go = ("TC JC AC / 4H 6S", "KD 9H 8S / 8D QC")
+    calls = calls_of(after_go, "0:TC 1:KD 0:JC 0:AC", "five_card")
+    assert [call for call in calls if call.endswith("go")] == ["1 go"]
+    assert calls[-1] == "0 thirty-one for two"
+    after_go = ("TC JC AC / 4H 6S", "9D 9H 8S / 8D QC")
+    calls = calls_of(after_go, "0:TC 1:9D 0:JC 0:AC", "five_card")
+    assert calls[-3:] == ["1 go", "0 thirty", "0 one for last"]
+
+
 def test_m7_who_has_no_cards_says_nothing() -> None:
     hands = ("9C AC AD KC / 3C", "8D 2H JH 9H / 3D", "KH TS JC QC / 3H")
     calls = calls_of(hands, "0:9C 1:8D 2:KH 0:AC 1:2H 0:AD 1:JH 2:TS 0:KC 1:9H 2:JC", "three_hand")
@@ -234,6 +248,33 @@ def test_what_a_seat_saw_is_still_known(game: str) -> None:
         seen.append(session.sight(0))
         session.answer()
     assert [session.sight(0, n) for n in range(len(session.turns))] == seen
+
+
+@every_game
+def test_review_payload_points_by_phase_are_the_points_of_the_games(game: str) -> None:
+    """With three for last, counts cut at the target, and Ship's difference alone."""
+    session = session_of(game, seed=2)
+    scored, before = np.zeros(len(session.game.scores), dtype=int), session.game.scores
+    scored += before
+    while not session.over:
+        games = session.game.match_score if game == "match" else None
+        session.answer()
+        now = session.game.scores
+        if game == "match" and session.game.match_score != games and not session.game.over:
+            target = session.game.rules.target
+            won = max(range(2), key=lambda side: session.game.match_score[side] - games[side])
+            scored[won] += target - before[won]
+            scored[1 - won] += sum(
+                event.points for event in session.turns[-1].events if event.seat != won
+            )
+            before = (0, 0)
+            continue
+        scored += np.subtract(now, before)
+        before = now
+    for seat, side in enumerate(session.game.sides):
+        points = review_payload(session, seat, Review(()))["points"].values()
+        mine, theirs = (sum(column) for column in zip(*points, strict=True))
+        assert (mine, theirs) == (scored[side], scored.sum() - scored[side])
 
 
 def test_the_review_finds_what_the_expert_would_have_done() -> None:

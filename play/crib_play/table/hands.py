@@ -185,9 +185,11 @@ def _playing(done: Done, before: View) -> list[Call]:
 
 
 def _gos(done: Done, before: View) -> Iterator[int]:
-    """Yield the seats that say go after a card, and have not yet in this count (H5, M7)."""
+    """Yield the seats that say go after a card, and have not yet in this count (H5, F5, M7)."""
     players = len(done.before)
-    after, ends = done.after, any(event.reason == "go" for event in done.events)
+    # With one count in a deal, the point for the last card ends it where no seat can play (F4, F5).
+    last = "last" if getattr(done.rules, "single_count", False) else "go"
+    after, ends = done.after, any(event.reason in ("go", last) for event in done.events)
     if not ends and (done.ended or after["pile_from"] != before["pile_from"]):
         return
     goes = 0

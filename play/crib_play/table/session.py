@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from crib_env.errors import EpisodeOverError
-from crib_env.events import read_log
+from crib_env.events import Event, read_log
 from crib_env.game import Game, Snapshot
 from crib_env.policy import Agent, ask_agent
 from crib_env.registration import find_part
@@ -37,6 +37,7 @@ class Turn:
     view: View  # the seat's view when it chose
     calls: tuple[Call, ...]  # the calls
     counted: tuple[Counted, ...]
+    events: tuple[Event, ...]  # the points pegged with it, counts of zero too
     before: Snapshot  # the position before it
 
 
@@ -188,9 +189,8 @@ class Session:
         after = self.game.view(seat)
         done = Done(self.game.rules, seat, dealer, taken, views, after, events, ended)
         calls, counted = tuple(self.family.calls_of(done)), tuple(self.family.counted(done))
-        turn = Turn(
-            seat, taken, self.family.phase(views[seat]), views[seat], calls, counted, before
-        )
+        phase = self.family.phase(views[seat])
+        turn = Turn(seat, taken, phase, views[seat], calls, counted, tuple(events), before)
         self.turns.append(turn)
         return turn
 

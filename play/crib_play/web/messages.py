@@ -22,6 +22,8 @@ Name = Annotated[str, Field(min_length=1, max_length=200)]
 Number = Annotated[int, Field(ge=0, lt=1 << 31)]
 Action = Annotated[int, Field(ge=0, le=51)]
 Called = Annotated[str, Field(max_length=20, pattern=r"^[^\x00-\x1f]*$")]
+# The phases of a review whose points an event's are; all others are the pegging's.
+PHASE_OF = {"hand": "hand", "crib": "crib", "line": "hand", "difference": "hand"}
 BODY_SECONDS = 10.0  # for a message to come
 
 
@@ -144,12 +146,12 @@ def review_payload(session: Session, seat: int, review: Review) -> Payload:
     """Return the value of a seat's decisions, and the points of the sides by phase."""
     side_of, mine = session.game.sides, session.game.sides[seat]
     points = {"pegging": [0, 0], "hand": [0, 0], "crib": [0, 0]}
-    for turn in session.turns:
-        for call in turn.calls:
-            points["pegging"][side_of[call.seat] != mine] += call.points
-        for one in turn.counted:
-            phase = "crib" if one.name == "crib" else "hand"
-            points[phase][side_of[one.seat] != mine] += one.points
+    for call in session.opening:
+        points["pegging"][side_of[call.seat] != mine] += call.points
+    hand_points = getattr(session.game.rules, "score_difference", False)  # all but one (T13)
+    for event in (one for turn in session.turns for one in turn.events):
+        if event.reason == "difference" or not hand_points:
+            points[PHASE_OF.get(event.reason, "pegging")][event.seat != mine] += event.points
     return {
         "won": session.winner == mine,
         "deals": session.game.deals,
