@@ -11,7 +11,8 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations, permutations
 from multiprocessing import active_children
 from pathlib import Path
@@ -349,6 +350,46 @@ def test_processes_worker_killed_while_it_counts_is_noticed() -> None:
     thread.join(60)
     assert not thread.is_alive(), "it waits for a worker that is dead"
     assert "died as a chunk" in found[0]
+
+
+class NotSent(Exception):
+    """An exception that cannot be pickled."""
+
+    def __reduce__(self) -> Any:
+        raise TypeError("it holds a socket")
+
+
+class NotRead(Exception):
+    """An exception whose pickle cannot be read: what `__init__` takes is not in its ``args``."""
+
+    def __init__(self, status: int, body: str) -> None:
+        super().__init__(f"status {status}: {body}")
+
+
+@dataclass
+class Raising:
+    """A set-up whose chunks raise an exception."""
+
+    error: Callable[[], Exception]
+
+    def play(self, chunk: Any, finished: Any = None) -> Any:
+        raise self.error()
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (partial(NotSent, "no connection"), "NotSent: no connection"),
+        (partial(NotRead, 503, "try later"), "NotRead: status 503: try later"),
+    ],
+)
+def test_processes_say_what_an_exception_says_that_cannot_be_pickled(
+    error: Any, words: str
+) -> None:
+    with Processes(1) as workers:
+        workers.submit(cast(Any, Raising(error)), "a chunk")
+        with pytest.raises(RuntimeError, match=f"^{words}$"):
+            workers.next_record()
 
 
 def test_a_tournament_that_is_stopped_waits_for_no_agent() -> None:

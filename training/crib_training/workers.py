@@ -7,6 +7,7 @@ chunk does not depend on who played it; set-ups ensure that.
 from __future__ import annotations
 
 import os
+import pickle
 import platform
 import signal
 from collections import deque
@@ -22,6 +23,7 @@ from typing import Any, Protocol, Self, TypeVar, cast
 
 from crib_agents.bot.process import end_programs
 
+from crib_env.errors import printable
 from crib_training.evaluation.duplicate import Finished, ignore_progress
 
 # One thread for each process: several would fight for the cores, and the order in which a matrix
@@ -125,10 +127,23 @@ def _start(begin: Callable[..., None] | None, args: tuple[Any, ...]) -> None:
 
 def _call(function: Callable[..., T], args: tuple[Any, ...]) -> T:
     me = os.getpid()
-    answer = function(*args)
+    try:
+        answer = function(*args)
+    except BaseException as error:
+        if travels(error):
+            raise
+        raise RuntimeError(printable(f"{type(error).__name__}: {error}")) from error
     if os.getpid() != me:
         os._exit(0)  # a copy, forked by the called code
     return answer
+
+
+def travels(error: BaseException) -> bool:
+    """Return whether an exception can be pickled and read again, as a pool sends it."""
+    try:
+        return type(pickle.loads(pickle.dumps(error))) is type(error)
+    except Exception:
+        return False
 
 
 @contextmanager
