@@ -107,6 +107,7 @@ def test_commands_at_the_table(shown: Shown) -> None:
              "coach", "muggins", "keep", format_cards(hand[:2]), "undo"]  # fmt: skip
     output = shown(player.play, words)
     for words_said in ("the count speed, 1", "no turn to take back", "expert: discard",
+                       "  and 7 more, down to ",
                        "the count speed is 1 (fastest) to 3, got 12", "got 'x'",
                        "saved for next time", "taken back", "You leave the table."):  # fmt: skip
         assert words_said in output

@@ -25,7 +25,7 @@ from crib_play.terminal.screen import Screen
 
 HELP = """
   hint        show what the expert would do
-  best        show the expert's value of every choice, the best first
+  best        show the expert's value of the eight best choices
   undo        take your last turn back
   coach       show the cost of each turn, or stop showing it
   muggins     count your hands yourself, or stop; what you miss is claimed
@@ -167,9 +167,15 @@ class Player:
         self.screen.line(f"  expert: {best.text} ({best.why})")
 
     def best(self) -> None:
-        """List the best choices with their values."""
-        for one in self.advised()[:SHOWN]:
+        """List the best choices with their values, and say how many are left out."""
+        found = self.advised()
+        for one in found[:SHOWN]:
             self.screen.line(f"  {100 * one.win:5.1f} %  {one.text}: {one.why}")
+        if left := found[SHOWN:]:
+            worst = f"{100 * left[-1].win:.1f} %"
+            self.screen.line(
+                f"  and {len(left)} more, down to {worst}: crib analyze lists them all"
+            )
 
     def advised(self) -> list[Advised]:
         """Return the choices, the best first."""
