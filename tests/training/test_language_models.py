@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from crib_agents.analyze import DiscardChoice, analyze
 from crib_training.language_models import REPLIES, ReplyCache, equilibrium_for, regrets
 from crib_training.tournament.ledger import Ledger
 
 from commands import crib
-from crib_env import Game, find_agent
+from crib_env import Game, find_agent, parse_cards
 from crib_env.rules import PRESETS
 from model_server import ModelServer, model_server
 
@@ -175,6 +176,27 @@ def test_reply_cache_names_a_line_that_cannot_be_read(tmp_path: Path) -> None:
     path.write_text('["a", "5H"]\n["b"\n["c", "6H"]\n')
     with pytest.raises(RuntimeError, match=rf"line 2 of .*{REPLIES} cannot be read: remove it"):
         ReplyCache(path)
+
+
+def test_regrets_of_a_discard_is_that_of_both_cards() -> None:
+    """Of random pairs; `analyze` values each pair as a whole."""
+    rng, views, actions, losses = np.random.default_rng(2), [], [], []
+    for seed in (1, 1, 2, 3):  # the first two are alike up to the cards chosen
+        game = Game("five_card", seed=seed)
+        for _ in range(2):
+            choices = analyze(np.array([game.view(game.seat)]))
+            assert all(isinstance(choice, DiscardChoice) for choice in choices)
+            chosen = choices[rng.integers(len(choices))]
+            losses.append(choices[0].win - chosen.win)
+            for card in parse_cards(chosen.discard):
+                views.append(game.view(game.seat))
+                actions.append(card)
+                game.step(card)
+    order = rng.permutation(len(views))
+    (row,) = regrets(np.array(views)[order], np.array(actions)[order], None).values()
+    assert row["decisions"] == len(losses) == 8
+    # The values of the second card are found again, with the first gone.
+    assert row["expert"] == pytest.approx(sum(losses), rel=0.02)
 
 
 def test_an_experts_decisions_cost_nothing() -> None:

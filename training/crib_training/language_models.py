@@ -17,11 +17,13 @@ from threading import Lock
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from crib_agents.files import write_whole
 from crib_agents.text_agent import Complete, Message, TextAgent
 
 from crib_env.arrays import Array
 from crib_env.encoding import family_of
+from crib_env.engine.hands.records import DISCARD
 from crib_env.envs.makers import EnvMaker
 from crib_env.errors import NoResultError
 from crib_env.policy import Agent, Views, action_probabilities, find_agent
@@ -176,7 +178,8 @@ def regrets(views: Views, actions: Array, mixed: Agent | None) -> dict[str, dict
     """Return by phase what decisions cost, in probability of winning; shapes [N].
 
     Against `expert` that is its best value less the action's; against a mixture the mixture's mean
-    value less the action's, both as `expert` sees them. A decision without a choice is not counted.
+    value less the action's, both as `expert` sees them. A decision without a choice is not counted,
+    and a discard of two cards is one decision.
     """
     family = family_of(views)
     values = find_part("values", family.name)(views)
@@ -186,19 +189,51 @@ def regrets(views: Views, actions: Array, mixed: Agent | None) -> dict[str, dict
     views, actions, values = views[counted], actions[counted], values[counted]
     taken = values[np.arange(len(values)), actions]
     columns = {"expert": np.maximum(0.0, np.nanmax(values, axis=1) - taken)}
-    columns["expert_squares"] = columns["expert"] ** 2
     if mixed is not None:
         rng = np.random.default_rng(0)
         probabilities = action_probabilities(mixed, views, family.actions, rng)
         columns["equilibrium"] = np.nansum(probabilities * values, axis=1) - taken
-        columns["equilibrium_decisions"] = np.ones(len(views))
-    phases = phases_of(views)
+    number = decision_of(views)
+    _, first = np.unique(number, return_index=True)
+    phases = phases_of(views[first])
+    columns = {name: np.bincount(number, column) for name, column in columns.items()}
+    columns["expert_squares"] = columns["expert"] ** 2
+    if mixed is not None:
+        columns["equilibrium_decisions"] = np.ones(len(first))
     return {
         PHASES[phase]: dict.fromkeys(SUMS, 0.0)
         | {"decisions": float(np.count_nonzero(phases == phase))}
         | {name: float(column[phases == phase].sum()) for name, column in columns.items()}
         for phase in np.unique(phases)
     }
+
+
+def decision_of(views: Views) -> npt.NDArray[np.intp]:
+    """Return the number of the decision that each view belongs to, from 0, int[N].
+
+    Views that differ by a discarded card alone are of one decision.
+    """
+    if "discarded" not in (views.dtype.names or ()):
+        return np.arange(len(views))
+    begun: dict[bytes, list[int]] = {}
+    found = np.empty(len(views), dtype=np.intp)
+    number = 0
+    for i in np.argsort(views["discarded_n"], kind="stable"):
+        view = views[i]
+        gone = view["discarded"][: view["discarded_n"]].tolist()
+        dealt = sorted(view["hand"][: view["hand_n"]].tolist() + gone)
+        places = [int(view[name]) for name in ("episode", "seat", "deals", "dealer", "phase")]
+        scores = [*view["scores"].tolist(), *view["match_score"].tolist()]
+        key = np.array([*places, *scores, *dealt]).tobytes()
+        discards = view["phase"] == DISCARD
+        if discards and gone and begun.get(key):  # of several games alike in all this, any will do
+            found[i] = begun[key].pop(0)
+            continue
+        found[i] = number
+        if discards and not gone:
+            begun.setdefault(key, []).append(number)
+        number += 1
+    return found
 
 
 def _total(records: list[Record]) -> dict[str, Any]:
