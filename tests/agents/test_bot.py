@@ -183,6 +183,7 @@ def test_reference_bots_are_short() -> None:
         ("raw escape", "raised", r"\\x1b[31mred"),
         ("number", "raised", "must be one of"),
         ("nan", "raised", "must be one of"),
+        ("no result", "raised", "the program says 'no idea'"),
         ("nested", "raised", "no line of JSON"),
         ("two answers", "raised", "answered 3 lines to 1 decisions"),
         ("dies", "raised", r"exit code 3; it said '\\x1b[31mlast words'"),

@@ -21,6 +21,7 @@ FAULTS = {
     "escape": '{"action": "\\u001b[31mred"}',
     "raw escape": "\x1b[31mred",
     "number": "17",
+    "no result": '{"error": "no idea", "no_result": true}',
     "nan": '{"action": NaN}',
     "nested": "[" * 100_000,
     "two answers": '{"action": null}\n{"action": null}\n{"action": null}',

@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 from crib_agents import GreedyAgent
 
+from crib_env.errors import NoResultError
+
 FATAL = 0  # the ace of clubs
 
 
@@ -64,6 +66,7 @@ def late(seconds: float, actions: Any) -> Any:
 Cheats = failing("Cheats", lambda actions, fatal: np.where(fatal, 99, actions))
 Values = failing("Values", lambda *_: throw(ValueError("no idea")))
 Raises = failing("Raises", lambda *_: throw(KeyError("no book move")))
+Stops = failing("Stops", lambda *_: throw(NoResultError("the server is down")))
 Exits = failing("Exits", lambda *_: throw(SystemExit(4)))
 Panics = failing("Panics", lambda *_: throw(BaseException("a panic of another language")))
 Interrupts = failing("Interrupts", lambda *_: throw(KeyboardInterrupt()))

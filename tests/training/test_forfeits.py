@@ -25,6 +25,7 @@ from crib_env import IllegalActionError, six_card_v0
 from crib_env.engine.hands.records import DISCARD
 from crib_env.engine.record import NONE
 from crib_env.engine.two_hand import PILE, VIEW
+from crib_env.errors import NoResultError
 from crib_env.rules import PRESETS
 
 RULES = PRESETS["hoyle"]
@@ -320,6 +321,13 @@ def test_an_agent_that_hangs_or_whose_process_dies_is_started_again(
     assert failures[fatal].kind == kind
     assert message in failures[fatal].why
     assert (actions[others] == GreedyAgent().act(views[others], RANDOM)).all()
+
+
+def test_process_agent_a_server_failure_stops_play_without_a_result() -> None:
+    agent = process_agent("failing_agents:Stops")
+    with pytest.raises(NoResultError, match="the server is down"):
+        Referee(agent).ask(one_fatal_view()[0], RANDOM)
+    agent.close()
 
 
 def test_an_agent_that_hangs_from_the_start_is_given_ever_less_time() -> None:

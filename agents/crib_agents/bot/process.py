@@ -42,6 +42,7 @@ from crib_agents.checks import fields_of
 from crib_env.batch import GameBatch
 from crib_env.cards import parse_card
 from crib_env.encoding import family_of
+from crib_env.errors import NoResultError
 from crib_env.events import Event
 from crib_env.policy import Actions, Views, one_or_many
 from crib_env.rules import Rules
@@ -307,6 +308,7 @@ class CommandAgent:
             TimeoutError: no answer in time.
             BotError: the program died, or an answer is none of the protocol.
             ValueError: an answer is no legal action.
+            NoResultError: a Python agent in its own process has raised one.
         """
         if not len(views):
             return np.zeros(0, dtype=np.int64)
@@ -543,8 +545,18 @@ def command_agent(command: str, move_seconds: float | None = None) -> CommandAge
     return agent
 
 
-def process_agent(name: str, move_seconds: float | None = None) -> CommandAgent:
+class ProcessAgent(CommandAgent):
+    """A Python agent in its own process, which may say that a failure costs no game."""
+
+    def _legal(self, answer: object, message: Message) -> list[int]:
+        """Return the actions of an answer; raise a NoResultError where the agent has."""
+        if isinstance(answer, dict) and answer.get("no_result") is True:
+            raise NoResultError(shown(answer.get("error")))
+        return super()._legal(answer, message)
+
+
+def process_agent(name: str, move_seconds: float | None = None) -> ProcessAgent:
     """Return the agent of ``process:NAME``: a Python agent in its own process."""
     path = os.pathsep.join(filter(None, sys.path))
     command = [sys.executable, "-m", "crib_agents.bot", name]
-    return CommandAgent(command, move_seconds, {**os.environ, "PYTHONPATH": path})
+    return ProcessAgent(command, move_seconds, {**os.environ, "PYTHONPATH": path})

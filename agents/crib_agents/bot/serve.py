@@ -32,6 +32,7 @@ from crib_agents.bot.messages import (
 )
 from crib_agents.checks import read_rules
 from crib_env.encoding import family_of
+from crib_env.errors import NoResultError
 from crib_env.policy import Agent, MixedPolicy, Views, action_probabilities, check_actions
 from crib_env.supported_rules import refuse_rules
 
@@ -159,7 +160,9 @@ def _analyze(message: Message) -> Message:
 
 
 def _failed(error: BaseException) -> Message:
-    return {"error": f"{type(error).__name__}: {error}"}
+    """Return the answer of a failure; a process of ours says whether it costs the game."""
+    no_result = {"no_result": True} if isinstance(error, NoResultError) else {}
+    return {"error": f"{type(error).__name__}: {error}", **no_result}
 
 
 def _read(line: str | bytes) -> Message:
