@@ -1,6 +1,6 @@
 """Past policies as opponents: self-play against a pool, drawn by recency or by results.
 
-A pool copies what it is given: `frozen` returns an agent that later training does not change.
+A pool copies each policy with `frozen`, so later training does not change it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from crib_env.policy import Agent, Opponent, find_agent
 
 By = Literal["recency", "results", "uniform"]
 WAYS: tuple[By, ...] = ("recency", "results", "uniform")
-ENDING = ("seat", "winner", "opponent")  # what the info says of an ended episode
+ENDING = ("seat", "winner", "opponent")  # keys of the info of an ended episode
 
 
 class Pool:
@@ -39,7 +39,7 @@ class Pool:
         by: ``"recency"``: a policy is drawn ``decay`` times as often as the next newer one.
             ``"results"``: one is drawn in proportion to the share of games that the learner does
             not win against it, to the power of ``sharpness`` (prioritised fictitious self-play);
-            `record` says who won. ``"uniform"``: all alike.
+            `record` counts the results. ``"uniform"``: all with the same probability.
         decay: from 0 to 1, for ``"recency"``.
         sharpness: 0 or more, for ``"results"``: the greater, the more the hardest are drawn.
         seed: of the draws.
@@ -88,7 +88,7 @@ class Pool:
         ``from_torch(net, sample=True, ...)``.
 
         Args:
-            policy: whatever an environment takes as its opponent.
+            policy: anything that an environment takes as its opponent.
             name: its name in results, by default its own; no two in the pool have the same.
 
         Returns:
@@ -96,7 +96,7 @@ class Pool:
 
         Raises:
             ValueError: a name that is in the pool already, or a policy that cannot be copied.
-            TypeError: what is no agent and none can be made of.
+            TypeError: the value is no agent and cannot be converted to one.
         """
         if name is not None and not _is_name(name):
             raise ValueError(f"name must be a text of one letter or more, got {name!r}")
@@ -116,12 +116,12 @@ class Pool:
         return agent
 
     def record(self, envs: Any, dones: Any, info: Any) -> None:
-        """Note who won the episodes that a step ended; see ``"results"``.
+        """Note the winners of the episodes that a step ended; see ``"results"``.
 
         Args:
             envs: the environment: Gymnasium, vector, tensors or Stable-Baselines3.
             dones: what its step returned: whether the episode ended, or of N games [N].
-            info: likewise; of Stable-Baselines3 the list of infos.
+            info: the step's info; with Stable-Baselines3 the list of infos.
 
         Raises:
             ValueError: another opponent than the pool's policy has its name.
@@ -235,7 +235,7 @@ def frozen(agent: Agent) -> Agent:
 
 
 def _refuse_functions(agent: Agent, held: Any) -> None:
-    """Raise a ValueError if an agent plays by a function: deepcopy would share what it reads."""
+    """Raise a ValueError if an agent plays by a function, whose variables deepcopy would share."""
     for value in vars(held).values():
         if isinstance(value, CALLED):
             raise ValueError(
