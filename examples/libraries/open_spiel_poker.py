@@ -21,6 +21,7 @@ import torch
 import tyro
 from crib_training.learn import self_play as learners
 from crib_training.learn.self_play import ActorCriticSettings
+from crib_training.learn.sparse import PLACES, places_of
 from crib_training.learn.train import METHODS
 from open_spiel.python import policy as policies
 from open_spiel.python.algorithms import exploitability
@@ -39,7 +40,7 @@ class SpielGames:
 
     def __init__(self, game: Any, num_envs: int, seed: int) -> None:
         self.game, self.rng = game, np.random.default_rng(seed)
-        self.bits = self.size = game.information_state_tensor_size()
+        self.bits, self.size = game.information_state_tensor_size(), PLACES
         self.actions = game.num_distinct_actions()
         self.lanes = np.arange(num_envs)
         self.reset()
@@ -92,10 +93,10 @@ class SpielGames:
         self.movers = np.array([state.current_player() for state in self.states])
         seen = np.array(
             [[state.information_state_tensor(player) for player in range(2)]
-             for state in self.states], dtype=np.float32,
+             for state in self.states], dtype=np.uint8,
         )  # fmt: skip
-        self.observations = seen[self.lanes, self.movers]
-        self.others = seen[self.lanes, 1 - self.movers]
+        self.observations = places_of(seen[self.lanes, self.movers])
+        self.others = places_of(seen[self.lanes, 1 - self.movers])
         self.masks = np.zeros((len(self.states), self.actions), dtype=bool)
         for i, state in enumerate(self.states):
             self.masks[i, state.legal_actions()] = True
@@ -108,7 +109,9 @@ def measure(game: Any, learner: Any) -> float:
         legal = state.legal_actions()
         masks = torch.zeros(1, game.num_distinct_actions(), dtype=torch.bool)
         masks[0, legal] = True
-        seen = torch.tensor([state.information_state_tensor()])
+        seen = torch.from_numpy(
+            places_of(np.array([state.information_state_tensor()], dtype=np.uint8))
+        )
         with torch.no_grad():
             chances = learner.average(seen, masks).double().softmax(1)[0]
         return {action: float(chances[action]) for action in legal}

@@ -114,7 +114,8 @@ def hide_discards(net: Any, layout: ObservationLayout) -> None:
         at = slice(part.start - layout.first, part.stop - layout.first)
         if name == "rows" or at.start < 0:
             continue
-        of_part = (net.encode if layout.rows[0] else net[0]).weight[:, at]
+        weight = net.encode.weight if layout.rows[0] else net[0].weight.T  # a view, by output
+        of_part = weight[:, at]
         if name in ("discarded", "discarded_ranks", "unseen_ranks"):
             of_part[:] = 0
         elif name == "starter":

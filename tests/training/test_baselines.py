@@ -31,6 +31,7 @@ from crib_training.learn.self_play import (
     gae,
     match_regrets,
 )
+from crib_training.learn.sparse import PLACES, SparseLinear, places_of
 from crib_training.learn.train import METHODS
 from crib_training.methods import monte_carlo
 from crib_training.methods.vrpo import expected_sarsa
@@ -90,7 +91,7 @@ def test_every_decision_has_a_choice_and_gains_are_those_of_the_deal_stepped_car
 
 def rollout() -> tuple[Rollout, torch.Tensor]:
     games = DealBatch(FIVE, 16, seed=5)
-    played = collect(games, Policy(games, (8,)), 20, torch.Generator().manual_seed(1))
+    played = collect(games, Policy(games, (8,)), 20, np.random.default_rng(1))
     assert played.ended.sum() > 10
     return played, torch.randn(21, 16, generator=torch.Generator().manual_seed(2))
 
@@ -137,12 +138,37 @@ def test_a_critic_reads_the_cards_of_both_seats() -> None:
     for _ in range(12):
         real.states[:] = games.batch.states
         both = both_seats(games).numpy()
-        for seats, bits in ((games.movers, both), (1 - games.movers, both[:, games.bits :])):
+        for seats, ones in ((games.movers, both), (1 - games.movers, both[:, PLACES:])):
             views = real.views(games.lanes, seats)
             for lane, view in enumerate(views):
                 ranks = [int(card) // 4 for card in view["hand"][: view["hand_n"]]]
-                assert sorted(np.flatnonzero(bits[lane, :52]) // 4) == sorted(ranks)
+                cards = ones[lane, :PLACES][(ones[lane, :PLACES] >= 0) & (ones[lane, :PLACES] < 52)]
+                assert sorted(cards // 4) == sorted(ranks)
         games.step(drawn(games.masks, rng))
+
+
+def test_sparse_linear_is_linear_layer_of_bits() -> None:
+    torch.manual_seed(1)
+    bits = (torch.rand(50, 2, 90) < 0.2).to(torch.uint8)
+    bits[0] = 0
+    numbers = torch.randn(50, 3)
+    layer = SparseLinear(90, 2, 3, 16)
+    weight, bias = layer.dense()
+    lists = [torch.from_numpy(places_of(bits[:, i].numpy())) for i in range(2)]
+    found = layer(torch.cat([*lists, numbers], 1))
+    seen = torch.cat([bits.flatten(1).float(), numbers], 1)
+    expected = seen @ weight.T + bias
+    assert torch.allclose(found, expected, atol=1e-5)
+    given = torch.randn(50, 16)
+    of_layer = torch.autograd.grad(found, list(layer.parameters()), given)
+    of_dense = torch.autograd.grad(expected, list(layer.parameters()), given)
+    for one, other in zip(of_layer, of_dense, strict=True):
+        assert torch.allclose(one, other, atol=1e-4)
+
+
+def test_places_of_refuses_more_ones_than_it_has_room_for() -> None:
+    with pytest.raises(ValueError, match="has 49 ones, at most 48"):
+        places_of(np.ones((1, 49), dtype=np.uint8))
 
 
 def test_regret_matching_is_in_proportion_to_what_is_positive() -> None:
@@ -218,8 +244,8 @@ def test_the_force_on_a_logit_is_the_value_of_its_action_in_the_regularised_game
     with torch.no_grad():
         for net in (learner.regular, learner.before):
             for weight in net.parameters():
-                weight.add_(torch.randn(weight.shape, generator=learner.chance), alpha=0.3)
-    played = collect(learner.games, learner.policy, 8, learner.chance)
+                weight.add_(torch.randn(weight.shape), alpha=0.3)
+    played = collect(learner.games, learner.policy, 8, learner.rng)
     seen, masks, _, force, target = learner.columns(played)
     regular = learner.before(seen, masks).log_softmax(1).detach()  # a period's first update
     log_p = played.log_probabilities.flatten(0, 1)
@@ -310,14 +336,16 @@ def test_a_baseline_learns_by_ranks_what_it_is_measured_by(method: str, tmp_path
     learner = baseline(method, suits="ranks", features=True, decisions=64)
     learner.iterate()
     games = learner.games
-    pegging = np.flatnonzero(games.observations[:, games.bits - 3] == 1)
+    ones = games.observations[:, :PLACES]
+    pegging = np.flatnonzero((ones == games.bits - 3).any(axis=1))
     for _ in range(60):  # until some lane pegs
         if len(pegging):
             break
         games.step(games.masks.argmax(axis=1))
-        pegging = np.flatnonzero(games.observations[:, games.bits - 3] == 1)
+        ones = games.observations[:, :PLACES]
+        pegging = np.flatnonzero((ones == games.bits - 3).any(axis=1))
     assert len(pegging)
-    assert (games.observations[pegging, 52:104] == 0).all()
+    assert not ((ones[pegging] >= 52) & (ones[pegging] < 104)).any()  # no discards
     learner.agent().save(tmp_path / POLICY)
     agent = load_agent(str(tmp_path / POLICY))
     assert isinstance(agent, PolicyNetAgent)

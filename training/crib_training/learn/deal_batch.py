@@ -11,6 +11,7 @@ from crib_env.batch import GameBatch
 from crib_env.encoding import encode, layout_of
 from crib_env.engine.family import family_for
 from crib_env.rules import TwoHandRules
+from crib_training.learn.sparse import places_of
 
 
 class DealBatch:
@@ -28,11 +29,12 @@ class DealBatch:
         suits: ``"canonical"``, or ``"ranks"``: the mover does not see its discards in the pegging.
 
     Attributes:
-        layout: the slices of a seat's observation. size: its length.
-        bits: length of its part before the features.
+        layout: the slices of a seat's observation. bits: length of its part before the features.
+        size: length of an observation here: `PLACES` for the places of the ones among its bits (see
+            `crib_training.learn.sparse`), then the features.
         actions: number of actions.
         observations: float32[N, size], of the seat to move.
-        others: float32[N, bits], of the other seat, which a critic may see in training.
+        others: float32[N, PLACES], of the other seat, which a critic may see in training.
         masks: bool[N, actions], the legal actions of the seat to move.
         movers: int64[N], the seat to move.
     """
@@ -135,8 +137,11 @@ class DealBatch:
         self.movers = self.batch.movers(self.lanes)
         views = self.batch.views(self.lanes)  # in canonical cards
         hidden = "ranks" if self.suits == "ranks" else "real"
-        observations, masks = encode(views, self.features, hidden)
+        seen, masks = encode(views, self.features, hidden)
         others, _ = encode(self.batch.views(self.lanes, 1 - self.movers))
-        self.observations = observations.astype(np.float32)
-        self.others = others.astype(np.float32)
-        self.masks = masks.astype(bool)
+        self.observations = places_of(seen[:, : self.bits].astype(np.uint8, copy=False))
+        if self.features:
+            numbers = seen[:, self.bits :]
+            self.observations = np.concatenate([self.observations, numbers], axis=1)
+        self.others = places_of(others)
+        self.masks = masks.view(bool)

@@ -12,14 +12,14 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple, cast
 
 import numpy as np
 import torch
 from crib_agents.card_net import CardNet
 from crib_agents.files import write_whole
 from crib_agents.policy_net import PolicyNetAgent, header
-from crib_agents.torch_nets import PolicyNet, mlp
+from crib_agents.torch_nets import PolicyNet, layers_of, mlp, to_array
 from pydantic import Field
 from torch import Tensor, nn
 
@@ -31,6 +31,7 @@ from crib_training.exploit import exploitability
 from crib_training.learn import run
 from crib_training.learn.deal_batch import DealBatch
 from crib_training.learn.run import Curve, Learner, Measured, State
+from crib_training.learn.sparse import PLACES, SparseLinear, bits_of
 from crib_training.loading import find_game
 from crib_training.outputs import csv_table
 
@@ -230,17 +231,22 @@ class Policy(PolicyNet):
 
     def __init__(self, games: DealBatch, hidden_sizes: tuple[int, ...]) -> None:
         super().__init__(games.layout, hidden_sizes)
+        self.bits = games.bits
         with torch.no_grad():  # the first policy is nearly uniform
             if isinstance(self.net, CardNet):
                 self.net.sure.weight.zero_()
                 self.net.scale.zero_()
             else:
-                layers_of_net = [one for one in self.net.modules() if isinstance(one, nn.Linear)]
-                layers_of_net[-1].weight.mul_(0.01)
+                _, *others = self.net.children()
+                first = SparseLinear(games.bits, 1, 0, hidden_sizes[0])
+                self.net = nn.Sequential(first, *others)
+                others[-1].weight.mul_(0.01)  # type: ignore[operator, union-attr]
 
     def forward(self, observations: Tensor, masks: Tensor | None = None) -> Tensor:
         """Return logits, float32[B, actions], of float32[B, size] and bool[B, actions]."""
         assert masks is not None
+        if isinstance(self.net, CardNet):
+            observations = bits_of(observations, self.bits)
         legal: Tensor = super().forward(observations).masked_fill(~masks, ILLEGAL)
         if not legal.isfinite().all():
             raise FloatingPointError("logits are not finite")
@@ -256,7 +262,12 @@ class Policy(PolicyNet):
         rules = settings.rules
         about = header(settings.env, rules, find_family(rules.engine), settings.features,
                        suits=settings.suits, sample=True)  # fmt: skip
-        return self.as_agent(about, name)
+        if isinstance(self.net, CardNet):
+            return self.as_agent(about, name)
+        first, *others = self.net.children()
+        weight, bias = cast(SparseLinear, first).dense()
+        layers = [(to_array(weight), to_array(bias)), *layers_of(nn.Sequential(*others))]
+        return PolicyNetAgent(layers, about, name=name)
 
 
 def descend(optimizer: torch.optim.Optimizer, loss: Tensor) -> float:
@@ -326,28 +337,36 @@ class Rollout(NamedTuple):
 
 
 def both_seats(games: DealBatch) -> Tensor:
-    """Return the critic's input: the mover's bits, the other seat's, and a summary of features."""
+    """Return the critic's input: the mover's ones, the other seat's, and a summary of features."""
     observations = torch.from_numpy(games.observations)
-    parts = [observations[:, : games.bits], torch.from_numpy(games.others)]
-    if games.size > games.bits:
-        at, shape = games.layout["rows"].start, games.layout.rows
+    parts = [observations[:, :PLACES], torch.from_numpy(games.others)]
+    if games.size > PLACES:
+        at, shape = PLACES + games.layout["rows"].start - games.bits, games.layout.rows
         rows = observations[:, at:].view(-1, *shape)[:, :, 1:]
-        parts += [observations[:, games.bits : at], rows.amax(1), rows.amin(1)]
+        parts += [observations[:, PLACES:at], rows.amax(1), rows.amin(1)]
     return torch.cat(parts, 1)
 
 
+def make_critic(games: DealBatch, hidden_sizes: tuple[int, ...], outputs: int) -> nn.Sequential:
+    """Return a network of `both_seats`."""
+    numbers = both_seats(games).shape[1] - 2 * PLACES
+    first = SparseLinear(games.bits, 2, numbers, hidden_sizes[0])
+    return nn.Sequential(first, nn.ReLU(), mlp(*hidden_sizes, outputs))
+
+
 @torch.no_grad()
-def collect(games: DealBatch, policy: Policy, steps: int, chance: torch.Generator) -> Rollout:
+def collect(games: DealBatch, policy: Policy, steps: int, rng: np.random.Generator) -> Rollout:
     """Play both seats with samples of a policy, for ``steps`` decisions in every lane."""
     rows: list[tuple[Tensor, ...]] = []
     for _ in range(steps):
         observations = torch.from_numpy(games.observations)
         masks = torch.from_numpy(games.masks)
         both, sign = both_seats(games), 1.0 - 2.0 * torch.from_numpy(games.movers).float()
-        log_probabilities = policy(observations, masks).log_softmax(1)
-        actions = torch.multinomial(log_probabilities.exp(), 1, generator=chance)[:, 0]
-        gains, ended = games.step(actions.numpy())
-        rows.append((observations, masks, both, actions, log_probabilities,
+        logits = policy(observations, masks)
+        log_probabilities = logits.log_softmax(1)
+        actions = draw_actions(logits.softmax(1), rng)  # the exponentials of -1e9 are slow
+        gains, ended = games.step(actions)
+        rows.append((observations, masks, both, torch.from_numpy(actions), log_probabilities,
                      torch.from_numpy(gains), torch.from_numpy(ended).float(), sign))  # fmt: skip
     columns = [torch.stack(column) for column in zip(*rows, strict=True)]
     last_sign = 1.0 - 2.0 * torch.from_numpy(games.movers).float()
@@ -387,7 +406,7 @@ class CriticLearner(GamesLearner):
         sizes = settings.hidden_sizes
         self.policy = Policy(self.games, sizes)
         self.average = copy.deepcopy(self.policy)
-        self.critic = mlp(both_seats(self.games).shape[1], *sizes, self.critic_outputs)
+        self.critic = make_critic(self.games, sizes, self.critic_outputs)
         self.weights = [*self.policy.parameters(), *self.critic.parameters()]
         self.adam = torch.optim.Adam(self.weights, settings.learning_rate, eps=1e-5, fused=True)
         self.modules = {
@@ -419,17 +438,13 @@ class ActorCritic(CriticLearner):
     A method defines `columns`, its training data, and `loss`.
     """
 
-    def __init__(self, settings: ActorCriticSettings) -> None:
-        super().__init__(settings)
-        self.chance = torch.Generator().manual_seed(settings.seed)
-
     def iterate(self) -> dict[str, float]:
         """Play, then learn from the decisions."""
         settings = self.settings
         self.set_rate(0.1 + 0.9 * self.left)
-        columns = self.columns(collect(self.games, self.policy, settings.steps, self.chance))
+        columns = self.columns(collect(self.games, self.policy, settings.steps, self.rng))
         for _ in range(settings.epochs):
-            order = torch.randperm(len(columns[0]), generator=self.chance)
+            order = torch.from_numpy(self.rng.permutation(len(columns[0])))
             for rows in torch.split(order, settings.batch_size):
                 loss, figures = self.loss(*(column[rows] for column in columns))
                 self.descend(loss)
@@ -450,15 +465,6 @@ class ActorCritic(CriticLearner):
             values = self.critic(torch.cat([played.both, played.last[None]]))[:, :, 0] * played.sign
         advantages = gae(played, values, self.settings.gae_lambda)
         return normalised(advantages, advantages + values[:-1], played)
-
-    def state(self) -> dict[str, Any]:
-        """Return deals and generators."""
-        return super().state() | {"chance": self.chance.get_state().numpy()}
-
-    def restore(self, state: State) -> None:
-        """Restore what `state` returned."""
-        super().restore(state)
-        self.chance.set_state(torch.from_numpy(state["chance"].copy()))
 
 
 # --- methods with a memory ------------------------------------------------------------------------

@@ -17,7 +17,6 @@ from typing import Any, Literal
 
 import numpy as np
 import torch
-from crib_agents.torch_nets import mlp
 from torch import Tensor
 
 from crib_env.settings import Count, NewFolder, Portion, checked_dataclass
@@ -29,6 +28,7 @@ from crib_training.learn.self_play import (
     both_seats,
     descend,
     draw_actions,
+    make_critic,
     match_regrets,
 )
 
@@ -53,8 +53,7 @@ class Learner(RegretLearner):
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
-        seen = both_seats(self.games).shape[1]
-        self.critic = mlp(seen, *settings.hidden_sizes, self.games.actions)
+        self.critic = make_critic(self.games, settings.hidden_sizes, self.games.actions)
         self.add_network("critic", self.critic)
         self.target = copy.deepcopy(self.critic)
         self.modules["target"] = self.target
@@ -65,17 +64,26 @@ class Learner(RegretLearner):
         settings = self.settings
         self.set_rate()
         iteration = 1 + self.decisions // (settings.steps * settings.num_envs)
-        rows = [self._step(iteration) for _ in range(settings.steps)]
+        rows, policy = [], self._policy()
+        for _ in range(settings.steps):
+            row, policy = self._step(iteration, policy)
+            rows.append(row)
         error = self._learn_critic(*(torch.cat(column) for column in zip(*rows, strict=True)))
         self.decisions += settings.steps * settings.num_envs
         return {**self.learn_both(), "value_error": error}
 
     @torch.no_grad()
-    def _step(self, iteration: int) -> tuple[Tensor, ...]:
-        """Take a decision in every lane, and return the critic's training data."""
+    def _policy(self) -> Tensor:
+        """Return the movers' policy by their regrets, float32[N, actions]."""
+        masks = torch.from_numpy(self.games.masks)
+        return match_regrets(self.regrets(torch.from_numpy(self.games.observations), masks), masks)
+
+    @torch.no_grad()
+    def _step(self, iteration: int, policy: Tensor) -> tuple[tuple[Tensor, ...], Tensor]:
+        """Take a decision in every lane; return the critic's training data, and the next policy."""
         games, lanes = self.games, self.games.lanes
         seen, masks = torch.from_numpy(games.observations), torch.from_numpy(games.masks)
-        both, policy = both_seats(games), match_regrets(self.regrets(seen, masks), masks)
+        both = both_seats(games)
         q = self.critic(both)
         regrets = (q - (policy * q).sum(1, keepdim=True)) * masks
         explores = torch.from_numpy(self.explorer == games.movers)
@@ -95,12 +103,12 @@ class Learner(RegretLearner):
         self.explorer[over] = self.rng.integers(0, 2, len(over))
 
         # The target: the gain, plus the critic's mean over the policy at the next decision.
-        seen, masks = torch.from_numpy(games.observations), torch.from_numpy(games.masks)
-        policy = match_regrets(self.regrets(seen, masks), masks)
+        policy = self._policy()
         value = (policy * self.target(both_seats(games))).sum(1)
         value = value * torch.from_numpy(1.0 - 2.0 * games.movers).float()
         goes_on = 1.0 - torch.from_numpy(ended).float()
-        return both, actions, (torch.from_numpy(gains) + goes_on * value) * sign
+        goals = (torch.from_numpy(gains) + goes_on * value) * sign
+        return (both, actions, goals), policy
 
     def _learn_critic(self, both: Tensor, actions: Tensor, goals: Tensor) -> float:
         for _ in range(self.settings.critic_epochs):

@@ -72,8 +72,8 @@ class Learner(ActorCritic):
         seen, masks, magnet, before, both, actions, advantage, target = rows
         settings = self.settings
         pull = self.annealed(settings.magnet_coef, settings.final_magnet_coef)
-        log_p = self.policy(seen, masks).log_softmax(1)
-        p = log_p.exp()
+        logits = self.policy(seen, masks)
+        log_p, p = logits.log_softmax(1), logits.softmax(1)
         taken = actions[:, None]
         ratio = (log_p.gather(1, taken) - before.gather(1, taken))[:, 0].exp()
         from_last = (p * (log_p - before)).sum(1).mean()

@@ -29,6 +29,7 @@ from crib_training.learn.self_play import (
     descend,
     draw_actions,
 )
+from crib_training.learn.sparse import END
 
 
 @checked_dataclass(frozen=True, kw_only=True)
@@ -83,7 +84,7 @@ class Learner(GamesLearner):
         self.best = self.rng.random((n, 2)) < settings.anticipatory
         # A seat's last decision, and its points since: it ends at the seat's next one.
         self.open = np.zeros((n, 2), dtype=bool)
-        self.before = torch.zeros(n, 2, games.size)
+        self.before = torch.full((n, 2, games.size), END)
         self.taken = torch.zeros(n, 2, dtype=torch.long)
         self.gained = np.zeros((n, 2), dtype=np.float32)
 
@@ -137,7 +138,7 @@ class Learner(GamesLearner):
         self.newest.add(
             before=self.before[lanes, seats], taken=self.taken[lanes, seats],
             gained=torch.from_numpy(self.gained[lanes, seats]),
-            after=torch.zeros(len(lanes), games.size) if seen is None else seen[rows],
+            after=torch.full((len(lanes), games.size), END) if seen is None else seen[rows],
             masks=torch.zeros(len(lanes), games.actions, dtype=torch.bool)
             if masks is None else masks[rows],
         )  # fmt: skip

@@ -60,8 +60,9 @@ class Learner(ActorCritic):
         seen, masks, both, actions, before, advantage, target = rows
         settings = self.settings
         weight = self.annealed(settings.ent_coef, settings.final_ent_coef)
-        log_p = self.policy(seen, masks).log_softmax(1)
-        entropy = -(log_p.exp() * log_p).sum(1).mean()
+        logits = self.policy(seen, masks)
+        log_p = logits.log_softmax(1)
+        entropy = -(logits.softmax(1) * log_p).sum(1).mean()
         ratio = (log_p.gather(1, actions[:, None])[:, 0] - before).exp()
         clipped = ratio.clamp(1 - settings.clip_coef, 1 + settings.clip_coef)
         gain = torch.minimum(ratio * advantage, clipped * advantage).mean()
