@@ -23,15 +23,16 @@ from typing import Any
 import numpy as np
 import torch
 from crib_training.exploit import exploitability
-from crib_training.learn.run import POLICY, Checkpoint
-from crib_training.learn.train import METHODS, fit
+from crib_training.learn.run import POLICY, Checkpoint, Curve, Learner, Measured, Run
+from crib_training.learn.train import METHODS
 from crib_training.outputs import CHECKPOINT
 
 NUMBERS = Path(__file__).parents[1] / "docs" / "numbers"
 LEDGER = NUMBERS / "benchmark.jsonl"
 PROTOCOL: dict[str, Any] = tomllib.loads((NUMBERS / "benchmark.toml").read_text())
-SEARCH, FINAL = PROTOCOL["search"], PROTOCOL["final"]
-HANDS_OF = {"search": "search", "final": "final", "level": "final"}  # by the stage of a row
+SEARCH, FINAL, SECONDS = PROTOCOL["search"], PROTOCOL["final"], PROTOCOL["seconds"]
+# by the stage of a row
+HANDS_OF = {"search": "search", "final": "final", "seconds": "final", "level": "final"}
 Row = dict[str, Any]
 
 
@@ -80,6 +81,7 @@ class Job:
     seed: int
     decisions: int
     searched: int = 0  # how many settings the choice of these saw
+    budget: int = 0  # CPU seconds that the decisions were chosen for, if they were
 
     @property
     def key(self) -> tuple[Any, ...]:
@@ -134,17 +136,32 @@ def chosen(rows: list[Row], line: Line) -> tuple[int, int]:
 def jobs(
     rows: list[Row], of: list[Line], search: int, search_decisions: int, seeds: int, decisions: int
 ) -> Iterator[Job]:
-    """Yield what the ledger lacks: the search of all lines, then the final runs, seed by seed.
+    """Yield every run, line by line: its search, its final runs, those by CPU seconds.
 
     The choice of settings is made when a final run is due, by the rows there are then.
     """
-    for number in range(search):
-        for line in of:
+    for line in of:
+        for number in range(search):
             yield Job(line, "search", number, SEARCH["seed"], search_decisions)
-    for seed in range(FINAL["first_seed"], FINAL["first_seed"] + seeds):
-        for line in of:
-            number, tried = chosen(rows, line)
+        number, tried = chosen(rows, line)
+        for seed in range(FINAL["first_seed"], FINAL["first_seed"] + seeds):
             yield Job(line, "final", number, seed, decisions, tried)
+    for budget in SECONDS["budgets"]:
+        for line in of:
+            yield from by_seconds(rows, line, budget, min(seeds, SECONDS["seeds"]))
+
+
+def by_seconds(rows: list[Row], line: Line, budget: int, seeds: int) -> Iterator[Job]:
+    """Yield the runs of a line as long as CPU seconds, once a whole final run says its rate."""
+    number, tried = chosen(rows, line)
+    first = [row for row in rows if row["stage"] == "final" and row["seed"] == FINAL["first_seed"]
+             and (row["track"], row["line"]) == (line.track, line.name)
+             and row["settings_number"] == number
+             and row["decisions"] >= FINAL["decisions"]]  # fmt: skip
+    if first:
+        decisions = int(float(f"{first[0]['decisions'] * budget / first[0]['cpu_seconds']:.2g}"))
+        for seed in range(FINAL["first_seed"], FINAL["first_seed"] + seeds):
+            yield Job(line, "seconds", number, seed, decisions, tried, budget)
 
 
 def key_of(row: Row) -> tuple[Any, ...]:
@@ -153,8 +170,40 @@ def key_of(row: Row) -> tuple[Any, ...]:
             row["decisions"], digest(row["settings"]))  # fmt: skip
 
 
-def train(job: Job, folder: Path) -> float:
-    """Make a run, or go on with it; return its CPU seconds."""
+class Marks(Curve):
+    """The exploitability of a final run on its way, each time on the same few hands."""
+
+    def __init__(self, marks: list[int]) -> None:
+        self.marks = marks
+        self.points: list[dict[str, float]] = []
+
+    def due(self, learner: Learner) -> bool:
+        """Return whether a mark was passed since the last measurement."""
+        last = self.points[-1]["decisions"] if self.points else 0
+        return any(last < mark <= learner.decisions for mark in self.marks)
+
+    def measure(self, learner: Learner) -> list[Measured]:
+        """Measure what has been learned so far."""
+        found = exploitability(learner.agent(), env=PROTOCOL["env"], suits=PROTOCOL["suits"],
+                               hands=FINAL["mark_hands"], seed=FINAL["hands_seed"])  # fmt: skip
+        point = {
+            "decisions": learner.decisions, "cpu_seconds": round(learner.cpu_seconds, 1),
+            "mean": round(found.points_per_deal, 6), "ci95": round(found.ci95, 6),
+        }  # fmt: skip
+        self.points.append(point)
+        return [Measured(str(point), {"exploitability": point["mean"]})]
+
+    def state(self) -> list[dict[str, float]]:
+        """Return what was measured, ready for JSON."""
+        return self.points
+
+    def restore(self, state: list[dict[str, float]]) -> None:
+        """Restore what `state` returned."""
+        self.points = state
+
+
+def train(job: Job, folder: Path) -> Row:
+    """Make a run, or go on with it; return its CPU seconds, and its curve if it is a final one."""
     module = import_module(METHODS[job.line.method])
     given = job.line.settings(job.number)
     if "features" in given:  # those that runs of earlier versions read had two levels
@@ -164,8 +213,12 @@ def train(job: Job, folder: Path) -> float:
         hidden_sizes=tuple(PROTOCOL["hidden_sizes"]), num_evals=0, progress=False, out=folder,
         resume=folder if (folder / CHECKPOINT).exists() else None, **given,
     )  # fmt: skip
-    fit(module, made)
-    return float(Checkpoint.load(folder).about["cpu_seconds"])
+    learner = module.Learner(made)
+    learner.curve = Marks(FINAL["marks"] if job.stage == "final" else [])
+    Run(learner).go()
+    about = Checkpoint.load(folder).about
+    curve = {"curve": about["curve"]} if about["curve"] else {}
+    return {"cpu_seconds": round(float(about["cpu_seconds"]), 1), **curve}
 
 
 def measured(agent: str | Path, stage: str) -> Row:
@@ -184,7 +237,8 @@ def measured(agent: str | Path, stage: str) -> Row:
                         for part, one in by_part.items()}
                  for seat, by_part in found.gain.items()},
         "by_hand": [round(float(one), 3) for one in found.by_hand],
-        "made_with": {"commit": commit, "numpy": np.__version__, "torch": torch.__version__},
+        "made_with": {"commit": commit, "numpy": np.__version__, "torch": torch.__version__,
+                      "instructions": torch.backends.cpu.get_cpu_capability()},
     }  # fmt: skip
 
 
@@ -199,12 +253,13 @@ def make(job: Job, runs: Path) -> Row:
     """Train and measure a policy, and add its row to the ledger."""
     line = job.line
     folder = runs / "_".join(map(str, job.key))
-    seconds = train(job, folder)
+    learned = train(job, folder)
+    budget = {"budget": job.budget} if job.budget else {}
     return add({
         "stage": job.stage, "track": line.track, "line": line.name, "method": line.method,
         "settings_number": job.number, "settings": line.settings(job.number),
         "searched": job.searched, "seed": job.seed, "decisions": job.decisions,
-        "cpu_seconds": round(seconds, 1), **measured(folder / POLICY, job.stage),
+        **budget, **learned, **measured(folder / POLICY, job.stage),
         "policy": hashlib.sha256((folder / POLICY).read_bytes()).hexdigest()[:16],
     })  # fmt: skip
 

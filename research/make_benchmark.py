@@ -22,6 +22,7 @@ from crib_training.evaluation.duplicate import estimate
 from crib_training.outputs import as_png, table
 from scipy.stats import t as students_t  # type: ignore[import-untyped]
 
+from crib_env.arrays import Array
 from crib_env.batch import GameBatch
 from crib_env.rules import PRESETS
 from crib_env.settings import Count, CountOrNone, NewFolder, checked_dataclass
@@ -31,6 +32,7 @@ from research.benchmark_runs import (
     LEDGER,
     PROTOCOL,
     SEARCH,
+    SECONDS,
     Line,
     Row,
     chosen,
@@ -46,7 +48,7 @@ from research.benchmark_runs import (
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGE, PICTURE = DOCS / "benchmark.md", DOCS / "pictures" / "benchmark.png"
-STAGES = ("search", "final")
+STAGES = ("search", "final", "seconds")
 DEALS = 100_000
 
 
@@ -150,7 +152,8 @@ def track_table(found: list[dict[str, Any]], random: float) -> str:
             f"`{one['line'].name}`", f"**{one['mean']:.3f}**", of_seeds(one),
             f"± {one['of_hands']:.3f}", f"{100 * one['mean'] / random:.1f} %",
             behind(one, ordered[0]),
-            *(f"{part:.3f}" for part in parts), len(rows), f"{rows[0]['decisions'] / 1e6:g} M",
+            *(f"{part:.3f}" for part in parts), f"{len(rows)} of {FINAL['seeds']}",
+            f"{rows[0]['decisions'] / 1e6:g} M",
             f"{np.mean([row['cpu_seconds'] for row in rows]):.0f}",
             f"{rows[0]['searched']}", "exact" if one["exact"] else "approximate",
         ])  # fmt: skip
@@ -200,37 +203,89 @@ def earlier(rows: list[Row]) -> str:
     return ", ".join(said)
 
 
+def curve_of(rows: list[Row]) -> Array:
+    """Return decisions, CPU seconds, mean, least and most NashConv / 2 of a line, [M, 5].
+
+    A point counts where every run has it; the last is the whole figure.
+    """
+    points: dict[int, list[tuple[float, float]]] = {}
+    for row in rows:
+        for point in row.get("curve", []):
+            if point["decisions"] < row["decisions"]:
+                mark = int(float(f"{point['decisions']:.1g}"))  # a run passes it in a batch
+                points.setdefault(mark, []).append((point["cpu_seconds"], point["mean"]))
+        whole = row["cpu_seconds"], row["gain"]["both"]["all"][0]
+        points.setdefault(row["decisions"], []).append(whole)
+    found = []
+    for mark, each in sorted(points.items()):
+        seconds, values = zip(*each, strict=True)
+        if len(each) == len(rows):
+            found.append([mark, np.mean(seconds), np.mean(values), min(values), max(values)])
+    return np.array(found)
+
+
 def draw(found: list[dict[str, Any]], levels: Mapping[str, float]) -> bytes:
-    """Return the picture as PNG: a dot for each seed, a line for each method, by track."""
+    """Return the picture as PNG: curves over decisions and over CPU seconds, bands over seeds."""
     import matplotlib
 
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
     from matplotlib import ticker
 
-    ordered = sorted(found, key=lambda one: (one["line"].track, -one["mean"]))
-    figure, axes = plt.subplots(figsize=(7.5, 1.2 + 0.32 * len(ordered)))
-    colors = {"raw": "tab:blue", "open": "tab:orange"}
-    for y, one in enumerate(ordered):
-        color = colors[one["line"].track]
-        axes.errorbar(one["mean"], y, xerr=one["of_hands"], color=color, capsize=3, lw=1)
-        axes.plot(one["of_seeds"], [y] * len(one["of_seeds"]), "o", color=color, ms=5, alpha=0.7)
-    axes.set_yticks(range(len(ordered)))
-    axes.set_yticklabels([f"{one['line'].track}/{one['line'].name}" for one in ordered])
-    for name, at in levels.items():
-        axes.axvline(at, color="grey", lw=0.8, ls="--")
-        axes.annotate(name, (at, 1.0), xycoords=("data", "axes fraction"), fontsize=8,
-                      color="grey", ha="center", va="bottom")  # fmt: skip
-    axes.set_xscale("log")
-    axes.xaxis.set_major_locator(ticker.FixedLocator([0.01, 0.03, 0.1, 0.3, 1, 3]))
-    axes.xaxis.set_major_formatter(ticker.FormatStrFormatter("%g"))
-    axes.xaxis.set_minor_formatter(ticker.NullFormatter())
-    axes.set_xlabel("NashConv / 2, points per deal (a dot for each seed; bar: 95 % over hands)")
-    axes.grid(alpha=0.3, axis="x")
+    ordered = sorted(found, key=lambda one: (one["line"].track == "open", one["mean"]))
+    figure, both = plt.subplots(1, 2, figsize=(11, 5.5), sharey=True)
+    names = list(dict.fromkeys(one["line"].name for one in ordered))
+    colors = dict(zip(names, plt.colormaps["tab20"](range(20)), strict=False))
+    for one in ordered:
+        line, curve = one["line"], curve_of(one["rows"])
+        style = {"raw": "o-", "open": "s--"}[line.track]
+        for axes, x in zip(both, curve[:, :2].T, strict=True):
+            color = colors[line.name]
+            axes.plot(x, curve[:, 2], style, color=color, ms=4, lw=1.2,
+                      label=f"{line.track}/{line.name} ({len(one['rows'])})")  # fmt: skip
+            axes.fill_between(x, curve[:, 3], curve[:, 4], color=color, alpha=0.2, lw=0)
+            if len(x) == 1:  # no band: a bar
+                axes.vlines(x, curve[:, 3], curve[:, 4], color=color, lw=1.2)
+    for axes, label in zip(both, ("decisions", "CPU seconds"), strict=True):
+        for name, at in levels.items():
+            axes.axhline(at, color="grey", lw=0.8, ls=":")
+            axes.annotate(name, (1.0, at), xycoords=("axes fraction", "data"), fontsize=7,
+                          color="grey", ha="right", va="bottom")  # fmt: skip
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        axes.yaxis.set_major_locator(ticker.FixedLocator([0.01, 0.03, 0.1, 0.3, 1, 3]))
+        axes.yaxis.set_major_formatter(ticker.FormatStrFormatter("%g"))
+        axes.yaxis.set_minor_formatter(ticker.NullFormatter())
+        for axis in (axes.xaxis.set_major_formatter, axes.xaxis.set_minor_formatter):
+            axis(ticker.LogFormatterSciNotation(minor_thresholds=(1, 0.4)))
+        axes.set_xlabel(label)
+        axes.grid(alpha=0.3)
+    both[0].set_ylabel("NashConv / 2, points per deal (band: all seeds)")
+    both[1].legend(fontsize=7, loc="center left", bbox_to_anchor=(1.0, 0.5), title="line (seeds)")
     figure.tight_layout()
     image = as_png(figure)
     plt.close(figure)
     return image
+
+
+def budget_table(rows: list[Row]) -> str:
+    """Return the table of the runs by CPU seconds; empty without any."""
+    shown = []
+    for line in lines():
+        for budget in SECONDS["budgets"]:
+            mine = [row for row in rows if row["stage"] == "seconds" and row["budget"] == budget
+                    and (row["track"], row["line"]) == (line.track, line.name)]  # fmt: skip
+            if mine:
+                values = [row["gain"]["both"]["all"][0] for row in mine]
+                half = interval(values)
+                shown.append([
+                    f"`{line.track}/{line.name}`", f"{budget}", f"**{np.mean(values):.3f}**",
+                    "one seed" if np.isnan(half) else f"± {half:.3f}", len(mine),
+                    f"{mine[0]['decisions'] / 1e6:g} M",
+                    f"{np.mean([row['cpu_seconds'] for row in mine]):.0f}",
+                ])  # fmt: skip
+    head = ["line", "budget, CPU s", "NashConv / 2", "over seeds", "seeds", "decisions", "CPU s"]
+    return table(head, shown) if shown else ""
 
 
 def payoffs() -> dict[str, float]:
@@ -268,7 +323,7 @@ def write_page(rows: list[Row]) -> None:
             missing=missing, finals=len(finals), whole=len(whole),
             planned=len(lines()) * FINAL["seeds"], hours=spent / 3600, payoffs=payoffs(),
             measured=[row["measured_in"] for row in rows if "measured_in" in row],
-            levels=levels_table(rows), deals=DEALS,
+            levels=levels_table(rows), deals=DEALS, budgets=budget_table(rows),
         )
     )  # fmt: skip
     print(f"wrote {PAGE} and {PICTURE}")

@@ -26,6 +26,8 @@ from crib_training.learn.train import METHODS
 from open_spiel.python import policy as policies
 from open_spiel.python.algorithms import exploitability
 
+from crib_env.encoding import ObservationLayout
+
 LEARNERS = ("selfplay_ppo", "mmd", "vrpo", "r_nad", "nfsp", "escher", "deep_cfr", "monte_carlo_q")
 
 
@@ -42,6 +44,8 @@ class SpielGames:
         self.game, self.rng = game, np.random.default_rng(seed)
         self.bits, self.size = game.information_state_tensor_size(), PLACES
         self.actions = game.num_distinct_actions()
+        parts = (("information_state", self.bits, "as OpenSpiel has it"),)
+        self.layout = ObservationLayout(parts, self.actions)
         self.lanes = np.arange(num_envs)
         self.reset()
 

@@ -5,11 +5,22 @@ from __future__ import annotations
 from importlib import import_module
 from pathlib import Path
 
+import numpy as np
 import pytest
 from crib_training.learn.train import METHODS
 
 from research import benchmark_runs, make_benchmark
-from research.benchmark_runs import Job, Line, key_of, lines, on_hands, read_ledger
+from research.benchmark_runs import (
+    FINAL,
+    Job,
+    Line,
+    Row,
+    jobs,
+    key_of,
+    lines,
+    on_hands,
+    read_ledger,
+)
 
 
 @pytest.mark.parametrize("line", lines(), ids=lambda line: f"{line.track}/{line.name}")
@@ -29,9 +40,13 @@ def test_a_run_is_trained_and_one_that_was_stopped_goes_on(
 ) -> None:
     monkeypatch.setitem(benchmark_runs.PROTOCOL, "hidden_sizes", [8])
     job = Job(Line("raw", "mmd"), "final", 0, 1, 4000)
-    assert benchmark_runs.train(job, tmp_path / "run") > 0
+    monkeypatch.setitem(FINAL, "marks", [1000])
+    monkeypatch.setitem(FINAL, "mark_hands", 2)
+    learned = benchmark_runs.train(job, tmp_path / "run")
+    assert learned["cpu_seconds"] > 0
+    assert [point["decisions"] >= 1000 for point in learned["curve"]] == [True]
     policy = (tmp_path / "run" / "policy.safetensors").read_bytes()
-    assert benchmark_runs.train(job, tmp_path / "run") > 0
+    assert benchmark_runs.train(job, tmp_path / "run") == learned
     assert (tmp_path / "run" / "policy.safetensors").read_bytes() == policy
 
 
@@ -43,6 +58,35 @@ def test_a_row_of_other_settings_or_hands_is_no_run_of_the_protocol() -> None:
     assert job.key != key_of({**row, "settings": {**row["settings"], "epochs": 99}})
     assert on_hands(row)
     assert not on_hands({**row, "hands_seed": row["hands_seed"] + 1})
+
+
+def test_jobs_finishes_a_line_before_the_next_and_budgets_last() -> None:
+    two = lines()[:2]
+    rows: list[Row] = []
+    made = list(jobs(rows, two, 3, 100, 2, FINAL["decisions"]))
+    assert [(job.line, job.stage) for job in made] == [
+        (line, stage) for line in two for stage in ("search",) * 3 + ("final",) * 2
+    ]  # no budgets before a final run says its rate
+    whole = {"stage": "final", "track": two[0].track, "line": two[0].name, "settings_number": 0,
+             "seed": FINAL["first_seed"], "decisions": FINAL["decisions"],
+             "cpu_seconds": 600.0}  # fmt: skip
+    last = list(jobs([whole], two, 0, 100, 2, FINAL["decisions"]))[4:]
+    assert [(job.stage, job.budget, job.decisions, job.seed) for job in last] == [
+        ("seconds", budget, budget * FINAL["decisions"] // 600, seed)
+        for budget in (300, 3000) for seed in (2001, 2002)
+    ]  # fmt: skip
+
+
+def test_curve_of_means_over_seeds_at_each_mark() -> None:
+    rows = [
+        {"decisions": 1000, "cpu_seconds": 10.0 * k, "gain": {"both": {"all": [0.1 * k, 0.01]}},
+         "curve": [{"decisions": 301 + k, "cpu_seconds": 3.0 * k, "mean": 0.5 * k}]}
+        for k in (1, 3)
+    ]  # fmt: skip
+    found = make_benchmark.curve_of(rows)
+    assert found == pytest.approx(np.array([[300, 6.0, 1.0, 0.5, 1.5], [1000, 20, 0.2, 0.1, 0.3]]))
+    rows[0]["curve"] = []
+    assert len(make_benchmark.curve_of(rows)) == 1
 
 
 def test_the_page_is_what_the_ledger_and_the_template_say(

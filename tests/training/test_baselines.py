@@ -201,9 +201,7 @@ def test_a_measurement_that_fails_loses_nothing_and_may_be_left_out_or_made_late
         raise kill
 
     gain = {seat: dict.fromkeys(PARTS, Gain(0.5, 0.1)) for seat in SEATS}
-    found = Exploitability(
-        "net", "five_card", "real", None, gain, None, 7, 3, 0, 0, 0, 9, 10, 0, (), (), 0, 0
-    )
+    found = Exploitability("net", "five_card", "real", None, gain, 7, 3, 0, 9, 10, 0, (), (), 0, 0)
     again = {"out": tmp_path, "num_evals": 1, "eval_hands": 2}
     with monkeypatch.context() as patched:
         patched.setattr(self_play, "exploitability", fail)

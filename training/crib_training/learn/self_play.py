@@ -240,7 +240,7 @@ class Policy(PolicyNet):
                 _, *others = self.net.children()
                 first = SparseLinear(games.bits, 1, 0, hidden_sizes[0])
                 self.net = nn.Sequential(first, *others)
-                others[-1].weight.mul_(0.01)  # type: ignore[operator, union-attr]
+                others[-1].weight.mul_(0.01)  # type: ignore[operator]
 
     def forward(self, observations: Tensor, masks: Tensor | None = None) -> Tensor:
         """Return logits, float32[B, actions], of float32[B, size] and bool[B, actions]."""

@@ -147,9 +147,8 @@ class SparseLinear(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """Return float32[..., width], of float32[..., blocks * PLACES + numbers]."""
         lists = x[..., : self.lists]
-        sums: Tensor = _SumOfRows.apply(
-            lists.reshape(-1, self.lists), self.bits, self.weight, self.bias
-        )
+        rows = lists.reshape(-1, self.lists)
+        sums: Tensor = _SumOfRows.apply(rows, self.bits, self.weight, self.bias)  # type: ignore[no-untyped-call]
         out = sums.view(*x.shape[:-1], len(self.bias))
         return out if self.numbers is None else out + self.numbers(x[..., self.lists :])
 
