@@ -1,6 +1,6 @@
-"""What a user may get wrong: each mistake has its exception, its message, and no effect.
+"""Invalid input: each mistake has its exception and message, and changes nothing.
 
-A message names what was given and what is accepted; `names` checks both.
+A message gives the value received and the accepted ones; `names` checks both.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def same(one: Any, other: Any) -> bool:
 
 
 class unchanged:
-    """A block in which neither the environment's state nor what it shows may change."""
+    """A block that must not change the environment's state, view or observation."""
 
     def __init__(self, env: Any) -> None:
         self.env = env
@@ -139,7 +139,7 @@ OF_A_WRONG_TYPE = (int, list, dict)  # where rules are a name or `Rules`
         for form in forms
     ],
 )
-def test_a_keyword_with_a_value_that_cannot_be(
+def test_make_rejects_keywords_with_impossible_values(
     form: str, keyword: str, given: Any, words: tuple[str, ...]
 ) -> None:
     wrong_type = keyword == "rules" and isinstance(given, OF_A_WRONG_TYPE)
@@ -149,7 +149,7 @@ def test_a_keyword_with_a_value_that_cannot_be(
 
 
 @pytest.mark.parametrize("form", ["env", "gym_env", "vector_env"])
-def test_a_number_of_players_that_the_rules_given_do_not_have(form: str) -> None:
+def test_make_rejects_num_players_outside_the_rules(form: str) -> None:
     """The rules say how many play, so the refusal names them and not the environment."""
     with pytest.raises(ValueError, match=r"^a game by rules='three_hand' has 3 players, got .*4"):
         getattr(four_hand_v0, form)(rules="three_hand", players=4)
@@ -167,7 +167,7 @@ def test_a_number_of_players_that_the_rules_given_do_not_have(form: str) -> None
         (four_hand_v0, "no", ("partners must be True or False", "'no'")),
     ],
 )
-def test_partners_where_there_is_no_such_choice(
+def test_make_rejects_partners_where_fixed(
     form: str, module: Any, given: Any, words: tuple[str, ...]
 ) -> None:
     with pytest.raises(ValueError, match="partners") as error:
@@ -184,7 +184,7 @@ def test_partners_where_there_is_no_such_choice(
         (table_top_v0, {}, "two"),
     ],
 )
-def test_a_partner_where_everyone_plays_alone(
+def test_make_rejects_partner_without_partnerships(
     module: Any, keywords: dict[str, Any], players: str
 ) -> None:
     with pytest.raises(ValueError, match="partner='greedy' needs a game of partners") as error:
@@ -193,13 +193,13 @@ def test_a_partner_where_everyone_plays_alone(
 
 
 @pytest.mark.parametrize("given", [3, None, ["random"]])
-def test_an_opponent_that_is_no_agent(given: Any) -> None:
+def test_make_rejects_opponent_that_is_no_agent(given: Any) -> None:
     with pytest.raises(TypeError) as error:
         find_agent(given)
     names(error, given, "name", "function")
 
 
-def test_an_agent_by_the_place_of_its_class() -> None:
+def test_find_agent_takes_import_path() -> None:
     assert find_agent("crib_agents.greedy:GreedyAgent").name == "greedy"
     for missing in ("crib_agents.greedy:Nobody", "nowhere:Agent", "crib_agents.greedy:"):
         with pytest.raises((ValueError, TypeError)) as error:
@@ -207,13 +207,13 @@ def test_an_agent_by_the_place_of_its_class() -> None:
         names(error, missing.split(":")[0])
 
 
-def test_a_function_that_answers_no_whole_number() -> None:
+def test_step_rejects_non_integer_answer_of_function_opponent() -> None:
     env = crib_env.six_card_v0.gym_env(opponent=lambda view, rng: float(view["hand"][0]), seat=1)
     with pytest.raises(ValueError, match="integers"):
         env.reset(seed=0, options={"dealer": 1})  # so that the opponent begins
 
 
-def test_an_agents_class_in_place_of_an_agent() -> None:
+def test_find_agent_rejects_agent_class() -> None:
     class Mine:
         name = "mine"
 
@@ -225,7 +225,7 @@ def test_an_agents_class_in_place_of_an_agent() -> None:
         find_agent(Mine)
 
 
-def test_an_environment_that_does_not_exist() -> None:
+def test_make_rejects_unknown_environment() -> None:
     with pytest.raises(ValueError, match="seven_card_v0") as error:
         observation_layout("seven_card_v0")
     names(error, "six_card_v0")
@@ -262,7 +262,7 @@ def reset(env: Any, seed: Any, options: Any = None) -> None:
     ],
     ids=repr,
 )
-def test_a_seed_that_is_no_whole_number_from_zero_up(form: str, seed: Any) -> None:
+def test_reset_rejects_negative_and_non_integer_seeds(form: str, seed: Any) -> None:
     env = FORMS[form]()
     reset(env, 4)
     with unchanged(env), pytest.raises(ValueError, match="seed") as error:
@@ -271,7 +271,7 @@ def test_a_seed_that_is_no_whole_number_from_zero_up(form: str, seed: Any) -> No
 
 
 @pytest.mark.parametrize("seed", [0, 2**32, 2**100, np.int64(3), np.uint8(5)])
-def test_a_whole_seed_of_any_size_and_kind_is_taken(seed: Any) -> None:
+def test_reset_takes_integer_seeds_of_any_size_and_type(seed: Any) -> None:
     env, twin = six_card_v0.raw_env(), six_card_v0.raw_env()
     env.reset(seed=seed)
     twin.reset(seed=int(seed))
@@ -330,7 +330,7 @@ BAD_OPTIONS: list[tuple[Any, tuple[str, ...]]] = [
 
 @every_form
 @pytest.mark.parametrize(("options", "words"), BAD_OPTIONS, ids=lambda given: repr(given)[:40])
-def test_an_option_that_does_not_fit(form: str, options: Any, words: tuple[str, ...]) -> None:
+def test_reset_rejects_invalid_options(form: str, options: Any, words: tuple[str, ...]) -> None:
     env = FORMS[form]()
     reset(env, 5)
     with unchanged(env), pytest.raises(ValueError, match="option") as error:
@@ -338,7 +338,7 @@ def test_an_option_that_does_not_fit(form: str, options: Any, words: tuple[str, 
     names(error, *words)
 
 
-def test_a_refused_reset_leaves_the_generator_where_it_was() -> None:
+def test_reset_rejected_leaves_generator_unchanged() -> None:
     env, twin = six_card_v0.raw_env(), six_card_v0.raw_env()
     for each in (env, twin):
         each.reset(seed=7)
@@ -350,7 +350,7 @@ def test_a_refused_reset_leaves_the_generator_where_it_was() -> None:
     assert same(env.snapshot(), twin.snapshot())
 
 
-def test_options_of_none_and_an_empty_dict_are_no_options() -> None:
+def test_reset_options_none_equals_empty_dict() -> None:
     env = six_card_v0.raw_env()
     pictures = []
     for options in (None, {}, {"decks": None, "dealer": None, "scores": None}, {"decks": []}):
@@ -362,14 +362,14 @@ def test_options_of_none_and_an_empty_dict_are_no_options() -> None:
 # ---------------------------------------------------------------- step
 
 
-def test_a_card_that_is_not_held() -> None:
+def test_step_rejects_card_not_held() -> None:
     table = Table(deal("KC 5D 9H 9S / 2C 2D", "QD 6H 7S 8C / 2H 2S", "AC"))
     with unchanged(table.env), pytest.raises(IllegalActionError) as error:
         table.play("p:JC")
     names(error, "JC", 40, "player_0", "KC", "5D", "9H", "9S", "2C", "2D")
 
 
-def test_a_card_already_laid_away_or_played() -> None:
+def test_step_rejects_card_discarded_or_played() -> None:
     table = Table(deal("KC 5D 9H 9S / 2C 2D", "QD 6H 7S 8C / 2H 2S", "AC"))
     table.play("p:2C")
     with unchanged(table.env), pytest.raises(IllegalActionError, match="2C"):
@@ -396,7 +396,7 @@ NO_ACTIONS = [
     ],
     ids=repr,
 )
-def test_an_action_that_is_no_card_id(form: str, action: Any) -> None:
+def test_step_rejects_action_outside_card_ids(form: str, action: Any) -> None:
     env = started()
     if form == "Gymnasium":
         env = six_card_v0.gym_env(opponent=lowest, on_illegal="raise")
@@ -406,7 +406,7 @@ def test_an_action_that_is_no_card_id(form: str, action: Any) -> None:
     names(error, repr(action), *(("0", "51") if form == "AEC" else ()))
 
 
-def test_step_before_reset() -> None:
+def test_step_before_reset_raises() -> None:
     for env in (six_card_v0.raw_env(), six_card_v0.env()):
         with pytest.raises(EpisodeOverError, match=r"step\(3\).*reset"):
             env.step(3)
@@ -417,14 +417,14 @@ def test_step_before_reset() -> None:
 
 
 @pytest.mark.parametrize("method", ["observe", "last", "state", "render"])
-def test_looking_before_reset(method: str) -> None:
+def test_observe_before_reset_raises(method: str) -> None:
     env = six_card_v0.raw_env(render_mode="ansi")
     arguments = ("player_0",) if method == "observe" else ()
     with pytest.raises(EpisodeOverError, match="reset"):
         getattr(env, method)(*arguments)
 
 
-def test_the_errors_are_kinds_of_what_users_already_catch() -> None:
+def test_errors_subclass_standard_exceptions() -> None:
     assert issubclass(IllegalActionError, ValueError)
     assert issubclass(EpisodeOverError, gymnasium.error.ResetNeeded)
 
@@ -435,7 +435,7 @@ def play_out(env: Any) -> None:
 
 
 @pytest.mark.parametrize("form", ["raw_env", "env"])
-def test_step_after_the_end(form: str) -> None:
+def test_step_after_the_end_raises(form: str) -> None:
     env = FORMS[form](episode="deal")
     env.reset(seed=9)
     play_out(env)
@@ -452,7 +452,7 @@ def test_step_after_the_end(form: str) -> None:
     play_out(env)
 
 
-def test_gymnasium_step_after_the_end() -> None:
+def test_gymnasium_step_after_the_end_raises() -> None:
     env = six_card_v0.gym_env(opponent=lowest, episode="deal")
     _, info = env.reset(seed=9)
     end = False
@@ -463,7 +463,7 @@ def test_gymnasium_step_after_the_end() -> None:
         env.step(3)
 
 
-def test_terminate_ends_the_episode_at_minus_one_for_who_erred() -> None:
+def test_terminate_ends_the_episode_with_minus_one_for_the_illegal_seat() -> None:
     env = six_card_v0.env()
     env.reset(seed=10)
     erring = env.agent_selection
@@ -481,7 +481,7 @@ def test_terminate_ends_the_episode_at_minus_one_for_who_erred() -> None:
 
 
 @pytest.mark.parametrize("seat", [2, -1, "0", None, 0.5])
-def test_a_view_of_no_seat(seat: Any) -> None:
+def test_view_rejects_unknown_seat(seat: Any) -> None:
     env = started()
     with unchanged(env), pytest.raises((ValueError, TypeError)) as error:
         env.view(seat)
@@ -489,7 +489,7 @@ def test_a_view_of_no_seat(seat: Any) -> None:
 
 
 @pytest.mark.parametrize("method", ["observe", "observation_space", "action_space"])
-def test_an_agent_that_is_not_in_the_game(method: str) -> None:
+def test_observe_rejects_unknown_agent(method: str) -> None:
     env = started()
     with unchanged(env), pytest.raises((KeyError, ValueError), match="player_9"):
         getattr(env, method)("player_9")
@@ -505,7 +505,7 @@ BAD_BATCHES = [
 
 
 @pytest.mark.parametrize("actions", BAD_BATCHES, ids=repr)
-def test_actions_of_a_batch_that_are_not_one_whole_number_a_game(actions: Any) -> None:
+def test_batch_step_rejects_actions_of_wrong_shape_or_dtype(actions: Any) -> None:
     env = six_card_v0.vector_env(3, opponent=lowest)
     env.reset(seed=1)
     with unchanged(env), pytest.raises(ValueError, match="actions") as error:
@@ -516,7 +516,7 @@ def test_actions_of_a_batch_that_are_not_one_whole_number_a_game(actions: Any) -
 @pytest.mark.parametrize("wrong", [-1, 52, 10**12, -(1 << 40), "not held"], ids=repr)
 @pytest.mark.parametrize("opponent", [lowest, "greedy"])
 @pytest.mark.parametrize("on_illegal", ["raise", "terminate"])
-def test_one_illegal_action_of_a_batch_changes_no_game_or_ends_that_game_alone(
+def test_batch_step_illegal_action_raises_unchanged_or_ends_its_game(
     on_illegal: Any, opponent: Any, wrong: Any
 ) -> None:
     env = six_card_v0.vector_env(3, opponent=opponent, on_illegal=on_illegal)
@@ -535,7 +535,7 @@ def test_one_illegal_action_of_a_batch_changes_no_game_or_ends_that_game_alone(
 
 
 @pytest.mark.parametrize("card", [-1, 52, "legal of nobody"], ids=repr)
-def test_an_opponent_that_errs_is_named(card: Any) -> None:
+def test_step_names_opponent_of_illegal_action(card: Any) -> None:
     def clumsy(view: Any, rng: np.random.Generator) -> int:
         held = {int(c) for c in view["hand"][: view["hand_n"]]}
         return min(set(DECK) - held) if card == "legal of nobody" else card
@@ -556,19 +556,19 @@ def test_an_opponent_that_errs_is_named(card: Any) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "5", "H5", "1H", "5X", "5HH", "11S", "five", None, 18, b"5H"])
-def test_text_that_is_no_card(text: Any) -> None:
+def test_parse_card_rejects_other_text(text: Any) -> None:
     with pytest.raises(ValueError, match="not a card") as error:
         parse_card(text)
     names(error, repr(text), "A23456789TJQK", "CDHS", "5H")
 
 
-def test_one_word_of_many_that_is_no_card() -> None:
+def test_parse_cards_names_the_invalid_word() -> None:
     with pytest.raises(ValueError, match="'5X'"):
         parse_cards("5H 5X JS")
 
 
 @pytest.mark.parametrize("card", [-1, 52, 1000])
-def test_a_card_id_that_does_not_exist(card: int) -> None:
+def test_format_card_rejects_unknown_id(card: int) -> None:
     for read in (format_card, crib_env.card_name):
         with pytest.raises(ValueError, match=r"0 to 51") as error:
             read(card)
@@ -613,7 +613,7 @@ def test_a_card_id_that_does_not_exist(card: int) -> None:
         ("fivecard", {}, ("did you mean 'five_card'?",)),
     ],
 )
-def test_rules_that_are_not_possible_are_refused_with_a_reason(
+def test_rules_impossible_values_are_rejected_with_a_reason(
     preset: str, changes: dict[str, Any], words: tuple[str, ...]
 ) -> None:
     if changes == {"dealt": 5}:  # possible: a flush takes the starter too
@@ -624,7 +624,7 @@ def test_rules_that_are_not_possible_are_refused_with_a_reason(
     names(error, *words)
 
 
-def test_rules_of_no_game_are_refused() -> None:
+def test_rules_of_unknown_game_are_rejected() -> None:
     with pytest.raises(TypeError, match=r"make a TwoHandRules, .* TableTopRules"):
         Rules(name="mine")
     with pytest.raises(ValueError, match=r"choose from hoyle, five_card$"):
@@ -641,7 +641,7 @@ def test_rules_take_the_scalars_of_numpy_and_keep_plain_numbers() -> None:
     assert rules.single_count is True
 
 
-def test_another_package_brings_rules_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rules_subclass_of_another_package_is_accepted(monkeypatch: pytest.MonkeyPatch) -> None:
     @dataclass(frozen=True, kw_only=True)
     class ToyRules(Rules):
         family: ClassVar[str] = "toy"
@@ -663,7 +663,7 @@ def test_another_package_brings_rules_of_its_own(monkeypatch: pytest.MonkeyPatch
         find_rules("hoyle", ToyRules)
 
 
-def test_presets_are_what_their_sources_say() -> None:
+def test_presets_agree_with_their_sources() -> None:
     hoyle, five = PRESETS["hoyle"], PRESETS["five_card"]
     assert (hoyle.target, hoyle.dealt, hoyle.match_target) == (121, 6, 7)
     assert (hoyle.skunk_margin, hoyle.skunk_points) == (30, 2)

@@ -1,7 +1,7 @@
 """What every environment keeps to, tested on every registered one.
 
 A new environment is tested here without a new line; `VARIANTS` only adds keywords worth a second
-look. What is asked of an environment is in docs and the environments' pages. A toy game of another
+look. The contract is in docs and the environments' pages. A toy game of another
 family (`toy`) is registered as anyone would register theirs, and held to the same.
 """
 
@@ -133,7 +133,7 @@ def test_pettingzoo_performance_benchmark_runs(
 @every_name
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_gymnasium_check_env(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(renderer, "FPS", 1000)  # the window waits for nobody
+    monkeypatch.setattr(renderer, "FPS", 1000)  # no frame delay
     env = gymnasium.make(gym_id(name), opponent=opponent_of(name))
     gymnasium_check_env(env.unwrapped)
     for keywords in ({"mask_in_observation": True}, {"features": True}):
@@ -169,9 +169,7 @@ def test_equal_seeds_give_equal_games_over_many_deals(name: str, keywords: dict[
 
 
 @every_case
-def test_reset_without_a_seed_goes_on_with_the_generator(
-    name: str, keywords: dict[str, Any]
-) -> None:
+def test_reset_without_a_seed_continues_the_generator(name: str, keywords: dict[str, Any]) -> None:
     env = begun(name, keywords, seed=3)
     deals = set()
     for _ in range(8):
@@ -188,7 +186,7 @@ COPIES: dict[str, Callable[[Any], Any]] = {
 
 @every_case
 @pytest.mark.parametrize("given", [False, True], ids=["drawn", "given"])
-def test_copies_and_snapshots_keep_the_game_its_generator_and_its_decks(
+def test_copies_and_snapshots_keep_game_generator_and_decks(
     name: str, keywords: dict[str, Any], given: bool
 ) -> None:
     env, fresh = (module(name).raw_env(**keywords) for _ in range(2))
@@ -230,7 +228,7 @@ def test_gymnasium_copies_keep_the_game_and_its_generator(name: str) -> None:
 
 
 @every_name
-def test_an_environment_holds_a_game(name: str) -> None:
+def test_environment_holds_a_game(name: str) -> None:
     env = module(name).raw_env()
     with pytest.raises(EpisodeOverError, match=r"reset\(\)"):
         env.view(0)
@@ -250,7 +248,7 @@ def test_an_environment_holds_a_game(name: str) -> None:
 
 
 @every_name
-def test_the_game_of_a_gymnasium_environment_is_a_copy_to_try_moves_on(name: str) -> None:
+def test_gymnasium_game_is_an_independent_copy(name: str) -> None:
     env = gymnasium.make(gym_id(name), opponent=lowest).unwrapped
     with pytest.raises(EpisodeOverError, match=r"reset\(\)"):
         _ = env.game
@@ -298,7 +296,7 @@ def test_observation_layout_covers_the_observation(name: str) -> None:
 
 
 @every_case
-def test_mask_is_exactly_what_is_legal_and_zero_for_others(
+def test_mask_equals_legal_actions_and_is_zero_for_other_seats(
     name: str, keywords: dict[str, Any]
 ) -> None:
     env = begun(name, keywords, seed=42)
@@ -324,7 +322,7 @@ def test_mask_is_exactly_what_is_legal_and_zero_for_others(
 
 
 @every_case
-def test_returned_arrays_are_the_callers_own(name: str, keywords: dict[str, Any]) -> None:
+def test_returned_arrays_are_copies(name: str, keywords: dict[str, Any]) -> None:
     env = begun(name, keywords, seed=43)
     for agent in walk(env, np.random.default_rng(43), decisions=30):
         observation = env.observe(agent)
@@ -388,7 +386,7 @@ def test_redrawing_hidden_cards_changes_nothing_a_seat_sees(
             ]
             env.restore(taken)
     assert redrawn > 75
-    assert shown_elsewhere > 25  # what was redrawn is what others see
+    assert shown_elsewhere > 25  # the other seats' observations show the redrawn cards
 
 
 @pytest.mark.parametrize(
@@ -396,12 +394,12 @@ def test_redrawing_hidden_cards_changes_nothing_a_seat_sees(
     [case for case in _cases() if case.values[0] not in ("table_top_v0", "toy_v0")],
 )
 def test_observation_recalls_all_of_the_deal(name: str, keywords: dict[str, Any]) -> None:
-    """Hand, cards discarded, and the pile in order with who played what can be read back."""
+    """Hand, discards, and the pile in order with each card's player can be read back."""
     layout = crib_env.observation_layout(name)
     env = begun(name, keywords, seed=52)
 
     def places(left: int, bits: Any) -> list[bool]:
-        """Return the bits for a seat so many to the left; of two seats there may be one bit."""
+        """Return the bits of the seat `left` places to the left; two seats may share one bit."""
         return [left % len(env.possible_agents) == k for k in range(len(bits))]
 
     for _ in walk(env, np.random.default_rng(52), decisions=120):
@@ -460,7 +458,7 @@ def test_rewards_are_zero_sum_and_last_pays_each_once(
                 steps[other] += value
         assert paid == pytest.approx(steps), f"episode {episode}"
         if reward == "win":
-            loss = 1 / max(env.game.sides)  # what each loser pays one winner
+            loss = 1 / max(env.game.sides)  # paid by each loser to one winner
             # Several sides may share the first place.
             shared = {(1 - (k - 1) * loss) / k for k in range(1, max(env.game.sides) + 2)}
             assert all(
@@ -527,14 +525,14 @@ def test_points_of_a_deal_whose_starter_is_a_jack_agree_with_its_result(name: st
                 env.step(int(legal(env)[trial % len(legal(env))]))
                 totals[reward] += env.rewards["player_0"]
             final = lead(env.scores)
-        if len(env.scores) == 2:  # where there are more, who leads their mean may not be first
+        if len(env.scores) == 2:  # with more, the side above the mean may not be first
             assert np.sign(totals["points"]) == totals["win"], f"trial {trial}"
         if "card" not in name and name not in ("discard_v0", "pegging_v0", "toy_v0"):
             assert totals["points"] == final, f"trial {trial}"  # from nothing but the heels
 
 
 @every_name
-def test_an_illegal_action_ends_an_episode_as_pettingzoos_wrapper_does(name: str) -> None:
+def test_illegal_action_ends_episode_like_pettingzoos_wrapper(name: str) -> None:
     wrapped = pettingzoo.utils.TerminateIllegalWrapper(module(name).raw_env(), illegal_reward=-1)
     plain = module(name).env()
     for env in (wrapped, plain):
@@ -681,7 +679,7 @@ def test_ansi_rendering_is_plain_text_that_tells_positions_apart(
 
 
 @every_case
-def test_every_position_comes_back_from_its_notation(name: str, keywords: dict[str, Any]) -> None:
+def test_notation_round_trips_every_position(name: str, keywords: dict[str, Any]) -> None:
     env, other = (module(name).raw_env(**keywords) for _ in range(2))
     env.reset(seed=92)
     for _ in walk(env, np.random.default_rng(92), decisions=30):

@@ -18,7 +18,7 @@ NO_ACTION = 99
 
 
 def act(v: Any, rng: Any, table: Any, weights: Any) -> Any:
-    """Return the lowest slot's card; what is not an action while the agent fails."""
+    """Return the lowest slot's card, or no valid action while the agent fails."""
     slot = 0
     while not v["legal"] >> slot & 1:
         slot += 1
@@ -95,7 +95,7 @@ class Learner:
             self.env.reset(seed=seed)
 
     def step(self) -> Any:
-        """Take a step, or begin where an episode has ended; return what is seen."""
+        """Step, or reset after the end of an episode; return the observation."""
         masks = self.env.action_masks()
         if not masks.any():
             self.reset()
@@ -113,7 +113,7 @@ forms = pytest.mark.parametrize("form", ["gym", "vector 1", "vector 2", "sb3"])
 @forms
 @every_agent
 @pytest.mark.parametrize("role", ROLES)
-def test_after_a_failure_nothing_moves_until_the_reset(form: str, kind: str, role: str) -> None:
+def test_opponent_failure_blocks_step_until_reset(form: str, kind: str, role: str) -> None:
     module, keyword = ROLES[role]
     make, error = AGENTS[kind]
     agent = make()
@@ -140,7 +140,7 @@ def test_after_a_failure_nothing_moves_until_the_reset(form: str, kind: str, rol
 
 
 @pytest.mark.parametrize("kind", ["illegal", "interrupted"])
-def test_after_a_partners_failure_nothing_moves_until_the_reset(kind: str) -> None:
+def test_partner_failure_blocks_step_until_reset(kind: str) -> None:
     make, error = AGENTS[kind]
     partner = make()
     env = table_top_v0.vector_env(3, players=4, opponent="greedy", partner=partner, seat=0)
@@ -160,9 +160,7 @@ def test_after_a_partners_failure_nothing_moves_until_the_reset(kind: str) -> No
 @every_agent
 @pytest.mark.parametrize("role", ["pegging_policy", "discard_policy"])
 @pytest.mark.parametrize("form", ["raw_env", "env"])
-def test_in_aec_too_nothing_moves_after_a_phase_policys_failure(
-    form: str, kind: str, role: str
-) -> None:
+def test_aec_phase_policy_failure_blocks_step_until_reset(form: str, kind: str, role: str) -> None:
     module, keyword = ROLES[role]
     make, error = AGENTS[kind]
     agent = make()

@@ -1,4 +1,4 @@
-"""What surprised people in their first hour: each place says what to do, or takes what is meant."""
+"""Surprises of the first hour: each error names the remedy, or the obvious meaning is accepted."""
 
 from __future__ import annotations
 
@@ -35,9 +35,7 @@ from crib_env.scoring import score_hand
 @pytest.mark.parametrize("form", ["raw_env", "gym_env", "vector_env"])
 @pytest.mark.parametrize("module", [six_card_v0, table_top_v0])
 @pytest.mark.parametrize("word", ["deal", "round"])
-def test_an_episode_of_one_deal_is_called_deal_or_round_everywhere(
-    form: str, module: Any, word: str
-) -> None:
+def test_episode_deal_and_round_are_synonyms_everywhere(form: str, module: Any, word: str) -> None:
     env = getattr(module, form)(episode=word)
     game = env.game if form == "raw_env" else env.batch.games
     assert game.episode == ("round" if module is table_top_v0 else "deal")
@@ -48,7 +46,7 @@ def test_an_episode_of_one_deal_is_called_deal_or_round_everywhere(
 # --- numbers ------------------------------------------------------------------------------------
 
 
-def test_scalars_of_numpy_are_taken_wherever_a_whole_number_is() -> None:
+def test_integers_may_be_numpy_scalars_everywhere() -> None:
     one, two, seed = np.int64(1), np.int32(2), np.uint8(7)
     plain = table_top_v0.gym_env(opponent="greedy", seat=1, players=2)
     scalar = table_top_v0.gym_env(opponent="greedy", seat=one, players=two)
@@ -70,7 +68,7 @@ def one(kind: str) -> Any:
 
 
 @pytest.mark.parametrize("kind", ["torch", "numpy", "scalar", "list"])
-def test_an_action_is_any_one_whole_number(kind: str) -> None:
+def test_step_takes_any_single_integer_type(kind: str) -> None:
     made = one(kind)
     env, aec, game = six_card_v0.gym_env(opponent="greedy"), six_card_v0.raw_env(), Game(seed=1)
     _, info = env.reset(seed=1)
@@ -93,7 +91,7 @@ def test_an_action_is_any_one_whole_number(kind: str) -> None:
 
 
 @pytest.mark.parametrize("rules", ["hoyle", "hoyle[target=91]", "five_card[target=31]"])
-def test_rules_are_named_alike_everywhere(rules: str) -> None:
+def test_rules_names_work_alike_everywhere(rules: str) -> None:
     expected = parse_rules(rules)
     assert expected.target in (121, 91, 31)
     for found in (
@@ -108,7 +106,7 @@ def test_rules_are_named_alike_everywhere(rules: str) -> None:
     assert score_hand(held, "5S", rules=rules).points == (29 if expected.dealt == 6 else 20)
 
 
-def test_rules_named_with_changes_that_do_not_fit_are_refused() -> None:
+def test_rules_name_with_invalid_changes_is_rejected() -> None:
     for rules, says in (
         ("hoyle[target=91", "'hoyle\\[target=91\\]'"), ("hoile[target=91]", "hoyle"),
         ("hoyle[targt=91]", "targt"), ("table_top[target=31]", "five_card"),
@@ -140,7 +138,7 @@ class OfViews:
         (OfViews(), r"act of the agent 'of views' takes \(views, rng\); .* takes \(views\)"),
     ],
 )
-def test_an_opponent_of_other_arguments_is_refused_at_make(opponent: Any, says: str) -> None:
+def test_make_rejects_opponent_with_wrong_signature(opponent: Any, says: str) -> None:
     for make in (six_card_v0.gym_env, six_card_v0.vector_env):
         with pytest.raises(TypeError, match=says):
             make(opponent=opponent)
@@ -150,7 +148,7 @@ def test_an_opponent_of_other_arguments_is_refused_at_make(opponent: Any, says: 
     assert env.opponent.name == "greedy"
 
 
-def test_a_compiled_agents_function_of_other_arguments_is_refused_at_make() -> None:
+def test_make_rejects_compiled_agent_with_wrong_signature() -> None:
     class Short(CompiledAgent):
         name = "short"
         acts: ClassVar[dict[str, Any]] = {"two_hand": lambda view, rng: 1}
@@ -159,7 +157,7 @@ def test_a_compiled_agents_function_of_other_arguments_is_refused_at_make() -> N
         six_card_v0.gym_env(opponent=Short())
 
 
-# --- what is missing ----------------------------------------------------------------------------
+# --- missing extras ----------------------------------------------------------------------------
 
 
 WITHOUT = """
@@ -176,7 +174,7 @@ for module, code in {cases!r}:
 """
 
 
-def test_what_is_not_installed_says_how_to_install_it() -> None:
+def test_missing_extra_error_names_the_install_command() -> None:
     cases = [
         ("stable_baselines3", "train", "import crib_env; crib_env.six_card_v0.sb3_env(2)"),
         ("torch", "train", "import crib_env; crib_env.six_card_v0.torch_env(2)"),
@@ -191,7 +189,7 @@ def test_what_is_not_installed_says_how_to_install_it() -> None:
 
 @pytest.mark.parametrize(("module", "mode"), [("pygame", "human"), ("resvg_py", "human")])
 @pytest.mark.parametrize("form", ["gym_env", "raw_env"])
-def test_a_window_that_cannot_be_shown_is_said_at_make(
+def test_make_rejects_human_mode_without_display(
     module: str, mode: str, form: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, module, None)
@@ -200,7 +198,7 @@ def test_a_window_that_cannot_be_shown_is_said_at_make(
 
 
 @pytest.mark.parametrize("form", ["gym_env", "raw_env"])
-def test_pixels_that_cannot_be_drawn_are_warned_of_at_make(
+def test_make_warns_where_pixels_cannot_be_drawn(
     form: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No more than warned of, since SB3's make_vec_env asks for them whether it draws or not."""
@@ -223,7 +221,7 @@ SAID = COMPILING.format(name="test.slow", seconds=9) + AHEAD
 
 
 def compile_with_stderr(cache: Path, code: str = COMPILES, terminal: bool = False) -> str:
-    """Return what is said on stderr by a process that has nothing compiled."""
+    """Return the stderr of a process with an empty cache of compiled code."""
     environment = os.environ | {"NUMBA_CACHE_DIR": str(cache), "NUMBA_DISABLE_JIT": "0"}
     pty = pytest.importorskip("pty", reason="Windows has no such terminals")
     ours, theirs = pty.openpty() if terminal else os.pipe()
@@ -238,7 +236,7 @@ def compile_with_stderr(cache: Path, code: str = COMPILES, terminal: bool = Fals
     return output
 
 
-def test_compiling_names_each_slow_entry_once_with_an_estimate(tmp_path: Path) -> None:
+def test_compilation_notice_names_each_slow_entry_once(tmp_path: Path) -> None:
     more = """
 Entry(lambda x: x + 2, int64(int64), "test.slow", 9).compiled
 Entry(lambda x: x + 3, int64(int64), "test.quick").compiled
@@ -252,7 +250,7 @@ Entry(lambda x: x + 4, int64(int64), "test.other", 5).compiled
         assert compile_with_stderr(cache, COMPILES + more, terminal=terminal) == ""
 
 
-def test_the_notice_of_the_first_compilation_goes_where_the_log_goes(tmp_path: Path) -> None:
+def test_compilation_notice_goes_to_the_log(tmp_path: Path) -> None:
     silent = f"import logging; logging.getLogger('crib_env').setLevel('ERROR')\n{COMPILES}"
     assert compile_with_stderr(tmp_path / "a", silent) == ""
     named = f"import logging; logging.basicConfig(format='%(name)s %(levelname)s')\n{COMPILES}"

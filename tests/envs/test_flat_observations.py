@@ -29,7 +29,7 @@ WRAPPERS = {
 
 
 @every_module
-def test_observation_and_info_hold_what_the_dictionary_holds(module: Any) -> None:
+def test_flat_observation_and_info_equal_the_dictionary(module: Any) -> None:
     flat, full = module.env(mask_in_observation=False), module.env()
     assert flat.observation_space("player_0") == full.observation_space("player_0")["observation"]
     flat.reset(seed=4)
@@ -51,7 +51,7 @@ def test_observation_and_info_hold_what_the_dictionary_holds(module: Any) -> Non
     assert all(np.array_equal(info["action_mask"], mask) for info, mask in stored)
 
 
-def test_no_action_is_allowed_after_an_illegal_one() -> None:
+def test_mask_is_empty_after_an_illegal_action() -> None:
     env = six_card_v0.env(mask_in_observation=False)
     env.reset(seed=1)
     env.step(99)
@@ -100,7 +100,7 @@ def test_supersuits_vector_converters_step_both_seats() -> None:
     assert ends == 2 * 2 * 3  # two deals of twelve decisions in each of three games, for both seats
 
 
-def test_the_mask_goes_under_a_librarys_keys_too() -> None:
+def test_mask_has_each_librarys_key() -> None:
     env = six_card_v0.env(mask_in_observation="tianshou")
     env.reset(seed=1)
     assert set(env.observe("player_0")) == {"obs", "mask"}

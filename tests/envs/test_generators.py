@@ -32,7 +32,7 @@ class Spy:
 
 
 def relatives(seed_seq: Any) -> Iterator[SeedSequence]:
-    """Yield what one can reach from a generator's own seed sequence: all above it, and below."""
+    """Yield the seed sequences reachable from a generator: its ancestors and descendants."""
     above = [
         SeedSequence(seed_seq.entropy, spawn_key=seed_seq.spawn_key[:depth])
         for depth in range(len(seed_seq.spawn_key) + 1)
@@ -45,7 +45,7 @@ def relatives(seed_seq: Any) -> Iterator[SeedSequence]:
 
 
 def gives_away(rng: np.random.Generator, deals: Any) -> bool:
-    """Tell whether the generators of the deals, int64[N, 4], can be made anew from ``rng``."""
+    """True if the generators of the deals, int64[N, 4], can be rebuilt from ``rng``."""
     for seed_seq in relatives(rng.bit_generator.seed_seq):
         states = np.zeros(len(deals), dtype=[("rng", np.int64, (4,))])
         seed_states(states, seed_seq)
@@ -61,8 +61,8 @@ def deals_of(batch: Any, seed: int) -> Any:
 
 
 @pytest.mark.parametrize("spawned", [False, True])
-def test_a_generator_spawned_from_the_seed_would_give_the_deals_away(spawned: bool) -> None:
-    """That is what the tests below would find."""
+def test_leak_check_detects_generator_spawned_from_the_seed(spawned: bool) -> None:
+    """The check finds a generator that shares the seed sequence of the deals."""
     deals, _, other = SeedSequence(7).spawn(3)
     states = np.zeros(LANES, dtype=[("rng", np.int64, (4,))])
     seed_states(states, deals)
@@ -88,7 +88,7 @@ def assert_apart(spies: list[Spy], deals: Any) -> None:
         (table_top_v0, "partner", {"players": 4}),
     ],
 )
-def test_all_who_play_beside_the_learner_draw_apart_from_each_other_and_the_deals(
+def test_opponents_and_partners_draw_independently_of_each_other_and_the_deals(
     module: Any, keyword: str, more: dict[str, Any], form: str
 ) -> None:
     spies = [Spy("opponent"), Spy(keyword)]
@@ -104,7 +104,7 @@ def test_all_who_play_beside_the_learner_draw_apart_from_each_other_and_the_deal
 
 
 @pytest.mark.parametrize("module", [six_card_v0, table_top_v0])
-def test_seeds_of_each_game_are_not_given_away(module: Any) -> None:
+def test_seeds_of_each_game_stay_hidden(module: Any) -> None:
     spy = Spy("opponent")
     env = module.vector_env(2, opponent=spy, seat=None)
     deals = [deals_of(module.gym_env(opponent=spy).batch, seed) for seed in (7, 8)]
@@ -117,7 +117,7 @@ def test_seeds_of_each_game_are_not_given_away(module: Any) -> None:
     ("module", "keyword"), [(discard_v0, "pegging_policy"), (pegging_v0, "discard_policy")]
 )
 @pytest.mark.parametrize("seed", [7, None])
-def test_the_phase_policy_of_aec_draws_apart_from_the_deals(
+def test_aec_phase_policy_draws_independently_of_the_deals(
     module: Any, keyword: str, seed: int | None
 ) -> None:
     spy = Spy("policy")
@@ -133,7 +133,7 @@ def test_the_phase_policy_of_aec_draws_apart_from_the_deals(
 
 
 class Recording:
-    """Notes what a function is given."""
+    """Records the arguments of a function."""
 
     def __init__(self, function: Any) -> None:
         self.function = function
@@ -169,7 +169,7 @@ class CompiledSpy(CompiledAgent):
         return {tuple(row) for row in self.weights[1:].reshape(-1, 4).tolist() if any(row)}
 
 
-def test_compiled_agents_draw_apart_from_each_other_and_the_deals_in_every_game() -> None:
+def test_compiled_agents_draw_independently_of_each_other_and_the_deals() -> None:
     opponent, policy = CompiledSpy(), CompiledSpy()
     env = discard_v0.vector_env(LANES, opponent=opponent, pegging_policy=policy, threads=1)
     deals = {tuple(row) for row in deals_of(env.batch, 7).tolist()}

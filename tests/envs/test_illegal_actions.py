@@ -42,14 +42,14 @@ def any_action(rng: np.random.Generator, *size: int) -> Any:
 
 
 def expected(action: Any, mask: Any) -> int:
-    """Return what the info says of an action."""
+    """Return the entries of the info about an action."""
     if 0 <= action < len(mask) and mask[action]:
         return -1
     return int(max(action, -2)) if action >= 0 else -2
 
 
 @every_module
-def test_episodes_of_the_aec_have_full_length_and_say_what_was_replaced(module: Any) -> None:
+def test_random_legal_aec_plays_full_episodes_and_reports_replacements(module: Any) -> None:
     env = module.env(on_illegal="random")
     assert env.on_illegal == "random"
     env.reset(seed=1)
@@ -71,7 +71,7 @@ def test_episodes_of_the_aec_have_full_length_and_say_what_was_replaced(module: 
 
 @every_module
 @every_opponent
-def test_single_games_have_full_length_and_say_what_was_replaced(
+def test_random_legal_single_game_plays_full_episodes_and_reports_replacements(
     module: Any, opponent: Any
 ) -> None:
     env = module.gym_env(on_illegal="random", opponent=opponent)
@@ -92,7 +92,7 @@ def test_single_games_have_full_length_and_say_what_was_replaced(
 
 @every_batch
 @every_opponent
-def test_games_of_a_batch_have_full_length_and_say_what_was_replaced(
+def test_random_legal_batch_plays_full_episodes_and_reports_replacements(
     form: str, opponent: Any
 ) -> None:
     env = make(form, opponent=opponent, **DEAL)
@@ -125,7 +125,7 @@ def test_games_of_a_batch_have_full_length_and_say_what_was_replaced(
 
 @every_module
 @pytest.mark.parametrize("form", ["aec", "gym", "vector"])
-def test_where_all_actions_are_legal_nothing_changes(module: Any, form: str) -> None:
+def test_random_legal_without_illegal_actions_changes_nothing(module: Any, form: str) -> None:
     """Deals, opponents and results are those of the other settings, seed by seed."""
 
     def played(on_illegal: str) -> list[Any]:
@@ -156,7 +156,7 @@ def test_where_all_actions_are_legal_nothing_changes(module: Any, form: str) -> 
 
 
 @pytest.mark.parametrize("form", ["aec", "gym", "vector"])
-def test_each_legal_action_is_drawn_as_often(form: str) -> None:
+def test_random_legal_draws_uniformly(form: str) -> None:
     options = {"decks": [list(range(52))], "dealer": 1}
     n = 3000 if form == "vector" else 600
     if form == "vector":
@@ -218,7 +218,7 @@ WAYS: dict[str, Callable[[Any], Any]] = {
         if way != "snapshot" or form == "aec"
     ],
 )
-def test_copies_and_snapshots_draw_alike(form: str, way: str) -> None:
+def test_random_legal_copies_and_snapshots_draw_alike(form: str, way: str) -> None:
     keywords = {"on_illegal": "random", **({} if form == "aec" else {"opponent": "greedy"})}
     if form in ("aec", "gym"):
         env = (six_card_v0.env if form == "aec" else six_card_v0.gym_env)(**keywords)
@@ -230,8 +230,8 @@ def test_copies_and_snapshots_draw_alike(form: str, way: str) -> None:
     assert going_on(env, 1) == going_on(other, 1)
 
 
-def test_threads_and_uncompiled_opponents_draw_alike() -> None:
-    """The generator is the game's: it draws the same whoever steps the game."""
+def test_random_legal_threads_and_python_opponents_draw_alike() -> None:
+    """The replacement comes from the game's generator, so every form draws the same."""
     seen = []
     for opponent, threads in (("greedy", 1), ("greedy", 3), (InPython("greedy"), 1)):
         env = six_card_v0.vector_env(N, opponent=opponent, threads=threads, **DEAL)
@@ -240,7 +240,7 @@ def test_threads_and_uncompiled_opponents_draw_alike() -> None:
     assert seen[0] == seen[1] == seen[2]
 
 
-def test_nobody_is_reminded_of_the_mask() -> None:
+def test_random_legal_gives_no_mask_warning() -> None:
     env = six_card_v0.vector_env(N, opponent="greedy", **DEAL)
     env.reset(seed=1)
     with warnings.catch_warnings():

@@ -83,7 +83,7 @@ def test_worst_loss_counts_the_most_points_of_a_card_played() -> None:
 
 
 def test_illegal_reward_is_below_the_best_deal_of_the_other_side() -> None:
-    """The dealer has the hand of 29 and turns what it needs; -1 would have paid better."""
+    """The dealer holds the hand of 29 and turns its starter; -1 would have paid better."""
     mine, theirs = parse_cards("2C 3D 6C 8H 9S KD"), parse_cards("5C 5D 5H JS 4D 6D")
     deck = [card for pair in zip(mine, theirs, strict=True) for card in pair]
     deck += parse_cards("5S")
@@ -98,7 +98,7 @@ def test_illegal_reward_is_below_the_best_deal_of_the_other_side() -> None:
 
 
 def paid_by(form: str) -> tuple[float, float]:
-    """Return what an illegal action pays in a deal of six cards, and what it should."""
+    """Return the illegal-action reward in a deal of six cards, and the expected one."""
     if form in ("aec", "text aec"):
         env: Any = text_aec("six_card_v0", retries=0, **DEAL) if "text" in form else None
         env = env or six_card_v0.env(**DEAL)
@@ -134,6 +134,6 @@ def paid_by(form: str) -> tuple[float, float]:
 @pytest.mark.parametrize(
     "form", ["aec", "text aec", "gym", "text gym", "vector", "in Python", "sb3", "torch"]
 )
-def test_illegal_reward_is_paid_in_every_form(form: str) -> None:
+def test_illegal_reward_is_equal_in_every_form(form: str) -> None:
     paid, promised = paid_by(form)
     assert paid == promised == -120.0

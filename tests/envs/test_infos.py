@@ -1,4 +1,4 @@
-"""What the info says: the same keys, shapes and types at every reset and step, for libraries."""
+"""Info dictionaries: the same keys, shapes and types at every reset and step, for libraries."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def walk(env: Any, steps: int) -> Any:
 
 @pytest.mark.parametrize("gym_id", IDS)
 @pytest.mark.parametrize("opponent", ["greedy", lowest, [("greedy", 1), ("random", 1)]])
-def test_the_info_of_a_single_game_has_the_same_keys_shapes_and_types_always(
+def test_info_of_a_single_game_has_constant_keys_shapes_and_types(
     gym_id: str, opponent: Any
 ) -> None:
     env = gymnasium.make(gym_id, opponent=opponent, seat=None)
@@ -69,7 +69,7 @@ def test_the_info_of_a_single_game_has_the_same_keys_shapes_and_types_always(
 
 @pytest.mark.parametrize("mode", [AutoresetMode.SAME_STEP, AutoresetMode.NEXT_STEP])
 @pytest.mark.parametrize("opponent", ["greedy", lowest])
-def test_the_info_of_a_batch_has_the_same_keys_shapes_and_types_always(
+def test_info_of_a_batch_has_constant_keys_shapes_and_types(
     mode: AutoresetMode, opponent: Any
 ) -> None:
     """Besides what Gymnasium itself adds where an episode ended and another began."""
@@ -100,7 +100,7 @@ def test_the_info_of_a_batch_has_the_same_keys_shapes_and_types_always(
     ("action", "reported"),
     [(99, 99), (-1, -2), (-7, -2), (2**63, 2**63 - 1), (2**64 - 1, 2**63 - 1)],
 )
-def test_an_illegal_action_is_told_from_none(form: str, action: int, reported: int) -> None:
+def test_info_separates_illegal_action_from_none(form: str, action: int, reported: int) -> None:
     env = LEARNER_FORMS[form](opponent="greedy")
     env.reset()
     if form == "gym":
@@ -111,7 +111,7 @@ def test_an_illegal_action_is_told_from_none(form: str, action: int, reported: i
     assert (found if form == "vector" else found["illegal_action"]) == reported
 
 
-def test_gymnasiums_conversion_to_torch_comes_with_the_extra_train() -> None:
+def test_numpy_to_torch_needs_the_extra_train() -> None:
     """It imports array_api_compat, which neither Gymnasium nor PyTorch brings."""
     train = re.search(r"^train = \[(.*?)^\]", (ROOT / "pyproject.toml").read_text(), re.M | re.S)
     assert train
@@ -119,7 +119,7 @@ def test_gymnasiums_conversion_to_torch_comes_with_the_extra_train() -> None:
     assert re.search(r"^array-api-compat==", (ROOT / "constraints.txt").read_text(), re.MULTILINE)
 
 
-def test_gymnasiums_conversion_to_torch_takes_single_games_and_batches() -> None:
+def test_numpy_to_torch_wraps_single_games_and_batches() -> None:
     import torch
     from gymnasium.wrappers import NumpyToTorch
     from gymnasium.wrappers.vector import NumpyToTorch as NumpyToTorchVector

@@ -1,4 +1,4 @@
-"""Opponents by shares, other ones in the middle of it, and what the forms tell of an episode."""
+"""Opponents drawn by shares, changes of opponent between episodes, and the final info."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def play(env: Any, steps: int, seed: int = 1) -> list[dict[str, Any]]:
 
 @every_form
 @pytest.mark.parametrize("mode", [AutoresetMode.SAME_STEP, AutoresetMode.NEXT_STEP])
-def test_compiled_games_of_several_opponents_are_those_that_are_asked_in_python(
+def test_opponents_compiled_play_the_same_games_as_in_python(
     module: Any, mode: AutoresetMode
 ) -> None:
     keywords = {"seat": None, "reward": "points", "episode": next(iter(module.maker.episodes)),
@@ -57,7 +57,7 @@ def test_compiled_games_of_several_opponents_are_those_that_are_asked_in_python(
     assert len(set(compiled.batch.opponents.drawn.tolist())) == 2
 
 
-def test_one_is_drawn_for_each_episode_by_its_share() -> None:
+def test_opponents_are_drawn_per_episode_by_share() -> None:
     env = six_card_v0.vector_env(64, opponent=THREE, episode="deal")
     ends = play(env, 120)
     names = [env.opponent_names[end["opponent"]] for end in ends]
@@ -66,7 +66,7 @@ def test_one_is_drawn_for_each_episode_by_its_share() -> None:
         assert abs(names.count(name) / len(names) - share / 3.5) < 0.05
 
 
-def test_a_share_of_a_single_environment_is_its_lane_of_a_batch() -> None:
+def test_opponents_of_a_single_environment_equal_its_game_in_a_batch() -> None:
     """Seeds of each game: the single environment and the batch draw the same opponents."""
     batch = six_card_v0.vector_env(6, opponent=THREE, seat=0)
     batch.reset(seed=[1, 2, 3, 4, 5, 6])
@@ -89,7 +89,7 @@ def test_a_share_of_a_single_environment_is_its_lane_of_a_batch() -> None:
         ([("greedi", 1)], "did you mean 'greedy'"),
     ],
 )
-def test_shares_that_do_not_fit_are_refused_and_change_nothing(given: Any, says: str) -> None:
+def test_set_opponent_rejects_invalid_shares_unchanged(given: Any, says: str) -> None:
     with pytest.raises(ValueError, match=says):
         six_card_v0.vector_env(2, opponent=given)
     env = six_card_v0.vector_env(2, opponent="greedy")
@@ -104,7 +104,7 @@ def test_shares_that_do_not_fit_are_refused_and_change_nothing(given: Any, says:
 @pytest.mark.parametrize(
     "lanes", [[4], [-1], [0.5], ["a"], [[0, 1]], 3, np.array([True, False, True, False])]
 )
-def test_games_that_are_none_are_refused_and_change_nothing(lanes: Any) -> None:
+def test_set_opponent_rejects_invalid_games_unchanged(lanes: Any) -> None:
     envs = six_card_v0.vector_env(4, opponent="greedy")
     with pytest.raises(ValueError, match="games must be their numbers, from 0 to 3, got "):
         envs.set_opponent("rule_based", lanes)
@@ -114,14 +114,14 @@ def test_games_that_are_none_are_refused_and_change_nothing(lanes: Any) -> None:
 @pytest.mark.parametrize(
     ("lanes", "others"), [([], []), (range(0), []), ({1, 2}, [1, 2]), ([3, 3], [3])]
 )
-def test_the_games_named_have_another_opponent(lanes: Any, others: list[int]) -> None:
+def test_set_opponent_changes_the_named_games_only(lanes: Any, others: list[int]) -> None:
     envs = six_card_v0.vector_env(4, opponent="greedy")
     envs.set_opponent("rule_based", lanes)
     found = [lane for lane, agent in enumerate(envs.opponent) if agent.name == "rule_based"]
     assert found == others
 
 
-def test_sb3_sets_the_opponent_of_the_games_named() -> None:
+def test_sb3_set_opponent_changes_the_named_games_only() -> None:
     env = six_card_v0.sb3_env(4, opponent="greedy", episode="deal")
     env.env_method("set_opponent", "rule_based", indices=[1, 3])
     env.reset()
@@ -135,12 +135,12 @@ def test_sb3_sets_the_opponent_of_the_games_named() -> None:
     assert [agent.name for agent in env.batch.opponents.agents] == ["greedy", "random"]
 
 
-# --- what an episode's end says -----------------------------------------------------------------
+# --- the final info -----------------------------------------------------------------
 
 
 @every_form
-def test_the_end_of_an_episode_says_how_it_went(module: Any) -> None:
-    """Single environment and batch say the same, and what the rewards say."""
+def test_final_info_has_the_result_of_the_episode(module: Any) -> None:
+    """Single environment and batch report the same, in agreement with the rewards."""
     single = module.gym_env(opponent="greedy", seat=1)
     batch = module.vector_env(1, opponent="greedy", seat=1)
     for seed in range(3):
@@ -163,7 +163,7 @@ def test_the_end_of_an_episode_says_how_it_went(module: Any) -> None:
 
 
 @pytest.mark.parametrize(("scores", "skunk"), [((120, 100), 0), ((120, 85), 1), ((120, 50), 2)])
-def test_h11_a_skunk_is_told(scores: tuple[int, int], skunk: int) -> None:
+def test_h11_final_info_has_skunk(scores: tuple[int, int], skunk: int) -> None:
     env = six_card_v0.gym_env(opponent="greedy", seat=0)
     _, info = env.reset(seed=1, options={"scores": scores, "dealer": 0})
     done = False
@@ -174,7 +174,7 @@ def test_h11_a_skunk_is_told(scores: tuple[int, int], skunk: int) -> None:
 
 
 @pytest.mark.parametrize("form", ["gym", "vector"])
-def test_a_forgotten_mask_is_warned_of_once(form: str) -> None:
+def test_illegal_actions_without_mask_warn_once(form: str) -> None:
     if form == "gym":
         env: Any = six_card_v0.gym_env(opponent="greedy")
     else:
@@ -191,7 +191,7 @@ def test_a_forgotten_mask_is_warned_of_once(form: str) -> None:
     assert len(warned) == 1
 
 
-def test_now_and_then_an_illegal_action_is_not_warned_of() -> None:
+def test_illegal_actions_occasional_do_not_warn() -> None:
     env = six_card_v0.vector_env(8, opponent="greedy", episode="deal")
     _, info = env.reset(seed=1)
     rng, illegal = np.random.default_rng(1), 0
@@ -233,7 +233,7 @@ def test_points_before_the_first_decision_are_events_too() -> None:
     assert env.events == []
 
 
-def test_the_position_of_the_single_environment_can_be_written_and_read() -> None:
+def test_gym_env_notation_round_trips() -> None:
     env = six_card_v0.gym_env(opponent="greedy", seat=0)
     for look in (env.view, env.notation):
         with pytest.raises(crib_env.EpisodeOverError, match=r"reset\(\)"):
@@ -257,7 +257,7 @@ def test_the_position_of_the_single_environment_can_be_written_and_read() -> Non
         ("tianshou", ("obs", "mask")),
     ],
 )
-def test_the_mask_comes_with_the_observation_under_a_librarys_keys(
+def test_observation_holds_the_mask_under_a_librarys_keys(
     wanted: Any, keys: tuple[str, str]
 ) -> None:
     keywords = {"opponent": "greedy", "seat": 0, "episode": "deal", "mask_in_observation": wanted}
@@ -286,7 +286,7 @@ def test_the_mask_comes_with_the_observation_under_a_librarys_keys(
         many, *_, many_info = batch.step(np.array([action, other]))
 
 
-def test_an_unknown_library_of_the_mask_is_refused() -> None:
+def test_make_rejects_unknown_library_of_the_mask() -> None:
     with pytest.raises(ValueError, match="rllib"):
         six_card_v0.gym_env(opponent="greedy", mask_in_observation="rlib")
 
@@ -315,7 +315,7 @@ lowest_again.__name__ = "lowest"
 @pytest.mark.parametrize(
     "pair", [(Network(1.0), Network(-1.0)), (lowest, lowest_again)], ids=["networks", "functions"]
 )
-def test_opponents_of_one_name_have_numbers_of_their_own(pair: Any) -> None:
+def test_opponents_of_one_name_have_distinct_numbers(pair: Any) -> None:
     env = six_card_v0.vector_env(12, opponent=[(one, 0.5) for one in pair])
     _, info = env.reset(seed=1)
     assert set(info["opponent"].tolist()) == {0, 1}
@@ -333,7 +333,7 @@ def test_opponents_of_one_name_have_numbers_of_their_own(pair: Any) -> None:
         assert set(info["opponent"].tolist()) == {2}
 
 
-def test_set_opponent_keeps_no_opponent_alive_that_plays_nowhere() -> None:
+def test_set_opponent_releases_unused_opponents() -> None:
     env = six_card_v0.vector_env(4, opponent="greedy")
     _, info = env.reset(seed=1)
     seen, sizes = [], []
@@ -352,7 +352,7 @@ def test_set_opponent_keeps_no_opponent_alive_that_plays_nowhere() -> None:
     assert not any(one() for one in seen)
 
 
-def test_shares_whose_sum_is_infinite_are_drawn_as_they_are() -> None:
+def test_opponents_shares_with_infinite_sum_keep_their_ratio() -> None:
     env = six_card_v0.vector_env(64, opponent=[("greedy", 1e308), ("random", 1e308)], seat=0)
     _, info = env.reset(seed=1)
     assert 16 < info["opponent"].sum() < 48
@@ -388,7 +388,7 @@ class Mapped(Mapping):  # type: ignore[type-arg]
         return len(self.items_of)
 
 
-def test_opponents_and_options_of_configuration_libraries_are_taken() -> None:
+def test_opponents_and_options_may_be_configuration_containers() -> None:
     shares = Listed(Listed("greedy", 0.5), Listed("random", 0.5))
     env = gymnasium.make("crib_env/SixCard-v0", opponent=shares, seat=0).unwrapped
     env.reset(seed=1, options=Mapped(dealer=1, scores=Listed(3, 4)))

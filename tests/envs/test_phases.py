@@ -44,7 +44,7 @@ def make(module: ModuleType, policy: Any, opponent: Any, n: int = LANES, **keywo
     ],
     ids=["win", "points", "next step"],
 )
-def test_a_compiled_policy_plays_as_it_does_in_python(
+def test_phase_policy_compiled_plays_as_in_python(
     module: ModuleType, policy: str, opponent: str, keywords: dict[str, Any]
 ) -> None:
     compiled = make(module, policy, opponent, **keywords)
@@ -53,7 +53,7 @@ def test_a_compiled_policy_plays_as_it_does_in_python(
 
 
 @pytest.mark.parametrize("episode", ["game", "match"])
-def test_a_played_out_deal_is_followed_by_the_next(episode: str) -> None:
+def test_phase_batch_starts_the_next_deal_after_an_ended_one(episode: str) -> None:
     keywords = {"seat": None, "episode": episode, "reward": "points"}
     compiled = make(discard_v0, "greedy", "rule_based", **keywords)
     in_python = make(discard_v0, InPython("greedy"), "rule_based", **keywords)
@@ -83,7 +83,7 @@ def test_illegal_actions_end_the_same_games(module: ModuleType) -> None:
 
 @both
 @pytest.mark.parametrize("policy", ["random", "greedy", "rule_based"])
-def test_a_named_policy_plays_inside_the_compiled_batch(
+def test_phase_policy_by_name_plays_inside_the_compiled_batch(
     module: ModuleType, policy: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: object) -> None:
@@ -96,7 +96,7 @@ def test_a_named_policy_plays_inside_the_compiled_batch(
 
 
 @both
-def test_a_random_policy_makes_its_own_choice_in_every_game(module: ModuleType) -> None:
+def test_phase_policy_random_draws_separately_in_every_game(module: ModuleType) -> None:
     """Equal deals, equal actions, another policy's chance: the games must part."""
     deck = np.random.default_rng(8).permutation(52)
     env = make(module, "random", "greedy", n=16, seat=0)
@@ -109,7 +109,7 @@ def test_a_random_policy_makes_its_own_choice_in_every_game(module: ModuleType) 
 
 
 @pytest.mark.parametrize("who", ["policy", "opponent", "opponent without a policy"])
-def test_a_subclass_with_a_choice_of_its_own_makes_it(who: str) -> None:
+def test_phase_policy_subclass_override_is_used(who: str) -> None:
     sizes = []
 
     class Counts(GreedyAgent):
@@ -125,7 +125,7 @@ def test_a_subclass_with_a_choice_of_its_own_makes_it(who: str) -> None:
     assert sizes
 
 
-def test_his_heels_are_no_part_of_the_play() -> None:
+def test_pegging_points_exclude_heels() -> None:
     cards = parse_cards("4C 5D 6H 8S TC QC 2D 3H 4S 6D 7H KS JD")
     deck = [*cards, *(card for card in range(52) if card not in cards)]
     env = make(pegging_v0, "greedy", "greedy", n=2, seat=0)
@@ -160,7 +160,7 @@ class Rollout:
 @pytest.mark.parametrize(
     ("episode", "phase"), [("deal", PEGGING), ("game", PEGGING), ("pegging", DISCARD)]
 )
-def test_a_rollout_leaves_the_policy_its_phase(episode: str, phase: int) -> None:
+def test_rollout_leaves_the_phase_to_the_policy(episode: str, phase: int) -> None:
     games = Rollout(episode, phase)
     in_play = crib_env.observation_layout("six_card_v0")["pegging"]
     for _ in range(STEPS):
@@ -169,7 +169,7 @@ def test_a_rollout_leaves_the_policy_its_phase(episode: str, phase: int) -> None
         assert (games.obs[:, in_play] == (phase == DISCARD)).all()
 
 
-def test_a_rollout_is_the_same_in_parts() -> None:
+def test_rollout_in_parts_equals_one_rollout() -> None:
     whole, parts = Rollout("deal", PEGGING), Rollout("deal", PEGGING)
     assert whole.play(STEPS) == STEPS * LANES
     for lo, hi in ((0, 3), (3, LANES)):

@@ -1,4 +1,4 @@
-"""A game in text, for a player without colours, and as SVG: what a seat may see, and no more."""
+"""A game in text, without colours, and as SVG: only the seat's own knowledge is shown."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def render(env: Any, seat: int | None = None) -> str:
 
 
 def line(text: str, label: str) -> str:
-    """Return what follows a label in the first column, spaces single."""
+    """Return the text after a label in the first column, with single spaces."""
     (found,) = re.findall(rf"^{label:<12}(.*)$", text, re.MULTILINE)
     return " ".join(found.split())
 
@@ -86,7 +86,7 @@ def test_h1_f2_nothing_hidden_from_the_seat_changes_its_text(rules: str) -> None
     assert changed > 100
 
 
-def test_h1_pones_progress_is_not_shown_while_the_dealer_has_yet_to_lay_away() -> None:
+def test_h1_pones_progress_is_hidden_until_the_dealer_discards() -> None:
     game = Table(deal(*HANDS, "9S"), render_mode="ansi")
     texts = [render(game.env, seat=1)]
     game.play("p:KC")
@@ -162,7 +162,7 @@ def test_h4_h5_h7_calls_use_the_words_of_players() -> None:
         ("line", 21, 5, "line for twenty-one"),
     ],
 )
-def test_every_reason_has_its_call(reason: str, points: int, cards: int, call: str) -> None:
+def test_calls_cover_every_reason(reason: str, points: int, cards: int, call: str) -> None:
     assert reason in REASONS
     assert pegged(reason, points, cards) == call
     assert all(pegged(one, 2, 3) for one in REASONS)  # none is without a call
@@ -186,7 +186,7 @@ def shows(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize("form", ["AEC", "Gymnasium"])
-def test_h8_the_show_is_of_the_deal_that_ended_and_counted_aloud(form: str) -> None:
+def test_h8_show_counts_the_ended_deal_aloud(form: str) -> None:
     """With its own starter, every hand also where it makes nothing, before the next deal."""
     keywords: dict[str, Any] = {"render_mode": "ansi"}
     raw = six_card_v0.raw_env(**keywords)
@@ -226,7 +226,7 @@ def test_h8_the_show_is_of_the_deal_that_ended_and_counted_aloud(form: str) -> N
     assert seen > 10
 
 
-def test_t8_a_rounds_count_is_told_before_the_next_round_begins() -> None:
+def test_t8_count_of_a_round_is_shown_before_the_next_round() -> None:
     game = Game("table_top", seed=3)
     while not game.over and game.deals == 1:
         last = game.view(game.seat)
@@ -253,7 +253,7 @@ def test_t8_a_rounds_count_is_told_before_the_next_round_begins() -> None:
     assert "the count" not in game.text()
 
 
-def test_c5_a_hand_that_wins_is_the_last_that_is_counted() -> None:
+def test_c5_show_ends_with_the_winning_hand() -> None:
     game = table(scores=(120, 0), episode="game")
     game.finish()
     assert game.env.scores[0] == 121
@@ -276,7 +276,7 @@ def test_h12_pegs_show_previous_score() -> None:
 
 
 @pytest.mark.parametrize(("target", "laps"), [(121, 2), (61, 1), (91, 2), (31, 1), (1, 1)])
-def test_h9_f7_the_board_has_a_hole_for_every_point(target: int, laps: int) -> None:
+def test_h9_f7_board_has_a_hole_for_every_point(target: int, laps: int) -> None:
     for score in range(target + 1):
         for rear in {0, score // 2, max(score - 1, 0)}:
             lines = track(score, rear, target)
@@ -308,7 +308,7 @@ def test_h12_the_game_peg_is_shown_in_a_match() -> None:
 # --- ends and errors ----------------------------------------------------------------------------
 
 
-def test_the_end_says_who_won() -> None:
+def test_end_names_the_winner() -> None:
     game = table(episode="game", scores=(0, 119))
     game.play("p:7C d:8C")
     assert "\nplayer_1 has won\n" in game.env.render()
@@ -393,7 +393,7 @@ def test_c3_t3_table_top_calls_name_the_side() -> None:
 @pytest.mark.parametrize(
     ("rules", "players"), [("table_top", 2), ("table_top", 4), ("table_top_ship", 2)]
 )
-def test_t2_no_card_still_to_come_is_shown(rules: str, players: int) -> None:
+def test_t2_future_cards_are_hidden(rules: str, players: int) -> None:
     draw = random.Random(players)
     deck = [format_card(card) for card in draw.sample(range(52), 29)]
     game = Game.from_notation(f"{rules} round #1 d0 m1 p{players} turn {''.join(deck)} "
@@ -428,7 +428,7 @@ def play(game: Game, draw: random.Random, turns: int) -> None:
 
 
 @every_game
-def test_every_position_of_a_game_is_a_well_formed_drawing(rules: str, players: int) -> None:
+def test_svg_of_every_position_is_well_formed(rules: str, players: int) -> None:
     game, draw = Game(rules, players=players, seed=1), random.Random(1)
     while not game.over:
         for knows in ("seat", "seats", "all"):
@@ -442,7 +442,7 @@ def test_every_position_of_a_game_is_a_well_formed_drawing(rules: str, players: 
 
 
 @pytest.mark.parametrize("rules", TWO_HAND)
-def test_h1_f2_hidden_cards_redrawn_leave_the_drawing_byte_for_byte(rules: str) -> None:
+def test_h1_f2_svg_is_identical_when_hidden_cards_are_redrawn(rules: str) -> None:
     draw, rng = random.Random(4), np.random.default_rng(4)
     game = Game(rules, episode="match", seed=4)
     changed = 0
@@ -457,9 +457,7 @@ def test_h1_f2_hidden_cards_redrawn_leave_the_drawing_byte_for_byte(rules: str) 
 
 
 @pytest.mark.parametrize(("rules", "players"), GAMES[2:])
-def test_t2_t7_cards_of_others_and_those_to_come_redrawn_leave_it_too(
-    rules: str, players: int
-) -> None:
+def test_t2_t7_svg_is_identical_when_hidden_cards_are_redrawn(rules: str, players: int) -> None:
     draw, rng = random.Random(5), np.random.default_rng(5)
     game = Game(rules, players=players, seed=5)
     changed = 0
@@ -473,7 +471,7 @@ def test_t2_t7_cards_of_others_and_those_to_come_redrawn_leave_it_too(
     assert changed > 100
 
 
-def test_a_spectator_sees_by_choice_what_all_seats_know_or_everything() -> None:
+def test_svg_viewer_shows_public_knowledge_or_everything() -> None:
     game = Game("hoyle", seed=2)
     hands = {format_card(int(c)) for p in (0, 1) for c in game.view(p)["hand"]}
     starter = format_card(int(game.states[0]["starter"]))
@@ -493,7 +491,7 @@ def test_h7_cards_out_of_play_are_shadowed_in_the_drawing() -> None:
     assert game.svg().count('class="shadow"') == out
 
 
-def test_h12_two_pegs_leap_frog_and_a_third_keeps_the_games() -> None:
+def test_h12_two_pegs_leapfrog_and_a_third_counts_games() -> None:
     sides = (Pegs(33, 30, match_score=2), Pegs(121, 117))
     drawn = "".join(board(sides, 121, match_target=7))
     assert drawn.count('class="side0 peg"') == drawn.count('class="side1 peg"') == 3
@@ -503,7 +501,7 @@ def test_h12_two_pegs_leap_frog_and_a_third_keeps_the_games() -> None:
 
 
 @pytest.mark.parametrize("target", [1, 2, 31, 61, 91, 121, 181, 999])
-def test_h9_f7_every_hole_has_a_place_of_its_own_on_the_board(target: int) -> None:
+def test_h9_f7_holes_have_distinct_places_on_the_board(target: int) -> None:
     holes = [place(side, hole, target) for side in (0, 1) for hole in range(target)]
     assert len(set(holes)) == 2 * target
     for x, y in [*holes, place(0, target, target), place(0, 0, target, rear=True)]:
@@ -525,13 +523,13 @@ def test_table_top_shows_lines_values_open_cells_and_the_crib() -> None:
     assert "or the crib (25)" in svg
 
 
-def test_every_card_has_a_face_of_its_own_that_needs_no_font() -> None:
+def test_svg_cards_have_distinct_faces_without_fonts() -> None:
     faces = symbols()
     assert len(set(faces.values())) == 53
     assert not any("<text" in face for face in faces.values())
 
 
-def test_names_are_escaped_cut_and_without_characters_no_xml_may_hold() -> None:
+def test_svg_names_are_escaped_cut_and_valid_xml() -> None:
     game = Game("hoyle", seed=1)
     root = ElementTree.fromstring(game.svg(names=["<script>alert(1)</script>", "a\x00b"]))
     words = [e.text or "" for e in root.iter() if e.tag.endswith("text")]
@@ -541,7 +539,7 @@ def test_names_are_escaped_cut_and_without_characters_no_xml_may_hold() -> None:
         game.svg(names=["one"])
 
 
-def test_a_theme_is_light_dark_or_the_readers() -> None:
+def test_svg_theme_is_light_dark_or_auto() -> None:
     game = Game("hoyle", seed=1)
     light, dark, auto = (game.svg(theme=t) for t in ("light", "dark", "auto"))
     assert "prefers-color-scheme" in auto
@@ -552,13 +550,13 @@ def test_a_theme_is_light_dark_or_the_readers() -> None:
         game.svg(theme="blue")
 
 
-def test_a_notebook_shows_a_game() -> None:
+def test_repr_svg_and_html_show_the_game() -> None:
     game = Game("table_top", seed=1)
     assert game._repr_svg_() == game.svg()
     assert game.svg() in game._repr_html_()
 
 
-def test_a_family_without_a_picture_is_drawn_as_its_text() -> None:
+def test_svg_of_a_family_without_a_picture_is_its_text() -> None:
     drawn = ElementTree.fromstring(document(lines("one & two\n  three"), "title"))
     assert [e.text for e in drawn.iter() if e.tag.endswith("text")] == ["one & two", "  three"]
 

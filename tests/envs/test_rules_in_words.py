@@ -37,7 +37,7 @@ def played(rules: str, hands: list[str], starter: str, cards: str, **options: An
     return game
 
 
-def test_h5_h6_go_and_31_after_it_are_told() -> None:
+def test_h5_h6_rules_explain_go_and_31_after_it() -> None:
     go = "The other pegs 1 for the go at once and plays on alone while able. A card that makes 31"
     assert f"{go} pegs 2, or 1 after a go." in told("hoyle")
     assert "the count is 31; after a go 2; 1" in page()
@@ -50,7 +50,7 @@ def test_h5_h6_go_and_31_after_it_are_told() -> None:
     assert score_play("TC TD TS AC").points == 2
 
 
-def test_f5_last_card_of_five_cards_is_told() -> None:
+def test_f5_rules_explain_last_card_of_five_cards() -> None:
     words = told("five_card")
     assert (
         "The last card of the count pegs 1 as the play ends, or 2 if it makes exactly 31." in words
@@ -60,12 +60,12 @@ def test_f5_last_card_of_five_cards_is_told() -> None:
 
 
 @pytest.mark.parametrize("rules", ["three_hand", "four_hand"])
-def test_m7_last_card_of_a_count_is_told(rules: str) -> None:
+def test_m7_rules_explain_last_card_of_a_count(rules: str) -> None:
     assert "The last card of a count pegs 1 once no player can play" in told(rules)
     assert "After a go the others play on, and the last card of the count pegs 1" in page()
 
 
-def test_h8_flushes_are_told() -> None:
+def test_h8_rules_explain_flushes() -> None:
     words = told("hoyle")
     assert "all four hand cards of one suit, 4, or 5 if the starter is of the suit too" in words
     assert "In the crib it takes all five cards of one suit, 5." in words
@@ -78,7 +78,7 @@ def test_h8_flushes_are_told() -> None:
     )
 
 
-def test_f6_flushes_of_three_are_told() -> None:
+def test_f6_rules_explain_flushes_of_three() -> None:
     words = told("five_card")
     assert "all three hand cards of one suit, 3, or 4 if the starter is of the suit too" in words
     assert "Three hand cards of one suit are a flush of 3, with the starter 4" in page()
@@ -88,7 +88,7 @@ def test_f6_flushes_of_three_are_told() -> None:
     assert score_hand("2H 4H 6H", "TH", five).points == plain + 4
 
 
-def test_c4_nobs_is_of_a_jack_in_hand() -> None:
+def test_c4_rules_explain_nobs_as_a_jack_in_hand() -> None:
     jack = "jack in the hand or crib of"
     assert f"A {jack} the same suit as the starter counts 1." in told("hoyle")
     assert f"a {jack} the starter's suit" in page()
@@ -96,7 +96,7 @@ def test_c4_nobs_is_of_a_jack_in_hand() -> None:
     assert score_hand("2C 4D 6S JH", "8H").points == score_hand("2C 4D 6S JD", "8H").points + 1
 
 
-def test_h11_skunks_are_told_in_a_match() -> None:
+def test_h11_rules_explain_skunks_in_a_match() -> None:
     words = told("hoyle", episode="match")
     assert "1 game point, 2 if won by more than 30 points and 4 by more than 60; 7 game" in words
     assert "skunk" not in told("hoyle")
@@ -108,12 +108,12 @@ def test_h11_skunks_are_told_in_a_match() -> None:
     )
 
 
-def test_m11_a_match_of_three_hands_counts_games() -> None:
+def test_m11_rules_of_three_hands_match_count_games() -> None:
     assert "3 games won win the match, by any margin." in told("three_hand", episode="match")
     assert "Three games win a match" in page()
 
 
-def test_t9_t12_t13_ends_and_flushes_of_table_top_are_told() -> None:
+def test_t9_t12_t13_rules_explain_ends_and_flushes_of_table_top() -> None:
     words = told("table_top")
     assert "Rounds are played until a side has 121 or more after both are counted in full." in words
     assert "Then the higher total wins; a tie plays another round." in words
@@ -122,7 +122,7 @@ def test_t9_t12_t13_ends_and_flushes_of_table_top_are_told() -> None:
     assert "In Ship's variation four of a suit count 4" in page()
 
 
-def test_partners_are_told_apart_from_their_points() -> None:
+def test_rules_name_partners_apart_from_their_points() -> None:
     game = Game("four_hand", seed=3)
     words = told("four_hand")
     assert "Pegged last: seats 1, 3: 0; seats 0, 2: 0" in words

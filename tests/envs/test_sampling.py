@@ -1,4 +1,4 @@
-"""`crib_env.sample_legal`: legal, even, repeatable, and clear about what it cannot do."""
+"""`crib_env.sample_legal`: legal, uniform, repeatable, with clear errors."""
 
 import timeit
 
@@ -9,7 +9,7 @@ from gymnasium import spaces
 import crib_env
 
 
-def test_draws_are_legal_and_each_as_likely() -> None:
+def test_sample_legal_draws_uniformly() -> None:
     rng = np.random.default_rng(1)
     mask = np.zeros((30_000, 52), dtype=np.int8)
     legal = [0, 7, 18, 50, 51]
@@ -19,7 +19,7 @@ def test_draws_are_legal_and_each_as_likely() -> None:
     assert abs(counts / 6000 - 1).max() < 0.05
 
 
-def test_draws_repeat_from_a_seed_and_take_bool_masks_too() -> None:
+def test_sample_legal_repeats_from_a_seed_and_takes_bool_masks() -> None:
     masks = np.random.default_rng(2).random((100, 26)) < 0.5
     masks[:, 3] = True
     first = crib_env.sample_legal(masks, np.random.default_rng(3))
@@ -28,7 +28,7 @@ def test_draws_repeat_from_a_seed_and_take_bool_masks_too() -> None:
     assert masks[np.arange(100), first].all()
 
 
-def test_a_mask_without_an_action_is_named() -> None:
+def test_sample_legal_names_the_empty_mask() -> None:
     masks = np.ones((3, 52), dtype=np.int8)
     masks[1] = 0
     with pytest.raises(ValueError, match=r"masks\[1\] allows no action"):
@@ -36,13 +36,13 @@ def test_a_mask_without_an_action_is_named() -> None:
 
 
 @pytest.mark.parametrize("masks", [np.ones((1, 2, 52), np.int8), np.ones((2, 52)), [[1, 0]], 1])
-def test_masks_of_another_shape_or_kind_are_refused(masks: object) -> None:
+def test_sample_legal_rejects_other_shapes_and_dtypes(masks: object) -> None:
     with pytest.raises(ValueError, match="masks must be int8 or bool"):
         crib_env.sample_legal(masks, np.random.default_rng(0))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.bool_])
-def test_a_single_mask_gives_a_number_each_as_likely(dtype: type) -> None:
+def test_sample_legal_single_mask_gives_uniform_int(dtype: type) -> None:
     mask, rng = np.zeros(52, dtype=dtype), np.random.default_rng(4)
     legal = [0, 7, 51]
     mask[legal] = 1
@@ -55,14 +55,14 @@ def test_a_single_mask_gives_a_number_each_as_likely(dtype: type) -> None:
     )
 
 
-def test_a_single_mask_without_an_action_and_a_seed_for_a_generator_are_refused() -> None:
+def test_sample_legal_rejects_empty_single_mask_and_seed_for_generator() -> None:
     with pytest.raises(ValueError, match="the mask allows no action: that episode has ended"):
         crib_env.sample_legal(np.zeros(52, dtype=np.int8), np.random.default_rng(0))
     with pytest.raises(TypeError, match=r"default_rng\(3\); got 3"):
         crib_env.sample_legal(np.ones(52, dtype=np.int8), 3)  # type: ignore[arg-type]
 
 
-def test_drawing_costs_less_than_a_third_of_gymnasiums_sampler() -> None:
+def test_sample_legal_takes_less_than_a_third_of_gymnasiums_time() -> None:
     """The pages draw so: a loop is to spend its time on the game."""
     mask, rng = np.ones(52, dtype=np.int8), np.random.default_rng(6)
     space = spaces.Discrete(52, seed=6)

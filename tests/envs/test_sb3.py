@@ -26,7 +26,7 @@ def first_legal(env: Any) -> Any:
     return env.action_masks().argmax(axis=1)
 
 
-def test_it_is_a_vecenv_with_masks() -> None:
+def test_sb3_env_is_a_vecenv_with_masks() -> None:
     env = six_card_v0.sb3_env(3, opponent=lowest)
     assert isinstance(env, VecEnv)
     assert env.num_envs == 3
@@ -41,7 +41,7 @@ def test_it_is_a_vecenv_with_masks() -> None:
     assert np.array_equal(masks, env.action_masks())
 
 
-def test_methods_and_attributes_of_single_games() -> None:
+def test_sb3_env_method_and_get_attr_reach_single_games() -> None:
     env = six_card_v0.sb3_env(3, opponent=lowest)
     env.reset()
     assert np.array_equal(np.stack(env.env_method("action_masks")), env.action_masks())
@@ -75,12 +75,12 @@ def rollout(env: Any, steps: int) -> list[Any]:
     return seen
 
 
-def test_seed_makes_the_next_reset_and_all_that_follows_repeat() -> None:
+def test_seed_repeats_the_next_reset_and_later_steps() -> None:
     env = six_card_v0.sb3_env(3, opponent=lowest, seat=None)
     first = env.seed(5)
     assert len(first) == 3
     expected = rollout(env, 120)
-    goes_on = rollout(env, 120)  # without another seed the generators go on
+    goes_on = rollout(env, 120)  # without another seed the generators continue
     assert goes_on != expected
     env.seed(5)
     assert rollout(env, 120) == expected
@@ -89,7 +89,7 @@ def test_seed_makes_the_next_reset_and_all_that_follows_repeat() -> None:
     assert rollout(env, 120) != expected
 
 
-def test_options_are_for_the_next_reset() -> None:
+def test_set_options_applies_to_the_next_reset() -> None:
     env = six_card_v0.sb3_env(2, opponent=lowest, seat=0)
     deck = list(reversed(range(52)))
     env.set_options({"decks": [deck], "dealer": 1})
@@ -97,7 +97,7 @@ def test_options_are_for_the_next_reset() -> None:
     assert (env.reset()[:, :52].nonzero()[1].reshape(2, 6) != sorted(deck[0:12:2])).any()
 
 
-def test_each_lane_has_options_of_its_own() -> None:
+def test_set_options_takes_one_dict_per_game() -> None:
     decks = [np.random.default_rng(i).permutation(52).tolist() for i in range(2)]
     env = six_card_v0.sb3_env(3, opponent=lowest, seat=0)
     env.set_options(
@@ -119,7 +119,7 @@ def test_each_lane_has_options_of_its_own() -> None:
 
 
 @pytest.mark.parametrize("reward", ["win", "points"])
-def test_infos_of_an_ended_episode_are_what_sb3_reads(reward: str) -> None:
+def test_infos_of_an_ended_episode_have_sb3s_keys(reward: str) -> None:
     env = six_card_v0.sb3_env(4, opponent=lowest, episode="deal", reward=reward)
     env.seed(7)
     env.reset()
@@ -157,7 +157,7 @@ def test_observations_handed_out_are_not_overwritten() -> None:
 
 
 def test_observations_may_carry_their_masks() -> None:
-    """For policies of one's own; the same games as without."""
+    """For custom policies; the games are the same as without masks in the observation."""
     options: dict[str, Any] = {"opponent": "greedy", "episode": "deal"}
     plain = six_card_v0.sb3_env(4, **options)
     env = six_card_v0.sb3_env(4, **options, mask_in_observation=True)
@@ -182,7 +182,7 @@ def test_observations_may_carry_their_masks() -> None:
     model.learn(64)
 
 
-def test_sb3s_own_wrappers_take_it() -> None:
+def test_sb3_wrappers_accept_the_env() -> None:
     env = VecNormalize(VecMonitor(six_card_v0.sb3_env(3, opponent=lowest, episode="deal")),
                        norm_obs=False)  # fmt: skip
     env.reset()
@@ -222,8 +222,8 @@ def test_maskable_ppo_learns_for_a_few_updates(module: Any) -> None:
 @pytest.mark.parametrize(
     "seed", [1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (2, 4))]
 )
-def test_maskable_ppo_learns_to_play_a_deal_it_meets_again(seed: int) -> None:
-    """Observation, mask and reward carry what is needed: a deal repeated is soon played well."""
+def test_maskable_ppo_learns_a_repeated_deal(seed: int) -> None:
+    """Observation, mask and reward suffice to learn: one repeated deal is soon played well."""
     env = six_card_v0.sb3_env(64, opponent=lowest, seat=0, reward="points", episode="deal")
     deck = np.random.default_rng(seed).permutation(52)
     model = learner(env, n_steps=6, batch_size=192, n_epochs=8, learning_rate=3e-3, gamma=1.0)
@@ -278,7 +278,7 @@ def test_evaluate_policy_reads_true_returns_under_vecnormalize() -> None:
     assert np.ptp(found[0][0]) > 3  # points, not parts of one
 
 
-def test_sb3_refuses_a_model_of_other_suits_and_warns_of_other_rules(tmp_path: Path) -> None:
+def test_sb3_model_of_other_suits_is_rejected_and_other_rules_warn(tmp_path: Path) -> None:
     def made(**keywords: Any) -> Any:
         return six_card_v0.sb3_env(4, opponent="greedy", **keywords)
 
@@ -294,7 +294,7 @@ def test_sb3_refuses_a_model_of_other_suits_and_warns_of_other_rules(tmp_path: P
         MaskablePPO.load(tmp_path / "model", env=made(suits="canonical", rules="hoyle[target=61]"))
 
 
-def test_seed_gives_each_game_a_seed_of_its_own() -> None:
+def test_seed_gives_each_game_a_distinct_seed() -> None:
     """As SB3 says of `VecEnv.seed`: game i is the single environment of seed + i."""
     env = six_card_v0.sb3_env(3, opponent="random")
     assert env.seed(5) == [5, 6, 7]

@@ -92,7 +92,7 @@ def test_frames_follow_the_game_and_do_not_change_it() -> None:
     assert all((a != b).any() for a, b in pairwise(frames))
 
 
-def test_the_viewer_is_whose_knowledge_is_shown() -> None:
+def test_viewer_selects_the_seat_shown() -> None:
     def shown(viewer: Any) -> str:
         env = six_card_v0.raw_env(render_mode="svg", viewer=viewer)
         env.reset(seed=1)
@@ -103,14 +103,14 @@ def test_the_viewer_is_whose_knowledge_is_shown() -> None:
     to_move = game.game.seat
     assert shown(None) == shown(to_move)
     assert shown(0) != shown(1)
-    assert shown("all").count('<use href="#crib-back"') == 1  # the starter, which nobody knows
+    assert shown("all").count('<use href="#crib-back"') == 1  # the starter, still face down
     for wrong in (2, -1, True, "everyone"):
         with pytest.raises(ValueError, match="viewer must be a seat from 0 to 1, 'all' or None"):
             six_card_v0.env(viewer=wrong)
 
 
 @pytest.mark.parametrize("seat", [0, 1])
-def test_a_gymnasium_environment_shows_the_learners_view(seat: int) -> None:
+def test_gymnasium_render_shows_the_learners_view(seat: int) -> None:
     env: Any = gymnasium.make(ID, render_mode="svg", seat=seat, viewer=None)
     assert env.unwrapped._repr_svg_() is None
     env.reset(seed=1)
@@ -119,7 +119,7 @@ def test_a_gymnasium_environment_shows_the_learners_view(seat: int) -> None:
     assert env.render() in env.unwrapped._repr_html_()
 
 
-def test_what_record_video_writes_with_comes_with_the_extra_render() -> None:
+def test_record_video_needs_the_extra_render() -> None:
     """Gymnasium imports it and does not bring it."""
     render = re.search(r"^render = \[(.*?)^\]", (ROOT / "pyproject.toml").read_text(), re.M | re.S)
     assert render
@@ -156,7 +156,7 @@ def test_stable_baselines3_tiles_the_pictures_of_its_environments() -> None:
     assert envs.render(mode="rgb_array").shape == (960, 640, 3)
 
 
-def test_human_shows_every_position_in_a_window_which_copies_and_pickles_leave_behind() -> None:
+def test_human_window_shows_every_position_and_is_not_copied() -> None:
     import pygame
 
     env = six_card_v0.env(render_mode="human")
@@ -187,7 +187,7 @@ def test_capture_stdout_takes_human_mode() -> None:
     env.close()
 
 
-def test_without_the_extra_pixels_are_refused_by_name_and_svg_is_not(
+def test_render_without_extra_rejects_pixels_and_draws_svg(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(sys.modules, "resvg_py", None)
@@ -201,7 +201,7 @@ def test_without_the_extra_pixels_are_refused_by_name_and_svg_is_not(
     assert str(svg.render()).startswith("<svg")
 
 
-def test_without_a_render_mode_one_is_told_to_name_it() -> None:
+def test_render_without_mode_asks_for_render_mode() -> None:
     single = gymnasium.make(ID)
     single.reset(seed=1)
     seats = six_card_v0.env()

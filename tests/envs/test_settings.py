@@ -1,4 +1,4 @@
-"""Keywords of environments: what `help` shows is taken, what may be set later works at once."""
+"""Keywords of environments: those in `help` are accepted, and settings apply at once."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from crib_env import ENVIRONMENTS, Rules, TableTopRules, TwoHandRules, six_card_
 from crib_env.registration import env_module
 from vector_walks import LEARNER_FORMS, every_learner_form, lowest
 
-# --- what is shown and taken ----------------------------------------------------------------------
+# --- keywords shown and accepted ------------------------------------------------------------------
 
 
 FORMS = ("env", "raw_env", "gym_env", "vector_env", "torch_env", "sb3_env")
@@ -25,7 +25,7 @@ UNKNOWN = "unexpected keyword argument"
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("name", ENVIRONMENTS)
-def test_every_keyword_shown_is_taken_at_its_default(name: str, form: str) -> None:
+def test_keywords_shown_are_accepted_at_their_defaults(name: str, form: str) -> None:
     make = getattr(env_module(name), form)
     shown = signature(make).parameters.values()
     assert not [p for p in shown if p.kind in (Parameter.VAR_KEYWORD, Parameter.VAR_POSITIONAL)]
@@ -43,7 +43,7 @@ def test_every_keyword_shown_is_taken_at_its_default(name: str, form: str) -> No
         *((form, "rules players partners episode reward suits on_illegal") for form in FORMS),
     ],
 )
-def test_the_keywords_of_a_form_are_shown(form: str, names: str) -> None:
+def test_keywords_of_a_form_are_in_its_signature(form: str, names: str) -> None:
     shown = set(signature(getattr(env_module("six_card_v0"), form)).parameters)
     assert set(names.split()) <= shown
     assert not shown & {"self", "phase_policy", "keeps_events", "autoreset"}
@@ -67,13 +67,13 @@ def test_help_describes_every_keyword_of_a_form(form: str) -> None:
         ("six_card_v0", "gym_env", "pegging_policy", f"{UNKNOWN} 'pegging_policy'"),
         ("discard_v0", "env", "peging_policy", "did you mean 'pegging_policy'?"),
         ("six_card_v0", "torch_env", "copy", "tensors share the batch's memory"),
-        # TorchRL's GymEnv gives it, looks for these words and then goes on without.
+        # TorchRL's GymEnv passes frameskip, matches this message, and retries without.
         ("six_card_v0", "gym_env", "frameskip", f"{UNKNOWN} 'frameskip'"),
         ("six_card_v0", "gym_env", "keeps_events", f"{UNKNOWN} 'keeps_events'"),
         ("six_card_v0", "sb3_env", "colour", f"{UNKNOWN} 'colour'"),
     ],
 )
-def test_a_keyword_that_a_form_does_not_take_is_refused_by_name(
+def test_keywords_of_other_forms_are_rejected_by_name(
     name: str, form: str, given: str, says: str
 ) -> None:
     with pytest.raises(TypeError, match=rf"^{name}\.{form} .*{says}"):
@@ -92,7 +92,7 @@ def test_rules_show_their_fields(kind: type[Rules]) -> None:
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_partners_seats_them_or_each_alone_in_every_form(form: str) -> None:
+def test_partners_keyword_works_in_every_form(form: str) -> None:
     make = getattr(env_module("four_hand_v0"), form)
     assert make().rules == make(partners=True).rules == Rules.preset("four_hand")
     alone = make(partners=False)
@@ -106,7 +106,7 @@ def test_partners_seats_them_or_each_alone_in_every_form(form: str) -> None:
         alone.partners = True
 
 
-def test_partners_are_a_keyword_of_gymnasiums_makers_too() -> None:
+def test_partners_keyword_works_in_gymnasium_make() -> None:
     for env in (
         gymnasium.make("crib_env/FourHand-v0", partners=False).unwrapped,
         gymnasium.make_vec("crib_env/FourHand-v0", num_envs=2, partners=False),
@@ -119,12 +119,12 @@ def test_partners_are_a_keyword_of_gymnasiums_makers_too() -> None:
 
 
 def playing(env: Any) -> list[str]:
-    """Return who plays in each game."""
+    """Return the opponent's name in each game."""
     return [env.batch.opponents[lane].name for lane in range(env.batch.num_envs)]
 
 
 @every_learner_form
-def test_an_opponent_that_is_set_plays_at_once(form: str) -> None:
+def test_opponent_attribute_applies_at_once(form: str) -> None:
     calls = []
 
     def other(view: Any, rng: np.random.Generator) -> int:
@@ -153,7 +153,7 @@ def test_an_opponent_that_is_set_plays_at_once(form: str) -> None:
     assert set(playing(env)) == {"rule_based"}
 
 
-def test_an_opponent_is_set_through_the_libraries_own_ways_too() -> None:
+def test_opponent_can_be_set_through_set_attr_of_libraries() -> None:
     env = gymnasium.wrappers.RecordEpisodeStatistics(
         gymnasium.make("crib_env/SixCard-v0", opponent="greedy")
     )
@@ -167,7 +167,7 @@ def test_an_opponent_is_set_through_the_libraries_own_ways_too() -> None:
     assert [one.opponent.name for one in envs.envs] == ["rule_based"] * 2
 
 
-def test_sb3s_set_attr_sets_the_opponent_of_the_games_named() -> None:
+def test_sb3_set_attr_sets_the_opponent_of_named_games() -> None:
     env = LEARNER_FORMS["sb3"](opponent="greedy")
     env.set_attr("opponent", "random", indices=[0, 2])
     assert playing(env) == ["random", "greedy", "random"]
@@ -187,7 +187,7 @@ def test_sb3s_set_attr_sets_the_opponent_of_the_games_named() -> None:
         ("phase_policy", None),
     ],
 )  # fmt: skip
-def test_a_setting_that_is_fixed_says_so_when_it_is_set(form: str, name: str, value: Any) -> None:
+def test_fixed_settings_reject_assignment(form: str, name: str, value: Any) -> None:
     env = LEARNER_FORMS[form](opponent="greedy")
     before = getattr(env, name)
     with pytest.raises(AttributeError, match=f"{name} is fixed .* make another with {name}="):
@@ -196,7 +196,7 @@ def test_a_setting_that_is_fixed_says_so_when_it_is_set(form: str, name: str, va
 
 
 @every_learner_form
-def test_settings_are_read_as_they_were_given(form: str) -> None:
+def test_settings_read_back_as_given(form: str) -> None:
     env = LEARNER_FORMS[form](
         opponent="greedy", rules="hoyle[target=91]", reward="points", episode="deal",
         features=True, seat=1, on_illegal="raise",
@@ -207,14 +207,14 @@ def test_settings_are_read_as_they_were_given(form: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["rules", "players", "episode", "reward"])
-def test_an_aec_environments_settings_are_fixed_too(name: str) -> None:
+def test_aec_settings_reject_assignment(name: str) -> None:
     env = table_top_v0.raw_env(players=4, reward="points", episode="round")
     assert (env.players, env.reward, env.episode) == (4, "points", "round")
     with pytest.raises(AttributeError, match=f"{name} is fixed"):
         setattr(env, name, getattr(env, name))
 
 
-def test_a_new_opponent_of_a_league_is_told_from_the_last_ones() -> None:
+def test_opponent_changed_in_a_league_gets_a_new_number() -> None:
     """Numbers count on, also where fewer play than before."""
     env = six_card_v0.vector_env(4, opponent=[("greedy", 1), ("random", 1)], episode="deal")
     env.reset(seed=1)

@@ -109,7 +109,7 @@ def test_parse_tells_aces_from_words() -> None:
         ("<action></action>5H", "missing"),
     ],
 )
-def test_parse_names_the_question_where_a_reply_names_no_choice(reply: str, kind: str) -> None:
+def test_parse_error_repeats_the_question_without_a_choice(reply: str, kind: str) -> None:
     with pytest.raises(ReplyError, match=r"Discard two of: .*JC.* Write, for example") as found:
         moved(reply)
     assert found.value.kind == kind
@@ -217,7 +217,7 @@ def test_mutated_replies_crash_nothing_and_move_nothing_unnamed(rules: str) -> N
 
 
 def test_cards_that_were_discarded_are_refused_in_the_play() -> None:
-    """A model that repeats its first answer is told, card by card and for all of them."""
+    """A discarded card is an illegal reply, named in the error; text after it is still read."""
     for rules in ("hoyle", "five_card", "four_hand"):
         game = Game(rules, seed=4)
         while not game.view(game.seat)["starter"] >= 0:
@@ -343,19 +343,19 @@ def play_as_expert(name: str, games: int) -> int:
 
 
 @every_name
-def test_an_expert_through_words_is_the_expert(name: str) -> None:
+def test_expert_through_words_plays_as_the_expert(name: str) -> None:
     assert play_as_expert(name, 3 if name != "table_top_v0" else 1) > 3
 
 
 @pytest.mark.slow
 @every_name
-def test_an_expert_through_words_is_the_expert_in_200_games(name: str) -> None:
+def test_expert_through_words_plays_as_the_expert_in_200_games(name: str) -> None:
     assert play_as_expert(name, 200) > 400
 
 
 @every_name
 @pytest.mark.parametrize("on_failure", ["forfeit", "random", "raise"])
-def test_nonsense_ends_cleanly_and_is_counted(name: str, on_failure: str) -> None:
+def test_nonsense_replies_end_the_episode_and_are_counted(name: str, on_failure: str) -> None:
     env = text_env(name, opponent="greedy", retries=1, on_failure=on_failure)
     seen, _ = env.reset(seed=3)
     assert PROMPTS.contains(seen)
@@ -385,7 +385,7 @@ def test_nonsense_ends_cleanly_and_is_counted(name: str, on_failure: str) -> Non
     ("keyword", "value"), [("on_illegal", "random"), ("on_illegal", "raise"), ("suits", "ranks"),
                            ("suits", "canonical")]
 )  # fmt: skip
-def test_text_env_refuses_keywords_that_change_what_words_mean(
+def test_text_env_rejects_keywords_that_change_the_words(
     keyword: str, value: str, make: Any
 ) -> None:
     with pytest.raises(ValueError, match=f"{keyword}='{value}' does not go with words: "):
@@ -435,7 +435,7 @@ def test_registered_by_one_rule(name: str) -> None:
 
 
 @every_name
-def test_the_cycle_pays_what_the_game_below_pays(name: str) -> None:
+def test_text_aec_rewards_equal_the_wrapped_env(name: str) -> None:
     """By words or by actions: the same rewards in `last`."""
     rng = random.Random(4)
     words, plain = text_aec(name, reward="points"), text_aec(name, reward="points").game_env

@@ -53,13 +53,13 @@ def test_make_vec_gives_the_native_batch_with_its_spaces(gym_id: str) -> None:
         assert rewards.shape == ends.shape == truncations.shape == (5,)
         assert (rewards.dtype, ends.dtype, truncations.dtype) == (np.float64, bool, bool)
         assert not truncations.any()
-        assert info["action_mask"].any(axis=1).all()  # always somebody's turn: the learner's
+        assert info["action_mask"].any(axis=1).all()  # the learner is always to move
         assert np.array_equal(env.unwrapped.action_masks(), info["action_mask"].astype(bool))
     env.close()
 
 
 @pytest.mark.parametrize("mode", ["SameStep", "NextStep"])
-def test_gymnasiums_statistics_of_the_batch_are_exact(mode: str) -> None:
+def test_record_episode_statistics_of_the_batch_are_exact(mode: str) -> None:
     """Or a warning says that this Gymnasium counts wrongly."""
     env = RecordEpisodeStatistics(
         gymnasium.make_vec(
@@ -87,7 +87,9 @@ def test_gymnasiums_statistics_of_the_batch_are_exact(mode: str) -> None:
     assert finished >= 20  # a deal is six decisions, or a few less
 
 
-def test_statistics_of_an_older_gymnasium_are_warned_of(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_record_episode_statistics_of_older_gymnasium_warns(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(vector, "STATISTICS_OF_NEXT_STEP", True)
 
     def made(mode: str) -> Any:
@@ -103,7 +105,7 @@ def test_statistics_of_an_older_gymnasium_are_warned_of(monkeypatch: pytest.Monk
         RecordEpisodeStatistics(made("NextStep")).reset(seed=1)
 
 
-def test_statistics_of_tensors_are_refused_in_a_sentence() -> None:
+def test_record_episode_statistics_rejects_tensors() -> None:
     env = RecordEpisodeStatistics(six_card_v0.torch_env(2, opponent=lowest))
     with pytest.raises(TypeError, match="torch_env returns tensors: wrap vector_env"):
         env.reset(seed=1)
@@ -124,7 +126,7 @@ def test_action_masks_are_those_of_the_info_in_the_next_step_mode(copied: bool) 
     assert ended > 4
 
 
-def test_the_mode_as_text_and_the_spec_as_json_make_the_same() -> None:
+def test_make_vec_mode_as_text_and_spec_as_json_are_equal() -> None:
     env = gymnasium.make_vec(
         "crib_env/SixCard-v0", num_envs=2, autoreset_mode=AutoresetMode.NEXT_STEP
     )
@@ -138,7 +140,7 @@ def test_the_mode_as_text_and_the_spec_as_json_make_the_same() -> None:
 
 @pytest.mark.parametrize("mode", ["SameStep", "NextStep"])
 @pytest.mark.parametrize("opponent", ["greedy", lowest], ids=["compiled", "python"])
-def test_reset_mask_begins_episodes_in_some_games_alone(mode: str, opponent: Any) -> None:
+def test_reset_mask_resets_only_the_masked_games(mode: str, opponent: Any) -> None:
     keywords = {"opponent": opponent, "episode": "deal", "autoreset_mode": mode}
     env, other = (six_card_v0.vector_env(4, **keywords) for _ in range(2))
     mask = np.array([False, True, False, True])
@@ -163,7 +165,7 @@ def test_reset_mask_begins_episodes_in_some_games_alone(mode: str, opponent: Any
 
 
 @pytest.mark.parametrize("mask", [[True], np.zeros(2, dtype=bool), np.array([0, 1]), None])
-def test_reset_mask_that_does_not_fit_is_refused(mask: Any) -> None:
+def test_reset_mask_of_wrong_shape_or_dtype_is_rejected(mask: Any) -> None:
     env = six_card_v0.vector_env(2, opponent=lowest)
     env.reset(seed=1)
     before = env.batch.states.tobytes()
@@ -174,7 +176,7 @@ def test_reset_mask_that_does_not_fit_is_refused(mask: Any) -> None:
     assert env.batch.states.tobytes() == before
 
 
-def test_call_and_attributes_of_games_are_those_of_gymnasiums_batches() -> None:
+def test_call_get_attr_and_set_attr_work_as_in_gymnasium() -> None:
     env = six_card_v0.vector_env(3, opponent="greedy")
     _, info = env.reset(seed=1)
     assert np.array_equal(env.call("action_masks"), info["action_mask"].astype(bool))
@@ -191,7 +193,7 @@ def test_call_and_attributes_of_games_are_those_of_gymnasiums_batches() -> None:
         env.call("step", 3)
 
 
-def test_threads_are_counted_by_the_cores_that_the_process_may_use(
+def test_threads_default_is_the_cores_of_the_process(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(os, "cpu_count", lambda: 128)
@@ -213,7 +215,7 @@ def test_flat_observations_pass_a_network_as_the_page_says() -> None:
     assert torch.equal(net(torch.as_tensor(seen).float()), net(torch.as_tensor(as_floats)))
 
 
-def test_masks_of_ended_games_of_sync_vector_env_are_opened_as_the_page_says() -> None:
+def test_sync_vector_env_masks_of_ended_games_follow_the_page() -> None:
     env = gymnasium.make_vec(
         "crib_env/SixCard-v0", num_envs=2, vectorization_mode="sync", opponent=lowest,
         episode="deal",
@@ -230,12 +232,12 @@ def test_masks_of_ended_games_of_sync_vector_env_are_opened_as_the_page_says() -
     assert opened > 2
 
 
-def test_the_id_with_its_module_is_made_by_gymnasium() -> None:
+def test_make_vec_takes_id_with_module() -> None:
     assert gymnasium.make("crib_env:crib_env/SixCard-v0").unwrapped.rules.name == "hoyle"
     assert gymnasium.make_vec("crib_env:crib_env/SixCard-v0", num_envs=2).num_envs == 2
 
 
-def test_arrays_of_a_step_are_the_callers_own_unless_asked_otherwise() -> None:
+def test_step_returns_copies_by_default() -> None:
     env = six_card_v0.vector_env(3, opponent=lowest)
     rng = np.random.default_rng(4)
     kept, copies = [], []
@@ -263,7 +265,7 @@ def test_arrays_of_a_step_are_the_callers_own_unless_asked_otherwise() -> None:
         (pegging_v0, {"opponent": "random", "discard_policy": "random"}),
     ],
 )  # fmt: skip
-def test_equal_seeds_give_equal_batches_whatever_the_threads(
+def test_equal_seeds_give_equal_batches_for_any_threads(
     module: Any, keywords: dict[str, Any]
 ) -> None:
     one, two, many = (
@@ -272,11 +274,11 @@ def test_equal_seeds_give_equal_batches_whatever_the_threads(
     expected = picture(one, seed=5, steps=150)
     assert picture(two, seed=5, steps=150) == expected
     assert picture(many, seed=5, steps=150) == expected
-    assert picture(one, seed=5, steps=150) == expected  # reseeding begins all anew
+    assert picture(one, seed=5, steps=150) == expected  # reseeding restarts every game
     assert picture(one, seed=6, steps=150) != expected
 
 
-def test_a_lane_plays_the_same_in_a_batch_of_any_size() -> None:
+def test_game_is_independent_of_num_envs() -> None:
     small, large = (six_card_v0.vector_env(n, opponent=lowest, seat=1) for n in (3, 8))
     first, _ = small.reset(seed=7)
     second, _ = large.reset(seed=7)
@@ -287,7 +289,7 @@ def test_a_lane_plays_the_same_in_a_batch_of_any_size() -> None:
         second, *_ = large.step(np.array(actions))
 
 
-def test_reset_without_a_seed_goes_on_with_the_generators() -> None:
+def test_reset_without_a_seed_continues_the_generators() -> None:
     env, twin = (six_card_v0.vector_env(4, opponent=lowest) for _ in range(2))
     for each in (env, twin):
         each.reset(seed=8)
@@ -300,12 +302,12 @@ def test_reset_without_a_seed_goes_on_with_the_generators() -> None:
     assert len(begun) == 5
 
 
-def test_the_first_reset_without_a_seed_takes_fresh_entropy() -> None:
+def test_first_reset_without_a_seed_takes_fresh_entropy() -> None:
     first, second = (six_card_v0.vector_env(2, opponent=lowest).reset()[0] for _ in range(2))
     assert not np.array_equal(first, second)
 
 
-def test_a_seat_of_none_draws_both_seats_anew_for_each_episode() -> None:
+def test_seat_none_draws_the_seat_for_each_episode() -> None:
     env = six_card_v0.vector_env(64, opponent=lowest, seat=None, episode="deal")
     env.reset(seed=9)
     assert set(env.batch.seats.tolist()) == {0, 1}
@@ -320,14 +322,14 @@ def test_a_seat_of_none_draws_both_seats_anew_for_each_episode() -> None:
 
 
 @pytest.mark.parametrize("seat", [0, 1])
-def test_a_given_seat_stays(seat: int) -> None:
+def test_seat_given_stays(seat: int) -> None:
     env = six_card_v0.vector_env(8, opponent=lowest, seat=seat, episode="deal")
     for _ in walk(env, seed=10, steps=40):
         assert (env.batch.seats == seat).all()
 
 
 @pytest.mark.parametrize("opponent", [lowest, "greedy"])
-def test_given_decks_are_for_the_first_episode_of_a_game_only(opponent: Any) -> None:
+def test_reset_decks_apply_to_the_first_episode_only(opponent: Any) -> None:
     """The next episode is dealt by the lane's generator from its first deal to its last."""
     decks = np.array([np.random.default_rng(i).permutation(52) for i in range(12)])
     env = six_card_v0.vector_env(4, opponent=opponent, seat=0)
@@ -350,7 +352,7 @@ def test_given_decks_are_for_the_first_episode_of_a_game_only(opponent: Any) -> 
     assert met[1] == {False}
 
 
-def test_options_hold_for_every_game_of_the_batch() -> None:
+def test_reset_options_apply_to_every_game() -> None:
     env = six_card_v0.vector_env(4, opponent=lowest, seat=0)
     deck = np.random.default_rng(12).permutation(52)
     observations, _ = env.reset(seed=12, options={"decks": [deck], "dealer": 1, "scores": (5, 9)})
@@ -374,7 +376,7 @@ def test_named_opponents_play_inside_the_compiled_batch(monkeypatch: pytest.Monk
             pass
 
 
-def test_an_agent_is_asked_for_many_games_at_once_and_a_function_for_each() -> None:
+def test_opponent_agent_gets_batches_and_function_single_views() -> None:
     sizes = []
 
     class Counting(Lowest):
@@ -389,7 +391,7 @@ def test_an_agent_is_asked_for_many_games_at_once_and_a_function_for_each() -> N
     assert max(sizes) > 4
 
 
-def test_chance_of_an_opponent_in_python_comes_from_the_seed() -> None:
+def test_python_opponent_randomness_comes_from_the_seed() -> None:
     def anything(view: Any, rng: np.random.Generator) -> int:
         legal = [int(c) for i, c in enumerate(view["hand"]) if int(view["legal"]) >> i & 1]
         return int(rng.choice(legal))
@@ -398,7 +400,7 @@ def test_chance_of_an_opponent_in_python_comes_from_the_seed() -> None:
     assert picture(env, seed=16, steps=80) == picture(env, seed=16, steps=80)
 
 
-def test_chance_of_a_named_opponent_differs_between_games_and_between_seeds() -> None:
+def test_named_opponent_randomness_differs_by_game_and_seed() -> None:
     deck = np.random.default_rng(20).permutation(52)
     discarded = []
     for seed in (1, 2):
@@ -411,7 +413,7 @@ def test_chance_of_a_named_opponent_differs_between_games_and_between_seeds() ->
 
 
 @pytest.mark.parametrize("opponent", [Lowest(), [("greedy", 1), ("rule_based", 2.0)]])
-def test_copies_of_a_batch_go_on_alike(opponent: Any) -> None:
+def test_batch_copies_continue_alike(opponent: Any) -> None:
     env = six_card_v0.vector_env(4, opponent=opponent, threads=2, episode="deal")
     rng = np.random.default_rng(17)
     _, info = env.reset(seed=17)
@@ -471,7 +473,7 @@ def check_same(ours: Any, theirs: Any, where: str) -> None:
 
 @every_case
 @modes
-def test_native_batch_and_gymnasiums_own_say_the_same(case: str, mode: AutoresetMode) -> None:
+def test_native_batch_equals_gymnasiums_sync_vector_env(case: str, mode: AutoresetMode) -> None:
     native, own = both(case, mode)
     rng = np.random.default_rng(1)
     ours, theirs = (env.reset(seed=SEEDS) for env in (native, own))
@@ -495,7 +497,7 @@ def test_native_batch_and_gymnasiums_own_say_the_same(case: str, mode: Autoreset
     assert ends > 5
 
 
-def test_a_lane_without_a_seed_goes_on_with_its_generator() -> None:
+def test_reset_seed_none_continues_that_games_generator() -> None:
     native, other = (CASES["compiled"][0].vector_env(2, opponent="random") for _ in range(2))
     native.reset(seed=[1, 2])
     other.reset(seed=[1, 2])
@@ -506,7 +508,7 @@ def test_a_lane_without_a_seed_goes_on_with_its_generator() -> None:
 
 
 @pytest.mark.parametrize("seeds", [[1], [1, 2, 3], [1, -1], [1, 2.0], [1, "2"]])
-def test_seeds_that_do_not_fit_change_nothing(seeds: list[Any]) -> None:
+def test_reset_invalid_seeds_change_nothing(seeds: list[Any]) -> None:
     env = six_card_v0.vector_env(2, opponent=lowest)
     env.reset(seed=3)
     before = env.batch.states.tobytes()
@@ -543,7 +545,7 @@ def test_gymnasiums_vector_wrappers_take_the_next_step_mode() -> None:
     assert finished >= 20
 
 
-def test_a_mode_that_is_not_played_is_refused() -> None:
+def test_autoreset_mode_unsupported_is_rejected() -> None:
     with pytest.raises(ValueError, match="autoreset_mode must be one of"):
         six_card_v0.vector_env(2, opponent=lowest, autoreset_mode=AutoresetMode.DISABLED)
 
@@ -566,7 +568,7 @@ def play_in_child(env: Any, answer: Any) -> None:
     [{"opponent": "greedy"}, {"opponent": "greedy", "discard_policy": "greedy"}],
     ids=str,
 )
-def test_a_fork_after_threads_have_stepped_steps_too(keywords: dict[str, Any]) -> None:
+def test_fork_after_threaded_steps_can_step(keywords: dict[str, Any]) -> None:
     module = pegging_v0 if "discard_policy" in keywords else six_card_v0
     env = module.vector_env(4, threads=2, on_illegal="terminate", **keywords)
     _, info = env.reset(seed=1)
@@ -599,7 +601,7 @@ KEYWORDS: dict[str, Any] = {"opponent": "greedy", "episode": "deal", "reward": "
         if not features or env_module(name).maker.family.features
     ],
 )
-def test_tensors_hold_what_the_arrays_hold(name: str, features: bool | None) -> None:
+def test_tensors_equal_the_arrays(name: str, features: bool | None) -> None:
     module = env_module(name)
     keywords = KEYWORDS | {"features": features}
     arrays, tensors = module.vector_env(16, **keywords), module.torch_env(16, **keywords)
@@ -627,7 +629,7 @@ def test_tensors_hold_what_the_arrays_hold(name: str, features: bool | None) -> 
     assert ended > 16
 
 
-def test_every_step_returns_the_same_tensors_in_the_batchs_memory() -> None:
+def test_tensors_of_every_step_share_the_batchs_memory() -> None:
     envs = six_card_v0.torch_env(8, features=True, **KEYWORDS)
     observations, info = envs.reset(seed=1)
     first = observations.clone()
@@ -646,7 +648,7 @@ def test_every_step_returns_the_same_tensors_in_the_batchs_memory() -> None:
 
 
 @pytest.mark.parametrize("way", [copy.deepcopy, lambda envs: pickle.loads(pickle.dumps(envs))])
-def test_a_copy_has_tensors_of_its_own(way: Any) -> None:
+def test_tensors_of_a_copy_are_separate(way: Any) -> None:
     envs = six_card_v0.torch_env(8, **KEYWORDS)
     _, info = envs.reset(seed=1)
     envs.step(info["action_mask"].int().argmax(dim=1))
@@ -661,7 +663,7 @@ def test_a_copy_has_tensors_of_its_own(way: Any) -> None:
     assert torch.equal(twin.observations, envs.observations)
 
 
-def test_actions_may_be_of_a_network_with_gradients_or_of_numpy() -> None:
+def test_torch_env_actions_may_have_gradients_or_be_numpy() -> None:
     envs = six_card_v0.torch_env(4, **KEYWORDS)
     _, info = envs.reset(seed=1)
     envs.step(info["action_mask"].int().argmax(dim=1).numpy())
@@ -671,7 +673,7 @@ def test_actions_may_be_of_a_network_with_gradients_or_of_numpy() -> None:
         envs.step(logits)
 
 
-def test_it_is_a_vector_environment_with_the_spaces_of_make_vec() -> None:
+def test_torch_env_has_the_spaces_of_make_vec() -> None:
     envs = six_card_v0.torch_env(4)
     made: Any = gymnasium.make_vec("crib_env/SixCard-v0", num_envs=4)
     assert isinstance(envs, gymnasium.vector.VectorEnv)
@@ -691,7 +693,7 @@ def test_it_is_a_vector_environment_with_the_spaces_of_make_vec() -> None:
         ({"opponent": "greddy"}, ValueError, "did you mean 'greedy'"),
     ],
 )
-def test_what_it_does_not_take_is_refused(
+def test_torch_env_rejects_unsupported_keywords(
     keywords: dict[str, Any], error: type[Exception], why: str
 ) -> None:
     with pytest.raises(error, match=why):
