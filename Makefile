@@ -14,7 +14,8 @@ INSTALL := $(PY) -m pip install --quiet --disable-pip-version-check --no-compile
 	--constraint constraints.txt
 TYPED := $(wildcard crib_env agents play training research examples)
 
-# PyTorch for the CPU; PyPI's build for Linux brings CUDA. TORCH_INDEX= skips it.
+# PyTorch for the CPU; PyPI's build for Linux brings CUDA. TORCH_INDEX= skips it. Only the question
+# what the index has is cut short: a stall of the download must not bring the CUDA build.
 TORCH_INDEX := https://download.pytorch.org/whl/cpu
 
 # Name another interpreter with: make PYTHON=/path/to/python3.12
@@ -122,8 +123,11 @@ $(INSTALLED): pyproject.toml constraints.txt | $(PY)
 	@torch=$$(sed -n 's/^torch==/&/p' constraints.txt); \
 	if $(PY) -c "from importlib.metadata import version as v; \
 		raise SystemExit('torch==' + v('torch').partition('+')[0] != '$$torch')" 2>/dev/null; then :; \
-	elif [ -n "$(TORCH_INDEX)" ] && $(INSTALL) --no-deps --index-url $(TORCH_INDEX) \
-		--retries 0 --timeout 10 "$$torch" 2>/dev/null; then \
+	elif [ -n "$(TORCH_INDEX)" ] && $(PY) -m pip index versions torch --index-url $(TORCH_INDEX) \
+		--retries 0 --timeout 10 2>/dev/null | grep -qF "$${torch#torch==}"; then \
+		$(INSTALL) --no-deps --index-url $(TORCH_INDEX) "$$torch" || { \
+			echo "setup: the download of $$torch from $(TORCH_INDEX) failed; run make again," \
+				"or take the build of pip's own index: make TORCH_INDEX=" >&2; exit 1; }; \
 		echo "setup: $$torch from $(TORCH_INDEX) ($$($(PY) -m pip show torch | grep ^Version))"; \
 	else \
 		echo "setup: $$torch from pip's own index, as $(or $(TORCH_INDEX),TORCH_INDEX) has none:" \
