@@ -34,7 +34,7 @@ QUERIES: dict[str, dict[str, dict[str, Any]]] = {
         "learned_mixed": {"abstraction": 6},
         "rule_based": {"abstraction": 1000},
         "greedy": {"abstraction": 1},
-        "random": {"abstraction": 1, "share": 10},
+        "random": {"abstraction": 1},
     },
     "hoyle": {
         "equilibrium": {"share": 10},
@@ -159,11 +159,20 @@ def measure_tournaments(
 
 
 def tournaments_section(data: dict[str, Any]) -> str:
-    """Return the section of the leaderboard's page on these results, by title."""
+    """Return the section of the leaderboard's page on these results, by title.
+
+    Of a tournament with a guest only the guest's games are shown: the leaderboard has the others.
+    """
     played = {table.title: data[table.title] for table in TABLES}
     names = {one["name"] for results in played.values() for one in results["agents"]}
-    opponents = [*(name for name in TWO_HAND if name in names), *sorted(names - set(TWO_HAND))]
+    guests = sorted(names - set(TWO_HAND))
+    opponents = [*(name for name in TWO_HAND if name in names), *guests]
+    won = {title: shares_won(results) for title, results in played.items()}
+    for table in TABLES:
+        if table.guest:
+            shares = won[table.title].items()
+            won[table.title] = {pair: share for pair, share in shares if set(pair) & set(guests)}
     games = re.compile(r"rules \w+, \d players, ")  # which the table says
     how = dict.fromkeys(games.sub("", conditions(results)) for results in played.values())
     return render("agents", played=played, opponents=opponents, ranked=ranked,
-                  shares_won=shares_won, conditions=" ".join(how)).strip()  # fmt: skip
+                  won=won, conditions=" ".join(how)).strip()  # fmt: skip

@@ -130,6 +130,21 @@ def test_a_table_of_the_agents_is_played_again_alone(
         )
 
 
+def test_tournaments_section_leaves_to_the_leaderboard_what_it_has() -> None:
+    section = strength.tournaments_section(json.loads((FOLDER / "agents.json").read_text()))
+    heads, _, *rows = [line.strip("|").split("|") for line in section.splitlines() if "|" in line]
+    opponents = [head.strip() for head in heads[4:]]
+    shown = {
+        (row[1].strip(), opponent)
+        for row in rows
+        if row[0].strip() == "Six cards"
+        for opponent, cell in zip(opponents, row[4:], strict=True)
+        if cell.strip()
+    }
+    assert ("expert", "magmacrunch") in shown
+    assert all("magmacrunch" in pair for pair in shown)
+
+
 def test_every_agent_that_comes_with_the_package_is_in_the_commands_of_the_pages() -> None:
     every = set(shipped_agents())
     assert {"master", "learned_mixed", "equilibrium"} < every
