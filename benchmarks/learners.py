@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -9,6 +10,8 @@ from typing import Any
 import numpy as np
 import torch
 from crib_training.learn.curve import Point, read_points
+from crib_training.learn.sparse import SparseLinear, bits_of, places_of
+from crib_training.learn.train import METHODS
 from crib_training.methods import deep_monte_carlo, ppo
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.vec_env import VecEnv, VecEnvWrapper
@@ -20,6 +23,8 @@ from crib_env import six_card_v0
 
 OPPONENTS = ("random", "rule_based")
 HALF = 0.5  # of the games
+OF_DEALS = ("selfplay_ppo", "mmd", "vrpo", "r_nad", "nfsp", "escher", "deep_cfr")
+BITS, ONES, WIDTH = 425, 24, 256  # of an observation of five_card_v0, and a hidden layer
 
 
 class FreeEnv(VecEnvWrapper):
@@ -123,3 +128,55 @@ def measure_learning(settings: Settings = FULL) -> Findings:
             + ("" if there else "; half the games it never won")
         )
     return Findings("Time to strength, six-card, seed 1", rows, [times], notes)
+
+
+def iterating(learner: Any) -> Piece:
+    """Return a piece of work: a batch of decisions, played and learned from."""
+
+    def piece() -> int:
+        before = learner.decisions
+        learner.iterate()
+        return int(learner.decisions - before)
+
+    return piece
+
+
+def first_layers(rows: int) -> dict[str, Piece]:
+    """Return passes forth and back of a first layer: a product with bits, or a sum of rows."""
+    rng = np.random.default_rng(1)
+    bits = (rng.random((rows, BITS)) < ONES / BITS).astype(np.uint8)
+    places = torch.from_numpy(places_of(bits))
+    seen = bits_of(places, BITS)
+
+    def passing(layer: torch.nn.Module, given: torch.Tensor) -> Piece:
+        def piece() -> int:
+            layer.zero_grad()
+            layer(given).sum().backward()
+            return rows
+
+        return piece
+
+    return {
+        "first layer, product with bits": passing(torch.nn.Linear(BITS, WIDTH), seen),
+        "first layer, sum of rows": passing(SparseLinear(BITS, 1, 0, WIDTH), places),
+    }
+
+
+def measure_baselines(settings: Settings = FULL) -> Findings:
+    """How many decisions per second do the methods of the benchmark's raw track learn from?
+
+    Each plays and learns on one thread with its defaults, but for 64 updates of NFSP. Beside them
+    a first layer alone, forth and back: the sum of a row for each one, and the product with bits.
+    """
+    torch.set_num_threads(1)
+    small = {"num_envs": 16, "hidden_sizes": (16, 16)} if settings.quick else {}
+    pieces = first_layers(64 if settings.quick else 1024)
+    for name in OF_DEALS:
+        module = import_module(METHODS[name])
+        more = {"updates": 2 if settings.quick else 64} if name == "nfsp" else {}
+        pieces[name] = iterating(module.Learner(module.Settings(
+            num_evals=0, features=False, suits="ranks", progress=False, **small, **more,
+        )))  # fmt: skip
+    product, rows, *methods = race(pieces, "decisions/s", settings).values()
+    ratios = [ratio("first layer, sum of rows / product with bits", rows, product)]
+    return Findings("Methods of the benchmark", [product, rows, *methods], ratios)

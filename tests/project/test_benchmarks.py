@@ -104,10 +104,14 @@ def test_the_page_puts_ratios_first_and_names_machine_and_command():
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name == "learned")) for name in FAST]
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.slow] * (name in ("learned", "baselines")))
+        for name in [*FAST, "baselines"]
+    ],
 )
 def test_a_script_measures_what_it_promises(name):
-    module = import_module(f"benchmarks.{command.SCRIPTS[name]}")
+    module = import_module(f"benchmarks.{(command.SCRIPTS | command.NAMED)[name]}")
     found = getattr(module, f"measure_{name}")(TINY)
     assert found.rows
     for row in [*found.rows, *found.ratios]:
