@@ -23,6 +23,7 @@ import numpy as np
 
 from checkout import DATA
 from crib_env import agent_names, find_agent, sample_legal
+from crib_env.rules import PRESETS
 from not_played import plays
 
 FILE = DATA / "trajectories.json"
@@ -133,6 +134,8 @@ def play_games(name: str, policy: str, share: int = 1) -> str:
             if over:
                 # Less what a text of the first version said of points already paid.
                 position = re.sub(r" gain=\S+", "", env.notation()).replace(" pegging ", " play ")
+                if env.game.rules == PRESETS["five_card"]:
+                    position = re.sub(r"(?<= games=)\S+", games_by_skunks(env.scores), position)
                 # The first version wrote -0.0 where side 1 was rewarded with nothing.
                 rewards = {
                     one: reward or (-0.0 if side else 0.0)
@@ -146,6 +149,13 @@ def play_games(name: str, policy: str, share: int = 1) -> str:
                 action = agent.act(np.array([env.view(seat)]), chance)[0]
             env.step(int(action))
     return digest.hexdigest()[:16]
+
+
+def games_by_skunks(scores: tuple[int, int]) -> str:
+    """Return the games of a finished five-card game as the first version did, with skunks."""
+    margin = max(scores) - min(scores)
+    points = 1 + (margin > 30) + 2 * (margin > 60)
+    return "/".join(str(points * (score == max(scores))) for score in scores)
 
 
 def start_of(env: Any, seed: int) -> dict[str, Any]:
