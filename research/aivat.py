@@ -45,7 +45,7 @@ class Reduction:
     mean: Estimate  # over pairs, plain or adjusted
     apart: float  # its difference from the plain mean, in its standard errors
     fewer: float  # how many times fewer pairs give the interval of plain duplicate pairs
-    unpaired: float  # the same where games have deals of their own
+    unpaired: float  # the same where each game has its own deals
 
 
 def spread(values: Doubles, first_dealt: Bools) -> float:

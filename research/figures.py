@@ -37,7 +37,7 @@ NO_PROSE = re.compile(
     r"\A---\n.*?\n---\n|^(`{3,}).*?^\1$|`[^`\n]*`|(?<=\])\([^)]*\)|<!--.*?-->|<img[^>]*>|https?://\S+|\[@[^\]]*\]",
     re.MULTILINE | re.DOTALL,
 )
-# Numbers of rules, names and settings, which nobody measured.
+# Numbers of rules, names and settings: not measured.
 PLAIN = re.compile(
     r"Python 3\.\d+|version \d+\.\d+\.\d+|OpenSpiel[^.]{0,60}2\.0\.2|95 %|121 points|to 121\b|5x5"
     r"|five-card cribbage to 61|towards 15|(?<=15 )and 31\b|OFL-1\.1|12,994,800 hands"
@@ -73,7 +73,7 @@ def won(name: str, opponent: str, env: str = "six_card_v0") -> str:
 
 
 def gains() -> Iterator[tuple[str, str, str, str]]:
-    """Yield rules, agent, exploitability and what it is, of every agent measured.
+    """Yield rules, agent, exploitability and its kind, of every agent measured.
 
     Where the best response was rolled out, that is the figure: a bound whatever the agent looks at.
     """

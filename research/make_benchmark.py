@@ -101,7 +101,7 @@ def best_group(rows: list[Row], line: Line) -> list[Row]:
 
 
 def result(rows: list[Row], line: Line) -> dict[str, Any] | None:
-    """Return what the page says of a line's final runs; None without any."""
+    """Return the page's figures of a line's final runs; None without any."""
     group = best_group(rows, line)
     if not group:
         return None
@@ -303,7 +303,7 @@ def payoffs() -> dict[str, float]:
 
 
 def write_page(rows: list[Row]) -> None:
-    """Write the page and the picture of what the ledger holds."""
+    """Write the page and the picture of the ledger's rows."""
     found = [one for one in (result(rows, line) for line in lines()) if one]
     parts = {track: [one for one in found if one["line"].track == track]
              for track in PROTOCOL["tracks"]}  # fmt: skip
@@ -330,7 +330,7 @@ def write_page(rows: list[Row]) -> None:
 
 
 def run(settings: Settings) -> None:
-    """Make what is missing, and write the page after it."""
+    """Make the missing runs, and write the page."""
     torch.set_num_threads(1)
     rows = read_ledger()
     known = {f"{line.track}/{line.name}": line for line in lines()}

@@ -68,7 +68,7 @@ def entries() -> dict[str, list[Path]]:
 
 
 def faults(name: str, files: list[Path]) -> list[str]:
-    """Return what does not fit in an agent's folder, a line each."""
+    """Return the faults of an agent's folder, a line each."""
     found = []
     if not re.fullmatch(r"[a-z0-9_]+", name):
         found.append(f"{name}: a name has small letters, digits and underscores alone")
@@ -135,7 +135,7 @@ def page() -> str:
 
 
 def card(name: str) -> tuple[str, str]:
-    """Return what an agent is and how it was trained, from its card, each on one line."""
+    """Return an agent's description and training from its card, each on one line."""
     text = (folder() / name / CARD).read_text()
     _, what, *_ = text.split("\n\n")
     trained = text.partition("\n## Training\n")[2].partition("\n## ")[0]

@@ -45,7 +45,7 @@ EPISODES = {"table_top_v0": "round", "discard_v0": "game"}  # the others: a deal
 
 
 def frames(name: str) -> list[Any]:
-    """Return what an environment renders before each decision of an episode, and at its end."""
+    """Return the pictures before each decision of an episode, and at its end."""
     env = env_module(name).raw_env(
         render_mode="rgb_array", viewer="all", episode=EPISODES.get(name, "deal")
     )
@@ -141,7 +141,7 @@ SHOWN = "#show, dialog[open]"
 
 
 def advice(page: Page) -> list[str]:
-    """Ask for the expert's advice; return what it would choose."""
+    """Ask for the expert's advice; return its choice."""
     page.click("#hint")
     page.wait_for_selector(".advised")
     found: list[str] = page.locator(".hand .advised, .cell.advised").evaluate_all(KEYS)
@@ -149,7 +149,7 @@ def advice(page: Page) -> list[str]:
 
 
 def advised(page: Page) -> None:
-    """Choose what the expert advises."""
+    """Choose as the expert advises."""
     for name in advice(page) or ["crib"]:
         page.click(f'[data-key="{name}"]')
 
@@ -183,13 +183,13 @@ def choose_two(page: Page) -> None:
 
 
 def ask_for_best(page: Page) -> None:
-    """Show what the expert thinks."""
+    """Show the expert's values."""
     page.click("#best")
     page.wait_for_selector(".advised")
 
 
 def counted(hands: int) -> Callable[[Page], object]:
-    """Return a function that waits until the show has counted so many hands."""
+    """Return a function that waits until the show has counted ``hands`` hands."""
     found = f"() => document.querySelectorAll('.counted').length === {hands}"
     return lambda page: page.wait_for_function(found)
 

@@ -36,7 +36,7 @@ def seconds(checkpoint: Path) -> float:
 
 
 def basic(out: Path, iterations: int, before: Path | None) -> tuple[Path, float]:
-    """Return a basic strategy of so many iterations and what it took."""
+    """Return a basic strategy after a number of iterations, and its cost."""
     folder = out / f"basic_{iterations}"
     if not (folder / CHECKPOINT).exists():
         solve(Solving(iterations=iterations, eval_interval=0, out=folder, resume=before))
@@ -44,7 +44,7 @@ def basic(out: Path, iterations: int, before: Path | None) -> tuple[Path, float]
 
 
 def refined(out: Path, iterations: int) -> tuple[Path, float]:
-    """Return a strategy refined by so many iterations and what it took in all."""
+    """Return a strategy refined by a number of iterations, and the cost in all."""
     folder, begin = out / f"refined_{iterations}", out / f"basic_{REFINED_AFTER}"
     if not (folder / REFINED).exists():
         going_on = folder if (folder / CHECKPOINT).exists() else begin
@@ -54,7 +54,7 @@ def refined(out: Path, iterations: int) -> tuple[Path, float]:
 
 
 def measure(strategy: Path, abstraction: int) -> dict[str, Any]:
-    """Return what a best response gains on a strategy."""
+    """Return the gain of a best response to a strategy."""
     result = exploitability(strategy, hands=HANDS, seed=SEED, abstraction=abstraction).as_dict()
     return {"gain": result["gain"]["both"]["all"], "agreement": result["agreement"]}
 

@@ -83,7 +83,7 @@ class Mutant(NamedTuple):
 
 
 def places(module: str, function: ast.FunctionDef) -> Iterator[Mutant]:
-    """Yield what can be changed in a function's body; what is raised keeps its words."""
+    """Yield the mutable nodes of a function's body; messages of errors are left out."""
 
     def change(node: ast.AST, words: str, holder: Any, key: str | int, new: Any) -> Mutant:
         line: int = getattr(node, "lineno", function.lineno)
@@ -231,7 +231,7 @@ class Mutations:
         return sorted(called)
 
     def watch(self, item: pytest.Item) -> tuple[str, float, bool, list[str]]:
-        """Run a test; return its name, CPU seconds, whether it failed, and what it called."""
+        """Run a test; return its name, CPU seconds, whether it failed, and the functions called."""
 
         def stop(*_: object) -> None:
             raise TimeoutError

@@ -56,7 +56,7 @@ class Settings(TakesAgents):
     Attributes:
         parts: six_card, five_card, table_top, many_hand, agents, exploitability, published; all if
             none.
-        agent: who plays.
+        agent: the agent in every seat.
         deals: single deals, or rounds.
         games: whole games.
         cribs: deals for the means of cribs.

@@ -1,4 +1,4 @@
-"""An agent in every seat of many episodes: what comes out of equal play.
+"""An agent in every seat of many episodes: the results of equal play.
 
 `duplicate` compares two agents; this describes one. Episodes are independent, so intervals are
 over episodes.
@@ -79,7 +79,7 @@ def from_dealer(values: Array, dealer: Array) -> Array:
 
 @dataclass(frozen=True)
 class Run:
-    """How much is played, and by whom, in every seat; see `research.numbers.__main__.Settings`."""
+    """The number of episodes, and the agent in every seat; see `__main__.Settings`."""
 
     agent: Agent
     deals: int

@@ -43,7 +43,7 @@ def discard_rates(deals: Episodes, sides: Array) -> list[list[dict[str, Any]]]:
 
 
 def by_seat(rules: Rules, run: Run) -> dict[str, dict[str, Any]]:
-    """Return what each seat of a game of partners pegs in a deal, and what its hand counts.
+    """Return the pegging and the hand's points of each seat in a deal of partners.
 
     A tally is by side, so deals are played once more here; what a side pegs is the mover's.
     """

@@ -43,7 +43,7 @@ Published = Sequence[Mapping[str, Any]]
 CRIBS = {"own": "the dealer's own crib", "opponent": "pone's pair in the dealer's crib"}
 KINDS = {"expert": "`expert`", "alone": "by hand and crib alone"}
 UPPER = np.triu_indices(RANKS)
-WIDEST = 0.6  # points: what the darkest colour stands for
+WIDEST = 0.6  # points of the darkest colour
 
 
 def published() -> dict[str, Any]:

@@ -123,7 +123,7 @@ class Table(NamedTuple):
         return self.title.lower().replace(",", "").replace("'", "").replace(" ", "_")
 
     def field(self) -> tuple[str, ...]:
-        """Return who plays; the guest too if its package is installed."""
+        """Return the field; the guest too if its package is installed."""
         if self.guest and find_spec(GUESTS_PACKAGE) and find_spec("examples"):
             return (*self.agents, self.guest)
         return self.agents

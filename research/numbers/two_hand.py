@@ -39,7 +39,7 @@ FACTS = {  # of whole games, by how they are written
 COLOURS = {"pone": "tab:blue", "dealer": "tab:orange"}
 CUT = 0.002  # of the deals, those of the most points, are left out of the pictures
 SHARE = 4  # of all the games of a run, one in so many is played from each of the other starts
-PLACES = 6  # decimal places of what a page shows with two
+PLACES = 6  # decimal places of figures that a page shows with two
 
 
 def measure(name: str, run: Run, folder: Path) -> dict[str, Any]:
@@ -100,7 +100,7 @@ def games_played(rules: TwoHandRules, games: Episodes) -> dict[str, Any]:
 
 
 def cribs_made(rules: TwoHandRules, run: Run, picture: Path) -> dict[str, Any]:
-    """Return the figures on what a pair discarded makes in the crib, and draw them."""
+    """Return the points of the crib by the pair discarded, and draw them."""
     found = discard_round(
         rules, *discard_rates(rules.dealt), run.cribs, np.random.SeedSequence(run.seed)
     )
@@ -118,7 +118,7 @@ def cribs_made(rules: TwoHandRules, run: Run, picture: Path) -> dict[str, Any]:
 
 
 def by_rank_pairs(cribs: Array) -> tuple[Array, Array]:
-    """Return the means and half intervals of cribs by the ranks of the pair, whatever the suits.
+    """Return the means and half intervals of cribs by the ranks of the pair, over all suits.
 
     Shapes: cribs float64[2, 169, 3]; the result float64[2, 13, 13].
     """

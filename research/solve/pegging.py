@@ -304,7 +304,7 @@ def learn(book, probabilities, page, at, left, slots, action_value, value, gaine
 
 @kernel
 def choose_of_two(w, node, level, state, own, points, path):
-    """Return what follows where this seat plays one of two cards and the other has one."""
+    """Return the value where this seat plays one of two cards and the other has one."""
     slots = w.rows[own, DISTINCT]
     place = own - FIRST[2]
     low = w.rows[own, LISTED] & 15

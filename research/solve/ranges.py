@@ -1,4 +1,4 @@
-"""Ranges: what the other seat may hold, by its kept cards and discards, given its own hand.
+"""Ranges: the possible cards of the other seat, kept and discarded, given the seat's own hand.
 
 Ranges ignore suits. If a seat holds n cards of a rank, 4 - n are left for the other (*card
 removal*). So the weight of the other seat's hand is the number of ways to choose its cards from

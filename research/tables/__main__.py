@@ -40,7 +40,7 @@ def main(words: Sequence[str]) -> None:
     if not words:
         for name in ORDER:
             print(f"{name} ...", flush=True)
-            # In a process of its own, which reads the tables as they are by now.
+            # In a new process, which reads the tables written so far.
             try:
                 made = subprocess.run([sys.executable, "-m", "research.tables", name])
             except KeyboardInterrupt:
@@ -58,7 +58,7 @@ def main(words: Sequence[str]) -> None:
 
 
 def maker_of(name: str) -> Maker:
-    """Return what makes a table."""
+    """Return a table's maker."""
     maker: Maker = getattr(import_module(f"research.tables.{SCRIPTS[name]}"), name)
     return maker
 

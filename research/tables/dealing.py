@@ -22,7 +22,7 @@ GAMES = ("hoyle", "five_card")
 
 
 def both_games(seed: int) -> Iterator[tuple[TwoHandRules, np.random.SeedSequence]]:
-    """Yield the rules of six and of five cards, each with a seed of its own."""
+    """Yield the rules of six and of five cards, each with its own seed."""
     for name, seed_seq in zip(GAMES, np.random.SeedSequence(seed).spawn(len(GAMES)), strict=True):
         yield TwoHandRules.preset(name), seed_seq
 
@@ -32,7 +32,7 @@ best_pair = choose_pair(hand_and_crib)  # as `rule_based` discards
 
 @kernel
 def crib_points(table, a, b, c, d, starter, flush_size):
-    """Return what the four cards of a crib count with the starter (C2, C4, H8)."""
+    """Return the points of a crib's four cards with the starter (C2, C4, H8)."""
     key, suits, jacks = 0, 0, 0
     for card in (a, b, c, d):
         key, suits, jacks = add_card(key, suits, jacks, card)

@@ -1,4 +1,4 @@
-"""What a deal brings, for the win table, and the mean pegging of each hand.
+"""The points of a deal, for the win table, and the mean pegging of each hand.
 
 `python -m research.tables deal_outcomes`: an agent plays single deals from 0-0 against itself (a
 few seconds per 100,000). The command prints the means, and how far the parts of a deal are from
@@ -47,7 +47,7 @@ COUNTS = ("pone's play", "dealer's play", "pone's hand", "dealer's hand", "crib"
 def play_deals(
     rules: TwoHandRules, agent: Agent, deals: int, seed_seq: np.random.SeedSequence
 ) -> tuple[Array, Array]:
-    """Play ``deals`` deals of an agent against itself and return what they brought.
+    """Play ``deals`` deals of an agent against itself and return their points.
 
     Returns int64[deals, 5], the points of each deal in the order of `COUNTS`; and int64[2, 16, 16],
     in how many deals, when the seat of the first index first had as many points of the pegging as
@@ -194,7 +194,7 @@ def shrunk(cards: int, sums: Array) -> tuple[Array, dict[str, float]]:
 def hand_pegging(
     agent: str = "rule_based", deals: Count = 4_000_000, seed: Seed = 2027
 ) -> dict[str, Any]:
-    """Measure what each hand pegs.
+    """Measure the pegging of each hand.
 
     Args:
         agent: the agent that plays.

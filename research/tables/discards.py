@@ -1,4 +1,4 @@
-"""What is discarded: the mean cribs of the opponents, and the discard rates that `expert` expects.
+"""Discards: the mean cribs of the opponents, and the discard rates that `expert` expects.
 
 For each two-hand game the programs draw deals at random, in rounds that reach a fixed point.
 
@@ -111,7 +111,7 @@ def sample_cribs(views, table, weights, expected, cards, rng, deals, counted, cr
 
 @dataclass
 class CribRound:
-    """What one round of sampling found."""
+    """The results of one round of sampling."""
 
     crib: Array  # float64[2, CELLS], mean points of the crib by role and pair
     error: Array  # float64[2, CELLS], their standard errors
@@ -147,7 +147,7 @@ def by_card(chart: Array) -> Array:
 
 
 def chart(values: Array, digits: int) -> list[list[float]]:
-    """Return what a file holds of float64[CELLS]."""
+    """Return float64[CELLS] in the form of a file."""
     rows: list[list[float]] = values.reshape(RANKS, RANKS).round(digits).tolist()
     return rows
 
@@ -206,7 +206,7 @@ def sample_discards(
 
 @dataclass
 class DiscardRound:
-    """What one round of sampling found, by role (pone, dealer)."""
+    """The results of one round of sampling, by role (pone, dealer)."""
 
     discarded: Array  # float64[2, CELLS], how often a pair that was dealt was discarded
     error: Array  # float64[2, CELLS], the standard errors

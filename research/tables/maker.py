@@ -19,7 +19,7 @@ from crib_env.settings import NewFile, checked_dataclass
 
 @dataclass(frozen=True)
 class Maker:
-    """What makes a table: its settings, and what runs with them."""
+    """The maker of a table: its settings, and the function that takes them."""
 
     Settings: type[Any]
     run: Callable[[Any], None]
@@ -68,7 +68,7 @@ def write(table: Table, made_by: str, seed: int, out: Path, made: dict[str, Any]
 
 
 def start_table(maker: Maker, words: Sequence[str], program: str) -> None:
-    """Read settings and make a table, as `start` does; say what is as it was if it is stopped."""
+    """Run a table maker; on Ctrl-C report that the old file is unchanged."""
 
     def make(chosen: Any) -> None:
         out = getattr(chosen, "out", None)

@@ -159,7 +159,7 @@ def correct(values, visits, at, error, rate):
 
 @kernel
 def correct_mixed(values, surplus, cards, error):
-    """Correct what the unseen ranks add to a line."""
+    """Correct the values of unseen ranks for a line."""
     at = SURPLUS + shape(cards) * RANKS
     for rank in range(RANKS):
         values[at + rank] += error * surplus[rank]
@@ -167,13 +167,13 @@ def correct_mixed(values, surplus, cards, error):
 
 @kernel
 def owed_at(owner_next, phase, owner_owes, other_owes):
-    """Return where the values hold what is owed to the crib."""
+    """Return the index of the values of cards owed to the crib."""
     return OWED_LINES + ((owner_next * PHASES + phase) * OWED + owner_owes) * OWED + other_owes
 
 
 @kernel
 def learn_lines(table, values, visits, surplus, v, q, end, rate):
-    """Correct every line of the position ``q`` by what it came to in ``end``."""
+    """Correct every line of the position ``q`` by its points in ``end``."""
     phase = phase_of(TURNS - q["turn"])
     size = v["flush_size"]
     fill_surplus(q["unseen"], surplus)
@@ -210,7 +210,7 @@ def learn_lines(table, values, visits, surplus, v, q, end, rate):
 
 @kernel
 def learn_crib(table, values, visits, v, known, points, rate):
-    """Correct the value of a crib with the cards ``known`` by what it came to."""
+    """Correct the value of a crib with the cards ``known`` by its points."""
     if bit_count(known) < SIZE:
         error = points - crib_value(values, table, known, v["my_crib"], nob_of(v))
         correct(values, visits, CRIB + v["my_crib"] * SHAPES + shape(known), error, rate)
@@ -218,7 +218,7 @@ def learn_crib(table, values, visits, v, known, points, rate):
 
 @kernel
 def lines_of_side(v, table, values, surplus, p, side):
-    """Return what a side's five lines are likely to come to: 0 is mine."""
+    """Return the expected points of a side's five lines: 0 is mine."""
     total = side_value(v, table, values, surplus, p, side)
     if (v["my_crib"] == 1) == (side == 0):
         total -= crib_value(values, table, p["crib"], v["my_crib"], nob_of(v))
@@ -378,7 +378,7 @@ DEALER_FIRST = slice(None, None, -1)
 def measure_rounds(
     preset: str, players: int, budget: int, rounds: int, seed_seq: np.random.SeedSequence
 ) -> tuple[Array, Array]:
-    """Play rounds of the expert against itself, for points, and return what they brought.
+    """Play rounds of the expert against itself, for points, and return their points.
 
     Returns int64[rounds, 2], what the dealer's side and the other scored; and float64[28, rounds,
     2], after each turn the points in the count that its mover expected of them, less what they came
@@ -441,7 +441,7 @@ PARTS = DRAFT + 1  # the weights that value a line come first
 
 @kernel
 def add_line(table, v, end, cell, rows, ones, parts, products, totals):
-    """Add a line as the view ``v`` shows it, and what it came to in ``end``, to the sums."""
+    """Add a line of the view ``v``, and its points in ``end``, to the sums."""
     cards = line_through(v, cell, rows)
     n = bit_count(cards)
     nob = nob_through(v, cell, rows)
