@@ -267,7 +267,7 @@ class Family:
         if features is not True:
             raise ValueError(f"features must be True or False, got {features!r}")
         if self.features is None:
-            raise ValueError(f"features=True is not for {games_of(self.name)}: it has none")
+            raise ValueError("features=True: these games have no features")
         return self.features
 
     def layout_with(self, features: object) -> Layout:
