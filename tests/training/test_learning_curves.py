@@ -92,6 +92,13 @@ def test_several_runs_are_their_mean_from_the_least_to_the_most(tmp_path: Path) 
     assert of_runs("x", [alone]).band == "95 % interval"
 
 
+@pytest.mark.parametrize("text", ["{", "[]", '{"title": "a run"}'])
+def test_read_words_names_a_file_that_cannot_be_read(tmp_path: Path, text: str) -> None:
+    (tmp_path / "curve.json").write_text(text)
+    with pytest.raises(ValueError, match=r"curve\.json does not hold a run's title"):
+        read_words(tmp_path)
+
+
 def test_runs_are_one_line_or_named_lines() -> None:
     assert groups_of(("a", "b")) == {"": [Path("a"), Path("b")]}
     assert groups_of(("x=a,b", "y=c")) == {"x": [Path("a"), Path("b")], "y": [Path("c")]}

@@ -263,8 +263,11 @@ def read_words(folder: Path) -> dict[str, Any]:
     path = folder / WORDS
     if not path.is_file():
         return {"title": folder.name, "baselines": {}}
-    words: dict[str, Any] = json.loads(path.read_text("utf-8"))
-    return words
+    try:
+        words: dict[str, Any] = json.loads(path.read_text("utf-8"))
+        return words | {"title": str(words["title"]), "baselines": dict(words["baselines"])}
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"{path} does not hold a run's title and baselines: {error}") from None
 
 
 @checked_dataclass(frozen=True)
