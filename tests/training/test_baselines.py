@@ -413,3 +413,16 @@ def test_every_method_learns(method: str, decisions: int, most: float, tmp_path:
     run.go()
     assert run.learner.curve.rows[-1].exploitability < most
     assert (tmp_path / POLICY).exists()
+
+
+def test_r_nad_resumed_after_its_first_period_repeats_to_the_bit(tmp_path: Path) -> None:
+    given: dict[str, Any] = {"period": 512, "decisions": 2048, "suits": "ranks"}
+    Run(baseline("r_nad", out=tmp_path / "whole", **given)).go()
+    stopped = Run(baseline("r_nad", out=tmp_path / "parts", **given))
+    for _ in range(5):  # 1280 decisions: two periods, and a half that mixes their policies
+        stopped.learn()
+    stopped.save()
+    again = {"out": tmp_path / "parts", "resume": tmp_path / "parts", **given}
+    Run(baseline("r_nad", **again)).go()
+    whole, parts = ((tmp_path / name / POLICY).read_bytes() for name in ("whole", "parts"))
+    assert whole == parts
