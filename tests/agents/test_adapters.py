@@ -64,9 +64,7 @@ MADE = {
 
 
 @pytest.mark.parametrize("kind", MADE)
-def test_a_model_plays_as_it_did_where_it_was_trained_also_from_its_file(
-    kind: str, tmp_path: Path
-) -> None:
+def test_model_agent_plays_as_in_training_also_from_its_file(kind: str, tmp_path: Path) -> None:
     model = MADE[kind]()
     model.save(tmp_path / "mine.zip")
     views = views_of()
@@ -83,7 +81,7 @@ def test_a_model_plays_as_it_did_where_it_was_trained_also_from_its_file(
         assert np.array_equal(chosen[0], theirs)
 
 
-def test_a_model_can_draw_and_says_by_which_chances() -> None:
+def test_model_agent_can_sample_and_gives_probabilities() -> None:
     agent = from_sb3(MADE["MaskablePPO"](), sample=True)
     views = np.repeat(views_of(n=1), 2000)
     _, masks = encode(views[:1])
@@ -95,7 +93,7 @@ def test_a_model_can_draw_and_says_by_which_chances() -> None:
 
 
 @pytest.mark.parametrize("mask", [False, True])
-def test_a_model_says_of_which_game_it_is_and_plays_no_other(mask: bool, tmp_path: Path) -> None:
+def test_model_agent_states_its_game_and_rejects_others(mask: bool, tmp_path: Path) -> None:
     """Six-card and five-card cribbage have observations of one shape, so that tells nothing."""
     policy = "MultiInputPolicy" if mask else "MlpPolicy"
     env = VecNormalize(five_card_v0.sb3_env(2, mask_in_observation=mask), norm_obs=False)
@@ -117,7 +115,7 @@ def test_a_model_says_of_which_game_it_is_and_plays_no_other(mask: bool, tmp_pat
         agent.act(np.array([house.view(house.seat)]), np.random.default_rng(1))
 
 
-def test_a_model_that_does_not_say_its_game_is_read_with_a_warning() -> None:
+def test_model_agent_without_game_warns() -> None:
     model = MADE["PPO"]()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -130,9 +128,7 @@ def test_a_model_that_does_not_say_its_game_is_read_with_a_warning() -> None:
 
 
 @pytest.mark.parametrize("kind", ["cut", "overwritten", "without its parts"])
-def test_a_damaged_model_of_sb3_is_refused_in_a_line_that_names_it(
-    kind: str, tmp_path: Path
-) -> None:
+def test_model_agent_rejects_damaged_sb3_file_by_name(kind: str, tmp_path: Path) -> None:
     model = PPO("MlpPolicy", six_card_v0.sb3_env(1), n_steps=2, batch_size=2)
     path = tmp_path / "mine.zip"
     model.save(path)
@@ -162,7 +158,7 @@ def test_a_damaged_model_of_sb3_is_refused_in_a_line_that_names_it(
         assert "\n" not in why
 
 
-def test_a_file_that_is_not_trusted_is_not_read(tmp_path: Path) -> None:
+def test_model_agent_does_not_read_untrusted_files(tmp_path: Path) -> None:
     path = tmp_path / "mine.zip"
     path.write_bytes(b"anything")
     name = str(path)
@@ -176,7 +172,7 @@ def test_a_file_that_is_not_trusted_is_not_read(tmp_path: Path) -> None:
         find_agent(f"trust:{tmp_path}/none.zip")
 
 
-def test_a_function_or_module_of_torch_is_an_agent() -> None:
+def test_network_agent_takes_torch_function_or_module() -> None:
     def highest_card(observations: Any, masks: Any) -> Any:
         assert observations.dtype == torch.float32
         assert masks.dtype == torch.bool
@@ -207,7 +203,7 @@ def test_a_function_or_module_of_torch_is_an_agent() -> None:
 
 
 @pytest.mark.parametrize("sample", [False, True])
-def test_infinite_scores_are_refused_where_no_finite_one_is_best(sample: bool) -> None:
+def test_network_agent_rejects_infinite_best_scores(sample: bool) -> None:
     """`act` and `action_probabilities` answer alike, or raise alike."""
     views, rng = views_of(), np.random.default_rng(1)
     _, masks = encode(views)
@@ -223,13 +219,13 @@ def test_infinite_scores_are_refused_where_no_finite_one_is_best(sample: bool) -
             agent.act(views, rng)
         with pytest.raises(ValueError, match="some scores of mine are infinite"):
             agent.action_probabilities(views)
-    certain = scores(1.0, -np.inf)  # as of a network that masks by itself
+    certain = scores(1.0, -np.inf)  # as of a network with its own masking
     assert np.array_equal(certain.act(views, rng), lowest)
     assert (certain.action_probabilities(views)[np.arange(len(views)), lowest] == 1).all()
 
 
 class Recorded(torch.nn.Module):
-    """A network that remembers what it was given, and is not in its evaluation mode."""
+    """A network that records its inputs, in training mode."""
 
     def __init__(self, size: int = 425, actions: int = 52) -> None:
         super().__init__()
@@ -243,7 +239,7 @@ class Recorded(torch.nn.Module):
 
 
 def recorded(name: str, forward: Any) -> type[Recorded]:
-    """Return a network that takes what a function takes."""
+    """Return a network with the forward method given."""
     return type(name, (Recorded,), {"forward": forward})
 
 
@@ -268,7 +264,7 @@ ONE, TWO = [torch.float32], [torch.float32, torch.bool]
     ("kind", "given"),
     [(OfObservations, ONE), (OfMasksToo, TWO), (OfMasksIfGiven, TWO), (OfActionsIfGiven, ONE)],
 )
-def test_a_network_is_an_opponent_and_is_given_what_its_forward_takes(
+def test_network_agent_is_an_opponent_and_gets_its_forward_arguments(
     kind: type[Recorded], given: list[Any]
 ) -> None:
     net = kind()
@@ -288,7 +284,7 @@ def test_a_network_is_an_opponent_and_is_given_what_its_forward_takes(
     assert PhasedAgent(net, "greedy").discard.name == kind.__name__
 
 
-def test_whether_a_network_takes_masks_can_be_said() -> None:
+def test_network_agent_keyword_sets_passing_of_masks() -> None:
     net = OfAnything()
     with pytest.raises(TypeError, match=r"OfAnything does not say whether.*masks=True"):
         find_agent(net)
@@ -299,7 +295,7 @@ def test_whether_a_network_takes_masks_can_be_said() -> None:
         find_agent(OfThree())
 
 
-def test_a_network_that_does_not_fit_is_named_with_both_shapes() -> None:
+def test_network_agent_shape_error_names_both_shapes() -> None:
     env = six_card_v0.gym_env(opponent=OfObservations(100), seat=1)
     with pytest.raises(
         ValueError, match=r"'OfObservations' failed.*\(1, 425\).*52 actions.*1x425 and 100x52"
@@ -314,7 +310,7 @@ def test_a_network_that_does_not_fit_is_named_with_both_shapes() -> None:
 
 
 @pytest.mark.parametrize("batch", [None, 1])
-def test_a_network_in_an_onnx_file_is_an_agent(batch: int | None, tmp_path: Path) -> None:
+def test_onnx_file_is_an_agent(batch: int | None, tmp_path: Path) -> None:
     weights = np.random.default_rng(1).normal(size=(425, 52)).astype(np.float32)
     path = tmp_path / "layer.onnx"
     write_layer(path, weights, batch)
@@ -330,7 +326,7 @@ def test_a_network_in_an_onnx_file_is_an_agent(batch: int | None, tmp_path: Path
         from_onnx(path)
 
 
-def test_a_path_is_taken_wherever_an_opponent_is_named(tmp_path: Path) -> None:
+def test_opponent_may_be_a_path_everywhere(tmp_path: Path) -> None:
     model = MADE["MaskablePPO"]()
     path = f"{tmp_path}/mine.zip"
     model.save(path)
@@ -348,7 +344,7 @@ def test_a_path_is_taken_wherever_an_opponent_is_named(tmp_path: Path) -> None:
     env.reset(seed=1)
 
 
-def test_trust_goes_before_models_alone() -> None:
+def test_trust_prefix_is_for_models_only() -> None:
     assert trusted("a/b.zip", True) == "trust:a/b.zip"
     assert trusted("process:a/b.zip", True) == "process:trust:a/b.zip"
     assert trusted("a+b.zip/greedy", True) == "trust:a+b.zip/greedy"
@@ -357,7 +353,7 @@ def test_trust_goes_before_models_alone() -> None:
     assert trusted("trust:a.zip", True) == "trust:a.zip"
 
 
-def test_every_command_that_takes_agents_takes_trust() -> None:
+def test_trust_prefix_works_in_every_command_with_agents() -> None:
     names = {"agent", "agents", "first", "second", "opponent", "partner", "fallback"}
     modules = [import_module(COMMANDS[one][0]) for one in COMMANDS if one != "warmup"]  # no models
     settings = [one.Settings for one in modules if hasattr(one, "Settings")]
@@ -367,7 +363,7 @@ def test_every_command_that_takes_agents_takes_trust() -> None:
     assert [one for one in taking if not issubclass(one, TakesAgents)] == []
 
 
-def test_crib_evaluate_takes_a_model_that_is_trusted(
+def test_crib_evaluate_takes_trusted_model(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     MADE["MaskablePPO"]().save(tmp_path / "mine.zip")

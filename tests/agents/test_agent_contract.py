@@ -1,6 +1,6 @@
 """What every agent keeps to, by its name: a new one is tested here without a new line.
 
-It plays legally wherever random play leads, blind to what is hidden; each view gets the answer that
+It plays legally wherever random play leads, blind to hidden cards; each view gets the answer that
 it would get alone; compiled, uncompiled and as an opponent it plays the same.
 """
 
@@ -68,16 +68,14 @@ def walk(table: Lanes, turns: int = TURNS) -> Iterator[tuple[Any, Any]]:
 
 
 def acted(agent: Any, views: Any) -> list[int]:
-    """Return what an agent answers by equal chance."""
+    """Return an agent's actions for views, int64, with seed 1."""
     actions = agent.act(views, np.random.default_rng(1))
     assert actions.dtype == np.int64
     return actions.tolist()
 
 
 @every_case
-def test_wherever_random_play_leads_it_is_legal_and_hidden_cards_do_not_matter(
-    name: str, preset: str, players: int
-) -> None:
+def test_agent_plays_legally_and_ignores_hidden_cards(name: str, preset: str, players: int) -> None:
     agent, rng, redrawn = find_agent(name), np.random.default_rng(3), 0
     table = table_of(name, preset, players, seed=8)
     for lanes, views in walk(table):
@@ -92,7 +90,7 @@ def test_wherever_random_play_leads_it_is_legal_and_hidden_cards_do_not_matter(
 
 
 @every_case
-def test_a_batch_answers_as_its_views_do_alone(name: str, preset: str, players: int) -> None:
+def test_agent_batch_equals_single_views(name: str, preset: str, players: int) -> None:
     agent, rng = find_agent(name), np.random.default_rng(1)
     untouched = rng.bit_generator.state
     for turn, (_, views) in enumerate(walk(table_of(name, preset, players, seed=6))):
@@ -108,7 +106,7 @@ def test_a_batch_answers_as_its_views_do_alone(name: str, preset: str, players: 
 
 
 @every_case
-def test_it_plays_its_own_games_to_the_end(name: str, preset: str, players: int) -> None:
+def test_agent_plays_its_games_to_the_end(name: str, preset: str, players: int) -> None:
     """`Lanes` refuses an illegal action; an agent that was pickled plays the same ones."""
     agent = find_agent(name)
     twin = pickle.loads(pickle.dumps(agent))
@@ -131,7 +129,7 @@ def sure(name: str) -> bool:
 
 @compiled_alone
 @pytest.mark.parametrize(("name", "preset", "players"), [case for case in CASES if sure(case[0])])
-def test_compiled_it_plays_as_in_python(name: str, preset: str, players: int) -> None:
+def test_agent_compiled_plays_as_in_python(name: str, preset: str, players: int) -> None:
     """Of those whose choice uses no chance: the same observations, rewards and ends."""
     agent = find_agent(name)
     family = PRESETS[preset].family
@@ -167,17 +165,17 @@ def trace() -> str:
 
 
 @compiled_alone
-def test_uncompiled_agents_choose_the_same_actions() -> None:
+def test_agent_without_jit_chooses_the_same_actions() -> None:
     code = "import test_agent_contract as tests; print(tests.trace())"
     assert python(code, NUMBA_DISABLE_JIT="1", PYTHONWARNINGS="error") == trace()
 
 
 @pytest.mark.parametrize("environment", ENVIRONMENTS)
-def test_an_environment_takes_every_agent_name_as_opponent(environment: str) -> None:
+def test_opponent_may_be_every_agent_name(environment: str) -> None:
     maker = env_module(environment).maker
     met = set()
     for name in agent_names():
-        with contextlib.suppress(ValueError):  # which says what it plays instead
+        with contextlib.suppress(ValueError):  # the error names the games it plays
             env = gymnasium.make(
                 gym_id(environment), opponent=name, episode=next(iter(maker.episodes))
             )

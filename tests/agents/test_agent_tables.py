@@ -40,14 +40,14 @@ def test_roles_come_as_pone_and_dealer() -> None:
     assert (crib == [six["pone"]["crib"], six["dealer"]["crib"]]).all()
 
 
-def test_what_the_five_card_game_has_less_of_is_0() -> None:
+def test_tables_of_five_card_pad_with_0() -> None:
     mine = load(HAND_PEGGING)["mine"][1]
     assert (mine[:, :455] > 0).all()
     assert not mine[:, 455:].any()
 
 
 @every_table
-def test_a_table_of_another_version_is_refused_with_the_command(
+def test_tables_of_another_version_are_rejected_naming_the_command(
     table: Table, tmp_path: Path
 ) -> None:
     path = tmp_path / table.file
@@ -60,7 +60,7 @@ def test_a_table_of_another_version_is_refused_with_the_command(
         load(table, path)
 
 
-def test_a_table_that_does_not_fit_is_refused(tmp_path: Path) -> None:
+def test_tables_of_wrong_shape_are_rejected(tmp_path: Path) -> None:
     arrays = {name: np.zeros(shape) for name, shape in ROLLOUT_POLICY.shapes.items()}
     path = tmp_path / "short.npz"
     save(ROLLOUT_POLICY, path, **{**arrays, "kept": np.zeros((2, 2, 7))})

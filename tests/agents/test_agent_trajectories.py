@@ -16,17 +16,17 @@ every_game = pytest.mark.parametrize(("name", "agent"), AGENT_PLAYED)
 
 
 @pytest.mark.parametrize(("name", "agent"), AGENT_BATCHES)
-def test_agents_choose_as_they_did(name: str, agent: str) -> None:
+def test_agent_actions_match_recorded_digests(name: str, agent: str) -> None:
     assert play_batch(name, agent) == json.loads(AGENTS_FILE.read_text())[f"{name} against {agent}"]
 
 
 @every_game
-def test_agents_play_games_as_they_did(name: str, agent: str) -> None:
+def test_agent_games_match_recorded_digests(name: str, agent: str) -> None:
     known = json.loads(AGENTS_FILE.read_text())
     assert play_games(name, agent, QUICK) == known[f"{name}, {agent}, 1/{QUICK}"]
 
 
 @pytest.mark.slow
 @every_game
-def test_agents_play_games_of_all_seeds_as_they_did(name: str, agent: str) -> None:
+def test_agent_games_of_all_seeds_match_recorded_digests(name: str, agent: str) -> None:
     assert play_games(name, agent) == json.loads(AGENTS_FILE.read_text())[f"{name}, {agent}"]

@@ -1,4 +1,4 @@
-"""`crib analyze`: what may be done is listed, the first as the expert does; positions as text."""
+"""`crib analyze`: lists every legal action, the expert's first; reads positions as text."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def actions_of(choice: Any) -> list[int]:
 
 
 @pytest.mark.parametrize("rules", ["hoyle", "five_card", "table_top", *MANY_HAND_GAMES])
-def test_all_that_is_legal_is_listed_the_best_first_which_the_expert_takes(rules: str) -> None:
+def test_analyze_lists_every_legal_action_with_the_experts_first(rules: str) -> None:
     expert, kinds = ExpertAgent(), set()
     for game, choices in positions(rules, 60):
         listed, kind = [actions_of(choice) for choice in choices], type(choices[0])
@@ -89,7 +89,7 @@ def test_all_that_is_legal_is_listed_the_best_first_which_the_expert_takes(rules
 
 
 @pytest.mark.parametrize("rules", ["hoyle", "three_hand"])
-def test_the_mean_of_a_hand_is_that_of_its_starters(rules: str) -> None:
+def test_analyze_mean_of_a_hand_is_over_its_starters(rules: str) -> None:
     game, choices = next(positions(rules, 1))
     dealt = list(game.legal_actions)
     starters = [card for card in range(52) if card not in dealt]
@@ -104,12 +104,12 @@ def test_the_mean_of_a_hand_is_that_of_its_starters(rules: str) -> None:
         assert sum(choice.pegging for choice in choices) == pytest.approx(0)
 
 
-def test_what_a_card_makes_now() -> None:
+def test_analyze_gives_immediate_points_of_a_card() -> None:
     now = {c.card: c.now for c in analyze(pegging_view("6D 4S 9C", **PEGGING))}
     assert now == {"6D": 3, "9C": 2, "4S": 0}  # a run 5-7-6; 31
 
 
-def test_a_view_with_nothing_to_choose_is_refused() -> None:
+def test_analyze_rejects_view_without_choice() -> None:
     env = six_card_v0.raw_env()
     env.reset(seed=1)
     waiting = 1 - env.possible_agents.index(env.agent_selection)
@@ -120,7 +120,7 @@ def test_a_view_with_nothing_to_choose_is_refused() -> None:
         analyze(both)
 
 
-def test_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
+def test_crib_analyze_prints_a_table(capsys: pytest.CaptureFixture[str]) -> None:
     main(["analyze", HAND, "--dealer", "--scores", "60", "75"])
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].split() == ["discard", "keep", "hand", "crib", "pegging", "points", "win"]
@@ -132,7 +132,7 @@ def test_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert choices[0]["card"] == "6D"
 
 
-def test_a_position_of_any_game_is_given_as_notation(capsys: pytest.CaptureFixture[str]) -> None:
+def test_crib_analyze_takes_notation_of_any_game(capsys: pytest.CaptureFixture[str]) -> None:
     for rules in ("hoyle", "three_hand", "table_top"):
         game = Game(rules, seed=6)
         main(["analyze", "--notation", game.notation(), "--json"])
@@ -149,13 +149,13 @@ def test_a_position_of_any_game_is_given_as_notation(capsys: pytest.CaptureFixtu
         (["--notation", "whist"], "whist"),
     ],
 )
-def test_a_notation_that_is_none_or_not_alone_is_refused(words: list[str], message: str) -> None:
+def test_crib_analyze_rejects_invalid_or_combined_notation(words: list[str], message: str) -> None:
     run = crib("analyze", *words)
     assert run.returncode == 2
     assert message in run.stderr
 
 
-def test_the_page_shows_what_the_command_prints(capsys: pytest.CaptureFixture[str]) -> None:
+def test_analyze_page_equals_command_output(capsys: pytest.CaptureFixture[str]) -> None:
     page = (ROOT / "docs" / "agents.md").read_text()
     shown = re.findall(r"```sh\ncrib (analyze .*)\n```\n\n```\n(.*)\.\.\.\n```", page,
                        flags=re.DOTALL)  # fmt: skip
@@ -172,7 +172,7 @@ GAMES = {"hoyle": six_card_v0, "five_card": five_card_v0}
 
 
 def as_text(view: Any, rules: str) -> np.ndarray[Any, Any]:
-    """Return the view made again from what it says, as a user would write it."""
+    """Return the view rebuilt from its own text, as a user would write it."""
     common: dict[str, Any] = {
         "dealer": bool(view["dealer"] == 0),
         "scores": tuple(view["scores"].tolist()),
@@ -198,7 +198,7 @@ def as_text(view: Any, rules: str) -> np.ndarray[Any, Any]:
 @pytest.mark.parametrize("rules", GAMES)
 @settings(max_examples=25, deadline=None)
 @given(seed=st.integers(0, 10**6))
-def test_every_position_of_a_game_comes_back(rules: str, seed: int) -> None:
+def test_position_text_round_trips_every_view_of_a_game(rules: str, seed: int) -> None:
     env = GAMES[rules].raw_env()
     env.reset(seed=seed)
     game = env.unwrapped
@@ -236,14 +236,14 @@ HELD: dict[str, Any] = {"discarded": "KC QC", "starter": "JH", "dealer": True}
         ("6D 4S 9C", {"pile": "(TS) 5D (7H)", "rules": "table_top"}, "table_top"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_a_position_is_refused(
+def test_position_text_rejects_impossible_positions(
     hand: str, changed: dict[str, Any], words: str
 ) -> None:
     with pytest.raises(ValueError, match=re.escape(words)):
         pegging_view(hand, **{**HELD, **changed})
 
 
-def test_a_wrong_number_of_cards_dealt_is_refused() -> None:
+def test_position_text_rejects_wrong_number_of_cards() -> None:
     with pytest.raises(ValueError, match="6 cards dealt, got 5"):
         discard_view("5H 5D JC 4S 6S", dealer=True)
     with pytest.raises(ValueError, match="more than once"):
@@ -272,7 +272,7 @@ def discarded_by(view: Any, players: int) -> list[int]:
 @pytest.mark.parametrize("players", [2, 4])
 @settings(max_examples=10, deadline=None)
 @given(seed=st.integers(0, 10**6))
-def test_every_position_of_a_round_comes_back(rules: str, players: int, seed: int) -> None:
+def test_layout_text_round_trips_every_view_of_a_round(rules: str, players: int, seed: int) -> None:
     env = table_top_v0.raw_env(rules=rules, players=players, episode="round")
     env.reset(seed=seed)
     rng = np.random.default_rng(seed)
@@ -317,18 +317,18 @@ def test_every_position_of_a_round_comes_back(rules: str, players: int, seed: in
         ({"scores": (-1, 0)}, "from 0 up"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_a_layout_is_refused(changed: dict[str, Any], words: str) -> None:
+def test_layout_text_rejects_impossible_layouts(changed: dict[str, Any], words: str) -> None:
     with pytest.raises(ValueError, match=re.escape(words)):
         layout_view(**{"layout": LAYOUT, "card": "6D", **changed})
 
 
-def test_cards_owed_to_the_crib_must_still_fit() -> None:
+def test_layout_text_rejects_too_many_crib_cards_owed() -> None:
     full = "AC2C3C4C5C/6C7C8C9CTC/JCQC7HKC2D/3D4D5D6D7D/8D9DTDJDQD"
     with pytest.raises(ValueError, match="still owes the crib 2 cards with 1 to come"):
         layout_view(full, "AS", crib="KD AD")
 
 
-def test_the_command_takes_a_layout(capsys: pytest.CaptureFixture[str]) -> None:
+def test_crib_analyze_takes_a_layout(capsys: pytest.CaptureFixture[str]) -> None:
     main(["analyze", "6D", "--layout", LAYOUT, "--columns", "--others-crib", "1"])
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].split() == ["place", "action", "mine", "theirs", "value", "win"]
@@ -342,7 +342,7 @@ def test_the_command_takes_a_layout(capsys: pytest.CaptureFixture[str]) -> None:
 every_game = pytest.mark.parametrize("rules", MANY_HAND_GAMES)
 
 
-def test_a_card_that_wins_is_certain_to() -> None:
+def test_analyze_winning_card_has_probability_one() -> None:
     """One point short of the game: who can make a pair or a fifteen wins at once."""
     found = 0
     for game, _ in positions("three_hand", 200):
@@ -358,14 +358,14 @@ def test_a_card_that_wins_is_certain_to() -> None:
     assert found > 5
 
 
-def test_in_a_single_deal_a_choice_counts_by_its_points() -> None:
+def test_analyze_of_a_single_deal_ranks_by_points() -> None:
     for _, choices in positions("four_hand", 16, episode="deal"):
         points = [choice.points for choice in choices]
         assert points == pytest.approx(sorted(points, reverse=True))
 
 
 @every_game
-def test_the_chances_of_all_sides_add_to_one_and_rise_with_the_score(rules: str) -> None:
+def test_win_probabilities_sum_to_one_and_rise_with_score(rules: str) -> None:
     preset = Rules.preset(rules)
     sides = len(set(preset.seating[preset.players]))
     formula = load(MANY_HAND_WIN)["formula"][row_of(preset.players, sides)]
@@ -378,7 +378,7 @@ def test_the_chances_of_all_sides_add_to_one_and_rise_with_the_score(rules: str)
             assert chance_of(np.array(nearer), sides, dealing, formula) > each[0]
 
 
-def test_the_formula_is_what_is_fitted_and_predicts_games() -> None:
+def test_win_formula_equals_its_fit_and_predicts_games() -> None:
     """The table's numbers by the trainer's arithmetic; and a fit to few games is nearly as good."""
     rules = Rules.preset("three_hand")
     starts = play(rules, 400, np.random.SeedSequence(77))
@@ -394,7 +394,7 @@ def test_the_formula_is_what_is_fitted_and_predicts_games() -> None:
     assert surprise(starts, stored) - 0.05 < fitted <= surprise(starts, stored) + 1e-6
 
 
-def test_a_fit_finds_the_numbers_that_made_the_games() -> None:
+def test_win_fit_recovers_the_parameters_of_simulated_games() -> None:
     rng = np.random.default_rng(5)
     needs, dealing = rng.integers(5, 121, size=(30_000, 3)), rng.integers(0, 3, size=30_000)
     made = Starts(needs, dealing, np.zeros(30_000, dtype=np.int64))

@@ -38,7 +38,7 @@ def observed(name: str, n: int = 40) -> tuple[Any, Any]:
 
 
 @pytest.mark.parametrize("name", GAMES)
-def test_logits_are_the_scores_of_an_actions_rows(name: str) -> None:
+def test_card_net_logits_are_the_scores_of_action_rows(name: str) -> None:
     layout, net = observation_layout(name, features=True), drawn_net(name)
     observations, masks = observed(name)
     with torch.no_grad():
@@ -63,7 +63,7 @@ def test_logits_are_the_scores_of_an_actions_rows(name: str) -> None:
             assert float(value) == pytest.approx(float(net.base(encoded)) + parts + mean, abs=1e-4)
 
 
-def test_the_first_policy_follows_the_points_that_are_sure() -> None:
+def test_card_net_initial_policy_follows_certain_points() -> None:
     net, layout = CardNet(observation_layout("six_card_v0", features=True)), observation_layout(
         "six_card_v0", features=True
     )  # fmt: skip
@@ -77,7 +77,7 @@ def test_the_first_policy_follows_the_points_that_are_sure() -> None:
 
 
 @pytest.mark.parametrize("name", GAMES)
-def test_a_model_of_sb3_comes_back_from_its_file(name: str, tmp_path: Path) -> None:
+def test_card_policy_sb3_model_round_trips(name: str, tmp_path: Path) -> None:
     venv = env_module(name).sb3_env(8, opponent="greedy", reward="points", features=True)
     keywords = {"hidden": 12, "inner": 6}
     model = MaskablePPO(CardPolicy, venv, n_steps=8, batch_size=32, policy_kwargs=keywords, seed=1)

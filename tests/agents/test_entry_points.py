@@ -42,13 +42,13 @@ def other_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
         sys.modules.pop(module, None)
 
 
-def test_an_agent_of_another_package_is_found_by_its_name(other_package: Any) -> None:
+def test_entry_point_agent_of_another_package_is_found_by_name(other_package: Any) -> None:
     other_package("shark", "card_sharks:Mine")
     assert "shark" in agent_names()
     assert find_agent("shark").name == "mine"
 
 
-def test_a_built_in_name_stays_the_built_in_agent(other_package: Any) -> None:
+def test_entry_point_cannot_replace_a_built_in_name(other_package: Any) -> None:
     other_package("greedy", "card_sharks:Mine")
     with pytest.warns(UserWarning, match=r"'card-sharks' has an agent 'greedy' too"):
         assert isinstance(find_agent("greedy"), GreedyAgent)
@@ -65,7 +65,7 @@ def test_a_built_in_name_stays_the_built_in_agent(other_package: Any) -> None:
         ("card_sharks:NoAgent", "is not an agent: it needs a name and act"),
     ],
 )
-def test_an_agent_that_cannot_be_loaded_names_its_package(
+def test_entry_point_load_error_names_the_package(
     other_package: Any, place: str, message: str
 ) -> None:
     other_package("shark", place)

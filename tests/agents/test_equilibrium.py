@@ -36,7 +36,7 @@ def agent() -> Equilibrium:
 
 
 @pytest.mark.parametrize("preset", ["five_card", "hoyle"])
-def test_it_has_a_choice_in_every_position(agent: Equilibrium, preset: str) -> None:
+def test_equilibrium_has_an_action_in_every_position(agent: Equilibrium, preset: str) -> None:
     views = views_of(preset, 300, 1)
     probabilities = agent.action_probabilities(views)
     np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
@@ -46,7 +46,7 @@ def test_it_has_a_choice_in_every_position(agent: Equilibrium, preset: str) -> N
     assert isinstance(agent, MixedPolicy)
 
 
-def test_it_mixes_and_draws_by_its_chances(agent: Equilibrium) -> None:
+def test_equilibrium_samples_by_its_probabilities(agent: Equilibrium) -> None:
     views = views_of("five_card", 400, 2)
     probabilities = agent.action_probabilities(views)
     mixed = views[(probabilities.max(axis=1) < 0.8) & (views["phase"] == 1)][:5]
@@ -59,7 +59,7 @@ def test_it_mixes_and_draws_by_its_chances(agent: Equilibrium) -> None:
         np.testing.assert_allclose(share, row, atol=4.5 * 0.5 / n**0.5)
 
 
-def test_alone_it_plays_what_makes_most(agent: Equilibrium) -> None:
+def test_equilibrium_playing_alone_maximises_points(agent: Equilibrium) -> None:
     """F5: pone is out of cards after a go; of 2 and A on 26 both fit, and the order matters."""
     views = views_of("five_card", 1500, 4)
     alone = views[(views["held_n"][:, 1] == 0) & (views["hand_n"] > 1)]
@@ -67,7 +67,7 @@ def test_alone_it_plays_what_makes_most(agent: Equilibrium) -> None:
     assert set(np.unique(probabilities)) <= {0.0, 1.0}
 
 
-def test_both_cards_laid_away_are_of_one_split(agent: Equilibrium) -> None:
+def test_equilibrium_two_discards_come_from_one_pair(agent: Equilibrium) -> None:
     """The second card goes with the first: together they are drawn as the strategy has it."""
     game = Game("five_card", episode="deal", seed=9)
     strategy = agent.solved[0].strategy
@@ -85,7 +85,7 @@ def test_both_cards_laid_away_are_of_one_split(agent: Equilibrium) -> None:
     assert strategy.discard.max(axis=2).min() > 0
 
 
-def test_it_plays_inside_the_batch() -> None:
+def test_equilibrium_plays_inside_the_batch() -> None:
     """The environment's own lanes draw for it, and the strategy does not lose to a greedy one."""
     from crib_training.evaluation.duplicate import estimate, play_pairs
 
@@ -96,7 +96,7 @@ def test_it_plays_inside_the_batch() -> None:
     assert estimate(lead).mean > 0.2
 
 
-def test_where_it_has_no_strategy_it_says_so(agent: Equilibrium) -> None:
+def test_equilibrium_rejects_games_without_strategy(agent: Equilibrium) -> None:
     views = np.zeros(1, dtype=find_family("table_top").view)
     with pytest.raises(
         ValueError, match="equilibrium does not play table_top or table_top_ship: it plays"
@@ -109,7 +109,7 @@ def test_where_it_has_no_strategy_it_says_so(agent: Equilibrium) -> None:
         agent.action_probabilities(view)
 
 
-def test_a_file_comes_back_as_it_was(tmp_path: Path) -> None:
+def test_strategy_file_round_trips(tmp_path: Path) -> None:
     solved = shipped()[0]
     path = tmp_path / "mine.safetensors"
     path.write_bytes(solved.to_bytes())
@@ -119,7 +119,7 @@ def test_a_file_comes_back_as_it_was(tmp_path: Path) -> None:
     assert load_agent(str(path)).name == "mine"
 
 
-def test_what_is_pickled_is_small(agent: Equilibrium, tmp_path: Path) -> None:
+def test_equilibrium_pickle_is_small(agent: Equilibrium, tmp_path: Path) -> None:
     """An agent is sent to every worker: of what ships its name alone, else as much as its file."""
     assert len(pickle.dumps(agent)) < 1_000
     assert pickle.loads(pickle.dumps(agent)).weights is agent.weights
@@ -143,7 +143,7 @@ def test_what_is_pickled_is_small(agent: Equilibrium, tmp_path: Path) -> None:
         ({"rules_fields": {"single_count": True}}, "lacks 'dealt'"),
     ],
 )
-def test_a_file_that_does_not_fit_is_refused(
+def test_strategy_file_of_wrong_shape_is_rejected(
     tmp_path: Path, change: dict[str, object], why: str
 ) -> None:
     about, _ = read_header(next(SHIPPED.glob("five_card.safetensors")))
@@ -169,14 +169,14 @@ def class_of(hand: tuple[int, ...], codes: np.ndarray) -> tuple[int, list[int]]:
 
 
 @pytest.mark.parametrize(("dealt", "classes"), [(5, 134_459), (6, 962_988)])
-def test_every_hand_has_a_class(dealt: int, classes: int) -> None:
+def test_hand_classes_cover_every_hand(dealt: int, classes: int) -> None:
     """The numbers of classes are those of poker: OEIS A197954."""
     found = hand_classes(dealt)
     assert len(found.codes) == classes
     assert found.hands == comb(52, dealt)
 
 
-def test_a_class_is_all_hands_that_suits_renamed_make_of_one() -> None:
+def test_hand_class_is_an_orbit_of_suit_permutations() -> None:
     rng = np.random.default_rng(11)
     classes = hand_classes(5)
     for _ in range(40):
@@ -193,7 +193,7 @@ def test_a_class_is_all_hands_that_suits_renamed_make_of_one() -> None:
         assert frozenset(classes.cards[number].tolist()) in renamed
 
 
-def test_a_small_deck_has_its_own_classes() -> None:
+def test_hand_classes_of_a_small_deck() -> None:
     classes = hand_classes(4, TOY)
     cards = [card for card in range(52) if TOY >> card & 1]
     found = {class_of(hand, classes.codes)[0] for hand in combinations(cards, 4)}
@@ -202,8 +202,8 @@ def test_a_small_deck_has_its_own_classes() -> None:
 
 
 @pytest.mark.parametrize(("preset", "deals"), [("five_card", 300), ("hoyle", 300)])
-def test_the_play_is_walked_along_the_tree(preset: str, deals: int) -> None:
-    """Wherever a seat has a choice while the other holds cards, its view is a node of its own."""
+def test_equilibrium_play_follows_the_tree(preset: str, deals: int) -> None:
+    """Wherever a seat has a choice while the other holds cards, its view is a separate node."""
     rules = find_rules(preset, TwoHandRules)
     tree = public_tree(rules.dealt - 2, rules.single_count)
     child = tree.child.ravel()

@@ -1,4 +1,4 @@
-"""Discarding by `expert`: what it expects of a pair, counted slowly, and which pair it takes."""
+"""Discarding by `expert`: its values of a pair, against a slow count, and the pair chosen."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def discarded(view: Any) -> tuple[int, ...]:
 @every_game
 @settings(max_examples=3 if SLOW else 20, deadline=None)
 @given(data=st.data())
-def test_the_mean_hand_is_that_over_every_starter(game: str, data: st.DataObject) -> None:
+def test_mean_hand_is_over_every_starter(game: str, data: st.DataObject) -> None:
     """C2, C4, H8, F6, by the reference."""
     cards = data.draw(dealt(game))
     columns = columns_of(discarding(cards, game, dealer=False))
@@ -106,7 +106,7 @@ def test_the_mean_hand_is_that_over_every_starter(game: str, data: st.DataObject
     ],
 )
 @pytest.mark.parametrize("smallest", [5, 4], ids=["flush of five", "flush of four"])
-def test_the_mean_crib_is_that_over_every_pair_and_starter(
+def test_mean_crib_is_over_every_pair_and_starter(
     game: str, cards: str, dealer: bool, pair: str, smallest: int
 ) -> None:
     """Under the stored habit of the other's role, by counting each crib there can be."""
@@ -142,7 +142,7 @@ def test_the_mean_crib_is_that_over_every_pair_and_starter(
 
 
 @every_game
-def test_habits_are_rates_and_as_players_know_them(game: str) -> None:
+def test_discard_habits_are_rates_known_to_players(game: str) -> None:
     discard_rate, excess = measured.discard_rates(PRESETS[game].dealt)
     assert discard_rate.shape == excess.shape == (2, CELLS)
     assert 0.0 <= discard_rate.min() < discard_rate.max() <= 1.0
@@ -154,7 +154,7 @@ def test_habits_are_rates_and_as_players_know_them(game: str) -> None:
 
 @pytest.mark.skipif(SLOW, reason="thousands of deals take compiled code")
 @every_game
-def test_a_new_round_finds_the_habits_and_the_cribs_they_make(game: str) -> None:
+def test_discard_tables_are_reproduced_by_a_new_round(game: str) -> None:
     """Seed 77: laid as often, and cribs as expected, over all pairs dealt and over those laid."""
     rules = PRESETS[game]
     discard_rate, excess = measured.discard_rates(rules.dealt)
@@ -207,7 +207,7 @@ def test_few_samples_are_drawn_to_the_additive_model() -> None:
     assert error[n == 0].std() < 0.6
 
 
-# --- what a pair is worth ------------------------------------------------------------------------
+# --- values of a pair ------------------------------------------------------------------------
 
 
 def small_model() -> tuple[Any, Any]:
@@ -224,9 +224,7 @@ def small_model() -> tuple[Any, Any]:
 @pytest.mark.parametrize(
     ("pone", "dealer"), [(1, 1), (2, 1), (3, 3), (4, 9), (9, 2), (9, 10), (14, 5), (40, 30)]
 )
-def test_the_staged_worth_is_that_of_every_way_the_deal_can_go(
-    pone: int, dealer: int, i_deal: int
-) -> None:
+def test_staged_value_is_over_every_course_of_the_deal(pone: int, dealer: int, i_deal: int) -> None:
     table = win_table(6, 121, GAME)
     record, scratch = small_model()
     found = as_entry(expected_win)(table, i_deal, pone, dealer, record, 0.0, 0.0, scratch)
@@ -247,7 +245,7 @@ def test_the_staged_worth_is_that_of_every_way_the_deal_can_go(
 
 
 @pytest.mark.parametrize("i_deal", [0, 1])
-def test_pegging_better_is_worth_more_and_never_certain(i_deal: int) -> None:
+def test_staged_value_rises_with_pegging_and_stays_below_one(i_deal: int) -> None:
     table = win_table(6, 121, GAME)
     record, scratch = small_model()
     for pone, dealer in ((1, 2), (3, 8), (20, 15)):
@@ -266,10 +264,8 @@ def test_pegging_better_is_worth_more_and_never_certain(i_deal: int) -> None:
 @pytest.mark.skipif(SLOW, reason="hundreds of staged expectations take compiled code")
 @every_game
 @dealer_or_pone
-def test_far_from_the_end_the_linear_worth_ranks_pairs_as_the_stages_do(
-    game: str, dealer: bool
-) -> None:
-    """Seed 12: what the linear choice loses by the staged worth, in games, over many hands."""
+def test_linear_value_ranks_pairs_as_staged_far_from_the_end(game: str, dealer: bool) -> None:
+    """Seed 12: loss of the linear choice by the staged values, in games, over many hands."""
     rules, rng = PRESETS[game], np.random.default_rng(12)
     far = rules.target - discard.NEAR - 1  # the highest score that is not near
     views = np.array(
@@ -292,9 +288,7 @@ def test_far_from_the_end_the_linear_worth_ranks_pairs_as_the_stages_do(
 @pytest.mark.skipif(SLOW, reason="hundreds of staged expectations take compiled code")
 @dealer_or_pone
 @pytest.mark.parametrize("needs", [(10, 12), (25, 25), (40, 20), (45, 45)])
-def test_the_best_discards_are_worth_what_the_win_table_says_of_the_score(
-    needs: tuple[int, int], dealer: bool
-) -> None:
+def test_best_discard_values_agree_with_the_win_table(needs: tuple[int, int], dealer: bool) -> None:
     """The staged expectation over hands dealt at random is the chance at the start of a deal."""
     rng = np.random.default_rng(14)
     scores = 121 - needs[0], 121 - needs[1]
@@ -308,7 +302,7 @@ def test_the_best_discards_are_worth_what_the_win_table_says_of_the_score(
 
 @every_game
 @dealer_or_pone
-def test_in_a_single_deal_the_most_points_are_best(game: str, dealer: bool) -> None:
+def test_discard_in_a_single_deal_maximises_points(game: str, dealer: bool) -> None:
     rules, rng = PRESETS[game], np.random.default_rng(13)
     for _ in range(2 if SLOW else 30):
         cards = sorted(rng.permutation(52)[: rules.dealt].tolist())
@@ -323,7 +317,7 @@ def test_in_a_single_deal_the_most_points_are_best(game: str, dealer: bool) -> N
         assert points[chosen] == pytest.approx(points.max())
 
 
-def test_the_score_decides() -> None:
+def test_discard_depends_on_the_score() -> None:
     """With one to make each, other pairs go than at the start: the hand must peg, or keep from it.
 
     Of 200 hands of pone's, seed 15.
@@ -344,7 +338,7 @@ def test_the_score_decides() -> None:
 @every_game
 @settings(max_examples=3 if SLOW else 40, deadline=None)
 @given(data=st.data(), dealer=st.booleans())
-def test_both_decisions_take_one_pair_however_the_cards_lie(
+def test_discard_two_decisions_take_one_pair_in_any_order(
     game: str, data: st.DataObject, dealer: bool
 ) -> None:
     cards = data.draw(dealt(game))
@@ -361,7 +355,7 @@ def test_both_decisions_take_one_pair_however_the_cards_lie(
     assert (columns_of(shuffled) == columns).all()
 
 
-def test_it_says_that_it_does_not_play_the_cards() -> None:
+def test_discard_agent_rejects_the_play() -> None:
     view = discard_view(parse_cards("AC 2C 3C 4C 5C 6C"), "hoyle", True)
     view["phase"] = PEGGING
     with pytest.raises(ValueError, match=r"only discards.*PhasedAgent"):
@@ -370,7 +364,7 @@ def test_it_says_that_it_does_not_play_the_cards() -> None:
 
 @pytest.mark.skipif(SLOW, reason="thousands of deals take compiled code")
 @every_game
-def test_it_lays_away_better_than_rule_based(game: str) -> None:
+def test_expert_discards_better_than_rule_based(game: str) -> None:
     """The same play of the cards: more points per deal, seed 1, the interval above zero."""
     agent = PhasedAgent(DiscardExpert(), "rule_based")
     rule_based = PhasedAgent("rule_based", "rule_based")

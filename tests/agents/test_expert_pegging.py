@@ -1,6 +1,6 @@
 """The pegging half of `expert`: the rules it searches by, its belief, its judgement, its cards.
 
-What it finds is compared with `reference.pegging`, which supposes one hand at a time in plain
+Its results are compared with `reference.pegging`, which supposes one hand at a time in plain
 Python, and the course of the play with the engine.
 """
 
@@ -346,7 +346,7 @@ def slow_belief(view: Any) -> tuple[Pegging, list[tuple[float, Position]], list[
 
 
 def slow_findings(view: Any) -> dict[int, tuple[float, ...]]:
-    """Return what the reference finds for each rank that may be played."""
+    """Return the reference's values for each rank that may be played."""
     slow, hypotheses, legal = slow_belief(view)
     pile = [int(c) >> 2 for c in view["pile"][: view["pile_n"]]]
     theirs = tuple(r for i, r in enumerate(pile) if int(view["pile_seats"]) >> 2 * i & 1)
@@ -355,7 +355,7 @@ def slow_findings(view: Any) -> dict[int, tuple[float, ...]]:
 
 @every_game
 @pytest.mark.parametrize("episode", ["deal", "game", "pegging"])
-def test_findings_are_the_references(game: str, episode: str) -> None:
+def test_pegging_values_agree_with_the_reference(game: str, episode: str) -> None:
     """Belief, replies, playing out, counting and judging, wherever random play leads.
 
     With two cards or fewer in the other's hand no hypothesis is left out, and in a game scores are
@@ -392,8 +392,8 @@ def test_findings_are_the_references(game: str, episode: str) -> None:
 
 @pytest.mark.skipif(SLOW, reason="thousands of deals take compiled code")
 @every_game
-def test_what_the_lead_is_found_worth_is_what_the_deal_brings(game: str) -> None:
-    """Play, hands and crib, in points: flushes, nobs and what the dealer lays for itself count.
+def test_pegging_value_of_the_lead_is_the_points_of_the_deal(game: str) -> None:
+    """Play, hands and crib, in points: flushes, nobs and the dealer's own discards count.
 
     In a deal worth is linear in points. 800 deals leave some 0.2 points open; the other seat
     pegs a little better than the rollout policy that the search expects of it.
@@ -414,8 +414,8 @@ def test_what_the_lead_is_found_worth_is_what_the_deal_brings(game: str) -> None
 
 
 @every_game
-def test_the_true_holding_is_never_ruled_out(game: str) -> None:
-    """Whatever was played, every card the other holds is among the hypotheses."""
+def test_pegging_belief_contains_the_true_holding(game: str) -> None:
+    """For every play so far, the other seat's true hand is among the hypotheses."""
     table = expert_at_the_table(game, "pegging", 5 if SLOW else 40, seed=51)
     rng = np.random.default_rng(52)
     _, kept, _ = read_tables()
@@ -439,7 +439,7 @@ def test_the_true_holding_is_never_ruled_out(game: str) -> None:
 # --- an agent ------------------------------------------------------------------------------------
 
 
-def test_the_card_played_is_the_one_found_best() -> None:
+def test_expert_plays_the_card_of_highest_value() -> None:
     lanes = 4 if SLOW else 50
     views = expert_at_the_table("hoyle", "deal", lanes, seed=73).views(np.arange(lanes))
     found = PeggingExpert().findings(views)[:, :, WIN_VALUE]
@@ -448,7 +448,7 @@ def test_the_card_played_is_the_one_found_best() -> None:
     assert cards.tolist() == best
 
 
-def test_what_it_does_not_play_is_refused() -> None:
+def test_pegging_expert_rejects_discards_and_other_games() -> None:
     discarding = np.zeros(1, dtype=VIEW)
     discarding["phase"] = DISCARD
     for field in set(VIEW.names) & {one.name for one in fields(PRESETS["hoyle"])}:
@@ -465,17 +465,17 @@ def test_what_it_does_not_play_is_refused() -> None:
 
 
 @pytest.mark.parametrize("hand", ["5C TD JS QH", "5C 6D TS QH", "4C 5D JS KH", "2C 5D 5S TH"])
-def test_a_five_is_not_led(hand: str) -> None:
+def test_expert_does_not_lead_a_five(hand: str) -> None:
     """Sixteen cards of fifty-two make fifteen of it."""
     assert plays(playing(hand))[0] != "5"
 
 
-def test_a_pair_royal_is_made() -> None:
+def test_expert_makes_a_pair_royal() -> None:
     """Two points were pegged on our seven; the third seven pegs six."""
     assert plays(playing("7D KS 2H", pile="7C (7H)"))[0] == "7"
 
 
-def test_the_win_is_taken_when_it_is_there() -> None:
+def test_expert_takes_a_winning_card() -> None:
     """At 119 the eight makes fifteen and wins; a run of three would bring more points later."""
     view = playing("8D 6S KH", pile="2C (5H)", scores=(119, 119), discarded="9C TD")
     assert plays(view) == "8D"
@@ -485,7 +485,7 @@ def test_the_win_is_taken_when_it_is_there() -> None:
     assert (found[1:3, WIN_VALUE] < 1.0).all()
 
 
-def test_near_the_end_the_lead_is_what_the_other_can_make_nothing_of() -> None:
+def test_expert_leads_safely_near_the_end() -> None:
     """From the ten's company the ten is led; where two points win for either seat, the ace is.
 
     On an ace the dealer can make a pair and no fifteen.
@@ -500,7 +500,7 @@ def test_near_the_end_the_lead_is_what_the_other_can_make_nothing_of() -> None:
 
 @pytest.mark.slow
 @every_game
-def test_it_pegs_more_than_rule_based(game: str) -> None:
+def test_expert_pegs_more_than_rule_based(game: str) -> None:
     """Points per deal more with the same discards, at the lower end of the interval."""
     least = {"hoyle": 0.2, "five_card": 0.02}[game]
     pairs = play_pairs(
@@ -525,7 +525,7 @@ def test_keeping_rates_are_by_the_ways_a_holding_can_be_dealt() -> None:
 
 
 @every_game
-def test_the_reflex_predicts_the_points_to_follow(game: str) -> None:
+def test_reflex_predicts_later_points(game: str) -> None:
     """Of a hand the values differ as they should: leading a five is worse than a four."""
     tables, _, _ = read_tables()
     rest = (9, 10) if game == "five_card" else (9, 10, 11)

@@ -1,4 +1,4 @@
-"""Files of ours: whatever is wrong with one, it is refused with one error that names it and why."""
+"""The project's files: a damaged or foreign file raises one error with its name and the reason."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ MALFORMED: dict[str, bytes] = {
 
 
 @pytest.mark.parametrize("name", MALFORMED)
-def test_a_malformed_file_is_refused_by_name(name: str, tmp_path: Path) -> None:
+def test_files_malformed_are_rejected_by_name(name: str, tmp_path: Path) -> None:
     path = tmp_path / "x.safetensors"
     path.write_bytes(MALFORMED[name])
     for read in (read_header, Weights.load, PolicyNetAgent.load, Solved.load, load_agent):
@@ -132,7 +132,7 @@ def test_a_malformed_file_is_refused_by_name(name: str, tmp_path: Path) -> None:
 
 
 def tried(read: Callable[[Path], Any], path: Path) -> Any:
-    """Return what is read from a file, or the error that refuses it."""
+    """Return the content read from a file, or the error raised."""
     try:
         return read(path)
     except ValueError as error:
@@ -144,9 +144,7 @@ ODD: list[Any] = [None, True, -1, 10**30, 1e308, "", "two_hand\0", ".", [], {}, 
 
 @pytest.mark.parametrize("value", ODD, ids=repr)
 @pytest.mark.parametrize("kind", ["weights", "policy", "strategy"])
-def test_whatever_a_header_says_a_file_is_read_or_refused(
-    kind: str, value: Any, tmp_path: Path
-) -> None:
+def test_files_with_any_header_are_read_or_rejected(kind: str, value: Any, tmp_path: Path) -> None:
     """Each entry of the header, and each field of the rules in it, as something else."""
     tensors: Any
     load: Any
@@ -183,7 +181,7 @@ def test_whatever_a_header_says_a_file_is_read_or_refused(
             found.flat()
 
 
-def test_a_file_says_when_it_was_altered(tmp_path: Path) -> None:
+def test_files_altered_fail_their_checksum(tmp_path: Path) -> None:
     path = tmp_path / "x.safetensors"
     for at in (SMALL.index(b"a test"), SMALL.index(b"sha256") + 20, len(SMALL) - 3):
         path.write_bytes(SMALL[:at] + bytes([SMALL[at] ^ 1]) + SMALL[at + 1 :])
@@ -193,7 +191,7 @@ def test_a_file_says_when_it_was_altered(tmp_path: Path) -> None:
     assert read_header(path)[0] == {"format": "a test", "version": 1}
 
 
-def test_a_file_with_a_checksum_is_still_a_safetensors_file_and_read_as_such(
+def test_files_with_checksum_are_valid_safetensors(
     tmp_path: Path,
 ) -> None:
     from safetensors.numpy import load
@@ -207,7 +205,7 @@ def test_a_file_with_a_checksum_is_still_a_safetensors_file_and_read_as_such(
             assert np.array_equal(found[name], array)
 
 
-def test_where_a_checksum_must_be_a_file_without_one_is_refused(tmp_path: Path) -> None:
+def test_files_without_required_checksum_are_rejected(tmp_path: Path) -> None:
     from safetensors.numpy import save
 
     path = tmp_path / "x.safetensors"
@@ -246,7 +244,7 @@ def mutations(draw: st.DrawFn) -> bytes:
 
 @settings(max_examples=250, deadline=None)
 @given(mutations())
-def test_a_mutated_file_is_refused_or_holds_the_same_numbers(
+def test_files_mutated_are_rejected_or_equal(
     tmp_path_factory: pytest.TempPathFactory, data: bytes
 ) -> None:
     path = tmp_path_factory.getbasetemp() / "mutated.safetensors"
@@ -261,7 +259,7 @@ def test_a_mutated_file_is_refused_or_holds_the_same_numbers(
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 1e300, -1e300])
-def test_numbers_that_could_not_be_read_back_are_not_written(bad: float, tmp_path: Path) -> None:
+def test_files_writer_rejects_unreadable_numbers(bad: float, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="'a' holds numbers that are not finite, or too large"):
         to_bytes({}, {"a": np.array([1.0, bad])})
     large = drawn_weights(PRESETS["table_top"])
@@ -285,7 +283,7 @@ def peak(work: Callable[[], object]) -> int:
 @pytest.mark.parametrize(
     "squeezed", [zlib.compressobj(9), lzma.LZMACompressor()], ids=["zlib", "xz"]
 )
-def test_a_small_strategy_file_never_takes_much_memory(squeezed: Any, tmp_path: Path) -> None:
+def test_files_small_strategy_takes_little_memory(squeezed: Any, tmp_path: Path) -> None:
     path = tmp_path / "bomb.safetensors"
     bomb = b"".join(squeezed.compress(bytes(1 << 20)) for _ in range(64)) + squeezed.flush()
     table = np.frombuffer(bomb, dtype=np.uint8)
@@ -296,7 +294,7 @@ def test_a_small_strategy_file_never_takes_much_memory(squeezed: Any, tmp_path: 
     path.write_bytes(to_bytes(about, {"discard": table, "pegging": table}))
     assert path.stat().st_size < 2 << 20
     with pytest.raises(ValueError, match="does not expand to the 2689180 bytes expected"):
-        Solved.load(path)  # what it makes of the game's rules is made once
+        Solved.load(path)  # fills the caches for the game's rules
     assert peak(lambda: Solved.load(path)) < 50 << 20
     about["shapes"] = {"discard": [1 << 26], "pegging": [1 << 26]}
     path.write_bytes(to_bytes(about, {"discard": table, "pegging": table}))
@@ -304,7 +302,7 @@ def test_a_small_strategy_file_never_takes_much_memory(squeezed: Any, tmp_path: 
 
 
 @pytest.mark.parametrize("pack", [zlib.compress, lzma.compress, partial(compress, level=1)])
-def test_what_was_compressed_is_whole_or_refused(pack: Callable[[bytes], bytes]) -> None:
+def test_files_compressed_are_whole_or_rejected(pack: Callable[[bytes], bytes]) -> None:
     data = np.random.default_rng(5).integers(0, 9, 5000).astype(np.uint8).tobytes()
     packed = pack(data)
     assert inflate(packed, len(data)) == data
@@ -316,7 +314,7 @@ def test_what_was_compressed_is_whole_or_refused(pack: Callable[[bytes], bytes])
             inflate(bad, len(data))
 
 
-def test_a_small_archive_never_takes_much_memory(tmp_path: Path) -> None:
+def test_files_small_archive_takes_little_memory(tmp_path: Path) -> None:
     path = tmp_path / "bomb.npz"
     np.savez_compressed(path, views=np.zeros(1 << 26, dtype=np.uint8))
     assert path.stat().st_size < 2 << 20
@@ -324,7 +322,7 @@ def test_a_small_archive_never_takes_much_memory(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("change", ["flip", "cut", "text", "none"])
-def test_a_damaged_archive_is_refused_by_name(change: str, tmp_path: Path) -> None:
+def test_files_damaged_archive_is_rejected_by_name(change: str, tmp_path: Path) -> None:
     path = tmp_path / "x.npz"
     np.savez_compressed(path, a=np.random.default_rng(1).normal(size=100))
     data = path.read_bytes()
@@ -337,8 +335,8 @@ def test_a_damaged_archive_is_refused_by_name(change: str, tmp_path: Path) -> No
         read_arrays(path)
 
 
-def test_two_writers_of_one_file_do_not_meet(tmp_path: Path, monkeypatch: Any) -> None:
-    """Each writes beside the file under a name of its own, so what is there is one's whole."""
+def test_files_two_writers_do_not_mix(tmp_path: Path, monkeypatch: Any) -> None:
+    """Each writer uses a separate temporary file, so the target is one writer's whole file."""
 
     path, replace = tmp_path / "x", os.replace
 

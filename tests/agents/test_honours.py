@@ -49,7 +49,7 @@ CHANGED: dict[str, dict[str, Any]] = {
         "heels": 1, "match_target": 2, "second_go_ends": True, "partners": False,
     },
 }  # fmt: skip
-# What nobody needs to know to choose for points; who plays for the game needs some of it.
+# Fields without effect on points; agents that play to win need some of them.
 FOR_POINTS = {"target", "first_dealer", "heels", "for_last", "match_target", "skunk_margin",
               "skunk_points", "double_skunk_margin", "double_skunk_points", "next_dealer",
               "score_difference", "partners_confer"}  # fmt: skip
@@ -82,7 +82,7 @@ def episode_of(preset: str) -> str:
 
 
 @pytest.mark.parametrize("family", sorted({PRESETS[preset].family for preset in CHANGED}))
-def test_every_field_is_tried(family: str) -> None:
+def test_honours_test_covers_every_field(family: str) -> None:
     presets = [preset for preset in CHANGED if PRESETS[preset].family == family]
     names = {field.name for preset in presets for field in fields(PRESETS[preset])}
     assert {field for preset in presets for field in CHANGED[preset]} == names - {"name"}
@@ -90,9 +90,7 @@ def test_every_field_is_tried(family: str) -> None:
 
 @pytest.mark.parametrize("name", AGENTS)
 @every_change
-def test_an_agent_plays_by_a_changed_field_or_is_refused(
-    name: str, preset: str, field: str
-) -> None:
+def test_agent_honours_a_changed_field_or_is_rejected(name: str, preset: str, field: str) -> None:
     agent, rules = find_agent(name), changed(preset, field)
     episode = episode_of(preset)
     games = GameBatch(rules, 3, episode=episode, seed=1)
@@ -127,8 +125,8 @@ def test_an_agent_plays_by_a_changed_field_or_is_refused(
                 agent.act(views[0], rng)
 
 
-def test_agents_honour_fields_that_there_are() -> None:
-    """A field is named by itself, or with the family it is meant of: ``two_hand.target``."""
+def test_honours_names_existing_fields() -> None:
+    """A field is given alone, or with its family: ``two_hand.target``."""
     known = {field.name for rules in PRESETS.values() for field in fields(rules)}
     known |= {f"{rules.family}.{one.name}" for rules in PRESETS.values() for one in fields(rules)}
     honours: Any = {name: getattr(find_agent(name), "honours", None) for name in AGENTS}
@@ -139,7 +137,7 @@ def test_agents_honour_fields_that_there_are() -> None:
     )
 
 
-def test_what_decides_a_match_alone_is_no_matter_in_a_game() -> None:
+def test_honours_ignores_match_fields_in_a_game() -> None:
     expert = find_agent("expert")
     rules = replace(PRESETS["hoyle"], skunk_margin=20, next_dealer="winner")
     refuse_rules(expert, rules, "game")
@@ -172,7 +170,7 @@ BOUND = {
 
 @pytest.mark.parametrize("form", BOUND)
 @pytest.mark.parametrize("name", ["expert", "learned"])
-def test_an_environment_refuses_it_when_it_is_bound(form: str, name: str) -> None:
+def test_environment_rejects_agent_that_does_not_honour_its_rules(form: str, name: str) -> None:
     with pytest.raises(
         ValueError, match=f"{name} does not play where flush_size is 5: it plays .*hoyle"
     ):
@@ -215,7 +213,7 @@ class TwoHandsAlone(CompiledAgent):
         if kind != "in a process of its own" or command in ("tournament", "watch")
     ],
 )
-def test_no_game_is_played_with_an_agent_that_does_not_play_it(
+def test_games_reject_agent_that_does_not_play_them(
     kind: str, command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def played(*_: object) -> None:
@@ -235,7 +233,7 @@ def test_no_game_is_played_with_an_agent_that_does_not_play_it(
 @pytest.mark.parametrize(
     "kind", [kind for kind in REFUSED if REFUSED[kind][1] in ("three_hand_v0", "six_card_v0")]
 )
-def test_pairs_and_sets_in_python_refuse_it_too(kind: str) -> None:
+def test_play_pairs_and_sets_reject_agent_that_does_not_honour_the_rules(kind: str) -> None:
     agent, env = REFUSED[kind]
     rules = find_env(env).rules
     both = find_agent("greedy"), find_agent(agent)
@@ -251,7 +249,7 @@ def wrapped(kind: str) -> Agent:
 
 
 @pytest.mark.parametrize("kind", ["phased", "timed", "process"])
-def test_who_asks_another_is_refused_for_it(kind: str) -> None:
+def test_wrapper_agent_is_rejected_for_its_inner_agent(kind: str) -> None:
     agent, named = wrapped(kind), "pegging_expert" if kind == "phased" else "expert"
     refuse_rules(agent, PRESETS["hoyle"])
     with pytest.raises(ValueError, match=f"{named} does not play where flush_size is 5"):
@@ -262,20 +260,20 @@ def agent_with(**attributes: Any) -> Any:
     return SimpleNamespace(act=find_agent("random").act, **attributes)
 
 
-def test_who_declares_nothing_answers_for_itself() -> None:
+def test_agent_without_declaration_is_accepted() -> None:
     for rules in (changed("hoyle", field) for field in CHANGED["hoyle"]):
         refuse_rules(agent_with(name="undeclared"), rules, "match")
     six_card_v0.gym_env(rules=HOUSE, opponent=lambda view, rng: int(view["hand"][0]))
 
 
-def test_an_agent_of_another_package_declares_what_it_honours() -> None:
+def test_agent_of_another_package_declares_honoured_fields() -> None:
     agent = agent_with(name="only_to_target", honours=frozenset({"target"}))
     refuse_rules(agent, Rules.preset("hoyle", target=31))
     with pytest.raises(ValueError, match="only_to_target does not play where dealt is 5"):
         refuse_rules(agent, changed("hoyle", "dealt"))
 
 
-def test_views_of_several_rules_are_refused_for_the_one_it_does_not_play() -> None:
+def test_refuse_views_names_the_unsupported_rules_of_several() -> None:
     views = np.array([Game(rules, seed=1).view(0) for rules in ("hoyle", HOUSE)])
     refuse_views(find_agent("expert"), views[:1])
     for some in (views, views[::-1], views[1:]):

@@ -1,4 +1,4 @@
-"""The agent `learned`: what its nets see, what they put out, which files and games it takes."""
+"""The agent `learned`: inputs and outputs of its nets, accepted files and games."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def values_of(views, table, weights, values, now):
 
 
 @pytest.mark.parametrize(("rules", "players"), [("hoyle", 2), ("five_card", 2), ("table_top", 4)])
-def test_the_action_taken_is_of_the_highest_value(rules: str, players: int) -> None:
+def test_learned_takes_the_action_of_highest_value(rules: str, players: int) -> None:
     agent, rng = MonteCarloAgent(), np.random.default_rng(3)
     games = GameBatch(PRESETS[rules], 4, players=players, episode="game", seed=3)
     games.reset()
@@ -83,7 +83,7 @@ def test_the_action_taken_is_of_the_highest_value(rules: str, players: int) -> N
 
 
 @pytest.mark.parametrize("preset", TWO_HAND)
-def test_values_are_what_nets_make_of_features_by_slow_definition(preset: str) -> None:
+def test_learned_values_agree_with_the_slow_definition(preset: str) -> None:
     rules = PRESETS[preset]
     weights = drawn_weights(rules)
     views = views_of(rules, 8, seed=4)
@@ -124,7 +124,7 @@ def put_through(weights, places, values, outputs):
     compiled_forward(weights, 0, places, values, places.shape[0], outputs)
 
 
-def test_the_compiled_net_is_that_of_pytorch() -> None:
+def test_learned_compiled_net_equals_pytorch() -> None:
     import torch
     from crib_agents.learned.network import flatten
     from crib_agents.torch_nets import layers_of, mlp
@@ -142,8 +142,8 @@ def test_the_compiled_net_is_that_of_pytorch() -> None:
         assert outputs == pytest.approx(expected, abs=1e-5)
 
 
-def test_a_card_that_wins_the_game_is_played() -> None:
-    """Whatever the nets expect of the others."""
+def test_learned_plays_a_winning_card() -> None:
+    """Also with random nets."""
     rules = replace(PRESETS["hoyle"], target=31)
     agent = MonteCarloAgent([drawn_weights(rules)])
     views = views_of(rules, 200, seed=6)
@@ -168,7 +168,7 @@ def test_a_card_that_wins_the_game_is_played() -> None:
          r"table_top \(flush_size 5, crib_flush_size 5, adjacency True\); `crib train`"),
     ],
 )  # fmt: skip
-def test_rules_without_nets_are_refused(nets: list[str], rules: Rules, reason: str) -> None:
+def test_learned_rejects_rules_without_nets(nets: list[str], rules: Rules, reason: str) -> None:
     agent = MonteCarloAgent([drawn_weights(PRESETS[preset]) for preset in nets])
     with pytest.raises(ValueError, match=rf"learned does not play where {reason}"):
         agent.act(views_of(rules, 1, 1), np.random.default_rng(0))
@@ -182,7 +182,7 @@ def test_rules_without_nets_are_refused(nets: list[str], rules: Rules, reason: s
         (["table_top"], replace(PRESETS["table_top"], target=61, partners_confer=False), 4),
     ],
 )
-def test_another_target_or_more_players_need_no_other_nets(
+def test_learned_nets_work_for_other_targets_and_players(
     nets: list[Any], rules: Rules, players: int
 ) -> None:
     agent = MonteCarloAgent([drawn_weights(PRESETS.get(one, one)) for one in nets])
@@ -192,7 +192,7 @@ def test_another_target_or_more_players_need_no_other_nets(
 
 @pytest.mark.parametrize("preset", ["hoyle", "table_top"])
 @pytest.mark.parametrize("dtype", [np.float32, np.float16])
-def test_a_file_comes_back_as_it_was_saved(dtype: Any, preset: str, tmp_path: Path) -> None:
+def test_learned_file_round_trips(dtype: Any, preset: str, tmp_path: Path) -> None:
     path = tmp_path / "house.safetensors"
     weights = drawn_weights(PRESETS[preset])
     weights.save(path, dtype)
@@ -204,7 +204,7 @@ def test_a_file_comes_back_as_it_was_saved(dtype: Any, preset: str, tmp_path: Pa
     assert agent.name == "house"
 
 
-def test_files_are_told_apart_by_their_format(tmp_path: Path) -> None:
+def test_learned_files_are_identified_by_format(tmp_path: Path) -> None:
     policy().save(tmp_path / "policy.safetensors")
     assert isinstance(load_agent(str(tmp_path / "policy.safetensors")), PolicyNetAgent)
 
@@ -231,7 +231,7 @@ def test_files_are_told_apart_by_their_format(tmp_path: Path) -> None:
         ({}, {"pegging.1.bias": np.zeros(10, dtype=np.int64)}, "expected floats, found"),
     ],
 )
-def test_a_file_that_does_not_fit_is_refused(
+def test_learned_file_of_wrong_shape_is_rejected(
     about: dict[str, Any], tensors: dict[str, Any], reason: str, tmp_path: Path
 ) -> None:
     path = saved_but_for(drawn_weights(HOYLE), tmp_path / "x.safetensors", about, tensors)
@@ -261,11 +261,11 @@ def sums(times):
     return total
 
 
-def test_scratch_is_the_calling_kernels_own_and_does_not_pile_up() -> None:
+def test_scratch_memory_belongs_to_the_caller_and_is_freed() -> None:
     assert sums(1_000_000) == 9_000_000
 
 
-def test_the_shipped_nets_play_every_game_they_are_there_for() -> None:
+def test_learned_shipped_nets_play_their_games() -> None:
     agent = find_agent("learned")
     assert isinstance(agent, MonteCarloAgent)
     assert {(w.family, w.rules) for w in agent.sets} >= {("two_hand", p) for p in TWO_HAND}
@@ -275,7 +275,7 @@ def test_the_shipped_nets_play_every_game_they_are_there_for() -> None:
         assert agent.entries_for(find_family("two_hand")) is not None
 
 
-def test_the_mean_of_weights_is_that_of_every_number() -> None:
+def test_mean_of_weights_is_elementwise() -> None:
     first = Weights.load(SHIPPED / "five_card.safetensors")
     nets = {name: [(3 * w, b + 1) for w, b in layers] for name, layers in first.nets.items()}
     second = replace(first, nets=nets)
@@ -290,7 +290,7 @@ def test_the_mean_of_weights_is_that_of_every_number() -> None:
         mean_weights([])
 
 
-def test_the_order_of_a_hand_changes_no_probability() -> None:
+def test_learned_probabilities_are_independent_of_card_order() -> None:
     """Also where cards of one rank do not lie side by side."""
     agent = find_agent("learned_mixed")
     views = views_of("five_card", 400, seed=1)
@@ -345,7 +345,7 @@ def judged(views: Any, weights: Weights) -> tuple[np.ndarray[Any, Any], np.ndarr
 
 
 @pytest.mark.parametrize("preset", TWO_HAND)
-def test_it_judges_nearly_as_the_expert_does(preset: str) -> None:
+def test_learned_values_are_close_to_the_experts(preset: str) -> None:
     rng = np.random.default_rng(3)
     weights = shipped_for(preset)
     for seed in range(10):
@@ -361,7 +361,7 @@ def test_it_judges_nearly_as_the_expert_does(preset: str) -> None:
 
 
 @pytest.mark.parametrize("preset", TWO_HAND)
-def test_farther_from_the_end_and_in_single_deals_points_decide(preset: str) -> None:
+def test_learned_far_from_the_end_and_in_deals_maximises_points(preset: str) -> None:
     weights = shipped_for(preset)
     far = PRESETS[preset].target - two_hand.NEAR - 1
     for views in (
@@ -374,8 +374,8 @@ def test_farther_from_the_end_and_in_single_deals_points_decide(preset: str) -> 
     assert not (win_value == value).any()
 
 
-def test_points_certain_to_be_counted_first_win() -> None:
-    """Pone needs what a hand counts whatever the starter; the dealer is far behind."""
+def test_learned_counts_certain_first_show_points_as_a_win() -> None:
+    """Pone needs fewer points than its hand counts with any starter; the dealer is far behind."""
     views = views_at("hoyle", 400, 9, (110, 20))
     views = views[views["dealer"] == 1]
     need = views["target"] - views["scores"][:, 0]
@@ -395,7 +395,7 @@ def test_points_certain_to_be_counted_first_win() -> None:
 
 
 @pytest.mark.parametrize("preset", TWO_HAND)
-def test_chances_after_a_hand_are_sums_over_what_comes_besides(preset: str) -> None:
+def test_learned_probabilities_after_a_hand_sum_over_later_points(preset: str) -> None:
     dealt, target = PRESETS[preset].dealt, PRESETS[preset].target  # type: ignore[attr-defined]
     known = two_hand.probabilities_of({"dealt": dealt, "target": target})
     tables = known[two_hand.CHANCES :].reshape(2, target + 1, target + 1)
@@ -415,7 +415,7 @@ def test_chances_after_a_hand_are_sums_over_what_comes_besides(preset: str) -> N
 
 
 @pytest.mark.parametrize(("target", "scores"), [(121, (0, 0)), (151, (130, 125))])
-def test_both_decisions_agree_on_the_pair_of_most_worth(
+def test_learned_two_discards_take_the_pair_of_highest_value(
     target: int, scores: tuple[int, int]
 ) -> None:
     """Also near the end, of a game to another target."""
@@ -460,7 +460,7 @@ def found_in(
 
 
 def slow_line(view: Any, weights: Weights, line: int, cards: list[int]) -> tuple[int, float]:
-    """Return a line's points so far and what it is worth."""
+    """Return a line's points so far and its value."""
     starter = int(view["starter"]) if line % 5 == 2 else None
     points = table.points_of(cards, starter, int(view["flush_size"]))
     if len(cards) == 5:
@@ -470,7 +470,7 @@ def slow_line(view: Any, weights: Weights, line: int, cards: list[int]) -> tuple
 
 
 def slow_actions(view: Any, weights: Weights) -> dict[int, float]:
-    """Return what each legal action is worth."""
+    """Return the value of each legal action."""
     card, lines = int(view["card"]), table.lines_of(view)
     gains = [
         slow_line(view, weights, line, [*cards, card])[1] - slow_line(view, weights, line, cards)[1]
@@ -500,7 +500,7 @@ def slow_actions(view: Any, weights: Weights) -> dict[int, float]:
 
 @pytest.mark.parametrize("players", [2, 4])
 @pytest.mark.parametrize("preset", ["table_top", "table_top_ship"])
-def test_values_at_table_top_are_those_by_slow_definition(preset: str, players: int) -> None:
+def test_learned_table_top_values_agree_with_the_slow_definition(preset: str, players: int) -> None:
     rules = PRESETS[preset]
     weights = drawn_weights(rules)
     views = views_of(rules, 6, 4, players)
@@ -530,7 +530,9 @@ def test_values_at_table_top_are_those_by_slow_definition(preset: str, players: 
         (np.full((2, 28, 3, 3), np.nan), "the tensor 'owing' holds numbers that are not finite"),
     ],
 )
-def test_a_table_that_does_not_fit_is_refused(numbers: Any, reason: str, tmp_path: Path) -> None:
+def test_learned_table_of_wrong_shape_is_rejected(
+    numbers: Any, reason: str, tmp_path: Path
+) -> None:
     weights = drawn_weights(PRESETS["table_top"])
     path = saved_but_for(weights, tmp_path / "x.safetensors", {}, {"owing": numbers})
     with pytest.raises(ValueError, match=rf"x\.safetensors.*: .*{reason}"):

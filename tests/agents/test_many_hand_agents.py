@@ -45,7 +45,7 @@ def test_rule_based_makes_more_than_two_greedy() -> None:
     assert more.mean - more.half > 0.1
 
 
-def test_what_a_seat_could_not_play_it_does_not_hold() -> None:
+def test_least_pips_follows_each_seats_passes() -> None:
     """The right seat plays on from 25, where this one and the left one could not."""
     v = np.zeros(1, dtype=VIEW)[0]
     v["players"] = 3
@@ -56,7 +56,7 @@ def test_what_a_seat_could_not_play_it_does_not_hold() -> None:
     assert [least >> 4 * seat & 15 for seat in range(3)] == [7, 7, 1]
 
 
-def test_a_seat_that_scored_nothing_lacks_what_would_have_scored() -> None:
+def test_lacking_has_ranks_with_which_a_seat_would_have_scored() -> None:
     """The left seat plays a 9 on an 8 and pairs a 5; the right one pairs the 9, then plays a 6."""
     v = np.zeros(1, dtype=VIEW)[0]
     v["players"] = 3
@@ -69,7 +69,7 @@ def test_a_seat_that_scored_nothing_lacks_what_would_have_scored() -> None:
 
 
 def lanes_at_play(preset: str, n: int, plays: int) -> GameBatch:
-    """Return games of `rule_based` after so many cards are played."""
+    """Return games of `rule_based` after a number of cards played."""
     games = GameBatch(PRESETS[preset], n, episode="game", seed=4)
     games.reset()
     rng = np.random.default_rng(1)
@@ -80,8 +80,8 @@ def lanes_at_play(preset: str, n: int, plays: int) -> GameBatch:
 
 @every_game
 @pytest.mark.parametrize("plays", [1, 6])
-def test_a_world_shows_the_seat_what_it_sees(preset: str, plays: int) -> None:
-    """Its cards are all different, nobody holds what it passed on."""
+def test_sampled_world_gives_the_seat_the_same_view(preset: str, plays: int) -> None:
+    """The cards are all different, and no seat holds a card it could have played."""
     games = lanes_at_play(preset, 20, plays)
     pool, laid = np.zeros(52, dtype=np.int64), np.zeros(SEATS, dtype=np.int64)
     rng = np.arange(1, WORDS + 1)
@@ -110,7 +110,7 @@ def test_a_world_shows_the_seat_what_it_sees(preset: str, plays: int) -> None:
 
 
 @every_game
-def test_expert_pegs_the_last_point_that_all_need(preset: str) -> None:
+def test_expert_of_three_pegs_the_last_point_all_need(preset: str) -> None:
     games = lanes_at_play(preset, 40, 3)
     views = games.views(games.running())
     views["scores"][:, : int(views["sides"][0])] = views["target"][:, None] - 1
@@ -128,8 +128,8 @@ def test_expert_pegs_the_last_point_that_all_need(preset: str) -> None:
 
 
 @every_game
-def test_mean_cribs_are_what_the_discards_made(preset: str) -> None:
-    """Over what was discarded in fact they are the cribs that the game counts."""
+def test_mean_cribs_agree_with_actual_discards(preset: str) -> None:
+    """Over actual discards they equal the cribs counted by the game."""
     games = GameBatch(PRESETS[preset], 300, episode="deal", seed=2)
     games.reset()
     for _ in games.play(AGENTS[0], np.random.default_rng(1)):
@@ -160,7 +160,7 @@ def test_deep_monte_carlo_learns_and_its_file_plays(preset: str, tmp_path: Path)
 
 
 @pytest.mark.slow
-def test_half_a_minute_of_self_play_is_level_with_two_rule_based(tmp_path: Path) -> None:
+def test_deep_monte_carlo_half_a_minute_is_level_with_two_rule_based(tmp_path: Path) -> None:
     training = Learner(Settings(env="three_hand_v0", deals=150_000, out=tmp_path))
     while training.deals < 150_000:
         training.iterate()

@@ -33,14 +33,14 @@ def views() -> np.ndarray:
     return views_of("five_card", 12, 5, episode="game", agent="rule_based")
 
 
-def test_without_lambda_it_discards_as_the_expert(views: np.ndarray) -> None:
+def test_master_without_lambda_discards_as_the_expert(views: np.ndarray) -> None:
     rng = np.random.default_rng(1)
     discarding = views[views["phase"] == DISCARD]
     found = Master(discard_lambda=0.0).act(discarding, rng)
     assert (found == find_agent("expert").act(discarding, rng)).all()
 
 
-def test_drawn_hard_it_does_what_the_equilibrium_does_most(views: np.ndarray) -> None:
+def test_master_with_large_lambda_takes_the_equilibriums_mode(views: np.ndarray) -> None:
     probabilities = Equilibrium().action_probabilities(views)
     actions = Master(1e6, 1e6).act(views, np.random.default_rng(1))
     likely = np.sort(probabilities, axis=1)
@@ -66,7 +66,7 @@ def pair_probabilities(game: Game, equilibrium: Equilibrium, cards: list[int]) -
 
 
 @pytest.mark.parametrize("preset", ["five_card", "hoyle"])
-def test_a_pair_is_laid_away_by_its_worth_and_its_chance(preset: str) -> None:
+def test_master_discards_by_value_and_probability(preset: str) -> None:
     rules = TwoHandRules.preset(preset)
     equilibrium, agent, rng = Equilibrium(), Master(discard_lambda=0.3), np.random.default_rng(1)
     stake = 0.3 * point(win_table(rules.dealt, rules.target, GAME))
@@ -89,7 +89,7 @@ def test_a_pair_is_laid_away_by_its_worth_and_its_chance(preset: str) -> None:
     assert changed > 0
 
 
-def test_a_card_is_played_by_its_worth_and_its_chance(views: np.ndarray) -> None:
+def test_master_plays_by_value_and_probability(views: np.ndarray) -> None:
     """Against the expert's own search, given the tables that predict its choices."""
     playing = views[views["phase"] != DISCARD]
     agent, equilibrium = Master(pegging_lambda=0.3), Equilibrium()
@@ -109,14 +109,14 @@ def test_a_card_is_played_by_its_worth_and_its_chance(views: np.ndarray) -> None
         assert total[action >> 2] == pytest.approx(max(total.values()), abs=1e-12)
 
 
-def test_without_a_strategy_for_the_rules_it_plays_as_the_expert() -> None:
+def test_master_without_strategy_plays_as_the_expert() -> None:
     rng = np.random.default_rng(1)
     shown = views_of("table_top", 2, 6, agent="rule_based")
     found = find_agent("master").act(shown, rng)
     assert (found == find_agent("expert").act(shown, rng)).all()
 
 
-def test_views_of_different_rules_are_answered_each_by_its_own(views: np.ndarray) -> None:
+def test_master_answers_views_of_mixed_rules(views: np.ndarray) -> None:
     parts = [views[:20], *(views_of(rules, 1, 6, agent="rule_based") for rules in (
         PRESETS["hoyle"], TwoHandRules.preset("five_card", heels=1)))]  # fmt: skip
     agent, rng = Master(), np.random.default_rng(1)
@@ -124,7 +124,7 @@ def test_views_of_different_rules_are_answered_each_by_its_own(views: np.ndarray
     assert (agent.act(np.concatenate(parts), rng) == alone).all()
 
 
-def test_a_strategy_is_read_when_its_game_is_first_met(
+def test_master_reads_a_strategy_on_first_use(
     views: np.ndarray, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read, load = [], Solved.load

@@ -94,7 +94,7 @@ def agent_of(made: str) -> Any:
 
 
 @every_agent
-def test_one_view_gives_one_action(made: str) -> None:
+def test_act_single_view_gives_one_action(made: str) -> None:
     agent, games = agent_of(made), AGENTS[made][1]
     for game in games:
         for moves in (0, 5):
@@ -109,7 +109,7 @@ def test_one_view_gives_one_action(made: str) -> None:
 
 
 @every_agent
-def test_no_views_give_no_actions(made: str) -> None:
+def test_act_empty_views_give_no_actions(made: str) -> None:
     agent, games = agent_of(made), AGENTS[made][1]
     for game in games:
         actions = agent.act(np.array([view_of(game)])[:0], rng())
@@ -118,7 +118,7 @@ def test_no_views_give_no_actions(made: str) -> None:
 
 
 @every_agent
-def test_what_is_no_view_is_refused_by_a_sentence(made: str) -> None:
+def test_act_rejects_other_objects_than_views(made: str) -> None:
     agent = agent_of(made)
     view = view_of("hoyle")
     for given in ([view], np.zeros(425), None, np.array([[view]]), {"observation": 1}):
@@ -127,7 +127,7 @@ def test_what_is_no_view_is_refused_by_a_sentence(made: str) -> None:
 
 
 @every_agent
-def test_views_of_other_games_are_refused_by_a_sentence(made: str) -> None:
+def test_act_rejects_views_of_other_games(made: str) -> None:
     agent, games = agent_of(made), AGENTS[made][1]
     others = [np.zeros(2, dtype=[("cell", np.int64)])]
     if "table_top" not in games:
@@ -140,7 +140,7 @@ def test_views_of_other_games_are_refused_by_a_sentence(made: str) -> None:
 @pytest.mark.parametrize(
     "made", ["random", "equilibrium", "learned_mixed", "PhasedAgent", "from_torch", "greedy"]
 )
-def test_one_view_gives_one_row_of_probabilities(made: str) -> None:
+def test_action_probabilities_single_view_gives_one_row(made: str) -> None:
     agent, view = agent_of(made), view_of("hoyle")
     (expected,) = action_probabilities(agent, np.array([view]), 52, rng())
     found = action_probabilities(agent, view, 52, rng())  # type: ignore[arg-type]
@@ -152,13 +152,13 @@ def test_one_view_gives_one_row_of_probabilities(made: str) -> None:
         assert none.shape == (0, 52)
 
 
-def test_one_view_gives_one_row_of_values() -> None:
+def test_action_values_single_view_gives_one_row() -> None:
     view = view_of("hoyle")
     agent: Any = find_agent("learned")
     assert agent.action_values(view).shape == (52,)
 
 
-def test_the_view_of_an_environment_is_answered_by_what_it_can_step() -> None:
+def test_act_on_an_environments_view_gives_a_legal_action() -> None:
     env = six_card_v0.gym_env(opponent="greedy")
     env.reset(seed=1)
     draws, done = rng(), False
@@ -167,7 +167,7 @@ def test_the_view_of_an_environment_is_answered_by_what_it_can_step() -> None:
     assert info["illegal_action"] == -1
 
 
-def test_a_seed_in_place_of_a_generator_is_refused() -> None:
+def test_act_rejects_a_seed_as_generator() -> None:
     for given in (1, None, np.random.RandomState(1)):
         with pytest.raises(TypeError, match=r"rng must be a numpy\.random\.Generator.*default_rng"):
             find_agent("random").act(view_of("hoyle"), given)  # type: ignore[arg-type]
@@ -175,7 +175,7 @@ def test_a_seed_in_place_of_a_generator_is_refused() -> None:
             crib_env.sample_legal(np.ones((2, 3), dtype=np.int8), given)  # type: ignore[arg-type]
 
 
-def test_this_file_knows_every_agent() -> None:
+def test_one_view_tests_cover_every_agent() -> None:
     """An agent that answers batches is decorated, wherever it is written."""
     for path in (ROOT / "agents").rglob("*.py"):
         lines = path.read_text().splitlines()
@@ -187,7 +187,7 @@ def test_this_file_knows_every_agent() -> None:
 # --- action_probabilities -------------------------------------------------------------------------
 
 
-def test_random_takes_every_legal_card_as_likely() -> None:
+def test_action_probabilities_of_random_are_uniform() -> None:
     views = views_of("five_card", 40, 3)
     probabilities = action_probabilities(find_agent("random"), views, ACTIONS, rng())
     for view, row in zip(views, probabilities, strict=True):
@@ -196,7 +196,7 @@ def test_random_takes_every_legal_card_as_likely() -> None:
         assert row[legal] == pytest.approx(1 / len(legal))
 
 
-def test_an_agent_that_does_not_mix_is_asked() -> None:
+def test_action_probabilities_of_deterministic_agent_call_act() -> None:
     views = views_of("five_card", 40, 3, agent="greedy")
     greedy = find_agent("greedy")
     probabilities = action_probabilities(greedy, views, ACTIONS, rng())
@@ -204,7 +204,7 @@ def test_an_agent_that_does_not_mix_is_asked() -> None:
     assert (probabilities.argmax(axis=1) == greedy.act(views, rng())).all()
 
 
-def test_an_agent_of_two_says_the_chances_of_either() -> None:
+def test_action_probabilities_of_agent_of_two_come_from_its_part() -> None:
     views = views_of("five_card", 40, 3)
     both = PhasedAgent(discard="greedy", pegging="random")
     probabilities = action_probabilities(both, views, ACTIONS, rng())
@@ -214,7 +214,7 @@ def test_an_agent_of_two_says_the_chances_of_either() -> None:
     assert (probabilities[~discarding] == theirs.action_probabilities(views[~discarding])).all()  # type: ignore[attr-defined]
 
 
-def test_an_agent_that_draws_and_does_not_say_how_is_refused() -> None:
+def test_action_probabilities_rejects_random_agent_without_them() -> None:
     class Drawing:
         name = "drawing"
         draws = True

@@ -128,7 +128,7 @@ def views_for(agent: ScoredAgent) -> Any:
 
 
 @pytest.mark.parametrize("make", MADE)
-def test_an_exported_network_plays_alike(
+def test_export_onnx_network_plays_alike(
     make: Callable[[Path], ScoredAgent], tmp_path: Path
 ) -> None:
     torch.manual_seed(5)
@@ -154,7 +154,7 @@ def test_an_exported_network_plays_alike(
     assert np.array_equal(one, agent.act(views[:1], np.random.default_rng(2)))
 
 
-def test_an_exported_network_plays_its_own_rules_alone_and_was_left_in_its_mode(
+def test_export_onnx_network_rejects_other_rules_and_keeps_its_mode(
     tmp_path: Path,
 ) -> None:
     net = Masked()
@@ -182,7 +182,7 @@ def test_an_exported_network_plays_its_own_rules_alone_and_was_left_in_its_mode(
         (from_torch(Branches(), rules="hoyle"), "PyTorch cannot export Branches: Guard"),
     ],
 )
-def test_what_cannot_be_exported_is_refused(
+def test_export_onnx_rejects_unsupported_objects(
     agent: Any, why: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "mine.onnx"
@@ -195,7 +195,7 @@ def test_what_cannot_be_exported_is_refused(
     assert [one.read_bytes() for one in tmp_path.iterdir()] == [b"a good file"]
 
 
-def test_a_network_that_is_exported_wrongly_is_not_written(
+def test_export_onnx_writes_no_wrong_network(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As onnxruntime's or PyTorch's errors would have it."""
@@ -219,7 +219,7 @@ def test_a_network_that_is_exported_wrongly_is_not_written(
         ("{", "Expecting property name"),
     ],
 )
-def test_metadata_that_do_not_fit_are_refused(about: Any, why: str, tmp_path: Path) -> None:
+def test_export_onnx_invalid_metadata_is_rejected(about: Any, why: str, tmp_path: Path) -> None:
     path = tmp_path / "mine.onnx"
     if not isinstance(about, str):
         about = json.dumps(header("six_card_v0", "hoyle", find_family("two_hand")) | about)
@@ -231,7 +231,7 @@ def test_metadata_that_do_not_fit_are_refused(about: Any, why: str, tmp_path: Pa
 
 @pytest.mark.parametrize("known", [True, False])
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
-def test_weights_that_are_not_finite_are_refused(known: bool, value: float, tmp_path: Path) -> None:
+def test_export_onnx_rejects_infinite_weights(known: bool, value: float, tmp_path: Path) -> None:
     path, weights = tmp_path / "mine.onnx", np.ones((425, 52))
     weights[300] = value
     about = json.dumps(header("six_card_v0", "hoyle", find_family("two_hand"))) if known else None
@@ -240,7 +240,7 @@ def test_weights_that_are_not_finite_are_refused(known: bool, value: float, tmp_
         from_onnx(path)
 
 
-def test_a_file_of_another_observation_is_refused(tmp_path: Path) -> None:
+def test_onnx_agent_rejects_another_observation(tmp_path: Path) -> None:
     """As one would be that a version with another observation has written."""
     about = header("six_card_v0", "hoyle", find_family("two_hand"))
     (first, size), *others = about["observation_layout"]
@@ -250,7 +250,7 @@ def test_a_file_of_another_observation_is_refused(tmp_path: Path) -> None:
         from_onnx(tmp_path / "mine.onnx")
 
 
-def test_the_command_exports_a_model(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_crib_export_writes_a_model(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     model = MaskablePPO("MlpPolicy", six_card_v0.sb3_env(2))
     model.save(tmp_path / "model.zip")
     settings = export.Settings(

@@ -1,4 +1,4 @@
-"""Players in plain Python: what they are asked, and that their answers are what is played."""
+"""Agents in plain Python: the arguments of their methods, and the actions played for them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from examples.plain_player import KeepsFives
 
 
 class Recorder(KeepsFives):
-    """Plays as KeepsFives and notes what it is asked, and what it may know besides."""
+    """Plays as KeepsFives and records its arguments and the deal."""
 
     def __init__(self) -> None:
         self.discards: list[tuple[Any, ...]] = []
@@ -57,7 +57,7 @@ def game(request: pytest.FixtureRequest) -> Any:
     return recorder, start, done
 
 
-def test_the_pair_chosen_is_the_pair_laid_away(game: Any) -> None:
+def test_plain_agent_discards_the_chosen_pair(game: Any) -> None:
     recorder, start, done = game
     assert len(recorder.discards) == 1
     hand, is_dealer, scores, pair = recorder.discards[0]
@@ -69,7 +69,7 @@ def test_the_pair_chosen_is_the_pair_laid_away(game: Any) -> None:
     assert scores == tuple(first["scores"])
 
 
-def test_the_play_is_shown_as_it_lies_on_the_table(game: Any) -> None:
+def test_plain_agent_sees_the_pile_in_order(game: Any) -> None:
     recorder, _, done = game
     mine = [(card, view) for seat, card, view in done if seat == 0 and view["phase"] == 1]
     assert len(mine) == len(recorder.plays) >= 2
@@ -90,10 +90,8 @@ def test_the_play_is_shown_as_it_lies_on_the_table(game: Any) -> None:
 
 
 @pytest.mark.parametrize(("rules", "least"), [("hoyle", 50), ("five_card", 1)])
-def test_it_is_told_the_deal_what_it_laid_who_played_what_and_who_could_not(
-    rules: str, least: int
-) -> None:
-    """Against what the full state says, move by move, over whole games."""
+def test_plain_agent_deal_has_discards_plays_and_gos(rules: str, least: int) -> None:
+    """Compared with the full state, move by move, over whole games."""
     greedy, rng = find_agent("greedy"), np.random.default_rng(0)
     told = 0
     for seed in range(6):
@@ -126,7 +124,7 @@ def test_it_is_told_the_deal_what_it_laid_who_played_what_and_who_could_not(
 
 
 def unable(state: Any, count: int, last: int, gos: list[Go], plays: list[Play]) -> list[Go]:
-    """Return who cannot play at this count though holding cards, and has not said so in it."""
+    """Return the seats that cannot play at this count, hold cards, and have not yet said go."""
     held = [
         [int(c) for i, c in enumerate(state["dealt"][6 * seat : 6 * seat + 6])
          if int(state["held"][seat]) >> i & 1]
@@ -162,7 +160,7 @@ def drawing(seed: int) -> Discards:
     return Discards(lambda hand: [hand[i] for i in rng.choice(len(hand), size=2, replace=False)])
 
 
-def test_games_side_by_side_do_not_mix_up_their_pairs() -> None:
+def test_plain_agent_keeps_pairs_of_parallel_games_apart() -> None:
     agent = drawing(3)
     games = GameBatch(PRESETS["hoyle"], 40, episode="deal", seed=1)
     deck = np.random.default_rng(4).permutation(52)
@@ -179,13 +177,13 @@ def test_games_side_by_side_do_not_mix_up_their_pairs() -> None:
     assert all(pair in agent.chosen for pair in discarded)
 
 
-def test_a_pair_drawn_by_chance_is_laid_without_fault() -> None:
+def test_plain_agent_random_pair_is_discarded_whole() -> None:
     games = play_pairs(PRESETS["hoyle"], "game", drawing(2), find_agent("random"), 10, 1)
     assert games.shares_won.mean() > 0.5
 
 
 @pytest.mark.parametrize("pair", [["2C", "2C"], ["2C"], ["xx", "yy"]])
-def test_a_pair_that_is_none_is_refused(pair: list[str]) -> None:
+def test_plain_agent_rejects_invalid_pair(pair: list[str]) -> None:
     env = six_card_v0.raw_env()
     env.reset(seed=1)
     view = np.array([env.view(env.dealer ^ 1)])
@@ -193,19 +191,19 @@ def test_a_pair_that_is_none_is_refused(pair: list[str]) -> None:
         Discards(lambda hand: pair).act(view, np.random.default_rng(0))
 
 
-def test_table_top_is_not_for_it() -> None:
+def test_plain_agent_rejects_table_top() -> None:
     env = table_top_v0.raw_env()
     env.reset(seed=1)
     with pytest.raises(ValueError, match="keeps_fives plays only hoyle or five_card, got views of"):
         KeepsFives().act(np.array([env.view(0)]), np.random.default_rng(0))
 
 
-def test_the_two_questions_must_be_answered() -> None:
+def test_plain_agent_needs_both_methods() -> None:
     with pytest.raises(TypeError, match="choose_card"):
         type("Half", (PlainAgent,), {"choose_discard": lambda *a: []})()
 
 
-def test_the_example_plays_better_than_chance() -> None:
+def test_plain_agent_example_beats_random() -> None:
     rules = PRESETS["hoyle"]
     games = play_pairs(rules, "game", KeepsFives(), find_agent("random"), 20, 1)
     assert games.shares_won.mean() > 0.6

@@ -1,4 +1,4 @@
-"""A learned policy plays what it was trained for as its network would, and is refused elsewhere."""
+"""A learned policy plays its trained game as its network would, and rejects other games."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ HOYLE = PRESETS["hoyle"]
 
 
 def actions_of(agent: PolicyNetAgent, rules: Rules) -> Any:
-    """Return what the policy answers to the first views of three games."""
+    """Return the policy's actions for the first views of three games."""
     games = GameBatch(rules, 3, seed=2)
     games.reset()
     return agent.act(games.views(np.arange(3)), RNG)
 
 
-def test_a_file_comes_back_as_it_was_saved(tmp_path: Path) -> None:
+def test_policy_file_round_trips(tmp_path: Path) -> None:
     path = tmp_path / "policy.safetensors"
     for preset in ("hoyle", "five_card", "table_top", "table_top_ship"):
         agent = policy(preset)
@@ -59,12 +59,12 @@ def test_a_file_comes_back_as_it_was_saved(tmp_path: Path) -> None:
         ("hoyle", replace(HOYLE, match_target=5), "where match_target is 5: .* .match_target 7"),
     ],
 )
-def test_other_rules_are_refused(trained: str, rules: Rules, reason: str) -> None:
+def test_policy_rejects_other_rules(trained: str, rules: Rules, reason: str) -> None:
     with pytest.raises(ValueError, match=f"learned does not play {reason}"):
         actions_of(policy(trained), rules)
 
 
-def test_house_rules_are_told_from_their_preset(tmp_path: Path) -> None:
+def test_policy_separates_house_rules_from_their_preset(tmp_path: Path) -> None:
     house = Rules.preset("hoyle", flush_size=5)
     path = tmp_path / "house.safetensors"
     policy(house).save(path)
@@ -74,7 +74,7 @@ def test_house_rules_are_told_from_their_preset(tmp_path: Path) -> None:
         actions_of(agent, HOYLE)
 
 
-def test_files_whose_header_names_a_preset_alone_are_read(tmp_path: Path) -> None:
+def test_policy_file_with_preset_only_is_read(tmp_path: Path) -> None:
     path = saved_but_for(policy(), tmp_path / "old.safetensors", {"rules_fields": None}, {})
     agent = PolicyNetAgent.load(path)
     assert len(actions_of(agent, HOYLE)) == 3
@@ -105,7 +105,7 @@ def test_files_whose_header_names_a_preset_alone_are_read(tmp_path: Path) -> Non
         ),
     ],
 )
-def test_a_file_that_does_not_fit_is_refused(
+def test_policy_file_of_wrong_shape_is_rejected(
     about: dict[str, Any], tensors: dict[str, Any], reason: str, tmp_path: Path
 ) -> None:
     path = saved_but_for(policy(), tmp_path / "x.safetensors", about, tensors)
@@ -113,7 +113,7 @@ def test_a_file_that_does_not_fit_is_refused(
         PolicyNetAgent.load(path)
 
 
-def test_a_policy_of_no_tensors_is_refused(tmp_path: Path) -> None:
+def test_policy_file_without_tensors_is_rejected(tmp_path: Path) -> None:
     path = tmp_path / "x.safetensors"
     save_file({}, path, metadata={"crib_env": json.dumps(policy().about)})
     with pytest.raises(ValueError, match=r"holds the tensors none, expected 0\.bias, 0\.weight"):
@@ -144,7 +144,7 @@ def trained(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     return settings
 
 
-def test_the_saved_policy_plays_as_the_trained_network_would(trained: ppo.Settings) -> None:
+def test_policy_saved_plays_as_the_trained_network(trained: ppo.Settings) -> None:
     agent = PolicyNetAgent.load(trained.out / "policy.safetensors")
     model = from_sb3(trained.out / "model.zip", trust=True)
     assert agent.about["features"] is True
@@ -163,7 +163,9 @@ def test_the_saved_policy_plays_as_the_trained_network_would(trained: ppo.Settin
         lanes = games.running(lanes)
 
 
-def test_files_say_which_features_and_are_checked(trained: ppo.Settings, tmp_path: Path) -> None:
+def test_policy_file_names_its_features_and_is_checked(
+    trained: ppo.Settings, tmp_path: Path
+) -> None:
     source, path = trained.out / "policy.safetensors", tmp_path / "changed.safetensors"
     agent = PolicyNetAgent.load(source)
     about, tensors = agent.about, load_file(source)

@@ -1,4 +1,4 @@
-"""A pool of past policies: who is in it, who is drawn, and whose results count."""
+"""A pool of past policies: members, draws, and results by member."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def drawn(pool: Pool, count: int, times: int = 4000) -> dict[str, float]:
     return {name: found[name] / times for name in names(pool)}
 
 
-def test_the_oldest_make_room_and_take_their_results_with_them() -> None:
+def test_pool_drops_the_oldest_with_their_results() -> None:
     pool = pool_of(3, size=3, by="results")
     pool.note("past 0", 1.0)
     assert pool.win_rates() == {"past 0": 2 / 3, "past 1": 0.5, "past 2": 0.5}
@@ -59,14 +59,14 @@ def test_the_oldest_make_room_and_take_their_results_with_them() -> None:
     assert pool.win_rates()["past 0"] == 0.5
 
 
-def test_recency_draws_the_newer_more_often_by_the_decay() -> None:
+def test_pool_by_recency_draws_by_the_decay() -> None:
     pool = pool_of(4, by="recency", decay=0.5)
     assert pool.probabilities() == pytest.approx(np.array([1, 2, 4, 8]) / 15)
     found = drawn(pool, 1)
     assert list(found.values()) == pytest.approx(pool.probabilities(), abs=0.03)
 
 
-def test_results_draw_those_more_that_the_learner_loses_to() -> None:
+def test_pool_by_results_prefers_stronger_opponents() -> None:
     pool = pool_of(3, by="results", sharpness=2.0)
     for name, won in (("past 0", 8), ("past 1", 0), ("past 2", 4)):
         for game in range(8):
@@ -78,7 +78,7 @@ def test_results_draw_those_more_that_the_learner_loses_to() -> None:
     assert list(found.values()) == pytest.approx(pool.probabilities(), abs=0.03)
 
 
-def test_any_sharpness_draws_somebody() -> None:
+def test_pool_by_results_draws_for_any_sharpness() -> None:
     pool = pool_of(3, by="results", sharpness=1e6)
     for _ in range(5):
         pool.note("past 0", 1.0)
@@ -86,7 +86,7 @@ def test_any_sharpness_draws_somebody() -> None:
     assert [(agent.name, share) for agent, share in pool.sample(2)] == [("past 1", 1.0)]
 
 
-def test_a_sample_has_no_policy_twice_and_shares_that_an_environment_takes() -> None:
+def test_pool_sample_is_distinct_with_valid_shares() -> None:
     pool = pool_of(5, by="uniform")
     for _ in range(20):
         sample = pool.sample(3)
@@ -97,7 +97,7 @@ def test_a_sample_has_no_policy_twice_and_shares_that_an_environment_takes() -> 
     assert sum(share for _, share in pool.sample(9)) == pytest.approx(1.0)
 
 
-def test_equal_seeds_draw_alike() -> None:
+def test_pool_equal_seeds_draw_alike() -> None:
     first, second = (pool_of(6, by="recency") for _ in range(2))
     for _ in range(10):
         assert [a.name for a, _ in first.sample(2)] == [a.name for a, _ in second.sample(2)]
@@ -141,7 +141,7 @@ READ = {
 
 
 def scores(agent: Any, views: Any) -> Any:
-    """Return what an agent says of views, as far as it says anything."""
+    """Return an agent's probabilities for views, or its actions without them."""
     for ask in ("action_probabilities", "action_values"):
         if hasattr(agent, ask):
             return getattr(agent, ask)(views)
@@ -149,7 +149,7 @@ def scores(agent: Any, views: Any) -> Any:
 
 
 @pytest.mark.parametrize("kind", READ)
-def test_a_network_that_is_read_somewhere_stays_as_it_was_when_added(kind: str) -> None:
+def test_pool_copies_a_loaded_network(kind: str) -> None:
     net, views = nn.Linear(425, 52), views_of("hoyle", 10, 1)
     agent = find_agent(READ[kind](net))
     before, named = scores(agent, views), agent.name
@@ -162,7 +162,7 @@ def test_a_network_that_is_read_somewhere_stays_as_it_was_when_added(kind: str) 
     assert (past.name, agent.name) == ("past", named)
 
 
-def test_a_policy_of_a_name_that_is_taken_is_refused() -> None:
+def test_pool_rejects_taken_names() -> None:
     pool, net = Pool(), nn.Linear(425, 52)
     pool.add(net, name="past")
     with pytest.raises(ValueError, match="a policy named 'past' is in the pool already"):
@@ -211,7 +211,7 @@ def test_add_refuses_what_deepcopy_cannot_copy() -> None:
 
 @pytest.mark.parametrize("together", [True, False])
 @pytest.mark.parametrize("form", ["gym_env", "vector_env", "torch_env", "sb3_env"])
-def test_a_result_is_not_noted_for_another_opponent_of_that_name(form: str, together: bool) -> None:
+def test_pool_ignores_results_of_other_opponents_of_one_name(form: str, together: bool) -> None:
     pool = Pool(by="results")
     pool.add(nn.Linear(425, 52))
     stranger = from_torch(nn.Linear(425, 52))
@@ -225,7 +225,7 @@ def test_a_result_is_not_noted_for_another_opponent_of_that_name(form: str, toge
     pool.record(env, np.zeros(4, dtype=bool), {})
 
 
-def test_a_model_of_sb3_stays_as_it_was_when_added() -> None:
+def test_pool_copies_a_model_of_sb3() -> None:
     model = MaskablePPO("MlpPolicy", six_card_v0.sb3_env(2))
     pool, views = Pool(), views_of("hoyle", 10, 1)
     past = pool.add(model, name="past")
@@ -242,8 +242,8 @@ def test_a_model_of_sb3_stays_as_it_was_when_added() -> None:
         ("torch_env", six_card_v0), ("torch_env", table_top_v0),
     ],
 )  # fmt: skip
-def test_results_are_noted_in_every_form_as_rewards_say(form: str, module: Any) -> None:
-    """`reward="win"` pays 1, 0 or -1 at the end of an episode, and nothing else tells who won."""
+def test_pool_results_follow_rewards_in_every_form(form: str, module: Any) -> None:
+    """`reward="win"` pays 1, 0 or -1 at the end of an episode; only the reward names the winner."""
     pool = Pool(by="results", seed=1)
     for name in ("past 0", "past 1"):
         pool.add("greedy", name=name)
@@ -278,7 +278,7 @@ def test_results_are_noted_in_every_form_as_rewards_say(form: str, module: Any) 
     assert pool.win_rates() == pytest.approx(expected)
 
 
-def test_of_three_sides_each_seat_wins_for_its_own() -> None:
+def test_pool_results_of_three_sides_count_each_seat() -> None:
     pool = Pool(by="results")
     pool.add(HighCard(), name="past")
     env = toy_v0.vector_env(8, players=3, opponent=pool.sample(), seat=2, reward="win")
@@ -294,7 +294,7 @@ def test_of_three_sides_each_seat_wins_for_its_own() -> None:
     assert pool.win_rates() == {"past": pytest.approx((won + 1) / (len(results) + 2))}
 
 
-def test_sb3_plays_its_own_past_by_a_callback() -> None:
+def test_pool_callback_plays_sb3s_past_policies() -> None:
     pool = Pool(4, by="results", seed=1)
 
     class PastSelves(BaseCallback):
@@ -328,12 +328,12 @@ def test_sb3_plays_its_own_past_by_a_callback() -> None:
         ({"sharpness": None}, "sharpness must be 0 or more, got None"),
     ],
 )
-def test_settings_out_of_their_range_are_refused(keywords: dict[str, Any], why: str) -> None:
+def test_pool_rejects_settings_out_of_range(keywords: dict[str, Any], why: str) -> None:
     with pytest.raises(ValueError, match=why):
         Pool(**keywords)
 
 
-def test_an_empty_pool_and_a_draw_of_none_are_refused() -> None:
+def test_pool_rejects_draws_from_empty_pool_and_of_none() -> None:
     with pytest.raises(ValueError, match=r"the pool is empty: add\(policy\) first"):
         Pool().sample()
     for by in WAYS:
@@ -345,13 +345,13 @@ def test_an_empty_pool_and_a_draw_of_none_are_refused() -> None:
 
 
 @pytest.mark.parametrize("name", ["", 3])
-def test_a_name_that_is_none_is_refused(name: Any) -> None:
+def test_pool_rejects_invalid_names(name: Any) -> None:
     with pytest.raises(ValueError, match=f"name must be a text .*, got {name!r}"):
         Pool().add("greedy", name=name)
 
 
 @pytest.mark.parametrize("won", [-1.0, 2, float("nan"), "a", None])
-def test_a_result_that_is_none_is_refused(won: Any) -> None:
+def test_pool_rejects_invalid_results(won: Any) -> None:
     pool = pool_of(1)
     with pytest.raises(ValueError, match=f"won must be from 0 to 1, got {won!r}"):
         pool.note("past 0", won)

@@ -1,6 +1,6 @@
-"""`random`, `greedy`, `rule_based` and `expert` at Table Top: what they count, and each better.
+"""`random`, `greedy`, `rule_based` and `expert` at Table Top: their counts and strength order.
 
-What the kernels count and search is checked against `tests/reference`, which counts by literal
+Counts and searches of the kernels are checked against `tests/reference`, which counts by literal
 definition.
 """
 
@@ -61,12 +61,12 @@ def line_of(view: Any, cell: int, rows: int) -> list[int]:
 
 
 def as_they_lie(cards: list[int], flush_size: int, starter: int) -> int:
-    """Return what the cards of a line score so far, by the reference."""
+    """Return the points so far of a line's cards, by the reference."""
     return points_of(cards, starter if starter in cards else None, flush_size) if cards else 0
 
 
 def gain_now(view: Any, cell: int) -> int:
-    """Return what the card adds to its side's line less the other's, by the reference."""
+    """Return the card's points in its side's line less those in the other's, by the reference."""
     starter, card, size = int(view["starter"]), int(view["card"]), int(view["flush_size"])
     gains = []
     for rows in (int(view["scores_rows"]), 1 - int(view["scores_rows"])):
@@ -86,7 +86,7 @@ OPENING = """
 """
 
 
-def test_random_takes_each_legal_action_as_often() -> None:
+def test_random_is_uniform_over_legal_actions() -> None:
     around = sum(1 << cell for cell in (6, 7, 8, 11, 13, 16, 17, 18))
     views = np.full(9000, position(OPENING, "5C", crib=1, cells=around), dtype=TABLE_VIEW)
     taken, counts = np.unique(RandomAgent().act(views, np.random.default_rng(2)),
@@ -118,8 +118,8 @@ def test_greedy_agrees_with_the_reference(players: int, preset: str) -> None:
 
 
 @pytest.mark.parametrize("flush_size", [4, 5])
-def test_lines_are_counted_and_foreseen_as_the_reference_does(flush_size: int) -> None:
-    """What a line scores, and the mean of what each unseen card would add to it."""
+def test_line_values_agree_with_the_reference(flush_size: int) -> None:
+    """A line's points, and the mean points that each unseen card would add."""
     seed = 20
     rng = random.Random(seed)
     weights = np.zeros(len(table_top.WEIGHTS))
@@ -187,7 +187,7 @@ HEARTS = """
         (position(HEARTS, "7H", preset="table_top", cells=1 << 3 | 1 << 20), 20),
     ],
 )
-def test_rule_based_weighs_both_sides_what_may_come_and_the_crib(view: Any, action: int) -> None:
+def test_rule_based_weighs_both_sides_future_cards_and_the_crib(view: Any, action: int) -> None:
     assert choose(RuleBasedAgent(), view) == action
 
 
@@ -203,7 +203,9 @@ def test_rule_based_weights_are_named_and_explained() -> None:
 @pytest.mark.skipif(SLOW, reason="hundreds of games")
 @every_variant
 @pytest.mark.parametrize(("better", "worse"), [("rule_based", "greedy"), ("greedy", "random")])
-def test_each_agent_beats_the_one_below(better: str, worse: str, players: int, preset: str) -> None:
+def test_agents_beat_the_next_weaker_agent(
+    better: str, worse: str, players: int, preset: str
+) -> None:
     """Over duplicate games the whole 95 % interval lies above half."""
     games = play_pairs(
         PRESETS[preset], "game", find_agent(better), find_agent(worse),
@@ -227,13 +229,13 @@ def at_turn(
     return games
 
 
-# --- what it does --------------------------------------------------------------------------------
+# --- behaviour --------------------------------------------------------------------------------
 
 
 @compiled_alone
 @every_variant
 @pytest.mark.parametrize("budget", range(1, len(BUDGETS) + 1))
-def test_every_action_is_legal(budget: int, players: int, preset: str) -> None:
+def test_agents_actions_are_legal(budget: int, players: int, preset: str) -> None:
     """In its own games, and wherever random play leads; `Lanes` refuses an illegal action."""
     agent, rng = TableTopExpert(budget), np.random.default_rng(5)
     own, led = (
@@ -251,7 +253,7 @@ def test_every_action_is_legal(budget: int, players: int, preset: str) -> None:
 
 
 @pytest.mark.parametrize("preset", tables.VARIANTS)
-def test_t8_t12_full_lines_and_cribs_are_worth_their_score(preset: str) -> None:
+def test_t8_t12_values_of_full_lines_and_cribs_are_their_score(preset: str) -> None:
     seed = 31
     rng = random.Random(seed)
     rules = PRESETS[preset]
@@ -272,8 +274,8 @@ def test_t8_t12_full_lines_and_cribs_are_worth_their_score(preset: str) -> None:
         assert crib == scoring.score_line(line, 6, starter), (seed, line)
 
 
-def test_every_multiset_of_up_to_four_ranks_has_a_number_of_its_own() -> None:
-    """Numbered without gaps, the smaller before the larger, whatever the suits."""
+def test_multisets_of_up_to_four_ranks_have_distinct_numbers() -> None:
+    """Numbered without gaps, smaller sets first, for any suits."""
     rng = random.Random(32)
     numbers = []
     for n in range(5):
@@ -287,7 +289,7 @@ def test_every_multiset_of_up_to_four_ranks_has_a_number_of_its_own() -> None:
 
 @compiled_alone
 @every_variant
-def test_the_side_without_the_crib_ends_on_its_score(players: int, preset: str) -> None:
+def test_value_of_full_layout_without_crib_is_its_score(players: int, preset: str) -> None:
     """The last turn leaves nothing open: the points are those of the count (T8)."""
     games = at_turn(TURNS - 1, players, preset, 40, seed=33)
     size, placed = PRESETS[preset].flush_size, 0
@@ -336,7 +338,7 @@ def test_analysis_has_a_row_for_each_legal_action_and_the_choice_is_its_best(
 
 @compiled_alone
 @every_variant
-def test_rows_and_columns_are_alike(players: int, preset: str) -> None:
+def test_values_are_symmetric_in_rows_and_columns(players: int, preset: str) -> None:
     """A layout mirrored in its diagonal, for the side of the columns, is the same round (T1)."""
     games = at_turn(11, players, preset, 6, seed=44)
     mirror = [5 * (cell % 5) + cell // 5 for cell in range(25)] + [TO_CRIB]
@@ -352,7 +354,7 @@ def test_rows_and_columns_are_alike(players: int, preset: str) -> None:
 
 
 @compiled_alone
-def test_t7_a_partners_crib_card_counts_as_known() -> None:
+def test_t7_partners_crib_card_counts_as_known() -> None:
     """A five laid there by the partner makes the crib worth more to its side, a queen less."""
     value = []
     for discarded in ("5S", "QS"):
@@ -369,12 +371,12 @@ def test_t7_a_partners_crib_card_counts_as_known() -> None:
 
 @cache
 def line_score(line: tuple[int, ...], flush_size: int, starter: int) -> int:
-    """Return what a full line scores, by the reference."""
+    """Return the points of a full line, by the reference."""
     return scoring.score_line(list(line), flush_size, starter if starter in line else None)
 
 
 def margin_of(layout: list[int], view: Any) -> int:
-    """Return what a full layout scores the side of the view, less what it scores the other's."""
+    """Return the points of the view's side in a full layout, less those of the other side."""
     size, starter = int(view["flush_size"]), layout[CENTRE]
     rows = sum(line_score(tuple(layout[5 * i : 5 * i + 5]), size, starter) for i in range(5))
     columns = sum(line_score(tuple(layout[i::5]), size, starter) for i in range(5))
@@ -405,8 +407,8 @@ def after_placing(
 
 @compiled_alone
 @every_variant
-def test_the_last_three_turns_are_played_out_exactly(players: int, preset: str) -> None:
-    """Where nobody owes the crib a card, the values differ as exhaustive play says."""
+def test_expert_searches_the_last_three_turns_exactly(players: int, preset: str) -> None:
+    """With no crib cards owed, the values differ as exhaustive play does."""
     games = at_turn(25, players, preset, 300, seed=51)
     tried = 0
     for view in games.views(games.running()):
@@ -425,16 +427,16 @@ def test_the_last_three_turns_are_played_out_exactly(players: int, preset: str) 
     assert tried >= 2
 
 
-# --- what it refuses -----------------------------------------------------------------------------
+# --- errors -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("budget", [0, len(BUDGETS) + 1, True, 2.5])
-def test_a_budget_it_has_not_is_refused(budget: Any) -> None:
+def test_expert_rejects_unknown_budget(budget: Any) -> None:
     with pytest.raises(ValueError, match="budget must be a whole number from 1 to 4"):
         TableTopExpert(budget)
 
 
-def test_views_it_cannot_play_are_refused() -> None:
+def test_expert_rejects_views_it_cannot_play() -> None:
     game = GameBatch("hoyle", 1, seed=1)
     game.reset()
     with pytest.raises(
@@ -452,7 +454,7 @@ def test_views_it_cannot_play_are_refused() -> None:
 
 
 @compiled_alone
-def test_values_are_learned_alike_from_one_seed_and_come_back_from_the_file(tmp_path: Path) -> None:
+def test_values_repeat_from_one_seed_and_round_trip(tmp_path: Path) -> None:
     first, again, other = (
         learn_values("table_top", 40, np.random.SeedSequence(s)) for s in (6, 6, 7)
     )
@@ -463,13 +465,13 @@ def test_values_are_learned_alike_from_one_seed_and_come_back_from_the_file(tmp_
     assert (load(TABLE_TOP_VALUES, path)["values"] == [first, other]).all()
 
 
-def test_the_file_of_values_is_small() -> None:
+def test_values_file_is_small() -> None:
     assert TABLE_TOP_VALUES.path.stat().st_size < 1_000_000
 
 
 @compiled_alone
 @every_variant
-def test_each_budget_beats_rule_based(players: int, preset: str) -> None:
+def test_expert_budgets_beat_rule_based(players: int, preset: str) -> None:
     """Over duplicate rounds the whole 95 % interval of the margin lies above 0."""
     for budget, pairs in ((1, 150), (3, 60)):
         rounds = play_pairs(
@@ -491,7 +493,7 @@ def test_crib_evaluate_takes_the_budget_of_expert() -> None:
 
 @pytest.mark.slow
 @compiled_alone
-def test_the_weights_of_rule_based_come_out_of_the_fit_again() -> None:
+def test_rule_based_weights_are_reproduced_by_the_fit() -> None:
     """Within what 1,000 rounds leave open, and nothing but the lines' weights is touched."""
     found = fit_weights(PRESETS["table_top"], table_top.WEIGHTS, 1000, np.random.SeedSequence(61))
     np.testing.assert_allclose(found[FITTED], table_top.WEIGHTS[FITTED], atol=0.4)

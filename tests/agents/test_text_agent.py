@@ -41,7 +41,7 @@ def words_model(messages: list[dict[str, str]]) -> str:
 
 
 @pytest.mark.parametrize("rules", sorted(PRESETS.keys() - {"toy"}))
-def test_it_plays_every_game_by_words_alone(rules: str) -> None:
+def test_text_agent_plays_every_game(rules: str) -> None:
     agent = TextAgent(words_model)
     outcome = play_pairs(PRESETS[rules], "round" if "table" in rules else "deal",
                          Referee(agent), Referee(find_agent("greedy")), 3, 1)  # fmt: skip
@@ -51,12 +51,12 @@ def test_it_plays_every_game_by_words_alone(rules: str) -> None:
 
 
 @pytest.mark.parametrize("rules", sorted(PRESETS.keys() - {"toy"}))
-def test_the_rules_of_a_view_are_found(rules: str) -> None:
+def test_rules_of_view_finds_the_rules(rules: str) -> None:
     game = Game(rules, seed=1)
     assert rules_of(game.view(game.seat)).name == rules
 
 
-def test_a_bad_reply_is_sent_back_with_the_reason() -> None:
+def test_text_agent_returns_bad_reply_with_the_reason() -> None:
     asked: list[list[dict[str, str]]] = []
 
     def complete(messages: list[dict[str, str]]) -> str:
@@ -72,7 +72,7 @@ def test_a_bad_reply_is_sent_back_with_the_reason() -> None:
     assert (agent.tally.replies, agent.tally.missing, agent.tally.failed) == (3, 2, 0)
 
 
-def test_after_the_last_retry_the_policy_decides() -> None:
+def test_text_agent_uses_policy_after_the_last_retry() -> None:
     game = Game("hoyle", seed=1)
     view = game.view(game.seat)
     for on_failure in ("forfeit", "raise"):
@@ -85,7 +85,7 @@ def test_after_the_last_retry_the_policy_decides() -> None:
     assert (agent.tally.failed, agent.tally.random) == (1, 1)
 
 
-def test_one_bad_reply_costs_one_game_and_nothing_is_paid_twice() -> None:
+def test_text_agent_bad_reply_costs_one_game_and_no_repeated_calls() -> None:
     """The referee asks again for each view alone: the answers are there already."""
     calls: list[str] = []
     games = GameBatch(PRESETS["hoyle"], 8, seed=3)
@@ -142,7 +142,7 @@ def _same_hand(view: Any, words: str) -> bool:
 
 
 @pytest.mark.parametrize("model", ["good", "slow"])
-def test_a_server_is_asked_side_by_side(server: ModelServer, model: str) -> None:
+def test_text_agent_calls_the_server_in_parallel(server: ModelServer, model: str) -> None:
     agent = named(server, model, workers=8)
     outcome = play_pairs(PRESETS["hoyle"], "deal", Referee(agent), Referee(find_agent("greedy")),
                          8, 1)  # fmt: skip
@@ -159,7 +159,7 @@ def test_a_server_is_asked_side_by_side(server: ModelServer, model: str) -> None
         ("hostile", r"names no choice|not in your hand|both cards"),
     ],
 )
-def test_bad_replies_cost_their_games_and_are_named(
+def test_text_agent_bad_replies_cost_their_games_and_are_named(
     server: ModelServer, model: str, why: str
 ) -> None:
     agent = named(server, model, retries=0)
@@ -182,7 +182,9 @@ def test_bad_replies_cost_their_games_and_are_named(
         ("drips", r"not whole after 0.5 s"),
     ],
 )
-def test_a_bad_server_stops_play_and_is_named(server: ModelServer, model: str, why: str) -> None:
+def test_text_agent_bad_server_stops_play_and_is_named(
+    server: ModelServer, model: str, why: str
+) -> None:
     seconds = 0.5 if model in ("hang", "drips") else 30
     agent = named(server, model, timeout=seconds, retries=0)
     with pytest.raises(NoResultError, match=f"(?s)text:{model}: no reply in 3 tries: .*({why})"):
@@ -196,7 +198,7 @@ SECRETS = {
 
 
 @pytest.mark.parametrize("own", [True, False])
-def test_only_the_own_server_gets_the_key(
+def test_text_agent_key_goes_only_to_its_server(
     own: bool, server: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An agent's name may come from a file of results, with a base_url of anybody's choice."""
@@ -210,7 +212,7 @@ def test_only_the_own_server_gets_the_key(
     assert ("secret-5" in str(server.headers)) == own
 
 
-def test_it_is_an_agent_wherever_one_is_named(server: ModelServer) -> None:
+def test_text_agent_name_works_everywhere(server: ModelServer) -> None:
     name = f"text:meta/model-good?base_url={server.url}&style=full"
     assert load_agent(name).name == "text:meta/model-good"
     env = six_card_v0.gym_env(opponent=name, episode="deal")
@@ -236,7 +238,7 @@ def test_it_is_an_agent_wherever_one_is_named(server: ModelServer) -> None:
         ("m?server_retries=-1", "server_retries must be a whole number from 0 up, got -1"),
     ],
 )
-def test_bad_names_are_refused_by_a_sentence(given: str, why: str) -> None:
+def test_text_agent_rejects_bad_names(given: str, why: str) -> None:
     pytest.importorskip("openai")
     with pytest.raises(ValueError, match=re.escape(why)):
         agent_of(given)

@@ -1,4 +1,4 @@
-"""An agent in a package of its own: one function, played by name inside the compiled batch."""
+"""An agent of another package: one function, played by name inside the compiled batch."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def site(tmp_path: Path) -> Path:
 
 
 def start(site: Path, cache: Path, where: str) -> dict[str, Any]:
-    """Play in a process of its own and return what it says."""
+    """Play in a separate process and return its output."""
     path = [str(site), *filter(None, [os.environ.get("PYTHONPATH")])]
     done = subprocess.run(
         [sys.executable, HERE / "play.py", "low_cards", where],
@@ -53,12 +53,12 @@ def start(site: Path, cache: Path, where: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("where", ["alone", pytest.param("batch", marks=pytest.mark.slow)])
-def test_an_agent_of_another_package_is_compiled_once_and_anew_when_its_helper_changes(
+def test_third_party_agent_is_compiled_once_and_after_changes_of_its_helper(
     where: str, site: Path, tmp_path: Path
 ) -> None:
     cache = tmp_path / "cache"
     cache.mkdir()
-    for file in cache_folder().glob(f"*{ENDING}"):  # what this machine has compiled of the engine
+    for file in cache_folder().glob(f"*{ENDING}"):  # this machine's compiled engine
         shutil.copy(file, cache)
     first = start(site, cache, where)
     assert first["chosen"] == first["lowest"] != first["highest"]

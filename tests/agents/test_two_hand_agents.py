@@ -87,7 +87,7 @@ def test_compiled_code_is_kept_on_disk(make: type[CompiledAgent]) -> None:
             assert list(cache_folder().glob(f"{entry.name}-*.kernel")), entry.name
 
 
-def test_random_takes_each_legal_card_as_often() -> None:
+def test_random_is_uniform_over_legal_cards() -> None:
     view = discard_view(parse_cards("AC 3D 5H 7S 9C JD"), "hoyle", True)
     views = np.full(6000, view, dtype=VIEW)
     _, counts = np.unique(RandomAgent().act(views, np.random.default_rng(2)), return_counts=True)
@@ -99,7 +99,7 @@ def test_random_takes_each_legal_card_as_often() -> None:
 
 
 def as_it_stands(kept: tuple[int, ...]) -> int:
-    """Return what a kept hand scores without a starter, by the reference."""
+    """Return the points of a kept hand without a starter, by the reference."""
     held = list(kept)
     flush = len(held) if len({scoring.suit(c) for c in held}) == 1 else 0
     return scoring.fifteens(held) + scoring.pairs(held) + scoring.runs(held) + flush
@@ -131,13 +131,13 @@ def test_greedy_keeps_the_best_hand_as_it_stands(
         ("2C 3D 4H 9S JC KD", "JC KD"),  # a run and two fifteens, 9 2 4 and none; of equals K, J
     ],
 )
-def test_greedy_lays_away(dealt_cards: str, discarded: str) -> None:
+def test_greedy_discards_for_the_best_hand(dealt_cards: str, discarded: str) -> None:
     pair = discarded_pair(GreedyAgent(), parse_cards(dealt_cards), "hoyle", dealer=True)
     assert sorted(pair) == sorted(parse_cards(discarded))
 
 
 def sure_points(view: Any, card: int) -> int:
-    """Return what the card is sure to peg if it is played now, by the reference's play scores."""
+    """Return the certain points of playing the card now, by the reference's play scores."""
     line = [int(c) for c in view["pile"][view["pile_from"] : view["pile_n"]]] + [card]
     count = sum(scoring.value(c) for c in line)
     points = sum(scoring.score_play([scoring.rank(c) for c in line], count))
@@ -214,7 +214,7 @@ def expected_value(cards: list[int], discarded: tuple[int, int], game: str, deal
 @every_game
 @settings(max_examples=15, deadline=None)
 @given(data=st.data(), dealer=st.booleans())
-def test_rule_based_lays_away_the_pair_of_the_highest_expectation(
+def test_rule_based_discards_the_pair_of_highest_expectation(
     game: str, data: st.DataObject, dealer: bool
 ) -> None:
     cards = data.draw(dealt(game))
@@ -227,8 +227,8 @@ def test_rule_based_lays_away_the_pair_of_the_highest_expectation(
 
 
 @every_game
-def test_rule_based_makes_the_best_of_a_card_already_laid(game: str) -> None:
-    """Whatever the first card discarded, the second is the best to go with it."""
+def test_rule_based_second_discard_is_best_for_the_first(game: str) -> None:
+    """For any first discard, the second card is the best one to go with it."""
     cards = parse_cards("5H 5D 7C 8S KD" if game == "five_card" else "5H 5D 7C 8S KD AC")
     for discarded in cards:
         values = {
@@ -266,7 +266,7 @@ def test_rule_based_counts_flushes_and_nobs(cards: str, game: str) -> None:
 @pytest.mark.parametrize("make", [GreedyAgent, RuleBasedAgent])
 @settings(max_examples=50, deadline=None)
 @given(data=st.data(), dealer=st.booleans())
-def test_both_decisions_of_laying_away_agree_whatever_the_order_of_the_cards(
+def test_discard_decisions_agree_for_any_card_order(
     game: str, make: type[CompiledAgent], data: st.DataObject, dealer: bool
 ) -> None:
     cards = data.draw(dealt(game))
@@ -328,7 +328,7 @@ def test_rule_based_plays_a_card_that_wins(game: str) -> None:
     assert met > 5
 
 
-def test_what_the_other_could_not_play_is_remembered() -> None:
+def test_rule_based_remembers_the_others_gos() -> None:
     """Unable to play at 28, the other holds neither ace, two nor three in the next count."""
     table = Table(deal("TH 9C 9S AH / 2C 3S", "9D TD TC KD / QS 3D", "2D"))
     table.discard()
@@ -349,7 +349,7 @@ def test_what_the_other_could_not_play_is_remembered() -> None:
     ("better", "worse", "least"),
     [(RuleBasedAgent, GreedyAgent, 0.54), (GreedyAgent, RandomAgent, 0.92)],
 )
-def test_strength(
+def test_agents_strength_order(
     better: type[CompiledAgent], worse: type[CompiledAgent], least: float, game: str
 ) -> None:
     """Duplicate pairs, seed 1: the lower end of the interval lies above ``least``."""
@@ -397,7 +397,7 @@ def test_crib_tables_agree_with_schells_averages() -> None:
             assert six[role]["crib"][a][b] == pytest.approx(mean, abs=0.3), (pair, role)
 
 
-def test_the_opponents_crib_is_worth_more() -> None:
+def test_crib_tables_value_the_opponents_crib_higher() -> None:
     """The dealer throws to its own crib what pone would not: pone's cards land among better."""
     six = stored("hoyle")
     assert (np.array(six["pone"]["crib"]) > np.array(six["dealer"]["crib"])).all()
@@ -405,7 +405,7 @@ def test_the_opponents_crib_is_worth_more() -> None:
 
 @pytest.mark.skipif(SLOW, reason="thousands of deals take compiled code")
 @every_game
-def test_a_new_sample_agrees_with_the_crib_tables(game: str) -> None:
+def test_crib_tables_agree_with_a_new_sample(game: str) -> None:
     """One more round from other deals, at the tables' fixed point: only noise differs."""
     held = tables.load(tables.CRIB_TABLES)
     at = tables.DEALT.index(PRESETS[game].dealt)
@@ -417,7 +417,7 @@ def test_a_new_sample_agrees_with_the_crib_tables(game: str) -> None:
     assert found.kept == pytest.approx(held["kept"][at], abs=0.02)
 
 
-def test_crib_tables_say_how_they_were_made() -> None:
+def test_crib_tables_state_their_origin() -> None:
     data = json.loads(tables.CRIB_TABLES.path.read_text())
     assert data["version"] == tables.CRIB_TABLES.version
     assert f"--seed {data['seed']}" in data["made_by"]
@@ -427,7 +427,7 @@ def test_crib_tables_say_how_they_were_made() -> None:
             assert np.array(data["games"][game][role]["samples"]).min() > 100_000
 
 
-def test_weights_lie_where_the_kernels_look() -> None:
+def test_weights_are_at_the_kernels_offsets() -> None:
     weights = RuleBasedAgent().weights
     assert weights.size == many_hand.NEXT + len(many_hand.MANY_HEURISTICS)
     assert many_hand.CRIBS == two_hand.LEAD + 1

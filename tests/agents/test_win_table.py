@@ -76,8 +76,8 @@ def follow(order: Any, pone: int, dealer: int) -> tuple[float, ...]:
     return slow_probabilities(left["dealer"], left["pone"])[::-1]
 
 
-def test_the_table_is_what_following_every_deal_gives() -> None:
-    """C5: the order of the play and of the counts decides who is first, and by how much (H11)."""
+def test_win_table_equals_following_every_deal() -> None:
+    """C5: the order of play and counts decides which side is first and the margin (H11)."""
     solved = winning.solve(small_deal(), 70)
     for pone in (1, 2, 3, 5, 9, 31, 62, 70):
         for dealer in (1, 2, 3, 4, 8, 33, 64, 70):
@@ -87,8 +87,8 @@ def test_the_table_is_what_following_every_deal_gives() -> None:
 
 
 @every_game
-def test_the_measured_play_adds_up_wherever_a_game_stands(game: str) -> None:
-    """Pone is out, the dealer is out or neither: one of them, and by what was counted."""
+def test_win_table_pegging_probabilities_sum_to_one_at_any_score(game: str) -> None:
+    """Pone goes out, the dealer goes out, or neither: exactly one, with the points counted."""
     deal = measured.load_outcomes(PRESETS[game].dealt)
     for field in fields(Outcomes):
         if not field.name.endswith("out"):
@@ -100,7 +100,7 @@ def test_the_measured_play_adds_up_wherever_a_game_stands(game: str) -> None:
 
 
 @every_game
-def test_chances_are_chances_for_both_seats(game: str) -> None:
+def test_win_table_holds_probabilities_for_both_seats(game: str) -> None:
     rules = PRESETS[game]
     table = winning.probabilities(rules.dealt, rules.target)
     assert table.min() >= 0.0
@@ -109,7 +109,7 @@ def test_chances_are_chances_for_both_seats(game: str) -> None:
 
 
 @every_game
-def test_a_shorter_target_is_the_same_table(game: str) -> None:
+def test_win_table_of_shorter_target_is_a_part(game: str) -> None:
     rules = PRESETS[game]
     longer = winning.probabilities(rules.dealt, 71)[:, :62, :62]
     assert winning.probabilities(rules.dealt, 61) == pytest.approx(longer)
@@ -119,7 +119,7 @@ def test_a_shorter_target_is_the_same_table(game: str) -> None:
 @given(
     game=st.sampled_from(["hoyle", "five_card"]), i_deal=st.integers(0, 1), data=st.data()
 )  # fmt: skip
-def test_a_point_more_never_hurts(game: str, i_deal: int, data: st.DataObject) -> None:
+def test_win_table_is_monotone_in_points(game: str, i_deal: int, data: st.DataObject) -> None:
     rules = PRESETS[game]
     episode = data.draw(st.sampled_from([DEAL, GAME, MATCH]))
     mine, theirs = data.draw(st.tuples(st.integers(1, 7), st.integers(1, 7)))
@@ -136,7 +136,7 @@ def test_a_point_more_never_hurts(game: str, i_deal: int, data: st.DataObject) -
 
 @compiled
 @every_game
-def test_the_table_agrees_with_games_played(game: str) -> None:
+def test_win_table_agrees_with_games_played(game: str) -> None:
     """Games of an agent against itself from several scores, seed 3: chi-square over them."""
     rules, agent, games = PRESETS[game], find_agent("rule_based"), 2000
     total = 0.0
@@ -155,7 +155,7 @@ def test_the_table_agrees_with_games_played(game: str) -> None:
 
 
 @compiled
-def test_a_new_measurement_agrees_with_the_file() -> None:
+def test_win_table_file_agrees_with_a_new_measurement() -> None:
     deals = 1500
     points, outs = play_deals(PRESETS["hoyle"], find_agent("expert"), deals,
                            np.random.SeedSequence(5))  # fmt: skip
@@ -196,7 +196,7 @@ def certain(end_as_pone: int, end_as_dealer: int) -> Array:
     ],
     ids=["plain", "skunk", "double skunk"],
 )  # fmt: skip
-def test_h10_h11_the_loser_deals_and_skunks_count_more(
+def test_h10_h11_win_table_has_loser_dealing_and_skunks(
     table: Array, won: set[tuple[int, int, int]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(winning, "probabilities", lambda dealt, target, heels: table)
@@ -210,18 +210,18 @@ def test_h10_h11_the_loser_deals_and_skunks_count_more(
 
 
 @every_game
-def test_a_match_is_somebodys(game: str) -> None:
+def test_match_win_probabilities_of_both_seats_sum_to_one(game: str) -> None:
     rules = PRESETS[game]
     found = winning.match_win_probabilities(rules.dealt, rules.target)[:, 1:, 1:]
     assert found[0] + found[1].T == pytest.approx(1.0)
 
 
-def test_stakes_of_the_last_game_are_a_plain_games() -> None:
+def test_match_stakes_of_the_last_game_equal_a_single_game() -> None:
     assert stakes(6, 121, 1, 1).tolist() == [1, 1, 1, 0, 0, 0]
     assert win_table(6, 121, MATCH, 1, 1) == pytest.approx(win_table(6, 121, GAME))
 
 
-def test_a_deals_worth_is_the_difference_in_points() -> None:
+def test_deal_value_is_the_difference_in_points() -> None:
     for episode in (DEAL, PEGGING_ONLY):
         table = win_table(6, 121, episode)
         assert after_deal(table, 1, 100, 90) == pytest.approx(0.5 + 10 / 242)
@@ -231,7 +231,7 @@ def test_a_deals_worth_is_the_difference_in_points() -> None:
         assert slope(table, 0, 100, 90, 0, 8) == pytest.approx(1 / 242)
 
 
-def test_a_slope_is_the_gain_of_a_point_also_at_the_edges_of_the_table() -> None:
+def test_win_table_slope_is_the_gain_of_a_point_also_at_edges() -> None:
     table = win_table(6, 121, GAME)
     expected = (table[1, 60, 50] - table[1, 60, 70]) / 20
     assert slope(table, 1, 60, 60, 1, 10) == pytest.approx(expected)
@@ -243,7 +243,7 @@ def test_a_slope_is_the_gain_of_a_point_also_at_the_edges_of_the_table() -> None
     assert slope(table, 1, 60, -10, 1, 10) == pytest.approx(expected)
 
 
-def test_views_are_sorted_by_what_judges_them() -> None:
+def test_views_are_grouped_by_their_win_table() -> None:
     views = np.zeros(5, dtype=VIEW)
     views["dealt"], views["target"], views["match_target"], views["heels"] = 6, 121, 7, 2
     views["episode"] = (GAME, MATCH, GAME, MATCH, MATCH)
@@ -258,7 +258,7 @@ def test_views_are_sorted_by_what_judges_them() -> None:
 
 
 def by_points(expert: TableTopExpert) -> Any:
-    """Return the expert where it takes every round for one by itself, so judges by points."""
+    """Return the expert judging every round as a single one, so by points."""
 
     def act(views: Views, rng: np.random.Generator) -> Actions:
         views = views.copy()
@@ -296,7 +296,7 @@ def by_equations(brought: dict[tuple[int, int], float], target: int) -> dict[Any
 
 
 @pytest.mark.parametrize("brought", [ADDED, DIFFERENCES], ids=["T9", "T13"])
-def test_t9_t13_the_table_is_what_the_equations_say(brought: dict[tuple[int, int], float]) -> None:
+def test_t9_t13_win_table_solves_the_equations(brought: dict[tuple[int, int], float]) -> None:
     points = np.zeros((5, 5))
     for at, chance in brought.items():
         points[at] = chance
@@ -310,7 +310,7 @@ def test_t9_t13_the_table_is_what_the_equations_say(brought: dict[tuple[int, int
 
 
 @every_variant
-def test_at_table_top_a_point_more_never_hurts(players: int, preset: str) -> None:
+def test_table_top_win_table_is_monotone_in_points(players: int, preset: str) -> None:
     rules = PRESETS[preset]
     table = table_top.probabilities(int(rules.score_difference), players, rules.target)
     assert table.min() >= 0.0
@@ -321,7 +321,7 @@ def test_at_table_top_a_point_more_never_hurts(players: int, preset: str) -> Non
 
 @compiled_alone
 @every_variant
-def test_the_table_agrees_with_rounds_played(players: int, preset: str) -> None:
+def test_table_top_win_table_agrees_with_rounds_played(players: int, preset: str) -> None:
     """How often the first dealer wins games of the expert against itself by points, seed 3."""
     rules, agent = PRESETS[preset], by_points(TableTopExpert(1))
     games = play_pairs(rules, "game", agent, agent, 500, 3,
@@ -335,7 +335,7 @@ def test_the_table_agrees_with_rounds_played(players: int, preset: str) -> None:
 
 @compiled_alone
 @every_variant
-def test_a_new_measurement_of_rounds_agrees_with_the_file(players: int, preset: str) -> None:
+def test_table_top_file_agrees_with_a_new_measurement(players: int, preset: str) -> None:
     """The file was measured at budget 2, whose points are a little more."""
     stored = table_top.load_rounds(int(PRESETS[preset].score_difference), players)
     scored, errors = measure_rounds(preset, players, 1, 1000, np.random.SeedSequence(5))
@@ -347,7 +347,7 @@ def test_a_new_measurement_of_rounds_agrees_with_the_file(players: int, preset: 
         np.testing.assert_allclose(found, np.sqrt(np.diag(stored.spread[turn])), rtol=0.08)
 
 
-def test_the_mean_over_a_spread_adds_its_variance() -> None:
+def test_mean_over_a_spread_adds_its_variance() -> None:
     """Of a square by its variance, of a product by its covariance; a plane stays as it is."""
     x, y = np.meshgrid(np.arange(100.0), np.arange(100.0), indexing="ij")
     spread = np.array([[9.0, 4.0], [4.0, 16.0]])
@@ -357,7 +357,7 @@ def test_the_mean_over_a_spread_adds_its_variance() -> None:
         np.testing.assert_allclose(found[inside], more, atol=0.02)
 
 
-def test_places_between_entries_are_linear() -> None:
+def test_win_table_interpolates_linearly() -> None:
     table = np.array([[0.0, 1.0], [2.0, 5.0]])
     found = table_top.between(table, np.array([0.5, 1.0, np.nan]), np.array([0.5, 1.0, np.nan]))
     np.testing.assert_allclose(found, [2.0, 5.0, np.nan])
@@ -378,7 +378,7 @@ def in_game(preset: str, mine: int, theirs: int) -> Any:
 
 
 @pytest.mark.parametrize("preset", ["table_top", "table_top_ship"])
-def test_the_chances_of_both_sides_add_up_to_one(preset: str) -> None:
+def test_table_top_win_probabilities_sum_to_one(preset: str) -> None:
     view = in_game(preset, 25, 19)
     mine, theirs = np.array([20.0, 27.5, np.nan]), np.array([30.0, 21.25, np.nan])
     other = view.copy()
@@ -399,7 +399,7 @@ def test_t3_t13_heels_count_where_the_difference_does() -> None:
         assert chance_of(view, mine, theirs) == pytest.approx(plain)
 
 
-def test_past_the_target_only_the_difference_matters() -> None:
+def test_table_top_past_the_target_only_the_difference_matters() -> None:
     mine, theirs = np.array([24.0, 30.0]), np.array([28.0, 22.0])
     for preset in ("table_top", "table_top_ship"):
         far = chance_of(in_game(preset, 300, 300), mine, theirs)
@@ -409,7 +409,7 @@ def test_past_the_target_only_the_difference_matters() -> None:
 
 
 def weights(view: Any) -> Array:
-    """Return by how much each side's points weigh in what the expert finds of a view."""
+    """Return the weight of each side's points in the expert's values of a view."""
     found = TableTopExpert(1).analyze(view)
     found = found[~np.isnan(found[:, VALUE])]
     fitted = np.linalg.lstsq(found[:, [MINE, THEIRS]], found[:, VALUE], rcond=None)[0]
@@ -418,7 +418,7 @@ def weights(view: Any) -> Array:
 
 
 @compiled_alone
-def test_t9_a_leader_near_the_target_wants_to_reach_it() -> None:
+def test_t9_leader_near_the_target_tries_to_reach_it() -> None:
     """A round more is the other side's chance, so my points count for more than theirs."""
     mine, theirs = weights(in_game("table_top", 95, 85))
     assert mine + theirs == pytest.approx(2.0)
@@ -436,14 +436,14 @@ def test_t9_a_leader_near_the_target_wants_to_reach_it() -> None:
         ("table_top", 400, 400),  # the next points decide, whosesoever
     ],
 )
-def test_points_weigh_alike_where_only_their_difference_can_matter(
+def test_table_top_points_weigh_equally_where_only_the_difference_matters(
     preset: str, mine: int, theirs: int
 ) -> None:
     np.testing.assert_allclose(weights(in_game(preset, mine, theirs)), 1.0, atol=0.02)
 
 
 @compiled_alone
-def test_an_action_in_a_game_depends_on_its_view_alone() -> None:
+def test_table_top_action_depends_on_its_view_only() -> None:
     """Views of games, of rounds and of other rules may come together."""
     views = np.array([in_game("table_top", 95, 85), in_game("table_top_ship", 20, 29),
                       in_game("table_top", 60, 88), in_game("table_top", 0, 0)])  # fmt: skip
@@ -456,7 +456,7 @@ def test_an_action_in_a_game_depends_on_its_view_alone() -> None:
 
 
 @compiled_alone
-def test_judging_by_the_game_wins_no_fewer_games() -> None:
+def test_table_top_judging_by_win_probability_wins_no_fewer_games() -> None:
     """Over 400 duplicate pairs the 95 % interval reaches half of them."""
     expert = TableTopExpert(1)
     games = play_pairs(PRESETS["table_top"], "game", expert, by_points(expert), 400, 4)

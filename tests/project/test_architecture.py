@@ -33,7 +33,7 @@ MODULES = {
 TREES = {module: ast.parse(path.read_text()) for module, path in MODULES.items()}
 
 
-def test_a_module_has_700_lines_at_most() -> None:
+def test_modules_have_700_lines_at_most() -> None:
     lines = {module: len(path.read_text().splitlines()) for module, path in MODULES.items()}
     assert not {m: n for m, n in lines.items() if n > MOST_LINES}
 
@@ -59,7 +59,7 @@ def branches_by_family(tree: ast.AST) -> Iterator[tuple[int, str]]:
 
 
 def acts(tree: ast.Module) -> Iterator[int]:
-    """Yield the lines of what is assigned to ``acts``, where an agent says what it plays."""
+    """Yield the lines of assignments to ``acts``, the games an agent plays."""
     for node in ast.walk(tree):
         targets = (
             node.targets if isinstance(node, ast.Assign)
@@ -69,8 +69,8 @@ def acts(tree: ast.Module) -> Iterator[int]:
             yield from range(node.lineno, node.end_lineno + 1)
 
 
-def test_no_module_branches_on_a_familys_name() -> None:
-    """Names of presets are the families' names too, but only a preset's may be asked for."""
+def test_modules_do_not_branch_on_a_familys_name() -> None:
+    """Presets and families share names; code may compare with a preset's name only."""
     found = []
     for module, tree in TREES.items():
         here = set(acts(tree))
@@ -78,13 +78,13 @@ def test_no_module_branches_on_a_familys_name() -> None:
             f"{module}, line {line}: {name!r}"
             for line, name in branches_by_family(tree)
             if line not in here and not module.startswith(f"crib_env.engine.{name}")
-            if module != "crib_env.rules"  # where they are given
+            if module != "crib_env.rules"  # which defines them
         ]
     assert not found, "these ask which game it is, not what the rules say"
 
 
 def imports(tree: ast.Module) -> Iterator[tuple[str, str | None]]:
-    """Yield the modules that this one imports anywhere, and what is taken from each."""
+    """Yield each imported module with the name imported from it, at any depth."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from ((alias.name, None) for alias in node.names)
@@ -92,7 +92,7 @@ def imports(tree: ast.Module) -> Iterator[tuple[str, str | None]]:
             yield from ((node.module, alias.name) for alias in node.names)
 
 
-def test_there_is_no_import_circle() -> None:
+def test_modules_have_no_import_cycle() -> None:
     """Nor one of imports inside functions, or for types alone."""
     graph: dict[str, set[str]] = {}
     for module in MODULES:
@@ -132,12 +132,12 @@ def _imported(node: ast.AST) -> list[str]:
 TEST_MODULES = {path.stem: path for path in sorted(TESTS.rglob("test_*.py"))}
 
 
-def test_every_test_lies_in_a_folder_under_a_name_of_its_own() -> None:
+def test_test_modules_lie_in_folders_with_distinct_names() -> None:
     assert not sorted(TESTS.glob("test_*.py"))
     assert len(TEST_MODULES) == len(list(TESTS.rglob("test_*.py")))
 
 
-def test_no_test_module_is_imported_by_another() -> None:
+def test_test_modules_do_not_import_each_other() -> None:
     """What several of them need is in `tests/support` and in `conftest.py`."""
     found = [
         f"{path.relative_to(TESTS)} imports {source}"
@@ -157,7 +157,7 @@ def described(text: str | None, section: str) -> set[str]:
     return {name.strip() for line in lines for name in line.split(",")}
 
 
-def test_a_docstring_describes_arguments_and_fields_by_their_names() -> None:
+def test_docstrings_describe_arguments_and_fields_by_name() -> None:
     """The help of the commands is made of them: a setting without words has an empty help."""
     nodes = [(module, node) for module, tree in TREES.items() for node in ast.walk(tree)]
     for module, node in nodes:
@@ -214,11 +214,11 @@ def undecided(tree: ast.Module) -> Iterator[int]:
         ("Image.open(file)", []),
     ],
 )
-def test_what_leaves_the_encoding_open_is_found(text: str, found: list[int]) -> None:
+def test_encoding_check_finds_missing_encoding(text: str, found: list[int]) -> None:
     assert list(undecided(ast.parse(text))) == found
 
 
-def test_every_text_file_is_read_and_written_as_utf_8() -> None:
+def test_text_files_are_read_and_written_as_utf_8() -> None:
     """Windows would take its own code page."""
     found = [f"{one}:{line}" for one, tree in TREES.items() for line in undecided(tree)]
     assert not found

@@ -1,4 +1,4 @@
-"""The protocol of the benchmark: drawn settings fit their methods, and a stopped run goes on."""
+"""The benchmark's protocol: drawn settings fit their method, and a stopped run resumes."""
 
 from __future__ import annotations
 
@@ -35,9 +35,7 @@ def test_settings_drawn_for_a_line_are_settings_of_its_method(line: Line) -> Non
         module.Settings(decisions=1000, **given)  # within its ranges
 
 
-def test_a_run_is_trained_and_one_that_was_stopped_goes_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_benchmark_run_trains_and_resumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(benchmark_runs.PROTOCOL, "hidden_sizes", [8])
     job = Job(Line("raw", "mmd"), "final", 0, 1, 4000)
     monkeypatch.setitem(FINAL, "marks", [1000])
@@ -50,7 +48,7 @@ def test_a_run_is_trained_and_one_that_was_stopped_goes_on(
     assert (tmp_path / "run" / "policy.safetensors").read_bytes() == policy
 
 
-def test_a_row_of_other_settings_or_hands_is_no_run_of_the_protocol() -> None:
+def test_ledger_rejects_rows_of_other_settings_or_hands() -> None:
     row = next(row for row in read_ledger() if row["stage"] == "search")
     job = Job(Line(row["track"], row["line"]), "search", row["settings_number"], row["seed"],
               row["decisions"])  # fmt: skip
@@ -89,7 +87,7 @@ def test_curve_of_means_over_seeds_at_each_mark() -> None:
     assert len(make_benchmark.curve_of(rows)) == 1
 
 
-def test_the_page_is_what_the_ledger_and_the_template_say(
+def test_benchmark_page_equals_ledger_and_template(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     written = make_benchmark.PAGE.read_text("utf-8")

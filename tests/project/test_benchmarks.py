@@ -1,4 +1,4 @@
-"""The benchmarks run, and what they write says what was measured."""
+"""The benchmarks run, and their output states the measurements."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from benchmarks.timing import (
 )
 
 TINY = Settings(seconds=0.0, repeats=1, peers=False, quick=True)
-# `start` compiles everything anew in processes of its own, and some train: too long for
+# `start` recompiles everything in separate processes, and some train: too long for
 # a test that is not about them. `python -m benchmarks --quick` runs them.
 TRAINS = ("sb3", "learning")
 FAST = [name for name in command.SCRIPTS if name not in ("start", *TRAINS)]
@@ -45,7 +45,7 @@ def test_contenders_take_turns_and_the_first_run_of_each_does_not_count():
     assert [row.values for row in rows.values()] == [(3.0, 6.0), (4.0, 5.0)]
 
 
-def test_a_rate_is_work_over_time():
+def test_rate_is_work_over_time():
     calls = []
 
     def piece() -> int:
@@ -56,7 +56,7 @@ def test_a_rate_is_work_over_time():
     assert len(calls) == 1
 
 
-def test_a_rate_counts_the_seconds_that_a_piece_names():
+def test_rate_uses_the_seconds_given_by_a_piece():
     assert rate_of(lambda: (10, 0.25), 1.0) == 40
 
 
@@ -81,11 +81,11 @@ def test_ratios_are_taken_within_each_repeat():
         (1234.5, "times", "1,234"),
     ],
 )
-def test_a_quantity_has_three_digits_and_its_unit(value, unit, text):
+def test_quantity_has_three_digits_and_its_unit(value, unit, text):
     assert quantity(value, unit) == text
 
 
-def test_the_page_puts_ratios_first_and_names_machine_and_command():
+def test_speed_page_puts_ratios_first_and_names_machine_and_command():
     row = Row("raw_env", "decisions/s", (1e5, 2e5, 3e5))
     found = Findings("AEC", [row], [ratio("raw_env / peer", row, row)], ["peer was left out"])
     text = page({
@@ -110,7 +110,7 @@ def test_the_page_puts_ratios_first_and_names_machine_and_command():
         for name in [*FAST, "baselines"]
     ],
 )
-def test_a_script_measures_what_it_promises(name):
+def test_benchmark_scripts_measure_their_listed_quantities(name):
     module = import_module(f"benchmarks.{(command.SCRIPTS | command.NAMED)[name]}")
     found = getattr(module, f"measure_{name}")(TINY)
     assert found.rows
@@ -119,7 +119,7 @@ def test_a_script_measures_what_it_promises(name):
     assert found.as_json()["title"] == found.title
 
 
-def test_a_partial_or_quick_run_leaves_the_results_alone(capsys):
+def test_benchmark_partial_or_quick_run_keeps_the_results(capsys):
     before = command.RESULTS.read_bytes(), command.NUMBERS.read_bytes()
     command.main(["--quick", "--no-peers", "--only", "hands"])
     assert "all hands enumerated" in capsys.readouterr().out
@@ -137,14 +137,14 @@ def test_results_are_written_where_asked(tmp_path, capsys):
     ("module", "play"),
     [("pyspiel", peers.open_spiel_cribbage), ("rlcard", lambda: peers.rlcard_game("gin-rummy"))],
 )
-def test_a_peer_plays_where_it_is_installed(module, play):
+def test_benchmark_peer_runs_where_installed(module, play):
     pytest.importorskip(module)
     assert play()() >= peers.A_PIECE
 
 
 @pytest.mark.slow  # it compiles
 @pytest.mark.parametrize(("rules", "episode", "players"), endurance.KINDS)
-def test_endurance_plays_to_the_end_and_finds_what_is_broken(
+def test_endurance_plays_to_the_end_and_finds_faults(
     rules: str, episode: str, players: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     row = endurance.endure(rules, episode, players, 20, seed=3)

@@ -22,8 +22,8 @@ PAGES = [path.read_text() for path in sorted((ROOT / "seeds").glob("*.md"))]
 SOURCES = [path.read_text() for path in sorted(TESTS.rglob("test_*.py"))]
 
 
-def test_the_seeds_hold_every_clause() -> None:
-    """Those that the games are built on; what is added is counted on from them."""
+def test_seeds_hold_every_clause() -> None:
+    """The clause ids of the games; later ones continue the numbering."""
     found = clause_ids(PAGES)
     for letter, least in zip("CHFMT", (5, 12, 7, 12, 13), strict=True):
         numbers = sorted(int(clause[1:]) for clause in found if clause[0] == letter)
@@ -35,10 +35,10 @@ def test_every_clause_has_a_test_that_carries_its_id() -> None:
     assert clause_ids(PAGES) - test_ids(SOURCES) == set()
 
 
-def test_no_test_carries_the_id_of_no_clause() -> None:
+def test_test_names_use_known_clause_ids() -> None:
     assert test_ids(SOURCES) - clause_ids(PAGES) == set()
 
 
-def test_a_missing_test_and_a_wrong_id_would_be_noticed() -> None:
+def test_clause_check_finds_missing_test_and_wrong_id() -> None:
     assert clause_ids(["### H99 New\n"]) - test_ids(SOURCES) == {"H99"}
     assert test_ids(["def test_q1_of_nothing() -> None: ..."]) - clause_ids(PAGES) == {"Q1"}

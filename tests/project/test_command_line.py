@@ -1,4 +1,4 @@
-"""What a command line takes: each wrong value is one line and exit status 2, before any work."""
+"""Command-line arguments: each wrong value gives one line and exit status 2, before any work."""
 
 from __future__ import annotations
 
@@ -69,14 +69,14 @@ def declared_first() -> dict[tuple[str, str], str]:
 
 
 def declared(hint: Any) -> list[Any]:
-    """Return what a type declares beside its plain types, in its parts too."""
+    """Return the metadata declared with a type, at any depth."""
     own = [one for part in getattr(hint, "__metadata__", ())
            for one in (part.metadata if isinstance(part, FieldInfo) else [part])]  # fmt: skip
     return own + [one for part in get_args(hint)[: 1 if own else None] for one in declared(part)]
 
 
 def plain(hint: Any) -> Any:
-    """Return a type without None and what is declared beside it."""
+    """Return a type without None and without metadata."""
     if get_origin(hint) is Annotated:
         return plain(get_args(hint)[0])
     if type(None) in get_args(hint):
@@ -122,10 +122,10 @@ def bad_words(hint: Any, folder: Path) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("module", MODULES)
-def test_a_wrong_value_of_any_setting_is_one_line_and_status_2(
+def test_settings_wrong_value_is_one_line_and_status_2(
     module: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """By all wrong words where a setting is declared first, by one where it is declared again."""
+    """All wrong values at the first declaration of a setting, one at later ones."""
     settings, hints = settings_of(module), hints_of(module)
     needed = [f for f in fields(settings) if f.default is MISSING]
     places = {f.name: get_args(hints[f.name])[0] if kinds(hints[f.name]) == {Literal} else "a"
@@ -151,7 +151,7 @@ def test_a_wrong_value_of_any_setting_is_one_line_and_status_2(
 
 
 @pytest.mark.parametrize("module", MODULES)
-def test_every_number_and_path_declares_what_it_may_be(module: str) -> None:
+def test_settings_numbers_and_paths_declare_their_range(module: str) -> None:
     bare = [
         name
         for name, hint in hints_of(module).items()
@@ -251,7 +251,7 @@ def test_words_become_settings(words: str, changed: dict[str, Any]) -> None:
         ("a --seed 13", "seed 13 brings no luck"),  # of the settings' own
     ],
 )
-def test_what_is_wrong_with_words_is_said_in_one_line(
+def test_words_errors_are_one_line(
     words: str, says: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def run(settings: Toy) -> None:
@@ -266,7 +266,7 @@ def test_what_is_wrong_with_words_is_said_in_one_line(
     assert message.count("\n") == 1
 
 
-def test_the_documentation_of_settings_is_their_help(capsys: pytest.CaptureFixture[str]) -> None:
+def test_settings_documentation_is_their_help(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as end:
         read(Toy, ["--help"], "crib toy")
     assert end.value.code == 0
@@ -281,7 +281,7 @@ def test_the_documentation_of_settings_is_their_help(capsys: pytest.CaptureFixtu
         assert words in output
 
 
-def test_help_is_a_command_too() -> None:
+def test_help_is_a_command() -> None:
     assert crib("help") == crib("--help") == crib()
     assert crib("help", "evaluate") == crib("evaluate", "--help")
 
@@ -296,14 +296,14 @@ print(sorted({"pydantic", "cyclopts"} & sys.modules.keys()))
 """
 
 
-def test_the_environments_import_nothing_of_the_command_line() -> None:
+def test_environments_do_not_import_the_command_line() -> None:
     done = subprocess.run([sys.executable, "-c", IMPORTED], capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (0, "[]\n"), done.stderr
 
 
 # --- the base install ---------------------------------------------------------------------------
 
-# Runs every `crib` command it is given where no extra is installed, and prints what each said.
+# Runs every `crib` command it is given where no extra is installed, and prints the output of each.
 BASE = """
 import contextlib, io, json, sys
 BASE = {"numpy", "numba", "llvmlite", "gymnasium", "pettingzoo", "cloudpickle",
@@ -353,7 +353,7 @@ def base(folder: Path, *commands: str) -> dict[str, tuple[int, str, str]]:
     return {words: tuple(rest) for words, *rest in map(json.loads, done.stdout.splitlines())}
 
 
-def test_in_the_base_install_a_command_works_or_names_the_extra_it_needs(tmp_path: Path) -> None:
+def test_base_install_commands_work_or_name_their_extra(tmp_path: Path) -> None:
     helps = [f"{name} --help" for name in COMMANDS if name != "bench"]
     ran = base(tmp_path, *NEED_AN_EXTRA, *helps, *WORK)
     for name, group in NEED_AN_EXTRA.items():
@@ -392,7 +392,7 @@ def scripts() -> dict[str, str]:
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_a_completion_parses_and_names_every_command(
+def test_completion_parses_and_names_every_command(
     shell: str, scripts: dict[str, str], tmp_path: Path
 ) -> None:
     assert all(name in scripts[shell] for name in (*COMMANDS, *ENVIRONMENTS, "selfplay_ppo"))
@@ -414,7 +414,7 @@ TYPED = [
 
 
 @pytest.mark.parametrize(("typed", "offered"), TYPED)
-def test_bash_completes_commands_options_and_names(
+def test_completion_of_bash_has_commands_options_and_names(
     typed: str, offered: set[str], scripts: dict[str, str]
 ) -> None:
     words = typed.split()
@@ -427,7 +427,9 @@ def test_bash_completes_commands_options_and_names(
 
 @pytest.mark.skipif(shutil.which("fish") is None, reason="fish is not installed")
 @pytest.mark.parametrize(("typed", "offered"), TYPED)
-def test_fish_completes_them(typed: str, offered: set[str], scripts: dict[str, str]) -> None:
+def test_completion_of_fish_has_commands_options_and_names(
+    typed: str, offered: set[str], scripts: dict[str, str]
+) -> None:
     request = f"{scripts['fish']}\ncomplete -C '{typed}'"
     done = subprocess.run(["fish", "--no-config", "-c", request],
                           capture_output=True, text=True, check=True)  # fmt: skip
@@ -438,7 +440,7 @@ def test_fish_completes_them(typed: str, offered: set[str], scripts: dict[str, s
     ("words", "buffered"),
     [("--version", True), ("evaluate --help", True), ("evaluate --help", False)],
 )
-def test_who_reads_no_further_hears_nothing(words: str, buffered: bool) -> None:
+def test_closed_pipe_ends_quietly(words: str, buffered: bool) -> None:
     """As `crib --help | head -1` may: the pipe is closed before all is written."""
     ours, theirs = os.pipe()
     os.close(ours)
@@ -452,7 +454,7 @@ def test_who_reads_no_further_hears_nothing(words: str, buffered: bool) -> None:
 
 
 @pytest.mark.parametrize("command", ["watch", "replay --no-opinions"])
-def test_an_agent_that_raises_while_it_plays_is_status_1(command: str, tmp_path: Path) -> None:
+def test_agent_exception_is_status_1(command: str, tmp_path: Path) -> None:
     name, *more = command.split()
     out = ["--out", str(tmp_path / "out.html")] if name == "replay" else []
     ran = crib(name, "failing_agents:Values", "greedy", "--seed", "1", *more, *out)
@@ -461,7 +463,7 @@ def test_an_agent_that_raises_while_it_plays_is_status_1(command: str, tmp_path:
     assert ran.stderr.count("\n") == 1
 
 
-def test_an_agents_message_sends_no_control_sequence_to_the_terminal() -> None:
+def test_agent_message_is_escaped_in_the_terminal() -> None:
     ran = crib("watch", "failing_agents:Paints", "greedy")
     assert ran.returncode == 1
     assert "error: red text" in ran.stderr
@@ -470,7 +472,7 @@ def test_an_agents_message_sends_no_control_sequence_to_the_terminal() -> None:
 
 @pytest.mark.parametrize("words", ["watch greedy greedy", "replay greedy greedy", "play"])
 @pytest.mark.parametrize("env", ["pegging_v0", "discard_v0"])
-def test_an_environment_of_one_phase_has_no_table(env: str, words: str) -> None:
+def test_phase_environment_has_no_table(env: str, words: str) -> None:
     pytest.importorskip("rich")
     ran = crib(*words.split(), "--env", env)
     assert ran.returncode == 2

@@ -1,6 +1,6 @@
 """Every command in every game, with nothing given but the agents, the game and a small size.
 
-`crib train`, whose methods have settings of their own, is tested in `tests/training`.
+`crib train`, whose methods have separate settings, is tested in `tests/training`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ ENVIRONMENT_COMMANDS = (
     "warmup --agents random --envs",
     "data --games 2 --workers 0 --env",
 )
-# What needs a deal of two hands; where it has none, one line says so.
+# Commands that need a deal of two hands; in other games they fail with one line.
 TWO_HANDS = ("exploit random --env",)
 MANY_HANDS = ("three_hand_v0", "four_hand_v0", "table_top_v0")
 GAMES = (
@@ -36,14 +36,16 @@ TABLE_COMMANDS = ("replay greedy random --env", "watch greedy random --speed 1 -
     ("words", "game"),
     [*product(ENVIRONMENT_COMMANDS, ENVIRONMENTS), *product(TABLE_COMMANDS, GAMES)],
 )
-def test_a_command_takes_every_game(words: str, game: str, tmp_path: Path) -> None:
+def test_commands_take_every_game(words: str, game: str, tmp_path: Path) -> None:
     ran = crib(*words.split(), *game.split(), folder=tmp_path)
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout
 
 
 @pytest.mark.parametrize(("words", "game"), list(product(TWO_HANDS, MANY_HANDS)))
-def test_a_command_for_two_hands_says_so_in_one_line(words: str, game: str, tmp_path: Path) -> None:
+def test_commands_for_two_hands_reject_other_games_in_one_line(
+    words: str, game: str, tmp_path: Path
+) -> None:
     ran = crib(*words.split(), game, folder=tmp_path)
     assert ran.returncode == 2
     assert ran.stdout == ""

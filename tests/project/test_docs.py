@@ -30,13 +30,13 @@ MODULES = ["crib_env.cards", "crib_env.notation", "crib_env.scoring"]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_sessions_print_what_the_page_says(page: Path) -> None:
+def test_page_sessions_print_their_output(page: Path) -> None:
     text = re.sub(r"^```.*$", "", page.read_text(), flags=re.MULTILINE)  # line numbers stay
     session = doctest.DocTestParser().get_doctest(text, {}, page.name, str(page), 0)
     assert doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(session).failed == 0
 
 
-def test_the_code_that_opens_the_site_runs(capsys: pytest.CaptureFixture[str]) -> None:
+def test_home_page_code_runs(capsys: pytest.CaptureFixture[str]) -> None:
     (code,) = re.findall(
         r"^```python\n(.*?)^```", (ROOT / "docs/index.md").read_text(), re.M | re.S
     )
@@ -50,7 +50,7 @@ def test_the_code_that_opens_the_site_runs(capsys: pytest.CaptureFixture[str]) -
 
 @pytest.mark.slow  # `make docs` runs them too, CI does not
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda notebook: notebook.stem)
-def test_a_notebook_runs(notebook: Path) -> None:
+def test_notebooks_run(notebook: Path) -> None:
     names: dict[str, Any] = {"__name__": notebook.stem, "Image": Path}
     for cell in json.loads(notebook.read_text())["cells"]:
         if cell["cell_type"] == "code":
@@ -68,7 +68,7 @@ def commands() -> list[str]:
 
 
 @pytest.mark.parametrize("command", commands())
-def test_commands_are_given_as_the_command_line_takes_them(
+def test_page_commands_are_valid(
     command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _, name, *words = shlex.split(command)
@@ -84,12 +84,12 @@ def test_commands_are_given_as_the_command_line_takes_them(
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_sessions_in_docstrings_print_what_they_say(name: str) -> None:
+def test_docstring_sessions_print_their_output(name: str) -> None:
     assert doctest.testmod(import_module(name), optionflags=doctest.ELLIPSIS).failed == 0
 
 
 @pytest.mark.parametrize("name", crib_env.ENVIRONMENTS)
-def test_usage_on_an_environments_page_runs(name: str) -> None:
+def test_environment_page_usage_runs(name: str) -> None:
     page = import_module(f"crib_env.{name}").__doc__ or ""
     usage = re.search(r"## Usage\n\n((?:    .*\n|\n)+)", page)
     assert usage, f"{name} has no usage section"
@@ -115,7 +115,7 @@ def fields_on_the_page(name: str) -> dict[str, tuple[str, str]]:
 
 
 @pytest.mark.parametrize("name", crib_env.ENVIRONMENTS)
-def test_the_page_of_views_lists_every_field(name: str) -> None:
+def test_views_page_lists_every_field(name: str) -> None:
     dtype = env_module(name).maker.family.view
     shapes = {field: "".join(map(str, dtype[field].shape)) for field in dtype.names}
     assert {field: shape for field, (shape, _) in fields_on_the_page(name).items()} == shapes
@@ -125,7 +125,7 @@ ENVS_OF = {env_module(name).maker.family.name: name for name in crib_env.ENVIRON
 
 
 @pytest.mark.parametrize("rules", [rules for rules in PRESETS if PRESETS[rules].family in ENVS_OF])
-def test_fields_of_views_stay_in_the_ranges_of_the_page(rules: str) -> None:
+def test_views_page_ranges_hold_in_play(rules: str) -> None:
     ranges = {}
     for field, (_, values) in fields_on_the_page(ENVS_OF[PRESETS[rules].family]).items():
         if found := re.fullmatch(r"(-?\d+) to (\d+)(?:\^(\d+) - 1)?", values):
@@ -150,12 +150,12 @@ def test_fields_of_views_stay_in_the_ranges_of_the_page(rules: str) -> None:
         ("CHANGELOG.md", r"\A(?s:.*?)^## \[(.*)\] - "),  # its newest section
     ],
 )
-def test_every_file_is_of_the_same_version(file: str, line: str) -> None:
+def test_version_is_equal_in_every_file(file: str, line: str) -> None:
     text = (ROOT / file).read_text(encoding="utf-8")
     assert re.findall(line, text, flags=re.MULTILINE) == [crib_env.__version__]
 
 
-def test_commands_and_results_are_of_the_same_version(capsys: pytest.CaptureFixture[str]) -> None:
+def test_version_is_equal_in_commands_and_results(capsys: pytest.CaptureFixture[str]) -> None:
     """An editable install has the version of the day on which it was installed."""
     main(["--version"])
     assert capsys.readouterr().out == f"crib-env {crib_env.__version__}\n"
@@ -172,13 +172,13 @@ FORMS = ("env", "raw_env", "gym_env", "vector_env", "torch_env", "sb3_env")
 
 
 def found(path: str) -> object:
-    """Return what a dotted path names."""
+    """Return the object at a dotted path."""
     module, _, name = path.rpartition(".")
     return getattr(import_module(module), name)
 
 
 @pytest.mark.parametrize("package", PUBLIC)
-def test_every_public_name_has_a_page_of_the_api(package: str) -> None:
+def test_api_pages_cover_every_public_name(package: str) -> None:
     listed = {path.rpartition(".")[2]: found(path) for path in LISTED}
     module = import_module(package)
     for name in set(module.__all__) - {"families"}:  # a module
@@ -186,19 +186,19 @@ def test_every_public_name_has_a_page_of_the_api(package: str) -> None:
         assert listed[name] is getattr(module, name)
 
 
-def test_every_page_of_the_api_is_of_something_documented() -> None:
+def test_api_pages_are_of_documented_names() -> None:
     assert len(LISTED) == len(set(LISTED)) > 70
     for path in LISTED:
         assert found(path).__doc__, path
 
 
 @pytest.mark.parametrize("name", agent_names())
-def test_every_built_in_agent_has_a_page_of_the_api(name: str) -> None:
+def test_api_pages_cover_every_built_in_agent(name: str) -> None:
     assert type(find_agent(name)) in [found(path) for path in LISTED]
 
 
 @pytest.mark.parametrize("name", ENVIRONMENTS)
-def test_the_table_of_arguments_has_every_argument(name: str) -> None:
+def test_arguments_table_has_every_argument(name: str) -> None:
     module = env_module(name)
     table = page(name).split("## Arguments\n")[1].split("\n\n")[0]
     shown = set(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE))
@@ -217,7 +217,7 @@ def test_the_table_of_arguments_has_every_argument(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ENVIRONMENTS)
-def test_a_page_opens_with_the_game_and_ends_with_the_rules(name: str) -> None:
+def test_environment_page_opens_with_the_game_and_ends_with_the_rules(name: str) -> None:
     text = page(name)
     headings = re.findall(r"^## (.+)$", text, re.MULTILINE)
     assert headings == ["Usage", "Arguments", "Observation", "Actions", "Rewards",

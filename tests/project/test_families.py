@@ -1,4 +1,4 @@
-"""A new family needs no list: what lacks a part for it says so in one sentence, or works."""
+"""A new family needs no registry edits: a missing part gives one sentence, the rest works."""
 
 from __future__ import annotations
 
@@ -83,30 +83,30 @@ LACKING = {
 
 
 @pytest.mark.parametrize("what", LACKING)
-def test_where_the_toy_game_lacks_a_part_a_sentence_says_so(what: str) -> None:
+def test_toy_game_missing_part_is_named_in_one_sentence(what: str) -> None:
     ask, sentence = LACKING[what]
     with pytest.raises(ValueError, match=sentence):
         ask()
 
 
-def test_a_picture_it_has_of_its_text() -> None:
+def test_toy_game_picture_is_its_text() -> None:
     game = Game("toy", seed=1)
     assert "toy" in game.svg()
 
 
-def test_it_is_evaluated(capsys: pytest.CaptureFixture[str]) -> None:
+def test_toy_game_can_be_evaluated(capsys: pytest.CaptureFixture[str]) -> None:
     main(["evaluate", "toy.agents:HighCard", "toy.agents:HighCard", "--env", "toy_v0",
           "--pairs", "20"])  # fmt: skip
     assert "high_card" in capsys.readouterr().out
 
 
-def test_among_three_sides_one_agent_meets_two_of_the_other_from_every_side() -> None:
+def test_toy_game_of_three_pairs_one_agent_with_two_from_every_side() -> None:
     sets = play_pairs(PRESETS["toy"], "game", HighCard(), HighCard(), 4, 1, players=3)
     assert sets.won.shape == (4, 3, 3)
     assert (sets.won[..., 0].sum(axis=1) == 1).all()
 
 
-def test_three_sides_sit_at_a_table_and_have_a_replay(
+def test_toy_game_of_three_has_table_and_replay(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table = TableFamily(
@@ -139,7 +139,7 @@ def test_three_sides_sit_at_a_table_and_have_a_replay(
     assert re.search(r'"winner":[012]', data)
 
 
-def test_who_has_a_part_registers_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_family_parts_can_be_registered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registration, "_parts", dict(registration._parts))
     registration.add_parts("expert", toy="toy.agents:HighCard")
     assert registration.families_with("expert") == ["two_hand", "table_top", "many_hand", "toy"]
@@ -148,7 +148,7 @@ def test_who_has_a_part_registers_it(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("kind", registration.LACKING)
-def test_our_families_have_every_part(kind: str) -> None:
+def test_family_parts_of_built_in_games_are_complete(kind: str) -> None:
     ours = {rules.family for rules in PRESETS.values()} - {"toy"}
     assert set(registration.families_with(kind)) == ours
     for family in ours:
@@ -156,12 +156,12 @@ def test_our_families_have_every_part(kind: str) -> None:
         assert registration.find_part(kind, family) is not None
 
 
-def test_a_part_of_no_kind_is_refused() -> None:
+def test_family_part_of_unknown_kind_is_rejected() -> None:
     with pytest.raises(ValueError, match=r"a part is one of .*table.*, got 'tables'"):
         registration.add_parts("tables", toy=None)
 
 
-def test_a_rule_named_as_something_of_the_state_is_refused() -> None:
+def test_rules_field_named_like_state_field_is_rejected() -> None:
     family = find_family("two_hand")
     rules = np.dtype([*family.rules.descr, ("go", np.int64)])
     with pytest.raises(ValueError, match="the name of one of the state's, go: choose another"):

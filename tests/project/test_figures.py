@@ -1,4 +1,4 @@
-"""What README, the paper and the pages quote is what the files of `docs/numbers` hold."""
+"""Figures in README, the paper and the pages equal those in the files of `docs/numbers`."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ WORDS = ["four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twel
 
 
 @pytest.mark.parametrize("name", STRICT)
-def test_every_figure_of_readme_and_the_paper_has_its_source(name: str) -> None:
+def test_figures_of_readme_and_paper_have_a_source(name: str) -> None:
     assert unsourced((ROOT / name).read_text("utf-8")) == []
 
 
 @pytest.mark.parametrize("name", STRICT)
-def test_a_changed_digit_of_a_figure_is_found(name: str) -> None:
+def test_figures_check_finds_a_changed_digit(name: str) -> None:
     changed = 0
     for block in blocks((ROOT / name).read_text("utf-8")):
         plain = [found.span() for found in PLAIN.finditer(block)]
@@ -40,7 +40,7 @@ def test_a_changed_digit_of_a_figure_is_found(name: str) -> None:
     assert changed > 200
 
 
-def test_the_ratios_that_open_the_page_of_speed_are_those_of_the_results() -> None:
+def test_speed_page_ratios_equal_the_results() -> None:
     results = (ROOT / "benchmarks" / "RESULTS.md").read_text("utf-8")
     known = set(re.findall(r"\|\s+([\d.]+) \|\s+([\d.]+ – [\d.]+), n=", results))
     quoted = re.findall(r"\| ([\d.]+), ([\d.]+ – [\d.]+) \|", (ROOT / "docs/engine.md").read_text())
@@ -48,14 +48,14 @@ def test_the_ratios_that_open_the_page_of_speed_are_those_of_the_results() -> No
     assert set(quoted) <= known
 
 
-def test_a_figure_of_another_agent_is_found() -> None:
+def test_figures_check_finds_a_figure_of_another_agent() -> None:
     text = (ROOT / "README.md").read_text("utf-8")
     for one, other in (("learned", "expert"), ("greedy", "random")):
         here, there = figures.won(one, "rule_based"), figures.won(other, "rule_based")
         assert unsourced(text.replace(here, there))
 
 
-def test_an_exploitability_says_what_it_is() -> None:
+def test_figures_of_exploitability_name_their_kind() -> None:
     claim = "In the five-card deal `equilibrium` has 0.0113 ± 0.0010"
     assert unsourced(f"{claim} (exact).") == []
     assert unsourced(f"{claim}.")
@@ -68,7 +68,7 @@ def test_an_exploitability_says_what_it_is() -> None:
     for path in (ROOT / folder).rglob("*.md")
     if "_build" not in path.parts and not path.relative_to(ROOT).as_posix().startswith(MADE)
 ))  # fmt: skip
-def test_every_interval_of_a_page_is_in_a_file(name: str) -> None:
+def test_figures_intervals_of_pages_are_in_files(name: str) -> None:
     text = (ROOT / name).read_text("utf-8")
     known = figures.every_interval()
     found = [pair for pair in figures.INTERVAL.findall(text) if pair not in known]
@@ -76,14 +76,14 @@ def test_every_interval_of_a_page_is_in_a_file(name: str) -> None:
 
 
 @pytest.mark.parametrize("path", sorted(figures.NUMBERS.glob("*.json")), ids=lambda path: path.name)
-def test_a_file_of_figures_names_its_command(path: Path) -> None:
+def test_figures_files_name_their_command(path: Path) -> None:
     data = json.loads(path.read_text("utf-8"))
     for one in data.get("records", [data]):
         commands = one.get("commands") or [one["command"]]
         assert all(re.match(r"(python|crib|pip|make) ", command) for command in commands)
 
 
-def test_how_many_opponents_there_are() -> None:
+def test_figures_number_of_opponents_is_right() -> None:
     shipped = [one for one in entry_points(group=GROUP) if one.value.startswith("crib_agents")]
     pages = [ROOT / "README.md", *(ROOT / "docs").glob("*.md"), ROOT / "paper" / "paper.md"]
     for page in pages:
@@ -92,6 +92,6 @@ def test_how_many_opponents_there_are() -> None:
                 assert 4 + WORDS.index(word.lower()) == len(shipped), page
 
 
-def test_the_results_of_the_benchmarks_are_made_of_their_file() -> None:
+def test_benchmark_results_page_equals_its_file() -> None:
     page = (ROOT / "benchmarks" / "RESULTS.md").read_text("utf-8")
     assert page == speed_page(figures.stored("speed"))

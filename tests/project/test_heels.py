@@ -45,7 +45,7 @@ def decks_with_jacks(preset: str, n: int, rng: Random) -> list[list[int]]:
 
 @two_hand
 @values
-def test_c3_games_are_the_referees(preset: str, heels: int) -> None:
+def test_c3_heels_of_games_agree_with_the_referee(preset: str, heels: int) -> None:
     rng = Random(heels)
     game = Game(Rules.preset(preset, heels=heels))
     met = 0
@@ -70,7 +70,7 @@ def test_c3_games_are_the_referees(preset: str, heels: int) -> None:
 
 @pytest.mark.parametrize("preset", ["table_top", "table_top_ship"])
 @values
-def test_t3_rounds_are_the_referees(preset: str, heels: int) -> None:
+def test_t3_heels_of_rounds_agree_with_the_referee(preset: str, heels: int) -> None:
     rng = Random(heels)
     game = Game(Rules.preset(preset, heels=heels))
     for dealer in (0, 1, 0, 1):
@@ -88,7 +88,7 @@ def test_t3_rounds_are_the_referees(preset: str, heels: int) -> None:
 
 
 @values
-def test_the_luck_of_the_starter_counts_them(heels: int) -> None:
+def test_starter_luck_includes_heels(heels: int) -> None:
     rules = replace(HOYLE, heels=heels)
     deck = decks_with_jacks("hoyle", 1, Random(7))[0]
     starters = np.array(deck[12:])
@@ -113,7 +113,7 @@ def test_the_luck_of_the_starter_counts_them(heels: int) -> None:
 @pytest.mark.parametrize(("heels", "heard"), [(0, []), (1, ["one for heels"]),
                                              (2, ["two for heels"])])  # fmt: skip
 @pytest.mark.parametrize("name", ["six", "table-top"])
-def test_the_table_says_what_they_are(name: str, heels: int, heard: list[str]) -> None:
+def test_table_states_heels(name: str, heels: int, heard: list[str]) -> None:
     game = Game(Rules.preset(table_game(name).rules, heels=heels))
     game.reset(decks=np.array(decks_with_jacks(game.rules.name, 2, Random(1))[1:]), dealer=0)
     session = Session(game, (None, None), chance=1)
@@ -125,7 +125,7 @@ def test_the_table_says_what_they_are(name: str, heels: int, heard: list[str]) -
     assert [text for text in calls if "heels" in text] == heard
 
 
-def test_notation_writes_them() -> None:
+def test_notation_includes_heels() -> None:
     game = Game("hoyle[heels=1]", seed=1)
     assert "heels=1" in game.notation()
     assert parse_state(game.notation()).rules.heels == 1
@@ -133,15 +133,15 @@ def test_notation_writes_them() -> None:
 
 
 @pytest.mark.parametrize("heels", [-1, 10, True, 1.5])
-def test_other_values_are_refused(heels: Any) -> None:
+def test_rules_reject_other_values_of_heels(heels: Any) -> None:
     with pytest.raises(ValueError, match="heels must be a whole number from 0 to 9"):
         Rules.preset("hoyle", heels=heels)
 
 
 @pytest.mark.parametrize("dealt", [6, 5])
 @pytest.mark.parametrize("heels", [0, 1, 3, 5])
-def test_the_judge_puts_them_into_what_was_measured(dealt: int, heels: int) -> None:
-    """The dealer pegs a thirteenth of the difference more, and pone what it did."""
+def test_load_outcomes_adjusts_measured_pegging_for_heels(dealt: int, heels: int) -> None:
+    """The dealer pegs a thirteenth of the difference more; pone pegs the same."""
     plain, found = measured.load_outcomes(dealt), measured.load_outcomes(dealt, heels)
     points = np.arange(measured.PLAY_SIZE)
     assert found.pegging.min() >= 0.0
@@ -154,8 +154,8 @@ def test_the_judge_puts_them_into_what_was_measured(dealt: int, heels: int) -> N
     assert chance[0] < chance[1]
 
 
-def test_the_judges_play_with_other_heels_is_what_is_then_played() -> None:
-    """Measured anew, with heels of five: how often the dealer pegs so many points or more."""
+def test_load_outcomes_for_other_heels_agrees_with_games_played() -> None:
+    """Measured in new games with heels of five: the distribution of the dealer's pegging."""
     n = 20_000
     games = GameBatch(replace(HOYLE, heels=5, target=209), n, episode="deal", seed=5)
     games.reset(dealer=1)

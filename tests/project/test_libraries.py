@@ -1,6 +1,6 @@
 """Every example of a library is run for a few updates; a library that is absent is left out.
 
-`make check-libraries` runs those whose names hold the library's in an environment of its own, where
+`make check-libraries` runs the tests named after each library in a separate environment, where
 none is left out.
 """
 
@@ -33,7 +33,7 @@ CHECKED = os.environ.get("CHECKED_LIBRARY")  # whose environment this is
 
 
 def library(needs: str) -> Any:
-    """Return a library, or leave the test out where it is not installed."""
+    """Return a library; skip the test if it is not installed."""
     if CHECKED:
         return importlib.import_module(needs)
     return pytest.importorskip(needs, reason=f"{needs} is not installed: make check-libraries")
@@ -46,7 +46,7 @@ def example(name: str, needs: str) -> Any:
 
 
 @pytest.mark.parametrize("library", [needs.stem for needs in NEEDS])
-def test_every_environment_runs_its_own_tests_alone(library: str) -> None:
+def test_library_environments_run_only_their_tests(library: str) -> None:
     """`make check-libraries` selects them by name: none is empty, and none runs another's."""
     tests = re.findall(r"^def (test_\w+)", Path(__file__).read_text(), re.MULTILINE)
     own = [name for name in tests if library in name]
@@ -55,7 +55,7 @@ def test_every_environment_runs_its_own_tests_alone(library: str) -> None:
                 and other.stem in name]  # fmt: skip
 
 
-def test_page_installs_each_library_as_its_tests_do() -> None:
+def test_libraries_page_installs_each_library_as_its_tests_do() -> None:
     """OpenSpiel's NFSP needs dm-tree, which ``pip install open_spiel`` does not bring."""
     page = (ROOT / "docs/libraries.md").read_text()
     table = page[: page.index("## Stable-Baselines3")]
@@ -70,7 +70,7 @@ def test_training_loop_page_installs_what_its_file_imports() -> None:
         assert 'pip install "crib-env[train,onnx]"' in (ROOT / place).read_text()
 
 
-def test_every_library_has_our_pytorch() -> None:
+def test_library_requirements_have_the_projects_pytorch() -> None:
     """A range, or another version, would bring gigabytes for graphics cards."""
     (pinned,) = re.findall(r"^torch==.*$", (ROOT / "constraints.txt").read_text(), re.MULTILINE)
     for needs in NEEDS:
@@ -102,7 +102,7 @@ def test_sb3_learns_on_single_games() -> None:
 
 
 def test_sb3_learns_in_pettingzoos_way() -> None:
-    """Each seat is paid what it made: over a deal that is what it won by."""
+    """Each seat's rewards sum to its margin over the deal."""
     module = example("sb3_pettingzoo", "sb3_contrib")
     games = module.SelfPlay(module.six_card_v0.env(episode="deal", reward="points"))
     games.reset(seed=3)
@@ -143,13 +143,13 @@ def test_torchrls_checks_pass_on_the_native_environment() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("games", [None, 3])
-def test_torchrl_registers_what_the_infos_say(games: int | None) -> None:
+def test_torchrl_registers_the_infos(games: int | None) -> None:
     module = example("torchrl_ppo", "torchrl")
     from torchrl.envs import GymWrapper
 
     if games is None:
         env = GymWrapper(module.six_card_v0.gym_env(**module.OPTIONS)).auto_register_info_dict()
-    else:  # the wrapper registers a batch's by itself
+    else:  # the wrapper registers a batch's automatically
         env = GymWrapper(module.six_card_v0.vector_env(games, **module.OPTIONS))
     rollout = env.rollout(30, break_when_any_done=False)["next"]
     assert {"scores", "winner", "skunk", "seat", "opponent", "illegal_action"} <= set(
@@ -211,10 +211,10 @@ def test_minari_keeps_and_gives_back(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.slow
-def test_datasets_duckdb_and_polars_read_what_the_page_says(
+def test_datasets_duckdb_and_polars_read_as_on_the_page(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The very lines of docs/data.md."""
+    """The lines of docs/data.md, verbatim."""
     names = {name: library(name) for name in ("datasets", "duckdb", "polars")}
     from crib_training.data import load
     from crib_training.data.run import Settings, run
@@ -303,7 +303,7 @@ def test_openenv_serves_decisions_and_deals_to_its_own_client() -> None:
 
 @pytest.mark.slow
 def test_verifiers_plays_the_server_with_a_scripted_model(tmp_path: Path) -> None:
-    """By the command and the file of examples; every reward is what the server pays."""
+    """With the command and the file of examples; every reward equals the server's."""
     library("verifiers")
     from crib_play.tasks import task
 
@@ -504,7 +504,7 @@ def test_open_spiel_deals_five_cards_in_lock_step_with_ours() -> None:
 
 
 @pytest.mark.slow
-def test_open_spiel_trains_an_agent_that_the_exploitability_is_measured_of(tmp_path: Path) -> None:
+def test_open_spiel_trained_agent_has_exploitability(tmp_path: Path) -> None:
     """The agent of both networks plays each seat by its own; the figure is exact."""
     module = example("open_spiel_deal", "pyspiel")
     import torch
@@ -540,7 +540,7 @@ def test_open_spiel_says_that_mmd_learns_kuhn_poker(seed: int) -> None:
     assert last < 0.25
 
 
-def test_a_baseline_learns_from_what_stands_in_for_its_games(
+def test_open_spiel_baseline_learns_from_substitute_games(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """`examples/libraries/open_spiel_poker.py` puts games of another library there."""

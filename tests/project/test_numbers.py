@@ -34,7 +34,7 @@ def test_episodes_do_not_depend_on_the_workers() -> None:
     assert np.array_equal(played[0].points, played[1].points)
 
 
-def test_points_by_role_are_all_the_points_there_are() -> None:
+def test_points_by_role_sum_to_all_points() -> None:
     rules = PRESETS["five_card"]
     deals = run_of(500, 1).play(rules, "deal", 500)
     made = two_hand.by_role(deals)
@@ -46,23 +46,21 @@ def test_points_by_role_are_all_the_points_there_are() -> None:
 
 
 @pytest.mark.parametrize(("preset", "players"), table_top.GAMES)
-def test_lines_counted_one_by_one_add_up_to_what_the_engine_counts(
-    preset: str, players: int
-) -> None:
+def test_lines_counted_one_by_one_sum_to_the_engines_count(preset: str, players: int) -> None:
     rules = PRESETS[preset]
     rounds = run_of(60, 1).play(rules, "round", 60, players=players)
     lines = table_top.final_lines(rounds, rules, players)
     assert np.array_equal(lines.sum(axis=2), rounds.points[:, :, 1])
 
 
-def test_the_chance_of_winning_is_one_less_the_others() -> None:
+def test_win_probability_is_one_minus_the_others() -> None:
     for preset in ("hoyle", "five_card"):
         chance = two_hand.winning(PRESETS[preset])
         assert chance.shape == (2, PRESETS[preset].target, PRESETS[preset].target)
         np.testing.assert_allclose(chance[1], 1 - chance[0].T, atol=1e-12)
 
 
-def test_a_section_says_how_it_was_made(tmp_path: Path) -> None:
+def test_numbers_sections_name_their_command(tmp_path: Path) -> None:
     data = two_hand.measure("six_card", run_of(200, 80), tmp_path)
     write("six_card", data, "python -m research.numbers six_card", tmp_path)
     page = pages(tmp_path)["index.md"]
@@ -78,7 +76,7 @@ def test_a_section_says_how_it_was_made(tmp_path: Path) -> None:
         assert (tmp_path / picture).stat().st_size > 10_000
 
 
-def test_a_page_of_table_top(tmp_path: Path) -> None:
+def test_numbers_page_of_table_top(tmp_path: Path) -> None:
     data = table_top.measure(run_of(30, 10), counted=10)
     text = table_top.page(data)
     for preset, players in table_top.GAMES:
@@ -90,7 +88,7 @@ def test_a_page_of_table_top(tmp_path: Path) -> None:
         assert sides["other"]["crib"]["mean"] == 0
 
 
-def test_a_page_of_three_and_four_hands() -> None:
+def test_numbers_page_of_three_and_four_hands() -> None:
     data = many_hand.measure(run_of(200, 40))
     text = many_hand.page(data)
     for preset, title in many_hand.TITLES.items():
@@ -109,7 +107,7 @@ def test_a_page_of_three_and_four_hands() -> None:
             assert both == pytest.approx(side[phase]["mean"], abs=3 * side[phase]["half"])
 
 
-def test_a_table_of_the_agents_is_played_again_alone(
+def test_numbers_table_of_agents_can_be_remade_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     two = strength.Table("Five cards", "five_card_v0", agents=("greedy", "random"))
@@ -130,7 +128,7 @@ def test_a_table_of_the_agents_is_played_again_alone(
         )
 
 
-def test_tournaments_section_leaves_to_the_leaderboard_what_it_has() -> None:
+def test_tournaments_section_omits_leaderboard_results() -> None:
     section = strength.tournaments_section(json.loads((FOLDER / "agents.json").read_text()))
     heads, _, *rows = [line.strip("|").split("|") for line in section.splitlines() if "|" in line]
     opponents = [head.strip() for head in heads[4:]]
@@ -145,7 +143,7 @@ def test_tournaments_section_leaves_to_the_leaderboard_what_it_has() -> None:
     assert all("magmacrunch" in pair for pair in shown)
 
 
-def test_every_agent_that_comes_with_the_package_is_in_the_commands_of_the_pages() -> None:
+def test_numbers_commands_cover_every_built_in_agent() -> None:
     every = set(shipped_agents())
     assert {"master", "learned_mixed", "equilibrium"} < every
     for table in strength.TABLES:
@@ -160,11 +158,11 @@ def test_every_agent_that_comes_with_the_package_is_in_the_commands_of_the_pages
     assert set(make_leaderboard.RATED) == every
 
 
-def test_an_unknown_part_is_refused() -> None:
+def test_numbers_rejects_unknown_part() -> None:
     with pytest.raises(ValueError, match="no part is called 'seven_card': choose from six_card"):
         run(Settings(parts=("seven_card",)))
 
 
-def test_the_stored_pages_are_made_of_the_stored_figures() -> None:
+def test_numbers_pages_equal_the_stored_figures() -> None:
     for name, text in pages(FOLDER).items():
         assert (FOLDER / name).read_text() == text

@@ -1,4 +1,4 @@
-"""The page of published figures: what is stored agrees with itself, and the page is made of it."""
+"""The page of published figures: stored figures are consistent, and the page is made from them."""
 
 from __future__ import annotations
 
@@ -42,16 +42,16 @@ def test_every_published_figure_names_its_source() -> None:
     [one for one in STORED["quoted"] if (one["by"], one["crib"]) in CRIBS],
     ids=lambda one: f"{one['by']} {one['pair']}",
 )
-def test_a_table_has_what_others_quote_of_it(one: dict[str, Any]) -> None:
+def test_published_table_has_the_quoted_figures(one: dict[str, Any]) -> None:
     assert cell(one["by"], one["crib"], one["pair"]) == one["points"]
 
 
-def test_schells_tables_are_those_that_the_crib_tables_are_compared_with() -> None:
+def test_published_tables_of_schell_are_those_of_the_crib_tests() -> None:
     for pair, both in SCHELL.items():
         assert (cell("M. Schell", "own", pair), cell("M. Schell", "opponent", pair)) == both
 
 
-def test_a_discard_table_is_whole_and_cribs_are_of_a_size() -> None:
+def test_published_discard_table_is_complete_and_plausible() -> None:
     for (by, crib), table in CRIBS.items():
         known = table[~np.isnan(table)]
         assert np.array_equal(table, table.T, equal_nan=True)
@@ -62,7 +62,7 @@ def test_a_discard_table_is_whole_and_cribs_are_of_a_size() -> None:
             assert np.mean(CRIBS[by, "opponent"] > table) > 0.9
 
 
-def test_parts_of_the_points_add_up() -> None:
+def test_published_parts_of_points_sum() -> None:
     for one in STORED["points_per_deal"]:
         for role in ("pone", "dealer"):
             parts = [value for phase, value in one[role].items() if phase != "all"]
@@ -71,7 +71,7 @@ def test_parts_of_the_points_add_up() -> None:
     assert sum(STORED["hands"]["counts"]) == 12_994_800
 
 
-def test_what_the_page_says_of_our_figures() -> None:
+def test_published_page_text_agrees_with_the_projects_figures() -> None:
     for one in STORED["points_per_deal"]:
         for role, phase in published.PHASES:
             if phase in one[role]:
@@ -88,7 +88,7 @@ def test_what_the_page_says_of_our_figures() -> None:
     assert [by for by, mean in less.items() if mean > 0] == ["Cribbage Pro"]
 
 
-def test_the_page_is_made_of_the_stored_figures() -> None:
+def test_published_page_equals_the_stored_figures() -> None:
     data = json.loads((FOLDER / "published.json").read_text())
     page = (FOLDER / "published.md").read_text()
     assert published.page(OURS, data) == page
@@ -98,7 +98,7 @@ def test_the_page_is_made_of_the_stored_figures() -> None:
         assert (FOLDER / picture(kind)).stat().st_size > 10_000
 
 
-def test_the_show_counts_a_flush_where_the_cards_are_of_a_suit() -> None:
+def test_published_show_counts_flushes() -> None:
     deals = self_play(PRESETS["hoyle"], "deal", load_agent("greedy"), 400, seed=6)
     found = published.flushes(deals)
     seen = 0

@@ -37,7 +37,7 @@ def events(folder: Path) -> dict[str, list[float]]:
     return {name: [one.value for one in log.Scalars(name)] for name in log.Tags()["scalars"]}
 
 
-def test_the_loop_learns_logs_and_leaves_an_agent(loop: Any, tmp_path: Path) -> None:
+def test_training_loop_learns_logs_and_saves_an_agent(loop: Any, tmp_path: Path) -> None:
     """A few updates are enough to beat `random` play by far."""
     reports: list[tuple[int, float]] = []
     settings = loop.Settings(
@@ -56,7 +56,7 @@ def test_the_loop_learns_logs_and_leaves_an_agent(loop: Any, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("missing", ["onnx", "onnxscript"])
-def test_what_the_loop_lacks_it_says_before_it_trains(
+def test_training_loop_names_missing_packages_before_training(
     missing: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, missing, None)
@@ -64,7 +64,7 @@ def test_what_the_loop_lacks_it_says_before_it_trains(
         runpy.run_path(str(ROOT / "examples" / "training_loop.py"))  # without running `main`
 
 
-def test_the_loop_has_saved_its_weights_whatever_fails_after_it_learned(
+def test_training_loop_saves_weights_before_later_failures(
     loop: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: Any, **__: Any) -> None:
@@ -81,7 +81,7 @@ def test_the_loop_has_saved_its_weights_whatever_fails_after_it_learned(
         (tmp_path / "net.pt").unlink()
 
 
-def test_the_loop_plays_its_past_selves_and_only_if_told(
+def test_training_loop_plays_past_policies_only_on_request(
     loop: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     given: list[list[str]] = []
@@ -109,7 +109,7 @@ def test_the_loop_plays_its_past_selves_and_only_if_told(
     assert given == []
 
 
-def test_the_sweep_reports_prunes_and_names_its_best(
+def test_sweep_reports_prunes_and_names_its_best(
     loop: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     import optuna
@@ -134,7 +134,7 @@ def test_the_sweep_reports_prunes_and_names_its_best(
     assert f"--learning-rate {best.learning_rate} " in capsys.readouterr().out
 
 
-def test_the_sweep_runs_the_loop(loop: Any, tmp_path: Path) -> None:
+def test_sweep_runs_the_training_loop(loop: Any, tmp_path: Path) -> None:
     sweep = import_module("sweep")
     study = sweep.main(trials=1, steps=1, eval_pairs=2, out=tmp_path)
     assert np.isfinite(study.best_value)

@@ -1,4 +1,4 @@
-"""What is shipped: the wheel beside other packages, and a licence for everything that it holds."""
+"""The wheel: installs beside other packages, and every file in it has a licence."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def base_install(place: Path) -> Path:
 
 
 @pytest.mark.slow
-def test_the_base_install_runs_every_command_that_needs_no_more(
+def test_base_install_runs_commands_without_extras(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An image is made so: `pip install crib-env`, then `crib warmup` (needs a network)."""
@@ -55,10 +55,10 @@ def test_the_base_install_runs_every_command_that_needs_no_more(
 
 
 @pytest.mark.slow
-def test_the_wheel_and_openai_agents_are_installed_side_by_side(tmp_path: Path) -> None:
+def test_wheel_installs_beside_openai_agents(tmp_path: Path) -> None:
     """Theirs is the top-level name ``agents``; ours must leave it alone (needs a network)."""
     python = base_install(tmp_path)
-    # Without our constraints: they are no promise about what others need.
+    # Without the project's constraints, which other packages need not satisfy.
     run(*PIP, "--python", python, "install", "--quiet", "openai-agents", cwd=tmp_path)
     output = run(
         python, "-c",
@@ -112,7 +112,7 @@ def patterns() -> list[str]:
     return [pattern for row in rows for pattern in re.findall(r"`([^`]+)`", row)]
 
 
-def test_every_file_of_the_wheel_has_a_licence_on_its_page() -> None:
+def test_wheel_files_have_a_licence_on_the_page() -> None:
     rows = patterns()
     unnamed = [
         name
@@ -122,13 +122,13 @@ def test_every_file_of_the_wheel_has_a_licence_on_its_page() -> None:
     assert not unnamed
 
 
-def test_every_row_of_the_licences_names_a_file() -> None:
+def test_licence_rows_name_a_file() -> None:
     names = shipped()
     for pattern in patterns():
         assert fnmatch.filter(names, pattern), pattern
 
 
-def test_pages_load_nothing_from_elsewhere() -> None:
+def test_pages_load_no_external_resources() -> None:
     for name in ("web", "replay"):
         for path in (ROOT / "play/crib_play" / name / "page").rglob("*.*"):
             text = path.read_text("utf-8").replace("http://www.w3.org/2000/svg", "")
