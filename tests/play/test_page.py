@@ -185,7 +185,7 @@ def check_score(page: Page, session: Any) -> None:
 
 
 def go_on(page: Page, session: Any) -> None:
-    """Check a count that is shown, and go on."""
+    """Check a count that is shown, then continue."""
     counted = next(turn.counted for turn in reversed(session.turns) if turn.counted)
     expect(page.locator("#go-on")).to_have_text("Continue")
     points = page.locator("#show .points").all_inner_texts()
@@ -272,7 +272,7 @@ def switch(page: Page, name: str) -> None:
         ("ship", DESK),
     ],
 )
-def test_a_whole_game_through_the_page(
+def test_page_plays_a_whole_game(
     browser: Browser, served: Served, game: str, size: dict[str, int]
 ) -> None:
     visitor = Visitor(browser, size, "dark" if size is PHONE else "light")
@@ -376,9 +376,7 @@ def tab_to(page: Page, selector: str) -> None:
 
 
 @pytest.mark.parametrize("game", ["six", "three", "table-top"])
-def test_a_deal_is_played_by_the_keyboard_alone(
-    browser: Browser, served: Served, game: str
-) -> None:
+def test_page_plays_a_deal_by_keyboard(browser: Browser, served: Served, game: str) -> None:
     visitor = Visitor(browser, DESK)
     page = visitor.page
     page.goto(served.url)
@@ -451,7 +449,7 @@ def test_undo_hint_coach_and_reload(browser: Browser, served: Served) -> None:
 
 
 def start(games: Path, port: int) -> subprocess.Popen[str]:
-    """Start `crib web` in a process of its own and wait until it listens."""
+    """Start `crib web` in a separate process and wait until it listens."""
     server = subprocess.Popen(
         [sys.executable, "-m", "crib_training.command_line", "web", "--games", str(games),
          "--port", str(port), "--agents", "greedy"],
@@ -469,7 +467,7 @@ def free_port() -> int:
         return port
 
 
-def test_a_server_killed_in_the_middle_loses_nothing(browser: Browser, tmp_path: Path) -> None:
+def test_page_survives_a_killed_server(browser: Browser, tmp_path: Path) -> None:
     port = free_port()
     server = start(tmp_path / "tables.sqlite3", port)
     visitor = Visitor(browser, DESK)
@@ -487,7 +485,7 @@ def test_a_server_killed_in_the_middle_loses_nothing(browser: Browser, tmp_path:
             before = page.locator("#felt").inner_html()
             os.kill(server.pid, signal.SIGKILL)
             server.wait()
-            if kill % 2:  # the page asks while nobody answers, and says so
+            if kill % 2:  # the page reports that the server does not answer
                 page.locator(OPEN).first.click()
                 expect(page.locator("#problem")).to_contain_text("does not answer")
             server = start(tmp_path / "tables.sqlite3", port)
@@ -521,7 +519,7 @@ def test_the_button_says_how_long_a_game_is_prepared(browser: Browser, served: S
     page.locator("#name").press_sequentially("Ann")
     seconds = 10
     expect(page.locator("#deal")).to_have_text("Preparing, about 10 s")
-    expect(page.locator("#name")).to_have_value("Ann")  # although the page was drawn anew
+    expect(page.locator("#name")).to_have_value("Ann")  # although the page was redrawn
     seconds = 0
     expect(page.locator("#deal")).to_have_text("Deal")
     expect(page.locator("#deal")).to_be_enabled()
@@ -551,7 +549,7 @@ def test_the_win_bar_is_switched_on_and_stays_on(visitor: Visitor, served: Serve
     assert not visitor.errors
 
 
-def test_a_hint_that_takes_long_locks_no_card(browser: Browser, served: Served) -> None:
+def test_page_slow_hint_locks_no_card(browser: Browser, served: Served) -> None:
     visitor = Visitor(browser, DESK)
     page = visitor.sit_down(served.url, "six")
     session = served.session(page)
@@ -584,9 +582,7 @@ def test_cards_and_pegs_move_unless_less_motion_is_wanted(browser: Browser, serv
 
 
 @pytest.mark.parametrize("game", ["six", "five", "three", "four", "table-top"])
-def test_one_counts_ones_own_and_what_is_missed_is_claimed(
-    browser: Browser, served: Served, game: str
-) -> None:
+def test_page_manual_count_and_muggins(browser: Browser, served: Served, game: str) -> None:
     visitor = Visitor(browser, PHONE)
     page = visitor.sit_down(served.url, game)
     session, rng = served.session(page), np.random.default_rng(4)

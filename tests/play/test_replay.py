@@ -68,8 +68,8 @@ def test_every_turn_and_every_count_has_its_moment(game: str) -> None:
     assert all(line.endswith(words) for line, words in zip(calls, spoken, strict=True))
 
 
-def test_a_match_goes_on_from_game_to_game() -> None:
-    """Game points rise by 1 to 3 when a game is over, pegs begin anew, and the last wins (H11)."""
+def test_replay_match_continues_from_game_to_game() -> None:
+    """Game points rise by 1 to 3 at the end of a game, pegs restart, and the last game wins (H11)."""
     session = session_of("match", load_agent("random"), load_agent("greedy"))
     moments = list(frames(session, every_eyes(2, "ab"), "x"))
     won = []
@@ -109,7 +109,7 @@ def cards_in(data: dict[str, Any], frame: int) -> set[str]:
     return set(re.findall(r"#crib-(\w\w)\"", drawn))
 
 
-def test_a_file_for_one_seat_holds_nothing_that_only_the_other_knew(six: Session) -> None:
+def test_replay_for_one_seat_hides_the_others_cards(six: Session) -> None:
     for seat in (0, 1):
         data = data_of(replay_page(six, "x", judged=False, seats=[seat]))
         assert [one["seats"] for one in data["eyes"]] == [[seat]]
@@ -128,7 +128,7 @@ def test_a_file_for_one_seat_holds_nothing_that_only_the_other_knew(six: Session
             assert cards_in(data, i) == known
 
 
-# --- what a file for one seat does not hold -----------------------------------------------------
+# --- hidden cards in a file for one seat -----------------------------------------------------
 
 
 def deck_with(dealt: Any, starter: int, dealer: int) -> list[int]:
@@ -313,7 +313,7 @@ def test_a_file_for_one_seat_says_nothing_from_which_the_game_can_be_played_agai
 
 
 class Mixes:
-    """Takes each legal card with the same chance, and says so."""
+    """Takes each legal card with equal probability, and states it."""
 
     name = "</script><b>mixes</b>"
 
@@ -328,7 +328,7 @@ class Mixes:
         return found
 
 
-def test_opinions_say_what_a_choice_cost_and_how_likely_the_agent_was_to_make_it() -> None:
+def test_opinions_have_cost_and_probability_of_a_choice() -> None:
     session = session_of("six", Mixes(), seed=1)
     session.turns = session.turns[:4]  # two discard, two play
     found = opinions(session)
@@ -362,7 +362,7 @@ class Values:
         return found
 
 
-def test_opinions_say_what_the_agent_thought_a_choice_worth() -> None:
+def test_opinions_have_the_agents_value_of_a_choice() -> None:
     session = session_of("six", Values(), seed=1)
     session.turns = session.turns[:4]
     aces = 0
@@ -378,7 +378,7 @@ def test_opinions_say_what_the_agent_thought_a_choice_worth() -> None:
 
 
 @pytest.mark.parametrize("game", ["six", "table-top"])
-def test_learned_says_by_what_it_chose(game: str) -> None:
+def test_opinions_of_learned_name_its_criterion(game: str) -> None:
     session = session_of(game, load_agent("learned"), seed=1)
     session.turns = session.turns[:6]
     for opinion in opinions(session):

@@ -1,4 +1,4 @@
-"""The table without a screen: what is said adds up, nothing hidden is seen, turns go back."""
+"""The table without a screen: calls and counts add up, hidden cards stay hidden, turns go back."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def made(turn: Turn, session: Session) -> Counter[int]:
 
 @every_game
 @pytest.mark.parametrize("seed", [0])
-def test_what_is_called_and_counted_is_what_is_pegged(game: str, seed: int) -> None:
+def test_table_calls_and_counts_equal_the_points_pegged(game: str, seed: int) -> None:
     session = session_of(game, seed=seed)
     rules = session.game.rules
     board = Counter({call.seat % 2: call.points for call in session.opening})
@@ -133,7 +133,7 @@ def calls_of(hands: tuple[str, ...], moves: str, rules: str) -> list[str]:
 GO = ("TC 7C 7D 7H / KC", "8D 9H JS QC / KD", "TD AH 9C JC / KH")
 
 
-def test_m7_who_cannot_play_says_go_once_in_a_count() -> None:
+def test_m7_player_unable_to_play_says_go_once_in_a_count() -> None:
     start = ["0 ten", "1 eighteen", "2 twenty-eight", "0 go", "1 go"]
     calls = calls_of(GO, "0:TC 1:8D 2:TD 2:AH", "three_hand")
     assert calls == [*start, "2 twenty-nine", "2 one for the go"]
@@ -154,7 +154,7 @@ def test_f4_who_cannot_play_says_go_where_the_count_ends_the_play() -> None:
     assert calls[-3:] == ["1 go", "0 thirty", "0 one for last"]
 
 
-def test_m7_who_has_no_cards_says_nothing() -> None:
+def test_m7_player_without_cards_says_nothing() -> None:
     hands = ("9C AC AD KC / 3C", "8D 2H JH 9H / 3D", "KH TS JC QC / 3H")
     calls = calls_of(hands, "0:9C 1:8D 2:KH 0:AC 1:2H 0:AD 1:JH 2:TS 0:KC 1:9H 2:JC", "three_hand")
     assert calls[-7:] == [
@@ -164,7 +164,7 @@ def test_m7_who_has_no_cards_says_nothing() -> None:
 
 
 @every_game
-def test_a_turn_taken_back_is_as_if_it_had_not_been(game: str) -> None:
+def test_undo_restores_the_previous_state(game: str) -> None:
     session = sit_down(table_game(game), 0, "rule_based", seed=4)
     rng = np.random.default_rng(4)
     session.go_on()
@@ -215,7 +215,7 @@ def test_a_wrong_turn_changes_nothing() -> None:
         session.answer()
 
 
-def test_after_the_end_nobody_moves() -> None:
+def test_table_rejects_turns_after_the_end() -> None:
     session = session_of("five")
     session.go_on()
     assert not session.to_choose
@@ -241,7 +241,7 @@ def test_a_session_is_its_start_its_chance_and_its_turns(game: str) -> None:
 
 
 @pytest.mark.parametrize("game", ["six", "four", "table-top"])
-def test_what_a_seat_saw_is_still_known(game: str) -> None:
+def test_undo_keeps_cards_already_seen(game: str) -> None:
     session = session_of(game)
     seen = []
     while not session.over:
@@ -299,7 +299,7 @@ def test_the_review_finds_what_the_expert_would_have_done() -> None:
 
 
 def test_luck_has_mean_zero_and_leaves_the_wins_steadier() -> None:
-    """`rule_based` wins some 62 % against `greedy`; a game says so with little luck left in it."""
+    """`rule_based` wins some 62 % against `greedy`; a game shows it once luck is removed."""
     won, luck = [], []
     for seed in range(24):
         session = session_of("six", "rule_based", "greedy", seed=seed)
@@ -377,7 +377,7 @@ def test_an_agent_sits_down_to_its_own_games_alone() -> None:
 
 
 def test_agents_draw_from_what_tells_nothing_of_the_deals() -> None:
-    """Who is handed a generator cannot make that of the deals out of it."""
+    """A generator handed to a player does not reveal the generator of the deals."""
     handed: list[Any] = []
 
     class Spy:

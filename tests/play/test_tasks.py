@@ -1,4 +1,4 @@
-"""Single decisions as tasks: the same by seed, in one split alone, paid by what they cost."""
+"""Single decisions as tasks: fixed by seed, in one split only, rewarded by cost."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from examples.libraries.trl_grpo import CribbageDecisions, rows
 
 
 def test_tasks_are_the_same_by_seed_and_their_splits_disjoint() -> None:
-    """A position is of one split by what is in it, so seeds cannot bring it into the other."""
+    """A position's split depends on its content, so no seed brings it into the other split."""
     views = {
         split: {task("discard", split, i, seed).view.tobytes() for i in range(3) for seed in (0, 1)}
         for split in SPLITS
@@ -52,7 +52,7 @@ def test_agents_are_ranked_by_their_regret() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["discard", "pegging"])
-def test_the_page_shows_what_the_command_prints(kind: str) -> None:
+def test_tasks_page_equals_command_output(kind: str) -> None:
     page = (ROOT / "docs/text.md").read_text("utf-8")
     assert histogram(kind, ("random", "greedy", "rule_based"), 100) in page
 

@@ -50,7 +50,7 @@ Shown = Callable[[Callable[[], None], Iterable[str]], str]
 
 @pytest.fixture
 def shown(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Shown:
-    """Return what a call prints where these words are typed, then the end of the input."""
+    """Return a call's output with these words typed, then the end of the input."""
 
     def printed(call: Callable[[], None], words: Iterable[str]) -> str:
         left = iter(words)
@@ -69,7 +69,7 @@ def shown(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -
 
 
 def first_legal(player: Player) -> Iterator[str]:
-    """Type what is legal, after something that is not."""
+    """Type a legal choice after an illegal one."""
     session = player.session
     while True:
         view, legal = session.game.view(session.seat), session.game.legal_actions
@@ -116,7 +116,7 @@ def test_commands_at_the_table(shown: Shown) -> None:
 
 
 @pytest.mark.parametrize("game", ["six", "five", "three", "four", "table-top", "partners"])
-def test_one_counts_ones_own_and_what_is_missed_is_claimed(
+def test_terminal_manual_count_and_muggins(
     game: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     session = sit_down(table_game(game), 0, "greedy", seed=2)
@@ -178,7 +178,7 @@ def test_where_choices_are_not_judged_a_sentence_says_so(
     assert "you: a card discarded" in output
 
 
-def test_three_at_a_terminal_see_who_played_what(shown: Shown) -> None:
+def test_terminal_of_three_names_each_cards_player(shown: Shown) -> None:
     session = sit_down(table_game("four"), 0, "greedy", seed=3)
     player = Player(session, 0, Screen(1), Preferences())
     output = shown(player.play, islice(first_legal(player), 8))
@@ -209,7 +209,7 @@ def test_watching(game: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert "discard" in output or "send it to the crib" in output
 
 
-# --- what is kept ---------------------------------------------------------------------------------
+# --- stored scores ---------------------------------------------------------------------------------
 
 
 def test_choices_are_kept_and_nonsense_is_passed_over() -> None:
@@ -304,7 +304,7 @@ def test_counting_is_drilled_in_any_game(game: str, shown: Shown) -> None:
     assert "This time: 1 of 2 right, 1.50 points missed each" in output
 
 
-def test_what_cannot_be_drilled_is_refused_with_the_reason() -> None:
+def test_drill_rejects_unsupported_games_with_the_reason() -> None:
     for words, why in (
         ({"kind": "table-top", **named("three")}, "Three hands has no exercises in placing"),
         ({"kind": "discard", **named("ship")}, "Ship's variation has no exercises in discarding"),

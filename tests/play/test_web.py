@@ -1,4 +1,4 @@
-"""`crib web` as a referee: what it sends, what it refuses, and what outlives it."""
+"""`crib web` as a referee: its answers, its rejections, and persistence."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def look(browser: TestClient, shown: dict[str, Any]) -> Any:
 
 
 def played(browser: TestClient, shown: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield what is shown after each of the person's turns, to the end."""
+    """Yield the state shown after each of the person's turns, to the end."""
     while not shown["sight"]["over"]:
         answer = act(browser, shown, choice(shown))
         assert answer.status_code == 200, answer.text
@@ -60,7 +60,7 @@ GAMES_BY_TIME = [
 
 
 @pytest.mark.parametrize("game", GAMES_BY_TIME)
-def test_a_game_is_played_from_what_the_page_is_sent(site: Site, game: str) -> None:
+def test_web_game_is_playable_from_the_answers(site: Site, game: str) -> None:
     browser = site.browser()
     begun = sit_down(browser, game, seat=1)
     turns = begun["turns"]
@@ -115,7 +115,7 @@ def test_hidden_cards_redrawn_the_answers_are_the_same_to_the_byte(site: Site, g
     assert changed > 20
 
 
-def test_nothing_else_of_the_table_is_sent(site: Site) -> None:
+def test_web_answers_contain_no_other_state(site: Site) -> None:
     browser = site.browser()
     shown = sit_down(browser)
     session = site.session(shown)
@@ -164,7 +164,7 @@ def test_coach_and_undo(site: Site, game: str) -> None:
 
 
 def test_advice_sends_values_that_are_not_rounded(site: Site) -> None:
-    """The page rounds what it shows: 34.3496 % rounded twice becomes 34.4 %."""
+    """The page rounds displayed values: 34.3496 % rounded twice becomes 34.4 %."""
     browser = site.browser()
     shown = sit_down(browser)
     advised = browser.get(f"/api/tables/{shown['table']}/advice").json()["choices"]
@@ -172,7 +172,7 @@ def test_advice_sends_values_that_are_not_rounded(site: Site) -> None:
     assert [one["win"] for one in advised] == [one.win for one in found[: len(advised)]]
 
 
-# --- what is refused ------------------------------------------------------------------------------
+# --- rejections ------------------------------------------------------------------------------
 
 BAD_MESSAGES: dict[str, tuple[Any, int]] = {
     "no JSON": ("{", 400),
@@ -272,7 +272,7 @@ def test_a_key_opens_one_seat_of_one_table(site: Site) -> None:
         assert word in set_cookie
 
 
-def test_people_sit_down_together_each_with_a_key_of_their_own(site: Site) -> None:
+def test_web_people_get_distinct_keys(site: Site) -> None:
     first, second, third = site.browser(), site.browser(), site.browser()
     shown = sit_down(first, "partners", opponent="person", partner="greedy")
     assert shown["to_choose"] in (0, 1)
@@ -326,7 +326,7 @@ def test_every_answer_says_that_it_may_run_nothing_of_others(site: Site) -> None
 
 
 @pytest.mark.parametrize("game", ["six", "partners"])
-def test_tables_go_on_after_a_restart(tmp_path: Path, game: str) -> None:
+def test_web_tables_continue_after_a_restart(tmp_path: Path, game: str) -> None:
     first = Site(tmp_path / "first/tables.sqlite3")
     browser = first.browser()
     shown = sit_down(browser, game)
@@ -403,9 +403,7 @@ def rows(path: Path) -> tuple[int, int]:
     return len(found), sum(len(one["turns"]) for one in found)
 
 
-def test_tables_that_nobody_touches_are_forgotten_after_some_days(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_web_untouched_tables_expire(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     now = time.time()
     monkeypatch.setattr("time.time", lambda: now)
     site = Site(tmp_path / "tables.sqlite3", keep_days=3)
@@ -417,7 +415,7 @@ def test_tables_that_nobody_touches_are_forgotten_after_some_days(
     assert site.tables.clear_away() == 0
     now += 1.5 * DAY
     assert look(browser, over).status_code == 200
-    fresh = sit_down(browser, "six")  # whoever sits down clears away what others have left
+    fresh = sit_down(browser, "six")  # a new table removes expired ones
     assert [look(browser, one).status_code for one in (over, left, played_on, fresh)] == [
         404, 404, 200, 200,
     ]  # fmt: skip

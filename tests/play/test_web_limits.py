@@ -1,4 +1,4 @@
-"""`crib web` beside people who are slow, many or hostile: what holds up nobody else."""
+"""`crib web` beside slow, many or hostile clients: other players are not delayed."""
 
 from __future__ import annotations
 
@@ -72,9 +72,7 @@ def test_the_first_page_comes_at_once_with_an_empty_cache(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_ends_the_server_while_a_page_waits_for_what_is_prepared(
-    tmp_path: Path, number: int
-) -> None:
+def test_web_signal_ends_the_server_during_preparation(tmp_path: Path, number: int) -> None:
     with serving(tmp_path, *AGENTS, NUMBA_CACHE_DIR=str(tmp_path / "cache")) as server:
         with ThreadPoolExecutor(1) as waiting:
             asked = waiting.submit(server.ask, "/api/tables", {"game": "six", "opponent": "greedy"})
@@ -87,7 +85,7 @@ def test_a_signal_ends_the_server_while_a_page_waits_for_what_is_prepared(
         assert asked.result().status == 503
 
 
-def test_many_requests_for_a_replay_hold_up_nobody(server: Server) -> None:
+def test_web_replay_requests_do_not_delay_others(server: Server) -> None:
     mine, cookie = server.sit_down(game="table-top")
     over = play_out(server, mine, cookie)
     path = f"/api/tables/{over['table']}/replay"
@@ -134,7 +132,7 @@ LATE = {
 }
 
 
-def test_messages_that_do_not_end_are_answered_and_idle_connections_hold_up_nobody(
+def test_web_endless_messages_are_answered_and_idle_connections_delay_no_client(
     tmp_path: Path,
 ) -> None:
     with serving(tmp_path, *AGENTS, before=SHORT) as server:
@@ -191,7 +189,7 @@ def test_a_locked_store_does_not_hold_up_a_look_and_refuses_a_turn_in_words(
     assert server.ask(f"{path}/act", act, cookie).status == 200
 
 
-def test_the_store_is_for_nobody_else_to_read(tmp_path: Path) -> None:
+def test_web_store_is_private(tmp_path: Path) -> None:
     old = os.umask(0o022)
     try:
         folder = tmp_path / "games"
@@ -226,7 +224,7 @@ class Slow:
         return await asyncio.wrap_future(self.requests[-1])
 
 
-def test_what_is_made_of_a_finished_game_is_made_once_and_little_is_kept() -> None:
+def test_web_finished_game_results_are_cached_with_a_limit() -> None:
     slow = Slow()
     finished = Finished(slow, most_bytes=200)  # type: ignore[arg-type]
 
@@ -266,7 +264,7 @@ def test_what_is_made_of_a_finished_game_is_made_once_and_little_is_kept() -> No
     asyncio.run(ask())
 
 
-def test_a_worker_that_dies_or_fails_says_so_and_the_next_task_is_done() -> None:
+def test_web_worker_failure_is_reported_and_next_task_runs() -> None:
     worker = Beside()
     try:
         with pytest.raises(WorkError, match="no game is called 'bridge'"):

@@ -1,4 +1,4 @@
-"""`crib web` between people: invitations, advice, who plays what, and under which name."""
+"""`crib web` between people: invitations, advice, offered games, and names."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def sit_down(browser: TestClient, **offer: Any) -> dict[str, Any]:
     return served.sit_down(browser, **{"opponent": "person", **offer})
 
 
-def test_an_invitation_is_shown_to_the_host_until_somebody_sits_there(tmp_path: Path) -> None:
+def test_invitation_is_shown_to_the_host_until_accepted(tmp_path: Path) -> None:
     site = Site(tmp_path / "tables.sqlite3")
     host, guest, other = site.browser(), site.browser(), site.browser()
     shown = sit_down(host, game="partners", partner="person")
@@ -55,7 +55,7 @@ def test_an_invitation_is_shown_to_the_host_until_somebody_sits_there(tmp_path: 
     assert other.post(f"{path}/sit", json={"invitation": first}).status_code == 403
 
 
-def test_who_opens_their_own_invitation_keeps_their_seat() -> None:
+def test_invitation_opened_by_the_host_keeps_the_seat() -> None:
     site = Site()
     host = site.browser()
     shown = sit_down(host)
@@ -129,7 +129,7 @@ def test_alone_against_agents_advice_is_given_and_the_review_waits_for_the_end()
     assert browser.get(f"{path}/review").status_code == 409
 
 
-# --- who plays what -------------------------------------------------------------------------------
+# --- agents and their games -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("game", ["six", "match", "table-top", "ship-partners"])
@@ -147,7 +147,7 @@ def test_agents_are_offered_for_the_games_they_play(game: str) -> None:
 
 
 class SixAlone:
-    """An agent that declares nothing, and refuses what it does not play when it is asked."""
+    """An agent without declared games, which rejects unsupported views when called."""
 
     name = "six_alone"
 
@@ -157,7 +157,7 @@ class SixAlone:
         return load_agent("greedy").act(views, rng)
 
 
-def test_an_agent_that_declares_nothing_is_asked() -> None:
+def test_agent_without_declaration_is_called() -> None:
     assert plays("test_web_people:SixAlone", table_game("table-top"))
     assert refusal(SixAlone(), table_game("six")) is None
     for game in ("five", "table-top", "partners"):

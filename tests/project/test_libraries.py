@@ -540,7 +540,7 @@ def test_open_spiel_says_that_mmd_learns_kuhn_poker(seed: int) -> None:
     assert last < 0.25
 
 
-def test_open_spiel_baseline_learns_from_substitute_games(
+def test_baseline_learns_from_substitute_games(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """`examples/libraries/open_spiel_poker.py` puts games of another library there."""

@@ -54,7 +54,7 @@ class State:
 
     @property
     def player(self) -> int | None:
-        """Who acts; None at the end."""
+        """The seat to act; None at the end."""
         if self.discarded[PONE] is None:
             return PONE
         if self.play is None:

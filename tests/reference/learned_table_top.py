@@ -1,4 +1,4 @@
-"""What the learned agent's nets see of Table Top, by slow definition, as named inputs."""
+"""Inputs of the learned agent's Table Top nets, by slow definition, as named inputs."""
 
 from collections import Counter
 from collections.abc import Sequence

@@ -14,7 +14,7 @@ from crib_training.command_line import main
 
 
 class Ran(NamedTuple):
-    """How a command ended and what it said."""
+    """Exit status and output of a command."""
 
     returncode: int
     stdout: str
@@ -40,7 +40,7 @@ def crib(*words: str, folder: Path | None = None) -> Ran:
 
 @contextlib.contextmanager
 def files_of_at_most(size: int) -> Iterator[None]:
-    """Have no file grow beyond so many bytes, as on a disk that is full."""
+    """Limit the size of files in bytes, as on a full disk."""
     resource = pytest.importorskip("resource", reason="Windows sets no limits")
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, limits[1]))

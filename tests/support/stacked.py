@@ -104,7 +104,7 @@ class Table:
 
     @property
     def to_move(self) -> str:
-        """Who is to move, p or d."""
+        """The role to move, p or d."""
         return self._who(int(self.env.agent_selection[-1]), self.env.dealer)
 
     @property
@@ -179,12 +179,12 @@ def same_events(events: Sequence[Any], referees: Sequence[Any]) -> None:
 
 
 def in_play(pegged: list[str]) -> list[str]:
-    """Return what was pegged without the show."""
+    """Return the points pegged without the show."""
     return [peg for peg in pegged if peg.split()[1] not in SHOW]
 
 
 def in_show(pegged: list[str]) -> list[str]:
-    """Return what was pegged in the show."""
+    """Return the points pegged in the show."""
     return [peg for peg in pegged if peg.split()[1] in SHOW]
 
 
