@@ -69,7 +69,7 @@ def test_every_turn_and_every_count_has_its_moment(game: str) -> None:
 
 
 def test_replay_match_continues_from_game_to_game() -> None:
-    """Game points rise by 1 to 3 at the end of a game, pegs restart, and the last game wins (H11)."""
+    """Game points rise by 1 to 3 when a game ends, pegs restart, and the last game wins (H11)."""
     session = session_of("match", load_agent("random"), load_agent("greedy"))
     moments = list(frames(session, every_eyes(2, "ab"), "x"))
     won = []

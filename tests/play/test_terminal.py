@@ -209,7 +209,7 @@ def test_watching(game: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert "discard" in output or "send it to the crib" in output
 
 
-# --- stored scores ---------------------------------------------------------------------------------
+# --- stored scores --------------------------------------------------------------------------------
 
 
 def test_choices_are_kept_and_nonsense_is_passed_over() -> None:

@@ -129,7 +129,7 @@ def test_alone_against_agents_advice_is_given_and_the_review_waits_for_the_end()
     assert browser.get(f"{path}/review").status_code == 409
 
 
-# --- agents and their games -------------------------------------------------------------------------------
+# --- agents and their games -----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("game", ["six", "match", "table-top", "ship-partners"])
