@@ -16,11 +16,10 @@ ILLEGAL = -1e9
 class CardNet(nn.Module):
     """The logits of all actions and the value of a state.
 
-    Each row of features gets a score: what is sure, and what the network adds. So the value of a
-    pair in hand is learned once, and not for each of 52 cards. The logits are the scores times a
-    scale that is learned. The value is that of the state and the rows, plus the mean score of the
-    actions that the policy would choose: thus rewards teach the scores directly, as in Monte Carlo
-    methods, and the policy's gradient has less left to do.
+    Each row of features gets a score: its certain points plus the network's correction. So the
+    value of a pair in hand is learned once, and not for each of 52 cards. The logits are the scores
+    times a learned scale. The value is that of the state and the rows, plus the policy's mean
+    score: thus rewards train the scores directly, as in Monte Carlo methods.
 
     Args:
         layout: `crib_env.observation_layout` of the environment, with features.

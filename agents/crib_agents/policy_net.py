@@ -25,7 +25,7 @@ from crib_env.policy import Actions, Views, check_rng, one_or_many
 from crib_env.rules import PRESETS, Rules, as_rules
 from crib_env.supported_rules import refuse_undeclared
 
-LEAST = float(np.finfo(np.float64).min)  # of a legal action: above what is not legal
+LEAST = float(np.finfo(np.float64).min)  # of a legal action: above all illegal ones
 Score = Callable[[Array, npt.NDArray[np.int8]], Any]
 """``score(observations, masks) -> scores``, logits or values, [B, actions]; higher is better."""
 
@@ -36,11 +36,11 @@ class ScoredAgent:
     Args:
         score: of observations [B, size] and masks int8[B, actions]; see `Score`.
         name: its name in tables.
-        features: what is observed besides bits, as the environment was made with.
+        features: the environment's keyword ``features``.
         size: the length of the observations that it reads; if given, the features are those that
             make an observation as long.
         sample: draw.
-        rules: the rules that it was trained under; it plays no others. None where they are not
+        rules: the rules that it was trained under; it plays no others. None if they are not
             known: it may play any.
         suits: ``"canonical"`` or ``"ranks"`` if it was trained in games made with that.
     """
@@ -116,7 +116,7 @@ class ScoredAgent:
             return np.zeros(masks.shape)
         try:
             scores = np.asarray(self.score(observations, masks), dtype=np.float64)
-        except Exception as error:  # whatever a network raises at what it cannot read
+        except Exception as error:  # any error of a network for inputs of a wrong shape
             raise ValueError(
                 f"{self.name} failed on observations of shape {observations.shape}, of "
                 f"{masks.shape[1]} actions: {type(error).__name__}: {one_line(error)}"
@@ -160,7 +160,7 @@ def of_real_cards(scores: Doubles, seen: Views, views: Views, other: float = -np
 
 FORMAT = "crib_env policy"
 FORMAT_VERSION = 1
-MANY = 256  # observations for which the first layer is worth a pass of its own
+MANY = 256  # observations for which a separate pass of the first layer pays
 PART = 2048  # observations at a time, which fit into a processor's cache
 WITH_FEATURES = 3  # version 2 had other features, and is refused
 
@@ -203,8 +203,8 @@ class PolicyNetAgent(ScoredAgent):
             features.
         about: the header of the weights file; see `header`.
         name: its name in tables.
-        sample: draw from the policy instead of taking its most likely action; None for what the
-            header says.
+        sample: draw from the policy instead of taking its most likely action; None for the
+            header's value.
 
     Raises:
         ValueError: the header is of another observation, of other actions or of unknown rules, or
@@ -250,7 +250,7 @@ class PolicyNetAgent(ScoredAgent):
 
         Raises:
             ValueError: the file is no such file, or does not fit this version; the message says
-                what was expected and what was found.
+                the expected and the found value.
         """
         with reading(path) as (about, tensors):
             check_format(about, FORMAT, version_of(about))

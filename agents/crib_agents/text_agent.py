@@ -44,21 +44,21 @@ TRIES = 3  # for a reply that did not come
 class TextAgent:
     """Plays any game by words: each view becomes a prompt, each reply an action.
 
-    Several views at once are asked for side by side. If one fails, the others' answers are held
-    ready for whoever asks again for each view alone, as `Referee` does: nothing is paid twice.
+    Several views are asked for in parallel. If one fails, the others' answers are kept for a caller
+    that asks again for each view alone, as `Referee` does: nothing is paid twice.
 
     Args:
         complete: returns the model's reply to messages. If it raises `TRIES` times in a row, the
             agent raises a `NoResultError`, and no game is lost.
         style: of the prompts: ``"compact"`` or ``"full"``.
-        retries: how many more replies a decision may take; each is shown what was wrong.
+        retries: how many more replies a decision may take; each is shown the last error.
         on_failure: after the last: ``"forfeit"`` the game, or play ``"random"``; ``"raise"`` is as
             ``"forfeit"``, which raises the `ReplyError` too.
         workers: the most requests at once.
         name: what tables call it.
 
     Attributes:
-        tally: what was counted.
+        tally: counts of replies and tokens.
         record: a list to which every view and action are added; None for no record.
     """
 
@@ -85,7 +85,7 @@ class TextAgent:
 
     @property
     def tally(self) -> Tally:
-        """What was counted since the agent was made."""
+        """Counts since the agent was made."""
         return self._reader.tally
 
     @one_or_many
@@ -266,7 +266,7 @@ OF_THE_AGENT = ("style", "retries", "on_failure", "workers")
 
 
 def agent_of(given: str) -> TextAgent:
-    """Return the agent of what follows ``text:`` in a name: a model, then options."""
+    """Return the agent of the text after ``text:`` in a name: a model, then options."""
     model, _, words = given.partition("?")
     if not model:
         raise ValueError("text: names no model: write text:MODEL")

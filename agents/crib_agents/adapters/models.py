@@ -1,4 +1,4 @@
-"""Agents from models in PyTorch: a network of one's own, and one of Stable-Baselines3."""
+"""Agents from models in PyTorch: your own network, or a model of Stable-Baselines3."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def from_torch(
             and need not apply the mask. A call switches a module to
             evaluation mode and back.
         name: its name in tables; by default the function's name.
-        features: what is observed besides bits, as the environment was made with.
+        features: the environment's keyword ``features``.
         masks: whether it takes masks; None reads that off its signature: it does if it takes two
             arguments, or its second one is named after a mask.
         sample: draw by the softmax of the logits instead of taking the highest.
@@ -88,7 +88,7 @@ def from_torch(
 
 @dataclass(frozen=True)
 class TorchScore:
-    """The scores of a PyTorch network; a deep copy of an agent holds a network of its own."""
+    """The scores of a PyTorch network; a deep copy of an agent copies the network."""
 
     function: Callable[..., Any]
     masks: bool
@@ -149,11 +149,10 @@ def from_sb3(
     """Return the agent of a trained model: MaskablePPO, PPO, A2C, DQN or QRDQN.
 
     It plays the game and the rules of the environment that the model was trained in, which the
-    model's observation space names; where it does not, as of models made by earlier versions or in
-    a wrapper with a space of its own, a warning says so and it plays every game whose observations
-    are as long as those the model reads. Masks are applied whether the model knows them or not.
-    What was put around the environment is not in the model: observations that ``VecNormalize``
-    scaled are handed over unscaled.
+    model's observation space names; if it does not (models of earlier versions, or wrappers that
+    replace the space), a warning is given, and the model plays every game with observations of its
+    length. Masks are always applied. Wrappers around the environment are not part of the model:
+    observations that ``VecNormalize`` scaled are passed unscaled.
 
     Args:
         model: the model, or the path of its ``.zip`` file.
@@ -233,7 +232,7 @@ def _load(path: Path, trust: bool) -> Any:
         with zipfile.ZipFile(path) as file:
             about = json.loads(file.read("data"))
         made = about["policy_class"]["__module__"]
-    except Exception as error:  # of damaged files zipfile raises whatever it runs into
+    except Exception as error:  # zipfile raises various errors for damaged files
         why = one_line(error)
         raise ValueError(f"{path} is not a model saved by Stable-Baselines3: {why}") from None
     if made not in ALGORITHMS:
@@ -244,7 +243,7 @@ def _load(path: Path, trust: bool) -> Any:
         read = getattr(import_module(module), algorithm)
         try:
             model = read.load(path, device="cpu")
-        except Exception as error:  # unpickling runs what the file says
+        except Exception as error:  # unpickling runs code of the file
             raise ValueError(f"{path} cannot be read: {one_line(error)}") from None
         for name, weights in model.policy.state_dict().items():
             if not bool(weights.isfinite().all()):

@@ -49,7 +49,7 @@ def values_entry(name: str) -> Entry:
         f"learned.{name}.values",
     )
     def write_all(views, table, weights, values):
-        """Write values, float64[B, actions]; of what is illegal or has no nets they stay."""
+        """Write values, float64[B, actions]; illegal actions and views without nets keep theirs."""
         for k in range(views.shape[0]):
             v = views[k]
             at = offset_of_rules(weights, key(v))
@@ -88,8 +88,8 @@ class TakesWeights:
 class MonteCarloAgent(TakesWeights, CompiledAgent):
     """Plays for points, by what its nets expect to follow each choice; near the end, to win.
 
-    Views say under which rules they are played; it takes the nets for those. What the nets do not
-    depend on, such as the target, may be any.
+    It takes the nets for the rules of the views. Rules that the nets do not depend on, such as the
+    target, may have any value.
 
     Args:
         sets: the weights, by default those that come with the package.
@@ -111,7 +111,7 @@ class MonteCarloAgent(TakesWeights, CompiledAgent):
         """Return the agent of one file of weights, called by its name.
 
         Raises:
-            ValueError: the file does not fit; the message names what was expected and found.
+            ValueError: the file does not fit; the message names the expected and the found value.
         """
         return cls([Weights.load(path)], name or Path(path).stem)
 

@@ -5,7 +5,7 @@ predicts the points that follow in pegging and crib, this side's less the mean o
 ignores the score, but takes a card that wins the game.
 
 The others' cards are unknown. So each rank that the next seat may hold stands for a reply, with its
-points and its share of the unseen cards, and each seat for what it is likely to peg at once.
+points and its share of the unseen cards, and each seat with its likely points at once.
 """
 
 from __future__ import annotations
@@ -38,7 +38,9 @@ from crib_env.engine.ranks import DECK
 from crib_env.engine.record import NONE
 from crib_env.engine.show import pip
 
-DEALER = 0  # who deals, in seats to the left, while cards are discarded; then while they are played
+DEALER = (
+    0  # the dealer, in seats to the left, while cards are discarded; then while they are played
+)
 KEPT = DEALER + 2 * SEATS  # discarding: ranks kept, thermometer
 LAID = KEPT + 52  # the rank discarded
 HELD = LAID + 13  # playing: ranks still held, thermometer
@@ -47,20 +49,20 @@ COUNT = SEQUENCE + 6 * 13  # the count, one-hot
 HELD_N = COUNT + 32  # how many cards each seat holds, this one first, one-hot
 PASSED = HELD_N + SEATS * 5  # which seats play no more in this count
 UNSEEN = PASSED + SEATS  # of each rank how many are not seen, in fourths
-NOW = UNSEEN + 13  # what the card pegs now, in fours
+NOW = UNSEEN + 13  # points of the card now, in fours
 # Of each rank of the next seat's reply:
-REPLY = NOW + 1  # what it would score, in fours
+REPLY = NOW + 1  # its points, in fours
 SHARE = REPLY + 13  # its share of the cards that seat may hold, times four; 0 if it does not fit
 RISK = SHARE + 13  # share times score
 # Of each seat:
-LIKELY = RISK + 13  # what it is likely to peg at once, in fours
+LIKELY = RISK + 13  # its likely points at once, in fours
 CANNOT = LIKELY + SEATS  # how likely it has no card that fits
 INPUTS = CANNOT + SEATS
 
 
 @kernel
 def card_features(v, k, now, places, values):
-    """Write what is seen of ``hand[k]``; return how many inputs are not 0."""
+    """Write the inputs of ``hand[k]``; return how many are not 0."""
     rank = v["hand"][k] >> 2
     rest = held_ranks(v) - (1 << (4 * rank))
     if v["phase"] == DISCARD:
@@ -91,7 +93,7 @@ def card_features(v, k, now, places, values):
 
 @kernel
 def reply_features(v, sequence, length, count, unseen, places, values, n):
-    """Write what the others may do after the card, behind the first ``n``; return how many are."""
+    """Write the others' replies to the card behind the first ``n`` inputs; return their number."""
     known = known_of(v)
     seat = able(v, 1)
     if seat:
@@ -119,13 +121,13 @@ FAMILY_BIT = 1 << 20  # no other family's keys are so large
 
 @kernel
 def rules_key(v):
-    """Return a number for what the view says that the net depends on: players, flushes."""
+    """Return a number for the view's rules that the net depends on: players, flushes."""
     return FAMILY_BIT | v["players"] << 8 | v["flush_size"] << 4 | v["crib_flush_size"]
 
 
 @kernel
 def certain(v, table, k):
-    """Return what is certain of ``hand[k]``: the mean hand without it, or what it pegs now."""
+    """Return the certain value of ``hand[k]``: the mean hand without it, or its points now."""
     if v["phase"] == DISCARD:
         card = v["hand"][k]
         return hand_total(v, table, card, card, 1) / (DECK - v["hand_n"])

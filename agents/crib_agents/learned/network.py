@@ -4,9 +4,9 @@ A network is an MLP with two hidden layers and ReLUs. Few of its many inputs are
 are a list of their places and values, and the first layer adds up the rows of those inputs.
 
 In the flat array a network is ``inputs, first, second, outputs`` (the sizes of its layers), then
-for each layer its weights, a row for each *input*, and its biases. `LearnedFamily` is what a family
-says of its networks, `Weights` are those for one set of rules, in a safetensors file that names
-those rules. `join` makes one flat array of many such sets.
+for each layer its weights, a row for each *input*, and its biases. `LearnedFamily` describes a
+family's networks, `Weights` are those for one set of rules, in a safetensors file that names those
+rules. `join` makes one flat array of many such sets.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def put(places, values, n, place, value):
 
 @kernel
 def put_counts(places, values, n, place, counts):
-    """Write a thermometer of ``counts`` (so many of each rank, four bits a rank): 4 x 13 inputs."""
+    """Write a thermometer of ``counts`` (cards of each rank, four bits a rank): 4 x 13 inputs."""
     for r in range(13):
         for i in range(counts >> (4 * r) & 15):
             places[n] = place + 13 * i + r
@@ -82,7 +82,7 @@ def put_counts(places, values, n, place, counts):
 
 @kernel
 def add_rows(total, weights, at, places, values, lo, hi):
-    """Add rows of weights, each times its value, to what a layer's units have come to so far."""
+    """Add rows of weights, each times its value, to the sums of a layer's units."""
     wide = total.shape[0]
     four = lo + (hi - lo) // 4 * 4
     for i in range(lo, four, 4):  # four at once: the sums are read and written a quarter as often
@@ -136,7 +136,7 @@ def begin_hidden(weights, at, hidden):
 
 @kernel
 def add_inputs(weights, at, places, values, lo, hi, hidden):
-    """Add inputs ``lo`` to ``hi`` of the lists to what the net's first layer has come to."""
+    """Add inputs ``lo`` to ``hi`` of the lists to the sums of the net's first layer."""
     wide = int(weights[at + 1])
     add_rows(hidden[:wide], weights, at + SIZES, places, values, lo, hi)
 
@@ -154,7 +154,7 @@ def finish(weights, at, hidden, outputs):
 
 @kernel
 def forward(weights, at, places, values, n, outputs):
-    """Write what the net at ``weights[at]`` makes of its inputs into ``outputs``."""
+    """Run the network stored at ``weights[at]``; write ``outputs``."""
     hidden = stack.floats(WIDEST)
     begin_hidden(weights, at, hidden)
     add_inputs(weights, at, places, values, 0, n, hidden)
@@ -163,7 +163,7 @@ def forward(weights, at, places, values, n, outputs):
 
 @kernel
 def bounded(points):
-    """Return points that a net expects as what can be rounded to a place in a table; NaN as 0."""
+    """Return a net's expected points in the range of a table; NaN as 0."""
     if math.isnan(points):
         return 0.0
     return max(-MOST_POINTS, min(points, MOST_POINTS))
@@ -171,7 +171,7 @@ def bounded(points):
 
 @kernel
 def offset_of_rules(weights, key):
-    """Return where what is for the rules of a key begins, or NONE; see `join`."""
+    """Return the offset of the part for the rules of a key, or NONE; see `join`."""
     for i in range(int(weights[0])):
         if weights[1 + 2 * i] == key:
             return int(weights[2 + 2 * i])
@@ -316,7 +316,7 @@ class Weights:
         return find_learned(self.family).key({**self.rules_fields, "players": self.players})
 
     def flat(self) -> Doubles:
-        """Return nets, tables and what is known besides as one array: where each begins first."""
+        """Return nets, tables and further values as one array, which begins with their offsets."""
         known = find_learned(self.family)
         parts = [flatten(self.nets[name]) for name in known.nets]
         parts += [self.tables[name].astype(np.float64).ravel() for name in known.tables]
@@ -355,7 +355,7 @@ def mean_weights(sets: Sequence[Weights]) -> Weights:
 
 
 def find_learned(family: object) -> LearnedFamily:
-    """Return what is known of a family by its name."""
+    """Return a family's description by its name."""
     known = families_with("learned")
     if not isinstance(family, str) or family not in known:
         raise ValueError(f"expected a family that the learned agent plays ({', '.join(known)}), "

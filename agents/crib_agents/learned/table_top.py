@@ -1,9 +1,9 @@
 """The learned agent at Table Top: a card's value is its change of two lines, or of the crib.
 
 The value of a line is its points so far plus the network's prediction of later points; a full line
-has only its points. The value of a card on a cell is what it adds to its own side's line, less what
-it adds to the other side's. The value of a card in the crib is what it adds for the side that
-counts the crib, including that the side owes one card less. The agent plays for points and ignores
+has only its points. The value of a card on a cell is its gain in its own side's line, less its gain in
+the other side's. The value of a card in the crib is its gain for the side that counts the crib,
+including that the side owes one card less. The agent plays for points and ignores
 the score.
 
 The inputs of the lines' network come in three groups: of the round, of the side that owns the line,
@@ -54,7 +54,7 @@ LINE_INPUTS = OWED_BY_OTHER + 1
 
 @kernel
 def round_features(turn, unseen, places, values):
-    """Write what is seen whichever the line; return how many inputs."""
+    """Write the inputs that all lines share; return their number."""
     n = put(places, values, 0, PHASE + (TURNS - 1 - turn) // 2, 1.0)
     each = 13.0 / max(1, bit_count(unseen))
     for r in range(13):
@@ -64,7 +64,7 @@ def round_features(turn, unseen, places, values):
 
 @kernel
 def side_features(on_turn, owed, owed_by_other, places, values):
-    """Write what is seen of all lines of a side."""
+    """Write the inputs of all lines of a side."""
     n = 0
     if on_turn:
         n = put(places, values, n, ON_TURN, 1.0)
@@ -95,7 +95,7 @@ def rank_place(cards, card):
 
 @kernel
 def suit_features(cards, nob, unseen, places, values, n):
-    """Write what is seen of a line's suits behind the first ``n``; return how many now are."""
+    """Write the inputs of a line's suits behind the first ``n``; return their number now."""
     n = put(places, values, n, SUITS + 5 * bit_count(cards) + most_of_a_suit(cards), 1.0)
     if nob & cards:
         n = put(places, values, n, NOB, 1.0)
@@ -113,7 +113,7 @@ CRIB_INPUTS = KNOWN + 5
 
 @kernel
 def crib_features(mine, cards, places, values):
-    """Write what is seen of a crib; return how many inputs."""
+    """Write the inputs of a crib; return their number."""
     n = put_ranks(places, values, 0, CRIB_RANKS, cards)
     n = put(places, values, n, MINE if mine else THEIRS, 1.0)
     return put(places, values, n, KNOWN + bit_count(cards) - 1, 1.0)
@@ -130,15 +130,15 @@ EVERY_LINE = (1 << LINES) - 1
 ROW = (1 << SIZE) - 1
 ACTIONS = TO_CRIB + 1
 
-# The table "owing": the value of a side's lines come to beyond what each, by who moves next (0 for
-# the other side), turns left, cards that it owes the crib, and cards that the other does.
+# The table "owing": the value of a side's lines beyond the sum of the single lines, by the next
+# side to move (0 for the other), turns left, cards that it owes the crib, and cards that the other does.
 MOST_OWED = 2
 OWING = (2, TURNS, MOST_OWED + 1, MOST_OWED + 1)
 
 
 @kernel
 def rules_key(v):
-    """Return a number for what the rules of a view say that the nets depend on."""
+    """Return a number for the view's rules that the nets depend on."""
     return v["adjacency"] << 8 | v["flush_size"] << 4 | v["crib_flush_size"]
 
 
@@ -241,7 +241,7 @@ def crib_value(v, table, weights, mine, cards):
 
 @kernel
 def owing_value(v, weights, owed):
-    """Return the value to my side of owing the crib so many cards after this turn."""
+    """Return the value to my side of the cards owed to the crib after this turn."""
     table = int(weights[OWED_TABLE])
     left = TURNS - 1 - v["turn"]
     theirs = owed_by(v, 1)

@@ -86,7 +86,7 @@ def mean_hand(v, table, low, high):
 
 @kernel
 def discard_features(v, low, high, mean, places, values):
-    """Write what is seen of discarding the cards ``low`` < ``high``; return how many inputs."""
+    """Write the inputs of discarding the cards ``low`` < ``high``; return their number."""
     held = 0
     suit = -1
     flush = 1
@@ -125,7 +125,7 @@ CHANCES = PONE_OUT + PLAY * PLAY  # by this seat's role, then points pone has to
 
 
 def probabilities_of(rules_fields: Mapping[str, Any]) -> Doubles:
-    """Return what the judge of the games of some rules knows, float64[K]."""
+    """Return the judge's table for the games of some rules, float64[K]."""
     heels = int(rules_fields.get("heels", TwoHandRules.heels))
     return _probabilities(int(rules_fields["dealt"]), int(rules_fields["target"]), heels)
 
@@ -260,13 +260,13 @@ def pair_chance(v, table, known, low, high, crib, mine, theirs):
     return 1.0 - chance if role else chance
 
 
-JUDGE = 3  # where the nets have what the judge knows, see `probabilities_of`
-CRIB, MY_PLAY, THEIR_PLAY = range(3)  # what a net puts out
+JUDGE = 3  # offset of the judge's table in the nets, see `probabilities_of`
+CRIB, MY_PLAY, THEIR_PLAY = range(3)  # outputs of a net
 
 
 @kernel
 def expect_pair(v, table, weights, low, high, expected):
-    """Write what the net expects of discarding a pair, float64[3]; return the mean hand."""
+    """Write the net's expectations of discarding a pair, float64[3]; return the mean hand."""
     places = stack.ints(MOST_INPUTS)
     values = stack.floats(MOST_INPUTS)
     mean = mean_hand(v, table, low, high)
@@ -303,15 +303,15 @@ COUNT = SEQUENCE + 7 * 13  # the count, one-hot
 OTHER_N = COUNT + 32  # how many cards the other holds, one-hot
 HAND_N = OTHER_N + 5  # and this seat before the card, 1 to 4
 UNSEEN = HAND_N + 4  # of each rank how many are not seen, one-hot
-THEIRS = UNSEEN + 13 * 5  # what the other seat played, in order
-MINE = THEIRS + 4 * 13  # what this seat did, with the card
+THEIRS = UNSEEN + 13 * 5  # the other seat's cards, in order
+MINE = THEIRS + 4 * 13  # this seat's cards, with the new one
 GO = MINE + 4 * 13  # the go of this count is pegged
 SAME_PLAYER = GO + 1  # the other seat plays no more in this count
 DEALER = SAME_PLAYER + 1
-NOW = DEALER + 1  # what the card pegs now, in fours
+NOW = DEALER + 1  # points of the card now, in fours
 LEAST = NOW + 1  # the least pip value the other's cards can have, one-hot
 # Of each rank of reply:
-REPLY = LEAST + 12  # what it would score, in fours
+REPLY = LEAST + 12  # its points, in fours
 FITS = REPLY + 13  # it may be played
 ANSWER = FITS + 13  # the most this seat could answer, in fours
 SHARE = ANSWER + 13  # its share of the cards the other may hold, times four
@@ -323,7 +323,7 @@ PEGGING_INPUTS = SUMS + 4
 
 @kernel
 def shared_features(v, unseen, least, total, is_alone, places, values):
-    """Write what is seen whatever card is played; return how many inputs that are not 0."""
+    """Write the inputs that all cards share; return how many are not 0."""
     n = put(places, values, 0, OTHER_N + v["held_n"][1], 1.0)
     n = put(places, values, n, HAND_N + v["hand_n"] - 1, 1.0)
     n = put(places, values, n, LEAST + min(least, 11), 1.0)
@@ -351,7 +351,7 @@ def shared_features(v, unseen, least, total, is_alone, places, values):
 
 @kernel
 def card_features(v, k, now, sequence, unseen, least, total, is_alone, places, values, n):
-    """Write what is seen of playing ``hand[k]`` behind the first ``n``; return how many are."""
+    """Write the inputs of playing ``hand[k]`` behind the first ``n``; return their number."""
     rank = v["hand"][k] >> 2
     n = put_counts(places, values, n, HELD, held_ranks(v) - (1 << (4 * rank)))
     longer = sequence << 4 | rank
@@ -387,7 +387,7 @@ def card_features(v, k, now, sequence, unseen, least, total, is_alone, places, v
 
 
 PEGGING = 2  # the place of the net, behind one for each role in discarding
-MY_REST, THEIR_REST = range(2)  # what it puts out: points still to come
+MY_REST, THEIR_REST = range(2)  # its outputs: points still to come
 
 
 @kernel
@@ -451,7 +451,7 @@ choose_discard = discard_by(pair_win_value)
 
 @kernel
 def rules_key(v):
-    """Return a number for what the rules of a view say that the nets depend on.
+    """Return a number for the view's rules that the nets depend on.
 
     Cards dealt, counts, flushes. No other family's keys are so large.
     """
