@@ -1,10 +1,9 @@
 """The learned agent at Table Top: a card's value is its change of two lines, or of the crib.
 
 The value of a line is its points so far plus the network's prediction of later points; a full line
-has only its points. The value of a card on a cell is its gain in its own side's line, less its gain in
-the other side's. The value of a card in the crib is its gain for the side that counts the crib,
-including that the side owes one card less. The agent plays for points and ignores
-the score.
+has only its points. The value of a card on a cell is its gain in its own side's line, less its gain
+in the other side's. The value of a card in the crib is its gain for the side that counts the crib,
+including that the side owes one card less. The agent plays for points and ignores the score.
 
 The inputs of the lines' network come in three groups: of the round, of the side that owns the line,
 and of the line. So the first layer adds up common inputs only once.
@@ -130,8 +129,8 @@ EVERY_LINE = (1 << LINES) - 1
 ROW = (1 << SIZE) - 1
 ACTIONS = TO_CRIB + 1
 
-# The table "owing": the value of a side's lines beyond the sum of the single lines, by the next
-# side to move (0 for the other), turns left, cards that it owes the crib, and cards that the other does.
+# The table "owing": the value of a side's lines beyond the sum of the single lines, by the next side
+# to move (0 for the other), turns left, cards that it owes the crib, and cards that the other does.
 MOST_OWED = 2
 OWING = (2, TURNS, MOST_OWED + 1, MOST_OWED + 1)
 
