@@ -129,8 +129,8 @@ EVERY_LINE = (1 << LINES) - 1
 ROW = (1 << SIZE) - 1
 ACTIONS = TO_CRIB + 1
 
-# The table "owing": the value of a side's lines beyond the sum of the single lines, by the next side
-# to move (0 for the other), turns left, cards that it owes the crib, and cards that the other does.
+# The table "owing": the value of a side's lines beyond the sum of the single lines, by the next
+# side to move (0 for the other), turns left, cards it owes the crib, and cards the other does.
 MOST_OWED = 2
 OWING = (2, TURNS, MOST_OWED + 1, MOST_OWED + 1)
 
