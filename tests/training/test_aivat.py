@@ -39,7 +39,7 @@ JACK = 10
 
 
 def made_of(deals: int, **fields: Any) -> Deals:
-    """Return deals at 0-0, pone seat 0, where nothing else is said."""
+    """Return deals at 0-0 with seat 0 as pone by default."""
     given = {
         "lane": np.arange(deals),
         "dealer": np.ones(deals),
@@ -122,7 +122,7 @@ def with_every_starter(rules: TwoHandRules, deals: Deals, i: int) -> Deals:
 
 
 @both_games
-def test_the_starters_term_is_what_is_counted_less_its_mean(rules: TwoHandRules) -> None:
+def test_aivat_starter_term_is_the_count_less_its_mean(rules: TwoHandRules) -> None:
     reference = usual_reference(rules)
     assert reference is not None
     deals = some_deals(rules, 6, seed=1)

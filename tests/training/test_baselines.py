@@ -1,4 +1,4 @@
-"""Baselines of the benchmark: what they learn from, and that they learn."""
+"""Baselines of the benchmark: their training data, and that they learn."""
 
 from __future__ import annotations
 
@@ -171,7 +171,7 @@ def test_places_of_refuses_more_ones_than_it_has_room_for() -> None:
         places_of(np.ones((1, 49), dtype=np.uint8))
 
 
-def test_regret_matching_is_in_proportion_to_what_is_positive() -> None:
+def test_regret_matching_is_proportional_to_positive_regrets() -> None:
     regrets = torch.tensor([[1.0, 3.0, -2.0, -1e9], [-1.0, -0.5, -1e9, -1e9]])
     masks = regrets > -1e8
     assert match_regrets(regrets, masks).tolist() == [[0.25, 0.75, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0]]
@@ -237,7 +237,7 @@ def test_states_of_another_size_are_refused() -> None:
 
 
 def test_the_force_on_a_logit_is_the_value_of_its_action_in_the_regularised_game() -> None:
-    """Tried at the last decision of a deal, after which no critic is asked."""
+    """Tried at the last decision of a deal, after which no critic is called."""
     learner = baseline("r_nad", eta=0.7, gae_lambda=1.0, neurd_clip=1e9)
     with torch.no_grad():
         for net in (learner.regular, learner.before):
@@ -294,7 +294,7 @@ def test_the_mean_of_traversals_is_the_value_that_every_line_of_play_says() -> N
 
 
 @pytest.mark.parametrize("method", ["nfsp", "escher"])
-def test_a_run_that_has_nothing_to_draw_yet_goes_on(method: str, tmp_path: Path) -> None:
+def test_baseline_run_with_empty_reservoir_continues(method: str, tmp_path: Path) -> None:
     learner = baseline(method, out=tmp_path, num_envs=1, steps=2, decisions=12)
     Run(learner).go()
     assert learner.decisions == 12
@@ -330,7 +330,7 @@ def test_monte_carlo_learns_without_its_discards(monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize("method", [one for one in BASELINES if one != "monte_carlo"])
-def test_a_baseline_learns_by_ranks_what_it_is_measured_by(method: str, tmp_path: Path) -> None:
+def test_baseline_learns_ranks_as_it_is_measured(method: str, tmp_path: Path) -> None:
     learner = baseline(method, suits="ranks", features=True, decisions=64)
     learner.iterate()
     games = learner.games

@@ -13,7 +13,7 @@ from research.tables.rollouts import choices_of, fit_choices
 FIVE = TwoHandRules.preset("five_card")
 
 
-def test_what_is_learned_predicts_choices_it_has_not_seen() -> None:
+def test_choice_tables_predict_unseen_choices() -> None:
     views, ranks = choices_of(FIVE, find_agent("greedy"), 700, np.random.SeedSequence(1))
     for view, rank in zip(views, ranks, strict=True):
         may = {int(c) >> 2 for i, c in enumerate(view["hand"]) if view["legal"] >> i & 1}

@@ -1,4 +1,4 @@
-"""`crib data`: the same bytes however they are written, what they hold, and what readers refuse."""
+"""`crib data`: equal bytes for any workers, the contents, and the readers' errors."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_finished_shards_stay_and_altered_ones_are_written_again(
 
 
 @pytest.mark.slow
-def test_a_killed_command_goes_on_to_the_same_bytes(tmp_path: Path) -> None:
+def test_data_killed_command_resumes_to_the_same_bytes(tmp_path: Path) -> None:
     words = [sys.executable, "-c", "from crib_training.command_line import main; main()", "data"]
     words += ["rule_based", "--games", "3000", "--shard", "100", "--workers", "1", "--out"]
     alone, killed = tmp_path / "alone", tmp_path / "killed"
@@ -148,7 +148,7 @@ def test_rewards_are_the_points_between_a_seats_decisions(env: str, tmp_path: Pa
             assert data["reward"][rows[:-1]] == pytest.approx(np.diff(lead), abs=1e-4)
             leads.append(lead[-1] + data["reward"][rows[-1]])
             assert len({*data["return"][rows]}) == 1
-            if sides == 2:  # who made more points has won
+            if sides == 2:  # the side with more points has won
                 assert np.sign(leads[-1]) == data["return"][rows[0]]
         assert sum(leads) == pytest.approx(0, abs=1e-3)
 
@@ -269,7 +269,7 @@ def rewritten(path: Path, target: Path, **changed: Any) -> None:
     pq.write_table(table.replace_schema_metadata({KEY: json.dumps(about).encode()}), target)
 
 
-def test_readers_refuse_what_they_cannot_read(written: Path, tmp_path: Path) -> None:
+def test_readers_reject_unreadable_files(written: Path, tmp_path: Path) -> None:
     first, second = sorted(written.glob("*.parquet"))[:2]
     cut = tmp_path / "cut.parquet"
     cut.write_bytes(first.read_bytes()[:-100])

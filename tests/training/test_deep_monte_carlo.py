@@ -1,4 +1,4 @@
-"""Deep Monte Carlo: a run that is stopped goes on to the same end, and it learns."""
+"""Deep Monte Carlo: a stopped run resumes to the same result, and it learns."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_a_run_that_is_killed_and_goes_on_ends_as_one_left_alone(
+def test_deep_monte_carlo_killed_run_resumes_to_the_same_result(
     alone: Path, tmp_path: Path
 ) -> None:
     killed = tmp_path / "killed"
@@ -106,7 +106,7 @@ def test_a_card_that_is_not_there_is_refused_before_the_work_starts(tmp_path: Pa
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a card")
 @pytest.mark.parametrize("env", ["six_card_v0", "table_top_v0"])
-def test_a_card_learns_what_the_cpu_learns(env: str, tmp_path: Path) -> None:
+def test_deep_monte_carlo_gpu_learns_as_the_cpu(env: str, tmp_path: Path) -> None:
     found = []
     for device in ("cpu", "cuda"):
         out = tmp_path / device

@@ -1,4 +1,4 @@
-"""What is not finite: no run goes on with it, no kernel chooses or indexes by it."""
+"""Values that are not finite: no run continues with them, no kernel chooses or indexes by them."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def spoilt(preset: str, value: float) -> Weights:
 
 
 def constant(preset: str, value: float) -> Weights:
-    """Return nets that put out one number, whatever they see."""
+    """Return nets with one constant output."""
     weights = spoilt(preset, 0.0)
     for layers in weights.nets.values():
         layers[-1][1][:] = value
@@ -82,7 +82,7 @@ def test_agents_play_legally_by_nets_that_are_no_numbers(
 
 @every_game
 @every_value
-def test_self_play_goes_by_legal_actions_whatever_the_nets_say(env: str, value: float) -> None:
+def test_self_play_is_legal_for_any_net_output(env: str, value: float) -> None:
     _, self_play = find_self_play(deep(Path(), env=env))
     with torch.no_grad():
         for parameter in self_play.nets.parameters():
@@ -92,7 +92,7 @@ def test_self_play_goes_by_legal_actions_whatever_the_nets_say(env: str, value: 
     assert samples.decisions >= 30
 
 
-def test_what_has_diverged_is_not_saved(tmp_path: Path) -> None:
+def test_diverged_weights_are_not_saved(tmp_path: Path) -> None:
     training = begun(deep(tmp_path))
     training.learn()
     training.save()

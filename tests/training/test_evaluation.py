@@ -61,7 +61,7 @@ THREE = PRESETS["three_hand"]
 
 
 def laid_twice(view: Any, rng: np.random.Generator) -> int:
-    """Answer with a card that nobody dealt it: an illegal action."""
+    """Answer with a card that was not dealt to it: an illegal action."""
     return int(next(card for card in range(52) if card not in view["hand"]))
 
 

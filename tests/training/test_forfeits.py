@@ -102,7 +102,7 @@ def test_a_failure_costs_the_guilty_games_and_no_others(
 
 @pytest.mark.usefixtures("ctrl_c")
 @pytest.mark.parametrize("swallows", [False, True])
-def test_ctrl_c_stops_whatever_the_agent_makes_of_it(swallows: bool) -> None:
+def test_ctrl_c_stops_play_for_any_agent(swallows: bool) -> None:
     class Stopped(GreedyAgent):
         def act(self, views: np.ndarray, rng: np.random.Generator) -> np.ndarray:
             with contextlib.suppress(*[BaseException] * swallows):
@@ -284,7 +284,7 @@ def test_an_agent_late_again_and_again_is_not_waited_for() -> None:
     assert batches == [500] + [1] * PATIENCE
 
 
-# ---------------------------------------------------------------- a process of its own
+# ---------------------------------------------------------------- a separate process
 
 
 def test_an_agent_plays_in_a_process_as_it_does_here(fair: Pairs) -> None:

@@ -33,7 +33,7 @@ def as_python_starts() -> Iterator[None]:
     ignored = signal.signal(signal.SIGINT, signal.default_int_handler)  # as in a shell's jobs
     yield
     signal.signal(signal.SIGINT, ignored)
-    assert signal.signal(signal.SIGTERM, before) is signal.SIG_DFL  # whatever the test did
+    assert signal.signal(signal.SIGTERM, before) is signal.SIG_DFL  # in every case
 
 
 def terminate(*_: Any, **__: Any) -> None:
@@ -84,7 +84,7 @@ LONG: dict[str, tuple[Any, str, tuple[str, ...], str]] = {
 
 
 @pytest.mark.parametrize("work", LONG)
-def test_what_sigterm_stops_is_saved_and_says_how_to_go_on(
+def test_sigterm_saves_the_run_and_prints_how_to_resume(
     work: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     owner, method, words, says = LONG[work]

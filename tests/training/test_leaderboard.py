@@ -50,7 +50,7 @@ def test_an_agent_meets_every_built_in_one_but_itself_and_the_same_again() -> No
 
 
 @pytest.mark.usefixtures("_quick_field")
-def test_an_agent_of_ones_own_is_rated_in_three_hands(
+def test_rate_takes_a_custom_agent_in_three_hands(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     mine, field = "crib_agents.greedy:GreedyAgent", ("rule_based", "greedy", "random")
@@ -126,7 +126,7 @@ def cells(entries: list[Results]) -> dict[str, dict[str, str]]:
     return {row[0]: dict(zip(head, row, strict=True)) for row in rows}
 
 
-def test_the_table_joins_what_both_of_two_agents_played() -> None:
+def test_leaderboard_joins_games_of_both_agents() -> None:
     entries = [
         entry("mine", greedy=[0, 0, 0, 0, 100], random=[0, 0, 0, 0, 100]),
         entry("greedy", 2, mine=[0, 0, 100, 0, 0], random=[0, 0, 0, 0, 100]),
@@ -294,7 +294,7 @@ SPOILED: dict[str, tuple[dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize("how", SPOILED)
-def test_a_submission_that_does_not_fit_is_told_why(how: str, submitted: Path) -> None:
+def test_leaderboard_rejects_invalid_submission_with_the_reason(how: str, submitted: Path) -> None:
     change, says = SPOILED[how]
     mine = submitted.parent
     (mine / SIX).write_text(json.dumps(asdict(replace(read(submitted), **change))))

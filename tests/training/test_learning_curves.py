@@ -62,7 +62,7 @@ def test_a_curve_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert (again.points, again.shares) == (curve.points, curve.shares)
 
 
-def test_strength_against_nobody_is_refused() -> None:
+def test_strength_without_opponents_is_rejected() -> None:
     with pytest.raises(ValueError, match="against one opponent at least"):
         strength("")
 
@@ -113,7 +113,7 @@ def test_a_line_that_runs_do_not_share_is_left_out() -> None:
     assert shared_baselines([six, five]) == {"rule_based": 0.5}
 
 
-def test_the_command_draws_runs_and_refuses_what_is_none(tmp_path: Path) -> None:
+def test_curves_command_draws_runs_and_rejects_other_folders(tmp_path: Path) -> None:
     folder = written(tmp_path / "1", point(0, 0.0), point(10, 0.4))
     out = tmp_path / "curves.png"
     run(Settings((str(folder), str(folder)), out=out))
@@ -127,7 +127,7 @@ def test_the_command_draws_runs_and_refuses_what_is_none(tmp_path: Path) -> None
         run(Settings((str(folder),), out=out))
 
 
-def test_what_is_watched_goes_to_tensorboard_too(
+def test_watched_values_go_to_tensorboard(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator

@@ -1,4 +1,4 @@
-"""How far a command is, where it may write, and what it says when it is stopped."""
+"""Progress of commands, writable outputs, and messages of interrupted commands."""
 
 from __future__ import annotations
 
@@ -202,7 +202,7 @@ def test_evaluate_prints_forfeits_and_speed_and_ends_with_status_1(tmp_path: Pat
     assert run.stderr == f"error: 'raises' failed: {why}\n"
 
 
-def test_evaluate_says_who_failed_in_every_single_deal() -> None:
+def test_evaluate_names_the_failing_agent_in_every_deal() -> None:
     words = "evaluate failing_agents:Never random --env table_top_v0 --pairs 1 --no-games"
     run = crib(*words.split())
     assert run.returncode == 1

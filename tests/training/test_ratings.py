@@ -10,7 +10,7 @@ from crib_training.evaluation.ratings import expected_share, fit_ratings, rate, 
 
 
 def closed_form(won: float, lost: float) -> float:
-    return 400 * math.log10((won + 0.5) / (lost + 0.5))  # with the game nobody played
+    return 400 * math.log10((won + 0.5) / (lost + 0.5))  # with one virtual game
 
 
 @pytest.mark.parametrize(("won", "lost"), [(75, 25), (1, 0), (500, 500), (2000, 3), (0, 40)])
@@ -95,7 +95,7 @@ def test_pairs_of_the_same_deals_are_drawn_together() -> None:
     scores = {(0, 1): pairs, (0, 2): pairs, (1, 2): 2 - pairs[:500]}
     wins, lost = resampled(scores, 3, np.random.default_rng(1), 400, together=True)
     assert (wins[:, 0, 1] == wins[:, 0, 2]).all()
-    assert (wins[:, 0, 1] + lost[:, 0, 1]).std() < 2  # but for the pair nobody played
+    assert (wins[:, 0, 1] + lost[:, 0, 1]).std() < 2  # except for the pair that was not played
     assert np.corrcoef(wins[:, 0, 1], lost[:, 1, 2])[0, 1] > 0.4
     apart, _ = resampled(scores, 3, np.random.default_rng(1), 400)
     assert abs(np.corrcoef(apart[:, 0, 1], apart[:, 0, 2])[0, 1]) < 0.2

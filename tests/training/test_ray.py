@@ -1,4 +1,4 @@
-"""Over Ray tournaments and self-play come to what one process comes to; `make check-ray`."""
+"""Tournaments and self-play over Ray equal those of one process; `make check-ray`."""
 
 from __future__ import annotations
 
@@ -49,9 +49,7 @@ def address() -> Iterator[str]:
 
 
 @pytest.mark.parametrize("until", [None, 6.0])
-def test_a_cluster_of_two_nodes_comes_to_the_same_as_one_process(
-    address: str, tmp_path: Path, until: float | None
-) -> None:
+def test_ray_two_nodes_equal_one_process(address: str, tmp_path: Path, until: float | None) -> None:
     for folder, workers in (("ray", Ray(address)), ("here", ThisProcess())):
         tournament(SETUP, 200, tmp_path / folder, workers, until=until)
     for name in ("results.json", "report.md"):
@@ -92,9 +90,7 @@ def test_both_nodes_play(address: str) -> None:
     assert found == nodes
 
 
-def test_self_play_on_a_cluster_comes_to_what_one_process_comes_to(
-    address: str, tmp_path: Path
-) -> None:
+def test_ray_self_play_equals_one_process(address: str, tmp_path: Path) -> None:
     train(small(tmp_path / "there", ray_address=address))
     played_here(small(tmp_path / "here"))
     assert tensors_of(tmp_path / "there") == tensors_of(tmp_path / "here")

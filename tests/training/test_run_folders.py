@@ -135,7 +135,7 @@ def test_going_on_in_a_folder_with_another_run_is_refused(runs: Path, tmp_path: 
     assert contents(taken) == before
 
 
-def test_ppo_goes_on_in_its_own_folder_alone(runs: Path, tmp_path: Path) -> None:
+def test_ppo_resumes_only_in_its_own_folder(runs: Path, tmp_path: Path) -> None:
     copytree(runs / "ppo", tmp_path, dirs_exist_ok=True)
     with pytest.raises(ValueError, match="holds a run"):
         ppo.train(small_ppo(tmp_path))
@@ -149,7 +149,7 @@ def test_ppo_goes_on_in_its_own_folder_alone(runs: Path, tmp_path: Path) -> None
 
 
 @pytest.mark.usefixtures("small_deck")
-def test_a_finished_run_writes_what_is_missing_from_its_checkpoint(
+def test_finished_run_rewrites_missing_files_from_its_checkpoint(
     runs: Path, tmp_path: Path
 ) -> None:
     small = solve.Settings(iterations=2, eval_interval=0, out=tmp_path / "solve", progress=False)
@@ -184,7 +184,7 @@ def test_ppo_goes_on_without_the_curve_that_was_lost(runs: Path, tmp_path: Path)
     assert {"policy.safetensors", "curve.csv"} <= contents(tmp_path).keys()
 
 
-def test_a_second_demo_learns_anew_what_the_first_did(tmp_path: Path) -> None:
+def test_demo_run_twice_learns_the_same(tmp_path: Path) -> None:
     settings = demo.Settings(deals=64, pairs=2, out=tmp_path)
     written = []
     for _ in range(2):
@@ -195,7 +195,7 @@ def test_a_second_demo_learns_anew_what_the_first_did(tmp_path: Path) -> None:
     assert written[0] == written[1]
 
 
-def test_what_a_killed_run_left_half_written_is_removed(tmp_path: Path) -> None:
+def test_killed_runs_partial_files_are_removed(tmp_path: Path) -> None:
     half = tmp_path / f"{CHECKPOINT}.0123abcd{BESIDE}"
     half.write_bytes(b"half")
     with run_folder(tmp_path, None):

@@ -1,4 +1,4 @@
-"""Runs of every method but PPO: stopped they go on to the same end, and no other run does."""
+"""Runs of every method but PPO: stopped runs resume to the same result, other runs are rejected."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Finished:
     ("method", "changes"),
     [*((one, {}) for one in (*BASELINES, "deep_monte_carlo")), ("deep_monte_carlo", TABLE_TOP)],
 )
-def test_a_stopped_run_goes_on_to_the_same_result(
+def test_stopped_run_resumes_to_the_same_result(
     method: str, changes: dict[str, Any], finished: Finished, tmp_path: Path
 ) -> None:
     learner = learner_of(method, out=tmp_path, **changes)
@@ -112,7 +112,7 @@ def test_a_run_that_diverges_ends_and_leaves_the_last_checkpoint(
     assert load_agent(str(tmp_path / POLICY))
 
 
-def test_what_was_written_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_run_names_the_written_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     learn(learner_of("mmd", out=tmp_path, decisions=256))
     *_, names = capsys.readouterr().out.strip().rpartition("/")
     assert all((tmp_path / name).exists() for name in names.split(", "))

@@ -1,4 +1,4 @@
-"""Self-play elsewhere: a run repeats from its seed and its number of workers, whoever plays."""
+"""Self-play in workers: a run repeats from its seed and number of workers."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_the_number_of_workers_and_the_seed_decide(tmp_path: Path) -> None:
     assert found[0] != found[2]
 
 
-def test_a_round_learns_from_what_the_nets_before_played(tmp_path: Path) -> None:
+def test_round_learns_from_games_of_the_previous_nets(tmp_path: Path) -> None:
     """By its definition, one round after another in one process."""
     settings = small(tmp_path, deals=150)
     found = played_here(settings)
@@ -80,7 +80,7 @@ def test_a_round_is_cut_into_parts_that_differ_by_a_deal_at_most() -> None:
     assert [part.deals for part in split_round(0, 2, 0.0, 3)] == [1, 1]
 
 
-def test_what_is_packed_comes_out_as_it_was() -> None:
+def test_packed_samples_round_trip() -> None:
     rng = np.random.default_rng(1)
     for shape in ((5, 7), (3, 4, 5), (0, 9)):
         for dtype in (np.float32, np.int64, np.bool_):
@@ -126,7 +126,7 @@ def test_a_process_that_is_killed_ends_the_run_in_one_line_and_keeps_it(tmp_path
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("moment", ["start", "work"])
-def test_ctrl_c_and_sigterm_end_a_run_with_workers_in_one_line_and_leave_nobody(
+def test_ctrl_c_and_sigterm_end_a_run_in_one_line_without_leftover_workers(
     moment: str, number: signal.Signals, tmp_path: Path
 ) -> None:
     words = command("", small(tmp_path, deals=10_000_000, num_envs=500), ("resume",), ()).split()

@@ -74,7 +74,7 @@ def test_every_number_among_the_settings_has_a_range(kind: type[Any]) -> None:
     assert numbers <= EVERYWHERE.keys()
 
 
-def test_what_is_usual_is_taken() -> None:
+def test_settings_accept_usual_values() -> None:
     deep.Settings(learning_rate=1e30, temperature=1e-9, epsilon=0.0, save_seconds=0, eval_pairs=0)
     ppo.Settings(gae_lambda=1.0, ent_coef=0, eval_pairs=2)
     solve.Settings(eval_interval=0, refine=2)

@@ -1,4 +1,4 @@
-"""The solver against slow code of its own: counts, ranges, removal, what the play comes to."""
+"""The solver against slow code: counts, ranges, card removal, and values of the play."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_states_of_a_count_score_as_its_cards_do(kept: int, single_count: bool) 
             assert counts.count[state] == total
 
 
-def test_a_walk_comes_to_what_the_engine_plays_out() -> None:
+def test_solver_walk_equals_the_engines_play() -> None:
     """F4, F5: for random hands and strategies, all lines of play pegged by the engine."""
     rules = TwoHandRules.preset("five_card", for_last=0)
     walker = walker_of(rules)
@@ -68,7 +68,7 @@ def test_a_walk_comes_to_what_the_engine_plays_out() -> None:
 
 
 @pytest.mark.slow
-def test_a_walk_comes_to_what_the_engine_plays_out_with_four_cards() -> None:
+def test_solver_walk_equals_the_engines_play_with_four_cards() -> None:
     """H5 to H7, in the same way."""
     rules = find_rules("hoyle", TwoHandRules)
     walker = walker_of(rules)
@@ -116,7 +116,7 @@ def test_learning_closes_the_gap() -> None:
     assert gaps[1] < 0.01
 
 
-def test_ranges_are_what_is_left_of_the_deck() -> None:
+def test_ranges_are_the_rest_of_the_deck() -> None:
     """By counting all hands beside one's own, card by card, in a small deck."""
     classes = hand_classes(4, TOY)
     ranges = Ranges(classes)

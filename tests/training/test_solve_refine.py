@@ -49,7 +49,7 @@ def of_pair(walker: Walker, table: np.ndarray, pair: int) -> np.ndarray:
     return one
 
 
-def test_a_pair_laid_away_has_a_strategy_of_its_own(walker: Walker, mixed: np.ndarray) -> None:
+def test_refined_strategy_depends_on_the_discarded_pair(walker: Walker, mixed: np.ndarray) -> None:
     """Walked by pairs, a hand makes and learns what it would with that pair's tables alone."""
     pair = pair_number(4, 11)
     single = of_pair(walker, mixed, pair)
@@ -75,7 +75,7 @@ def test_a_pair_laid_away_has_a_strategy_of_its_own(walker: Walker, mixed: np.nd
             np.testing.assert_allclose(by_pair, alone, atol=1e-6)
 
 
-def test_who_does_not_know_meets_the_mean_over_what_may_be_laid_away(
+def test_refined_play_averages_over_discards_for_the_other_seat(
     walker: Walker, mixed: np.ndarray
 ) -> None:
     """By Bayes, in games of the engine: the likelier a pair plays so far, the more it counts."""

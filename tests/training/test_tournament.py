@@ -1,4 +1,4 @@
-"""Tournaments: whoever plays them they come out the same, and every agent gets its due."""
+"""Tournaments: equal results for any number of processes, and correct credit for every agent."""
 
 from __future__ import annotations
 
@@ -80,10 +80,10 @@ def watched(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     return seen
 
 
-# ---------------------------------------------------------------- the same whoever plays
+# ---------------------------------------------------------------- the same for any workers
 
 
-def test_two_processes_come_to_the_same_as_this_one(played: Path, tmp_path: Path) -> None:
+def test_tournament_of_two_processes_equals_one_process(played: Path, tmp_path: Path) -> None:
     threads = os.environ.get("OMP_NUM_THREADS")
     tournament(SMALL, 25, tmp_path, Processes(2))
     assert contents(tmp_path) == contents(played)
@@ -499,7 +499,7 @@ def test_a_few_pairs_that_came_out_alike_do_not_end_a_pairing(tmp_path: Path) ->
     assert (pairing["won"]["mean"], pairing["pairs"]) == (1.0, 12)
 
 
-# ---------------------------------------------------------------- what it says
+# ---------------------------------------------------------------- messages
 
 
 def test_an_anchor_is_rated_zero(played: Path, results: dict[str, Any], tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The training scripts: what they write, that they resume, and what evaluation measures."""
+"""The training scripts: their files, resuming, and the figures of evaluation."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
-def test_training_writes_what_it_promises(trained: Path) -> None:
+def test_training_writes_its_files(trained: Path) -> None:
     policy = load_agent(str(trained / "policy.safetensors"))
     model = load_agent(f"trust:{trained / 'model.zip'}")
     assert isinstance(policy, PolicyNetAgent)
@@ -194,9 +194,7 @@ def test_an_agent_of_two_is_made_of_its_name_and_a_plus_is_told_what_joins() -> 
      ("--versoin", 2,
       "no command is called '--versoin': see crib --help; did you mean '--version'?")],
 )  # fmt: skip
-def test_the_command_line_says_what_was_wrong_in_one_line(
-    words: str, status: int, message: str
-) -> None:
+def test_command_line_errors_are_one_line(words: str, status: int, message: str) -> None:
     run = crib(*words.split(), folder=SUPPORT)
     assert run.returncode == status, run.stderr
     assert status == 1 or not run.stdout
@@ -207,7 +205,7 @@ def test_the_command_line_says_what_was_wrong_in_one_line(
     assert not (SUPPORT / "run").exists()
 
 
-def test_house_rules_are_named_with_what_they_change(tmp_path: Path) -> None:
+def test_house_rules_are_named_with_their_changes(tmp_path: Path) -> None:
     rules = "hoyle[target=31]"
     run = crib("evaluate", "greedy", "random", "--pairs", "2", "--rules", rules, folder=tmp_path)
     assert f"rules {rules}, seed 1" in run.stdout, run.stderr
@@ -249,7 +247,7 @@ def test_control_c_ends_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().err == "stopped: the same command goes on\n"
 
 
-def test_tables_are_made_after_what_they_read() -> None:
+def test_tables_are_made_after_their_inputs() -> None:
     names = list(ORDER)
     assert names.index("discarded") > max(map(names.index, ("hand_pegging", "deal_outcomes")))
     assert names.index("table_top_rounds") > names.index("table_top_values")
