@@ -288,7 +288,6 @@ def play_endgames(
 # Times the deals, by the most points that a seat needs.
 MORE_DEALS = np.array([0] + [75] * 2 + [30] * 2 + [12] * 4 + [1] * (REACH - 8))
 PRIOR = 2.0  # samples of each hand that the rates far from the end are worth
-FADE = 10, 18  # points to make between which the win table passes into that of average deals
 MOST_BEYOND = 1.0  # what a hand can win beyond its standing
 FALLING = (0.05, 0.03, 0.02, 0.02, 0.01, 0.01, 0.005, 0.005, 0.002, 0.001)
 KEPT_DIGITS = 4
@@ -423,22 +422,12 @@ def monotone(win: Array) -> Array:
 
 
 def win_beyond(win: Array, outcomes: Outcomes) -> Array:
-    """Return ``win`` less the value of average deals, score by score, float64[EDGE, EDGE]."""
+    """Return what ``win`` is beyond average deals, score by score, float64[EDGE, EDGE]."""
     beyond = np.zeros((EDGE, EDGE))
     for both in range(2, 2 * REACH + 1):
         at = needs_of(both)
         beyond[at] = (win - solve(outcomes, REACH, beyond)[..., WON].sum(axis=-1))[at]
     return beyond
-
-
-def faded(beyond: Array) -> Array:
-    """Return ``beyond`` fading to 0 between the needs of `FADE`, where deals are average again.
-
-    Without the fade the table is 2 to 3 points off played games at 24-24 to make.
-    """
-    needs = np.arange(EDGE)
-    most = np.maximum(needs[:, None], needs)
-    return np.asarray(beyond * np.clip((FADE[1] - most) / (FADE[1] - FADE[0]), 0.0, 1.0))
 
 
 def dealt_views(
@@ -536,7 +525,7 @@ def endgame_win(deals: Count = 8_000, seed: Seed = 2033) -> dict[str, Any]:
         kept = held["kept"][game, :, :, : OF_SIZE[rules.dealt - 2]].astype(np.float64)
         tables = held["tables"][game].ravel() / ENDGAME_UNIT
         _, win = SelfPlay(rules, kept, tables, win_now(rules), seed_seq).solve_backwards(deals)
-        beyond.append(faded(win_beyond(win, load_outcomes(rules.dealt))))
+        beyond.append(win_beyond(win, load_outcomes(rules.dealt)))
         print(
             f"{rules.name}: pone wins "
             + ", ".join(f"{100 * win[n, n]:.1f} % at {n}-{n} to make" for n in (1, 3, 6, 10, 20))
