@@ -282,6 +282,7 @@ def test_entries_called_from_python_can_be_stored() -> None:
         ROOT / "crib_env",
         ROOT / "agents/crib_agents",
         ROOT / "training/crib_training",
+        ROOT / "research",
     ):
         for file in package.rglob("*.py"):
             if "\n@entry(" in file.read_text(encoding="utf-8"):

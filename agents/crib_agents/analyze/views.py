@@ -183,7 +183,7 @@ class _OpenDeal:
         rules, states = find_rules(self.games.rules, TwoHandRules), self.games.states
         for name, pair, end in (
             ("scores", scores, rules.target),
-            ("match_score", match_score, rules.match_target),
+            ("match_score", match_score, max(1, rules.match_target)),  # 0: there is no match
         ):
             if not all(0 <= x < end for x in pair):
                 raise ValueError(f"{name} must be two numbers from 0 to {end - 1}, got {pair!r}")

@@ -18,16 +18,13 @@ pegging.
 
 from __future__ import annotations
 
-from functools import cache
 from math import floor
 
 import numpy as np
-from numba import float32, float64, int64, void
+from numba import float64, int64, void
 
 from crib_agents.checks import HONOURS, presets_of
-from crib_agents.data.tables import ENDGAME, load
-from crib_agents.expert.endgame import ROWS, before_at, within_reach
-from crib_agents.kernels.two_hand import card_of, cell, game_of, sort_dealt
+from crib_agents.kernels.two_hand import card_of, cell, sort_dealt
 from crib_agents.knowledge.measured import (
     COUNT_SIZE,
     JACK_TURNED,
@@ -38,9 +35,9 @@ from crib_agents.knowledge.measured import (
 )
 from crib_agents.knowledge.pegging import FIRST, number
 from crib_agents.knowledge.winning import after_deal, group_by_win_table, slope
-from crib_env.arrays import Doubles, Floats
+from crib_env.arrays import Doubles
 from crib_env.engine.hands.counting import ALL_RANKS, count_hand
-from crib_env.engine.hands.records import DISCARD, GAME, MATCH
+from crib_env.engine.hands.records import DISCARD
 from crib_env.engine.jit import entry, kernel
 from crib_env.engine.ranks import DECK, RANKS
 from crib_env.engine.record import NONE, TABLE_T, array_of
@@ -192,8 +189,8 @@ def within(win_table, i_deal, pone, dealer):
 
 
 @kernel
-def fill_stages(win_table, i_deal, pone, dealer, plays, s):
-    """Fill ``s["after_pegging"][i, j]`` with the value if the pegging made i and j points < plays.
+def fill_stages(win_table, i_deal, pone, dealer, s):
+    """Fill ``s["after_pegging"][i, j]`` with the value if the pegging made i and j points.
 
     ``s`` holds the chances of pone's hand, the dealer's hand and the crib, still to count.
     """
@@ -204,15 +201,15 @@ def fill_stages(win_table, i_deal, pone, dealer, plays, s):
         if s["dealer_hand"][h] > 0.0:
             for c in range(COUNT_SIZE):
                 total[h + c] += s["dealer_hand"][h] * s["crib"][c]
-    for j in range(min(plays, dealer)):
-        for i in range(min(plays - 1 + COUNT_SIZE, pone)):
+    for j in range(min(BEFORE_PLAY, dealer)):
+        for i in range(min(BEFORE_HANDS, pone)):
             value = 0.0
             for t in range(TOTAL_SIZE):
                 if total[t] > 0.0:
                     value += total[t] * within(win_table, i_deal, pone - i, dealer - j - t)
             s["after_hand"][i, j] = value
         won = within(win_table, i_deal, 0, dealer - j)
-        for i in range(min(plays, pone)):
+        for i in range(min(BEFORE_PLAY, pone)):
             value = 0.0
             for h in range(COUNT_SIZE):
                 if s["pone_hand"][h] > 0.0:
@@ -259,7 +256,7 @@ def expected_win(win_table, i_deal, pone, dealer, model, pone_more, dealer_more,
     b = floor(to_dealer) + 1
     x = a - to_pone
     y = b - to_dealer
-    fill_stages(win_table, i_deal, a, b, BEFORE_PLAY, s)
+    fill_stages(win_table, i_deal, a, b, s)
     far = before_pegging(win_table, i_deal, a, b, model, s, 0, 0)
     pone_near = before_pegging(win_table, i_deal, a, b, model, s, 1, 0)
     dealer_near = before_pegging(win_table, i_deal, a, b, model, s, 0, 1)
@@ -280,7 +277,6 @@ OWN_PEGS = 2  # points this seat is expected to peg
 OTHER_PEGS = 3  # points the other is
 WIN_VALUE = 4  # the value of the pair, 0 to 1
 COLUMNS = 5
-BEFORE_UNIT = 1000.0  # parts of a game in the file
 
 SCRATCH = np.dtype(
     [
@@ -305,7 +301,7 @@ SCRATCH_T = array_of(SCRATCH)
 
 
 @kernel
-def fill_columns(v, win_table, model, before, table, near, s, columns):
+def fill_columns(v, win_table, model, table, near, s, columns):
     """Fill ``columns`` (float64[15, COLUMNS]) for every pair the seat of ``v`` was dealt.
 
     Row k is of the k-th pair of its cards in order, as ``itertools.combinations`` counts pairs. It
@@ -335,13 +331,6 @@ def fill_columns(v, win_table, model, before, table, near, s, columns):
     level = after_deal(win_table, i_deal, pone - by_pone, dealer - by_dealer)
     pone_point = slope(win_table, i_deal, pone - by_pone, dealer - by_dealer, 0, SWING)
     dealer_point = slope(win_table, i_deal, pone - by_pone, dealer - by_dealer, 1, SWING)
-    at_end = (v["episode"] == GAME or v["episode"] == MATCH) and within_reach(mine, theirs)
-    span = 0.0  # the value of a game won rather than lost
-    before_row = 0
-    if at_end:
-        won = after_deal(win_table, i_deal, 0, dealer) - after_deal(win_table, i_deal, pone, 0)
-        span = -won if i_deal else won
-        before_row = ROWS * game_of(v) + before_at(i_deal, mine, theirs)
     k = 0
     for i in range(n):
         for j in range(i + 1, n):
@@ -359,10 +348,7 @@ def fill_columns(v, win_table, model, before, table, near, s, columns):
             row[CRIB_MEAN] = crib if i_deal else -crib
             row[OWN_PEGS] = model["pegs"][i_deal, at, 0]
             row[OTHER_PEGS] = model["pegs"][i_deal, at, 1]
-            if at_end:
-                fill_stages(win_table, i_deal, pone, dealer, 1, s)
-                row[WIN_VALUE] = s["after_pegging"][0, 0] + span * before[before_row, at]
-            elif min(mine, theirs) <= near:
+            if min(mine, theirs) <= near:
                 more = row[OWN_PEGS] - model["mean_pegs"][i_deal]
                 let = row[OTHER_PEGS] - model["mean_pegs"][1 - i_deal]
                 row[WIN_VALUE] = expected_win(
@@ -406,29 +392,18 @@ def best_pair(v, s, columns):
 
 @entry(
     void(
-        VIEWS_T, int64[::1], float64[:, :, ::1], MODEL_T, float32[:, ::1], TABLE_T, int64,
-        SCRATCH_T, float64[:, ::1], float64[:, :, ::1], int64[::1],
+        VIEWS_T, int64[::1], float64[:, :, ::1], MODEL_T, TABLE_T, int64, SCRATCH_T,
+        float64[:, ::1], float64[:, :, ::1], int64[::1],
     ),
     seconds=8,
 )  # fmt: skip
-def discard_views(
-    views, rows, win_table, model, before, table, near, scratch, bonus, columns, actions
-):  # fmt: skip
+def discard_views(views, rows, win_table, model, table, near, scratch, bonus, columns, actions):
     """Fill the columns, with a bonus on each pair, and choose the cards of views of one table."""
     for k in rows:
-        pairs = fill_columns(
-            views[k], win_table, model[0], before, table, near, scratch[0], columns[k]
-        )
+        pairs = fill_columns(views[k], win_table, model[0], table, near, scratch[0], columns[k])
         for pair in range(pairs):
             columns[k, pair, WIN_VALUE] += bonus[k, pair]
         actions[k] = card_of(views[k], best_pair(views[k], scratch[0], columns[k]))
-
-
-@cache
-def read_before() -> Floats:
-    """Return what hands win beyond their standing near the end, float32[2 * ROWS, hands]."""
-    before = load(ENDGAME)["before"]
-    return np.ascontiguousarray(before.reshape(-1, before.shape[-1]) / BEFORE_UNIT, np.float32)
 
 
 def rank_discards(
@@ -446,17 +421,7 @@ def rank_discards(
     for judge, rows in group_by_win_table(views):
         model = load_model_for(views[rows])
         discard_views(
-            views,
-            rows,
-            judge,
-            model,
-            read_before(),
-            show_table(),
-            near,
-            scratch,
-            bonus,
-            columns,
-            actions,
+            views, rows, judge, model, show_table(), near, scratch, bonus, columns, actions
         )
     return actions, columns
 
