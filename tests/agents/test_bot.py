@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import logging
 import os
@@ -298,6 +299,7 @@ def test_names_of_programs_are_one_agent() -> None:
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs /proc")
 def test_command_agent_leaks_nothing() -> None:
     def open_files() -> int:
+        gc.collect()  # programs of earlier tests end too
         return len(os.listdir("/proc/self/fd"))
 
     before = open_files()
@@ -308,7 +310,7 @@ def test_command_agent_leaks_nothing() -> None:
         with pytest.raises(RuntimeError):
             agent.act(some_views(1), RNG)
         agent.close()
-    assert open_files() == before
+    assert open_files() <= before
 
 
 def test_stderr_of_a_program_is_logged_escaped(caplog: pytest.LogCaptureFixture) -> None:

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from crib_env import format_card, parse_cards, scoring, six_card_v0
+from crib_env import PRESETS, format_card, parse_cards, scoring, six_card_v0
 from crib_env.engine.table_top import text as table_top
 from crib_env.engine.table_top.records import TO_CRIB
 from crib_env.events import REASONS, Event

@@ -269,6 +269,6 @@ def test_a_table_is_made_by_its_command_with_the_defaults(name: str) -> None:
 
 def test_warmup_plays_a_little_of_everything(capsys: pytest.CaptureFixture[str]) -> None:
     warmup.run(warmup.Settings(agents=("greedy",)))
-    assert [line.partition(":")[0] for line in capsys.readouterr().out.splitlines()] == list(
-        ENVIRONMENTS
-    )
+    *played, stored = capsys.readouterr().out.splitlines()
+    assert [line.partition(":")[0] for line in played] == list(ENVIRONMENTS)
+    assert stored.startswith("stored in ")
