@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from crib_env.arrays import Array, Floats
 from crib_env.engine.jit import entry
 
-PLACES = 48  # at most so many bits are set in an episode of one deal
+PLACES = 96  # more than the ones of an observation in a single deal of any game
 END = -1.0  # behind the last place of a list
 
 
