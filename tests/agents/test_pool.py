@@ -309,6 +309,7 @@ def test_pool_callback_plays_sb3s_past_policies() -> None:
     games = VecNormalize(six_card_v0.sb3_env(8, episode="deal", reward="points"), norm_obs=False)
     model = MaskablePPO("MlpPolicy", games, n_steps=32, batch_size=256, n_epochs=1, seed=1)
     model.learn(8 * 32 * 6, callback=PastSelves())
+    Pool().add(model)  # after learn() its distribution holds tensors with gradients
     assert names(pool) == [f"after {256 * n}" for n in range(3, 7)]
     assert any(rate != 0.5 for rate in pool.win_rates().values())
     assert {agent.name for agent in games.get_attr("opponent")} <= set(names(pool))

@@ -167,8 +167,8 @@ def test_sparse_linear_is_linear_layer_of_bits() -> None:
 
 
 def test_places_of_refuses_more_ones_than_it_has_room_for() -> None:
-    with pytest.raises(ValueError, match="has 49 ones, at most 48"):
-        places_of(np.ones((1, 49), dtype=np.uint8))
+    with pytest.raises(ValueError, match=f"has {PLACES + 1} ones, at most {PLACES}"):
+        places_of(np.ones((1, PLACES + 1), dtype=np.uint8))
 
 
 def test_regret_matching_is_proportional_to_positive_regrets() -> None:

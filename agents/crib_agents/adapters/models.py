@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 import json
 import warnings
@@ -210,6 +211,15 @@ class SB3Score:
             tensors, _ = self.policy.obs_to_tensor(read)
             values: Array = self.scores(tensors).cpu().numpy()
         return values
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> SB3Score:
+        """Copy the networks, without the parts of training.
+
+        After ``learn()`` the distribution holds tensors with gradients, which cannot be copied.
+        """
+        policy = copy.copy(self.policy)
+        policy.action_dist = policy.optimizer = None
+        return SB3Score(copy.deepcopy(policy, memo), self.space, self.keys)
 
     def scores(self, tensors: Any) -> Any:
         """Return the logits or the values of all actions as a tensor [B, actions]."""
