@@ -36,8 +36,9 @@ GREETINGS = {
 
 
 def say(text: str) -> None:
-    """Write a line."""
-    print(text, flush=True)
+    """Write a line in one piece, with PYTHONUNBUFFERED too."""
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
 
 
 def fail() -> None:
