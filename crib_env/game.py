@@ -53,8 +53,8 @@ class Game:
     """One game.
 
     Two games are equal if their rules, episode, players and positions are, generators included.
-    ``repr(game)`` is a call that rebuilds the position. Neither looks at what is left of given
-    decks, at the moves that `pop` would take back, or at points not yet paid as rewards.
+    ``repr(game)`` is a call that rebuilds the position. Neither includes the rest of given decks,
+    the moves that `pop` would take back, or points not yet paid as rewards.
 
     Args:
         rules: the name of a preset, such as ``"hoyle"`` or ``"hoyle[target=91]"``, or `Rules`.
@@ -289,8 +289,8 @@ class Game:
 
         Args:
             seat: who sits below; by default the seat to move.
-            knows: what is shown: ``"seat"``, what this seat may know; ``"seats"``, what all seats
-                know between them; ``"all"``, for a spectator, also the starter before it is turned.
+            knows: the cards shown: ``"seat"``, those that this seat may know; ``"seats"``, those
+            known to any seat; ``"all"``, for a spectator, also the starter before it is turned.
             theme: ``"light"``, ``"dark"`` or ``"auto"``, which follows the reader's system.
             names: the players', by seat; by default ``player_0`` and so on.
             title: the heading; by default the rules' name.

@@ -3,10 +3,10 @@
     hoyle game #3 d1 m0 pegging 5h(6C)7D8S(9C)kd/AC(2C)3C(4C)ts6d JC 5HTSKD6D| 30-34/58-60
     table_top game #2 d0 m0 p2 turn <29 cards> ...../..7H../..2C../.8H.../..... 4S 20/29
 
-docs/observations.md lists the fields, with examples. A line says more than it must: who is to move,
-where the count began and what it pegged all follow from the cards. The parser plays the deal over
-on the engine and refuses a line that contradicts it. So every parsed position is one that a game
-can reach. Points already paid as rewards are not part of it: see `canonical`.
+docs/observations.md lists the fields, with examples. A line is redundant: the seat to move, the
+start of the count and its points all follow from the cards. The parser plays the deal over on the
+engine and refuses a line that contradicts it. So every parsed position is one that a game can
+reach. Points already paid as rewards are not part of it: see `canonical`.
 """
 
 from __future__ import annotations

@@ -42,11 +42,10 @@ Act = Callable[..., Any]
 class Agent(Protocol):
     """Anything that plays.
 
-    An agent that plays by some rules alone says so in ``honours``, the fields of the rules by which
-    it plays whatever their values. In all others the rules must be as in a preset, or as in its
-    ``known_rules``, else whatever binds it refuses it: an environment, a batch, a table, and a
-    batch of views. An agent without ``honours`` is taken to honour every field; see
-    `crib_env.supported_rules`.
+    ``honours`` limits the rules that an agent accepts: it lists the fields of the rules that may
+    have any value. All other fields must be as in a preset, or as in the agent's ``known_rules``;
+    otherwise environments, batches, tables and batches of views refuse the agent. An agent without
+    ``honours`` is taken to honour every field; see `crib_env.supported_rules`.
 
     Attributes:
         name: what tables call it.
@@ -87,9 +86,9 @@ class MixedPolicy(Agent, Protocol):
 
 
 def one_or_many(method: F) -> F:
-    """Let a method that answers a batch of views answer one view too, by what it says of that one.
+    """Decorator: accept a single view too and return its single result.
 
-    It decorates whatever takes views after ``self`` and returns an array with a row for each. Views
+    The method takes views after ``self`` and returns an array with a row for each. Views
     of rules that the agent does not honour are refused first; see `crib_env.supported_rules`.
     """
 

@@ -1,8 +1,8 @@
 """Registers environments and optional parts of families, by strings only, so it is quick.
 
 A family is found by its engine (`crib_env.engine.family`). What else belongs to one family, such as
-a table or an expert, is a part that the package registers which has it; ours do so in their
-``__init__``. If a part is missing, an error message says so.
+a table or an expert, is a part, registered by the package that has it; ours do so in their
+``__init__``. A missing part gives an error message that names it.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def gym_id(name: str) -> str:
 
 
 def text_name(name: str) -> str:
-    """Return what the text form of an environment is called: ``"SixCardText-v0"``."""
+    """Return the name of an environment's text form: ``"SixCardText-v0"``."""
     stem, mark, version = re.match(r"(.*)([-_])(v\d+)$", name).groups()  # type: ignore[union-attr]
     return f"{stem}{'Text' if mark == '-' else '_text'}{mark}{version}"
 
@@ -93,7 +93,7 @@ def _register(name: str, module: str, gym_name: str) -> None:
     if f"{package}/{gym_name}" in gymnasium.registry:
         return
     # The environments check order and actions themselves; Gymnasium's wrappers would take several
-    # times what a step does.
+    # times as long as a step.
     gymnasium.register(
         id=f"{package}/{gym_name}",
         entry_point=f"{module}:gym_env",
@@ -115,7 +115,7 @@ def _register(name: str, module: str, gym_name: str) -> None:
         pettingzoo.register("aec", in_words, "crib_env.envs.text:text_aec", kwargs=text)
 
 
-# What a family lacks without a part of this kind.
+# Error text for a missing part, by kind.
 LACKING = {
     "learned": "nets: the agent 'learned' does not play it",
     "expert": "expert: 'random' or an agent of your own may play it",
@@ -132,7 +132,7 @@ _parts: dict[tuple[str, str], Any] = {}
 def add_parts(kind: str, /, **parts: Any) -> None:
     """Register parts of a kind, one of `LACKING`, by the name of the family.
 
-    A part is given as such or as where it is found, ``"module:NAME"``, imported once it is needed.
+    A part is an object, or its place ``"module:NAME"``, imported at the first use.
     """
     if kind not in LACKING:
         raise ValueError(f"a part is one of {', '.join(LACKING)}, got {kind!r}")
@@ -140,7 +140,7 @@ def add_parts(kind: str, /, **parts: Any) -> None:
 
 
 def find_part(kind: str, family: str) -> Any:
-    """Return a part of a family by its name; a ValueError says so if there is none."""
+    """Return a part of a family by the family's name; raise ValueError if there is none."""
     part = _parts.get((kind, family))
     if part is None:
         raise ValueError(f"the game {games_of(family)} has no {LACKING[kind]}")

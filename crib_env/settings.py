@@ -1,7 +1,7 @@
 """Types of settings, whose ranges hold in Python and on the command line alike.
 
 Settings are a checked dataclass. A field's type says which values are allowed; its documentation
-is the help of the command line. What comes before ``_: KW_ONLY`` may be given by its place there.
+is the help of the command line. Fields before ``_: KW_ONLY`` may be given by position there.
 
     @checked_dataclass(frozen=True)
     class Settings:

@@ -11,8 +11,7 @@ opponent="rule_based")`` and ``gymnasium.make_vec(..., num_envs=1024)``. For Sta
 ``opponent``, ``seat`` and ``features`` are for the forms with a learner: Gymnasium, vector and SB3.
 ``on_illegal="random"`` plays a random legal action in place of an illegal one, which
 ``info["illegal_action"]`` reports: for learners that take no mask. ``mask_in_observation`` is
-``False`` in the forms with a learner; where it is ``False`` the mask is in
-``info["action_mask"]``.
+``False`` by default in the forms with a learner; then the mask is in ``info["action_mask"]``.
 
 ``reset(options=...)`` takes ``decks`` (52-card permutations, one per deal, in order), ``dealer``
 (the first dealer's seat) and ``scores``.
@@ -45,9 +44,9 @@ their mean when both seats have discarded. That mean depends on the other seat's
 ``"expected_at_show"``: pays that mean when the hands are shown. The sum is the same, and it reveals
 nothing that the seat has not seen.
 
-Over one deal all three have the same mean for any play, so the same policy is best. Over a
-game the two without luck also count what the target would cut from the last show: they pay for
-points per deal, as ``"points"`` nearly does, and not for the win.
+Over one deal all three have the same mean for any play, so the same policy is best. Over a game the
+two without luck also count the points of the last show beyond the target: they pay for points per
+deal, as ``"points"`` nearly does, and not for the win.
 
 ## Version history
 

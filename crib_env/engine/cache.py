@@ -46,7 +46,7 @@ USED_SECONDS = 3600.0  # between two notes that a file is in use
 SEAL = hashlib.sha256().digest_size
 DIGITS = 24  # of the fingerprint in a file's name; the seal has all
 ENDING = ".kernel"
-FORM = 3  # of what is stored; since 3 the seal says whose code it is
+FORM = 3  # version of the file format; since 3 the seal covers the entry's name
 
 OWN = 1 << 62  # the least number of a function that is stored; Numba's own count starts at 1
 _NUMBER = re.compile(r"B\d+v(\d+)")  # in the symbol of a function
@@ -73,7 +73,7 @@ def say_once(text: str, key: str) -> None:
 
 
 def announce_compiling(name: str, seconds: int) -> None:
-    """Say what is compiled, and the first time how to do so ahead; not if it takes no time."""
+    """Announce a compilation; the first time name `crib warmup` too. Say nothing for 0 seconds."""
     if seconds:
         hint = "" if AHEAD in _said else AHEAD
         say_once(COMPILING.format(name=name, seconds=seconds) + hint, name)
@@ -83,7 +83,7 @@ def announce_compiling(name: str, seconds: int) -> None:
 def _folders() -> Iterator[Path]:
     """Yield the folders that may hold the cache, the best first."""
     chosen = os.environ.get("NUMBA_CACHE_DIR")
-    if chosen:  # the user's word, whoever owns it
+    if chosen:  # named by the user: any owner is accepted
         yield Path(chosen).absolute()
     beside = _beside()
     if _trusted(beside, Path(__file__).stat().st_uid):
@@ -107,7 +107,7 @@ def _own_folders() -> Iterator[Path]:
 
 def _make_folder(chosen: str | None) -> Path | None:
     """Return the first folder that can be written and is trusted, made if it is missing."""
-    public, private = 0o755, 0o700  # others read what the owner of the sources has compiled
+    public, private = 0o755, 0o700  # code beside the sources is readable by every user
     if chosen and _writable(Path(chosen).absolute(), public):
         return Path(chosen).absolute()
     if _writable(_beside(), public) and _trusted(_beside(), Path(__file__).stat().st_uid):
@@ -126,7 +126,7 @@ def _writable(folder: Path, mode: int) -> bool:
 
 
 def _trusted(folder: Path, *owners: int) -> bool:
-    """Return whether nobody but this user, root and ``owners`` can put code into the folder."""
+    """Return whether only this user, root and ``owners`` can write into the folder."""
     if not hasattr(os, "getuid"):
         return True
     try:
@@ -134,7 +134,7 @@ def _trusted(folder: Path, *owners: int) -> bool:
     except OSError:
         return False
     mine = about.st_uid in (os.getuid(), 0, *owners) and stat.S_ISDIR(about.st_mode)
-    # What lies beside the sources is as safe as they are; elsewhere a group may be anybody.
+    # Beside the sources their permissions decide; elsewhere reject group-writable folders.
     others = stat.S_IWOTH if owners else stat.S_IWOTH | stat.S_IWGRP
     return mine and not about.st_mode & others
 
@@ -191,7 +191,7 @@ class KernelCache(NullCache):
         return f"{self._name}-{self.identity[:DIGITS]}{ENDING}"
 
     def _seal(self, packed: bytes) -> bytes:
-        """Return the digest of what is stored and of whose it is: a renamed file is not read."""
+        """Return the digest of bytes, name and identity, so that a renamed file is rejected."""
         return hashlib.sha256(f"{self._name}\0{self.identity}\0".encode() + packed).digest()
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
@@ -210,7 +210,7 @@ class KernelCache(NullCache):
             if self._seal(data[SEAL:]) != data[:SEAL]:
                 return None
             rebuilt = CompileResult._rebuild(target_context, *pickle.loads(data[SEAL:]))
-        except Exception:  # nothing is stored, or whatever is wrong with it: compile again
+        except Exception:  # no file, or a damaged one: compile again
             return None
         with contextlib.suppress(OSError):  # another's file
             if time.time() - path.stat().st_mtime > USED_SECONDS:
@@ -246,18 +246,18 @@ def find_fingerprint(function: Callable[..., Any], *more: object) -> str | Excep
     """Return the fingerprint of a function, or why it has none."""
     try:
         return fingerprint(function, *more)
-    except Exception as error:  # whatever a global of anybody's does when it is looked at
+    except Exception as error:  # inspecting a user's global can raise anything
         return error
 
 
 @contextlib.contextmanager
 def own_symbols() -> Iterator[None]:
-    """Number the functions compiled meanwhile so that no other compilation anywhere has theirs.
+    """Give the functions compiled meanwhile numbers that no other compilation uses.
 
     Numba tells functions of one name apart by a number that each process counts from 1. Read from
     the cache, code of two processes would share symbols, and one be called for the other (numba
-    issue 10486). The numbers also say what must not be stored: a function with one of Numba's own
-    was compiled for somebody else, perhaps with other options or for constants since changed.
+    issue 10486). The numbers also mark functions that must not be stored: one numbered by Numba was
+    compiled elsewhere, perhaps with other options or for constants since changed.
     """
     with global_compiler_lock:
         before = FunctionIdentity._unique_ids
@@ -271,8 +271,8 @@ def own_symbols() -> Iterator[None]:
 def foreign_symbol(library: Any) -> str | None:
     """Return the symbol of a function in ``library`` that was not compiled under `own_symbols`.
 
-    All libraries that went into it are gone through: of what was put in where it is called, the
-    finished code has no symbol.
+    All linked libraries are searched, because the finished code has no symbols of inlined
+    functions.
     """
     libraries = [library]
     for each in libraries:
@@ -291,7 +291,7 @@ def _age(path: Path) -> float:
 
 
 def _write(path: Path, data: bytes) -> None:
-    """Write a file beside its place and move it there: nobody reads half a file."""
+    """Write a temporary file and rename it, so that no reader sees half a file."""
     handle, beside = tempfile.mkstemp(dir=path.parent, prefix=path.name)
     try:
         with open(handle, "wb") as file:

@@ -182,10 +182,10 @@ class Family:
         picture: of views of some seats at one moment and a `Scene`: the parts of a drawing, as
             `crib_env.render.svg.document` takes them; None where the text is all there is.
         features: what `Kernels.write_features` writes.
-        expected: the verbs by which the luck of a show is left out of what is gained, by the
-            name of the reward; see `family_for`.
+        expected: the kernels that replace the luck of a show by its mean, by the name of the
+                    reward; see `family_for`.
         canonical: the kernels for ``suits`` other than ``"real"``, by name; none if all count.
-        reward, suits: what `family_for` has made this of.
+        reward, suits: the arguments of `family_for` that gave this family.
     """
 
     engine: str
@@ -271,7 +271,7 @@ class Family:
         return self.features
 
     def layout_with(self, features: object) -> Layout:
-        """Return the slices of an observation, with those of its features if they are asked for."""
+        """Return the slices of an observation, with those of ``features`` if wanted."""
         found = self.features_for(features)
         if found is None:
             return self.layout
@@ -368,12 +368,11 @@ def episode_name(episode: str, known: Collection[str]) -> str:
 
 @cache
 def family_for(engine: str, reward: str = "points", suits: str = "real") -> Family:
-    """Return the family at ``engine`` with what a reward counts as gained and how suits look.
+    """Return the family at ``engine`` with the kernels for a reward and for a form of suits.
 
     Args:
         engine: as of `find_family`.
-        reward: one of `REWARDS`; by `EXPECTED`, what luck alone decides in a show is gained as its
-            mean.
+        reward: one of `REWARDS`; those in `EXPECTED` replace the luck of a show by its mean.
         suits: one of `SUITS`; by all but ``"real"``, views and actions use canonical cards.
 
     Raises:

@@ -1,14 +1,14 @@
 """A digest of everything that is compiled into a kernel: its code, its helpers', their constants.
 
 Numba keys its own cache by the file of the function alone, so an edit to a helper in another file
-would leave stale machine code behind. This walks the functions a kernel calls, wherever they are
-written, and the values of the globals, closures and defaults they read, also those read as
+would leave stale machine code behind. This module walks the functions a kernel calls, wherever they
+are written, and the values of the globals, closures and defaults they read, also those read as
 ``package.module.name``. An edit anywhere that could change the machine code changes the digest; an
 edit of a comment does not.
 
-The walk knows a fixed list of kinds of values and takes each of them in whole. Any other kind, and
-whatever Numba was taught by others, raises `CannotFingerprint`: such code is compiled in every
-process, and is never read from disk.
+The walk knows a fixed list of kinds of values and hashes each of them completely. Any other kind,
+and any extension of Numba by another package, raises `CannotFingerprint`: such code is compiled in
+every process, and is never read from disk.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ from numba.core.typing.templates import Signature, builtin_registry
 
 # The code of these packages is not walked: their versions stand for it.
 VERSIONS = (sys.version, numba.__version__, llvmlite.__version__, np.__version__)
-# Settings of Numba that change the code; its cache knows none of them.
+# Numba settings that affect generated code but not Numba's cache key.
 SETTINGS = ("OPT", "BOUNDSCHECK", "DEBUGINFO_DEFAULT", "LOOP_VECTORIZE", "SLP_VECTORIZE",
             "USING_SVML")  # fmt: skip
-# A helper that leaves these open takes them from whichever caller compiles it first, which differs
+# A helper that leaves these open takes them from the first caller that compiles it, which differs
 # from process to process. So no helper may set them otherwise than the kernels do.
 INHERITED = {"error_model": "numpy", "fastmath": False, "forceinline": False, "_nrt": False}
-OPTIONS = {"nopython", "nogil", "boundscheck", "inline", *INHERITED}  # what a helper may set
+OPTIONS = {"nopython", "nogil", "boundscheck", "inline", *INHERITED}  # those of a helper
 
 PLAIN = {bool, int, float, complex, str, bytes, NoneType, EllipsisType}
 DYNAMIC = {"open", "eval", "exec", "compile", "__import__", "globals", "vars", "input"}
@@ -55,7 +55,7 @@ SPOKEN = (_types.Integer, _types.Float, _types.Complex, _types.Boolean, _types.N
 
 
 class CannotFingerprint(TypeError):
-    """Something is compiled in whose edits the digest would not show."""
+    """The code depends on something whose changes the digest cannot detect."""
 
 
 def fingerprint(function: Callable[..., Any], *more: object) -> str:
@@ -64,29 +64,29 @@ def fingerprint(function: Callable[..., Any], *more: object) -> str:
     walk.value((*VERSIONS, *(str(getattr(config, name, "")) for name in SETTINGS), *more))
     walk.part()
     walk.number(function)
-    for reached in walk.functions:  # which grows as they are gone through
+    for reached in walk.functions:  # the list grows during the loop
         walk.function(reached)
     if extension := find_extension(walk.names, walk.outside):
         raise CannotFingerprint(f"{extension.home} extends {_describe(extension.key)} in Numba")
     return walk.result()
 
 
-# What a function was when it was first walked, and which functions it called. Numba compiles a
+# The digest of each function at its first walk, and the functions that it called. Numba compiles a
 # helper once in a process: if its constants change later, its machine code does not.
 _first: WeakKeyDictionary[FunctionType, tuple[object, ...]] = WeakKeyDictionary()
 
 
 class _Walk:
-    """One walk through the functions that can be reached; each is gone through once."""
+    """One walk through the functions that can be reached; each is visited once."""
 
     def __init__(self) -> None:
         self.functions: list[FunctionType] = []
         self.numbers: dict[int, int] = {}
         self.calls: list[int] = []  # the numbers of the functions, in the order they are read
-        self.parts: list[bytes] = []  # what each function is by itself
+        self.parts: list[bytes] = []  # the digest of each function without its callees
         self.names: set[str] = set()
         self.outside: list[object] = []
-        self.facts: list[object] = []  # of the part now gone through, all plain values
+        self.facts: list[object] = []  # of the current part, all plain values
         self.where = "its signature"
 
     def part(self) -> bytes:
@@ -100,7 +100,7 @@ class _Walk:
         return hashlib.sha256(b"".join((*self.parts, numbers))).hexdigest()
 
     def number(self, function: Any) -> None:
-        """Note a function by its place in the walk, and have it gone through."""
+        """Record the function's index and queue it."""
         if id(function) not in self.numbers:
             self.numbers[id(function)] = len(self.functions)
             self.functions.append(function)
@@ -124,7 +124,7 @@ class _Walk:
             raise CannotFingerprint(f"{self.where} has changed since it was first compiled")
 
     def read(self, function: FunctionType, read: Read) -> None:
-        """Note what a function reads by a chain of names, through modules to what is no module."""
+        """Record a value that a function reads by a chain of names, such as ``module.NAME``."""
         value = read.root(function)
         path = [read.names[0]]
         for name in read.names[1:]:
@@ -176,7 +176,7 @@ class _Walk:
             raise CannotFingerprint(f"{self.where} reads {_describe(value)}")
 
     def dispatcher(self, value: Any) -> None:
-        """Note a compiled helper: its function, and what it is compiled with."""
+        """Record a compiled helper: its function and its compile options."""
         options = value.targetoptions
         for name, ours in INHERITED.items():
             if options.get(name, ours) != ours:
@@ -240,9 +240,9 @@ class _Walk:
 
 
 def _outside(value: Any) -> str | None:
-    """Return the name of what belongs to Python, NumPy or Numba; None if it is somebody else's.
+    """Return the name of an object of Python, NumPy or Numba; None for any other object.
 
-    A name that does not lead back to the very object is borrowed, as by `functools.wraps`.
+    A name that does not lead back to the same object is borrowed, as by `functools.wraps`.
     """
     module, name = getattr(value, "__module__", None), getattr(value, "__qualname__", None)
     if not (isinstance(name, str) and is_outside(module)):
@@ -291,7 +291,7 @@ class Read(NamedTuple):
 
 
 class Bytecode(NamedTuple):
-    """What a code object says, with the functions defined in it.
+    """The contents of a code object and of the functions defined in it.
 
     Attributes:
         digest: of the instructions and constants, without the docstring and the numbers of lines.
@@ -369,9 +369,9 @@ def _text(constant: object) -> str:
     return repr(constant)
 
 
-# --- what others have added to Numba: overloads of its functions, attributes of its types --------
-# Numba finds these by the types of what it compiles. So a kernel may use one that it does not name,
-# and whose edits its own code does not show.
+# --- extensions of Numba by other packages: overloads of functions, attributes of types ----------
+# Numba finds these by the types of the arguments. So a kernel may use one without naming it, and an
+# edit of it does not show in the kernel's code.
 
 # The packages whose code is known by their versions.
 OUTSIDE = ("numba", "numpy", "llvmlite", "builtins", "math", "cmath", "_operator")
@@ -415,7 +415,7 @@ def is_outside(module: object) -> bool:
 
 
 def _scan() -> None:
-    """Look through what was registered since the last time: the lists only grow."""
+    """Read the entries registered since the last scan: the lists only grow."""
     for name, begin in _scanned.items():
         items = getattr(builtin_registry, name)
         for item in items[begin:]:

@@ -1,4 +1,4 @@
-"""The keywords of an environment, in one place: what each may be, means by default, and is for.
+"""The keywords of an environment, in one place: values, default and purpose of each.
 
 From `EnvConfig` come the signatures and the help of the six forms, the checks, and the table of
 arguments of every environment's page. To add a keyword, add a field, its check in `__post_init__`,
@@ -58,13 +58,13 @@ class PhasePolicySpec:
 
 @dataclass(frozen=True)
 class EnvSpec:
-    """What an environment is, whatever the form.
+    """The facts of an environment that all its forms share.
 
     Attributes:
         name: the environment's name with its version.
         family: the games it plays.
         rules: the preset that it plays by default.
-        episodes: what one episode can be, with the engine's name for it; the first is the default.
+        episodes: the episode lengths, each with the engine's name for it; the first is the default.
         phase: the keyword for the policy that plays the rest of the deal, in a phase environment.
         example: the keywords in the loop of its page.
     """
@@ -83,7 +83,7 @@ Values = str | Callable[[EnvSpec], str]
 
 
 class Keys(NamedTuple):
-    """What the two parts of an observation with its mask are called."""
+    """The keys of the two parts of an observation with its mask."""
 
     observation: str
     mask: str
@@ -98,17 +98,17 @@ LIBRARIES = {
 
 
 class Keyword(NamedTuple):
-    """What there is to say of a keyword besides its name, its type and its default."""
+    """The documentation of a keyword, besides its name, type and default."""
 
     forms: tuple[str, ...]  # that take it
-    # What it may be, as a cell of the page's table; of an environment if it depends on that, ""
-    # where the environment leaves no choice.
+    # The allowed values, as a cell of the page's table, or a function of the environment; "" if the
+    # environment leaves no choice.
     values: Values
     meaning: str
     default: Values = ""  # as a cell of the table, if not the value itself
-    given: str = ""  # the type of what is given, where it is not that of the field
+    given: str = ""  # the argument's type, if not the field's
     by_form: dict[str, Any] = {}  # noqa: RUF012  # the default in forms where it differs
-    instead: dict[str, str] = {}  # noqa: RUF012  # what forms have that do not take it
+    instead: dict[str, str] = {}  # noqa: RUF012  # replacements in forms without it
 
 
 def keyword(default: Any, *about: Any, **more: Any) -> Any:
@@ -144,13 +144,13 @@ def _partner(spec: EnvSpec) -> str:
 class EnvConfig:
     """The keywords of an environment, checked: all that its forms are made from.
 
-    Fields hold what was given until they are checked, and then what follows from it: rules by name
-    become `Rules`, an episode the engine's name for it.
+    Fields hold the given values until they are checked, and then the resolved ones: rules by name
+        become `Rules`, an episode becomes the engine's name for it.
 
     Attributes:
         spec: the environment.
-        phase_policy: who makes the decisions that a phase environment leaves out. Users give the
-            agent, by the keyword that ``spec.phase`` names.
+        phase_policy: the agent that makes the decisions left out by a phase environment. Users give
+            the agent, by the keyword that ``spec.phase`` names.
         illegal_reward: of an illegal action that ends the episode; see `Family.illegal_reward`.
 
     Raises:
@@ -303,7 +303,7 @@ class EnvConfig:
             )
 
     def _seat(self, name: str, *words: str) -> Any:
-        """Return what a keyword says that names a seat, or None, or one of some words."""
+        """Return the value of a keyword, checked: a seat, None or one of ``words``."""
         seat = getattr(self, name)
         if seat is None or (isinstance(seat, str) and seat in words):
             return seat

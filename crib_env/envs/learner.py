@@ -2,9 +2,9 @@
 
 A `Stepper` plays them in compiled code, on one thread or several. A compiled opponent plays inside
 one pass over the games. Where a policy plays a phase of the deal, or opponents differ from game to
-game, they take turns between passes. If one of them runs in Python, all are asked in Python, each
-with one call for all its games. The results are the same, action by action; a test compares them.
-The entries are those of `crib_env.engine.learners`.
+game, they take turns between passes. If one of them runs in Python, all are called from Python,
+each once for all its games. The results are the same, action by action; a test compares them. The
+entries are those of `crib_env.engine.learners`.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class LearnerBatch:
     """N games in which one seat is the learner's and an opponent plays the others.
 
     The arrays are overwritten by every step. With ``autoreset`` a new episode begins at once where
-    one ended. One game alone ``keeps_events``: it logs what is pegged between decisions.
+    one ended. A single game can set ``keeps_events`` to log the pegging between decisions.
     """
 
     def __init__(
@@ -360,8 +360,8 @@ def choose_stepper(batch: LearnerBatch) -> Stepper:
 class Stepper:
     """Steps the games of a batch in compiled code, on its threads.
 
-    One opponent who plays all seats but the learner's does so in one pass; several policies take
-    turns: opponents by number, and a phase's.
+    A single opponent plays all seats but the learner's in one pass. Several policies take turns:
+    opponents by number, then a phase's.
     """
 
     compiled = True

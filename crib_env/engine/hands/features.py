@@ -1,8 +1,8 @@
 """Numbers that follow from the rules alone: of the view, and a row for each card that may be used.
 
-All of it follows from the view. What the others hold or discard, and the card dealt to the crib, is
-taken as drawn from the cards unseen, each as likely, less those that a seat has shown it does not
-hold. A row tells how things stand once its card is used: the ranks kept, what the card brings, and
+All of it follows from the view. The other seats' cards and discards, and the card dealt to the
+crib, are taken as uniform draws from the unseen cards, less those that a seat has shown it does not
+hold. A row describes the position after its card is used: the ranks kept, the card's points, and
 for each rank that may be played next its points, this seat's best answer and how likely it is.
 """
 
