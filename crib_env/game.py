@@ -290,7 +290,7 @@ class Game:
         Args:
             seat: who sits below; by default the seat to move.
             knows: the cards shown: ``"seat"``, those that this seat may know; ``"seats"``, those
-            known to any seat; ``"all"``, for a spectator, also the starter before it is turned.
+                known to any seat; ``"all"``, for a spectator, also the starter before it is turned.
             theme: ``"light"``, ``"dark"`` or ``"auto"``, which follows the reader's system.
             names: the players', by seat; by default ``player_0`` and so on.
             title: the heading; by default the rules' name.

@@ -183,7 +183,7 @@ class Family:
             `crib_env.render.svg.document` takes them; None where the text is all there is.
         features: what `Kernels.write_features` writes.
         expected: the kernels that replace the luck of a show by its mean, by the name of the
-                    reward; see `family_for`.
+            reward; see `family_for`.
         canonical: the kernels for ``suits`` other than ``"real"``, by name; none if all count.
         reward, suits: the arguments of `family_for` that gave this family.
     """

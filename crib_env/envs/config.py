@@ -145,7 +145,7 @@ class EnvConfig:
     """The keywords of an environment, checked: all that its forms are made from.
 
     Fields hold the given values until they are checked, and then the resolved ones: rules by name
-        become `Rules`, an episode becomes the engine's name for it.
+    become `Rules`, an episode becomes the engine's name for it.
 
     Attributes:
         spec: the environment.
