@@ -2,8 +2,8 @@
 
 `numbers/benchmark.toml` names tracks, methods and ranges of settings. A run trains one policy and
 measures it exactly. Its row in `numbers/benchmark.jsonl` holds all that the page needs, so another
-machine goes on where this one stopped. A row counts for its settings and hands alone: once those of
-the protocol have another name or value, the run is due again.
+machine can continue from it. A row counts for its settings and hands alone: if those of the
+protocol change, the run is due again.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Line:
 
     @property
     def about(self) -> dict[str, Any]:
-        """What the protocol says of it."""
+        """Its entry in the protocol."""
         about: dict[str, Any] = PROTOCOL["tracks"][self.track]["methods"][self.name]
         return about
 
@@ -103,7 +103,7 @@ def lines() -> list[Line]:
 
 
 def read_ledger() -> list[Row]:
-    """Return the rows of all finished runs, but for those on other hands than the protocol's."""
+    """Return the rows of all finished runs on the protocol's hands."""
     if not LEDGER.exists():
         return []
     rows = [json.loads(row) for row in LEDGER.read_text().splitlines() if row]
@@ -183,7 +183,7 @@ class Marks(Curve):
         return any(last < mark <= learner.decisions for mark in self.marks)
 
     def measure(self, learner: Learner) -> list[Measured]:
-        """Measure what has been learned so far."""
+        """Measure the current policy."""
         found = exploitability(learner.agent(), env=PROTOCOL["env"], suits=PROTOCOL["suits"],
                                hands=FINAL["mark_hands"], seed=FINAL["hands_seed"])  # fmt: skip
         point = {
@@ -194,7 +194,7 @@ class Marks(Curve):
         return [Measured(str(point), {"exploitability": point["mean"]})]
 
     def state(self) -> list[dict[str, float]]:
-        """Return what was measured, ready for JSON."""
+        """Return the measured points, ready for JSON."""
         return self.points
 
     def restore(self, state: list[dict[str, float]]) -> None:
@@ -203,7 +203,7 @@ class Marks(Curve):
 
 
 def train(job: Job, folder: Path) -> Row:
-    """Make a run, or go on with it; return its CPU seconds, and its curve if it is a final one."""
+    """Make or resume a run; return its CPU seconds, and the curve of a final run."""
     module = import_module(METHODS[job.line.method])
     given = job.line.settings(job.number)
     if "features" in given:  # those that runs of earlier versions read had two levels
@@ -222,7 +222,7 @@ def train(job: Job, folder: Path) -> Row:
 
 
 def measured(agent: str | Path, stage: str) -> Row:
-    """Return what a row says of an agent's figure, on the hands of its stage."""
+    """Return the part of a row with an agent's figure, on the hands of its stage."""
     about, began = PROTOCOL[HANDS_OF[stage]], time.process_time()
     found = exploitability(agent, env=PROTOCOL["env"], suits=PROTOCOL["suits"],
                            hands=about["hands"], seed=about["hands_seed"])  # fmt: skip

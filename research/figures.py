@@ -1,10 +1,11 @@
 """The figures that README, the paper and the pages quote: each comes from a file of `docs/numbers`.
 
-    python -m research.figures    # what the pages of `STRICT` quote, and what no file gives
+    python -m research.figures    # the figures on the pages of `STRICT`, and those in no file
 
-A page quotes a figure as text. `quoted` lists what the pages of `STRICT` may quote, with what must
-stand in the same paragraph or row; every other number there is a fault, unless `PLAIN` says that
-it is no measurement. On the other pages every ``mean ± half interval`` must be in some file.
+A page quotes a figure as text. `quoted` lists the figures that the pages of `STRICT` may quote,
+with words required in the same paragraph or row; every other number there is a fault, unless
+`PLAIN` says that it is no measurement. On the other pages every ``mean ± half interval`` must be in
+some file.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from research.benchmark_runs import levels_of, read_ledger
 ROOT = Path(__file__).parents[1]
 NUMBERS = ROOT / "docs" / "numbers"
 STRICT = ("README.md", "docs/index.md", "paper/paper.md")
-# What an agent's exploitability is; a page that quotes it says so.
+# The kind of an exploitability figure, named on every page that quotes it.
 EXACT, APPROXIMATE, BOUND = r"\bexact", r"approximat|≈", r"at least|lower bound"
 NUMBER = re.compile(r"(?<![\w.,-])\d+(?:,\d{3})*(?:\.\d+)?(?![\w]|[.,]\d)")
 INTERVAL = re.compile(r"(?<![\d.])(\d[\d.]*)(?: %)? ± (\d[\d.]*)")
@@ -73,9 +74,10 @@ def won(name: str, opponent: str, env: str = "six_card_v0") -> str:
 
 
 def gains() -> Iterator[tuple[str, str, str, str]]:
-    """Yield rules, agent, exploitability and its kind, of every agent measured.
+    """Yield rules, agent, exploitability and its kind for every measured agent.
 
-    Where the best response was rolled out, that is the figure: a bound whatever the agent looks at.
+    If the best response was rolled out, the figure is the rollouts' mean: a lower bound for any
+    agent.
     """
     for one in stored("exploitability")["agents"]:
         exact = not one["agreement"]["otherwise"]
@@ -194,7 +196,7 @@ def every_interval() -> frozenset[tuple[str, str]]:
 
 
 def main() -> None:
-    """Print what the pages of `STRICT` quote; exit with 1 if no file gives some figure."""
+    """Print the figures on the pages of `STRICT`; exit with 1 if some figure is in no file."""
     faults = []
     for name in STRICT:
         page = (ROOT / name).read_text("utf-8")

@@ -4,8 +4,8 @@
     python -m research.make_benchmark --search 4 --seeds 3 --decisions 1000000
     python -m research.make_benchmark --page-only
 
-Every finished run adds a row to `docs/numbers/benchmark.jsonl`; what has one is not made again, and
-a stopped training resumes from its folder. The page and the picture show the rows there are.
+Every finished run adds a row to `docs/numbers/benchmark.jsonl`; a run with a row is not made again,
+and a stopped training resumes from its folder. The page and the picture show the rows there are.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Settings:
     Attributes:
         lines: the lines to run, such as raw/mmd; by default all of the protocol, and the built-in
             agents to compare with.
-        search: settings to try of each line; 0 goes on with the best of the ledger.
+        search: settings to try of each line; 0 uses the best in the ledger.
         search_decisions: of a training of the search.
         seeds: how many final runs of each line, from the protocol's first seed on.
         decisions: of a final run.

@@ -45,8 +45,9 @@ SEED = 1
 PAIRS = {"six_card_v0": 1000, "five_card_v0": 1000, "table_top_v0": 500}
 MANY_HAND = {"three_hand_v0": 200, "four_hand_v0": 200}
 TWO_HAND = {"six_card_v0": 1000, "five_card_v0": 1000}
-# What comes with the package, where it is rated, and by how many pairs: `equilibrium` is solved and
-# `learned_mixed` was trained for two-hand games alone, and at Table Top `master` plays as `expert`.
+# The built-in agents, the environments that rate each, and the numbers of pairs: `equilibrium` is
+# solved and `learned_mixed` was trained for two-hand games alone, and at Table Top `master` plays
+# as `expert`.
 RATED: dict[str, dict[str, int]] = dict.fromkeys(BUILT_IN, PAIRS | MANY_HAND) | {
     "learned": PAIRS | MANY_HAND | {"five_card_v0": 4000},
     "equilibrium": TWO_HAND,

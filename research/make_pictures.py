@@ -160,7 +160,7 @@ def highest(page: Page) -> None:
 
 
 def take_turns(page: Page, choose: Callable[[Page], object], turns: int) -> None:
-    """Take so many turns; fewer where a dialog or the show comes before."""
+    """Take ``turns`` turns, or fewer if a dialog or the show comes first."""
     for _ in range(turns):
         page.wait_for_selector(f"{SHOWN}, #hint:enabled, .hand button.card:enabled")
         if page.locator(SHOWN).count():
@@ -195,7 +195,7 @@ def counted(hands: int) -> Callable[[Page], object]:
 
 
 class Scene(NamedTuple):
-    """A game at a table, how many turns are taken and by what, and what is done then."""
+    """A picture's game, the number of turns to take, the player's choices, and a last action."""
 
     name: str
     game: str

@@ -2,8 +2,8 @@
 
     python -m research.make_solving --out runs/solving
 
-Solves five cards with more and more iterations and measures by `crib exploit` what a best
-response gains on each. A run or a point that ``--out`` has is not made again. Writes
+Solves five cards with more and more iterations and measures each solution with
+`crib exploit`. A run or a point that ``--out`` has is not made again. Writes
 `docs/numbers/solving.json` and `docs/pictures/solving.png`.
 """
 

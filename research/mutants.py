@@ -149,7 +149,7 @@ def plain(function: Any) -> Any:
 
 
 def refill() -> None:
-    """Make the table of points and its sums again, in place: whoever holds them sees it."""
+    """Rebuild the table of points and its sums in place, so that every holder sees the change."""
     from crib_env.engine import show
 
     held = show.show_table()

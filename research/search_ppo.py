@@ -3,8 +3,8 @@
     python -m research.search_ppo --env five_card_v0 --trials 20 --timesteps 500000
 
 Every trial trains with seed 100 and is measured against `rule_based`. The table goes to ``--out``,
-the best first; `crib_training.methods.ppo.DEFAULTS` holds what was chosen. Measure a choice again
-with other seeds: the best of many trials looks better than it is.
+the best first; `crib_training.methods.ppo.DEFAULTS` holds the chosen settings. Measure a choice
+again with other seeds: the best of many trials looks better than it is.
 """
 
 from __future__ import annotations

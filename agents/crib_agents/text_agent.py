@@ -44,8 +44,8 @@ TRIES = 3  # for a reply that did not come
 class TextAgent:
     """Plays any game by words: each view becomes a prompt, each reply an action.
 
-    Several views are asked for in parallel. If one fails, the others' answers are kept for a caller
-    that asks again for each view alone, as `Referee` does: nothing is paid twice.
+    Several views are sent in parallel. If one fails, the others' answers are kept for a caller that
+    asks again for each view alone, as `Referee` does: no reply is paid twice.
 
     Args:
         complete: returns the model's reply to messages. If it raises `TRIES` times in a row, the

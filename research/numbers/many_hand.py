@@ -45,7 +45,8 @@ def discard_rates(deals: Episodes, sides: Array) -> list[list[dict[str, Any]]]:
 def by_seat(rules: Rules, run: Run) -> dict[str, dict[str, Any]]:
     """Return the pegging and the hand's points of each seat in a deal of partners.
 
-    A tally is by side, so deals are played once more here; what a side pegs is the mover's.
+    A tally is by side, so deals are played once more here; a side's pegging is credited to the
+    mover.
     """
     deals = GameBatch(rules, run.deals, players=len(SEATS), episode="deal", seed=run.seed)
     deals.reset()

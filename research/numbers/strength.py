@@ -1,4 +1,4 @@
-"""The agents' strength: what a best response gains, and tournaments where no leaderboard is."""
+"""The agents' strength: exploitability, and tournaments for games without a leaderboard."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ FACTS = {  # of whole games, by how they are written
 }  # fmt: skip
 COLOURS = {"pone": "tab:blue", "dealer": "tab:orange"}
 CUT = 0.002  # of the deals, those of the most points, are left out of the pictures
-SHARE = 4  # of all the games of a run, one in so many is played from each of the other starts
+SHARE = 4  # 1 / SHARE of a run's games is played from each of the other starts
 PLACES = 6  # decimal places of figures that a page shows with two
 
 

@@ -84,7 +84,7 @@ def sequence(state: State) -> tuple[int, ...]:
 
 
 def list_states(cards: int) -> tuple[list[list[int]], list[list[int]], list[int], list[int]]:
-    """Return what follows each state, what is pegged, the counts, and how many have few cards."""
+    """Return each state's successors and points by rank, counts, and numbers by cards played."""
     numbers: dict[State, int] = {(0, 0, ()): 0}
     level = list(numbers)
     after: list[list[int]] = []

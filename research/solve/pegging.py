@@ -38,8 +38,9 @@ from crib_env.engine.record import NONE, tuple_of
 from research.solve.counts import PAIR, Counts, gone
 from research.solve.ranges import EVERYBODY, FITTING, NOBODY, keep_part, part_of, take_from_range
 
-# For a holding without a card and the rank of that card: the holding with it, and which of its
-# ranks that is, ascending; the last one's chance is what is left, and is written as -1 - slot.
+# For a holding without a card and the rank of that card: the holding with it, and the rank's slot
+# among its ranks, ascending. The last slot's probability is 1 less the others', so it is written as
+# -1 - slot.
 WITH = np.full((HOLDINGS, RANKS), NONE, dtype=np.int32)
 SLOT = np.zeros((HOLDINGS, RANKS), dtype=np.int8)
 for _holding, _row in enumerate(holdings()):
@@ -283,8 +284,8 @@ def learn(book, probabilities, page, at, left, slots, action_value, value, gaine
     """Add to the regrets and the average of a holding at a node, and set its next strategy.
 
     Its numbers begin at ``page`` in ``book`` and at ``at`` in ``probabilities``, see `Walk`. It has
-    ``left`` cards of ``slots`` ranks; ``action_value`` is what each rank brings, `UNFIT` where it
-    does not fit, ``value`` what its strategy brings, ``gained`` its weight in the average.
+    ``left`` cards of ``slots`` ranks; ``action_value`` is the value of each rank, `UNFIT` where it
+    does not fit, ``value`` the value of its strategy, ``gained`` its weight in the average.
     """
     total = 0.0
     for slot in range(slots):
@@ -391,8 +392,8 @@ def walk_hands(shared, hands, ranges, iteration, starter, copies, walked):
             for i in range(n):
                 walked.hand_masses[hand, i] += w.reach[0, i]
                 w.by_hand[i] = 0.0
-        # Of the types that it calls itself with: of two compiled versions that call each other,
-        # what is read back from the cache crashes.
+        # The same types as in its recursive calls: two compiled versions that call each other crash
+        # when they are read back from the cache.
         begin = np.int64(0)
         walked.values[hand] += walk(w, begin, begin, begin, hands.holding[hand], begin, 1.0)
         if by_hand:
@@ -499,9 +500,10 @@ class Walker:
     ) -> Walked:
         """Walk hands of a seat, 0 pone and 1 the dealer, in the mode LEARN, VALUE or BEST.
 
-        ``ranges``, float32[G, K], is how likely the other seat has each whole hand, weighed by how
-        many cards of the starter's rank are left; ``iteration`` the weight of what is learned. For
-        the others see `Walk`. With ``by_hand`` it returns points by the other's whole hand, too.
+        ``ranges``, float32[G, K], is the probability of each whole hand of the other seat, weighed
+        by the number of unseen cards of the starter's rank; ``iteration`` is the weight in the
+        average. For the others see `Walk`. With ``by_hand`` it returns points by the other's whole
+        hand, too.
         """
         n, shape = len(hands.holding), (len(hands.holding) if by_hand else 0, len(self.by_hand))
         walked = Walked(np.zeros(n), np.zeros(n), np.zeros(shape), np.zeros(shape))

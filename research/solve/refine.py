@@ -53,7 +53,7 @@ from research.solve.solver import SeatGains, Solver
 
 T = TypeVar("T", np.float32, np.uint8)
 
-RARE = 0.02  # what a hand discards more seldom is played as the basic solution does
+RARE = 0.02  # after rarer discards a hand is played by the basic solution
 POWER = 4  # iteration t weighs t**4 in the average: the first ones still play as without the pairs
 MEASURED = 8  # one hand in this many is measured
 
@@ -286,7 +286,7 @@ class Starters:
 # all discards possible with the kept cards, each weighed by its probability times the probability
 # that it reaches the node.
 
-MEAN_SMOOTHING = 1e-4  # added to how likely a hand comes to a node, so that every node has a mean
+MEAN_SMOOTHING = 1e-4  # added to a hand's probability of reaching a node: every node has a mean
 
 
 @kernel

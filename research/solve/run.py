@@ -191,7 +191,7 @@ class SolveRun:
         about = {"iterations": self.solver.iteration, "measured": last}
         self.write_strategy(STRATEGY, self.solver.strategy(), about, "refine")
         write_whole(self.settings.out / CURVE, csv_table(SolvePoint, self.curve))
-        if self.curve:  # what is stopped before it was measured has none to draw
+        if self.curve:  # a run stopped before its first measurement has no curve
             drawn = picture(self.curve, f"{self.rules.name}, solved")
             write_whole(self.settings.out / PICTURE, drawn)
 

@@ -217,7 +217,7 @@ class SeatGains:
     """A strategy's exploitability within the abstraction."""
 
     # pone, dealer: points per deal that the best answer of this seat gains, among all strategies
-    # that see what the solver's do: a bound from below on what any answer gains
+    # with the solver's information: a lower bound on the gain of any answer
     pone: float
     dealer: float
 

@@ -166,7 +166,7 @@ def sample_pegging(
 
 
 def shrunk(cards: int, sums: Array) -> tuple[Array, dict[str, float]]:
-    """Return the means of hands of so many ``cards`` drawn towards an additive model, and figures.
+    """Return the means of hands of ``cards`` cards, shrunk towards an additive model, and figures.
 
     Shapes: sums float64[hands, 3].
     """

@@ -129,7 +129,7 @@ def crib_round(
     sample_cribs(discard_views(rules), show_table(), weights.ravel(), np.zeros((PAIRS, COLUMNS)),
                  np.zeros(rules.dealt, dtype=np.int64), generator(seed), deals, counted, cribs,
                  np.zeros((2, 3)))  # fmt: skip
-    # The views are the dealer's and pone's; the order of what was found is `ROLES`.
+    # The views are the dealer's and pone's; the results are in the order of `ROLES`.
     counted, cribs = counted[::-1], cribs[::-1]
     samples = counted[:, :, 0]
     n = np.maximum(samples, 1)

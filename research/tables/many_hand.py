@@ -5,10 +5,11 @@ could have discarded, by the current means, so rare discards get samples too. Th
 rounds so far are the next table. All discard by the same means, so without that they would swing
 from round to round.
 
-`python -m research.tables many_hand_win`: at the start of each deal the command notes what every
-side still has to make and who deals, and fits the formula of `crib_agents.expert.many_hand` to who
-won: for each of some values of ``added`` a conditional logit, which has one best fit. The table
-also has the mean points of a deal. The command prints how the formula predicts as many other games.
+`python -m research.tables many_hand_win`: at the start of each deal the command records the points
+that every side still needs and the dealer, and fits the formula of `crib_agents.expert.many_hand`
+to the winner: for each of some values of ``added`` a conditional logit, which has one best fit. The
+table also has the mean points of a deal. The command prints how the formula predicts as many other
+games.
 """
 
 from __future__ import annotations

@@ -254,9 +254,9 @@ NEVER = 1e-9  # a chance is taken to be this at least
 def learn(views, ranks, hands, weights, base, rate, positions, scratch, places, found):
     """Measure how well the tables predict choices, and move them towards each after it.
 
-    The views are of seats with a choice, and ``ranks`` what they chose; ``base`` is where the
-    game's tables begin, a ``rate`` of 0 learns nothing. ``found`` gets the mean of minus the
-    logarithm of the chance given to what was chosen, and how often that was the likeliest.
+    The views are of seats with a choice, and ``ranks`` their choices; ``base`` is the index of the
+    game's tables, and a ``rate`` of 0 learns nothing. ``found`` gets the mean of minus the
+    logarithm of the probability given to the choice, and how often the choice was the likeliest.
     """
     p = positions[0]
     s = scratch[0]
@@ -317,7 +317,7 @@ def choices_of(
 def fit_choices(
     views: Array, ranks: Array, base: int, rng: np.random.Generator
 ) -> tuple[Array, Array]:
-    """Return the game's tables, float64[SIZE], and how well they predict what was held out."""
+    """Return the game's tables, float64[SIZE], and their fit to held-out choices."""
     weights = read_tables()[0].copy()
     positions, scratch = np.zeros(2, dtype=POSITION), np.zeros(1, dtype=SCRATCH)
     places, found = np.zeros(TABLES, dtype=np.int64), np.zeros(2)

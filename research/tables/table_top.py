@@ -15,9 +15,9 @@ game that follows from them.
 `python -m research.tables table_top_weights` fits the weights of `rule_based` again, and prints
 them beside the current ones. The agent plays rounds against itself. The target is the final points
 of every line, less its points at the time. A least-squares fit explains them by the parts of
-`kernels.table_top.HEURISTICS` that value a line: a constant, the mean of what the next card adds,
-by the cards in the line, and the probability of a flush. The agent plays again with the new
-weights, and so on. The other weights are not part of a line's value and stay fixed.
+`kernels.table_top.HEURISTICS` that value a line: a constant, the mean gain of the next card, by the
+cards in the line, and the probability of a flush. The agent plays again with the new weights, and
+so on. The other weights are not part of a line's value and stay fixed.
 """
 
 from __future__ import annotations
@@ -152,7 +152,7 @@ def any_of(rng, legal):
 
 @kernel
 def correct(values, visits, at, error, rate):
-    """Move a value towards what was found: to the mean of the first finds, then at ``rate``."""
+    """Move a value by ``error``: to the mean of the first samples, then at ``rate``."""
     visits[at] += 1.0
     values[at] += error * max(1.0 / visits[at], rate)
 
@@ -320,7 +320,7 @@ def self_play(
             learn_crib(table, values, visits, v, known, crib_points, rate)
 
 
-# By whole sides or by single lines; one action in so many at random; the rate; parts of --rounds.
+# By single lines (0) or whole sides (1); 1 / n of actions random; rate; multiple of --rounds.
 STAGES = (
     (0, 20, 0.05, 1),
     (0, 30, 0.01, 1),
@@ -329,7 +329,7 @@ STAGES = (
     (1, 100, 0.001, 2),
     (1, 100, 0.0003, 2),
 )
-EARLIER_VISITS = 20.0  # what a stage finds first weighs as one more find after so many
+EARLIER_VISITS = 20.0  # visits that a stage starts with, so that its first samples weigh little
 
 
 def learn_values(preset: str, rounds: int, seed: np.random.SeedSequence) -> Doubles:
@@ -380,9 +380,9 @@ def measure_rounds(
 ) -> tuple[Array, Array]:
     """Play rounds of the expert against itself, for points, and return their points.
 
-    Returns int64[rounds, 2], what the dealer's side and the other scored; and float64[28, rounds,
-    2], after each turn the points in the count that its mover expected of them, less what they came
-    to.
+    Returns int64[rounds, 2], the points of the dealer's side and of the other; and float64[28,
+    rounds, 2], after each turn the points in the count that its mover expected of both, less the
+    actual points.
     """
     games = GameBatch(PRESETS[preset], rounds, players=players, episode="round", seed=seed_seq)
     games.reset(dealer=DEALER)
@@ -471,8 +471,8 @@ def sample_lines(
 ):
     """Play rounds with ``weights`` and add up every line that was seen on the way.
 
-    ``ones``, float64[2, K], are weights that pick out what the next card adds, and a draft of a
-    flush; ``products`` and ``totals`` the sums of the normal equations.
+    ``ones``, float64[2, K], are weights that pick out the next card's gain, and a draft of a flush;
+    ``products`` and ``totals`` the sums of the normal equations.
     """
     s = states[0]
     for _ in range(rounds):

@@ -46,7 +46,7 @@ def terminable() -> Iterator[None]:
         with _handled_by(signal.SIGTERM, end), _never_lost(end):
             yield
     finally:
-        if end.came:  # whatever error the command raised
+        if end.came:  # even if the command raised another error
             sys.exit(TERMINATED)
 
 

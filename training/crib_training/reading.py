@@ -47,7 +47,7 @@ def read_settings(kind: type[S], words: Sequence[str], program: str) -> S:
 
 
 def explain(kind: type[Any], error: CycloptsError) -> str:
-    """Return what is wrong with words, by the option that they are for."""
+    """Return the error in the words, named by their option."""
     if isinstance(error, UnusedCliTokensError):
         return f"nothing takes {' '.join(error.unused_tokens or ())!r}"
     if error.argument is None:

@@ -6,7 +6,7 @@ the order of the rules, and the first to the target wins at once (C5): heels and
 hand, the dealer's hand, the crib. `measured` holds their distributions.
 
 Scores are points still needed, so one table serves all starts and any shorter target. A view does
-not say what a skunk counts or who deals the next game of a match: the tables assume the preset's
+not hold the game points of a skunk or the next dealer of a match: the tables assume the preset's
 rules, by which a five-card game has no skunks.
 
 `win_table` holds the values for `expert`: in a game the probability of winning it, in a match the
@@ -39,7 +39,7 @@ from crib_env.policy import Views
 from crib_env.rules import PRESETS, TwoHandRules
 
 # How a game ends for a seat: it wins by a double skunk, a skunk, plainly; loses plainly, by a
-# skunk, a double skunk. The margin is what the loser still has to make (H11).
+# skunk, a double skunk. The margin is the points that the loser still needs (H11).
 ENDS = 6
 WON = slice(0, 3)
 HOYLE = TwoHandRules.preset("hoyle")
@@ -54,7 +54,7 @@ def ending(margin: int) -> int:
 
 
 def ended(target: int) -> Doubles:
-    """Return float64[target + 1, 6]: how a game has ended that is won by so many points."""
+    """Return float64[target + 1, 6]: the end of a game as one-hot rows, by the winner's margin."""
     return np.eye(ENDS)[[ending(margin) for margin in range(target + 1)]]
 
 
@@ -71,7 +71,7 @@ def solve(deal: Outcomes, target: int) -> Doubles:
     """Return the six chances for pone, float64[target + 1, target + 1, 6] by (pone's, dealer's).
 
     Solved for one sum of points after another: a deal starts at that sum, and its counts end there
-    at most. The arrays have a margin of zeros before index 0, for what the bounds leave out.
+    at most. The arrays have a margin of zeros before index 0, for scores outside the bounds.
     """
     pegging, hand = PLAY_SIZE, COUNT_SIZE
     total = np.convolve(deal.dealer_hand, deal.crib)
@@ -91,7 +91,7 @@ def solve(deal: Outcomes, target: int) -> Doubles:
     pone_out = np.vstack([deal.pone_out, np.zeros(pegging)])
     dealer_out = np.vstack([deal.dealer_out, np.zeros(pegging)])
     x, h, t = np.arange(pegging)[:, None], np.arange(hand)[:, None], np.arange(len(total))[:, None]
-    tail = np.append(np.cumsum(deal.pone_hand[::-1])[::-1], 0.0)  # chance of so many or more
+    tail = np.append(np.cumsum(deal.pone_hand[::-1])[::-1], 0.0)  # probability of at least n points
     for both in range(2, 2 * target + 1):
         a = np.arange(max(1, both - target), min(target, both - 1) + 1)
         b = both - a
@@ -130,13 +130,13 @@ def match_win_probabilities(dealt: int, target: int, heels: int = MEASURED_HEELS
 
 
 def preset_with(dealt: int) -> TwoHandRules:
-    """Return the preset of the game for two in which so many cards are dealt."""
+    """Return the preset of the game for two with ``dealt`` cards a hand."""
     presets = (rules for rules in PRESETS.values() if isinstance(rules, TwoHandRules))
     return next(rules for rules in presets if rules.dealt == dealt)
 
 
 def game_points(dealt: int) -> tuple[int, int, int]:
-    """Return what a game counts that is won by a double skunk, by a skunk, plainly (H11)."""
+    """Return the game points of a double skunk, a skunk and a plain win (H11)."""
     rules = preset_with(dealt)
     return rules.double_skunk_points, rules.skunk_points, 1
 
@@ -151,7 +151,7 @@ def match_stakes(matches: Doubles, mine: int, theirs: int, points: Sequence[int]
     return np.array(won + lost)
 
 
-# What a win table depends on; two views alike in these share one.
+# The fields of a view that decide its win table; views equal in these share one.
 FIELDS = ("dealt", "target", "heels", "episode", "match_target")
 
 

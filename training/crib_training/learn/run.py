@@ -121,7 +121,7 @@ class Learner(ABC):
         rng: the generator of all NumPy draws.
     """
 
-    # what the run counts: the name of the setting with the total, and of an attribute
+    # the unit of progress: the name of the setting with the total, and of an attribute
     unit: ClassVar[str] = "decisions"
     # the attributes that count; a checkpoint holds them
     counts: ClassVar[tuple[str, ...]] = ("decisions",)

@@ -130,7 +130,7 @@ class SparseLinear(nn.Module):
     Attributes:
         weight: float32[blocks * bits, width], by input, where `torch.nn.Linear` has it by output.
         bias: float32[width].
-        numbers: the layer of what follows the lists; None without any.
+        numbers: the layer of the numbers behind the lists; None without any.
     """
 
     def __init__(self, bits: int, blocks: int, numbers: int, width: int) -> None:

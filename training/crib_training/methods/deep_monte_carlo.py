@@ -3,8 +3,8 @@
     crib train --method deep_monte_carlo --env six_card_v0 --deals 400000 --out runs/six_card
 
 1. Play a batch of deals, every seat with the current networks. A softmax over the predicted values
-   draws each choice; its temperature and epsilon fall over the run, but for the discards of two
-   hands, whose temperature stays.
+   draws each choice; its temperature and epsilon fall over the run. The temperature of two-hand
+   discards is constant.
 2. Fit the networks to the returns of the choices: squared errors, every decision once, in batches.
    The learning rate falls linearly.
 3. Update the average of the weights at every step. Evaluation and saved files use the average.
@@ -100,7 +100,7 @@ class Samples:
 
 @dataclass(frozen=True)
 class GameDefaults:
-    """What a game does well with, where the settings leave it open."""
+    """Per-game defaults for settings left as None."""
 
     hidden_sizes: tuple[int, int]
     num_envs: int = 4096
@@ -116,13 +116,13 @@ class GameDefaults:
 
 
 class SelfPlay(ABC):
-    """A game as something to learn; ``chosen`` is what the settings and its defaults come to.
+    """A game's self-play; ``chosen`` holds the settings, with the game's defaults for None.
 
     The random numbers of the nets come from PyTorch's generator, which is seeded before.
     """
 
     family: ClassVar[LearnedFamily]  # the games this is for
-    defaults: ClassVar[GameDefaults]  # what these games do well with
+    defaults: ClassVar[GameDefaults]  # for settings left as None
     nets: nn.Module  # what learns
 
     def __init__(self, rules: Rules, players: int, settings: Settings) -> None:
@@ -184,8 +184,8 @@ def find_self_play(settings: Settings) -> tuple[EnvMaker, SelfPlay]:
 # --- self-play elsewhere: in processes of this machine, or on a Ray cluster -----------------------
 #
 # Each worker plays one part of a round of deals. The result of a part depends on the networks, the
-# seed and the part, not on who plays it, where or when. So a run repeats from its seed and its
-# number of workers. While the learner fits the networks to one round, the workers play the next
+# seed and the part, not on the worker, the machine or the time. So a run repeats from its seed and
+# its number of workers. While the learner fits the networks to one round, the workers play the next
 # with the networks from before.
 
 STREAM = 1  # of random numbers that a seed gives; the learner's own has no number
@@ -226,7 +226,7 @@ class SparseArray:
 
 @dataclass(frozen=True)
 class RolloutResult:
-    """What a part came to."""
+    """The result of a part."""
 
     decisions: int  # how many
     groups: Mapping[str, Mapping[str, SparseArray]]  # as in `Samples`
@@ -271,7 +271,7 @@ def play_here(settings: Settings, part: RolloutJob, nets: Arrays, code: str) -> 
 
 
 def own_code() -> str:
-    """Return a digest of all of ours that decides what self-play comes to."""
+    """Return a hash of the code that determines self-play results."""
     games = sorted((Path(runs.__file__).parent / "deep_monte_carlo").glob("*.py"))
     return code_digest(Path(__file__), *games)
 
@@ -332,7 +332,7 @@ def split_round(round_: int, deals: int, progress: float, workers: int) -> list[
 
 
 def joined(parts: Sequence[RolloutResult]) -> Samples:
-    """Return what parts came to as samples, in their order."""
+    """Return the results of parts, joined in their order as samples."""
     groups = {
         name: {key: _joined([part.groups[name][key] for part in parts]) for key in group}
         for name, group in parts[0].groups.items()
@@ -373,7 +373,7 @@ class Settings(RunSettings):
         ema_rate: step of the average of the weights at each update, by default the game's;
             measurements and saved files use the average.
         temperature: temperature of the softmax over the values of choices, in points; by default
-            the game's. The discards of two hands have one of their own, 0.2.
+            the game's. The discards of two hands always use 0.2.
         final_temperature: the temperature at the end.
         epsilon: the share of decisions drawn uniformly from all choices; falls to 0.
         hidden_sizes: sizes of the two hidden layers; by default the game's.
@@ -452,7 +452,7 @@ class Learner(runs.Learner):
 
     def __enter__(self) -> Self:
         settings = self.settings
-        self.self_play.play(2, 0.0, np.random.default_rng(0))  # compiles what no cache holds
+        self.self_play.play(2, 0.0, np.random.default_rng(0))  # compile now if the cache is empty
         if settings.ray_address is not None or settings.workers > 1:
             self.actors = Actors(settings).__enter__()
         return self

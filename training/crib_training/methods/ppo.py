@@ -89,7 +89,7 @@ def policy_agent(model: MaskablePPO, maker: EnvMaker, rules: Rules, suits: str) 
 
 
 class RunCallback(BaseCallback):
-    """Shows a run after every rollout, and now and then measures and saves what it has learned.
+    """Shows a run after every rollout, and at intervals measures and saves the policy.
 
     The curve may begin with an earlier run's points; ``cpu_seconds`` are without measuring.
     """
@@ -174,7 +174,7 @@ class Settings(TakesAgents):
         episode: length of an episode; by default one deal, or one round.
         reward: points: the points beyond the opponent's. expected: the same with the mean of the
             show, paid at the discard (two-hand games). expected_at_show: the same, paid at the
-            show. win: who won. By default expected where the game has it.
+            show. win: the game's result. By default expected where the game has it.
         num_envs: games side by side.
         steps: decisions per game between updates.
         batch_size: decisions per minibatch.

@@ -1,1 +1,1 @@
-"""The games of deep Monte Carlo: what their networks see, and what they learn from self-play."""
+"""The games of deep Monte Carlo: their networks' inputs and their targets from self-play."""

@@ -1,7 +1,8 @@
 """The games for three and four for deep Monte Carlo: one network for discards and play.
 
-It does not learn what is certain: the exact mean hand, and what a card pegs at once. It learns what
-follows, a side's points less the mean of the others': pegging, and in discarding the crib.
+The network does not learn the certain points: the exact mean hand, and the points that a card pegs
+at once. It learns the later points, a side's less the mean of the others': of the pegging, and at
+the discard of the crib too.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ PEGGING, CRIB = 0, 2  # phases of the tally
 
 
 class ManyHandSelfPlay(SelfPlay):
-    """Three hands, four hands, and whatever `ManyHandRules` a user makes."""
+    """Three hands, four hands, and any other `ManyHandRules`."""
 
     family = FAMILY
     defaults = GameDefaults(hidden_sizes=(96, 48))
@@ -102,13 +103,13 @@ class ManyHandSelfPlay(SelfPlay):
 
 
 def _margin(points: Array, sides: Array) -> Array:
-    """Return what each row's side has more than the mean of the others, float64[K]."""
+    """Return each row's points of its side less the mean of the others', float64[K]."""
     own = points[np.arange(len(points)), sides]
     margin: Array = own - (points.sum(axis=1) - own) / (points.shape[1] - 1)
     return margin
 
 
-# --- compiled: choices by value and noise, and what the networks see of them
+# --- compiled: choices by value and noise, and the networks' inputs for them
 
 
 @entry(

@@ -84,11 +84,11 @@ class LineNets(nn.Module):
 
 @dataclass(frozen=True)
 class TurnResult:
-    """What one turn of N rounds led to."""
+    """The results of one turn of N rounds."""
 
     points: Array  # int64[N, LINES], of the lines so far
-    value: Array  # float64[N, LINES], what the lines are expected to come to
-    places: Array  # int64[N, 2], where what each side (rows, columns) owes stands in the table
+    value: Array  # float64[N, LINES], the expected final points of the lines
+    places: Array  # int64[N, 2], the index in the owing table for each side (rows, columns)
     chosen: Array  # int64[K], the rounds to learn from
     inputs: Array  # float32[K, LINES, inputs], of the net for lines
     crib_inputs: Array  # float32[K, inputs], of the net for the crib
@@ -110,7 +110,7 @@ class TableTopSelfPlay(SelfPlay):
         self.nets = LineNets(self.chosen.hidden_sizes)
 
     def weights(self, nets: nn.Module, made_by: str = "") -> Weights:
-        """Return nets as the agent reads them, with the values of what is owed."""
+        """Return nets as the agent reads them, with the table of values of cards owed."""
         assert isinstance(nets, LineNets)
         owing = (OWING_STEP * nets.owing.detach()).cpu().numpy()
         return replace(super().weights(nets, made_by), tables={"owing": owing})
@@ -205,13 +205,13 @@ def play_turn(games: GameBatch, flat: Array, noise: Array, chosen: Array) -> Tur
 def traced(turns: list[TurnResult], came_to: Array, owing: Array) -> list[Array]:
     """Return the target value of both sides' lines after each turn, float64[N, 2] each.
 
-    TD(lambda): what they came to, mixed with their values after the turns that followed.
+    TD(lambda): the final points ``came_to``, mixed with the values after later turns.
     """
     targets = []
     target = came_to.astype(np.float64)
     for turn in reversed(turns):
         targets.append(target)
-        if len(targets) > 1:  # after the last turn their value is what they came to
+        if len(targets) > 1:  # after the last turn the value is the final points
             value = side_sums(turn.value) + owing[turn.places]
             target = TRACE * target + (1 - TRACE) * value
     return targets[::-1]
@@ -227,12 +227,12 @@ def _sums(lines: Tensor) -> Tensor:
     return lines.reshape(-1, 2, SIZE).sum(dim=2)
 
 
-# --- compiled: choices by value and noise, and what the networks see of them
+# --- compiled: choices by value and noise, and the networks' inputs for them
 
 
 @kernel
 def write_lines(v, action, unseen, rows):
-    """Write what the net sees of each line after an action, float32[LINES, inputs]; 0 if full."""
+    """Write the net's inputs for each line after an action, float32[LINES, inputs]; 0 if full."""
     places = stack.ints(MOST_INPUTS)
     values = stack.floats(MOST_INPUTS)
     for line in range(LINES):

@@ -1,6 +1,6 @@
 """The two-hand games for deep Monte Carlo: discarding, with a network per role, and pegging.
 
-The networks do not learn what is certain: the points that a card pegs at once, and the exact mean
+The networks do not learn the certain points: those that a card pegs at once, and the exact mean
 hand. They learn the points still to peg, both the seat's own and the other seat's, and the crib.
 The target of the crib is the mean over all starters, so it does not contain the starter's luck.
 """
@@ -53,7 +53,7 @@ Played = tuple[Array, Array, Array, Array]
 
 
 class TwoHandSelfPlay(SelfPlay):
-    """Six-card, five-card, and whatever `TwoHandRules` a user makes."""
+    """Six-card, five-card, and any other `TwoHandRules`."""
 
     family = FAMILY
     defaults = GameDefaults(hidden_sizes=(128, 64))
@@ -118,10 +118,10 @@ def play_cards(
     rng: np.random.Generator,
     hide_discards: bool = False,
 ) -> Iterator[Played]:
-    """Play the cards of all games, and yield the decisions with a choice before each step.
+    """Play the cards of all games, and before each step yield the decisions with a choice.
 
-    Yields of K decisions the lanes, int64[K]; the views, [K]; the points that the card pegs for
-    certain, int64[K]; and what the net sees of it, float32[K, inputs].
+    Yields, for K decisions, the games' indices, int64[K]; the views, [K]; the points that the
+    chosen card pegs at once, int64[K]; and the net's inputs for it, float32[K, inputs].
     """
     running = games.running()
     while len(running):
@@ -138,7 +138,7 @@ def play_cards(
 
 
 def _pegging_samples(games: GameBatch, played: Iterator[Played]) -> dict[str, Tensor]:
-    """Let `play_cards` play; return what the net saw, and the points that followed."""
+    """Let `play_cards` play; return the net's inputs and the later points."""
     inputs, targets = [], []
     decided = []  # lanes, seats, and both sides' points of the play with the card's own
     for lanes, views, points, seen in played:
@@ -157,7 +157,7 @@ def _tensors(inputs: Array, targets: Array) -> dict[str, Tensor]:
     return {"inputs": torch.from_numpy(inputs), "targets": torch.from_numpy(targets)}
 
 
-# --- compiled: choices by value and noise, and what the networks see of them
+# --- compiled: choices by value and noise, and the networks' inputs for them
 
 
 @kernel
@@ -245,7 +245,7 @@ def choose_cards(views, weights, noise, cards, chosen, points, inputs):
 def mean_cribs(states, table, flush_size, means):
     """Write the mean of each crib over the starters that no seat was dealt (C2, C4, H8, F6).
 
-    What is learned from it has less luck in it than from the crib with the starter that came.
+    As a target the mean has less variance than the crib with the starter turned up.
     """
     for b in range(states.shape[0]):
         s = states[b]
