@@ -319,7 +319,7 @@ def test_page_plays_a_whole_game(
     assert not visitor.errors
 
 
-def test_axe_finds_nothing(visitor: Visitor, served: Served) -> None:
+def test_page_has_no_axe_violations(visitor: Visitor, served: Served) -> None:
     visitor.page.goto(served.url)
     visitor.page.wait_for_selector(".game")
     visitor.accessible()
@@ -347,7 +347,7 @@ def test_axe_finds_nothing(visitor: Visitor, served: Served) -> None:
     assert not visitor.errors
 
 
-def test_axe_finds_nothing_in_a_replay(visitor: Visitor, tmp_path: Path) -> None:
+def test_replay_has_no_axe_violations(visitor: Visitor, tmp_path: Path) -> None:
     path = tmp_path / "replay.html"
     agents = load_agent("greedy"), load_agent("learned")  # one says what it thinks, one does not
     write_replay(path, Rules.preset("five_card", target=15), agents, seed=3)
@@ -419,7 +419,7 @@ def test_page_plays_a_deal_by_keyboard(browser: Browser, served: Served, game: s
     assert not visitor.errors
 
 
-def test_undo_hint_coach_and_reload(browser: Browser, served: Served) -> None:
+def test_page_undo_hint_coach_and_reload(browser: Browser, served: Served) -> None:
     visitor = Visitor(browser, DESK)
     page = visitor.sit_down(served.url, "six")
     session = served.session(page)
@@ -502,7 +502,7 @@ def test_page_survives_a_killed_server(browser: Browser, tmp_path: Path) -> None
     assert not [error for error in visitor.errors if not any(word in error for word in cut)]
 
 
-def test_the_button_says_how_long_a_game_is_prepared(browser: Browser, served: Served) -> None:
+def test_page_button_shows_the_preparation_time(browser: Browser, served: Served) -> None:
     visitor = Visitor(browser, PHONE)
     page, seconds = visitor.page, 20
 
@@ -529,7 +529,7 @@ def test_the_button_says_how_long_a_game_is_prepared(browser: Browser, served: S
     assert not visitor.errors
 
 
-def test_the_win_bar_is_switched_on_and_stays_on(visitor: Visitor, served: Served) -> None:
+def test_page_win_bar_setting_is_kept(visitor: Visitor, served: Served) -> None:
     page = visitor.sit_down(served.url, "six")
     session = served.session(page)
     bar = page.locator(".winbar")
@@ -564,7 +564,7 @@ def test_page_slow_hint_locks_no_card(browser: Browser, served: Served) -> None:
     assert not visitor.errors
 
 
-def test_cards_and_pegs_move_unless_less_motion_is_wanted(browser: Browser, served: Served) -> None:
+def test_page_animation_follows_reduced_motion(browser: Browser, served: Served) -> None:
     for wanted in ("no-preference", "reduce"):
         visitor = Visitor(browser, DESK, motion=wanted)
         page = visitor.page
@@ -625,7 +625,7 @@ def test_page_manual_count_and_muggins(browser: Browser, served: Served, game: s
     assert not visitor.errors
 
 
-def test_two_people_play_over_the_wire(browser: Browser, served: Served) -> None:
+def test_page_two_people_play(browser: Browser, served: Served) -> None:
     first, second = Visitor(browser, DESK), Visitor(browser, PHONE)
     first.page.goto(served.url)
     first.choose_game("five")

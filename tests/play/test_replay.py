@@ -51,7 +51,7 @@ def data_of(page: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("game", ["six", "five", "three", "four", "table-top", "partners", "ship"])
-def test_every_turn_and_every_count_has_its_moment(game: str) -> None:
+def test_replay_has_a_moment_for_every_turn_and_count(game: str) -> None:
     session = session_of(game, load_agent("random"))
     eyes = every_eyes(session.game.players, ["a", "b", "c", "d"][: session.game.players])
     moments = list(frames(session, eyes, "x"))
@@ -93,7 +93,7 @@ def test_replay_match_continues_from_game_to_game() -> None:
 
 
 @pytest.mark.parametrize("game", ["six", "five", "three", "four", "cut-throat", "table-top"])
-def test_scores_move_on_by_what_is_called(game: str) -> None:
+def test_replay_scores_change_by_the_points_called(game: str) -> None:
     """After the last count the board stands where the next deal begins."""
     session = session_of(game, load_agent("random"))
     moments = list(frames(session, every_eyes(session.game.players, "abcd"), "x"))
@@ -181,7 +181,7 @@ def played_again(session: Session, deck: list[int], scores: tuple[int, int]) -> 
 
 @pytest.mark.parametrize(("rules", "score"), [("hoyle", 106), ("five_card", 54)])
 @pytest.mark.parametrize("near", [False, True])
-def test_a_file_for_one_seat_is_the_same_whatever_cards_it_has_not_seen(
+def test_replay_for_one_seat_is_independent_of_unseen_cards(
     rules: str, score: int, near: bool
 ) -> None:
     """After every turn; and near the end, where a game is won before every hand is counted."""
@@ -227,7 +227,7 @@ def played_with(session: Session, start: Any, state: Any) -> Session | None:
 
 
 @pytest.mark.parametrize("game", ["three", "four"])
-def test_a_file_for_one_seat_of_three_and_four_is_the_same_whatever_cards_it_has_not_seen(
+def test_replay_of_three_and_four_for_one_seat_is_independent_of_unseen_cards(
     game: str,
 ) -> None:
     """After every turn of the first deal, as far as who must pass is the same."""
@@ -251,7 +251,7 @@ def test_a_file_for_one_seat_of_three_and_four_is_the_same_whatever_cards_it_has
 
 
 @pytest.mark.parametrize("game", ["three", "four"])
-def test_m9_the_crib_lies_open_while_it_is_counted(game: str) -> None:
+def test_m9_replay_shows_the_crib_while_it_is_counted(game: str) -> None:
     """Also the card that was dealt to it, which no seat has seen before."""
     session = session_of(game, load_agent("random"))
     data = data_of(replay_page(session, "x", judged=False, seats=[0]))
@@ -267,7 +267,7 @@ def test_m9_the_crib_lies_open_while_it_is_counted(game: str) -> None:
 
 
 @pytest.mark.parametrize("players", [2, 4])
-def test_a_file_for_one_seat_of_table_top_is_the_same_whatever_cards_it_has_not_seen(
+def test_replay_of_table_top_for_one_seat_is_independent_of_unseen_cards(
     players: int,
 ) -> None:
     rng = np.random.default_rng(3)
@@ -294,7 +294,7 @@ def test_a_file_for_one_seat_of_table_top_is_the_same_whatever_cards_it_has_not_
     assert compared == 5 * players
 
 
-def test_a_file_for_one_seat_says_nothing_from_which_the_game_can_be_played_again(
+def test_replay_for_one_seat_hides_the_seed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     paths = [tmp_path / f"{i}.html" for i in range(3)]
@@ -387,14 +387,14 @@ def test_opinions_of_learned_name_its_criterion(game: str) -> None:
         assert thought[opinion.taken] == max(value for value in thought if value is not None)
 
 
-def test_a_replay_needs_an_agent_a_side(tmp_path: Path) -> None:
+def test_replay_needs_one_agent_a_side(tmp_path: Path) -> None:
     pair = [load_agent("random")] * 2
     with pytest.raises(ValueError, match="needs 3 agents, one a side; got 2"):
         write_replay(tmp_path / "a.html", "three_hand", pair, seed=1)
     assert not list(tmp_path.iterdir())
 
 
-def test_names_are_data_and_never_markup() -> None:
+def test_replay_names_are_escaped() -> None:
     session = session_of("six", Mixes(), load_agent("random"), seed=1)
     page = replay_page(session, "<i>title</i>", judged=False)
     assert page.count("</script>") == 2
@@ -403,7 +403,7 @@ def test_names_are_data_and_never_markup() -> None:
     assert data_of(page)["names"][0] == Mixes.name
 
 
-def test_a_replay_asks_no_network_for_anything(six: Session, tmp_path: Path) -> None:
+def test_replay_makes_no_network_requests(six: Session, tmp_path: Path) -> None:
     page = replay_page(six, "x", judged=False)
     assert "default-src 'none'" in page
     assert set(re.findall(r"https?://[^\"' <]+", page)) <= {"http://www.w3.org/2000/svg"}
@@ -441,7 +441,7 @@ def judged(session: Session, monkeypatch: pytest.MonkeyPatch) -> str:
 
 @pytest.mark.skipif(not CHROMIUM.exists(), reason="no chromium here")
 @pytest.mark.slow  # `make check-page` runs it
-def test_the_page_steps_plays_and_remembers(
+def test_replay_page_steps_plays_and_keeps_its_place(
     six: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import playwright.sync_api as api

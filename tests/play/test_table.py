@@ -64,7 +64,7 @@ def test_table_calls_and_counts_equal_the_points_pegged(game: str, seed: int) ->
     assert won or game != "match"
 
 
-def test_h8_the_show_is_counted_pone_first_and_ends_with_the_game() -> None:
+def test_h8_table_show_counts_pone_first_and_ends_with_the_game() -> None:
     session = session_of("six", seed=5)
     session.go_on()
     shows = [[one.name for one in turn.counted] for turn in session.turns if turn.counted]
@@ -75,7 +75,7 @@ def test_h8_the_show_is_counted_pone_first_and_ends_with_the_game() -> None:
 
 
 @pytest.mark.parametrize("game", ["six", "five", "three", "four", "table-top", "partners"])
-def test_hidden_cards_change_nothing_that_a_seat_sees(game: str) -> None:
+def test_table_shows_a_seat_the_same_for_other_hidden_cards(game: str) -> None:
     rng = np.random.default_rng(3)
     session = session_of(game, seed=3)
     changed = 0
@@ -92,7 +92,7 @@ def test_hidden_cards_change_nothing_that_a_seat_sees(game: str) -> None:
     assert changed > 100
 
 
-def test_a_go_and_the_last_card_are_called_with_what_they_peg() -> None:
+def test_table_calls_go_and_last_card_with_their_points() -> None:
     session = session_of("six")
     calls = set()
     while not session.over:
@@ -103,7 +103,7 @@ def test_a_go_and_the_last_card_are_called_with_what_they_peg() -> None:
 
 
 @pytest.mark.parametrize(("game", "shows"), [("three", 4), ("four", 5), ("cut-throat", 5)])
-def test_m9_the_show_is_counted_from_the_dealers_left_and_the_crib_last(
+def test_m9_table_show_counts_from_the_dealers_left_and_the_crib_last(
     game: str, shows: int
 ) -> None:
     session = session_of(game, seed=5)
@@ -141,7 +141,7 @@ def test_m7_player_unable_to_play_says_go_once_in_a_count() -> None:
     assert calls == [*start, "2 one for the go", "0 seven"]
 
 
-def test_f4_who_cannot_play_says_go_where_the_count_ends_the_play() -> None:
+def test_f4_player_unable_to_play_says_go_at_the_end_of_the_only_count() -> None:
     """If neither can play, too; not after 31, and not a second time."""
     neither = ("TC 9C 8C / 4H 6S", "TD KH 5S / 8D QC")
     assert calls_of(neither, "0:TC 1:TD 0:9C", "five_card")[-2:] == ["1 go", "0 one for last"]
@@ -183,7 +183,7 @@ def test_undo_restores_the_previous_state(game: str) -> None:
         assert (session.game.notation(), [turn.actions for turn in session.turns]) == after
 
 
-def test_nothing_is_taken_back_where_another_person_sits_nor_before_the_first_turn() -> None:
+def test_undo_is_refused_with_another_person_and_before_the_first_turn() -> None:
     kind = table_game("six")
     with pytest.raises(ValueError, match="only in practice"):
         Session.begin(kind, (None, None), 1).undo(0)
@@ -194,7 +194,7 @@ def test_nothing_is_taken_back_where_another_person_sits_nor_before_the_first_tu
     assert session.resigned == 0
 
 
-def test_a_wrong_turn_changes_nothing() -> None:
+def test_table_refused_turn_changes_nothing() -> None:
     session = sit_down(table_game("six"), 0, "greedy", seed=2)
     session.go_on()
     before = session.game.notation()
@@ -226,7 +226,7 @@ def test_table_rejects_turns_after_the_end() -> None:
 @pytest.mark.parametrize(
     "game", ["six", "five", "three", "cut-throat", "table-top", "ship-partners"]
 )
-def test_a_session_is_its_start_its_chance_and_its_turns(game: str) -> None:
+def test_session_is_rebuilt_from_its_start_chance_and_turns(game: str) -> None:
     """Out of these a server lays the table again after it has been killed."""
     first = session_of(game, "random", seed=6)
     first.go_on()
@@ -277,7 +277,7 @@ def test_review_payload_points_by_phase_are_the_points_of_the_games(game: str) -
         assert (mine, theirs) == (scored[side], scored.sum() - scored[side])
 
 
-def test_the_review_finds_what_the_expert_would_have_done() -> None:
+def test_review_names_the_experts_choices() -> None:
     session = session_of("six", "expert", seed=7)
     session.go_on()
     played = [one for one in review(session, 0).decisions if one.phase == "pegging"]
@@ -298,7 +298,7 @@ def test_the_review_finds_what_the_expert_would_have_done() -> None:
     assert found[0].win - did.win == pytest.approx(looked.worst[0].loss)
 
 
-def test_luck_has_mean_zero_and_leaves_the_wins_steadier() -> None:
+def test_luck_has_mean_zero_and_lowers_the_variance_of_wins() -> None:
     """`rule_based` wins some 62 % against `greedy`; a game shows it once luck is removed."""
     won, luck = [], []
     for seed in range(24):
@@ -315,7 +315,7 @@ def test_luck_has_mean_zero_and_leaves_the_wins_steadier() -> None:
     assert np.mean(rest) == pytest.approx(0.62, abs=0.1)
 
 
-def test_luck_is_told_of_two_sides_that_played_to_the_end() -> None:
+def test_luck_is_reported_for_finished_games_of_two_sides() -> None:
     session = session_of("six")
     session.answer()
     session.resign(0)
@@ -336,7 +336,7 @@ def test_luck_is_told_of_two_sides_that_played_to_the_end() -> None:
         ("", "two different cards to discard"),
     ],
 )
-def test_mistyped_cards_are_answered_with_those_held(typed: str, message: str) -> None:
+def test_typed_cards_not_held_are_answered_with_the_hand(typed: str, message: str) -> None:
     session = sit_down(table_game("six"), 0, "greedy")
     hand = parse_cards("5H 5D JC 4S 6S KH")
     deck = [card for card in range(52) if card not in hand]
@@ -350,7 +350,7 @@ def test_mistyped_cards_are_answered_with_those_held(typed: str, message: str) -
     assert session.family.read("k, j", view) == tuple(parse_cards("KH JC"))
 
 
-def test_a_place_is_typed_by_row_and_column_from_one() -> None:
+def test_typed_places_count_rows_and_columns_from_one() -> None:
     session = sit_down(table_game("table-top"), 0, "greedy", seed=1)
     session.go_on()
     view = session.game.view(0)
@@ -365,7 +365,7 @@ def test_a_place_is_typed_by_row_and_column_from_one() -> None:
         assert f"you hold {card}" in str(error.value)
 
 
-def test_an_agent_sits_down_to_its_own_games_alone() -> None:
+def test_sit_down_refuses_agents_of_other_games() -> None:
     for game in ("table-top", "ship-partners"):
         with pytest.raises(ValueError, match=r"equilibrium does not play .*: it plays six, match"):
             sit_down(table_game(game), 0, "equilibrium")
@@ -376,7 +376,7 @@ def test_an_agent_sits_down_to_its_own_games_alone() -> None:
     assert sit_down(table_game("five"), 0, "equilibrium").seats[1] is not None
 
 
-def test_agents_draw_from_what_tells_nothing_of_the_deals() -> None:
+def test_table_agents_generator_does_not_reveal_the_deals() -> None:
     """A generator handed to a player does not reveal the generator of the deals."""
     handed: list[Any] = []
 
@@ -398,7 +398,7 @@ def test_agents_draw_from_what_tells_nothing_of_the_deals() -> None:
     assert handed[0].entropy == handed[-1].entropy
 
 
-def test_those_at_a_table_are_called_by_where_they_sit() -> None:
+def test_names_of_players_are_relative_to_the_viewer() -> None:
     table = sit_down(table_game("partners"), 2, "expert", "greedy", seed=1)
     assert names(table, 2) == ["partner (greedy)", "right (expert)", "you", "left (expert)"]
     assert names(session_of("six"), None) == ["greedy 1", "greedy 2"]

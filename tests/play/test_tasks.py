@@ -14,7 +14,7 @@ from crib_env.text import ReplyError
 from examples.libraries.trl_grpo import CribbageDecisions, rows
 
 
-def test_tasks_are_the_same_by_seed_and_their_splits_disjoint() -> None:
+def test_tasks_repeat_by_seed_with_disjoint_splits() -> None:
     """A position's split depends on its content, so no seed brings it into the other split."""
     views = {
         split: {task("discard", split, i, seed).view.tobytes() for i in range(3) for seed in (0, 1)}
@@ -29,7 +29,7 @@ def test_tasks_are_the_same_by_seed_and_their_splits_disjoint() -> None:
 
 
 @pytest.mark.parametrize("kind", ["discard", "pegging"])
-def test_the_reward_is_minus_the_cost(kind: str) -> None:
+def test_task_reward_is_minus_the_cost(kind: str) -> None:
     one = task(kind, "test", 0)
     ranked = [sorted(actions_of(choice)) for choice in one.exercise.choices]
     rewards = [one.reward(f"I choose {' and '.join(format_cards(c).split())}") for c in ranked]
@@ -44,7 +44,7 @@ def test_the_reward_is_minus_the_cost(kind: str) -> None:
             one.reward(format_cards(ranked[0][:1]))
 
 
-def test_agents_are_ranked_by_their_regret() -> None:
+def test_tasks_rank_agents_by_regret() -> None:
     tasks = [task("discard", "test", index) for index in range(8)]
     costs = {name: sum(regrets(tasks, name)) for name in ("random", "rule_based", "expert")}
     assert costs["expert"] < 0.01 < costs["rule_based"] < costs["random"]
@@ -57,7 +57,7 @@ def test_tasks_page_equals_command_output(kind: str) -> None:
     assert histogram(kind, ("random", "greedy", "rule_based"), 100) in page
 
 
-def test_the_class_for_trl_answers_the_calls_of_its_trainer() -> None:
+def test_trl_environment_answers_its_trainers_calls() -> None:
     """A stub of `GRPOTrainer`: one probe for tools, then reset, tool calls and a reward."""
     env = CribbageDecisions()
     members = inspect.getmembers(type(env), predicate=inspect.isfunction)

@@ -81,7 +81,7 @@ def first_legal(player: Player) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("game", ["six", "five", "three", "four", "table-top", "ship-partners"])
-def test_a_whole_game_is_played_and_reviewed(game: str, shown: Shown) -> None:
+def test_terminal_plays_and_reviews_a_whole_game(game: str, shown: Shown) -> None:
     session = sit_down(table_game(game), 0, "greedy", seed=2)
     player = Player(session, 0, Screen(1), Preferences(coach=game == "six"))
     output = shown(player.play, first_legal(player))
@@ -98,7 +98,7 @@ def test_a_whole_game_is_played_and_reviewed(game: str, shown: Shown) -> None:
     assert ("coach: that cost" in output) == (game == "six")
 
 
-def test_commands_at_the_table(shown: Shown) -> None:
+def test_terminal_takes_commands(shown: Shown) -> None:
     session = sit_down(table_game("six"), 0, "greedy", seed=3)
     session.go_on()
     player = Player(session, 0, Screen(1), Preferences())
@@ -150,7 +150,7 @@ def test_terminal_manual_count_and_muggins(
     assert scores.scores == session.game.scores, "the score counts in full"
 
 
-def test_three_hands_have_hints_and_a_coach(shown: Shown) -> None:
+def test_terminal_has_hints_and_coach_in_three_hands(shown: Shown) -> None:
     session = sit_down(table_game("three"), 0, "greedy", seed=3)
     session.go_on()
     best, *_, worst = choices(session.game.view(0))
@@ -163,7 +163,7 @@ def test_three_hands_have_hints_and_a_coach(shown: Shown) -> None:
     )
 
 
-def test_where_choices_are_not_judged_a_sentence_says_so(
+def test_terminal_names_a_game_without_analysis(
     shown: Shown, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delitem(registration._parts, ("analysis", "many_hand"))
@@ -189,7 +189,7 @@ def test_terminal_of_three_names_each_cards_player(shown: Shown) -> None:
         assert f"{place:<12} {' '.join(['??'] * sight['held'][seat])} played {own}" in output
 
 
-def test_ctrl_c_leaves_the_table(
+def test_terminal_ctrl_c_leaves_the_table(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def interrupted(prompt: str = "") -> str:
@@ -201,7 +201,7 @@ def test_ctrl_c_leaves_the_table(
 
 
 @pytest.mark.parametrize("game", GAMES)
-def test_watching(game: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_watch_prints_a_whole_game(game: str, capsys: pytest.CaptureFixture[str]) -> None:
     watch.run(watch.Settings("greedy", "rule_based", **named(game), seed=1))
     output = capsys.readouterr().out
     assert (" wins, 7 to " if game == "match" else " wins, ") in output.splitlines()[-1]
@@ -212,7 +212,7 @@ def test_watching(game: str, capsys: pytest.CaptureFixture[str]) -> None:
 # --- stored scores --------------------------------------------------------------------------------
 
 
-def test_choices_are_kept_and_nonsense_is_passed_over() -> None:
+def test_preferences_round_trip_and_ignore_invalid_files() -> None:
     assert load_preferences() == Preferences()
     assert save_preferences(Preferences("five", "greedy", 3, True)) is None
     assert load_preferences() == Preferences("five", "greedy", 3, True)
@@ -226,7 +226,7 @@ def test_choices_are_kept_and_nonsense_is_passed_over() -> None:
         assert load_preferences() == Preferences()
 
 
-def test_a_folder_that_cannot_be_written_is_said_and_no_more(
+def test_terminal_names_an_unwritable_folder_and_continues(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (home / "file").write_text("")
@@ -235,7 +235,7 @@ def test_a_folder_that_cannot_be_written_is_said_and_no_more(
     assert load_preferences() == Preferences()
 
 
-def test_the_command_in_a_pipe_without_a_home() -> None:
+def test_play_runs_in_a_pipe_without_home() -> None:
     environment = {**os.environ, "XDG_CONFIG_HOME": "/proc/none", "TERM": "dumb"}
     del environment["HOME"]
     words = ("play", "--env", "five_card_v0", "--opponent", "greedy", "--keep")
@@ -262,7 +262,7 @@ def test_the_command_in_a_pipe_without_a_home() -> None:
         ("pegging", "four"),
     ],
 )
-def test_an_exercise_matters_and_is_the_same_for_the_same_seed(kind: str, game: str | None) -> None:
+def test_drill_exercises_matter_and_repeat_by_seed(kind: str, game: str | None) -> None:
     def first(seed: int) -> tuple[str, list[object]]:
         exercise = next(exercises(KINDS[kind], seed, table_game(game or KINDS[kind].game)))
         assert exercise.session.seat == exercise.seat
@@ -276,7 +276,7 @@ def test_an_exercise_matters_and_is_the_same_for_the_same_seed(kind: str, game: 
     assert first(5) != first(6)
 
 
-def test_a_drill_is_graded_and_the_score_kept(shown: Shown) -> None:
+def test_drill_is_graded_and_its_score_kept(shown: Shown) -> None:
     found = exercises(KINDS["discard"], 4, table_game("six"))
     right = format_cards(actions_of(next(found).choices[0]))
     second = next(found)
@@ -292,7 +292,7 @@ def test_a_drill_is_graded_and_the_score_kept(shown: Shown) -> None:
 
 
 @pytest.mark.parametrize("game", ["six", "three", "four", "ship"])
-def test_counting_is_drilled_in_any_game(game: str, shown: Shown) -> None:
+def test_drill_counting_takes_every_game(game: str, shown: Shown) -> None:
     hands, again = (list(islice(hands_to_count(4, table_game(game)), 3)) for _ in range(2))
     assert hands == again
     right, wrong = str(hands[0].points), str(hands[1].points + 3)
@@ -315,7 +315,7 @@ def test_drill_rejects_unsupported_games_with_the_reason() -> None:
 
 
 @pytest.mark.parametrize("game", GAMES)
-def test_environment_rules_players_and_episode_name_every_game_of_the_tables(game: str) -> None:
+def test_takes_game_names_every_table_game(game: str) -> None:
     assert TakesGame(**named(game)).table_game() is GAMES[game]
     assert TakesGame().table_game(game) is GAMES[game]
 
@@ -329,7 +329,7 @@ def test_environment_rules_players_and_episode_name_every_game_of_the_tables(gam
         ({"rules": "table_top"}, "no rules for this game are called 'table_top'"),
     ],
 )
-def test_a_game_without_a_table_is_refused_with_those_that_have_one(
+def test_takes_game_refuses_a_game_without_table_and_lists_others(
     words: dict[str, Any], why: str
 ) -> None:
     with pytest.raises(ValueError, match=why):
@@ -337,7 +337,7 @@ def test_a_game_without_a_table_is_refused_with_those_that_have_one(
 
 
 @pytest.mark.parametrize("name", ["positions", "asked"])
-def test_the_scores_of_version_0_1_are_added_to(name: str) -> None:
+def test_drill_adds_to_the_scores_of_version_0_1(name: str) -> None:
     path = drill.data_file("drill.json")
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps({"discard": {name: 40, "best": 30, "loss": 0.5}}))
@@ -346,12 +346,12 @@ def test_the_scores_of_version_0_1_are_added_to(name: str) -> None:
     assert json.loads(path.read_text())["discard"] == {"positions": 42, "best": 31, "loss": 0.75}
 
 
-def test_a_drill_left_at_once_keeps_no_score(shown: Shown) -> None:
+def test_drill_left_at_once_keeps_no_score(shown: Shown) -> None:
     left = partial(drill.run, drill.Settings("discard", count=1, seed=4))
     assert shown(left, []).splitlines()[-1] == "No answers."
 
 
-def test_grades() -> None:
+def test_grade_words_follow_the_loss() -> None:
     words: Callable[[float], str] = drill.grade
     assert [words(loss) for loss in (0.0, 0.001, 0.01, 0.2)] == [
         "the best choice", "good", "fair", "poor"

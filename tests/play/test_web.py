@@ -75,7 +75,7 @@ def test_web_game_is_playable_from_the_answers(site: Site, game: str) -> None:
     assert sum(one["decisions"] for one in review["phases"]) == len(review["losses"])
 
 
-def test_a_game_is_looked_at_again_when_it_is_over(site: Site) -> None:
+def test_web_finished_game_can_be_opened_again(site: Site) -> None:
     browser = site.browser()
     shown = sit_down(browser, "five")
     path = f"/api/tables/{shown['table']}/replay"
@@ -90,7 +90,7 @@ def test_a_game_is_looked_at_again_when_it_is_over(site: Site) -> None:
 
 
 @pytest.mark.parametrize("game", ["six", "five", "three", "four", "table-top", "partners"])
-def test_hidden_cards_redrawn_the_answers_are_the_same_to_the_byte(site: Site, game: str) -> None:
+def test_web_answers_are_independent_of_hidden_cards(site: Site, game: str) -> None:
     rng = np.random.default_rng(9)
     browser = site.browser()
     shown = sit_down(browser, game)
@@ -126,7 +126,7 @@ def test_web_answers_contain_no_other_state(site: Site) -> None:
         assert secret not in sent
 
 
-def test_where_choices_are_not_judged_the_coach_is_silent_and_says_why(
+def test_web_coach_is_silent_with_a_reason_without_analysis(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delitem(registration._parts, ("analysis", "many_hand"))
@@ -142,7 +142,7 @@ def test_where_choices_are_not_judged_the_coach_is_silent_and_says_why(
 
 
 @pytest.mark.parametrize("game", ["six", "four"])
-def test_coach_and_undo(site: Site, game: str) -> None:
+def test_web_coach_and_undo(site: Site, game: str) -> None:
     browser = site.browser()
     shown = sit_down(browser, game)
     advised = browser.get(f"/api/tables/{shown['table']}/advice").json()["choices"]
@@ -163,7 +163,7 @@ def test_coach_and_undo(site: Site, game: str) -> None:
     assert best["coach"]["loss"] == 0
 
 
-def test_advice_sends_values_that_are_not_rounded(site: Site) -> None:
+def test_web_advice_has_unrounded_values(site: Site) -> None:
     """The page rounds displayed values: 34.3496 % rounded twice becomes 34.4 %."""
     browser = site.browser()
     shown = sit_down(browser)
@@ -230,7 +230,7 @@ REFUSED: dict[str, tuple[Asked, int]] = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_bad_messages_and_those_of_others_are_refused(site: Site, name: str) -> None:
+def test_web_refuses_invalid_and_foreign_messages(site: Site, name: str) -> None:
     ask, status = REFUSED[name]
     browser = site.browser()
     shown = sit_down(browser)
@@ -247,7 +247,7 @@ def test_bad_messages_and_those_of_others_are_refused(site: Site, name: str) -> 
     assert act(again, shown, message["actions"]).status_code == 200
 
 
-def test_a_message_sent_again_is_refused_also_after_undo(site: Site) -> None:
+def test_web_refuses_a_repeated_message_after_undo_too(site: Site) -> None:
     browser = site.browser()
     shown = sit_down(browser)
     first = {"revision": 0, "actions": choice(shown), "since": shown["turns"]}
@@ -259,7 +259,7 @@ def test_a_message_sent_again_is_refused_also_after_undo(site: Site) -> None:
     assert browser.post(f"{path}/undo", json={"revision": 1}).status_code == 409
 
 
-def test_a_key_opens_one_seat_of_one_table(site: Site) -> None:
+def test_web_key_opens_one_seat_of_one_table(site: Site) -> None:
     mine, theirs = site.browser(), site.browser()
     shown, other = sit_down(mine), sit_down(theirs)
     key = mine.cookies.get(f"crib-{shown['table']}")
@@ -306,13 +306,13 @@ def test_web_people_get_distinct_keys(site: Site) -> None:
         ({"game": "six", "opponent": "greedy", "seat": 2}, "seat must be from 0 to 1"),
     ],
 )
-def test_only_tables_that_are_offered_are_opened(site: Site, message: Any, reason: str) -> None:
+def test_web_opens_only_offered_tables(site: Site, message: Any, reason: str) -> None:
     answer = site.browser().post("/api/tables", json=message)
     assert answer.status_code in (400, 422)
     assert reason in answer.json()["error"]
 
 
-def test_every_answer_says_that_it_may_run_nothing_of_others(site: Site) -> None:
+def test_web_answers_have_a_content_security_policy(site: Site) -> None:
     browser = site.browser()
     for path in ("/", "/page/app.js", "/api/offers", "/nowhere"):
         headers = browser.get(path).headers
@@ -341,7 +341,7 @@ def test_web_tables_continue_after_a_restart(tmp_path: Path, game: str) -> None:
     assert mine.json()["sight"] == theirs.json()["sight"], "agents draw the same again"
 
 
-def test_a_turn_that_cannot_be_kept_is_not_taken(site: Site) -> None:
+def test_web_turn_that_cannot_be_stored_is_refused(site: Site) -> None:
     browser = site.browser()
     shown = sit_down(browser)
     before = look(browser, shown).content
@@ -371,7 +371,7 @@ class Faulty:
         return np.array([int(view["hand"][0]) for view in views])
 
 
-def test_an_agent_that_fails_leaves_the_table_as_it_was(tmp_path: Path) -> None:
+def test_web_agent_failure_leaves_the_table_unchanged(tmp_path: Path) -> None:
     site = Site(tmp_path / "tables.sqlite3")
     site.tables = Tables(site.tables.store, ["test_web:Faulty"])
     app = make_app(site.tables, Preferences(), ["testserver"])
@@ -427,14 +427,14 @@ def test_web_untouched_tables_expire(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert rows(tmp_path / "tables.sqlite3") == (0, 0)
 
 
-def test_a_port_that_is_taken_is_said_in_words(tmp_path: Path) -> None:
+def test_web_names_a_port_in_use(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         with pytest.raises(OSError, match=f"127.0.0.1:{port}: .*--port 0 takes a free port"):
             serve.run(serve.Settings(port=port, games=tmp_path / "games", agents=("greedy",)))
 
 
-def test_without_a_place_to_keep_them_tables_are_held_in_memory(
+def test_open_store_without_a_place_keeps_tables_in_memory(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "file").write_text("no store")
@@ -446,7 +446,7 @@ def test_without_a_place_to_keep_them_tables_are_held_in_memory(
 
 
 @pytest.mark.parametrize("kind", ["text", "another program's", "a table of this name"])
-def test_a_file_that_is_no_store_is_left_as_it_was(tmp_path: Path, kind: str) -> None:
+def test_web_leaves_a_foreign_file_unchanged(tmp_path: Path, kind: str) -> None:
     path = tmp_path / "file"
     if kind == "text":
         path.write_text("no store, but more than a head of SQLite has " * 9)
@@ -462,7 +462,7 @@ def test_a_file_that_is_no_store_is_left_as_it_was(tmp_path: Path, kind: str) ->
     assert [one.name for one in tmp_path.iterdir()] == ["file"]
 
 
-def test_a_full_disk_is_named_until_there_is_room(tmp_path: Path) -> None:
+def test_web_names_a_full_disk_until_there_is_room(tmp_path: Path) -> None:
     store = Store(tmp_path / "tables.sqlite3")
     assert store.lasts
     few = StoredTable(game="six", seats=(None, None), start="", chance=1)

@@ -51,14 +51,14 @@ def server(folder: Path) -> Iterator[Server]:
         yield one
 
 
-def test_on_this_machine_alone_nothing_is_warned_of(server: Server) -> None:
+def test_web_local_server_prints_no_warning(server: Server) -> None:
     assert "anyone" not in server.printed
     assert server.ask("/api/offers").body["addresses"] == []
     assert server.ask("/", host="evil.example").status == 400
 
 
 @pytest.mark.slow
-def test_the_first_page_comes_at_once_with_an_empty_cache(tmp_path: Path) -> None:
+def test_web_first_page_is_quick_with_an_empty_cache(tmp_path: Path) -> None:
     """In seconds of the processor, for the machine may be busy."""
     with serving(tmp_path, NUMBA_CACHE_DIR=str(tmp_path / "cache")) as server:
         assert server.ask("/").status == 200
@@ -148,7 +148,7 @@ def test_web_endless_messages_are_answered_and_idle_connections_delay_no_client(
             one.close()
 
 
-def test_heads_are_bounded(server: Server) -> None:
+def test_web_request_heads_are_bounded(server: Server) -> None:
     for size in (9_000, 70_000):
         head = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX: " + b"x" * size + b"\r\n\r\n"
         with closing(server.connect()) as connection:
@@ -161,9 +161,7 @@ def test_heads_are_bounded(server: Server) -> None:
     assert server.ask("/").status == 200
 
 
-def test_a_locked_store_does_not_hold_up_a_look_and_refuses_a_turn_in_words(
-    server: Server, folder: Path
-) -> None:
+def test_web_locked_store_serves_views_and_refuses_turns(server: Server, folder: Path) -> None:
     shown, cookie = server.sit_down()
     path = f"/api/tables/{shown['table']}"
     act = {"revision": 0, "actions": shown["sight"]["hand"][:2], "since": shown["turns"]}
@@ -280,7 +278,7 @@ def test_web_worker_failure_is_reported_and_next_task_runs() -> None:
         worker.submit(os.getpid)
 
 
-def test_a_task_that_takes_too_long_ends_with_its_process() -> None:
+def test_web_task_over_its_time_ends_with_its_process() -> None:
     worker = Beside(longest=0.5)
     try:
         with pytest.raises(BrokenExecutor):
@@ -290,7 +288,7 @@ def test_a_task_that_takes_too_long_ends_with_its_process() -> None:
         worker.close()
 
 
-def test_a_worker_closed_while_its_process_starts_or_works_leaves_none() -> None:
+def test_web_closed_worker_leaves_no_process() -> None:
     """Ctrl-C right after the start: the server waited for what its worker compiled."""
     before = {one.pid for one in active_children()}
     for started in (False, True):
@@ -308,7 +306,7 @@ def test_a_worker_closed_while_its_process_starts_or_works_leaves_none() -> None
 
 
 @pytest.mark.skipif(not Path("/proc").exists(), reason="needs /proc")
-def test_a_server_that_is_killed_leaves_no_worker(tmp_path: Path) -> None:
+def test_web_killed_server_leaves_no_worker(tmp_path: Path) -> None:
     code = (
         "import os, time; from crib_play.web.beside import Beside; "
         "one = Beside(); "
@@ -330,7 +328,7 @@ def test_a_server_that_is_killed_leaves_no_worker(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_games_played_at_once_are_not_mixed_up() -> None:
+def test_web_games_played_at_once_stay_apart() -> None:
     """`measure` itself asserts what belongs to whom; the server is killed before it is checked."""
     found = measure(games=24, seconds=15.0, think=0.5)
     assert found["answers"] > 24 * 3
@@ -339,7 +337,7 @@ def test_games_played_at_once_are_not_mixed_up() -> None:
 
 
 @pytest.mark.slow
-def test_players_are_answered_within_a_second_beside_hostile_and_slow_clients() -> None:
+def test_web_answers_within_a_second_beside_hostile_clients() -> None:
     found = measure(games=8, seconds=20.0, think=0.5, hostile=True)
     assert found["hostile 429"] > 100
     assert found["hostile half open"] > 5

@@ -67,7 +67,7 @@ def test_invitation_opened_by_the_host_keeps_the_seat() -> None:
     assert host.get(path).json()["invitations"] == shown["invitations"]
 
 
-def test_again_needs_everybody_who_was_invited() -> None:
+def test_again_needs_every_invited_player() -> None:
     host = Site().browser()
     shown = sit_down(host, game="five")
     path = f"/api/tables/{shown['table']}"
@@ -89,7 +89,7 @@ def test_listeners_forget_tables_without_pages() -> None:
     assert asyncio.run(listen()) == 0
 
 
-def test_people_who_play_each_other_get_no_advice_before_the_end() -> None:
+def test_advice_is_refused_between_people_before_the_end() -> None:
     site = Site()
     browsers = {0: site.browser(), 1: site.browser()}
     shown = sit_down(browsers[0], game="five")
@@ -120,7 +120,7 @@ def test_people_who_play_each_other_get_no_advice_before_the_end() -> None:
         assert browser.get(f"{path}/review").json()["losses"]
 
 
-def test_alone_against_agents_advice_is_given_and_the_review_waits_for_the_end() -> None:
+def test_advice_is_given_against_agents_and_review_at_the_end() -> None:
     browser = Site().browser()
     shown = sit_down(browser, opponent="greedy")
     path = f"/api/tables/{shown['table']}"
@@ -133,7 +133,7 @@ def test_alone_against_agents_advice_is_given_and_the_review_waits_for_the_end()
 
 
 @pytest.mark.parametrize("game", ["six", "match", "table-top", "ship-partners"])
-def test_agents_are_offered_for_the_games_they_play(game: str) -> None:
+def test_web_offers_agents_for_their_games_only(game: str) -> None:
     browser = Site().browser()
     offered = {one["name"]: one["agents"] for one in browser.get("/api/offers").json()["games"]}
     two_hand = GAMES[game].family.sides is None
@@ -202,7 +202,7 @@ async def soon(true: Callable[[], bool]) -> None:
     raise AssertionError("it did not come to pass")
 
 
-def test_games_are_prepared_from_the_start_the_one_that_is_wanted_first(
+def test_web_prepares_games_at_start_and_the_requested_one_first(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("crib_play.web.beside.Beside", Slow)
@@ -249,7 +249,7 @@ def test_games_are_prepared_from_the_start_the_one_that_is_wanted_first(
 # --- names and addresses --------------------------------------------------------------------------
 
 
-def test_on_every_network_it_says_who_reaches_it_and_answers_to_its_own_names_alone(
+def test_web_on_every_network_warns_and_checks_the_host_name(
     tmp_path: Path,
 ) -> None:
     words = ("--host", "0.0.0.0", "--allow-host", "crib.example", "--agents", "greedy")
@@ -272,7 +272,7 @@ def test_on_every_network_it_says_who_reaches_it_and_answers_to_its_own_names_al
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", ""])
-def test_addresses_that_others_reach_are_those_of_this_machine_on_a_network(
+def test_others_reach_lists_this_machines_addresses(
     host: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Probe(socket.socket):
@@ -290,6 +290,6 @@ def test_addresses_that_others_reach_are_those_of_this_machine_on_a_network(
     assert serve.url("2001:db8::7", 80) == "http://[2001:db8::7]:80"
 
 
-def test_a_wrong_number_of_days_is_said_in_words() -> None:
+def test_web_names_a_wrong_number_of_days() -> None:
     with pytest.raises(ValueError, match=r"keep_days must be a whole number from 0 .*, got -1"):
         serve.Settings(keep_days=-1)

@@ -108,7 +108,7 @@ def test_modules_have_no_import_cycle() -> None:
         pytest.fail(" -> ".join(error.args[1]))
 
 
-def test_the_library_runs_without_agents_and_training() -> None:
+def test_library_runs_without_agents_and_training() -> None:
     """`make lint` reads imports; this one also sees those made by name."""
     assert {"crib_agents", "crib_play", "crib_training"}.isdisjoint(
         source.partition(".")[0]

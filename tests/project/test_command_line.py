@@ -377,7 +377,7 @@ def test_base_install_commands_work_or_name_their_extra(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow  # it asks for every hand: some two minutes
-def test_the_base_install_exploits(tmp_path: Path) -> None:
+def test_base_install_exploits(tmp_path: Path) -> None:
     ((status, shown, errors),) = base(tmp_path, "exploit random --hands 2").values()
     assert status == 0, errors
     assert "random, rules five_card" in shown

@@ -25,6 +25,8 @@ from crib_env.rules import PRESETS
 from docs.environment_pages import CLAUSES, page
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+TEST_PAGES = [path for path in (*PAGES, ROOT / "CONTRIBUTING.md", *(ROOT / "seeds").glob("*.md"))
+              if re.search(r"`test_|ARGS=", path.read_text())]  # fmt: skip
 NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
 MODULES = ["crib_env.cards", "crib_env.notation", "crib_env.scoring"]
 
@@ -81,6 +83,31 @@ def test_page_commands_are_valid(
             Path(words[words.index("--resume") + 1]).mkdir(parents=True)
     if name != "completion":
         read(module.Settings, words, f"crib {name}")
+
+
+PLACEHOLDERS = {"and", "or", "not", "NAME", "h13"}  # h13: the example of a new clause
+
+
+def unknown_tests(text: str) -> set[str]:
+    """Return the names of tests on a page, and the words of its ``-k``, that match no test."""
+    files = [*(ROOT / "tests").rglob("*.py")]
+    known = {name for path in files for name in re.findall(r"def (test_\w+)", path.read_text())}
+    known |= {path.stem for path in files}
+    named = {name for name in re.findall(r"`(test_\w+)`", text) if name not in known}
+    for words in map(shlex.split, re.findall(r'ARGS="([^"]*-k[^"]*)"', text)):
+        chosen = set(re.findall(r"\w+", words[words.index("-k") + 1])) - PLACEHOLDERS
+        named |= {word for word in chosen if not any(word in name for name in known)}
+    return named
+
+
+@pytest.mark.parametrize("page", TEST_PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_page_names_existing_tests(page: Path) -> None:
+    assert unknown_tests(page.read_text()) == set()
+
+
+def test_unknown_tests_finds_names_and_words() -> None:
+    text = """`test_perft`, `test_no_such` and `make test ARGS="-k 'perft or no_such_word'"`"""
+    assert unknown_tests(text) == {"test_no_such", "no_such_word"}
 
 
 @pytest.mark.parametrize("name", MODULES)

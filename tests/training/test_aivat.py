@@ -166,7 +166,7 @@ def slow_outcomes(rules: TwoHandRules, deals: Deals) -> tuple[ReferenceOutcomes,
 
 
 @both_games
-def test_the_references_term_has_mean_zero_over_deals_enumerated(rules: TwoHandRules) -> None:
+def test_aivat_reference_term_has_mean_zero_over_enumerated_deals(rules: TwoHandRules) -> None:
     """In a world of ten deals alone, all of them counted slowly: at any score."""
     deals = some_deals(rules, 10, seed=2)
     outcomes, means = slow_outcomes(rules, deals)
@@ -183,7 +183,7 @@ def test_the_references_term_has_mean_zero_over_deals_enumerated(rules: TwoHandR
     assert np.mean(np.array(largest) > 0.001) > 0.5
 
 
-def test_the_chances_are_those_of_games_of_the_reference() -> None:
+def test_aivat_probabilities_agree_with_reference_games() -> None:
     agent, games = RuleBasedAgent(), 8_000
     outcomes = shipped_outcomes(HOYLE)
     wins = win_table(outcomes, HOYLE.target)
@@ -201,7 +201,7 @@ def row(deals: Deals, i: int) -> Deals:
 
 
 @both_games
-def test_the_lay_aways_term_has_mean_zero_over_the_other_hand(rules: TwoHandRules) -> None:
+def test_aivat_discard_term_has_mean_zero_over_the_other_hand(rules: TwoHandRules) -> None:
     """One hand, discarded badly, against hands drawn by another generator."""
     reference = Reference(RuleBasedAgent(), shipped_outcomes(rules), redraws=2)
     one = some_deals(rules, 1, seed=7)
@@ -238,7 +238,7 @@ def test_the_lay_aways_term_has_mean_zero_over_the_other_hand(rules: TwoHandRule
         assert term.std() > 0.01
 
 
-def test_where_all_lay_away_as_the_reference_does_there_is_no_such_term() -> None:
+def test_aivat_discard_term_is_zero_for_the_references_discards() -> None:
     reference = usual_reference(HOYLE)
     assert reference is not None
     agent = RuleBasedAgent()
@@ -254,7 +254,7 @@ def test_where_all_lay_away_as_the_reference_does_there_is_no_such_term() -> Non
     assert (first == second[:, ::-1]).all()
 
 
-def test_where_both_do_the_same_with_the_same_cards_all_luck_cancels() -> None:
+def test_aivat_luck_cancels_between_equal_agents() -> None:
     """The hands drawn anew are the same too: duplicate deals of one agent differ by nothing."""
     agent = GreedyAgent()
     for episode in ("deal", "game"):
@@ -268,7 +268,7 @@ def test_where_both_do_the_same_with_the_same_cards_all_luck_cancels() -> None:
 
 
 @pytest.mark.parametrize("rules", [HOYLE, FIVE, replace(HOYLE, heels=5)])
-def test_deals_are_noted_with_the_score_they_began_at(rules: TwoHandRules) -> None:
+def test_deal_log_records_the_starting_score(rules: TwoHandRules) -> None:
     games = GameBatch(rules, 300, seed=3)
     games.reset()
     log, agent = DealLog(), RuleBasedAgent()
@@ -305,7 +305,7 @@ def agree(pairs: Pairs, episode: str, terms: int = len(TERMS)) -> tuple[float, f
 
 
 @both_games
-def test_plain_and_adjusted_agree_and_the_adjusted_needs_fewer_pairs(rules: TwoHandRules) -> None:
+def test_aivat_adjusted_mean_agrees_and_needs_fewer_pairs(rules: TwoHandRules) -> None:
     agents = RuleBasedAgent(), GreedyAgent()
     for episode, least in (("game", 1.5), ("deal", 1.2)):
         pairs = play_pairs(rules, episode, *agents, 400, 3, reference=usual_reference(rules))
@@ -314,7 +314,7 @@ def test_plain_and_adjusted_agree_and_the_adjusted_needs_fewer_pairs(rules: TwoH
         assert fewer > least
 
 
-def test_taking_luck_out_makes_no_phase_of_a_deal_less_certain() -> None:
+def test_aivat_narrows_the_interval_of_every_phase() -> None:
     """An agent pegs other points from its cards than the reference does."""
     agents = find_agent("expert"), GreedyAgent()
     deals = play_pairs(HOYLE, "deal", *agents, 300, 5, reference=usual_reference(HOYLE))
@@ -332,7 +332,7 @@ def test_taking_luck_out_makes_no_phase_of_a_deal_less_certain() -> None:
 
 
 @pytest.mark.slow
-def test_a_bad_reference_agrees_too_though_it_takes_away_less() -> None:
+def test_aivat_with_a_bad_reference_stays_unbiased() -> None:
     """It discards and plays at random, so what it makes of the cards says little of them."""
     bad = RandomAgent()
     reference = Reference(bad, measure(HOYLE, bad, 8000, np.random.SeedSequence(1)), redraws=2)
@@ -346,7 +346,7 @@ def test_a_bad_reference_agrees_too_though_it_takes_away_less() -> None:
         assert fewer < agree(good, episode)[1]
 
 
-def test_rules_that_were_not_measured_have_no_term_of_the_reference() -> None:
+def test_aivat_unmeasured_rules_have_no_reference_term() -> None:
     flushes = replace(HOYLE, name="house", flush_size=5)
     assert shipped_outcomes(replace(HOYLE, name="short", target=61)).exact
     for rules, known in ((HOYLE, True), (flushes, False)):
@@ -357,7 +357,7 @@ def test_rules_that_were_not_measured_have_no_term_of_the_reference() -> None:
         assert pairs.won_correction[..., STARTER].any()
 
 
-def test_games_without_duplicates_have_deals_of_their_own_and_each_deals_first_once() -> None:
+def test_aivat_without_duplicates_each_game_has_other_deals_and_dealers_alternate() -> None:
     agents = RuleBasedAgent(), RuleBasedAgent()
     same = play_pairs(HOYLE, "deal", *agents, 100, 1)
     other = play_pairs(HOYLE, "deal", *agents, 100, 1, duplicate=False)
@@ -366,7 +366,7 @@ def test_games_without_duplicates_have_deals_of_their_own_and_each_deals_first_o
     assert (other.first_dealt == [True, False]).all()
 
 
-def test_the_figures_say_both_and_nothing_where_no_luck_was_reckoned() -> None:
+def test_aivat_figures_have_both_means_or_none() -> None:
     agents = RuleBasedAgent(), GreedyAgent()
     names = ("a", "b")
 

@@ -52,7 +52,7 @@ def drawn(masks: Any, rng: np.random.Generator) -> Any:
     return (rng.random(masks.shape) * masks).argmax(axis=1)
 
 
-def test_every_decision_has_a_choice_and_gains_are_those_of_the_deal_stepped_card_by_card() -> None:
+def test_deal_batch_decisions_have_choices_and_gains_of_the_stepped_deal() -> None:
     games = DealBatch(FIVE, 40, seed=3)
     slow = GameBatch(FIVE, 40, episode="deal", seed=3,
                      family=family_for(FIVE.engine, "expected", "canonical"))  # fmt: skip
@@ -97,7 +97,7 @@ def rollout() -> tuple[Rollout, torch.Tensor]:
 
 
 @pytest.mark.parametrize("lam", [0.0, 0.7, 1.0])
-def test_advantages_are_the_weighted_sums_of_surprises_to_the_end_of_the_deal(lam: float) -> None:
+def test_advantages_are_weighted_sums_of_td_errors(lam: float) -> None:
     played, values = rollout()
     found = gae(played, values, lam)
     for lane in range(16):
@@ -131,7 +131,7 @@ def test_expected_sarsa_mixes_the_returns_of_every_length(lam: float) -> None:
             assert found[t, lane] == pytest.approx(total, abs=1e-4)
 
 
-def test_a_critic_reads_the_cards_of_both_seats() -> None:
+def test_critic_reads_the_cards_of_both_seats() -> None:
     games = DealBatch(FIVE, 60, seed=1)
     rng = np.random.default_rng(1)
     real = GameBatch(FIVE, 60, episode="deal")
@@ -177,7 +177,7 @@ def test_regret_matching_is_proportional_to_positive_regrets() -> None:
     assert match_regrets(regrets, masks).tolist() == [[0.25, 0.75, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0]]
 
 
-def test_a_reservoir_holds_every_row_with_equal_chances_and_the_others_are_the_newest() -> None:
+def test_memory_is_a_uniform_reservoir_or_the_newest_rows() -> None:
     counts = np.zeros(300)
     for seed in range(400):
         memory = Memory(30, True, np.random.default_rng(seed))
@@ -194,7 +194,7 @@ def test_a_reservoir_holds_every_row_with_equal_chances_and_the_others_are_the_n
 
 
 @pytest.mark.parametrize("kill", [RuntimeError, KeyboardInterrupt])
-def test_a_measurement_that_fails_loses_nothing_and_may_be_left_out_or_made_later(
+def test_curve_failed_measurement_loses_nothing_and_can_be_made_later(
     kill: type[BaseException], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: Any, **__: Any) -> None:
@@ -223,7 +223,7 @@ def test_a_measurement_that_fails_loses_nothing_and_may_be_left_out_or_made_late
     assert len((tmp_path / CURVE).read_text().splitlines()) == 2
 
 
-def test_states_of_another_size_are_refused() -> None:
+def test_set_state_and_restore_refuse_another_size() -> None:
     with pytest.raises(ValueError, match="it has 1 deals side by side, not 4"):
         DealBatch(FIVE, 4, seed=1).set_state(DealBatch(FIVE, 1, seed=1).state())
     for reservoir in (True, False):
@@ -236,7 +236,7 @@ def test_states_of_another_size_are_refused() -> None:
             assert (other.added, other.columns) == (0, {})
 
 
-def test_the_force_on_a_logit_is_the_value_of_its_action_in_the_regularised_game() -> None:
+def test_r_nad_logit_gradient_is_the_regularised_action_value() -> None:
     """Tried at the last decision of a deal, after which no critic is called."""
     learner = baseline("r_nad", eta=0.7, gae_lambda=1.0, neurd_clip=1e9)
     with torch.no_grad():
@@ -264,7 +264,7 @@ def test_the_force_on_a_logit_is_the_value_of_its_action_in_the_regularised_game
     assert force[rows][others] == pytest.approx(-costs[rows][others], abs=1e-4)
 
 
-def test_the_mean_of_traversals_is_the_value_that_every_line_of_play_says() -> None:
+def test_traversal_mean_equals_enumerated_value() -> None:
     learner = baseline("deep_cfr", num_envs=1, updates=1)
 
     def certain(seen: torch.Tensor, masks: torch.Tensor) -> torch.Tensor:
@@ -309,7 +309,7 @@ def test_weights_of_late_iterations_do_not_overflow() -> None:
         assert learner.of_policy.columns["weight"][: len(learner.of_policy)].max() == iteration
 
 
-def test_the_help_of_one_method_names_the_others() -> None:
+def test_method_help_names_the_other_methods() -> None:
     shown = crib("train", "--help").stdout
     assert all(method in shown for method in METHODS)
 
@@ -356,7 +356,7 @@ def test_baseline_learns_ranks_as_it_is_measured(method: str, tmp_path: Path) ->
     )
 
 
-def test_the_benchmarks_page_says_how_large_the_networks_are() -> None:
+def test_benchmarks_page_states_the_network_sizes() -> None:
     nets = monte_carlo.Learner(monte_carlo.Settings()).modules["nets"]
     assert isinstance(nets, torch.nn.ModuleDict)
     sizes = {name: [layer.out_features for layer in net if hasattr(layer, "out_features")][:-1]
@@ -370,7 +370,7 @@ def test_the_benchmarks_page_says_how_large_the_networks_are() -> None:
     assert "(`--no-features`), two hidden layers of 256" in page
 
 
-def test_the_softmax_of_values_is_a_mixed_policy_that_its_file_keeps(tmp_path: Path) -> None:
+def test_softmax_of_values_is_kept_by_its_file(tmp_path: Path) -> None:
     learner = baseline("monte_carlo", policy_temperature=0.5)
     views = views_of("five_card", 50, 1)
     mixed, greedy = learner.agent(), MonteCarloAgent(learner.agent().sets)
@@ -404,7 +404,7 @@ def test_the_softmax_of_values_is_a_mixed_policy_that_its_file_keeps(tmp_path: P
      ("r_nad", 200_000, 1.5), ("deep_cfr", 1_000_000, 1.5),
      ("monte_carlo_q", 200_000, 1.5)],
 )  # fmt: skip
-def test_every_method_learns(method: str, decisions: int, most: float, tmp_path: Path) -> None:
+def test_baseline_methods_learn(method: str, decisions: int, most: float, tmp_path: Path) -> None:
     """From 3.1 points per deal, a random policy's. Averages of the past learn more slowly."""
     module = import_module(METHODS[method])
     settings = module.Settings(decisions=decisions, num_evals=1, eval_hands=20, out=tmp_path,

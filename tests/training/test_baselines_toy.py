@@ -28,7 +28,7 @@ EVERY = 3  # of the classes of hands; a measurement of all takes three times as 
         ("escher", 200_000, 0.75, {"updates": 16}),
     ],
 )
-def test_a_short_run_falls_well_below_a_random_network(
+def test_baselines_short_run_is_well_below_a_random_network(
     method: str, decisions: int, most: float, settings: dict[str, Any], seed: int,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
@@ -55,7 +55,7 @@ def test_a_short_run_falls_well_below_a_random_network(
         ("escher", 0.4, {"updates": 16}),
     ],
 )
-def test_a_long_run_comes_closer_to_perfect_play(
+def test_baselines_long_run_is_closer_to_the_solution(
     method: str, most: float, settings: dict[str, Any],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip

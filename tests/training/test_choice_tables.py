@@ -26,5 +26,5 @@ def test_choice_tables_predict_unseen_choices() -> None:
     assert more > hits
 
 
-def test_the_expert_chooses_otherwise_than_its_reflex() -> None:
+def test_expert_choices_differ_from_its_reflex() -> None:
     assert (load(CHOICES)["tables"] != load(ROLLOUT_POLICY)["tables"]).any(axis=1).all()

@@ -57,12 +57,12 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_another_seed_gives_other_games(written: Path, tmp_path: Path) -> None:
+def test_data_another_seed_gives_other_games(written: Path, tmp_path: Path) -> None:
     write_data(setup_of(seed=4), tmp_path, ThisProcess())
     assert (load(tmp_path)["observation"][:50] != load(written)["observation"][:50]).any()
 
 
-def test_finished_shards_stay_and_altered_ones_are_written_again(
+def test_data_keeps_finished_shards_and_rewrites_altered_ones(
     written: Path, tmp_path: Path
 ) -> None:
     write_data(setup_of(), tmp_path, ThisProcess())
@@ -98,7 +98,7 @@ def test_data_killed_command_resumes_to_the_same_bytes(tmp_path: Path) -> None:
     assert contents(killed) == contents(alone)
 
 
-def test_sums_are_of_the_files(written: Path) -> None:
+def test_data_checksums_are_of_the_files(written: Path) -> None:
     lines = (written / SUMS).read_text().splitlines()
     assert len(lines) == 4
     for line in lines:
@@ -107,7 +107,7 @@ def test_sums_are_of_the_files(written: Path) -> None:
 
 
 @pytest.mark.parametrize("env", crib_env.ENVIRONMENTS)
-def test_every_environment(env: str, tmp_path: Path) -> None:
+def test_data_takes_every_environment(env: str, tmp_path: Path) -> None:
     ran = crib("data", "--env", env, "--games", "2", "--workers", "0", "--values", "expert",
                "--columns", "all", "--out", str(tmp_path))  # fmt: skip
     assert ran.returncode == 0, ran.stderr
@@ -131,7 +131,7 @@ def test_every_environment(env: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("env", ["six_card_v0", "three_hand_v0", "table_top_v0"])
-def test_rewards_are_the_points_between_a_seats_decisions(env: str, tmp_path: Path) -> None:
+def test_data_rewards_are_points_between_a_seats_decisions(env: str, tmp_path: Path) -> None:
     episode = "round" if env == "table_top_v0" else "deal"
     setup = setup_of(environment=env, episode=episode, columns=("all",), games=10)
     write_data(setup, tmp_path, ThisProcess())
@@ -153,7 +153,7 @@ def test_rewards_are_the_points_between_a_seats_decisions(env: str, tmp_path: Pa
         assert sum(leads) == pytest.approx(0, abs=1e-3)
 
 
-def test_an_agent_in_plain_python_plays_and_bytes_are_equal_for_one_worker_and_two(
+def test_data_bytes_are_equal_for_one_worker_and_two(
     tmp_path: Path,
 ) -> None:
     name = "examples.plain_player:KeepsFives"
@@ -167,14 +167,14 @@ def test_an_agent_in_plain_python_plays_and_bytes_are_equal_for_one_worker_and_t
     assert (rows["action_mask"][mine, rows["action"][mine]] == 1).all()
 
 
-def test_seats_are_played_in_turn(written: Path) -> None:
+def test_data_agents_alternate_seats(written: Path) -> None:
     data = load(written)
     named = np.array(["rule_based", "greedy"])[(data["episode"] + data["seat"]) % 2]
     assert (data["agent"] == named).all()
 
 
 @pytest.mark.parametrize("env", ["six_card_v0", "five_card_v0", "four_hand_v0", "table_top_v0"])
-def test_values_are_those_of_analyze(env: str) -> None:
+def test_data_values_equal_analyze(env: str) -> None:
     maker = find_env(env)
     games = GameBatch(maker.rules, 3, seed=5)
     games.reset(scores=None)
@@ -199,7 +199,7 @@ def test_values_are_those_of_analyze(env: str) -> None:
 
 
 @pytest.mark.parametrize("env", ["six_card_v0", "five_card_v0", "three_hand_v0"])
-def test_expert_regrets_nothing(env: str, tmp_path: Path) -> None:
+def test_data_regret_of_the_expert_is_zero(env: str, tmp_path: Path) -> None:
     setup = setup_of(agents=("expert", "random"), environment=env, values="expert")
     write_data(setup, tmp_path, ThisProcess())
     data = load(tmp_path)
@@ -207,7 +207,7 @@ def test_expert_regrets_nothing(env: str, tmp_path: Path) -> None:
     assert data["regret"][data["agent"] == "random"].mean() > 0.001
 
 
-def test_values_of_the_agents_themselves(tmp_path: Path) -> None:
+def test_data_values_of_the_playing_agents(tmp_path: Path) -> None:
     setup = setup_of(agents=("learned", "random"), games=4, values="own")
     write_data(setup, tmp_path, ThisProcess())
     data = load(tmp_path)
@@ -218,7 +218,7 @@ def test_values_of_the_agents_themselves(tmp_path: Path) -> None:
     assert taken == pytest.approx(np.nanmax(data["values"][mine], axis=1))
 
 
-def test_probabilities_are_usual_where_an_agent_draws(written: Path, tmp_path: Path) -> None:
+def test_data_has_probabilities_if_an_agent_draws(written: Path, tmp_path: Path) -> None:
     assert "probabilities" not in load(written)
     write_data(setup_of(agents=("random", "greedy"), games=4), tmp_path, ThisProcess())
     data = load(tmp_path)
@@ -228,7 +228,7 @@ def test_probabilities_are_usual_where_an_agent_draws(written: Path, tmp_path: P
     assert (data["probabilities"].max(axis=1) == 1)[~drawn].all()
 
 
-def test_chosen_columns(tmp_path: Path) -> None:
+def test_data_writes_chosen_columns(tmp_path: Path) -> None:
     write_data(setup_of(columns=("return", "action"), games=4), tmp_path, ThisProcess())
     assert [*load(tmp_path)] == ["action", "return"]
     assert [*load(tmp_path, ["return"])] == ["return"]
@@ -248,7 +248,7 @@ def test_chosen_columns(tmp_path: Path) -> None:
         ("--games 0", "games"),
     ],
 )
-def test_mistyped_words_get_one_line(words: str, says: str, tmp_path: Path) -> None:
+def test_data_errors_are_one_line(words: str, says: str, tmp_path: Path) -> None:
     ran = crib("data", *words.split(), "--out", str(tmp_path / "new"))
     assert ran.returncode == 2
     assert ran.stderr.count("\n") == 1
@@ -256,7 +256,7 @@ def test_mistyped_words_get_one_line(words: str, says: str, tmp_path: Path) -> N
     assert not list(tmp_path.rglob("*.parquet"))
 
 
-def test_a_folder_with_other_data_is_refused(written: Path) -> None:
+def test_data_refuses_a_folder_with_other_data(written: Path) -> None:
     before = contents(written)
     with pytest.raises(ValueError, match="holds other data: seed was 3 and is 9"):
         write_data(setup_of(seed=9), written, ThisProcess())
@@ -298,7 +298,7 @@ def test_readers_reject_unreadable_files(written: Path, tmp_path: Path) -> None:
         load(cut)
 
 
-def test_a_damaged_page_is_found(written: Path, tmp_path: Path) -> None:
+def test_readers_find_a_damaged_page(written: Path, tmp_path: Path) -> None:
     data = bytearray(sorted(written.glob("*.parquet"))[0].read_bytes())
     data[len(data) // 4] ^= 0xFF
     path = tmp_path / "damaged.parquet"
@@ -307,7 +307,7 @@ def test_a_damaged_page_is_found(written: Path, tmp_path: Path) -> None:
         load(path)
 
 
-def test_without_pyarrow_one_line_names_the_extra(
+def test_data_without_pyarrow_names_the_extra(
     written: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
@@ -319,7 +319,7 @@ def test_without_pyarrow_one_line_names_the_extra(
         load(written)
 
 
-def test_a_data_set_of_pytorch_shuffles_by_shard(written: Path) -> None:
+def test_shard_dataset_shuffles_by_shard(written: Path) -> None:
     pytest.importorskip("torch")
     from crib_training.data.dataset import ShardDataset
     from torch.utils.data import DataLoader
@@ -386,7 +386,7 @@ def test_load_refuses_a_shard_of_another_data_set(
         load(tmp_path / "data")
 
 
-def test_memory_is_flat_over_shards(tmp_path: Path) -> None:
+def test_shard_dataset_memory_is_flat(tmp_path: Path) -> None:
     peaks = []
     for shards in (2, 6):
         setup = setup_of(games=40 * shards, shard=40)

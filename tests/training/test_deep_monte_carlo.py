@@ -64,7 +64,7 @@ def test_deep_monte_carlo_killed_run_resumes_to_the_same_result(
     assert (killed / POLICY).read_bytes() == (alone / POLICY).read_bytes()
 
 
-def test_a_full_disk_leaves_the_last_good_files(tmp_path: Path) -> None:
+def test_deep_monte_carlo_full_disk_keeps_the_last_good_files(tmp_path: Path) -> None:
     training = begun(small(tmp_path))
     training.learn()
     training.save()
@@ -78,7 +78,7 @@ def test_a_full_disk_leaves_the_last_good_files(tmp_path: Path) -> None:
     train(small(tmp_path, resume=tmp_path))
 
 
-def test_a_folder_that_cannot_be_written_is_found_out_before_the_work_starts(
+def test_deep_monte_carlo_refuses_an_unwritable_folder_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def work(training: Learner) -> None:
@@ -89,7 +89,9 @@ def test_a_folder_that_cannot_be_written_is_found_out_before_the_work_starts(
         train(small(tmp_path / "full"))
 
 
-def test_a_game_nothing_learns_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_deep_monte_carlo_refuses_unsupported_games(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(registration, "_parts", {})
     with pytest.raises(
         ValueError, match="the game hoyle or five_card has no self-play for deep Monte Carlo"
@@ -98,7 +100,7 @@ def test_a_game_nothing_learns_is_refused(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a card")
-def test_a_card_that_is_not_there_is_refused_before_the_work_starts(tmp_path: Path) -> None:
+def test_deep_monte_carlo_refuses_a_missing_gpu_at_once(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="device cuda needs an NVIDIA card"):
         train(small(tmp_path / "out", device="cuda"))
     assert not (tmp_path / "out").exists()
@@ -120,7 +122,7 @@ def test_deep_monte_carlo_gpu_learns_as_the_cpu(env: str, tmp_path: Path) -> Non
     assert found[0] == pytest.approx(found[1], abs=1e-3)
 
 
-def test_strength_is_written_as_table_and_picture(tmp_path: Path) -> None:
+def test_deep_monte_carlo_writes_strength_as_table_and_picture(tmp_path: Path) -> None:
     train(
         small(
             tmp_path, num_evals=2, eval_pairs=4, final_eval_pairs=6, eval_opponents="greedy,random"
@@ -133,7 +135,7 @@ def test_strength_is_written_as_table_and_picture(tmp_path: Path) -> None:
     assert (tmp_path / "curve.png").read_bytes()[1:4] == b"PNG"
 
 
-def test_every_sample_is_learned_from_once() -> None:
+def test_batches_use_every_sample_once() -> None:
     groups = {"many": {"x": torch.arange(1000)}, "few": {"x": torch.arange(70)}}
     found: dict[str, list[Any]] = {name: [] for name in groups}
     sizes = []
@@ -145,7 +147,7 @@ def test_every_sample_is_learned_from_once() -> None:
     assert all(sorted(found[name]) == list(range(len(groups[name]["x"]))) for name in groups)
 
 
-def test_targets_are_the_points_still_to_come() -> None:
+def test_pegging_targets_are_the_remaining_points() -> None:
     """Over a deal: what cards peg at once, and heels, are no part of them."""
     torch.manual_seed(1)
     self_play = TwoHandSelfPlay(PRESETS["hoyle"], 2, small(Path()))
@@ -162,7 +164,7 @@ def test_targets_are_the_points_still_to_come() -> None:
     assert 3 < (pone[:, 1] + pone[:, 2]).mean() < 12
 
 
-def test_the_mean_crib_is_over_the_starters_no_seat_was_dealt() -> None:
+def test_mean_cribs_is_over_the_undealt_starters() -> None:
     from crib_training.learn.deep_monte_carlo.two_hand import mean_cribs
 
     from crib_env.engine.show import show_table
@@ -204,7 +206,7 @@ OPEN = {"adjacency": False, "partners_confer": False, "target": 61}
         ("table_top", 4, OPEN),
     ],
 )
-def test_house_rules_are_learned_like_any_others(
+def test_deep_monte_carlo_learns_house_rules(
     preset: str, players: int, changes: dict[str, Any]
 ) -> None:
     house = replace(PRESETS[preset], name="house", **changes)
@@ -227,9 +229,7 @@ def test_house_rules_are_learned_like_any_others(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("env", ["six_card_v0", "five_card_v0"])
-def test_a_minute_of_self_play_wins_half_the_games_against_rule_based(
-    env: str, tmp_path: Path
-) -> None:
+def test_deep_monte_carlo_one_minute_is_level_with_rule_based(env: str, tmp_path: Path) -> None:
     training = Learner(Settings(env=env, deals=320_000, final_eval_pairs=4000, out=tmp_path))
     while training.deals < 320_000:
         training.iterate()
@@ -238,7 +238,7 @@ def test_a_minute_of_self_play_wins_half_the_games_against_rule_based(
     assert point.won + point.won_interval > 0.5
 
 
-def test_the_method_is_told_from_the_other_words() -> None:
+def test_train_takes_the_method_before_other_options() -> None:
     from crib_training.learn.train import split
 
     assert split(["--env", "six_card_v0"]) == ("deep_monte_carlo", ["--env", "six_card_v0"])
@@ -250,7 +250,7 @@ def test_the_method_is_told_from_the_other_words() -> None:
         split(["--method"])
 
 
-def test_a_run_leaves_a_replay_if_asked(tmp_path: Path) -> None:
+def test_train_replay_option_writes_a_replay(tmp_path: Path) -> None:
     few = Settings(env="five_card_v0", deals=500, num_evals=1, eval_pairs=0, final_eval_pairs=0)
     run(replace(few, out=tmp_path, replay=True, progress=False))
     page = (tmp_path / "replay.html").read_text()

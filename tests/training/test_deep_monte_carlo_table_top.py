@@ -36,7 +36,7 @@ def self_play_of(preset: str = "table_top", players: int = 2) -> TableTopSelfPla
 
 @pytest.mark.parametrize("players", [2, 4])
 @pytest.mark.parametrize("preset", ["table_top", "table_top_ship"])
-def test_lines_learn_what_they_came_to(preset: str, players: int) -> None:
+def test_table_top_line_targets_are_final_points(preset: str, players: int) -> None:
     samples = self_play_of(preset, players).play(40, 0.0, np.random.default_rng(3))
     group = samples.groups["lines"]
     assert samples.decisions == 40 * 28
@@ -52,7 +52,7 @@ def test_lines_learn_what_they_came_to(preset: str, players: int) -> None:
     assert group["places"].max() < np.prod(OWING)
 
 
-def test_sides_learn_from_values_on_the_way() -> None:
+def test_table_top_side_targets_are_td_lambda() -> None:
     """By the definition of TD(lambda): the mean over n-step returns, for each turn anew."""
     rng = np.random.default_rng(1)
     turns, owing = 6, rng.normal(size=9)
@@ -78,7 +78,7 @@ def test_sides_learn_from_values_on_the_way() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("rules", "least"), [("table_top", 0.65), ("table_top_ship", 0.60)])
-def test_a_minute_of_self_play_for_two_beats_rule_based_with_two_and_with_four(
+def test_table_top_one_minute_beats_rule_based_for_two_and_four(
     rules: str, least: float, tmp_path: Path
 ) -> None:
     training = Learner(

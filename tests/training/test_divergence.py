@@ -63,7 +63,7 @@ def legal(games: GameBatch, lanes: Any, actions: Any) -> bool:
 @every_game
 @every_value
 @pytest.mark.parametrize("nets", [spoilt, constant])
-def test_agents_play_legally_by_nets_that_are_no_numbers(
+def test_agents_with_nan_nets_play_legally(
     nets: Callable[..., Weights], env: str, value: float
 ) -> None:
     rules = PRESETS[GAMES[env]]
@@ -103,7 +103,7 @@ def test_diverged_weights_are_not_saved(tmp_path: Path) -> None:
     assert Checkpoint.load(tmp_path).about["deals"] == 100
 
 
-def test_a_run_of_ppo_that_diverges_keeps_its_last_good_model(tmp_path: Path) -> None:
+def test_ppo_diverged_run_keeps_the_last_good_model(tmp_path: Path) -> None:
     few = small_ppo(tmp_path, learning_rate=1e30)
     with pytest.raises(DivergedError, match=f"is {tmp_path}/model.zip, after 0 decisions"):
         ppo.train(few)
@@ -112,7 +112,7 @@ def test_a_run_of_ppo_that_diverges_keeps_its_last_good_model(tmp_path: Path) ->
     assert all(torch.isfinite(one).all() for one in model.policy.parameters())
 
 
-def test_a_model_of_weights_that_are_not_finite_is_refused(tmp_path: Path) -> None:
+def test_model_file_with_non_finite_weights_is_refused(tmp_path: Path) -> None:
     few = small_ppo(tmp_path)
     model = ppo.model_of(few, ppo.games_of(few))
     with torch.no_grad():
@@ -124,7 +124,7 @@ def test_a_model_of_weights_that_are_not_finite_is_refused(tmp_path: Path) -> No
         ppo.train(replace(few, resume=tmp_path, trust=True, out=tmp_path / "new"))
 
 
-def test_scores_that_overflowed_are_refused() -> None:
+def test_policy_act_refuses_overflowing_scores() -> None:
     games = GameBatch(PRESETS["hoyle"], 30, seed=2)
     games.reset()
     lanes = np.arange(30)

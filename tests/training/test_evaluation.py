@@ -31,7 +31,7 @@ def evaluated(words: str, folder: Path) -> dict[str, Any]:
 # --- --no-games -----------------------------------------------------------------------------------
 
 
-def test_the_deals_are_those_played_beside_games(
+def test_play_pairs_deals_are_the_same_beside_games(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     words = "rule_based greedy --env five_card_v0 --pairs 300 --seed 4 --no-games"
@@ -46,7 +46,7 @@ def test_the_deals_are_those_played_beside_games(
     assert message in capsys.readouterr().out
 
 
-def test_luck_is_taken_out_of_deals_alone() -> None:
+def test_evaluate_adjusts_deals_without_games() -> None:
     agents = find_agent("rule_based"), find_agent("greedy")
     env = find_env("five_card_v0")
     found = evaluate(env, "five_card", *agents, 20, 4, games=False, adjusted=True)
@@ -65,14 +65,14 @@ def laid_twice(view: Any, rng: np.random.Generator) -> int:
     return int(next(card for card in range(52) if card not in view["hand"]))
 
 
-def test_an_agent_against_itself_wins_one_game_of_three_in_every_set() -> None:
+def test_play_sets_agent_against_itself_wins_a_third() -> None:
     greedy = find_agent("greedy")
     sets = play_pairs(THREE, "game", greedy, greedy, 20, 1)
     assert (sets.won[..., 0].sum(axis=1) == 1).all()
     assert np.ptp(sets.scores[..., 0].sum(axis=1) * 3 - sets.scores.sum(axis=(1, 2))) == 0
 
 
-def test_each_agent_holds_every_hand_of_a_set() -> None:
+def test_play_sets_agent_holds_every_hand() -> None:
     greedy = find_agent("greedy")
     sets = play_pairs(THREE, "deal", greedy, greedy, 20, 2)
     assert (np.sort(sets.dealer, axis=1) == [0, 1, 2]).all()
@@ -82,7 +82,7 @@ def test_each_agent_holds_every_hand_of_a_set() -> None:
     assert (by_seat[0] == by_seat[2]).all()
 
 
-def test_a_failure_costs_the_game() -> None:
+def test_play_sets_failure_costs_the_game() -> None:
     bad = FunctionAgent(laid_twice)
     first = play_pairs(THREE, "game", Referee(bad), find_agent("greedy"), 3, 4)
     assert first.won.tolist() == [[[0, 0.5, 0.5]] * 3] * 3

@@ -82,7 +82,7 @@ def fatal_games() -> np.ndarray:
         (failing_agents.Panics, "raised", "BaseException: a panic of another language"),
     ],
 )
-def test_a_failure_costs_the_guilty_games_and_no_others(
+def test_referee_failure_costs_only_the_failing_games(
     fair: Pairs, agent: type, kind: str, message: str
 ) -> None:
     outcome = deals(agent())
@@ -102,7 +102,7 @@ def test_a_failure_costs_the_guilty_games_and_no_others(
 
 @pytest.mark.usefixtures("ctrl_c")
 @pytest.mark.parametrize("swallows", [False, True])
-def test_ctrl_c_stops_play_for_any_agent(swallows: bool) -> None:
+def test_referee_ctrl_c_stops_play(swallows: bool) -> None:
     class Stopped(GreedyAgent):
         def act(self, views: np.ndarray, rng: np.random.Generator) -> np.ndarray:
             with contextlib.suppress(*[BaseException] * swallows):
@@ -115,7 +115,7 @@ def test_ctrl_c_stops_play_for_any_agent(swallows: bool) -> None:
     assert signal.getsignal(signal.SIGINT) is before
 
 
-def test_an_agent_that_only_ever_fails_loses_every_game() -> None:
+def test_referee_always_failing_agent_loses_every_game() -> None:
     class Never:
         name = "never"
 
@@ -127,7 +127,7 @@ def test_an_agent_that_only_ever_fails_loses_every_game() -> None:
     assert max(len(failure.why) for failure in outcome.failures) < 400
 
 
-def test_two_failing_agents_lose_each_its_own_games() -> None:
+def test_referee_two_failing_agents_lose_their_own_games() -> None:
     seed_seq = np.random.SeedSequence(6)
     agents = Referee(failing_agents.Raises()), Referee(failing_agents.Cheats())
     outcome = play_chunk(RULES, "game", [agents] * 2, 20, seed_seq)
@@ -139,7 +139,7 @@ def test_two_failing_agents_lose_each_its_own_games() -> None:
     assert (outcome.returns[..., 0][second] == 1).all()
 
 
-def test_an_answer_may_be_any_integers_one_for_each_view(fair: Pairs) -> None:
+def test_referee_accepts_any_integers_one_a_view(fair: Pairs) -> None:
     class Columns(GreedyAgent):
         def act(self, views: np.ndarray, rng: np.random.Generator) -> np.ndarray:
             return np.repeat(super().act(views, rng)[:, None], 2, axis=1).astype(np.int8)[:, 1]
@@ -149,7 +149,7 @@ def test_an_answer_may_be_any_integers_one_for_each_view(fair: Pairs) -> None:
     assert (outcome.points == fair.points).all()
 
 
-def test_an_agent_of_two_fails_by_the_answer_of_one() -> None:
+def test_referee_phased_agent_fails_by_one_part() -> None:
     outcome = deals(PhasedAgent(discard="greedy", pegging=Halving()))
     assert (outcome.returns[..., 0] == -1).all()
     assert {failure.kind for failure in outcome.failures} == {"raised"}
@@ -163,13 +163,13 @@ class Halving:
         return views["hand"][:, 0] / 1
 
 
-def test_an_agent_that_writes_into_its_views_changes_nothing(fair: Pairs) -> None:
+def test_referee_agent_writing_into_views_changes_nothing(fair: Pairs) -> None:
     outcome = deals(failing_agents.Scribbles())
     assert (outcome.points == fair.points).all()
     assert not outcome.forfeits.any()
 
 
-def test_forfeits_are_lost_games_and_say_nothing_of_points() -> None:
+def test_forfeits_count_as_losses_without_points() -> None:
     outcome = deals(failing_agents.Raises(), pairs=60)
     spoilt = outcome.forfeits.any(axis=(1, 2))
     shown = figures(RULES, ("raises", "greedy"), outcome, outcome)
@@ -206,7 +206,7 @@ class Spy(GreedyAgent):
         return super().act(views, rng)
 
 
-def test_an_agent_with_a_memory_does_not_meet_its_cards_again_in_the_others_hand() -> None:
+def test_play_pairs_agent_instances_do_not_see_the_other_hand() -> None:
     def played(once: Spy, again: Spy) -> int:
         sides = [(Referee(spy), Referee(GreedyAgent())) for spy in (once, again)]
         seed_seq = np.random.SeedSequence(7)
@@ -218,7 +218,7 @@ def test_an_agent_with_a_memory_does_not_meet_its_cards_again_in_the_others_hand
     assert played(Spy(), Spy()) == 0
 
 
-def test_an_agents_generator_does_not_lead_to_the_deals() -> None:
+def test_agent_generator_does_not_reveal_the_deals() -> None:
     """A seed sequence with a parent names it, and the deals' has the same one."""
     sources = []
 
@@ -237,7 +237,7 @@ def test_an_agents_generator_does_not_lead_to_the_deals() -> None:
         assert not np.isin(5, source.entropy)
 
 
-def test_without_a_referee_a_failure_is_the_callers() -> None:
+def test_games_without_referee_raise_the_agents_error() -> None:
     games = RULES, "game"
     with pytest.raises(IllegalActionError, match="'cheats' failed: 99 is not an action"):
         play_pairs(*games, failing_agents.Cheats(), GreedyAgent(), 20, 1)
@@ -247,7 +247,7 @@ def test_without_a_referee_a_failure_is_the_callers() -> None:
         play_pairs(*games, failing_agents.Halves(), GreedyAgent(), 20, 1)
 
 
-def test_the_clock_is_a_mean_over_the_views_of_a_call_and_spares_the_first() -> None:
+def test_move_seconds_are_a_mean_per_view_after_the_first_call() -> None:
     views = np.zeros(4, dtype=VIEW)
     views["hand"] = 5
     fatal = views.copy()
@@ -269,7 +269,7 @@ def test_the_clock_is_a_mean_over_the_views_of_a_call_and_spares_the_first() -> 
     assert Referee(Sleeps(), move_seconds=1.0).ask(fatal, RANDOM)[1] == {}
 
 
-def test_an_agent_late_again_and_again_is_not_waited_for() -> None:
+def test_referee_stops_waiting_after_repeated_timeouts() -> None:
     batches = []
 
     class Late:
@@ -287,7 +287,7 @@ def test_an_agent_late_again_and_again_is_not_waited_for() -> None:
 # ---------------------------------------------------------------- a separate process
 
 
-def test_an_agent_plays_in_a_process_as_it_does_here(fair: Pairs) -> None:
+def test_process_agent_plays_as_in_this_process(fair: Pairs) -> None:
     agent = process_agent("greedy")
     assert agent.name == "greedy"
     outcome = deals(agent)
@@ -308,7 +308,7 @@ def one_fatal_view() -> tuple[np.ndarray, int]:
     [("Hangs", "over time", "the program was killed", {"move_seconds": 0.2}),
      ("Dies", "raised", "died with exit code 3", {})],
 )  # fmt: skip
-def test_an_agent_that_hangs_or_whose_process_dies_is_started_again(
+def test_process_agent_is_restarted_after_hang_or_death(
     name: str, kind: str, message: str, keywords: dict[str, float]
 ) -> None:
     agent = process_agent(f"failing_agents:{name}", **keywords)
@@ -330,7 +330,7 @@ def test_process_agent_a_server_failure_stops_play_without_a_result() -> None:
     agent.close()
 
 
-def test_an_agent_that_hangs_from_the_start_is_given_ever_less_time() -> None:
+def test_process_agent_hanging_from_the_start_gets_less_time() -> None:
     agent = process_agent("failing_agents:Hangs", move_seconds=0.05)
     agent._allowance = 0.4  # what START_SECONDS is for; shorter here
     views = first_views()[0]
@@ -345,7 +345,7 @@ def test_an_agent_that_hangs_from_the_start_is_given_ever_less_time() -> None:
 @pytest.mark.parametrize(
     ("name", "message"), [("Exits", "SystemExit: 4"), ("Interrupts", "Keyboard")]
 )
-def test_an_agent_that_tries_to_end_its_process_plays_on(name: str, message: str) -> None:
+def test_process_agent_attempt_to_exit_costs_one_answer(name: str, message: str) -> None:
     agent = process_agent(f"failing_agents:{name}")
     program = agent._program
     views, fatal = one_fatal_view()
@@ -376,7 +376,7 @@ def wait_until_gone(folder: Path, count: int) -> None:
 
 
 @needs_proc
-def test_one_question_has_one_answer_though_the_agent_forks(
+def test_process_agent_that_forks_gives_one_answer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("WAITING", str(tmp_path))
@@ -390,7 +390,7 @@ def test_one_question_has_one_answer_though_the_agent_forks(
 
 @needs_proc
 @pytest.mark.parametrize("how", ["close", "forgotten", "time", "death"])
-def test_all_that_an_agent_started_ends_with_its_process(
+def test_process_agent_close_ends_its_children(
     how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("WAITING", str(tmp_path))
@@ -415,7 +415,7 @@ def test_all_that_an_agent_started_ends_with_its_process(
 
 @needs_proc
 @pytest.mark.parametrize("how", ["kill", "exit"])
-def test_all_that_an_agent_started_ends_with_the_caller(
+def test_process_agent_children_end_with_the_caller(
     how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("WAITING", str(tmp_path))
@@ -449,7 +449,7 @@ def test_process_agent_logs_prints(
     assert "actions" in caplog.text
 
 
-def test_nothing_an_agent_sends_runs_outside_its_process() -> None:
+def test_process_agent_answer_is_not_unpickled() -> None:
     agent = process_agent("failing_agents:Plants")
     views, fatal = one_fatal_view()
     with pytest.raises(
@@ -460,7 +460,7 @@ def test_nothing_an_agent_sends_runs_outside_its_process() -> None:
     agent.close()
 
 
-def test_an_agent_that_cannot_be_made_says_why() -> None:
+def test_process_agent_names_the_error_of_its_maker() -> None:
     with pytest.raises(ValueError, match="OSError: the weights are not here"):
         process_agent("failing_agents:Unmakeable")
     with pytest.raises(ValueError, match="no agent is called 'nobody'"):

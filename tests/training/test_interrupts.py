@@ -42,7 +42,7 @@ def terminate(*_: Any, **__: Any) -> None:
 
 @pytest.mark.parametrize("swallows", [False, True])
 @pytest.mark.parametrize("name", COMMANDS)
-def test_sigterm_ends_every_command_with_143_and_in_one_line(
+def test_sigterm_ends_commands_with_143_in_one_line(
     name: str, swallows: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def main(_: list[str]) -> None:
@@ -112,7 +112,7 @@ def test_sigterm_saves_the_run_and_prints_how_to_resume(
         Weights.load(tmp_path / "run" / "policy.safetensors")
 
 
-def test_an_agent_cannot_swallow_sigterm_and_other_handlers_stay() -> None:
+def test_terminable_agent_cannot_swallow_sigterm() -> None:
     def swallow() -> None:
         with terminable(), interruptions() as came:
             with contextlib.suppress(KeyboardInterrupt):
@@ -134,7 +134,7 @@ def test_an_agent_cannot_swallow_sigterm_and_other_handlers_stay() -> None:
 @pytest.mark.parametrize(
     ("number", "ends"), [(signal.SIGTERM, SystemExit), (signal.SIGINT, KeyboardInterrupt)]
 )
-def test_a_signal_that_comes_while_c_calls_python_is_not_lost(
+def test_terminable_signal_in_a_callback_is_not_lost(
     number: signal.Signals, ends: type[BaseException]
 ) -> None:
     """As LLVM does while kernels are compiled: ctypes discards what the handler raises."""

@@ -42,7 +42,7 @@ def same(one: dict[str, Any], other: dict[str, Any]) -> None:
     assert one == other
 
 
-def test_stopped_and_resumed_it_is_the_same_result(
+def test_evaluate_resumed_result_is_the_same(
     server: ModelServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     command = words(server, "good", 10)
@@ -130,7 +130,7 @@ def test_evaluate_stores_no_result_of_a_failed_server(
     assert evaluated(stopped) == evaluated(alone)
 
 
-def test_evaluate_on_a_full_disk_keeps_what_was_paid(
+def test_evaluate_full_disk_keeps_paid_replies(
     server: ModelServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The disk cuts the last line short; the same command goes on with those before it."""
@@ -178,7 +178,7 @@ def test_reply_cache_names_a_line_that_cannot_be_read(tmp_path: Path) -> None:
         ReplyCache(path)
 
 
-def test_regrets_of_a_discard_is_that_of_both_cards() -> None:
+def test_regret_of_a_discard_is_for_both_cards() -> None:
     """Of random pairs; `analyze` values each pair as a whole."""
     rng, views, actions, losses = np.random.default_rng(2), [], [], []
     for seed in (1, 1, 2, 3):  # the first two are alike up to the cards chosen
@@ -199,7 +199,7 @@ def test_regrets_of_a_discard_is_that_of_both_cards() -> None:
     assert row["expert"] == pytest.approx(sum(losses), rel=0.02)
 
 
-def test_an_experts_decisions_cost_nothing() -> None:
+def test_regret_of_the_expert_is_zero() -> None:
     """And those of an equilibrium about nothing against itself."""
     expert, mixed = find_agent("expert"), equilibrium_for(PRESETS["five_card"])
     views, actions = [], []

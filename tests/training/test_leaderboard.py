@@ -37,7 +37,7 @@ def play(name: str, pairs: int = 20, seed: int = 1) -> Results:
 
 
 @pytest.mark.usefixtures("_quick_field")
-def test_an_agent_meets_every_built_in_one_but_itself_and_the_same_again() -> None:
+def test_rate_plays_every_other_built_in_agent_and_repeats() -> None:
     results = play("mine")
     assert set(results.games) == {"rule_based", "greedy", "random"}
     assert all(sum(counts) == 20 and len(counts) == 5 for counts in results.games.values())
@@ -100,7 +100,7 @@ def test_rate_refuses_the_name_of_another_installed_agent(how: dict[str, Any]) -
         rating.run(rating.Settings("rule_based", pairs=1, **how))
 
 
-def test_among_three_sides_each_of_two_agents_counts_alone() -> None:
+def test_rate_counts_single_agents_among_three_sides() -> None:
     """Half of one agent's games alone are won, and of the other's none: both tell of strength."""
     three = Results("mine", "three_hand_v0", "three_hand", 3, 60, 1, {},
                     {"greedy": [0, 0, 30, 0, 30, 0, 0]})  # fmt: skip
@@ -138,7 +138,7 @@ def test_leaderboard_joins_games_of_both_agents() -> None:
     assert cells(entries)["greedy"]["random"] == "100.0 ± 0.0"
 
 
-def test_games_that_both_of_two_agents_played_on_the_same_deals_count_once() -> None:
+def test_leaderboard_counts_shared_games_once() -> None:
     mine, other = entry("mine", greedy=[10, 0, 70, 0, 20]), entry("greedy", mine=[20, 0, 70, 0, 10])
     assert cells([mine, other]) == cells([mine])
     more = entry("greedy", mine=[40, 0, 140, 0, 20])
@@ -147,7 +147,7 @@ def test_games_that_both_of_two_agents_played_on_the_same_deals_count_once() -> 
     assert cells([more])["mine"]["greedy"] == narrower
 
 
-def test_the_exploitability_has_a_column_where_it_was_measured() -> None:
+def test_leaderboard_has_an_exploitability_column_if_measured() -> None:
     mine, other = entry("mine", greedy=[0, 0, 9, 0, 9]), entry("other", greedy=[0, 0, 9, 0, 9])
     assert "exploitability" not in cells([mine, other])["mine"]
     found = {"mean": 0.25, "ci95": 0.0312, "agreement": {"met": 10, "otherwise": 0}}
@@ -160,7 +160,7 @@ def test_the_exploitability_has_a_column_where_it_was_measured() -> None:
 
 
 @pytest.mark.usefixtures("_quick_field")
-def test_a_row_is_printed_and_written_as_the_leaderboard_takes_it(
+def test_rate_row_is_accepted_by_the_leaderboard(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     board = tmp_path / "leaderboard"
@@ -177,7 +177,7 @@ def test_a_row_is_printed_and_written_as_the_leaderboard_takes_it(
 
 
 @pytest.mark.usefixtures("_quick_field")
-def test_check_plays_the_games_of_a_file_again(
+def test_rate_check_replays_the_games_of_a_file(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "mine.json"
@@ -192,7 +192,7 @@ def test_check_plays_the_games_of_a_file_again(
         rating.run(rating.Settings("rule_based", check=file))
 
 
-def test_the_exploitability_of_a_row_is_what_exploit_finds(
+def test_rate_exploitability_equals_exploit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     given = {}
@@ -222,7 +222,7 @@ def test_the_exploitability_of_a_row_is_what_exploit_finds(
 # --- the leaderboard ----------------------------------------------------------------------------
 
 
-def test_all_of_the_leaderboard_fits_and_the_page_is_made_of_it() -> None:
+def test_leaderboard_entries_are_valid_and_make_the_page() -> None:
     found = make_leaderboard.entries()
     assert [fault for name, files in found.items()
             for fault in make_leaderboard.faults(name, files)] == []  # fmt: skip
@@ -234,13 +234,13 @@ def test_all_of_the_leaderboard_fits_and_the_page_is_made_of_it() -> None:
     ("rule_based", "greedy", "five_card_v0"),
     ("greedy", "random", "table_top_v0"),
 ])  # fmt: skip
-def test_a_row_of_the_leaderboard_comes_out_again(name: str, opponent: str, env: str) -> None:
+def test_leaderboard_row_is_reproduced(name: str, opponent: str, env: str) -> None:
     results = read(rating.folder() / name / f"{env}.json")
     assert rating.check(results, find_agent(name), [opponent]) == []
 
 
 @pytest.mark.parametrize("name", make_leaderboard.RATED)
-def test_every_agent_of_the_package_is_rated_wherever_it_plays_in_its_own_way(name: str) -> None:
+def test_leaderboard_has_every_built_in_agent_with_its_pairs_and_seed(name: str) -> None:
     for env, pairs in make_leaderboard.RATED[name].items():
         results = read(rating.folder() / name / f"{env}.json")
         assert (results.pairs, results.seed) == (pairs, make_leaderboard.SEED)
@@ -257,7 +257,7 @@ GAMES = {"six cards": "six_card_v0", "five cards": "five_card_v0",
          "Table Top, two players": "table_top_v0"}  # fmt: skip
 
 
-def test_the_card_of_the_networks_agrees_with_the_leaderboard() -> None:
+def test_model_card_agrees_with_the_leaderboard() -> None:
     # Other seeds: the card's were fresh when it was made.
     compared = 0
     for game, name, figures in re.findall(CARD_ROW, NETWORKS_CARD.read_text(), flags=re.MULTILINE):
@@ -301,7 +301,7 @@ def test_leaderboard_rejects_invalid_submission_with_the_reason(how: str, submit
     assert any(says in fault for fault in make_leaderboard.faults("mine", [mine / SIX]))
 
 
-def test_a_card_that_says_nothing_is_sent_back(submitted: Path) -> None:
+def test_leaderboard_rejects_an_empty_card(submitted: Path) -> None:
     mine, results = submitted.parent, read(submitted)
     (mine / "card.md").write_text(rating.blank_card(results))
     assert any("card.md must say" in fault for fault in make_leaderboard.faults("mine", []))

@@ -44,7 +44,7 @@ def written(folder: Path, *points: Point) -> Path:
     return folder
 
 
-def test_a_curve_is_read_as_it_was_written(tmp_path: Path) -> None:
+def test_curve_round_trips(tmp_path: Path) -> None:
     curve = strength("random")
     curve.measure_agent(find_agent("greedy"), 10, 100, 1.234, 20)
     measured = curve.points
@@ -67,7 +67,7 @@ def test_strength_without_opponents_is_rejected() -> None:
         strength("")
 
 
-def test_a_line_is_one_opponents_with_its_interval() -> None:
+def test_curve_line_is_one_opponent_with_interval() -> None:
     points = [asdict(p) for p in (point(0, 0.1), point(0, 0.9, "random"), point(5, 0.4))]
     line = of_run("x", points, "greedy")
     assert line.seconds.tolist() == [0, 5]
@@ -77,7 +77,7 @@ def test_a_line_is_one_opponents_with_its_interval() -> None:
     assert of_run("x", points, "greedy", "points").high == pytest.approx([2.5, 2.5])
 
 
-def test_several_runs_are_their_mean_from_the_least_to_the_most(tmp_path: Path) -> None:
+def test_curves_of_several_runs_are_mean_and_range(tmp_path: Path) -> None:
     first = written(tmp_path / "1", point(0, 0.0), point(10, 0.4))
     second = written(tmp_path / "2", point(2, 0.1), point(8, 0.7))
     line = line_of("", [first, second], "greedy", "won")
@@ -99,7 +99,7 @@ def test_read_words_names_a_file_that_cannot_be_read(tmp_path: Path, text: str) 
         read_words(tmp_path)
 
 
-def test_runs_are_one_line_or_named_lines() -> None:
+def test_groups_of_reads_one_group_or_named_groups() -> None:
     assert groups_of(("a", "b")) == {"": [Path("a"), Path("b")]}
     assert groups_of(("x=a,b", "y=c")) == {"x": [Path("a"), Path("b")], "y": [Path("c")]}
     for runs in ((), ("x=a", "b")):
@@ -107,7 +107,7 @@ def test_runs_are_one_line_or_named_lines() -> None:
             groups_of(runs)
 
 
-def test_a_line_that_runs_do_not_share_is_left_out() -> None:
+def test_shared_baselines_omit_lines_that_differ() -> None:
     six, five = {"rule_based": 0.5, "greedy": 0.36}, {"rule_based": 0.5, "greedy": 0.4}
     assert shared_baselines([six, six]) == six
     assert shared_baselines([six, five]) == {"rule_based": 0.5}
@@ -127,7 +127,7 @@ def test_curves_command_draws_runs_and_rejects_other_folders(tmp_path: Path) -> 
         run(Settings((str(folder),), out=out))
 
 
-def test_watched_values_go_to_tensorboard(
+def test_tensorboard_gets_the_watched_values(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
@@ -143,6 +143,6 @@ def test_watched_values_go_to_tensorboard(
     assert (won.step, round(won.value, 3)) == (1000, 0.4)
 
 
-def test_every_column_has_a_name() -> None:
+def test_csv_table_has_a_header_for_every_column() -> None:
     header = csv_table(Point, []).decode().strip().split(",")
     assert header == [field.name for field in fields(Point)]

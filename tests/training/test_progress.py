@@ -21,11 +21,11 @@ from research.tables.maker import Maker, start_table
 @pytest.mark.parametrize(
     ("seconds", "shown"), [(0.4, "0:00"), (65, "1:05"), (3600, "1:00:00"), (7325, "2:02:05")]
 )
-def test_a_clock_shows_hours_where_there_are_any(seconds: float, shown: str) -> None:
+def test_clock_shows_hours_only_if_any(seconds: float, shown: str) -> None:
     assert clock(seconds) == shown
 
 
-def test_away_from_a_terminal_there_is_a_line_now_and_then(
+def test_progress_without_terminal_prints_lines(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = [0.0]
@@ -42,7 +42,7 @@ def test_away_from_a_terminal_there_is_a_line_now_and_then(
 
 
 @pytest.mark.parametrize("terminal", [True, False])
-def test_compiling_before_the_first_result_is_not_taken_for_playing(
+def test_progress_estimate_excludes_compiling(
     terminal: bool, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = [0.0]
@@ -68,14 +68,14 @@ def test_compiling_before_the_first_result_is_not_taken_for_playing(
     assert ("44:58" if terminal else "200 of 8,000 in 1:50, 44:58 left") in shown[4]
 
 
-def test_the_next_task_of_a_command_taken_up_again_waits_for_its_first_result() -> None:
+def test_progress_of_a_resumed_command_has_no_estimate_before_its_first_result() -> None:
     one = Progress("deals", 100, done=40)
     assert one.left() == ""
     one.move_to(40)
     assert one.left() == ""
 
 
-def test_in_a_terminal_there_is_a_bar_with_the_total(
+def test_progress_in_a_terminal_is_a_bar(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1")
@@ -89,11 +89,11 @@ def test_in_a_terminal_there_is_a_bar_with_the_total(
     assert "20/50" in seen
 
 
-def test_steps_are_all_yielded_in_order() -> None:
+def test_steps_yields_all_in_order() -> None:
     assert list(steps([3, 1, 2], "things")) == [3, 1, 2]
 
 
-def test_a_file_that_cannot_be_written_is_refused_before_the_work(tmp_path: Path) -> None:
+def test_output_file_unwritable_is_refused_at_once(tmp_path: Path) -> None:
     check_file(tmp_path / "new.json")
     with pytest.raises(IsADirectoryError, match="name a file"):
         check_file(tmp_path)
@@ -109,7 +109,7 @@ def test_a_file_that_cannot_be_written_is_refused_before_the_work(tmp_path: Path
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write all")
-def test_a_place_that_is_not_ours_is_refused(tmp_path: Path) -> None:
+def test_check_file_and_check_folder_need_permission(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
     for check in (check_file, check_folder):
         with pytest.raises(PermissionError, match="no permission to write to"):
@@ -127,7 +127,7 @@ class Settings:
     out: NewFile
 
 
-def test_a_table_that_is_stopped_says_that_the_file_is_as_it_was(
+def test_table_maker_stopped_reports_the_file_unchanged(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def stopped(settings: Settings) -> None:
@@ -143,7 +143,7 @@ def test_a_table_that_is_stopped_says_that_the_file_is_as_it_was(
     assert "is a folder: name a file" in capsys.readouterr().err
 
 
-def test_an_evaluation_that_is_stopped_says_how_far_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_evaluate_stopped_reports_its_progress(monkeypatch: pytest.MonkeyPatch) -> None:
     def stopped(*args: object, **keywords: object) -> None:
         keywords["finished"](7)  # type: ignore[operator]
         raise KeyboardInterrupt
@@ -154,14 +154,14 @@ def test_an_evaluation_that_is_stopped_says_how_far_it_was(monkeypatch: pytest.M
 
 
 @pytest.mark.parametrize("command", ["evaluate", "tournament"])
-def test_one_flag_says_whether_luck_is_taken_out(command: str) -> None:
+def test_adjust_is_the_only_option_for_luck(command: str) -> None:
     output = crib(command, "--help").stdout
     assert "--adjust CHOICE" in output
     assert "[choices: auto, always, never]" in " ".join(re.sub("│", "", output).split())
     assert not re.search("--adjusted|--plain|--no-no-", output)
 
 
-def test_evaluate_prints_both_or_without_duplicates_the_adjusted_alone(tmp_path: Path) -> None:
+def test_evaluate_prints_both_figures_or_without_duplicates_the_adjusted(tmp_path: Path) -> None:
     shown = {}
     for words in ("", "--adjust always", "--no-duplicate"):
         out = tmp_path / "result.json"

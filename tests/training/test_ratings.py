@@ -14,7 +14,7 @@ def closed_form(won: float, lost: float) -> float:
 
 
 @pytest.mark.parametrize(("won", "lost"), [(75, 25), (1, 0), (500, 500), (2000, 3), (0, 40)])
-def test_two_agents_are_as_far_apart_as_their_odds(won: int, lost: int) -> None:
+def test_ratings_of_two_agents_are_their_log_odds(won: int, lost: int) -> None:
     first, second = fit_ratings([[0, won], [lost, 0]])
     assert first - second == pytest.approx(closed_form(won, lost), abs=1e-6)
     assert first + second == pytest.approx(0, abs=1e-9)
@@ -46,7 +46,7 @@ def test_ratings_agree_with_a_slow_independent_fit(seed: int) -> None:
     assert fit_ratings(wins) == pytest.approx(slow_fit(wins), abs=1e-3)
 
 
-def test_many_tables_at_once_are_rated_like_each_alone() -> None:
+def test_ratings_of_many_tables_equal_each_alone() -> None:
     rng = np.random.default_rng(3)
     tables = rng.integers(0, 50, size=(7, 4, 4)).astype(float)
     together = fit_ratings(tables, anchor=2)
@@ -55,14 +55,14 @@ def test_many_tables_at_once_are_rated_like_each_alone() -> None:
         assert ratings[2] == 0
 
 
-def test_winning_every_game_gives_a_finite_rating() -> None:
+def test_ratings_of_a_perfect_score_are_finite() -> None:
     wins = np.array([[0, 4000, 4000], [0, 0, 4000], [0, 0, 0]])
     ratings = fit_ratings(wins)
     assert np.isfinite(ratings).all()
     assert ratings[0] > ratings[1] + 1000 > ratings[2] + 2000
 
 
-def test_winning_every_game_leaves_what_the_rule_of_three_does() -> None:
+def test_ratings_of_a_perfect_score_follow_the_rule_of_three() -> None:
     """200 pairs without a game lost: 3 such pairs in 200 are still as likely as 5 %."""
     ratings, low, high = rate({(0, 1): np.full(200, 2.0)}, 2, seed=1)
     assert low[0] < ratings[0] == pytest.approx(high[0])
@@ -70,7 +70,7 @@ def test_winning_every_game_leaves_what_the_rule_of_three_does() -> None:
     assert share_lost == pytest.approx(3 / 200 / 2, rel=0.3)
 
 
-def test_agents_that_nothing_compares_are_refused() -> None:
+def test_ratings_refuse_unconnected_agents() -> None:
     wins = np.zeros((4, 4))
     wins[0, 1] = wins[2, 3] = 5
     with pytest.raises(ValueError, match="a chain of games"):
@@ -79,7 +79,7 @@ def test_agents_that_nothing_compares_are_refused() -> None:
         fit_ratings(np.zeros((2, 3)))
 
 
-def test_pairs_are_drawn_again_as_pairs() -> None:
+def test_ratings_bootstrap_keeps_pairs_together() -> None:
     """Pairs that are always 2 or 0 spread twice as far as games drawn one by one would."""
     scores = {(0, 1): np.array([0.0, 2.0] * 200)}
     tables = resampled(scores, 2, np.random.default_rng(1), resamples=4000)
@@ -89,7 +89,7 @@ def test_pairs_are_drawn_again_as_pairs() -> None:
     assert (even[:, :, 0, 1] == 400).all()
 
 
-def test_pairs_of_the_same_deals_are_drawn_together() -> None:
+def test_ratings_bootstrap_draws_equal_deals_together() -> None:
     rng = np.random.default_rng(4)
     pairs = rng.integers(0, 5, size=900) / 2
     scores = {(0, 1): pairs, (0, 2): pairs, (1, 2): 2 - pairs[:500]}
@@ -104,7 +104,7 @@ def test_pairs_of_the_same_deals_are_drawn_together() -> None:
         assert wins[:, *pair].std() == pytest.approx(apart[:, *pair].std(), rel=0.5)
 
 
-def test_intervals_hold_the_truth_about_as_often_as_they_say() -> None:
+def test_ratings_intervals_have_their_coverage() -> None:
     """Pairs drawn from known ratings, with the two games of a pair depending on each other."""
     truth = np.array([80.0, 10.0, -90.0])
     share = expected_share(truth)
@@ -146,13 +146,13 @@ def test_ratings_of_games_among_more_sides_find_the_strengths(opponents: int) ->
     assert found == pytest.approx(truth, abs=0.01)
 
 
-def test_level_agents_of_three_win_a_third_and_are_rated_alike() -> None:
+def test_ratings_of_three_level_agents_are_equal() -> None:
     ratings, low, high = rate({(0, 1): np.ones(50), (1, 0): np.ones(50)}, 2, seed=1, opponents=2)
     assert ratings == pytest.approx([0, 0], abs=1e-9)
     assert high - low == pytest.approx([0, 0], abs=1e-6)
 
 
-def test_intervals_among_three_hold_the_truth_about_as_often_as_they_say() -> None:
+def test_ratings_intervals_of_three_have_their_coverage() -> None:
     truth = np.array([60.0, 20.0, -80.0])
     share = expected_share(truth, 2)
     rng = np.random.default_rng(12)

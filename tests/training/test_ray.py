@@ -56,9 +56,7 @@ def test_ray_two_nodes_equal_one_process(address: str, tmp_path: Path, until: fl
         assert (tmp_path / "ray" / name).read_bytes() == (tmp_path / "here" / name).read_bytes()
 
 
-def test_data_written_by_a_cluster_has_the_bytes_of_one_process(
-    address: str, tmp_path: Path
-) -> None:
+def test_ray_data_equals_one_process(address: str, tmp_path: Path) -> None:
     """A compiled agent and one in plain Python, by the command's own function."""
     from crib_training.data.run import Settings, run
 
@@ -71,7 +69,7 @@ def test_data_written_by_a_cluster_has_the_bytes_of_one_process(
         assert (tmp_path / "ray" / name).read_bytes() == (tmp_path / "here" / name).read_bytes()
 
 
-def test_both_nodes_play(address: str) -> None:
+def test_ray_uses_both_nodes(address: str) -> None:
     """Tasks that are given a core each run on both, so the test above is one of two nodes."""
     ray.init(address=address, log_to_driver=False)
 
@@ -96,7 +94,7 @@ def test_ray_self_play_equals_one_process(address: str, tmp_path: Path) -> None:
     assert tensors_of(tmp_path / "there") == tensors_of(tmp_path / "here")
 
 
-def test_a_worker_killed_in_the_middle_loses_nothing(
+def test_ray_killed_worker_loses_nothing(
     address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Ray plays its part again, and that comes to the same."""
@@ -115,7 +113,7 @@ def test_a_worker_killed_in_the_middle_loses_nothing(
     assert tensors_of(tmp_path / "there") == tensors_of(tmp_path / "here")
 
 
-def test_a_cluster_without_room_for_an_actor_is_said(
+def test_ray_names_a_cluster_without_free_cpus(
     address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(deep_monte_carlo, "PATIENCE", 0.01)
@@ -124,7 +122,7 @@ def test_a_cluster_without_room_for_an_actor_is_said(
         train(small(tmp_path, ray_address=address))
 
 
-def test_an_actor_with_other_code_is_refused(
+def test_ray_refuses_an_actor_with_other_code(
     address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(deep_monte_carlo, "own_code", lambda: "0123")
@@ -132,7 +130,7 @@ def test_an_actor_with_other_code_is_refused(
         train(small(tmp_path, ray_address=address))
 
 
-def test_a_node_with_other_code_is_refused(address: str) -> None:
+def test_ray_refuses_a_node_with_other_code(address: str) -> None:
     chunk = SETUP.chunks(0, 1, 20)[0]
     assert play_alike(SETUP, chunk, SETUP.identity())["pairs"] == 20
     with pytest.raises(RuntimeError, match=f"node {platform.node()} has other code"):

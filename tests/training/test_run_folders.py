@@ -67,7 +67,7 @@ def contents(folder: Path) -> dict[str, bytes]:
             for path in folder.rglob("*") if path.is_file() and path.name != LOCK}  # fmt: skip
 
 
-def test_two_commands_do_not_write_to_one_folder_at_once(tmp_path: Path) -> None:
+def test_claimed_refuses_a_second_command(tmp_path: Path) -> None:
     message = f"another command writes to {tmp_path}: wait until it has ended, or choose another"
     setup = Setup(agents=("greedy", "random"), environment="five_card_v0", chunk=2)
     others: dict[str, Callable[[Path], object]] = {
@@ -91,7 +91,7 @@ def test_claimed_locks_on_a_base_install() -> None:
     assert any(one.startswith("filelock") for one in project["dependencies"])
 
 
-def test_a_command_that_is_killed_leaves_its_folder_free(tmp_path: Path) -> None:
+def test_claimed_folder_is_free_after_a_kill(tmp_path: Path) -> None:
     command = [sys.executable, "-c", HOLD, str(tmp_path)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
@@ -103,7 +103,7 @@ def test_a_command_that_is_killed_leaves_its_folder_free(tmp_path: Path) -> None
         pass
 
 
-def test_a_folder_is_free_once_its_command_has_ended_or_failed(tmp_path: Path) -> None:
+def test_claimed_folder_is_free_after_end_or_failure(tmp_path: Path) -> None:
     for _ in range(2):
         with pytest.raises(KeyError), claimed(tmp_path):
             raise KeyError
@@ -113,7 +113,7 @@ def test_a_folder_is_free_once_its_command_has_ended_or_failed(tmp_path: Path) -
 
 @pytest.mark.parametrize("found", [CHECKPOINT, MODEL])
 @pytest.mark.parametrize("name", WRITERS)
-def test_no_run_is_overwritten_by_one_of_any_method(name: str, found: str, tmp_path: Path) -> None:
+def test_train_refuses_to_overwrite_a_run(name: str, found: str, tmp_path: Path) -> None:
     (tmp_path / found).write_bytes(b"another's")
     before = contents(tmp_path)
     with pytest.raises(ValueError, match=f"holds a run: resume it with --resume {tmp_path}, or"):
@@ -121,7 +121,7 @@ def test_no_run_is_overwritten_by_one_of_any_method(name: str, found: str, tmp_p
     assert contents(tmp_path) == before
 
 
-def test_going_on_in_a_folder_with_another_run_is_refused(runs: Path, tmp_path: Path) -> None:
+def test_resume_refuses_a_folder_with_another_run(runs: Path, tmp_path: Path) -> None:
     """The run to go on with lies elsewhere: what is in the folder would be lost."""
     mine, taken = runs / "deep", copytree(runs / "deep", tmp_path / "taken")
     before = contents(taken)
@@ -176,7 +176,7 @@ def test_finished_run_rewrites_missing_files_from_its_checkpoint(
         assert {name: (elsewhere / name).read_bytes() for name in written} == written
 
 
-def test_ppo_goes_on_without_the_curve_that_was_lost(runs: Path, tmp_path: Path) -> None:
+def test_ppo_resumes_without_its_lost_curve(runs: Path, tmp_path: Path) -> None:
     copytree(runs / "ppo", tmp_path, dirs_exist_ok=True)
     for name in ("policy.safetensors", "curve.csv"):
         (tmp_path / name).unlink()
@@ -195,7 +195,7 @@ def test_demo_run_twice_learns_the_same(tmp_path: Path) -> None:
     assert written[0] == written[1]
 
 
-def test_killed_runs_partial_files_are_removed(tmp_path: Path) -> None:
+def test_resume_removes_partial_files_of_a_killed_run(tmp_path: Path) -> None:
     half = tmp_path / f"{CHECKPOINT}.0123abcd{BESIDE}"
     half.write_bytes(b"half")
     with run_folder(tmp_path, None):
@@ -208,7 +208,7 @@ def flipped(data: bytes, place: float) -> bytes:
     return data[:at] + bytes([data[at] ^ 4]) + data[at + 1 :]
 
 
-def test_a_checkpoint_that_was_altered_is_refused(runs: Path, tmp_path: Path) -> None:
+def test_resume_refuses_an_altered_checkpoint(runs: Path, tmp_path: Path) -> None:
     """What else may be wrong with a file is in tests/agents/test_files.py."""
     data = (runs / "deep" / CHECKPOINT).read_bytes()
     path = tmp_path / CHECKPOINT
@@ -223,7 +223,7 @@ def test_a_checkpoint_that_was_altered_is_refused(runs: Path, tmp_path: Path) ->
 
 @pytest.mark.slow  # three runs; that such files are refused is tested above and in test_files.py
 @pytest.mark.usefixtures("small_deck")
-def test_a_checkpoint_of_the_solver_that_was_altered_is_refused(tmp_path: Path) -> None:
+def test_solver_refuses_an_altered_checkpoint(tmp_path: Path) -> None:
     small = solve.Settings(iterations=1, refine=1, eval_interval=0, out=tmp_path, progress=False)
     solve.solve(small)
     for name in (CHECKPOINT, solve.STARTERS):
@@ -242,7 +242,7 @@ def damaged(path: Path) -> Path:
     return path
 
 
-def test_a_model_that_was_damaged_is_refused(runs: Path, tmp_path: Path) -> None:
+def test_resume_refuses_a_damaged_model(runs: Path, tmp_path: Path) -> None:
     path = damaged(Path(copy(runs / "ppo" / MODEL, tmp_path)))
     with pytest.raises(ValueError, match=f"{path} cannot be read"):
         ppo.train(small_ppo(tmp_path, resume=tmp_path, trust=True))

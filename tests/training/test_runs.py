@@ -71,7 +71,7 @@ def test_stopped_run_resumes_to_the_same_result(
         ("mmd", {"decisions": 512, "seed": 2}, "seed was 1, not 2; decisions was 1024, not 512"),
     ],
 )
-def test_a_run_of_another_method_or_of_other_settings_is_not_gone_on_with(
+def test_resume_refuses_another_method_or_settings(
     method: str, changes: dict[str, Any], message: str, finished: Finished
 ) -> None:
     folder = finished("mmd")
@@ -82,7 +82,7 @@ def test_a_run_of_another_method_or_of_other_settings_is_not_gone_on_with(
 
 
 @pytest.mark.parametrize("method", ["mmd", "deep_monte_carlo"])
-def test_going_on_from_nothing_is_refused(method: str, tmp_path: Path) -> None:
+def test_resume_refuses_an_empty_folder(method: str, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=f"there is no run to resume in {tmp_path}"):
         Run(learner_of(method, out=tmp_path, resume=tmp_path)).go()
 
@@ -101,7 +101,7 @@ def one_step(method: str) -> dict[str, Any]:
         *(("deep_monte_carlo", {"env": env}) for env in GAMES),
     ],
 )
-def test_a_run_that_diverges_ends_and_leaves_the_last_checkpoint(
+def test_diverged_run_ends_with_the_last_checkpoint(
     method: str, changes: dict[str, Any], tmp_path: Path
 ) -> None:
     learner = learner_of(method, out=tmp_path, learning_rate=1e30, **changes)

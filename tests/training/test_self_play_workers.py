@@ -36,9 +36,7 @@ def workers() -> list[Child]:
 
 
 @pytest.mark.parametrize("env", ["six_card_v0", "table_top_v0"])
-def test_a_run_with_workers_goes_on_from_any_round_to_the_same_bits(
-    env: str, tmp_path: Path
-) -> None:
+def test_self_play_resumes_from_any_round_to_the_same_bits(env: str, tmp_path: Path) -> None:
     settings = small(tmp_path / "alone", env=env)
     training = played_here(settings)
     assert (training.deals, training.rounds) == (400, 8)
@@ -49,7 +47,7 @@ def test_a_run_with_workers_goes_on_from_any_round_to_the_same_bits(
         assert tensors_of(out) == tensors_of(settings.out)
 
 
-def test_the_number_of_workers_and_the_seed_decide(tmp_path: Path) -> None:
+def test_self_play_depends_on_workers_and_seed(tmp_path: Path) -> None:
     found = []
     for changes in ({}, {"workers": 3}, {"seed": 2}):
         played_here(small(tmp_path, **changes))
@@ -75,7 +73,7 @@ def test_round_learns_from_games_of_the_previous_nets(tmp_path: Path) -> None:
         assert array.tobytes() == found._nets()[name].tobytes()
 
 
-def test_a_round_is_cut_into_parts_that_differ_by_a_deal_at_most() -> None:
+def test_self_play_parts_differ_by_one_deal_at_most() -> None:
     assert [part.deals for part in split_round(0, 11, 0.0, 3)] == [4, 4, 3]
     assert [part.deals for part in split_round(0, 2, 0.0, 3)] == [1, 1]
 
@@ -90,7 +88,7 @@ def test_packed_samples_round_trip() -> None:
             assert (found == array).all()
 
 
-def test_a_process_that_is_killed_ends_the_run_in_one_line_and_keeps_it(tmp_path: Path) -> None:
+def test_self_play_killed_worker_ends_the_run_and_keeps_the_checkpoint(tmp_path: Path) -> None:
     class Killing(Learner):
         def iterate(self) -> dict[str, float]:
             figures = super().iterate()
@@ -126,7 +124,7 @@ def test_a_process_that_is_killed_ends_the_run_in_one_line_and_keeps_it(tmp_path
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("moment", ["start", "work"])
-def test_ctrl_c_and_sigterm_end_a_run_in_one_line_without_leftover_workers(
+def test_self_play_ctrl_c_and_sigterm_leave_no_workers(
     moment: str, number: signal.Signals, tmp_path: Path
 ) -> None:
     words = command("", small(tmp_path, deals=10_000_000, num_envs=500), ("resume",), ()).split()

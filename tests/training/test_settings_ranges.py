@@ -46,7 +46,7 @@ KINDS = (deep.Settings, ppo.Settings, solve.Settings, demo.Settings, *BASELINES)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_number_that_cannot_be_is_refused(kind: type[Any]) -> None:
+def test_settings_refuse_numbers_out_of_range(kind: type[Any]) -> None:
     for name in EVERYWHERE.keys() & kind.__dataclass_fields__.keys():
         for value in EVERYWHERE[name]:
             if kind in BASELINES and value == (8,):  # as many hidden layers as one likes
@@ -58,7 +58,7 @@ def test_a_number_that_cannot_be_is_refused(kind: type[Any]) -> None:
 
 
 @pytest.mark.parametrize("kind", BASELINES)
-def test_a_network_has_a_layer_and_a_batch_a_variance(kind: type[Any]) -> None:
+def test_settings_refuse_no_layer_and_batch_of_one(kind: type[Any]) -> None:
     with pytest.raises(ValueError, match="hidden_sizes must name a size"):
         kind(hidden_sizes=())
     with pytest.raises(ValueError, match="num_envs times steps"):
@@ -66,7 +66,7 @@ def test_a_network_has_a_layer_and_a_batch_a_variance(kind: type[Any]) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_number_among_the_settings_has_a_range(kind: type[Any]) -> None:
+def test_settings_numbers_have_ranges(kind: type[Any]) -> None:
     numbers = {
         name for name, field in kind.__dataclass_fields__.items()
         if type(field.default) in (int, float) and name != "players"
@@ -107,7 +107,7 @@ def case(method: str, env: str, **sizes: str) -> object:
         *(case(method, env) for method in METHODS for env in ENVIRONMENTS),
     ],
 )
-def test_every_method_trains_with_its_defaults_or_says_at_the_start_what_it_learns(
+def test_method_defaults_train_or_are_refused_at_once(
     method: str, env: str, sizes: dict[str, str], tmp_path: Path
 ) -> None:
     known = {field.name for field in fields(import_module(METHODS[method]).Settings)}

@@ -35,7 +35,7 @@ TOY = sum(1 << (4 * rank + suit) for rank in (3, 4, 5, 9, 10) for suit in range(
 
 
 @pytest.mark.parametrize(("kept", "single_count"), [(3, True), (2, False)])
-def test_states_of_a_count_score_as_its_cards_do(kept: int, single_count: bool) -> None:
+def test_count_states_score_as_their_cards(kept: int, single_count: bool) -> None:
     """H4, H6: whatever the order, a state pegs what `sequence_points` makes of all the cards."""
     counts = count_states(kept, single_count)
     rng = np.random.default_rng(3)
@@ -75,7 +75,7 @@ def test_solver_walk_equals_the_engines_play_with_four_cards() -> None:
     check_played_out(rules, walker.even(), walker, 12)
 
 
-def test_learning_closes_the_gap() -> None:
+def test_solver_learning_lowers_exploitability() -> None:
     """Regret matching against a learning opponent: what best answers gain falls, values agree."""
     rules = find_rules("five_card", TwoHandRules)
     walker = walker_of(rules)
@@ -116,7 +116,7 @@ def test_learning_closes_the_gap() -> None:
     assert gaps[1] < 0.01
 
 
-def test_ranges_are_the_rest_of_the_deck() -> None:
+def test_solver_ranges_are_the_rest_of_the_deck() -> None:
     """By counting all hands beside one's own, card by card, in a small deck."""
     classes = hand_classes(4, TOY)
     ranges = Ranges(classes)
@@ -142,7 +142,7 @@ def test_ranges_are_the_rest_of_the_deck() -> None:
 
 
 @pytest.mark.slow
-def test_a_command_says_how_much_memory_it_held_at_most(
+def test_peak_memory_is_printed_by_the_command(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = float(peak_memory().partition(" ")[0])
@@ -157,7 +157,7 @@ def test_a_command_says_how_much_memory_it_held_at_most(
 
 
 @pytest.mark.usefixtures("small_deck")
-def test_a_run_gone_on_with_comes_to_the_same(tmp_path: Path) -> None:
+def test_solve_resumed_run_is_the_same(tmp_path: Path) -> None:
     whole, parts = tmp_path / "whole", tmp_path / "parts"
     few = Settings(iterations=2, eval_interval=0, out=whole, progress=False)
     solve(few)
@@ -173,7 +173,7 @@ def test_a_run_gone_on_with_comes_to_the_same(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("ctrl_c", "small_deck")
-def test_a_run_stopped_before_it_was_measured_is_saved(
+def test_solve_stopped_before_measuring_is_saved(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def stopped(self: Solver) -> None:

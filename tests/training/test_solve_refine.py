@@ -112,7 +112,7 @@ def test_refined_play_averages_over_discards_for_the_other_seat(
     assert (mean[walker.tree.offset[0] :][: 2 * how_many(3)] == basic[: 2 * how_many(3)]).all()
 
 
-def test_a_refined_file_is_an_agent_that_goes_by_what_it_laid_away(
+def test_refined_file_agent_plays_by_its_discards(
     walker: Walker, mixed: np.ndarray, tmp_path: Path
 ) -> None:
     from crib_agents.equilibrium.agent import shipped
@@ -145,9 +145,7 @@ def test_a_refined_file_is_an_agent_that_goes_by_what_it_laid_away(
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("small_deck")
-def test_a_refinement_stopped_and_gone_on_with_is_the_same(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_refine_resumed_run_is_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ctrl-C loses the starter at work; another folder, other settings; what best play gains."""
     from research.solve import refine as refining
     from research.solve.refine import Refinement

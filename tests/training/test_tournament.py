@@ -90,9 +90,7 @@ def test_tournament_of_two_processes_equals_one_process(played: Path, tmp_path: 
     assert os.environ.get("OMP_NUM_THREADS") == threads
 
 
-def test_a_stopped_tournament_taken_up_again_comes_to_the_same(
-    played: Path, tmp_path: Path, replayed: list[Any]
-) -> None:
+def test_tournament_resumed_is_the_same(played: Path, tmp_path: Path, replayed: list[Any]) -> None:
     lines = (played / FILE).read_text().splitlines(keepends=True)
     kept = [lines[0], lines[4], lines[2], lines[7][:90]]  # in another order, the last cut short
     (tmp_path / FILE).write_text("".join(kept))
@@ -105,7 +103,7 @@ def test_a_stopped_tournament_taken_up_again_comes_to_the_same(
     assert not replayed
 
 
-def test_a_full_disk_costs_a_tournament_its_last_chunk_alone(played: Path, tmp_path: Path) -> None:
+def test_tournament_full_disk_loses_only_the_last_chunk(played: Path, tmp_path: Path) -> None:
     lines = (played / FILE).read_bytes().splitlines(keepends=True)
     most = sum(map(len, lines[:3])) + 50  # the third chunk is cut short
     with files_of_at_most(most), pytest.raises(OSError, match="File too large"):
@@ -115,7 +113,7 @@ def test_a_full_disk_costs_a_tournament_its_last_chunk_alone(played: Path, tmp_p
     assert contents(tmp_path) == contents(played)
 
 
-def test_more_pairs_and_more_agents_keep_what_was_played(
+def test_tournament_extended_keeps_played_games(
     played: Path, tmp_path: Path, replayed: list[Any]
 ) -> None:
     shutil.copy(played / FILE, tmp_path)
@@ -137,7 +135,7 @@ def test_more_pairs_and_more_agents_keep_what_was_played(
         (Setup(FIELD, chunk=5, seeds=(3,)), "chunk was 10 and is 5"),
     ],
 )
-def test_another_set_up_in_the_same_folder_is_refused(
+def test_tournament_refuses_another_setup_in_its_folder(
     played: Path, setup: Setup, message: str
 ) -> None:
     before = (played / FILE).read_bytes()
@@ -147,7 +145,7 @@ def test_another_set_up_in_the_same_folder_is_refused(
     assert (played / FILE).read_bytes() == before
 
 
-def test_order_field_and_seeds_may_change_and_nothing_is_played_twice(
+def test_tournament_changed_order_field_or_seeds_repeats_no_games(
     played: Path, results: dict[str, Any], tmp_path: Path, replayed: list[Any]
 ) -> None:
     shutil.copy(played / FILE, tmp_path)
@@ -179,7 +177,7 @@ def test_order_field_and_seeds_may_change_and_nothing_is_played_twice(
     assert more[0] != more[1]
 
 
-def test_a_strict_tournament_ends_at_the_first_failure_and_shows_where(tmp_path: Path) -> None:
+def test_tournament_strict_ends_at_the_first_failure(tmp_path: Path) -> None:
     for agent, workers, shown in (
         ("Raises", "1", 'throw(KeyError("no book move"))'),
         ("Cheats", "0", "cheats failed, illegal action: 99 is not an action"),
@@ -192,7 +190,7 @@ def test_a_strict_tournament_ends_at_the_first_failure_and_shows_where(tmp_path:
         assert run.stderr.splitlines()[-1].startswith(f"error: failing_agents:{agent} failed")
 
 
-def test_luck_is_taken_out_where_it_pays_or_as_is_said(tmp_path: Path) -> None:
+def test_tournament_adjusts_slow_agents_by_default_or_as_set(tmp_path: Path) -> None:
     """Of greedy and a plain agent unless it is said not to; of two compiled ones if it is said."""
     slow = "examples.plain_player:KeepsFives"
     for agents, adjusted, known in (
@@ -217,7 +215,7 @@ def test_luck_is_taken_out_where_it_pays_or_as_is_said(tmp_path: Path) -> None:
                 assert one + other == pytest.approx(times)
 
 
-def test_how_far_a_tournament_is_is_known_within_its_chunks() -> None:
+def test_tournament_progress_is_known_within_chunks() -> None:
     setup = Setup(("greedy", "random"), chunk=20)
     for workers in (ThisProcess(), Processes(1)):
         seconds: list[float] = []
@@ -260,7 +258,7 @@ SPOILED: dict[str, Callable[[list[str]], list[str]]] = {
 
 
 @pytest.mark.parametrize("how", SPOILED)
-def test_a_broken_line_is_refused_with_its_number(played: Path, tmp_path: Path, how: str) -> None:
+def test_ledger_refuses_a_broken_line_by_number(played: Path, tmp_path: Path, how: str) -> None:
     lines = (played / FILE).read_text().splitlines()
     lines[2:4] = SPOILED[how](lines)
     text = "\n".join(lines) + "\n"
@@ -271,7 +269,7 @@ def test_a_broken_line_is_refused_with_its_number(played: Path, tmp_path: Path, 
     assert (tmp_path / FILE).read_text() == text
 
 
-def test_a_chunk_of_another_tournament_is_refused(played: Path, tmp_path: Path) -> None:
+def test_ledger_refuses_a_chunk_of_another_tournament(played: Path, tmp_path: Path) -> None:
     other = Setup(FIELD, chunk=5, seeds=(3,))
     tournament(other, 10, tmp_path, ThisProcess())
     lines = (played / FILE).read_text().splitlines(keepends=True)
@@ -281,7 +279,7 @@ def test_a_chunk_of_another_tournament_is_refused(played: Path, tmp_path: Path) 
         tournament(SMALL, 25, tmp_path, ThisProcess())
 
 
-def test_a_ledger_without_digests_or_with_a_broken_first_line_is_refused(
+def test_ledger_refuses_missing_digests_and_a_broken_first_line(
     played: Path, tmp_path: Path
 ) -> None:
     first, *rest = (played / FILE).read_text().splitlines(keepends=True)
@@ -292,7 +290,7 @@ def test_a_ledger_without_digests_or_with_a_broken_first_line_is_refused(
             tournament(SMALL, 25, tmp_path, ThisProcess())
 
 
-def test_chunks_of_other_code_are_refused(
+def test_ledger_refuses_chunks_of_other_code(
     played: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shutil.copy(played / FILE, tmp_path)
@@ -301,7 +299,7 @@ def test_chunks_of_other_code_are_refused(
         tournament(SMALL, 25, tmp_path, ThisProcess())
 
 
-def test_the_code_that_must_not_change_is_all_that_plays_and_nothing_that_reports() -> None:
+def test_chunk_sources_cover_play_and_no_reports() -> None:
     files = {path.as_posix() for path in chunks.sources()}
 
     def named(end: str) -> bool:
@@ -315,7 +313,7 @@ def test_the_code_that_must_not_change_is_all_that_plays_and_nothing_that_report
     assert not named("tournament/report.py")
 
 
-def test_a_worker_that_dies_stops_the_run_and_says_what_to_do(tmp_path: Path) -> None:
+def test_tournament_dead_worker_stops_with_advice(tmp_path: Path) -> None:
     setup = Setup(("greedy", "failing_agents:Dies"), chunk=5)
     message = r"died as failing_agents:Dies met greedy, .*process:NAME"
     with pytest.raises(RuntimeError, match=message):
@@ -383,16 +381,14 @@ class Raising:
         (partial(NotRead, 503, "try later"), "NotRead: status 503: try later"),
     ],
 )
-def test_processes_say_what_an_exception_says_that_cannot_be_pickled(
-    error: Any, words: str
-) -> None:
+def test_processes_report_exceptions_without_pickle(error: Any, words: str) -> None:
     with Processes(1) as workers:
         workers.submit(cast(Any, Raising(error)), "a chunk")
         with pytest.raises(RuntimeError, match=f"^{words}$"):
             workers.next_record()
 
 
-def test_a_tournament_that_is_stopped_waits_for_no_agent() -> None:
+def test_tournament_stopped_waits_for_no_agent() -> None:
     setup = Setup(("greedy", "failing_agents:Hangs"), chunk=20)
     before = set(active_children())
 
@@ -406,7 +402,7 @@ def test_a_tournament_that_is_stopped_waits_for_no_agent() -> None:
     assert set(active_children()) <= before
 
 
-def test_workers_and_their_agents_die_with_the_command(tmp_path: Path) -> None:
+def test_tournament_workers_die_with_the_command(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "crib_training.command_line", "tournament", "greedy"]
     environment = {**os.environ, "PYTHONPATH": import_path(), "WAITING": str(tmp_path)}
     words = ["process:failing_agents:Waits", "--workers", "1", "--out", str(tmp_path / "out")]
@@ -422,13 +418,13 @@ def test_workers_and_their_agents_die_with_the_command(tmp_path: Path) -> None:
         time.sleep(0.1)
 
 
-def test_without_ray_there_is_no_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tournament_without_ray_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(ValueError, match=re.escape("crib-env[cluster]")):
         Ray("auto")
 
 
-def test_weights_that_changed_are_refused(tmp_path: Path) -> None:
+def test_tournament_refuses_changed_weights(tmp_path: Path) -> None:
     family = find_family("two_hand")
     about = header("six_card_v0", "hoyle", family)
     path = tmp_path / "net.safetensors"
@@ -443,7 +439,7 @@ def test_weights_that_changed_are_refused(tmp_path: Path) -> None:
         tournament(setup, 5, tmp_path / "out", ThisProcess())
 
 
-def test_an_agent_whose_module_changed_is_refused(
+def test_tournament_refuses_an_agent_with_a_changed_module(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     module = tmp_path / "an_agent_being_written.py"
@@ -466,7 +462,7 @@ def test_an_agent_whose_module_changed_is_refused(
 # ---------------------------------------------------------------- stopping
 
 
-def test_a_pairing_ends_at_the_first_complete_round_whose_interval_is_narrow(
+def test_tournament_pairing_ends_once_its_interval_is_narrow(
     tmp_path: Path,
 ) -> None:
     setup = Setup(("greedy", "random", "rule_based"), chunk=5, seeds=(2,))
@@ -493,7 +489,7 @@ def test_a_pairing_ends_at_the_first_complete_round_whose_interval_is_narrow(
     assert "Intervals found by waiting" not in report(full)
 
 
-def test_a_few_pairs_that_came_out_alike_do_not_end_a_pairing(tmp_path: Path) -> None:
+def test_tournament_few_equal_pairs_do_not_end_a_pairing(tmp_path: Path) -> None:
     setup = Setup(("greedy", "failing_agents:Never"), chunk=1)
     (pairing,) = tournament(setup, 12, tmp_path, ThisProcess(), until=9.0)["pairings"]
     assert (pairing["won"]["mean"], pairing["pairs"]) == (1.0, 12)
@@ -502,7 +498,9 @@ def test_a_few_pairs_that_came_out_alike_do_not_end_a_pairing(tmp_path: Path) ->
 # ---------------------------------------------------------------- messages
 
 
-def test_an_anchor_is_rated_zero(played: Path, results: dict[str, Any], tmp_path: Path) -> None:
+def test_tournament_anchor_is_rated_zero(
+    played: Path, results: dict[str, Any], tmp_path: Path
+) -> None:
     shutil.copy(played / FILE, tmp_path)
     anchored = tournament(SMALL, 25, tmp_path, ThisProcess(), anchor="random")
     plain = {agent["name"]: agent["rating"] for agent in results["agents"]}
@@ -511,7 +509,7 @@ def test_an_anchor_is_rated_zero(played: Path, results: dict[str, Any], tmp_path
     assert "random is 0" in report(anchored)
 
 
-def test_a_cheat_is_named_with_its_reason_and_the_others_play_on(results: dict[str, Any]) -> None:
+def test_tournament_names_a_cheat_and_plays_on(results: dict[str, Any]) -> None:
     forfeits = {agent["name"]: agent["forfeits"] for agent in results["agents"]}
     assert forfeits["cheats"] > 20
     assert forfeits["greedy"] == forfeits["random"] == 0
@@ -524,7 +522,7 @@ def test_a_cheat_is_named_with_its_reason_and_the_others_play_on(results: dict[s
     assert [r["pairs"] for r in results["pairings"]] == [25, 25, 25]
 
 
-def test_the_report_shows_every_pairing_both_ways(results: dict[str, Any]) -> None:
+def test_tournament_report_shows_pairings_both_ways(results: dict[str, Any]) -> None:
     text = report(results)
     cross = text.split("## Games won")[1].split("##")[0]
     rows = {row.split(" | ")[0].strip("| "): row for row in cross.splitlines() if row[:2] == "| "}
@@ -540,7 +538,7 @@ def test_the_report_shows_every_pairing_both_ways(results: dict[str, Any]) -> No
     assert all(won[name, name] == "" for name in names)
 
 
-def test_a_chunk_of_a_tournament_is_duplicate_games(results: dict[str, Any]) -> None:
+def test_tournament_chunk_is_duplicate_games(results: dict[str, Any]) -> None:
     chunk = SMALL.chunks(0, 1, 25)[2]
     assert chunk.pairs == 5
     record = json.loads(json.dumps(play(SMALL, chunk)))
@@ -552,7 +550,7 @@ def test_a_chunk_of_a_tournament_is_duplicate_games(results: dict[str, Any]) -> 
         assert (made[:, :, 0] - made[:, :, 1] == pairs.margin).all()
 
 
-def test_the_swapped_games_are_played_by_instances_of_their_own(watched: list[Any]) -> None:
+def test_tournament_swapped_games_use_other_instances(watched: list[Any]) -> None:
     play(SMALL, SMALL.chunks(0, 1, 5)[0])
     assert len(watched) == 2
     for once, again in watched:
@@ -561,7 +559,7 @@ def test_the_swapped_games_are_played_by_instances_of_their_own(watched: list[An
             assert one.agent is not other.agent
 
 
-def test_all_pairings_have_the_same_deals_and_every_chunk_others() -> None:
+def test_tournament_pairings_share_deals_and_chunks_do_not() -> None:
     twin = "crib_agents.greedy:GreedyAgent"
     setup = Setup(("greedy", twin, "rule_based"), chunk=6)
     points = {
@@ -578,7 +576,7 @@ def test_all_pairings_have_the_same_deals_and_every_chunk_others() -> None:
         assert (points[0, 2, 0, kind] != points[0, 2, 1, kind]).any()
 
 
-def test_an_agent_meets_the_same_deals_again_through_another_instance(watched: list[Any]) -> None:
+def test_tournament_repeated_deals_use_another_instance(watched: list[Any]) -> None:
     setup = Setup(("greedy", "random", "rule_based"), chunk=4)
     for pairing in setup.pairings:
         play(setup, setup.chunks(*pairing, 4)[0])
@@ -591,7 +589,7 @@ def test_an_agent_meets_the_same_deals_again_through_another_instance(watched: l
         assert len(set(map(id, instances.values()))) == 4
 
 
-def test_a_gauntlet_compares_the_others_pair_by_pair(tmp_path: Path) -> None:
+def test_gauntlet_compares_the_other_agents_in_pairs(tmp_path: Path) -> None:
     setup = Setup(("greedy", "random", "rule_based", "crib_agents:RuleBasedAgent"), chunk=20,
                   gauntlet=True)  # fmt: skip
     found = tournament(setup, 40, tmp_path, ThisProcess())
@@ -611,7 +609,7 @@ def test_a_gauntlet_compares_the_others_pair_by_pair(tmp_path: Path) -> None:
         replace(setup, gauntlet=False), 40, tmp_path, ThisProcess()))  # fmt: skip
 
 
-def test_the_mean_over_opponents_counts_that_they_had_the_same_deals() -> None:
+def test_mean_won_over_opponents_accounts_for_shared_deals() -> None:
     rng = np.random.default_rng(1)
     one, other = rng.integers(0, 5, size=(2, 400)) / 4
     assert mean_won([one])["ci95"] == pytest.approx(estimate(one).half)
@@ -624,7 +622,7 @@ def test_the_mean_over_opponents_counts_that_they_had_the_same_deals() -> None:
     assert mean_won([one[:1], other])["ci95"] is None
 
 
-def test_two_of_one_name_are_told_apart_by_how_they_were_given(tmp_path: Path) -> None:
+def test_tournament_agents_of_one_name_get_distinct_labels(tmp_path: Path) -> None:
     setup = Setup(("greedy", "crib_agents.greedy:GreedyAgent"), chunk=5)
     found = tournament(setup, 5, tmp_path, ThisProcess())
     assert [agent["name"] for agent in found["agents"]] == list(setup.agents)
@@ -643,7 +641,7 @@ def test_two_of_one_name_are_told_apart_by_how_they_were_given(tmp_path: Path) -
         (Setup(("greedy", "random"), episode="match", chunk=4), "pegging"),
     ],
 )
-def test_every_game_has_its_tournament(setup: Setup, phase: str, tmp_path: Path) -> None:
+def test_tournament_takes_every_game(setup: Setup, phase: str, tmp_path: Path) -> None:
     found = tournament(setup, 2 * setup.chunk, tmp_path, ThisProcess())
     greedy = found["agents"][0]
     assert greedy["points_per_deal"]["dealer"][phase]["mean"] > 0
@@ -657,7 +655,7 @@ def test_every_game_has_its_tournament(setup: Setup, phase: str, tmp_path: Path)
         assert found["pairings"][0]["margin"]["mean"] > 1  # game points, of seven
 
 
-def test_a_tournament_agrees_with_evaluate(tmp_path: Path) -> None:
+def test_tournament_agrees_with_evaluate(tmp_path: Path) -> None:
     """Other deals, so not the same figures, but within their intervals."""
     from crib_env import find_agent, six_card_v0
     from crib_env.rules import PRESETS
@@ -671,11 +669,11 @@ def test_a_tournament_agrees_with_evaluate(tmp_path: Path) -> None:
         assert gap < 2 * np.hypot(found[figure]["ci95"], other[figure]["ci95"])
 
 
-def test_the_picture_is_drawn(played: Path) -> None:
+def test_tournament_draws_its_picture(played: Path) -> None:
     assert (played / "ratings.png").read_bytes()[:4] == b"\x89PNG"
 
 
-def test_without_matplotlib_there_is_no_picture(
+def test_tournament_without_matplotlib_draws_no_picture(
     results: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
@@ -686,7 +684,7 @@ def test_without_matplotlib_there_is_no_picture(
 # ---------------------------------------------------------------- more sides than two
 
 
-def test_three_agents_in_three_hands_resume_and_are_rated(tmp_path: Path) -> None:
+def test_tournament_of_three_hands_resumes_and_rates(tmp_path: Path) -> None:
     setup = Setup(("greedy", "random", "failing_agents:Cheats"), "three_hand_v0", chunk=4)
     found = tournament(setup, 8, tmp_path / "whole", ThisProcess())
     assert [(r["first"], r["second"]) for r in found["pairings"]] == list(
@@ -707,7 +705,7 @@ def test_three_agents_in_three_hands_resume_and_are_rated(tmp_path: Path) -> Non
     assert "2 of that of the column; level agents win 33.3." in text
 
 
-def test_sets_are_read_as_they_were_played() -> None:
+def test_ledger_sets_round_trip() -> None:
     setup = Setup(("greedy", "failing_agents:Cheats"), "three_hand_v0", chunk=3)
     chunk = setup.chunks(0, 1, 3)[0]
     record = json.loads(json.dumps(play(setup, chunk)))
@@ -721,7 +719,7 @@ def test_sets_are_read_as_they_were_played() -> None:
     assert (twice.scores == np.concatenate([once.scores, once.scores])).all()
 
 
-def test_among_three_sides_no_instance_meets_its_deals_twice(watched: list[Any]) -> None:
+def test_tournament_of_three_sides_repeats_no_deals_for_an_instance(watched: list[Any]) -> None:
     setup = Setup(("greedy", "random"), "three_hand_v0", chunk=1)
     for pairing in setup.pairings:  # each of the two alone against two of the other
         play(setup, setup.chunks(*pairing, 1)[0])
@@ -753,7 +751,9 @@ def test_among_three_sides_no_instance_meets_its_deals_twice(watched: list[Any])
         ({"move_seconds": 0.0}, "move_seconds must be a number above 0"),
     ],
 )
-def test_a_set_up_that_cannot_be_played_says_why(keywords: dict[str, Any], message: str) -> None:
+def test_setup_refuses_wrong_keywords_with_the_reason(
+    keywords: dict[str, Any], message: str
+) -> None:
     with pytest.raises(ValueError, match=re.escape(message)):
         Setup(**{"agents": ("greedy", "random"), **keywords})
 
@@ -766,14 +766,14 @@ def test_a_set_up_that_cannot_be_played_says_why(keywords: dict[str, Any], messa
         ({"anchor": "nobody"}, "'nobody' is not in the field: greedy, random, cheats"),
     ],
 )
-def test_a_tournament_that_cannot_be_played_says_why(
+def test_tournament_refuses_wrong_keywords_with_the_reason(
     keywords: dict[str, Any], message: str, tmp_path: Path
 ) -> None:
     with pytest.raises(ValueError, match=re.escape(message)):
         tournament(SMALL, **{"pairs": 5, "out": tmp_path, "workers": ThisProcess(), **keywords})
 
 
-def test_the_command_line_plays_writes_and_complains(tmp_path: Path) -> None:
+def test_tournament_command_plays_writes_and_refuses(tmp_path: Path) -> None:
     words = ["tournament", "greedy", "random", "--pairs", "6", "--workers", "0"]
     here = ["--out", str(tmp_path)]
     run = crib(*words, *here, "--chunk", "3")

@@ -41,7 +41,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
-def test_training_writes_its_files(trained: Path) -> None:
+def test_train_writes_its_files(trained: Path) -> None:
     policy = load_agent(str(trained / "policy.safetensors"))
     model = load_agent(f"trust:{trained / 'model.zip'}")
     assert isinstance(policy, PolicyNetAgent)
@@ -54,7 +54,7 @@ def test_training_writes_its_files(trained: Path) -> None:
     assert any((trained / "tb").rglob("events.out.*"))
 
 
-def test_training_resumes_where_it_stopped(trained: Path, tmp_path: Path) -> None:
+def test_train_resumes_where_it_stopped(trained: Path, tmp_path: Path) -> None:
     again = small(tmp_path, timesteps=128, resume=trained)
     with pytest.raises(ValueError, match="holds a pickle"):
         ppo.train(again)
@@ -67,7 +67,7 @@ def test_training_resumes_where_it_stopped(trained: Path, tmp_path: Path) -> Non
     assert after[-1].cpu_seconds > before[-1].cpu_seconds
 
 
-def test_ctrl_c_saves_a_run_of_ppo_and_says_how_to_go_on(
+def test_train_ctrl_c_saves_ppo_and_prints_how_to_resume(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def interrupted(callback: RunCallback) -> None:
@@ -82,14 +82,14 @@ def test_ctrl_c_saves_a_run_of_ppo_and_says_how_to_go_on(
     assert read_points(tmp_path)[-1].decisions == 384
 
 
-def test_intervals_are_over_pairs() -> None:
+def test_evaluate_intervals_are_over_pairs() -> None:
     shown = estimate(np.array([0.0, 1.0, 1.0, 0.0]))
     assert shown.n == 4
     assert shown.mean == 0.5
     assert shown.half == pytest.approx(1.96 * np.sqrt(1 / 3) / 2)
 
 
-def test_evaluation_prints_a_row_and_the_phases() -> None:
+def test_evaluate_prints_a_row_and_the_phases() -> None:
     random, greedy = find_agent("random"), find_agent("greedy")
     result = evaluate(six_card_v0.maker, PRESETS["hoyle"], greedy, random, 60, seed=1)
     assert result["won"]["mean"] > 0.9
@@ -119,7 +119,7 @@ def test_evaluation_prints_a_row_and_the_phases() -> None:
         ("trust:runs/model.zip", None),
     ],
 )
-def test_two_names_and_a_slash_are_an_agent_of_two_and_paths_stay_paths(
+def test_find_agent_reads_two_names_with_slash_and_paths(
     name: str, two: tuple[str, str] | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -128,7 +128,7 @@ def test_two_names_and_a_slash_are_an_agent_of_two_and_paths_stay_paths(
     assert of_two(name) == two
 
 
-def test_an_agent_of_two_is_made_of_its_name_and_a_plus_is_told_what_joins() -> None:
+def test_find_agent_makes_phased_agents_and_explains_plus() -> None:
     agent = load_agent("greedy/rule_based")
     assert isinstance(agent, PhasedAgent)
     assert (agent.discard.name, agent.pegging.name) == ("greedy", "rule_based")
@@ -205,13 +205,13 @@ def test_command_line_errors_are_one_line(words: str, status: int, message: str)
     assert not (SUPPORT / "run").exists()
 
 
-def test_house_rules_are_named_with_their_changes(tmp_path: Path) -> None:
+def test_evaluate_names_house_rules_by_their_changes(tmp_path: Path) -> None:
     rules = "hoyle[target=31]"
     run = crib("evaluate", "greedy", "random", "--pairs", "2", "--rules", rules, folder=tmp_path)
     assert f"rules {rules}, seed 1" in run.stdout, run.stderr
 
 
-def test_help_comes_at_once_and_without_what_trains() -> None:
+def test_help_is_quick_without_training_imports() -> None:
     run = subprocess.run(
         [sys.executable, "-X", "importtime", "-m", "crib_training.command_line", "--help"],
         capture_output=True, text=True, check=True,
@@ -222,14 +222,14 @@ def test_help_comes_at_once_and_without_what_trains() -> None:
     assert not re.search(slow, run.stderr, re.MULTILINE)
 
 
-def test_every_command_has_help() -> None:
+def test_commands_have_help() -> None:
     for name in COMMANDS:
         run = crib(name, "--help")
         assert run.returncode == 0, run.stderr
         assert "usage: " in run.stdout.lower(), name
 
 
-def test_without_a_checkout_the_benchmarks_are_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_benchmark_command_needs_a_checkout(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "benchmarks", None)
     monkeypatch.setitem(sys.modules, "benchmarks.__main__", None)
     run = crib("bench")
@@ -237,7 +237,7 @@ def test_without_a_checkout_the_benchmarks_are_not_there(monkeypatch: pytest.Mon
     assert "benchmarks is not installed: it needs a checkout" in run.stderr
 
 
-def test_control_c_ends_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+def test_ctrl_c_ends_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     def stop(settings: ppo.Settings) -> None:
         raise KeyboardInterrupt("the same command goes on")
 
@@ -247,7 +247,7 @@ def test_control_c_ends_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().err == "stopped: the same command goes on\n"
 
 
-def test_tables_are_made_after_their_inputs() -> None:
+def test_tables_follow_their_inputs() -> None:
     names = list(ORDER)
     assert names.index("discarded") > max(map(names.index, ("hand_pegging", "deal_outcomes")))
     assert names.index("table_top_rounds") > names.index("table_top_values")
@@ -258,7 +258,7 @@ UNSIGNED = {"choices", "table_top_values", "table_top_rounds"}
 
 
 @pytest.mark.parametrize("name", sorted(ORDER.keys() - UNSIGNED))
-def test_a_table_is_made_by_its_command_with_the_defaults(name: str) -> None:
+def test_table_command_makes_a_table_with_its_defaults(name: str) -> None:
     settings = maker_of(name).Settings()
     if settings.out.suffix == ".json":
         made_by = json.loads(settings.out.read_bytes())["made_by"]
@@ -267,7 +267,7 @@ def test_a_table_is_made_by_its_command_with_the_defaults(name: str) -> None:
     assert made_by == command(f"python -m research.tables {name}", settings, ("out",))
 
 
-def test_warmup_plays_a_little_of_everything(capsys: pytest.CaptureFixture[str]) -> None:
+def test_warmup_compiles_everything(capsys: pytest.CaptureFixture[str]) -> None:
     warmup.run(warmup.Settings(agents=("greedy",)))
     *played, stored = capsys.readouterr().out.splitlines()
     assert [line.partition(":")[0] for line in played] == list(ENVIRONMENTS)
