@@ -8,7 +8,7 @@ gc.disable()
 
 
 def pytest_collection_finish() -> None:
-    """Leave what the tests are made of out of every later search."""
+    """Exclude the collected tests from later garbage collections."""
     gc.collect()
     gc.freeze()
     gc.enable()

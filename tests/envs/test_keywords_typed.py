@@ -16,7 +16,7 @@ from crib_env.envs import keywords
 from crib_env.envs.config import KEYWORDS, LABELS, LIBRARIES, MODES, ON_ILLEGAL
 from crib_env.registration import env_module
 
-POSITIONAL = {"num_envs"}  # an argument of its own in the forms that have it
+POSITIONAL = {"num_envs"}  # a separate argument in the forms that have it
 
 
 @pytest.mark.parametrize("form", LABELS)

@@ -150,7 +150,7 @@ def visitor(request: pytest.FixtureRequest, browser: Browser) -> Visitor:
 
 
 def settle(page: Page, session: Any) -> None:
-    """Wait until the page has come to where the game is, or shows a dialog."""
+    """Wait until the page shows the game's last turn, or a dialog."""
     deadline = time.monotonic() + PATIENCE
     while not page.evaluate(SETTLED % len(session.turns)):  # agents may still be answering
         assert time.monotonic() < deadline, "the page has not come to where the game is"
@@ -237,7 +237,7 @@ def choose(page: Page, session: Any, rng: np.random.Generator, how: int) -> None
             page.keyboard.press(str(1 + keys.index(name)))
         else:
             drag(page, card, page.locator(f'[data-drop="{"crib" if laying else "pile"}"]'))
-            if name != names[-1]:  # the page is drawn anew when it has been dropped
+            if name != names[-1]:  # a drop redraws the page
                 expect(card).to_have_attribute("aria-pressed", "true")
     if laying and how < 2:
         page.click("[data-key=discard]")
@@ -308,7 +308,7 @@ def test_page_plays_a_whole_game(
     assert shows > 0
     lines = page.locator("#review li").all()
     assert lines or session.family.sides
-    for line in lines:  # each opens its position, in a window of its own
+    for line in lines:  # each opens its position in a new window
         with page.expect_popup() as opened:
             line.locator("a").click()
         did = line.inner_text().partition(": ")[2].partition(" cost ")[0]
@@ -349,7 +349,7 @@ def test_page_has_no_axe_violations(visitor: Visitor, served: Served) -> None:
 
 def test_replay_has_no_axe_violations(visitor: Visitor, tmp_path: Path) -> None:
     path = tmp_path / "replay.html"
-    agents = load_agent("greedy"), load_agent("learned")  # one says what it thinks, one does not
+    agents = load_agent("greedy"), load_agent("learned")  # one gives values, one does not
     write_replay(path, Rules.preset("five_card", target=15), agents, seed=3)
     page = visitor.page
     page.goto(path.as_uri())
@@ -367,7 +367,7 @@ def test_replay_has_no_axe_violations(visitor: Visitor, tmp_path: Path) -> None:
 
 
 def tab_to(page: Page, selector: str) -> None:
-    """Go on to an element as one does who has no mouse."""
+    """Move the focus to an element with the Tab key."""
     for _ in range(80):
         if page.evaluate("what => document.activeElement.matches(what)", selector):
             return
@@ -663,7 +663,7 @@ def test_page_two_people_play(browser: Browser, served: Served) -> None:
     go_on(mover, session)
     mover.wait_for_selector(".hand button.card:not([disabled])")
     take_turn(mover, session, rng)
-    go_on(other, session)  # what was done while it looked at the show is seen after it
+    go_on(other, session)  # the page shows the turns taken during its show
     other.wait_for_function(SETTLED % len(session.turns))
     second.page.on("dialog", lambda dialog: dialog.accept())
     second.page.click("#more summary")

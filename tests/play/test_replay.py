@@ -418,7 +418,7 @@ def test_replay_makes_no_network_requests(six: Session, tmp_path: Path) -> None:
 # --- in a browser -------------------------------------------------------------------------------
 
 CHROMIUM = Path("/usr/bin/chromium")
-# Goes on by the keyboard, moment by moment, and returns what each says to who cannot see it.
+# Steps by the keyboard, moment by moment, and returns each text for screen readers.
 STEP_ON = """(steps) => Array.from({length: steps}, () => {
   document.dispatchEvent(new KeyboardEvent("keydown", {key: "ArrowRight"}));
   return document.getElementById("picture").getAttribute("aria-label");

@@ -371,7 +371,7 @@ def test_sit_down_refuses_agents_of_other_games() -> None:
             sit_down(table_game(game), 0, "equilibrium")
         with pytest.raises(ValueError, match="equilibrium does not play"):
             sit_down(table_game(game), None, "greedy", "equilibrium")
-        with pytest.raises(ValueError, match="does not play"):  # it declares nothing: it is asked
+        with pytest.raises(ValueError, match="does not play"):  # declares no games
             sit_down(table_game(game), 0, "expert/equilibrium")
     assert sit_down(table_game("five"), 0, "equilibrium").seats[1] is not None
 

@@ -212,7 +212,7 @@ def test_web_store_is_private(tmp_path: Path) -> None:
 
 
 class Slow:
-    """A worker whose answers come when the test says so."""
+    """A worker that answers when the test releases it."""
 
     def __init__(self) -> None:
         self.requests: list[Future[Any]] = []
@@ -329,7 +329,7 @@ def test_web_killed_server_leaves_no_worker(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_web_games_played_at_once_stay_apart() -> None:
-    """`measure` itself asserts what belongs to whom; the server is killed before it is checked."""
+    """`measure` asserts that every answer belongs to its table; the server is killed first."""
     found = measure(games=24, seconds=15.0, think=0.5)
     assert found["answers"] > 24 * 3
     assert found["memory"] - found["memory_before"] < 64

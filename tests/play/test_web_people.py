@@ -172,7 +172,7 @@ def test_agent_without_declaration_is_called() -> None:
 
 
 class Slow:
-    """A worker whose answers come when the test says so."""
+    """A worker that answers when the test releases it."""
 
     made: ClassVar[list[Slow]] = []
 

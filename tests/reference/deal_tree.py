@@ -40,9 +40,10 @@ def taken(held: Ranks, some: Ranks) -> Ranks:
 
 @dataclass(frozen=True)
 class State:
-    """A position of the deal: hands as dealt, what was discarded (None for not yet), the play.
+    """A position of the deal: hands as dealt, discards (None before a discard), the play.
 
-    ``single`` says whether there is one count; ``course`` is who played which rank.
+    ``single`` says whether there is one count; ``course`` has the seat and rank of every card
+    played.
     """
 
     hands: tuple[Ranks, Ranks]
@@ -62,7 +63,7 @@ class State:
         return self.play.turn
 
     def actions(self) -> list[Action]:
-        """Return what may be discarded, or the ranks that may be played."""
+        """Return the legal discards, or the ranks that may be played."""
         player = self.player
         assert player is not None
         if self.play is None:
@@ -88,9 +89,9 @@ class State:
         )
 
     def key(self) -> Key:
-        """Return what the seat to act knows: role, cards, cards laid, starter, play.
+        """Return the information of the seat to act: role, cards, cards laid, starter, play.
 
-        The play is the ranks played, with several counts pairs of who played and the rank.
+        The play is the ranks played, with several counts pairs of seat and rank.
         """
         player = self.player
         assert player is not None
@@ -156,10 +157,10 @@ class Toy:
 def made(
     toy: Toy, seat: int, strategy: Strategy, *, best: bool, hands: Collection[Ranks] = ()
 ) -> dict[Ranks, float]:
-    """Return what a seat makes by its hand, times the chance of the hand, against a strategy.
+    """Return a seat's points by its hand, times the hand's probability, against a strategy.
 
     Args:
-        toy: the deck. seat: who makes it. strategy: of the other.
+        toy: the deck. seat: the one that scores. strategy: of the other.
         best: whether the seat answers as well as can be, positions that it cannot tell apart
             together; else it plays the strategy too.
         hands: of the seat that are wanted; by default all.

@@ -1,4 +1,4 @@
-"""What the learned agent's nets see, by slow definition, as named inputs; and the nets in NumPy."""
+"""The inputs of the learned agent's nets, by slow definition and by name; and the nets in NumPy."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ def mean_hand(dealt: Sequence[int], discarded: Sequence[int], rules_name: str) -
 
 
 def discard(dealt: Sequence[int], discarded: Sequence[int], rules_name: str) -> Named:
-    """Return what is seen of discarding two cards."""
+    """Return the inputs for discarding two cards."""
     hand = [c for c in dealt if c not in discarded]
     seen = thermometer("kept", [c // 4 for c in hand])
     seen |= thermometer("discarded", [c // 4 for c in discarded])
@@ -62,7 +62,7 @@ def counts(view: Any) -> list[list[tuple[int, bool]]]:
 
 
 def least_pip(view: Any) -> int:
-    """Return the least pip value the other seat's cards can have, by what it did not play."""
+    """Return the least pip value the other seat's cards can have, by the counts of its gos."""
     least = 1
     all_counts = counts(view)
     for n, cards in enumerate(all_counts):
@@ -77,7 +77,7 @@ def least_pip(view: Any) -> int:
 
 
 def play(view: Any, card: int) -> tuple[Named, int]:
-    """Return what is seen of playing a card, and what it is sure to peg."""
+    """Return the inputs for playing a card, and the points that it pegs at once."""
     held = [int(c) for c in view["hand"][: view["hand_n"]]]
     rest = [c // 4 for c in held if c != card]
     at = int(view["pile_from"])
@@ -163,7 +163,7 @@ def play_place(name: tuple[Any, ...]) -> int:
 
 
 def dense(seen: Named, place: Any, size: int) -> np.ndarray[Any, Any]:
-    """Return named inputs as a vector; every name has a place of its own."""
+    """Return named inputs as a vector, with a place for every name."""
     vector = np.zeros(size)
     places = [place(name) for name in seen]
     assert len(set(places)) == len(places)
@@ -173,7 +173,7 @@ def dense(seen: Named, place: Any, size: int) -> np.ndarray[Any, Any]:
 
 
 def forward(layers: Any, inputs: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Return what a net makes of its inputs."""
+    """Return a net's outputs."""
     x = inputs
     for i, (weight, bias) in enumerate(layers):
         x = x @ weight.T.astype(np.float64) + bias

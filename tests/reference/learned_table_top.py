@@ -64,7 +64,7 @@ def unseen_of(view: Any) -> set[int]:
 
 
 def line_seen(view: Any, line: int, cards: Sequence[int]) -> Named:
-    """Return what is seen of a line that holds these cards."""
+    """Return the inputs for a line that holds these cards."""
     unseen = unseen_of(view)
     is_mine = (line < SIZE) == bool(view["scores_rows"])
     owed = [int(view["owed"][side] + view["owed"][side + 2]) for side in range(2)]
@@ -87,7 +87,7 @@ def line_seen(view: Any, line: int, cards: Sequence[int]) -> Named:
 
 
 def crib_seen(view: Any, cards: Sequence[int]) -> Named:
-    """Return what is seen of a crib of which these cards are known."""
+    """Return the inputs for a crib of which these cards are known."""
     seen = thermometer("rank", [rank(c) for c in cards])
     seen["mine" if view["my_crib"] else "theirs",] = 1.0
     seen["known", len(cards) - 1] = 1.0

@@ -12,15 +12,15 @@ CRIB_CARDS = 4
 class ManyHandReferee:
     """One episode of a game for three or four.
 
-    A deal is one discard by each seat, from the dealer's left on, then the play. "Go" is said for
-    the players: a seat with nothing to play is passed over. An action is the id of a card.
+    A deal is one discard by each seat, from the dealer's left on, then the play. "Go" is automatic:
+    a seat with nothing to play is skipped. An action is the id of a card.
 
     Attributes:
         to_move: the seat to act, None when the episode is over.
         scores: by side, in the present game, or in the last one of the episode.
         games: games of a match won, by side (M11).
         winner: the side that won the game (of a match, the match) within this episode, else None:
-            a deal by itself has no winner unless it ends the game.
+            a single deal has no winner unless it ends the game.
         dealer: the seat that deals, or dealt last.
         events: everything pegged since the start of the episode; an event's seat is the side.
         hands: the cards each seat still holds.
@@ -58,7 +58,7 @@ class ManyHandReferee:
             target: points that win a game.
             second_go_ends: a count ends at the second go running (M7).
             match_target: games that win a match (M11).
-            heels: what a jack turned up pegs the dealer's side (C3).
+            heels: the points of a jack turned up, for the dealer's side (C3).
 
         Raises:
             IndexError: here or in `step`, when a deal begins and no deck is left.
@@ -140,7 +140,7 @@ class ManyHandReferee:
             for seat in self._left(self.dealer):
                 self.hands[seat].append(deck.pop(0))
         self.crib = [deck.pop(0)] if self.players == 3 else []
-        self._next_card = deck.pop(0)  # nobody may see it before it is turned up
+        self._next_card = deck.pop(0)  # hidden from every seat until it is turned up
         self.kept: list[list[int]] = [[] for _ in range(self.players)]
         self.starter: int | None = None
         self.to_move = self._left(self.dealer)[0]
@@ -171,7 +171,7 @@ class ManyHandReferee:
         return sorted(c for c in self.hands[seat] if self.count + value(c) <= 31)
 
     def _play(self, seat: int, card: int) -> None:
-        """Play a card: score it (M6), and find who acts next."""
+        """Play a card: score it (M6), and find the next seat."""
         self.pile.append(card)
         self.played.append((seat, card))
         self.count += value(card)
@@ -198,7 +198,7 @@ class ManyHandReferee:
         self.to_move = next(other for other in self._left(seat) if self.hands[other])  # M8
 
     def _after(self, seat: int) -> int | None:
-        """Return who plays in this count after ``seat``, None if it is at its end (M7)."""
+        """Return the next seat to play in this count after ``seat``; None at its end (M7)."""
         if self.count == 31:
             return None
         gos = 0
@@ -213,7 +213,7 @@ class ManyHandReferee:
         return None
 
     def _show(self) -> None:
-        """Count the hands from the dealer's left on, then the crib (M9), and go on (M10)."""
+        """Count the hands from the dealer's left on, then the crib (M9), and continue (M10)."""
         starter = self.starter
         assert starter is not None
         for seat in self._left(self.dealer):

@@ -35,7 +35,7 @@ NUMBERS = {
 
 
 def pip(rank: int) -> int:
-    """Return what a rank counts."""
+    """Return the count of a rank."""
     return min(rank + 1, 10)
 
 
@@ -48,7 +48,7 @@ def without(held: Holding, rank: int) -> Holding:
 
 @dataclass(frozen=True)
 class Position:
-    """The play as both seats know it, and what they hold: a known or a supposed holding each."""
+    """The play as both seats know it, and a known or supposed holding of each."""
 
     single: bool
     held: tuple[Holding, Holding]
@@ -68,13 +68,13 @@ class Position:
         return sorted({r for r in self.held[seat] if self.count + pip(r) <= 31})
 
     def points(self, rank: int) -> int:
-        """Return what a rank pegs by itself, as the next card."""
+        """Return the points of a rank as the next card, without a go."""
         line = (*self.line, rank)
         count = sum(map(pip, line))
         return sum(score_play(line, count)) + ((1 if self.go else 2) if count == 31 else 0)
 
     def play(self, rank: int) -> "Position":
-        """Return the position after the seat to play plays a rank, ready for who plays next."""
+        """Return the position after the seat to play plays a rank, with the next seat to play."""
         seat = self.turn
         assert seat is not None
         other = 1 - seat
@@ -168,7 +168,7 @@ class Pegging:
         """Yield every hypothesis' weight, not scaled, and the position it makes of the play.
 
         Args:
-            start: before the first lead, this seat's whole hand in it; nobody can go out.
+            start: before the first lead, with this seat's whole hand; no seat can reach the target.
             played: (seat, rank) of every card so far.
             unseen: how many cards of each rank this seat has not seen.
             left: how many cards the other seat still holds.

@@ -1,7 +1,7 @@
-"""Counting everything there is ("perft"): hands by what they score, games by their moves.
+"""Exhaustive counts ("perft"): hands by their points, games by their moves.
 
 Exact counts find what sampled games miss. These are slow and plain: every hand is dealt out, and
-every sequence of moves is played by a referee of its own.
+every sequence of moves is played by a separate referee.
 """
 
 from collections import Counter
@@ -23,9 +23,9 @@ Position = TypeVar("Position", Referee, ManyHandReferee, TableTopReferee)
 def show_histogram(held: int, crib: bool) -> list[int]:
     """Return how many of all sets of ``held`` cards with all starters score 0, 1, ... 29.
 
-    Only starters of one suit are dealt out and what they give is counted four times: giving the
-    suits other names changes no score. Ranks score the same whatever their suits, so each
-    combination of ranks is scored once.
+    Only starters of one suit are dealt out, and their hands are counted four times: a permutation
+    of the suits changes no score. Points of ranks do not depend on suits, so each combination of
+    ranks is scored once.
     """
     by_ranks: dict[tuple[int, ...], int] = {}
     counts = [0] * (HIGHEST + 1)
@@ -42,7 +42,7 @@ def show_histogram(held: int, crib: bool) -> list[int]:
 
 
 class Tree(NamedTuple):
-    """All ways to go on from a position.
+    """All continuations of a position.
 
     Attributes:
         sequences: how many different sequences of 1, 2, ... actions there are.
@@ -56,7 +56,7 @@ class Tree(NamedTuple):
 
 
 def tree(position: Position, depth: int) -> Tree:
-    """Play out every sequence of at most ``depth`` actions, each on a copy of its own."""
+    """Play out every sequence of at most ``depth`` actions, each on a copy."""
     sequences, ended, points = [0] * depth, [0] * depth, [0] * len(position.scores)
     waiting = [(position, 0)]
     while waiting:
@@ -74,9 +74,9 @@ def tree(position: Position, depth: int) -> Tree:
 def placements(position: TableTopReferee, depth: int) -> list[int]:
     """Return how many sequences of 1, 2, ... ``depth`` Table Top actions there are, all legal.
 
-    What may follow depends only on which cells are filled and what each seat owes the crib (T5,
-    T6), so sequences that leave the same cells filled and the same cards owed go on together.
-    The round must not end within them.
+    The continuations depend only on the filled cells and on the cards that each seat owes the crib
+    (T5, T6), so sequences with the same filled cells and owed cards are counted together. The round
+    must not end within them.
     """
     ways: Counter[tuple[tuple[bool, ...], tuple[int, ...]]] = Counter()
     level = [(position, 1)]

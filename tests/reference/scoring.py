@@ -119,7 +119,7 @@ def score_line(line: Sequence[int], flush_size: int, starter: int | None = None)
 
 
 class PlayParts(NamedTuple):
-    """What the last card played scores by H4; 31 and the go are the referee's business."""
+    """The points of the last card played by H4, without 31 and the go, which the referee adds."""
 
     fifteen: int
     pair: int

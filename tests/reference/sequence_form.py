@@ -1,7 +1,7 @@
 """A toy deal solved exactly: the linear programme over the sequences of both seats.
 
 Koller, Megiddo, von Stengel (1996): a seat's plan gives each of its sequences of actions a weight;
-what a plan is sure to make is a linear programme, whose dual is the other seat's plan.
+the guaranteed value of a plan is a linear programme, whose dual is the other seat's plan.
 """
 
 from collections import defaultdict

@@ -20,8 +20,8 @@ class TableTopReferee:
         to_move: the seat to act, None when the episode is over.
         scores: by side; points, or in Ship's variation game points (T13). They may pass the
             target, for the higher total wins (T9).
-        winner: the side that won the game within this episode, else None: a round by itself has
-            no winner unless it ends the game.
+        winner: the side that won the game within this episode, else None: a single round has no
+            winner unless it ends the game.
         dealer: the seat that deals, or dealt last.
         hand_points: for each finished round, both sides' points of that round. They include the
             heels of T3, in Ship's variation too: there they are part of the dealer's side's hand
@@ -55,7 +55,7 @@ class TableTopReferee:
             episode: "round" or "game".
             scores: starting scores by side.
             target: the score that ends a game; None means 121, or 31 in Ship's variation.
-            heels: what a jack turned up makes for the dealer's side (C3).
+            heels: the points of a jack turned up, for the dealer's side (C3).
 
         Raises:
             IndexError: here or in `step`, when a round begins and no deck is left.

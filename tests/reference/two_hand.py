@@ -14,10 +14,10 @@ FOR_LAST = 3  # F1
 class Event(NamedTuple):
     """Points pegged, in the order in which they were made.
 
-    ``points`` is what the peg moved: the points that win a game are cut at the target (C5), and
-    what scores nothing is no event. ``reason`` is one of heels, fifteen, pair, run, thirty_one,
-    go (the opponent could not play), last (the last card of the play: H7, F5), hand, crib,
-    for_last (the three points of F1).
+    ``points`` is the movement of the peg: the points that win a game are cut at the target (C5). No
+    event has 0 points. ``reason`` is one of heels, fifteen, pair, run, thirty_one, go (the opponent
+    could not play), last (the last card of the play: H7, F5), hand, crib, for_last (the three
+    points of F1).
     """
 
     seat: int
@@ -29,16 +29,16 @@ class Event(NamedTuple):
 class Referee:
     """One episode of a two-hand game.
 
-    A deal is two single-card discards by the non-dealer, two by the dealer, then the play. "Go"
-    is said for the players: a seat with nothing to play is passed over, so one seat may act twice
-    running. An action is the id of a card.
+    A deal is two single-card discards by the non-dealer, two by the dealer, then the play. "Go" is
+    automatic: a seat with nothing to play is skipped, so one seat may act twice running. An action
+    is the id of a card.
 
     Attributes:
         to_move: the seat to act, None when the episode is over.
         scores: the score of each seat in the present game, or in the last one of the episode.
         games: game points of a match (H11), not cut at seven.
         winner: the seat that won the game (of a match, the match) within this episode, else None:
-            a deal by itself has no winner unless it ends the game.
+            a single deal has no winner unless it ends the game.
         dealer: the seat that deals, or dealt last.
         events: everything pegged since the start of the episode.
         hands: the cards each seat still holds.
@@ -67,7 +67,7 @@ class Referee:
             episode: "deal", "game" or "match" (only hoyle has matches, H11).
             scores: starting scores, taken as they are; None starts at 0-0, with F1's three points
                 for the non-dealer in five_card.
-            heels: what a jack turned up pegs the dealer (C3).
+            heels: the points of a jack turned up, for the dealer (C3).
 
         Raises:
             IndexError: here or in `step`, when a deal begins and no deck is left.
@@ -144,7 +144,7 @@ class Referee:
         self.hands: list[list[int]] = [[], []]
         self.hands[pone] = list(deck[0:dealt:2])
         self.hands[self.dealer] = list(deck[1:dealt:2])
-        self._next_card = deck[dealt]  # nobody may see it before it is turned up
+        self._next_card = deck[dealt]  # hidden from both seats until it is turned up
         self.kept: list[list[int]] = [[], []]
         self.crib: list[int] = []
         self.starter: int | None = None
@@ -177,7 +177,7 @@ class Referee:
         return sorted(c for c in self.hands[seat] if self.count + value(c) <= 31)
 
     def _play(self, seat: int, card: int) -> None:
-        """Play a card: score it (H4, H6), settle the go, and find who acts next."""
+        """Play a card: score it (H4, H6), settle the go, and find the next seat."""
         other = 1 - seat
         self.pile.append(card)
         self.count += value(card)
@@ -199,7 +199,7 @@ class Referee:
         elif self._playable(seat):
             self.to_move = seat  # H5, F5: plays on alone while able
         elif self.game == "five_card":
-            # F4: the only count is over, whatever is still held. F5: its last card.
+            # F4: the only count is over, even if cards are held. F5: its last card.
             if self.count != 31:
                 self._peg(seat, 1, "last", [card])
             self._show()
@@ -212,7 +212,7 @@ class Referee:
     def _settle_go(self, seat: int, card: int) -> None:
         """Peg the go point at once if the opponent cannot answer this card (H5, H7).
 
-        At 31 nobody can play and nobody says go. A player without cards cannot play, so the last
+        At 31 no seat can play, and no go is called. A player without cards cannot play, so the last
         card of the deal is a go as well, and pegs nothing if this count's point is gone already.
         """
         if self.count == 31 or self._go_pegged or self._playable(1 - seat):
@@ -222,7 +222,7 @@ class Referee:
         self._go_pegged = True
 
     def _show(self) -> None:
-        """Count the non-dealer's hand, the dealer's, the crib (H8, F6), and go on (H10, F1)."""
+        """Count the non-dealer's hand, the dealer's, the crib (H8, F6), and continue (H10, F1)."""
         starter = self.starter
         assert starter is not None
         for seat in (1 - self.dealer, self.dealer):

@@ -1,4 +1,4 @@
-"""Agents that play `greedy` but for one failing, for the tests of what a failure costs.
+"""Agents that play `greedy` with one failing each, for the tests of failures.
 
 A failing shows in views that hold the ace of clubs, so in some games and not in others.
 """
@@ -125,7 +125,7 @@ class LingersLong(Lingers):
 
 
 class LeavesACopy(Lingers):
-    """Dies, but for a copy of itself that goes on."""
+    """Dies and leaves a running copy of itself."""
 
     name = "leaves_a_copy"
 

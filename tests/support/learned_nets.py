@@ -1,4 +1,4 @@
-"""Small nets, drawn by chance: of the learned agent and of a policy; and what those see."""
+"""Small random nets of the learned agent and of a policy, and their inputs."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def policy(rules: str | Rules = "hoyle", environment: str = "six_card_v0") -> Po
 def saved_but_for(
     nets: Weights | PolicyNetAgent, path: Path, about: dict[str, Any], tensors: dict[str, Any]
 ) -> Path:
-    """Save nets but for some of their header and some of the tensors: None leaves one out."""
+    """Save nets with changed parts of the header and changed tensors: None leaves one out."""
     nets.save(path)
     held = {**load_file(path), **tensors}
     sound = nets.header() if isinstance(nets, Weights) else nets.about
@@ -85,7 +85,7 @@ def random_network(
     Args:
         seed: of the weights.
         features: see `DealBatch`.
-        blind: what it has discarded changes nothing: it sees neither these cards nor the suits of
+        blind: its discards change nothing: it sees neither these cards nor the suits of
             the starter and the pile, whose numbers in canonical suits follow from them.
         suits: of the games that it plays.
     """

@@ -25,7 +25,7 @@ def varint(value: int) -> bytes:
 
 
 def tensor_type(name: str, batch: int | None, width: int) -> bytes:
-    """Return what an input or output is: float[batch, width], the batch free if it is None."""
+    """Return the type of an input or output: float[batch, width], any batch if None."""
     first = field(2, "batch") if batch is None else field(1, batch)
     shape = field(1, first) + field(1, field(1, width))
     return field(1, name) + field(2, field(1, field(1, FLOAT) + field(2, shape)))

@@ -1,6 +1,6 @@
 """Whole games of OpenSpiel's cribbage for three and four beside ours, decision by decision.
 
-They are alike but for three faults of OpenSpiel's, which `seeds/many_hand.md` names. It pegs a
+They differ only by three faults of OpenSpiel's, named in `seeds/many_hand.md`. It pegs a
 flush of four in the crib: a field of our rules does it too. It counts on past the target, and it
 counts hands in the order of the seats: only a game's last points can tell (`last_points`).
 """
@@ -34,7 +34,7 @@ def scores(state: Any) -> list[int]:
 
 
 def play_games(spiel: Any, players: int, games: int) -> tuple[int, dict[str, int]]:
-    """Play so many games on both; return how many cribs had a flush of four, and how games ended.
+    """Play ``games`` games on both; return the number of cribs with a flush of four, and the ends.
 
     Args:
         spiel: OpenSpiel's game.
@@ -107,7 +107,7 @@ def last_points(
     Args:
         pegged: the scores by side at the end of the play, as we count.
         shown: what all hands and the crib make.
-        all_played: whether the play came to its end.
+        all_played: whether every card was played.
         ours, theirs: the scores in the end.
     """
     target = max(ours)

@@ -1,4 +1,4 @@
-"""What commands come to: figures of small runs, recorded in `tests/data/recordings.json`.
+"""Results of commands: figures of small runs, recorded in `tests/data/recordings.json`.
 
     PYTHONPATH=tests python tests/support/recordings.py [NAME ...]    # write those again, or all
 
@@ -134,7 +134,7 @@ RECORDED: dict[str, tuple[str, ...]] = (
 
 
 def figures(recording: tuple[str, ...], out: Path) -> dict[str, str]:
-    """Run a command in a folder and return what it came to, by file and part."""
+    """Run a command in a folder and return its figures, by file and part."""
     words, *files = recording
     name, *rest = words.replace("OUT", str(out)).split()
     if name == "solve":
@@ -156,7 +156,7 @@ def figures(recording: tuple[str, ...], out: Path) -> dict[str, str]:
 
 
 def differences(known: dict[str, str], found: dict[str, str]) -> list[str]:
-    """Return what was found otherwise than recorded, a line for each part."""
+    """Return the differences from the recording, a line for each part."""
     return [
         f"{part}: recorded {known.get(part)}, found {found.get(part)}"
         for part in sorted(known.keys() | found.keys())
@@ -165,7 +165,7 @@ def differences(known: dict[str, str], found: dict[str, str]) -> list[str]:
 
 
 def close(known: str, found: str) -> bool:
-    """Tell whether two summaries are those of the same numbers but for rounding."""
+    """Return whether two summaries agree within rounding."""
     (size, *before), (now_size, *now) = (list(map(float, one.split())) for one in (known, found))
     within = WITHIN * max(1e-9, before[0])
     return size == now_size and all(abs(a - b) <= within for a, b in zip(before, now, strict=True))

@@ -1,4 +1,4 @@
-"""`crib web` in this process, and in one of its own for what reaches it over the wire."""
+"""`crib web` in this process, and in a separate one for requests over the network."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Server:
     """A server of this machine.
 
     Attributes:
-        printed: what it printed as it began. port: where it listens. pid: its process.
+        printed: its first lines of output. port: of its socket. pid: of its process.
     """
 
     def __init__(self, process: subprocess.Popen[str], lines: int) -> None:
@@ -60,7 +60,7 @@ class Server:
         return Answer(answer.status, json.loads(data) if is_json else data, dict(answer.headers))
 
     def sit_down(self, **offer: str) -> tuple[dict[str, Any], str]:
-        """Open a table; return what is shown, and the cookie of the seat."""
+        """Open a table; return the answer, and the cookie of the seat."""
         answer = self.ask("/api/tables", {"game": "six", "opponent": "greedy", **offer})
         assert answer.status == 201, answer.body
         return answer.body, answer.headers["set-cookie"].partition(";")[0]
@@ -122,7 +122,7 @@ class Site:
 
 
 def sit_down(browser: TestClient, game: str = "six", **more: Any) -> dict[str, Any]:
-    """Open a table and return what is shown of it."""
+    """Open a table and return the answer."""
     answer = browser.post("/api/tables", json={"game": game, "opponent": "greedy", **more})
     assert answer.status_code == 201, answer.text
     shown: dict[str, Any] = answer.json()
@@ -130,7 +130,7 @@ def sit_down(browser: TestClient, game: str = "six", **more: Any) -> dict[str, A
 
 
 def choice(shown: dict[str, Any]) -> list[int]:
-    """Return something legal, from what the page is sent alone."""
+    """Return a legal choice, from the server's answer alone."""
     sight = shown["sight"]
     legal = sight.get("legal") or [one["card"] for one in sight["hand"] if one["legal"]]
     chosen: list[int] = legal[: shown["to_choose"]]

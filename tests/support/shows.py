@@ -1,4 +1,4 @@
-"""What a deal's show is worth on average, counted by the reference."""
+"""The mean points of a deal's show, counted by the reference."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def small_ppo(out: Path, **changes: Any) -> ppo.Settings:
 
 
 class Here(Actors):
-    """Actors that play in this process, when their round is asked for."""
+    """Actors that play in this process, when their round is collected."""
 
     def __init__(self, settings: Settings) -> None:
         self.actor = Actor(settings)
@@ -94,7 +94,7 @@ def tensors_of(folder: Path) -> dict[str, bytes]:
 
 
 def begun(settings: Settings) -> Run:
-    """Return a run that is about to start or to go on."""
+    """Return a run before its start or before it resumes."""
     run = Run(Learner(settings))
     if settings.resume is not None:
         run.load(settings.resume)
@@ -102,7 +102,7 @@ def begun(settings: Settings) -> Run:
 
 
 def played_here(settings: Settings, updates: int | None = None) -> Learner:
-    """Return a run of so many rounds, or all, played in this process and saved."""
+    """Return a run of ``updates`` rounds, or all, played in this process and saved."""
     run = begun(settings)
     learner = run.learner
     assert isinstance(learner, Learner)

@@ -1,4 +1,4 @@
-"""Walkers, deals and what the engine makes of them, for the solver's tests."""
+"""Walkers and deals for the solver's tests, with the engine's results."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def game_with(
 def probabilities_of(
     view: np.void, probabilities: np.ndarray, walker: Walker, pairs: int = 1
 ) -> np.ndarray:
-    """Return the chance of each rank, read from the tables by slow code of its own."""
+    """Return the probability of each rank, read from the tables by separate slow code."""
     tree = walker.tree
     node, count = 0, 0
     n = int(view["pile_n"])
@@ -102,7 +102,7 @@ def lone(kept: int) -> Hands:
 def check_played_out(
     rules: TwoHandRules, probabilities: np.ndarray, walker: Walker, deals: int
 ) -> None:
-    """Check for deals drawn that both seats' walks come to what the engine plays out."""
+    """Check on random deals that both seats' walks equal the engine's play."""
     kept = rules.dealt - 2
     rng = np.random.default_rng(8)
     for _ in range(deals):

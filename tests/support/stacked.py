@@ -1,9 +1,9 @@
 """Deals arranged by hand, and a table that plays them card by card. Shared by the clause tests.
 
-The table plays every card on the reference too (`reference.Referee`), where it knows the rules, and
-holds the two against each other: what a test says by hand of a deal is said of both.
+The table plays every card on the reference too (`reference.Referee`), if that knows the rules, and
+compares the two: the expectations of a test hold for both.
 
-In these tests ``p`` is pone (the non-dealer) and ``d`` the dealer; what is pegged is written
+In these tests ``p`` is pone (the non-dealer) and ``d`` the dealer; points pegged are written
 ``"d pair 2"``. Unless a test says otherwise player_1 deals, so scores read (pone, dealer).
 """
 
@@ -118,7 +118,7 @@ class Table:
         return "d" if seat == dealer else "p"
 
     def discard(self) -> list[str]:
-        """Discard as the next deal says; return what was pegged (heels)."""
+        """Discard as the next deal says; return the points pegged (heels)."""
         return self.play(self._lay.pop(0))
 
     def discarded(self) -> Table:
@@ -127,7 +127,7 @@ class Table:
         return self
 
     def play(self, moves: str) -> list[str]:
-        """Play ``"p:5H d:TS"``, each by the seat that must be to move; return what was pegged."""
+        """Play ``"p:5H d:TS"``, each by the seat that must be to move; return the points pegged."""
         pegged = []
         for move in moves.split():
             who, card = move.split(":")
@@ -137,7 +137,7 @@ class Table:
         return pegged
 
     def finish(self) -> list[str]:
-        """Play the lowest legal card until the deal or the episode ends; return what was pegged."""
+        """Play the lowest legal card to the end of the deal or the episode; return the pegging."""
         pegged = []
         while True:
             mask = self.env.observe(self.env.agent_selection)["action_mask"]

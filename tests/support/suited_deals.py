@@ -1,7 +1,7 @@
 """One hand of a toy deck against a network, by slow definition and in exact suits.
 
 Every card of a deal counts: each hand of the other seat, each starter, each pair that either
-discards. The pegging is the slow tree's, by ranks. The network is asked through `Game`, card by
+discards. The pegging is the slow tree's, by ranks. The network is called through `Game`, card by
 card, so nothing here is shared with `crib exploit`.
 """
 
@@ -30,7 +30,7 @@ class PeggingState(State):
     """A state of the pegging whose payoff leaves out the show."""
 
     def payoff(self) -> int:
-        """Return what pone pegged, less what the dealer did."""
+        """Return pone's pegging less the dealer's."""
         assert self.play is not None
         return self.play.needs[DEALER] - self.play.needs[PONE]
 
@@ -50,8 +50,8 @@ class SuitedDeals:
         self.shown = cache(score_show)
 
     def gains(self, hand: Cards, role: int) -> tuple[float, float, float]:
-        """Return what a best response gains with a hand, by all it does, by its discard, by its
-        pegging alone.
+        """Return the gain of a best response with a hand: in all, by its discard, by its pegging
+        alone.
         """
         own = self.discards(role, hand)
         best, same = {}, {}

@@ -1,4 +1,4 @@
-"""Baselines that learn deals of a toy deck, and how far exactly what they learn is from perfect."""
+"""Baselines that learn deals of a toy deck, and their exact exploitability."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def tables_of(agent: ScoredAgent, ranks: tuple[int, ...]) -> TabularPolicy:
 
 
 def toy_exploitability(agent: ScoredAgent, ranks: tuple[int, ...] = TOY, every: int = 1) -> float:
-    """Return what a best response gains in a toy deck, the mean of both seats.
+    """Return the exploitability in a toy deck, the mean of both seats.
 
     Args:
         agent: the network.

@@ -56,7 +56,7 @@ PLAYED = [
 
 
 def maker_of(name: str) -> Any:
-    """Return what makes the environments of a configuration of `AGENT_GAMES`."""
+    """Return the maker of the environments of a configuration of `AGENT_GAMES`."""
     return import_module(f"crib_env.{AGENT_GAMES[name][0]}").maker
 
 
@@ -116,7 +116,7 @@ def play_games(name: str, policy: str, share: int = 1) -> str:
     """Return the digest of one configuration's episodes, one for each seed, every seat alike.
 
     Args:
-        share: play the first of so many parts of the seeds.
+        share: play the first 1 / ``share`` of the seeds.
     """
     module, keywords, seeds = (GAMES | AGENT_GAMES)[name]
     env = import_module(f"crib_env.{module}").raw_env(**keywords)
@@ -132,7 +132,7 @@ def play_games(name: str, policy: str, share: int = 1) -> str:
             digest.update(observation["action_mask"].tobytes())
             digest.update(f"{seat} {reward} {env.scores} {env.events}".encode())
             if over:
-                # Less what a text of the first version said of points already paid.
+                # Without the field of the first version for points already paid.
                 position = re.sub(r" gain=\S+", "", env.notation()).replace(" pegging ", " play ")
                 if env.game.rules == PRESETS["five_card"]:
                     position = re.sub(r"(?<= games=)\S+", games_by_skunks(env.scores), position)

@@ -1,4 +1,4 @@
-"""Views of a seat about to discard, and what an agent answers to one view."""
+"""Views of a seat about to discard, and an agent's answer to one view."""
 
 from __future__ import annotations
 

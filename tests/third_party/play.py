@@ -1,4 +1,4 @@
-"""Plays a named agent, inside the compiled batch or alone, and says what it did and compiled."""
+"""Plays a named agent, in the compiled batch or alone; prints its actions and compilations."""
 
 import hashlib
 import json

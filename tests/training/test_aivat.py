@@ -225,7 +225,7 @@ def test_aivat_discard_term_has_mean_zero_over_the_other_hand(rules: TwoHandRule
     discarded[:, 1] = games.states["discarded"][:, 1]
     deals = made_of(hands, dealt=dealt, starter=starter, discarded=discarded,
                     scores=np.array([[rules.target - 30, rules.target - 33]]))  # fmt: skip
-    # The same hand meets the same hands again, so each deal has chance of its own.
+    # The same hands meet again, so the deals draw different redraws.
     found_one_by_one = [
         reference.terms(rules, row(deals, i), seed_seq)
         for i, seed_seq in enumerate(np.random.SeedSequence(6).spawn(hands))
@@ -246,7 +246,7 @@ def test_aivat_discard_term_is_zero_for_the_references_discards() -> None:
     assert pairs.points_correction is not None
     assert not pairs.points_correction[:, :, DISCARD].any()
     assert pairs.points_correction[:, :, REFERENCE].any()
-    # The same hands in the same roles: what they bring the one, they bring the other.
+    # The same hands in the same roles: both agents get the same correction.
     first, second = (
         pairs.points_correction[:, 0, REFERENCE],
         pairs.points_correction[:, 1, REFERENCE],
@@ -255,7 +255,7 @@ def test_aivat_discard_term_is_zero_for_the_references_discards() -> None:
 
 
 def test_aivat_luck_cancels_between_equal_agents() -> None:
-    """The hands drawn anew are the same too: duplicate deals of one agent differ by nothing."""
+    """The redrawn hands are the same too: duplicate deals of one agent do not differ."""
     agent = GreedyAgent()
     for episode in ("deal", "game"):
         pairs = play_pairs(HOYLE, episode, agent, agent, 40, 1, reference=usual_reference(HOYLE))
@@ -333,7 +333,7 @@ def test_aivat_narrows_the_interval_of_every_phase() -> None:
 
 @pytest.mark.slow
 def test_aivat_with_a_bad_reference_stays_unbiased() -> None:
-    """It discards and plays at random, so what it makes of the cards says little of them."""
+    """The reference discards and plays at random, so its points say little about the cards."""
     bad = RandomAgent()
     reference = Reference(bad, measure(HOYLE, bad, 8000, np.random.SeedSequence(1)), redraws=2)
     agents = RuleBasedAgent(), GreedyAgent()

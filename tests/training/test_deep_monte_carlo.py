@@ -159,7 +159,7 @@ def test_pegging_targets_are_the_remaining_points() -> None:
     play = samples.groups["pegging"]["targets"]
     assert play.min() >= 0
     assert 4 * 200 < samples.decisions == 4 * 200 + len(play)
-    # Someone pegs the last card: a play comes to one point or more, and rarely to more than 20.
+    # The last card pegs: a deal's pegging is one point or more, and rarely more than 20.
     assert (pone[:, 1] + pone[:, 2]).min() >= 1
     assert 3 < (pone[:, 1] + pone[:, 2]).mean() < 12
 

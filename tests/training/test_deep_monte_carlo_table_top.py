@@ -42,7 +42,7 @@ def test_table_top_line_targets_are_final_points(preset: str, players: int) -> N
     assert samples.decisions == 40 * 28
     assert 200 < len(group["points"]) < 450  # three positions of ten, the last turn's none
     assert group["targets"].shape == group["points"].shape == group["open"].shape
-    assert (group["targets"] >= group["points"]).all()  # points so far stay, but for no flush
+    assert (group["targets"] >= group["points"]).all()  # points so far stay; a flush may come
     is_full = ~group["open"]
     assert (group["targets"][is_full] == group["points"][is_full]).all()
     assert not group["inputs"][is_full].any()
@@ -53,7 +53,7 @@ def test_table_top_line_targets_are_final_points(preset: str, players: int) -> N
 
 
 def test_table_top_side_targets_are_td_lambda() -> None:
-    """By the definition of TD(lambda): the mean over n-step returns, for each turn anew."""
+    """By the definition of TD(lambda): the mean over n-step returns, computed for each turn."""
     rng = np.random.default_rng(1)
     turns, owing = 6, rng.normal(size=9)
     came_to = rng.normal(size=(3, 2))

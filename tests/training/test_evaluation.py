@@ -76,7 +76,7 @@ def test_play_sets_agent_holds_every_hand() -> None:
     greedy = find_agent("greedy")
     sets = play_pairs(THREE, "deal", greedy, greedy, 20, 2)
     assert (np.sort(sets.dealer, axis=1) == [0, 1, 2]).all()
-    # The same agent everywhere: the points of a seat are the same, whoever counts from where.
+    # The same agent in every seat: the points of a seat are the same in each game of a set.
     by_seat = [np.roll(sets.points[:, game], game, axis=1) for game in range(3)]
     assert (by_seat[0] == by_seat[1]).all()
     assert (by_seat[0] == by_seat[2]).all()

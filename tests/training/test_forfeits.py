@@ -361,7 +361,7 @@ def pids(folder: Path) -> list[int]:
 
 
 def wait_until_gone(folder: Path, count: int) -> None:
-    """Wait until there were so many processes and none of them is left but as a zombie."""
+    """Wait until ``count`` processes have started and all have ended (zombies count as ended)."""
 
     def lives(pid: int) -> bool:
         try:

@@ -98,7 +98,7 @@ def test_sigterm_saves_the_run_and_prints_how_to_resume(
 
     came: list[bool] = []
     monkeypatch.setattr(owner, method, interrupted)
-    if work == "deep_monte_carlo":  # it is noted, and this iteration comes to its end
+    if work == "deep_monte_carlo":  # the signal is noted, and this iteration finishes
         says = says.replace("0 deals", "50 deals")
     run = crib(*words, "--out", str(tmp_path / "run"), folder=tmp_path)
     assert came
@@ -137,7 +137,7 @@ def test_terminable_agent_cannot_swallow_sigterm() -> None:
 def test_terminable_signal_in_a_callback_is_not_lost(
     number: signal.Signals, ends: type[BaseException]
 ) -> None:
-    """As LLVM does while kernels are compiled: ctypes discards what the handler raises."""
+    """As LLVM does while kernels are compiled: ctypes discards the handler's exception."""
     came: list[int] = []
 
     @ctypes.CFUNCTYPE(None)

@@ -95,7 +95,7 @@ def test_evaluate_asks_again_after_single_failures(server: ModelServer, tmp_path
 
 
 def evaluated(path: Path) -> dict[str, Any]:
-    """Return a result without what a stop changes."""
+    """Return a result without the fields that a stop changes."""
     result: dict[str, Any] = json.loads(path.read_text())
     for found in result["language_models"].values():
         for key in ("seconds", "seconds_per_decision", "errors"):
@@ -133,7 +133,7 @@ def test_evaluate_stores_no_result_of_a_failed_server(
 def test_evaluate_full_disk_keeps_paid_replies(
     server: ModelServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The disk cuts the last line short; the same command goes on with those before it."""
+    """The full disk cuts the last line short; the same command resumes with those before it."""
     command = words(server, "good", 5)
     alone, full = tmp_path / "alone.json", tmp_path / "full.json"
     assert crib(*command, str(alone)).returncode == 0

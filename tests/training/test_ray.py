@@ -97,7 +97,7 @@ def test_ray_self_play_equals_one_process(address: str, tmp_path: Path) -> None:
 def test_ray_killed_worker_loses_nothing(
     address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Ray plays its part again, and that comes to the same."""
+    """Ray plays its part again, with the same result."""
     marker = tmp_path / "died"
 
     def dies_once(settings: Settings, part: RolloutJob, *given: Any) -> RolloutResult:

@@ -1,4 +1,4 @@
-"""Trainings, measurements and tables come to what they did: figures of small runs of `crib`.
+"""Trainings, measurements and tables repeat: figures of small runs of `crib`.
 
 Where a change is meant, `python tests/support/recordings.py NAME` records its figures again.
 """

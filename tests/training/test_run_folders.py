@@ -122,7 +122,7 @@ def test_train_refuses_to_overwrite_a_run(name: str, found: str, tmp_path: Path)
 
 
 def test_resume_refuses_a_folder_with_another_run(runs: Path, tmp_path: Path) -> None:
-    """The run to go on with lies elsewhere: what is in the folder would be lost."""
+    """The run to resume is in another folder: the run in this one would be lost."""
     mine, taken = runs / "deep", copytree(runs / "deep", tmp_path / "taken")
     before = contents(taken)
     for write in (

@@ -22,7 +22,7 @@ Finished = Callable[..., Path]
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Finished:
-    """Return what makes the folder of a run that was left alone, once."""
+    """Return a function that makes the folder of an uninterrupted run, once per run."""
 
     @cache
     def folder(method: str, **changes: Any) -> Path:

@@ -31,7 +31,7 @@ from small_runs import played_here, small, tensors_of
 
 
 def workers() -> list[Child]:
-    """Return the processes of self-play; other tests may have agents in processes of their own."""
+    """Return the processes of self-play; other tests may have agents in other processes."""
     return [child for child in active_children() if isinstance(child, Child)]
 
 

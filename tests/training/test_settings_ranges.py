@@ -24,7 +24,7 @@ from research.solve import run as solve
 
 NAN, INF = float("nan"), float("inf")
 WHOLE, FRACTIONS = (-1, 1.5, 10**22, True, "5"), (NAN, INF, "x")
-# Values out of a range, and the settings that have it, whichever method has them.
+# Values out of a range, and the settings with that range, of all methods.
 OUT_OF_RANGE: list[tuple[tuple[Any, ...], str]] = [
     ((0, *WHOLE), "deals timesteps decisions num_envs steps iterations batch_size updates "
                   "critic_epochs buffer_size reservoir_size workers threads"),

@@ -36,7 +36,7 @@ TOY = sum(1 << (4 * rank + suit) for rank in (3, 4, 5, 9, 10) for suit in range(
 
 @pytest.mark.parametrize(("kept", "single_count"), [(3, True), (2, False)])
 def test_count_states_score_as_their_cards(kept: int, single_count: bool) -> None:
-    """H4, H6: whatever the order, a state pegs what `sequence_points` makes of all the cards."""
+    """H4, H6: in every order a state pegs the points that `sequence_points` gives all the cards."""
     counts = count_states(kept, single_count)
     rng = np.random.default_rng(3)
     for _ in range(3000):

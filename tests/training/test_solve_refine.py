@@ -1,4 +1,4 @@
-"""The refined solution: play by what was discarded, seen by who does not know; runs and files."""
+"""The refined solution: play that depends on the discards; runs and files."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def mixed(walker: Walker) -> np.ndarray:
 
 
 def of_pair(walker: Walker, table: np.ndarray, pair: int) -> np.ndarray:
-    """Return what a table of all pairs has for one, laid out as without pairs."""
+    """Return the part for one pair of a table of all pairs, laid out as without pairs."""
     tree = walker.tree
     one = np.zeros(tree.size, dtype=table.dtype)
     for node in np.flatnonzero(tree.offset >= 0):
@@ -50,7 +50,7 @@ def of_pair(walker: Walker, table: np.ndarray, pair: int) -> np.ndarray:
 
 
 def test_refined_strategy_depends_on_the_discarded_pair(walker: Walker, mixed: np.ndarray) -> None:
-    """Walked by pairs, a hand makes and learns what it would with that pair's tables alone."""
+    """Walked by pairs, a hand's value and updates are as with that pair's tables alone."""
     pair = pair_number(4, 11)
     single = of_pair(walker, mixed, pair)
     kept = np.array([holding((0, 3, 8)), holding((6, 6, 12))])

@@ -191,7 +191,7 @@ def test_tournament_strict_ends_at_the_first_failure(tmp_path: Path) -> None:
 
 
 def test_tournament_adjusts_slow_agents_by_default_or_as_set(tmp_path: Path) -> None:
-    """Of greedy and a plain agent unless it is said not to; of two compiled ones if it is said."""
+    """By default with a plain agent and not with two compiled ones; ``adjusted`` overrides both."""
     slow = "examples.plain_player:KeepsFives"
     for agents, adjusted, known in (
         (("greedy", "random"), None, False),
@@ -240,7 +240,7 @@ def with_records_swapped(lines: list[str]) -> list[str]:
     return [json.dumps(one), json.dumps(other)]
 
 
-# What stands in place of lines 3 and 4, which are those of two chunks.
+# The replacement of lines 3 and 4, which hold two chunks.
 SPOILED: dict[str, Callable[[list[str]], list[str]]] = {
     "cut short": lambda lines: [lines[2][:50], lines[3]],
     "altered": lambda lines: [won_by_the_other(lines[2]), lines[3]],
