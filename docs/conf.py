@@ -127,7 +127,7 @@ def write_commands(page: Path) -> None:
 
 
 def setup(app: Sphinx) -> None:
-    """Hand Sphinx what is done here to pages."""
+    """Connect the transformations of this file to Sphinx."""
     app.connect("doctree-resolved", keep_figures_whole)
     app.connect("missing-reference", find_by_last_name)
     app.connect("build-finished", write_llms)

@@ -64,7 +64,7 @@ TEMPLATES.globals |= {"row": row, "table": table, "number_table": number_table}
 
 
 def write_changed(page: Path, text: str) -> None:
-    """Write a page if it changed: Sphinx reads again what was written."""
+    """Write a page if it changed, because Sphinx reads every written page again."""
     if not page.exists() or page.read_text() != text:
         page.write_text(text)
 
