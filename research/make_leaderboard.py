@@ -48,7 +48,9 @@ TWO_HAND = {"six_card_v0": 1000, "five_card_v0": 1000}
 # The built-in agents, the environments that rate each, and the numbers of pairs: `equilibrium` is
 # solved and `learned_mixed` was trained for two-hand games alone, and at Table Top `master` plays
 # as `expert`.
+# `expert` does not play with three and four hands.
 RATED: dict[str, dict[str, int]] = dict.fromkeys(BUILT_IN, PAIRS | MANY_HAND) | {
+    "expert": PAIRS,
     "learned": PAIRS | MANY_HAND | {"five_card_v0": 4000},
     "equilibrium": TWO_HAND,
     "learned_mixed": TWO_HAND,

@@ -1,8 +1,9 @@
 """Opponents for the environments of `crib_env`, found there by name.
 
-``random``, ``greedy``, ``rule_based``, ``expert`` and ``learned`` play every game: by one
-function with two hands, one with three and four, one at Table Top. Each is a class whose
-constructor takes no arguments; ``crib_env.find_agent("rule_based")`` makes one.
+``random``, ``greedy``, ``rule_based`` and ``learned`` play every game: by one function with two
+hands, one with three and four, one at Table Top. ``expert`` plays with two hands and at Table Top.
+Each is a class whose constructor takes no arguments;
+``crib_env.find_agent("rule_based")`` makes one.
 """
 
 from crib_agents import families  # isort: skip

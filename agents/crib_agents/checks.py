@@ -19,10 +19,7 @@ LONGEST = 400  # characters shown of an error
 
 # Fields that the expert honours: its tables are measured under the presets. In the two-hand games
 # its judge adjusts the measured points to other heels.
-# For three and four it plays deals out by the rules that the view shows.
-HONOURS = frozenset({"target", "match_target", "partners_confer", "two_hand.heels",
-                     "many_hand.heels", "many_hand.players", "many_hand.partners",
-                     "many_hand.second_go_ends"})  # fmt: skip
+HONOURS = frozenset({"target", "match_target", "partners_confer", "two_hand.heels"})
 # No choice that is for the points of a deal depends on these.
 FOR_POINTS = TwoHandRules.match_only | {"target", "heels", "score_difference", "partners_confer"}
 # The same of simple agents: `greedy` reads a flush's length from its view and ignores the crib, the

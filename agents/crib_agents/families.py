@@ -12,7 +12,6 @@ add_parts(
     "expert",
     two_hand="crib_agents.expert.pegging:make_expert",
     table_top="crib_agents.expert.table_top:TableTopExpert",
-    many_hand="crib_agents.expert.many_hand:ManyHandExpert",
 )
 add_parts(
     "analysis",

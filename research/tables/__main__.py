@@ -29,7 +29,6 @@ ORDER = {
     "table_top_values": "table_top",
     "table_top_rounds": "table_top",
     "many_hand_cribs": "many_hand",
-    "many_hand_win": "many_hand",
 }
 PRINTED = {"table_top_weights": "table_top"}  # writes nothing
 SCRIPTS = ORDER | PRINTED

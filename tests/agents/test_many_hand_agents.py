@@ -1,4 +1,4 @@
-"""`rule_based`, `expert` and `learned` in the games for three and four."""
+"""`rule_based` and `learned` in the games for three and four; `expert` refuses them."""
 
 from __future__ import annotations
 
@@ -8,25 +8,21 @@ from typing import Any
 import numpy as np
 import pytest
 from crib_agents.data.tables import MANY_HAND, MANY_HAND_CRIBS, load
-from crib_agents.expert.many_hand import draw_world, known, rules_of
 from crib_agents.learned import MonteCarloAgent
-from crib_agents.rule_based import default_weights
 from crib_training.evaluation.duplicate import estimate, play_pairs
 from crib_training.learn.run import Run
 from crib_training.methods.deep_monte_carlo import Learner, Settings
 
 from compiled import as_entry
 from crib_env.batch import GameBatch
-from crib_env.engine.hands.counting import certain_points, sequence_of
 from crib_env.engine.hands.seats import lacking, least_pips
-from crib_env.engine.many_hand import CRIB_SLOT, HAND, RULES, SEATS, VIEW
+from crib_env.engine.many_hand import HAND, VIEW
 from crib_env.engine.many_hand import STATE as STATE
 from crib_env.engine.ranks import RANKS
-from crib_env.engine.record import NONE
-from crib_env.engine.rng import WORDS
-from crib_env.engine.show import pip, show_table
 from crib_env.policy import find_agent
+from crib_env.registration import env_module
 from crib_env.rules import PRESETS
+from crib_env.supported_rules import refuse_rules
 from research.tables.many_hand import mean_cribs
 
 AGENTS = find_agent("rule_based"), find_agent("greedy")
@@ -68,63 +64,18 @@ def test_lacking_has_ranks_with_which_a_seat_would_have_scored() -> None:
     assert ranks == [{6, 7}, {4}]  # no 7 and no 8; no 5
 
 
-def lanes_at_play(preset: str, n: int, plays: int) -> GameBatch:
-    """Return games of `rule_based` after a number of cards played."""
-    games = GameBatch(PRESETS[preset], n, episode="game", seed=4)
+@every_game
+def test_expert_refuses_three_and_four_hands_and_names_learned(preset: str) -> None:
+    games = GameBatch(PRESETS[preset], 2, episode="game", seed=4)
     games.reset()
-    rng = np.random.default_rng(1)
-    for _ in range(games.players + plays):
-        games.ask(AGENTS[0], games.running(), rng)
-    return games
-
-
-@every_game
-@pytest.mark.parametrize("plays", [1, 6])
-def test_sampled_world_gives_the_seat_the_same_view(preset: str, plays: int) -> None:
-    """The cards are all different, and no seat holds a card it could have played."""
-    games = lanes_at_play(preset, 20, plays)
-    pool, laid = np.zeros(52, dtype=np.int64), np.zeros(SEATS, dtype=np.int64)
-    rng = np.arange(1, WORDS + 1)
-    for v in games.views(games.running()):
-        states, rules, other = (np.zeros(1, dtype=one) for one in (STATE, RULES, VIEW))
-        s = states[0]
-        rules_of(v, rules[0])
-        unseen = as_entry(known)(v, s)
-        as_entry(draw_world)(
-            s, rules[0], show_table(), default_weights(), v, unseen, pool, rng, other[0], laid
-        )
-        players = int(v["players"])
-        cards = [int(c) for c in s["dealt"] if c != NONE]
-        assert len(set(cards)) == HAND * players + (players == 3)
-        assert (s["dealt"][CRIB_SLOT] != NONE) == (players == 3)
-        least = int(as_entry(least_pips)(v))
-        for seat in range(players):
-            held = [
-                int(s["dealt"][HAND * seat + i]) for i in range(HAND) if s["held"][seat] >> i & 1
-            ]
-            assert len(held) == v["held_n"][seat]
-            if seat == 0:
-                assert held == v["hand"][: v["hand_n"]].tolist()
-            else:
-                assert all(pip(card) >= least >> 4 * seat & 15 for card in held)
-
-
-@every_game
-def test_expert_of_three_pegs_the_last_point_all_need(preset: str) -> None:
-    games = lanes_at_play(preset, 40, 3)
-    views = games.views(games.running())
-    views["scores"][:, : int(views["sides"][0])] = views["target"][:, None] - 1
-    chosen = find_agent("expert").act(views, np.random.default_rng(1))
-    sure = find_agent("greedy").act(views, np.random.default_rng(1))
-    winning = 0
-    for view, cards in zip(views, zip(sure, chosen, strict=True), strict=True):
-        best, taken = (
-            certain_points(view, view["hand"].tolist().index(card), sequence_of(view))
-            for card in cards
-        )
-        winning += best > 0
-        assert taken > 0 or best == 0
-    assert winning
+    for name in ("expert", "master"):
+        agent = find_agent(name)
+        with pytest.raises(ValueError, match=f"{name} does not play .*'learned' plays three_hand"):
+            agent.act(games.views(games.running()), np.random.default_rng(1))
+        with pytest.raises(ValueError, match=f"{name} does not play {preset}.*'learned'"):
+            refuse_rules(agent, PRESETS[preset], "game")
+    with pytest.raises(ValueError, match="'learned' plays three_hand and four_hand"):
+        env_module(f"{preset}_v0").vector_env(2, opponent="expert")
 
 
 @every_game

@@ -323,8 +323,9 @@ def answer(env: TextAEC, expert: Any, rng: random.Random) -> tuple[str, list[int
 
 
 def play_as_expert(name: str, games: int) -> int:
-    """Play games by an expert's words; return how many decisions were the expert's own."""
-    expert, rng = find_agent("expert"), random.Random(name)
+    """Play games by a strong agent's words; return how many decisions were its own."""
+    strong = "learned" if name in ("three_hand_v0", "four_hand_v0") else "expert"
+    expert, rng = find_agent(strong), random.Random(name)
     env = text_aec(name, retries=0, on_failure="raise")
     decisions = 0
     for seed in range(games):

@@ -12,7 +12,7 @@ import pytest
 from crib_agents.loading import load_agent
 from crib_play.table import GAMES, NotYourTurnError, Review, Session, Turn, review, table_game
 from crib_play.table.advice import actions_of, choices
-from crib_play.table.seats import names, side_names, sit_down
+from crib_play.table.seats import names, side_names, sit_down, usual_opponent
 from crib_play.web.messages import review_payload
 
 from crib_env import EpisodeOverError, Game, IllegalActionError, format_card, parse_cards
@@ -410,3 +410,18 @@ def test_names_of_players_are_relative_to_the_viewer() -> None:
     assert side_names(table, 0) == ["you and partner (random)", "left (greedy) and right (greedy)"]
     assert side_names(sit_down(table_game("partners"), 0, "greedy", seed=1)) == ["rows", "columns"]
     assert asdict(table_game("six"))["players"] == 2
+
+
+@pytest.mark.parametrize(
+    ("game", "preferred", "expected"),
+    [
+        ("six", "expert", "expert"),
+        ("three", "expert", "learned"),
+        ("four", "master", "learned"),
+        ("cut-throat", "expert", "rule_based"),
+        ("three", "casual", "casual"),
+        ("three", "greedy", "greedy"),
+    ],
+)
+def test_usual_opponent_plays_the_game(game: str, preferred: str, expected: str) -> None:
+    assert usual_opponent(preferred, table_game(game)) == expected

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 NOT_PLAYED: dict[str, set[str]] = {
+    "expert": {"many_hand"},
+    "master": {"many_hand"},
     "equilibrium": {"table_top", "many_hand"},  # which are not solved
     "learned_mixed": {"table_top", "many_hand"},  # to mix brings nothing where all is seen
 }

@@ -82,8 +82,8 @@ OTHERS = {
     ),
     "evaluate table_top": ("evaluate expert learned --env table_top_v0 --players 4 --pairs 2 "
                            "--json OUT/a.json", "a.json"),
-    "evaluate three": ("evaluate expert rule_based --env three_hand_v0 --pairs 2 --json OUT/a.json",
-                       "a.json"),
+    "evaluate three": ("evaluate learned rule_based --env three_hand_v0 --pairs 2 "
+                       "--json OUT/a.json", "a.json"),
     "evaluate four": ("evaluate learned greedy --env four_hand_v0 --pairs 3 --json OUT/a.json",
                       "a.json"),
     "rate six": ("rate greedy --pairs 2 --out OUT", "*.json"),
@@ -91,7 +91,7 @@ OTHERS = {
                        "--workers 0 --out OUT", "results.json"),
     "tournament three": ("tournament random greedy rule_based --env three_hand_v0 --pairs 4 "
                          "--workers 0 --out OUT", "results.json"),
-    "tournament match": ("tournament greedy rule_based expert --env four_hand_v0 --episode match "
+    "tournament match": ("tournament greedy rule_based learned --env four_hand_v0 --episode match "
                          "--pairs 2 --workers 0 --out OUT", "results.json"),
     "solve small deck": ("solve --iterations 3 --eval-interval 1 --no-progress --out OUT",
                          "strategy.safetensors"),
@@ -107,7 +107,6 @@ OTHERS = {
             ("reference_deals", "--deals 1000", "npz"),
             ("table_top_values", "--rounds 40", "npz"),
             ("table_top_rounds", "--rounds 20 --budget 1", "npz"),
-            ("many_hand_win", "--games 40", "npz"),
         )
     },
 }  # fmt: skip

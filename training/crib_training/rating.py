@@ -121,15 +121,15 @@ def rating_table(entries: list[Results]) -> str:
     scores = {pair: np.concatenate([*by_seed.values()]) for pair, by_seed in played.items()}
     exploits = {entry.name: entry.exploitability for entry in entries if entry.exploitability}
     extra = ["exploitability"] if exploits else []
-    anchor = place.get(ANCHOR)
+    anchor, columns = place.get(ANCHOR), [name for name in BUILT_IN if name in place]
     ratings, low, high = rate(scores, len(names), seed=1, anchor=anchor, opponents=sides - 1)
     rows = []
     for rank, k in enumerate(np.argsort(-ratings), start=1):
-        cells = [_share(scores, sides, int(k), place.get(other)) for other in BUILT_IN]
+        cells = [_share(scores, sides, int(k), place[other]) for other in columns]
         interval = f"{low[k]:+.0f} to {high[k]:+.0f}"
         more = [_exploitability(exploits.get(names[k])) for _ in extra]
         rows.append([rank, names[k], f"{ratings[k]:+.0f}", interval, *more, *cells])
-    return table(["", "agent", "Elo", "95 %", *extra, *BUILT_IN], rows)
+    return table(["", "agent", "Elo", "95 %", *extra, *columns], rows)
 
 
 def _exploitability(found: Mapping[str, Any] | None) -> str:
@@ -141,11 +141,9 @@ def _exploitability(found: Mapping[str, Any] | None) -> str:
 
 
 def _share(
-    scores: dict[tuple[int, int], npt.NDArray[np.float64]], sides: int, one: int, other: int | None
+    scores: dict[tuple[int, int], npt.NDArray[np.float64]], sides: int, one: int, other: int
 ) -> str:
     """Return the share of games that one won from another in per cent, or nothing."""
-    if other is None:
-        return ""
     won = scores.get((one, other))
     if won is None and sides == 2 and (other, one) in scores:
         won = 2 - scores[other, one]
@@ -172,8 +170,8 @@ class Settings(TakesAgents):
             package.module:Class.
         env: the environment.
         players: how many play, by default the fewest the rules allow.
-        pairs: duplicate pairs of games against each of the five; among three sides, sets of
-            three.
+        pairs: duplicate pairs of games against each of these that plays the game; among three
+            sides, sets of three.
         seed: fixes everything.
         name: the agent's name in the table; by default its own, or that of the folder of --out.
         exploitability: also measure how much a best response gains against it, with N drawn

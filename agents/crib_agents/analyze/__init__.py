@@ -1,4 +1,6 @@
-"""The expert as a teacher: every choice in a position, best first, with its value as it sees it.
+"""Every choice in a position with its value, the best first.
+
+The values are `expert`'s; with three and four hands they are `learned`'s, see `many_hand`.
 
 `analyze` takes a seat's view; `discard_view`, `pegging_view` and, for Table Top, `layout_view`
 make one from cards written as text.
@@ -13,9 +15,9 @@ from math import comb
 
 import numpy as np
 
+from crib_agents.analyze import many_hand
 from crib_agents.analyze.views import discard_view, layout_view, pegging_view
 from crib_agents.expert import discard, pegging
-from crib_agents.expert.many_hand import WIN, ManyHandExpert
 from crib_agents.expert.pegging import PeggingExpert
 from crib_agents.expert.table_top import ACTIONS, VALUE, WIN_VALUE, TableTopExpert
 from crib_agents.expert.table_top_values import MINE, THEIRS
@@ -50,10 +52,10 @@ class DiscardChoice:
         crib: mean points of the crib, negative if it is another side's; of several other sides'
             each counts in part.
         pegging: expected pegged points, minus those of the other seat; with three and four hands
-            what `learned`'s network adds to hand and crib, beyond the mean of all choices.
+            what `learned`'s network expects beyond hand and crib.
         points: the sum of the three.
         win: the value, 0 to 1: the probability of winning the game, or the match; in a single deal
-            the difference in points, scaled.
+            the difference in points, scaled. With three and four hands always that of the game.
     """
 
     discard: str
@@ -73,8 +75,8 @@ class CardChoice:
         card: the card.
         now: points it makes at once.
         mine: points this seat should peg in the rest of the deal's pegging; with three and four
-            hands what its side should make in the rest of the deal, the show included.
-        theirs: the same of the other seat; of several other sides the mean.
+            hands the points of its side in the rest of the deal, less the mean of the others'.
+        theirs: the same of the other seat; 0 with three and four hands.
         points: ``now`` plus ``mine`` minus ``theirs``.
         win: the value, 0 to 1; see `DiscardChoice`.
     """
@@ -117,8 +119,9 @@ def analyze(views: Views) -> Choices:
     """Return every choice in a position, the best first.
 
     The first is what ``expert`` does, but that far from the end ``expert`` takes the value of a
-    pair to discard as linear in points, to save time, and here it never is. The records
-    are dataclasses, so that ``pandas.DataFrame(analyze(views))`` is a table of them.
+    pair to discard as linear in points, to save time, and here it never is. With three and four
+    hands the first is what ``learned`` does. The records are dataclasses, so that
+    ``pandas.DataFrame(analyze(views))`` is a table of them.
 
     Args:
         views: records [1] of a view of a seat to move, such as `discard_view`, `pegging_view` or
@@ -162,12 +165,17 @@ def two_hand_choices(views: Views) -> Choices:
 
 def many_hand_choices(views: Views) -> Choices:
     """Return every card to discard or to play with three and four hands, the best first."""
-    view, columns = views[0], ManyHandExpert().weigh(views)[0].tolist()
+    view, columns = views[0], many_hand.columns(views)[0].tolist()
     held = view["hand"][: view["hand_n"]].tolist()
     usable = [(card, columns[k]) for k, card in enumerate(held) if view["legal"] >> k & 1]
     if view["phase"] == DISCARD:
-        return discard_choices(held, [(row[WIN], (card,), *row[:WIN]) for card, row in usable])
-    return card_choices([(row[WIN], card, *row[:WIN]) for card, row in usable])
+        return discard_choices(held, [
+            (win, (card,), hand, with_crib - hand, value - with_crib)
+            for card, (hand, with_crib, value, win) in usable
+        ])  # fmt: skip
+    return card_choices([
+        (win, card, now, value - now, 0.0) for card, (now, _, value, win) in usable
+    ])  # fmt: skip
 
 
 def discard_choices(
@@ -218,7 +226,7 @@ def two_hand_action_values(views: Views) -> Doubles:
 
 def many_hand_action_values(views: Views) -> Doubles:
     """Return the value of each card with three and four hands."""
-    return _by_card(views, ManyHandExpert().weigh(views)[:, :, WIN])
+    return _by_card(views, many_hand.columns(views)[:, :, many_hand.WIN])
 
 
 def table_top_action_values(views: Views) -> Doubles:

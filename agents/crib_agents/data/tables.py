@@ -24,7 +24,6 @@ ROLES = ("pone", "dealer")
 DEALT = (6, 5)  # the two-hand games by the cards dealt to a seat, in the order of a game's axis
 VARIANTS = ("table_top", "table_top_ship")  # Table Top's presets, in the same way
 MANY_HAND = ("three_hand", "four_hand")  # those for three and for four
-MANY_HAND_GAMES = (*MANY_HAND, "four_hand[partners=False]")  # and who scores together
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,8 +32,7 @@ class Table:
 
     file: str  # its name; without the ending, what ``python -m research.tables`` calls it
     version: int  # of its form
-    # the shapes of its arrays. The first axis is the game (`DEALT`, `VARIANTS` or `MANY_HAND`,
-    # `MANY_HAND_GAMES`)
+    # the shapes of its arrays. The first axis is the game (`DEALT`, `VARIANTS` or `MANY_HAND`)
     shapes: dict[str, tuple[int, ...]]
     # the length of the last axis in the five-card game where that is shorter; the rest is 0
     five_card: int | None = None
@@ -99,14 +97,9 @@ TABLE_TOP_ROUNDS = Table(
 )
 TABLE_TOP_VALUES = Table("table_top_values.npz", 1, {"values": (len(VARIANTS), 103_432)})
 MANY_HAND_CRIBS = Table("many_hand_cribs.npz", 1, {"crib": (len(MANY_HAND), len(ROLES), RANKS)})
-MANY_HAND_WIN = Table(
-    "many_hand_win.npz",
-    1,
-    {"formula": (len(MANY_HAND_GAMES), 6), "points": (len(MANY_HAND_GAMES), 4, 3)},
-)
 TABLES = (
     CRIB_TABLES, ROLLOUT_POLICY, DEAL_OUTCOMES, HAND_PEGGING, DISCARDED, CHOICES, REFERENCE_DEALS,
-    TABLE_TOP_VALUES, TABLE_TOP_ROUNDS, MANY_HAND_CRIBS, MANY_HAND_WIN,
+    TABLE_TOP_VALUES, TABLE_TOP_ROUNDS, MANY_HAND_CRIBS,
 )  # fmt: skip
 
 

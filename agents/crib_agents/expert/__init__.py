@@ -1,21 +1,24 @@
 """`expert`: exact expectations, belief and search, maximising the probability of winning.
 
 With two hands `discard` and `pegging` play, the latter by what `belief` knows of the other hand.
-`many_hand` plays with three and four, and `table_top` by `table_top_values`.
+At Table Top `table_top` plays, by `table_top_values`. `expert` does not play with three and four.
 """
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
-from crib_agents.checks import HONOURS
+from crib_agents.checks import HONOURS, presets_of
 from crib_env.encoding import family_of
 from crib_env.policy import Actions, Agent, Views, one_or_many
 from crib_env.registration import find_part
+from crib_env.rules import Rules, games_of
 
 
 class ExpertAgent:
-    """Plays every game by expected values, belief and search; see docs/agents.md.
+    """Plays two-hand games and Table Top by expected values, belief and search; see docs/agents.md.
 
     Attributes:
         name: what tables call it.
@@ -23,6 +26,8 @@ class ExpertAgent:
 
     name = "expert"
     honours = HONOURS
+    known_rules: ClassVar[tuple[Rules, ...]] = presets_of("two_hand") + presets_of("table_top")
+    other_rules = "'learned' plays three_hand and four_hand, 'random' plays by any rules"
 
     def __init__(self) -> None:
         self._players: dict[str, Agent] = {}
@@ -42,6 +47,8 @@ class ExpertAgent:
             ValueError: views of a game that it does not play.
         """
         family = family_of(views).name
+        if all(rules.family != family for rules in self.known_rules):
+            raise ValueError(f"{self.name} does not play {games_of(family)}: {self.other_rules}")
         if family not in self._players:
             self._players[family] = find_part("expert", family)()
         return self._players[family].act(views, rng)

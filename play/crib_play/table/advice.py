@@ -1,4 +1,4 @@
-"""Advice from the expert, and a review of a person's decisions: `crib_agents.analyze` in words."""
+"""Advice, and a review of a person's decisions: `crib_agents.analyze` in words."""
 
 from __future__ import annotations
 
@@ -33,13 +33,15 @@ def in_words(choice: Choice) -> str:
         pegging = f", pegging {choice.pegging:+.1f}" if choice.pegging else ""
         return f"keeps {choice.keep}: hand {choice.hand:.1f}, crib {choice.crib:+.1f}{pegging}"
     if isinstance(choice, CardChoice):
+        if not choice.theirs:  # with three and four hands `mine` is the difference
+            return f"{choice.now:g} now, then {choice.mine:+.1f}"
         return f"{choice.now:g} now, then {choice.mine:.1f} to {choice.theirs:.1f}"
     assert isinstance(choice, CellChoice)
     return f"{choice.mine:.1f} to {choice.theirs:.1f} in the round"
 
 
 def why_unjudged(session: Session) -> str | None:
-    """Return why choices have no values in this game; None if the expert values them."""
+    """Return why choices have no values in this game; None if they have."""
     try:
         find_part("analysis", session.family.name)
     except ValueError as error:

@@ -26,6 +26,7 @@ LEVELS = (
     Level("Casual", "casual", "Plays well most of the time and slips now and then."),
     Level("Regular", "rule_based", "Plays by sound rules of thumb and never looks at the score."),
     Level("Strong", "expert", "Weighs every card and crib by its chance of winning the game."),
+    Level("Strong", "learned", "Weighs every card by the points that it brings."),  # three and four
     Level("Master", "master", "Plays as the expert does and hides what it holds."),
 )
 # The difference in the probability of winning at which the better choice is e times as likely.
@@ -33,7 +34,7 @@ ERRING = {"beginner": 0.08, "casual": 0.02}
 
 
 class Erring:
-    """An agent that errs by design: it draws from a softmax over the expert's values."""
+    """An agent that errs by design: it draws from a softmax over the values of `choices`."""
 
     def __init__(self, name: str) -> None:
         self.name, self.temperature = name, ERRING[name]

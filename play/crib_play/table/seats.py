@@ -8,7 +8,7 @@ from importlib.metadata import entry_points
 
 import numpy as np
 
-from crib_env.policy import GROUP, Agent, ask_agent
+from crib_env.policy import GROUP, Agent, agent_names, ask_agent
 from crib_env.render.words import in_words
 from crib_env.rules import Rules
 from crib_env.supported_rules import refuse_rules
@@ -20,8 +20,8 @@ from crib_play.table.session import Session
 def plays(name: str, game: TableGame) -> bool:
     """Return whether an installed agent may play a game, without making the agent.
 
-    Its class declares them in ``acts``. An agent without it may play until its first decision; see
-    `refusal`.
+    Its class declares them in ``acts`` or ``known_rules``. An agent without them may play until its
+    first decision; see `refusal`.
     """
     families = _declared(name)
     return families is None or game.family.name in families
@@ -34,9 +34,12 @@ def _declared(name: str) -> frozenset[str] | None:
     if len(points) != 1:
         return None
     try:
-        acts = getattr(points[0].load(), "acts", None)
+        agent = points[0].load()
+        acts, known = getattr(agent, "acts", None), getattr(agent, "known_rules", None)
     except Exception:  # any error of its package; loading it reports the error
         return None
+    if acts is None and isinstance(known, tuple):  # of an instance alone it is a property
+        acts = {rules.family for rules in known}
     return None if acts is None else frozenset(acts)
 
 
@@ -72,6 +75,14 @@ def refusal(agent: Agent, game: TableGame) -> str | None:
         except ValueError as error:
             return f"{agent.name} does not play {game.title}: {error}"
     return None
+
+
+def usual_opponent(preferred: str, game: TableGame) -> str:
+    """Return the opponent that a person prefers, or the strongest of ours if it does not play."""
+    if preferred not in agent_names() or refusal(load_player(preferred), game) is None:
+        return preferred
+    return next(name for name in ("learned", "rule_based")
+                if refusal(load_player(name), game) is None)  # fmt: skip
 
 
 def first_turns(game: TableGame) -> Iterator[Session]:

@@ -19,7 +19,7 @@ from crib_play.drill import ask_count
 from crib_play.preferences import Preferences, Speed, load_preferences, save_preferences
 from crib_play.table import Counted, Session, TakesGame, Turn, review, why_unjudged
 from crib_play.table.advice import Advised, advised, look_back
-from crib_play.table.seats import names, sit_down
+from crib_play.table.seats import names, sit_down, usual_opponent
 from crib_play.terminal.boards import boards_of
 from crib_play.terminal.screen import Screen
 
@@ -44,7 +44,7 @@ class Settings(TakesGame, TakesAgents):
 
     Attributes:
         opponent: a level (beginner, casual), or an agent: its name, a file of weights, or
-            package.module:Class.
+            package.module:Class. The default is expert, with three and four hands learned.
         partner: your partner with four players; by default the same agent as the opponent.
         seat: your seat; with four players, seats 0 and 2 score the rows.
         seed: the seed of the deals; by default random.
@@ -257,11 +257,11 @@ class Player:
 def run(settings: Settings) -> None:
     """Play."""
     chosen = load_preferences().with_those_given(
-        opponent=settings.opponent, speed=settings.speed, coach=settings.coach,
-        muggins=settings.muggins,
+        speed=settings.speed, coach=settings.coach, muggins=settings.muggins,
     )  # fmt: skip
     kind = settings.table_game(chosen.game)
-    chosen = replace(chosen, game=kind.name)
+    opponent = settings.opponent or usual_opponent(chosen.opponent, kind)
+    chosen = replace(chosen, game=kind.name, opponent=opponent)
     partner = None if settings.partner is None else settings.trusted(settings.partner)
     session = sit_down(
         kind, settings.seat, settings.trusted(chosen.opponent), partner,

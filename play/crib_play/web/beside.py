@@ -249,7 +249,7 @@ class Preparation:
         """Return those agents that play a game, as far as is known."""
         return [
             name for name in agents
-            if plays("expert" if name in ERRING else name, game) and not self._refusal(name, game)
+            if (name in ERRING or plays(name, game)) and not self._refusal(name, game)
         ]  # fmt: skip
 
     def _refusal(self, agent: str, game: TableGame) -> str:

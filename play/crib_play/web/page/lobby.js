@@ -14,7 +14,9 @@ const FAMILIES = [
 ];
 
 function Opponents({ id, label, value, agents, levels, set }) {
-  const known = levels.filter((level) => agents.includes(level.agent));
+  // Of one name the first that plays: "Strong" is another agent with three and four hands.
+  const known = levels.filter((level) => agents.includes(level.agent))
+    .filter((level, i, all) => all.findIndex((one) => one.name === level.name) === i);
   const rest = agents.filter((name) => name !== "person" && !known.some((level) => level.agent === name));
   return html`<label>${label} <select id=${id} value=${value} onChange=${(event) => set(event.target.value)}>
     <optgroup label="Levels">${known.map((level) => html`<option value=${level.agent} selected=${level.agent === value}>${level.name}</option>`)}</optgroup>
@@ -26,7 +28,7 @@ function Opponents({ id, label, value, agents, levels, set }) {
 export function offered(page) {
   const { offers, offer } = page;
   const game = offers.games.find((one) => one.name === offer.game) ?? offers.games[0];
-  const fit = (wanted) => (game.agents.includes(wanted) ? wanted : game.agents.includes(offers.opponent) ? offers.opponent : game.agents[0]);
+  const fit = (wanted) => [wanted, offers.opponent, "learned", "rule_based", ...game.agents].find((name) => game.agents.includes(name));
   const found = { game: game.name, opponent: fit(offer.opponent) };
   if (game.has_partners) found.partner = fit(offer.partner ?? found.opponent);
   if (game.sides) found.seat = offer.seat ?? 0;
