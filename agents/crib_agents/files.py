@@ -1,8 +1,5 @@
 """Our files: safetensors with a header and a checksum, written atomically, refused if damaged.
 
-A safetensors file is eight bytes with the length of its JSON, the JSON, and the numbers. Reading
-one takes only a few lines, so agents need no library for it; the package safetensors writes them.
-
 The checksum is in our header and covers the whole file, including that header. Older files without
 one are read, unless `read_header` requires one.
 """
@@ -17,17 +14,17 @@ import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from hashlib import sha256
-from math import prod
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from safetensors import SafetensorError
+from safetensors.numpy import load, save
 
 from crib_env.arrays import Array
 
 HEADER = "crib_env"  # where the file's metadata hold our header
-LENGTH = 8  # bytes
-DTYPES = {"U8": np.uint8, "F16": np.float16, "F32": np.float32, "F64": np.float64, "I64": np.int64}
+LENGTH = 8  # bytes in which a file begins with the length of its JSON
 LARGEST = float(np.finfo(np.float32).max)  # what nets are computed in
 SEAL = "sha256"
 UNSEALED = "0" * 64  # stands in the place of the checksum while it is computed
@@ -60,8 +57,6 @@ def write_whole(path: Path, data: bytes) -> None:
 
 def to_bytes(about: Mapping[str, Any], tensors: Tensors) -> bytes:
     """Return a safetensors file of tensors, with a header of ours and a checksum."""
-    from safetensors.numpy import save
-
     for name, array in tensors.items():
         _check_finite(name, array)
     text = json.dumps({SEAL: UNSEALED, **about})
@@ -156,21 +151,25 @@ def read_arrays(path: Path) -> dict[str, Array]:
 
 
 def _read(data: bytes, sealed: bool) -> tuple[dict[str, Any], Tensors]:
-    begin = LENGTH + int.from_bytes(data[:LENGTH], "little")
-    if not LENGTH < begin <= len(data):
-        raise ValueError("it is too short for its own header")
-    described = json.loads(data[LENGTH:begin].decode())
-    metadata = described.pop("__metadata__", {}) if isinstance(described, dict) else None
-    text = metadata.get(HEADER, "{}") if isinstance(metadata, dict) else None
-    if not isinstance(text, str):
-        raise ValueError("its header is not of the form that safetensors have")
     try:
-        about = json.loads(text)
+        tensors = load(data)
+    except SafetensorError as error:
+        raise ValueError(str(error)) from None
+    except KeyError as error:  # NumPy has no such numbers
+        raise ValueError(f"a tensor is of the type {error}") from None
+    for name, array in tensors.items():
+        array.flags.writeable = False  # shared by all that read a shipped file
+        _check_finite(name, array)
+    begin = LENGTH + int.from_bytes(data[:LENGTH], "little")
+    metadata = json.loads(data[LENGTH:begin]).get("__metadata__", {})
+    if metadata is None:  # which safetensors accepts
+        raise ValueError("its metadata are null")
+    try:
+        about = json.loads(metadata.get(HEADER, "{}"))
     except ValueError as error:
         raise ValueError(f"its header is not JSON: {error}") from None
     if not isinstance(about, dict):
         raise ValueError(f"its header is not a JSON object: {shown(about)}")
-    tensors = _tensors(described, memoryview(data)[begin:])
     _check_seal(data, begin, about.pop(SEAL, None), sealed)
     return about, tensors
 
@@ -189,45 +188,9 @@ def _check_seal(data: bytes, begin: int, seal: object, needed: bool) -> None:
                          "written")  # fmt: skip
 
 
-def _tensors(described: dict[str, Any], numbers: memoryview) -> Tensors:
-    """Return the tensors, which must lie one behind the other and fill the file."""
-    places = {name: _place(name, one, len(numbers)) for name, one in described.items()}
-    tensors: dict[str, Array] = {}
-    end = 0
-    for name, (dtype, shape, first, last) in sorted(places.items(), key=lambda one: one[1][2:]):
-        if first != end:
-            raise ValueError(f"the tensor {name!r} begins at byte {first}, expected {end}")
-        end = last
-        tensors[name] = np.frombuffer(bytes(numbers[first:last]), dtype=dtype).reshape(shape)
-        _check_finite(name, tensors[name])
-    if end != len(numbers):
-        raise ValueError(f"{len(numbers) - end} bytes follow its last tensor")
-    return tensors
-
-
-def _place(name: str, described: Any, size: int) -> tuple[np.dtype[Any], tuple[int, ...], int, int]:
-    """Return the type and the shape of a tensor, where it begins and where it ends."""
-    described = described if isinstance(described, dict) else {}
-    kind, shape, offsets = (described.get(key) for key in ("dtype", "shape", "data_offsets"))
-    if not isinstance(kind, str) or kind not in DTYPES:
-        raise ValueError(f"the tensor {name!r} is of the type {shown(kind)}, expected one of "
-                         f"{', '.join(DTYPES)}")  # fmt: skip
-    dtype = np.dtype(DTYPES[kind])
-    fits = _whole(shape, size) and _whole(offsets, size) and len(offsets) == 2
-    if not fits or offsets[1] - offsets[0] != prod(shape) * dtype.itemsize:
-        raise ValueError(f"the tensor {name!r} of shape {shown(shape)} lies outside of it, or does "
-                         f"not fill its place {shown(offsets)}")  # fmt: skip
-    return dtype, tuple(shape), *offsets
-
-
 def _check_finite(name: str, array: Array) -> None:
     if array.dtype.kind != "f" or not array.size:
         return
     if not -LARGEST <= float(array.min()) <= float(array.max()) <= LARGEST:
         raise ValueError(f"the tensor {name!r} holds numbers that are not finite, or too large for "
                          f"float32")  # fmt: skip
-
-
-def _whole(values: Any, most: int) -> bool:
-    """Return whether something is a list of whole numbers from 0 to ``most``."""
-    return isinstance(values, list) and all(type(n) is int and 0 <= n <= most for n in values)

@@ -292,7 +292,7 @@ import crib_env
 for module in pkgutil.iter_modules(crib_env.__path__, "crib_env."):
     if module.name != "crib_env.settings":
         importlib.import_module(module.name)
-print(sorted({"pydantic", "cyclopts"} & sys.modules.keys()))
+print(sorted({"pydantic", "cyclopts", "safetensors"} & sys.modules.keys()))
 """
 
 
@@ -310,7 +310,7 @@ BASE = {"numpy", "numba", "llvmlite", "gymnasium", "pettingzoo", "cloudpickle",
         "farama_notifications", "typing_extensions", "crib_env", "crib_agents", "crib_play",
         "crib_training", "cyclopts", "attr", "attrs", "docstring_parser", "rich", "rich_rst",
         "markdown_it", "mdurl", "pygments", "pydantic", "pydantic_core", "annotated_types",
-        "typing_inspection", "filelock"}
+        "typing_inspection", "filelock", "safetensors"}
 class Missing:
     def find_spec(self, name, path=None, target=None):
         top = name.partition(".")[0]
