@@ -62,10 +62,16 @@ class GameDefaults:
     batch_size: int = 2048
     epochs: int = 4
     hidden_sizes: tuple[int, int] = (128, 64)
+    gae_lambda: float = 0.9
     ent_coef: float = 0.0005
 
 
 DEFAULTS: dict[str, GameDefaults] = {
+    "six_card_v0": GameDefaults(gae_lambda=0.95),
+    "five_card_v0": GameDefaults(gae_lambda=0.95),
+    "pegging_v0": GameDefaults(timesteps=500_000),
+    "three_hand_v0": GameDefaults(timesteps=4_000_000),
+    "four_hand_v0": GameDefaults(timesteps=4_000_000),
     "table_top_v0": GameDefaults(
         timesteps=1_000_000, steps=28, batch_size=1024, epochs=3, hidden_sizes=(64, 32),
         ent_coef=0.001,
@@ -168,7 +174,7 @@ class Settings(TakesAgents):
             hoyle[target=91,for_last=3].
         players: how many play, by default the fewest the rules allow.
         timesteps: decisions to learn from; by default the environment's, as steps, batch_size,
-            epochs, ent_coef and hidden_sizes are.
+            epochs, gae_lambda, ent_coef and hidden_sizes are.
         seed: seed of the deals, the network and the batches.
         opponent: an agent's name or a .safetensors, .zip or .onnx file.
         episode: length of an episode; by default one deal, or one round.
@@ -212,7 +218,7 @@ class Settings(TakesAgents):
     batch_size: Annotated[Whole, Field(ge=2, le=MANY)] | None = None
     epochs: Count | None = None
     learning_rate: Positive = 2e-3
-    gae_lambda: Share = 0.9
+    gae_lambda: Share | None = None
     ent_coef: NotNegative | None = None
     hidden_sizes: tuple[HiddenSize, HiddenSize] | None = None
     eval_opponents: str | None = None
@@ -277,7 +283,7 @@ def model_of(settings: Settings, games: VecNormalize) -> MaskablePPO:
         batch_size=chosen.batch_size,
         n_epochs=chosen.epochs,
         gamma=1.0,
-        gae_lambda=settings.gae_lambda,
+        gae_lambda=chosen.gae_lambda,
         ent_coef=chosen.ent_coef,
         policy_kwargs={"hidden": hidden, "inner": inner},
         stats_window_size=2000,
