@@ -247,8 +247,8 @@ def before_pegging(win_table, i_deal, pone, dealer, model, s, i, j):
 def expected_win(win_table, i_deal, pone, dealer, model, pone_more, dealer_more, s):
     """Return the value of the deal to this seat before the pegging.
 
-    ``pone`` and ``dealer`` are the points to make, ``pone_more`` and ``dealer_more`` what each is
-    expected to peg beyond the mean of its role. ``s`` holds the chances of what is counted.
+    ``pone`` and ``dealer`` are the points to make, ``pone_more`` and ``dealer_more`` the expected
+    pegging of each beyond the mean of its role. ``s`` holds the probabilities of the counts.
     """
     to_pone = after_shift(float(pone), pone_more)
     to_dealer = after_shift(float(dealer), dealer_more)
@@ -270,7 +270,7 @@ PAIRS = 15  # of six cards; ten of five
 NEAR = 45
 SWING = 10  # points each way over which value is taken as linear farther from the end
 
-# The columns of what is known of a pair to discard.
+# The columns of the findings on a pair to discard.
 HAND_MEAN = 0  # mean points of the hand kept
 CRIB_MEAN = 1  # mean points of the crib, less than 0 if it is the other's
 OWN_PEGS = 2  # points this seat is expected to peg

@@ -72,10 +72,10 @@ def with_suit(values, cards, suit, most, owner_next, phase, flush_size):
 
 @kernel
 def line_gains(v, table, values, surplus, weights, p, line, drawn, gain):
-    """Fill ``gain`` (float64[52]) with what each card of ``drawn`` adds to a line for my side.
+    """Fill ``gain`` (float64[52]) with the value that each card of ``drawn`` adds to a line.
 
     Returns:
-        the line's value for my side as it lies, once the mover of ``p`` has placed elsewhere.
+        the line's value for my side without a card, after the mover of ``p`` has placed elsewhere.
     """
     cards = p["lines"][line]
     n = bit_count(cards)
@@ -114,7 +114,7 @@ def line_gains(v, table, values, surplus, weights, p, line, drawn, gain):
 
 @kernel
 def owed_margin(values, weights, owner_next, turns_left, mine, theirs):
-    """Return what the cards owed to the crib add for my side: the next mover if ``owner_next``."""
+    """Return my side's value of the cards owed to the crib; it moves next if ``owner_next``."""
     my_lines = by_owed(values, owner_next, turns_left, mine, theirs)
     their_lines = by_owed(values, 1 - owner_next, turns_left, theirs, mine)
     return weights[MINE] * my_lines - weights[THEIRS] * their_lines
@@ -122,9 +122,9 @@ def owed_margin(values, weights, owner_next, turns_left, mine, theirs):
 
 @kernel
 def crib_gains(v, table, values, weights, p, drawn, gain):
-    """Fill ``gain`` with what each card of ``drawn`` adds for my side if it goes to the crib.
+    """Fill ``gain`` with the value for my side of each card of ``drawn`` sent to the crib.
 
-    Returns the value for my side of the crib and of what is owed to it, once the mover of ``p`` has
+    Returns the value for my side of the crib and the cards owed to it, after the mover of ``p`` has
     placed its card in the layout.
     """
     side = p["mover"] & 1
@@ -154,10 +154,11 @@ def crib_gains(v, table, values, weights, p, drawn, gain):
 
 @kernel
 def fill_gains(v, table, values, surplus, weights, p, drawn, gains):
-    """Fill ``gains`` (float64[GAINS, 52]) with what each card of ``drawn`` adds to what it joins.
+    """Fill ``gains`` (float64[GAINS, 52]) with the value of each card of ``drawn`` in lines and
+    crib.
 
     Returns:
-        the value of the position but for the mover's next card.
+        the value of the position without the mover's next card.
     """
     total = crib_gains(v, table, values, weights, p, drawn, gains[CRIB_ROW])
     for i in range(LINES):
@@ -167,7 +168,7 @@ def fill_gains(v, table, values, surplus, weights, p, drawn, gains):
 
 @kernel
 def gain_of(gains, action, card):
-    """Return what an action with the card adds for my side."""
+    """Return the gain for my side of an action with the card."""
     if action == TO_CRIB:
         return gains[CRIB_ROW, card]
     return gains[action // SIZE, card] + gains[SIZE + action % SIZE, card]
@@ -175,7 +176,7 @@ def gain_of(gains, action, card):
 
 @kernel
 def best_gain(gains, actions, card, sign):
-    """Return what the best of the actions with a card gains its mover: my side if ``sign`` is 1."""
+    """Return the largest gain of the actions with a card; ``sign`` is 1 for my side, else -1."""
     best = NEVER
     if actions >> TO_CRIB & 1:
         best = sign * gains[CRIB_ROW, card]
@@ -306,7 +307,7 @@ def look_further(
 ):
     """Fill ``ahead[0, action]`` with each action's value by answers that look ahead themselves.
 
-    Of the answers to a card the ``breadth`` best are looked at, by what they gain at once.
+    Of the answers to a card only the ``breadth`` with the largest immediate gains are searched.
     """
     mover = p["mover"]
     after = positions[0]
@@ -384,7 +385,7 @@ def score_actions(
 
 
 ACTIONS = TO_CRIB + 1
-# What each budget looks into: so many actions, and so many answers to every next card.
+# The search of each budget: the number of actions, and of answers to every next card.
 BUDGETS = ((0, 0), (ACTIONS, 0), (4, 3), (8, 6))
 VALUE, WIN_VALUE = 2, 3  # the columns of an analysis after both sides' points
 COLUMNS = 4
@@ -463,7 +464,7 @@ class TableTopExpert:
         return self._search(views, BUDGETS[self.budget - 1], np.zeros((0, ACTIONS, COLUMNS)))
 
     def analyze(self, view: np.void) -> Doubles:
-        """Return what each action is expected to come to, for the seat of one view to move.
+        """Return the expected results of each action, for the seat of one view to move.
 
         Shapes: the result float64[26, 4].
         """

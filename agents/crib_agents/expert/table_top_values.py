@@ -56,7 +56,7 @@ def shape(cards):
 
 @kernel
 def by_rank(values, surplus, table, cards, owner_next, phase):
-    """Return what a line is likely to come to by its ranks, exactly if it is full."""
+    """Return the expected points of a line by its ranks; exact if it is full."""
     if bit_count(cards) == SIZE:
         return float(table[rank_key(cards)])
     at = shape(cards)
@@ -68,7 +68,7 @@ def by_rank(values, surplus, table, cards, owner_next, phase):
 
 @kernel
 def by_suit(values, n, most, owner_next, phase, flush_size):
-    """Return what the suits of ``n`` cards add, ``most`` being of one; exactly if they are five."""
+    """Return the points for suits of ``n`` cards, ``most`` of one suit; exact for five cards."""
     if n == SIZE:
         return float(most) if most >= flush_size else 0.0
     return values[SUITED + ((owner_next * PHASES + phase) * SIZE + n) * SIZE + most]
@@ -76,7 +76,7 @@ def by_suit(values, n, most, owner_next, phase, flush_size):
 
 @kernel
 def by_nob(values, n, owner_next, phase):
-    """Return what the unseen jack of the starter's suit adds to a centre line of ``n`` cards."""
+    """Return the value of the unseen jack of the starter's suit to a centre line of ``n`` cards."""
     return 0.0 if n == SIZE else values[NOB + (owner_next * PHASES + phase) * SIZE + n]
 
 
@@ -90,7 +90,7 @@ def nob_value(values, nob, cards, owner_next, phase, unseen):
 
 @kernel
 def by_owed(values, owner_next, turns_left, owner_owes, other_owes):
-    """Return what the cards owed to the crib add to the lines of a side, all together."""
+    """Return the value that the cards owed to the crib add to all lines of a side."""
     if turns_left == 0:
         return 0.0
     at = (owner_next * PHASES + phase_of(turns_left)) * OWED + owner_owes
@@ -99,7 +99,7 @@ def by_owed(values, owner_next, turns_left, owner_owes, other_owes):
 
 @kernel
 def line_value(values, surplus, table, cards, owner_next, phase, flush_size, nob, unseen):
-    """Return what a line is likely to come to; ``nob`` is the jack that would score one in it."""
+    """Return the expected points of a line; ``nob`` is the jack that would score one in it."""
     value = by_rank(values, surplus, table, cards, owner_next, phase)
     value += by_suit(values, bit_count(cards), most_of_a_suit(cards), owner_next, phase, flush_size)
     return value + nob_value(values, nob, cards, owner_next, phase, unseen)
@@ -107,7 +107,7 @@ def line_value(values, surplus, table, cards, owner_next, phase, flush_size, nob
 
 @kernel
 def crib_value(values, table, cards, mine, nob):
-    """Return what a crib is likely to come to, of which these cards and the starter are known."""
+    """Return the expected points of a crib of which these cards and the starter are known."""
     value = 1.0 if nob & cards else 0.0
     if bit_count(cards) == SIZE:
         return value + float(rank_points(table, cards))
@@ -116,7 +116,7 @@ def crib_value(values, table, cards, mine, nob):
 
 @kernel
 def phase_of(turns_left):
-    """Return the phase of a round with so many turns left."""
+    """Return the phase of a round with ``turns_left`` turns left."""
     return turns_left >> 1
 
 
