@@ -154,8 +154,7 @@ def crib_gains(v, table, values, weights, p, drawn, gain):
 
 @kernel
 def fill_gains(v, table, values, surplus, weights, p, drawn, gains):
-    """Fill ``gains`` (float64[GAINS, 52]) with the value of each card of ``drawn`` in lines and
-    crib.
+    """Fill ``gains`` (float64[GAINS, 52]) with each card's value in the lines and the crib.
 
     Returns:
         the value of the position without the mover's next card.
