@@ -20,7 +20,7 @@ CRIB = Path(sysconfig.get_path("scripts")) / f"crib{SUFFIX}"
 
 
 def crib(*arguments: object) -> str:
-    """Run the command; return what it printed."""
+    """Run the command; return its output."""
     command = [str(CRIB), *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8")
     assert done.returncode == 0, f"{' '.join(command)}:\n{done.stdout}{done.stderr}"

@@ -1,4 +1,4 @@
-"""Run every benchmark, or those named with ``--only``, and print what was found.
+"""Run every benchmark, or those named with ``--only``, and print the results.
 
 Everything at full size takes a few minutes. Figures at full size go into
 ``docs/numbers/speed.json``, and ``benchmarks/RESULTS.md`` is made of that file.
@@ -35,7 +35,7 @@ RESULTS = Path(__file__).with_name("RESULTS.md")
 
 @checked_dataclass(frozen=True, kw_only=True)
 class Settings:
-    """Run every benchmark, and print what was found.
+    """Run every benchmark, and print the results.
 
     Everything at full size takes a few minutes; it is also written to docs/numbers/speed.json and
     benchmarks/RESULTS.md.
@@ -54,7 +54,7 @@ class Settings:
 
 
 def main(given: Sequence[str] | None = None) -> list[Findings]:
-    """Run the command line; return what was found."""
+    """Run the command line; return the results."""
     given = sys.argv[1:] if given is None else given
     args = read(Settings, given, "python -m benchmarks")
     settings = replace(QUICK if args.quick else FULL, peers=args.peers)

@@ -26,8 +26,8 @@ class Lanes:
     Args:
         rules: the name of a preset.
         n: the number of games.
-        threads: how many Python threads share them, each a range of lanes.
-        episode: what one episode is; finished ones reset.
+        threads: how many Python threads share them, each a range of games.
+        episode: the kind of episode; finished ones reset.
         players: seats in a game.
         phase: the phase that a policy plays at random, uncounted, if any.
         steps: decisions in each lane between two looks at the clock.

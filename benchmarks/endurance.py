@@ -46,7 +46,7 @@ KINDS: tuple[tuple[str, str, int], ...] = (
     ("table_top_ship", "game", 4),
 )
 LANES = 5000
-READ_BACK = 10  # one game in so many batches
+READ_BACK = 10  # batches, from which one game is read back
 A_MATCH = 10  # games, about
 ALL = 1 << 40  # more decisions than any game has
 

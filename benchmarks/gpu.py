@@ -3,7 +3,7 @@
 Random play as in `benchmarks.batch`, an observation and a mask at every decision, N from 1,024 to
 1,048,576 games: ``rollout`` plays many decisions a launch, ``step`` is one launch to draw the
 actions and one to step. The CPU's figure is on all its cores. Needs a CUDA device and the extra
-``cuda``; without them nothing is measured, and it says so.
+``cuda``; without them it measures nothing and prints the reason.
 """
 
 from __future__ import annotations

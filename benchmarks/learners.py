@@ -84,7 +84,7 @@ def measure_sb3(settings: Settings = FULL) -> Findings:
 
 
 def train_both(deals: int, timesteps: int, pairs: int) -> dict[str, list[Point]]:
-    """Return what was measured while each learned from nothing, twelve times in a run."""
+    """Return the curves of both methods, trained from scratch, with twelve measurements each."""
     measured: dict[str, Any] = {
         "num_evals": 12, "eval_pairs": pairs, "final_eval_pairs": 2 * pairs, "baselines": "",
     }  # fmt: skip

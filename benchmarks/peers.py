@@ -52,7 +52,7 @@ def shimmy_cribbage() -> Any:
 def open_spiel_cribbage(players: int = 2) -> Piece:
     """Return a piece of OpenSpiel's cribbage: random play over its states, no observation.
 
-    Counted is what a player decides: a card played, a discard (of two players a pair, one action
+    It counts a player's decisions: a card played, a discard (of two players a pair, one action
     there, two with us), but no chance node and no pass, which is forced. Chance is drawn from legal
     actions: all are as likely here, and asking for the chance outcomes takes longer.
     """

@@ -1,4 +1,4 @@
-"""How all benchmarks are timed, and what is written of them: JSON, and the page made of it.
+"""The timing of all benchmarks, and their output: JSON, and the page made of it.
 
 Contenders take turns: in every repeat each runs for the same time, forwards in one repeat and
 backwards in the next, so a slow spell of the machine affects all of them. The result is the median
@@ -35,7 +35,7 @@ class Settings:
     """How long to measure.
 
     Attributes:
-        seconds: what a contender gets in a repeat.
+        seconds: the time of a contender in a repeat.
         repeats: how often each runs.
         peers: measure other people's environments too.
         quick: the smallest sizes: to see that everything runs, not to learn how fast.
@@ -58,7 +58,7 @@ class Row:
     name: str
     unit: str  # "decisions/s", "s", "B", ...
     values: tuple[float, ...]
-    peer: bool = False  # it is somebody else's
+    peer: bool = False  # another project's environment
 
     def as_json(self) -> dict[str, Any]:
         """Return the row as ``docs/numbers/speed.json`` has it."""
@@ -70,7 +70,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Findings:
-    """What a script found: absolute figures, figures over others, and what a reader must know."""
+    """The results of a script: absolute figures, ratios, and notes for the reader."""
 
     title: str
     rows: Collection[Row]
@@ -105,7 +105,7 @@ def race(
     """Measure contenders in turn, after a first run of each that does not count."""
     pieces = {**contenders, **(peers or {})}
     for piece in pieces.values():
-        rate_of(piece, settings.seconds / 5)  # long enough to compile what is compiled late
+        rate_of(piece, settings.seconds / 5)  # long enough to compile late functions too
     values: dict[str, list[float]] = {name: [] for name in pieces}
     for repeat in range(settings.repeats):
         for name in pieces if repeat % 2 == 0 else reversed(pieces):

@@ -55,7 +55,7 @@ class Player:
     async def play(
         self, port: int, until: float, think: float, rng: np.random.Generator, games: int = 0
     ) -> None:
-        """Play until the time is up, or so many games."""
+        """Play until the time is up, or ``games`` games."""
         self.reader, self.writer = await asyncio.open_connection("127.0.0.1", port, limit=LONGEST)
         await asyncio.sleep(think * rng.random())
         while time.monotonic() < until:
@@ -120,10 +120,10 @@ def check_store(path: Path, players: Sequence[Player]) -> None:
 
 @dataclass
 class Hostile:
-    """One who plays a game to its end and then asks for its replay, all the time, sixty at once."""
+    """A client that plays one game and then requests its replay all the time, sixty at once."""
 
     answers: Counter[str] = field(default_factory=Counter)  # by status
-    HOST = "127.0.0.2"  # an address of its own, where loopback has several
+    HOST = "127.0.0.2"  # a separate address, if loopback has several
 
     async def ask(self, port: int, until: float) -> None:
         """Ask until the time is up."""
@@ -141,7 +141,7 @@ class Hostile:
         await asyncio.gather(*map(again, paths), self.slow(port, until))
 
     async def one(self, port: int, path: str, cookie: str, until: float) -> None:
-        """Ask once, on a connection of its own."""
+        """Send one request, on a new connection."""
         reader, writer = await self.connect(port)
         head = f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nCookie: {cookie}\r\n"
         writer.write(f"{head}Connection: close\r\n\r\n".encode())
@@ -186,7 +186,7 @@ def wait_until_prepared(port: int) -> None:
 
 
 def measure(games: int, seconds: float, think: float, hostile: bool = False) -> dict[str, float]:
-    """Play and return what was measured: times in milliseconds, memory in MiB."""
+    """Play and return the measurements: times in milliseconds, memory in MiB."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "tables.sqlite3"
         command = [sys.executable, "-m", "crib_training.command_line", "web", "--port", "0",

@@ -36,11 +36,11 @@ class Magmacrunch(PlainAgent):
     def choose_discard(
         self, hand: list[str], is_dealer: bool, scores: tuple[int, int]
     ) -> list[str]:
-        """Return what it sends to the crib."""
+        """Return the discards."""
         pair = ai.select_crib_cards([theirs(card) for card in hand], not is_dealer)
         return [ours(card) for card in pair]
 
     def choose_card(self, hand: list[str], pile: list[str], count: int, *_: Any, **__: Any) -> str:
-        """Return what it plays."""
+        """Return the card to play."""
         played = [theirs(card) for card in pile]
         return ours(ai.select_pegging_card([theirs(card) for card in hand], count, played))

@@ -14,7 +14,7 @@ RANKS = "A23456789TJQK"
 
 
 def pip(card: str) -> int:
-    """Return what a card counts in play."""
+    """Return the count of a card in the play."""
     return min(RANKS.index(card[0]) + 1, 10)
 
 

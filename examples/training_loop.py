@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-import onnx  # noqa: F401 - `to_onnx` needs both at the end: what is missing is said now
+import onnx  # noqa: F401 - `to_onnx` needs both at the end; fail now if missing
 import onnxscript  # noqa: F401
 import torch
 import tyro
@@ -32,7 +32,7 @@ from crib_env.registration import env_module
 
 @dataclass(frozen=True)
 class Settings:
-    """What is trained, and how."""
+    """The environment, the network and the training."""
 
     env: str = "six_card_v0"
     opponent: str = "rule_based"  # a built-in name or a file; plays beside the past selves
@@ -115,8 +115,8 @@ def main(settings: Settings, report: Callable[[int, float], None] | None = None)
             dones[t] = terminations
             pool.record(envs, terminations, info)
 
-        # A row is the learner's decision, and its reward all that was made until its next one,
-        # whoever acted between. So nothing changes where a seat acts twice running.
+        # A row is the learner's decision. Its reward is the sum until the learner's next decision,
+        # with the other seats' actions between, so nothing changes if a seat acts twice running.
         with torch.no_grad():
             _, following = act(observation, info["action_mask"])
         advantages, ahead = torch.zeros_like(rewards), torch.zeros(games)

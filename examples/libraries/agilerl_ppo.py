@@ -3,7 +3,7 @@
     python examples/libraries/agilerl_ppo.py
 
 AgileRL reads masks where ours are, in ``info["action_mask"]``, so the vector environment is handed
-to it as it is. Its DQN masks what it plays but not the targets it learns from; its PPO masks both.
+to it as it is. Its DQN masks its actions but not its targets; its PPO masks both.
 Its multi-agent algorithms take parallel environments, in which all act at once; cribbage is played
 in turns, so the opponent is one of ours.
 """

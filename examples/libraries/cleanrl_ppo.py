@@ -39,7 +39,7 @@ OPTIONS: dict[str, Any] = {
 
 @dataclass
 class Settings:
-    """What is trained, and how."""
+    """The environment, the network and the training."""
 
     env_id: str = "crib_env/SixCard-v0"
     vector: Literal["native", "sync"] = "native"

@@ -32,7 +32,7 @@ LAYOUT = observation_layout("five_card_v0")
 
 
 class BothSeats(torch.nn.Module):
-    """The networks of both players as one: the observation says who deals."""
+    """The networks of both players as one: the observation has the dealer."""
 
     def __init__(self, pone: torch.nn.Module, dealer: torch.nn.Module) -> None:
         super().__init__()

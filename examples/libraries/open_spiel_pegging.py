@@ -66,7 +66,7 @@ class PlayState(DealState):
         return self.game.dealer if player == 1 else 1 - self.game.dealer
 
     def current_player(self) -> int:
-        """Return who is to move: 0 the pone, 1 the dealer."""
+        """Return the seat to move: 0 the pone, 1 the dealer."""
         if self.game is None:
             return int(pyspiel.PlayerId.CHANCE)
         if self.game.over:

@@ -22,18 +22,18 @@ from openenv.core.env_server.http_server import create_fastapi_app
 from crib_env.envs.text import TextEnv, text_env
 from crib_env.text import ReplyError
 
-LONG = {"deal": "points", "game": "win"}  # kinds of many decisions, with what they pay
+LONG = {"deal": "points", "game": "win"}  # kinds of many decisions, with their rewards
 SESSIONS = 64
 
 
 class Reply(Action):  # type: ignore[misc]
-    """What the model wrote."""
+    """The model's reply."""
 
     reply: str
 
 
 class Prompt(Observation):  # type: ignore[misc]
-    """What the model is shown."""
+    """The prompt to the model."""
 
     prompt: str
 
@@ -60,7 +60,7 @@ class Cribbage(Environment[Reply, Prompt, State]):  # type: ignore[misc]
             self._game = text_env(
                 "six_card_v0", opponent="rule_based", episode=kind, reward=LONG[kind], style=style
             )
-            # Splits have deals of their own: even seeds and odd ones.
+            # The splits have different deals: even seeds and odd ones.
             shown, _info = self._game.reset(seed=2 * (index + (seed or 0)) + (split == "test"))
             return Prompt(prompt=shown)
         self._task = task(kind, split, index, seed or 0)

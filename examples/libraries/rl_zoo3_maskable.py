@@ -28,7 +28,7 @@ ALGORITHM = "ppo_mask"
 
 
 class SeesItsMask(MaskablePPO):
-    """MaskablePPO that takes the mask from the observation where it is given none."""
+    """MaskablePPO that takes the mask from the observation if no mask is given."""
 
     def predict(
         self,
@@ -48,7 +48,7 @@ SCRIPTS = {"train": rl_zoo3.train.train, "enjoy": rl_zoo3.enjoy.enjoy}
 
 
 def main(words: list[str]) -> None:
-    """Do what the words of the Zoo's command line say: a script, and its options."""
+    """Run a script of the Zoo with its options, given as words of a command line."""
     assert crib_env.ENVIRONMENTS  # importing it registers them
     script, *options = words
     sys.argv = ["rl_zoo3", *options]

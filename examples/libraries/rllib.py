@@ -55,7 +55,7 @@ class Cribbage(MultiAgentEnv):  # type: ignore[misc]
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Begin an episode; return what the seat to move observes."""
+        """Begin an episode; return the observation of the seat to move."""
         self.games.reset(seed=seed, options=options)
         return self._observed(self.games.agent_selection), {}
 

@@ -3,10 +3,10 @@
     python examples/libraries/sb3_pettingzoo.py
 
 PettingZoo's tutorial "SB3: action masked PPO for Connect Four" wraps an AEC environment so that a
-learner acts for whoever is to move. Written for Connect Four, its wrapper pays a step with the
+learner acts for the seat to move. Written for Connect Four, its wrapper pays a step with the
 reward of the seat that moves *next*, which is right there only because the game ends with a move
 and its rewards are zero-sum and turns alternate. In cribbage a seat may act twice running, so this
-one pays each action with what the acting seat has made by it.
+one pays each action with the acting seat's points from it.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ class SelfPlay(gymnasium.Env[Array, int]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Array, dict[str, Any]]:
-        """Begin an episode and return what the seat to move observes."""
+        """Begin an episode and return the observation of the seat to move."""
         super().reset(seed=seed)
         self.games.reset(seed=seed, options=options)
         return self.games.last()[0]["observation"], {}
 
     def step(self, action: int) -> tuple[Array, float, bool, bool, dict[str, Any]]:
-        """Act for the seat to move, pay it, and return what the next seat to move observes."""
+        """Act for the seat to move, pay it, and return the next seat's observation."""
         mover = self.games.agent_selection
         self.games.step(int(action))
         paid = float(self.games.rewards[mover])

@@ -38,7 +38,7 @@ ACTIONS = spaces.Discrete(52)
 
 @dataclass
 class Settings:
-    """What is learned from, and how long."""
+    """The data and the length of training."""
 
     data: Path = Path("runs/offline")
     out: Path = Path("runs/offline-policies")
