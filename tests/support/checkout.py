@@ -30,8 +30,8 @@ def python(code: str, *, path: Path = ROOT, timeout: int = 600, **variables: str
         timeout: seconds until it is ended.
         **variables: of its environment, where Numba otherwise compiles and finds its own folder.
     """
-    ours = [path, path / "agents", path / "play", path / "training"]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, ours + FOLDERS))}
+    ours = import_path(path, path / "agents", path / "play", path / "training")
+    environment = {**os.environ, "PYTHONPATH": ours}
     for name in ("NUMBA_DISABLE_JIT", "NUMBA_CACHE_DIR"):
         environment.pop(name, None)
     done = subprocess.run(
