@@ -23,7 +23,7 @@ class Event:
     """Points pegged at one moment.
 
     Attributes:
-        seat: who pegged them; where partners score together, the side.
+        seat: the seat that pegged them; the side, if partners score together.
         points: how many, after the cap at the target (C5).
         reason: one of `REASONS`.
         cards: the ids of the cards that made them, ascending; empty where none did.

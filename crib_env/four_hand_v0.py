@@ -17,12 +17,12 @@ Seats 0 and 2 play against seats 1 and 3; with ``partners=False`` each seat is a
 ## Observation
 
 Bits, named by ``crib_env.observation_layout("four_hand_v0")``: the cards held and discarded, the
-starter, the pile in order with each card's player and count, the count, how many
-cards each seat holds and who could not play in this count, the points every side still needs, whose
-turn and deal it is, and who scores together. Seats and sides are counted to the left from the seat
-that observes. It holds everything the seat has seen and done in this deal. A seat never sees
-another's cards before they are played, nor the starter before it is turned. The crib is the four
-cards discarded.
+starter, the pile in order with each card's player and count, the count, the number of cards of each
+seat, the seats that could not play in this count, the points every side still needs, the seat to
+move, the dealer, and the partners. Seats and sides are counted to the left from the seat that
+observes. It holds everything the seat has seen and done in this deal. A seat never sees another's
+cards before they are played, nor the starter before it is turned. The crib is the four cards
+discarded.
 
 ## Actions
 

@@ -39,7 +39,7 @@ def register_environments() -> None:
 
 
 def register_environment(module: str, gym_name: str) -> None:
-    """Register an environment of your own, so that it is found wherever the built-in ones are.
+    """Register your own environment, so that it is found like the built-in ones.
 
     Args:
         module: the import path of its page, such as ``"my_games.toy_v0"``: a module with a

@@ -13,11 +13,11 @@ One learner plays in the Gymnasium form: ``opponent`` plays the other side.
 
 ## Observation
 
-Bits, named by ``crib_env.observation_layout("table_top_v0")``: every cell with its card, who placed
-it and when; the card in turn, if it is the seat's own or that of a partner who confers (T7); the
-cards in the crib that it may know; all cards seen; the turn, mover, dealer, cards owed to the crib
-and the points both sides need. Cells are absolute, as the actions are. One bit says which side
-scores the rows.
+Bits, named by ``crib_env.observation_layout("table_top_v0")``: every cell with its card, its player
+and its turn; the card in turn, if it is the seat's own or a conferring partner's (T7); the cards in
+the crib that it may know; all cards seen; the turn, mover, dealer, cards owed to the crib and the
+points both sides need. Cells are absolute, as the actions are. One bit says which side scores the
+rows.
 
 ## Actions
 

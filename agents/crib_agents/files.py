@@ -175,7 +175,7 @@ def _read(data: bytes, sealed: bool) -> tuple[dict[str, Any], Tensors]:
 
 
 def _check_seal(data: bytes, begin: int, seal: object, needed: bool) -> None:
-    """Raise a ValueError unless a file is as it was written, as far as its checksum says."""
+    """Raise ValueError unless a file's checksum matches its content."""
     if seal is None and not needed:
         return
     if not isinstance(seal, str) or len(seal) != len(UNSEALED):

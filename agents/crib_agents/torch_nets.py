@@ -34,7 +34,7 @@ def layers_of(net: nn.Module) -> Layers:
 
 
 def to_array(tensor: Tensor) -> np.ndarray[Any, Any]:
-    """Return a copy of a tensor as an array, wherever it is."""
+    """Return a copy of a tensor, on any device, as an array."""
     array: np.ndarray[Any, Any] = tensor.detach().cpu().numpy().copy()
     return array
 

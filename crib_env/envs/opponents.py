@@ -176,7 +176,7 @@ class RngStreams:
         shape = n, WORDS
         self.rngs = np.zeros(shape, dtype=np.int64)  # of a compiled opponent
         self.phase_rngs = np.zeros(shape, dtype=np.int64)  # of the phase policy
-        self.share_rngs = np.zeros(shape, dtype=np.int64)  # of who the opponent is, of several
+        self.share_rngs = np.zeros(shape, dtype=np.int64)  # of the choice among several opponents
         self.illegal_rngs = np.zeros(shape, dtype=np.int64)  # of actions in place of illegal ones
         self.seed(None)
 

@@ -265,6 +265,6 @@ def part_of(way, mine, count, able, other):
         if able:
             return EVERYBODY
         fits = way == SAME_PLAYER
-    if count <= 21:  # who holds a card can play
+    if count <= 21:  # a seat with a card can play
         return EVERYBODY if fits == (other > 0) else NOBODY
     return FITTING if fits else STUCK

@@ -1,7 +1,7 @@
 """Players of a command's chunks: this process, several on this machine, or a Ray cluster.
 
 All three take chunks and return their records in the order in which they finish. The result of a
-chunk does not depend on who played it; set-ups ensure that.
+chunk does not depend on the worker; set-ups ensure that.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Adapters that turn other things into agents.
+"""Adapters that turn models, functions and programs into agents.
 
 - `models`: a network in PyTorch, or a model trained with Stable-Baselines3.
 - `onnx`: a network in an ``.onnx`` file, read and written.

@@ -32,8 +32,9 @@ class PhasedAgent:
     """Plays one agent in the discard phase and another in the pegging of a two-hand game.
 
     Args:
-        discard: who discards: a name, an agent or a function, such as one from ``discard_v0``.
-        pegging: who pegs, such as an agent trained on ``pegging_v0``.
+        discard: the player of the discards: a name, an agent or a function, such as one from
+            ``discard_v0``.
+        pegging: the player of the pegging, such as an agent trained on ``pegging_v0``.
         name: its name in tables; by default both names.
     """
 

@@ -52,8 +52,8 @@ class Deal:
     Attributes:
         number: of the deal in the game, from 1.
         discarded: the cards this player has discarded.
-        plays: the cards of the deal so far, oldest first, with who played them.
-        gos: when who could not play.
+        plays: the cards of the deal so far, oldest first, with their players.
+        gos: the moments at which a player could not play.
     """
 
     number: int
@@ -172,7 +172,7 @@ def read_deal(view: Any) -> Deal:
     mine = [bool(view["pile_seats"] >> 2 * i & 1 == 0) for i in range(n)]
     cards = [int(card) for card in view["pile"][:n]]
     plays = tuple(Play(format_card(card), who) for card, who in zip(cards, mine, strict=True))
-    mover = [*mine[1:], True]  # who played next; this player is to play now
+    mover = [*mine[1:], True]  # the player of the next card; this player is to play now
     gos: list[Go] = []
     gone: set[bool] = set()
     count = 0

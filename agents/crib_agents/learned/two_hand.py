@@ -115,7 +115,7 @@ PLAY = 11  # a seat's points of the pegging, 0 to 10; more, one deal in a hundre
 BEFORE = PLAY + 1  # scores after the pegging that matter, and one more to interpolate
 GRID = BEFORE * BEFORE
 
-# Where things stand in what `probabilities_of` makes.
+# The indices of the outputs of `probabilities_of`.
 TARGET = 0
 MEAN_PEGS = 1  # by role, pone first, without heels
 MEAN_CRIB = 3

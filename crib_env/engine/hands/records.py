@@ -138,7 +138,7 @@ def view_record(size: Sizes) -> Dtype:
         ("pile", size.pile),
         "pile_n",
         "pile_from",
-        "pile_seats",  # two bits a card: who played it
+        "pile_seats",  # two bits a card: the seat that played it
         "count",
         "go",
         "passed",  # bit i: the seat i to the left could not play in this count

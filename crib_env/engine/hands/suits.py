@@ -7,8 +7,8 @@ starter and the pile. With ``suits="canonical"`` a game uses these kernels: obse
 actions then name canonical cards.
 
 With ``suits="ranks"`` observation and features also hide the seat's own discards once the pegging
-has begun: the cards of a rank are numbered without them. Then nothing but ranks, and who played
-them, can tell two positions of the pegging apart. Views still show the discards.
+has begun: the cards of a rank are numbered without them. Then two positions of the pegging differ
+only in ranks and in the seats that played them. Views still show the discards.
 
 A canonical card has the same place in a view's hand as the card that it replaces.
 """

@@ -1,9 +1,10 @@
 """The view boundary: the one function that copies a seat's knowledge from the full state.
 
 Observations, opponents and renderings take a view and nothing else, so a leak has one place to
-hide. A seat knows its own cards held, discarded and played, the pile with who played what, who
-could not play in this count, the starter once turned, how many cards each seat holds, the board.
-Seats and sides are counted to the left from this one, so all seats see a position alike.
+hide. A seat knows its own cards held, discarded and played, the pile with the seat of each card,
+the seats that could not play in this count, the starter once turned, the number of cards of each
+seat, and the board. Seats and sides are counted to the left from this one, so all seats see a
+position alike.
 """
 
 from __future__ import annotations
@@ -74,7 +75,7 @@ def view_kernel(size: Sizes) -> Kernel:
 
     @kernel
     def view_seats(s, rules, seat, v):
-        """Copy how many cards each seat holds and who could not play."""
+        """Copy the number of cards of each seat and the seats that could not play."""
         players = rules["players"] if many else 2
         whole = (1 << rules["dealt"]) - 1
         # While cards are discarded, how far others have got is their own affair (H1, M3).

@@ -1,7 +1,7 @@
 """The view boundary of Table Top: the one function that copies a seat's knowledge from the state.
 
-Open to all: the layout with the turn that placed each card, the starter, who laid a card in the
-crib in which turn, and the scores. A seat's own are the card in turn and the cards it laid in the
+Open to all: the layout with the turn that placed each card, the starter, the turns in which a card
+went to the crib, and the scores. A seat's own are the card in turn and the cards it laid in the
 crib, shared with its partner where partners confer (T2, T7). No seat knows cards still to come.
 """
 

@@ -34,7 +34,7 @@ class Frame(NamedTuple):
 
 
 def every_eyes(players: int, called: Sequence[str]) -> list[Eyes]:
-    """Return each seat's eyes, those of all seats together, and of one who sees everything."""
+    """Return the eyes of each seat, of all seats together, and of a spectator of all cards."""
     seats = tuple(range(players))
     together = "both" if players == 2 else f"all {in_words(players)}"
     return [

@@ -80,8 +80,8 @@ def replay_page(
         session: the game, as far as it has been played.
         title: the heading.
         judged: as `write_replay`.
-        seats: whose knowledge the file holds, one choice of eyes a seat; by default everybody's,
-            with those of all seats together and of one who sees everything.
+        seats: whose knowledge the file holds, one choice of eyes a seat; by default every seat's,
+            those of all seats together, and a spectator's of all cards.
     """
     called = names(session)
     eyes = every_eyes(session.game.players, called)

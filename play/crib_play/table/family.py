@@ -16,7 +16,7 @@ from crib_env.scoring.explained import Score
 class Call:
     """Something a player says."""
 
-    seat: int  # who says it; where sides score, one of the side
+    seat: int  # the speaker; if sides score, one of the side
     text: str  # such as "fifteen for two"
     points: int = 0  # points pegged with it, 0 for words alone
     cards: tuple[int, ...] = ()  # the ids of the cards it is about, all open to everybody
@@ -54,7 +54,7 @@ Sight = dict[str, Any]
 
 @dataclass(frozen=True)
 class Done:
-    """A turn just taken, as those may know it who speak of it."""
+    """A turn just taken, as its speakers may know it."""
 
     rules: Rules
     seat: int  # who took it

@@ -46,8 +46,8 @@ class Session:
 
     Args:
         game: the game.
-        seats: who sits where: an agent, or None for a person.
-        chance: seeds what agents draw; it must tell nothing of the deals.
+        seats: by seat: an agent, or None for a person.
+        chance: the seed of the agents' draws; it must not reveal the deals.
 
     Raises:
         ValueError: a wrong number of seats, or an agent that does not play by the rules.

@@ -183,7 +183,7 @@ def resign(at: Place, message: At) -> Payload:
 
 
 def again(at: Place, message: Message) -> Payload:
-    """Give who sat here the same seat at a new table."""
+    """Give this seat's player the same seat at a new table."""
     return table_payload(at.table.again(), at.seat)
 
 
@@ -261,7 +261,7 @@ class App:
     async def at_table(
         self, request: Request, ask: Callable[[Place], T], *, advice: bool = False
     ) -> T:
-        """Return what ``ask`` makes of the place at a table whose key the request holds."""
+        """Return the result of ``ask`` for the place whose key the request holds."""
         name, key = name_of(request), key_of(request)
 
         def locked() -> T:
@@ -368,7 +368,7 @@ class App:
     # --- at a table -------------------------------------------------------------------------------
 
     async def sit(self, request: Request) -> Response:
-        """Give a seat to who brings an invitation."""
+        """Give a seat to the bearer of an invitation."""
         message = await read(request, Sit)
         table = await self._table(name_of(request))
         key = secrets.token_urlsafe(24)

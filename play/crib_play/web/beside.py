@@ -193,7 +193,7 @@ class Preparation:
             self._warming = asyncio.get_running_loop().create_task(self._warm_up())
 
     def close(self) -> None:
-        """Stop; who waits gets 503 and may try again."""
+        """Stop; waiting requests get 503 and may be repeated."""
         self._closed = True
         if self._beside is not None:
             self._beside.close()

@@ -94,7 +94,7 @@ MOST_FRAMES = 60  # shown one by one; a browser that missed more gets the presen
 
 
 def table_payload(table: Table, seat: int, since: int | None = None, key: str = "") -> Payload:
-    """Return the table as a seat may see it; with the key of who opened it, its invitations."""
+    """Return the table as a seat may see it; with the opener's key, its invitations."""
     session, stored = table.session, table.stored
     kind = table_game(stored.game)
     n = len(session.turns)

@@ -46,7 +46,7 @@ class Table:
 
     @property
     def session(self) -> Session:
-        """The game and who sits there; if it is not awake, played again as far as it came."""
+        """The session, replayed from the store if it is not in memory."""
         if self._session is None:
             self._session = wake(self.stored, self._tables.agent)
         return self._session
@@ -57,7 +57,7 @@ class Table:
         return self._session is not None
 
     def invitations(self, key: str) -> list[str]:
-        """Return the invitations to seats still free, for the key of who opened the table."""
+        """Return the invitations to seats still free, for the opener's key."""
         free = [seat for seat, kind, _ in self.stored.keys if kind == INVITATION]
         given = {seat: invitation(key, self.id, seat) for seat in sorted(free)}
         return [one for seat, one in given.items() if self.stored.seat_of(one, INVITATION) == seat]
@@ -221,7 +221,7 @@ class Tables:
         with self._lock:
             table = self._held.setdefault(table.id, table)  # another may have been quicker
             while len(self._held) > MOST_HELD:
-                self._held.popitem(last=False)  # who changes it now still stores that, or fails
+                self._held.popitem(last=False)  # a change in progress is still stored, or fails
         return table
 
     def clear_away(self) -> int:
@@ -248,7 +248,7 @@ def wake(stored: StoredTable, load: Load) -> Session:
 
 
 def invitation(key: str, table: str, seat: int) -> str:
-    """Return the invitation to a seat, which only the key of who opened the table leads to.
+    """Return the invitation to a seat, which is derived from the opener's key.
 
     So it can be shown to them again, although the store keeps no more than its digest.
     """

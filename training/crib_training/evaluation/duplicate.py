@@ -197,8 +197,8 @@ def play_chunk(
 ) -> Pairs:
     """Play n sets: n games side by side, then the same deals with ``first`` in the next side.
 
-    ``agents`` are first and second of each game of a set: who played the first games has seen the
-    cards of all seats by then, other instances have not. Otherwise as `play_pairs`.
+    ``agents`` are first and second of each game of a set: an instance that played the first games
+    has seen the cards of all seats, other instances have not. Otherwise as `play_pairs`.
     """
     deals, chance, redrawn, others = seed_seq.spawn(4)
     # A generator exposes its seed: the agents' must not lead to the deals' seed.

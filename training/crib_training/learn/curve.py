@@ -113,7 +113,7 @@ class Point:
     deals: int  # learned from so far
     decisions: int  # learned from so far
     cpu_seconds: float  # of playing and learning
-    opponent: str  # who strength is measured against
+    opponent: str  # the opponent of the measurement
     points: float  # points per deal more than the opponent
     points_interval: float  # half its 95 % interval
     won: float  # the share of games won

@@ -5,7 +5,7 @@
 Brown et al. 2019, arXiv 1811.00164, with external sampling: in each traversal one seat tries all
 its actions, the other draws one by regret matching, and the deal is drawn. A network learns the
 mean regrets of all iterations, another the average policy; later iterations count more (linear
-CFR). Both keep learning between iterations, where the paper begins the regrets afresh.
+CFR). Both keep learning between iterations, where the paper starts the regrets from zero.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
 A chunk is some hundred duplicate pairs of two of the agents: whole games, and as many single deals.
 Among three sides or more it is as many sets of games, in which one agent meets copies of the other.
-Its random numbers depend only on a seed and the chunk's number. So any process may play it,
-where or when, nor who else is in the field. All pairings have the same deals, so two agents that
-met the same third agent can be compared pair by pair.
+Its random numbers depend only on a seed and the chunk's number, so any process may play it at any
+time, with any other agents in the field. All pairings have the same deals, so two agents that met
+the same third agent can be compared pair by pair.
 """
 
 from __future__ import annotations
@@ -325,7 +325,7 @@ def sources() -> list[Path]:
 
 
 def differences(old: Record, new: Record, but: Collection[str] = ()) -> str:
-    """Return how the identity of one set-up differs from another's, in other things ``but``."""
+    """Return the differences between the identities of two set-ups, other than in ``but``."""
     reasons = {
         "code": "the code of crib_env, of our agents or of what plays has changed since",
         "files": "a weights file, or the module of an agent, has changed since",
