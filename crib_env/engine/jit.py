@@ -71,7 +71,7 @@ def shared_kernel(function: F) -> F:
     """Compile a helper as `kernel` does, but once for all constants that its callers pass.
 
     Numba compiles a kernel again for each: `peg` nine times, by reason. That took a
-    fifth of a cold start. Loops over networks gain by it, what pegs and notes points does not.
+    fifth of a cold start. Loops over networks gain by it, pegging kernels do not.
     """
     dispatcher: Any = kernel(function)
     if not config.DISABLE_JIT:
