@@ -1,7 +1,8 @@
 """`expert`: exact expectations, belief and search, maximising the probability of winning.
 
-With two hands `discard` and `pegging` play, the latter by what `belief` knows of the other hand.
-At Table Top `table_top` plays, by `table_top_values`. `expert` does not play with three and four.
+With two hands `discard` and `pegging` play, the second by the distribution of the other hand from
+`belief`. At Table Top `table_top` plays, by `table_top_values`. `expert` does not play with three
+and four.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Belief: the hands that the other seat may hold in the pegging, and what the show will then bring.
+"""Belief: the hands that the other seat may hold in the pegging, and the points of the show.
 
 The weight of a holding is the number of ways to draw it from the unseen cards, times the rate at
 which players keep such a hand, times the probability that a seat with it would have played the
@@ -9,9 +9,9 @@ probability that such ranks make a flush or hold nobs: players keep hands of one
 than they are dealt. For the crib it knows its own pair, the starter, and the discard rates of the
 other seat's role.
 
-The rollout policy is the value of a card without search or belief: what it pegs, plus the sum of
-five table entries, the mean points, mine minus the other's, that follow to the end of the pegging.
-Each table sees the position after the card through a few features:
+The rollout policy is the value of a card without search or belief: its points, plus the sum of five
+table entries, the mean points, mine minus the other's, that follow to the end of the pegging. Each
+table sees the position after the card through a few features:
 
 1. the count, the card, the card before it, and how many cards are left to me;
 2. the count, the cards left to both, the least pip the other can hold, whether the go is pegged;
@@ -57,7 +57,7 @@ from crib_env.engine.show import FOUR, JACK, KEYS, pip, score_flush_and_nob
 SEEN = RANKS + 1  # a rank in the sequence, or none
 COUNTS = 32
 LEAST = 11  # least pips: 1 to 10
-LEFT = int(FIRST[MOST])  # holdings of up to three cards, what is left after one is played
+LEFT = int(FIRST[MOST])  # holdings of up to three cards, after one is played
 
 TEMPERATURE = 0.5  # of that softmax, in points
 UNLIKELY = -5.0  # a card this many temperatures below the best is not expected at all
@@ -113,9 +113,9 @@ def last_three_at(sequence, n):
 
 @kernel
 def shared_value(p, seat, r, weights, base):
-    """Return the part of the value of a seat's rank ``r`` that is the same whatever else it holds.
+    """Return the part of the value of a seat's rank ``r`` that does not depend on its other cards.
 
-    That is what the card pegs and what tables 1, 2 and 5 say; `OUT` more if it wins the game.
+    That is the card's points and the entries of tables 1, 2 and 5; `OUT` more if it wins the game.
     """
     sequence = p["sequence"] << 4 | r
     n = p["n"] + 1
@@ -345,7 +345,7 @@ EVERY_SUIT = (1 << SUITS) - 1
 
 @kernel
 def count_own(v, table):
-    """Return what this seat's hand counts, the cards it has played included (H8, F6)."""
+    """Return the points of this seat's hand in the show, with the cards it has played (H8, F6)."""
     starter = v["starter"]
     key = KEYS[starter >> 2]
     suits = 0
@@ -397,7 +397,7 @@ def in_one_suit(counted, suits, unseen, ranks):
 
 @kernel
 def count_others(v, n, s, hands, suited, table):
-    """Write what the other seat's hand counts under each of ``n`` hypotheses.
+    """Write the points of the other seat's hand under each of ``n`` hypotheses.
 
     By its ranks, and separately the probabilities of a flush and of nobs.
     """
@@ -464,7 +464,7 @@ def fill_crib(v, s, model, table):
 
 @kernel
 def look_ahead(v, n, s, hands, model, suited, table):
-    """Write what the counts will bring: nothing where only the pegging is played."""
+    """Write the points of the counts to come: 0 where only the pegging is played."""
     crib = s["crib"]
     for points in range(COUNT_SIZE):
         crib[points] = 0.0

@@ -2,8 +2,8 @@
 
 After this seat's card, every hypothesis is rolled out to the end of the pegging. The other seat
 answers with a softmax over the rollout policy's values. Then both seats play by the rollout policy,
-which uses only what a seat can see. A win table gives the value of the end, with the counts still
-to come. `PeggingExpert` does not discard; `PhasedAgent` combines it with an agent that does.
+which uses only a seat's own information. A win table gives the value of the end, with the counts
+still to come. `PeggingExpert` does not discard; `PhasedAgent` combines it with an agent that does.
 
 The kernels take their arrays one by one: in a named tuple, and with one search for both this and
 the search of `learned`, a decision took 7 to 40 % longer.
@@ -63,9 +63,9 @@ from crib_env.policy import Actions, Views, one_or_many
 
 STUCK = 32  # as a least pip: the seat holds cards, but none that fits
 
-# What a row of findings tells of a card.
+# The columns of the findings on a card.
 WIN_VALUE = 0
-POINTS_NOW = 1  # what it is sure to peg when it is played
+POINTS_NOW = 1  # points pegged when it is played
 MY_POINTS = 2  # expected of the rest of the pegging, without those
 THEIR_POINTS = 3
 FINDINGS = 4
@@ -128,7 +128,7 @@ def add_end(p, likely, j, s, win_table, found):
 
 @kernel
 def add_ends(q, seat, likely, mine, theirs, j, p, s, hands, weights, win_table, found):
-    """Add to the findings how hypothesis ``j`` ends that goes on from ``q``; ``p`` is scratch.
+    """Add to the findings the ends of hypothesis ``j`` from ``q`` on; ``p`` is scratch.
 
     ``seat`` is to play, or NONE. If it is the other seat's turn, it may play any of its cards.
     """
@@ -153,9 +153,9 @@ def add_ends(q, seat, likely, mine, theirs, j, p, s, hands, weights, win_table, 
 
 @kernel
 def begin_card(r, rest, positions, s, hands, found):
-    """Play rank ``r``, which leaves this seat ``rest``; start the findings with what is sure.
+    """Play rank ``r``, which leaves this seat ``rest``; start the findings with its points.
 
-    Returns whose turn it is where the other seat cannot answer, and up to how many pips it can.
+    Returns the seat to play if the other cannot answer, and the most pips with which it can.
     """
     heard = positions[1]
     passed = positions[2]
@@ -207,8 +207,8 @@ SCRATCH = np.dtype(
         ("shared", np.float64, (RANKS,)),
         ("chance", np.float64, (MOST,)),
         ("crib", np.float64, (COUNT_SIZE,)),
-        ("count", np.int64),  # what this seat's hand counts
-        ("flush_points", np.int64),  # what a flush does; the starter's point is left aside
+        ("count", np.int64),  # the points of this seat's hand
+        ("flush_points", np.int64),  # of a flush, without the starter's point
         ("base", np.int64),  # where the game's tables begin
         ("single", np.int64),
         ("i_deal", np.int64),
@@ -329,7 +329,7 @@ class PeggingExpert:
         return self._play(views, bonus, np.zeros((1, RANKS, FINDINGS)), forced=False)
 
     def findings(self, views: Views) -> Doubles:
-        """Return what each card held would bring, for analysis, float64[B, 6, FINDINGS]."""
+        """Return the findings on each card held, for analysis, float64[B, 6, FINDINGS]."""
         by_rank = np.full((max(2, len(views)), RANKS, FINDINGS), np.nan)
         self._play(views, np.zeros((len(views), RANKS)), by_rank, forced=True)
         hands = views["hand"]
