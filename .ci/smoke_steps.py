@@ -95,7 +95,7 @@ def video() -> None:
 def terminal() -> None:
     """Two agents watched in a pipe, and a replay."""
     assert "greedy" in crib(
-        "watch", "greedy", "random", "--seed", 1, "--speed", 1, "--env", "five_card_v0"
+        "play", "greedy", "random", "--seed", 1, "--speed", 1, "--env", "five_card_v0"
     )
     crib("replay", "greedy", "random", "--env", "five_card_v0", "--no-opinions", "--out",
          "replay.html")  # fmt: skip

@@ -11,8 +11,7 @@ import numpy as np
 import torch
 from crib_training.learn.curve import Point, read_points
 from crib_training.learn.sparse import SparseLinear, bits_of, places_of
-from crib_training.learn.train import METHODS
-from crib_training.methods import deep_monte_carlo, ppo
+from crib_training.methods import METHODS, deep_monte_carlo, ppo
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.vec_env import VecEnv, VecEnvWrapper
 
@@ -98,7 +97,7 @@ def train_both(deals: int, timesteps: int, pairs: int) -> dict[str, list[Point]]
 def measure_learning(settings: Settings = FULL) -> Findings:
     """How long from nothing to half the games against `rule_based`, by our trainer and by SB3?
 
-    Deep Monte Carlo (`crib train`) and sb3-contrib's MaskablePPO (`crib train --method ppo`) run on
+    Deep Monte Carlo (`crib train`) and sb3-contrib's MaskablePPO (`crib train ppo`) run on
     one thread, with their defaults except for the number of deals or decisions. First come the
     rates, in turn: the decisions per second that each plays and learns from. Then each trains from
     nothing and is measured on duplicate games as it learns. The result is the CPU seconds of

@@ -121,7 +121,7 @@ LACKING = {
     "expert": "expert: 'random' or an agent of your own may play it",
     "analysis": "analysis of choices",
     "values": "values of actions by expert",
-    "deep_monte_carlo": "self-play for deep Monte Carlo: train it with --method ppo",
+    "deep_monte_carlo": "self-play for deep Monte Carlo: train it by crib train ppo",
     "table": "table: people cannot sit down to it, and no replay is made of it",
     "terminal": "board for a terminal",
     "words": "words for language models",

@@ -23,17 +23,31 @@ import re
 from collections.abc import Callable, Sequence
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter, Token
 from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationError
 
 from crib_env.errors import nearest
+from crib_env.policy import agent_names
+from crib_env.registration import ENVIRONMENTS
 
 if TYPE_CHECKING:
     from dataclasses import dataclass as checked_dataclass  # what type checkers know
+
+    AgentName = EnvName = str
+    AgentNames = tuple[str, ...]
 else:
     from pydantic.dataclasses import dataclass
+
+    # Any text; shells complete these names.
+    AgentName = Annotated[
+        str | Literal[tuple(agent_names())], Parameter(show_choices=False, metavar="AGENT")
+    ]
+    AgentNames = Annotated[tuple[AgentName, ...], Parameter(show_choices=False, metavar="AGENT...")]
+    EnvName = Annotated[
+        str | Literal[tuple(ENVIRONMENTS)], Parameter(show_choices=False, metavar="ENV")
+    ]
 
     STRICT = ConfigDict(strict=True, allow_inf_nan=False, extra="forbid")
 

@@ -24,7 +24,7 @@ import numpy as np
 import torch
 from crib_training.exploit import exploitability
 from crib_training.learn.run import POLICY, Checkpoint, Curve, Learner, Measured, Run
-from crib_training.learn.train import METHODS
+from crib_training.methods import METHODS
 from crib_training.outputs import CHECKPOINT
 
 NUMBERS = Path(__file__).parents[1] / "docs" / "numbers"

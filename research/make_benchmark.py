@@ -173,9 +173,9 @@ def settings_table(found: list[dict[str, Any]], rows: list[Row]) -> str:
         options = options.replace("--features none", "--no-features")
         values = sorted(row["gain"]["both"]["all"][0] for row in searched(rows, line))
         span = f"{values[0]:.3f} to {values[-1]:.3f}" if values else ""
-        shown.append([f"{line.track}/{line.name}", f"`--method {line.method} {options}`",
+        shown.append([f"{line.track}/{line.name}", f"`{line.method} {options}`",
                       f"{len(values)} of {SEARCH['settings']}", span])  # fmt: skip
-    return table(["line", "settings; the others are the command's defaults", "tried",
+    return table(["line", "`crib train`; the other settings are the command's defaults", "tried",
                   "NashConv / 2 of those tried"], shown)  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Look for settings of `crib train --method ppo` for an environment, by random search.
+"""Look for settings of `crib train ppo` for an environment, by random search.
 
     python -m research.search_ppo --env five_card_v0 --trials 20 --timesteps 500000
 

@@ -2,7 +2,7 @@
 
     python examples/libraries/open_spiel_poker.py --game leduc_poker --methods mmd r_nad --seeds 1 2
 
-`crib train --method mmd` learns from `crib_training.learn.deal_batch.DealBatch`. Here a game of
+`crib train mmd` learns from `crib_training.learn.deal_batch.DealBatch`. Here a game of
 OpenSpiel's stands in its place, with the same arrays, and the method is the same code.
 """
 
@@ -22,7 +22,7 @@ import tyro
 from crib_training.learn import self_play as learners
 from crib_training.learn.self_play import ActorCriticSettings
 from crib_training.learn.sparse import PLACES, places_of
-from crib_training.learn.train import METHODS
+from crib_training.methods import METHODS
 from open_spiel.python import policy as policies
 from open_spiel.python.algorithms import exploitability
 

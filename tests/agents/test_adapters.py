@@ -18,7 +18,7 @@ from crib_agents import PhasedAgent, from_onnx, from_sb3, from_torch
 from crib_agents.loading import TakesAgents, load_agent, trusted
 from crib_training.command_line import COMMANDS
 from crib_training.evaluation import evaluate
-from crib_training.learn.train import METHODS
+from crib_training.methods import METHODS
 from sb3_contrib import QRDQN, MaskablePPO
 from stable_baselines3 import PPO
 from stable_baselines3.common.env_util import make_vec_env

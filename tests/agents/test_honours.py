@@ -190,7 +190,7 @@ COMMANDS = {
     "evaluate": "evaluate greedy {agent} --env {env} --pairs 1",
     "evaluate, first": "evaluate {agent} greedy --env {env} --pairs 1 --no-games",
     "rate": "rate {agent} --env {env} --pairs 1 --out {out}",
-    "watch": "watch greedy {agent} --env {env}",
+    "play": "play greedy {agent} --env {env}",
     "replay": "replay {agent} greedy --env {env} --out {out}.html",
 }
 
@@ -208,7 +208,7 @@ class TwoHandsAlone(CompiledAgent):
         (kind, command)
         for kind in REFUSED
         for command in COMMANDS  # a process takes long to start: with workers, and at a table
-        if kind != "in a process of its own" or command in ("tournament", "watch")
+        if kind != "in a process of its own" or command in ("tournament", "play")
     ],
 )
 def test_games_reject_agent_that_does_not_play_them(

@@ -1,4 +1,4 @@
-"""`crib play`, `crib watch` and `crib drill` in a terminal, or a pipe in its place."""
+"""`crib play` and `crib drill` in a terminal, or a pipe in its place."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from crib_play.preferences import Preferences, load_preferences, preferences_fil
 from crib_play.table import GAMES, TakesGame, actions_of, table_game
 from crib_play.table.advice import choices
 from crib_play.table.seats import sit_down
-from crib_play.terminal import play, watch
+from crib_play.terminal import play
 from crib_play.terminal.play import Player
 from crib_play.terminal.screen import Screen
 
@@ -202,7 +202,7 @@ def test_terminal_ctrl_c_leaves_the_table(
 
 @pytest.mark.parametrize("game", GAMES)
 def test_watch_prints_a_whole_game(game: str, capsys: pytest.CaptureFixture[str]) -> None:
-    watch.run(watch.Settings("greedy", "rule_based", **named(game), seed=1))
+    play.run(play.Settings("greedy", "rule_based", **named(game), seed=1))
     output = capsys.readouterr().out
     assert (" wins, 7 to " if game == "match" else " wins, ") in output.splitlines()[-1]
     assert output.endswith(" game points.\n") == (game == "match")

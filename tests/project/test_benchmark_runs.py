@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from crib_training.learn.train import METHODS
+from crib_training.methods import METHODS
 
 from research import benchmark_runs, make_benchmark
 from research.benchmark_runs import (

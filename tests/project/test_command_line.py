@@ -19,7 +19,7 @@ from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 import pytest
 from annotated_types import Ge, Gt, Le
 from crib_training.command_line import COMMANDS, read, start
-from crib_training.completion import script
+from crib_training.reading import app_of_commands
 from pydantic import Field
 from pydantic.fields import FieldInfo
 
@@ -117,7 +117,7 @@ def bad_words(hint: Any, folder: Path) -> Iterator[str]:
         yield from ("x", "1.5", "nan", "1e22", "-1e22", "")
     if float in kinds(hint):
         yield from ("x", "nan", "inf", "-inf", "")
-    if Literal in kinds(hint):
+    if Literal in kinds(hint) and str not in kinds(hint):
         yield "none of them"
 
 
@@ -329,8 +329,8 @@ for words in sys.argv[1:]:
     print(json.dumps([words, code, out.getvalue(), err.getvalue()]))
 """
 NEED_AN_EXTRA = {
-    "train": "train", "curves": "train",
-    "play": "play", "watch": "play", "drill": "play", "web": "web",
+    "train": "train", "train ppo": "train", "curves": "train",
+    "play": "play", "drill": "play", "web": "web",
 }  # fmt: skip
 
 
@@ -354,14 +354,15 @@ def base(folder: Path, *commands: str) -> dict[str, tuple[int, str, str]]:
 
 
 def test_base_install_commands_work_or_name_their_extra(tmp_path: Path) -> None:
-    helps = [f"{name} --help" for name in COMMANDS if name != "bench"]
-    ran = base(tmp_path, *NEED_AN_EXTRA, *helps, *WORK)
+    helps = [f"{name} --help" for name in (*COMMANDS, "train ppo", "bot check")]
+    completion = "--install-completion --shell bash --output script"
+    ran = base(tmp_path, *NEED_AN_EXTRA, *helps, *WORK, completion)
     for name, group in NEED_AN_EXTRA.items():
         extra = f'pip install "crib-env[{group}]"'
         status, _, errors = ran[name]
         assert (status, errors.count("\n")) == (1, 1), errors
         assert extra in errors
-        assert COMMANDS[name][1] in ran[f"{name} --help"][1]
+        assert COMMANDS[name.split()[0]][1] in ran[f"{name} --help"][1]
         assert extra in ran[f"{name} --help"][1]
     for words in helps:
         status, shown, errors = ran[words]
@@ -371,6 +372,10 @@ def test_base_install_commands_work_or_name_their_extra(tmp_path: Path) -> None:
         status, shown, errors = ran[words]
         assert status == 0, errors
         assert says in shown, words
+    assert ran[completion][0] == 0, ran[completion]
+    script = (tmp_path / "script").read_text()
+    assert all(word in script for word in (*COMMANDS, "--pairs"))
+    assert "--timesteps" not in script
     page = (tmp_path / "x.html").read_text()
     assert page.startswith("<!doctype html>")
     assert '"names":["greedy","random"]' in page
@@ -388,7 +393,19 @@ def test_base_install_exploits(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def scripts() -> dict[str, str]:
-    return {"bash": script("bash"), "zsh": script("zsh"), "fish": script("fish")}
+    return {shell: app_of_commands().generate_completion(prog_name="crib", shell=shell)
+            for shell in ("bash", "zsh", "fish")}  # fmt: skip
+
+
+def test_install_completion_writes_the_script_and_no_startup_file(
+    scripts: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    ran = crib("--install-completion", "--shell", "bash")
+    script = tmp_path / ".local" / "share" / "bash-completion" / "completions" / "crib"
+    assert (ran.returncode, str(script) in ran.stdout) == (0, True), ran
+    assert script.read_text() == scripts["bash"]
+    assert not list(tmp_path.glob(".*rc"))
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
@@ -405,11 +422,15 @@ def test_completion_parses_and_names_every_command(
 TYPED = [
     ("crib ev", {"evaluate"}),
     ("crib evaluate --pa", {"--pairs"}),
-    ("crib train --times", {"--timesteps"}),
+    ("crib train ppo --times", {"--timesteps"}),
+    ("crib train --dea", {"--deals"}),
     ("crib evaluate exp", {"expert"}),
     ("crib evaluate --env four", {"four_hand_v0"}),
     ("crib train --env six", {"six_card_v0"}),
-    ("crib train --method sel", {"selfplay_ppo"}),
+    ("crib train sel", {"selfplay_ppo"}),
+    ("crib train ppo --opponent exp", {"expert"}),
+    ("crib tournament greedy exp", {"expert"}),
+    ("crib bot ch", {"check"}),
 ]
 
 
@@ -453,7 +474,7 @@ def test_closed_pipe_ends_quietly(words: str, buffered: bool) -> None:
     assert (run.returncode, run.stderr) == (1, "")
 
 
-@pytest.mark.parametrize("command", ["watch", "replay --no-opinions"])
+@pytest.mark.parametrize("command", ["play", "replay --no-opinions"])
 def test_agent_exception_is_status_1(command: str, tmp_path: Path) -> None:
     name, *more = command.split()
     out = ["--out", str(tmp_path / "out.html")] if name == "replay" else []
@@ -464,13 +485,13 @@ def test_agent_exception_is_status_1(command: str, tmp_path: Path) -> None:
 
 
 def test_agent_message_is_escaped_in_the_terminal() -> None:
-    ran = crib("watch", "failing_agents:Paints", "greedy")
+    ran = crib("play", "failing_agents:Paints", "greedy")
     assert ran.returncode == 1
     assert "error: red text" in ran.stderr
     assert not {"\x1b", "\x07", "\u202e"} & {*ran.stderr}
 
 
-@pytest.mark.parametrize("words", ["watch greedy greedy", "replay greedy greedy", "play"])
+@pytest.mark.parametrize("words", ["play greedy greedy", "replay greedy greedy", "play"])
 @pytest.mark.parametrize("env", ["pegging_v0", "discard_v0"])
 def test_phase_environment_has_no_table(env: str, words: str) -> None:
     pytest.importorskip("rich")

@@ -73,7 +73,7 @@ LACKING = {
     "analysis": (lambda: analyze(views()), "the game toy has no analysis"),
     "weights": (lambda: find_learned("toy"), "learned agent plays .two_hand, table_top, many"),
     "deep_monte_carlo": (
-        lambda: find_self_play(Settings(env="toy_v0", out=Path("x"))), "--method ppo"
+        lambda: find_self_play(Settings(env="toy_v0", out=Path("x"))), "crib train ppo"
     ),
     "features": (lambda: toy_v0.gym_env(opponent=HighCard(), features=True), "have no features"),
     "expected": (

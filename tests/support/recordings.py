@@ -47,7 +47,7 @@ VARIES = {"seconds", "decisions_per_second", "cpu_seconds", "peak_memory", "vers
 
 DEEP = "--num-envs 25 --batch-size 64 --hidden-sizes 16 8 --eval-pairs 0 --final-eval-pairs 0"
 PPO = (
-    "--method ppo --timesteps 256 --num-envs 16 --steps 8 --batch-size 64 --epochs 1 "
+    "ppo --timesteps 256 --num-envs 16 --steps 8 --batch-size 64 --epochs 1 "
     "--hidden-sizes 16 16 --eval-pairs 0 --final-eval-pairs 0"
 )
 BASELINE = "--num-envs 16 --hidden-sizes 16 16 --batch-size 64 --num-evals 0"
@@ -63,10 +63,10 @@ TRAININGS = {
     "ppo six": PPO,
     "ppo table_top": f"{PPO} --env table_top_v0",
     "ppo pegging": f"{PPO} --env pegging_v0 --opponent greedy --episode deal",
-    **{f"{name} five": f"--method {name} --decisions 512 {BASELINE}" for name in METHODS},
-    "mmd ema five": f"--method mmd --magnet ema --decisions 512 {BASELINE}",
-    "nfsp ranks five": f"--method nfsp --suits ranks --no-features --decisions 512 {BASELINE}",
-    "mmd six": f"--method mmd --env six_card_v0 --decisions 512 {BASELINE} --no-features",
+    **{f"{name} five": f"{name} --decisions 512 {BASELINE}" for name in METHODS},
+    "mmd ema five": f"mmd --magnet ema --decisions 512 {BASELINE}",
+    "nfsp ranks five": f"nfsp --suits ranks --no-features --decisions 512 {BASELINE}",
+    "mmd six": f"mmd --env six_card_v0 --decisions 512 {BASELINE} --no-features",
 }
 EXPLOIT = "--env five_card_v0 --hands 2 --abstraction 1 --json OUT/a.json"
 OTHERS = {
@@ -116,7 +116,7 @@ CURVES = {
                                   "--hidden-sizes 16 8 --num-evals 2 --eval-pairs 2 "
                                   "--final-eval-pairs 3", "curve.csv"),
     "ppo measured": (PPO.replace("-pairs 0", "-pairs 2"), "curve.csv"),
-    "mmd measured": (f"--method mmd --decisions 512 {BASELINE.replace('--num-evals 0', '')} "
+    "mmd measured": (f"mmd --decisions 512 {BASELINE.replace('--num-evals 0', '')} "
                      "--num-evals 1 --eval-hands 2", "exploitability.csv"),
 }  # fmt: skip
 RECORDED: dict[str, tuple[str, ...]] = (

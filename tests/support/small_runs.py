@@ -10,8 +10,7 @@ from typing import Any
 
 from crib_training.learn import run
 from crib_training.learn.run import Checkpoint, Run
-from crib_training.learn.train import METHODS
-from crib_training.methods import ppo
+from crib_training.methods import METHODS, ppo
 from crib_training.methods.deep_monte_carlo import (
     Actor,
     Actors,

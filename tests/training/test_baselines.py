@@ -32,8 +32,7 @@ from crib_training.learn.self_play import (
     match_regrets,
 )
 from crib_training.learn.sparse import PLACES, SparseLinear, places_of
-from crib_training.learn.train import METHODS
-from crib_training.methods import monte_carlo
+from crib_training.methods import METHODS, monte_carlo
 from crib_training.methods.vrpo import expected_sarsa
 
 from checkout import ROOT

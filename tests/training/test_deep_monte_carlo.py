@@ -238,18 +238,6 @@ def test_deep_monte_carlo_one_minute_is_level_with_rule_based(env: str, tmp_path
     assert point.won + point.won_interval > 0.5
 
 
-def test_train_takes_the_method_before_other_options() -> None:
-    from crib_training.learn.train import split
-
-    assert split(["--env", "six_card_v0"]) == ("deep_monte_carlo", ["--env", "six_card_v0"])
-    assert split(["--method", "ppo", "--seed", "1"]) == ("ppo", ["--seed", "1"])
-    assert split(["--seed", "1", "--method=ppo"]) == ("ppo", ["--seed", "1"])
-    with pytest.raises(ValueError, match="dqn"):
-        split(["--method", "dqn"])
-    with pytest.raises(ValueError, match="method"):
-        split(["--method"])
-
-
 def test_train_replay_option_writes_a_replay(tmp_path: Path) -> None:
     few = Settings(env="five_card_v0", deals=500, num_evals=1, eval_pairs=0, final_eval_pairs=0)
     run(replace(few, out=tmp_path, replay=True, progress=False))

@@ -9,12 +9,11 @@ import signal
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from crib_agents.learned import Weights
-from crib_training import command_line
+from crib_training import command_line, reading
 from crib_training.command_line import COMMANDS
 from crib_training.interrupts import interruptions, terminable
 from crib_training.learn.curve import Strength
@@ -45,13 +44,13 @@ def terminate(*_: Any, **__: Any) -> None:
 def test_sigterm_ends_commands_with_143_in_one_line(
     name: str, swallows: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def main(_: list[str]) -> None:
+    def run(_: Any) -> None:
         with contextlib.suppress(*[KeyboardInterrupt] * swallows):
             terminate()
 
-    monkeypatch.setattr(command_line, "import_module", lambda _: SimpleNamespace(main=main))
-    run = crib(name)
-    assert (run.returncode, run.stdout, run.stderr) == (143, "", "" if swallows else "stopped\n")
+    monkeypatch.setattr(command_line, "run", run)
+    monkeypatch.setattr(reading, "read_settings", lambda app, words: None)
+    assert crib(name) == (143, "", "" if swallows else "stopped\n")
 
 
 TINY = ("--hidden-sizes", "8", "8", "--num-envs", "50")
@@ -67,12 +66,12 @@ LONG: dict[str, tuple[Any, str, tuple[str, ...], str]] = {
     ),
     "ppo": (
         RunCallback, "_on_rollout_end",
-        ("train", "--method", "ppo", "--timesteps", "200", *SMALL, "--steps", "2"),
+        ("train", "ppo", "--timesteps", "200", *SMALL, "--steps", "2"),
         "the run is saved after 100 decisions; to resume",
     ),
     "mmd": (
         mmd.Learner, "columns",
-        ("train", "--method", "mmd", "--decisions", "800", "--num-envs", "8", "--num-evals", "0"),
+        ("train", "mmd", "--decisions", "800", "--num-envs", "8", "--num-evals", "0"),
         "the run is saved after 256 decisions; resume with crib train",
     ),
     "tournament": (
@@ -105,7 +104,7 @@ def test_sigterm_saves_the_run_and_prints_how_to_resume(
     assert run.returncode == 143, run
     assert run.stderr.count("\n") == 1, run.stderr
     assert run.stderr.startswith(f"stopped: {says}")
-    assert work != "mmd" or " --method mmd " in run.stderr
+    assert work != "mmd" or " crib train mmd " in run.stderr
     assert any(path.stat().st_size for path in (tmp_path / "run").iterdir())
     if work == "deep_monte_carlo":
         assert Checkpoint.load(tmp_path / "run").about["deals"] == 50

@@ -103,9 +103,8 @@ def test_self_play_killed_worker_ends_the_run_and_keeps_the_checkpoint(tmp_path:
             train(settings)
     message = str(lost.value)
     assert "a process of self-play died" in message
-    assert "resume with crib train " in message
+    assert "resume with crib train deep_monte_carlo " in message
     for option in (
-        "--method deep_monte_carlo",
         "--deals 400",
         "--num-envs 50",
         "--workers 2",

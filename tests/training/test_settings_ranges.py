@@ -11,10 +11,9 @@ from typing import Any
 import pytest
 from crib_agents.loading import load_agent
 from crib_training.learn import demo
-from crib_training.learn.train import METHODS
 from crib_training.loading import find_game
+from crib_training.methods import METHODS, escher, mmd, nfsp, ppo, vrpo
 from crib_training.methods import deep_monte_carlo as deep
-from crib_training.methods import escher, mmd, nfsp, ppo, vrpo
 from crib_training.methods import selfplay_ppo as selfplay
 
 from commands import crib
@@ -84,7 +83,7 @@ def test_settings_accept_usual_values() -> None:
         ppo.Settings(num_envs=1, steps=1)
 
 
-# --- `crib train --method M --env E` with nothing else: it trains, or is refused ------------------
+# --- `crib train M --env E` with nothing else: it trains, or is refused ------------------
 
 
 # How much is learned and measured; all else has its default.
@@ -113,7 +112,7 @@ def test_method_defaults_train_or_are_refused_at_once(
     known = {field.name for field in fields(import_module(METHODS[method]).Settings)}
     words = [word for name, value in sizes.items() if name in known
              for word in (f"--{name.replace('_', '-')}", value)]  # fmt: skip
-    run = crib("train", "--method", method, "--env", env, *words, folder=tmp_path)
+    run = crib("train", method, "--env", env, *words, folder=tmp_path)
     if method not in IN_EVERY_GAME and env != "five_card_v0":
         assert run.returncode == 2, run
         assert re.fullmatch(rf"error: .*{env}.*\n", run.stderr), run.stderr

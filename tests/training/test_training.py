@@ -153,13 +153,17 @@ def test_find_agent_makes_phased_agents_and_explains_plus() -> None:
      ("evaluate greedy", 2, "SECOND is missing; see crib evaluate --help"),
      ("evaluate greedy random --players 4 --no-games", 2, "has 2 players, got players=4"),
      ("evaluate greedy failing_agents:Cheats --pairs 9", 1, "'cheats' failed: 99 is not an action"),
-     ("play bridge", 2, "nothing takes 'bridge'; see crib play --help"),
+     ("play bridge", 2, "no agent is called 'bridge'"),
+     ("play greedy random expert", 2, "nothing takes 'expert'; see crib play --help"),
+     ("play greedy random --seat 1", 2, "leave --seat out to watch two agents"),
+     ("bot check greedy", 2, "write command:greedy to check a program"),
+     ("bot", 2, "AGENT is missing; see crib bot --help"),
      ("play --env bridge", 2, "no environment is called 'bridge': choose from six_card_v0"),
      ("play --opponent exprt", 2, "did you mean 'expert'?"),
      ("play --seat 2", 2, "seat must be from 0 to 1"),
      ("play --partner greedy", 2, "with two players nobody has a partner"),
      ("drill discard --env table_top_v0", 2, "no exercises in discarding"),
-     ("watch greedy nobody", 2, "no agent is called 'nobody'"),
+     ("play greedy nobody", 2, "no agent is called 'nobody'"),
      ("exploit greedy --env six_card_v0", 2, "five cards and one count"),
      ("exploit greedy --hands 1", 2, "--hands must be 0, or 2 or more"),
      ("exploit nobody", 2, "no agent is called 'nobody'"),
@@ -178,17 +182,20 @@ def test_find_agent_makes_phased_agents_and_explains_plus() -> None:
      ("evaluate greedy random --env three_hand_v0 --no-duplicate", 2, "leave --no-duplicate out"),
      ("evaluate greedy random --env three_hand_v0 --players 2", 2, "3 players, got players=2"),
      ("train --env six_card", 2, "did you mean 'six_card_v0'?"),
-     ("train --method pp", 2, "no method is called 'pp': choose from "),
-     ("train --metod ppo", 2, "Unknown option: --metod. Did you mean --method?"),
-     ("train --method monte_carlo --features", 2, "leave --features out"),
+     ("train pp", 2, "no method is called 'pp': choose from "),
+     ("train mdm --decisions 9", 2, "did you mean 'mmd'?"),
+     ("train --method ppo", 2, "--method is gone: name the method first, such as crib train ppo"),
+     ("train --seed 1 ppo", 2, "nothing takes 'ppo': name ppo before its options; see crib train"),
+     ("train ppo --sead 1", 2, "Did you mean --seed?; see crib train ppo --help"),
+     ("train monte_carlo --features", 2, "leave --features out"),
      ("warmup --agents random nobody", 2, "no agent is called 'nobody'"),
-     ("train --method deep_monte_carl", 2, "did you mean 'deep_monte_carlo'?"),
-     ("train --method ppo --reward pionts", 2,
+     ("train deep_monte_carl", 2, "did you mean 'deep_monte_carlo'?"),
+     ("train ppo --reward pionts", 2,
       "--reward must be one of 'expected', 'expected_at_show', 'points', 'win' or None, got "
       "'pionts'; did you mean 'points'?"),
      ("tournament greedy random --episode gmae", 2, "did you mean 'game'?"),
      ("tournament greedy random --anchor gredy", 2, "did you mean 'greedy'?"),
-     ("bench --only vectr", 2, "did you mean 'vector'?"),
+     ("watch greedy random", 2, "crib watch is gone: use crib play AGENT AGENT"),
      ("evalute greedy random", 2, "did you mean 'evaluate'?"),
      ("trian", 2, "no command is called 'trian': see crib --help; did you mean 'train'?"),
      ("--versoin", 2,
@@ -223,18 +230,10 @@ def test_help_is_quick_without_training_imports() -> None:
 
 
 def test_commands_have_help() -> None:
-    for name in COMMANDS:
-        run = crib(name, "--help")
+    for name in (*COMMANDS, "bot check", "train mmd", "--install-completion"):
+        run = crib(*name.split(), "--help")
         assert run.returncode == 0, run.stderr
         assert "usage: " in run.stdout.lower(), name
-
-
-def test_benchmark_command_needs_a_checkout(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "benchmarks", None)
-    monkeypatch.setitem(sys.modules, "benchmarks.__main__", None)
-    run = crib("bench")
-    assert (run.returncode, run.stderr.count("\n")) == (1, 1), run.stderr
-    assert "benchmarks is not installed: it needs a checkout" in run.stderr
 
 
 def test_ctrl_c_ends_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:

@@ -23,7 +23,7 @@ from crib_agents.analyze import Choice, analyze, discard_view, layout_view, pegg
 
 from crib_env.game import Game
 from crib_env.policy import Views
-from crib_env.settings import CountOrNone, checked_dataclass
+from crib_env.settings import CountOrNone, EnvName, checked_dataclass
 from crib_training.loading import find_game
 from crib_training.outputs import padded, widths_of
 
@@ -58,7 +58,7 @@ class Settings:
     cards: tuple[str, ...] = ()
     _: KW_ONLY
     scores: Pair = (0, 0)
-    env: str | None = None
+    env: EnvName | None = None
     rules: str | None = None
     episode: Literal["deal", "game", "match"] = "game"
     dealer: bool = False

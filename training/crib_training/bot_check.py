@@ -1,6 +1,6 @@
 """Check that a program follows the bot protocol.
 
-    crib bot-check "command:./mybot --level 3"
+    crib bot check "command:./mybot --level 3"
 
 Plays deals of every game that the program says it plays, all seats by the program, and reports the
 first wrong answer with the message that led to it.
@@ -31,13 +31,13 @@ class Settings:
     """Check that a program follows the bot protocol.
 
     Attributes:
-        bot: command:PROGRAM, with the program's arguments.
+        program: command:PROGRAM, with the program's arguments.
         deals: deals of each game that the program plays.
         seed: of the deals.
         move_seconds: the longest a decision may take.
     """
 
-    bot: str
+    program: str
     _: KW_ONLY
     deals: Count = 100
     seed: Seed = 1
@@ -80,9 +80,9 @@ def check(agent: CommandAgent, game: str, deals: int, seed: int) -> int:
 
 def run(settings: Settings) -> None:
     """Print a line for each game, or the first wrong answer."""
-    if not settings.bot.startswith((COMMAND, IN_PROCESS)):
-        raise ValueError(f"write {COMMAND}{settings.bot} to check a program")
-    agent = load_agent(settings.bot, settings.move_seconds)
+    if not settings.program.startswith((COMMAND, IN_PROCESS)):
+        raise ValueError(f"write {COMMAND}{settings.program} to check a program")
+    agent = load_agent(settings.program, settings.move_seconds)
     assert isinstance(agent, CommandAgent)
     agent.more = UNKNOWN
     print(f"{agent.name} by {agent.author or 'an unnamed author'}")

@@ -14,7 +14,6 @@ import sys
 from collections.abc import Callable, Collection, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from crib_training.interrupts import terminable
@@ -22,36 +21,38 @@ from crib_training.interrupts import terminable
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# Name, module, and what it does.
+# Name, module (of settings, or of an app with sub-commands), and what it does.
 COMMANDS = {
-    "train": ("crib_training.learn.train", "train an agent, by self-play or against an opponent"),
+    "train": ("crib_training.learn.train:app", "train an agent, by one of several methods"),
     "curves": ("crib_training.learn.curve", "draw learning curves of several runs in one picture"),
     "evaluate": ("crib_training.evaluation.evaluate", "compare two agents on duplicate deals"),
-    "export": ("crib_training.export", "write a trained policy as an ONNX file"),
-    "rate": ("crib_training.rating", "rate an agent against the built-in ones"),
     "tournament": ("crib_training.tournament.run", "rate agents by a round-robin"),
-    "data": ("crib_training.data.run", "write games as Parquet files to learn from"),
+    "rate": ("crib_training.rating", "rate an agent against the built-in ones"),
     "exploit": ("crib_training.exploit.measure", "measure a best response's gain against an agent"),
     "analyze": ("crib_training.analyze", "show the value of every choice in a position"),
-    "bot": ("crib_training.bot", "serve an agent to any program, by the bot protocol"),
-    "bot-check": ("crib_training.bot_check", "check that a program follows the bot protocol"),
-    "play": ("crib_play.terminal.play", "play against any agent, in the terminal"),
-    "watch": ("crib_play.terminal.watch", "watch two agents play"),
-    "web": ("crib_play.web.serve", "play in a browser"),
+    "data": ("crib_training.data.run", "write games as Parquet files to learn from"),
+    "export": ("crib_training.export", "write a trained policy as an ONNX file"),
+    "bot": ("crib_training.bot:app", "serve an agent to any program, or check a program"),
+    "play": ("crib_play.terminal.play", "play in the terminal, or watch two agents play"),
     "drill": ("crib_play.drill", "practise on positions where the choice matters, graded"),
+    "web": ("crib_play.web.serve", "play in a browser"),
     "replay": ("crib_play.replay.replay", "write a game between two agents as a web page"),
-    "bench": ("benchmarks.__main__", "measure speed, in a checkout"),
     "warmup": ("crib_training.warmup", "compile everything, so that later starts are quick"),
-    "completion": ("crib_training.completion", "print a script that completes crib in your shell"),
 }
+OPTIONS = {
+    "--version": "print the version",
+    "--install-completion": "let your shell complete commands, options and names",
+}
+GONE = {
+    "watch": "crib play AGENT AGENT", "bot-check": "crib bot check PROGRAM",
+    "bench": "python -m benchmarks, in a checkout", "completion": "crib --install-completion",
+}  # fmt: skip
 INSTALL = 'pip install "crib-env[{}]"'
 # What commands need beside the base install; `train` brings what others may lack.
 EXTRAS = {
-    "train": "train", "curves": "train",
-    "export": "train,onnx", "data": "data",
-    "play": "play", "watch": "play", "drill": "play", "web": "web",
+    "train": "train", "curves": "train", "export": "train,onnx", "data": "data",
+    "play": "play", "drill": "play", "web": "web",
 }  # fmt: skip
-CHECKOUT = "it needs a checkout of crib-env"
 TRACEBACK = "CRIB_TRACEBACK"  # set, an unexpected error shows where it comes from
 
 S = TypeVar("S")
@@ -65,30 +66,37 @@ def main(words: Sequence[str] | None = None) -> None:
 
 def _main(words: Sequence[str] | None) -> None:
     given = sys.argv[1:] if words is None else list(words)
-    if not given or given[0] in ("-h", "--help") or given == ["help"]:
-        print(usage())
+    if given[:1] == ["help"]:
+        given = [*given[1:2], "--help"]
+    if not given or given[0] in ("-h", "--help"):
+        print(usage())  # cyclopts would take four times as long
         return
-    name, *rest = [*given[1:2], "--help"] if given[0] == "help" else given
-    if name == "--version":
-        from crib_env import __version__
-
-        print(f"crib-env {__version__}")
-        return
+    name = given[0]
     extra = EXTRAS.get(name, "train")
-    helps = not {"-h", "--help"}.isdisjoint(rest)
-    about = f"crib {name}: {COMMANDS.get(name, (name, ''))[1]}" if helps else None
-    with terminable(), one_line(extra, about):
-        if name not in COMMANDS:
+    helps = name in COMMANDS and not {"-h", "--help"}.isdisjoint(given)
+    with terminable(), one_line(extra, f"crib {name}: {COMMANDS[name][1]}" if helps else None):
+        if name in GONE:
+            raise ValueError(f"crib {name} is gone: use {GONE[name]}")
+        if name not in COMMANDS | OPTIONS:
             from crib_env.errors import nearest
 
-            meant = nearest(name, [*COMMANDS, "--help", "--version"])
+            meant = nearest(name, [*COMMANDS, "--help", *OPTIONS])
             raise ValueError(f"no command is called {name!r}: see crib --help{meant}")
         sys.path.append(os.getcwd())  # as `python -m` would: an agent's class may lie here
-        module = import_module(COMMANDS[name][0])
-        if hasattr(module, "run"):
-            start(module.Settings, module.run, rest, f"crib {name}", extra)
-        else:  # it reads its words by itself
-            module.main(rest)
+        from crib_training.reading import app_of_commands, read_settings
+
+        run(read_settings(app_of_commands(), given))
+
+
+def run(settings: Any) -> None:
+    """Run the command that settings are of: their module's `run`, or its `Learner`."""
+    module: Any = sys.modules[type(settings).__module__]
+    if hasattr(module, "run"):
+        module.run(settings)
+    else:
+        from crib_training.learn.run import learn
+
+        learn(module.Learner(settings))
 
 
 def usage() -> str:
@@ -99,9 +107,10 @@ def usage() -> str:
     ]
     more = (
         f"A name in brackets is the extra that a command needs: {INSTALL.format('train')}\n"
-        "crib COMMAND --help shows the options of a command; crib --version prints the version."
+        "crib COMMAND --help shows the options of a command."
     )
-    return "\n".join(["usage: crib COMMAND ...", "", *lines, "", more])
+    options = [f"  {name:22}{says}" for name, says in OPTIONS.items()]
+    return "\n".join(["usage: crib COMMAND ...", "", *lines, "", *options, "", more])
 
 
 def start(
@@ -120,9 +129,11 @@ def start(
 def read(settings: type[S], words: Sequence[str] | None, program: str) -> S:
     """Return settings as the words give them; exit with their help or with what is wrong."""
     with one_line():
-        from crib_training.reading import read_settings
+        from crib_training.reading import app_of, read_settings
 
-        return read_settings(settings, sys.argv[1:] if words is None else words, program)
+        given = sys.argv[1:] if words is None else words
+        found: S = read_settings(app_of(program, settings), given)
+        return found
 
 
 def command(
@@ -170,9 +181,8 @@ def one_line(extra: str = "train", about: str | None = None) -> Iterator[None]:
         if error.name is None or error.name.startswith("crib_"):
             raise
         package = error.name.partition(".")[0]
-        cure = CHECKOUT if package == "benchmarks" else INSTALL.format(extra)
         known = INSTALL.partition("{")[0] in str(error)  # the error says itself what to install
-        message = str(error) if known else f"{package} is not installed: {cure}"
+        message = str(error) if known else f"{package} is not installed: {INSTALL.format(extra)}"
         if about is None:
             _end(f"error: {message}", 1)
         print(f"{about}\n\n{message}")

@@ -15,7 +15,7 @@ from crib_agents.adapters.onnx import to_onnx
 from crib_agents.loading import TakesAgents
 from crib_agents.policy_net import ScoredAgent
 
-from crib_env.settings import NewFile, checked_dataclass
+from crib_env.settings import AgentName, NewFile, checked_dataclass
 
 
 @checked_dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Settings(TakesAgents):
             does.
     """
 
-    policy: str
+    policy: AgentName
     _: KW_ONLY
     onnx: NewFile
     sample: bool | None = None

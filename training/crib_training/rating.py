@@ -26,7 +26,17 @@ from crib_agents.loading import TakesAgents, load_agent
 from crib_env.envs.makers import EnvMaker
 from crib_env.options import check_seed
 from crib_env.policy import Agent, agent_names
-from crib_env.settings import Count, CountOrNone, File, NewFolder, Players, Seed, checked_dataclass
+from crib_env.settings import (
+    AgentName,
+    Count,
+    CountOrNone,
+    EnvName,
+    File,
+    NewFolder,
+    Players,
+    Seed,
+    checked_dataclass,
+)
 from crib_env.supported_rules import refuse_rules
 from crib_training.evaluation.duplicate import estimate, play_pairs
 from crib_training.evaluation.evaluate import versions
@@ -182,9 +192,9 @@ class Settings(TakesAgents):
             pairs, seed and name are the file's.
     """
 
-    agent: str
+    agent: AgentName
     _: KW_ONLY
-    env: str = "six_card_v0"
+    env: EnvName = "six_card_v0"
     players: Players | None = None
     pairs: Count = 500
     seed: Seed = 1

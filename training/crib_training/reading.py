@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 from cyclopts import (
     App,
@@ -11,45 +11,95 @@ from cyclopts import (
     MissingArgumentError,
     Parameter,
     Token,
+    UnknownOptionError,
     UnusedCliTokensError,
 )
 from pydantic import ValidationError
 
+from crib_env.errors import unknown
 from crib_env.settings import SettingError, refusal, setting_error
+from crib_training.command_line import COMMANDS
+from crib_training.methods import METHODS
 
-S = TypeVar("S")
+
+class Commands(App):
+    """All commands; the scripts that complete them hold what is installed now."""
+
+    def generate_completion(self, **chosen: Any) -> str:
+        """Return a script; a command whose extra is not installed has no options in it."""
+        for name, (_, says) in COMMANDS.items():
+            try:
+                self[name]
+            except ImportError:
+                del self[name]
+                self.command(App(name, says))
+        text = super().generate_completion(**chosen)
+        return text.replace("complete -F", "complete -o default -F")  # bash: files too
 
 
-def app_of(program: str, command: Callable[..., Any] | None = None, says: str | None = None) -> App:
-    """Return what reads the words of a command, and calls it with them."""
-    app = App(
-        program, says, default_command=command, help_format="plaintext", version_flags=[],
+def app_of(
+    program: str,
+    command: Callable[..., Any] | None = None,
+    kind: type[App] = App,
+    **options: Any,
+) -> App:
+    """Return the parser of a command's words, which returns the command's settings."""
+    app = kind(
+        program, default_command=command, help_format="plaintext",
         default_parameter=Parameter(consume_multiple=1, negative_iterable=()),
         result_action="return_value", exit_on_error=False, print_error=False,
+        **{"version_flags": [], **options},
     )  # fmt: skip
     app["--help"].show = False
     return app
 
 
-def read_settings(kind: type[S], words: Sequence[str], program: str) -> S:
-    """Return settings as the words give them; print their help and exit where that is wanted."""
+def app_of_commands() -> App:
+    """Return `crib`, which imports a command's module when the command is named."""
+    crib = app_of("crib", kind=Commands, version=version, version_flags="--version")
+    for name, (place, _) in COMMANDS.items():
+        crib.command(place if ":" in place else f"{place}:Settings", name=name)
+    crib.register_install_completion_command(add_to_startup=False)
+    return crib
+
+
+def version() -> str:
+    """Return name and version of this package."""
+    from crib_env import __version__
+
+    return f"crib-env {__version__}"
+
+
+def read_settings(app: App, words: Sequence[str]) -> Any:
+    """Return the settings of a command; print their help and exit if that is wanted."""
     try:
-        settings: S | None = app_of(program, kind)(words)
+        chain, _, rest = app.parse_commands(words)
+        if chain[-1:] == ("train",) and rest and not rest[0].startswith("-"):
+            raise unknown("method", rest[0], METHODS)
+        settings = app(words)
+    except ImportError as error:
+        raise error.__cause__ or error from None  # what a command's module lacks
     except CycloptsError as error:
-        says = explain(kind, error)
+        says = explain(error)
     except SettingError as error:
         says = named(error)
     else:
         if settings is None:  # its help is printed
             raise SystemExit(0)
         return settings
+    program = " ".join([*app.name, *chain])
     raise ValueError(f"{says.rstrip('.')}; see {program} --help")
 
 
-def explain(kind: type[Any], error: CycloptsError) -> str:
+def explain(error: CycloptsError) -> str:
     """Return the error in the words, named by their option."""
+    kind: Any = error.target  # the settings
     if isinstance(error, UnusedCliTokensError):
-        return f"nothing takes {' '.join(error.unused_tokens or ())!r}"
+        first, *_ = words = error.unused_tokens or [""]
+        place = f": name {first} before its options" if error.app and first in error.app else ""
+        return f"nothing takes {' '.join(words)!r}{place}"
+    if isinstance(error, UnknownOptionError) and error.token.keyword == "--method":
+        return "--method is gone: name the method first, such as crib train ppo"
     if error.argument is None:
         return str(error)
     field, token = error.argument.field_info, getattr(error, "token", None)

@@ -16,7 +16,7 @@ from crib_env.engine.cache import cache_folder
 from crib_env.errors import unknown
 from crib_env.policy import find_agent
 from crib_env.registration import ENVIRONMENTS
-from crib_env.settings import checked_dataclass
+from crib_env.settings import AgentNames, EnvName, checked_dataclass
 from crib_training.evaluation.duplicate import play_pairs
 from crib_training.loading import find_env, find_game, in_phase, shortest_episode
 from crib_training.progress import Progress
@@ -33,8 +33,8 @@ class Settings:
         agents: the players.
     """
 
-    envs: tuple[str, ...] = tuple(ENVIRONMENTS)
-    agents: tuple[str, ...] = ("random", "greedy", "rule_based", "expert")
+    envs: tuple[EnvName, ...] = tuple(ENVIRONMENTS)
+    agents: AgentNames = ("random", "greedy", "rule_based", "expert")
 
 
 def one_game(name: str) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from crib_agents.loading import TakesAgents
 
-from crib_env.settings import NewFile, Seat, Seed, checked_dataclass
+from crib_env.settings import AgentName, NewFile, Seat, Seed, checked_dataclass
 from crib_play.replay.page import replay_page
 from crib_play.table import TakesGame, why_unjudged
 from crib_play.table.seats import sit_down
@@ -30,8 +30,8 @@ class Settings(TakesGame, TakesAgents):
         seats: the file holds only the knowledge of these seats; by default everything.
     """
 
-    first: str
-    second: str
+    first: AgentName
+    second: AgentName
     _: KW_ONLY
     seed: Seed | None = None
     out: NewFile = Path("replay.html")

@@ -9,6 +9,7 @@ from crib_env.engine.family import find_family
 from crib_env.errors import unknown
 from crib_env.registration import env_module, find_part
 from crib_env.rules import Rules, find_rules
+from crib_env.settings import EnvName
 from crib_play.table.family import TableFamily
 
 
@@ -77,7 +78,7 @@ class TakesGame:
         episode: one game, or a match of several.
     """
 
-    env: str | None = None
+    env: EnvName | None = None
     rules: str | None = None
     players: Literal[2, 3, 4] | None = None
     episode: Literal["game", "match"] = "game"

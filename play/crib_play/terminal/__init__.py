@@ -1,1 +1,1 @@
-"""The table in a terminal: `crib play` and `crib watch`, in lines that also work in a pipe."""
+"""The table in a terminal: `crib play`, in lines that also work in a pipe."""

@@ -1,20 +1,21 @@
-"""Sit down at a table in the terminal: `crib play`.
+"""Sit down at a table in the terminal: `crib play`; with two agents, watch them.
 
     crib play                           six-card cribbage against expert
-    crib play --env table_top_v0 --opponent greedy
-    crib play --env table_top_v0 --players 4 --partner learned --opponent rule_based
+    crib play greedy --env table_top_v0
+    crib play rule_based --env table_top_v0 --players 4 --partner learned
+    crib play expert greedy             expert against greedy
 
 The table calls the counts aloud. Type `?` for the other commands.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, fields, replace
 from typing import Any
 
 from crib_agents.loading import TakesAgents
 
-from crib_env.settings import Seat, Seed, checked_dataclass
+from crib_env.settings import AgentName, Seat, Seed, checked_dataclass
 from crib_play.drill import ask_count
 from crib_play.preferences import Preferences, Speed, load_preferences, save_preferences
 from crib_play.table import Counted, Session, TakesGame, Turn, review, why_unjudged
@@ -22,6 +23,7 @@ from crib_play.table.advice import Advised, advised, look_back
 from crib_play.table.seats import names, sit_down, usual_opponent
 from crib_play.terminal.boards import boards_of
 from crib_play.terminal.screen import Screen
+from crib_play.terminal.watch import watch
 
 HELP = """
   hint        show what the expert would do
@@ -36,15 +38,17 @@ HELP = """
 SHOWN = 8  # choices listed by `best`
 
 
-@checked_dataclass(frozen=True, kw_only=True)
+@checked_dataclass(frozen=True)
 class Settings(TakesGame, TakesAgents):
-    """Play a game in the terminal, against any agent.
+    """Play a game in the terminal, against any agent; with two agents, watch them play.
 
     Defaults are the saved choices: save with --keep, or type keep at the table.
 
     Attributes:
         opponent: a level (beginner, casual), or an agent: its name, a file of weights, or
             package.module:Class. The default is expert, with three and four hands learned.
+        second: a second agent: the two play, with every card open, and you watch; with four
+            players, each has two seats.
         partner: your partner with four players; by default the same agent as the opponent.
         seat: your seat; with four players, seats 0 and 2 score the rows.
         seed: the seed of the deals; by default random.
@@ -55,14 +59,25 @@ class Settings(TakesGame, TakesAgents):
         keep: save game, opponent, speed, coach and muggins for next time.
     """
 
-    opponent: str | None = None
-    partner: str | None = None
+    opponent: AgentName | None = None
+    second: AgentName | None = None
+    _: KW_ONLY
+    partner: AgentName | None = None
     seat: Seat = 0
     seed: Seed | None = None
     speed: Speed | None = None
     coach: bool | None = None
     muggins: bool | None = None
     keep: bool = False
+
+    def __post_init__(self) -> None:
+        if self.second is None:
+            return
+        for own in fields(self):  # settings of a person
+            changed = getattr(self, own.name) != own.default
+            if changed and own.name in ("partner", "seat", "coach", "muggins", "keep"):
+                raise ValueError(f"{own.name} is for your own game: leave --{own.name} out to "
+                                 "watch two agents")  # fmt: skip
 
 
 class Leave(Exception):
@@ -255,19 +270,20 @@ class Player:
 
 
 def run(settings: Settings) -> None:
-    """Play."""
+    """Play, or watch."""
     chosen = load_preferences().with_those_given(
         speed=settings.speed, coach=settings.coach, muggins=settings.muggins,
     )  # fmt: skip
     kind = settings.table_game(chosen.game)
     opponent = settings.opponent or usual_opponent(chosen.opponent, kind)
+    screen = Screen(chosen.speed)
+    if settings.second is not None:
+        first, second = map(settings.trusted, (opponent, settings.second))
+        watch(sit_down(kind, None, second, first, settings.seed), screen, kind.title)
+        return
     chosen = replace(chosen, game=kind.name, opponent=opponent)
     partner = None if settings.partner is None else settings.trusted(settings.partner)
-    session = sit_down(
-        kind, settings.seat, settings.trusted(chosen.opponent), partner,
-        settings.seed,
-    )  # fmt: skip
-    screen = Screen(chosen.speed)
+    session = sit_down(kind, settings.seat, settings.trusted(opponent), partner, settings.seed)
     if settings.keep and (problem := save_preferences(chosen)):
         screen.problem(f"not saved: {problem}")
     Player(session, settings.seat, screen, chosen).play()

@@ -22,7 +22,7 @@ from crib_agents.loading import TakesAgents
 from pydantic import Field
 
 from crib_env.policy import agent_names
-from crib_env.settings import StoreFile, Whole, checked_dataclass
+from crib_env.settings import AgentNames, StoreFile, Whole, checked_dataclass
 from crib_play.preferences import data_file, load_preferences
 from crib_play.table.levels import ERRING
 from crib_play.web.app import make_app
@@ -83,7 +83,7 @@ class Settings(TakesAgents):
     port: Annotated[Whole, Field(ge=0, le=(1 << 16) - 1)] = 8121
     games: StoreFile | None = None
     keep_days: Annotated[Whole, Field(ge=0, le=36_500)] = 30
-    agents: tuple[str, ...] = ()
+    agents: AgentNames = ()
 
 
 def open_store(path: Path) -> Store:

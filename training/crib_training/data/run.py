@@ -22,7 +22,16 @@ from crib_agents.loading import TakesAgents
 from pydantic import Field
 
 from crib_env.cores import usable_cores
-from crib_env.settings import Count, NewFolder, Players, Seed, Whole, checked_dataclass
+from crib_env.settings import (
+    AgentNames,
+    Count,
+    EnvName,
+    NewFolder,
+    Players,
+    Seed,
+    Whole,
+    checked_dataclass,
+)
 from crib_training.data.minari import minari_of, write_minari
 from crib_training.data.play import PHASES, Setup, Shard
 from crib_training.data.reading import COLUMNS, VERSION, arrow, read_about
@@ -57,9 +66,9 @@ class Settings(TakesAgents):
         out: the folder for the data.
     """
 
-    agents: tuple[str, ...] = ("rule_based",)
+    agents: AgentNames = ("rule_based",)
     _: KW_ONLY
-    env: str = "six_card_v0"
+    env: EnvName = "six_card_v0"
     rules: str | None = None
     episode: str | None = None
     players: Players | None = None

@@ -31,7 +31,16 @@ from crib_env.envs.makers import EnvMaker
 from crib_env.options import check_seed
 from crib_env.policy import Agent, Opponent, find_agent
 from crib_env.rules import Rules, TableTopRules, find_rules
-from crib_env.settings import Count, NewFile, Players, Seed, Whole, checked_dataclass
+from crib_env.settings import (
+    AgentName,
+    Count,
+    EnvName,
+    NewFile,
+    Players,
+    Seed,
+    Whole,
+    checked_dataclass,
+)
 from crib_env.supported_rules import refuse_rules
 from crib_training.command_line import TRACEBACK
 from crib_training.evaluation.aivat.reference import chosen_reference
@@ -79,10 +88,10 @@ class Settings(TakesAgents):
         replay: a file to write one of the games to, to watch in a browser.
     """
 
-    first: str
-    second: str
+    first: AgentName
+    second: AgentName
     _: KW_ONLY
-    env: str = "six_card_v0"
+    env: EnvName = "six_card_v0"
     rules: str | None = None
     players: Players | None = None
     pairs: Count = 2000

@@ -40,7 +40,7 @@ FORMAT = "crib_env run"
 FORMAT_VERSION = 2
 # Settings that do not change the result.
 FREE = (
-    "method", "out", "resume", "progress", "save_seconds", "ray_address", "replay", "num_evals",
+    "out", "resume", "progress", "save_seconds", "ray_address", "replay", "num_evals",
     "eval_hands", "eval_pairs", "final_eval_pairs", "eval_opponents", "baselines", "pairs",
 )  # fmt: skip
 
@@ -58,6 +58,8 @@ class RunSettings:
         resume: the folder of a stopped run to continue.
         progress: show progress.
     """
+
+    method: ClassVar[str] = ""
 
     seed: Seed = 1
     save_seconds: NotNegative = 30.0
@@ -125,7 +127,6 @@ class Learner(ABC):
     unit: ClassVar[str] = "decisions"
     # the attributes that count; a checkpoint holds them
     counts: ClassVar[tuple[str, ...]] = ("decisions",)
-    program: ClassVar[str] = "crib train"  # the command, for messages and the headers of files
     # networks and optimizers by name; a checkpoint holds them
     modules: dict[str, nn.Module | Optimizer]
 
@@ -407,8 +408,7 @@ class Run:
     def where(self) -> str:
         """Return the state of the run, and the command that continues it."""
         learner, settings = self.learner, self.settings
-        known = ("method", "env") if hasattr(settings, "method") else ()
-        words = command(learner.program, settings, ("resume",), known)
+        words = command(f"crib train {settings.method}", settings, ("resume",), ("env",))
         return (f"the run is saved after {learner.done:,} {learner.unit}; resume with {words} "
                 f"--resume {settings.out}")  # fmt: skip
 
@@ -423,7 +423,7 @@ class Run:
         self.write()
         learner = self.learner
         about = {
-            "method": getattr(self.settings, "method", learner.program),
+            "method": self.settings.method,
             "settings": fixed(self.settings),
             **{name: getattr(learner, name) for name in learner.counts},
             "cpu_seconds": learner.cpu_seconds,
@@ -440,7 +440,7 @@ class Run:
         """Restore the checkpoint of a folder."""
         learner, settings = self.learner, self.settings
         found = Checkpoint.load(folder)
-        about, method = found.about, getattr(settings, "method", learner.program)
+        about, method = found.about, settings.method
         if about.get("method") != method:
             raise ValueError(f"{folder} holds a run of {about.get('method')}, not of {method}")
         if changed := diff_settings(about["settings"], settings):

@@ -26,7 +26,15 @@ from torch import Tensor, nn
 from crib_env.arrays import Array, Ints
 from crib_env.engine.family import find_family
 from crib_env.rules import TwoHandRules
-from crib_env.settings import Count, CountOrNone, Portion, Positive, Whole, checked_dataclass
+from crib_env.settings import (
+    Count,
+    CountOrNone,
+    EnvName,
+    Portion,
+    Positive,
+    Whole,
+    checked_dataclass,
+)
 from crib_training.exploit import exploitability
 from crib_training.learn import run
 from crib_training.learn.deal_batch import DealBatch
@@ -46,7 +54,6 @@ class RunSettings(run.RunSettings):
     """Settings that these methods share.
 
     Attributes:
-        method: the method.
         env: the environment, six_card_v0 or five_card_v0; each episode is one deal.
         decisions: decisions to learn from, of both seats; a decision without a choice does not
             count.
@@ -59,8 +66,7 @@ class RunSettings(run.RunSettings):
         eval_hands: hands per measurement, always the same.
     """
 
-    method: str = ""
-    env: str = "five_card_v0"
+    env: EnvName = "five_card_v0"
     decisions: Count = 10_000_000
     num_envs: Count = 256
     hidden_sizes: tuple[Annotated[Whole, Field(ge=1, le=4096)], ...] = (256, 256)

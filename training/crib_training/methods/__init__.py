@@ -11,3 +11,8 @@ A method is a module with ``Settings``, a checked dataclass whose documentation 
 - `r_nad`: regularised Nash dynamics. `nfsp`: neural fictitious self-play.
 - `deep_cfr`, `escher`: counterfactual regrets, from traversals or a critic of histories.
 """
+
+from pkgutil import iter_modules
+
+# The modules of the methods by name, found by their files: a new file is a new method.
+METHODS = {name: f"{__name__}.{name}" for _, name, _ in iter_modules(__path__)}

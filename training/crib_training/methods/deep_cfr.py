@@ -1,6 +1,6 @@
 """Deep CFR: regrets from traversals that try every action of one seat, and the average policy.
 
-    crib train --method deep_cfr --env five_card_v0 --out runs/deep_cfr
+    crib train deep_cfr --env five_card_v0 --out runs/deep_cfr
 
 Brown et al. 2019, arXiv 1811.00164, with external sampling: in each traversal one seat tries all
 its actions, the other draws one by regret matching, and the deal is drawn. A network learns the
@@ -11,7 +11,7 @@ CFR). Both keep learning between iterations, where the paper starts the regrets 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
+from typing import ClassVar
 
 import numpy as np
 import torch
@@ -31,7 +31,7 @@ class Settings(RegretSettings):
         num_envs: deals traversed per iteration.
     """
 
-    method: Literal["deep_cfr"] = "deep_cfr"
+    method: ClassVar[str] = "deep_cfr"
     num_envs: Count = 64
     out: NewFolder = Path("runs/deep_cfr")
 

@@ -1,6 +1,6 @@
 """Deep Monte Carlo: self-play, and regression on the return of each choice; for every game.
 
-    crib train --method deep_monte_carlo --env six_card_v0 --deals 400000 --out runs/six_card
+    crib train deep_monte_carlo --env six_card_v0 --deals 400000 --out runs/six_card
 
 1. Play a batch of deals, every seat with the current networks. A softmax over the predicted values
    draws each choice; its temperature and epsilon fall over the run. The temperature of two-hand
@@ -42,6 +42,7 @@ from crib_env.registration import add_parts, find_part
 from crib_env.rules import Rules
 from crib_env.settings import (
     Count,
+    EnvName,
     NewFolder,
     Pairs,
     Players,
@@ -360,7 +361,6 @@ class Settings(RunSettings):
 
     Attributes:
         env: the environment whose game to learn.
-        method: the method.
         rules: a preset other than the environment's own, or a preset with changes, such as
             hoyle[target=91,for_last=3].
         players: 2, or 4 in Table Top; by default the smallest number that the game allows.
@@ -393,8 +393,8 @@ class Settings(RunSettings):
         replay: write a page with one game of the trained agent against the first opponent.
     """
 
-    env: str = "six_card_v0"
-    method: Literal["deep_monte_carlo"] = "deep_monte_carlo"
+    env: EnvName = "six_card_v0"
+    method: ClassVar[str] = "deep_monte_carlo"
     rules: str | None = None
     players: Players | None = None
     deals: Count = 400_000
@@ -515,7 +515,7 @@ class Learner(runs.Learner):
 
     def agent(self) -> MonteCarloAgent:
         """Return the agent of the averaged weights."""
-        made_by = command(f"crib train --method {self.settings.method}", self.settings, FREE, ())
+        made_by = command(f"crib train {self.settings.method}", self.settings, FREE, ())
         return MonteCarloAgent([self.self_play.weights(self.nets.average, made_by)], "learning")
 
     def state(self) -> dict[str, Array]:

@@ -1,6 +1,6 @@
 """ESCHER: networks for counterfactual regrets, from a critic of histories, no importance weights.
 
-    crib train --method escher --env five_card_v0 --out runs/escher
+    crib train escher --env five_card_v0 --out runs/escher
 
 McAleer et al. 2023, arXiv 2206.04122. In each deal one seat draws its actions uniformly and the
 other plays by regret matching. A critic that sees both hands values every action. An action's
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import copy
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -42,7 +42,7 @@ class Settings(RegretSettings, RolloutSettings):
         tau: step of the target critic at each update.
     """
 
-    method: Literal["escher"] = "escher"
+    method: ClassVar[str] = "escher"
     critic_epochs: Count = 6
     tau: Portion = 0.02
     out: NewFolder = Path("runs/escher")

@@ -1,7 +1,7 @@
 """Magnetic mirror descent by self-play: a KL term to the last policy and one to a magnet.
 
-    crib train --method mmd --env five_card_v0 --out runs/mmd
-    crib train --method mmd --magnet ema --env five_card_v0 --out runs/ema
+    crib train mmd --env five_card_v0 --out runs/mmd
+    crib train mmd --magnet ema --env five_card_v0 --out runs/ema
 
 Sokota et al. 2023, arXiv 2206.05825: the loss adds a reverse KL to the policy that played, in the
 place of PPO's clipping, and one to a magnet. The magnet is the uniform policy, whose pull falls
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import copy
 from pathlib import Path
-from typing import Literal
+from typing import ClassVar, Literal
 
 import torch
 from torch import Tensor
@@ -35,7 +35,7 @@ class Settings(ActorCriticSettings):
         magnet_rate: step of an ema magnet towards the policy at each update.
     """
 
-    method: Literal["mmd"] = "mmd"
+    method: ClassVar[str] = "mmd"
     magnet: Literal["uniform", "ema"] = "uniform"
     gae_lambda: Share = 0.9
     kl_coef: NotNegative = 0.5

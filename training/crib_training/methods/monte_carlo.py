@@ -1,9 +1,9 @@
 """Deep Monte Carlo by the benchmark's protocol: values of self-play, greedy or by their softmax.
 
-    crib train --method monte_carlo --env five_card_v0 --out runs/monte_carlo
-    crib train --method monte_carlo --policy-temperature 0.08 --env five_card_v0 --out runs/mixed
+    crib train monte_carlo --env five_card_v0 --out runs/monte_carlo
+    crib train monte_carlo --policy-temperature 0.08 --env five_card_v0 --out runs/mixed
 
-The learning is that of `crib train --method deep_monte_carlo`
+The learning is that of `crib train deep_monte_carlo`
 (`deep_monte_carlo`), with the networks, the budget and the curve of
 the other baselines. The measured agent takes the choice of the highest value, or draws by the
 softmax of the values, as in self-play. Its files do not store ``--suits ranks``: measure such
@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal
+from typing import ClassVar
 
 from crib_agents.learned import MixedAgent, MonteCarloAgent
 
@@ -51,7 +51,7 @@ class Settings(RunSettings):
         ema_rate: step of the average of the weights at each update; the average is evaluated.
     """
 
-    method: Literal["monte_carlo"] = "monte_carlo"
+    method: ClassVar[str] = "monte_carlo"
     policy_temperature: NotNegative = 0.0
     features: bool = False
     num_envs: Count = 4096
@@ -105,9 +105,8 @@ class Learner(runs.Learner):
     def agent(self) -> MonteCarloAgent:
         """Return the agent of the averaged weights, greedy or with its softmax."""
         learning, temperature = self.learning, self.settings.policy_temperature
-        made_by = command(
-            "crib train", self.settings, ("out", "resume", "progress"), ("method", "env")
-        )
+        free = ("out", "resume", "progress")
+        made_by = command("crib train monte_carlo", self.settings, free, ("env",))
         weights = learning.self_play.weights(learning.nets.average, made_by)
         kind = MixedAgent if temperature else MonteCarloAgent
         return kind([replace(weights, temperature=temperature)], "monte_carlo")

@@ -1,6 +1,6 @@
 """Deep Monte Carlo on the observation: values of actions fit to returns, played by their softmax.
 
-    crib train --method monte_carlo_q --env five_card_v0 --out runs/monte_carlo_q
+    crib train monte_carlo_q --env five_card_v0 --out runs/monte_carlo_q
 
 The loss of `monte_carlo` with the inputs, the network and the choices of the policy gradients, so
 that a loss and its inputs can be told apart. The network's logits are values over the temperature,
@@ -10,7 +10,7 @@ so its softmax is the policy, in self-play and when it is measured.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
+from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -28,7 +28,7 @@ class Settings(ActorCriticSettings):
         gae_lambda: lambda of the returns; 1 for Monte Carlo, less to trust the critic.
     """
 
-    method: Literal["monte_carlo_q"] = "monte_carlo_q"
+    method: ClassVar[str] = "monte_carlo_q"
     temperature: Positive = 0.1
     gae_lambda: Share = 1.0
     out: NewFolder = Path("runs/monte_carlo_q")

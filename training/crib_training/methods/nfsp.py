@@ -1,6 +1,6 @@
 """Neural fictitious self-play: a best response by Q-learning, and the average of its actions.
 
-    crib train --method nfsp --env five_card_v0 --out runs/nfsp
+    crib train nfsp --env five_card_v0 --out runs/nfsp
 
 Heinrich and Silver 2016, arXiv 1603.01121. In each deal a seat plays its best response with the
 anticipatory probability, and otherwise the average policy. The best response learns by double
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import copy
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import torch
@@ -48,7 +48,7 @@ class Settings(RolloutSettings):
         reservoir_size: decisions that the average policy learns from, a uniform sample of all.
     """
 
-    method: Literal["nfsp"] = "nfsp"
+    method: ClassVar[str] = "nfsp"
     steps: Count = 16
     batch_size: Annotated[Whole, Field(ge=2, le=1 << 20)] = 256
     updates: Count = 32

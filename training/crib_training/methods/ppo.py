@@ -1,6 +1,6 @@
 """Train a MaskablePPO agent against an opponent.
 
-    crib train --method ppo --timesteps 1000000 --opponent rule_based --seed 1 --out runs/ppo
+    crib train ppo --timesteps 1000000 --opponent rule_based --seed 1 --out runs/ppo
 
 Writes to ``--out``: ``policy.safetensors`` (a `PolicyNetAgent`, for `crib evaluate`), ``model.zip``
 (for ``--resume``), the curve (`learn.curve`), and TensorBoard events.
@@ -16,7 +16,7 @@ import time
 import zipfile
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import torch
 from crib_agents.card_policy import CardPolicy
@@ -35,7 +35,9 @@ from crib_env.envs.makers import EnvMaker
 from crib_env.rules import Rules
 from crib_env.settings import (
     MANY,
+    AgentName,
     Count,
+    EnvName,
     FileOrFolder,
     NewFolder,
     NotNegative,
@@ -169,7 +171,6 @@ class Settings(TakesAgents):
 
     Attributes:
         env: the environment.
-        method: the method.
         rules: a preset other than the environment's own, or a preset with changes, such as
             hoyle[target=91,for_last=3].
         players: how many play, by default the fewest the rules allow.
@@ -204,13 +205,13 @@ class Settings(TakesAgents):
         progress: show progress.
     """
 
-    env: str = "six_card_v0"
-    method: Literal["ppo"] = "ppo"
+    env: EnvName = "six_card_v0"
+    method: ClassVar[str] = "ppo"
     rules: str | None = None
     players: Players | None = None
     timesteps: Count | None = None
     seed: Annotated[Whole, Field(ge=0, le=2**32 - 1)] = 1  # as Stable-Baselines3 takes them
-    opponent: str = "rule_based"
+    opponent: AgentName = "rule_based"
     episode: Episode | None = None
     reward: Literal["expected", "expected_at_show", "points", "win"] | None = None
     num_envs: Count = 512

@@ -1,6 +1,6 @@
 """R-NaD: regularised Nash dynamics, with rewards that pull towards a policy of some updates ago.
 
-    crib train --method r_nad --env five_card_v0 --out runs/r_nad
+    crib train r_nad --env five_card_v0 --out runs/r_nad
 
 Perolat et al. 2022, arXiv 2206.15378 (DeepNash). Each action costs its player, and pays the other,
 ``eta`` times the log of its probability over that of a regularising policy. NeuRD moves the logits
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import copy
 from pathlib import Path
-from typing import Literal
+from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -34,7 +34,7 @@ class Settings(ActorCriticSettings):
         neurd_clip: bound of an action's estimated advantage, in points.
     """
 
-    method: Literal["r_nad"] = "r_nad"
+    method: ClassVar[str] = "r_nad"
     epochs: Count = 1
     eta: NotNegative = 0.5
     period: Count = 125_000

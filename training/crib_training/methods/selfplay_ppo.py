@@ -1,6 +1,6 @@
 """Self-play PPO with entropy: one network plays both seats.
 
-    crib train --method selfplay_ppo --env five_card_v0 --out runs/ppo
+    crib train selfplay_ppo --env five_card_v0 --out runs/ppo
 
 Schulman et al. 2017, with a critic that sees both hands in training (the policy sees its own).
 Learning rate and entropy fall linearly. The moving average of the weights is evaluated.
@@ -9,7 +9,7 @@ Learning rate and entropy fall linearly. The moving average of the weights is ev
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
+from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -41,7 +41,7 @@ class Settings(ClippedSettings):
         gae_lambda: lambda of GAE.
     """
 
-    method: Literal["selfplay_ppo"] = "selfplay_ppo"
+    method: ClassVar[str] = "selfplay_ppo"
     gae_lambda: Share = 0.9
     out: NewFolder = Path("runs/selfplay_ppo")
 

@@ -1,6 +1,6 @@
 """VRPO by self-play: PPO with expected-SARSA advantages of an action critic.
 
-    crib train --method vrpo --env five_card_v0 --out runs/vrpo
+    crib train vrpo --env five_card_v0 --out runs/vrpo
 
 *GAE Falls Short in Imperfect-Information Self-Play Reinforcement Learning* (arXiv 2605.19235): a
 critic that sees both hands values every action. Traces back up its mean over the policy instead of
@@ -10,7 +10,7 @@ the value of the sampled action, so that sampling adds no variance. The rest is 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
+from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -28,7 +28,7 @@ class Settings(selfplay_ppo.ClippedSettings):
         trace_lambda: lambda of the traces.
     """
 
-    method: Literal["vrpo"] = "vrpo"
+    method: ClassVar[str] = "vrpo"
     trace_lambda: Share = 0.9
     out: NewFolder = Path("runs/vrpo")
 

@@ -26,7 +26,17 @@ from pydantic import Field
 
 from crib_env.cores import usable_cores
 from crib_env.errors import nearest
-from crib_env.settings import A_DAY, Count, NewFolder, Players, Seed, Whole, checked_dataclass
+from crib_env.settings import (
+    A_DAY,
+    AgentNames,
+    Count,
+    EnvName,
+    NewFolder,
+    Players,
+    Seed,
+    Whole,
+    checked_dataclass,
+)
 from crib_training.evaluation.duplicate import estimate
 from crib_training.evaluation.evaluate import Adjust, adjusted_by
 from crib_training.outputs import claimed, write_json
@@ -67,9 +77,9 @@ class Settings(TakesAgents):
         out: the folder for results.
     """
 
-    agents: tuple[str, ...]
+    agents: AgentNames
     _: KW_ONLY
-    env: str = "six_card_v0"
+    env: EnvName = "six_card_v0"
     rules: str | None = None
     episode: Episode = "game"
     players: Players | None = None
