@@ -23,7 +23,7 @@ import re
 from collections.abc import Callable, Sequence
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from cyclopts import Parameter, Token
 from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationError
@@ -35,8 +35,9 @@ from crib_env.registration import ENVIRONMENTS
 if TYPE_CHECKING:
     from dataclasses import dataclass as checked_dataclass  # what type checkers know
 
-    AgentName = EnvName = str
-    AgentNames = tuple[str, ...]
+    AgentName: TypeAlias = str
+    AgentNames: TypeAlias = tuple[str, ...]
+    EnvName: TypeAlias = str
 else:
     from pydantic.dataclasses import dataclass
 

@@ -71,6 +71,9 @@ def _main(words: Sequence[str] | None) -> None:
     if not given or given[0] in ("-h", "--help"):
         print(usage())  # cyclopts would take four times as long
         return
+    if given[0] == "--version":
+        print(version())
+        return
     name = given[0]
     extra = EXTRAS.get(name, "train")
     helps = name in COMMANDS and not {"-h", "--help"}.isdisjoint(given)
@@ -86,6 +89,13 @@ def _main(words: Sequence[str] | None) -> None:
         from crib_training.reading import app_of_commands, read_settings
 
         run(read_settings(app_of_commands(), given))
+
+
+def version() -> str:
+    """Return name and version of this package."""
+    from crib_env import __version__
+
+    return f"crib-env {__version__}"
 
 
 def run(settings: Any) -> None:

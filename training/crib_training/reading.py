@@ -18,7 +18,7 @@ from pydantic import ValidationError
 
 from crib_env.errors import unknown
 from crib_env.settings import SettingError, refusal, setting_error
-from crib_training.command_line import COMMANDS
+from crib_training.command_line import COMMANDS, version
 from crib_training.methods import METHODS
 
 
@@ -61,13 +61,6 @@ def app_of_commands() -> App:
         crib.command(place if ":" in place else f"{place}:Settings", name=name)
     crib.register_install_completion_command(add_to_startup=False)
     return crib
-
-
-def version() -> str:
-    """Return name and version of this package."""
-    from crib_env import __version__
-
-    return f"crib-env {__version__}"
 
 
 def read_settings(app: App, words: Sequence[str]) -> Any:
