@@ -1,4 +1,4 @@
-"""The command `crib`, and what the command lines of all scripts share.
+"""The command `crib`, and the shared part of every script's command line.
 
 A subcommand is a module with ``Settings``, a frozen dataclass whose documentation is the help, and
 ``run(settings)``. Modules are imported only when needed, so `crib --help` is quick.
@@ -21,7 +21,7 @@ from crib_training.interrupts import terminable
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# Name, module (of settings, or of an app with sub-commands), and what it does.
+# Name, module (of settings, or of an app with sub-commands), and purpose.
 COMMANDS = {
     "train": ("crib_training.learn.train:app", "train an agent, by one of several methods"),
     "curves": ("crib_training.learn.curve", "draw learning curves of several runs in one picture"),
@@ -48,7 +48,7 @@ GONE = {
     "bench": "python -m benchmarks, in a checkout", "completion": "crib --install-completion",
 }  # fmt: skip
 INSTALL = 'pip install "crib-env[{}]"'
-# What commands need beside the base install; `train` brings what others may lack.
+# The extra of each command; a missing package of any other command comes with `train`.
 EXTRAS = {
     "train": "train", "curves": "train", "export": "train,onnx", "data": "data",
     "play": "play", "drill": "play", "web": "web",
@@ -137,7 +137,7 @@ def start(
 
 
 def read(settings: type[S], words: Sequence[str] | None, program: str) -> S:
-    """Return settings as the words give them; exit with their help or with what is wrong."""
+    """Return the settings in the words; exit if they ask for help or are wrong."""
     with one_line():
         from crib_training.reading import app_of, read_settings
 
@@ -169,12 +169,12 @@ def command(
 
 @contextmanager
 def printing() -> Iterator[None]:
-    """End quietly, with status 1, where nobody reads on: `head`, say, has had enough."""
+    """End with status 1 and no message if the reader of a pipe, such as `head`, has left."""
     try:
         try:
             yield
         finally:
-            sys.stdout.flush()  # also what was printed before an error
+            sys.stdout.flush()  # earlier output too, before an error
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)

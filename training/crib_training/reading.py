@@ -23,10 +23,10 @@ from crib_training.methods import METHODS
 
 
 class Commands(App):
-    """All commands; the scripts that complete them hold what is installed now."""
+    """The app of all commands."""
 
     def generate_completion(self, **chosen: Any) -> str:
-        """Return a script; a command whose extra is not installed has no options in it."""
+        """Return a script; commands without their extra are in it without options."""
         for name, (_, says) in COMMANDS.items():
             try:
                 self[name]
@@ -34,7 +34,7 @@ class Commands(App):
                 del self[name]
                 self.command(App(name, says))
         text = super().generate_completion(**chosen)
-        return text.replace("complete -F", "complete -o default -F")  # bash: files too
+        return text.replace("complete -F", "complete -o default -F")  # bash completes files too
 
 
 def app_of(
@@ -71,7 +71,7 @@ def read_settings(app: App, words: Sequence[str]) -> Any:
             raise unknown("method", rest[0], METHODS)
         settings = app(words)
     except ImportError as error:
-        raise error.__cause__ or error from None  # what a command's module lacks
+        raise error.__cause__ or error from None  # a missing package
     except CycloptsError as error:
         says = explain(error)
     except SettingError as error:
