@@ -18,22 +18,26 @@ Five places differ from a script for CartPole. They are numbered.
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import gymnasium
 import torch
 import tyro
+from crib_agents import from_torch
 from crib_agents.card_net import CardNet
+from crib_training.evaluation.evaluate import evaluate
 from gymnasium.spaces import Box, Discrete
 from gymnasium.vector import AutoresetMode, SyncVectorEnv, VectorEnv
 from torch import Tensor, nn
 from torch.distributions import Categorical
 
-from crib_env import observation_layout  # importing crib_env registers the environments
+from crib_env import observation_layout, six_card_v0
 
 OPTIONS: dict[str, Any] = {
     "opponent": "rule_based", "episode": "deal", "reward": "expected", "features": True,
+    "suits": "canonical",
 }  # fmt: skip
 
 
@@ -41,10 +45,10 @@ OPTIONS: dict[str, Any] = {
 class Settings:
     """The environment, the network and the training."""
 
-    env_id: str = "crib_env/SixCard-v0"
     vector: Literal["native", "sync"] = "native"
     masks: bool = True
     timesteps: int = 400_000
+    pairs: int = 2000
     seed: int = 1
     num_envs: int = 64
     num_steps: int = 64
@@ -63,9 +67,9 @@ def make(settings: Settings) -> VectorEnv[Any, Any, Any]:
     """Return the games as the settings ask for them."""
     options = OPTIONS | ({} if settings.masks else {"on_illegal": "random"})  # (2)
     if settings.vector == "native":  # (1)
-        return gymnasium.make_vec(settings.env_id, settings.num_envs, **options)
+        return gymnasium.make_vec("crib_env/SixCard-v0", settings.num_envs, **options)
     return SyncVectorEnv(
-        [lambda: gymnasium.make(settings.env_id, **options) for _ in range(settings.num_envs)]
+        [lambda: gymnasium.make("crib_env/SixCard-v0", **options)] * settings.num_envs
     )
 
 
@@ -86,8 +90,8 @@ def main(settings: Settings) -> tuple[float, float]:
     """Train.
 
     Returns:
-        points per deal more than the opponent in the last fifth of the updates, and the learner's
-        decisions per deal.
+        the share of games won against the opponent, in duplicate pairs, and the learner's decisions
+        per deal.
     """
     torch.set_num_threads(1)  # small nets: a second thread waits more than it works
     torch.manual_seed(settings.seed)
@@ -107,7 +111,7 @@ def main(settings: Settings) -> tuple[float, float]:
     seen, info = envs.reset(seed=settings.seed)
     next_obs, next_done = torch.as_tensor(seen, dtype=torch.float32), torch.zeros(shape[1])
     updates = max(1, settings.timesteps // (shape[0] * shape[1]))
-    won = ended = decisions = all_ended = 0.0
+    decisions = ended = 0.0
     for update in range(updates):
         for step in range(settings.num_steps):
             obs[step], dones[step] = next_obs, next_done
@@ -157,14 +161,18 @@ def main(settings: Settings) -> tuple[float, float]:
 
         # `dones` of the next row says where an episode ended, of the last row `next_done`.
         deals, points = float(dones[1:].sum() + next_done.sum()), float(rewards[played].sum())
-        decisions, all_ended = decisions + float(played.sum()), all_ended + deals
-        if update >= 0.8 * updates - 1:
-            won, ended = won + points, ended + deals
+        decisions, ended = decisions + float(played.sum()), ended + deals
         if update % 20 == 0 or update == updates - 1:
             mean = points / max(1.0, deals)
             print(f"{(update + 1) * played.numel():>9,} steps  {mean:+.2f} points per deal more")
     envs.close()
-    return won / max(1.0, ended), decisions / max(1.0, all_ended)
+    cpu, player = time.process_time(), from_torch(agent.net, features=True, suits="canonical")
+    won = evaluate(
+        six_card_v0.maker, "hoyle", player, OPTIONS["opponent"], settings.pairs, settings.seed,
+        adjusted=False,
+    )["won"]  # fmt: skip
+    print(f"{cpu:.0f} CPU seconds, {won['mean']:.1%} ± {won['ci95']:.1%} of games won")
+    return float(won["mean"]), decisions / max(1.0, ended)
 
 
 if __name__ == "__main__":

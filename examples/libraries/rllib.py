@@ -1,107 +1,80 @@
-"""RLlib, new API stack: multi-agent self-play with masks, on one machine or a cluster.
+"""RLlib, new API stack: PPO with masks on the native batch, on one machine or a cluster.
 
-    python examples/libraries/rllib.py --iterations 20
+    python examples/libraries/rllib.py
     python examples/libraries/rllib.py --address auto --runners 16
 
-Both seats play one module. RLlib's masking module wants the observation as
-``{"observations", "action_mask"}``, and each seat's reward when it is made, its turn or not: the
-environment below says both in a page. Env runners that die are restarted, and lose their own
-samples only.
+An env runner steps the batch that `gymnasium.make_vec` makes, opponents included. Env runners that
+die are restarted, and lose their own samples only. For self-play, RLlib's `PettingZooEnv` wraps
+``six_card_v0.env(mask_in_observation="rllib")``.
 """
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
-import numpy as np
+import gymnasium
 import ray
+import torch
 import tyro
-from gymnasium import spaces
+from crib_agents import from_torch
+from crib_agents.card_net import CardNet
+from crib_training.evaluation.evaluate import evaluate
 from ray.rllib.algorithms.ppo import PPO, PPOConfig
-from ray.rllib.core.rl_module.default_model_config import DefaultModelConfig
-from ray.rllib.core.rl_module.multi_rl_module import MultiRLModuleSpec
+from ray.rllib.core.columns import Columns
+from ray.rllib.core.rl_module.apis import ValueFunctionAPI
 from ray.rllib.core.rl_module.rl_module import RLModuleSpec
-from ray.rllib.env.multi_agent_env import MultiAgentEnv
-from ray.rllib.examples.rl_modules.classes.action_masking_rlm import ActionMaskingTorchRLModule
+from ray.rllib.core.rl_module.torch import TorchRLModule
 
-from crib_env import six_card_v0
+from crib_env import observation_layout, six_card_v0
 
-MODULE = "player"
-
-
-class Cribbage(MultiAgentEnv):  # type: ignore[misc]
-    """A PettingZoo environment of ours as RLlib's multi-agent environment.
-
-    Args:
-        config: the keywords of the environment, such as ``{"episode": "deal"}``.
-    """
-
-    def __init__(self, config: dict[str, Any] | None = None) -> None:
-        super().__init__()
-        self.games = six_card_v0.env(**(config or {}))
-        self.agents = self.possible_agents = list(self.games.possible_agents)
-        seen = self.games.observation_space(self.agents[0])
-        assert isinstance(seen, spaces.Dict)
-        bits = seen["observation"]
-        space = spaces.Dict(
-            {
-                "observations": spaces.Box(0.0, 1.0, bits.shape, np.float32),
-                "action_mask": spaces.Box(0.0, 1.0, (52,), np.float32),
-            }
-        )
-        self.observation_spaces = dict.fromkeys(self.agents, space)
-        self.action_spaces = {agent: self.games.action_space(agent) for agent in self.agents}
-
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Begin an episode; return the observation of the seat to move."""
-        self.games.reset(seed=seed, options=options)
-        return self._observed(self.games.agent_selection), {}
-
-    def step(self, actions: dict[str, Any]) -> tuple[dict[str, Any], ...]:
-        """Act for the seat to move; all seats are paid."""
-        (action,) = actions.values()
-        self.games.step(int(action))
-        over = any(self.games.terminations.values())
-        seats = self.possible_agents if over else [self.games.agent_selection]
-        observed = {agent: one for seat in seats for agent, one in self._observed(seat).items()}
-        paid = dict(self.games.rewards)
-        return observed, paid, {"__all__": over}, {"__all__": False}, {}
-
-    def _observed(self, agent: str) -> dict[str, Any]:
-        seen = self.games.observe(agent)
-        return {
-            agent: {
-                "observations": seen["observation"].astype(np.float32),
-                "action_mask": seen["action_mask"].astype(np.float32),
-            }
-        }
+OPTIONS: dict[str, Any] = {
+    "opponent": "rule_based", "episode": "deal", "reward": "expected", "features": True,
+    "suits": "canonical", "mask_in_observation": "rllib", "autoreset_mode": "NextStep",
+}  # fmt: skip
 
 
-def algorithm(batch: int = 4000, runners: int = 1, seed: int = 1) -> PPO:
-    """Return PPO over all seats."""
+class CardModule(TorchRLModule, ValueFunctionAPI):  # type: ignore[misc]
+    """`CardNet` as RLlib's module; the mask is in the observation."""
+
+    def setup(self) -> None:
+        """Make the network."""
+        self.net = CardNet(observation_layout("six_card_v0", features=True))
+
+    def _forward(self, batch: dict[str, Any], **_: Any) -> dict[str, Any]:
+        seen = batch[Columns.OBS]
+        logits, values = self.net.logits_and_value(seen["observations"])
+        logits = logits.masked_fill(seen["action_mask"] == 0, -1e9)
+        return {Columns.ACTION_DIST_INPUTS: logits, Columns.EMBEDDINGS: values}
+
+    def compute_values(self, batch: dict[str, Any], embeddings: Any = None) -> Any:
+        """Return the values, [B]: those of a forward pass of the same batch, if there was one."""
+        return self._forward(batch)[Columns.EMBEDDINGS] if embeddings is None else embeddings
+
+
+def algorithm(batch: int = 6144, runners: int = 0, games: int = 256, seed: int = 1) -> PPO:
+    """Return PPO against the opponent; without runners, the driver steps the games."""
     config = (
         PPOConfig()
-        .environment(Cribbage, env_config={"episode": "deal", "reward": "points"})
-        .env_runners(num_env_runners=runners)
-        .multi_agent(policies={MODULE}, policy_mapping_fn=lambda agent, episode, **_: MODULE)
-        .rl_module(
-            rl_module_spec=MultiRLModuleSpec(
-                rl_module_specs={
-                    MODULE: RLModuleSpec(
-                        module_class=ActionMaskingTorchRLModule,
-                        model_config=DefaultModelConfig(fcnet_hiddens=[128, 128]),
-                    )
-                }
-            )
+        .environment("crib_env:crib_env/SixCard-v0", env_config=OPTIONS)
+        .env_runners(
+            num_env_runners=runners,
+            num_envs_per_env_runner=games,
+            gym_env_vectorize_mode=gymnasium.VectorizeMode.VECTOR_ENTRY_POINT,
         )
+        .rl_module(rl_module_spec=RLModuleSpec(module_class=CardModule))
         .training(
             train_batch_size=batch,
-            minibatch_size=min(256, batch),
+            minibatch_size=min(1024, batch),
             num_epochs=4,
             gamma=1.0,
-            lr=5e-4,
+            lambda_=0.9,
+            lr=1e-3,
+            entropy_coeff=0.0005,
+            vf_loss_coeff=0.02,
+            vf_clip_param=1000.0,  # of a squared error in points
+            use_kl_loss=False,
+            grad_clip=0.5,
         )
         .fault_tolerance(restart_failed_env_runners=True)
         .debugging(seed=seed)
@@ -110,22 +83,42 @@ def algorithm(batch: int = 4000, runners: int = 1, seed: int = 1) -> PPO:
 
 
 def main(
-    iterations: int = 10,
-    batch: int = 4000,
-    runners: int = 1,
+    timesteps: int = 200_000,
+    batch: int = 6144,
+    games: int = 256,
+    runners: int = 0,
     address: str | None = None,
+    pairs: int = 2000,
     seed: int = 1,
-) -> int:
-    """Train, and return how many steps were sampled in all."""
+) -> float:
+    """Train; return the share of games won against the opponent.
+
+    Args:
+        timesteps: decisions of the learner.
+        batch: decisions between two updates.
+        games: how many a runner plays at once.
+        runners: processes that play; without any, the driver plays.
+        address: of a Ray cluster.
+        pairs: duplicate pairs of games to play at the end.
+        seed: fixes the deals and the network.
+    """
+    torch.set_num_threads(1)  # small nets: a second thread waits more than it works
     ray.init(address=address, ignore_reinit_error=True, log_to_driver=False)
-    learner = algorithm(batch, runners, seed)
+    learner = algorithm(batch, runners, games, seed)
     sampled = 0
-    for i in range(iterations):
+    while sampled < timesteps:
         found = learner.train()["env_runners"]
         sampled += int(found.get("num_env_steps_sampled", 0))
-        print(f"iteration {i + 1}: {sampled:,} steps")
+        mean = found.get("episode_return_mean", 0.0)
+        print(f"{sampled:>9,} steps  {mean:+.2f} points per deal more")
+    cpu, net = time.process_time(), learner.get_module().net
     learner.stop()
-    return sampled
+    won = evaluate(
+        six_card_v0.maker, "hoyle", from_torch(net, features=True, suits="canonical"),
+        OPTIONS["opponent"], pairs, seed, adjusted=False,
+    )["won"]  # fmt: skip
+    print(f"{cpu:.0f} CPU seconds of the driver, {won['mean']:.1%} ± {won['ci95']:.1%} of games won")
+    return float(won["mean"])
 
 
 if __name__ == "__main__":

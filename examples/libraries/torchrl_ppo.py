@@ -15,20 +15,26 @@ from typing import Any
 import numpy as np
 import torch
 import tyro
+from crib_agents import from_torch
+from crib_agents.card_net import CardNet
+from crib_training.evaluation.evaluate import evaluate
 from gymnasium.spaces import Box, Discrete
 from tensordict import TensorDict, TensorDictBase
 from tensordict.nn import TensorDictModule
-from torch import nn
+from torch import Tensor, nn
 from torchrl.collectors import Collector
 from torchrl.data import Binary, Categorical, Composite, Unbounded
 from torchrl.envs import EnvBase, PettingZooWrapper
-from torchrl.modules import MaskedCategorical, ProbabilisticActor, ValueOperator
+from torchrl.modules import MaskedCategorical, ProbabilisticActor
 from torchrl.objectives import ClipPPOLoss
 from torchrl.objectives.value import GAE
 
-from crib_env import six_card_v0
+from crib_env import observation_layout, six_card_v0
 
-OPTIONS: dict[str, Any] = {"opponent": "rule_based", "episode": "deal", "reward": "points"}
+OPTIONS: dict[str, Any] = {
+    "opponent": "rule_based", "episode": "deal", "reward": "expected", "features": True,
+    "suits": "canonical",
+}  # fmt: skip
 
 
 class CribbageEnv(EnvBase):  # type: ignore[misc]
@@ -101,6 +107,20 @@ class CribbageEnv(EnvBase):  # type: ignore[misc]
         self._now = self._observed(observation, info["action_mask"])
 
 
+class ActorCritic(nn.Module):
+    """`CardNet` for any batch size: TorchRL also passes whole rollouts, [N, T]."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.net = CardNet(observation_layout("six_card_v0", features=True))
+
+    def forward(self, observation: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the logits, [..., actions], and the values, [..., 1]."""
+        logits, value = self.net.logits_and_value(observation.flatten(0, -2))
+        size = observation.shape[:-1]
+        return logits.unflatten(0, size), value.unflatten(0, size).unsqueeze(-1)
+
+
 def step_wrapped(frames: int, seed: int) -> float:
     """Play the AEC form by TorchRL's wrapper at random; return steps per second."""
     env = PettingZooWrapper(six_card_v0.env(episode="deal"), use_mask=True, seed=seed)
@@ -112,54 +132,72 @@ def step_wrapped(frames: int, seed: int) -> float:
     return speed
 
 
-def main(frames: int = 200_000, games: int = 256, seed: int = 1, wrapper: bool = False) -> float:
-    """Train by PPO; return the mean points per deal in the last batch.
+def main(
+    timesteps: int = 500_000,
+    games: int = 256,
+    pairs: int = 2000,
+    seed: int = 1,
+    wrapper: bool = False,
+) -> float:
+    """Train by PPO; return the share of games won against the opponent.
 
     Args:
-        frames: decisions of the learner.
+        timesteps: decisions of the learner.
         games: how many are played at once.
+        pairs: duplicate pairs of games to play at the end.
         seed: fixes the deals and the networks.
         wrapper: step PettingZoo's form by TorchRL's wrapper, at random, and say how fast, instead.
     """
     if wrapper:
-        return step_wrapped(frames, seed)
+        return step_wrapped(timesteps, seed)
     env = CribbageEnv(games, **OPTIONS)
     env.set_seed(seed)
     torch.set_num_threads(1)  # small nets: a second thread waits more than it works
     torch.manual_seed(seed)
-    size, actions = env.observation_spec["observation"].shape[-1], env.action_spec.n
-    net = nn.Sequential(nn.Linear(size, 128), nn.Tanh(), nn.Linear(128, actions))
+    both = ActorCritic()
+    logits = TensorDictModule(both, in_keys=["observation"], out_keys=["logits", "_"])
+    critic = TensorDictModule(both, in_keys=["observation"], out_keys=["_", "state_value"])
     actor = ProbabilisticActor(
-        TensorDictModule(net, in_keys=["observation"], out_keys=["logits"]),
+        logits,
         in_keys={"logits": "logits", "mask": "action_mask"},
         distribution_class=MaskedCategorical,
         return_log_prob=True,
     )
-    values = nn.Sequential(nn.Linear(size, 128), nn.Tanh(), nn.Linear(128, 1))
-    critic = ValueOperator(values, in_keys=["observation"])
-    loss = ClipPPOLoss(actor, critic, entropy_coeff=0.005)
-    advantage = GAE(gamma=1.0, lmbda=0.95, value_network=critic)
-    optimizer = torch.optim.Adam(loss.parameters(), 1e-3)
-    batch = games * 32
-    collector = Collector(env, actor, frames_per_batch=batch, total_frames=max(batch, frames))
-    mean = 0.0
+    loss = ClipPPOLoss(
+        actor, critic, entropy_coeff=0.0005, critic_coeff=0.02, loss_critic_type="l2",
+        normalize_advantage=True,
+    )  # fmt: skip
+    # `CardNet` picks rows by their contents, which `vmap` cannot.
+    advantage = GAE(gamma=1.0, lmbda=0.9, value_network=critic, deactivate_vmap=True)
+    optimizer = torch.optim.Adam(both.parameters(), 2e-3)
+    batch = games * 24
+    collector = Collector(env, actor, frames_per_batch=batch, total_frames=max(batch, timesteps))
+    done = 0
     for data in collector:
+        optimizer.param_groups[0]["lr"] = 2e-3 * max(0.02, 1 - done / timesteps)
         with torch.no_grad():
             advantage(data)
         flat = data.reshape(-1)
         for _ in range(4):
-            for rows in torch.randperm(len(flat)).chunk(8):
+            for rows in torch.randperm(len(flat)).split(1024):
                 terms = loss(flat[rows])
                 names = terms.keys()
                 total = sum(terms[name] for name in names if name.startswith("loss_"))
                 optimizer.zero_grad()
                 total.backward()
+                nn.utils.clip_grad_norm_(both.parameters(), 0.5)
                 optimizer.step()
+        done += batch
         ended = data["next", "done"].sum().clamp_min(1)
         mean = float(data["next", "reward"].sum() / ended)
-        print(f"{mean:+.2f} points per deal more than {OPTIONS['opponent']}")
+        print(f"{done:>9,} steps  {mean:+.2f} points per deal more than {OPTIONS['opponent']}")
     collector.shutdown()
-    return mean
+    cpu, agent = time.process_time(), from_torch(both.net, features=True, suits="canonical")
+    won = evaluate(
+        six_card_v0.maker, "hoyle", agent, OPTIONS["opponent"], pairs, seed, adjusted=False
+    )["won"]
+    print(f"{cpu:.0f} CPU seconds, {won['mean']:.1%} ± {won['ci95']:.1%} of games won")
+    return float(won["mean"])
 
 
 if __name__ == "__main__":
