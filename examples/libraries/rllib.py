@@ -117,7 +117,7 @@ def main(
         six_card_v0.maker, "hoyle", from_torch(net, features=True, suits="canonical"),
         OPTIONS["opponent"], pairs, seed, adjusted=False,
     )["won"]  # fmt: skip
-    print(f"{cpu:.0f} CPU seconds of the driver, {won['mean']:.1%} ± {won['ci95']:.1%} of games won")
+    print(f"{cpu:.0f} CPU seconds, {won['mean']:.1%} ± {won['ci95']:.1%} of games won")
     return float(won["mean"])
 
 

@@ -26,7 +26,8 @@ from checkout import ROOT, import_path
 from open_spiel_games import play_games
 
 HOME = "examples.libraries"
-
+# Games won against rule_based after a few updates, in 20 pairs; random play wins 0.2 %.
+LEAST_WON, MOST_WON = 0.15, 0.75
 
 NEEDS = sorted((ROOT / "examples/libraries/requirements").glob("*.txt"))
 CHECKED = os.environ.get("CHECKED_LIBRARY")  # whose environment this is
@@ -80,7 +81,7 @@ def test_library_requirements_have_the_projects_pytorch() -> None:
 
 def test_sb3_learns_on_the_batch() -> None:
     module = example("sb3", "sb3_contrib")
-    assert -15 < module.main(timesteps=8192) < 5
+    assert LEAST_WON < module.main(timesteps=8192, pairs=20) < MOST_WON
 
 
 @pytest.mark.parametrize("masks", [True, False])
@@ -88,17 +89,17 @@ def test_sb3_learns_on_the_batch() -> None:
 def test_cleanrls_form_learns_from_decisions_alone(vector: str, num_envs: int, masks: bool) -> None:
     """A deal is six decisions: a row of a reset would make seven, an illegal end about one."""
     module = example("cleanrl_ppo", "tyro")
-    points, decisions = module.main(
-        module.Settings(vector=vector, num_envs=num_envs, masks=masks, timesteps=64 * num_envs * 4)
-    )
-    assert -15 < points < 5
+    won, decisions = module.main(module.Settings(
+        vector=vector, num_envs=num_envs, masks=masks, timesteps=64 * num_envs * 4, pairs=20
+    ))  # fmt: skip
+    assert LEAST_WON < won < MOST_WON
     assert decisions == pytest.approx(6, abs=0.3)  # the last deal is cut
 
 
 @pytest.mark.slow
 def test_sb3_learns_on_single_games() -> None:
     module = example("sb3", "sb3_contrib")
-    assert -15 < module.main(form="single", timesteps=128) < 5
+    assert LEAST_WON < module.main(form="single", timesteps=128, pairs=20) < MOST_WON
 
 
 def test_sb3_learns_in_pettingzoos_way() -> None:
@@ -119,8 +120,8 @@ def test_sb3_learns_in_pettingzoos_way() -> None:
 @pytest.mark.slow
 def test_torchrl_learns_and_wraps() -> None:
     module = example("torchrl_ppo", "torchrl")
-    assert -15 < module.main(frames=4096, games=64) < 5
-    assert module.main(wrapper=True, frames=40) > 0
+    assert LEAST_WON < module.main(timesteps=4096, games=64, pairs=20) < MOST_WON
+    assert module.main(wrapper=True, timesteps=40) > 0
 
 
 @pytest.mark.slow
@@ -160,8 +161,8 @@ def test_torchrl_registers_the_infos(games: int | None) -> None:
 
 @pytest.mark.slow
 def test_tianshou_learns() -> None:
-    module = example("tianshou_dqn", "tianshou")
-    assert -15 < module.main(steps=500, games=2) < 5
+    module = example("tianshou_ppo", "tianshou")
+    assert LEAST_WON < module.main(timesteps=2048, games=8, batch=1024, pairs=20) < MOST_WON
 
 
 @pytest.mark.slow
@@ -180,8 +181,8 @@ def test_tianshou_learns_from_data_alone(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_agilerl_evolves_a_population() -> None:
     module = example("agilerl_ppo", "agilerl")
-    fitness = module.main(steps=8192, generation=4096, agents=2)
-    assert -15 < fitness < 5
+    won = module.main(timesteps=4096, generation=2048, agents=2, games=64, pairs=20)
+    assert LEAST_WON < won < MOST_WON
 
 
 @pytest.mark.slow
@@ -396,6 +397,18 @@ def test_trl_trains_a_scripted_model_on_decisions(
 
 
 @pytest.mark.slow
+def test_rllib_learns() -> None:
+    module = example("rllib", "ray.rllib")
+    import ray
+
+    try:
+        won = module.main(timesteps=2048, batch=1024, games=64, pairs=20)
+    finally:
+        ray.shutdown()
+    assert LEAST_WON < won < MOST_WON
+
+
+@pytest.mark.slow
 def test_rllib_learns_on_two_nodes_and_survives_a_runners_death() -> None:
     module = example("rllib", "ray.rllib")
     import ray
@@ -408,7 +421,7 @@ def test_rllib_learns_on_two_nodes_and_survives_a_runners_death() -> None:
         cluster.add_node(num_cpus=1)
         cluster.wait_for_nodes()
         ray.init(address=cluster.address, log_to_driver=False)
-        learner = module.algorithm(batch=200, runners=2)
+        learner = module.algorithm(batch=200, runners=2, games=4)
         try:
             learner.train()
             victim = learner.env_runner_group.healthy_worker_ids()[0]
