@@ -52,6 +52,7 @@ class CribbageVectorEnv(VectorSettings, VectorEnv[Observation, Array, Array]):
     """
 
     metadata: dict[str, Any] = {"autoreset_mode": AutoresetMode.SAME_STEP, "render_modes": []}  # noqa: RUF012
+    _spec: EnvSpec | None = None  # only `gymnasium.make_vec` sets it
 
     def __init__(self, config: EnvConfig) -> None:
         self._config = config

@@ -126,6 +126,13 @@ def test_action_masks_are_those_of_the_info_in_the_next_step_mode(copied: bool) 
     assert ended > 4
 
 
+def test_vector_env_without_spec_has_a_text_form() -> None:
+    """Gymnasium's `__repr__` reads the spec; TorchRL's GymWrapper reads the text."""
+    env = six_card_v0.vector_env(2)
+    assert env.spec is None
+    assert str(env) == "CribbageVectorEnv(num_envs=2)"
+
+
 def test_make_vec_mode_as_text_and_spec_as_json_are_equal() -> None:
     env = gymnasium.make_vec(
         "crib_env/SixCard-v0", num_envs=2, autoreset_mode=AutoresetMode.NEXT_STEP
