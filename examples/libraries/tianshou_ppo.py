@@ -34,10 +34,10 @@ OPTIONS: dict[str, Any] = {
 }  # fmt: skip
 
 
-class WithoutInfo(gymnasium.Wrapper[Any, int, Any, int]):
+class WithoutInfo(gymnasium.Wrapper[Any, Any, Any, Any]):
     """An environment whose infos are empty: Tianshou wants the same keys in every one."""
 
-    def step(self, action: int) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Act."""
         observation, reward, terminated, truncated, _ = self.env.step(int(action))
         return observation, float(reward), terminated, truncated, {}

@@ -118,7 +118,7 @@ class ActorCritic(nn.Module):
         """Return the logits, [..., actions], and the values, [..., 1]."""
         logits, value = self.net.logits_and_value(observation.flatten(0, -2))
         size = observation.shape[:-1]
-        return logits.unflatten(0, size), value.unflatten(0, size).unsqueeze(-1)
+        return logits.reshape(*size, -1), value.reshape(*size, 1)
 
 
 def step_wrapped(frames: int, seed: int) -> float:
@@ -179,7 +179,7 @@ def main(
             advantage(data)
         flat = data.reshape(-1)
         for _ in range(4):
-            for rows in torch.randperm(len(flat)).split(1024):
+            for rows in torch.randperm(len(flat)).chunk(6):
                 terms = loss(flat[rows])
                 names = terms.keys()
                 total = sum(terms[name] for name in names if name.startswith("loss_"))
