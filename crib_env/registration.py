@@ -1,23 +1,15 @@
-"""Registers environments and optional parts of families, by strings only, so it is quick.
-
-A family is found by its engine (`crib_env.engine.family`). What else belongs to one family, such as
-a table or an expert, is a part, registered by the package that has it; ours do so in their
-``__init__``. A missing part gives an error message that names it.
-"""
+"""Registers environments, by strings only, so it is quick."""
 
 from __future__ import annotations
 
 import re
 from importlib import import_module
-from pkgutil import resolve_name
 from types import ModuleType
-from typing import Any
 
 import gymnasium
 import pettingzoo
 
 from crib_env.errors import unknown
-from crib_env.rules import games_of
 
 ENVIRONMENTS = {
     "six_card_v0": "SixCard-v0",
@@ -113,42 +105,3 @@ def _register(name: str, module: str, gym_name: str) -> None:
         pettingzoo.register("aec", f"{package}/{name}", f"{module}:env")
         in_words = f"{package}/{text_name(name)}"
         pettingzoo.register("aec", in_words, "crib_env.envs.text:text_aec", kwargs=text)
-
-
-# Error text for a missing part, by kind.
-LACKING = {
-    "learned": "nets: the agent 'learned' does not play it",
-    "expert": "expert: 'random' or an agent of your own may play it",
-    "analysis": "analysis of choices",
-    "values": "values of actions by expert",
-    "deep_monte_carlo": "self-play for deep Monte Carlo: train it by crib train ppo",
-    "table": "table: people cannot sit down to it, and no replay is made of it",
-    "terminal": "board for a terminal",
-    "words": "words for language models",
-}
-_parts: dict[tuple[str, str], Any] = {}
-
-
-def add_parts(kind: str, /, **parts: Any) -> None:
-    """Register parts of a kind, one of `LACKING`, by the name of the family.
-
-    A part is an object, or its place ``"module:NAME"``, imported at the first use.
-    """
-    if kind not in LACKING:
-        raise ValueError(f"a part is one of {', '.join(LACKING)}, got {kind!r}")
-    _parts.update({(kind, family): part for family, part in parts.items()})
-
-
-def find_part(kind: str, family: str) -> Any:
-    """Return a part of a family by the family's name; raise ValueError if there is none."""
-    part = _parts.get((kind, family))
-    if part is None:
-        raise ValueError(f"the game {games_of(family)} has no {LACKING[kind]}")
-    if isinstance(part, str):
-        part = _parts[kind, family] = resolve_name(part)
-    return part
-
-
-def families_with(kind: str) -> list[str]:
-    """Return the names of the families that have a part of a kind, as they were registered."""
-    return [family for known, family in _parts if known == kind]

@@ -6,7 +6,6 @@ Each is a class whose constructor takes no arguments;
 ``crib_env.find_agent("rule_based")`` makes one.
 """
 
-from crib_agents import families  # isort: skip
 from crib_agents.adapters.agent_wrappers import PhasedAgent
 from crib_agents.adapters.models import from_sb3, from_torch
 from crib_agents.adapters.onnx import from_onnx, to_onnx
@@ -28,7 +27,6 @@ __all__ = [
     "RandomAgent",
     "RuleBasedAgent",
     "ScoredAgent",
-    "families",
     "from_onnx",
     "from_sb3",
     "from_torch",

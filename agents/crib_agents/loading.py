@@ -17,7 +17,7 @@ from crib_agents.equilibrium import Equilibrium
 from crib_agents.equilibrium.strategy import FORMAT as STRATEGY
 from crib_agents.files import read_header
 from crib_agents.learned import MixedAgent, MonteCarloAgent
-from crib_agents.learned.network import FORMAT
+from crib_agents.learned.weights import FORMAT
 from crib_agents.policy_net import PolicyNetAgent
 from crib_env.policy import GROUP, Agent, agent_names, find_agent
 

@@ -6,54 +6,36 @@
     >>> print(prompt(game.view(game.seat), game.rules))  # doctest: +SKIP
     >>> game.step(parse("I'll throw the queen.", game.view(game.seat)))  # doctest: +SKIP
 
-Both take a view and nothing else that a seat may not know. How a family of games is worded is its
-part ``"words"`` (`crib_env.registration`).
+Both take a view and nothing else that a seat may not know. `WORDS` has the words of each
+family of games.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
 
 from crib_env.encoding import encode, family_of
+from crib_env.engine.hands.pairs import SecondDiscards
 from crib_env.errors import check_choice, whole_number
 from crib_env.policy import sample_legal
-from crib_env.registration import add_parts, find_part
 from crib_env.rules import Rules, as_rules
+from crib_env.text import hands, table_top
+from crib_env.text.family import View, Words
 from crib_env.text.replies import ReplyError as ReplyError
 
-View = Any
-
+WORDS = {"two_hand": hands.WORDS, "many_hand": hands.WORDS, "table_top": table_top.WORDS}
 ON_FAILURE = ("forfeit", "random", "raise")
-MOST_REMEMBERED = 10_000  # second cards of games that were broken off
 STYLES = ("compact", "full")
 ANSWER = "Answer: <action>{example}</action>, for example."
 
 
-@dataclass(frozen=True)
-class Words:
-    """How a family of games is put into words."""
-
-    state: Callable[[View, Rules], list[str]]  # all that matters to the seat's decision
-    news: Callable[[View], list[str]]  # the others' actions since the seat's last decision
-    rules: Callable[[View, Rules], str]  # how the game is played, in some 300 words
-    ask: Callable[[View], tuple[str, str]]  # the question with the legal actions, and an answer
-    chosen: Callable[
-        [View, str], tuple[int, ...]
-    ]  # the names in a reply, in order, or `ReplyError`
-    # Of a view and an action made in it: what tells the seat's next choice of the same decision
-    # from all others; None where a decision is one action.
-    decision: Callable[..., Hashable]
-
-
 def words_of(view: View) -> Words:
     """Return how the game of a view is put into words."""
-    found: Words = find_part("words", family_of(np.array(view).reshape(1)).name)
-    return found
+    return WORDS[family_of(np.array(view).reshape(1)).name]
 
 
 def prompt(view: View, rules: str | Rules, style: str = "compact") -> str:
@@ -145,7 +127,7 @@ class Reader:
     retries: int = 2  # how many more replies a decision may take
     on_failure: str = "forfeit"  # after the last bad one: one of `ON_FAILURE`
     tally: Tally = field(default_factory=Tally)
-    _later: dict[Hashable, list[int]] = field(default_factory=dict, repr=False)
+    _later: SecondDiscards = field(default_factory=SecondDiscards, repr=False)
 
     def __post_init__(self) -> None:
         self.retries = whole_number("retries", self.retries, 0)
@@ -153,13 +135,9 @@ class Reader:
 
     def remembered(self, view: View) -> int | None:
         """Return the card that an earlier reply named for this decision, None if there is none."""
-        key = words_of(view).decision(view) if self._later else None
-        if key is None or not (cards := self._later.get(key)):
-            return None
-        card = cards.pop(0)
-        if not cards:
-            del self._later[key]
-        self.tally.decisions += 1
+        card = self._later.take(view)
+        if card is not None:
+            self.tally.decisions += 1
         return card
 
     def read(self, reply: str, view: View) -> int:
@@ -176,10 +154,7 @@ class Reader:
             raise
         self.tally.decisions += 1
         if later:
-            if len(self._later) >= MOST_REMEMBERED:
-                self._later.pop(next(iter(self._later)))
-            key = words_of(view).decision(view, action)
-            self._later.setdefault(key, []).append(later[0])
+            self._later.put(view, action, later[0])
         return action
 
     def give_up(self, view: View, rng: np.random.Generator) -> int | None:
@@ -190,11 +165,3 @@ class Reader:
         self.tally.random += 1
         self.tally.decisions += 1
         return int(sample_legal(encode(view)[1][0], rng))
-
-
-add_parts(
-    "words",
-    two_hand="crib_env.text.hands:WORDS",
-    many_hand="crib_env.text.hands:WORDS",
-    table_top="crib_env.text.table_top:WORDS",
-)

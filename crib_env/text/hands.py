@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -30,7 +30,7 @@ from crib_env.engine.hands.text import (
 from crib_env.engine.record import NONE
 from crib_env.render.words import in_words
 from crib_env.rules import LARGEST_TARGET, Rules
-from crib_env.text import Words
+from crib_env.text.family import Words
 from crib_env.text.replies import Names, ReplyError, legal_names
 
 View = Any
@@ -267,16 +267,6 @@ def _why(view: View, cards: frozenset[int]) -> str:
     )
 
 
-def decision(view: View, action: int | None = None) -> Hashable:
-    """Return what tells a seat's choice of a card to discard from all others."""
-    gone = {int(card) for card in view["discarded"][: view["discarded_n"]]}
-    return (
-        tuple(sorted({*hand_of(view), *gone})), frozenset(gone | {action} - {None}),
-        int(view["seat"]), int(view["dealer"]), int(view["deals"]), *view["scores"].tolist(),
-        *view["match_score"].tolist(),
-    )  # fmt: skip
-
-
 WORDS = Words(
-    state=state, news=news, rules=rules_text, ask=ask, chosen=chosen, decision=decision,
+    state=state, news=news, rules=rules_text, ask=ask, chosen=chosen,
 )  # fmt: skip

@@ -11,7 +11,7 @@ from crib_env.engine.table_top import why_illegal
 from crib_env.engine.table_top.records import CELLS, CENTRE, GAME, SIZE, TO_CRIB, TURNS
 from crib_env.engine.table_top.text import SIDES, line_values
 from crib_env.rules import Rules
-from crib_env.text import Words
+from crib_env.text.family import Words
 from crib_env.text.replies import Names, ReplyError, legal_names
 
 View = Any
@@ -152,5 +152,4 @@ def chosen(view: View, reply: str) -> tuple[int, ...]:
 
 WORDS = Words(
     state=state, news=news, rules=rules_text, ask=ask, chosen=chosen,
-    decision=lambda view, action=None: None,
 )  # fmt: skip

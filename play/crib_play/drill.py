@@ -24,7 +24,6 @@ from pydantic import Field
 from rich.text import Text
 
 from crib_env.policy import Agent, ask_agent
-from crib_env.registration import find_part
 from crib_env.settings import Seed, Whole, checked_dataclass
 from crib_play.preferences import FASTEST, data_file, load, save
 from crib_play.table import Counted, Session, TableGame, TakesGame, actions_of
@@ -75,7 +74,6 @@ def exercises(kind: Kind, seed: int, played: TableGame) -> Iterator[Exercise]:
     """Return exercises without end: one of each game that has any."""
     if played.family.name not in kind.families:
         raise ValueError(f"{played.title} has no exercises in {kind.phase}")
-    find_part("analysis", played.family.name)
     seeds = (np.random.SeedSequence([seed, number]) for number in count())
     return filter(None, (exercise_of(played, kind.phase, one) for one in seeds))
 

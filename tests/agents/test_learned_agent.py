@@ -14,9 +14,10 @@ from crib_agents.knowledge import measured
 from crib_agents.knowledge.winning import win_table
 from crib_agents.learned import MonteCarloAgent, Weights, table_top, two_hand
 from crib_agents.learned.agent import SHIPPED, shipped
-from crib_agents.learned.network import UNLIKELY, mean_weights
+from crib_agents.learned.network import UNLIKELY
 from crib_agents.learned.network import forward as compiled_forward
 from crib_agents.learned.two_hand import card_values, pair_value, pair_win_value
+from crib_agents.learned.weights import mean_weights
 from crib_agents.loading import load_agent
 from crib_agents.policy_net import PolicyNetAgent
 from numba import float64, int64, void

@@ -19,10 +19,8 @@ from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.vec_env import VecNormalize
 from torch import nn
 
-from crib_env import find_agent, sample_legal, six_card_v0, table_top_v0
+from crib_env import find_agent, sample_legal, six_card_v0, table_top_v0, three_hand_v0
 from learned_nets import views_of
-from toy import toy_v0
-from toy.agents import HighCard
 
 torch.set_num_threads(1)
 
@@ -280,8 +278,10 @@ def test_pool_results_follow_rewards_in_every_form(form: str, module: Any) -> No
 
 def test_pool_results_of_three_sides_count_each_seat() -> None:
     pool = Pool(by="results")
-    pool.add(HighCard(), name="past")
-    env = toy_v0.vector_env(8, players=3, opponent=pool.sample(), seat=2, reward="win")
+    pool.add(find_agent("greedy"), name="past")
+    env = three_hand_v0.vector_env(
+        8, rules="three_hand[target=15]", opponent=pool.sample(), seat=2, reward="win"
+    )
     rng, results = np.random.default_rng(3), []
     _, info = env.reset(seed=3)
     for _ in range(300):

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-import toy
 from checkout import python
 from crib_env.engine.entries import ILLEGAL, entries_of
 from crib_env.engine.family import find_family
@@ -48,10 +47,8 @@ CASES: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
         "table_top", {}, {"players": 4, "episode": "round", "autoreset": False},
     ),
     "table_top_ship game": ("table_top_ship", {"target": 1}, {}),
-    "three sides": (toy.FAMILY.name, {}, {"players": 3}),
-    "points of three sides": (
-        toy.FAMILY.name, {}, {"players": 3, "episode": "deal", "reward": "points"},
-    ),
+    "three sides": ("three_hand", {"target": 15}, {}),
+    "points of three sides": ("three_hand", {}, {"episode": "deal", "reward": "points"}),
 }  # fmt: skip
 
 

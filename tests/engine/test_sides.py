@@ -1,10 +1,8 @@
-"""Any number of sides: the returns and rewards of each seat, from kernels to learners.
-
-The toy game for three, where everyone plays for himself, stands for games that are not here yet.
-"""
+"""Any number of sides: the returns and rewards of each seat, from kernels to learners."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import permutations
 from typing import Any
@@ -12,16 +10,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-import toy
-from crib_env import Game, GameBatch
+from crib_env import Game, GameBatch, three_hand_v0
+from crib_env.engine.family import find_family
 from crib_env.engine.jit import plain
 from crib_env.engine.record import win_return
-from crib_env.engine.two_hand import FAMILY as TWO_HAND
-from toy import toy_v0
-from toy.agents import HighCard
+from crib_env.policy import find_agent
 from vector_walks import InPython
 
 NOBODY = -1
+SHORT = "three_hand[target=21]"
 
 
 def shares(made: tuple[int, ...]) -> list[float]:
@@ -63,7 +60,8 @@ def test_returns_of_a_game_reward_the_winner_only() -> None:
 
 @pytest.mark.parametrize(("rules", "players", "sides"), [
     ("hoyle", 2, (0, 1)), ("table_top", 2, (0, 1)), ("table_top", 4, (0, 1, 0, 1)),
-    ("toy", 2, (0, 1)), ("toy", 3, (0, 1, 2)),
+    ("three_hand", 3, (0, 1, 2)), ("four_hand", 4, (0, 1, 0, 1)),
+    ("four_hand[partners=False]", 4, (0, 1, 2, 3)),
 ])  # fmt: skip
 def test_family_gives_the_side_of_each_seat(
     rules: str, players: int, sides: tuple[int, ...]
@@ -81,7 +79,7 @@ def test_family_gives_the_side_of_each_seat(
 def test_gains_of_three_are_own_points_less_the_mean_of_the_others(episode: str) -> None:
     rng = np.random.default_rng(5)
     for seed in range(20):
-        game = Game("toy", players=3, episode=episode, seed=seed)
+        game = Game(SHORT, episode=episode, seed=seed)
         total = np.zeros(3)
         while not game.over:
             assert game.returns == [0.0, 0.0, 0.0]
@@ -107,7 +105,7 @@ def test_gains_and_returns_are_shared_by_partners() -> None:
 
 
 def test_restore_clears_gains() -> None:
-    game = Game("toy", players=3, seed=1)
+    game = Game(SHORT, seed=1)
     start = game.snapshot()
     while not any(game.gains):
         game.step(game.legal_actions[0])
@@ -115,74 +113,44 @@ def test_restore_clears_gains() -> None:
     assert game.gains == [0.0, 0.0, 0.0]
 
 
-@pytest.mark.parametrize("players", [2, 3])
-def test_batch_returns_equal_single_games(players: int) -> None:
-    batch = GameBatch("toy", 30, players=players, seed=3)
+def test_batch_returns_equal_single_games() -> None:
+    batch = GameBatch(SHORT, 30, seed=3)
     batch.reset()
     assert batch.returns().dtype == np.float64
     assert not batch.returns().any()
-    for _ in batch.play(HighCard(), np.random.default_rng(1)):
+    for _ in batch.play(find_agent("greedy"), np.random.default_rng(1)):
         going = batch.running()
         assert not batch.returns()[going].any()
     returns = batch.returns()
-    assert returns.shape == (30, players)
-    scores = batch.states["scores"][:, :players]
+    assert returns.shape == (30, 3)
+    scores = batch.states["scores"][:, :3]
     expected = [shares(tuple(row)) for row in scores.tolist()]
     assert returns.tolist() == expected
     assert (batch.tally.sum(axis=2) == scores).all()
 
 
 def test_reset_takes_scores_of_three() -> None:
-    game = Game("toy", players=3, seed=1)
+    game = Game(SHORT, seed=1)
     game.reset(scores=(1, 2, 3))
     assert game.scores == (1, 2, 3)
     assert Game.from_notation(game.notation()) == game
     assert "start=1/2/3" in game.notation()
-    batch = GameBatch("toy", 2, players=3)
+    batch = GameBatch(SHORT, 2)
     batch.reset(scores=(1, 2, 3))
-    assert batch.states["scores"].tolist() == [[1, 2, 3]] * 2
-    with pytest.raises(ValueError, match="'scores' must be three whole numbers from 0 to 10"):
+    assert batch.states["scores"][:, :3].tolist() == [[1, 2, 3]] * 2
+    with pytest.raises(ValueError, match="'scores' must be three whole numbers from 0 to 20"):
         game.reset(scores=(1, 2))
-    two = Game("toy", players=2)
-    with pytest.raises(ValueError, match="'scores' must be two whole numbers from 0 to 10"):
-        two.reset(scores=(1, 2, 3))
-    two.reset(scores=(1, 2))
-    assert two.scores == (1, 2)
-    assert "start=1/2 " in two.notation() + " "
-
-
-@pytest.mark.parametrize("players", [2, 3])
-def test_notation_round_trips_positions_of_two_and_three(players: int) -> None:
-    rng = np.random.default_rng(7)
-    winners = set()
-    for seed in range(15):
-        game = Game("toy", players=players, seed=seed)
-        while not game.over:
-            if rng.random() < 0.4:
-                assert Game.from_notation(game.notation()) == game
-            game.step(int(rng.choice(game.legal_actions)))
-        again = Game.from_notation(game.notation())
-        assert (again.returns, again.scores) == (game.returns, game.scores)
-        winners.add(int(game.states["winner"][0]))
-    assert winners == set(range(players))
 
 
 def test_parse_state_rejects_another_number_of_sides() -> None:
-    line = "toy game #1 d1 m2 pegging 5HKD/AC2C/3C4C JC - 0/0/0"
+    line = Game("three_hand", seed=1).notation()
     assert Game.from_notation(line).players == 3
-    with pytest.raises(ValueError, match="scores must be three whole numbers such as 3/5/7"):
-        Game.from_notation(line.removesuffix("/0"))
-    with pytest.raises(ValueError, match="start must be three whole numbers"):
+    with pytest.raises(ValueError, match="pegs must be given for 3 seats"):
+        Game.from_notation(line.replace("0-0/0-0/0-0", "0-0/0-0"))
+    with pytest.raises(ValueError, match="start must be three whole numbers such as 3/5/7"):
         Game.from_notation(f"{line} start=1/2")
-    with pytest.raises(ValueError, match="hands must be of two or three seats"):
-        Game.from_notation(line.replace("/3C4C", "/3C4C/5C6C"))
-
-
-def test_num_players_outside_the_family_is_rejected() -> None:
-    assert toy.FAMILY.players == (2, 3)
-    assert TWO_HAND.players == (2,)
-    with pytest.raises(ValueError, match="has 2 or 3 players, got players=4"):
-        Game("toy", players=4)
+    with pytest.raises(ValueError, match="hands must be of three or four seats"):
+        Game.from_notation(line.replace("/6H2H2C7D4H", ""))
 
 
 # --- a learner among three ------------------------------------------------------------------------
@@ -190,8 +158,8 @@ def test_num_players_outside_the_family_is_rejected() -> None:
 
 def walked(opponent: Any, reward: str, episode: str) -> list[Any]:
     """Return observations and rewards of a vector environment of three seats, two opponents."""
-    env = toy_v0.vector_env(
-        8, players=3, opponent=opponent, reward=reward, episode=episode, seat=None
+    env = three_hand_v0.vector_env(
+        8, rules=SHORT, opponent=opponent, reward=reward, episode=episode, seat=None
     )
     _, info = env.reset(seed=4)
     rng = np.random.default_rng(4)
@@ -209,14 +177,18 @@ def walked(opponent: Any, reward: str, episode: str) -> list[Any]:
 @pytest.mark.parametrize("episode", ["game", "deal"])
 @pytest.mark.parametrize("reward", ["win", "points"])
 def test_opponents_two_seats_equal_compiled_and_in_python(reward: str, episode: str) -> None:
-    seen = walked(HighCard(), reward, episode)
-    assert seen == walked(InPython(HighCard()), reward, episode)
-    assert seen == walked([(HighCard(), 1.0), (HighCard(), 1.0)], reward, episode)
-    ended = 0
+    seen = walked(find_agent("greedy"), reward, episode)
+    assert seen == walked(InPython(find_agent("greedy")), reward, episode)
+    assert seen == walked(
+        [(find_agent("greedy"), 1.0), (find_agent("greedy"), 1.0)], reward, episode
+    )
+    ended, totals = 0, np.zeros(8)
     for _, rewards, ends, final in seen:
+        totals += rewards
         if not final:
             continue
-        paid = [one for one, end in zip(rewards, ends, strict=True) if end]
+        paid = totals[ends].tolist()
+        totals[ends] = 0
         for made, scores, winner, skunk, seat in zip(paid, *final, strict=True):
             ended += 1
             assert len(scores) == 3
@@ -232,7 +204,7 @@ def test_opponents_two_seats_equal_compiled_and_in_python(reward: str, episode: 
 
 
 def test_gym_env_info_has_three_scores() -> None:
-    env = toy_v0.gym_env(players=3, opponent=HighCard(), seat=2)
+    env = three_hand_v0.gym_env(rules=SHORT, opponent="greedy", seat=2)
     _, info = env.reset(seed=1, options={"scores": [1, 2, 3]})
     done = False
     while not done:
@@ -240,16 +212,22 @@ def test_gym_env_info_has_three_scores() -> None:
         assert info["scores"].shape == (3,)
         _, reward, done, _, info = env.step(int(info["action_mask"].argmax()))
     assert reward == (1.0 if info["winner"] == 2 else -0.5)
-    with pytest.raises(ValueError, match="a game of partners"):
-        toy_v0.gym_env(players=3, opponent=HighCard(), partner=HighCard())
 
 
 def test_rewards_of_three_follow_points() -> None:
-    env = toy_v0.raw_env(players=3, reward="points", episode="deal")
+    env = three_hand_v0.raw_env(reward="points", episode="deal")
     for seed in range(10):
         env.reset(seed=seed)
+        totals = np.zeros(3)
         while env.agents and not env.terminations[env.agent_selection]:
             env.step(env.game.legal_actions[0])
+            totals += list(env.rewards.values())
         made = env.scores
-        expected = [mine - (sum(made) - mine) / 2 for mine in made]
-        assert list(env.rewards.values()) == expected
+        assert totals.tolist() == [mine - (sum(made) - mine) / 2 for mine in made]
+
+
+def test_rules_field_named_like_state_field_is_rejected() -> None:
+    family = find_family("two_hand")
+    rules = np.dtype([*family.rules.descr, ("go", np.int64)])
+    with pytest.raises(ValueError, match="the name of one of the state's, go: choose another"):
+        replace(family, rules=rules)

@@ -6,9 +6,9 @@ A message gives the value received and the accepted ones; `names` checks both.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, is_dataclass
+from dataclasses import is_dataclass
 from itertools import product
-from typing import Any, ClassVar
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -32,7 +32,7 @@ from crib_env import (
     table_top_v0,
     three_hand_v0,
 )
-from crib_env.rules import TableTopRules, TwoHandRules, find_rules
+from crib_env.rules import TableTopRules, TwoHandRules
 from stacked import Table, deal
 from vector_walks import lowest
 
@@ -639,28 +639,6 @@ def test_rules_take_the_scalars_of_numpy_and_keep_plain_numbers() -> None:
     assert rules == Rules.preset("hoyle", target=91, single_count=True)
     assert type(rules.target) is int
     assert rules.single_count is True
-
-
-def test_rules_subclass_of_another_package_is_accepted(monkeypatch: pytest.MonkeyPatch) -> None:
-    @dataclass(frozen=True, kw_only=True)
-    class ToyRules(Rules):
-        family: ClassVar[str] = "toy"
-        engine: ClassVar[str] = "toys.engine"
-        cards: int = 2
-
-        def __post_init__(self) -> None:
-            super().__post_init__()
-            self.check_whole("cards", 1, 3)
-
-    monkeypatch.setitem(PRESETS, "toy", ToyRules(name="toy", target=5))
-    assert find_rules("toy", "toy") is PRESETS["toy"]
-    assert find_rules(Rules.preset("toy", cards=3), ToyRules).cards == 3
-    with pytest.raises(ValueError, match="cards must be a whole number from 1 to 3, got 4"):
-        Rules.preset("toy", cards=4)
-    with pytest.raises(ValueError, match="are of another game: choose from 'hoyle'"):
-        find_rules(PRESETS["toy"], "two_hand")
-    with pytest.raises(ValueError, match="choose from 'toy'"):
-        find_rules("hoyle", ToyRules)
 
 
 def test_presets_agree_with_their_sources() -> None:

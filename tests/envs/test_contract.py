@@ -1,8 +1,8 @@
 """What every environment keeps to, tested on every registered one.
 
 A new environment is tested here without a new line; `VARIANTS` only adds keywords worth a second
-look. The contract is in docs and the environments' pages. A toy game of another
-family (`toy`) is registered as anyone would register theirs, and held to the same.
+look. The contract is in docs and the environments' pages. An environment of another
+package (`short_card_v0`) is registered as anyone would register theirs, and held to the same.
 """
 
 from __future__ import annotations
@@ -48,9 +48,8 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
     "table_top_v0": [{"players": 4}, {"rules": "table_top_ship", "episode": "game"}],
     "discard_v0": [{"rules": "five_card"}],
     "pegging_v0": [{"rules": "five_card"}],
-    "toy_v0": [{"episode": "deal"}, {"players": 3}],
 }
-NAMES = [*sorted(ENVIRONMENTS), "toy_v0"]
+NAMES = [*sorted(ENVIRONMENTS), "short_card_v0"]
 
 
 def _cases() -> Iterator[Any]:
@@ -72,11 +71,11 @@ every_case = pytest.mark.parametrize(("name", "keywords"), list(_cases()))
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _toy() -> Iterator[None]:
-    """Register the toy game, for these tests alone."""
-    register_environment("toy.toy_v0", "Toy-v0")
+def _short_card() -> Iterator[None]:
+    """Register an environment of another package, for these tests alone."""
+    register_environment("short_card_v0", "ShortCard-v0")
     yield
-    del ENVIRONMENTS["toy_v0"]
+    del ENVIRONMENTS["short_card_v0"]
 
 
 def opponent_of(name: str) -> Callable[[Any, np.random.Generator], int]:
@@ -137,9 +136,8 @@ def test_gymnasium_check_env(name: str, monkeypatch: pytest.MonkeyPatch) -> None
     env = gymnasium.make(gym_id(name), opponent=opponent_of(name))
     gymnasium_check_env(env.unwrapped)
     for keywords in ({"mask_in_observation": True}, {"features": True}):
-        if name != "toy_v0":  # which has no features
-            env = gymnasium.make(gym_id(name), opponent=opponent_of(name), **keywords)
-            gymnasium_check_env(env.unwrapped, skip_render_check=True)
+        env = gymnasium.make(gym_id(name), opponent=opponent_of(name), **keywords)
+        gymnasium_check_env(env.unwrapped, skip_render_check=True)
 
 
 @every_name
@@ -391,7 +389,7 @@ def test_redrawing_hidden_cards_changes_nothing_a_seat_sees(
 
 @pytest.mark.parametrize(
     ("name", "keywords"),
-    [case for case in _cases() if case.values[0] not in ("table_top_v0", "toy_v0")],
+    [case for case in _cases() if case.values[0] != "table_top_v0"],
 )
 def test_observation_recalls_all_of_the_deal(name: str, keywords: dict[str, Any]) -> None:
     """Hand, discards, and the pile in order with each card's player can be read back."""
@@ -527,7 +525,7 @@ def test_points_of_a_deal_whose_starter_is_a_jack_agree_with_its_result(name: st
             final = lead(env.scores)
         if len(env.scores) == 2:  # with more, the side above the mean may not be first
             assert np.sign(totals["points"]) == totals["win"], f"trial {trial}"
-        if "card" not in name and name not in ("discard_v0", "pegging_v0", "toy_v0"):
+        if "card" not in name and name not in ("discard_v0", "pegging_v0"):
             assert totals["points"] == final, f"trial {trial}"  # from nothing but the heels
 
 
@@ -586,11 +584,9 @@ class LearnerOnAec:
 
 def _games_to_compare() -> Iterator[Any]:
     """Yield environments with opponents that use no chance."""
-    for name in NAMES:
-        compiled = ["toy.agents:HighCard"]
-        if name != "toy_v0":
-            family = module(name).maker.family.name
-            compiled = [one for one in ("greedy", "rule_based") if family in find_agent(one).acts]
+    for name in sorted(ENVIRONMENTS):
+        family = module(name).maker.family.name
+        compiled = [one for one in ("greedy", "rule_based") if family in find_agent(one).acts]
         for variant in ({}, *(v for v in VARIANTS.get(name, ()) if "players" in v)):
             for opponent in ("a function", *compiled):
                 yield pytest.param(name, variant, opponent, id=f"{name}-{variant}-{opponent}")

@@ -41,7 +41,7 @@ def test_illegal_reward_is_below_every_return_to_go(module: Any) -> None:
                 assert to_go.min() >= env.illegal_reward, (episode, reward, seed)
 
 
-@pytest.mark.parametrize("preset", sorted(PRESETS.keys() - {"toy"}))
+@pytest.mark.parametrize("preset", sorted(PRESETS))
 def test_illegal_reward_follows_the_rules(preset: str) -> None:
     """The target of the rules bounds a game; a deal has no more than its cards make."""
     rules = PRESETS[preset]

@@ -23,7 +23,7 @@ from crib_play.terminal import play
 from crib_play.terminal.play import Player
 from crib_play.terminal.screen import Screen
 
-from crib_env import format_cards, registration
+from crib_env import format_cards
 
 
 @pytest.fixture(autouse=True)
@@ -161,21 +161,6 @@ def test_terminal_has_hints_and_coach_in_three_hands(shown: Shown) -> None:
     assert (
         f"coach: that cost {100 * (best.win - worst.win):.1f} %: discard {best.discard}" in output
     )
-
-
-def test_terminal_names_a_game_without_analysis(
-    shown: Shown, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delitem(registration._parts, ("analysis", "many_hand"))
-    session = sit_down(table_game("three"), 0, "greedy", seed=3)
-    session.go_on()
-    words = ["hint", "best", "coach", format_cards(session.game.legal_actions[:1])]
-    player = Player(session, 0, Screen(1), Preferences(coach=True))
-    output = shown(player.play, words)
-    assert (
-        output.count("the game three_hand or four_hand has no analysis of choices") == 4
-    )  # the last: no review
-    assert "you: a card discarded" in output
 
 
 def test_terminal_of_three_names_each_cards_player(shown: Shown) -> None:

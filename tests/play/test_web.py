@@ -25,7 +25,6 @@ from crib_play.web.store import BUSY_SECONDS, Store, StoredTable
 from crib_play.web.tables import Tables
 from starlette.testclient import TestClient
 
-from crib_env import registration
 from hidden import redraw
 from served import AGENTS, Site, choice, sit_down
 
@@ -124,21 +123,6 @@ def test_web_answers_contain_no_other_state(site: Site) -> None:
     rng = next(word for word in words if word.startswith("rng="))
     for secret in (rng.removeprefix("rng="), str(session.chance), browser.cookies.popitem()[1]):
         assert secret not in sent
-
-
-def test_web_coach_is_silent_with_a_reason_without_analysis(
-    site: Site, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delitem(registration._parts, ("analysis", "many_hand"))
-    browser = site.browser()
-    shown = sit_down(browser, "three")
-    why = "the game three_hand or four_hand has no analysis of choices"
-    assert shown["unjudged"] == why
-    advice = browser.get(f"/api/tables/{shown['table']}/advice")
-    assert (advice.status_code, advice.json()["error"]) == (422, why)
-    after = act(browser, shown, choice(shown), coach=True)
-    assert after.status_code == 200, "the turn is taken all the same"
-    assert "coach" not in after.json()
 
 
 @pytest.mark.parametrize("game", ["six", "four"])

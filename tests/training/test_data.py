@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from crib_agents.analyze import analyze
+from crib_agents.analyze import action_values, analyze
 from crib_play.table.advice import actions_of
 from crib_training.data import load
 from crib_training.data.play import Setup
@@ -31,7 +31,6 @@ from crib_env.batch import GameBatch
 from crib_env.engine.hands.records import DISCARD
 from crib_env.notation import parse_state
 from crib_env.policy import find_agent
-from crib_env.registration import find_part
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -182,7 +181,7 @@ def test_data_values_equal_analyze(env: str) -> None:
     agent = find_agent("random")
     for _ in range(7):
         views = games.views(games.running())
-        values = find_part("values", maker.family.name)(views)
+        values = action_values(views)
         for view, found in zip(views, values, strict=True):
             expected = np.full(len(found), np.nan)
             laid = set()

@@ -25,7 +25,6 @@ from crib_training.outputs import CHECKPOINT as FILE
 
 import small_runs
 from commands import files_of_at_most
-from crib_env import registration
 from crib_env.batch import GameBatch
 from crib_env.rules import PRESETS
 from small_runs import begun, tensors_of
@@ -87,16 +86,6 @@ def test_deep_monte_carlo_refuses_an_unwritable_folder_at_once(
     monkeypatch.setattr(Learner, "iterate", work)
     with files_of_at_most(2000), pytest.raises(OSError, match="cannot be written"):
         train(small(tmp_path / "full"))
-
-
-def test_deep_monte_carlo_refuses_unsupported_games(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(registration, "_parts", {})
-    with pytest.raises(
-        ValueError, match="the game hoyle or five_card has no self-play for deep Monte Carlo"
-    ):
-        Learner(small(tmp_path))
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a card")

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from crib_agents.analyze import action_values
 from crib_agents.files import write_whole
 from crib_agents.text_agent import Complete, Message, TextAgent
 
@@ -27,7 +28,6 @@ from crib_env.engine.hands.records import DISCARD
 from crib_env.envs.makers import EnvMaker
 from crib_env.errors import NoResultError
 from crib_env.policy import Agent, Views, action_probabilities, find_agent
-from crib_env.registration import find_part
 from crib_env.rules import Rules
 from crib_env.text import Tally
 from crib_training.data.play import PHASES, phases_of
@@ -182,7 +182,7 @@ def regrets(views: Views, actions: Array, mixed: Agent | None) -> dict[str, dict
     and a discard of two cards is one decision.
     """
     family = family_of(views)
-    values = find_part("values", family.name)(views)
+    values = action_values(views)
     counted = np.flatnonzero(np.isfinite(values).sum(axis=1) > 1)
     if not len(counted):
         return {}

@@ -9,6 +9,7 @@ make one from cards written as text.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
@@ -27,13 +28,13 @@ from crib_env.encoding import family_of
 from crib_env.engine.hands.records import DISCARD
 from crib_env.engine.table_top import format_cell
 from crib_env.policy import Views
-from crib_env.registration import find_part
 from crib_env.rules import LARGEST_TARGET
 
 __all__ = [
     "CardChoice",
     "CellChoice",
     "DiscardChoice",
+    "action_values",
     "analyze",
     "discard_view",
     "layout_view",
@@ -128,16 +129,24 @@ def analyze(views: Views) -> Choices:
             `layout_view` make, or ``np.array([env.unwrapped.view(seat)])``.
 
     Raises:
-        ValueError: more than one view, one of a seat that is not to move, or of a game whose
-            choices are not analysed.
+        ValueError: more than one view, one of a seat that is not to move, or of rules for three and
+            four that `learned` has no networks for.
     """
     if views.shape != (1,):
         raise ValueError(f"analyze takes one view, records [1], got an array of {views.shape}")
     view = views[0]
     if not view["to_move"]:
         raise ValueError("the view is of a seat that is not to move: it has nothing to choose")
-    choices: Choices = find_part("analysis", family_of(views).name)(views)
+    choices: Choices = CHOICES[family_of(views).name](views)
     return choices
+
+
+def action_values(views: Views) -> Doubles:
+    """Return the value of each action of views of one family, float64[B, actions]; NaN if illegal.
+
+    A value is the `win` of its choice. A card to discard has the value of the best pair with it.
+    """
+    return VALUES[family_of(views).name](views)
 
 
 def two_hand_choices(views: Views) -> Choices:
@@ -264,3 +273,13 @@ def _by_pair(views: Views) -> Doubles:
             at = n[better], card[better]
             values[at] = np.fmax(values[at], columns[better, k])
     return values
+
+
+CHOICES: dict[str, Callable[[Views], Choices]] = {
+    "two_hand": two_hand_choices, "many_hand": many_hand_choices, "table_top": table_top_choices,
+}  # fmt: skip
+VALUES: dict[str, Callable[[Views], Doubles]] = {
+    "two_hand": two_hand_action_values,
+    "many_hand": many_hand_action_values,
+    "table_top": table_top_action_values,
+}

@@ -7,6 +7,7 @@ and four.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import ClassVar
 
 import numpy as np
@@ -14,8 +15,24 @@ import numpy as np
 from crib_agents.checks import HONOURS, presets_of
 from crib_env.encoding import family_of
 from crib_env.policy import Actions, Agent, Views, one_or_many
-from crib_env.registration import find_part
 from crib_env.rules import Rules, games_of
+
+
+def two_hand() -> Agent:
+    """Return the player of the games for two; it is imported when it plays."""
+    from crib_agents.expert.pegging import make_expert
+
+    return make_expert()
+
+
+def table_top() -> Agent:
+    """Return the player of Table Top; it is imported when it plays."""
+    from crib_agents.expert.table_top import TableTopExpert
+
+    return TableTopExpert()
+
+
+PLAYERS: dict[str, Callable[[], Agent]] = {"two_hand": two_hand, "table_top": table_top}
 
 
 class ExpertAgent:
@@ -48,8 +65,8 @@ class ExpertAgent:
             ValueError: views of a game that it does not play.
         """
         family = family_of(views).name
-        if all(rules.family != family for rules in self.known_rules):
+        if family not in PLAYERS:
             raise ValueError(f"{self.name} does not play {games_of(family)}: {self.other_rules}")
         if family not in self._players:
-            self._players[family] = find_part("expert", family)()
+            self._players[family] = PLAYERS[family]()
         return self._players[family].act(views, rng)

@@ -1,10 +1,10 @@
 """``learned``: networks trained by self-play (`crib train`) that predict points still to come.
 
-- `agent`: the agents. `network`: a small network inside kernels, and the files of its weights.
+- `agent`: the agents. `network`: a small network inside kernels. `weights`: the files of weights.
 - `two_hand`, `many_hand`, `table_top`: the inputs of the networks in those games, and how it plays.
 """
 
 from crib_agents.learned.agent import MixedAgent, MonteCarloAgent
-from crib_agents.learned.network import Weights
+from crib_agents.learned.weights import Weights
 
 __all__ = ["MixedAgent", "MonteCarloAgent", "Weights"]

@@ -17,7 +17,9 @@ from numba import float64, void
 
 from crib_agents.checks import FOR_POINTS, alike
 from crib_agents.data.tables import FOLDER
-from crib_agents.learned.network import LearnedFamily, Weights, join, offset_of_rules
+from crib_agents.learned import two_hand
+from crib_agents.learned.network import LearnedFamily, join, offset_of_rules
+from crib_agents.learned.weights import FAMILIES, Weights
 from crib_env.arrays import Doubles
 from crib_env.engine.family import find_family
 from crib_env.engine.hands.records import DEAL
@@ -25,7 +27,6 @@ from crib_env.engine.jit import Entry, entry, plain
 from crib_env.engine.record import NONE, TABLE_T, WEIGHTS_T, array_of
 from crib_env.engine.show import show_table
 from crib_env.policy import Act, Actions, CompiledAgent, Views, check_rng, one_or_many
-from crib_env.registration import families_with, find_part
 from crib_env.rules import Rules
 from crib_env.supported_rules import refuse_views
 
@@ -41,7 +42,7 @@ def shipped(folder: str = ".") -> tuple[Weights, ...]:
 @cache
 def values_entry(name: str) -> Entry:
     """Return what writes the values of the actions of views of a family, by its name."""
-    known = find_part("learned", name)
+    known = FAMILIES[name]
     key, write_values = known.rules_key, known.values
 
     @entry(
@@ -97,9 +98,7 @@ class MonteCarloAgent(TakesWeights, CompiledAgent):
     """
 
     name = "learned"
-    acts: ClassVar[dict[str, Act]] = {
-        family: find_part("learned", family).act for family in families_with("learned")
-    }
+    acts: ClassVar[dict[str, Act]] = {name: family.act for name, family in FAMILIES.items()}
 
     def __init__(self, sets: Sequence[Weights] | None = None, name: str = "learned") -> None:
         self.sets = shipped() if sets is None else tuple(sets)
@@ -137,9 +136,6 @@ class MonteCarloAgent(TakesWeights, CompiledAgent):
         return values
 
 
-TWO_HAND: LearnedFamily = find_part("learned", "two_hand")
-
-
 class MixedAgent(MonteCarloAgent):
     """Samples an action from the softmax of its networks' values; see `Weights.temperature`.
 
@@ -155,7 +151,7 @@ class MixedAgent(MonteCarloAgent):
 
     draws: ClassVar[bool] = True
     honours = FOR_POINTS
-    acts: ClassVar[dict[str, Act]] = {TWO_HAND.name: TWO_HAND.act}
+    acts: ClassVar[dict[str, Act]] = {two_hand.FAMILY.name: two_hand.FAMILY.act}
 
     def __init__(self, sets: Sequence[Weights] | None = None, name: str = "learned_mixed") -> None:
         super().__init__(shipped("mixed") if sets is None else sets, name)
@@ -184,7 +180,7 @@ class MixedAgent(MonteCarloAgent):
         """
         values = self.action_values(views)
         temperatures = np.empty((len(views), 1))
-        for weights, rows in by_rules(self, views, TWO_HAND):
+        for weights, rows in by_rules(self, views, two_hand.FAMILY):
             temperatures[rows] = weights.temperature
         below = values - np.nanmax(values, axis=1, keepdims=True)
         odds = np.nan_to_num(np.exp(below / temperatures), nan=0.0)

@@ -23,7 +23,6 @@ from crib_env.render.svg.document import FONT, HEIGHT, WIDTH, page_sheet
 from crib_env.rules import Rules
 from crib_play.replay.frames import Frame, every_eyes, frames
 from crib_play.replay.opinions import IN_POINTS, Opinion, opinions
-from crib_play.table.advice import why_unjudged
 from crib_play.table.seats import names, side_names
 from crib_play.table.session import Session
 
@@ -88,7 +87,6 @@ def replay_page(
     if seats is not None:
         eyes = [eyes[seat] for seat in seats]
     moments = list(frames(session, eyes, session.game.rules.name))
-    judged = judged and why_unjudged(session) is None
     thoughts = opinions(session) if judged else []
     known = {seat for one in eyes for seat in one.seats}
     data = {

@@ -9,7 +9,7 @@ from crib_agents.loading import TakesAgents
 
 from crib_env.settings import AgentName, NewFile, Seat, Seed, checked_dataclass
 from crib_play.replay.page import replay_page
-from crib_play.table import TakesGame, why_unjudged
+from crib_play.table import TakesGame
 from crib_play.table.seats import sit_down
 
 OPEN_SEED = 1  # of a game in which every card is shown
@@ -52,8 +52,6 @@ def run(settings: Settings) -> None:
     title = kind.title if settings.seats else f"{kind.title}, seed {seed}"
     page = replay_page(session, title, judged=settings.opinions, seats=settings.seats or None)
     settings.out.write_text(page, "utf-8")
-    if settings.opinions and (why := why_unjudged(session)):
-        print(f"The file holds no opinions: {why}.")
     print(
         f"{settings.first} against {settings.second}, {session.result(0)}: {settings.out} "
         f"({len(page) / 1e6:.1f} MB)"

@@ -9,7 +9,6 @@ import numpy as np
 from crib_agents.analyze import CardChoice, CellChoice, Choice, DiscardChoice, analyze
 
 from crib_env.cards import parse_card, parse_cards
-from crib_env.registration import find_part
 from crib_play.table.family import TableFamily
 from crib_play.table.session import Session
 
@@ -38,15 +37,6 @@ def in_words(choice: Choice) -> str:
         return f"{choice.now:g} now, then {choice.mine:.1f} to {choice.theirs:.1f}"
     assert isinstance(choice, CellChoice)
     return f"{choice.mine:.1f} to {choice.theirs:.1f} in the round"
-
-
-def why_unjudged(session: Session) -> str | None:
-    """Return why choices have no values in this game; None if they have."""
-    try:
-        find_part("analysis", session.family.name)
-    except ValueError as error:
-        return str(error)
-    return None
 
 
 def choices(view: View) -> list[Choice]:

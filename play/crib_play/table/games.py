@@ -7,9 +7,10 @@ from typing import Literal
 
 from crib_env.engine.family import find_family
 from crib_env.errors import unknown
-from crib_env.registration import env_module, find_part
+from crib_env.registration import env_module
 from crib_env.rules import Rules, find_rules
 from crib_env.settings import EnvName
+from crib_play.table.families import FAMILIES
 from crib_play.table.family import TableFamily
 
 
@@ -37,8 +38,7 @@ class TableGame:
     @property
     def family(self) -> TableFamily:
         """The table functions of its family."""
-        family: TableFamily = find_part("table", Rules.preset(self.rules).family)
-        return family
+        return FAMILIES[Rules.preset(self.rules).family]
 
 
 GAMES: dict[str, TableGame] = {

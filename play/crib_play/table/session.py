@@ -12,9 +12,9 @@ from crib_env.errors import EpisodeOverError
 from crib_env.events import Event, read_log
 from crib_env.game import Game, Snapshot
 from crib_env.policy import Agent, ask_agent
-from crib_env.registration import find_part
 from crib_env.supported_rules import refuse_rules
-from crib_play.table.family import Call, Counted, Done, Sight, TableFamily
+from crib_play.table.families import FAMILIES
+from crib_play.table.family import Call, Counted, Done, Sight
 from crib_play.table.games import TableGame
 
 View = Any
@@ -61,7 +61,7 @@ class Session:
         self.game = game
         self.seats = tuple(seats)
         self.chance = chance
-        self.family: TableFamily = find_part("table", game.family.name)
+        self.family = FAMILIES[game.family.name]
         self.start = game.notation()
         self.opening = tuple(self.family.opening(game.view(0), game.rules))  # the first calls
         self.turns: list[Turn] = []

@@ -8,7 +8,6 @@ from typing import NamedTuple
 from rich.text import Text
 
 from crib_env.engine.table_top.records import CENTRE, SIZE
-from crib_env.registration import find_part
 from crib_env.render.words import track
 from crib_play.table.family import Sight
 from crib_play.table.seats import by_side
@@ -131,9 +130,9 @@ class Boards(NamedTuple):
 
 HANDS = Boards(show_hands, show_pegs)
 TABLE_TOP = Boards(show_layout, show_nothing)
+BOARDS = {"two_hand": HANDS, "many_hand": HANDS, "table_top": TABLE_TOP}
 
 
 def boards_of(session: Session) -> Boards:
     """Return how a terminal shows the game of a session."""
-    boards: Boards = find_part("terminal", session.family.name)
-    return boards
+    return BOARDS[session.family.name]

@@ -18,7 +18,7 @@ from crib_agents.loading import TakesAgents
 from crib_env.settings import AgentName, Seat, Seed, checked_dataclass
 from crib_play.drill import ask_count
 from crib_play.preferences import Preferences, Speed, load_preferences, save_preferences
-from crib_play.table import Counted, Session, TakesGame, Turn, review, why_unjudged
+from crib_play.table import Counted, Session, TakesGame, Turn, review
 from crib_play.table.advice import Advised, advised, look_back
 from crib_play.table.seats import names, sit_down, usual_opponent
 from crib_play.terminal.boards import boards_of
@@ -90,7 +90,6 @@ class Player:
     def __init__(self, session: Session, seat: int, screen: Screen, chosen: Preferences) -> None:
         self.session, self.seat, self.screen, self.chosen = session, seat, screen, chosen
         self.names = names(session, seat)
-        self.unjudged = why_unjudged(session)
         self.counts: list[int] = []  # points missed in each of the player's counts
         self.commands = {
             "hint": self.hint, "best": self.best, "undo": self.undo, "board": self.board,
@@ -153,7 +152,7 @@ class Player:
     def hear(self, turn: Turn) -> None:
         """Print a turn, its cost if it is the person's and the coach is on, and a new score."""
         self.screen.calls(self.session, turn, self.names, self.counted)
-        if turn.seat == self.seat and self.chosen.coach and not self.unjudged:
+        if turn.seat == self.seat and self.chosen.coach:
             looked = look_back(self.session, len(self.session.turns) - 1)
             if looked and looked.loss > 0:
                 cost = f"{100 * looked.loss:.1f} %"
@@ -209,8 +208,6 @@ class Player:
 
     def coach(self) -> None:
         """Turn the coach on or off."""
-        if self.unjudged:
-            raise ValueError(self.unjudged)
         self.chosen = replace(self.chosen, coach=not self.chosen.coach)
         self.screen.line(f"  the coach is {'listening' if self.chosen.coach else 'silent'}")
 
@@ -251,9 +248,6 @@ class Player:
                 f"You counted {right} of {len(self.counts)} right; {missed} claimed by muggins, "
                 "which the score leaves out."
             )
-        if self.unjudged:
-            self.screen.line(f"No review: {self.unjudged}.")
-            return
         looked = review(self.session, self.seat)
         if not looked.decisions:
             return

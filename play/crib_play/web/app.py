@@ -36,7 +36,7 @@ from crib_env.errors import EpisodeOverError
 from crib_env.render.svg.cards import symbols
 from crib_env.render.svg.document import style_sheet
 from crib_play.preferences import Preferences
-from crib_play.table import GAMES, NotYourTurnError, table_game, why_unjudged
+from crib_play.table import GAMES, NotYourTurnError, table_game
 from crib_play.table.advice import look_back
 from crib_play.table.levels import LEVELS
 from crib_play.web import beside
@@ -164,7 +164,7 @@ def act(at: Place, message: Act) -> Payload:
     session = at.table.session
     turns = at.table.act(at.seat, message.revision, message.actions)
     shown = table_payload(at.table, at.seat, min(message.since, turns))
-    if message.coach and session.practice(at.seat) and not why_unjudged(session):
+    if message.coach and session.practice(at.seat):
         decision = look_back(session, turns)
         shown["coach"] = decision and asdict(decision)
     return shown
@@ -408,8 +408,6 @@ class App:
             table, judged = at.table, task is beside.look_back
             if not table.session.over:
                 raise NotYourTurnError("the review comes when the game is over")
-            if judged and (why := why_unjudged(table.session)):
-                raise ValueError(why)
             whose = (at.seat,) if judged else ()
             return f"{table.id} {table.revision} {whose}", table.stored, *whose
 

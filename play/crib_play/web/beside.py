@@ -23,7 +23,7 @@ from starlette.exceptions import HTTPException
 from crib_env.engine.cache import cache_folder
 from crib_play.preferences import Preferences
 from crib_play.replay import replay_page
-from crib_play.table import GAMES, TableGame, review, table_game, why_unjudged
+from crib_play.table import GAMES, TableGame, review, table_game
 from crib_play.table.advice import choices
 from crib_play.table.levels import ERRING, load_player
 from crib_play.table.seats import first_turns, plays, refusal
@@ -131,7 +131,7 @@ def prepare(what: str, games: Sequence[str]) -> Prepared:
     for game in games if what in (RULES, ADVICE) else ():
         for session in first_turns(table_game(game)):
             session.sight(session.seat)
-            if what == ADVICE and not why_unjudged(session):
+            if what == ADVICE:
                 choices(session.game.view(session.seat))
     return Prepared(time.monotonic() - began, refusals)
 

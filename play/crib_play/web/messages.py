@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
-from crib_play.table import Review, Session, Turn, table_game, why_unjudged
+from crib_play.table import Review, Session, Turn, table_game
 from crib_play.table.advice import advised
 from crib_play.table.seats import names, side_names
 from crib_play.web.tables import Table
@@ -116,7 +116,6 @@ def table_payload(table: Table, seat: int, since: int | None = None, key: str = 
         "sides": side_names(session, seat, stored.people),
         "people": session.people,
         "practice": session.practice(seat),
-        "unjudged": why_unjudged(session),
         "to_choose": session.to_choose if session.waits and session.seat == seat else 0,
         "cut": session.cut if n == 0 or known == 0 else None,
         "opening": [vars(call) for call in session.opening],

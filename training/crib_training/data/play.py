@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from crib_agents.analyze import action_values
 from crib_agents.loading import load_agent
 
 import crib_env
@@ -22,7 +23,6 @@ from crib_env.engine.hands.records import DISCARD
 from crib_env.errors import IllegalActionError, check_choice
 from crib_env.notation import format_rules, format_state
 from crib_env.policy import Agent, MixedPolicy, Views, ask_agent
-from crib_env.registration import find_part
 from crib_env.supported_rules import refuse_rules
 from crib_training.data.reading import FORMAT, KEY, VERSION, arrow, chosen_columns, shard_name
 from crib_training.evaluation.duplicate import Finished, ignore_progress
@@ -81,9 +81,7 @@ class Setup:
         agents = [load_agent(given) for given in self.agents]
         draws = any(isinstance(agent, MixedPolicy) for agent in agents)
         object.__setattr__(self, "columns", chosen_columns(self.columns, self.values, draws))
-        if self.values == "expert":
-            find_part("values", maker.family.name)
-        elif self.values and not any(hasattr(agent, "action_values") for agent in agents):
+        if self.values == "own" and not any(hasattr(agent, "action_values") for agent in agents):
             raise ValueError(f"--values own: {', '.join(self.agents)} give no values of actions; "
                              "networks do")  # fmt: skip
         for agent in agents:
@@ -213,7 +211,7 @@ def _play(
                     for k in range(len(s))
                 ])  # fmt: skip
             if setup.values == "expert":
-                values = find_part("values", family.name)(seen)
+                values = action_values(seen)
                 taken = values[np.arange(len(values)), row["action"]]
                 row["values"] = values.astype(np.float32)
                 row["regret"] = np.maximum(0.0, np.nanmax(values, axis=1) - taken)

@@ -17,29 +17,23 @@ from __future__ import annotations
 
 import platform
 import time
-from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 import torch
-from crib_agents.checks import fields_of
-from crib_agents.learned import MonteCarloAgent, Weights
-from crib_agents.learned.network import WIDEST, LearnedFamily
+from crib_agents.learned import MonteCarloAgent
+from crib_agents.learned.network import WIDEST
 from crib_agents.loading import load_agent
-from crib_agents.torch_nets import layers_of
 from crib_play.replay import write_replay
 from pydantic import Field
-from torch import Tensor, nn
 
 from crib_env.arrays import Array, Bytes
 from crib_env.envs.makers import EnvMaker
-from crib_env.registration import add_parts, find_part
-from crib_env.rules import Rules
 from crib_env.settings import (
     Count,
     EnvName,
@@ -57,6 +51,10 @@ from crib_env.settings import (
 from crib_training.command_line import command
 from crib_training.learn import run as runs
 from crib_training.learn.curve import Strength
+from crib_training.learn.deep_monte_carlo.game import Samples, SelfPlay
+from crib_training.learn.deep_monte_carlo.many_hand import ManyHandSelfPlay
+from crib_training.learn.deep_monte_carlo.table_top import TableTopSelfPlay
+from crib_training.learn.deep_monte_carlo.two_hand import TwoHandSelfPlay
 from crib_training.learn.run import (
     FREE,
     LostError,
@@ -69,86 +67,11 @@ from crib_training.loading import find_game, seats_of
 from crib_training.tournament.chunks import code_digest
 from crib_training.workers import ProcessPool, RayPool
 
-add_parts(
-    "deep_monte_carlo",
-    two_hand="crib_training.learn.deep_monte_carlo.two_hand:TwoHandSelfPlay",
-    table_top="crib_training.learn.deep_monte_carlo.table_top:TableTopSelfPlay",
-    many_hand="crib_training.learn.deep_monte_carlo.many_hand:ManyHandSelfPlay",
-)
+GAMES: dict[str, type[SelfPlay]] = {
+    one.family.name: one for one in (TwoHandSelfPlay, TableTopSelfPlay, ManyHandSelfPlay)
+}
 
 # --- a game as something to learn -----------------------------------------------------------------
-
-EVEN = 1e3  # a temperature at which values no longer matter
-
-
-@dataclass(frozen=True)
-class Samples:
-    """What self-play brought to learn from."""
-
-    # named tensors in groups; the tensors of a group have one row for each sample, and groups may
-    # have different numbers of rows
-    groups: Mapping[str, Mapping[str, Tensor]]
-    decisions: int  # how many decisions were made
-
-    def to(self, device: str) -> Samples:
-        """Return the samples on a device."""
-        groups = {
-            name: {key: tensor.to(device) for key, tensor in group.items()}
-            for name, group in self.groups.items()
-        }
-        return Samples(groups, self.decisions)
-
-
-@dataclass(frozen=True)
-class GameDefaults:
-    """Per-game defaults for settings left as None."""
-
-    hidden_sizes: tuple[int, int]
-    num_envs: int = 4096
-    learning_rate: float = 1e-3
-    ema_rate: float = 0.005
-    temperature: float = 0.3
-    final_temperature: float = 0.08
-
-    def resolve(self, settings: Settings) -> GameDefaults:
-        """Return these, or the values in the settings instead."""
-        given = {f.name: getattr(settings, f.name) for f in fields(self)}
-        return replace(self, **{name: value for name, value in given.items() if value is not None})
-
-
-class SelfPlay(ABC):
-    """A game's self-play; ``chosen`` holds the settings, with the game's defaults for None.
-
-    The random numbers of the nets come from PyTorch's generator, which is seeded before.
-    """
-
-    family: ClassVar[LearnedFamily]  # the games this is for
-    defaults: ClassVar[GameDefaults]  # for settings left as None
-    nets: nn.Module  # what learns
-
-    def __init__(self, rules: Rules, players: int, settings: Settings) -> None:
-        self.rules, self.players = rules, players
-        self.chosen = self.defaults.resolve(settings)
-        self.epsilon = settings.epsilon
-
-    @abstractmethod
-    def play(self, n: int, progress: float, rng: np.random.Generator) -> Samples:
-        """Play ``n`` deals, each seat by ``nets``; ``progress`` is 0 at the start, 1 at the end."""
-
-    @abstractmethod
-    def loss(self, samples: Samples, rows: Mapping[str, Tensor]) -> Tensor:
-        """Return the loss over ``rows[group]`` of each group, a scalar."""
-
-    def weights(self, nets: nn.Module, made_by: str = "") -> Weights:
-        """Return nets of the shape of ``nets`` as the agent ``learned`` reads them."""
-        layers = {name: layers_of(net) for name, net in nets.named_children()}
-        fields = fields_of(self.rules)
-        return Weights(self.family.name, self.rules.name, fields, self.players, layers, made_by)
-
-    def exploration(self, progress: float) -> tuple[float, float]:
-        """Return the temperature of the softmax, and the share of uniform choices."""
-        first, last = self.chosen.temperature, self.chosen.final_temperature
-        return first + progress * (last - first), self.epsilon * (1 - progress)
 
 
 def batches(
@@ -163,20 +86,10 @@ def batches(
         yield {name: torch.from_numpy(rows[i]) for name, rows in parts.items()}
 
 
-def gumbel(
-    rng: np.random.Generator, shape: tuple[int, int], temperature: float, epsilon: float
-) -> Array:
-    """Return noise that makes the largest sum of value and noise a draw from the softmax."""
-    scale = np.where(rng.random(shape[0]) < epsilon, EVEN, temperature)
-    noise: Array = rng.gumbel(size=shape) * scale[:, None]
-    return noise
-
-
 def find_self_play(settings: Settings) -> tuple[EnvMaker, SelfPlay]:
     """Return the environment that settings name, and its game as something to learn."""
     maker, rules = find_game(settings.env, settings.rules)
-    family = maker.family
-    self_play: type[SelfPlay] = find_part("deep_monte_carlo", family.name)
+    self_play = GAMES[maker.family.name]
     players = len(seats_of(maker, rules, settings.players))
     torch.manual_seed(settings.seed)
     return maker, self_play(rules, players, settings)

@@ -24,7 +24,7 @@ let table = null, sight = null, busy = false, numbered = 0;
 
 const wait = (steps) => new Promise((resolve) => setTimeout(resolve, PAUSE * steps * (settings.speed - 1)));
 const family = () => FAMILIES[table.answer.family];
-const judges = () => table.answer.practice && !table.answer.unjudged; // no advice while people play with each other
+const judges = () => table.answer.practice; // no advice while people play with each other
 
 // --- drawing ------------------------------------------------------------------------------------
 
@@ -38,16 +38,16 @@ function Tool({ id, name, text, pressed, disabled, title, onClick }) {
 }
 
 function Tools() {
-  const able = table.to_choose && judges(), why = table.answer.unjudged;
+  const able = table.to_choose && judges();
   const set = (name) => () => choose({ [name]: !settings[name] });
   return html`<nav aria-label="Table" id="tools">
-    <${Tool} id="hint" name="h" text=${table.asking ?? "Hint"} disabled=${!able} title=${why} onClick=${() => advise("hint")} />
-    <${Tool} id="best" name="b" text="Expert" disabled=${!able} title=${why} onClick=${() => advise("best")} />
+    <${Tool} id="hint" name="h" text=${table.asking ?? "Hint"} disabled=${!able} onClick=${() => advise("hint")} />
+    <${Tool} id="best" name="b" text="Expert" disabled=${!able} onClick=${() => advise("best")} />
     <${Tool} id="undo" name="u" text="Undo" disabled=${busy || !table.answer.practice || !table.answer.turns} onClick=${undo} />
     <button type="button" onClick=${rules}>Rules</button>
     <details id="more"><summary>More</summary><div class="menu">
-      <${Tool} id="coach" name="c" text="Coach" pressed=${settings.coach} disabled=${!judges()} title=${why} onClick=${set("coach")} />
-      <${Tool} id="winbar" text="Win bar" pressed=${settings.winbar} disabled=${!judges()} title=${why} onClick=${set("winbar")} />
+      <${Tool} id="coach" name="c" text="Coach" pressed=${settings.coach} disabled=${!judges()} onClick=${set("coach")} />
+      <${Tool} id="winbar" text="Win bar" pressed=${settings.winbar} disabled=${!judges()} onClick=${set("winbar")} />
       <${Tool} id="muggins" text="Muggins: I count" pressed=${settings.muggins} title="To practise counting: what you miss is claimed, the score counts in full" onClick=${set("muggins")} />
       <${Tool} id="sound" text="Sound" pressed=${settings.sound} onClick=${set("sound")} />
       <label>Speed <select id="speed" aria-label="Count speed, 1 is fastest" onChange=${(event) => choose({ speed: Number(event.target.value) })}>
@@ -346,9 +346,8 @@ async function catchUp() {
 
 async function finish() {
   const { answer } = table, mine = table;
-  table.review = answer.unjudged ? `There is no review: ${answer.unjudged}.` : "The expert is judging your decisions…";
+  table.review = "The expert is judging your decisions…";
   paint();
-  if (answer.unjudged) return;
   try {
     const review = await talk.review(answer.table);
     store.record(answer.table, review);

@@ -57,8 +57,8 @@ from crib_env.engine.table_top.lines import (
 )
 from crib_env.engine.table_top.records import SIZE, TO_CRIB, TURNS, VIEWS_T, bit_count
 from crib_env.rules import Rules
+from crib_training.learn.deep_monte_carlo.game import GameDefaults, Samples, SelfPlay, gumbel
 from crib_training.learn.deep_monte_carlo.two_hand import spread
-from crib_training.methods.deep_monte_carlo import GameDefaults, Samples, SelfPlay, gumbel
 
 if TYPE_CHECKING:
     from crib_training.methods.deep_monte_carlo import Settings

@@ -1,0 +1,102 @@
+"""What deep Monte Carlo plays and fits in a game: the base class of each game, and its samples."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+from crib_agents.checks import fields_of
+from crib_agents.learned import Weights
+from crib_agents.learned.network import LearnedFamily
+from crib_agents.torch_nets import layers_of
+from torch import Tensor, nn
+
+from crib_env.arrays import Array
+from crib_env.rules import Rules
+
+if TYPE_CHECKING:
+    from crib_training.methods.deep_monte_carlo import Settings
+
+EVEN = 1e3  # a temperature at which values no longer matter
+
+
+@dataclass(frozen=True)
+class Samples:
+    """What self-play brought to learn from."""
+
+    # named tensors in groups; the tensors of a group have one row for each sample, and groups may
+    # have different numbers of rows
+    groups: Mapping[str, Mapping[str, Tensor]]
+    decisions: int  # how many decisions were made
+
+    def to(self, device: str) -> Samples:
+        """Return the samples on a device."""
+        groups = {
+            name: {key: tensor.to(device) for key, tensor in group.items()}
+            for name, group in self.groups.items()
+        }
+        return Samples(groups, self.decisions)
+
+
+@dataclass(frozen=True)
+class GameDefaults:
+    """Per-game defaults for settings left as None."""
+
+    hidden_sizes: tuple[int, int]
+    num_envs: int = 4096
+    learning_rate: float = 1e-3
+    ema_rate: float = 0.005
+    temperature: float = 0.3
+    final_temperature: float = 0.08
+
+    def resolve(self, settings: Settings) -> GameDefaults:
+        """Return these, or the values in the settings instead."""
+        given = {f.name: getattr(settings, f.name) for f in fields(self)}
+        return replace(self, **{name: value for name, value in given.items() if value is not None})
+
+
+class SelfPlay(ABC):
+    """A game's self-play; ``chosen`` holds the settings, with the game's defaults for None.
+
+    The random numbers of the nets come from PyTorch's generator, which is seeded before.
+    """
+
+    family: ClassVar[LearnedFamily]  # the games this is for
+    defaults: ClassVar[GameDefaults]  # for settings left as None
+    nets: nn.Module  # what learns
+
+    def __init__(self, rules: Rules, players: int, settings: Settings) -> None:
+        self.rules, self.players = rules, players
+        self.chosen = self.defaults.resolve(settings)
+        self.epsilon = settings.epsilon
+
+    @abstractmethod
+    def play(self, n: int, progress: float, rng: np.random.Generator) -> Samples:
+        """Play ``n`` deals, each seat by ``nets``; ``progress`` is 0 at the start, 1 at the end."""
+
+    @abstractmethod
+    def loss(self, samples: Samples, rows: Mapping[str, Tensor]) -> Tensor:
+        """Return the loss over ``rows[group]`` of each group, a scalar."""
+
+    def weights(self, nets: nn.Module, made_by: str = "") -> Weights:
+        """Return nets of the shape of ``nets`` as the agent ``learned`` reads them."""
+        layers = {name: layers_of(net) for name, net in nets.named_children()}
+        fields = fields_of(self.rules)
+        return Weights(self.family.name, self.rules.name, fields, self.players, layers, made_by)
+
+    def exploration(self, progress: float) -> tuple[float, float]:
+        """Return the temperature of the softmax, and the share of uniform choices."""
+        first, last = self.chosen.temperature, self.chosen.final_temperature
+        return first + progress * (last - first), self.epsilon * (1 - progress)
+
+
+def gumbel(
+    rng: np.random.Generator, shape: tuple[int, int], temperature: float, epsilon: float
+) -> Array:
+    """Return noise that makes the largest sum of value and noise a draw from the softmax."""
+    scale = np.where(rng.random(shape[0]) < epsilon, EVEN, temperature)
+    noise: Array = rng.gumbel(size=shape) * scale[:, None]
+    return noise
