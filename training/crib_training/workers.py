@@ -21,7 +21,7 @@ from multiprocessing.context import SpawnContext, SpawnProcess
 from threading import Thread
 from typing import Any, Protocol, Self, TypeVar, cast
 
-from crib_agents.bot.process import end_programs
+from crib_agents.bot.program import end_programs
 
 from crib_env.errors import printable
 from crib_training.evaluation.duplicate import Finished, ignore_progress

@@ -16,11 +16,10 @@ import numpy as np
 from crib_agents.checks import presets_of, refuse_other_views
 from crib_env.cards import format_card, parse_card, pip
 from crib_env.engine.family import find_family
+from crib_env.engine.hands.pairs import SecondDiscards
 from crib_env.engine.hands.records import DISCARD
 from crib_env.engine.record import NONE
 from crib_env.policy import Actions, Views, one_or_many
-
-MOST_CHOSEN = 10_000  # pairs stored until the environment needs their second card
 
 
 class Play(NamedTuple):
@@ -131,7 +130,7 @@ class PlainAgent(ABC):
         dealer = bool(view["dealer"] == 0)
         scores = int(view["scores"][0]), int(view["scores"][1])
         if view["phase"] == DISCARD:
-            return self._to_crib(held, _texts(view["discarded"]), dealer, scores)
+            return self._to_crib(view, held, dealer, scores)
         pile = [play.card for play in self.deal.plays]
         start = int(view["pile_from"])
         starter = format_card(int(view["starter"]))
@@ -141,29 +140,22 @@ class PlainAgent(ABC):
         return parse_card(card)
 
     def _to_crib(
-        self, held: Sequence[str], discarded: Sequence[str], dealer: bool, scores: tuple[int, int]
+        self, view: Any, held: Sequence[str], dealer: bool, scores: tuple[int, int]
     ) -> int:
-        """Return the first card of the pair not laid yet.
-
-        A view does not name its game, so the lookup uses the cards. If two games are equal in all
-        that a player knows, their pairs may change places.
-        """
-        hand = tuple(sorted([*held, *discarded], key=parse_card))
-        chosen = self.__dict__.setdefault("_chosen", {})
-        position = hand, dealer, scores, self.deal.number
-        if discarded and (seconds := chosen.pop((position, discarded[0]), None)):
-            if seconds[1:]:
-                chosen[position, discarded[0]] = seconds[1:]
-            return parse_card(seconds[0])
+        """Return the first card of the pair not laid yet."""
+        # The class of a player need not call __init__.
+        seconds: SecondDiscards = self.__dict__.setdefault("_seconds", SecondDiscards())
+        discarded = self.deal.discarded
+        if discarded and (second := seconds.take(view)) is not None:
+            return second
+        hand = sorted([*held, *discarded], key=parse_card)
         pair = list(self.choose_discard(list(hand), dealer, scores))
         if len(pair) != 2 or len(set(pair) & set(hand)) != 2:
             raise ValueError(f"to discard are two cards of {' '.join(hand)}, got {pair!r}")
-        card, *others = (card for card in pair if card not in discarded)
+        card, *others = (parse_card(card) for card in pair if card not in discarded)
         if not discarded:
-            if len(chosen) >= MOST_CHOSEN:  # of games that were broken off
-                chosen.pop(next(iter(chosen)))
-            chosen.setdefault((position, card), []).append(others[0])
-        return parse_card(card)
+            seconds.put(view, card, others[0])
+        return card
 
 
 def read_deal(view: Any) -> Deal:

@@ -1,29 +1,16 @@
-"""`CommandAgent`: a program that speaks the bot protocol, as an agent.
-
-The program leads its own process group. The group ends with the agent, on a time-out, after
-a wrong answer, and when the caller ends. Everything that a program writes is data: it is read as
-JSON of limited length, and shown escaped. Its stderr goes to the log ``crib_agents.bot``.
-"""
+"""`CommandAgent`: a program that speaks the bot protocol, as an agent."""
 
 from __future__ import annotations
 
-import contextlib
 import itertools
-import json
-import logging
 import os
-import select
 import shlex
-import signal
-import subprocess
 import sys
 import time
-import weakref
-from collections import deque
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import asdict
-from threading import Lock, Thread
-from typing import IO, Any
+from threading import Lock
+from typing import Any
 
 import numpy as np
 
@@ -38,208 +25,39 @@ from crib_agents.bot.messages import (
     read_action,
     shown,
 )
+from crib_agents.bot.program import IN_FLIGHT, START_SECONDS, BotError, Program, line_of
 from crib_agents.checks import fields_of
 from crib_env.batch import GameBatch
-from crib_env.cards import parse_card
 from crib_env.encoding import family_of
+from crib_env.engine.hands.pairs import SecondDiscards
 from crib_env.errors import NoResultError
 from crib_env.events import Event
 from crib_env.policy import Actions, Views, one_or_many
 from crib_env.rules import Rules
 
-START_SECONDS = 60.0  # to answer the greeting, and more for the first decision, which may compile
 WARM = 3.0  # allowance of a later program's first decision, in multiples of the first program's
 MOVE_SECONDS = 60.0  # the longest decision, where no limit is given
-LOOK_EVERY = 0.2  # seconds between two looks at whether a silent program has died
-QUIT_SECONDS = 1.0  # to end after "quit", before it is killed
-IN_FLIGHT = 64  # decisions that may wait for an answer
-GROUP = 16  # of them are written at a time
-MOST_BYTES = 1 << 20  # of a line that a program writes
 MOST_NAME = 60
-LAST_LINES = 3  # of stderr, shown when a program dies
-MOST_PAIRS = 10_000  # second discards stored until the environment takes them
-
-logger = logging.getLogger("crib_agents.bot")
-_running: weakref.WeakSet[Program] = weakref.WeakSet()
 
 
-class BotError(RuntimeError):
-    """A program that died, or did not answer as the protocol says."""
+def words_of(command: str | Sequence[str]) -> list[str]:
+    """Return a program and its arguments as words."""
+    words = shlex.split(command) if isinstance(command, str) else list(command)
+    if not words:
+        raise ValueError("command: names no program: write command:./mybot --level 3")
+    return words
 
 
-class Program:
-    """A running program, lines in and lines out.
-
-    Args:
-        command: the program and its arguments.
-
-    Raises:
-        ValueError: the program cannot be started.
-    """
-
-    def __init__(self, command: Sequence[str], environment: Mapping[str, str] | None) -> None:
-        try:
-            self._process = subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                bufsize=0, start_new_session=True, env=environment,
-            )  # fmt: skip
-        except OSError as error:
-            raise ValueError(f"{shlex.join(command)} cannot be started: {error.strerror}") from None
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        assert self._process.stderr is not None
-        self._in, self._out = self._process.stdin.fileno(), self._process.stdout.fileno()
-        os.set_blocking(self._in, False)
-        os.set_blocking(self._out, False)
-        self._buffer = b""
-        self._untold: list[str] = []  # lines that are not answered, sent before the next decision
-        self._said: deque[str] = deque(maxlen=LAST_LINES)
-        self._reader = Thread(
-            target=_log_lines, args=(self._process.stderr, command[0], self._said), daemon=True
-        )
-        self._reader.start()
-        self.end = weakref.finalize(self, _end, self._process)
-        _running.add(self)
-
-    def exchange(
-        self,
-        messages: Sequence[Message],
-        seconds: float,
-        extra: float = 0.0,
-        in_flight: int = IN_FLIGHT,
-    ) -> list[object]:
-        """Send messages and return the JSON value that answers each.
-
-        Args:
-            messages: each is sent as a line; while the program answers some, more are written.
-            seconds: the limit per line; ``extra`` is added once.
-            in_flight: lines that may wait for an answer.
-
-        Raises:
-            TimeoutError: no answer in time.
-            BotError: the program died, or did not write a line of JSON.
-        """
-        answers: list[object] = []
-        self.answered = 0
-        waiting = "".join(f"{line}\n" for line in self._untold).encode()
-        self._untold.clear()
-        sent = 0
-        poll = select.poll()
-        poll.register(self._out, select.POLLIN)
-        deadline = time.monotonic() + extra
-        while len(answers) < len(messages):
-            group = min(GROUP, in_flight)
-            if sent < len(messages) and sent - len(answers) <= in_flight - group:
-                more = messages[sent : sent + group]
-                waiting += "".join(f"{_line(message)}\n" for message in more).encode()
-                sent += len(more)
-                deadline += seconds * len(more)
-            if waiting:
-                poll.register(self._in, select.POLLOUT)
-            left = deadline - time.monotonic()
-            if left <= 0:
-                raise TimeoutError(
-                    f"no answer within {seconds:.3g} s a decision, and the program was killed"
-                )
-            ready = dict(poll.poll(min(left, LOOK_EVERY) * 1000))
-            if not ready and self._process.poll() is not None:  # a copy may hold the pipe open
-                raise self._death()
-            if self._in in ready:
-                try:
-                    waiting = waiting[os.write(self._in, waiting) :]
-                except BlockingIOError:
-                    pass
-                except OSError:  # it has closed its input: its output tells more
-                    waiting = b""
-                if not waiting:
-                    poll.unregister(self._in)
-            if self._out in ready:
-                before = len(answers)
-                answers += self._read()
-                if len(answers) > before:  # the limit is of what still waits
-                    self.answered = min(len(answers), len(messages) - 1)
-                    deadline = time.monotonic() + seconds * (sent - len(answers))
-        if len(answers) > len(messages):
-            raise BotError(f"it answered {len(answers)} lines to {len(messages)} decisions")
-        return answers
-
-    def tell(self, message: Message) -> None:
-        """Send a message that is not answered, before the next one that is."""
-        self._untold.append(_line(message))
-
-    def quit(self) -> None:
-        """Let the program end in order, then kill its remaining processes."""
-        data = "".join(f"{line}\n" for line in [*self._untold, '{"type": "quit"}']).encode()
-        with contextlib.suppress(OSError, subprocess.TimeoutExpired):
-            os.write(self._in, data)
-            self._process.wait(QUIT_SECONDS)
-        self.end()
-
-    def _read(self) -> list[object]:
-        """Return the answers that have arrived whole."""
-        try:
-            data = os.read(self._out, MOST_BYTES)
-        except BlockingIOError:
-            return []
-        if not data:
-            raise self._death()
-        *whole, self._buffer = (self._buffer + data).split(b"\n")
-        if len(self._buffer) > MOST_BYTES:
-            raise BotError(f"it wrote a line of more than {MOST_BYTES:,} bytes")
-        return [_parsed(line) for line in whole if line.strip()]
-
-    def _death(self) -> BotError:
-        """Return how the program ended, with the last that it said on stderr."""
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(QUIT_SECONDS)
-        self._reader.join(LOOK_EVERY)
-        code = self._process.returncode
-        why = "closed its output" if code is None else f"died with exit code {code}"
-        return BotError(f"the program {why}" + "".join(f"; it said {line}" for line in self._said))
-
-
-def _line(message: Message) -> str:
-    return json.dumps(message, separators=(",", ":"))
-
-
-def _parsed(line: bytes) -> object:
+def start(command: Sequence[str], environment: Mapping[str, str] | None) -> tuple[Program, object]:
+    """Start a program and return it with its greeting."""
+    program = Program(command, environment)
+    hello = {"type": "hello", "protocol": PROTOCOL, "games": list(GAMES)}
     try:
-        return json.loads(line)
-    except (ValueError, RecursionError):
-        raise BotError(f"it wrote no line of JSON: {shown(line)}") from None
-
-
-def _log_lines(stream: IO[bytes], name: str, said: deque[str]) -> None:
-    """Log a program's stderr, escaped."""
-    with stream:
-        while line := stream.readline(MOST_BYTES):
-            text = shown(line.rstrip().decode("utf-8", "backslashreplace"))
-            said.append(text)
-            logger.info("%s: %s", name, text)
-
-
-def kill_group(pid: int) -> None:
-    """Kill a process that leads a group, with all that it started."""
-    if hasattr(os, "killpg"):
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(pid, signal.SIGKILL)
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """Kill a program with all that it started, and free its pipes."""
-    kill_group(process.pid)
-    process.kill()
-    for stream in (process.stdin, process.stdout):
-        if stream is not None:
-            with contextlib.suppress(OSError):
-                stream.close()
-    process.wait()
-
-
-def end_programs() -> None:
-    """End all programs of this process, which is about to leave without Python's own end."""
-    for program in list(_running):
+        (greeting,) = program.exchange([hello], START_SECONDS)
+    except (BotError, TimeoutError, ValueError) as error:
         program.end()
+        raise ValueError(f"{shlex.join(command)} is no bot: {error}") from None
+    return program, greeting
 
 
 class CommandAgent:
@@ -252,6 +70,7 @@ class CommandAgent:
         command: the program with its arguments, as a shell would split them, or a list of words.
         move_seconds: the longest a decision may take; None for a minute.
         environment: the program's environment; None for the caller's.
+        started: the program and its greeting, if `start` has started it.
 
     Attributes:
         name: the program's name, by its greeting.
@@ -269,10 +88,10 @@ class CommandAgent:
         command: str | Sequence[str],
         move_seconds: float | None = None,
         environment: Mapping[str, str] | None = None,
+        *,
+        started: tuple[Program, object] | None = None,
     ) -> None:
-        self.command = shlex.split(command) if isinstance(command, str) else list(command)
-        if not self.command:
-            raise ValueError("command: names no program: write command:./mybot --level 3")
+        self.command = words_of(command)
         self.move_seconds = MOVE_SECONDS if move_seconds is None else move_seconds
         self._environment = None if environment is None else dict(environment)
         self._program: Program | None = None
@@ -282,7 +101,7 @@ class CommandAgent:
         self._followed: tuple[Sequence[Hashable], Sequence[Sequence[Event]], GameBatch] | None = (
             None
         )
-        self._stored: dict[Hashable, list[int]] = {}
+        self._seconds = SecondDiscards()
         self.more: Message = {}  # further fields of every decision
         self._allowance = START_SECONDS
         self._answered = False
@@ -290,7 +109,7 @@ class CommandAgent:
         self._lock = Lock()
         self.name = self.command[0]
         with self._lock:
-            self._start()
+            self._start(started)
 
     def __repr__(self) -> str:
         return f"CommandAgent({shlex.join(self.command)!r})"
@@ -321,20 +140,18 @@ class CommandAgent:
             if followed is not None:
                 self._introduce(messages, *followed)
             for i, (message, seed) in enumerate(zip(messages, seeds, strict=True)):
-                stored = self._stored.pop(_first_discard(message, message.get("id")), None)
-                if stored:
-                    actions[i] = stored[0]
+                second = self._seconds.take(views[i], message.get("id"))
+                if second is not None:
+                    actions[i] = second
                     continue
                 message["seed"] = seed
                 message.update(self.more)
                 asked.append(i)
             answers = self._ask([messages[i] for i in asked])
             for i, answer in zip(asked, answers, strict=True):
-                actions[i], *second = self._legal(answer, messages[i])
-                if second:
-                    if len(self._stored) >= MOST_PAIRS:  # of games that were broken off
-                        self._stored.pop(next(iter(self._stored)))
-                    self._stored[_second_discard(messages[i], int(actions[i]))] = second
+                actions[i], *others = self._legal(answer, messages[i])
+                for other in others:
+                    self._seconds.put(views[i], int(actions[i]), other, messages[i].get("id"))
         return actions
 
     def follow(
@@ -395,16 +212,14 @@ class CommandAgent:
 
     # --- the program ------------------------------------------------------------------------------
 
-    def _start(self) -> None:
-        """Start the program and read its greeting."""
-        self._program = Program(self.command, self._environment)
+    def _start(self, started: tuple[Program, object] | None = None) -> None:
+        """Start the program, or take a started one, and read its greeting."""
+        self._program, answer = started or start(self.command, self._environment)
         self._told.clear()
         self._fresh = True
-        hello = {"type": "hello", "protocol": PROTOCOL, "games": list(GAMES)}
         try:
-            (answer,) = self._program.exchange([hello], START_SECONDS)
             self._greet(answer)
-        except (BotError, TimeoutError, ValueError) as error:
+        except ValueError as error:
             self._stop()
             raise ValueError(f"{shlex.join(self.command)} is no bot: {error}") from None
 
@@ -426,7 +241,6 @@ class CommandAgent:
         if accepts not in ("presets", "any", "ask"):
             raise ValueError(f'"rules" must be "presets", "any" or "ask", got {shown(accepts)}')
         self.games_at_once, self.plays, self._accepts = int(games), tuple(plays), accepts
-        self.probable = bool(answer.get("probabilities", False))
 
     def _ask(self, messages: Sequence[Message]) -> list[object]:
         """Return the program's answers; end it where it fails."""
@@ -441,7 +255,7 @@ class CommandAgent:
             answers = self._program.exchange(messages, self.move_seconds, extra, self._in_flight)
         except BaseException as error:  # also Ctrl-C: answers may be on their way
             if isinstance(error, (TimeoutError, BotError)):
-                error.add_note(f"the message was {_line(messages[self._program.answered])}")
+                error.add_note(f"the message was {line_of(messages[self._program.answered])}")
             if isinstance(error, TimeoutError):
                 self._in_flight = 1  # so that the next hang is noticed sooner
                 if self._fresh and not self._answered:
@@ -460,7 +274,7 @@ class CommandAgent:
                 raise BotError(f"the program says {shown(answer['error'])}")
             return read_action(answer, message)
         except (ValueError, BotError) as error:
-            error.add_note(f"the message was {_line(message)}")
+            error.add_note(f"the message was {line_of(message)}")
             raise
 
     def _stop(self) -> None:
@@ -521,28 +335,13 @@ class ProbableAgent(CommandAgent):
         return found
 
 
-def _first_discard(message: Message, key: object) -> Hashable:
-    """Return what identifies a decision on the second card to discard; None for any other."""
-    if message.get("phase") != "discard" or len(message["discarded"]) != 1:
-        return None
-    dealt = tuple(sorted(message["hand"] + message["discarded"]))
-    return key, message["seat"], message["deal"], tuple(message["scores"]), dealt, \
-        message["discarded"][0]  # fmt: skip
-
-
-def _second_discard(message: Message, first: int) -> Hashable:
-    """Return what `_first_discard` will return once the first card is discarded."""
-    held = [card for card in message["hand"] if parse_card(card) != first]
-    (gone,) = set(message["hand"]) - set(held)
-    return _first_discard(message | {"hand": held, "discarded": [gone]}, message.get("id"))
-
-
 def command_agent(command: str, move_seconds: float | None = None) -> CommandAgent:
     """Return the agent of ``command:PROGRAM``."""
-    agent = CommandAgent(command, move_seconds)
-    if agent.probable:
-        agent.__class__ = ProbableAgent  # the running program is kept: it may take long to start
-    return agent
+    words = words_of(command)
+    program, greeting = start(words, None)
+    probable = isinstance(greeting, dict) and greeting.get("probabilities")
+    kind = ProbableAgent if probable else CommandAgent
+    return kind(words, move_seconds, started=(program, greeting))
 
 
 class ProcessAgent(CommandAgent):

@@ -15,7 +15,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from crib_env.engine import stack
 from crib_env.engine.jit import kernel
+from crib_env.engine.ranks import RANKS
 from crib_env.engine.record import NONE
 from crib_env.engine.table_top.lines import (
     SUIT,
@@ -68,7 +70,7 @@ def likely_points(table, weights, cards, unseen, flush_size, nob):
     value = weights[LINE + n] + points_so_far(table, cards, flush_size, nob)
     if n == 0 or n == SIZE:
         return value
-    total = next_by_rank(table, cards, unseen)
+    total = next_by_rank(table, cards, unseen, stack.floats(RANKS))
     if nob & unseen:
         total += 1
     for suit in range(4):
@@ -100,7 +102,7 @@ def crib_value(v, table, weights, cards, unseen):
     nob = nob_of(v)
     value = float(points_so_far(table, cards, v["crib_flush_size"], nob))
     if bit_count(cards) < SIZE:
-        total = next_by_rank(table, cards, unseen)
+        total = next_by_rank(table, cards, unseen, stack.floats(RANKS))
         value += weights[CRIB_NEXT] * total / bit_count(unseen)
     return value
 

@@ -11,19 +11,15 @@ from __future__ import annotations
 from crib_env.engine.family import Feature, Features
 from crib_env.engine.jit import kernel
 from crib_env.engine.ranks import RANKS
-from crib_env.engine.show import FOUR
 from crib_env.engine.table_top.encode import ACTIONS, TURN
 from crib_env.engine.table_top.lines import (
     crib_known,
     line_through,
     most_of_a_suit,
-    next_of_rank,
+    next_by_rank,
     nob_of,
     nob_through,
     points_so_far,
-    rank_key,
-    rank_points,
-    subset_sums,
     unseen_cards,
 )
 from crib_env.engine.table_top.records import CELLS, SIZE, bit_count
@@ -145,14 +141,9 @@ def line_features(v, table, cards, nob, flush_size, unseen, row):
 @kernel
 def next_features(table, cards, unseen, longer, row):
     """Write the points that a next card adds; ``longer`` is 1 with the card in turn."""
-    sums = subset_sums(cards)
-    now = rank_points(table, cards)
-    key = rank_key(cards) + (FOUR if bit_count(cards) == 3 else 0)
-    total = 0
+    at = NEXT + RANKS * longer
+    points = row[at : at + RANKS]
+    total = next_by_rank(table, cards, unseen, points)
     for rank in range(RANKS):
-        left = unseen >> (4 * rank) & 15
-        if left:
-            more = next_of_rank(table, cards, sums, key, now, rank, left)
-            row[NEXT + RANKS * longer + rank] = more / FOURS
-            total += bit_count(left) * more
+        points[rank] /= FOURS
     row[MEAN_NEXT + longer] = total / FOURS / bit_count(unseen)

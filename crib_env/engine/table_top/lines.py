@@ -179,10 +179,11 @@ def next_of_rank(table, cards, sums, key, now, rank, left):
 
 
 @kernel
-def next_by_rank(table, cards, unseen):
-    """Return the fifteens, pairs and runs that a next card adds to ``cards``, at most four.
+def next_by_rank(table, cards, unseen, points):
+    """Write what a next card of each unseen rank adds to ``cards``, at most four: ``points``.
 
-    Added up over every unseen card; divided by their number it is the mean.
+    These are fifteens, pairs and runs. Returned is the sum over every unseen card; divided by their
+    number it is the mean.
     """
     sums = subset_sums(cards)
     now = rank_points(table, cards)
@@ -191,5 +192,7 @@ def next_by_rank(table, cards, unseen):
     for rank in range(RANKS):
         left = unseen >> (4 * rank) & 15
         if left:
-            total += bit_count(left) * next_of_rank(table, cards, sums, key, now, rank, left)
+            more = next_of_rank(table, cards, sums, key, now, rank, left)
+            points[rank] = more
+            total += bit_count(left) * more
     return total
