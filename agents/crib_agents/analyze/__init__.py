@@ -34,7 +34,6 @@ __all__ = [
     "CardChoice",
     "CellChoice",
     "DiscardChoice",
-    "action_values",
     "analyze",
     "discard_view",
     "layout_view",
