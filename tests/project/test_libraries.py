@@ -23,6 +23,7 @@ import numpy as np
 import pytest
 
 from checkout import ROOT, import_path
+from crib_env import Game
 from open_spiel_games import play_games
 
 HOME = "examples.libraries"
@@ -79,9 +80,12 @@ def test_library_requirements_have_the_projects_pytorch() -> None:
         assert named in ([], [pinned]), needs.name
 
 
-def test_sb3_learns_on_the_batch() -> None:
+def test_sb3_learns_on_the_batch(tmp_path: Path) -> None:
     module = example("sb3", "sb3_contrib")
-    assert LEAST_WON < module.main(timesteps=8192, pairs=20) < MOST_WON
+    assert LEAST_WON < module.main(timesteps=12288, pairs=20, out=tmp_path) < MOST_WON
+    agent = module.from_sb3(tmp_path / "model.zip", trust=True)
+    game = Game("hoyle", seed=1)
+    assert agent.act(game.view(game.seat), np.random.default_rng(1)) in game.legal_actions
 
 
 @pytest.mark.parametrize("masks", [True, False])
@@ -99,7 +103,12 @@ def test_cleanrls_form_learns_from_decisions_alone(vector: str, num_envs: int, m
 @pytest.mark.slow
 def test_sb3_learns_on_single_games() -> None:
     module = example("sb3", "sb3_contrib")
-    assert LEAST_WON < module.main(form="single", timesteps=128, pairs=20) < MOST_WON
+    env_util = importlib.import_module("stable_baselines3.common.env_util")
+    evaluation = importlib.import_module("sb3_contrib.common.maskable.evaluation")
+    games = env_util.make_vec_env("crib_env/SixCard-v0", 4, seed=1, env_kwargs=module.OPTIONS)
+    model = module.MaskablePPO(module.CardPolicy, games, n_steps=32, batch_size=128).learn(128)
+    mean, _ = evaluation.evaluate_policy(model, games, n_eval_episodes=20, warn=False)
+    assert -15 < mean < 5
 
 
 def test_sb3_learns_in_pettingzoos_way() -> None:
