@@ -253,3 +253,12 @@ def test_environment_page_opens_with_the_game_and_ends_with_the_rules(name: str)
     assert re.search(
         rf"^```python\nimport numpy as np\n\nfrom crib_env import .*\b{name}\b", code, re.M
     )
+
+
+def test_dockerfile_installs_as_the_install_page_says() -> None:
+    runs = re.findall(r"^RUN (.*)$", (ROOT / "Dockerfile").read_text(), re.MULTILINE)
+    page = (ROOT / "docs/install.md").read_text()
+    assert len(runs) == 3
+    for run in runs:
+        assert run.replace("-c constraints.txt ", "") in page
+    assert ".venv*" in (ROOT / ".dockerignore").read_text().split()
