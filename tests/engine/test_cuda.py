@@ -47,8 +47,10 @@ CASES: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
         "table_top", {}, {"players": 4, "episode": "round", "autoreset": False},
     ),
     "table_top_ship game": ("table_top_ship", {"target": 1}, {}),
-    "three sides": ("three_hand", {"target": 15}, {}),
-    "points of three sides": ("three_hand", {}, {"episode": "deal", "reward": "points"}),
+    "three sides": ("three_hand", {"target": 15}, {"players": 3}),
+    "points of three sides": (
+        "three_hand", {}, {"players": 3, "episode": "deal", "reward": "points"},
+    ),
 }  # fmt: skip
 
 
@@ -360,7 +362,7 @@ def print_ptx(entry: str, name: str) -> None:
     paid = (float64[:, ::1], types.boolean[::1])
     signatures = {
         "reset": void(s, r, wide, flat, *seen, *paid),
-        "step": void(s, r, wide, table, int64, int64, flat, *seen, *paid),
+        "step": void(s, r, wide, table, int64, float64, int64, flat, *seen, *paid),
         "sample": void(s, r, wide, flat),
         "rollout": void(s, r, wide, table, wide, int64, *seen),
     }
