@@ -173,23 +173,28 @@ def test_cache_unusual_compilation_plays_alike(tmp_path: Path, how: str) -> None
     assert Start(folder, PLAYS[::-1]).end() == {"played": known(PLAYS), "compiled": 0}
 
 
+def copied_package(source: Path) -> Path:
+    """Copy `crib_env` without its machine code, which every process reads, and return its folder."""
+    shutil.copytree(ROOT / "crib_env", source / "crib_env",
+                    ignore=shutil.ignore_patterns("__pycache__"))  # fmt: skip
+    return source
+
+
 def test_cache_half_unwritable_folder_plays_alike(filled: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "code"
+    folder, source = tmp_path / "code", copied_package(tmp_path / "source")
     shutil.copytree(filled, folder)
     for file in sorted(folder.glob(f"*{ENDING}"))[::2]:
         file.unlink()
     before = sorted(folder.iterdir())
-    found = Start(folder, PLAYS, "read only").end()
+    found = Start(folder, PLAYS, "read only", source).end()
     assert found["played"] == known(PLAYS)
     assert found["compiled"] > 0
     assert sorted(folder.iterdir()) == before
 
 
 def test_cache_two_versions_in_one_folder_play_as_alone(filled: Path, tmp_path: Path) -> None:
-    folder, source = tmp_path / "code", tmp_path / "other"
+    folder, source = tmp_path / "code", copied_package(tmp_path / "other")
     shutil.copytree(filled, folder)
-    shutil.copytree(ROOT / "crib_env", source / "crib_env",
-                    ignore=shutil.ignore_patterns("__pycache__"))  # fmt: skip
     generator = source / "crib_env/engine/rng.py"
     text = generator.read_text()
     assert text.count("rng[0] = b ^ (b >> 9)") == 1, "the line this test edits has changed"
