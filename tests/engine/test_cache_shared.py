@@ -174,7 +174,7 @@ def test_cache_unusual_compilation_plays_alike(tmp_path: Path, how: str) -> None
 
 
 def copied_package(source: Path) -> Path:
-    """Copy `crib_env` without its machine code, which every process reads, and return its folder."""
+    """Copy `crib_env` without its machine code, which every process reads."""
     shutil.copytree(ROOT / "crib_env", source / "crib_env",
                     ignore=shutil.ignore_patterns("__pycache__"))  # fmt: skip
     return source
