@@ -22,10 +22,9 @@ from crib_agents.equilibrium.public_tree import PAIRS, public_tree
 from crib_agents.equilibrium.strategy import Solved, Strategy
 from crib_agents.files import read_header, to_bytes, write_whole
 from crib_training import outputs
-from crib_training.command_line import command
 from crib_training.interrupts import Stopped, interruptions
 from crib_training.loading import find_game
-from crib_training.outputs import as_png, csv_table, peak_memory, run_folder
+from crib_training.outputs import as_png, command, csv_table, peak_memory, run_folder
 from crib_training.progress import Progress
 from matplotlib.figure import Figure
 

@@ -12,7 +12,8 @@ from typing import Any, get_type_hints
 
 from crib_agents.data.tables import Table, save
 from crib_agents.files import write_whole
-from crib_training.command_line import command, start
+from crib_training.command_line import start
+from crib_training.outputs import command
 
 from crib_env.settings import NewFile, checked_dataclass
 

@@ -16,7 +16,7 @@ import stable_baselines3
 import torch
 from crib_agents import PhasedAgent, from_onnx, from_sb3, from_torch
 from crib_agents.loading import TakesAgents, load_agent, trusted
-from crib_training.command_line import COMMANDS
+from crib_training.commands import COMMANDS
 from crib_training.evaluation import evaluate
 from crib_training.methods import METHODS
 from sb3_contrib import QRDQN, MaskablePPO
@@ -355,7 +355,8 @@ def test_trust_prefix_is_for_models_only() -> None:
 
 def test_trust_prefix_works_in_every_command_with_agents() -> None:
     names = {"agent", "agents", "first", "second", "opponent", "partner", "fallback"}
-    modules = [import_module(COMMANDS[one][0]) for one in COMMANDS if one != "warmup"]  # no models
+    named = [COMMANDS[one][0].partition(":")[0] for one in COMMANDS if one != "warmup"]  # no models
+    modules = [import_module(module) for module in named]
     settings = [one.Settings for one in modules if hasattr(one, "Settings")]
     settings += [import_module(one).Settings for one in METHODS.values()]
     taking = [one for one in settings if names & {field.name for field in fields(one)}]

@@ -29,7 +29,7 @@ GAMES = (
     "four_hand_v0 --rules four_hand[partners=False]", "table_top_v0", "table_top_v0 --players 4",
     "table_top_v0 --rules table_top_ship", "table_top_v0 --rules table_top_ship --players 4",
 )  # fmt: skip
-TABLE_COMMANDS = ("replay greedy random --env", "watch greedy random --speed 1 --seed 1 --env")
+TABLE_COMMANDS = ("replay greedy random --env", "play greedy random --speed 1 --seed 1 --env")
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from crib_training.command_line import COMMANDS
+from crib_training.commands import COMMANDS
 
 import crib_env
 from checkout import ROOT

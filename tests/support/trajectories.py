@@ -101,7 +101,8 @@ MET = list(product(BATCHES, OPPONENTS))
 AGENT_BATCHES = [
     (name, agent)
     for name, agent in product(BATCHES, AGENTS)
-    if agent != "equilibrium" or name == "five_card"
+    if plays(agent, import_module(f"crib_env.{BATCHES[name][0]}").maker.family.name)
+    and (agent != "equilibrium" or name == "five_card")
 ]
 AGENT_PLAYED = [
     (name, agent)

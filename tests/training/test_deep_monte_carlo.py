@@ -16,12 +16,12 @@ import pytest
 import torch
 from crib_agents.files import BESIDE
 from crib_agents.learned import MonteCarloAgent
-from crib_training.command_line import command
 from crib_training.learn.deep_monte_carlo.table_top import TableTopSelfPlay
 from crib_training.learn.deep_monte_carlo.two_hand import TwoHandSelfPlay
 from crib_training.learn.run import Checkpoint
 from crib_training.methods.deep_monte_carlo import Learner, Samples, Settings, batches, run, train
 from crib_training.outputs import CHECKPOINT as FILE
+from crib_training.outputs import command
 
 import small_runs
 from commands import files_of_at_most

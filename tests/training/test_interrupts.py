@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from crib_agents.learned import Weights
 from crib_training import command_line, reading
-from crib_training.command_line import COMMANDS
+from crib_training.commands import COMMANDS
 from crib_training.interrupts import interruptions, terminable
 from crib_training.learn.curve import Strength
 from crib_training.learn.run import Checkpoint

@@ -13,7 +13,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from crib_training.command_line import command
 from crib_training.learn.run import Checkpoint, LostError
 from crib_training.methods import deep_monte_carlo
 from crib_training.methods.deep_monte_carlo import (
@@ -25,6 +24,7 @@ from crib_training.methods.deep_monte_carlo import (
     train,
 )
 from crib_training.outputs import CHECKPOINT as FILE
+from crib_training.outputs import command
 from crib_training.workers import Child
 
 from small_runs import played_here, small, tensors_of

@@ -15,13 +15,15 @@ import pytest
 from crib_agents import PhasedAgent, PolicyNetAgent
 from crib_agents.loading import load_agent, of_two
 from crib_training import warmup
-from crib_training.command_line import COMMANDS, command, start
+from crib_training.command_line import start
+from crib_training.commands import COMMANDS
 from crib_training.evaluation.duplicate import estimate
 from crib_training.evaluation.evaluate import evaluate
 from crib_training.evaluation.figures import comparison_table, phase_table
 from crib_training.learn.curve import read_points
 from crib_training.methods import ppo
 from crib_training.methods.ppo import RunCallback
+from crib_training.outputs import command
 
 from checkout import SUPPORT
 from commands import crib
@@ -144,7 +146,8 @@ def test_find_agent_makes_phased_agents_and_explains_plus() -> None:
     [("evaluate nobody greedy", 2, "no agent is called 'nobody'"),
      ("evaluate greedy rulebased", 2, "did you mean 'rule_based'?"),
      ("evaluate greedy none.safetensors", 2, "there is no file 'none.safetensors'"),
-     ("evaluate greedy ../toy", 2, "../toy is a folder: name a file in it, such as ../toy/policy."),
+     ("evaluate greedy ../support", 2,
+      "../support is a folder: name a file in it, such as ../support/policy."),
      ("evaluate greedy random --env whist_v0", 2, "no environment is called 'whist_v0'"),
      ("evaluate greedy random --env six_card", 2, "did you mean 'six_card_v0'?"),
      ("evaluate greedy random --rules table_top", 2, "no rules for this game"),

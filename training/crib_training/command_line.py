@@ -11,48 +11,16 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import contextmanager
-from dataclasses import fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from crib_training.commands import COMMANDS, EXTRAS, GONE, INSTALL, OPTIONS, version
 from crib_training.interrupts import terminable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# Name, module (of settings, or of an app with sub-commands), and purpose.
-COMMANDS = {
-    "train": ("crib_training.learn.train:app", "train an agent, by one of several methods"),
-    "curves": ("crib_training.learn.curve", "draw learning curves of several runs in one picture"),
-    "evaluate": ("crib_training.evaluation.evaluate", "compare two agents on duplicate deals"),
-    "tournament": ("crib_training.tournament.run", "rate agents by a round-robin"),
-    "rate": ("crib_training.rating", "rate an agent against the built-in ones"),
-    "exploit": ("crib_training.exploit.measure", "measure a best response's gain against an agent"),
-    "analyze": ("crib_training.analyze", "show the value of every choice in a position"),
-    "data": ("crib_training.data.run", "write games as Parquet files to learn from"),
-    "export": ("crib_training.export", "write a trained policy as an ONNX file"),
-    "bot": ("crib_training.bot:app", "serve an agent to any program, or check a program"),
-    "play": ("crib_play.terminal.play", "play in the terminal, or watch two agents play"),
-    "drill": ("crib_play.drill", "practise on positions where the choice matters, graded"),
-    "web": ("crib_play.web.serve", "play in a browser"),
-    "replay": ("crib_play.replay.replay", "write a game between two agents as a web page"),
-    "warmup": ("crib_training.warmup", "compile everything, so that later starts are quick"),
-}
-OPTIONS = {
-    "--version": "print the version",
-    "--install-completion": "let your shell complete commands, options and names",
-}
-GONE = {
-    "watch": "crib play AGENT AGENT", "bot-check": "crib bot check PROGRAM",
-    "bench": "python -m benchmarks, in a checkout", "completion": "crib --install-completion",
-}  # fmt: skip
-INSTALL = 'pip install "crib-env[{}]"'
-# The extra of each command; a missing package of any other command comes with `train`.
-EXTRAS = {
-    "train": "train", "curves": "train", "export": "train,onnx", "data": "data",
-    "play": "play", "drill": "play", "web": "web",
-}  # fmt: skip
 TRACEBACK = "CRIB_TRACEBACK"  # set, an unexpected error shows where it comes from
 
 S = TypeVar("S")
@@ -89,13 +57,6 @@ def _main(words: Sequence[str] | None) -> None:
         from crib_training.reading import app_of_commands, read_settings
 
         run(read_settings(app_of_commands(), given))
-
-
-def version() -> str:
-    """Return name and version of this package."""
-    from crib_env import __version__
-
-    return f"crib-env {__version__}"
 
 
 def run(settings: Any) -> None:
@@ -144,27 +105,6 @@ def read(settings: type[S], words: Sequence[str] | None, program: str) -> S:
         given = sys.argv[1:] if words is None else words
         found: S = read_settings(app_of(program, settings), given)
         return found
-
-
-def command(
-    program: str,
-    settings: Any,
-    leave_out: Collection[str] = (),
-    with_defaults: Collection[str] | None = None,
-) -> str:
-    """Return the command line of settings."""
-    words = [program]
-    for field in fields(settings):
-        value, name = getattr(settings, field.name), field.name.replace("_", "-")
-        usual = value == field.default and with_defaults is not None
-        if field.name in leave_out or (usual and field.name not in (with_defaults or ())):
-            continue
-        if isinstance(value, bool):
-            words.append(f"--{name}" if value else f"--no-{name}")
-        else:
-            words.append(f"--{name} {' '.join(map(str, value))}" if isinstance(value, tuple)
-                         else f"--{name} {value}")  # fmt: skip
-    return " ".join(words)
 
 
 @contextmanager

@@ -10,7 +10,7 @@ import csv
 import io
 import json
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, fields
 from pathlib import Path
@@ -146,3 +146,24 @@ def peak_memory() -> str:
     if peak is None:
         return "the peak of memory is unknown on this system"
     return f"{peak / 1e9:.2f} GB of memory held at most"
+
+
+def command(
+    program: str,
+    settings: Any,
+    leave_out: Collection[str] = (),
+    with_defaults: Collection[str] | None = None,
+) -> str:
+    """Return the command line of settings."""
+    words = [program]
+    for field in fields(settings):
+        value, name = getattr(settings, field.name), field.name.replace("_", "-")
+        usual = value == field.default and with_defaults is not None
+        if field.name in leave_out or (usual and field.name not in (with_defaults or ())):
+            continue
+        if isinstance(value, bool):
+            words.append(f"--{name}" if value else f"--no-{name}")
+        else:
+            words.append(f"--{name} {' '.join(map(str, value))}" if isinstance(value, tuple)
+                         else f"--{name} {value}")  # fmt: skip
+    return " ".join(words)

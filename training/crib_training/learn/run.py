@@ -26,9 +26,8 @@ from torch.optim import Optimizer
 from crib_env.arrays import Array
 from crib_env.policy import Agent
 from crib_env.settings import Folder, NewFolder, NotNegative, Seed, checked_dataclass
-from crib_training.command_line import command
 from crib_training.interrupts import Stopped, interruptions
-from crib_training.outputs import CHECKPOINT, run_folder, wrote
+from crib_training.outputs import CHECKPOINT, command, run_folder, wrote
 from crib_training.progress import Progress
 
 if TYPE_CHECKING:

@@ -48,7 +48,6 @@ from crib_env.settings import (
     Workers,
     checked_dataclass,
 )
-from crib_training.command_line import command
 from crib_training.learn import run as runs
 from crib_training.learn.curve import Strength
 from crib_training.learn.deep_monte_carlo.game import Samples, SelfPlay
@@ -64,6 +63,7 @@ from crib_training.learn.run import (
     restore_module,
 )
 from crib_training.loading import find_game, seats_of
+from crib_training.outputs import command
 from crib_training.tournament.chunks import code_digest
 from crib_training.workers import ProcessPool, RayPool
 

@@ -27,11 +27,11 @@ from crib_env.settings import (
     Share,
     checked_dataclass,
 )
-from crib_training.command_line import command
 from crib_training.learn import run as runs
 from crib_training.learn.deep_monte_carlo.two_hand import TwoHandSelfPlay
 from crib_training.learn.self_play import Exploitability, RunSettings
 from crib_training.methods import deep_monte_carlo
+from crib_training.outputs import command
 
 
 @checked_dataclass(frozen=True, kw_only=True)

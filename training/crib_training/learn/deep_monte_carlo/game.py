@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar, Protocol
 
 import numpy as np
 from crib_agents.checks import fields_of
@@ -17,10 +17,15 @@ from torch import Tensor, nn
 from crib_env.arrays import Array
 from crib_env.rules import Rules
 
-if TYPE_CHECKING:
-    from crib_training.methods.deep_monte_carlo import Settings
-
 EVEN = 1e3  # a temperature at which values no longer matter
+
+
+class Chosen(Protocol):
+    """The settings that self-play reads, besides those of `GameDefaults`."""
+
+    @property
+    def epsilon(self) -> float:
+        """The share of uniform choices at the start."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +57,7 @@ class GameDefaults:
     temperature: float = 0.3
     final_temperature: float = 0.08
 
-    def resolve(self, settings: Settings) -> GameDefaults:
+    def resolve(self, settings: Chosen) -> GameDefaults:
         """Return these, or the values in the settings instead."""
         given = {f.name: getattr(settings, f.name) for f in fields(self)}
         return replace(self, **{name: value for name, value in given.items() if value is not None})
@@ -68,7 +73,7 @@ class SelfPlay(ABC):
     defaults: ClassVar[GameDefaults]  # for settings left as None
     nets: nn.Module  # what learns
 
-    def __init__(self, rules: Rules, players: int, settings: Settings) -> None:
+    def __init__(self, rules: Rules, players: int, settings: Chosen) -> None:
         self.rules, self.players = rules, players
         self.chosen = self.defaults.resolve(settings)
         self.epsilon = settings.epsilon

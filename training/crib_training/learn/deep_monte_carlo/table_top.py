@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -57,11 +56,14 @@ from crib_env.engine.table_top.lines import (
 )
 from crib_env.engine.table_top.records import SIZE, TO_CRIB, TURNS, VIEWS_T, bit_count
 from crib_env.rules import Rules
-from crib_training.learn.deep_monte_carlo.game import GameDefaults, Samples, SelfPlay, gumbel
+from crib_training.learn.deep_monte_carlo.game import (
+    Chosen,
+    GameDefaults,
+    Samples,
+    SelfPlay,
+    gumbel,
+)
 from crib_training.learn.deep_monte_carlo.two_hand import spread
-
-if TYPE_CHECKING:
-    from crib_training.methods.deep_monte_carlo import Settings
 
 LINE_BY_LINE = 0.25  # of a run
 TRACE = 0.9  # the lambda of TD: how far the end of the round counts more than values on the way
@@ -105,7 +107,7 @@ class TableTopSelfPlay(SelfPlay):
     )  # fmt: skip
     nets: LineNets
 
-    def __init__(self, rules: Rules, players: int, settings: Settings) -> None:
+    def __init__(self, rules: Rules, players: int, settings: Chosen) -> None:
         super().__init__(rules, players, settings)
         self.nets = LineNets(self.chosen.hidden_sizes)
 

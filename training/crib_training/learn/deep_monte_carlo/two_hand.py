@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -38,10 +37,13 @@ from crib_env.engine.record import NONE, TABLE_T, WEIGHTS_T, array_of
 from crib_env.engine.show import add_card, show_table, with_starter
 from crib_env.engine.two_hand import HAND, STATES_T, VIEW
 from crib_env.rules import LARGEST_TARGET, Rules, TwoHandRules
-from crib_training.learn.deep_monte_carlo.game import GameDefaults, Samples, SelfPlay, gumbel
-
-if TYPE_CHECKING:
-    from crib_training.methods.deep_monte_carlo import Settings
+from crib_training.learn.deep_monte_carlo.game import (
+    Chosen,
+    GameDefaults,
+    Samples,
+    SelfPlay,
+    gumbel,
+)
 
 ROLES = ("discard_pone", "discard_dealer")
 DISCARD_SIZE = 0.75  # of the first layer for pegging: fewer inputs
@@ -60,7 +62,7 @@ class TwoHandSelfPlay(SelfPlay):
     nets: nn.ModuleDict
     hides_discards = False  # in the pegging, as ``suits="ranks"`` does
 
-    def __init__(self, rules: Rules, players: int, settings: Settings) -> None:
+    def __init__(self, rules: Rules, players: int, settings: Chosen) -> None:
         super().__init__(rules, players, settings)
         # A whole deal is learned from, wherever the score would have ended it.
         assert isinstance(rules, TwoHandRules)
