@@ -59,10 +59,12 @@ def branches_by_family(tree: ast.AST) -> Iterator[tuple[int, str]]:
 
 
 def tables_by_family(tree: ast.Module) -> Iterator[int]:
-    """Yield the lines of a module's own dicts: a package names its part of each family in one."""
+    """Yield the lines of a module's own dicts whose every key is a family: its parts by family."""
     for node in tree.body:
         if isinstance(node, (ast.Assign, ast.AnnAssign)) and isinstance(node.value, ast.Dict):
-            yield from range(node.lineno, (node.end_lineno or node.lineno) + 1)
+            keys = node.value.keys
+            if all(isinstance(key, ast.Constant) and key.value in FAMILIES for key in keys):
+                yield from range(node.lineno, (node.end_lineno or node.lineno) + 1)
 
 
 def acts(tree: ast.Module) -> Iterator[int]:

@@ -553,13 +553,16 @@ def test_open_spiel_trained_agent_has_exploitability(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize(
+    "seed",
+    [1, pytest.param(2, marks=pytest.mark.xfail(strict=True, reason="it ends at 0.261")), 3],
+)
 def test_open_spiel_says_that_mmd_learns_kuhn_poker(seed: int) -> None:
     module = example("open_spiel_poker", "pyspiel")
     found = module.main(("mmd",), decisions=60_000, seeds=(seed,))
     ((first, last),) = found["mmd"]
     assert first > 0.4
-    assert last < 0.3
+    assert last < 0.25
 
 
 def test_baseline_learns_from_substitute_games(

@@ -38,9 +38,8 @@ from crib_env.engine.ranks import DECK
 from crib_env.engine.record import NONE
 from crib_env.engine.show import pip
 
-DEALER = (
-    0  # the dealer, in seats to the left, while cards are discarded; then while they are played
-)
+# The dealer, in seats to the left, while cards are discarded; then while they are played.
+DEALER = 0
 KEPT = DEALER + 2 * SEATS  # discarding: ranks kept, thermometer
 LAID = KEPT + 52  # the rank discarded
 HELD = LAID + 13  # playing: ranks still held, thermometer

@@ -20,7 +20,7 @@ from crib_env.rules import Rules
 EVEN = 1e3  # a temperature at which values no longer matter
 
 
-class Chosen(Protocol):
+class SelfPlaySettings(Protocol):
     """The settings that self-play reads, besides those of `GameDefaults`."""
 
     @property
@@ -57,7 +57,7 @@ class GameDefaults:
     temperature: float = 0.3
     final_temperature: float = 0.08
 
-    def resolve(self, settings: Chosen) -> GameDefaults:
+    def resolve(self, settings: SelfPlaySettings) -> GameDefaults:
         """Return these, or the values in the settings instead."""
         given = {f.name: getattr(settings, f.name) for f in fields(self)}
         return replace(self, **{name: value for name, value in given.items() if value is not None})
@@ -73,7 +73,7 @@ class SelfPlay(ABC):
     defaults: ClassVar[GameDefaults]  # for settings left as None
     nets: nn.Module  # what learns
 
-    def __init__(self, rules: Rules, players: int, settings: Chosen) -> None:
+    def __init__(self, rules: Rules, players: int, settings: SelfPlaySettings) -> None:
         self.rules, self.players = rules, players
         self.chosen = self.defaults.resolve(settings)
         self.epsilon = settings.epsilon

@@ -28,10 +28,10 @@ from crib_env.engine.record import NONE, TABLE_T, WEIGHTS_T
 from crib_env.engine.show import show_table
 from crib_env.rules import LARGEST_TARGET, ManyHandRules, Rules
 from crib_training.learn.deep_monte_carlo.game import (
-    Chosen,
     GameDefaults,
     Samples,
     SelfPlay,
+    SelfPlaySettings,
     gumbel,
 )
 from crib_training.learn.deep_monte_carlo.two_hand import spread
@@ -46,7 +46,7 @@ class ManyHandSelfPlay(SelfPlay):
     defaults = GameDefaults(hidden_sizes=(96, 48))
     nets: nn.ModuleDict
 
-    def __init__(self, rules: Rules, players: int, settings: Chosen) -> None:
+    def __init__(self, rules: Rules, players: int, settings: SelfPlaySettings) -> None:
         super().__init__(rules, players, settings)
         # A whole deal is learned from, wherever the score would have ended it.
         assert isinstance(rules, ManyHandRules)

@@ -57,10 +57,10 @@ from crib_env.engine.table_top.lines import (
 from crib_env.engine.table_top.records import SIZE, TO_CRIB, TURNS, VIEWS_T, bit_count
 from crib_env.rules import Rules
 from crib_training.learn.deep_monte_carlo.game import (
-    Chosen,
     GameDefaults,
     Samples,
     SelfPlay,
+    SelfPlaySettings,
     gumbel,
 )
 from crib_training.learn.deep_monte_carlo.two_hand import spread
@@ -107,7 +107,7 @@ class TableTopSelfPlay(SelfPlay):
     )  # fmt: skip
     nets: LineNets
 
-    def __init__(self, rules: Rules, players: int, settings: Chosen) -> None:
+    def __init__(self, rules: Rules, players: int, settings: SelfPlaySettings) -> None:
         super().__init__(rules, players, settings)
         self.nets = LineNets(self.chosen.hidden_sizes)
 

@@ -38,10 +38,10 @@ from crib_env.engine.show import add_card, show_table, with_starter
 from crib_env.engine.two_hand import HAND, STATES_T, VIEW
 from crib_env.rules import LARGEST_TARGET, Rules, TwoHandRules
 from crib_training.learn.deep_monte_carlo.game import (
-    Chosen,
     GameDefaults,
     Samples,
     SelfPlay,
+    SelfPlaySettings,
     gumbel,
 )
 
@@ -62,7 +62,7 @@ class TwoHandSelfPlay(SelfPlay):
     nets: nn.ModuleDict
     hides_discards = False  # in the pegging, as ``suits="ranks"`` does
 
-    def __init__(self, rules: Rules, players: int, settings: Chosen) -> None:
+    def __init__(self, rules: Rules, players: int, settings: SelfPlaySettings) -> None:
         super().__init__(rules, players, settings)
         # A whole deal is learned from, wherever the score would have ended it.
         assert isinstance(rules, TwoHandRules)
