@@ -168,11 +168,6 @@ def test_reference_bots_follow_the_protocol(language: str, tmp_path: Path) -> No
     assert (agent.act(views, RNG) == first.act(views, RNG)).all()
 
 
-def test_reference_bots_are_short() -> None:
-    for path in BOTS.iterdir():
-        assert len(path.read_text().splitlines()) < 150
-
-
 @pytest.mark.parametrize(
     ("fault", "kind", "why"),
     [

@@ -14,7 +14,6 @@ from crib_agents.bot import process_agent
 from crib_agents.policy_net import header
 
 import crib_env
-from checkout import ROOT
 from crib_env import Agent, Game, agent_names, encode, find_agent, six_card_v0
 from crib_env.engine.family import find_family
 from crib_env.engine.hands.encode import ACTIONS
@@ -173,15 +172,6 @@ def test_act_rejects_a_seed_as_generator() -> None:
             find_agent("random").act(view_of("hoyle"), given)  # type: ignore[arg-type]
         with pytest.raises(TypeError, match=r"rng must be a numpy\.random\.Generator.*default_rng"):
             crib_env.sample_legal(np.ones((2, 3), dtype=np.int8), given)  # type: ignore[arg-type]
-
-
-def test_one_view_tests_cover_every_agent() -> None:
-    """An agent that answers batches is decorated, wherever it is written."""
-    for path in (ROOT / "agents").rglob("*.py"):
-        lines = path.read_text().splitlines()
-        for before, line in zip(["", *lines], lines, strict=False):
-            if line.lstrip().startswith(("def act(self, views", "def action_")) and "self" in line:
-                assert before.strip() == "@one_or_many", f"{path.name}: {line.strip()}"
 
 
 # --- action_probabilities -------------------------------------------------------------------------

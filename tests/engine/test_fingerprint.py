@@ -42,18 +42,12 @@ SEEN = [
     Edit("a helper", PLUS),
     Edit("a helper called through its module", PLUS, agent=DOTTED + "add(x)\n"),
     Edit("a constant read through its module", "N = 1\n", "1", "2", agent=DOTTED + "N + x\n"),
-    Edit("a helper of a module with another name", PLUS,
-         agent="from mine.deep import helper as h\ndef act(x):\n    return h.add(x)\n"),
     Edit("a helper of a helper, through modules both times",
          "import numba\n@numba.njit\ndef add(x):\n    return x + 1\nimport mine.deep.helper\n"
          "@numba.njit\ndef more(x):\n    return mine.deep.helper.add(x)\n",
          agent=DOTTED + "more(x)\n"),
-    Edit("a helper imported with a star", PLUS,
-         agent="from mine.deep.helper import *\ndef act(x):\n    return add(x)\n"),
     Edit("a member's value in an enumeration", SUIT, "1", "2",
          agent="from mine.deep.helper import Suit\ndef act(x):\n    return x + Suit.SPADES\n"),
-    Edit("a member's value in an enumeration read through its module", SUIT, "1", "2",
-         agent=DOTTED + "Suit.SPADES + x\n"),
     Edit("one member as a constant",
          "import enum\nclass Suit(enum.IntEnum):\n    SPADES = 1\nN = Suit.SPADES\n", "1", "2",
          agent="from mine.deep.helper import N\ndef act(x):\n    return x + N\n"),
@@ -69,9 +63,6 @@ SEEN = [
     Edit("the fields of a constant named tuple",
          "from collections import namedtuple\nP = namedtuple('P', 'a b')(1, 2)\n", "a b", "b a",
          agent="from mine.deep.helper import P\ndef act(x):\n    return P.a - P.b\n"),
-    Edit("a long default", "import numpy as np\nT = tuple(np.arange(3000).tolist())\n", "3000).",
-         "3000)[::-1].",
-         agent="from mine.deep.helper import T\ndef act(x, t=T):\n    return t[x]\n"),
     Edit("one number within a long table", "import numpy as np\nT = np.zeros(5000)\nT[2500] = 1\n",
          "= 1", "= 2", agent="from mine.deep.helper import T\ndef act(x):\n    return T[x]\n"),
     Edit("a table's order in memory",
@@ -82,8 +73,6 @@ SEEN = [
          "'b', 'i4'",
          agent="from mine.deep.helper import D\nimport numpy as np\ndef act(x):\n"
          "    return np.zeros(1, dtype=D)[0].a\n"),
-    Edit("a constant of another type and the same value", "N = 1\n", "1", "1.0",
-         agent=DOTTED + "N // x\n"),
     Edit("helpers in a tuple",
          "import numba\n@numba.njit\ndef add(x):\n    return x + 1\nHELPERS = (add, add)\n",
          agent="from mine.deep.helper import HELPERS\ndef act(x):\n    return HELPERS[0](x)\n"),
@@ -92,9 +81,6 @@ SEEN = [
     Edit("a text within a comprehension",
          "import numba\n@numba.njit\ndef add(x):\n    return len(['a' for _ in range(x)][0])\n",
          "'a'", "'ab'"),
-    Edit("a constant within a function of its own",
-         "import numba\n@numba.njit\ndef add(x):\n    def inner(y):\n        return y + 1\n"
-         "    return inner(x)\n", "y + 1", "y + 2"),
     Edit("what a closure holds",
          "import numba\ndef make(n):\n    @numba.njit\n    def add(x):\n        return x + n\n"
          "    return add\nadd = make(1)\n", "make(1)", "make(2)"),
@@ -111,19 +97,12 @@ SEEN = [
 
 REFUSED = [
     Edit("a ufunc", "import numba\n@numba.vectorize\ndef add(x):\n    return x + 1\n"),
-    Edit("a generalised ufunc",
-         "import numba\n@numba.guvectorize('(n)->(n)')\ndef add(x, y):\n    y[:] = x + 1\n"),
     Edit("an overload of a function",
          "from numba.extending import overload\ndef add(x): ...\n@overload(add)\ndef _(x):\n"
          "    return lambda x: x + 1\n"),
     Edit("a function registered to be compiled",
          "from numba.extending import register_jitable\n@register_jitable\ndef add(x):\n"
          "    return x + 1\n"),
-    Edit("an overload of a function of NumPy",
-         "from numba.extending import overload\nimport numpy as np\n@overload(np.busday_count)\n"
-         "def _(x):\n    return lambda x: x + 1\n",
-         agent="import numpy as np\nimport mine.deep.helper\ndef act(x):\n"
-         "    return np.busday_count(x)\n"),
     Edit("a method added to a type of Numba",
          "from numba import types\nfrom numba.extending import overload_method\n"
          "@overload_method(types.Integer, 'plus_one')\ndef _(x):\n    return lambda x: x + 1\n",
@@ -143,13 +122,9 @@ REFUSED = [
     Edit("a partial function",
          "import functools, numba\n@numba.njit\ndef two(n, x):\n    return n + x\n"
          "add = functools.partial(two, 1)\n", "two, 1", "two, 2"),
-    Edit("a function for C",
-         "import numba\n@numba.cfunc('int64(int64)')\ndef add(x):\n    return x + 1\n"),
     Edit("Python within machine code", "def add(x):\n    return x + 1\n",
          agent="import numba\nfrom mine.deep.helper import add\ndef act(x):\n"
          "    with numba.objmode(y='int64'):\n        y = add(x)\n    return y\n"),
-    Edit("faster arithmetic", PLUS.replace("njit", "njit(fastmath=False)"), "False", "True"),
-    Edit("threads", PLUS.replace("njit", "njit(parallel=False)"), "False", "True"),
     Edit("Numba's own cache", PLUS.replace("njit", "njit(cache=True)")),
     Edit("another model of errors", PLUS.replace("njit", "njit(error_model='numpy')"), "'numpy'",
          "'python'"),
@@ -221,7 +196,7 @@ def test_fingerprint_is_none_where_edits_cannot_be_seen(mine: Path, edit: Edit) 
 
 
 def test_fingerprint_includes_numba_extensions_only_where_used(mine: Path) -> None:
-    write(mine, "", REFUSED[5].helper)
+    write(mine, "", next(e.helper for e in REFUSED if e.name.startswith("a method")))
     importlib.import_module("mine.deep.helper")
 
     def apart(x):

@@ -84,12 +84,7 @@ def test_notation_lists_changed_rules() -> None:
     env.reset(seed=1)
     text = format_state(env.game.states, env.rules, "game")
     assert text.startswith("hoyle[target=91] game #1 ")
-    for rules in (
-        HOUSE,
-        Rules.preset("five_card", single_count=False),
-        dataclasses.replace(PRESETS["hoyle"], name="five_card"),
-        dataclasses.replace(PRESETS["hoyle"], name="121"),
-    ):
+    for rules in (HOUSE, dataclasses.replace(PRESETS["hoyle"], name="five_card")):
         env = six_card_v0.raw_env(rules=rules)
         env.reset(seed=1)
         assert parse_state(format_state(env.game.states, rules, "game")).rules == rules
@@ -115,17 +110,13 @@ def test_write_rejects_unreachable_record_naming_fields() -> None:
         (LAYING, "hoyle", "whist", "no rules are called 'whist'"),
         (LAYING, "hoyle", "hoyle[aim=3]", "no field 'aim'"),
         (LAYING, "hoyle", "hoyle[target=0]", "target must be"),
-        (LAYING, "hoyle", "hoyle[", "a preset with its changes"),
         (LAYING, " game", " round", "episode must be one of 'deal', 'game', 'match'"),
         (LAYING, "#1", "#0", "deal must be #1"),
-        (LAYING, "#1", "1", "deal must be #1"),
         (LAYING, "d1", "d2", "dealer must be d0 to d1, got 'd2'"),
-        (LAYING, "m0", "mx", "mover must be"),
         (LAYING, " discard ", " cut ", "one of 'discard', 'pegging', 'over', got 'cut'"),
         (LAYING, "7H 7C", "7H", "has at least 10 fields"),
+        (LAYING, LAYING[10:], "", "a position begins with"),
         (LAYING, "QSQC4S", "QSQC", "seat 0's hand must be 6 cards"),
-        (LAYING, "QSQC4S", "QSQC4X", "seat 0's hand must be 6 cards"),
-        (LAYING, "QSQC4S", "QSQCQC", "QC given more than once"),
         (LAYING, "QSQC4S", "QSQC7C", "7C given more than once"),
         (LAYING, "/3H", "3H", "given for 2 seats"),
         (LAYING, "QSQC4S", "qsQC4S", "must hold the cards that the hands show as played"),
@@ -133,12 +124,10 @@ def test_write_rejects_unreachable_record_naming_fields() -> None:
         (LAYING, " discard ", " pegging ", "phase must be discard after these cards"),
         (LAYING, "0-0/0-0", "0/0", "pegs must be two whole numbers such as 3-5, got '0'"),
         (LAYING, "0-0/0-0", "9-7/0-0", "and then the front one, at most 121, got '9-7/0-0'"),
-        (LAYING, "0-0/0-0", "0-0/0-122", "at most 121, got '0-0/0-122'"),
         (LAYING, "0-0/0-0", "0-0/0-0 winner=2", "winner must be 0 to 1"),
         (LAYING, "0-0/0-0", "0-0/0-0 games=2", "games must be two whole numbers"),
         (LAYING, "0-0/0-0", "0-0/0-0 rng=1.2.3", "rng must be four hexadecimal words"),
         (LAYING, "0-0/0-0", "0-0/0-0 luck=1", "'luck' is no field of this position"),
-        (PLAYING, "5HTSKD6D|", "5HTSKD|", "must hold the cards that the hands show as played"),
         (PLAYING, "5HTSKD6D|", "5H?|", "pile must be cards"),
         (PLAYING, "5HTSKD6D|", "5HTSKD6D", "pile must be 5HTSKD6D. after these cards"),
         (PLAYING, "5h(6C)7D8S(9C)kd/AC(2C)3C(4C)ts6d JC 5HTSKD6D|",
@@ -147,12 +136,9 @@ def test_write_rejects_unreachable_record_naming_fields() -> None:
         (TABLE, " turn ", " discard ", "phase must be one of 'turn', 'over', got 'discard'"),
         (TABLE, "...../..7H", "..../..7H", "five rows of five cells"),
         (TABLE, "..2C..", "..3C..", "must hold the first cards of the deck"),
-        (TABLE, ".8H...", ".AD...", "must hold the first cards of the deck"),
         (TABLE, "4S7H8H", "4S7H", "28 cards and the starter, got 28"),
-        (TABLE, "4S7H8H", "4S4S8H", "4S given more than once"),
         (TABLE, "m0", "m1", "mover must be m0 after these cards, got 'm1'"),
         (TABLE, " turn ", " over ", "nobody has won"),
-        (TABLE, "20/29", "20", "scores must be two whole numbers"),
         (TABLE, "20/29", "20/29 games=1/0", "'games' is no field of this position"),
     ],
 )  # fmt: skip
@@ -162,8 +148,3 @@ def test_parse_state_rejects_invalid_lines_naming_the_field(
     assert old in line
     with pytest.raises(ValueError, match=message):
         parse_state(line.replace(old, new, 1))
-
-
-def test_parse_state_rejects_short_lines() -> None:
-    with pytest.raises(ValueError, match="a position begins with"):
-        parse_state("hoyle game")

@@ -20,7 +20,6 @@ from crib_env import (
 )
 from crib_env.batch import GameBatch
 from crib_env.cards import pip
-from crib_env.engine.hands.records import DISCARD, OVER, PEGGING
 from crib_env.notation import canonical, format_state, parse_state
 from crib_env.rules import PRESETS
 from notation_lines import DECK, LAYING, PLAYING, TABLE, THREE
@@ -75,66 +74,25 @@ def lines(rules: Rules, episode: str, players: int, seed: int) -> list[str]:
         games.step(np.zeros(1, dtype=np.int64), np.array([draw.choice(legal(games))]))
 
 
-def check_hands(state: np.void, rules: Any, players: int, dealt: int, laid: int) -> None:
-    """Raise unless hands, pile and counts fit a deal of `size` cards to each seat."""
-    n = int(state["pile_n"])
-    slots = len(state["dealt"]) // len(state["held"])
-    hands = [[int(c) for c in state["dealt"][slots * p :][:dealt]] for p in range(players)]
-    known = {*(card for hand in hands for card in hand), int(state["starter"])}
-    assert len(known) == players * dealt + 1
-    assert not known & {int(card) for card in state["dealt"][slots * len(state["held"]) :]}
-    assert 0 <= n <= players * (dealt - laid)
-    pile = [int(card) for card in state["pile"][:n]]
-    assert len(set(pile)) == n
-    for seat, hand in enumerate(hands):
-        held, discarded = int(state["held"][seat]), int(state["discarded"][seat])
-        by = [int(state["pile_seats"]) >> 2 * i & 3 for i in range(n)]
-        played = {card for i, card in enumerate(pile) if by[i] == seat}
-        gone = {card for i, card in enumerate(hand) if not (held | discarded) >> i & 1}
-        assert held & discarded == 0
-        assert gone == played
-        assert discarded.bit_count() <= laid
-    assert (state["rear"] >= 0).all()
-    assert (state["rear"] <= state["scores"]).all()
+def cards_of(state: np.void, rules: Any) -> list[list[int]]:
+    """Return cards that must be of one deck: those dealt with the starter, and those played."""
+    if rules.family == "table_top":
+        turn, placed = int(state["turn"]), [int(card) for card in state["layout"] if card >= 0]
+        crib = [int(state["deck"][t]) for t in state["crib"] if t >= 0]
+        assert len(placed) - 1 + len(crib) == turn
+        assert sum(state["owed"]) == 4 - len(crib)
+        assert {*placed, *crib} == {int(c) for c in (*state["deck"][:turn], state["deck"][28])}
+        return [[int(card) for card in state["deck"]]]
+    dealt = [int(card) for card in state["dealt"] if card >= 0]
+    pile = [int(card) for card in state["pile"][: int(state["pile_n"])]]
+    assert set(pile) <= set(dealt)
     assert state["count"] == sum(map(pip, pile[int(state["pile_from"]) :])) <= 31
-    assert state["phase"] in (DISCARD, PEGGING, OVER)
-    assert (state["phase"] == OVER) == bool(state["over"])
+    assert (state["rear"] <= state["scores"]).all()
     assert max(state["scores"]) <= rules.target
     assert (max(state["scores"]) == rules.target) == (state["winner"] >= 0)
-    assert state["winner"] < 0 or state["over"]
-
-
-def check_two_hand(state: np.void, rules: Any) -> None:
-    """Raise unless a deal of the games for two can hold this."""
-    check_hands(state, rules, 2, rules.dealt, 2)
-
-
-def check_many_hand(state: np.void, rules: Any) -> None:
-    """Raise unless a deal of the games for three and four can hold this."""
-    check_hands(state, rules, rules.players, 5, 1)
-
-
-def check_table_top(state: np.void, rules: Any) -> None:
-    """Raise unless layout, crib and turns fit a round."""
-    turn, players = int(state["turn"]), int(state["players"])
-    placed = [int(card) for card in state["layout"] if card >= 0]
-    crib = [int(t) for t in state["crib"] if t >= 0]
-    assert len(placed) - 1 + len(crib) == turn <= 28
-    assert len(crib) == state["crib_n"]
-    assert sum(state["owed"]) == 4 - len(crib)
-    assert min(state["owed"]) >= 0
-    assert set(placed) | {int(state["deck"][t]) for t in crib} == {
-        int(card) for card in (*state["deck"][:turn], state["deck"][28])
-    }
-    assert (turn == 28) == bool(state["over"])
-    assert state["over"] or state["to_move"] == (state["dealer"] + 1 + turn) % players
-
-
-CHECKS: dict[str, Callable[[np.void, Any], None]] = {
-    "two_hand": check_two_hand,
-    "many_hand": check_many_hand,
-    "table_top": check_table_top,
-}
+    for held, discarded in zip(state["held"], state["discarded"], strict=True):
+        assert int(held) & int(discarded) == 0
+    return [[*dealt, int(state["starter"])], pile]
 
 
 def check_sound(position: notation.Position, draw: random.Random) -> None:
@@ -147,9 +105,9 @@ def check_sound(position: notation.Position, draw: random.Random) -> None:
     games.reset()
     games.states[:] = state
     games.states["rng"] = rng
-    check = CHECKS[rules.family]
     for _ in range(3000):
-        check(games.states[0], rules)
+        for cards in cards_of(games.states[0], rules):
+            assert len(set(cards)) == len(cards)
         if games.states["over"][0]:
             break
         assert (
@@ -160,51 +118,30 @@ def check_sound(position: notation.Position, draw: random.Random) -> None:
 
 
 LETTERS = "0123456789-/|().+=#pdmACDHSTJQKacdhstjqk[], go"
+MORE = ("winner=0", "games=2/1", "gain=2/0", "start=3/9", "rng=0.0.0.0", "rng=1.2.3.4")
 
 
 def mutate(line: str, others: list[str], draw: random.Random) -> str:
-    """Change a line: a letter or two, a word, a number, cards of a word, or a word of another."""
-    words = line.split()
-    k = draw.randrange(len(words))
-    how = draw.randrange(8)
+    """Change a line: a letter or two, the case of a word, or a word for one of another line."""
+    words, at, to = line.split(), draw.randrange(len(line) - 1), draw.randrange(len(line) - 1)
+    k, how = draw.randrange(len(words)), draw.randrange(6)
     if how == 0:
-        at = draw.randrange(len(line))
         return line[:at] + draw.choice(LETTERS) + line[at + draw.randrange(2) :]
     if how == 1:
-        at, size = draw.randrange(len(line)), draw.choice((1, 1, 2, 3))
-        return line[:at] + line[at + size :]
-    if how == 2:
-        at, to = draw.randrange(len(line) - 1), draw.randrange(len(line) - 1)
-        swapped = list(line)
-        swapped[at], swapped[to] = swapped[to], swapped[at]
-        return "".join(swapped)
+        return line[:at] + line[at + draw.choice((1, 1, 2, 3)) :]
+    if how == 2:  # two cards, where letters are cards
+        at, to, size = min(at, to), max(at, to), draw.choice((1, 2))
+        if to - at < size:
+            return line
+        one, other = line[at : at + size], line[to : to + size]
+        return line[:at] + other + line[at + size : to] + one + line[to + size :]
     if how == 3:
-        other = draw.choice(others).split()
-        words[k] = other[min(k, len(other) - 1)]
+        other_words = draw.choice(others).split()
+        words[k] = other_words[min(k, len(other_words) - 1)]
     elif how == 4:
-        numbers = [i for i, letter in enumerate(words[k]) if letter.isdigit()]
-        if numbers:
-            at = draw.choice(numbers)
-            words[k] = words[k][:at] + str(draw.randrange(10)) + words[k][at + 1 :]
-    elif how == 5:
-        cards = [
-            i for i in range(len(words[k]) - 1) if words[k][i : i + 2].strip("(/.|)").isalnum()
-        ]
-        if cards:
-            at, to = draw.choice(cards), draw.choice(cards)
-            word = list(words[k])
-            word[at : at + 2], word[to : to + 2] = word[to : to + 2], word[at : at + 2]
-            words[k] = "".join(word)
-    elif how == 6:
-        if draw.random() < 0.5:
-            words[k] = words[k].swapcase()
-        else:
-            words.insert(k, draw.choice(draw.choice(others).split()))
+        words[k] = words[k].swapcase()
     else:
-        words.append(draw.choice((
-            "winner=0", "winner=1", f"games={draw.randrange(8)}/{draw.randrange(8)}", "gain=2/0",
-            f"start={draw.randrange(40)}/{draw.randrange(40)}", "rng=0.0.0.0", "rng=1.2.3.4",
-        )))  # fmt: skip
+        words.append(draw.choice(MORE))
     return " ".join(words)
 
 
@@ -265,38 +202,28 @@ def test_parse_state_unmutated_lines_are_sound() -> None:
         (PLAYING, "m0", "m1", "mover must be m0"),
         (PLAYING, "(9C)kd", "(9C)KD", "must hold the cards that the hands show"),
         (PLAYING, "5h(6C)7D8S(9C)kd", "5h(6C)7D8S9Ckd", "each seat discards two cards"),
-        (PLAYING, "5h(6C)7D8S(9C)kd", "5h(6C)(7D)8S(9C)kd", "each seat discards two cards"),
         (LAYING, "3HTH6D5CJD7H", "(3H)TH6D5CJD7H", "pone both before the dealer"),
         (PLAYING, "5HTSKD6D|", "TS5HKD6D|", "seat 1 used TS when seat 0 was to move"),
-        (PLAYING, "5HTSKD6D|", "5HTSKD6D|+go", "pile must be 5HTSKD6D. after these cards"),
         (PLAYING, " pegging ", " over ", "the episode goes on"),
-        (PLAYING, " pegging ", " discard ", "phase must be pegging"),
         (PLAYING, "58-60", "58-121", "the episode is over"),
         (PLAYING, "58-60", "60-60", "rear pegs must be at 30/58"),
         (PLAYING, "30-34", "30-121", "a game goes on below 121 points"),
-        (PLAYING, "58-60", "58-60 winner=1", "."),
         (PLAYING, "58-60", "58-60 gain=2/0", "a position does not hold points already paid"),
         (PLAYING, "58-60", "58-60 games=1/0", "of an episode of one game that goes on"),
         (PLAYING, "58-60", "58-60 start=40/0", "below the episode's start"),
-        (PLAYING, "58-60", "58-60 start=121/0", "at the start"),
         (PLAYING, "#2", "#1", "do not follow from start=0/0"),
         (PLAYING, " game ", " deal ", "an episode of one deal has no deal #2"),
         (LAYING, "0-0/0-0", "0-1/0-0", "before this first deal they would have been 1/0"),
         (LAYING, "0-0/0-0", "0-0/0-0 start=1/1 start=0/0", "'start' is given twice"),
         (TABLE, "20/29", "20/121", "is over"),
         (TABLE, "20/29", "420/420", "do not follow from the episode's start"),
-        (TABLE, " game #2", " round #2", "an episode of one round has no deal #2"),
         (TABLE, "...../..7H../..2C../.8H.../..... 4S", "....8H/..7H../..2C../...../..... 4S",
          "touches no card"),
         (TABLE, "...../..7H../..2C../.8H.../..... 4S", "...../..7H../..2C../...../..... 8H4S",
          "crib must be 4S8H"),
-        (THREE, "0-2/0-0/0-0", "0-2/0-0", "pegs"),
         (THREE, "(TH)AD", "THAD", "each seat discards"),
         (THREE, " QD 3D ", " - 3D ", "1 cards are dealt to the crib"),
-        (THREE, "tdAS/", "tdAS4S/", "hand"),
-        (THREE, "m1", "m2", "mover must be m1"),
         (THREE, "0-2/0-0/0-0", "0-2/0-0/0-0 games=3/0/0", "are not the games won of"),
-        (THREE, "0-2/0-0/0-0", "0-0/0-0/0-0", "."),
     ],
 )  # fmt: skip
 def test_parse_state_rejects_impossible_position_naming_the_fault(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import doctest
-import re
 import subprocess
 import sys
 from collections import Counter
@@ -21,13 +20,6 @@ from crib_env.cards import format_card, parse_card, parse_cards
 from crib_env.engine.show import FOUR, KEYS, count_ranks, read_sum, show_table, two_ranks
 from crib_env.rules import Rules
 from crib_env.scoring.many import fill_histogram
-
-WORDS_TO_29 = (
-    "nothing", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
-    "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen",
-    "nineteen", "twenty", "twenty-one", "twenty-two", "twenty-three", "twenty-four",
-    "twenty-five", "twenty-six", "twenty-seven", "twenty-eight", "twenty-nine",
-)  # fmt: skip
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -323,14 +315,6 @@ def test_h4_play_call_uses_players_words(pile: str, call: str) -> None:
     assert scoring.score_play(pile).call == call
 
 
-@given(different_cards(5))
-def test_call_ends_with_the_points(cards: list[int]) -> None:
-    score = scoring.score_hand(cards[:4], cards[4])
-    words = re.findall(r"[a-z-]+", score.call)
-    if words != ["one", "for", "nobs"]:
-        assert words[-1] == WORDS_TO_29[score.points]
-
-
 def test_part_repr_shows_its_cards() -> None:
     fifteen, pair, *_ = scoring.score_hand("5C JD 2H 2S", "KC").parts
     assert str(fifteen) == "fifteen 2 (5C JD)"
@@ -346,26 +330,18 @@ def test_part_repr_shows_its_cards() -> None:
     [
         (lambda: scoring.score_hand("5H 5S 5C 1D", "5D"), "'1D' is not a card: write a rank"),
         (lambda: scoring.score_hand([1, 2, 3, 52], 0), "52 is not a card id: ids are 0 to 51"),
-        (lambda: scoring.score_hand([1, 2, 3, True], 0), "True is not a card"),
         (lambda: scoring.score_hand([1, 2, 3, 4.0], 0), "4.0 is not a card"),
         (lambda: scoring.score_hand(5, 0), "5 is not a set of cards"),
         (lambda: scoring.score_hand("5H 5S 5C JD", "5H"), "5H given more than once"),
         (lambda: scoring.score_hand("5H 5S 5C", "5D"), "4 cards and the starter apart, got 3 "),
         (lambda: scoring.score_hand("5H 5S 5C JD", "5D", "five_card"), "is 3 cards .* got 4 "),
-        (lambda: scoring.score_hand("", "5D"), "got none"),
-        (lambda: scoring.score_hand("5H 5S 5C", "5D", crib=True), "a crib is 4 cards"),
         (lambda: scoring.score_hand("5H 5S 5C JD", "5D", "whist"), "choose from 'hoyle'"),
         (lambda: scoring.score_line("5H 5S 5C JD"), "a line is five cards .* got 4 "),
         (lambda: scoring.score_line("5H 5S 5C JD 2C 3C", partial=True), "at most five .* got 6 "),
-        (lambda: scoring.score_line("5H 5S 5C JD 5H"), "5H given more than once"),
         (lambda: scoring.score_line("5H 5S 5C JD 2C", starter="9C"), "9C is not in the line"),
         (lambda: scoring.score_play(""), "1 to 13 cards, got none"),
-        (lambda: scoring.score_play("5H 5H"), "5H given more than once"),
         (lambda: scoring.score_play("TH TS TD 2C"), "is 32: no card may take it past 31"),
         (lambda: scoring.score_hands([[1, 2, 3, 4]], [4]), "row 0 is not of different cards"),
-        (lambda: scoring.score_hands([[1, 2, 3, 4], [1, 2, 3, 3]], [5, 6]), "row 1 is not of"),
-        (lambda: scoring.score_hands([[1, 2, 3, 52]], [4]), "row 0 is not of different cards"),
-        (lambda: scoring.score_hands([[1, 2, 3, 4]], [-1]), "row 0 is not of different cards"),
         (lambda: scoring.score_hands([[1, 2, 3, 4]], [52]), "row 0 is not of different cards"),
         (lambda: scoring.score_hands([[1, 2]], [4]), r"shape \[N, 4\] or \[N, 3\]"),
         (lambda: scoring.score_hands([[1, 2, 3, 4]], [5, 6]), r"got \[1, 4\] and \[2\]"),

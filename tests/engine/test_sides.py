@@ -203,29 +203,6 @@ def test_opponents_two_seats_equal_compiled_and_in_python(reward: str, episode: 
     assert ended > 20
 
 
-def test_gym_env_info_has_three_scores() -> None:
-    env = three_hand_v0.gym_env(rules=SHORT, opponent="greedy", seat=2)
-    _, info = env.reset(seed=1, options={"scores": [1, 2, 3]})
-    done = False
-    while not done:
-        assert info["scores"].tolist() == list(env.scores)
-        assert info["scores"].shape == (3,)
-        _, reward, done, _, info = env.step(int(info["action_mask"].argmax()))
-    assert reward == (1.0 if info["winner"] == 2 else -0.5)
-
-
-def test_rewards_of_three_follow_points() -> None:
-    env = three_hand_v0.raw_env(reward="points", episode="deal")
-    for seed in range(10):
-        env.reset(seed=seed)
-        totals = np.zeros(3)
-        while env.agents and not env.terminations[env.agent_selection]:
-            env.step(env.game.legal_actions[0])
-            totals += list(env.rewards.values())
-        made = env.scores
-        assert totals.tolist() == [mine - (sum(made) - mine) / 2 for mine in made]
-
-
 def test_rules_field_named_like_state_field_is_rejected() -> None:
     family = find_family("two_hand")
     rules = np.dtype([*family.rules.descr, ("go", np.int64)])

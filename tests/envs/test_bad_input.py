@@ -102,7 +102,6 @@ FORMS: dict[str, Callable[..., Any]] = {
     "sb3_env": lambda **kw: six_card_v0.sb3_env(**{"num_envs": 2, "opponent": lowest, **kw}),
 }
 SINGLE, LEARNERS, BATCHES = list(FORMS)[:3], list(FORMS)[2:], list(FORMS)[3:]
-every_form = pytest.mark.parametrize("form", FORMS)
 
 # ---------------------------------------------------------------- making an environment
 
@@ -110,12 +109,12 @@ every_form = pytest.mark.parametrize("form", FORMS)
 # In which forms a keyword is given, the keyword, values of it, and words that the error has then.
 BAD_KEYWORDS: list[tuple[Any, str, list[Any], tuple[str, ...]]] = [
     (FORMS, "rules", ["hoile"], ("did you mean 'hoyle'?", "five_card")),
-    (FORMS, "rules", ["", "table_top"], ("hoyle", "five_card")),
+    (FORMS, "rules", ["table_top"], ("hoyle", "five_card")),
     (FORMS, "rules", [PRESETS["table_top"]], ("another game", "hoyle", "five_card")),
-    (FORMS, "rules", [3, ["hoyle"], {"target": 61}], ("Rules",)),
-    (FORMS, "episode", ["hand", ""], ("deal", "game", "match")),
+    (FORMS, "rules", [3, {"target": 61}], ("Rules",)),
+    (FORMS, "episode", ["hand"], ("deal", "game", "match")),
     (FORMS, "episode", ["games"], ("did you mean 'game'?",)),
-    (FORMS, "reward", ["score", None], ("win", "points")),
+    (FORMS, "reward", ["score"], ("win", "points")),
     (FORMS, "reward", ["point"], ("did you mean 'points'?",)),
     (FORMS, "on_illegal", ["ignore"], ("terminate", "raise", "random")),
     (FORMS, "players", [1, 3, 4, "2"], ("players",)),
@@ -124,8 +123,9 @@ BAD_KEYWORDS: list[tuple[Any, str, list[Any], tuple[str, ...]]] = [
     (LEARNERS, "opponent", ["rulebased"], ("did you mean 'rule_based'",)),
     (LEARNERS, "seat", [2, -1, "0", 0.5], ("seat", "0 to 1")),
     (BATCHES, "num_envs", [0, -1, 2.5, "4"], ("num_envs",)),
-    (["vector_env"], "threads", [0, -2], ("threads",)),
-    (["vector_env"], "copy", ["no", 2, None], ("copy must be one of True, False",)),
+    (["vector_env"], "threads", [0], ("threads",)),
+    (["vector_env"], "autoreset_mode", ["nextstep"], ("autoreset_mode must be one of",)),
+    (["vector_env"], "copy", ["no"], ("copy must be one of True, False",)),
 ]
 OF_A_WRONG_TYPE = (int, list, dict)  # where rules are a name or `Rules`
 
@@ -192,13 +192,6 @@ def test_make_rejects_partner_without_partnerships(
     names(error, f"each of the {players} players plays alone", "partners=True")
 
 
-@pytest.mark.parametrize("given", [3, None, ["random"]])
-def test_make_rejects_opponent_that_is_no_agent(given: Any) -> None:
-    with pytest.raises(TypeError) as error:
-        find_agent(given)
-    names(error, given, "name", "function")
-
-
 def test_find_agent_takes_import_path() -> None:
     assert find_agent("crib_agents.greedy:GreedyAgent").name == "greedy"
     for missing in ("crib_agents.greedy:Nobody", "nowhere:Agent", "crib_agents.greedy:"):
@@ -213,7 +206,7 @@ def test_step_rejects_non_integer_answer_of_function_opponent() -> None:
         env.reset(seed=0, options={"dealer": 1})  # so that the opponent begins
 
 
-def test_find_agent_rejects_agent_class() -> None:
+def test_find_agent_rejects_agent_class_and_other_values() -> None:
     class Mine:
         name = "mine"
 
@@ -223,6 +216,10 @@ def test_find_agent_rejects_agent_class() -> None:
     assert find_agent(Mine()).name == "mine"
     with pytest.raises(TypeError, match="Mine"):
         find_agent(Mine)
+    for given in (3, None, ["random"]):
+        with pytest.raises(TypeError) as error:
+            find_agent(given)
+        names(error, given, "name", "function")
 
 
 def test_make_rejects_unknown_environment() -> None:
@@ -288,48 +285,42 @@ def deck_with(**changes: Any) -> list[Any]:
 
 
 BAD_OPTIONS: list[tuple[Any, tuple[str, ...]]] = [
-    ({"deck": [DECK]}, ("'deck'", "decks", "dealer", "scores")),
     ({"Dealer": 1}, ("'Dealer'", "decks", "dealer", "scores")),
+    ({"decks": [deck_with(_0=1)]}, ("'decks'", "AD", "more than once")),
+    ({"dealer": 2}, ("'dealer'", "2", "0 to 1")),
+    ({"scores": (121, 0)}, ("'scores'", "121", "0 to 120")),
+    ("dealer", ("options", "dict")),
+    # The values of an option are read by the same code in every form.
     ({"decks": DECK}, ("'decks'", "52")),
-    ({"decks": 5}, ("'decks'", "5")),
     ({"decks": "AC 2C"}, ("'decks'", "AC 2C")),
     ({"decks": [DECK[:51]]}, ("'decks'", "51 cards")),
-    ({"decks": [[*DECK, 3]]}, ("'decks'", "AS", "more than once")),
-    ({"decks": [deck_with(_0=1)]}, ("'decks'", "AD", "more than once")),
     ({"decks": [deck_with(_0=52)]}, ("'decks'", "0 to 51")),
-    ({"decks": [deck_with(_0=-1)]}, ("'decks'", "0 to 51")),
     ({"decks": [deck_with(_0=0.0)]}, ("'decks'", "0 to 51")),
     ({"decks": [deck_with(_1=True)]}, ("'decks'", "0 to 51")),
-    ({"decks": [deck_with(_0=None)]}, ("'decks'", "52")),
     ({"decks": [deck_with(_0="AC")]}, ("'decks'", "52")),
     ({"decks": [DECK, deck_with(_9=3)]}, ("'decks'", "1", "AS", "more than once")),
-    ({"decks": [None]}, ("'decks'", "52")),
-    ({"decks": [[float("inf")] * 52]}, ("'decks'",)),
     ({"decks": [[float("nan")] * 52]}, ("'decks'",)),
-    ({"decks": np.zeros((2, 52), dtype=int)}, ("'decks'", "AC", "more than once")),
     ({"decks": np.arange(52.0).reshape(1, 52)}, ("'decks'",)),
-    ({"dealer": 2}, ("'dealer'", "2", "0 to 1")),
-    ({"dealer": -1}, ("'dealer'", "-1", "0 to 1")),
-    ({"dealer": "0"}, ("'dealer'", "'0'", "0 to 1")),
-    ({"dealer": 0.0}, ("'dealer'", "0.0", "0 to 1")),
-    ({"dealer": True}, ("'dealer'", "True", "0 to 1")),
     ({"dealer": "player_0"}, ("'dealer'", "player_0", "0 to 1")),
-    ({"scores": (121, 0)}, ("'scores'", "121", "0 to 120")),
+    ({"dealer": True}, ("'dealer'", "True", "0 to 1")),
     ({"scores": (0, -1)}, ("'scores'", "-1", "0 to 120")),
-    ({"scores": (0,)}, ("'scores'", "two")),
     ({"scores": (0, 0, 0)}, ("'scores'", "two")),
-    ({"scores": 5}, ("'scores'", "5", "two")),
     ({"scores": "12"}, ("'scores'", "'12'", "two")),
     ({"scores": (1.0, 2.0)}, ("'scores'", "1.0")),
-    ({"scores": (True, 0)}, ("'scores'", "True")),
     ({"scores": {"player_0": 3}}, ("'scores'", "player_0")),
-    ([("dealer", 1)], ("options", "dict")),
-    ("dealer", ("options", "dict")),
 ]
+EACH_FORM = 5  # of these
 
 
-@every_form
-@pytest.mark.parametrize(("options", "words"), BAD_OPTIONS, ids=lambda given: repr(given)[:40])
+@pytest.mark.parametrize(
+    ("form", "options", "words"),
+    [
+        (form, *bad)
+        for form in FORMS
+        for bad in (BAD_OPTIONS if form == "raw_env" else BAD_OPTIONS[:EACH_FORM])
+    ],
+    ids=lambda given: repr(given)[:40],
+)
 def test_reset_rejects_invalid_options(form: str, options: Any, words: tuple[str, ...]) -> None:
     env = FORMS[form]()
     reset(env, 5)
@@ -383,8 +374,8 @@ def test_step_rejects_card_discarded_or_played() -> None:
 
 
 NO_ACTIONS = [
-    -1, 52, 10**30, -(10**30), -(1 << 40), None, 3.0, "5H", True, np.array([1, 2]), np.array(3.0),
-    np.float32(3), np.True_, (3,), [], torch.tensor([1, 2]), torch.zeros(0, dtype=int),
+    -1, 52, 10**30, -(1 << 40), None, 3.0, "5H", np.array([1, 2]), np.True_, (3,), [],
+    torch.tensor([1, 2]), torch.zeros(0, dtype=int),
 ]  # fmt: skip
 
 
@@ -463,23 +454,6 @@ def test_gymnasium_step_after_the_end_raises() -> None:
         env.step(3)
 
 
-def test_terminate_ends_the_episode_with_minus_one_for_the_illegal_seat() -> None:
-    env = six_card_v0.env()
-    env.reset(seed=10)
-    erring = env.agent_selection
-    held = set(np.flatnonzero(env.observe(erring)["action_mask"]).tolist())
-    env.step(min(set(DECK) - held))
-    assert all(env.terminations.values())
-    assert env._cumulative_rewards[erring] == -1
-    assert sum(env._cumulative_rewards.values()) == -1
-    learner = six_card_v0.gym_env(opponent=lowest)
-    _, info = learner.reset(seed=10)
-    illegal = int(np.flatnonzero(info["action_mask"] == 0)[0])
-    _, reward, terminated, truncated, info = learner.step(illegal)
-    assert (reward, terminated, truncated) == (-1.0, True, False)
-    assert not info["action_mask"].any()
-
-
 @pytest.mark.parametrize("seat", [2, -1, "0", None, 0.5])
 def test_view_rejects_unknown_seat(seat: Any) -> None:
     env = started()
@@ -500,7 +474,7 @@ def test_observe_rejects_unknown_agent(method: str) -> None:
 
 BAD_BATCHES = [
     np.zeros(2, dtype=int), np.zeros((3, 1), dtype=int), np.zeros(3), np.zeros(3, dtype=bool),
-    [0, 1], 5, None, ["5H"] * 3, [None] * 3,
+    5, None, ["5H"] * 3,
 ]  # fmt: skip
 
 
@@ -513,7 +487,7 @@ def test_batch_step_rejects_actions_of_wrong_shape_or_dtype(actions: Any) -> Non
     names(error, 3)
 
 
-@pytest.mark.parametrize("wrong", [-1, 52, 10**12, -(1 << 40), "not held"], ids=repr)
+@pytest.mark.parametrize("wrong", [-1, 52, -(1 << 40), "not held"], ids=repr)
 @pytest.mark.parametrize("opponent", [lowest, "greedy"])
 @pytest.mark.parametrize("on_illegal", ["raise", "terminate"])
 def test_batch_step_illegal_action_raises_unchanged_or_ends_its_game(
@@ -555,7 +529,7 @@ def test_step_names_opponent_of_illegal_action(card: Any) -> None:
 # ---------------------------------------------------------------- cards
 
 
-@pytest.mark.parametrize("text", ["", "5", "H5", "1H", "5X", "5HH", "11S", "five", None, 18, b"5H"])
+@pytest.mark.parametrize("text", ["", "5", "H5", "5X", "5HH", None, 18])
 def test_parse_card_rejects_other_text(text: Any) -> None:
     with pytest.raises(ValueError, match="not a card") as error:
         parse_card(text)
@@ -582,43 +556,32 @@ def test_format_card_rejects_unknown_id(card: int) -> None:
     ("preset", "changes", "words"),
     [
         ("hoyle", {"targets": 61}, ("'targets'", "target", "dealt")),
-        ("hoyle", {"target": 0}, ("target", "0", "1 to")),
         ("hoyle", {"target": 1000}, ("target", "1000", "1 to")),
-        ("hoyle", {"target": 61.0}, ("target", "61.0", "whole")),
-        ("hoyle", {"target": True}, ("target", "True", "whole")),
         ("hoyle", {"target": "121"}, ("target", "'121'", "whole")),
+        ("hoyle", {"target": True}, ("target", "True", "whole")),
         ("hoyle", {"dealt": 4}, ("dealt", "4", "5 to 6")),
         ("hoyle", {"dealt": 7}, ("dealt", "7", "5 to 6")),
-        ("hoyle", {"dealt": 5}, ("flush_size",)),  # four of three cards and the starter: see below
         ("hoyle", {"flush_size": 3}, ("flush_size", "3", "4")),
-        ("hoyle", {"flush_size": 6}, ("flush_size", "6")),
         ("five_card", {"flush_size": 5}, ("flush_size", "5")),
         ("hoyle", {"crib_flush_size": 3}, ("crib_flush_size", "3", "4 to 5")),
         ("hoyle", {"single_count": 1}, ("single_count", "1", "True or False")),
-        ("hoyle", {"for_last": -1}, ("for_last", "-1")),
         ("hoyle", {"for_last": 121}, ("for_last", "121", "0 to 120")),
-        ("hoyle", {"muggins": False}, ("no field 'muggins'", "match_target")),
+        ("hoyle", {"heels": 10}, ("heels must be a whole number from 0 to 9",)),
         ("hoyle", {"name": ""}, ("name", "''")),
-        ("hoyle", {"match_target": -1}, ("match_target", "-1")),
         ("hoyle", {"match_target": 8}, ("match_target", "8", "0 to 7")),
         ("hoyle", {"double_skunk_margin": 20}, ("double_skunk_margin", "20", "30")),
         ("hoyle", {"skunk_points": 5}, ("double_skunk_points", "4", "5")),
         ("hoyle", {"first_dealer": "oldest"}, ("first_dealer", "'oldest'", "low_card")),
         ("hoyle", {"next_dealer": "nobody"}, ("next_dealer", "'nobody'", "loser", "winner")),
-        ("hoyle", {"family": "table_top"}, ("no field 'family'", "dealt")),
         ("hoyle", {"adjacency": False}, ("'hoyle'", "'adjacency'", "dealt", "for_last")),
         ("table_top", {"single_count": True}, ("'single_count'", "score_difference")),
         ("table_top_ship", {"adjacency": 0}, ("adjacency", "0", "True or False")),
-        ("hoile", {}, ("'hoile'", "hoyle", "five_card", "table_top", "table_top_ship")),
         ("fivecard", {}, ("did you mean 'five_card'?",)),
     ],
 )
 def test_rules_impossible_values_are_rejected_with_a_reason(
     preset: str, changes: dict[str, Any], words: tuple[str, ...]
 ) -> None:
-    if changes == {"dealt": 5}:  # possible: a flush takes the starter too
-        assert Rules.preset(preset, **changes).dealt == 5
-        return
     with pytest.raises(ValueError, match=r".") as error:
         Rules.preset(preset, **changes)
     names(error, *words)
@@ -653,7 +616,7 @@ def test_presets_agree_with_their_sources() -> None:
 
 
 @pytest.mark.parametrize(("dealt", "single", "last", "target", "first", "following"), [
-    *product((5, 6), (False, True), (0, 3), (31, 209), ("low_card", "high_card"), ("winner",)),
+    *product((5, 6), (False, True), (0, 3), (31, 209), ("high_card",), ("winner",)),
 ])  # fmt: skip
 def test_house_rules_that_are_possible_play_to_the_end(
     dealt: int, single: bool, last: int, target: int, first: Any, following: Any

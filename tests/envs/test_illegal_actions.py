@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import copy
-import pickle
 import warnings
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
-from gymnasium.vector import AutoresetMode
 
 from crib_env import discard_v0, sample_legal, six_card_v0
 from vector_walks import InPython, every_module, lowest
@@ -18,22 +15,7 @@ from vector_walks import InPython, every_module, lowest
 DEAL: dict[str, Any] = {"episode": "deal", "reward": "points", "on_illegal": "random"}
 IN_A_DEAL = 6  # decisions of each seat of six cards: two discards, four cards played
 N = 16
-BATCHES: dict[str, Callable[..., Any]] = {
-    "vector": six_card_v0.vector_env,
-    "next step": lambda n, **kw: six_card_v0.vector_env(
-        n, autoreset_mode=AutoresetMode.NEXT_STEP, **kw
-    ),
-    "sb3": six_card_v0.sb3_env,
-    "torch": six_card_v0.torch_env,
-}
-every_batch = pytest.mark.parametrize("form", BATCHES)
 every_opponent = pytest.mark.parametrize("opponent", ["greedy", lowest], ids=["compiled", "python"])
-
-
-def make(form: str, **keywords: Any) -> Any:
-    if form in ("sb3", "torch"):
-        pytest.importorskip("stable_baselines3")
-    return BATCHES[form](N, **keywords)
 
 
 def any_action(rng: np.random.Generator, *size: int) -> Any:
@@ -90,17 +72,17 @@ def test_random_legal_single_game_plays_full_episodes_and_reports_replacements(
     assert replaced > 2
 
 
-@every_batch
+@pytest.mark.parametrize("form", ["sb3", "torch"])
 @every_opponent
 def test_random_legal_batch_plays_full_episodes_and_reports_replacements(
     form: str, opponent: Any
 ) -> None:
-    env = make(form, opponent=opponent, **DEAL)
+    """`vector_env` is compared with single games in `test_vector.py`, replacements included."""
+    env = getattr(six_card_v0, f"{form}_env")(N, opponent=opponent, **DEAL)
     env.seed(1) if form == "sb3" else env.reset(seed=1)
     if form == "sb3":
         env.reset()
     rng, lengths, seen = np.random.default_rng(1), np.zeros(N, dtype=int), []
-    begun = np.zeros(N, dtype=bool)  # where the action will not be noticed
     for _ in range(40):
         masks, actions = env.action_masks(), any_action(rng, N)
         said = [expected(action, mask) for action, mask in zip(actions, masks, strict=True)]
@@ -110,15 +92,13 @@ def test_random_legal_batch_plays_full_episodes_and_reports_replacements(
             found[:] = [one.get("illegal_action", -1) for one in info]
         else:
             found[:] = info["illegal_action"]
-            if form != "next step" and ended.any():
+            if ended.any():
                 assert (found[ended] == -1).all()  # those of the new episodes
                 found[ended] = np.asarray(info["final_info"]["illegal_action"])[ended]
-        assert found[~begun].tolist() == np.array(said)[~begun].tolist()
-        assert (found[begun] == -1).all()
-        lengths += ~begun
+        assert found.tolist() == said
+        lengths += 1
         seen += lengths[ended].tolist()
         lengths[ended] = 0
-        begun = ended if form == "next step" else begun
     assert len(seen) > 4 * N
     assert set(seen) == {IN_A_DEAL}
 
@@ -155,7 +135,7 @@ def test_random_legal_without_illegal_actions_changes_nothing(module: Any, form:
     assert played("random") == played("terminate") == played("raise")
 
 
-@pytest.mark.parametrize("form", ["aec", "gym", "vector"])
+@pytest.mark.parametrize("form", ["aec", "vector"])
 def test_random_legal_draws_uniformly(form: str) -> None:
     options = {"decks": [list(range(52))], "dealer": 1}
     n = 3000 if form == "vector" else 600
@@ -166,16 +146,12 @@ def test_random_legal_draws_uniformly(form: str) -> None:
         *_, info = env.step(np.full(n, 99))
         drawn = np.nonzero(held > info["action_mask"])[1]
     else:
-        env = (six_card_v0.env if form == "aec" else six_card_v0.gym_env)(
-            on_illegal="random", **({} if form == "aec" else {"opponent": lowest, "seat": 0})
-        )
-        drawn = np.zeros(n, dtype=int)
+        env, drawn = six_card_v0.env(on_illegal="random"), np.zeros(n, dtype=int)
         for k in range(n):
             env.reset(seed=1 if k == 0 else None, options=options)
-            before = env.observe("player_0")["action_mask"] if form == "aec" else env.action_masks()
+            before = env.observe("player_0")["action_mask"]
             env.step(99)
-            after = env.game.mask if form == "aec" else env.action_masks()
-            drawn[k] = np.flatnonzero(before.astype(int) > after)[0]
+            drawn[k] = np.flatnonzero(before.astype(int) > env.game.mask)[0]
     cards, counts = np.unique(drawn, return_counts=True)
     assert len(cards) == 6
     assert abs(counts * 6 / n - 1).max() < 0.4
@@ -189,45 +165,23 @@ def going_on(env: Any, seed: int) -> list[Any]:
             env.step(int(any_action(rng)))
             seen.append([env.game.notation(), env.agent_selection, copy.deepcopy(env.infos)])
         else:
-            actions = any_action(rng, *([N] if hasattr(env, "num_envs") else []))
-            observations, rewards, ended, _, info = env.step(actions)
+            observations, rewards, ended, _, info = env.step(any_action(rng, N))
             seen.append([np.asarray(part).tolist() for part in
                          (observations, rewards, ended, info["illegal_action"])])  # fmt: skip
     return seen
 
 
-def restored(env: Any) -> Any:
-    other = six_card_v0.env(on_illegal="random")
-    other.restore(env.snapshot())
-    return other
-
-
-WAYS: dict[str, Callable[[Any], Any]] = {
-    "deepcopy": copy.deepcopy,
-    "pickle": lambda env: pickle.loads(pickle.dumps(env)),
-    "snapshot": restored,
-}
-
-
-@pytest.mark.parametrize(
-    ("form", "way"),
-    [
-        (form, way)
-        for form in ("aec", "gym", "vector", "torch")
-        for way in WAYS
-        if way != "snapshot" or form == "aec"
-    ],
-)
-def test_random_legal_copies_and_snapshots_draw_alike(form: str, way: str) -> None:
-    keywords = {"on_illegal": "random", **({} if form == "aec" else {"opponent": "greedy"})}
-    if form in ("aec", "gym"):
-        env = (six_card_v0.env if form == "aec" else six_card_v0.gym_env)(**keywords)
-    else:
-        env = make(form, **keywords | DEAL)
+def test_random_legal_copies_and_snapshots_draw_alike() -> None:
+    env, other = (six_card_v0.env(on_illegal="random") for _ in range(2))
     env.reset(seed=3)
     going_on(env, 0)
-    other = WAYS[way](env)
-    assert going_on(env, 1) == going_on(other, 1)
+    other.restore(env.snapshot())
+    batch = six_card_v0.vector_env(N, opponent="greedy", **DEAL)
+    batch.reset(seed=3)
+    going_on(batch, 0)
+    for one, twin in ((env, other), (env, copy.deepcopy(env)), (batch, copy.deepcopy(batch))):
+        played = copy.deepcopy(one)
+        assert going_on(played, 1) == going_on(twin, 1)
 
 
 def test_random_legal_threads_and_python_opponents_draw_alike() -> None:
@@ -249,22 +203,15 @@ def test_random_legal_gives_no_mask_warning() -> None:
             env.step(np.full(N, 99))
 
 
-@pytest.mark.parametrize("form", ["native", "single"])
 @pytest.mark.parametrize("algorithm", ["PPO", "DQN"])
-def test_sb3_learns_without_masks_over_whole_episodes(algorithm: str, form: str) -> None:
+def test_sb3_learns_without_masks_over_whole_episodes(algorithm: str) -> None:
     sb3 = pytest.importorskip("stable_baselines3")
-    from stable_baselines3.common.env_util import make_vec_env
-
-    keywords = {"opponent": "greedy", **DEAL}
-    if form == "native":
-        env = six_card_v0.sb3_env(8, **keywords)
-    else:
-        env = make_vec_env("crib_env/SixCard-v0", 4, seed=1, env_kwargs=keywords)
     settings: dict[str, Any] = {"seed": 1, "device": "cpu", "policy_kwargs": {"net_arch": [32]}}
     if algorithm == "PPO":
         settings |= {"n_steps": 32, "batch_size": 64, "n_epochs": 2}
     else:
         settings |= {"learning_starts": 50, "buffer_size": 1000, "batch_size": 32}
+    env = six_card_v0.sb3_env(8, opponent="greedy", **DEAL)
     model = getattr(sb3, algorithm)("MlpPolicy", env, **settings)
     model.learn(512)
     lengths = [episode["l"] for episode in model.ep_info_buffer]

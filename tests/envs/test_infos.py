@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import gymnasium
@@ -11,7 +10,6 @@ import pytest
 from gymnasium.vector import AutoresetMode
 
 import crib_env
-from checkout import ROOT
 from crib_env import six_card_v0
 from vector_walks import LEARNER_FORMS, every_learner_form, lowest
 
@@ -109,14 +107,6 @@ def test_info_separates_illegal_action_from_none(form: str, action: int, reporte
     info = env.step(np.array(3 * [action]))[-1]
     found = info["final_info"]["illegal_action"][0] if form == "vector" else info[0]
     assert (found if form == "vector" else found["illegal_action"]) == reported
-
-
-def test_numpy_to_torch_needs_the_extra_train() -> None:
-    """It imports array_api_compat, which neither Gymnasium nor PyTorch brings."""
-    train = re.search(r"^train = \[(.*?)^\]", (ROOT / "pyproject.toml").read_text(), re.M | re.S)
-    assert train
-    assert '"array-api-compat>=' in train[1]
-    assert re.search(r"^array-api-compat==", (ROOT / "constraints.txt").read_text(), re.MULTILINE)
 
 
 def test_numpy_to_torch_wraps_single_games_and_batches() -> None:

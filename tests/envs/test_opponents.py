@@ -17,7 +17,7 @@ import torch
 from gymnasium.vector import AutoresetMode
 
 import crib_env
-from crib_env import Game, discard_v0, pegging_v0, six_card_v0, table_top_v0
+from crib_env import discard_v0, pegging_v0, six_card_v0, table_top_v0
 from vector_walks import InPython, lowest, picture
 
 THREE = [("greedy", 1), ("rule_based", 2.0), ("random", 0.5)]
@@ -121,20 +121,6 @@ def test_set_opponent_changes_the_named_games_only(lanes: Any, others: list[int]
     assert found == others
 
 
-def test_sb3_set_opponent_changes_the_named_games_only() -> None:
-    env = six_card_v0.sb3_env(4, opponent="greedy", episode="deal")
-    env.env_method("set_opponent", "rule_based", indices=[1, 3])
-    env.reset()
-    seen: set[tuple[int, str]] = set()
-    for _ in range(20):
-        _, _, dones, infos = env.step(env.action_masks().argmax(axis=1))
-        names = env.opponent_names
-        seen |= {(lane, names[infos[lane]["opponent"]]) for lane in np.flatnonzero(dones)}
-    assert seen == {(0, "greedy"), (1, "rule_based"), (2, "greedy"), (3, "rule_based")}
-    env.env_method("set_opponent", [("greedy", 1), ("random", 1)])
-    assert [agent.name for agent in env.batch.opponents.agents] == ["greedy", "random"]
-
-
 # --- the final info -----------------------------------------------------------------
 
 
@@ -231,18 +217,6 @@ def test_points_before_the_first_decision_are_events_too() -> None:
     assert [event.reason for event in env.events] == ["for_last"]
     env.reset(seed=1, options={"scores": (5, 5)})
     assert env.events == []
-
-
-def test_gym_env_notation_round_trips() -> None:
-    env = six_card_v0.gym_env(opponent="greedy", seat=0)
-    for look in (env.view, env.notation):
-        with pytest.raises(crib_env.EpisodeOverError, match=r"reset\(\)"):
-            look()
-    _, info = env.reset(seed=4)
-    env.step(int(info["action_mask"].argmax()))
-    game = Game.from_notation(env.notation())
-    assert game.seat == env.seat
-    assert game.view(env.seat).tobytes() == env.view().tobytes()
 
 
 # --- the mask in the observation ----------------------------------------------------------------

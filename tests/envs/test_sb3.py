@@ -236,29 +236,6 @@ def test_maskable_ppo_learns_a_repeated_deal(seed: int) -> None:
     assert np.mean(returns[-4:]) > returns[0] + 3, returns
 
 
-def test_sb3s_evaluate_policy_and_saving_work(tmp_path: Any) -> None:
-    env = six_card_v0.sb3_env(8, opponent=lowest, episode="deal")
-    model = learner(env)
-    mean, spread = evaluate_policy(model, env, n_eval_episodes=16, warn=False)
-    assert -1 <= mean <= 1
-    assert spread >= 0
-    model.save(tmp_path / "model")
-    again = MaskablePPO.load(tmp_path / "model", env=env)
-    observations = env.reset()
-    masks = env.action_masks()
-    first, _ = model.predict(observations, action_masks=masks, deterministic=True)
-    second, _ = again.predict(observations, action_masks=masks, deterministic=True)
-    assert np.array_equal(first, second)
-
-
-def test_maskable_ppo_takes_the_gymnasium_environment() -> None:
-    env = six_card_v0.gym_env(opponent=lowest, on_illegal="raise")
-    assert is_masking_supported(env)
-    model = learner(env, n_steps=32, batch_size=32, n_epochs=1)
-    model.learn(64)
-    assert model.num_timesteps == 64
-
-
 def test_evaluate_policy_reads_true_returns_under_vecnormalize() -> None:
     """Without a warning that there is no Monitor, and not the normalized rewards."""
     keywords = {"opponent": "greedy", "episode": "deal", "reward": "points"}

@@ -19,7 +19,6 @@ from pettingzoo.test import render_test
 from pettingzoo.utils import CaptureStdoutWrapper
 
 import crib_env
-from checkout import ROOT
 from crib_env import ENVIRONMENTS, six_card_v0, table_top_v0
 from crib_env.render import raster
 from crib_env.render.raster import FONTS, pixels
@@ -117,14 +116,6 @@ def test_gymnasium_render_shows_the_learners_view(seat: int) -> None:
     assert f"player_{seat} to move: discard a card" in env.render()
     assert env.render() == env.unwrapped._repr_svg_()
     assert env.render() in env.unwrapped._repr_html_()
-
-
-def test_record_video_needs_the_extra_render() -> None:
-    """Gymnasium imports it and does not bring it."""
-    render = re.search(r"^render = \[(.*?)^\]", (ROOT / "pyproject.toml").read_text(), re.M | re.S)
-    assert render
-    assert '"moviepy>=' in render[1]
-    assert re.search(r"^moviepy==", (ROOT / "constraints.txt").read_text(), re.MULTILINE)
 
 
 def test_record_video_writes_a_file_that_plays_back(tmp_path: Path) -> None:

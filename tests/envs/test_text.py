@@ -10,9 +10,9 @@ import gymnasium
 import numpy as np
 import pytest
 
-from crib_env import ENVIRONMENTS, PRESETS, Game, card_name, find_agent, format_card, parse_cards
+from crib_env import ENVIRONMENTS, PRESETS, Game, card_name, format_card, parse_cards
 from crib_env.cards import RANK_NAMES, RANKS, rank, suit
-from crib_env.envs.text import PROMPTS, TextAEC, text_aec, text_env
+from crib_env.envs.text import PROMPTS, text_aec, text_env
 from crib_env.errors import EpisodeOverError
 from crib_env.registration import text_name
 from crib_env.text import (
@@ -304,54 +304,6 @@ def test_two_cards_of_a_discard_are_remembered() -> None:
 
 
 # ---------------------------------------------------------------- the forms
-
-
-def answer(env: TextAEC, expert: Any, rng: random.Random) -> tuple[str, list[int]]:
-    """Return what `expert` does in words, and its actions; of a pair often both at once."""
-    game = env.game_env.game.copy()
-    draws = np.random.default_rng(0)
-    actions = [int(expert.act(game.view(game.seat), draws))]
-    view = game.view(game.seat)
-    if "discarded" in view.dtype.names and len(view["discarded"]) == 2 and (
-        view["phase"] == 0 and view["discarded_n"] == 0 and rng.random() < 0.7
-    ):  # fmt: skip
-        game.step(actions[0])
-        actions.append(int(expert.act(game.view(game.seat), draws)))
-    spoken = " and ".join(_spoken(view, one) for one in actions)
-    other = _spoken(view, int(env.game_env.game.legal_actions[0]))
-    return rng.choice(PHRASES).format(spoken, other), actions
-
-
-def play_as_expert(name: str, games: int) -> int:
-    """Play games by a strong agent's words; return how many decisions were its own."""
-    strong = "learned" if name in ("three_hand_v0", "four_hand_v0") else "expert"
-    expert, rng = find_agent(strong), random.Random(name)
-    env = text_aec(name, retries=0, on_failure="raise")
-    decisions = 0
-    for seed in range(games):
-        env.reset(seed=seed)
-        made: list[int] = []
-        advance = env.game_env.step
-        env.game_env.step = lambda one, made=made, step=advance: (made.append(one), step(one))[1]
-        while not env.game_env._over:
-            reply, actions = answer(env, expert, rng)
-            made.clear()
-            env.step(reply)
-            assert made == actions, reply
-            decisions += len(actions)
-        env.game_env.step = advance
-    return decisions
-
-
-@every_name
-def test_expert_through_words_plays_as_the_expert(name: str) -> None:
-    assert play_as_expert(name, 3 if name != "table_top_v0" else 1) > 3
-
-
-@pytest.mark.slow
-@every_name
-def test_expert_through_words_plays_as_the_expert_in_200_games(name: str) -> None:
-    assert play_as_expert(name, 200) > 400
 
 
 @every_name

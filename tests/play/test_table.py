@@ -92,16 +92,6 @@ def test_table_shows_a_seat_the_same_for_other_hidden_cards(game: str) -> None:
     assert changed > 100
 
 
-def test_table_calls_go_and_last_card_with_their_points() -> None:
-    session = session_of("six")
-    calls = set()
-    while not session.over:
-        for call in session.answer().calls:
-            if call.text.endswith((" for the go", " for last")):
-                calls.add((call.text, call.points))
-    assert calls == {("one for the go", 1), ("one for last", 1)}
-
-
 @pytest.mark.parametrize(("game", "shows"), [("three", 4), ("four", 5), ("cut-throat", 5)])
 def test_m9_table_show_counts_from_the_dealers_left_and_the_crib_last(
     game: str, shows: int

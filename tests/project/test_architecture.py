@@ -211,24 +211,6 @@ def undecided(tree: ast.Module) -> Iterator[int]:
             yield call.lineno
 
 
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        ("p.read_text()", [1]),
-        ("p.read_text('utf-8')", []),
-        ("p.write_text(a)", [1]),
-        ("p.write_text(a, encoding='utf-8')", []),
-        ("open(p)", [1]),
-        ("open(p, 'rb')", []),
-        ("p.open('a')", [1]),
-        ("p.open(newline='')", [1]),
-        ("Image.open(file)", []),
-    ],
-)
-def test_encoding_check_finds_missing_encoding(text: str, found: list[int]) -> None:
-    assert list(undecided(ast.parse(text))) == found
-
-
 def test_text_files_are_read_and_written_as_utf_8() -> None:
     """Windows would take its own code page."""
     found = [f"{one}:{line}" for one, tree in TREES.items() for line in undecided(tree)]

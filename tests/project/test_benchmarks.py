@@ -16,7 +16,6 @@ from benchmarks.timing import (
     machine,
     over_peers,
     page,
-    quantity,
     race,
     rate_of,
     ratio,
@@ -56,10 +55,6 @@ def test_rate_is_work_over_time():
     assert len(calls) == 1
 
 
-def test_rate_uses_the_seconds_given_by_a_piece():
-    assert rate_of(lambda: (10, 0.25), 1.0) == 40
-
-
 def test_ratios_are_taken_within_each_repeat():
     ours = Row("ours", "decisions/s", (10.0, 40.0))
     theirs = Row("theirs", "decisions/s", (5.0, 10.0), peer=True)
@@ -68,21 +63,6 @@ def test_ratios_are_taken_within_each_repeat():
     assert found.name == "ours / theirs"
     figures = found.as_json()
     assert [figures[name] for name in ("median", "least", "greatest", "n")] == [3.0, 2.0, 4.0, 2]
-
-
-@pytest.mark.parametrize(
-    ("value", "unit", "text"),
-    [
-        (12_345_678.0, "decisions/s", "12.3 M decisions/s"),
-        (999.0, "games/s", "999 games/s"),
-        (0.4567, "s", "0.457 s"),
-        (909.0, "B", "909 B"),
-        (1.8, "times", "1.80"),
-        (1234.5, "times", "1,234"),
-    ],
-)
-def test_quantity_has_three_digits_and_its_unit(value, unit, text):
-    assert quantity(value, unit) == text
 
 
 def test_speed_page_puts_ratios_first_and_names_machine_and_command():

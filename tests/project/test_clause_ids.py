@@ -37,8 +37,3 @@ def test_every_clause_has_a_test_that_carries_its_id() -> None:
 
 def test_test_names_use_known_clause_ids() -> None:
     assert test_ids(SOURCES) - clause_ids(PAGES) == set()
-
-
-def test_clause_check_finds_missing_test_and_wrong_id() -> None:
-    assert clause_ids(["### H99 New\n"]) - test_ids(SOURCES) == {"H99"}
-    assert test_ids(["def test_q1_of_nothing() -> None: ..."]) - clause_ids(PAGES) == {"Q1"}

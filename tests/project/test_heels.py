@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from random import Random
-from typing import Any
 
 import numpy as np
 import pytest
@@ -18,7 +17,6 @@ from crib_training.evaluation.aivat.terms import DEALER_PLAY, STARTER
 
 from crib_env.batch import GameBatch
 from crib_env.game import Game
-from crib_env.notation import parse_state
 from crib_env.rules import PRESETS, Rules, TwoHandRules
 from reference import Referee, TableTopReferee
 from reference.scoring import JACK
@@ -123,19 +121,6 @@ def test_table_states_heels(name: str, heels: int, heard: list[str]) -> None:
         session.act(seat, [int(a) for a in session.game.legal_actions[: session.to_choose]])
         calls += [call.text for call in session.turns[-1].calls]
     assert [text for text in calls if "heels" in text] == heard
-
-
-def test_notation_includes_heels() -> None:
-    game = Game("hoyle[heels=1]", seed=1)
-    assert "heels=1" in game.notation()
-    assert parse_state(game.notation()).rules.heels == 1
-    assert game.view(0)["heels"] == 1
-
-
-@pytest.mark.parametrize("heels", [-1, 10, True, 1.5])
-def test_rules_reject_other_values_of_heels(heels: Any) -> None:
-    with pytest.raises(ValueError, match="heels must be a whole number from 0 to 9"):
-        Rules.preset("hoyle", heels=heels)
 
 
 @pytest.mark.parametrize("dealt", [6, 5])

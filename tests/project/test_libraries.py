@@ -57,21 +57,6 @@ def test_library_environments_run_only_their_tests(library: str) -> None:
                 and other.stem in name]  # fmt: skip
 
 
-def test_libraries_page_installs_each_library_as_its_tests_do() -> None:
-    """OpenSpiel's NFSP needs dm-tree, which ``pip install open_spiel`` does not bring."""
-    page = (ROOT / "docs/libraries.md").read_text()
-    table = page[: page.index("## Stable-Baselines3")]
-    named = set(re.findall(r"`(\w+)\.txt`", table))
-    assert named == {needs.stem for needs in NEEDS} - {"datasets"}  # which docs/data.md has
-
-
-def test_training_loop_page_installs_what_its_file_imports() -> None:
-    """The file ends by writing ONNX, for which the extra `train` is not enough."""
-    assert "import onnx" in (ROOT / "examples/training_loop.py").read_text()
-    for place in ("docs/training_loop.md", "examples/training_loop.py"):
-        assert 'pip install "crib-env[train,onnx]"' in (ROOT / place).read_text()
-
-
 def test_library_requirements_have_the_projects_pytorch() -> None:
     """A range, or another version, would bring gigabytes for graphics cards."""
     (pinned,) = re.findall(r"^torch==.*$", (ROOT / "constraints.txt").read_text(), re.MULTILINE)
@@ -98,17 +83,6 @@ def test_cleanrls_form_learns_from_decisions_alone(vector: str, num_envs: int, m
     ))  # fmt: skip
     assert LEAST_WON < won < MOST_WON
     assert decisions == pytest.approx(6, abs=0.3)  # the last deal is cut
-
-
-@pytest.mark.slow
-def test_sb3_learns_on_single_games() -> None:
-    module = example("sb3", "sb3_contrib")
-    env_util = importlib.import_module("stable_baselines3.common.env_util")
-    evaluation = importlib.import_module("sb3_contrib.common.maskable.evaluation")
-    games = env_util.make_vec_env("crib_env/SixCard-v0", 4, seed=1, env_kwargs=module.OPTIONS)
-    model = module.MaskablePPO(module.CardPolicy, games, n_steps=32, batch_size=128).learn(128)
-    mean, _ = evaluation.evaluate_policy(model, games, n_eval_episodes=20, warn=False)
-    assert -15 < mean < 5
 
 
 def test_sb3_learns_in_pettingzoos_way() -> None:

@@ -128,21 +128,6 @@ def test_numbers_table_of_agents_can_be_remade_alone(
         )
 
 
-def test_tournaments_section_omits_leaderboard_results() -> None:
-    section = strength.tournaments_section(json.loads((FOLDER / "agents.json").read_text()))
-    heads, _, *rows = [line.strip("|").split("|") for line in section.splitlines() if "|" in line]
-    opponents = [head.strip() for head in heads[4:]]
-    shown = {
-        (row[1].strip(), opponent)
-        for row in rows
-        if row[0].strip() == "Six cards"
-        for opponent, cell in zip(opponents, row[4:], strict=True)
-        if cell.strip()
-    }
-    assert ("expert", "magmacrunch") in shown
-    assert all("magmacrunch" in pair for pair in shown)
-
-
 def test_numbers_commands_cover_every_built_in_agent() -> None:
     every = set(shipped_agents())
     assert {"master", "learned_mixed", "equilibrium"} < every

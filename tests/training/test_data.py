@@ -5,10 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import signal
-import subprocess
 import sys
-import time
 import tracemalloc
 from hashlib import sha256
 from pathlib import Path
@@ -56,11 +53,6 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_data_another_seed_gives_other_games(written: Path, tmp_path: Path) -> None:
-    write_data(setup_of(seed=4), tmp_path, ThisProcess())
-    assert (load(tmp_path)["observation"][:50] != load(written)["observation"][:50]).any()
-
-
 def test_data_keeps_finished_shards_and_rewrites_altered_ones(
     written: Path, tmp_path: Path
 ) -> None:
@@ -73,28 +65,6 @@ def test_data_keeps_finished_shards_and_rewrites_altered_ones(
     assert contents(tmp_path) == contents(written)
     after = [path.stat().st_mtime_ns for path in paths]
     assert [a == b for a, b in zip(before, after, strict=True)] == [True, False, False, True]
-
-
-@pytest.mark.slow
-def test_data_killed_command_resumes_to_the_same_bytes(tmp_path: Path) -> None:
-    words = [sys.executable, "-c", "from crib_training.command_line import main; main()", "data"]
-    words += ["rule_based", "--games", "3000", "--shard", "100", "--workers", "1", "--out"]
-    alone, killed = tmp_path / "alone", tmp_path / "killed"
-    began = time.monotonic()
-    subprocess.run([*words, str(alone)], check=True, capture_output=True)
-    seconds = time.monotonic() - began
-    rng = np.random.default_rng(7)
-    stopped = 0
-    for moment in rng.uniform(0.3, 0.9, 10) * seconds:
-        with subprocess.Popen([*words, str(killed)], stderr=subprocess.PIPE) as process:
-            try:
-                process.communicate(timeout=moment)
-            except subprocess.TimeoutExpired:
-                process.send_signal(signal.SIGKILL)
-                stopped += 1
-    assert stopped
-    subprocess.run([*words, str(killed)], check=True, capture_output=True)
-    assert contents(killed) == contents(alone)
 
 
 def test_data_checksums_are_of_the_files(written: Path) -> None:

@@ -153,14 +153,6 @@ def test_evaluate_stopped_reports_its_progress(monkeypatch: pytest.MonkeyPatch) 
     assert message == "stopped: 7 of 40 games and deals were played; nothing is written\n"
 
 
-@pytest.mark.parametrize("command", ["evaluate", "tournament"])
-def test_adjust_is_the_only_option_for_luck(command: str) -> None:
-    output = crib(command, "--help").stdout
-    assert "--adjust CHOICE" in output
-    assert "[choices: auto, always, never]" in " ".join(re.sub("│", "", output).split())
-    assert not re.search("--adjusted|--plain|--no-no-", output)
-
-
 def test_evaluate_prints_both_figures_or_without_duplicates_the_adjusted(tmp_path: Path) -> None:
     shown = {}
     for words in ("", "--adjust always", "--no-duplicate"):
