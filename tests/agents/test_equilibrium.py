@@ -15,7 +15,7 @@ import pytest
 from crib_agents.equilibrium import Equilibrium, Solved
 from crib_agents.equilibrium.agent import SHIPPED, shipped
 from crib_agents.equilibrium.classes import HAND, canonical, find_class, hand_classes
-from crib_agents.equilibrium.public_tree import PAIRS, find_node, public_tree
+from crib_agents.equilibrium.public_tree import find_node, public_tree
 from crib_agents.equilibrium.strategy import Strategy
 from crib_agents.files import HEADER, read_header
 from crib_agents.knowledge.pegging import number
@@ -23,7 +23,6 @@ from crib_agents.loading import load_agent
 from safetensors.numpy import save
 
 from crib_env.engine.family import find_family
-from crib_env.engine.ranks import WHOLE_DECK, pair_number
 from crib_env.game import Game
 from crib_env.policy import MixedPolicy, find_agent
 from crib_env.rules import TwoHandRules, find_rules
@@ -246,10 +245,3 @@ def test_probabilities_of_a_holding() -> None:
     twice = number((2 << 0) + (1 << 44))
     play[0, int(tree.offset[0]) + 2 * (twice - 105)] = 255
     assert strategy.pegging_probabilities(0, twice)[0] == 1.0
-
-
-def test_pairs_laid_away_are_numbered() -> None:
-    numbers = {pair_number(a, b) for a in range(13) for b in range(a + 1)}
-    assert numbers == set(range(PAIRS))
-    assert WHOLE_DECK.bit_count() == 52
-    assert find_family("crib_env.engine.two_hand").name == "two_hand"

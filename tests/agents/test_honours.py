@@ -15,9 +15,6 @@ from crib_agents.adapters.agent_wrappers import PhasedAgent, Timed
 from crib_agents.bot import process_agent
 from crib_agents.expert.pegging import PeggingExpert
 from crib_play.table.session import Session
-from crib_training.evaluation.duplicate import play_pairs
-from crib_training.evaluation.referee import Referee
-from crib_training.loading import find_env
 
 from commands import crib
 from crib_env import discard_v0, six_card_v0
@@ -226,18 +223,6 @@ def test_games_reject_agent_that_does_not_play_them(
     assert len(ended.stderr.splitlines()) == 1
     assert re.match(r"error: .* does not play ", ended.stderr)
     assert not list(tmp_path.rglob("*.*"))
-
-
-@pytest.mark.parametrize(
-    "kind", [kind for kind in REFUSED if REFUSED[kind][1] in ("three_hand_v0", "six_card_v0")]
-)
-def test_play_pairs_and_sets_reject_agent_that_does_not_honour_the_rules(kind: str) -> None:
-    agent, env = REFUSED[kind]
-    rules = find_env(env).rules
-    both = find_agent("greedy"), find_agent(agent)
-    for first, second in (both, both[::-1]):
-        with pytest.raises(ValueError, match="does not play"):
-            play_pairs(PRESETS[rules], "game", Referee(first), Referee(second), 1, 1)
 
 
 def wrapped(kind: str) -> Agent:

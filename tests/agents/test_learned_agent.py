@@ -26,7 +26,6 @@ from crib_env import find_agent
 from crib_env.batch import GameBatch
 from crib_env.encoding import encode
 from crib_env.engine import stack
-from crib_env.engine.family import find_family
 from crib_env.engine.hands.records import DISCARD, GAME, PEGGING
 from crib_env.engine.jit import entry, kernel
 from crib_env.engine.record import TABLE_T, WEIGHTS_T, array_of
@@ -260,16 +259,6 @@ def sums(times):
 
 def test_scratch_memory_belongs_to_the_caller_and_is_freed() -> None:
     assert sums(1_000_000) == 9_000_000
-
-
-def test_learned_shipped_nets_play_their_games() -> None:
-    agent = find_agent("learned")
-    assert isinstance(agent, MonteCarloAgent)
-    assert {(w.family, w.rules) for w in agent.sets} >= {("two_hand", p) for p in TWO_HAND}
-    for preset in TWO_HAND:
-        views = views_of(PRESETS[preset], 2, 1)
-        assert (agent.act(views, np.random.default_rng(0)) >= 0).all()
-        assert agent.entries_for(find_family("two_hand")) is not None
 
 
 def test_mean_of_weights_is_elementwise() -> None:

@@ -77,24 +77,6 @@ def gain_now(view: Any, cell: int) -> int:
 
 # --- random --------------------------------------------------------------------------------------
 
-OPENING = """
-    -- -- -- -- --
-    -- -- -- -- --
-    -- -- 8D -- --
-    -- -- -- -- --
-    -- -- -- -- --
-"""
-
-
-def test_random_is_uniform_over_legal_actions() -> None:
-    around = sum(1 << cell for cell in (6, 7, 8, 11, 13, 16, 17, 18))
-    views = np.full(9000, position(OPENING, "5C", crib=1, cells=around), dtype=TABLE_VIEW)
-    taken, counts = np.unique(RandomAgent().act(views, np.random.default_rng(2)),
-                              return_counts=True)  # fmt: skip
-    assert taken.tolist() == [6, 7, 8, 11, 13, 16, 17, 18, TO_CRIB]
-    assert ((counts - 1000) ** 2 / 1000).sum() < 31.8  # chi-square, 8 degrees, 1 in 10,000
-
-
 # --- greedy --------------------------------------------------------------------------------------
 
 

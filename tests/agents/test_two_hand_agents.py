@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from itertools import combinations
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -57,21 +56,6 @@ def discarded_pair(agent: Agent, cards: list[int], game: str, dealer: bool) -> t
 
 
 # --- every agent ---------------------------------------------------------------------------------
-
-
-@every_agent
-def test_agents_are_made_without_arguments_and_keep_the_protocols(
-    make: type[CompiledAgent],
-) -> None:
-    agent = make()
-    assert isinstance(agent, Agent)
-    assert isinstance(agent, CompiledAgent)
-    for name, act in agent.acts.items():
-        family = find_family(name)
-        assert agent.entries_for(family) is compile_policy(act, family)
-    chess = SimpleNamespace(name="chess", engine="chess_games.chess")
-    assert agent.entries_for(chess) is None  # type: ignore[arg-type]
-    assert agent.weights.dtype == np.float64
 
 
 @pytest.mark.skipif(SLOW, reason="nothing is compiled")

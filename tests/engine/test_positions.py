@@ -83,7 +83,9 @@ def cards_of(state: np.void, rules: Any) -> list[list[int]]:
         assert sum(state["owed"]) == 4 - len(crib)
         assert {*placed, *crib} == {int(c) for c in (*state["deck"][:turn], state["deck"][28])}
         return [[int(card) for card in state["deck"]]]
-    dealt = [int(card) for card in state["dealt"] if card >= 0]
+    players, size = (2, rules.dealt) if rules.family == "two_hand" else (rules.players, 5)
+    slots = len(state["dealt"]) // len(state["held"])
+    dealt = [int(c) for p in range(players) for c in state["dealt"][slots * p :][:size]]
     pile = [int(card) for card in state["pile"][: int(state["pile_n"])]]
     assert set(pile) <= set(dealt)
     assert state["count"] == sum(map(pip, pile[int(state["pile_from"]) :])) <= 31

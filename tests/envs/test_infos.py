@@ -7,7 +7,6 @@ from typing import Any
 import gymnasium
 import numpy as np
 import pytest
-from gymnasium.vector import AutoresetMode
 
 import crib_env
 from crib_env import six_card_v0
@@ -63,34 +62,6 @@ def test_info_of_a_single_game_has_constant_keys_shapes_and_types(
         names = env.unwrapped.opponent_names  # type: ignore[attr-defined]
         assert names[info["opponent"]] == env.unwrapped.opponent.name  # type: ignore[attr-defined]
     assert seen == {"reset", "step", "end"}
-
-
-@pytest.mark.parametrize("mode", [AutoresetMode.SAME_STEP, AutoresetMode.NEXT_STEP])
-@pytest.mark.parametrize("opponent", ["greedy", lowest])
-def test_info_of_a_batch_has_constant_keys_shapes_and_types(
-    mode: AutoresetMode, opponent: Any
-) -> None:
-    """Besides what Gymnasium itself adds where an episode ended and another began."""
-    env = six_card_v0.vector_env(3, opponent=opponent, episode="deal", autoreset_mode=mode)
-    expected = {key: ((3, *shape), kind) for key, (shape, kind) in SINGLE.items()}
-    expected |= {f"_{key}": ((3,), "b1") for key in SINGLE}
-    assert env.autoreset_mode == mode
-    _, info = env.reset(seed=1)
-    ended, rng = 0, np.random.default_rng(2)
-    for step in range(40):
-        assert all(info[f"_{key}"].all() for key in SINGLE)
-        added = {key: info.pop(key) for key in list(info) if "final" in key}
-        assert described(info) == expected
-        if added:
-            ended += 1
-            assert described(added["final_info"]) == expected
-        actions = crib_env.sample_legal(info["action_mask"], rng)
-        *_, done, _, info = env.step(np.where(step % 9 == 8, 99, actions))
-        if mode == AutoresetMode.NEXT_STEP and done.any():
-            ended += 1
-            assert (info["illegal_action"][~done] == -1).all()
-            assert (info["illegal_action"][done] == (99 if step % 9 == 8 else -1)).all()
-    assert ended > 3
 
 
 @every_learner_form

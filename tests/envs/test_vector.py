@@ -258,17 +258,6 @@ def test_equal_seeds_give_equal_batches_for_any_threads(
     assert picture(one, seed=6, steps=150) != expected
 
 
-def test_game_is_independent_of_num_envs() -> None:
-    small, large = (six_card_v0.vector_env(n, opponent=lowest, seat=1) for n in (3, 8))
-    first, _ = small.reset(seed=7)
-    second, _ = large.reset(seed=7)
-    for _ in range(120):
-        assert np.array_equal(first, second[:3])
-        actions = [int(np.flatnonzero(mask)[0]) for mask in large.action_masks()]
-        first, *_ = small.step(np.array(actions[:3]))
-        second, *_ = large.step(np.array(actions))
-
-
 def test_reset_without_a_seed_continues_the_generators() -> None:
     env, twin = (six_card_v0.vector_env(4, opponent=lowest) for _ in range(2))
     for each in (env, twin):
@@ -323,30 +312,6 @@ def test_reset_decks_apply_to_the_first_episode_only(opponent: Any) -> None:
             break
     assert met[0] == {True}
     assert met[1] == {False}
-
-
-def test_reset_options_apply_to_every_game() -> None:
-    env = six_card_v0.vector_env(4, opponent=lowest, seat=0)
-    deck = np.random.default_rng(12).permutation(52)
-    observations, _ = env.reset(seed=12, options={"decks": [deck], "dealer": 1, "scores": (5, 9)})
-    assert (observations == observations[0]).all()
-    layout = crib_env.observation_layout("six_card_v0")
-    assert np.flatnonzero(observations[0][layout["hand"]]).tolist() == sorted(deck[0:12:2].tolist())
-    need, other = (observations[0][layout[part]] for part in ("need", "other_need"))
-    assert 10 * need[:20].sum() + need[20:].argmax() == 121 - 5
-    assert 10 * other[:20].sum() + other[20:].argmax() == 121 - 9
-
-
-def test_named_opponents_play_inside_the_compiled_batch(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("random", "greedy", "rule_based"):
-        env = six_card_v0.vector_env(4, opponent=name)
-
-        def refuse(*_: object, name: str = name) -> None:
-            raise AssertionError(f"{name} was called in Python")
-
-        monkeypatch.setattr(type(env.batch.opponents[0]), "act", refuse)
-        for _ in walk(env, seed=13, steps=30):
-            pass
 
 
 def test_opponent_agent_gets_batches_and_function_single_views() -> None:

@@ -366,16 +366,6 @@ def test_opinions_have_the_agents_value_of_a_choice() -> None:
     assert any(option[4] is None for turn in data["turns"] for option in turn["options"])
 
 
-@pytest.mark.parametrize("game", ["six", "table-top"])
-def test_opinions_of_learned_name_its_criterion(game: str) -> None:
-    session = session_of(game, load_agent("learned"), seed=1)
-    session.turns = session.turns[:6]
-    for opinion in opinions(session):
-        thought = [option.value for option in opinion.options]
-        assert None not in thought
-        assert thought[opinion.taken] == max(value for value in thought if value is not None)
-
-
 def test_replay_needs_one_agent_a_side(tmp_path: Path) -> None:
     pair = [load_agent("random")] * 2
     with pytest.raises(ValueError, match="needs 3 agents, one a side; got 2"):

@@ -211,15 +211,6 @@ def test_preferences_round_trip_and_ignore_invalid_files() -> None:
         assert load_preferences() == Preferences()
 
 
-def test_terminal_names_an_unwritable_folder_and_continues(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (home / "file").write_text("")
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(home / "file"))
-    assert "cannot be written" in str(save_preferences(Preferences()))
-    assert load_preferences() == Preferences()
-
-
 def test_play_runs_in_a_pipe_without_home() -> None:
     environment = {**os.environ, "XDG_CONFIG_HOME": "/proc/none", "TERM": "dumb"}
     del environment["HOME"]

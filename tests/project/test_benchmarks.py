@@ -124,19 +124,6 @@ def test_benchmark_peer_runs_where_installed(module, play):
 
 @pytest.mark.slow  # it compiles
 @pytest.mark.parametrize(("rules", "episode", "players"), endurance.KINDS)
-def test_endurance_plays_to_the_end_and_finds_faults(
-    rules: str, episode: str, players: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_endurance_plays_to_the_end(rules: str, episode: str, players: int) -> None:
     row = endurance.endure(rules, episode, players, 20, seed=3)
     assert row.startswith(f"| {rules} | {episode} | {players} | 20 |")
-
-    def breaking(games: endurance.GameBatch, begun: endurance.Scores) -> list[str]:
-        assert sound(games, begun) == []
-        cards = "deck" if "deck" in games.states.dtype.names else "dealt"
-        games.states[cards][7, 1] = games.states[cards][7, 0]
-        return sound(games, begun)
-
-    sound = endurance.broken
-    monkeypatch.setattr(endurance, "broken", breaking)
-    with pytest.raises(RuntimeError, match=r"no card is dealt twice: lane 7"):
-        endurance.endure(rules, episode, players, 20, seed=3)

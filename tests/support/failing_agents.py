@@ -43,11 +43,6 @@ class NoArray:
         raise TypeError("it is on the GPU")
 
 
-class Bomb:
-    def __reduce__(self) -> tuple[Any, ...]:
-        return sys.exit, ("planted code ran",)
-
-
 def failing(name: str, fail: Callable[[Any, Any], Any]) -> type[Failing]:
     """Return an agent that answers fatal views by a function of its actions and of these."""
     members = {"name": name.lower(), "fail": lambda _, *given: fail(*given), "__module__": __name__}
@@ -73,7 +68,6 @@ Interrupts = failing("Interrupts", lambda *_: throw(KeyboardInterrupt()))
 Forgets = failing("Forgets", lambda actions, _: actions[:-1])
 Halves = failing("Halves", lambda actions, _: actions / 2)
 Rambles = failing("Rambles", lambda *_: NoArray())
-Plants = failing("Plants", lambda actions, _: np.array([Bomb() for _ in actions], dtype=object))
 Dawdles = failing("Dawdles", lambda actions, _: late(0.05 * len(actions), actions))
 Hangs = failing("Hangs", lambda actions, _: late(600, actions))
 Dies = failing("Dies", lambda *_: os._exit(3))

@@ -287,40 +287,11 @@ def test_referee_stops_waiting_after_repeated_timeouts() -> None:
 # ---------------------------------------------------------------- a separate process
 
 
-def test_process_agent_plays_as_in_this_process(fair: Pairs) -> None:
-    agent = process_agent("greedy")
-    assert agent.name == "greedy"
-    outcome = deals(agent)
-    agent.close()
-    assert (outcome.points == fair.points).all()
-    assert not outcome.failures
-
-
 def one_fatal_view() -> tuple[np.ndarray, int]:
     """Return four views, and which of them is fatal."""
     views = first_views()[0]
     fatal = failing_agents.is_fatal(views)
     return np.concatenate([views[~fatal][:2], views[fatal][:1], views[~fatal][2:3]]), 2
-
-
-@pytest.mark.parametrize(
-    ("name", "kind", "message", "keywords"),
-    [("Hangs", "over time", "the program was killed", {"move_seconds": 0.2}),
-     ("Dies", "raised", "died with exit code 3", {})],
-)  # fmt: skip
-def test_process_agent_is_restarted_after_hang_or_death(
-    name: str, kind: str, message: str, keywords: dict[str, float]
-) -> None:
-    agent = process_agent(f"failing_agents:{name}", **keywords)
-    views, fatal = one_fatal_view()
-    others = np.delete(np.arange(4), fatal)
-    agent.act(views[others], RANDOM)  # the first call, which has an allowance to compile
-    actions, failures = Referee(agent).ask(views, RANDOM)
-    agent.close()
-    assert list(failures) == [fatal]
-    assert failures[fatal].kind == kind
-    assert message in failures[fatal].why
-    assert (actions[others] == GreedyAgent().act(views[others], RANDOM)).all()
 
 
 def test_process_agent_a_server_failure_stops_play_without_a_result() -> None:
@@ -447,17 +418,6 @@ def test_process_agent_logs_prints(
     agent.close()
     assert capfd.readouterr() == ("", "")
     assert "actions" in caplog.text
-
-
-def test_process_agent_answer_is_not_unpickled() -> None:
-    agent = process_agent("failing_agents:Plants")
-    views, fatal = one_fatal_view()
-    with pytest.raises(
-        RuntimeError, match="expected 1 integers, an action for each view, got object"
-    ):
-        agent.act(views, RANDOM)
-    assert len(agent.act(np.delete(views, fatal), RANDOM)) == 3
-    agent.close()
 
 
 def test_process_agent_names_the_error_of_its_maker() -> None:
