@@ -14,7 +14,7 @@ from inspect import cleandoc
 
 import pytest
 
-from checkout import ROOT, TESTS
+from checkout import ROOT
 
 PACKAGES = [
     ROOT / path
@@ -136,26 +136,6 @@ def _imported(node: ast.AST) -> list[str]:
     if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "import_module":
         return [arg.value for arg in node.args if isinstance(arg, ast.Constant)]
     return []
-
-
-TEST_MODULES = {path.stem: path for path in sorted(TESTS.rglob("test_*.py"))}
-
-
-def test_test_modules_lie_in_folders_with_distinct_names() -> None:
-    assert not sorted(TESTS.glob("test_*.py"))
-    assert len(TEST_MODULES) == len(list(TESTS.rglob("test_*.py")))
-
-
-def test_test_modules_do_not_import_each_other() -> None:
-    """What several of them need is in `tests/support` and in `conftest.py`."""
-    found = [
-        f"{path.relative_to(TESTS)} imports {source}"
-        for path in sorted(TESTS.rglob("*.py"))
-        for node in ast.walk(ast.parse(path.read_text()))
-        for source in _imported(node)
-        if source.rpartition(".")[2] in TEST_MODULES
-    ]
-    assert not found
 
 
 def described(text: str | None, section: str) -> set[str]:

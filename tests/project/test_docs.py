@@ -7,7 +7,6 @@ import json
 import re
 import shlex
 from importlib import import_module
-from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +18,9 @@ from crib_training.reading import app_of_commands, read_settings
 
 import crib_env
 from checkout import ROOT
-from crib_env import ENVIRONMENTS, Game, agent_names, find_agent
+from crib_env import Game, agent_names, find_agent
 from crib_env.registration import env_module
 from crib_env.rules import PRESETS
-from docs.environment_pages import page
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 TEST_PAGES = [path for path in (*PAGES, ROOT / "CONTRIBUTING.md", *(ROOT / "seeds").glob("*.md"))
@@ -185,7 +183,6 @@ def test_version_is_equal_in_commands_and_results(capsys: pytest.CaptureFixture[
 API = (ROOT / "docs" / "api.md").read_text()
 LISTED = re.findall(r"^   (\w+(?:\.\w+)+)$", API, re.MULTILINE)
 PUBLIC = ("crib_env", "crib_env.scoring", "crib_agents", "crib_agents.analyze", "crib_play.replay")
-FORMS = ("env", "raw_env", "gym_env", "vector_env", "torch_env", "sb3_env")
 
 
 def found(path: str) -> object:
@@ -212,22 +209,3 @@ def test_api_pages_are_of_documented_names() -> None:
 @pytest.mark.parametrize("name", agent_names())
 def test_api_pages_cover_every_built_in_agent(name: str) -> None:
     assert type(find_agent(name)) in [found(path) for path in LISTED]
-
-
-@pytest.mark.parametrize("name", ENVIRONMENTS)
-def test_arguments_table_has_every_argument(name: str) -> None:
-    module = env_module(name)
-    table = page(name).split("## Arguments\n")[1].split("\n\n")[0]
-    shown = set(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE))
-    taken = {one for form in FORMS for one in signature(getattr(module, form)).parameters}
-    family, phase = module.maker.family, module.maker.phase
-    seating = PRESETS[module.maker.rules].seating or family.sides
-    if len(seating) == 1:
-        taken -= {"players"}
-    if all(len(set(sides)) == len(sides) for sides in seating.values()):
-        taken -= {"partner"}
-    if not getattr(PRESETS[module.maker.rules], "partners", False):
-        taken -= {"partners"}
-    if not family.canonical:
-        taken -= {"suits"}
-    assert shown == taken | ({phase.name} if phase else set())

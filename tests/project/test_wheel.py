@@ -9,9 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from crib_training.commands import COMMANDS
 
-import crib_env
 from checkout import ROOT
 
 
@@ -34,24 +32,6 @@ def base_install(place: Path) -> Path:
     run(*PIP, "--python", python, "install", "--quiet", "--constraint", constraints, wheel,
         cwd=place)  # fmt: skip
     return python
-
-
-@pytest.mark.slow
-def test_base_install_runs_commands_without_extras(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """An image is made so: `pip install crib-env`, then `crib warmup` (needs a network)."""
-    monkeypatch.delenv("PYTHONPATH", raising=False)
-    crib = base_install(tmp_path).with_name("crib")
-    assert run(crib, "--version", cwd=tmp_path) == f"crib-env {crib_env.__version__}"
-    assert "table_top_v0: " in run(crib, "warmup", "--agents", "random", cwd=tmp_path)
-    output = run(crib, "evaluate", "greedy", "random", "--pairs", "2", cwd=tmp_path)
-    assert "six_card_v0: 2 pairs" in output
-    for name in COMMANDS:
-        assert name in run(crib, name, "--help", cwd=tmp_path)
-    done = subprocess.run([crib, "train"], capture_output=True, text=True, cwd=tmp_path)
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == 'error: torch is not installed: pip install "crib-env[train]"\n'
 
 
 @pytest.mark.slow

@@ -221,6 +221,21 @@ def test_resume_refuses_an_altered_checkpoint(runs: Path, tmp_path: Path) -> Non
             train(deep(tmp_path, resume=tmp_path))
 
 
+@pytest.mark.slow  # three runs; that such files are refused is tested above and in test_files.py
+@pytest.mark.usefixtures("small_deck")
+def test_solver_refuses_an_altered_checkpoint(tmp_path: Path) -> None:
+    small = solve.Settings(iterations=1, refine=1, eval_interval=0, out=tmp_path, progress=False)
+    solve.solve(small)
+    for name in (CHECKPOINT, solve.STARTERS):
+        path = tmp_path / name
+        data = path.read_bytes()
+        at = data.index(b"cpu_seconds") + 16
+        path.write_bytes(data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :])
+        with pytest.raises(ValueError, match=f"^{path} is not a safetensors file of ours: "):
+            solve.solve(replace(small, resume=tmp_path))
+        path.write_bytes(data)
+
+
 def damaged(path: Path) -> Path:
     """Flip a bit in the middle of a file; return its path."""
     path.write_bytes(flipped(path.read_bytes(), 0.5))
