@@ -15,8 +15,8 @@ from typing import Any
 
 from crib_agents.files import read_header, write_whole
 from crib_training.command_line import start
-from crib_training.evaluation.evaluate import versions
 from crib_training.exploit import exploitability
+from crib_training.provenance import versions
 
 from crib_env.settings import Count, NewFolder, checked_dataclass
 from research.solve.run import CHECKPOINT, REFINED, STARTERS, STRATEGY, solve

@@ -18,8 +18,8 @@ from typing import Annotated, Any
 
 from crib_agents.loading import TakesAgents
 from crib_training.command_line import start
-from crib_training.evaluation.evaluate import versions
 from crib_training.outputs import command
+from crib_training.provenance import versions
 from pydantic import Field
 
 from crib_env.errors import unknown

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from crib_training.command_line import main
-from crib_training.evaluation.evaluate import versions
+from crib_training.provenance import versions
 from crib_training.reading import app_of_commands, read_settings
 
 import crib_env

@@ -24,6 +24,7 @@ from crib_agents.policy_net import PolicyNetAgent, header
 from crib_training.evaluation.duplicate import Pairs, estimate, play_chunk
 from crib_training.evaluation.evaluate import evaluate
 from crib_training.evaluation.figures import ROLES
+from crib_training.provenance import sources
 from crib_training.tournament import chunks
 from crib_training.tournament import report as reports
 from crib_training.tournament.chunks import Setup, play, read_pairs
@@ -300,7 +301,7 @@ def test_ledger_refuses_chunks_of_other_code(
 
 
 def test_chunk_sources_cover_play_and_no_reports() -> None:
-    files = {path.as_posix() for path in chunks.sources()}
+    files = {path.as_posix() for path in sources()}
 
     def named(end: str) -> bool:
         return any(name.endswith(end) for name in files)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import TYPE_CHECKING, Self, TypeVar
 
 if TYPE_CHECKING:
@@ -20,6 +20,12 @@ if TYPE_CHECKING:
 LINE_SECONDS = 30.0  # between two lines where stderr is no terminal
 
 T = TypeVar("T")
+Finished = Callable[[float], None]
+"""A callback: how many more games are over; of those going on, the share that is played counts."""
+
+
+def ignore_progress(games: float) -> None:
+    """Do nothing."""
 
 
 def steps(items: Collection[T], what: str) -> Iterator[T]:

@@ -39,13 +39,13 @@ from crib_env.settings import (
 )
 from crib_env.supported_rules import refuse_rules
 from crib_training.evaluation.duplicate import estimate, play_pairs
-from crib_training.evaluation.evaluate import versions
 from crib_training.evaluation.figures import as_json, shown
 from crib_training.evaluation.ratings import rate
 from crib_training.exploit import Gain, exploitability
 from crib_training.loading import find_env, find_game, in_phase, plays, seats_of, sides_of
 from crib_training.outputs import table, write_json
 from crib_training.progress import Progress
+from crib_training.provenance import versions
 
 # The opponents of every rated agent: one of each strength. The other built-in agents have rows too.
 BUILT_IN = ("expert", "learned", "rule_based", "greedy", "random")

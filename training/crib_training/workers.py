@@ -24,7 +24,7 @@ from typing import Any, Protocol, Self, TypeVar, cast
 from crib_agents.bot.program import end_programs
 
 from crib_env.errors import printable
-from crib_training.evaluation.duplicate import Finished, ignore_progress
+from crib_training.progress import Finished, ignore_progress
 
 # One thread for each process: several would fight for the cores, and the order in which a matrix
 # product is summed, so its last bit, may depend on their number.

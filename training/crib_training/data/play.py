@@ -25,9 +25,9 @@ from crib_env.notation import format_rules, format_state
 from crib_env.policy import Agent, MixedPolicy, Views, ask_agent
 from crib_env.supported_rules import refuse_rules
 from crib_training.data.reading import FORMAT, KEY, VERSION, arrow, chosen_columns, shard_name
-from crib_training.evaluation.duplicate import Finished, ignore_progress
 from crib_training.loading import find_game, in_phase, seats_of
-from crib_training.tournament.chunks import code_digest, file_digests
+from crib_training.progress import Finished, ignore_progress
+from crib_training.provenance import code_digest, file_digests
 from crib_training.workers import Record
 
 PHASES = ("discarding", "pegging", "placing")

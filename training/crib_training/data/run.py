@@ -37,7 +37,7 @@ from crib_training.data.play import PHASES, Setup, Shard
 from crib_training.data.reading import COLUMNS, VERSION, arrow, read_about
 from crib_training.outputs import claimed, table, write_json
 from crib_training.progress import Progress
-from crib_training.tournament.chunks import differences
+from crib_training.provenance import differences
 from crib_training.workers import Workers, chosen_workers
 
 SUMS, SETUP, CARD = "SHA256SUMS", "setup.json", "README.md"

@@ -13,7 +13,7 @@ cards twice, such as people, get different deals in the two games of a pair.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,6 +28,7 @@ from crib_training.evaluation.aivat.reference import DealLog, Reference
 from crib_training.evaluation.chronicle import Chronicle
 from crib_training.evaluation.referee import Failure, Referee
 from crib_training.loading import sides_of
+from crib_training.progress import Finished, ignore_progress
 
 PAIRS_AT_ONCE = 4096
 ARRAYS = ("won", "scores", "dealer", "points", "forfeits")
@@ -36,12 +37,6 @@ CORRECTED = ("game", "deal")  # episodes that AIVAT corrects
 
 Sides = tuple[Agent | Referee, Agent | Referee]
 """The agent that is compared, and the one on all other sides."""
-Finished = Callable[[float], None]
-"""A callback: how many more games are over; of those going on, the share that is played counts."""
-
-
-def ignore_progress(games: float) -> None:
-    """Do nothing."""
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,6 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import KW_ONLY
-from importlib.metadata import version
 from pkgutil import resolve_name
 from typing import Annotated, Any, Literal
 
@@ -26,7 +25,6 @@ from crib_agents.loading import TEXT, TakesAgents
 from crib_play.replay import write_replay
 from pydantic import Field
 
-from crib_env import __version__
 from crib_env.envs.makers import EnvMaker
 from crib_env.options import check_seed
 from crib_env.policy import Agent, Opponent, find_agent
@@ -56,10 +54,10 @@ from crib_training.evaluation.referee import Referee, counted, failures_list
 from crib_training.loading import find_game, in_phase, seats_of, shortest_episode, sides_of
 from crib_training.outputs import write_json
 from crib_training.progress import Progress
+from crib_training.provenance import versions
 
 Adjust = Literal["auto", "always", "never"]
 ADJUSTED: dict[Adjust, bool | None] = {"auto": None, "always": True, "never": False}
-PACKAGES = ("numpy", "numba", "gymnasium", "pettingzoo")
 
 
 @checked_dataclass(frozen=True)
@@ -218,11 +216,6 @@ def result_of(
         "failures": counted((*whole.failures, *deals.failures), {}),
         "decisions_per_second": dict(zip(names, speeds, strict=True)),
     }
-
-
-def versions() -> dict[str, str]:
-    """Return the versions of the packages that a result depends on."""
-    return {"crib-env": __version__} | {package: version(package) for package in PACKAGES}
 
 
 def adjusted_by(adjust: Adjust, duplicate: bool = True) -> bool | None:

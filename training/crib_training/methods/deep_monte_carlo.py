@@ -64,7 +64,7 @@ from crib_training.learn.run import (
 )
 from crib_training.loading import find_game, seats_of
 from crib_training.outputs import command
-from crib_training.tournament.chunks import code_digest
+from crib_training.provenance import code_digest
 from crib_training.workers import ProcessPool, RayPool
 
 GAMES: dict[str, type[SelfPlay]] = {

@@ -10,30 +10,23 @@ the same third agent can be compared pair by pair.
 from __future__ import annotations
 
 import time
-from collections.abc import Collection
 from dataclasses import asdict, dataclass
-from functools import cache, lru_cache
-from hashlib import sha256
+from functools import lru_cache
 from itertools import combinations, permutations
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import crib_agents
 import numpy as np
-from crib_agents.loading import COMMAND, IN_PROCESS, agent_file, load_agent, of_two
+from crib_agents.loading import COMMAND, IN_PROCESS, load_agent
 from pydantic import Field
 
-import crib_env
 from crib_env.policy import Agent
 from crib_env.settings import A_DAY, Count, Players, Seed, checked_dataclass
 from crib_env.supported_rules import refuse_rules
 from crib_training.evaluation.aivat.reference import chosen_reference
 from crib_training.evaluation.duplicate import (
     CORRECTIONS,
-    Finished,
     Pairs,
     Sides,
-    ignore_progress,
     play_chunk,
 )
 from crib_training.evaluation.referee import Failure, Referee
@@ -45,15 +38,12 @@ from crib_training.loading import (
     shortest_episode,
     sides_of,
 )
+from crib_training.progress import Finished, ignore_progress
+from crib_training.provenance import code_digest, file_digests
 from crib_training.workers import Record
 
 KINDS = ("games", "deals")
 Episode = Literal["game", "match"]
-# The modules of this package that have a hand in how a chunk comes out.
-PLAYING = (
-    "evaluation/duplicate.py", "evaluation/aivat", "evaluation/referee.py", "loading.py",
-    "tournament/chunks.py",
-)  # fmt: skip
 CORRECTION_PLACES = 5  # decimal places that are written
 INSTANCES = 32  # of agents that a process holds: of some pairings, which come one after the other
 
@@ -165,8 +155,8 @@ class Setup:
         """Return the identity that chunks of one tournament share, ready for JSON.
 
         This is the set-up without the field and the seeds, which every chunk records; the contents
-        of weights files and of the modules of agents' classes; and a digest of `sources`. (It does
-        not cover other code of third-party agents.)
+        of weights files and of the modules of agents' classes; and a digest of the code that plays
+        (`provenance.sources`). It does not cover other code of third-party agents.
         """
         about = asdict(self)
         for name in ("seeds", "gauntlet", "strict"):
@@ -290,48 +280,3 @@ def _referee(setup: Setup, given: str, against: str, game: int, place: int) -> R
     seconds = None if given.startswith((IN_PROCESS, COMMAND)) else setup.move_seconds
     maker = find_env(setup.environment)
     return Referee(in_phase(maker, agent), seconds, given, setup.strict)
-
-
-def file_digests(agents: tuple[str, ...]) -> dict[str, str]:
-    """Return a digest of each agent's weights file, or of the module of its class."""
-    files = {}
-    for name in agents:
-        given = name.removeprefix(IN_PROCESS)
-        paths = [agent_file(part.removeprefix(IN_PROCESS)) for part in of_two(given) or [given]]
-        contents = [path.read_bytes() for path in paths if path is not None]
-        if contents:
-            files[name] = sha256(b"".join(contents)).hexdigest()[:16]
-    return files
-
-
-@cache
-def code_digest(*own: Path) -> str:
-    """Return a digest of all our code that determines results, and of files of one's ``own``."""
-    digest = sha256()
-    for path in [*sources(), *own]:
-        digest.update(path.name.encode())
-        digest.update(path.read_bytes())
-    return digest.hexdigest()[:16]
-
-
-def sources() -> list[Path]:
-    """Return the files of crib_env and of our agents, and those of ours that play tournaments."""
-    folders = Path(crib_env.__file__).parent, Path(crib_agents.__file__).parent
-    files = [path for folder in folders for path in sorted(folder.rglob("*")) if path.is_file()]
-    for name in PLAYING:
-        place = Path(__file__).parents[1] / name
-        files += sorted(place.glob("*.py")) if place.is_dir() else [place]
-    return [path for path in files if "__pycache__" not in path.parts]
-
-
-def differences(old: Record, new: Record, but: Collection[str] = ()) -> str:
-    """Return the differences between the identities of two set-ups, other than in ``but``."""
-    reasons = {
-        "code": "the code of crib_env, of our agents or of what plays has changed since",
-        "files": "a weights file, or the module of an agent, has changed since",
-    }
-    return "; ".join(
-        reasons.get(name, f"{name} was {old.get(name)!r} and is {value!r}")
-        for name, value in sorted(new.items())
-        if old.get(name) != value and name not in but
-    )

@@ -9,7 +9,8 @@ from typing import Any
 
 from crib_agents.files import write_whole
 
-from crib_training.tournament.chunks import Chunk, Setup, differences
+from crib_training.provenance import differences
+from crib_training.tournament.chunks import Chunk, Setup
 from crib_training.workers import Record
 
 FILE = "chunks.jsonl"

@@ -13,7 +13,6 @@ from crib_agents.files import write_whole
 
 from crib_env.arrays import Array
 from crib_training.evaluation.duplicate import Pairs, estimate
-from crib_training.evaluation.evaluate import versions
 from crib_training.evaluation.figures import (
     NOTHING,
     ROLES,
@@ -30,6 +29,7 @@ from crib_training.evaluation.ratings import expected_share, rate
 from crib_training.evaluation.referee import counted, failures_list
 from crib_training.loading import find_game
 from crib_training.outputs import as_png, table
+from crib_training.provenance import versions
 from crib_training.tournament.chunks import Setup
 
 Played = Mapping[tuple[int, int], tuple[Pairs, Pairs]]

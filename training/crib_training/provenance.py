@@ -1,0 +1,72 @@
+"""What results depend on: versions, code, and the files of agents."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from functools import cache
+from hashlib import sha256
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import crib_agents
+from crib_agents.loading import IN_PROCESS, agent_file, of_two
+
+import crib_env
+
+PACKAGES = ("numpy", "numba", "gymnasium", "pettingzoo")
+# The modules of this package that have a hand in how games come out.
+PLAYING = (
+    "evaluation/duplicate.py", "evaluation/aivat", "evaluation/referee.py", "loading.py",
+    "tournament/chunks.py",
+)  # fmt: skip
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of the packages that a result depends on."""
+    return {"crib-env": crib_env.__version__} | {package: version(package) for package in PACKAGES}
+
+
+def file_digests(agents: tuple[str, ...]) -> dict[str, str]:
+    """Return a digest of each agent's weights file, or of the module of its class."""
+    files = {}
+    for name in agents:
+        given = name.removeprefix(IN_PROCESS)
+        paths = [agent_file(part.removeprefix(IN_PROCESS)) for part in of_two(given) or [given]]
+        contents = [path.read_bytes() for path in paths if path is not None]
+        if contents:
+            files[name] = sha256(b"".join(contents)).hexdigest()[:16]
+    return files
+
+
+@cache
+def code_digest(*own: Path) -> str:
+    """Return a digest of all our code that determines results, and of files of one's ``own``."""
+    digest = sha256()
+    for path in [*sources(), *own]:
+        digest.update(path.name.encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def sources() -> list[Path]:
+    """Return the files of crib_env and of our agents, and those of ours that play games."""
+    folders = Path(crib_env.__file__).parent, Path(crib_agents.__file__).parent
+    files = [path for folder in folders for path in sorted(folder.rglob("*")) if path.is_file()]
+    for name in PLAYING:
+        place = Path(__file__).parent / name
+        files += sorted(place.glob("*.py")) if place.is_dir() else [place]
+    return [path for path in files if "__pycache__" not in path.parts]
+
+
+def differences(old: dict[str, Any], new: dict[str, Any], but: Collection[str] = ()) -> str:
+    """Return the differences between the identities of two set-ups, other than in ``but``."""
+    reasons = {
+        "code": "the code of crib_env, of our agents or of what plays has changed since",
+        "files": "a weights file, or the module of an agent, has changed since",
+    }
+    return "; ".join(
+        reasons.get(name, f"{name} was {old.get(name)!r} and is {value!r}")
+        for name, value in sorted(new.items())
+        if old.get(name) != value and name not in but
+    )
