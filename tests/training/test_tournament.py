@@ -28,9 +28,9 @@ from crib_training.provenance import sources
 from crib_training.tournament import chunks
 from crib_training.tournament import report as reports
 from crib_training.tournament.chunks import Setup, play, read_pairs
-from crib_training.tournament.ledger import FILE
+from crib_training.tournament.ledger import FILE, ROUND
 from crib_training.tournament.report import mean_won, report
-from crib_training.tournament.run import ROUND, tournament
+from crib_training.tournament.run import tournament
 from crib_training.workers import Processes, Ray, ThisProcess
 
 from checkout import import_path

@@ -34,10 +34,10 @@ from crib_training.data.play import PHASES, phases_of
 from crib_training.evaluation.evaluate import Settings, adjusted_by, result_of
 from crib_training.loading import plays
 from crib_training.outputs import claimed, table
-from crib_training.progress import Progress
-from crib_training.tournament.chunks import Chunk, Setup, field_agent, label_agents, play
-from crib_training.tournament.ledger import Ledger
-from crib_training.workers import Record
+from crib_training.progress import Finished, ignore_progress
+from crib_training.tournament.chunks import Chunk, Setup, field_agent, label_agents
+from crib_training.tournament.ledger import Ledger, complete
+from crib_training.workers import Record, ThisProcess
 
 PAIRS_AT_ONCE = 5  # side by side
 SUMS = ("decisions", "expert", "expert_squares", "equilibrium", "equilibrium_decisions")
@@ -60,30 +60,21 @@ def evaluate_models(settings: Settings, maker: EnvMaker, rules: Rules) -> dict[s
         seeds=(settings.seed,), chunk=PAIRS_AT_ONCE, adjusted=adjusted_by(settings.adjust),
     )  # fmt: skip
     names = label_agents(setup)
-    chunks = setup.chunks(0, 1, settings.pairs)
-    each = setup.games_each
     with claimed(folder):
         ledger = Ledger(folder, setup)
-        there = [chunk for chunk in chunks if chunk in ledger.records]
-        done = each * sum(chunk.pairs for chunk in there)
-        with Progress(" against ".join(names), each * settings.pairs, done) as progress:
-            try:
-                for chunk in chunks:
-                    if chunk not in ledger.records:
-                        cache = ReplyCache(folder / REPLIES)
-                        models = _models(setup, chunk, cache)
-                        record = play(setup, chunk, progress.advance)
-                        ledger.add(record | {"models": _report(models, rules)})
-                        cache.path.unlink(missing_ok=True)
-            except (KeyboardInterrupt, NoResultError) as stop:
-                stored = sum(chunk.pairs for chunk in chunks if chunk in ledger.records)
-                words = [
-                    *map(str, stop.args),
-                    f"{stored} of {settings.pairs} pairs are stored in {folder}; the same command "
-                    "goes on from there, and with the replies that came since",
-                ]
-                raise type(stop)("; ".join(words)) from None
-        records = [ledger.records[chunk] for chunk in chunks]
+        models = ModelWorker(folder / REPLIES, rules)
+        try:
+            found = complete(ledger, settings.pairs, models, what=" against ".join(names))
+        except (KeyboardInterrupt, NoResultError) as stop:
+            stored = sum(chunk.pairs for chunk in setup.chunks(0, 1, settings.pairs)
+                         if chunk in ledger.records)  # fmt: skip
+            words = [
+                *map(str, stop.args),
+                f"{stored} of {settings.pairs} pairs are stored in {folder}; the same command "
+                "goes on from there, and with the replies that came since",
+            ]
+            raise type(stop)("; ".join(words)) from None
+    (records,) = found.values()
     played = setup.played((0, 1), records)
     result = result_of(
         maker,
@@ -94,6 +85,32 @@ def evaluate_models(settings: Settings, maker: EnvMaker, rules: Rules) -> dict[s
         adjusted=adjusted_by(settings.adjust),
     )
     return {**result, "players": setup.players, "language_models": _total(records)}
+
+
+class ModelWorker(ThisProcess):
+    """Plays chunks in this process, and adds to their records what models did.
+
+    Replies are kept in a file until the games in which they were given are stored.
+    """
+
+    def __init__(self, replies: Path, rules: Rules) -> None:
+        super().__init__()
+        self._replies, self._rules = replies, rules
+        self._played = False
+
+    def next_record(self, finished: Finished = ignore_progress) -> Record | None:
+        """Return the record of the next chunk; the one before is stored by now."""
+        if self._played:
+            self._replies.unlink(missing_ok=True)
+        if not self._waiting:
+            return None
+        setup, chunk = self._waiting[0]
+        assert isinstance(setup, Setup)
+        models = _models(setup, chunk, ReplyCache(self._replies))
+        record = super().next_record(finished)
+        assert record is not None
+        self._played = True
+        return record | {"models": _report(models, self._rules)}
 
 
 class ReplyCache:

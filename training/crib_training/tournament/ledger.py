@@ -1,20 +1,28 @@
-"""The folder that stores a tournament's finished chunks, so that it can resume."""
+"""The folder that stores finished chunks, and the play of those that it lacks.
+
+`crib tournament` plays so, and `crib evaluate` with a language model.
+"""
 
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from crib_agents.files import write_whole
 
+from crib_training.evaluation.duplicate import estimate
+from crib_training.progress import Progress
 from crib_training.provenance import differences
-from crib_training.tournament.chunks import Chunk, Setup
-from crib_training.workers import Record
+from crib_training.tournament.chunks import Chunk, Setup, read_pairs
+from crib_training.workers import Record, Workers
 
 FILE = "chunks.jsonl"
 SHOWN = 5  # broken lines named
+ROUND = 4  # chunks between two looks at an interval
 
 
 class Ledger:
@@ -31,6 +39,7 @@ class Ledger:
     """
 
     def __init__(self, folder: Path, setup: Setup) -> None:
+        self.setup = setup
         self.records: dict[Chunk, Record] = {}
         folder.mkdir(parents=True, exist_ok=True)
         self._path = folder / FILE
@@ -110,3 +119,80 @@ class Ledger:
                 f"{self._path.parent} holds a tournament of another set-up: {why}. {place}"
             )
         return old
+
+
+@dataclass
+class Plan:
+    """The state of a pairing's games."""
+
+    chunks: list[Chunk]  # that make up its result, as far as can be told
+    missing: set[Chunk]  # that have still to be played
+
+    def settled(self, pairs: int) -> int:
+        """Return how many of a pairing's pairs are played, or no longer necessary."""
+        if not self.missing:
+            return pairs
+        return sum(chunk.pairs for chunk in self.chunks if chunk not in self.missing)
+
+
+def complete(
+    ledger: Ledger,
+    pairs: int,
+    workers: Workers,
+    until: float | None = None,
+    what: str = "games and deals",
+) -> dict[tuple[int, int], list[Record]]:
+    """Play the chunks that a ledger lacks, and return the records of each pairing.
+
+    Args:
+        ledger: stores each chunk once it is played.
+        pairs: of a pairing and seed; with ``until`` the most.
+        workers: the players of chunks.
+        until: the interval, in percentage points to either side, that ends a pairing.
+        what: the words beside the progress.
+    """
+    setup = ledger.setup
+    each = pairs * len(setup.seeds)
+    plans = {pairing: _plan(ledger, pairing, pairs, until) for pairing in setup.pairings}
+    places = {setup.meeting(*pairing): pairing for pairing in plans}
+    settled = sum(plan.settled(each) for plan in plans.values())
+    total = setup.games_each * each * len(plans)
+    with workers, Progress(what, total, setup.games_each * settled) as progress:
+        for plan in plans.values():  # one pairing after the other: few agents at a time
+            for chunk in sorted(plan.missing):
+                workers.submit(setup, chunk)
+        while (record := workers.next_record(progress.advance)) is not None:
+            pairing = places[record["first"], record["second"]]
+            plan = plans[pairing]
+            plan.missing.discard(ledger.add(record))
+            if not plan.missing:
+                plan = plans[pairing] = _plan(ledger, pairing, pairs, until)
+                for chunk in sorted(plan.missing):
+                    workers.submit(setup, chunk)
+                if not plan.missing:  # the rest need not be played
+                    unplayed = each - sum(chunk.pairs for chunk in plan.chunks)
+                    progress.advance(setup.games_each * unplayed)
+    return {
+        pairing: [ledger.records[chunk] for chunk in plan.chunks] for pairing, plan in plans.items()
+    }
+
+
+def _plan(ledger: Ledger, pairing: tuple[int, int], pairs: int, until: float | None) -> Plan:
+    """Return a pairing's plan: all its chunks, or with ``until`` those of the rounds so far.
+
+    Rounds are read in order, and after each complete one the interval decides on the next.
+    """
+    chunks = ledger.setup.chunks(*pairing, pairs)
+    step = len(chunks) if until is None else ROUND
+    known: list[Chunk] = []
+    for end in range(step, len(chunks) + step, step):
+        known = chunks[:end]
+        missing = {chunk for chunk in known if chunk not in ledger.records}
+        if missing:
+            return Plan(known, missing)
+        if until is not None:
+            games = read_pairs(*(ledger.records[chunk]["games"] for chunk in known))
+            # With a pair won and one lost besides, so that a few pairs alike do not seem certain.
+            if 100 * estimate(np.append(games.shares_won, [1, 0])).half <= until:
+                break
+    return Plan(known, set())

@@ -16,11 +16,10 @@ from __future__ import annotations
 import sys
 import time
 import traceback
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 from crib_agents.loading import TakesAgents
 from pydantic import Field
 
@@ -37,16 +36,12 @@ from crib_env.settings import (
     Whole,
     checked_dataclass,
 )
-from crib_training.evaluation.duplicate import estimate
 from crib_training.evaluation.evaluate import Adjust, adjusted_by
 from crib_training.outputs import claimed, write_json
-from crib_training.progress import Progress
-from crib_training.tournament.chunks import Chunk, Episode, Setup, label_agents, read_pairs
-from crib_training.tournament.ledger import Ledger
+from crib_training.tournament.chunks import Episode, Setup, label_agents
+from crib_training.tournament.ledger import Ledger, complete
 from crib_training.tournament.report import draw, report, standings
 from crib_training.workers import Workers, chosen_workers
-
-ROUND = 4  # chunks between two looks at an interval
 
 
 @checked_dataclass(frozen=True)
@@ -124,38 +119,16 @@ def _tournament(
     until: float | None, anchor: str | None,
 ) -> dict[str, Any]:  # fmt: skip
     ledger = Ledger(out, setup)
-    began, there, new = time.perf_counter(), len(ledger.records), 0
-    plans = {p: _plan(setup, ledger, p, pairs, until) for p in setup.pairings}
-    each = pairs * len(setup.seeds)
-    places = {setup.meeting(*pairing): pairing for pairing in plans}
-    settled = sum(plan.settled(each) for plan in plans.values())
-    total = setup.games_each * each * len(plans)
-    with workers, Progress("games and deals", total, setup.games_each * settled) as progress:
-        for plan in plans.values():  # one pairing after the other: few agents at a time
-            for chunk in sorted(plan.missing):
-                workers.submit(setup, chunk)
-        while (record := workers.next_record(progress.advance)) is not None:
-            pairing = places[record["first"], record["second"]]
-            plan = plans[pairing]
-            plan.missing.discard(ledger.add(record))
-            if not plan.missing:
-                plans[pairing] = _plan(setup, ledger, pairing, pairs, until)
-                for chunk in sorted(plans[pairing].missing):
-                    workers.submit(setup, chunk)
-                if not plans[pairing].missing:  # the rest need not be played
-                    unplayed = each - sum(chunk.pairs for chunk in plan.chunks)
-                    progress.advance(setup.games_each * unplayed)
-            new += setup.sides * record["pairs"]
+    began, there = time.perf_counter(), set(ledger.records)
+    records = complete(ledger, pairs, workers, until)
     seconds = time.perf_counter() - began
-    played = {
-        pairing: setup.played(pairing, [ledger.records[chunk] for chunk in plan.chunks])
-        for pairing, plan in plans.items()
-    }
+    new = sum(setup.sides * chunk.pairs for chunk in ledger.records.keys() - there)
+    played = {pairing: setup.played(pairing, chunks) for pairing, chunks in records.items()}
     results = standings(setup, names, played, pairs, until, anchor)
     write_json(out / "results.json", results)
     (out / "report.md").write_text(report(results), "utf-8")
     drawn = draw(results, out / "ratings.png")
-    resumed = f"; {there} chunks were there already" if there else ""
+    resumed = f"; {len(there)} chunks were there already" if there else ""
     picture = ", ratings.png" if drawn else " (no ratings.png: matplotlib is not installed)"
     print(
         f"{new:,} games (and as many single deals) in {seconds:.1f} s: "
@@ -164,43 +137,6 @@ def _tournament(
         file=sys.stderr,
     )
     return results
-
-
-@dataclass
-class Plan:
-    """The state of a pairing's games."""
-
-    chunks: list[Chunk]  # that make up its result, as far as can be told
-    missing: set[Chunk]  # that have still to be played
-
-    def settled(self, pairs: int) -> int:
-        """Return how many of a pairing's pairs are played, or no longer necessary."""
-        if not self.missing:
-            return pairs
-        return sum(chunk.pairs for chunk in self.chunks if chunk not in self.missing)
-
-
-def _plan(
-    setup: Setup, ledger: Ledger, pairing: tuple[int, int], pairs: int, until: float | None
-) -> Plan:
-    """Return a pairing's plan: all its chunks, or with ``until`` those of the rounds so far.
-
-    Rounds are read in order, and after each complete one the interval decides on the next.
-    """
-    chunks = setup.chunks(*pairing, pairs)
-    step = len(chunks) if until is None else ROUND
-    known: list[Chunk] = []
-    for end in range(step, len(chunks) + step, step):
-        known = chunks[:end]
-        missing = {chunk for chunk in known if chunk not in ledger.records}
-        if missing:
-            return Plan(known, missing)
-        if until is not None:
-            games = read_pairs(*(ledger.records[chunk]["games"] for chunk in known))
-            # With a pair won and one lost besides, so that a few pairs alike do not seem certain.
-            if 100 * estimate(np.append(games.shares_won, [1, 0])).half <= until:
-                break
-    return Plan(known, set())
 
 
 def run(settings: Settings) -> None:
