@@ -22,7 +22,8 @@ from crib_training.command_line import start
 from crib_training.evaluation.aivat.reference import REDRAWS, Reference, usual_reference
 from crib_training.evaluation.aivat.terms import TERMS
 from crib_training.evaluation.duplicate import Estimate, Pairs, estimate, play_pairs
-from crib_training.evaluation.figures import as_json, shown
+from crib_training.evaluation.figures import as_json
+from crib_training.evaluation.report import shown
 from crib_training.loading import find_game
 from crib_training.outputs import table
 from crib_training.progress import Progress

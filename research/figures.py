@@ -20,7 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from crib_training.evaluation.duplicate import estimate
-from crib_training.evaluation.figures import as_json, shown
+from crib_training.evaluation.figures import as_json
+from crib_training.evaluation.report import shown
 from crib_training.exploit import Gain
 from crib_training.rating import read
 

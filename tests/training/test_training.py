@@ -19,7 +19,7 @@ from crib_training.command_line import start
 from crib_training.commands import COMMANDS
 from crib_training.evaluation.duplicate import estimate
 from crib_training.evaluation.evaluate import evaluate
-from crib_training.evaluation.figures import comparison_table, phase_table
+from crib_training.evaluation.report import comparison_table, phase_table
 from crib_training.learn.curve import read_points
 from crib_training.methods import ppo
 from crib_training.outputs import command

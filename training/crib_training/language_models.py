@@ -33,7 +33,7 @@ from crib_env.text import Tally
 from crib_training.data.play import PHASES, phases_of
 from crib_training.evaluation.evaluate import Settings, adjusted_by, result_of
 from crib_training.loading import plays
-from crib_training.outputs import claimed, table
+from crib_training.outputs import claimed
 from crib_training.progress import Finished, ignore_progress
 from crib_training.tournament.chunks import Chunk, Setup, field_agent, label_agents
 from crib_training.tournament.ledger import Ledger, complete
@@ -294,28 +294,3 @@ def _means(sums: dict[str, dict[str, float]]) -> dict[str, Any]:
             "equilibrium": row["equilibrium"] / mixed if mixed else None,
         }
     return means
-
-
-def models_table(result: dict[str, Any]) -> str:
-    """Return what language models did as Markdown."""
-    lines = []
-    for name, found in result["language_models"].items():
-        rows = [
-            [
-                phase, f"{row['decisions']:,}",
-                f"{100 * row['expert']:.2f} ± {100 * row['expert_ci95']:.2f} %",
-                "" if row["equilibrium"] is None else f"{100 * row['equilibrium']:.2f} %",
-            ]
-            for phase, row in found["regret"].items()
-        ]  # fmt: skip
-        head = [f"{name}: regret per decision", "decisions", "against expert", "equilibrium"]
-        lines += [table(head, rows), ""]
-        lines.append(
-            f"{name}: {found['decisions']:,} decisions by {found['replies']:,} replies; illegal "
-            f"{100 * found['illegal_share']:.1f} %, unparsable "
-            f"{100 * found['unparsable_share']:.1f} % of replies; {found['failed']} decisions "
-            f"without a good reply, {found['random']} drawn at random, {found['errors']} errors of "
-            f"the server; {found['tokens_per_decision']:.0f} tokens and "
-            f"{found['seconds_per_decision']:.2f} s per decision"
-        )
-    return "\n".join(lines)

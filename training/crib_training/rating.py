@@ -39,8 +39,9 @@ from crib_env.settings import (
 )
 from crib_env.supported_rules import refuse_rules
 from crib_training.evaluation.duplicate import estimate, play_pairs
-from crib_training.evaluation.figures import as_json, shown
+from crib_training.evaluation.figures import as_json
 from crib_training.evaluation.ratings import rate
+from crib_training.evaluation.report import shown
 from crib_training.exploit import Gain, exploitability
 from crib_training.loading import find_env, find_game, in_phase, plays, seats_of, sides_of
 from crib_training.outputs import table, write_json

@@ -43,14 +43,9 @@ from crib_env.supported_rules import refuse_rules
 from crib_training.command_line import TRACEBACK
 from crib_training.evaluation.aivat.reference import chosen_reference
 from crib_training.evaluation.duplicate import Pairs, Sides, play_pairs
-from crib_training.evaluation.figures import (
-    agents_table,
-    comparison_table,
-    difference_table,
-    figures,
-    phase_table,
-)
-from crib_training.evaluation.referee import Referee, counted, failures_list
+from crib_training.evaluation.figures import figures
+from crib_training.evaluation.referee import Referee, counted
+from crib_training.evaluation.report import comparison
 from crib_training.loading import find_game, in_phase, seats_of, shortest_episode, sides_of
 from crib_training.outputs import write_json
 from crib_training.progress import Progress
@@ -244,29 +239,7 @@ def run(settings: Settings) -> None:
             forfeits=not os.environ.get(TRACEBACK),
         )  # fmt: skip
     result["rules"] = settings.rules or rules.name  # with their changed fields
-    print(f"{comparison_table([result])}\n\n{phase_table(result)}\n\n{difference_table(result)}\n")
-    print(agents_table(result), end="\n\n")
-    if models:
-        print(resolve_name("crib_training.language_models:models_table")(result), end="\n\n")
-    if result["failures"]:
-        print(failures_list(result["failures"]), end="\n\n")
-    more = result["margin_per_deal"]
-    if not settings.games and more["mean"] is not None:  # None: every pair was forfeited
-        print(
-            f"{result['first']} makes {more['mean']:+.4f} ± {more['ci95']:.4f} points per deal "
-            f"more than {result['second']}."
-        )
-    if (sides := result["sides"]) > 2:
-        print(
-            f"{result['first']} plays against {sides - 1} of {result['second']}, whose mean it is "
-            f"compared with: level agents win {100 / sides:.1f} % of games."
-        )
-    played = "games and of deals" if settings.games else "deals"
-    print(
-        f"{settings.env}: {settings.pairs} {'pairs' if sides == 2 else 'sets'} of {played}, "
-        f"rules {result['rules']}, seed {settings.seed}, crib-env {result['versions']['crib-env']}",
-        flush=True,
-    )
+    print(comparison(result), flush=True)
     if settings.json:
         write_json(settings.json, result)
     if settings.replay:

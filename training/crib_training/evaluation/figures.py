@@ -1,9 +1,8 @@
-"""Figures of two agents from duplicate games, ready for JSON, and tables of them."""
+"""Figures of two agents from duplicate games, ready for JSON."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -12,15 +11,9 @@ from crib_env.arrays import Array
 from crib_env.engine.family import find_family
 from crib_env.rules import LARGEST_TARGET, Rules
 from crib_training.evaluation.duplicate import Estimate, Pairs, estimate
-from crib_training.outputs import table
 
 ROLES = ("pone", "dealer")
 NOTHING: dict[str, float | None] = {"mean": None, "ci95": None}
-UNADJUSTED: dict[str, Any] = {
-    "won": NOTHING,
-    "margin_per_deal": NOTHING,
-    "times_fewer_pairs": {"won": None, "margin_per_deal": None},
-}
 
 
 def figures(
@@ -151,96 +144,3 @@ def _more_by_role(phases: tuple[str, ...], more: Array) -> dict[str, Any]:
 
 def _by_phase(phases: tuple[str, ...], points: Array) -> dict[str, Any]:
     return {phase: as_json(estimate(points[:, i])) for i, phase in enumerate(phases)}
-
-
-def comparison_table(results: list[dict[str, Any]]) -> str:
-    """Return the results as a Markdown table, one row a comparison.
-
-    Adjusted figures stand beside the plain ones if they exist; without duplicate deals they
-    replace the plain ones.
-    """
-    alone = all(not r.get("duplicate", True) for r in results)
-    luck = any(r["adjusted"] for r in results)
-    rows = []
-    for r in results:
-        adjusted = r["adjusted"] or UNADJUSTED
-        both = []
-        for key, show in (("won", shown_percent), ("margin_per_deal", shown_plain)):
-            fewer = adjusted["times_fewer_pairs"][key]
-            without = show(adjusted[key]) + (f" ({fewer:.2f})" if fewer else "")
-            both.append([show(r[key])] * (not luck or not alone) + [without] * luck)
-        won, more = both
-        skunks = f"{_share(r['skunks_for'])} / {_share(r['skunks_against'])} %"
-        rows.append([r["first"], r["second"], *won, skunks, *more])
-    label = "adjusted (times fewer pairs)"
-    beside = [label] if luck and not alone else []
-    instead = f", {label}" if luck and alone else ""
-    head = [
-        "agent", "against", f"games won{instead}", *beside, "skunks for / against",
-        f"points per deal more{instead}", *beside,
-    ]  # fmt: skip
-    return table(head, rows)
-
-
-def difference_table(r: dict[str, Any]) -> str:
-    """Return the first agent's advantage in points per deal by role and phase, as Markdown."""
-    kinds = {"plain": r["more_per_deal"], "adjusted": (r["adjusted"] or {}).get("more_per_deal")}
-    if not r.get("duplicate", True):
-        del kinds["plain"]
-    rows = [
-        [role, kind, *map(shown_plain, more[role].values())]
-        for role in ROLES
-        for kind, more in kinds.items()
-        if more
-    ]
-    head = f"{r['first']} more than {r['second']} as"
-    return table([head, "", *r["more_per_deal"][ROLES[0]]], rows)
-
-
-def phase_table(r: dict[str, Any]) -> str:
-    """Return one comparison's points per deal by role and phase as a Markdown table."""
-    return points_table(
-        (role, name, points)
-        for role in ROLES
-        for name, points in r["points_per_deal"][role].items()
-    )
-
-
-def points_table(points: Iterable[tuple[str, str, dict[str, Any]]]) -> str:
-    """Return points per deal by phase, each given with the role and the agent, as Markdown."""
-    given = list(points)
-    rows = [[role, name, *map(shown_plain, phases.values())] for role, name, phases in given]
-    return table(["role", "agent", *given[0][2]], rows)
-
-
-def agents_table(r: dict[str, Any]) -> str:
-    """Return each agent's forfeits and speed as a Markdown table."""
-    speeds = r["decisions_per_second"]
-    rows = [
-        [name, forfeits, "–" if speeds[name] is None else f"{speeds[name]:,.0f}"]
-        for name, forfeits in r["forfeits"].items()
-    ]
-    return table(["agent", "forfeits", "decisions/s"], rows)
-
-
-def shown_percent(value: dict[str, float | None]) -> str:
-    """Return a share with its interval in percent, or a dash where there is none."""
-    return shown(value, 100, 1, " %")
-
-
-def shown_plain(value: dict[str, float | None]) -> str:
-    """Return a mean with its interval, or a dash where there is none."""
-    return shown(value, 1, 2, "")
-
-
-def _share(value: dict[str, float | None]) -> str:
-    return "–" if value["mean"] is None else f"{100 * value['mean']:.1f}"
-
-
-def shown(value: dict[str, float | None], times: int, places: int, unit: str) -> str:
-    """Return a scaled mean with its interval, or a dash where there is none."""
-    mean, half = value["mean"], value["ci95"]
-    if mean is None:
-        return "–"
-    interval = "" if half is None else f" ± {times * half:.{places}f}"
-    return f"{times * mean:.{places}f}{interval}{unit}"

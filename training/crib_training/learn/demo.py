@@ -25,7 +25,7 @@ from crib_env.rules import PRESETS
 from crib_env.settings import Count, NewFolder, Seed, Several, checked_dataclass
 from crib_training.command_line import start
 from crib_training.evaluation.evaluate import evaluate
-from crib_training.evaluation.figures import comparison_table, phase_table
+from crib_training.evaluation.report import comparison_table, phase_table
 from crib_training.learn import curve
 from crib_training.learn.curve import of_run, read_points, read_words
 from crib_training.methods import deep_monte_carlo as deep

@@ -1,154 +1,182 @@
-"""The results of a tournament: ratings with intervals, pairings, failures; as data and a page."""
+"""Results as Markdown: two agents, a tournament, ratings, failures."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
-from itertools import combinations, product
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from crib_agents.files import write_whole
 
-from crib_env.arrays import Array
-from crib_training.evaluation.duplicate import Pairs, estimate
-from crib_training.evaluation.figures import (
-    NOTHING,
-    ROLES,
-    as_json,
-    comparison_table,
-    difference_table,
-    figures,
-    points_table,
-    shown,
-    shown_percent,
-    shown_plain,
-)
-from crib_training.evaluation.ratings import expected_share, rate
-from crib_training.evaluation.referee import counted, failures_list
-from crib_training.loading import find_game
+from crib_training.evaluation.figures import NOTHING, ROLES
 from crib_training.outputs import as_png, table
-from crib_training.provenance import versions
-from crib_training.tournament.chunks import Setup
 
-Played = Mapping[tuple[int, int], tuple[Pairs, Pairs]]
+UNADJUSTED: dict[str, Any] = {
+    "won": NOTHING,
+    "margin_per_deal": NOTHING,
+    "times_fewer_pairs": {"won": None, "margin_per_deal": None},
+}
+REASONS = 3  # shown for each kind of an agent's failures
 
 
-def standings(
-    setup: Setup,
-    names: list[str],
-    played: Played,
-    pairs: int,
-    until: float | None,
-    anchor: str | None,
-) -> dict[str, Any]:
-    """Return a tournament's results, ready for JSON."""
-    _, rules = find_game(setup.environment, setup.rules)
-    shares = {pairing: games.shares_won for pairing, (games, _) in played.items()}
-    scores = {pairing: setup.sides * share for pairing, share in shares.items()}
-    zero = None if anchor is None else names.index(anchor)
-    opponents = setup.sides - 1
-    ratings, low, high = rate(
-        scores, len(names), setup.seeds[0], zero, together=True, opponents=opponents
+def comparison(r: dict[str, Any]) -> str:
+    """Return the result of `evaluate` as a page."""
+    blocks = [comparison_table([r]), phase_table(r), difference_table(r), agents_table(r)]
+    if "language_models" in r:
+        blocks.append(models_table(r["language_models"]))
+    if r["failures"]:
+        blocks.append(failures_list(r["failures"]))
+    games, sides, notes = r["won"]["mean"] is not None, r["sides"], []
+    more = r["margin_per_deal"]
+    if not games and more["mean"] is not None:  # None: every pair was forfeited
+        notes.append(
+            f"{r['first']} makes {more['mean']:+.4f} ± {more['ci95']:.4f} points per deal "
+            f"more than {r['second']}."
+        )
+    if sides > 2:
+        notes.append(
+            f"{r['first']} plays against {sides - 1} of {r['second']}, whose mean it is compared "
+            f"with: level agents win {100 / sides:.1f} % of games."
+        )
+    played = "games and of deals" if games else "deals"
+    notes.append(
+        f"{r['environment']}: {r['pairs']} {'pairs' if sides == 2 else 'sets'} of {played}, "
+        f"rules {r['rules']}, seed {r['seed']}, crib-env {r['versions']['crib-env']}"
     )
-    pairings = [
-        {
-            "first": names[i],
-            "second": names[j],
-            "pairs": len(games.scores),
-            **figures(rules, (names[i], names[j]), games, deals, setup.episode, setup.adjusted),
-        }
-        for (i, j), (games, deals) in played.items()
+    return "\n\n".join([*blocks, "\n".join(notes)])
+
+
+def comparison_table(results: list[dict[str, Any]]) -> str:
+    """Return the results as a Markdown table, one row a comparison.
+
+    Adjusted figures stand beside the plain ones if they exist; without duplicate deals they
+    replace the plain ones.
+    """
+    alone = all(not r.get("duplicate", True) for r in results)
+    luck = any(r["adjusted"] for r in results)
+    rows = []
+    for r in results:
+        adjusted = r["adjusted"] or UNADJUSTED
+        both = []
+        for key, show in (("won", shown_percent), ("margin_per_deal", shown_plain)):
+            fewer = adjusted["times_fewer_pairs"][key]
+            without = show(adjusted[key]) + (f" ({fewer:.2f})" if fewer else "")
+            both.append([show(r[key])] * (not luck or not alone) + [without] * luck)
+        won, more = both
+        skunks = f"{_share(r['skunks_for'])} / {_share(r['skunks_against'])} %"
+        rows.append([r["first"], r["second"], *won, skunks, *more])
+    label = "adjusted (times fewer pairs)"
+    beside = [label] if luck and not alone else []
+    instead = f", {label}" if luck and alone else ""
+    head = [
+        "agent", "against", f"games won{instead}", *beside, "skunks for / against",
+        f"points per deal more{instead}", *beside,
+    ]  # fmt: skip
+    return table(head, rows)
+
+
+def difference_table(r: dict[str, Any]) -> str:
+    """Return the first agent's advantage in points per deal by role and phase, as Markdown."""
+    kinds = {"plain": r["more_per_deal"], "adjusted": (r["adjusted"] or {}).get("more_per_deal")}
+    if not r.get("duplicate", True):
+        del kinds["plain"]
+    rows = [
+        [role, kind, *map(shown_plain, more[role].values())]
+        for role in ROLES
+        for kind, more in kinds.items()
+        if more
     ]
-    expected = expected_share(ratings, opponents)
-    misfits = [abs(float(share.mean()) - expected[pair]) for pair, share in shares.items()]
-    label = dict(zip(setup.agents, names, strict=True))
-    failures = [f for pair in played.values() for kind in pair for f in kind.failures]
-    return {
-        "environment": setup.environment,
-        "rules": setup.rules or rules.name,
-        "episode": setup.episode,
-        "players": setup.players,
-        "sides": setup.sides,
-        "pairs": pairs,
-        "until": until,
-        "chunk": setup.chunk,
-        "seed": setup.seeds[0] if len(setup.seeds) == 1 else list(setup.seeds),
-        "move_seconds": setup.move_seconds,
-        "versions": versions(),
-        "anchor": anchor,
-        "agents": [
-            {
-                "name": name,
-                "given": setup.agents[place],
-                "rating": float(ratings[place]),
-                "low": float(low[place]),
-                "high": float(high[place]),
-                **_overall(name, [r for r in pairings if name in (r["first"], r["second"])]),
-                "won": mean_won(
-                    [
-                        _seen_by(place, pair, shares[pair])
-                        for pair in played
-                        if place == pair[0] or (place == pair[1] and opponents == 1)
-                    ]
-                ),
-            }
-            for place, name in enumerate(names)
-        ],
-        "pairings": pairings,
-        "compared": compared(names, shares) if setup.gauntlet else [],
-        "largest_misfit": max(misfits),
-        "failures": counted(failures, label),
-    }
+    head = f"{r['first']} more than {r['second']} as"
+    return table([head, "", *r["more_per_deal"][ROLES[0]]], rows)
 
 
-def _seen_by(place: int, pairing: tuple[int, int], shares: Array) -> Array:
-    """Return the shares of games that the agent in a place won, of a pairing's first agent's."""
-    return shares if place == pairing[0] else 1 - shares
+def phase_table(r: dict[str, Any]) -> str:
+    """Return one comparison's points per deal by role and phase as a Markdown table."""
+    return points_table(
+        (role, name, points)
+        for role in ROLES
+        for name, points in r["points_per_deal"][role].items()
+    )
 
 
-def mean_won(shares: list[Array]) -> dict[str, float | None]:
-    """Return the mean over an agent's opponents, each with equal weight; none without opponents.
-
-    All pairings have the same deals, so their results correlate; the interval accounts for that.
-
-    Shapes: shares float64[pairs].
-    """
-    if not shares:
-        return NOTHING
-    variance = 0.0
-    for one, other in product(shares, repeat=2):
-        common = min(len(one), len(other))
-        together = np.cov(one[:common], other[:common])[0, 1] if common > 1 else math.nan
-        variance += together / max(len(one), len(other))
-    half = 1.96 * math.sqrt(max(variance, 0.0)) / len(shares) if variance == variance else None
-    return {"mean": float(np.mean([share.mean() for share in shares])), "ci95": half}
+def points_table(points: Iterable[tuple[str, str, dict[str, Any]]]) -> str:
+    """Return points per deal by phase, each given with the role and the agent, as Markdown."""
+    given = list(points)
+    rows = [[role, name, *map(shown_plain, phases.values())] for role, name, phases in given]
+    return table(["role", "agent", *given[0][2]], rows)
 
 
-def compared(names: list[str], shares: Mapping[tuple[int, int], Array]) -> list[dict[str, Any]]:
-    """Return how two agents compare by their games against the same third, ready for JSON.
-
-    Shapes: shares float64[pairs].
-    """
-    found = []
-    for one, other in combinations(shares, 2):
-        common = min(len(shares[one]), len(shares[other]))
-        won = as_json(estimate(shares[other][:common] - shares[one][:common]))
-        found.append({"one": names[one[1]], "than": names[other[1]], "won": won})
-    return found
+def agents_table(r: dict[str, Any]) -> str:
+    """Return each agent's forfeits and speed as a Markdown table."""
+    speeds = r["decisions_per_second"]
+    rows = [
+        [name, forfeits, "–" if speeds[name] is None else f"{speeds[name]:,.0f}"]
+        for name, forfeits in r["forfeits"].items()
+    ]
+    return table(["agent", "forfeits", "decisions/s"], rows)
 
 
-def _overall(name: str, pairings: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return an agent's points and forfeits over its pairings, each opponent with equal weight."""
-    points = [{role: r["points_per_deal"][role][name] for role in ROLES} for r in pairings]
-    return {
-        "points_per_deal": {
-            role: {phase: _mean([p[role][phase] for p in points]) for phase in points[0][role]}
-            for role in ROLES
-        },
-        "forfeits": sum(r["forfeits"][name] for r in pairings),
-    }
+def shown_percent(value: dict[str, float | None]) -> str:
+    """Return a share with its interval in percent, or a dash where there is none."""
+    return shown(value, 100, 1, " %")
+
+
+def shown_plain(value: dict[str, float | None]) -> str:
+    """Return a mean with its interval, or a dash where there is none."""
+    return shown(value, 1, 2, "")
+
+
+def _share(value: dict[str, float | None]) -> str:
+    return "–" if value["mean"] is None else f"{100 * value['mean']:.1f}"
+
+
+def shown(value: dict[str, float | None], times: int, places: int, unit: str) -> str:
+    """Return a scaled mean with its interval, or a dash where there is none."""
+    mean, half = value["mean"], value["ci95"]
+    if mean is None:
+        return "–"
+    interval = "" if half is None else f" ± {times * half:.{places}f}"
+    return f"{times * mean:.{places}f}{interval}{unit}"
+
+
+def failures_list(failures: list[dict[str, Any]]) -> str:
+    """Return each agent's failures as Markdown, with the first few reasons."""
+    kinds: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for failure in failures:
+        kinds.setdefault((failure["agent"], failure["kind"]), []).append(failure)
+    lines = []
+    for (agent, kind), alike in kinds.items():
+        lines.append(f"- {agent}, {kind}: {sum(f['times'] for f in alike)}")
+        lines += [f"  - {f['why']} ({f['times']})" for f in alike[:REASONS]]
+        if len(alike) > REASONS:
+            lines.append(f"  - {len(alike) - REASONS} other reasons, in the JSON")
+    return "\n".join(lines)
+
+
+def models_table(models: Mapping[str, Any]) -> str:
+    """Return what language models did as Markdown."""
+    lines = []
+    for name, found in models.items():
+        rows = [
+            [
+                phase, f"{row['decisions']:,}",
+                f"{100 * row['expert']:.2f} ± {100 * row['expert_ci95']:.2f} %",
+                "" if row["equilibrium"] is None else f"{100 * row['equilibrium']:.2f} %",
+            ]
+            for phase, row in found["regret"].items()
+        ]  # fmt: skip
+        head = [f"{name}: regret per decision", "decisions", "against expert", "equilibrium"]
+        lines += [table(head, rows), ""]
+        lines.append(
+            f"{name}: {found['decisions']:,} decisions by {found['replies']:,} replies; illegal "
+            f"{100 * found['illegal_share']:.1f} %, unparsable "
+            f"{100 * found['unparsable_share']:.1f} % of replies; {found['failed']} decisions "
+            f"without a good reply, {found['random']} drawn at random, {found['errors']} errors of "
+            f"the server; {found['tokens_per_decision']:.0f} tokens and "
+            f"{found['seconds_per_decision']:.2f} s per decision"
+        )
+    return "\n".join(lines)
 
 
 def won_by(r: dict[str, Any], name: str) -> dict[str, float | None]:
@@ -157,21 +185,6 @@ def won_by(r: dict[str, Any], name: str) -> dict[str, float | None]:
     if name == r["first"] or won["mean"] is None:
         return won
     return {"mean": 1 - won["mean"], "ci95": won["ci95"]}
-
-
-def _mean(values: list[dict[str, float | None]]) -> dict[str, float | None]:
-    """Return the mean of estimates from the same deals, each with equal weight.
-
-    Their correlation is unknown, so the interval is an upper bound.
-    """
-    known = [v for v in values if v["mean"] is not None]
-    if not known:
-        return {"mean": None, "ci95": None}
-    halves = [v["ci95"] for v in known if v["ci95"] is not None]
-    return {
-        "mean": float(np.mean([v["mean"] for v in known])),
-        "ci95": float(np.mean(halves)) if len(halves) == len(known) else None,
-    }
 
 
 def ranked(results: dict[str, Any]) -> list[dict[str, Any]]:
