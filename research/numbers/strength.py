@@ -8,11 +8,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from crib_training.evaluation.chunks import Setup
 from crib_training.evaluation.report import conditions, ranked, shares_won
 from crib_training.exploit import Gain
 from crib_training.exploit.measure import PARTS, SEATS
-from crib_training.tournament.chunks import Setup
-from crib_training.tournament.run import tournament
+from crib_training.tournament import tournament
 from crib_training.workers import Processes
 
 from crib_env.cores import usable_cores

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from crib_training.tournament.chunks import Setup
+from crib_training.evaluation.chunks import Setup
 
 from crib_env import (
     ENVIRONMENTS,

@@ -15,12 +15,12 @@ import pytest
 from crib_agents.learned import Weights
 from crib_training import command_line, reading
 from crib_training.commands import COMMANDS
+from crib_training.evaluation.ledger import Ledger
 from crib_training.interrupts import interruptions, terminable
 from crib_training.learn.curve import Strength
 from crib_training.learn.run import Checkpoint
 from crib_training.methods import deep_monte_carlo, mmd
 from crib_training.methods.ppo import RunCallback
-from crib_training.tournament.ledger import Ledger
 
 from commands import crib
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 from crib_agents.analyze import DiscardChoice, analyze
+from crib_training.evaluation.ledger import Ledger
 from crib_training.language_models import REPLIES, ReplyCache, equilibrium_for, regrets
-from crib_training.tournament.ledger import Ledger
 
 from commands import crib
 from crib_env import Game, find_agent, parse_cards

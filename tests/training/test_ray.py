@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from crib_training.evaluation.chunks import Setup, play
 from crib_training.methods import deep_monte_carlo
 from crib_training.methods.deep_monte_carlo import (
     RolloutJob,
@@ -19,8 +20,7 @@ from crib_training.methods.deep_monte_carlo import (
     play_here,
     train,
 )
-from crib_training.tournament.chunks import Setup, play
-from crib_training.tournament.run import tournament
+from crib_training.tournament import tournament
 from crib_training.workers import Ray, ThisProcess, play_alike
 
 from checkout import ROOT, import_path

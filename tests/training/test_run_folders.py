@@ -14,6 +14,7 @@ from shutil import copy, copytree
 
 import pytest
 from crib_agents.files import BESIDE, SEAL
+from crib_training.evaluation.chunks import Setup
 from crib_training.learn import demo
 from crib_training.methods import ppo
 from crib_training.methods.deep_monte_carlo import train
@@ -25,8 +26,7 @@ from crib_training.outputs import (
     claimed,
     run_folder,
 )
-from crib_training.tournament.chunks import Setup
-from crib_training.tournament.run import tournament
+from crib_training.tournament import tournament
 from crib_training.workers import ThisProcess
 
 from checkout import ROOT

@@ -21,16 +21,16 @@ from typing import Any, cast
 import numpy as np
 import pytest
 from crib_agents.policy_net import PolicyNetAgent, header
+from crib_training.evaluation import chunks
 from crib_training.evaluation import report as reports
+from crib_training.evaluation.chunks import Setup, play, read_pairs
 from crib_training.evaluation.duplicate import Pairs, estimate, play_chunk
 from crib_training.evaluation.evaluate import evaluate
 from crib_training.evaluation.figures import ROLES
+from crib_training.evaluation.ledger import FILE, ROUND
 from crib_training.evaluation.report import report
 from crib_training.provenance import sources
-from crib_training.tournament import chunks
-from crib_training.tournament.chunks import Setup, play, read_pairs
-from crib_training.tournament.ledger import FILE, ROUND
-from crib_training.tournament.run import mean_won, tournament
+from crib_training.tournament import mean_won, tournament
 from crib_training.workers import Processes, Ray, ThisProcess
 
 from checkout import import_path

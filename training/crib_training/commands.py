@@ -7,7 +7,7 @@ COMMANDS = {
     "train": ("crib_training.learn.train:app", "train an agent, by one of several methods"),
     "curves": ("crib_training.learn.curve", "draw learning curves of several runs in one picture"),
     "evaluate": ("crib_training.evaluation.evaluate", "compare two agents on duplicate deals"),
-    "tournament": ("crib_training.tournament.run", "rate agents by a round-robin"),
+    "tournament": ("crib_training.tournament", "rate agents by a round-robin"),
     "rate": ("crib_training.rating", "rate an agent against the built-in ones"),
     "exploit": ("crib_training.exploit.measure", "measure a best response's gain against an agent"),
     "analyze": ("crib_training.analyze", "show the value of every choice in a position"),

@@ -31,12 +31,12 @@ from crib_env.policy import Agent, Views, action_probabilities, find_agent
 from crib_env.rules import Rules
 from crib_env.text import Tally
 from crib_training.data.play import PHASES, phases_of
+from crib_training.evaluation.chunks import Chunk, Setup, field_agent, label_agents
 from crib_training.evaluation.evaluate import Settings, adjusted_by, result_of
+from crib_training.evaluation.ledger import Ledger, complete
 from crib_training.loading import plays
 from crib_training.outputs import claimed
 from crib_training.progress import Finished, ignore_progress
-from crib_training.tournament.chunks import Chunk, Setup, field_agent, label_agents
-from crib_training.tournament.ledger import Ledger, complete
 from crib_training.workers import Record, ThisProcess
 
 PAIRS_AT_ONCE = 5  # side by side

@@ -18,7 +18,7 @@ PACKAGES = ("numpy", "numba", "gymnasium", "pettingzoo")
 # The modules of this package that have a hand in how games come out.
 PLAYING = (
     "evaluation/duplicate.py", "evaluation/aivat", "evaluation/referee.py", "loading.py",
-    "tournament/chunks.py",
+    "evaluation/chunks.py",
 )  # fmt: skip
 
 

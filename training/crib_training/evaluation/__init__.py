@@ -2,8 +2,11 @@
 
 - `duplicate`: games played from every side, and estimates over the pairs.
 - `referee`: calls an agent, so that only its own games suffer from its failures.
+- `chunks`: parts of a match or tournament, each fixed by its key alone.
+- `ledger`: stores finished chunks, and has those that it lacks played.
 - `figures`: figures of two agents from such games.
-- `report`: results as Markdown, also those of tournaments.
-- `evaluate`: the command `crib evaluate`.
 - `ratings`: Bradley-Terry ratings with intervals.
+- `report`: results as Markdown.
+- `evaluate`: the command `crib evaluate`. `crib tournament` and `crib rate` are modules beside
+  this package.
 """

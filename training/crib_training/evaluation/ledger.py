@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from crib_agents.files import write_whole
 
+from crib_training.evaluation.chunks import Chunk, Setup, read_pairs
 from crib_training.evaluation.duplicate import estimate
 from crib_training.progress import Progress
 from crib_training.provenance import differences
-from crib_training.tournament.chunks import Chunk, Setup, read_pairs
 from crib_training.workers import Record, Workers
 
 FILE = "chunks.jsonl"

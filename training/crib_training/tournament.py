@@ -41,17 +41,17 @@ from crib_env.settings import (
     Whole,
     checked_dataclass,
 )
+from crib_training.evaluation.chunks import Episode, Setup, label_agents
 from crib_training.evaluation.duplicate import Pairs, estimate
 from crib_training.evaluation.evaluate import Adjust, adjusted_by
 from crib_training.evaluation.figures import NOTHING, ROLES, as_json, figures
+from crib_training.evaluation.ledger import Ledger, complete
 from crib_training.evaluation.ratings import expected_share, rate
 from crib_training.evaluation.referee import counted
 from crib_training.evaluation.report import draw, report
 from crib_training.loading import find_game
 from crib_training.outputs import claimed, write_json
 from crib_training.provenance import versions
-from crib_training.tournament.chunks import Episode, Setup, label_agents
-from crib_training.tournament.ledger import Ledger, complete
 from crib_training.workers import Workers, chosen_workers
 
 
