@@ -25,66 +25,39 @@ from crib_agents.text_agent import Complete, Message, TextAgent
 from crib_env.arrays import Array
 from crib_env.encoding import family_of
 from crib_env.engine.hands.records import DISCARD
-from crib_env.envs.makers import EnvMaker
 from crib_env.errors import NoResultError
 from crib_env.policy import Agent, Views, action_probabilities, find_agent
 from crib_env.rules import Rules
 from crib_env.text import Tally
 from crib_training.data.play import PHASES, phases_of
-from crib_training.evaluation.chunks import Chunk, Setup, field_agent, label_agents
-from crib_training.evaluation.evaluate import Settings, adjusted_by, result_of
+from crib_training.evaluation.chunks import Chunk, Setup, field_agent
 from crib_training.evaluation.ledger import Ledger, complete
-from crib_training.loading import plays
+from crib_training.loading import find_game, plays
 from crib_training.outputs import claimed
 from crib_training.progress import Finished, ignore_progress
 from crib_training.workers import Record, ThisProcess
 
-PAIRS_AT_ONCE = 5  # side by side
 SUMS = ("decisions", "expert", "expert_squares", "equilibrium", "equilibrium_decisions")
 MIXED = "equilibrium"  # the agent whose mixture decisions are also compared with
 REPLIES = "replies.jsonl"
-DEFAULT = Path("runs/evaluate.json")  # beside it lie the games where no file is named
 
 
-def evaluate_models(settings: Settings, maker: EnvMaker, rules: Rules) -> dict[str, Any]:
-    """Play or continue an evaluation of a language model; return its result."""
-    if not (settings.games and settings.duplicate):
-        raise ValueError("a language model plays whole games on duplicate deals: leave out "
-                         "--no-games and --no-duplicate")  # fmt: skip
-    folder = (settings.json or DEFAULT).with_suffix(".games")
-    if folder == settings.json:
-        raise ValueError(f"--json {folder} is the folder of the games: name a file {DEFAULT.name}")
-    setup = Setup(
-        agents=(settings.trusted(settings.first), settings.trusted(settings.second)),
-        environment=settings.env, rules=settings.rules, players=settings.players,
-        seeds=(settings.seed,), chunk=PAIRS_AT_ONCE, adjusted=adjusted_by(settings.adjust),
-    )  # fmt: skip
-    names = label_agents(setup)
+def play_models(setup: Setup, pairs: int, folder: Path, what: str) -> list[Record]:
+    """Play or continue a match of a language model in a folder; return its chunks' records."""
     with claimed(folder):
         ledger = Ledger(folder, setup)
-        models = ModelWorker(folder / REPLIES, rules)
         try:
-            found = complete(ledger, settings.pairs, models, what=" against ".join(names))
+            (records,) = complete(ledger, pairs, ModelWorker(folder / REPLIES), what=what).values()
         except (KeyboardInterrupt, NoResultError) as stop:
-            stored = sum(chunk.pairs for chunk in setup.chunks(0, 1, settings.pairs)
-                         if chunk in ledger.records)  # fmt: skip
+            chunks = setup.chunks(0, 1, pairs)
+            stored = sum(chunk.pairs for chunk in chunks if chunk in ledger.records)
             words = [
                 *map(str, stop.args),
-                f"{stored} of {settings.pairs} pairs are stored in {folder}; the same command "
-                "goes on from there, and with the replies that came since",
+                f"{stored} of {pairs} pairs are stored in {folder}; the same command goes on from "
+                "there, and with the replies that came since",
             ]
             raise type(stop)("; ".join(words)) from None
-    (records,) = found.values()
-    played = setup.played((0, 1), records)
-    result = result_of(
-        maker,
-        rules,
-        (names[0], names[1]),
-        played,
-        settings.seed,
-        adjusted=adjusted_by(settings.adjust),
-    )
-    return {**result, "players": setup.players, "language_models": _total(records)}
+    return records
 
 
 class ModelWorker(ThisProcess):
@@ -93,9 +66,9 @@ class ModelWorker(ThisProcess):
     Replies are kept in a file until the games in which they were given are stored.
     """
 
-    def __init__(self, replies: Path, rules: Rules) -> None:
+    def __init__(self, replies: Path) -> None:
         super().__init__()
-        self._replies, self._rules = replies, rules
+        self._replies = replies
         self._played = False
 
     def next_record(self, finished: Finished = ignore_progress) -> Record | None:
@@ -110,7 +83,8 @@ class ModelWorker(ThisProcess):
         record = super().next_record(finished)
         assert record is not None
         self._played = True
-        return record | {"models": _report(models, self._rules)}
+        _, rules = find_game(setup.environment, setup.rules)
+        return record | {"models": _report(models, rules)}
 
 
 class ReplyCache:
@@ -253,7 +227,7 @@ def decision_of(views: Views) -> npt.NDArray[np.intp]:
     return found
 
 
-def _total(records: list[Record]) -> dict[str, Any]:
+def totals(records: list[Record]) -> dict[str, Any]:
     """Return the counts of all chunks, by model."""
     found: dict[str, Any] = {}
     for name in records[0]["models"]:

@@ -33,9 +33,9 @@ def shortest_episode(maker: EnvMaker) -> str:
     return maker.episodes.get("deal", "round")
 
 
-def seats_of(maker: EnvMaker, rules: Rules, players: int | None) -> tuple[int, ...]:
-    """Return the side of each seat of a game, by default of the fewest seats the rules allow."""
-    return maker.family.sides_under(rules, players)
+def players_of(rules: Rules, players: int | None) -> int:
+    """Return how many play a game, by default the fewest the rules allow."""
+    return len(find_family(rules.engine).sides_under(rules, players))
 
 
 def sides_of(rules: Rules, players: int | None) -> int:

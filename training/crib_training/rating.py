@@ -43,7 +43,7 @@ from crib_training.evaluation.figures import as_json
 from crib_training.evaluation.ratings import rate
 from crib_training.evaluation.report import shown
 from crib_training.exploit import Gain, exploitability
-from crib_training.loading import find_env, find_game, in_phase, plays, seats_of, sides_of
+from crib_training.loading import find_env, find_game, in_phase, players_of, plays, sides_of
 from crib_training.outputs import table, write_json
 from crib_training.progress import Progress
 from crib_training.provenance import versions
@@ -87,7 +87,7 @@ class Results:
     @property
     def file(self) -> str:
         """What its file in the agent's folder is called."""
-        usual = len(seats_of(*find_game(self.environment, self.rules), None))
+        usual = players_of(find_game(self.environment, self.rules)[1], None)
         return f"{self.environment}{f'_{self.players}' if self.players > usual else ''}.json"
 
     def won(self, opponent: str) -> npt.NDArray[np.float64]:
@@ -220,7 +220,7 @@ def play(
     An opponent called ``name`` is left out: it is the agent itself (see `row_name`).
     """
     _, rules = find_game(maker.name)
-    seats = seats_of(maker, rules, players)
+    seats = players_of(rules, players)
     n_sides = sides_of(rules, players)
     check_seed(seed)
     name = name or agent.name
@@ -232,11 +232,11 @@ def play(
     with Progress(f"rating {name}", len(opponents) * pairs) as progress:
         for opponent in opponents:  # on the same deals, so that agents compare pair by pair
             both = in_phase(maker, agent), in_phase(maker, load_agent(opponent))
-            played = play_pairs(rules, "game", *both, pairs, seed, players=len(seats))
+            played = play_pairs(rules, "game", *both, pairs, seed, players=seats)
             halves = np.rint(2 * n_sides * played.shares_won).astype(np.int64)
             games[opponent] = np.bincount(halves, minlength=2 * n_sides + 1).tolist()
             progress.advance(pairs)
-    return Results(name, maker.name, rules.name, len(seats), pairs, seed, versions(), games)
+    return Results(name, maker.name, rules.name, seats, pairs, seed, versions(), games)
 
 
 def check(results: Results, agent: Agent, opponents: Sequence[str] | None = None) -> list[str]:

@@ -41,9 +41,9 @@ from crib_env.settings import (
     Whole,
     checked_dataclass,
 )
+from crib_training.evaluation.aivat.reference import Adjust, adjusted_by
 from crib_training.evaluation.chunks import Episode, Setup, label_agents
 from crib_training.evaluation.duplicate import Pairs, estimate
-from crib_training.evaluation.evaluate import Adjust, adjusted_by
 from crib_training.evaluation.figures import NOTHING, ROLES, as_json, figures
 from crib_training.evaluation.ledger import Ledger, complete
 from crib_training.evaluation.ratings import expected_share, rate

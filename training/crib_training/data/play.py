@@ -25,7 +25,7 @@ from crib_env.notation import format_rules, format_state
 from crib_env.policy import Agent, MixedPolicy, Views, ask_agent
 from crib_env.supported_rules import refuse_rules
 from crib_training.data.reading import FORMAT, KEY, VERSION, arrow, chosen_columns, shard_name
-from crib_training.loading import find_game, in_phase, seats_of
+from crib_training.loading import find_game, in_phase, players_of
 from crib_training.progress import Finished, ignore_progress
 from crib_training.provenance import code_digest, file_digests
 from crib_training.workers import Record
@@ -77,7 +77,7 @@ class Setup:
         episode = self.episode or next(iter(maker.episodes))
         check_choice("episode", episode, maker.episodes)
         object.__setattr__(self, "episode", episode)
-        object.__setattr__(self, "players", len(seats_of(maker, rules, self.players)))
+        object.__setattr__(self, "players", players_of(rules, self.players))
         agents = [load_agent(given) for given in self.agents]
         draws = any(isinstance(agent, MixedPolicy) for agent in agents)
         object.__setattr__(self, "columns", chosen_columns(self.columns, self.values, draws))

@@ -34,7 +34,7 @@ from crib_training.loading import (
     find_env,
     find_game,
     in_phase,
-    seats_of,
+    players_of,
     shortest_episode,
     sides_of,
 )
@@ -109,8 +109,8 @@ class Setup:
             raise ValueError(f"{self.environment} has no matches: episode must be game")
         if (why := rules.why_refused(self.episode)) is not None:
             raise ValueError(why)
-        seats = len(seats_of(maker, rules, self.players))
-        object.__setattr__(self, "players", seats)  # what None stands for is part of the identity
+        players = players_of(rules, self.players)
+        object.__setattr__(self, "players", players)  # what None stands for is part of the identity
         if len(self.agents) < 2:
             raise ValueError(f"a tournament needs two agents or more, got {len(self.agents)}")
         for name in self.agents:

@@ -15,8 +15,8 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import KW_ONLY
-from pkgutil import resolve_name
-from typing import Annotated, Any, Literal
+from pathlib import Path
+from typing import Annotated, Any
 
 import numpy as np
 from crib_agents.adapters.agent_wrappers import Timed
@@ -41,18 +41,20 @@ from crib_env.settings import (
 )
 from crib_env.supported_rules import refuse_rules
 from crib_training.command_line import TRACEBACK
-from crib_training.evaluation.aivat.reference import chosen_reference
+from crib_training.evaluation.aivat.reference import Adjust, adjusted_by, chosen_reference
+from crib_training.evaluation.chunks import Setup, label_agents
 from crib_training.evaluation.duplicate import Pairs, Sides, play_pairs
 from crib_training.evaluation.figures import figures
 from crib_training.evaluation.referee import Referee, counted
 from crib_training.evaluation.report import comparison
-from crib_training.loading import find_game, in_phase, seats_of, shortest_episode, sides_of
+from crib_training.language_models import play_models, totals
+from crib_training.loading import find_game, in_phase, players_of, shortest_episode, sides_of
 from crib_training.outputs import write_json
 from crib_training.progress import Progress
 from crib_training.provenance import versions
 
-Adjust = Literal["auto", "always", "never"]
-ADJUSTED: dict[Adjust, bool | None] = {"auto": None, "always": True, "never": False}
+MODEL_PAIRS = 5  # of a language model, side by side
+DEFAULT = Path("runs/evaluate.json")  # beside it lie a language model's games
 
 
 @checked_dataclass(frozen=True)
@@ -141,7 +143,6 @@ def evaluate(
         IllegalActionError: an agent chose an illegal action, and ``forfeits`` is not set.
     """
     rules = find_rules(rules, maker.family.name)
-    seats = seats_of(maker, rules, players)
     n_sides = sides_of(rules, players)
     if n_sides > 2 and not duplicate:
         raise ValueError(f"games of {n_sides} sides have duplicate deals: leave --no-duplicate out")
@@ -178,22 +179,27 @@ def evaluate(
     deals = played[-1]
     whole = played[0] if games else deals.take(np.zeros(pairs, dtype=bool))
     speeds = [agent.decisions / agent.seconds if agent.seconds else None for agent in timed]
-    result = result_of(maker, rules, names, (whole, deals), seed, speeds, adjusted)
-    return {**result, "players": len(seats), "duplicate": duplicate}
+    return result_of(
+        maker, rules, players, names, (whole, deals), seed, duplicate=duplicate, speeds=speeds,
+        adjusted=adjusted,
+    )  # fmt: skip
 
 
 def result_of(
     maker: EnvMaker,
     rules: Rules,
+    players: int | None,
     names: tuple[str, str],
     played: tuple[Pairs, Pairs],
     seed: int,
+    *,
+    duplicate: bool = True,
     speeds: Sequence[float | None] = (None, None),
-    adjusted: bool | None = True,
+    adjusted: bool | None = None,
 ) -> dict[str, Any]:
     """Return the figures of games and deals that were played, ready for JSON.
 
-    The speeds are decisions per second of each agent.
+    The speeds are decisions per second of each agent. Otherwise as `evaluate`.
     """
     whole, deals = played
     return {
@@ -201,11 +207,11 @@ def result_of(
         "first": names[0],
         "second": names[1],
         "rules": rules.name,
-        "players": len(seats_of(maker, rules, None)),
+        "players": players_of(rules, players),
         "sides": deals.sides,
         "pairs": len(deals.won),
         "seed": seed,
-        "duplicate": True,
+        "duplicate": duplicate,
         "versions": versions(),
         **figures(rules, names, whole, deals, adjusted=adjusted),
         "failures": counted((*whole.failures, *deals.failures), {}),
@@ -213,11 +219,27 @@ def result_of(
     }
 
 
-def adjusted_by(adjust: Adjust, duplicate: bool = True) -> bool | None:
-    """Return whether to use AIVAT; None to use it if it is cheaper than more games."""
-    if not duplicate and adjust == "never":
-        raise ValueError("--no-duplicate shows only adjusted figures: leave --adjust never out")
-    return ADJUSTED[adjust] if duplicate else True
+def evaluate_models(settings: Settings, maker: EnvMaker, rules: Rules) -> dict[str, Any]:
+    """Play or continue a match of a language model, stored as it is played; return its result."""
+    if not (settings.games and settings.duplicate):
+        raise ValueError("a language model plays whole games on duplicate deals: leave out "
+                         "--no-games and --no-duplicate")  # fmt: skip
+    folder = (settings.json or DEFAULT).with_suffix(".games")
+    if folder == settings.json:
+        raise ValueError(f"--json {folder} is the folder of the games: name a file {DEFAULT.name}")
+    adjusted = adjusted_by(settings.adjust)
+    setup = Setup(
+        agents=(settings.trusted(settings.first), settings.trusted(settings.second)),
+        environment=settings.env, rules=settings.rules, players=settings.players,
+        seeds=(settings.seed,), chunk=MODEL_PAIRS, adjusted=adjusted,
+    )  # fmt: skip
+    first, second = label_agents(setup)
+    records = play_models(setup, settings.pairs, folder, f"{first} against {second}")
+    played = setup.played((0, 1), records)
+    result = result_of(
+        maker, rules, setup.players, (first, second), played, settings.seed, adjusted=adjusted
+    )
+    return {**result, "language_models": totals(records)}
 
 
 def run(settings: Settings) -> None:
@@ -226,11 +248,8 @@ def run(settings: Settings) -> None:
     if settings.budget is not None and not isinstance(rules, TableTopRules):
         raise ValueError("--budget is for Table Top")
     agents = settings.agent(settings.first), settings.agent(settings.second)
-    models = [name for name in (settings.first, settings.second) if name.startswith(TEXT)]
-    if models:  # by name: it stores games as tournaments do, which stand on this package
-        result = resolve_name("crib_training.language_models:evaluate_models")(
-            settings, maker, rules
-        )
+    if any(name.startswith(TEXT) for name in (settings.first, settings.second)):
+        result = evaluate_models(settings, maker, rules)
     else:
         result = evaluate(
             maker, rules, *agents, settings.pairs, settings.seed, settings.players,

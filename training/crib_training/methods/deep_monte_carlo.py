@@ -62,7 +62,7 @@ from crib_training.learn.run import (
     module_tensors,
     restore_module,
 )
-from crib_training.loading import find_game, seats_of
+from crib_training.loading import find_game, players_of
 from crib_training.outputs import command
 from crib_training.provenance import code_digest
 from crib_training.workers import ProcessPool, RayPool
@@ -90,7 +90,7 @@ def find_self_play(settings: Settings) -> tuple[EnvMaker, SelfPlay]:
     """Return the environment that settings name, and its game as something to learn."""
     maker, rules = find_game(settings.env, settings.rules)
     self_play = GAMES[maker.family.name]
-    players = len(seats_of(maker, rules, settings.players))
+    players = players_of(rules, settings.players)
     torch.manual_seed(settings.seed)
     return maker, self_play(rules, players, settings)
 

@@ -51,7 +51,7 @@ from crib_env.settings import (
 )
 from crib_training.learn.curve import TABLE, Strength, read_points
 from crib_training.learn.run import EVENTS, POLICY, Screen, diverged, is_finite
-from crib_training.loading import find_game, seats_of
+from crib_training.loading import find_game, players_of
 from crib_training.outputs import MODEL, run_folder, wrote
 
 
@@ -319,7 +319,7 @@ def train(settings: Settings) -> PolicyNetAgent:
             f"{settings.resume} holds a pickle, which can run any code as it is read: if the file "
             "is your own, say --trust"
         )
-    players = len(seats_of(maker, rules, settings.players))
+    players = players_of(rules, settings.players)
     curve = Strength(
         maker, rules, players, f"MaskablePPO, seed {settings.seed}",
         settings.eval_opponents or settings.trusted(settings.opponent), settings.baselines,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import Literal
 
 import numpy as np
 from crib_agents.data.tables import DEALT, REFERENCE_DEALS, load
@@ -35,6 +36,8 @@ from crib_training.evaluation.aivat.terms import (
 )
 
 PEGGED = [PONE_PLAY, DEALER_PLAY]
+Adjust = Literal["auto", "always", "never"]
+ADJUSTED: dict[Adjust, bool | None] = {"auto": None, "always": True, "never": False}
 REDRAWS = 8  # hands redrawn where a discard differs
 # The subtracted share of the discard's term. Any share has mean zero. The reference's pegging and
 # results predict the agents' only in part: the whole term widened the pegging's interval. Its hands
@@ -108,6 +111,13 @@ class Reference:
         if not self.outcomes.exact:
             points[:, REFERENCE] = probabilities[:, REFERENCE] = 0.0
         return points, probabilities
+
+
+def adjusted_by(adjust: Adjust, duplicate: bool = True) -> bool | None:
+    """Return whether to use AIVAT; None to use it if it is cheaper than more games."""
+    if not duplicate and adjust == "never":
+        raise ValueError("--no-duplicate shows only adjusted figures: leave --adjust never out")
+    return ADJUSTED[adjust] if duplicate else True
 
 
 def chosen_reference(
