@@ -40,11 +40,11 @@ from crib_env.settings import (
 from crib_env.supported_rules import refuse_rules
 from crib_training.evaluation.duplicate import estimate, play_pairs
 from crib_training.evaluation.figures import as_json
-from crib_training.evaluation.ratings import rate
-from crib_training.evaluation.report import shown
+from crib_training.evaluation.ratings import rated
+from crib_training.evaluation.report import ratings_table, shown
 from crib_training.exploit import Gain, exploitability
 from crib_training.loading import find_env, find_game, in_phase, players_of, plays, sides_of
-from crib_training.outputs import table, write_json
+from crib_training.outputs import write_json
 from crib_training.progress import Progress
 from crib_training.provenance import versions
 
@@ -130,23 +130,18 @@ def rating_table(entries: list[Results]) -> str:
             if len(won) > len(by_seed.get(entry.seed, ())):
                 by_seed[entry.seed] = won
     scores = {pair: np.concatenate([*by_seed.values()]) for pair, by_seed in played.items()}
-    exploits = {entry.name: entry.exploitability for entry in entries if entry.exploitability}
-    extra = ["exploitability"] if exploits else []
-    anchor, columns = place.get(ANCHOR), [name for name in BUILT_IN if name in place]
-    ratings, low, high = rate(scores, len(names), seed=1, anchor=anchor, opponents=sides - 1)
-    rows = []
-    for rank, k in enumerate(np.argsort(-ratings), start=1):
-        cells = [_share(scores, sides, int(k), place[other]) for other in columns]
-        interval = f"{low[k]:+.0f} to {high[k]:+.0f}"
-        more = [_exploitability(exploits.get(names[k])) for _ in extra]
-        rows.append([rank, names[k], f"{ratings[k]:+.0f}", interval, *more, *cells])
-    return table(["", "agent", "Elo", "95 %", *extra, *columns], rows)
+    agents = rated(names, scores, 1, ANCHOR if ANCHOR in names else None, opponents=sides - 1)
+    exploits = {one.name: _exploitability(one.exploitability) for one in entries
+                if one.exploitability}  # fmt: skip
+    more = {"exploitability": exploits} if exploits else {}
+    for other in BUILT_IN:
+        if other in names:
+            more[other] = {one: _share(scores, sides, place[one], place[other]) for one in names}
+    return ratings_table(agents, more)
 
 
-def _exploitability(found: Mapping[str, Any] | None) -> str:
+def _exploitability(found: Mapping[str, Any]) -> str:
     """Return an exploitability with its interval, after a ≈ for an approximation."""
-    if found is None:
-        return ""
     mark = f"{APPROXIMATELY} " if found["agreement"]["otherwise"] else ""
     return f"{mark}{Gain(found['mean'], found['ci95'])}"
 

@@ -46,7 +46,7 @@ from crib_training.evaluation.chunks import Episode, Setup, label_agents
 from crib_training.evaluation.duplicate import Pairs, estimate
 from crib_training.evaluation.figures import NOTHING, ROLES, as_json, figures
 from crib_training.evaluation.ledger import Ledger, complete
-from crib_training.evaluation.ratings import expected_share, rate
+from crib_training.evaluation.ratings import expected_share, rated
 from crib_training.evaluation.referee import counted
 from crib_training.evaluation.report import draw, report
 from crib_training.loading import find_game
@@ -122,23 +122,16 @@ def tournament(
         meant = nearest(anchor, names)
         raise ValueError(f"the anchor {anchor!r} is not in the field: {', '.join(names)}{meant}")
     with claimed(out):
-        return _tournament(setup, names, pairs, out, workers, until, anchor)
-
-
-def _tournament(
-    setup: Setup, names: list[str], pairs: int, out: Path, workers: Workers,
-    until: float | None, anchor: str | None,
-) -> dict[str, Any]:  # fmt: skip
-    ledger = Ledger(out, setup)
-    began, there = time.perf_counter(), set(ledger.records)
-    records = complete(ledger, pairs, workers, until)
-    seconds = time.perf_counter() - began
-    new = sum(setup.sides * chunk.pairs for chunk in ledger.records.keys() - there)
-    played = {pairing: setup.played(pairing, chunks) for pairing, chunks in records.items()}
-    results = standings(setup, names, played, pairs, until, anchor)
-    write_json(out / "results.json", results)
-    (out / "report.md").write_text(report(results), "utf-8")
-    drawn = draw(results, out / "ratings.png")
+        ledger = Ledger(out, setup)
+        began, there = time.perf_counter(), set(ledger.records)
+        records = complete(ledger, pairs, workers, until)
+        seconds = time.perf_counter() - began
+        new = sum(setup.sides * chunk.pairs for chunk in ledger.records.keys() - there)
+        played = {pairing: setup.played(pairing, chunks) for pairing, chunks in records.items()}
+        results = standings(setup, names, played, pairs, until, anchor)
+        write_json(out / "results.json", results)
+        (out / "report.md").write_text(report(results), "utf-8")
+        drawn = draw(results, out / "ratings.png")
     resumed = f"; {len(there)} chunks were there already" if there else ""
     picture = ", ratings.png" if drawn else " (no ratings.png: matplotlib is not installed)"
     print(
@@ -165,11 +158,8 @@ def standings(
     _, rules = find_game(setup.environment, setup.rules)
     shares = {pairing: games.shares_won for pairing, (games, _) in played.items()}
     scores = {pairing: setup.sides * share for pairing, share in shares.items()}
-    zero = None if anchor is None else names.index(anchor)
     opponents = setup.sides - 1
-    ratings, low, high = rate(
-        scores, len(names), setup.seeds[0], zero, together=True, opponents=opponents
-    )
+    agents = rated(names, scores, setup.seeds[0], anchor, together=True, opponents=opponents)
     pairings = [
         {
             "first": names[i],
@@ -179,7 +169,7 @@ def standings(
         }
         for (i, j), (games, deals) in played.items()
     ]
-    expected = expected_share(ratings, opponents)
+    expected = expected_share(np.array([agent["rating"] for agent in agents]), opponents)
     misfits = [abs(float(share.mean()) - expected[pair]) for pair, share in shares.items()]
     label = dict(zip(setup.agents, names, strict=True))
     failures = [f for pair in played.values() for kind in pair for f in kind.failures]
@@ -200,9 +190,7 @@ def standings(
             {
                 "name": name,
                 "given": setup.agents[place],
-                "rating": float(ratings[place]),
-                "low": float(low[place]),
-                "high": float(high[place]),
+                **agent,
                 **_overall(name, [r for r in pairings if name in (r["first"], r["second"])]),
                 "won": mean_won(
                     [
@@ -212,7 +200,7 @@ def standings(
                     ]
                 ),
             }
-            for place, name in enumerate(names)
+            for place, (name, agent) in enumerate(zip(names, agents, strict=True))
         ],
         "pairings": pairings,
         "compared": compared(names, shares) if setup.gauntlet else [],

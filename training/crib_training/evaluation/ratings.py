@@ -14,7 +14,8 @@ it, which is negligible among thousands.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -145,6 +146,23 @@ def rate(
     low, high = np.percentile(refitted, [2.5, 97.5], axis=0)
     # If an agent won all its games, the added draw can leave the estimate outside.
     return ratings, np.minimum(low, ratings), np.maximum(high, ratings)
+
+
+def rated(
+    names: Sequence[str],
+    scores: Mapping[tuple[int, int], Array],
+    seed: int,
+    anchor: str | None = None,
+    together: bool = False,
+    opponents: int = 1,
+) -> list[dict[str, Any]]:
+    """Return each agent's name, rating and interval, ready for JSON; ``anchor`` is rated 0."""
+    zero = None if anchor is None else names.index(anchor)
+    found = rate(scores, len(names), seed, zero, together, opponents)
+    return [
+        {"name": name, "rating": float(rating), "low": float(low), "high": float(high)}
+        for name, rating, low, high in zip(names, *found, strict=True)
+    ]
 
 
 def expected_share(ratings: Doubles, opponents: int = 1) -> Doubles:

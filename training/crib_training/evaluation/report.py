@@ -187,9 +187,9 @@ def won_by(r: dict[str, Any], name: str) -> dict[str, float | None]:
     return {"mean": 1 - won["mean"], "ci95": won["ci95"]}
 
 
-def ranked(results: dict[str, Any]) -> list[dict[str, Any]]:
+def ranked(agents: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """Return the agents, the highest rating first."""
-    return sorted(results["agents"], key=lambda agent: -agent["rating"])
+    return sorted(agents, key=lambda agent: -agent["rating"])
 
 
 def report(results: dict[str, Any]) -> str:
@@ -206,7 +206,13 @@ def report(results: dict[str, Any]) -> str:
         "## Ratings",
         f"{model} ratings on the Elo scale; {zero}. Intervals are 95 %, by a bootstrap over "
         f"{games}. Games won are the mean over opponents.",
-        ratings_table(results),
+        ratings_table(
+            results["agents"],
+            {
+                "games won": {a["name"]: shown_percent(a["won"]) for a in results["agents"]},
+                "forfeits": {a["name"]: a["forfeits"] for a in results["agents"]},
+            },
+        ),
         f"No pairing's games won differ from what the ratings expect by more than "
         f"{100 * results['largest_misfit']:.1f} percentage points.",
         "## Games won",
@@ -239,7 +245,7 @@ def report(results: dict[str, Any]) -> str:
         points_table(
             (role, agent["name"], agent["points_per_deal"][role])
             for role in ROLES
-            for agent in ranked(results)
+            for agent in ranked(results["agents"])
         ),
     ]
     if results["until"] is not None:
@@ -279,17 +285,22 @@ def conditions(results: dict[str, Any]) -> str:
     )
 
 
-def ratings_table(results: dict[str, Any]) -> str:
-    """Return the agents with their ratings as a Markdown table, the highest first."""
+def ratings_table(
+    agents: Iterable[Mapping[str, Any]], more: Mapping[str, Mapping[str, object]]
+) -> str:
+    """Return rated agents as a Markdown table, the highest first.
+
+    ``more`` has further columns by their heads: the cells by the name of the agent.
+    """
     rows = [
         [
             place, agent["name"], f"{agent['rating']:+.0f}",
-            f"{agent['low']:+.0f} to {agent['high']:+.0f}", shown_percent(agent["won"]),
-            agent["forfeits"],
+            f"{agent['low']:+.0f} to {agent['high']:+.0f}",
+            *(column.get(agent["name"], "") for column in more.values()),
         ]
-        for place, agent in enumerate(ranked(results), start=1)
+        for place, agent in enumerate(ranked(agents), start=1)
     ]  # fmt: skip
-    return table(["", "agent", "Elo", "95 %", "games won", "forfeits"], rows)
+    return table(["", "agent", "Elo", "95 %", *more], rows)
 
 
 def shares_won(results: dict[str, Any]) -> dict[tuple[str, str], str]:
@@ -304,7 +315,7 @@ def shares_won(results: dict[str, Any]) -> dict[tuple[str, str], str]:
 
 def cross_table(results: dict[str, Any]) -> str:
     """Return the games won by each agent from each other as a Markdown table."""
-    names, won = [agent["name"] for agent in ranked(results)], shares_won(results)
+    names, won = [agent["name"] for agent in ranked(results["agents"])], shares_won(results)
     rows = [[row, *(won.get((row, name), "") for name in names)] for row in names]
     return table(["", *names], rows)
 
@@ -327,7 +338,7 @@ def draw(results: dict[str, Any], path: Path) -> bool:
         from matplotlib.figure import Figure
     except ModuleNotFoundError:
         return False
-    agents = ranked(results)[::-1]
+    agents = ranked(results["agents"])[::-1]
     ratings = np.array([agent["rating"] for agent in agents])
     low = ratings - [agent["low"] for agent in agents]
     high = np.array([agent["high"] for agent in agents]) - ratings
