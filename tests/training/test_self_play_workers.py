@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from crib_agents.processes import Child
 from crib_training.learn.run import Checkpoint, LostError
 from crib_training.methods import deep_monte_carlo
 from crib_training.methods.deep_monte_carlo import (
@@ -25,7 +26,6 @@ from crib_training.methods.deep_monte_carlo import (
 )
 from crib_training.outputs import CHECKPOINT as FILE
 from crib_training.outputs import command
-from crib_training.workers import Child
 
 from small_runs import played_here, small, tensors_of
 

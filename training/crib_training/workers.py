@@ -6,175 +6,23 @@ chunk does not depend on the worker; set-ups ensure that.
 
 from __future__ import annotations
 
-import os
-import pickle
 import platform
-import signal
 from collections import deque
-from collections.abc import Callable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from collections.abc import Callable
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager, suppress
 from functools import cache
-from multiprocessing import current_process, parent_process
-from multiprocessing.context import SpawnContext, SpawnProcess
-from threading import Thread
+from multiprocessing import RawArray, current_process
 from typing import Any, Protocol, Self, TypeVar, cast
 
-from crib_agents.bot.program import end_programs
+from crib_agents.processes import Child, ProcessPool
 
-from crib_env.errors import printable
 from crib_training.progress import Finished, ignore_progress
 
-# One thread for each process: several would fight for the cores, and the order in which a matrix
-# product is summed, so its last bit, may depend on their number.
-THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-
 LOOK_EVERY = 0.5  # seconds between two looks at how far the workers are
-PATIENCE = 2.0  # seconds for a process to end in order
-# What ends a process: SIGTERM may come from outside to all of a command's processes, like Ctrl-C.
-END = getattr(signal, "SIGUSR1", signal.SIGTERM)
 
 Record = dict[str, Any]
 T = TypeVar("T")
-
-
-class Context(SpawnContext):
-    """Starts processes from scratch, and holds them."""
-
-    def __init__(self) -> None:
-        self.children: list[Child] = []
-
-    def Process(self, *args: Any, **kwargs: Any) -> SpawnProcess:  # type: ignore[override]
-        """Return a process that is yet to be started."""
-        child = Child(*args, **kwargs)
-        child.place = len(self.children)
-        self.children.append(child)
-        return child
-
-
-class Child(SpawnProcess):
-    """A process of a pool; its ``place`` counts from 0."""
-
-    place: int
-
-    def terminate(self) -> None:
-        """Have it end at once, and its agents' processes with it."""
-        if self.pid is not None:
-            with suppress(ProcessLookupError):  # already reaped
-                os.kill(self.pid, END)
-
-
-class ProcessPool(ProcessPoolExecutor):
-    """Processes that end with the command in any case, used in a ``with`` block.
-
-    ``begin`` is called in each as it starts, with ``args``. Submitted calls raise one of
-    ``lost`` if a process died.
-    """
-
-    lost: tuple[type[Exception], ...] = (BrokenProcessPool,)
-
-    def __init__(self, count: int, begin: Callable[..., None] | None = None, *args: Any) -> None:
-        self._context = Context()
-        super().__init__(count, self._context, _start, (begin, args))
-
-    def share(self, given: Any) -> Any:
-        """Return what several calls are to be given, in the form to submit."""
-        return given
-
-    def submit(self, function: Callable[..., T], /, *args: Any) -> Future[T]:  # type: ignore[override]
-        """Have a function called."""
-        try:
-            with _single_threaded(), _deaf_children():  # a process starts when there is work for it
-                return super().submit(_call, function, args)
-        except BrokenProcessPool as error:
-            failed = Future[T]()
-            failed.set_exception(error)
-            return failed
-
-    def __exit__(self, *error: object) -> None:
-        if error[0] is None:
-            self.shutdown(wait=False)
-        for child in self._context.children:
-            if error[0] is not None:  # what runs may hang: it is not waited for
-                child.terminate()
-        for child in self._context.children:
-            child.join(PATIENCE)
-            child.kill()
-            child.join()
-        self.shutdown(cancel_futures=True)
-
-
-def _start(begin: Callable[..., None] | None, args: tuple[Any, ...]) -> None:
-    """End a process with its agents' programs on its parent's signal or death."""
-
-    def end(*_: object) -> None:
-        end_programs()
-        os._exit(1)
-
-    def watch() -> None:
-        parent = parent_process()
-        assert parent is not None
-        parent.join()
-        end()
-
-    Thread(target=watch, daemon=True).start()
-    signal.signal(END, end)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, who ends us
-    if begin is not None:
-        begin(*args)
-
-
-def _call(function: Callable[..., T], args: tuple[Any, ...]) -> T:
-    me = os.getpid()
-    try:
-        answer = function(*args)
-    except BaseException as error:
-        if travels(error):
-            raise
-        raise RuntimeError(printable(f"{type(error).__name__}: {error}")) from error
-    if os.getpid() != me:
-        os._exit(0)  # a copy, forked by the called code
-    return answer
-
-
-def travels(error: BaseException) -> bool:
-    """Return whether an exception can be pickled and read again, as a pool sends it."""
-    try:
-        return type(pickle.loads(pickle.dumps(error))) is type(error)
-    except Exception:
-        return False
-
-
-@contextmanager
-def _single_threaded() -> Iterator[None]:
-    """Have processes that start in the block use one thread each."""
-    before = {name: os.environ.get(name) for name in THREADS}
-    os.environ.update(dict.fromkeys(THREADS, "1"))
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
-
-
-@contextmanager
-def _deaf_children() -> Iterator[None]:
-    """Let processes that start in the block hear neither Ctrl-C nor SIGTERM: their parent does."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    from multiprocessing import resource_tracker
-
-    resource_tracker.ensure_running()  # a child's start would start it, and it lets Ctrl-C through
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 class Setup(Protocol):
@@ -281,7 +129,7 @@ class Processes:
     """
 
     def __init__(self, count: int) -> None:
-        self._counts = SpawnContext().RawArray("d", count)
+        self._counts = RawArray("d", count)
         self._counted = 0.0
         self._pool: ProcessPool | RayPool = ProcessPool(count, _begin, self._counts)
         self._running: dict[Future[Record], Any] = {}

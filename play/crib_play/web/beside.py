@@ -7,16 +7,14 @@ import contextlib
 import gzip
 import json
 import os
-import signal
 import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor
-from multiprocessing import get_context
-from multiprocessing.connection import Connection
+from concurrent.futures import BrokenExecutor, Future
 from typing import Any, NamedTuple
 
+from crib_agents.processes import ProcessPool
 from numba.core import config
 from starlette.exceptions import HTTPException
 
@@ -44,19 +42,18 @@ class Beside:
 
     def __init__(self, longest: float = LONGEST) -> None:
         self._longest = longest
-        self._pool: ProcessPoolExecutor | None = None
-        self._life: Connection[Any, Any] | None = None
+        self._pool: ProcessPool | None = None
         self._closed = False
 
     def submit(self, task: Callable[..., Any], *given: Any) -> Future[Any]:
         """Return the future answer to a task."""
         if self._closed:
             raise WorkError("the server is closing")
-        try:
-            return self._running().submit(_do, self._longest, task, *given)
-        except BrokenExecutor:
+        answer = self._submit(task, *given)
+        if answer.done() and isinstance(answer.exception(), BrokenExecutor):  # it had died
             self.rest()
-            return self._running().submit(_do, self._longest, task, *given)
+            answer = self._submit(task, *given)
+        return answer
 
     async def do(self, task: Callable[..., Any], *given: Any) -> Any:
         """Return the answer to a task."""
@@ -68,35 +65,24 @@ class Beside:
     def rest(self) -> None:
         """End the process now; the next task starts another."""
         pool, self._pool = self._pool, None
-        if pool is not None and self._life is not None:
-            self._life.close()
-            pool.shutdown(wait=False, cancel_futures=True)
+        if pool is not None:
+            pool.end()
 
     def close(self) -> None:
         """End the process now, and start none."""
         self._closed = True
         self.rest()
 
-    def _running(self) -> ProcessPoolExecutor:
+    def _submit(self, task: Callable[..., Any], *given: Any) -> Future[Any]:
         if self._pool is None:
-            context = get_context("spawn")
-            there, self._life = context.Pipe(duplex=False)
-            self._pool = ProcessPoolExecutor(1, context, _begin, (there,))
-        return self._pool
+            self._pool = ProcessPool(1, _let_pass)
+        return self._pool.submit(_do, self._longest, task, *given)
 
 
-def _begin(life: Connection[Any, Any]) -> None:
-    """Make a process ready, which ends when the other end of ``life`` closes or the server dies."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends us
+def _let_pass() -> None:
+    """Let the server go before this process."""
     if hasattr(os, "nice"):
         os.nice(POLITE)
-
-    def end() -> None:
-        with contextlib.suppress(EOFError, OSError):
-            life.recv()
-        os._exit(1)
-
-    threading.Thread(target=end, daemon=True).start()
 
 
 def _do(longest: float, task: Callable[..., Any], *given: Any) -> Any:

@@ -29,6 +29,7 @@ import torch
 from crib_agents.learned import MonteCarloAgent
 from crib_agents.learned.network import WIDEST
 from crib_agents.loading import load_agent
+from crib_agents.processes import ProcessPool
 from crib_play.replay import write_replay
 from pydantic import Field
 
@@ -65,7 +66,7 @@ from crib_training.learn.run import (
 from crib_training.loading import find_game, players_of
 from crib_training.outputs import command
 from crib_training.provenance import code_digest
-from crib_training.workers import ProcessPool, RayPool
+from crib_training.workers import RayPool
 
 GAMES: dict[str, type[SelfPlay]] = {
     one.family.name: one for one in (TwoHandSelfPlay, TableTopSelfPlay, ManyHandSelfPlay)

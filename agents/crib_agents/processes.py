@@ -1,0 +1,169 @@
+"""Code in other processes of this machine, which end with this one in any case.
+
+`crib web` compiles and reviews so, tournaments and data sets play so, and deep Monte Carlo learns
+from such play. A foreign program has `bot.program`, and a Ray cluster its own tasks.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager, suppress
+from multiprocessing.connection import Connection
+from multiprocessing.context import SpawnContext, SpawnProcess
+from threading import Thread
+from typing import Any, TypeVar
+
+from crib_agents.bot.program import end_programs
+from crib_env.errors import printable
+
+# One thread for each process: several would fight for the cores, and the order in which a matrix
+# product is summed, so its last bit, may depend on their number.
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+PATIENCE = 2.0  # seconds for all processes to end in order
+
+T = TypeVar("T")
+
+
+class Child(SpawnProcess):
+    """A process of a pool; its ``place`` counts from 0."""
+
+    place: int
+
+    def terminate(self) -> None:
+        """Leave it to `ProcessPool.end`, by which agents' programs end too."""
+
+
+class Context(SpawnContext):
+    """Starts processes from scratch, and holds them."""
+
+    def __init__(self) -> None:
+        self.children: list[Child] = []
+
+    def Process(self, *args: Any, **kwargs: Any) -> SpawnProcess:  # type: ignore[override]
+        """Return a process that is yet to be started."""
+        child = Child(*args, **kwargs)
+        child.place = len(self.children)
+        self.children.append(child)
+        return child
+
+
+class ProcessPool(ProcessPoolExecutor):
+    """Processes that end with this one in any case, and at the end of a ``with`` block.
+
+    ``begin`` is called in each as it starts, with ``args``. Submitted calls raise one of
+    ``lost`` if a process died.
+    """
+
+    lost: tuple[type[Exception], ...] = (BrokenProcessPool,)
+
+    def __init__(self, count: int, begin: Callable[..., None] | None = None, *args: Any) -> None:
+        self._context = Context()
+        # Each process watches the one end: the other closes with this process, or in `end`.
+        watched, self._life = self._context.Pipe(duplex=False)
+        super().__init__(count, self._context, _start, (watched, begin, args))
+
+    def share(self, given: Any) -> Any:
+        """Return what several calls are to be given, in the form to submit."""
+        return given
+
+    def submit(self, function: Callable[..., T], /, *args: Any) -> Future[T]:  # type: ignore[override]
+        """Have a function called."""
+        try:
+            with _single_threaded(), _deaf_children():  # a process starts when there is work for it
+                return super().submit(_call, function, args)
+        except BrokenProcessPool as error:
+            failed = Future[T]()
+            failed.set_exception(error)
+            return failed
+
+    def end(self) -> None:
+        """End the processes, with their agents' programs, and wait for none."""
+        self._life.close()
+        self.shutdown(wait=False, cancel_futures=True)
+
+    def __exit__(self, *error: object) -> None:
+        if error[0] is None:
+            self.shutdown(wait=False)
+        else:  # what runs may hang: it is not waited for
+            self._life.close()
+        until = time.monotonic() + PATIENCE
+        for child in self._context.children:
+            child.join(max(0.0, until - time.monotonic()))
+            child.kill()
+            child.join()
+        self.shutdown(cancel_futures=True)
+
+
+def _start(
+    watched: Connection[Any, Any], begin: Callable[..., None] | None, args: tuple[Any, ...]
+) -> None:
+    """Make a process ready, which ends when its parent dies or wants it."""
+
+    def watch() -> None:
+        with suppress(EOFError, OSError):
+            watched.recv()
+        end_programs()
+        os._exit(1)
+
+    Thread(target=watch, daemon=True).start()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, who ends us
+    if begin is not None:
+        begin(*args)
+
+
+def _call(function: Callable[..., T], args: tuple[Any, ...]) -> T:
+    me = os.getpid()
+    try:
+        answer = function(*args)
+    except BaseException as error:
+        if travels(error):
+            raise
+        raise RuntimeError(printable(f"{type(error).__name__}: {error}")) from error
+    if os.getpid() != me:
+        os._exit(0)  # a copy, forked by the called code
+    return answer
+
+
+def travels(error: BaseException) -> bool:
+    """Return whether an exception can be pickled and read again, as a pool sends it."""
+    try:
+        return type(pickle.loads(pickle.dumps(error))) is type(error)
+    except Exception:
+        return False
+
+
+@contextmanager
+def _single_threaded() -> Iterator[None]:
+    """Have processes that start in the block use one thread each."""
+    before = {name: os.environ.get(name) for name in THREADS}
+    os.environ.update(dict.fromkeys(THREADS, "1"))
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+@contextmanager
+def _deaf_children() -> Iterator[None]:
+    """Let processes that start in the block hear neither Ctrl-C nor SIGTERM: their parent does."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    from multiprocessing import resource_tracker
+
+    resource_tracker.ensure_running()  # a child's start would start it, and it lets Ctrl-C through
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
