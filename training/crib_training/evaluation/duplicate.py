@@ -86,6 +86,12 @@ class Pairs:
         """``first``'s final score less the mean of the others', float64[sets, games]."""
         return np.asarray(self.scores[..., 0] - self.scores[..., 1:].mean(axis=2))
 
+    @property
+    def points_ahead(self) -> Array:
+        """``first``'s points of all phases less the mean of the others', float64[sets, games]."""
+        points = self.points.sum(axis=3)
+        return np.asarray(points[..., 0] - points[..., 1:].mean(axis=2))
+
     @classmethod
     def joined(cls, chunks: Sequence[Pairs]) -> Pairs:
         """Return the sets of all chunks, in their order."""

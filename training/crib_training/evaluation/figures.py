@@ -36,8 +36,6 @@ def figures(
     whole_games, whole_deals = games.without_forfeits(), deals.without_forfeits()
     known = games.sides == 2 and episode == "game" and rules.skunks(LARGEST_TARGET)
     skunks = games.margin if known else games.margin[:0]
-    points = whole_deals.points.sum(axis=3)
-    more = points[..., 0] - points[..., 1:].mean(axis=2)
     dealers = np.take_along_axis(whole_games.won, whole_games.dealer[..., None], axis=2)
     return {
         "won": as_json(estimate(games.shares_won)),
@@ -46,9 +44,9 @@ def figures(
         "margin": as_json(estimate(whole_games.margin.mean(axis=1))),
         "skunks_for": as_json(estimate((rules.skunks(skunks) > 0).mean(axis=1))),
         "skunks_against": as_json(estimate((rules.skunks(-skunks) > 0).mean(axis=1))),
-        "margin_per_deal": as_json(estimate(more.mean(axis=1))),
+        "margin_per_deal": as_json(estimate(whole_deals.points_ahead.mean(axis=1))),
         "points_per_deal": {
-            **as_json(estimate(points[..., 0].mean(axis=1))),
+            **as_json(estimate(whole_deals.points[..., 0, :].sum(axis=2).mean(axis=1))),
             **{
                 role: dict(zip(names, (_by_phase(phases, made) for made in both), strict=True))
                 for role, both in zip(ROLES, by_role(whole_deals), strict=True)

@@ -230,13 +230,12 @@ def strength(
     Among three sides the agent meets two of the opponent.
     """
     deals = play_pairs(rules, episode, agent, opponent, pairs, SEED, players=players)
-    points = deals.points.sum(axis=3)
-    lead = estimate((points[..., 0] - points[..., 1:].mean(axis=2)).mean(axis=1))
+    points = estimate(deals.points_ahead.mean(axis=1))
     games = play_pairs(rules, "game", agent, opponent, max(2, pairs // 2), SEED, players=players)
     won = estimate(games.shares_won)
     return {
-        "points": lead.mean,
-        "points_interval": lead.half,
+        "points": points.mean,
+        "points_interval": points.half,
         "won": won.mean,
         "won_interval": won.half,
     }
