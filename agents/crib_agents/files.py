@@ -34,7 +34,15 @@ EXPANSION_FLOOR = 1 << 24  # bytes to which it may expand in any case
 XZ = b"\xfd7zXZ\0"  # what such data begin with
 MOST_MEMORY = 1 << 24  # bytes that unpacking may take beside its result
 
+OF_A_RUN = ("policy", "model")  # files of a run, which its folder names
+
 Tensors = Mapping[str, Array]
+
+
+def name_of(path: str | Path) -> str:
+    """Return an agent's name: that of its file, or of the run's folder for ``policy.*``."""
+    path = Path(path)
+    return (path.stem in OF_A_RUN and path.resolve().parent.name) or path.stem
 
 
 def write_whole(path: Path, data: bytes) -> None:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from numba import float32, void
 
 from crib_agents.checks import fields_of, one_line, read_rules, refuse_other_views
-from crib_agents.files import check_format, reading, shown, to_bytes, write_whole
+from crib_agents.files import check_format, name_of, reading, shown, to_bytes, write_whole
 from crib_env.arrays import Array, Doubles, Floats
 from crib_env.encoding import ObservationLayout, canonical_views, encode, family_of, layout_of
 from crib_env.engine.family import SUITS, Family, find_family
@@ -263,7 +263,7 @@ class PolicyNetAgent(ScoredAgent):
             layers: Layers | Tensors = dict(tensors)
             if not about.get("features"):
                 layers = [(tensors[f"{i}.weight"], tensors[f"{i}.bias"]) for i in range(count)]
-            return cls(layers, about, name or Path(path).stem, sample)
+            return cls(layers, about, name or name_of(path), sample)
 
     def to_bytes(self) -> bytes:
         """Return the file."""

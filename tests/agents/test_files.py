@@ -24,7 +24,7 @@ from crib_agents.files import (
     to_bytes,
     write_whole,
 )
-from crib_agents.learned import Weights
+from crib_agents.learned import MonteCarloAgent, Weights
 from crib_agents.loading import load_agent
 from crib_agents.policy_net import PolicyNetAgent
 from hypothesis import given, settings
@@ -113,6 +113,21 @@ def tried(read: Callable[[Path], Any], path: Path) -> Any:
         return read(path)
     except ValueError as error:
         return error
+
+
+@pytest.mark.parametrize(
+    ("file", "name"), [("mine/policy.safetensors", "mine"), ("mine/other.safetensors", "other")]
+)
+def test_load_agent_names_a_run_after_its_folder(
+    file: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / file
+    path.parent.mkdir()
+    for agent in (policy(), MonteCarloAgent([drawn_weights(PRESETS["hoyle"])], "any")):
+        agent.save(path)
+        assert load_agent(str(path)).name == name
+    monkeypatch.chdir(path.parent)
+    assert load_agent(path.name).name == name
 
 
 ODD: list[Any] = [None, True, -1, 10**30, 1e308, "", "two_hand\0", ".", [], {}, [[]], {"a": [1]}]

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from crib_agents.checks import one_line, read_rules
+from crib_agents.files import name_of
 from crib_agents.policy_net import ScoredAgent
 from crib_env.arrays import Array
 from crib_env.envs.spaces import RULES
@@ -157,7 +158,7 @@ def from_sb3(
 
     Args:
         model: the model, or the path of its ``.zip`` file.
-        name: its name in tables; by default the file's name, or the algorithm's.
+        name: its name in tables; by default the file's or its run's name, or the algorithm's.
         sample: draw from the policy instead of taking its most likely action.
         trust: the file is known to be harmless; one that is not trusted is not read.
 
@@ -166,7 +167,7 @@ def from_sb3(
             among our actions.
     """
     if isinstance(model, (str, Path)):
-        name = name or Path(model).stem
+        name = name or name_of(model)
         model = _load(Path(model), trust)
     spaces = getattr(model.observation_space, "spaces", None)
     of = {key: space for key, space in (spaces or {}).items() if key not in MASKS}

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from crib_agents.adapters.models import MASKS, SB3Score, TorchScore
 from crib_agents.checks import one_line
-from crib_agents.files import check_format, naming, shown, write_whole
+from crib_agents.files import check_format, name_of, naming, shown, write_whole
 from crib_agents.policy_net import (
     FORMAT,
     PolicyNetAgent,
@@ -60,7 +60,7 @@ def from_onnx(
 
     Args:
         path: of the file.
-        name: its name in tables; by default the file's name.
+        name: its name in tables; by default the file's name, or its run's (`name_of`).
         sample: draw by the softmax of the logits instead of taking the highest; None: as the file
             says, or do not draw.
 
@@ -70,7 +70,7 @@ def from_onnx(
     _onnxruntime()  # report a missing package before a missing file
     if not Path(path).is_file():
         raise ValueError(f"there is no file {str(path)!r}")
-    return read_onnx(Path(path).read_bytes(), str(path), name or Path(path).stem, sample)
+    return read_onnx(Path(path).read_bytes(), str(path), name or name_of(path), sample)
 
 
 def _onnxruntime() -> Any:

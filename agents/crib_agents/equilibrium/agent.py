@@ -22,6 +22,7 @@ from crib_agents.data.tables import FOLDER
 from crib_agents.equilibrium.classes import HAND, canonical, find_class
 from crib_agents.equilibrium.public_tree import find_node
 from crib_agents.equilibrium.strategy import WHOLE, Solved, Strategy, first_of
+from crib_agents.files import name_of
 from crib_agents.kernels.two_hand import sort_dealt
 from crib_agents.knowledge.pegging import FIRST, NEW_COUNT, held_ranks, number, turn_after
 from crib_agents.learned.network import join, offset_of_rules
@@ -401,7 +402,7 @@ class Equilibrium(CompiledAgent):
         Raises:
             ValueError: the file does not fit; the message names the expected and the found value.
         """
-        return cls([Solved.load(path)], name or Path(path).stem)
+        return cls([Solved.load(path)], name or name_of(path))
 
     @one_or_many
     def action_probabilities(self, views: Views) -> Doubles:

@@ -17,6 +17,7 @@ from numba import float64, void
 
 from crib_agents.checks import FOR_POINTS, alike
 from crib_agents.data.tables import FOLDER
+from crib_agents.files import name_of
 from crib_agents.learned import two_hand
 from crib_agents.learned.network import LearnedFamily, join, offset_of_rules
 from crib_agents.learned.weights import FAMILIES, Weights
@@ -112,7 +113,7 @@ class MonteCarloAgent(TakesWeights, CompiledAgent):
         Raises:
             ValueError: the file does not fit; the message names the expected and the found value.
         """
-        return cls([Weights.load(path)], name or Path(path).stem)
+        return cls([Weights.load(path)], name or name_of(path))
 
     def save(self, path: str | Path) -> None:
         """Write its nets, which are for one set of rules, to a file that `load_agent` reads."""
