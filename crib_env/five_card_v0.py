@@ -2,10 +2,6 @@
 
 ## Usage
 
-In the Gymnasium forms a learner plays an opponent: ``gymnasium.make("crib_env/FiveCard-v0",
-opponent="rule_based")`` and ``gymnasium.make_vec(..., num_envs=1024)``. For Stable-Baselines3 use
-``five_card_v0.sb3_env(1024)``, for PyTorch tensors ``five_card_v0.torch_env(1024)``.
-
 ## Keywords
 
 ``reset(options=...)`` is that of ``six_card_v0``. Pone pegs three points for last (F1) at the start

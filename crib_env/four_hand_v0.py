@@ -2,12 +2,8 @@
 
 ## Usage
 
-A learner has two opponents and a partner: ``gymnasium.make("crib_env/FourHand-v0",
-opponent="random", partner="random")`` and ``gymnasium.make_vec(..., num_envs=1024)``. For
-Stable-Baselines3 use ``four_hand_v0.sb3_env(1024)``, for PyTorch tensors
-``four_hand_v0.torch_env(1024)``.
-
-Seats 0 and 2 play against seats 1 and 3; with ``partners=False`` each seat is a side.
+Seats 0 and 2 play against seats 1 and 3; with ``partners=False`` each seat is a side. A learner has
+two opponents and a partner, ``gymnasium.make(..., opponent="random", partner="random")``.
 
 ## Keywords
 
@@ -16,13 +12,10 @@ Seats 0 and 2 play against seats 1 and 3; with ``partners=False`` each seat is a
 
 ## Observation
 
-Bits, named by ``crib_env.observation_layout("four_hand_v0")``: the cards held and discarded, the
-starter, the pile in order with each card's player and count, the count, the number of cards of each
-seat, the seats that could not play in this count, the points every side still needs, the seat to
-move, the dealer, and the partners. Seats and sides are counted to the left from the seat that
-observes. It holds everything the seat has seen and done in this deal. A seat never sees another's
-cards before they are played, nor the starter before it is turned. The crib is the four cards
-discarded.
+Bits, named by ``crib_env.observation_layout("four_hand_v0")``: everything that the seat has seen
+and done in this deal. Seats and sides are counted to the left from the seat that observes. A seat
+never sees another's cards before they are played, nor the starter before it is turned. The crib is
+the four cards discarded.
 
 ## Actions
 

@@ -66,17 +66,9 @@ class Game:
     Attributes:
         rules: as given, like ``players``, ``episode`` and ``family``.
         sides: the side of each seat; seats of one side score together.
-        record: the rules as the family's record, shape [1].
-        states: the full state as the family's record, shape [1].
-        log: the points of the last action; see `crib_env.engine.record`.
-        decks: int64[D, 52], the decks given to `reset`.
-        advance: the compiled step, ``advance(action) -> code``; see `crib_env.engine.entries`.
-        obs: uint8[obs_size], the observation of the seat to move. `advance` overwrites it.
-        mask: int8[actions], its legal actions, overwritten too.
-        leads: int64[players], `gains` in whole units, of which ``unit`` make a point.
     """
 
-    advance: Callable[[int], int]
+    advance: Callable[[int], int]  # the compiled step; overwrites the arrays it is bound to
 
     def __init__(
         self,
@@ -90,16 +82,16 @@ class Game:
         self.rules = as_rules(rules)
         self.family: Family = family or find_family(self.rules.engine)
         self.episode = episode_name(episode, self.family.episodes)
-        self.record = self.family.rules_record(self.rules, self.episode, players)
+        self.record = self.family.rules_record(self.rules, self.episode, players)  # rules, [1]
         self.sides = self.family.sides_under(self.rules, players)
         self.players = len(self.sides)
-        self.states = np.zeros(1, dtype=self.family.state)
-        self.log = np.zeros(self.family.log_size, dtype=np.int64)
-        self.obs = np.zeros(self.family.obs_size, dtype=np.uint8)
-        self.mask = np.zeros(self.family.actions, dtype=np.int8)
-        self.leads = np.zeros(self.players, dtype=np.int64)
+        self.states = np.zeros(1, dtype=self.family.state)  # the full state, [1]
+        self.log = np.zeros(self.family.log_size, dtype=np.int64)  # points of the last action
+        self.obs = np.zeros(self.family.obs_size, dtype=np.uint8)  # of the seat to move
+        self.mask = np.zeros(self.family.actions, dtype=np.int8)  # its legal actions
+        self.leads = np.zeros(self.players, dtype=np.int64)  # gains in units; `unit` make a point
         self.unit = int(entries_of(self.family).unit(self.record))
-        self.decks: Array = NO_DECKS
+        self.decks: Array = NO_DECKS  # int64[D, 52], given to `reset`
         self._views = np.zeros(1, dtype=self.family.view)  # receives what `obs` is made of
         self._before_moves: list[Snapshot] = []  # positions before the moves that pop takes back
         self._bind()

@@ -2,27 +2,16 @@
 
 ## Usage
 
-In the Gymnasium forms a learner plays an opponent: ``gymnasium.make("crib_env/SixCard-v0",
-opponent="rule_based")`` and ``gymnasium.make_vec(..., num_envs=1024)``. For Stable-Baselines3 use
-``six_card_v0.sb3_env(1024)``, for PyTorch tensors ``six_card_v0.torch_env(1024)``.
-
 ## Keywords
-
-``opponent``, ``seat`` and ``features`` are for the forms with a learner: Gymnasium, vector and SB3.
-``on_illegal="random"`` plays a random legal action in place of an illegal one, which
-``info["illegal_action"]`` reports: for learners that take no mask. ``mask_in_observation`` is
-``False`` by default in the forms with a learner; then the mask is in ``info["action_mask"]``.
 
 ``reset(options=...)`` takes ``decks`` (52-card permutations, one per deal, in order), ``dealer``
 (the first dealer's seat) and ``scores``.
 
 ## Observation
 
-Bits, named by ``crib_env.observation_layout("six_card_v0")``: the cards held and discarded, the
-starter, the pile in order with each card's player and count, the count, how many
-cards the other seat holds, the points both still need, the game points, and whose turn and deal it
-is. It holds everything the seat has seen and done in this deal. A seat never sees the other's cards
-before they are played, nor the starter before it is turned.
+Bits, named by ``crib_env.observation_layout("six_card_v0")``: everything that the seat has seen
+and done in this deal. A seat never sees the other's cards before they are played, nor the starter
+before it is turned.
 
 ## Actions
 

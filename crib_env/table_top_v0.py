@@ -6,18 +6,13 @@ Seats 0 and 2 score the rows, seats 1 and 3 the columns.
 
 ## Keywords
 
-One learner plays in the Gymnasium form: ``opponent`` plays the other side.
-
 ``reset(options=...)`` takes ``decks`` (the card of turn t is ``deck[t]``, the starter
 ``deck[28]``), ``dealer`` (a seat) and ``scores`` (by side).
 
 ## Observation
 
-Bits, named by ``crib_env.observation_layout("table_top_v0")``: every cell with its card, its player
-and its turn; the card in turn, if it is the seat's own or a conferring partner's (T7); the cards in
-the crib that it may know; all cards seen; the turn, mover, dealer, cards owed to the crib and the
-points both sides need. Cells are absolute, as the actions are. One bit says which side scores the
-rows.
+Bits, named by ``crib_env.observation_layout("table_top_v0")``: everything that the seat may know,
+with a conferring partner's card in turn (T7). Cells are absolute, as the actions are.
 
 ## Actions
 

@@ -2,11 +2,7 @@
 
 ## Usage
 
-A learner's two opponents are of one kind: ``gymnasium.make("crib_env/ThreeHand-v0",
-opponent="random")`` and ``gymnasium.make_vec(..., num_envs=1024)``. For Stable-Baselines3 use
-``three_hand_v0.sb3_env(1024)``, for PyTorch tensors ``three_hand_v0.torch_env(1024)``.
-
-Each seat is a side.
+Each seat is a side. A learner's two opponents are of one kind, that of ``opponent``.
 
 ## Keywords
 
@@ -15,13 +11,10 @@ Each seat is a side.
 
 ## Observation
 
-Bits, named by ``crib_env.observation_layout("three_hand_v0")``: the cards held and discarded, the
-starter, the pile in order with each card's player and count, the count, the number of cards of each
-seat, the seats that could not play in this count, the points every side still needs, the seat to
-move, the dealer, and the sides. Seats and sides are counted to the left from the seat that
-observes. It holds everything the seat has seen and done in this deal. A seat never sees another's
-cards before they are played, nor the starter before it is turned. The crib is the three cards
-discarded and one unseen card from the deck.
+Bits, named by ``crib_env.observation_layout("three_hand_v0")``: everything that the seat has seen
+and done in this deal. Seats and sides are counted to the left from the seat that observes. A seat
+never sees another's cards before they are played, nor the starter before it is turned. The crib
+is the three cards discarded and one unseen card from the deck.
 
 ## Actions
 

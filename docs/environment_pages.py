@@ -19,6 +19,7 @@ from docs.pages import render, write_changed
 
 PICTURES = Path(__file__).parent / "pictures"
 CODE = re.compile(r"(?:^    .*\n(?:\n(?=    ))?)+", re.MULTILINE)  # indented, as docstrings have it
+ROWS = re.compile(r"^\|.*\n", re.MULTILINE)  # of the docstring's table, which the page's replaces
 SECTION = re.compile(r"^## (.+)\n", re.MULTILINE)
 RULES = "../rules.md"
 SHARED = f"[C1-C5, which all games share]({RULES}#common-to-all)"
@@ -51,7 +52,8 @@ def page(name: str) -> str:
         first=first, rest=rest, sections=sections,
         arguments=arguments(maker), layout=family.layout,
         pictured=(PICTURES / f"{name}.webp").exists(),  # `research.make_pictures` makes them
-        keywords=re.sub(r"^\|.*\n", "", sections["Keywords"], flags=re.MULTILINE).strip(),
+        usage=ROWS.sub("", sections["Usage"]).rstrip(), hyphened=name.replace("_v", "-v"),
+        keywords=ROWS.sub("", sections["Keywords"]).strip(),
     )  # fmt: skip
 
 
