@@ -23,7 +23,7 @@ from crib_training.evaluation.duplicate import estimate
 from crib_training.evaluation.figures import as_json
 from crib_training.evaluation.report import shown
 from crib_training.exploit import Gain
-from crib_training.rating import read
+from crib_training.rating import Results, read
 
 from research.benchmark_runs import levels_of, read_ledger
 
@@ -70,8 +70,12 @@ def speed(script: str, name: str) -> float:
 
 def won(name: str, opponent: str, env: str = "six_card_v0") -> str:
     """Return the games in per cent that an agent of the leaderboard won from another."""
-    results = read(ROOT / "leaderboard" / name / f"{env}.json")
-    return shown(as_json(estimate(results.won(opponent) / 2)), 100, 1, "")
+    return share_won(read(ROOT / "leaderboard" / name / f"{env}.json"), opponent)
+
+
+def share_won(results: Results, opponent: str) -> str:
+    """Return the games in per cent that results say were won from an opponent."""
+    return shown(as_json(estimate(results.won(opponent) / results.sides)), 100, 1, "")
 
 
 def gains() -> Iterator[tuple[str, str, str, str]]:

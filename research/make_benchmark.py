@@ -20,6 +20,7 @@ from crib_agents.loading import load_agent
 from crib_training.command_line import start
 from crib_training.evaluation.duplicate import estimate
 from crib_training.outputs import as_png, table
+from crib_training.rating import APPROXIMATELY
 from scipy.stats import t as students_t  # type: ignore[import-untyped]
 
 from crib_env.arrays import Array
@@ -120,6 +121,13 @@ def of_seeds(found: Mapping[str, Any]) -> str:
     return "one seed" if np.isnan(half) else f"± {half:.3f}"
 
 
+def whole(found: Mapping[str, Any]) -> str:
+    """Return a line's mean with the combined interval: of its seeds and its hands, in squares."""
+    half = np.hypot(interval(found["of_seeds"]), found["of_hands"])
+    mark = "" if found["exact"] else f"{APPROXIMATELY} "
+    return f"{mark}**{found['mean']:.3f}**" + ("" if np.isnan(half) else f" ± {half:.3f}")
+
+
 def behind(one: dict[str, Any], first: dict[str, Any]) -> str:
     """Return how far a line is behind the first, with Welch's 95 % t-interval.
 
@@ -149,17 +157,14 @@ def track_table(found: list[dict[str, Any]], random: float) -> str:
         parts = [np.mean([row["gain"]["both"][part][0] for row in rows])
                  for part in ("discard", "pegging")]  # fmt: skip
         shown.append([
-            f"`{one['line'].name}`", f"**{one['mean']:.3f}**", of_seeds(one),
-            f"± {one['of_hands']:.3f}", f"{100 * one['mean'] / random:.1f} %",
-            behind(one, ordered[0]),
+            f"`{one['line'].name}`", whole(one), of_seeds(one), f"± {one['of_hands']:.3f}",
+            f"{100 * one['mean'] / random:.1f} %", behind(one, ordered[0]),
             *(f"{part:.3f}" for part in parts), f"{len(rows)} of {FINAL['seeds']}",
             f"{rows[0]['decisions'] / 1e6:g} M",
             f"{np.mean([row['cpu_seconds'] for row in rows]):.0f}",
-            f"{rows[0]['searched']}", "exact" if one["exact"] else "approximate",
         ])  # fmt: skip
-    head = ["method", "NashConv / 2", "over seeds", "over hands", "of random", "behind the first",
-            "discards alone", "pegging alone", "seeds", "decisions", "CPU s", "settings searched",
-            "figure"]  # fmt: skip
+    head = ["method", "NashConv / 2", "seeds", "hands", "of random", "behind the first",
+            "discards alone", "pegging alone", "runs", "decisions", "CPU s"]  # fmt: skip
     return table(head, shown)
 
 
@@ -184,23 +189,9 @@ def levels_table(rows: list[Row]) -> str:
     shown = []
     for name, row in levels_of(rows).items():
         mean, half = row["gain"]["both"]["all"]
-        shown.append([f"`{name}`", f"{mean:.4f} ± {half:.4f}",
-                      "exact" if row["exact"] else "approximate",
-                      f"{row['measured_in']:.0f}"])  # fmt: skip
-    return table(["agent", "NashConv / 2", "figure", "CPU s"], shown)
-
-
-def earlier(rows: list[Row]) -> str:
-    """Return the runs by the protocol before this one, in words."""
-    names = dict.fromkeys(row["line"] for row in rows if row["stage"] == "earlier")
-    said = []
-    for name in names:
-        values = [row["gain"]["both"]["all"][0] for row in rows
-                  if row["stage"] == "earlier" and row["line"] == name]  # fmt: skip
-        half = interval(values)
-        width = "" if np.isnan(half) else f" ± {half:.3f}"
-        said.append(f"`{name}` {np.mean(values):.3f}{width} ({len(values)})")
-    return ", ".join(said)
+        mark = "" if row["exact"] else f"{APPROXIMATELY} "
+        shown.append([f"`{name}`", f"{mark}{mean:.4f} ± {half:.4f}", f"{row['measured_in']:.0f}"])
+    return table(["agent", "NashConv / 2", "CPU s"], shown)
 
 
 def curve_of(rows: list[Row]) -> Array:
@@ -233,7 +224,7 @@ def draw(found: list[dict[str, Any]], levels: Mapping[str, float]) -> bytes:
     from matplotlib import ticker
 
     ordered = sorted(found, key=lambda one: (one["line"].track == "open", one["mean"]))
-    figure, both = plt.subplots(1, 2, figsize=(11, 5.5), sharey=True)
+    figure, both = plt.subplots(2, 1, figsize=(5.2, 9.4), layout="constrained")
     names = list(dict.fromkeys(one["line"].name for one in ordered))
     colors = dict(zip(names, plt.colormaps["tab20"](range(20)), strict=False))
     for one in ordered:
@@ -246,23 +237,26 @@ def draw(found: list[dict[str, Any]], levels: Mapping[str, float]) -> bytes:
             axes.fill_between(x, curve[:, 3], curve[:, 4], color=color, alpha=0.2, lw=0)
             if len(x) == 1:  # no band: a bar
                 axes.vlines(x, curve[:, 3], curve[:, 4], color=color, lw=1.2)
-    for axes, label in zip(both, ("decisions", "CPU seconds"), strict=True):
+    shown = (("decisions, millions", [3e5, 1e6, 3e6, 1e7], 1e6),
+             ("CPU seconds", [30, 100, 300, 1000, 3000], 1))  # fmt: skip
+    for axes, (label, ticks, unit) in zip(both, shown, strict=True):
         for name, at in levels.items():
             axes.axhline(at, color="grey", lw=0.8, ls=":")
-            axes.annotate(name, (1.0, at), xycoords=("axes fraction", "data"), fontsize=7,
+            axes.annotate(name, (1.0, at), xycoords=("axes fraction", "data"), fontsize=9,
                           color="grey", ha="right", va="bottom")  # fmt: skip
         axes.set_xscale("log")
         axes.set_yscale("log")
         axes.yaxis.set_major_locator(ticker.FixedLocator([0.01, 0.03, 0.1, 0.3, 1, 3]))
         axes.yaxis.set_major_formatter(ticker.FormatStrFormatter("%g"))
         axes.yaxis.set_minor_formatter(ticker.NullFormatter())
-        for axis in (axes.xaxis.set_major_formatter, axes.xaxis.set_minor_formatter):
-            axis(ticker.LogFormatterSciNotation(minor_thresholds=(1, 0.4)))
+        axes.xaxis.set_major_locator(ticker.FixedLocator(ticks))
+        axes.xaxis.set_major_formatter(lambda x, _, unit=unit: f"{x / unit:g}")
+        axes.xaxis.set_minor_formatter(ticker.NullFormatter())
         axes.set_xlabel(label)
         axes.grid(alpha=0.3)
-    both[0].set_ylabel("NashConv / 2, points per deal (band: all seeds)")
-    both[1].legend(fontsize=7, loc="center left", bbox_to_anchor=(1.0, 0.5), title="line (seeds)")
-    figure.tight_layout()
+        axes.set_ylabel("NashConv / 2, points per deal")
+    handles = both[0].get_legend_handles_labels()
+    figure.legend(*handles, fontsize=9, ncols=2, loc="outside lower center")
     image = as_png(figure)
     plt.close(figure)
     return image
@@ -319,7 +313,7 @@ def write_page(rows: list[Row]) -> None:
         render(
             "benchmark", protocol=PROTOCOL, tracks=tracks,
             uses=[(line.name, line.about["uses"]) for line in lines() if "uses" in line.about],
-            settings=settings_table(found, rows), earlier=earlier(rows),
+            settings=settings_table(found, rows),
             missing=missing, finals=len(finals), whole=len(whole),
             planned=len(lines()) * FINAL["seeds"], hours=spent / 3600, payoffs=payoffs(),
             measured=[row["measured_in"] for row in rows if "measured_in" in row],

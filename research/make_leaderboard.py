@@ -20,8 +20,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from crib_training.outputs import write_json
+from crib_training.exploit import Gain
+from crib_training.outputs import table, write_json
 from crib_training.rating import (
+    ANCHOR,
     APPROXIMATELY,
     BLANK,
     BUILT_IN,
@@ -29,6 +31,7 @@ from crib_training.rating import (
     HEADINGS,
     Results,
     Settings,
+    exploitability_cell,
     exploited,
     folder,
     rating_table,
@@ -39,6 +42,8 @@ from crib_training.rating import (
 from crib_env import ENVIRONMENTS
 from crib_env.registration import env_module
 from docs.pages import render
+from research.benchmark_runs import levels_of, read_ledger
+from research.figures import share_won
 from research.numbers.strength import exploitability_section, tournaments_section
 
 SEED = 1
@@ -56,6 +61,10 @@ RATED: dict[str, dict[str, int]] = dict.fromkeys(BUILT_IN, PAIRS | MANY_HAND) | 
     "learned_mixed": TWO_HAND,
     "master": TWO_HAND,
 }
+CITED = {
+    "six cards": "six_card_v0", "five cards": "five_card_v0", "three hands": "three_hand_v0",
+    "four hands": "four_hand_v0", "Table Top": "table_top_v0",
+}  # fmt: skip
 DOCS = Path(__file__).parents[1] / "docs"
 PAGE = DOCS / "leaderboard.md"
 NUMBERS = DOCS / "numbers" / "exploitability.json"
@@ -131,10 +140,26 @@ def page() -> str:
     known, played = (json.loads(file.read_text()) for file in (NUMBERS, TOURNAMENTS))
     return render(
         "leaderboard", approximately=APPROXIMATELY, seed=SEED, least_pairs=LEAST_PAIRS,
-        tables=tables, cards=[(name, *card(name)) for name in found],
+        tables=tables, cited=cite_table(every), pairs=PAIRS | MANY_HAND,
+        cards=[(name, *card(name)) for name in found if name not in RATED],
         exploitability=exploitability_section(known), exploited=known["command"],
         tournaments=tournaments_section(played), played=played["command"],
     )  # fmt: skip
+
+
+def cite_table(every: list[Results]) -> str:
+    """Return the table of the figures to cite: the built-in agents, the strongest first."""
+    known = {(one.name, one.environment): one for one in every}
+    levels = levels_of(read_ledger())
+    rows = []
+    for name in RATED:
+        made = [known.get((name, env)) for env in CITED.values()]
+        games = [share_won(one, ANCHOR) if one and name != ANCHOR else "" for one in made]
+        level = levels.get(name)
+        game = str(Gain(*level["gain"]["both"]["all"])) if level else ""
+        rows.append([f"`{name}`", *games, exploitability_cell(made[1].exploitability), game])
+    rows.sort(key=lambda row: float((row[1] or "50").split()[0]), reverse=True)
+    return table(["agent", *CITED, "exploitability", "`crib-bench v1`"], rows)
 
 
 def card(name: str) -> tuple[str, str]:

@@ -12,9 +12,11 @@ from crib_training.methods import METHODS
 from research import benchmark_runs, make_benchmark
 from research.benchmark_runs import (
     FINAL,
+    PROTOCOL,
     Job,
     Line,
     Row,
+    digest,
     jobs,
     key_of,
     lines,
@@ -95,3 +97,19 @@ def test_benchmark_page_equals_ledger_and_template(
     monkeypatch.setattr(make_benchmark, "PICTURE", tmp_path / "benchmark.png")
     make_benchmark.write_page(read_ledger())
     assert (tmp_path / "benchmark.md").read_text("utf-8") == written
+
+
+def test_benchmark_name_changes_with_its_protocol() -> None:
+    """Methods may join; any other change makes another benchmark."""
+    parts = ("env", "suits", "hidden_sizes", "search", "final", "seconds", "ranges")
+    frozen = {part: PROTOCOL[part] for part in parts}
+    frozen["tracks"] = {name: track["fixed"] for name, track in PROTOCOL["tracks"].items()}
+    assert (PROTOCOL["name"], digest(frozen)) == ("crib-bench v1", "80c8e4dc")
+    assert f"# The benchmark: {PROTOCOL['name']}\n" in make_benchmark.PAGE.read_text("utf-8")
+
+
+def test_whole_interval_combines_seeds_and_hands() -> None:
+    line = {"mean": 0.5, "of_seeds": [0.4, 0.5, 0.6], "of_hands": 0.3, "exact": True}
+    half = np.hypot(make_benchmark.interval(line["of_seeds"]), 0.3)
+    assert make_benchmark.whole(line) == f"**0.500** ± {half:.3f}"
+    assert make_benchmark.whole({**line, "of_seeds": [0.5], "exact": False}) == "≈ **0.500**"

@@ -36,6 +36,16 @@ def test_page_sessions_print_their_output(page: Path) -> None:
     assert doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(session).failed == 0
 
 
+def test_quickstart_code_prints_its_output(capsys: pytest.CaptureFixture[str]) -> None:
+    page = (ROOT / "docs/quickstart.md").read_text("utf-8")
+    blocks = re.findall(r"^```python\n(.*?)^```\n\n```text\n(.*?)^```", page, re.M | re.S)
+    assert len(blocks) == page.count("```python") == 2
+    left: dict[str, Any] = {}
+    for code, printed in blocks:
+        exec(code, left)
+        assert capsys.readouterr().out == printed
+
+
 def test_home_page_code_runs(capsys: pytest.CaptureFixture[str]) -> None:
     (code,) = re.findall(
         r"^```python\n(.*?)^```", (ROOT / "docs/index.md").read_text(), re.M | re.S
@@ -178,6 +188,25 @@ def test_version_is_equal_in_commands_and_results(capsys: pytest.CaptureFixture[
 
 
 # --- the site -------------------------------------------------------------------------------------
+
+
+def test_site_menu_has_at_most_25_entries() -> None:
+    home = (ROOT / "docs/index.md").read_text("utf-8")
+    menus = re.findall(r"^```\{toctree\}\n:caption: (\w+)\n:hidden:\n(.*?)^```", home, re.M | re.S)
+    assert [caption for caption, _ in menus].count("Start") == 1
+    assert sum(len(entries.split()) for _, entries in menus) <= 25
+
+
+def test_pages_are_at_most_32_with_4500_lines() -> None:
+    made = {"_build", "api", "environments", "commands.md"}  # with the site
+    written = [page for page in PAGES if not made & {*page.parts}]
+    assert len(written) <= 32
+    pages = [page for page in written if page.parent == ROOT / "docs"]
+    assert sum(page.read_text("utf-8").count("\n") for page in pages) <= 4500
+
+
+def test_readme_has_fewer_than_120_lines() -> None:
+    assert (ROOT / "README.md").read_text("utf-8").count("\n") < 120
 
 
 API = (ROOT / "docs" / "api.md").read_text()

@@ -131,7 +131,7 @@ def rating_table(entries: list[Results]) -> str:
                 by_seed[entry.seed] = won
     scores = {pair: np.concatenate([*by_seed.values()]) for pair, by_seed in played.items()}
     agents = rated(names, scores, 1, ANCHOR if ANCHOR in names else None, opponents=sides - 1)
-    exploits = {one.name: _exploitability(one.exploitability) for one in entries
+    exploits = {one.name: exploitability_cell(one.exploitability) for one in entries
                 if one.exploitability}  # fmt: skip
     more = {"exploitability": exploits} if exploits else {}
     for other in BUILT_IN:
@@ -140,7 +140,7 @@ def rating_table(entries: list[Results]) -> str:
     return ratings_table(agents, more)
 
 
-def _exploitability(found: Mapping[str, Any]) -> str:
+def exploitability_cell(found: Mapping[str, Any]) -> str:
     """Return an exploitability with its interval, after a ≈ for an approximation."""
     mark = f"{APPROXIMATELY} " if found["agreement"]["otherwise"] else ""
     return f"{mark}{Gain(found['mean'], found['ci95'])}"
