@@ -221,7 +221,7 @@ class Game:
 
     @property
     def gains(self) -> list[float]:
-        """The last action's relative points: each seat's side less the mean of the others'."""
+        """The last action's points of each seat's side, less the mean of the others'."""
         return [lead / self.unit for lead in self.leads.tolist()]
 
     @property

@@ -4,6 +4,7 @@ import io
 import os
 import re
 import sys
+from collections.abc import Iterator
 from contextlib import redirect_stdout, suppress
 from importlib.metadata import metadata
 from pathlib import Path
@@ -62,15 +63,28 @@ myst_enable_extensions = ["dollarmath"]
 suppress_warnings = ["myst.header"]  # the clauses of a source are third-level headings
 autodoc_member_order = "bysource"
 
-FIGURE = re.compile(r"(?<=\d) (± \S+( %)?|%|to (?=[+-]?\d))|≈ (?=\d)")
+FIGURE = re.compile(r"((?<=\d) |^ ?)± \S+( %)?|(?<=\d) (%|(to|of) (?=[+-]?\d))|≈ (?=\d)")
+BREAK = re.compile(r"(?<=[/_=])(?=\w)|(?<=\.)(?=\w{5})")  # in code of a table; no `.py` alone
 SHORT = 30  # letters of code that stay on one line
 
 
+def parents(node: nodes.Node) -> Iterator[nodes.Node]:
+    """Yield all nodes that a node is in."""
+    while node.parent is not None:
+        node = node.parent
+        yield node
+
+
 def keep_figures_whole(_: Sphinx, page: nodes.document, __: str) -> None:
-    """Let no line break within ``52.1 ± 0.9 %``, ``+46 to +66`` or a short piece of code."""
-    for code in page.findall(nodes.literal):
+    """Let no line break within ``52.1 ± 0.9 %``, ``+46 to +66``, short code or a word of code."""
+    for code in list(page.findall(nodes.literal)):
         if len(code.astext()) <= SHORT:
             code["classes"].append("whole")
+        if any(isinstance(parent, nodes.entry) for parent in parents(code)):
+            parts = BREAK.split(code.astext())  # a long name breaks between its words alone
+            code.children = [nodes.Text(parts[0])]
+            for part in parts[1:]:
+                code += [nodes.raw("", "<wbr>", format="html"), nodes.Text(part)]
     for text in list(page.findall(nodes.Text)):
         in_code = isinstance(text.parent, (nodes.literal, nodes.literal_block))
         if not in_code and FIGURE.search(text):

@@ -172,6 +172,8 @@ def test_views_page_ranges_hold_in_play(rules: str) -> None:
     [
         ("CITATION.cff", r"^version: (.*)$"),
         ("README.md", r"\(version (.*)\)\. The code"),
+        ("docs/versions.md", r"^  version = \{(.*)\},$"),
+        ("docs/versions.md", r"\{crib-env (.*), docs/benchmark\.md\}"),
         ("CHANGELOG.md", r"\A(?s:.*?)^## \[(.*)\] - "),  # its newest section
     ],
 )
