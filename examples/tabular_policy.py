@@ -24,10 +24,12 @@ class Tabular:
         probabilities = np.zeros((len(views), 52))
         phases, seats = views["phase"][rows], views["dealer"][rows]
         probabilities[rows, cards] = self.weights[phases, seats, cards // 4]
-        return probabilities / probabilities.sum(axis=1, keepdims=True)
+        probabilities /= probabilities.sum(axis=1, keepdims=True)
+        return probabilities
 
     def act(self, views: Views, rng: np.random.Generator) -> Actions:
         """Return a drawn action for each view, int64[B]."""
         bounds = self.action_probabilities(views).cumsum(axis=1)
         drawn = rng.random((len(views), 1)) * bounds[:, -1:]
-        return np.sum(bounds <= drawn, axis=1)
+        actions: Actions = (bounds <= drawn).sum(axis=1)
+        return actions

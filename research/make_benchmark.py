@@ -237,8 +237,10 @@ def draw(found: list[dict[str, Any]], levels: Mapping[str, float]) -> bytes:
             axes.fill_between(x, curve[:, 3], curve[:, 4], color=color, alpha=0.2, lw=0)
             if len(x) == 1:  # no band: a bar
                 axes.vlines(x, curve[:, 3], curve[:, 4], color=color, lw=1.2)
-    shown = (("decisions, millions", [3e5, 1e6, 3e6, 1e7], 1e6),
-             ("CPU seconds", [30, 100, 300, 1000, 3000], 1))  # fmt: skip
+    shown: tuple[tuple[str, list[float], float], ...] = (
+        ("decisions, millions", [3e5, 1e6, 3e6, 1e7], 1e6),
+        ("CPU seconds", [30, 100, 300, 1000, 3000], 1),
+    )
     for axes, (label, ticks, unit) in zip(both, shown, strict=True):
         for name, at in levels.items():
             axes.axhline(at, color="grey", lw=0.8, ls=":")

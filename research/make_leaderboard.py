@@ -157,7 +157,8 @@ def cite_table(every: list[Results]) -> str:
         games = [share_won(one, ANCHOR) if one and name != ANCHOR else "" for one in made]
         level = levels.get(name)
         game = str(Gain(*level["gain"]["both"]["all"])) if level else ""
-        rows.append([f"`{name}`", *games, exploitability_cell(made[1].exploitability), game])
+        five = known[name, "five_card_v0"].exploitability
+        rows.append([f"`{name}`", *games, exploitability_cell(five), game])
     rows.sort(key=lambda row: float((row[1] or "50").split()[0]), reverse=True)
     return table(["agent", *CITED, "exploitability", "`crib-bench v1`"], rows)
 
