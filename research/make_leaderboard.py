@@ -158,7 +158,7 @@ def cite_table(every: list[Results]) -> str:
         level = levels.get(name)
         game = str(Gain(*level["gain"]["both"]["all"])) if level else ""
         five = known[name, "five_card_v0"].exploitability
-        rows.append([f"`{name}`", *games, exploitability_cell(five), game])
+        rows.append([f"`{name}`", *games, exploitability_cell(five) if five else "", game])
     rows.sort(key=lambda row: float((row[1] or "50").split()[0]), reverse=True)
     return table(["agent", *CITED, "exploitability", "`crib-bench v1`"], rows)
 
