@@ -25,7 +25,6 @@ from crib_training.evaluation import chunks
 from crib_training.evaluation import report as reports
 from crib_training.evaluation.chunks import Setup, play, read_pairs
 from crib_training.evaluation.duplicate import Pairs, estimate, play_chunk
-from crib_training.evaluation.evaluate import evaluate
 from crib_training.evaluation.figures import ROLES
 from crib_training.evaluation.ledger import FILE, ROUND
 from crib_training.evaluation.report import report
@@ -246,13 +245,8 @@ SPOILED: dict[str, Callable[[list[str]], list[str]]] = {
     "cut short": lambda lines: [lines[2][:50], lines[3]],
     "altered": lambda lines: [won_by_the_other(lines[2]), lines[3]],
     "swapped records": lambda lines: with_records_swapped(lines[2:4]),
-    "another chunk's key": lambda lines: [
-        re.sub(r'"index": \d+', '"index": 7', lines[2]),
-        lines[3],
-    ],
     "there twice": lambda lines: [lines[1], *lines[2:4]],
     "of another shape": lambda lines: ['["first", "second"]', lines[3]],
-    "without digest": lambda lines: [json.dumps(json.loads(lines[2])["record"]), lines[3]],
     "empty": lambda lines: ["", lines[3]],
     "a set-up again": lambda lines: [lines[0], lines[3]],
 }
@@ -551,15 +545,6 @@ def test_tournament_chunk_is_duplicate_games(results: dict[str, Any]) -> None:
         assert (made[:, :, 0] - made[:, :, 1] == pairs.margin).all()
 
 
-def test_tournament_swapped_games_use_other_instances(watched: list[Any]) -> None:
-    play(SMALL, SMALL.chunks(0, 1, 5)[0])
-    assert len(watched) == 2
-    for once, again in watched:
-        for one, other in zip(once, again, strict=True):
-            assert one.name == other.name
-            assert one.agent is not other.agent
-
-
 def test_tournament_pairings_share_deals_and_chunks_do_not() -> None:
     twin = "crib_agents.greedy:GreedyAgent"
     setup = Setup(("greedy", twin, "rule_based"), chunk=6)
@@ -633,11 +618,8 @@ def test_tournament_agents_of_one_name_get_distinct_labels(tmp_path: Path) -> No
     ("setup", "phase"),
     [
         (Setup(("greedy", "random"), "five_card_v0", chunk=6), "crib"),
-        (Setup(("greedy", "random"), "table_top_v0", players=2, chunk=3), "lines"),
         (Setup(("greedy", "random"), "table_top_v0", players=4, chunk=3), "lines"),
         (Setup(("greedy", "random"), "three_hand_v0", chunk=4), "crib"),
-        (Setup(("greedy", "random"), "four_hand_v0", chunk=4), "crib"),
-        (Setup(("greedy", "random"), "discard_v0", chunk=6), "hand"),
         (Setup(("greedy", "random"), "pegging_v0", chunk=6), "pegging"),
         (Setup(("greedy", "random"), episode="match", chunk=4), "pegging"),
     ],
@@ -654,20 +636,6 @@ def test_tournament_takes_every_game(setup: Setup, phase: str, tmp_path: Path) -
         assert re.search(r"\| – / – % +\|", text)
         assert "game points more" in text
         assert found["pairings"][0]["margin"]["mean"] > 1  # game points, of seven
-
-
-def test_tournament_agrees_with_evaluate(tmp_path: Path) -> None:
-    """Other deals, so not the same figures, but within their intervals."""
-    from crib_env import find_agent, six_card_v0
-    from crib_env.rules import PRESETS
-
-    setup = Setup(("rule_based", "greedy"), seeds=(9,))
-    found = tournament(setup, 500, tmp_path, ThisProcess())["pairings"][0]
-    agents = find_agent("rule_based"), find_agent("greedy")
-    other = evaluate(six_card_v0.maker, PRESETS["hoyle"], *agents, 500, seed=10)
-    for figure in ("won", "margin", "margin_per_deal", "first_dealer_won"):
-        gap = abs(found[figure]["mean"] - other[figure]["mean"])
-        assert gap < 2 * np.hypot(found[figure]["ci95"], other[figure]["ci95"])
 
 
 def test_tournament_draws_its_picture(played: Path) -> None:
@@ -738,15 +706,12 @@ def test_tournament_of_three_sides_repeats_no_deals_for_an_instance(watched: lis
     [
         ({"agents": ("greedy",)}, "two agents or more"),
         ({"agents": ("greedy", "greedy")}, "'greedy' is in the field twice"),
-        ({"environment": "whist_v0"}, "no environment is called 'whist_v0'"),
-        ({"rules": "table_top"}, "no rules for this game"),
         ({"episode": "deal"}, "episode must be one of 'game', 'match', got 'deal'"),
         ({"episode": "match", "environment": "table_top_v0"}, "has no matches"),
         ({"players": 4}, "has 2 players, got players=4"),
         ({"seeds": ()}, "seeds must be one or more, each once, got ()"),
         ({"seeds": (1, 1)}, "seeds must be one or more, each once"),
         ({"adjusted": True, "environment": "table_top_v0"}, "luck is not known of games by"),
-        ({"adjusted": True, "episode": "match"}, "luck is not known of matches"),
         ({"seeds": (-1,)}, "seeds must be a tuple, each a whole number from 0 to"),
         ({"chunk": 0}, "chunk must be a whole number from 1 to"),
         ({"move_seconds": 0.0}, "move_seconds must be a number above 0"),
