@@ -65,6 +65,7 @@ autodoc_member_order = "bysource"
 
 FIGURE = re.compile(r"((?<=\d) |^ ?)± \S+( %)?|(?<=\d) (%|(to|of) (?=[+-]?\d))|≈ (?=\d)")
 BREAK = re.compile(r"(?<=[/_=])(?=\w)|(?<=\.)(?=\w{5})")  # in code of a table; no `.py` alone
+SHORT_NAME = 14  # letters of code that stay on one line even on a phone
 SHORT = 30  # letters of code that stay on one line
 
 
@@ -80,7 +81,8 @@ def keep_figures_whole(_: Sphinx, page: nodes.document, __: str) -> None:
     for code in list(page.findall(nodes.literal)):
         if len(code.astext()) <= SHORT:
             code["classes"].append("whole")
-        if any(isinstance(parent, nodes.entry) for parent in parents(code)):
+        in_table = any(isinstance(parent, nodes.entry) for parent in parents(code))
+        if in_table and len(code.astext()) > SHORT_NAME:
             parts = BREAK.split(code.astext())  # a long name breaks between its words alone
             code.children = [nodes.Text(parts[0])]
             for part in parts[1:]:
