@@ -111,9 +111,9 @@ def check_format(about: Mapping[str, Any], expected: str, version: int) -> None:
 
 
 def shown(value: object) -> str:
-    """Return a file's value for a message, cut to a limit."""
+    """Return a value of a file or program, safe to print: ASCII without controls, not too long."""
     try:
-        text = repr(value)
+        text = ascii(value)
     except RecursionError:
         return "what is nested too deeply to be shown"
     return text if len(text) <= 200 else f"{text[:200]} ..."

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from crib_agents.files import shown
 from crib_env.cards import format_card, parse_card, pip, refuse_twice
 from crib_env.encoding import family_of
 from crib_env.engine.family import Family, find_family
@@ -217,13 +218,6 @@ def read_action(answer: object, message: Message) -> list[int]:
     if len({*cards}) != len(cards):
         raise ValueError(f'"action" names {cards[0]} twice')
     return [parse_card(card) for card in cards]
-
-
-def shown(answer: object, most: int = 200) -> str:
-    """Return something that a program sent, safe to print: no control character, not too long."""
-    text = repr(answer)
-    text = text.encode("ascii", "backslashreplace").decode()
-    return text if len(text) <= most else f"{text[:most]} ..."
 
 
 # --- from messages to views ---------------------------------------------------------------------

@@ -22,7 +22,8 @@ from collections.abc import Mapping, Sequence
 from threading import Thread
 from typing import IO
 
-from crib_agents.bot.messages import Message, shown
+from crib_agents.bot.messages import Message
+from crib_agents.files import shown
 
 START_SECONDS = 60.0  # to answer the greeting, and more for the first decision, which may compile
 LOOK_EVERY = 0.2  # seconds between two looks at whether a silent program has died
