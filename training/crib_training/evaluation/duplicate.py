@@ -204,6 +204,7 @@ def play_chunk(
     deals, chance, redrawn, others = seed_seq.spawn(4)
     # A generator exposes its seed: the agents' must not lead to the deals' seed.
     rngs = [np.random.default_rng(one.generate_state(4)) for one in chance.spawn(2 * len(agents))]
+    n_sides = len(agents)
     outcomes: list[dict[str, Array]] = []
     failures: list[Failure] = []
     for side, who in enumerate(agents):
@@ -214,10 +215,13 @@ def play_chunk(
         # With different deals, one seat deals first in both games, so each agent does in one.
         games.reset(dealer=None if duplicate else 0)
         log = DealLog() if reference and episode in CORRECTED else None
-        outcome, failed = _play_from(games, who, rngs[2 * side :], side, log, finished)
+        dealer = (games.sides[games.states["dealer"]] - side) % n_sides
+        owners = (np.arange(n_sides) != side).astype(np.int64)
+        forfeits, failed = play_out(games, who, rngs[2 * side :], owners, log, finished)
+        outcome = {"dealer": dealer, "forfeits": forfeits, **_results(games, side, forfeits)}
         if reference and log and isinstance(rules, TwoHandRules):
             found = reference.corrections(rules, log.deals(), n, side, redrawn)
-            forfeited = outcome["forfeits"].any(axis=1)
+            forfeited = forfeits.any(axis=1)
             found.won[forfeited], found.points[forfeited] = 0.0, 0.0
             outcome |= {"won_correction": found.won, "points_correction": found.points}
         outcomes.append(outcome)
@@ -228,22 +232,12 @@ def play_chunk(
     return Pairs(**arrays, failures=tuple(failures))
 
 
-def _play_from(
-    games: GameBatch,
-    agents: Sides,
-    rngs: Sequence[np.random.Generator],
-    side: int,
-    log: DealLog | None,
-    finished: Finished,
-) -> tuple[dict[str, Array], list[Failure]]:
-    """Play games that have begun, in which ``first`` has ``side``.
+def _results(games: GameBatch, side: int, forfeits: Array) -> dict[str, Array]:
+    """Return the results of games that are over, in which ``first`` had ``side``.
 
-    Returns the fields of `Pairs` by name, each without its second axis, and the failures.
+    They are fields of `Pairs` by name, each without its second axis.
     """
     n_sides = games.tally.shape[1]
-    dealer = (games.sides[games.states["dealer"]] - side) % n_sides
-    owners = (np.arange(n_sides) != side).astype(np.int64)
-    forfeits, failures = play_out(games, agents, rngs, owners, log, finished)
     to_the_left = (side + np.arange(n_sides)) % n_sides
     seats = [games.sides.tolist().index(one) for one in to_the_left]
     forfeited = forfeits.any(axis=1, keepdims=True)
@@ -251,14 +245,11 @@ def _play_from(
     returns = games.returns()[:, seats]
     won = np.where(returns.any(axis=1, keepdims=True), returns > 0, 1 / n_sides)
     board = games.states["match_score" if games.episode == "match" else "scores"]
-    outcome = {
+    return {
         "won": np.where(forfeited, shared, won),
         "scores": np.where(forfeited, 0, board[:, to_the_left]),
-        "dealer": dealer,
         "points": games.tally[:, to_the_left],
-        "forfeits": forfeits,
     }
-    return outcome, failures
 
 
 def play_out(
