@@ -17,8 +17,8 @@ import crib_env
 PACKAGES = ("numpy", "numba", "gymnasium", "pettingzoo")
 # The modules of this package that have a hand in how games come out.
 PLAYING = (
-    "evaluation/duplicate.py", "evaluation/aivat", "evaluation/referee.py", "loading.py",
-    "evaluation/chunks.py",
+    "evaluation/aivat", "evaluation/chronicle.py", "evaluation/chunks.py",
+    "evaluation/duplicate.py", "evaluation/referee.py", "loading.py",
 )  # fmt: skip
 
 
