@@ -360,19 +360,6 @@ def test_step_rejects_card_not_held() -> None:
     names(error, "JC", 40, "player_0", "KC", "5D", "9H", "9S", "2C", "2D")
 
 
-def test_step_rejects_card_discarded_or_played() -> None:
-    table = Table(deal("KC 5D 9H 9S / 2C 2D", "QD 6H 7S 8C / 2H 2S", "AC"))
-    table.play("p:2C")
-    with unchanged(table.env), pytest.raises(IllegalActionError, match="2C"):
-        table.play("p:2C")
-    table.play("p:2D d:2H d:2S p:KC")
-    with unchanged(table.env), pytest.raises(IllegalActionError, match="2H"):
-        table.play("d:2H")
-    table.play("d:QD")
-    with unchanged(table.env), pytest.raises(IllegalActionError, match="KC"):
-        table.play("p:KC")
-
-
 NO_ACTIONS = [
     -1, 52, 10**30, -(1 << 40), None, 3.0, "5H", np.array([1, 2]), np.True_, (3,), [],
     torch.tensor([1, 2]), torch.zeros(0, dtype=int),

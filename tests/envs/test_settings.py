@@ -80,11 +80,6 @@ def test_keywords_of_other_forms_are_rejected_by_name(
         getattr(env_module(name), form)(**{given: None})
 
 
-def test_gymnasium_refuses_an_unknown_keyword_with_the_nearest() -> None:
-    with pytest.raises(TypeError, match="did you mean 'opponent'"):
-        gymnasium.make("crib_env/SixCard-v0", oponent="greedy")
-
-
 @pytest.mark.parametrize("kind", [Rules, TwoHandRules, TableTopRules])
 def test_rules_show_their_fields(kind: type[Rules]) -> None:
     assert list(signature(kind).parameters)[:2] == ["name", "target"]
@@ -193,17 +188,6 @@ def test_fixed_settings_reject_assignment(form: str, name: str, value: Any) -> N
     with pytest.raises(AttributeError, match=f"{name} is fixed .* make another with {name}="):
         setattr(env, name, value)
     assert getattr(env, name) == before
-
-
-@every_learner_form
-def test_settings_read_back_as_given(form: str) -> None:
-    env = LEARNER_FORMS[form](
-        opponent="greedy", rules="hoyle[target=91]", reward="points", episode="deal",
-        features=True, seat=1, on_illegal="raise",
-    )  # fmt: skip
-    assert env.rules.target == 91
-    assert (env.reward, env.episode, env.features) == ("points", "deal", True)
-    assert (env.seat, env.players, env.on_illegal, env.partner) == (1, 2, "raise", None)
 
 
 @pytest.mark.parametrize("name", ["rules", "players", "episode", "reward"])

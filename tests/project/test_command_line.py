@@ -370,12 +370,8 @@ TYPED = [
     ("crib ev", {"evaluate"}),
     ("crib evaluate --pa", {"--pairs"}),
     ("crib train ppo --times", {"--timesteps"}),
-    ("crib train --dea", {"--deals"}),
     ("crib evaluate exp", {"expert"}),
-    ("crib evaluate --env four", {"four_hand_v0"}),
-    ("crib train --env six", {"six_card_v0"}),
     ("crib train sel", {"selfplay_ppo"}),
-    ("crib train ppo --opponent exp", {"expert"}),
     ("crib tournament greedy exp", {"expert"}),
     ("crib bot ch", {"check"}),
 ]

@@ -41,6 +41,7 @@ SLOW = (
     "exploit equilibrium",
     "tables discarded",
     "tables reference_deals",
+    "tables hand_pegging",
 )
 TRAINED = "policy.safetensors"
 VARIES = {"seconds", "decisions_per_second", "cpu_seconds", "peak_memory", "versions", "machine"}

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from crib_training import progress
 from crib_training.evaluation import evaluate
-from crib_training.progress import Progress, clock, steps
+from crib_training.progress import Progress, clock
 
 from commands import crib
 from crib_env.settings import NewFile, check_file, check_folder
@@ -73,24 +73,6 @@ def test_progress_of_a_resumed_command_has_no_estimate_before_its_first_result()
     assert one.left() == ""
     one.move_to(40)
     assert one.left() == ""
-
-
-def test_progress_in_a_terminal_is_a_bar(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    monkeypatch.setenv("TERM", "xterm")
-    seen = []
-    with Progress("deals", 50) as one:
-        one.advance(20)
-        one._bars.refresh()
-        seen = capsys.readouterr().err
-    assert "deals" in seen
-    assert "20/50" in seen
-
-
-def test_steps_yields_all_in_order() -> None:
-    assert list(steps([3, 1, 2], "things")) == [3, 1, 2]
 
 
 def test_output_file_unwritable_is_refused_at_once(tmp_path: Path) -> None:
