@@ -161,7 +161,7 @@ def starts(rules: TwoHandRules) -> list[tuple[int, int]]:
     near, middle, far = target // 12, target // 2, target - target // 5
     return [
         (0, 0), (middle, middle), (far, far), (target - near, far), (far, target - near),
-        (target - near, target - near),
+        (target - near, target - near), (target - 3, target - 3), (target - 1, target - 1),
     ]  # fmt: skip
 
 

@@ -31,13 +31,14 @@ from crib_agents.expert.discard import (
     SCRATCH,
     SCRATCH_T,
     fill_columns,
+    read_before,
 )
 from crib_agents.expert.discard import best_pair as best_of_expert
 from crib_agents.kernels.two_hand import CELLS, cell, sort_dealt
 from crib_agents.knowledge.measured import MODEL_T, build_model, hand_pegging
 from crib_agents.knowledge.winning import win_table
 from crib_training.progress import steps
-from numba import float64, int64, void
+from numba import float32, float64, int64, void
 
 from crib_env.arrays import Array
 from crib_env.engine.hands.records import DEAL
@@ -184,20 +185,21 @@ def crib_tables(deals: Count = 4_000_000, rounds: Count = 5, seed: Seed = 2024) 
 
 @entry(
     void(
-        VIEWS_T, float64[:, :, ::1], MODEL_T, TABLE_T, SCRATCH_T, float64[:, :, ::1], int64[::1],
-        int64, int64[:, :, ::1], float64[:, :, ::1], float64[:, ::1],
+        VIEWS_T, float64[:, :, ::1], MODEL_T, float32[:, ::1], float32[::1], TABLE_T, SCRATCH_T,
+        float64[:, :, ::1], int64[::1], int64, int64[:, :, ::1], float64[:, :, ::1],
+        float64[:, ::1],
     )
 )  # fmt: skip
 def sample_discards(
-    views, win_table, model, table, scratch, columns, rng, deals, counted, cribs, own
+    views, win_table, model, before, share, table, scratch, columns, rng, deals, counted, cribs, own
 ):
     """Draw deals in which pone and the dealer discard as `expert`, and add up their cribs."""
     s = scratch[0]
     for _ in range(deals):
         starter = draw_unused(rng, deal_hands(views, rng))
-        fill_columns(views[0], win_table, model[0], table, NEAR, s, columns[0])
+        fill_columns(views[0], win_table, model[0], before, share, table, NEAR, s, columns[0])
         pone_pair = best_of_expert(views[0], s, columns[0])
-        fill_columns(views[1], win_table, model[0], table, NEAR, s, columns[1])
+        fill_columns(views[1], win_table, model[0], before, share, table, NEAR, s, columns[1])
         pairs = pone_pair, best_of_expert(views[1], s, columns[1])
         for role in range(2):
             add_cribs(views[role], s["cards"], pairs[role], pairs[1 - role], starter,
@@ -234,9 +236,9 @@ def discard_round(
     discarded = np.zeros((2, CELLS, 2), dtype=np.int64)
     cribs = np.zeros((2, CELLS, 5))
     own = np.zeros((2, 3))
-    sample_discards(views, win_table(rules.dealt, rules.target, DEAL), model, show_table(),
-           np.zeros(1, dtype=SCRATCH), np.zeros((2, PAIRS, COLUMNS)), rng, deals, discarded, cribs,
-           own)  # fmt: skip
+    sample_discards(views, win_table(rules.dealt, rules.target, DEAL), model, *read_before(),
+           show_table(), np.zeros(1, dtype=SCRATCH), np.zeros((2, PAIRS, COLUMNS)), rng, deals,
+           discarded, cribs, own)  # fmt: skip
     dealt = np.maximum(discarded[:, :, 0], 1)
     rate = discarded[:, :, 1] / dealt
     own /= deals

@@ -22,7 +22,7 @@ import time
 from typing import Any
 
 import numpy as np
-from crib_agents.data.tables import CHOICES, ROLES, ROLLOUT_POLICY
+from crib_agents.data.tables import CHOICES, DEALT, ROLES, ROLLOUT_POLICY
 from crib_agents.expert.belief import SIZE, TABLES, all_shared_values, replay, softmax, write_places
 from crib_agents.expert.discard import SUITS
 from crib_agents.expert.pegging import SCRATCH, SCRATCH_T, UNIT, read_tables
@@ -318,7 +318,7 @@ def fit_choices(
     views: Array, ranks: Array, base: int, rng: np.random.Generator
 ) -> tuple[Array, Array]:
     """Return the game's tables, float64[SIZE], and their fit to held-out choices."""
-    weights = read_tables()[0].copy()
+    weights = read_tables()[0][: len(DEALT) * SIZE].astype(np.float64)
     positions, scratch = np.zeros(2, dtype=POSITION), np.zeros(1, dtype=SCRATCH)
     places, found = np.zeros(TABLES, dtype=np.int64), np.zeros(2)
     order = rng.permutation(len(views))

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from crib_agents import PhasedAgent, RandomAgent
 from crib_agents.analyze import pegging_view
-from crib_agents.expert import belief
+from crib_agents.expert import belief, endgame
 from crib_agents.expert.pegging import (
     MY_POINTS,
     POINTS_NOW,
@@ -50,7 +50,7 @@ from crib_training.evaluation.duplicate import estimate, play_pairs
 
 from compiled import SLOW
 from crib_env import find_agent, format_card
-from crib_env.engine.hands.records import DISCARD, PEGGING, PEGGING_ONLY
+from crib_env.engine.hands.records import DISCARD, GAME, PEGGING, PEGGING_ONLY
 from crib_env.engine.record import NONE
 from crib_env.engine.two_hand import HAND, VIEW
 from crib_env.rules import PRESETS
@@ -160,8 +160,29 @@ def held_cards(state: Any, seat: int) -> list[int]:
 # --- belief, search and judgement against the reference ------------------------------------------
 
 
-def reference_of(view: Any) -> Pegging:
-    """Return the slow expert for a view: its tables, and the worth of an end by direct counting."""
+def standing_of(view: Any, is_dealer: int, count: int, needs: tuple[int, int]) -> float:
+    """Return a role's standing, by the points of its hand and the needs of pone and the dealer."""
+    dealt = int(view["dealt"])
+    judged, outcomes = win_table(dealt, 121, GAME), measured.load_outcomes(dealt)
+    other = outcomes.pone_hand if is_dealer else outcomes.dealer_hand
+    total = 0.0
+    for points, chance in enumerate(other):
+        pone, dealer = (points, count) if is_dealer else (count, points)
+        if pone >= needs[0] or dealer >= needs[1]:
+            total += chance * ((pone >= needs[0]) != is_dealer)
+            continue
+        left = needs[0] - pone, needs[1] - dealer
+        total += chance * sum(
+            p * judged[is_dealer, left[0], max(0, left[1] - c)] for c, p in enumerate(outcomes.crib)
+        )
+    return total
+
+
+def reference_of(view: Any, needs: tuple[int, int]) -> Pegging:
+    """Return the slow expert for a view: its tables, and the worth of an end by direct counting.
+
+    ``needs``: the points that this seat and the other needed before the lead.
+    """
     tables, kept, suited = read_tables()
     half = belief.SIZE * (0 if view["dealt"] == 6 else 1)
     mine_deals = bool(view["dealer"] == 0)
@@ -215,9 +236,34 @@ def reference_of(view: Any) -> Pegging:
             for jack in range(2)
         )  # fmt: skip
 
+    if view["episode"] != GAME or max(needs) > endgame.REACH:
+        return Pegging(
+            tables[half : half + belief.SIZE], kept[other], belief.TEMPERATURE,
+            belief.FLOOR, belief.UNLIKELY, value,
+        )  # fmt: skip
+
+    @cache
+    def standing(seat: int, whole: tuple[int, ...], mine: int, theirs: int) -> tuple[float, Any]:
+        of_ranks = [4 * r for r in whole] + [starter & ~3]
+        count = own_points if seat == ME else (
+            scoring.fifteens(of_ranks) + scoring.pairs(of_ranks) + scoring.runs(of_ranks)
+        )  # fmt: skip
+        is_dealer = int(mine_deals == (seat == ME))
+        pone_first = (theirs, mine) if is_dealer else (mine, theirs)
+        found = float(np.float32(standing_of(view, is_dealer, count, pone_first)))
+        classes = 5 * endgame.CLASS[mine] + endgame.CLASS[theirs]
+        key = 3 * classes + int(found > 0.25) + int(found > 0.75)
+        at = belief.ENDGAME + belief.SIZE * (75 * (view["dealt"] == 5) + key)
+        return found, tables[at : at + belief.SIZE]
+
+    before = [min(30, n) for n in needs]
+    if starter >> 2 == 10:  # heels came after the discards
+        of_dealer = ME if mine_deals else THEM
+        before[of_dealer] = min(30, needs[of_dealer] + 2)
+    row = 4 + 25 * other + 5 * endgame.CLASS[before[1]] + endgame.CLASS[before[0]]
     return Pegging(
-        tables[half : half + belief.SIZE], kept[other], belief.TEMPERATURE,
-        belief.FLOOR, belief.UNLIKELY, value,
+        tables, kept[row], belief.ENDGAME_TEMPERATURE, belief.FLOOR, belief.UNLIKELY, value,
+        standing,
     )  # fmt: skip
 
 
@@ -276,7 +322,7 @@ def unseen_of(view: Any) -> Counter[int]:
 
 def slow_belief(view: Any) -> tuple[Pegging, list[tuple[float, Position]], list[int]]:
     """Return the slow expert, its hypotheses with their weights, and the ranks to choose from."""
-    slow = reference_of(view)
+    slow = reference_of(view, (endgame.REACH + 1, endgame.REACH + 1))
     pile = [int(c) >> 2 for c in view["pile"][: view["pile_n"]]]
     played = [
         (ME if int(view["pile_seats"]) >> 2 * i & 1 == 0 else THEM, r) for i, r in enumerate(pile)
@@ -287,9 +333,13 @@ def slow_belief(view: Any) -> tuple[Pegging, list[tuple[float, Position]], list[
     nobody_out = (1 << 20, 1 << 20)
     start = Position(bool(view["single_count"]), (whole, ()), nobody_out, turn=lead)
     needs = tuple(int(view["target"] - s) for s in view["scores"])
+    unseen, left = unseen_of(view), int(view["held_n"][1])
+    anyone = next(position for _, position in slow.belief(start, played, unseen, left))
+    before = needs[ME] + (1 << 20) - anyone.needs[ME], needs[THEM] + (1 << 20) - anyone.needs[THEM]
+    slow, start = reference_of(view, before), replace(start, needs=before)
     hypotheses = [
         (weight, replace(position, needs=needs))
-        for weight, position in slow.belief(start, played, unseen_of(view), int(view["held_n"][1]))
+        for weight, position in slow.belief(start, played, unseen, left)
     ]
     legal = sorted({r for i, r in enumerate(hand) if int(view["legal"]) >> i & 1})
     return slow, hypotheses, legal
@@ -370,7 +420,10 @@ def test_pegging_belief_contains_the_true_holding(game: str) -> None:
     rng = np.random.default_rng(52)
     _, kept, _ = read_tables()
     assert (kept[:2, FIRST[4] :] > 0).all()
-    assert (kept[2:, FIRST[3] : FIRST[4]] > 0).all()
+    assert (kept[2:4, FIRST[3] : FIRST[4]] > 0).all()
+    of_end = 2 * endgame.CLASSES**2  # rows of a game near the end
+    assert (kept[4 : 4 + of_end, FIRST[4] :] > 0).all()
+    assert (kept[4 + of_end :, FIRST[3] : FIRST[4]] > 0).all()
     while len(lanes := table.running()):
         views = table.views(lanes)
         for lane, view in zip(lanes, views, strict=True):
@@ -476,7 +529,8 @@ def test_reflex_predicts_later_points(game: str) -> None:
     """Of a hand the values differ as they should: leading a five is worse than a four."""
     tables, _, _ = read_tables()
     rest = (9, 10) if game == "five_card" else (9, 10, 11)
-    slow = reference_of(playing("4C TD JS" if game == "five_card" else "4C TD JS QH", rules=game))
+    view = playing("4C TD JS" if game == "five_card" else "4C TD JS QH", rules=game)
+    slow = reference_of(view, (121, 121))
     hands = {r: tuple(sorted((r, *rest))) for r in (3, 4)}
     values = {
         r: slow.value(

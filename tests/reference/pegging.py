@@ -7,7 +7,7 @@ shared between one hypothesis and the next. The tables the expert has learned ar
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import combinations_with_replacement
 from typing import Any
 
@@ -57,6 +57,7 @@ class Position:
     go: bool = False
     least: tuple[int, int] = (1, 1)
     turn: int | None = ME
+    whole: tuple[Holding, Holding] = ((), ())  # the hands before the first lead
 
     @property
     def count(self) -> int:
@@ -117,6 +118,8 @@ class Pegging:
         kept: how often the other seat's role keeps a holding, by number.
         temperature, floor, unlikely: how the other seat is taken to play.
         end_value: the value of an end of the pegging, given the other seat's whole hand.
+        standing: near the end of a game, returns a seat's standing and its tables, by its whole
+            hand and the needs of both; elsewhere None.
     """
 
     tables: Any
@@ -125,15 +128,18 @@ class Pegging:
     floor: float
     unlikely: float
     end_value: Callable[[Position, Holding], float]
-    parts: list[Any] = field(default_factory=list)
+    standing: Callable[[int, Holding, int, int], tuple[float, Any]] | None = None
 
-    def __post_init__(self) -> None:
-        at = 0
+    @staticmethod
+    def parts(tables: Any) -> list[Any]:
+        """Return the five tables that lie one after the other."""
+        at, parts = 0, []
         for shape in SHAPES:
             size = math.prod(shape)
-            self.parts.append(self.tables[at : at + size].reshape(shape))
+            parts.append(tables[at : at + size].reshape(shape))
             at += size
-        assert at == len(self.tables)
+        assert at == len(tables)
+        return parts
 
     def value(self, position: Position, seat: int, rank: int) -> float:
         """Return the rollout policy's value of a rank for the seat to play."""
@@ -144,14 +150,23 @@ class Pegging:
         go = int(position.go)
         points = position.points(rank)
         others, least = len(position.held[1 - seat]), position.least[1 - seat]
+        needs = position.needs[seat] - points
+        at_once, tables = float(points), self.tables
+        if self.standing is not None:
+            if needs <= 0:
+                return OUT
+            whole = position.whole[seat]
+            at_once, tables = self.standing(seat, whole, needs, position.needs[1 - seat])
+        elif needs <= 0:
+            at_once += OUT
+        parts = self.parts(tables.astype(float))
         return float(
-            points
-            + (OUT if points >= position.needs[seat] else 0.0)
-            + self.parts[0][len(rest), count, rank, before[0]]
-            + self.parts[1][len(rest), others, least, count, go]
-            + self.parts[2][NUMBERS[rest], count]
-            + self.parts[3][NUMBERS[rest], rank]
-            + self.parts[4][rank, before[0], before[1]]
+            at_once
+            + parts[0][len(rest), count, rank, before[0]]
+            + parts[1][len(rest), others, least, count, go]
+            + parts[2][NUMBERS[rest], count]
+            + parts[3][NUMBERS[rest], rank]
+            + parts[4][rank, before[0], before[1]]
         )
 
     def probabilities(self, position: Position, seat: int) -> dict[int, float]:
@@ -180,7 +195,9 @@ class Pegging:
             if not ways:
                 continue
             weight = ways * self.kept[NUMBERS[whole]]
-            position: Position | None = replace(start, held=(start.held[ME], whole))
+            position: Position | None = replace(
+                start, held=(start.held[ME], whole), whole=(start.held[ME], whole)
+            )
             for seat, rank in played:
                 if position is None or position.turn != seat or rank not in position.fits(seat):
                     position = None  # it would have had to play, or could not have

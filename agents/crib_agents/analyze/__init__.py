@@ -19,6 +19,7 @@ import numpy as np
 from crib_agents.analyze import many_hand
 from crib_agents.analyze.views import discard_view, layout_view, pegging_view
 from crib_agents.expert import discard, pegging
+from crib_agents.expert.endgame import as_won
 from crib_agents.expert.pegging import PeggingExpert
 from crib_agents.expert.table_top import ACTIONS, VALUE, WIN_VALUE, TableTopExpert
 from crib_agents.expert.table_top_values import MINE, THEIRS
@@ -118,9 +119,10 @@ Choices = list[DiscardChoice] | list[CardChoice] | list[CellChoice]
 def analyze(views: Views) -> Choices:
     """Return every choice in a position, the best first.
 
-    The first is what ``expert`` does, but that far from the end ``expert`` takes the value of a
-    pair to discard as linear in points, to save time, and here it never is. With three and four
-    hands the first is what ``learned`` does. The records are dataclasses, so that
+    The first is what ``expert`` does. Near the end of a two-hand game ``win`` is shifted to
+    ``expert``'s measured share of games won, in the same order. Far from the end ``expert`` takes
+    the value of a pair to discard as linear in points, to save time, and here it never is. With
+    three and four hands the first is what ``learned`` does. The records are dataclasses, so that
     ``pandas.DataFrame(analyze(views))`` is a table of them.
 
     Args:
@@ -153,7 +155,9 @@ def two_hand_choices(views: Views) -> Choices:
     view = views[0]
     held = view["hand"][: view["hand_n"]].tolist()
     if view["phase"] != DISCARD:
-        rows = PeggingExpert().findings(views)[0].tolist()
+        found = PeggingExpert().findings(views)
+        found[:, :, pegging.WIN_VALUE] = as_won(views, found[:, :, pegging.WIN_VALUE])
+        rows = found[0].tolist()
         return card_choices([
             (row[pegging.WIN_VALUE], card, row[pegging.POINTS_NOW], row[pegging.MY_POINTS],
              row[pegging.THEIR_POINTS])
@@ -162,7 +166,9 @@ def two_hand_choices(views: Views) -> Choices:
         ])  # fmt: skip
     laid = view["discarded"][: view["discarded_n"]].tolist()
     dealt = sorted(held + laid)
-    columns = discard.rank_discards(views, near=LARGEST_TARGET)[1][0].tolist()
+    ranked = discard.rank_discards(views, near=LARGEST_TARGET)[1]
+    ranked[:, :, discard.WIN_VALUE] = as_won(views, ranked[:, :, discard.WIN_VALUE])
+    columns = ranked[0].tolist()
     return discard_choices(dealt, [
         (row[discard.WIN_VALUE], pair[::-1], row[discard.HAND_MEAN], row[discard.CRIB_MEAN],
          row[discard.OWN_PEGS] - row[discard.OTHER_PEGS])
@@ -225,7 +231,7 @@ def two_hand_action_values(views: Views) -> Doubles:
     pegs = np.flatnonzero(views["phase"] != DISCARD)
     if len(pegs):
         found = PeggingExpert().findings(views[pegs])[:, :, pegging.WIN_VALUE]
-        values[pegs] = _by_card(views[pegs], found)
+        values[pegs] = _by_card(views[pegs], as_won(views[pegs], found))
     discards = np.flatnonzero(views["phase"] == DISCARD)
     if len(discards):
         values[discards] = _by_pair(views[discards])
@@ -257,7 +263,8 @@ def _by_pair(views: Views) -> Doubles:
     """Return the value of the best pair with each card that may be discarded."""
     values = np.full((len(views), DECK_SIZE), np.nan)
     size = int(views["dealt"][0])
-    columns = discard.rank_discards(views)[1][:, : comb(size, 2), discard.WIN_VALUE]
+    ranked = discard.rank_discards(views)[1][:, : comb(size, 2), discard.WIN_VALUE]
+    columns = as_won(views, ranked)
     first = views["discarded_n"] == 0
     held = views["hand"][:, :size].copy()
     held[~first, size - 1] = views["discarded"][~first, 0]

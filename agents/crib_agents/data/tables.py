@@ -36,6 +36,7 @@ class Table:
     shapes: dict[str, tuple[int, ...]]
     # the length of the last axis in the five-card game where that is shorter; the rest is 0
     five_card: int | None = None
+    dtype: type[np.floating[Any]] = np.float64  # of its arrays once loaded
 
     @property
     def path(self) -> Path:
@@ -80,6 +81,19 @@ ROLLOUT_POLICY = Table(
     },
 )
 CHOICES = Table("choices.npz", 1, {"tables": (len(DEALT), 65_124)})
+ENDGAME = Table(
+    "endgame.npz",
+    1,
+    {
+        "tables": (len(DEALT), 75, 65_124),
+        "kept": (len(DEALT), len(ROLES), 25, 1820),
+        "before": (len(DEALT), len(ROLES) * 121, 1820),
+        "share": (len(DEALT), len(ROLES) * 121),
+    },
+    dtype=np.float32,
+)
+ENDGAME_WIN = Table("endgame_win.npz", 1, {"beyond": (len(DEALT), 31, 31)})
+ENDGAME_SHIFT = Table("endgame_shift.npz", 1, {"shift": (len(DEALT), 3, len(ROLES), 25)})
 REFERENCE_DEALS = Table(
     "reference_deals.npz",
     1,
@@ -98,14 +112,15 @@ TABLE_TOP_ROUNDS = Table(
 TABLE_TOP_VALUES = Table("table_top_values.npz", 1, {"values": (len(VARIANTS), 103_432)})
 MANY_HAND_CRIBS = Table("many_hand_cribs.npz", 1, {"crib": (len(MANY_HAND), len(ROLES), RANKS)})
 TABLES = (
-    CRIB_TABLES, ROLLOUT_POLICY, DEAL_OUTCOMES, HAND_PEGGING, DISCARDED, CHOICES, REFERENCE_DEALS,
-    TABLE_TOP_VALUES, TABLE_TOP_ROUNDS, MANY_HAND_CRIBS,
+    CRIB_TABLES, ROLLOUT_POLICY, DEAL_OUTCOMES, HAND_PEGGING, DISCARDED, CHOICES, ENDGAME,
+    ENDGAME_WIN, ENDGAME_SHIFT, REFERENCE_DEALS, TABLE_TOP_VALUES, TABLE_TOP_ROUNDS,
+    MANY_HAND_CRIBS,
 )  # fmt: skip
 
 
 @cache
 def load(table: Table, path: Path | None = None) -> dict[str, Doubles]:
-    """Return the arrays of a table, float64, in the shapes it states; read once in a process."""
+    """Return the arrays of a table in the shapes it states; read once in a process."""
     path = path or table.path
     again = f"make it again with {table.made_by}"
     if not path.exists():
@@ -121,7 +136,7 @@ def load(table: Table, path: Path | None = None) -> dict[str, Doubles]:
         if held[name].shape != shape:
             raise ValueError(f"{path} holds {name} of shape {held[name].shape}, expected {shape}: "
                              f"{again}")  # fmt: skip
-        arrays[name] = held[name].astype(np.float64)
+        arrays[name] = held[name].astype(table.dtype)
     return arrays
 
 

@@ -28,12 +28,24 @@ from __future__ import annotations
 
 import math
 
+from crib_agents.data.tables import DEALT, ROLES
 from crib_agents.expert.discard import SUITS, shift
-from crib_agents.kernels.two_hand import cell
+from crib_agents.expert.endgame import (
+    CLASSES,
+    REACH,
+    STANDINGS_SIZE,
+    TABLE_SETS,
+    key_of,
+    pair_class,
+    standing_at,
+    within_reach,
+)
+from crib_agents.kernels.two_hand import cell, game_of, pair_table_of
 from crib_agents.knowledge.measured import COUNT_SIZE
 from crib_agents.knowledge.pegging import (
     COUNTED,
     DISTINCT,
+    ENDLESS,
     FIRST,
     KEY,
     LISTED,
@@ -48,7 +60,7 @@ from crib_agents.knowledge.pegging import (
     put,
 )
 from crib_env.engine.hands.counting import sequence_points, unseen_ranks
-from crib_env.engine.hands.records import PEGGING_ONLY
+from crib_env.engine.hands.records import GAME, MATCH, PEGGING_ONLY
 from crib_env.engine.jit import kernel
 from crib_env.engine.ranks import DECK, RANKS
 from crib_env.engine.record import NONE
@@ -60,6 +72,7 @@ LEAST = 11  # least pips: 1 to 10
 LEFT = int(FIRST[MOST])  # holdings of up to three cards, after one is played
 
 TEMPERATURE = 0.5  # of that softmax, in points
+ENDGAME_TEMPERATURE = 0.02  # of that softmax near the end, in games
 UNLIKELY = -5.0  # a card this many temperatures below the best is not expected at all
 OUT = 1000.0  # more than any sum of points: a card that wins the game is played
 
@@ -70,6 +83,11 @@ REST = CARDS + MOST * (MOST + 1) * LEAST * COUNTS * 2
 TRAP = REST + LEFT * COUNTS
 LAST_THREE = TRAP + LEFT * RANKS
 SIZE = LAST_THREE + RANKS * SEEN * SEEN
+
+# The tables of the end of a game follow those of both games; the standings come last.
+ENDGAME = len(DEALT) * SIZE
+STANDINGS = ENDGAME + len(DEALT) * TABLE_SETS * SIZE
+KEPT = len(DEALT) * len(ROLES)  # the first row of the rates of hands kept near the end
 
 
 @kernel
@@ -181,6 +199,18 @@ def all_shared_values(p, seat, weights, base, shared):
 
 
 @kernel
+def soften(chance, n, top, temperature):
+    """Make the values of ``n`` cards, ``top`` the highest, the probabilities of a softmax."""
+    total = 0.0
+    for k in range(n):
+        below = (chance[k] - top) / temperature
+        chance[k] = math.exp(below) if below > UNLIKELY else 0.0
+        total += chance[k]
+    for k in range(n):
+        chance[k] /= total
+
+
+@kernel
 def softmax(p, held, hands, weights, base, shared, chance):
     """Write how likely a seat is taken to play each rank it holds: a softmax over their values."""
     room = 31 - p["count"]
@@ -193,13 +223,73 @@ def softmax(p, held, hands, weights, base, shared, chance):
         if min(r + 1, 10) <= room:
             chance[k] = shared[r] + hand_value(p, r, hands[held, r], weights, base)
             top = max(top, chance[k])
-    total = 0.0
+    soften(chance, n, top, TEMPERATURE)
+
+
+@kernel
+def endgame_base(p, seat, points, count, s, weights):
+    """Return a seat's standing after it pegs ``points``, and where the tables for it begin.
+
+    ``count``: the points of the seat's hand. Returns `OUT` and 0 if the points win the game.
+    """
+    mine = p["needs"][seat] - points
+    theirs = p["needs"][1 - seat]
+    if mine <= 0:
+        return OUT, 0
+    is_dealer = s["i_deal"] if seat == ME else 1 - s["i_deal"]
+    pone = theirs if is_dealer else mine
+    dealer = mine if is_dealer else theirs
+    at = s["standings"] + standing_at(is_dealer, count, pone, dealer)
+    standing = float(weights[at])
+    return standing, s["endgame"] + SIZE * key_of(mine, theirs, standing)
+
+
+@kernel
+def endgame_value(p, seat, r, rest, count, s, weights):
+    """Return the value of a seat's rank ``r`` near the end, in games; ``rest`` is left to it."""
+    total = p["count"] + min(r + 1, 10)
+    points = sequence_points(p["sequence"] << 4 | r, p["n"] + 1, total, p["go"])
+    value, base = endgame_base(p, seat, points, count, s, weights)
+    if value == OUT:
+        return value
+    value += shared_value(p, seat, r, weights, base) - points
+    return value + hand_value(p, r, rest, weights, base)
+
+
+@kernel
+def best_endgame_rank(p, seat, held, count, s, hands, weights):
+    """Return the rank of the highest value near the end; see `best_rank`."""
+    listed = hands[held, LISTED]
+    n = hands[held, DISTINCT]
+    if n == 1:
+        return listed
+    room = 31 - p["count"]
+    best = NONE
+    most = 0.0
     for k in range(n):
-        below = (chance[k] - top) / TEMPERATURE
-        chance[k] = math.exp(below) if below > UNLIKELY else 0.0
-        total += chance[k]
+        r = listed >> (4 * k) & 15
+        if min(r + 1, 10) <= room:
+            value = endgame_value(p, seat, r, hands[held, r], count, s, weights)
+            if best == NONE or value > most:
+                best = r
+                most = value
+    return best
+
+
+@kernel
+def endgame_softmax(p, seat, held, count, s, hands, weights, chance):
+    """Write the probabilities of the seat's ranks near the end; see `softmax`."""
+    room = 31 - p["count"]
+    listed = hands[held, LISTED]
+    n = hands[held, DISTINCT]
+    top = -OUT
     for k in range(n):
-        chance[k] /= total
+        r = listed >> (4 * k) & 15
+        chance[k] = -2.0 * OUT
+        if min(r + 1, 10) <= room:
+            chance[k] = endgame_value(p, seat, r, hands[held, r], count, s, weights)
+            top = max(top, chance[k])
+    soften(chance, n, top, ENDGAME_TEMPERATURE)
 
 
 FLOOR = 0.3  # how often the other seat is taken to play any card at all
@@ -220,14 +310,21 @@ def ways_to_draw(counted, unseen):
 
 @kernel
 def weigh_card(p, r, n, s, hands, weights):
-    """Weigh each of ``n`` holdings by how likely it plays the rank ``r`` in ``p``; it is played."""
+    """Weigh each of ``n`` holdings by how likely it plays the rank ``r`` in ``p``; it is played.
+
+    Near the end ``s["counts"]`` holds the points of the whole hands.
+    """
     held = s["held"]
     ways = s["ways"]
     chance = s["chance"]
-    all_shared_values(p, THEM, weights, s["base"], s["shared"])
+    if not s["endgame"]:
+        all_shared_values(p, THEM, weights, s["base"], s["shared"])
     room = 31 - p["count"]
     for j in range(n):
-        softmax(p, held[j], hands, weights, s["base"], s["shared"], chance)
+        if s["endgame"]:
+            endgame_softmax(p, THEM, held[j], s["counts"][j], s, hands, weights, chance)
+        else:
+            softmax(p, held[j], hands, weights, s["base"], s["shared"], chance)
         listed = hands[held[j], LISTED]
         likely = 0.0
         fitting = 0
@@ -242,35 +339,45 @@ def weigh_card(p, r, n, s, hands, weights):
 
 @kernel
 def replay(v, p, n, s, hands, weights):
+    """Make ``p`` the view's position, weighing ``n`` hands by its cards; see `replay_cards`."""
+    replay_cards(v, p, n, s, hands, weights)
+    for seat in range(2):
+        p["needs"][seat] = v["target"] - v["scores"][seat]
+
+
+@kernel
+def replay_cards(v, p, n, s, hands, weights):
     """Play the view's cards again from the first lead, into ``p``, weighing ``n`` hands by them.
 
-    The other seat's whole hands in ``s["held"]`` become what is left of them.
+    The other seat's whole hands in ``s["held"]`` become the cards left. ``s["needs"]`` are the
+    points that the seats needed before the lead.
     """
     begin_play(p, v["dealt"] - 2)
+    for seat in range(2):
+        p["needs"][seat] = s["needs"][seat]
     for i in range(v["pile_n"]):
         card = v["pile"][i]
         seat = THEM if v["pile_seats"] >> 2 * i & 1 else ME
         if p["count"] == 31 or p["count"] + pip(card) > 31 or i == v["pile_from"]:
-            count_over(p)
+            count_over(p, v["single_count"])
         elif p["last"] == seat:
             alone(p, v["single_count"])
         if seat == THEM:
             weigh_card(p, card >> 2, n, s, hands, weights)
         put(p, seat, card >> 2)
     if v["pile_from"] == v["pile_n"]:
-        count_over(p)
+        count_over(p, v["single_count"])
     elif p["last"] == ME:
         alone(p, v["single_count"])
-    p["needs"][ME] = v["target"] - v["scores"][0]
-    p["needs"][THEM] = v["target"] - v["scores"][1]
 
 
 @kernel
-def count_over(p):
+def count_over(p, single):
     """Begin the next count, noting that if this one fell short of 31 nobody could play."""
     if 0 < p["count"] < 31:
         could_not_play(p, ME)
         could_not_play(p, THEM)
+        peg_go(p, single)
     begin_count(p)
 
 
@@ -278,12 +385,51 @@ def count_over(p):
 def alone(p, single):
     """Note that the seat of the newest card plays on because the other could not (H5, F5)."""
     could_not_play(p, 1 - p["last"])
+    peg_go(p, single)
     p["go"] = 1 - single
 
 
 @kernel
-def enumerate_hands(v, p, s, hands, weights, rates):
+def peg_go(p, single):
+    """Peg the go of a count, for the seat of its newest card, if it has not been pegged."""
+    if p["go"] == 0 and not single:
+        p["needs"][p["last"]] -= 1
+
+
+@kernel
+def find_needs(v, p, s, hands, weights):
+    """Write the needs before the lead and, if the tables of the end cover them, their index."""
+    for seat in range(2):
+        s["needs"][seat] = ENDLESS
+    replay_cards(v, p, 0, s, hands, weights)
+    for seat in range(2):
+        s["needs"][seat] = v["target"] - v["scores"][seat] + ENDLESS - p["needs"][seat]
+    mine = s["needs"][ME]
+    theirs = s["needs"][THEM]
+    in_game = v["episode"] == GAME or v["episode"] == MATCH
+    s["endgame"] = 0
+    if in_game and within_reach(mine, theirs):
+        s["endgame"] = ENDGAME + game_of(v) * TABLE_SETS * SIZE
+        s["standings"] = STANDINGS + game_of(v) * STANDINGS_SIZE
+
+
+@kernel
+def needs_dealt(v, seat, s):
+    """Return the points a seat needed when it discarded, before any heels; `REACH` at most."""
+    is_dealer = v["dealer"] if seat == THEM else 1 - v["dealer"]
+    heels = v["heels"] if is_dealer and v["starter"] >> 2 == JACK else 0
+    return min(s["needs"][seat] + heels, REACH)
+
+
+@kernel
+def enumerate_hands(v, p, s, hands, weights, keeping_rates, table):
     """Write the holdings the other seat may have now and their weights; return how many."""
+    find_needs(v, p, s, hands, weights)
+    rates = keeping_rates[pair_table_of(v, v["dealer"])]
+    if s["endgame"]:
+        at = pair_table_of(v, v["dealer"]) * CLASSES * CLASSES
+        at += pair_class(needs_dealt(v, THEM, s), needs_dealt(v, ME, s))
+        rates = keeping_rates[KEPT + at]
     played = 0
     for i in range(v["pile_n"]):
         if v["pile_seats"] >> 2 * i & 1:
@@ -291,6 +437,7 @@ def enumerate_hands(v, p, s, hands, weights, rates):
     unseen = unseen_ranks(v)
     held = s["held"]
     ways = s["ways"]
+    starter = KEYS[v["starter"] >> 2] + (FOUR if v["dealt"] - 2 == 3 else 0)
     n = 0
     for now in range(FIRST[v["held_n"][1]], FIRST[v["held_n"][1] + 1]):
         draws = ways_to_draw(hands[now, COUNTED], unseen)
@@ -298,6 +445,8 @@ def enumerate_hands(v, p, s, hands, weights, rates):
             whole = now if played == 0 else number(hands[now, COUNTED] + played)
             held[n] = whole
             ways[n] = draws * rates[whole]
+            if s["endgame"]:
+                s["counts"][n] = table[starter + hands[whole, KEY]]
             n += 1
     replay(v, p, n, s, hands, weights)
     possible = 0

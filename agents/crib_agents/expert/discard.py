@@ -18,13 +18,16 @@ pegging.
 
 from __future__ import annotations
 
+from functools import cache
 from math import floor
 
 import numpy as np
-from numba import float64, int64, void
+from numba import float32, float64, int64, void
 
 from crib_agents.checks import HONOURS, presets_of
-from crib_agents.kernels.two_hand import card_of, cell, sort_dealt
+from crib_agents.data.tables import ENDGAME, load
+from crib_agents.expert.endgame import ROWS, before_at, dealt_within_reach
+from crib_agents.kernels.two_hand import card_of, cell, game_of, sort_dealt
 from crib_agents.knowledge.measured import (
     COUNT_SIZE,
     JACK_TURNED,
@@ -35,9 +38,9 @@ from crib_agents.knowledge.measured import (
 )
 from crib_agents.knowledge.pegging import FIRST, number
 from crib_agents.knowledge.winning import after_deal, group_by_win_table, slope
-from crib_env.arrays import Doubles
+from crib_env.arrays import Doubles, Floats
 from crib_env.engine.hands.counting import ALL_RANKS, count_hand
-from crib_env.engine.hands.records import DISCARD
+from crib_env.engine.hands.records import DISCARD, GAME, MATCH
 from crib_env.engine.jit import entry, kernel
 from crib_env.engine.ranks import DECK, RANKS
 from crib_env.engine.record import NONE, TABLE_T, array_of
@@ -189,8 +192,8 @@ def within(win_table, i_deal, pone, dealer):
 
 
 @kernel
-def fill_stages(win_table, i_deal, pone, dealer, s):
-    """Fill ``s["after_pegging"][i, j]`` with the value if the pegging made i and j points.
+def fill_stages(win_table, i_deal, pone, dealer, plays, s):
+    """Fill ``s["after_pegging"][i, j]`` with the value if the pegging made i and j points < plays.
 
     ``s`` holds the chances of pone's hand, the dealer's hand and the crib, still to count.
     """
@@ -201,15 +204,15 @@ def fill_stages(win_table, i_deal, pone, dealer, s):
         if s["dealer_hand"][h] > 0.0:
             for c in range(COUNT_SIZE):
                 total[h + c] += s["dealer_hand"][h] * s["crib"][c]
-    for j in range(min(BEFORE_PLAY, dealer)):
-        for i in range(min(BEFORE_HANDS, pone)):
+    for j in range(min(plays, dealer)):
+        for i in range(min(plays - 1 + COUNT_SIZE, pone)):
             value = 0.0
             for t in range(TOTAL_SIZE):
                 if total[t] > 0.0:
                     value += total[t] * within(win_table, i_deal, pone - i, dealer - j - t)
             s["after_hand"][i, j] = value
         won = within(win_table, i_deal, 0, dealer - j)
-        for i in range(min(BEFORE_PLAY, pone)):
+        for i in range(min(plays, pone)):
             value = 0.0
             for h in range(COUNT_SIZE):
                 if s["pone_hand"][h] > 0.0:
@@ -256,7 +259,7 @@ def expected_win(win_table, i_deal, pone, dealer, model, pone_more, dealer_more,
     b = floor(to_dealer) + 1
     x = a - to_pone
     y = b - to_dealer
-    fill_stages(win_table, i_deal, a, b, s)
+    fill_stages(win_table, i_deal, a, b, BEFORE_PLAY, s)
     far = before_pegging(win_table, i_deal, a, b, model, s, 0, 0)
     pone_near = before_pegging(win_table, i_deal, a, b, model, s, 1, 0)
     dealer_near = before_pegging(win_table, i_deal, a, b, model, s, 0, 1)
@@ -277,6 +280,7 @@ OWN_PEGS = 2  # points this seat is expected to peg
 OTHER_PEGS = 3  # points the other is
 WIN_VALUE = 4  # the value of the pair, 0 to 1
 COLUMNS = 5
+BEFORE_UNIT = 1000.0  # parts of a game in the file
 
 SCRATCH = np.dtype(
     [
@@ -301,7 +305,7 @@ SCRATCH_T = array_of(SCRATCH)
 
 
 @kernel
-def fill_columns(v, win_table, model, table, near, s, columns):
+def fill_columns(v, win_table, model, before, share, table, near, s, columns):
     """Fill ``columns`` (float64[15, COLUMNS]) for every pair the seat of ``v`` was dealt.
 
     Row k is of the k-th pair of its cards in order, as ``itertools.combinations`` counts pairs. It
@@ -331,6 +335,17 @@ def fill_columns(v, win_table, model, table, near, s, columns):
     level = after_deal(win_table, i_deal, pone - by_pone, dealer - by_dealer)
     pone_point = slope(win_table, i_deal, pone - by_pone, dealer - by_dealer, 0, SWING)
     dealer_point = slope(win_table, i_deal, pone - by_pone, dealer - by_dealer, 1, SWING)
+    in_game = v["episode"] == GAME or v["episode"] == MATCH
+    at_end = in_game and dealt_within_reach(mine, theirs)
+    lost = 0.0  # the value of a lost game
+    span = 0.0  # the value of a won game, less that
+    before_row = 0
+    if at_end:
+        pone_out = after_deal(win_table, i_deal, 0, dealer)
+        dealer_out = after_deal(win_table, i_deal, pone, 0)
+        lost = pone_out if i_deal else dealer_out
+        span = (dealer_out if i_deal else pone_out) - lost
+        before_row = ROWS * game_of(v) + before_at(i_deal, mine, theirs)
     k = 0
     for i in range(n):
         for j in range(i + 1, n):
@@ -348,7 +363,11 @@ def fill_columns(v, win_table, model, table, near, s, columns):
             row[CRIB_MEAN] = crib if i_deal else -crib
             row[OWN_PEGS] = model["pegs"][i_deal, at, 0]
             row[OTHER_PEGS] = model["pegs"][i_deal, at, 1]
-            if min(mine, theirs) <= near:
+            if at_end:
+                fill_stages(win_table, i_deal, pone, dealer, 1, s)
+                standing = s["after_pegging"][0, 0] - lost
+                row[WIN_VALUE] = lost + share[before_row] * standing + span * before[before_row, at]
+            elif min(mine, theirs) <= near:
                 more = row[OWN_PEGS] - model["mean_pegs"][i_deal]
                 let = row[OTHER_PEGS] - model["mean_pegs"][1 - i_deal]
                 row[WIN_VALUE] = expected_win(
@@ -392,24 +411,46 @@ def best_pair(v, s, columns):
 
 @entry(
     void(
-        VIEWS_T, int64[::1], float64[:, :, ::1], MODEL_T, TABLE_T, int64, SCRATCH_T,
-        float64[:, ::1], float64[:, :, ::1], int64[::1],
+        VIEWS_T, int64[::1], float64[:, :, ::1], MODEL_T, float32[:, ::1], float32[::1], TABLE_T,
+        int64, SCRATCH_T, float64[:, ::1], float64[:, :, ::1], int64[::1],
     ),
     seconds=8,
 )  # fmt: skip
-def discard_views(views, rows, win_table, model, table, near, scratch, bonus, columns, actions):
+def discard_views(
+    views, rows, win_table, model, before, share, table, near, scratch, bonus, columns, actions
+):  # fmt: skip
     """Fill the columns, with a bonus on each pair, and choose the cards of views of one table."""
     for k in rows:
-        pairs = fill_columns(views[k], win_table, model[0], table, near, scratch[0], columns[k])
+        pairs = fill_columns(
+            views[k], win_table, model[0], before, share, table, near, scratch[0], columns[k]
+        )
         for pair in range(pairs):
             columns[k, pair, WIN_VALUE] += bonus[k, pair]
         actions[k] = card_of(views[k], best_pair(views[k], scratch[0], columns[k]))
 
 
+@cache
+def read_before() -> tuple[Floats, Floats]:
+    """Return the values of hands before the pegging, near the end.
+
+    float32[2 * ROWS, hands], games won beside the standing; and float32[2 * ROWS], the share of the
+    standing that is added.
+    """
+    held = load(ENDGAME)
+    before = held["before"].reshape(-1, held["before"].shape[-1])
+    return np.ascontiguousarray(before / BEFORE_UNIT, np.float32), held["share"].ravel()
+
+
 def rank_discards(
-    views: Views, near: int = NEAR, bonus: Doubles | None = None
+    views: Views,
+    near: int = NEAR,
+    bonus: Doubles | None = None,
+    ends: tuple[Floats, Floats] | None = None,
 ) -> tuple[Actions, Doubles]:
-    """Return the cards to discard, int64[B], and the columns of every pair [B, 15, COLUMNS]."""
+    """Return the cards to discard, int64[B], and the columns of every pair [B, 15, COLUMNS].
+
+    ``ends`` replaces the tables of `read_before`.
+    """
     if views.dtype != VIEW or (views["phase"] != DISCARD).any():
         raise ValueError("discard_expert only discards: pair it with an agent that pegs, as in "
                          "PhasedAgent(discard=DiscardExpert(), pegging='rule_based')")  # fmt: skip
@@ -421,8 +462,9 @@ def rank_discards(
     for judge, rows in group_by_win_table(views):
         model = load_model_for(views[rows])
         discard_views(
-            views, rows, judge, model, show_table(), near, scratch, bonus, columns, actions
-        )
+            views, rows, judge, model, *(ends or read_before()), show_table(), near, scratch,
+            bonus, columns, actions,
+        )  # fmt: skip
     return actions, columns
 
 

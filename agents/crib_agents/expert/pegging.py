@@ -14,7 +14,7 @@ from __future__ import annotations
 from functools import cache
 
 import numpy as np
-from numba import float64, int64, void
+from numba import float32, float64, int64, void
 
 from crib_agents.adapters.agent_wrappers import PhasedAgent
 from crib_agents.checks import HONOURS, presets_of, refuse_other_views
@@ -22,15 +22,18 @@ from crib_agents.data import tables
 from crib_agents.expert.belief import (
     SIZE,
     all_shared_values,
+    best_endgame_rank,
     best_rank,
+    endgame_softmax,
     enumerate_hands,
     look_ahead,
     softmax,
     systematic_resample,
 )
 from crib_agents.expert.discard import DiscardExpert
+from crib_agents.expert.endgame import CLASSES, REACH, standings
 from crib_agents.kernels.two_hand import game_of, pair_table_of
-from crib_agents.knowledge.measured import COUNT_SIZE, MODEL_T, load_model_for
+from crib_agents.knowledge.measured import COUNT_SIZE, MODEL_T, load_model_for, load_outcomes
 from crib_agents.knowledge.pegging import (
     DISTINCT,
     EMPTY,
@@ -40,6 +43,7 @@ from crib_agents.knowledge.pegging import (
     LOWEST,
     ME,
     MOST,
+    OF_SIZE,
     POSITION,
     POSITIONS_T,
     THEM,
@@ -50,8 +54,8 @@ from crib_agents.knowledge.pegging import (
     number,
     put,
 )
-from crib_agents.knowledge.winning import after_pegging, group_by_win_table
-from crib_env.arrays import Doubles
+from crib_agents.knowledge.winning import WON, after_pegging, group_by_win_table, probabilities
+from crib_env.arrays import Doubles, Floats
 from crib_env.engine.family import find_family
 from crib_env.engine.hands.records import PEGGING
 from crib_env.engine.jit import entry, kernel
@@ -85,6 +89,31 @@ def play_out(p, seat, mine, theirs, s, hands, weights):
             theirs = hands[theirs, r]
             put(p, THEM, r)
             seat = go_on(p, s["single"], hands[theirs, LOWEST], hands[mine, LOWEST])
+
+
+@kernel
+def play_endgame(p, seat, mine, theirs, others, s, hands, weights):
+    """Do what `play_out` does, near the end; the other seat's hand counts ``others``."""
+    while seat != NONE:
+        if seat == ME:
+            r = best_endgame_rank(p, ME, mine, s["count"], s, hands, weights)
+            mine = hands[mine, r]
+            put(p, ME, r)
+            seat = go_on(p, s["single"], hands[mine, LOWEST], hands[theirs, LOWEST])
+        else:
+            r = best_endgame_rank(p, THEM, theirs, others, s, hands, weights)
+            theirs = hands[theirs, r]
+            put(p, THEM, r)
+            seat = go_on(p, s["single"], hands[theirs, LOWEST], hands[mine, LOWEST])
+
+
+@kernel
+def roll_out(p, seat, mine, theirs, j, s, hands, weights):
+    """Roll out from ``p`` to the end under hypothesis ``j``."""
+    if s["endgame"]:
+        play_endgame(p, seat, mine, theirs, s["counts"][j], s, hands, weights)
+    else:
+        play_out(p, seat, mine, theirs, s, hands, weights)
 
 
 @kernel
@@ -134,11 +163,14 @@ def add_ends(q, seat, likely, mine, theirs, j, p, s, hands, weights, win_table, 
     """
     if seat != THEM:
         copy(q, p)
-        play_out(p, seat, mine, theirs, s, hands, weights)
+        roll_out(p, seat, mine, theirs, j, s, hands, weights)
         add_end(p, likely, j, s, win_table, found)
         return
     chance = s["chance"]
-    softmax(q, theirs, hands, weights, s["base"], s["shared"], chance)
+    if s["endgame"]:
+        endgame_softmax(q, THEM, theirs, s["counts"][j], s, hands, weights, chance)
+    else:
+        softmax(q, theirs, hands, weights, s["base"], s["shared"], chance)
     listed = hands[theirs, LISTED]
     for k in range(hands[theirs, DISTINCT]):
         if chance[k] > 0.0:
@@ -147,7 +179,7 @@ def add_ends(q, seat, likely, mine, theirs, j, p, s, hands, weights, win_table, 
             copy(q, p)
             put(p, THEM, r)
             turn = go_on(p, s["single"], hands[rest, LOWEST], hands[mine, LOWEST])
-            play_out(p, turn, mine, rest, s, hands, weights)
+            roll_out(p, turn, mine, rest, j, s, hands, weights)
             add_end(p, likely * chance[k], j, s, win_table, found)
 
 
@@ -201,7 +233,8 @@ SCRATCH = np.dtype(
     [
         ("held", np.int64, (int(FIRST[MOST + 1] - FIRST[MOST]),)),  # hypotheses: holdings
         ("ways", np.float64, (int(FIRST[MOST + 1] - FIRST[MOST]),)),  # and their weights
-        ("counts", np.int64, (DRAWN,)),  # what the other seat's hand counts under them by rank
+        # points of the other seat's hand under them, by its ranks
+        ("counts", np.int64, (int(FIRST[MOST + 1] - FIRST[MOST]),)),
         ("flush", np.float64, (DRAWN,)),  # and the probabilities that it is also a flush
         ("nob", np.float64, (DRAWN,)),  # or holds nobs
         ("shared", np.float64, (RANKS,)),
@@ -212,36 +245,59 @@ SCRATCH = np.dtype(
         ("base", np.int64),  # where the game's tables begin
         ("single", np.int64),
         ("i_deal", np.int64),
+        ("needs", np.int64, (2,)),  # points that the seats needed before the lead
+        ("endgame", np.int64),  # near the end the index of its tables, else 0
+        ("standings", np.int64),  # the index of the standings
     ],
     align=True,
 )
 SCRATCH_T = array_of(SCRATCH)
 POSITIONS = 4  # that a search needs
 UNIT = 1024.0  # parts of a point in the file
+ENDGAME_UNIT = 256.0  # parts of a game
 
 
 @cache
-def read_tables(by_choices: bool = False) -> tuple[Doubles, Doubles, Doubles]:
-    """Return the rollout policy's tables of both games, float64[2 * SIZE], and what hands are kept.
+def read_tables(by_choices: bool = False) -> tuple[Floats, Doubles, Doubles]:
+    """Return the rollout policy's tables, the rates of hands kept, and those of flushes.
 
-    ``by_choices``: those that predict the expert's choices, and not the points that follow.
+    The tables, float32, are those by points of both games, then those of the end, at the indices
+    that `belief` names. ``by_choices``: the tables by points predict the expert's choices.
     """
-    held = tables.load(tables.ROLLOUT_POLICY)
+    held, endgame = tables.load(tables.ROLLOUT_POLICY), tables.load(tables.ENDGAME)
     values = tables.load(tables.CHOICES) if by_choices else held
-    rates = held["kept"].reshape(-1, HOLDINGS)
-    return values["tables"].ravel() / UNIT, rates, held["suited"].ravel()
+    games = range(len(tables.DEALT))
+    weights = np.concatenate([
+        values["tables"].ravel() / UNIT,
+        endgame["tables"].ravel() / ENDGAME_UNIT,
+        *(game_standings(game) for game in games),
+    ]).astype(np.float32)  # fmt: skip
+    rates = [held["kept"].reshape(-1, HOLDINGS)]
+    for game, dealt in enumerate(tables.DEALT):
+        size = OF_SIZE[dealt - 2]
+        kept = np.zeros((len(tables.ROLES), CLASSES * CLASSES, HOLDINGS))
+        at = FIRST[dealt - 2]
+        kept[:, :, at : at + size] = endgame["kept"][game, :, :, :size]
+        rates.append(kept.reshape(-1, HOLDINGS))
+    return weights, np.concatenate(rates), held["suited"].ravel()
+
+
+def game_standings(game: int) -> Doubles:
+    """Return the standings of a game near its end, by the win table."""
+    dealt = tables.DEALT[game]
+    pone = probabilities(dealt, REACH)[0, ..., WON].sum(axis=-1)
+    return standings(pone, load_outcomes(dealt))
 
 
 @kernel
 def find(v, hands, weights, keeping_rates, suited, model, win_table, table, positions, s, found):
     """Write what each rank of the view that may be played brings into ``found``."""
-    other = pair_table_of(v, v["dealer"])
     s["base"] = SIZE * game_of(v)
     s["single"] = v["single_count"]
     s["i_deal"] = 1 - v["dealer"]
-    n = enumerate_hands(v, positions[0], s, hands, weights, keeping_rates[other])
+    n = enumerate_hands(v, positions[0], s, hands, weights, keeping_rates, table)
     n = systematic_resample(n, DRAWN, s)
-    look_ahead(v, n, s, hands, model, suited[other], table)
+    look_ahead(v, n, s, hands, model, suited[pair_table_of(v, v["dealer"])], table)
     ranks = 0
     for k in range(v["hand_n"]):
         ranks |= (v["legal"] >> k & 1) << (v["hand"][k] >> 2)
@@ -266,7 +322,7 @@ def only_rank(v):
 
 @entry(
     void(
-        VIEWS_T, int64[:, ::1], float64[::1], float64[:, ::1], float64[::1], MODEL_T,
+        VIEWS_T, int64[:, ::1], float32[::1], float64[:, ::1], float64[::1], MODEL_T,
         float64[:, :, ::1], TABLE_T, POSITIONS_T, SCRATCH_T, int64, float64[:, ::1],
         float64[:, :, ::1], int64[::1],
     ),

@@ -25,6 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from crib_agents.checks import alike
+from crib_agents.data.tables import DEALT, ENDGAME_WIN, load
 from crib_agents.knowledge.measured import (
     COUNT_SIZE,
     MEASURED_HEELS,
@@ -42,6 +43,8 @@ from crib_env.rules import PRESETS, TwoHandRules
 # skunk, a double skunk. The margin is the points that the loser still needs (H11).
 ENDS = 6
 WON = slice(0, 3)
+WINS = 2  # plainly
+LOSES = 3
 HOYLE = TwoHandRules.preset("hoyle")
 LARGEST_MATCH = 99  # game points that a match can be played to
 
@@ -61,15 +64,18 @@ def ended(target: int) -> Doubles:
 @cache
 def probabilities(dealt: int, target: int, heels: int = MEASURED_HEELS) -> Doubles:
     """Return how a game ends from every score, float64[2, target + 1, target + 1, 6]."""
-    pone = solve(load_outcomes(dealt, heels), target)
+    beyond = load(ENDGAME_WIN)["beyond"][DEALT.index(dealt)]
+    pone = solve(load_outcomes(dealt, heels), target, beyond)
     both = np.stack([pone, np.flip(pone.transpose(1, 0, 2), axis=2)])
     both.setflags(write=False)
     return both
 
 
-def solve(deal: Outcomes, target: int) -> Doubles:
+def solve(deal: Outcomes, target: int, beyond: Doubles | None = None) -> Doubles:
     """Return the six chances for pone, float64[target + 1, target + 1, 6] by (pone's, dealer's).
 
+    ``beyond``, by the same needs as far as it goes, is what pone wins more often than by average
+    deals, because both seats play to the score.
     Solved for one sum of points after another: a deal starts at that sum, and its counts end there
     at most. The arrays have a margin of zeros before index 0, for scores outside the bounds.
     """
@@ -103,6 +109,12 @@ def solve(deal: Outcomes, target: int) -> Doubles:
             + np.einsum("xn,xne->ne", dealer_out[np.minimum(b, pegging), x],
                         starts[np.maximum(at[0] - x, 0), margin])
         )  # fmt: skip
+        if beyond is not None:
+            near = (a < len(beyond)) & (b < len(beyond))
+            here = at[0][near], at[1][near]
+            more = np.clip(beyond[a[near], b[near]], -starts[*here, WINS], starts[*here, LOSES])
+            starts[*here, WINS] += more
+            starts[*here, LOSES] -= more
         nexts[at[1], at[0]] = starts[at][:, ::-1]
         after_pone[at] = np.tensordot(total, nexts[at[0], np.maximum(at[1] - t, margin)], 1)
         after_pegging[at] = np.tensordot(deal.pone_hand, after_pone[at[0] - h, at[1]], 1)

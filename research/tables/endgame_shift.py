@@ -1,0 +1,141 @@
+"""The difference between `expert`'s values near the end of a game and the games it wins.
+
+`python -m research.tables endgame_shift`: `expert` plays itself from scores at which both seats
+need few points. At each decision of the first deal, the value of its choice is compared with the
+game's result, or with the win table's probability if a second deal follows. The table holds the
+shift at even values; it falls to 0 at certain ones.
+"""
+
+from __future__ import annotations
+
+from math import comb
+from typing import Any
+
+import numpy as np
+from crib_agents.data.tables import ENDGAME_SHIFT, ROLES
+from crib_agents.expert import discard, pegging
+from crib_agents.expert.endgame import CLASSES, REACH, decided, near_end
+from crib_agents.expert.pegging import PeggingExpert
+from crib_agents.knowledge.winning import WON, probabilities
+from crib_agents.loading import load_agent
+from crib_training.progress import steps
+
+from crib_env.arrays import Array
+from crib_env.batch import GameBatch
+from crib_env.engine.hands.records import DISCARD
+from crib_env.engine.record import NONE
+from crib_env.options import ResetOptions
+from crib_env.policy import Views
+from crib_env.rules import TwoHandRules
+from crib_env.settings import Count, Seed
+from research.tables.dealing import both_games
+from research.tables.maker import makes
+
+LANES = 2000
+KINDS = 3
+BANDS = (1, 3), (1, 3), (4, 11), (4, 11), (12, REACH), (1, REACH)  # points to make, each as often
+DIGITS = 4
+WEIGHT = 60.0  # decisions that the mean of all classes counts for in each class
+
+
+def values_and_wins(
+    rules: TwoHandRules, games_played: int, seed: np.random.SeedSequence
+) -> tuple[Array, Array, Array]:
+    """Return each decision's cell, the value of its choice, and the result or its probability."""
+    chances = probabilities(rules.dealt, rules.target)[..., WON].sum(axis=-1)
+    cells, values, won = [], [], []
+    for chunk in steps(seed.spawn(max(1, games_played // LANES)), f"{rules.name}, games in parts"):
+        cards, chance = chunk.spawn(2)
+        rng = np.random.default_rng(chance)
+        games = GameBatch(rules, min(LANES, games_played), seed=cards)
+        scores = rules.target - needs_of_bands(games.n, rng)
+        games.reset_each([
+            ResetOptions(dealer=int(rng.integers(2)), scores=(int(one), int(other)))
+            for one, other in scores
+        ])  # fmt: skip
+        agent, lanes = load_agent("expert"), games.running()
+        asked, lane_of, seat_of = [], [], []
+        while len(lanes := lanes[games.states["deals"][lanes] == 1]):
+            views = games.views(lanes)
+            actions = np.asarray(agent.act(views, rng), dtype=np.int64)
+            first = views["discarded_n"] != 1
+            asked.append(views[first])
+            lane_of.append(lanes[first])
+            seat_of.append(games.movers(lanes)[first])
+            games.step(lanes, actions)
+            lanes = games.running(lanes)
+        views = np.concatenate(asked)
+        near, roles, classes = near_end(views)
+        kinds = decided(views)[near]
+        cells.append((kinds * len(ROLES) + roles) * CLASSES**2 + classes)
+        values.append(best_value(views[near]))
+        at, seats = np.concatenate(lane_of), np.concatenate(seat_of)
+        won.append(chance_of(games, chances)[at, seats][near])
+    return np.concatenate(cells), np.concatenate(values), np.concatenate(won)
+
+
+def chance_of(games: GameBatch, chances: Array) -> Array:
+    """Return each seat's probability of winning, float64[games, 2], after a game or a deal.
+
+    ``chances``: that of pone (0) and the dealer (1), by the points the seat and the other need.
+    """
+    needs = np.maximum(games.rules.target - games.states["scores"][:, :2], 0)
+    seats = np.arange(2)
+    deals = (games.states["dealer"][:, None] == seats).astype(int)
+    found: Array = chances[deals, needs[:, seats], needs[:, 1 - seats]]
+    over = games.states["winner"] != NONE
+    found[over] = games.returns()[over] > 0
+    return found
+
+
+def needs_of_bands(games: int, rng: np.random.Generator) -> Array:
+    """Return the points both seats need, int64[games, 2], drawn from one band of `BANDS`."""
+    band = np.array(BANDS)[rng.integers(len(BANDS), size=games)]
+    needs: Array = rng.integers(band[:, :1], band[:, 1:] + 1, size=(games, 2))
+    return needs
+
+
+def best_value(views: Views) -> Array:
+    """Return the search's value of the best choice of each view, float64[B]."""
+    best = np.zeros(len(views))
+    pairs = views["phase"] == DISCARD
+    if pairs.any():
+        columns = discard.rank_discards(views[pairs])[1][..., discard.WIN_VALUE]
+        best[pairs] = columns[:, : comb(int(views["dealt"][0]), 2)].max(axis=1)
+    if not pairs.all():
+        found = PeggingExpert().findings(views[~pairs])[..., pegging.WIN_VALUE]
+        best[~pairs] = np.nanmax(found, axis=1)
+    return best
+
+
+def shifts(cells: Array, values: Array, won: Array) -> Array:
+    """Return the shift of each cell, float64[3, 2, classes], by least squares.
+
+    Classes with few samples are drawn to the mean of their kind and role.
+    """
+    moved = 4.0 * values * (1.0 - values)
+    size = KINDS * len(ROLES) * CLASSES**2
+    gain = np.bincount(cells, moved * (won - values), size).reshape(KINDS, len(ROLES), -1)
+    weight = np.bincount(cells, moved**2, size).reshape(KINDS, len(ROLES), -1)
+    mean = gain.sum(axis=-1, keepdims=True) / weight.sum(axis=-1, keepdims=True)
+    found: Array = (gain + WEIGHT * mean) / (weight + WEIGHT)
+    return found
+
+
+@makes(ENDGAME_SHIFT)
+def endgame_shift(games: Count = 8_000, seed: Seed = 2035) -> dict[str, Any]:
+    """Measure the shift between the expert's values near the end and the games it wins.
+
+    Args:
+        games: games by each rules.
+    """
+    found = []
+    for rules, seed_seq in both_games(seed):
+        cells, values, won = values_and_wins(rules, games, seed_seq)
+        found.append(shifts(cells, values, won))
+        by_kind = (found[-1].mean(axis=-1) * 100).round(1).tolist()
+        print(
+            f"{rules.name}: {len(cells)} decisions, mean value {100 * values.mean():.2f} %, won "
+            f"{100 * won.mean():.2f} %; mean shift by kind and role (pone, dealer) {by_kind}"
+        )
+    return {"shift": np.stack(found).round(DIGITS)}
