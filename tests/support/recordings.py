@@ -104,8 +104,6 @@ OTHERS = {
             ("deal_outcomes", "--agent rule_based --deals 1000", "json"),
             ("hand_pegging", "--deals 2000", "json"),
             ("discarded", "--deals 200 --rounds 1", "json"),
-            ("endgame", "--hands 20 --deals 2000 --worth 1 --rounds 1", "npz"),
-            ("endgame_win", "--deals 1", "npz"),
             ("endgame_shift", "--games 40", "npz"),
             ("choices", "--deals 100", "npz"),
             ("reference_deals", "--deals 1000", "npz"),

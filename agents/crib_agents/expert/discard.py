@@ -438,7 +438,8 @@ def read_before() -> tuple[Floats, Floats]:
     """
     held = load(ENDGAME)
     before = held["before"].reshape(-1, held["before"].shape[-1])
-    return np.ascontiguousarray(before / BEFORE_UNIT, np.float32), held["share"].ravel()
+    share = np.ascontiguousarray(held["share"].ravel(), np.float32)
+    return np.ascontiguousarray(before / BEFORE_UNIT, np.float32), share
 
 
 def rank_discards(
