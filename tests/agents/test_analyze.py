@@ -74,7 +74,7 @@ def test_analyze_lists_every_legal_action_with_the_agents_first(rules: str) -> N
             assert len(listed) == comb(len(known), 2)  # every pair
         worth = [one.value if kind is CellChoice else one.win for one in choices]
         assert worth == sorted(worth, reverse=True)
-        assert kind is CellChoice or 0 < worth[-1] <= worth[0] <= 1
+        assert kind is CellChoice or 0 <= worth[-1] <= worth[0] <= 1
         chosen = int(best.act(np.array([game.view(game.seat)]), RNG)[0])
         own = max(value for value, actions in zip(worth, listed, strict=True) if chosen in actions)
         # The expert's own judge of pairs and of cells is a little coarser.

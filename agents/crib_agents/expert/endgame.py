@@ -133,7 +133,8 @@ def as_won(views: Views, values: Doubles) -> Doubles:
     """Return `expert`'s values, float64[B, choices], shifted to its measured share of games won.
 
     A search picks the highest of its estimates, so near even values it expects too much. The shift
-    is largest at even values and 0 at certain ones. It keeps the order of the choices.
+    is largest at even values and 0 at certain ones. It keeps the order of the choices. The value of
+    a discard is a sum of estimates; outside those of a lost and a won game it becomes one of them.
     """
     near, roles, classes = near_end(views)
     found: Doubles = values.copy()
@@ -147,5 +148,5 @@ def as_won(views: Views, values: Doubles) -> Doubles:
         lost[rows], span[rows] = table[0, 1, 0], table[0, 0, 1] - table[0, 1, 0]
     lost, span = lost[near, None], span[near, None]
     share = ((values[near] - lost) / span).clip(0.0, 1.0)
-    found[near] += span * shift[:, None] * 4.0 * share * (1.0 - share)
+    found[near] = lost + span * (share + shift[:, None] * 4.0 * share * (1.0 - share))
     return found
