@@ -45,9 +45,10 @@ def test_task_reward_is_minus_the_cost(kind: str) -> None:
 
 
 def test_tasks_rank_agents_by_regret() -> None:
-    tasks = [task("discard", "test", index) for index in range(8)]
+    tasks = [task("discard", "test", index) for index in range(24)]
     costs = {name: sum(regrets(tasks, name)) for name in ("random", "rule_based", "expert")}
-    assert costs["expert"] < 0.01 < costs["rule_based"] < costs["random"]
+    # Far from the end `expert` takes the values of pairs as linear, and the tasks do not.
+    assert costs["expert"] < 0.02 < costs["rule_based"] < costs["random"]
 
 
 @pytest.mark.slow
