@@ -23,7 +23,10 @@ SEED = 3
 
 def main(command: str) -> None:
     """Play the games and print the speed."""
-    agent = command_agent(command)
+    try:
+        agent = command_agent(command)
+    except ValueError as error:
+        sys.exit(f"error: {error}")
     games = GameBatch("hoyle", GAMES, seed=SEED)
     games.reset()
     rng = np.random.default_rng(SEED)
@@ -36,9 +39,8 @@ def main(command: str) -> None:
         decisions += len(running)
         games.step(running, actions)
     agent.close()
-    print(
-        f"{agent.name}: {decisions:,} decisions, {decisions / seconds:,.0f} per second; {machine()}"
-    )
+    print(f"{agent.name}: {decisions:,} decisions, {decisions / seconds:,.0f} per second")
+    print("\n".join(machine()))
 
 
 if __name__ == "__main__":
