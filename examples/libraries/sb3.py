@@ -46,6 +46,7 @@ def main(
         gamma=1.0, gae_lambda=0.95, ent_coef=0.0005, seed=seed, device="cpu",
     )  # fmt: skip
     model.learn(timesteps)
+    out.mkdir(parents=True, exist_ok=True)
     model.save(out / "model.zip")
 
     opponent = OPTIONS["opponent"]
