@@ -49,7 +49,7 @@ class Settings:
     """
 
     deals: Count = 500_000
-    timesteps: Count = 1_000_000
+    timesteps: Count = 1_500_000
     pairs: Several = 2000
     seed: Seed = 1
     out: NewFolder = Path("runs/demo")
