@@ -178,7 +178,7 @@ def agent_entries(act: Callable[..., Any], family: Family, name: str) -> AgentEn
             FLAGS_T, OBS_T, MASKS_T, ENDINGS_T,
         ),
         f"{name}.step_range",
-        seconds=4,
+        seconds=12,
     )  # fmt: skip
     def step_range(
         states, rules, decks, table, weights, rngs, views, log, lo, hi, points, illegal_reward,
