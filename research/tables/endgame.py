@@ -74,11 +74,11 @@ from crib_env.settings import Count, Seed
 from research.tables.dealing import both_games, discard_views, generator
 from research.tables.deals import shrunk
 from research.tables.maker import makes
+from research.tables.rollouts import WORDS_DRAWN, draw_rank
 
 PONE, DEALER = 0, 1
 ENDGAME_TABLES = belief.ENDGAME
 PLAYS = 8
-WORDS_DRAWN = float(1 << 32)
 
 
 @kernel
@@ -170,16 +170,7 @@ def peg_deal(p, s, needs, held, counts, single, hands, weights, rng, places, pla
         r = hands[now, LISTED] & 15
         if n > 1:
             endgame_softmax(p, seat, now, counts[seat], s, hands, weights, s["chance"])
-            draw = next_word(rng) / WORDS_DRAWN
-            best = 0
-            taken = NONE
-            for k in range(n):
-                draw -= s["chance"][k]
-                if draw < 0.0 and taken == NONE:
-                    taken = k
-                if s["chance"][k] > s["chance"][best]:
-                    best = k
-            r = hands[now, LISTED] >> (4 * (best if taken == NONE else taken)) & 15
+            r = draw_rank(hands[now, LISTED], n, s["chance"], rng)
         put(p, seat, r)
         rest = hands[now, r]
         if p["needs"][seat] > 0:

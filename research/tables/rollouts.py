@@ -105,6 +105,12 @@ def choose(p, seat, held, hands, weights, shared, chance, rng):
         return listed
     all_shared_values(p, seat, weights, 0, shared)
     softmax(p, held, hands, weights, 0, shared, chance)
+    return draw_rank(listed, n, chance, rng)
+
+
+@kernel
+def draw_rank(listed, n, chance, rng):
+    """Draw one of ``n`` ranks by their probabilities."""
     draw = next_word(rng) / WORDS_DRAWN
     best = 0
     for k in range(n):
