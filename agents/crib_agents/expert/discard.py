@@ -26,7 +26,7 @@ from numba import float32, float64, int64, void
 
 from crib_agents.checks import HONOURS, presets_of
 from crib_agents.data.tables import ENDGAME, load
-from crib_agents.expert.endgame import ROWS, before_at, dealt_within_reach
+from crib_agents.expert.endgame import ROWS, before_at, dealt_within_reach, in_game
 from crib_agents.kernels.two_hand import card_of, cell, game_of, sort_dealt
 from crib_agents.knowledge.measured import (
     COUNT_SIZE,
@@ -40,7 +40,7 @@ from crib_agents.knowledge.pegging import FIRST, number
 from crib_agents.knowledge.winning import after_deal, group_by_win_table, slope
 from crib_env.arrays import Doubles, Floats
 from crib_env.engine.hands.counting import ALL_RANKS, count_hand
-from crib_env.engine.hands.records import DISCARD, GAME, MATCH
+from crib_env.engine.hands.records import DISCARD
 from crib_env.engine.jit import entry, kernel
 from crib_env.engine.ranks import DECK, RANKS
 from crib_env.engine.record import NONE, TABLE_T, array_of
@@ -335,8 +335,7 @@ def fill_columns(v, win_table, model, before, share, table, near, s, columns):
     level = after_deal(win_table, i_deal, pone - by_pone, dealer - by_dealer)
     pone_point = slope(win_table, i_deal, pone - by_pone, dealer - by_dealer, 0, SWING)
     dealer_point = slope(win_table, i_deal, pone - by_pone, dealer - by_dealer, 1, SWING)
-    in_game = v["episode"] == GAME or v["episode"] == MATCH
-    at_end = in_game and dealt_within_reach(mine, theirs)
+    at_end = in_game(v) and dealt_within_reach(mine, theirs)
     lost = 0.0  # the value of a lost game
     span = 0.0  # the value of a won game, less that
     before_row = 0

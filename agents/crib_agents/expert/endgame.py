@@ -42,6 +42,12 @@ STANDINGS_SIZE = 2 * COUNT_SIZE * EDGE * EDGE  # by role, points of the hand, bo
 
 
 @kernel
+def in_game(v):
+    """Return whether a view is of an episode that a side can win."""
+    return v["episode"] == GAME or v["episode"] == MATCH
+
+
+@kernel
 def within_reach(mine, theirs):
     """Return whether the tables of the end cover these needs."""
     return 0 < mine <= REACH and 0 < theirs <= REACH

@@ -21,13 +21,12 @@ from crib_agents.checks import HONOURS, presets_of, refuse_other_views
 from crib_agents.data import tables
 from crib_agents.expert.belief import (
     SIZE,
-    all_shared_values,
+    begin_chances,
     best_endgame_rank,
     best_rank,
-    endgame_softmax,
     enumerate_hands,
+    find_chances,
     look_ahead,
-    softmax,
     systematic_resample,
 )
 from crib_agents.expert.discard import DiscardExpert
@@ -167,10 +166,7 @@ def add_ends(q, seat, likely, mine, theirs, j, p, s, hands, weights, win_table, 
         add_end(p, likely, j, s, win_table, found)
         return
     chance = s["chance"]
-    if s["endgame"]:
-        endgame_softmax(q, THEM, theirs, s["counts"][j], s, hands, weights, chance)
-    else:
-        softmax(q, theirs, hands, weights, s["base"], s["shared"], chance)
+    find_chances(q, theirs, j, s, hands, weights)
     listed = hands[theirs, LISTED]
     for k in range(hands[theirs, DISTINCT]):
         if chance[k] > 0.0:
@@ -213,13 +209,13 @@ def search_card(r, mine, n, positions, s, hands, weights, win_table, found):
     rest = hands[mine, r]
     turn, room = begin_card(r, rest, positions, s, hands, found)
     if room > 0:
-        all_shared_values(heard, THEM, weights, s["base"], s["shared"])
+        begin_chances(heard, s, weights)
         for j in range(n):
             if hands[held[j], LOWEST] <= room:
                 add_ends(heard, THEM, ways[j], rest, held[j], j, positions[3], s, hands,
                          weights, win_table, found)  # fmt: skip
     if turn == THEM:
-        all_shared_values(passed, THEM, weights, s["base"], s["shared"])
+        begin_chances(passed, s, weights)
     for j in range(n):
         if hands[held[j], LOWEST] > room:
             add_ends(passed, turn, ways[j], rest, held[j], j, positions[3], s, hands,
@@ -267,11 +263,14 @@ def read_tables(by_choices: bool = False) -> tuple[Floats, Doubles, Doubles]:
     held, endgame = tables.load(tables.ROLLOUT_POLICY), tables.load(tables.ENDGAME)
     values = tables.load(tables.CHOICES) if by_choices else held
     games = range(len(tables.DEALT))
-    weights = np.concatenate([
-        values["tables"].ravel() / UNIT,
-        endgame["tables"].ravel() / ENDGAME_UNIT,
-        *(game_standings(game) for game in games),
-    ]).astype(np.float32)  # fmt: skip
+    weights = np.concatenate(
+        [
+            values["tables"].ravel() / UNIT,
+            endgame["tables"].ravel() / ENDGAME_UNIT,
+            *(game_standings(game) for game in games),
+        ],
+        dtype=np.float32,
+    )
     rates = [held["kept"].reshape(-1, HOLDINGS)]
     for game, dealt in enumerate(tables.DEALT):
         size = OF_SIZE[dealt - 2]
