@@ -24,8 +24,8 @@ from crib_env.errors import check_choice, whole_number
 from crib_env.policy import sample_legal
 from crib_env.rules import Rules, as_rules
 from crib_env.text import hands, table_top
-from crib_env.text.family import View, Words
 from crib_env.text.replies import ReplyError as ReplyError
+from crib_env.text.replies import View, Words
 
 WORDS = {"two_hand": hands.WORDS, "many_hand": hands.WORDS, "table_top": table_top.WORDS}
 ON_FAILURE = ("forfeit", "random", "raise")

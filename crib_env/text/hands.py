@@ -30,8 +30,7 @@ from crib_env.engine.hands.text import (
 from crib_env.engine.record import NONE
 from crib_env.render.words import in_words
 from crib_env.rules import LARGEST_TARGET, Rules
-from crib_env.text.family import Words
-from crib_env.text.replies import Names, ReplyError, legal_names
+from crib_env.text.replies import Names, ReplyError, Words, legal_names
 
 View = Any
 

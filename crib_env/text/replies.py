@@ -1,5 +1,6 @@
-"""Finds the actions in a reply: the answer in ``<action>5H</action>``, or all names in the reply.
+"""What puts a family of games into words, and how a reply names actions.
 
+The answer stands in ``<action>5H</action>``, or all names in the reply count.
 Without the tag a reply must name one choice and no other. No grammar is read: "not the 5H" names
 the 5H.
 """
@@ -9,11 +10,27 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
+
+from crib_env.rules import Rules
 
 LONGEST = 20_000  # characters of a reply that are read, the last ones
 TAGGED = re.compile(r"<action>(.*?)(?:</action>|(?=<action>)|$)", re.IGNORECASE | re.DOTALL)
 THOUGHT = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.IGNORECASE | re.DOTALL)
 NUMBERED = re.compile(r"^[ \t]*\d{1,2}[.)][ \t]+(?=\S)", re.MULTILINE)  # lines of a list
+
+View = Any
+
+
+@dataclass(frozen=True)
+class Words:
+    """How a family of games is put into words."""
+
+    state: Callable[[View, Rules], list[str]]  # all that matters to the seat's decision
+    news: Callable[[View], list[str]]  # the others' actions since the seat's last decision
+    rules: Callable[[View, Rules], str]  # how the game is played, in some 300 words
+    ask: Callable[[View], tuple[str, str]]  # the question with the legal actions, and an answer
+    chosen: Callable[[View, str], tuple[int, ...]]  # named by a reply, in order, or `ReplyError`
 
 
 class ReplyError(ValueError):

@@ -11,8 +11,7 @@ from crib_env.engine.table_top import why_illegal
 from crib_env.engine.table_top.records import CELLS, CENTRE, GAME, SIZE, TO_CRIB, TURNS
 from crib_env.engine.table_top.text import SIDES, line_values
 from crib_env.rules import Rules
-from crib_env.text.family import Words
-from crib_env.text.replies import Names, ReplyError, legal_names
+from crib_env.text.replies import Names, ReplyError, Words, legal_names
 
 View = Any
 

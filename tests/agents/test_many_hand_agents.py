@@ -15,7 +15,7 @@ from crib_training.methods.deep_monte_carlo import Learner, Settings
 
 from compiled import as_entry
 from crib_env.batch import GameBatch
-from crib_env.engine.hands.seats import lacking, least_pips
+from crib_env.engine.hands.counting import lacking, least_pips
 from crib_env.engine.many_hand import HAND, VIEW
 from crib_env.engine.many_hand import STATE as STATE
 from crib_env.engine.ranks import RANKS

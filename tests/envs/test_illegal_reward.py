@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from crib_env import PRESETS, Game, parse_cards, sample_legal, six_card_v0
-from crib_env.engine.hands import bounds
+from crib_env.engine.hands.family import A_CARD, A_HAND
 from crib_env.engine.show import JACK, KEYS, show_table
 from crib_env.engine.table_top import A_LINE
 from crib_env.envs.text import text_aec, text_env
@@ -64,7 +64,7 @@ def test_worst_loss_counts_the_most_points_of_five_cards() -> None:
         alone = len(set(ranks))  # cards of one suit have different ranks
         points = int(table[sum(KEYS[rank] for rank in ranks)])
         most = max(most, points + (alone if alone > 2 else 0) + (JACK in ranks))
-    assert most == bounds.A_HAND == A_LINE
+    assert most == A_HAND == A_LINE
 
 
 def test_worst_loss_counts_the_most_points_of_a_card_played() -> None:
@@ -79,7 +79,7 @@ def test_worst_loss_counts_the_most_points_of_a_card_played() -> None:
         while not game.over:
             game.step(sample_legal(game.mask, rng))
             most = max(most, sum(event.points for event in game.events))
-    assert 12 <= most <= bounds.A_CARD
+    assert 12 <= most <= A_CARD
 
 
 def test_illegal_reward_is_below_the_best_deal_of_the_other_side() -> None:

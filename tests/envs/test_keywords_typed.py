@@ -12,10 +12,15 @@ import pytest
 from checkout import ROOT
 from crib_env import ENVIRONMENTS
 from crib_env.engine.family import REWARDS, SUITS
-from crib_env.envs import keywords
+from crib_env.envs import makers
 from crib_env.envs.config import KEYWORDS, LABELS, LIBRARIES, MODES, ON_ILLEGAL
 from crib_env.registration import env_module
 
+FORMS = {
+    "env": makers.AecKeywords, "raw_env": makers.AecKeywords, "gym_env": makers.GymKeywords,
+    "vector_env": makers.VectorKeywords, "torch_env": makers.TorchKeywords,
+    "sb3_env": makers.SB3Keywords,
+}  # fmt: skip
 POSITIONAL = {"num_envs"}  # a separate argument in the forms that have it
 
 
@@ -23,18 +28,18 @@ POSITIONAL = {"num_envs"}  # a separate argument in the forms that have it
 def test_typed_keywords_of_a_form_are_those_of_the_config(form: str) -> None:
     phases = {env_module(name).maker.phase for name in ENVIRONMENTS} - {None}
     taken = {name for name, about in KEYWORDS.items() if form in about.forms} - POSITIONAL
-    typed = keywords.FORMS[form].__annotations__.keys()
+    typed = FORMS[form].__annotations__.keys()
     assert typed == taken | {phase.name for phase in phases if phase is not None}
 
 
 def test_typed_values_are_those_of_the_config() -> None:
-    assert set(get_args(keywords.Reward)) == set(REWARDS)
-    assert get_args(keywords.Suits) == SUITS
-    assert get_args(keywords.RenderMode) == MODES
-    assert get_args(keywords.OnIllegal) == ON_ILLEGAL
-    assert set(get_args(keywords.Library)) == LIBRARIES.keys() - {"pettingzoo"}
+    assert set(get_args(makers.Reward)) == set(REWARDS)
+    assert get_args(makers.Suits) == SUITS
+    assert get_args(makers.RenderMode) == MODES
+    assert get_args(makers.OnIllegal) == ON_ILLEGAL
+    assert set(get_args(makers.Library)) == LIBRARIES.keys() - {"pettingzoo"}
     every = {one for name in ENVIRONMENTS for one in env_module(name).maker.episodes}
-    assert set(get_args(keywords.Episode)) == every
+    assert set(get_args(makers.Episode)) == every
 
 
 CALLS = """\

@@ -20,8 +20,8 @@ from pettingzoo.utils import CaptureStdoutWrapper
 
 import crib_env
 from crib_env import ENVIRONMENTS, six_card_v0, table_top_v0
-from crib_env.render import raster
-from crib_env.render.raster import FONTS, pixels
+from crib_env.envs import renderer
+from crib_env.envs.renderer import FONTS, pixels
 from crib_env.render.svg.document import document
 
 ID = "crib_env/SixCard-v0"
@@ -182,7 +182,7 @@ def test_render_without_extra_rejects_pixels_and_draws_svg(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(sys.modules, "resvg_py", None)
-    monkeypatch.setattr(raster, "_ground", raster._ground.__wrapped__)  # nothing kept
+    monkeypatch.setattr(renderer, "_ground", renderer._ground.__wrapped__)  # nothing kept
     env = six_card_v0.env(render_mode="rgb_array")  # SB3's make_vec_env always asks for it
     env.reset(seed=1)
     with pytest.raises(DependencyNotInstalled, match=r'resvg_py.*pip install "crib-env\[render\]"'):

@@ -13,14 +13,19 @@ from __future__ import annotations
 
 from crib_agents.kernels.two_hand import HEURISTICS, REPLY, WIN
 from crib_env.engine.hands.counting import (
+    able,
     best_answer,
+    cards_of,
     certain_points,
     hand_total,
+    known_of,
+    no_fit,
+    reply,
     sequence_of,
     sequence_points,
+    share_of,
     unseen_ranks,
 )
-from crib_env.engine.hands.seats import able, cards_of, known_of, no_fit, reply, share_of
 from crib_env.engine.jit import kernel
 from crib_env.engine.ranks import DECK, RANKS, pips
 from crib_env.engine.record import NONE

@@ -24,14 +24,19 @@ from crib_agents.learned.network import (
 )
 from crib_env.engine import stack
 from crib_env.engine.hands.counting import (
+    able,
+    cards_of,
     certain_points,
     hand_total,
+    known_of,
+    no_fit,
+    reply,
     sequence_of,
     sequence_points,
+    share_of,
     unseen_ranks,
 )
 from crib_env.engine.hands.records import DISCARD
-from crib_env.engine.hands.seats import able, cards_of, known_of, no_fit, reply, share_of
 from crib_env.engine.jit import kernel
 from crib_env.engine.many_hand import HAND, SEATS
 from crib_env.engine.ranks import DECK

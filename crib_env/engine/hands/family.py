@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from crib_env.engine.family import Family, Features, Kernel, Kernels, Layout
 from crib_env.engine.hands import records
-from crib_env.engine.hands.bounds import worst_loss
 from crib_env.engine.hands.encode import ACTIONS, encode_mask
 from crib_env.engine.hands.expected import expected_kernels
 from crib_env.engine.hands.notation import hands_notation
 from crib_env.engine.hands.picture import closing
+from crib_env.engine.hands.records import DEAL, MATCH, PEGGING_ONLY
 from crib_env.engine.hands.slots import card_in, draw_slot, slot_of
 from crib_env.engine.hands.suits import canonical_suits
 from crib_env.engine.hands.text import hand_of, render, why_illegal
@@ -83,3 +84,29 @@ def hands_family(
         expected=expected_kernels(kernels),
         canonical=canonical_suits(kernels, array_of(view_record), name) if canonical else {},
     )
+
+
+A_CARD = 15  # played: four alike (12), fifteen (2), and the last card (1); a run makes less (H4)
+A_HAND = 29  # shown, and the crib (C2): three fives and a jack, the starter the fourth five
+
+
+def worst_loss(rules: Any, expected: bool) -> int:
+    """Return an upper bound of the points that a side can still lose to the mean of the others.
+
+    The others make all they can and the side makes nothing. A game ends at its target, and every
+    deal pegs a point for its last card.
+
+    Args:
+        rules: a rules record, which names the episode.
+        expected: whether the reward pays the mean of the show, which the target does not cut.
+    """
+    sides, target, episode = (int(rules[name]) for name in ("sides", "target", "episode"))
+    seats = int(rules["players"]) // sides  # of a side
+    pegged = seats * int(rules["dealt"] - rules["discards"]) * A_CARD
+    shown = 0 if episode == PEGGING_ONLY else (seats + 1) * A_HAND + int(rules["heels"])
+    if episode in (DEAL, PEGGING_ONLY):
+        return pegged + shown if expected else min(pegged + shown, target)
+    deals = sides * (target - 1) + 1
+    game = target + deals * shown if expected else target
+    games = sides * (int(rules["match_target"]) - 1) + 1 if episode == MATCH else 1
+    return games * game

@@ -14,20 +14,25 @@ from crib_env.engine import stack
 from crib_env.engine.family import Feature, Features
 from crib_env.engine.hands.counting import (
     IN_SUIT,
+    able,
     alone,
     best_answer,
+    cards_of,
     certain_points,
     dealt_card,
+    known_of,
     least_pip,
+    no_fit,
+    reply,
     sequence_of,
     sequence_points,
+    share_of,
     starters_total,
     unseen_ranks,
     ways,
 )
 from crib_env.engine.hands.encode import ACTIONS, PILE
 from crib_env.engine.hands.records import CRIB, DISCARD
-from crib_env.engine.hands.seats import able, cards_of, known_of, no_fit, reply, share_of
 from crib_env.engine.jit import kernel
 from crib_env.engine.ranks import DECK, RANKS, pips
 from crib_env.engine.show import JACK, KEYS, pip, read_sum, two_ranks

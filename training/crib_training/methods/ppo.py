@@ -30,8 +30,7 @@ from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.vec_env import VecNormalize
 
 from crib_env.engine.family import Family
-from crib_env.envs.keywords import Episode, Suits
-from crib_env.envs.makers import EnvMaker
+from crib_env.envs.makers import EnvMaker, Episode, Suits
 from crib_env.rules import Rules
 from crib_env.settings import (
     MANY,
