@@ -29,8 +29,7 @@ from crib_play.preferences import FASTEST, data_file, load, save
 from crib_play.table import Counted, Session, TableGame, TakesGame, actions_of
 from crib_play.table.advice import choice_in_words, choices
 from crib_play.table.seats import names
-from crib_play.terminal.boards import boards_of
-from crib_play.terminal.screen import Screen
+from crib_play.terminal.screen import Screen, boards_of
 
 PLAYS = "rule_based"  # whose games the positions are of
 ERRS = "greedy"  # whose mistakes the exercises teach to avoid

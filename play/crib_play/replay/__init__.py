@@ -2,8 +2,7 @@
 
 - `frames`: what there is to see, moment by moment, for each pair of eyes.
 - `opinions`: the expert's value of every choice, and how likely the agent was to make it.
-- `page`: both put into one file.
-- `replay`: `crib replay`.
+- `page`: both put into one file, and `crib replay`.
 """
 
 from crib_play.replay.page import replay_page, write_replay

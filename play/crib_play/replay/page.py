@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import KW_ONLY
 from html import escape
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from crib_agents.loading import TakesAgents
 
 from crib_env.game import Game
 from crib_env.notation import format_rules
@@ -21,9 +23,11 @@ from crib_env.policy import Agent
 from crib_env.render.svg.cards import symbols
 from crib_env.render.svg.document import FONT, HEIGHT, WIDTH, page_sheet
 from crib_env.rules import Rules
+from crib_env.settings import AgentName, NewFile, Seat, Seed, checked_dataclass
 from crib_play.replay.frames import Frame, every_eyes, frames
 from crib_play.replay.opinions import IN_POINTS, Opinion, opinions
-from crib_play.table.seats import names, side_names
+from crib_play.table import TakesGame
+from crib_play.table.seats import names, side_names, sit_down
 from crib_play.table.session import Session
 
 MOST = 12  # options shown of a turn, besides the one taken
@@ -160,3 +164,53 @@ def _filled(title: str, data: dict[str, Any]) -> str:
     return before + "".join(
         filling[name] + after for name, _, after in (part.partition("}}") for part in rest)
     )
+
+
+# --- `crib replay` --------------------------------------------------------------------------------
+
+OPEN_SEED = 1  # of a game in which every card is shown
+
+
+@checked_dataclass(frozen=True)
+class Settings(TakesGame, TakesAgents):
+    """Write a game between two agents as one HTML file, with the expert's value of every choice.
+
+    Attributes:
+        first: the agent of side 0: its name, a file of weights, or package.module:Class.
+        second: the agent of side 1, and of any other.
+        seed: the seed of the deals; by default 1, and with seats random: anyone who guesses the
+            seed of a game can play it again and see every card.
+        out: the file.
+        opinions: add the expert's value of every choice, which takes some seconds; not in games
+            that have no analysis.
+        seats: the file holds only the knowledge of these seats; by default everything.
+    """
+
+    first: AgentName
+    second: AgentName
+    _: KW_ONLY
+    seed: Seed | None = None
+    out: NewFile = Path("replay.html")
+    opinions: bool = True
+    seats: tuple[Seat, ...] = ()
+
+
+def run(settings: Settings) -> None:
+    """Play the game and write the file."""
+    kind = settings.table_game()
+    for seat in settings.seats:
+        if not 0 <= seat < kind.players:
+            raise ValueError(f"seats are from 0 to {kind.players - 1} in this game, got {seat}")
+    first, second = map(settings.trusted, (settings.first, settings.second))
+    seed = settings.seed if settings.seats or settings.seed is not None else OPEN_SEED
+    session = sit_down(kind, None, second, first, seed)
+    session.go_on()
+    title = kind.title if settings.seats else f"{kind.title}, seed {seed}"
+    page = replay_page(session, title, judged=settings.opinions, seats=settings.seats or None)
+    settings.out.write_text(page, "utf-8")
+    print(
+        f"{settings.first} against {settings.second}, {session.result(0)}: {settings.out} "
+        f"({len(page) / 1e6:.1f} MB)"
+    )
+    if settings.seats and seed is not None:
+        print(f"Who guesses the seed {seed} sees every card: leave --seed out to hand the file on.")

@@ -1,4 +1,4 @@
-"""The games of the tables, by name."""
+"""The games of the tables, and the families that they are of, by name."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from crib_env.errors import unknown
 from crib_env.registration import env_module
 from crib_env.rules import Rules, find_rules
 from crib_env.settings import EnvName
-from crib_play.table.families import FAMILIES
+from crib_play.table import hands, table_top
 from crib_play.table.family import TableFamily
 
 
@@ -101,3 +101,8 @@ class TakesGame:
         players = "" if self.players is None else f", {self.players} players"
         raise ValueError(f"there is no table for {rules.name}{players}, {self.episode}: "
                          f"there are tables for {known}")  # fmt: skip
+
+
+FAMILIES: dict[str, TableFamily] = {
+    family.name: family for family in (hands.TWO_HAND, hands.MANY_HAND, table_top.FAMILY)
+}

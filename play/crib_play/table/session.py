@@ -13,9 +13,8 @@ from crib_env.events import Event, read_log
 from crib_env.game import Game, Snapshot
 from crib_env.policy import Agent, ask_agent
 from crib_env.supported_rules import refuse_rules
-from crib_play.table.families import FAMILIES
 from crib_play.table.family import Call, Counted, Done, Sight
-from crib_play.table.games import TableGame
+from crib_play.table.games import FAMILIES, TableGame
 
 View = Any
 Seats = Sequence[Agent | None]

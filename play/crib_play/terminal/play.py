@@ -21,9 +21,7 @@ from crib_play.preferences import Preferences, Speed, load_preferences, save_pre
 from crib_play.table import Counted, Session, TakesGame, Turn, review
 from crib_play.table.advice import Advised, advised, look_back
 from crib_play.table.seats import names, sit_down, usual_opponent
-from crib_play.terminal.boards import boards_of
-from crib_play.terminal.screen import Screen
-from crib_play.terminal.watch import watch
+from crib_play.terminal.screen import Screen, boards_of
 
 HELP = """
   hint        show what the expert would do
@@ -281,3 +279,31 @@ def run(settings: Settings) -> None:
     if settings.keep and (problem := save_preferences(chosen)):
         screen.problem(f"not saved: {problem}")
     Player(session, settings.seat, screen, chosen).play()
+
+
+# --- two agents, with every card open -------------------------------------------------------------
+
+
+def watch(session: Session, screen: Screen, title: str) -> None:
+    """Show the game turn by turn."""
+    called = names(session)
+    screen.title(f"{title}: {', '.join(called)}")
+    screen.say(session.opening, called)
+    try:
+        while not session.over:
+            turn = session.answer()
+            if not turn.calls[0].cards:  # cards hidden from the players
+                spoken = session.family.spoken(turn.view, turn.actions)
+                screen.line(f"  {called[turn.seat]}: {spoken}", style="dim")
+                turn = replace(turn, calls=turn.calls[1:])
+            screen.calls(session, turn, called)
+            if turn.counted:
+                boards_of(session).score(screen, session.sight(0), called)
+    except KeyboardInterrupt:
+        screen.line("")
+        screen.line("You stop watching.")
+        return
+    winner = session.winner
+    if winner is not None:
+        name = called[session.game.sides.index(winner)]
+        screen.title(f"{name} wins, {session.result(winner)}.")

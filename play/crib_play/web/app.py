@@ -38,7 +38,7 @@ from crib_env.render.svg.document import style_sheet
 from crib_play.preferences import Preferences
 from crib_play.table import GAMES, NotYourTurnError, table_game
 from crib_play.table.advice import look_back
-from crib_play.table.levels import LEVELS
+from crib_play.table.seats import LEVELS
 from crib_play.web import beside
 from crib_play.web.beside import Beside, Finished, Preparation, WorkError
 from crib_play.web.guard import Guard

@@ -23,8 +23,7 @@ from crib_play.preferences import Preferences
 from crib_play.replay import replay_page
 from crib_play.table import GAMES, TableGame, review, table_game
 from crib_play.table.advice import choices
-from crib_play.table.levels import ERRING, load_player
-from crib_play.table.seats import first_turns, plays, refusal
+from crib_play.table.seats import ERRING, first_turns, load_player, plays, refusal
 from crib_play.web.messages import review_payload
 from crib_play.web.store import StoredTable
 from crib_play.web.tables import wake

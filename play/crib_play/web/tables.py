@@ -19,7 +19,7 @@ from crib_env.errors import unknown
 from crib_env.game import Game
 from crib_env.policy import Agent
 from crib_play.table import Session, table_game
-from crib_play.table.seats import declared_refusal
+from crib_play.table.seats import declared_refusal, load_player
 from crib_play.web.store import INVITATION, SEAT, Store, StoredTable, digest
 
 PERSON = "person"
@@ -152,8 +152,6 @@ class Tables:
         if name not in self.agents:
             raise unknown("agent", name, self.agents)
         if name not in self._loaded:
-            from crib_play.table.levels import load_player  # takes time; the page comes first
-
             with self._loading:
                 if name not in self._loaded:
                     self._loaded[name] = load_player(name)
