@@ -29,7 +29,7 @@ from crib_training.progress import steps
 from crib_env.arrays import Array
 from crib_env.batch import GameBatch
 from crib_env.engine.hands.records import DISCARD
-from crib_env.engine.ranks import multiset_number, multisets, rank_counts
+from crib_env.engine.ranks import RANKS, multiset_number, multisets, rank_counts
 from crib_env.engine.record import NONE
 from crib_env.engine.show import JACK
 from crib_env.engine.two_hand import HAND
@@ -169,11 +169,18 @@ def shrunk(cards: int, sums: Array) -> tuple[Array, dict[str, float]]:
     """Return the means of hands of ``cards`` cards, shrunk towards an additive model, and figures.
 
     Shapes: sums float64[hands, 3].
+
+    Raises:
+        ValueError: too few deals for the model.
     """
     n, total, squares = sums.T
-    mean = total / np.maximum(n, 1)
-    noise = float((squares.sum() - (total * mean).sum()) / (n.sum() - (n > 0).sum()))
     counts = rank_counts(cards).astype(np.float64)
+    seen = int((n > 0).sum())
+    if n.sum() == seen or np.linalg.matrix_rank(counts[n > 0]) < RANKS:
+        raise ValueError(f"{n.sum():.0f} deals with {seen} hands of {cards} cards say too little "
+                         "of each rank: raise --deals, or --worth where there is one")  # fmt: skip
+    mean = total / np.maximum(n, 1)
+    noise = float((squares.sum() - (total * mean).sum()) / (n.sum() - seen))
     spread = 0.0
     for _ in range(20):  # weights by the scatter found, the scatter by the weights
         weight = np.where(n > 0, 1.0 / (spread + noise / np.maximum(n, 1)), 0.0)

@@ -205,6 +205,8 @@ def test_few_samples_are_drawn_to_the_additive_model() -> None:
     assert error[n == 300].std() < 0.15
     assert error[n == 3].std() < 0.5  # the samples by themselves: 1.15
     assert error[n == 0].std() < 0.6
+    with pytest.raises(ValueError, match=r"10 deals with 1 hands of 4 cards .* raise --deals"):
+        shrunk(4, np.eye(len(ranks), 1) * [10, 5, 4])
 
 
 # --- values of a pair ------------------------------------------------------------------------

@@ -208,9 +208,8 @@ def test_rate_exploitability_equals_exploit(
     monkeypatch.setattr(Exploitability, "__str__", lambda _: "the whole table")
     monkeypatch.setattr(rating, "BUILT_IN", ("random",))
     rating.run(rating.Settings("greedy", env="five_card_v0", pairs=5, seed=3, exploitability=7,
-                               abstraction=1, out=tmp_path / "greedy"))  # fmt: skip
-    assert given == {"agent": "greedy", "env": "five_card_v0", "hands": 7, "abstraction": 1,
-                     "seed": 3}  # fmt: skip
+                               out=tmp_path / "greedy"))  # fmt: skip
+    assert given == {"agent": "greedy", "env": "five_card_v0", "hands": 7, "seed": 3}
     kept = read(tmp_path / "greedy/five_card_v0.json").exploitability
     assert kept == {"mean": 0.5, "ci95": 0.25, "hands": 7, "seed": 3, "abstraction": 1,
                     "agreement": {"met": 10, "otherwise": 0}}  # fmt: skip

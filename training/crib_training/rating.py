@@ -182,7 +182,6 @@ class Settings(TakesAgents):
         name: the agent's name in the table; by default its own, or that of the folder of --out.
         exploitability: also measure how much a best response gains against it, with N drawn
             hands (see crib exploit); 0 skips this.
-        abstraction: for the exploitability of slow agents, see crib exploit.
         out: a folder to write its results to, and a card to fill in, as for the leaderboard.
         check: a file of its results, whose games to play again and compare. Environment, players,
             pairs, seed and name are the file's.
@@ -196,7 +195,6 @@ class Settings(TakesAgents):
     seed: Seed = 1
     name: str | None = None
     exploitability: CountOrNone = 0
-    abstraction: CountOrNone = 0
     out: NewFolder | None = None
     check: File | None = None
 
@@ -278,9 +276,8 @@ def run(settings: Settings) -> None:
     found = None
     if settings.exploitability:  # first, for it may refuse the settings
         found = exploitability(
-            agent, env=settings.env, hands=settings.exploitability,
-            abstraction=settings.abstraction, seed=settings.seed,
-        )  # fmt: skip
+            agent, env=settings.env, hands=settings.exploitability, seed=settings.seed
+        )
     results = play(maker, agent, settings.pairs, settings.seed, settings.players, name)
     results = replace(results, exploitability=exploited(found.as_dict()) if found else None)
     known = [entry for entry in stored(results.file) if entry.name != results.name]
