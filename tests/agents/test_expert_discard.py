@@ -288,6 +288,29 @@ def test_linear_value_ranks_pairs_as_staged_far_from_the_end(game: str, dealer: 
 
 
 @pytest.mark.skipif(SLOW, reason="hundreds of staged expectations take compiled code")
+@every_game
+@dealer_or_pone
+def test_linear_value_is_on_the_level_of_the_staged_at_a_score(game: str, dealer: bool) -> None:
+    """A mean over many scores hides errors: which seat is ahead by turns depends on the score."""
+    rules, rng = PRESETS[game], np.random.default_rng(16)
+    for need in (discard.NEAR + 1, discard.NEAR + 8):
+        at = rules.target - need
+        views = np.array(
+            [
+                discarding(rng.permutation(52)[: rules.dealt].tolist(), game, dealer, (at, at))
+                for _ in range(100)
+            ],
+            dtype=VIEW,
+        )  # fmt: skip
+        n = len(pairs_of(list(range(rules.dealt))))
+        linear, staged = (
+            rank_discards(views, near)[1][:, :n, WIN_VALUE].max(axis=1).mean()
+            for near in (0, rules.target)
+        )
+        assert linear == pytest.approx(staged, abs=0.005)
+
+
+@pytest.mark.skipif(SLOW, reason="hundreds of staged expectations take compiled code")
 @dealer_or_pone
 @pytest.mark.parametrize("needs", [(10, 12), (25, 25), (40, 20), (45, 45)])
 def test_best_discard_values_agree_with_the_win_table(needs: tuple[int, int], dealer: bool) -> None:

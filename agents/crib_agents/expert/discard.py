@@ -270,7 +270,7 @@ def expected_win(win_table, i_deal, pone, dealer, model, pone_more, dealer_more,
 PAIRS = 15  # of six cards; ten of five
 # Points to make within which a seat may well go out in this deal or the next. Beyond, choosing by
 # the linear value costs a hundredth of a percent of a game or less.
-NEAR = 45
+NEAR = 50
 SWING = 10  # points each way over which value is taken as linear farther from the end
 
 # The columns of the findings on a pair to discard.
@@ -335,6 +335,12 @@ def fill_columns(v, win_table, model, before, share, table, near, s, columns):
     level = after_deal(win_table, i_deal, pone - by_pone, dealer - by_dealer)
     pone_point = slope(win_table, i_deal, pone - by_pone, dealer - by_dealer, 0, SWING)
     dealer_point = slope(win_table, i_deal, pone - by_pone, dealer - by_dealer, 1, SWING)
+    if in_game(v):  # An average deal keeps the value of the score before it.
+        level = after_deal(win_table, 1 - i_deal, dealer, pone)
+        level -= pone_point * (model["mean_pegs"][0] + model["mean_hand"][0] - by_pone)
+        level -= dealer_point * (
+            model["mean_pegs"][1] + heels + model["mean_hand"][1] + model["mean_crib"] - by_dealer
+        )
     at_end = in_game(v) and dealt_within_reach(mine, theirs)
     lost = 0.0  # the value of a lost game
     span = 0.0  # the value of a won game, less that
