@@ -77,7 +77,6 @@ from research.tables.maker import makes
 from research.tables.rollouts import WORDS_DRAWN, draw_rank
 
 PONE, DEALER = 0, 1
-ENDGAME_TABLES = belief.ENDGAME
 PLAYS = 8
 
 
@@ -314,10 +313,10 @@ class SelfPlay:
         self.rng = generator(seed)
         self.keep(rates)
         self.weights = np.zeros(STANDINGS + STANDINGS_SIZE, dtype=np.float32)
-        self.weights[ENDGAME_TABLES : ENDGAME_TABLES + len(tables)] = tables
+        self.weights[belief.ENDGAME : belief.ENDGAME + len(tables)] = tables
         self.weights[STANDINGS:] = standings(win, self.outcomes)
         scratch = np.zeros(1, dtype=SCRATCH)
-        scratch["endgame"], scratch["standings"] = ENDGAME_TABLES, STANDINGS
+        scratch["endgame"] = True
         self.arrays = (
             np.zeros(1, dtype=POSITION), scratch,
             np.zeros((PLAYS, TABLES + 2), dtype=np.int64), np.zeros((3, 2), dtype=np.int64),
@@ -337,7 +336,7 @@ class SelfPlay:
     @property
     def tables(self) -> Array:
         """The rollout policy's tables, as fitted so far."""
-        return self.weights[ENDGAME_TABLES : ENDGAME_TABLES + TABLE_SETS * SIZE]
+        return self.weights[belief.ENDGAME : STANDINGS]
 
     def fit(self, deals: int, rates: Sequence[float], rng: np.random.Generator) -> list[float]:
         """Fit the present tables further; return the mean squared error of each pass."""

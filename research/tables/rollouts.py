@@ -22,7 +22,7 @@ import time
 from typing import Any
 
 import numpy as np
-from crib_agents.data.tables import CHOICES, DEALT, ROLES, ROLLOUT_POLICY
+from crib_agents.data.tables import CHOICES, ROLES, ROLLOUT_POLICY
 from crib_agents.expert.belief import SIZE, TABLES, all_shared_values, replay, softmax, write_places
 from crib_agents.expert.discard import SUITS
 from crib_agents.expert.pegging import SCRATCH, SCRATCH_T, UNIT, read_tables
@@ -103,8 +103,8 @@ def choose(p, seat, held, hands, weights, shared, chance, rng):
     n = hands[held, DISTINCT]
     if n == 1:
         return listed
-    all_shared_values(p, seat, weights, 0, shared)
-    softmax(p, held, hands, weights, 0, shared, chance)
+    all_shared_values(p, seat, weights, shared)
+    softmax(p, held, hands, weights, shared, chance)
     return draw_rank(listed, n, chance, rng)
 
 
@@ -253,28 +253,27 @@ NEVER = 1e-9  # a chance is taken to be this at least
 
 @entry(
     void(
-        VIEWS_T, int64[::1], int64[:, ::1], float64[::1], int64, float64, POSITIONS_T, SCRATCH_T,
+        VIEWS_T, int64[::1], int64[:, ::1], float64[::1], float64, POSITIONS_T, SCRATCH_T,
         int64[::1], float64[::1],
     )
 )  # fmt: skip
-def learn(views, ranks, hands, weights, base, rate, positions, scratch, places, found):
+def learn(views, ranks, hands, weights, rate, positions, scratch, places, found):
     """Measure how well the tables predict choices, and move them towards each after it.
 
-    The views are of seats with a choice, and ``ranks`` their choices; ``base`` is the index of the
-    game's tables, and a ``rate`` of 0 learns nothing. ``found`` gets the mean of minus the
-    logarithm of the probability given to the choice, and how often the choice was the likeliest.
+    The views are of seats with a choice, and ``ranks`` their choices. A ``rate`` of 0 learns
+    nothing. ``found`` gets the mean of minus the logarithm of the probability given to the choice,
+    and how often the choice was the likeliest.
     """
     p = positions[0]
     s = scratch[0]
-    s["base"] = base
     found[0] = 0.0
     found[1] = 0.0
     for i in range(views.shape[0]):
         v = views[i]
         replay(v, p, 0, s, hands, weights)
         held = number(held_ranks(v))
-        all_shared_values(p, ME, weights, base, s["shared"])
-        softmax(p, held, hands, weights, base, s["shared"], s["chance"])
+        all_shared_values(p, ME, weights, s["shared"])
+        softmax(p, held, hands, weights, s["shared"], s["chance"])
         listed = hands[held, LISTED]
         likeliest = 0
         for k in range(hands[held, DISTINCT]):
@@ -287,7 +286,7 @@ def learn(views, ranks, hands, weights, base, rate, positions, scratch, places, 
                 put(positions[1], ME, r)
                 write_places(positions[1], ME, hands[held, r], places)
                 for t in range(TABLES):
-                    weights[base + places[t]] += rate * error
+                    weights[places[t]] += rate * error
                 if r == ranks[i]:
                     found[0] -= math.log(max(s["chance"][k], NEVER))
         found[1] += listed >> (4 * likeliest) & 15 == ranks[i]
@@ -321,10 +320,10 @@ def choices_of(
 
 
 def fit_choices(
-    views: Array, ranks: Array, base: int, rng: np.random.Generator
+    dealt: int, views: Array, ranks: Array, rng: np.random.Generator
 ) -> tuple[Array, Array]:
     """Return the game's tables, float64[SIZE], and their fit to held-out choices."""
-    weights = read_tables()[0][: len(DEALT) * SIZE].astype(np.float64)
+    weights = read_tables(dealt)[0][:SIZE].astype(np.float64)
     positions, scratch = np.zeros(2, dtype=POSITION), np.zeros(1, dtype=SCRATCH)
     places, found = np.zeros(TABLES, dtype=np.int64), np.zeros(2)
     order = rng.permutation(len(views))
@@ -333,12 +332,12 @@ def fit_choices(
     for rate in (0.0, *CHOICE_STEPS):
         if rate > 0:
             some = rng.permutation(learned)
-            learn(views[some], ranks[some], holdings(), weights, base, rate, positions, scratch,
-                  places, found)  # fmt: skip
-        learn(views[apart], ranks[apart], holdings(), weights, base, 0.0, positions, scratch,
-              places, found)  # fmt: skip
+            learn(views[some], ranks[some], holdings(), weights, rate, positions, scratch, places,
+                  found)  # fmt: skip
+        learn(views[apart], ranks[apart], holdings(), weights, 0.0, positions, scratch, places,
+              found)  # fmt: skip
         predicted.append(found.copy())
-    return weights[base : base + SIZE], np.array(predicted)
+    return weights, np.array(predicted)
 
 
 @makes(CHOICES)
@@ -350,10 +349,10 @@ def choices(agent: str = "expert", deals: Count = 40_000, seed: Seed = 2031) -> 
         deals: deals of each game.
     """
     player, tables = load_agent(agent), []
-    for i, (rules, seed_seq) in enumerate(both_games(seed)):
+    for rules, seed_seq in both_games(seed):
         cards, order = seed_seq.spawn(2)
         views, ranks = choices_of(rules, player, deals, cards)
-        learned, predicted = fit_choices(views, ranks, i * SIZE, np.random.default_rng(order))
+        learned, predicted = fit_choices(rules.dealt, views, ranks, np.random.default_rng(order))
         tables.append(np.round(learned * UNIT).astype(np.int16))
         print(f"{rules.name}: {len(views)} choices; of those held out the likeliest was chosen "
               + ", ".join(f"{100 * hit:.1f}" for _, hit in predicted) + " % by pass, at a cross "

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 from crib_agents.analyze import analyze, discard_view, pegging_view, two_hand_action_values
-from crib_agents.expert import endgame
+from crib_agents.expert import belief, endgame
+from crib_agents.expert.pegging import read_tables
 from crib_agents.knowledge.measured import load_outcomes
 from crib_agents.knowledge.winning import WON, probabilities
 
@@ -49,6 +50,16 @@ def test_standings_of_a_dealer_without_points_need_the_crib() -> None:
     found = endgame.standings(chance("hoyle")[:edge, :edge], deal).reshape(2, 30, edge, edge)
     no_points = deal.pone_hand[0] * (1.0 - deal.crib[0] * (1.0 - chance("hoyle")[1, 1]))
     assert found[1, 0, 1, 1] == pytest.approx(no_points)
+
+
+@every_game
+def test_tables_are_of_one_game(game: str) -> None:
+    """A game needs half the memory of both."""
+    dealt = PRESETS[game].dealt
+    weights, _, _ = read_tables(dealt)
+    assert weights.nbytes < 21e6
+    held = endgame.standings(chance(game)[: endgame.EDGE, : endgame.EDGE], load_outcomes(dealt))
+    assert weights[belief.STANDINGS :] == pytest.approx(held, abs=1e-6)
 
 
 @compiled

@@ -183,10 +183,9 @@ def reference_of(view: Any, needs: tuple[int, int]) -> Pegging:
 
     ``needs``: the points that this seat and the other needed before the lead.
     """
-    tables, kept, suited = read_tables()
-    half = belief.SIZE * (0 if view["dealt"] == 6 else 1)
+    tables, kept, suited = read_tables(int(view["dealt"]))
     mine_deals = bool(view["dealer"] == 0)
-    other = (0 if view["dealt"] == 6 else 2) + (0 if mine_deals else 1)
+    other = 0 if mine_deals else 1
     judged = win_table(int(view["dealt"]), int(view["target"]), int(view["episode"]))
     pile = [int(c) for c in view["pile"][: view["pile_n"]]]
     own = [int(c) for c in view["hand"][: view["hand_n"]]]
@@ -238,7 +237,7 @@ def reference_of(view: Any, needs: tuple[int, int]) -> Pegging:
 
     if view["episode"] != GAME or max(needs) > endgame.REACH:
         return Pegging(
-            tables[half : half + belief.SIZE], kept[other], belief.TEMPERATURE,
+            tables[: belief.SIZE], kept[other], belief.TEMPERATURE,
             belief.FLOOR, belief.UNLIKELY, value,
         )  # fmt: skip
 
@@ -253,14 +252,14 @@ def reference_of(view: Any, needs: tuple[int, int]) -> Pegging:
         found = float(np.float32(standing_of(view, is_dealer, count, pone_first)))
         classes = 5 * endgame.CLASS[mine] + endgame.CLASS[theirs]
         key = 3 * classes + int(found > 0.25) + int(found > 0.75)
-        at = belief.ENDGAME + belief.SIZE * (75 * (view["dealt"] == 5) + key)
+        at = belief.ENDGAME + belief.SIZE * key
         return found, tables[at : at + belief.SIZE]
 
     before = [min(30, n) for n in needs]
     if starter >> 2 == 10:  # heels came after the discards
         of_dealer = ME if mine_deals else THEM
         before[of_dealer] = min(30, needs[of_dealer] + 2)
-    row = 4 + 25 * other + 5 * endgame.CLASS[before[1]] + endgame.CLASS[before[0]]
+    row = 2 + 25 * other + 5 * endgame.CLASS[before[1]] + endgame.CLASS[before[0]]
     return Pegging(
         tables, kept[row], belief.ENDGAME_TEMPERATURE, belief.FLOOR, belief.UNLIKELY, value,
         standing,
@@ -418,12 +417,9 @@ def test_pegging_belief_contains_the_true_holding(game: str) -> None:
     """For every play so far, the other seat's true hand is among the hypotheses."""
     table = expert_at_the_table(game, "pegging", 5 if SLOW else 40, seed=51)
     rng = np.random.default_rng(52)
-    _, kept, _ = read_tables()
-    assert (kept[:2, FIRST[4] :] > 0).all()
-    assert (kept[2:4, FIRST[3] : FIRST[4]] > 0).all()
-    of_end = 2 * endgame.CLASSES**2  # rows of a game near the end
-    assert (kept[4 : 4 + of_end, FIRST[4] :] > 0).all()
-    assert (kept[4 + of_end :, FIRST[3] : FIRST[4]] > 0).all()
+    size = PRESETS[game].dealt - 2
+    _, kept, _ = read_tables(size + 2)
+    assert (kept[:, FIRST[size] : FIRST[size + 1]] > 0).all()
     while len(lanes := table.running()):
         views = table.views(lanes)
         for lane, view in zip(lanes, views, strict=True):
@@ -527,7 +523,7 @@ def test_keeping_rates_are_by_the_ways_a_holding_can_be_dealt() -> None:
 @every_game
 def test_reflex_predicts_later_points(game: str) -> None:
     """Of a hand the values differ as they should: leading a five is worse than a four."""
-    tables, _, _ = read_tables()
+    tables, _, _ = read_tables(PRESETS[game].dealt)
     rest = (9, 10) if game == "five_card" else (9, 10, 11)
     view = playing("4C TD JS" if game == "five_card" else "4C TD JS QH", rules=game)
     slow = reference_of(view, (121, 121))

@@ -19,7 +19,7 @@ def test_choice_tables_predict_unseen_choices() -> None:
         may = {int(c) >> 2 for i, c in enumerate(view["hand"]) if view["legal"] >> i & 1}
         assert rank in may
         assert len(may) > 1
-    tables, predicted = fit_choices(views, ranks, SIZE, np.random.default_rng(2))
+    tables, predicted = fit_choices(5, views, ranks, np.random.default_rng(2))
     assert tables.shape == (SIZE,)
     (before, hits), (after, more) = predicted[0], predicted[-1]
     assert after < before - 0.05

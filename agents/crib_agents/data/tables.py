@@ -36,7 +36,7 @@ class Table:
     shapes: dict[str, tuple[int, ...]]
     # the length of the last axis in the five-card game where that is shorter; the rest is 0
     five_card: int | None = None
-    dtype: type[np.floating[Any]] = np.float64  # of its arrays once loaded
+    dtype: type[np.floating[Any]] | None = np.float64  # of its arrays once loaded; None: the file's
 
     @property
     def path(self) -> Path:
@@ -90,7 +90,7 @@ ENDGAME = Table(
         "before": (len(DEALT), len(ROLES) * 121, 1820),
         "share": (len(DEALT), len(ROLES) * 121),
     },
-    dtype=np.float32,
+    dtype=None,
 )
 ENDGAME_WIN = Table("endgame_win.npz", 1, {"beyond": (len(DEALT), 31, 31)})
 ENDGAME_SHIFT = Table("endgame_shift.npz", 1, {"shift": (len(DEALT), 3, len(ROLES), 25)})
@@ -136,7 +136,7 @@ def load(table: Table, path: Path | None = None) -> dict[str, Doubles]:
         if held[name].shape != shape:
             raise ValueError(f"{path} holds {name} of shape {held[name].shape}, expected {shape}: "
                              f"{again}")  # fmt: skip
-        arrays[name] = held[name].astype(table.dtype)
+        arrays[name] = held[name].astype(table.dtype or held[name].dtype, copy=False)
     return arrays
 
 

@@ -28,12 +28,11 @@ from __future__ import annotations
 
 import math
 
-from crib_agents.data.tables import DEALT, ROLES
+from crib_agents.data.tables import ROLES
 from crib_agents.expert.discard import SUITS, shift
 from crib_agents.expert.endgame import (
     CLASSES,
     REACH,
-    STANDINGS_SIZE,
     TABLE_SETS,
     in_game,
     key_of,
@@ -41,7 +40,7 @@ from crib_agents.expert.endgame import (
     standing_at,
     within_reach,
 )
-from crib_agents.kernels.two_hand import cell, game_of, pair_table_of
+from crib_agents.kernels.two_hand import cell
 from crib_agents.knowledge.measured import COUNT_SIZE
 from crib_agents.knowledge.pegging import (
     COUNTED,
@@ -85,10 +84,10 @@ TRAP = REST + LEFT * COUNTS
 LAST_THREE = TRAP + LEFT * RANKS
 SIZE = LAST_THREE + RANKS * SEEN * SEEN
 
-# The tables of the end of a game follow those of both games; the standings come last.
-ENDGAME = len(DEALT) * SIZE
-STANDINGS = ENDGAME + len(DEALT) * TABLE_SETS * SIZE
-KEPT = len(DEALT) * len(ROLES)  # the first row of the rates of hands kept near the end
+# A game's tables by points come first, then those of the end; the standings come last.
+ENDGAME = SIZE
+STANDINGS = ENDGAME + TABLE_SETS * SIZE
+KEPT = len(ROLES)  # the first row of the rates of hands kept near the end
 
 
 @kernel
@@ -170,7 +169,7 @@ def write_places(p, seat, rest, places):
 
 
 @kernel
-def best_rank(p, seat, held, hands, weights, base):
+def best_rank(p, seat, held, hands, weights):
     """Return the rank of the highest value among those the seat holds and may play."""
     listed = hands[held, LISTED]
     n = hands[held, DISTINCT]
@@ -182,8 +181,8 @@ def best_rank(p, seat, held, hands, weights, base):
     for k in range(n):
         r = listed >> (4 * k) & 15
         if min(r + 1, 10) <= room:
-            value = shared_value(p, seat, r, weights, base)
-            value += hand_value(p, r, hands[held, r], weights, base)
+            value = shared_value(p, seat, r, weights, 0)
+            value += hand_value(p, r, hands[held, r], weights, 0)
             if best == NONE or value > most:
                 best = r
                 most = value
@@ -191,12 +190,12 @@ def best_rank(p, seat, held, hands, weights, base):
 
 
 @kernel
-def all_shared_values(p, seat, weights, base, shared):
+def all_shared_values(p, seat, weights, shared):
     """Write `shared_value` of every rank that fits the count into ``shared``, float64[RANKS]."""
     room = 31 - p["count"]
     for r in range(RANKS):
         if min(r + 1, 10) <= room:
-            shared[r] = shared_value(p, seat, r, weights, base)
+            shared[r] = shared_value(p, seat, r, weights, 0)
 
 
 @kernel
@@ -212,7 +211,7 @@ def soften(chance, n, top, temperature):
 
 
 @kernel
-def softmax(p, held, hands, weights, base, shared, chance):
+def softmax(p, held, hands, weights, shared, chance):
     """Write how likely a seat is taken to play each rank it holds: a softmax over their values."""
     room = 31 - p["count"]
     listed = hands[held, LISTED]
@@ -222,7 +221,7 @@ def softmax(p, held, hands, weights, base, shared, chance):
         r = listed >> (4 * k) & 15
         chance[k] = -2.0 * OUT
         if min(r + 1, 10) <= room:
-            chance[k] = shared[r] + hand_value(p, r, hands[held, r], weights, base)
+            chance[k] = shared[r] + hand_value(p, r, hands[held, r], weights, 0)
             top = max(top, chance[k])
     soften(chance, n, top, TEMPERATURE)
 
@@ -240,9 +239,8 @@ def endgame_base(p, seat, points, count, s, weights):
     is_dealer = s["i_deal"] if seat == ME else 1 - s["i_deal"]
     pone = theirs if is_dealer else mine
     dealer = mine if is_dealer else theirs
-    at = s["standings"] + standing_at(is_dealer, count, pone, dealer)
-    standing = float(weights[at])
-    return standing, s["endgame"] + SIZE * key_of(mine, theirs, standing)
+    standing = float(weights[STANDINGS + standing_at(is_dealer, count, pone, dealer)])
+    return standing, ENDGAME + SIZE * key_of(mine, theirs, standing)
 
 
 @kernel
@@ -298,7 +296,7 @@ def endgame_softmax(p, seat, held, count, s, hands, weights, chance):
 def begin_chances(p, s, weights):
     """Prepare `find_chances` of the other seat's holdings in ``p``."""
     if not s["endgame"]:
-        all_shared_values(p, THEM, weights, s["base"], s["shared"])
+        all_shared_values(p, THEM, weights, s["shared"])
 
 
 @kernel
@@ -310,7 +308,7 @@ def find_chances(p, held, j, s, hands, weights):
     if s["endgame"]:
         endgame_softmax(p, THEM, held, s["counts"][j], s, hands, weights, s["chance"])
     else:
-        softmax(p, held, hands, weights, s["base"], s["shared"], s["chance"])
+        softmax(p, held, hands, weights, s["shared"], s["chance"])
 
 
 FLOOR = 0.3  # how often the other seat is taken to play any card at all
@@ -412,7 +410,7 @@ def peg_go(p, single):
 
 @kernel
 def find_needs(v, p, s, hands, weights):
-    """Write the needs before the lead and, if the tables of the end cover them, their index."""
+    """Write the needs before the lead and whether the tables of the end cover them."""
     for seat in range(2):
         s["needs"][seat] = ENDLESS
     replay_cards(v, p, 0, s, hands, weights)
@@ -420,10 +418,7 @@ def find_needs(v, p, s, hands, weights):
         s["needs"][seat] = v["target"] - v["scores"][seat] + ENDLESS - p["needs"][seat]
     mine = s["needs"][ME]
     theirs = s["needs"][THEM]
-    s["endgame"] = 0
-    if in_game(v) and within_reach(mine, theirs):
-        s["endgame"] = ENDGAME + game_of(v) * TABLE_SETS * SIZE
-        s["standings"] = STANDINGS + game_of(v) * STANDINGS_SIZE
+    s["endgame"] = in_game(v) and within_reach(mine, theirs)
 
 
 @kernel
@@ -438,9 +433,9 @@ def needs_dealt(v, seat, s):
 def enumerate_hands(v, p, s, hands, weights, keeping_rates, table):
     """Write the holdings the other seat may have now and their weights; return how many."""
     find_needs(v, p, s, hands, weights)
-    rates = keeping_rates[pair_table_of(v, v["dealer"])]
+    rates = keeping_rates[v["dealer"]]
     if s["endgame"]:
-        at = pair_table_of(v, v["dealer"]) * CLASSES * CLASSES
+        at = v["dealer"] * CLASSES * CLASSES
         at += pair_class(needs_dealt(v, THEM, s), needs_dealt(v, ME, s))
         rates = keeping_rates[KEPT + at]
     played = 0

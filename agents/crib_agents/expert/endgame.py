@@ -103,16 +103,14 @@ def standings(win: Doubles, deal: Outcomes) -> Doubles:
         for chances, of in ((total, after), (deal.crib, then)):
             short = chances[:b]
             of[1:, b] = (short[:, None] * (1.0 - win[b - np.arange(len(short)), 1:])).sum(axis=0)
-    for count in range(COUNT_SIZE):
-        for a in reach[1:]:
+    for a in reach[1:]:
+        fewer = np.arange(min(a, COUNT_SIZE))
+        short = deal.pone_hand[fewer]
+        before = short @ (1.0 - then[a - fewer])  # by what the dealer needs after its own hand
+        for count in range(COUNT_SIZE):
             found[0, count, a, 1:] = 1.0 if count >= a else after[a - count, 1:]
-            for b in reach[1:]:
-                fewer = np.arange(min(a, COUNT_SIZE))
-                short = deal.pone_hand[fewer]
-                if count >= b:
-                    found[1, count, a, b] = short.sum()
-                else:
-                    found[1, count, a, b] = short @ (1.0 - then[a - fewer, b - count])
+            found[1, count, a, 1 : count + 1] = short.sum()
+            found[1, count, a, count + 1 :] = before[1 : EDGE - count]
     return found.ravel()
 
 

@@ -20,7 +20,6 @@ from crib_agents.adapters.agent_wrappers import PhasedAgent
 from crib_agents.checks import HONOURS, presets_of, refuse_other_views
 from crib_agents.data import tables
 from crib_agents.expert.belief import (
-    SIZE,
     begin_chances,
     best_endgame_rank,
     best_rank,
@@ -31,7 +30,6 @@ from crib_agents.expert.belief import (
 )
 from crib_agents.expert.discard import DiscardExpert
 from crib_agents.expert.endgame import CLASSES, REACH, standings
-from crib_agents.kernels.two_hand import game_of, pair_table_of
 from crib_agents.knowledge.measured import COUNT_SIZE, MODEL_T, load_model_for, load_outcomes
 from crib_agents.knowledge.pegging import (
     DISTINCT,
@@ -79,12 +77,12 @@ def play_out(p, seat, mine, theirs, s, hands, weights):
     """Roll out from ``p`` to the end; the seats hold ``mine`` and ``theirs``."""
     while seat != NONE:
         if seat == ME:
-            r = best_rank(p, ME, mine, hands, weights, s["base"])
+            r = best_rank(p, ME, mine, hands, weights)
             mine = hands[mine, r]
             put(p, ME, r)
             seat = go_on(p, s["single"], hands[mine, LOWEST], hands[theirs, LOWEST])
         else:
-            r = best_rank(p, THEM, theirs, hands, weights, s["base"])
+            r = best_rank(p, THEM, theirs, hands, weights)
             theirs = hands[theirs, r]
             put(p, THEM, r)
             seat = go_on(p, s["single"], hands[theirs, LOWEST], hands[mine, LOWEST])
@@ -238,12 +236,10 @@ SCRATCH = np.dtype(
         ("crib", np.float64, (COUNT_SIZE,)),
         ("count", np.int64),  # the points of this seat's hand
         ("flush_points", np.int64),  # of a flush, without the starter's point
-        ("base", np.int64),  # where the game's tables begin
         ("single", np.int64),
         ("i_deal", np.int64),
         ("needs", np.int64, (2,)),  # points that the seats needed before the lead
-        ("endgame", np.int64),  # near the end the index of its tables, else 0
-        ("standings", np.int64),  # the index of the standings
+        ("endgame", np.int64),  # whether the tables of the end are used
     ],
     align=True,
 )
@@ -254,49 +250,39 @@ ENDGAME_UNIT = 256.0  # parts of a game
 
 
 @cache
-def read_tables(by_choices: bool = False) -> tuple[Floats, Doubles, Doubles]:
-    """Return the rollout policy's tables, the rates of hands kept, and those of flushes.
+def read_tables(dealt: int, by_choices: bool = False) -> tuple[Floats, Doubles, Doubles]:
+    """Return a game's rollout policy, the rates of hands kept by role, and those of flushes.
 
-    The tables, float32, are those by points of both games, then those of the end, at the indices
-    that `belief` names. ``by_choices``: the tables by points predict the expert's choices.
+    The policy's tables, float32, are those by points, then those of the end, at the indices that
+    `belief` names. ``by_choices``: the tables by points predict the expert's choices.
     """
+    game = tables.DEALT.index(dealt)
     held, endgame = tables.load(tables.ROLLOUT_POLICY), tables.load(tables.ENDGAME)
     values = tables.load(tables.CHOICES) if by_choices else held
-    games = range(len(tables.DEALT))
+    pone = probabilities(dealt, REACH)[0, ..., WON].sum(axis=-1)
     weights = np.concatenate(
         [
-            values["tables"].ravel() / UNIT,
-            endgame["tables"].ravel() / ENDGAME_UNIT,
-            *(game_standings(game) for game in games),
+            values["tables"][game] / UNIT,
+            np.divide(endgame["tables"][game].ravel(), ENDGAME_UNIT, dtype=np.float32),
+            standings(pone, load_outcomes(dealt)),
         ],
         dtype=np.float32,
     )
-    rates = [held["kept"].reshape(-1, HOLDINGS)]
-    for game, dealt in enumerate(tables.DEALT):
-        size = OF_SIZE[dealt - 2]
-        kept = np.zeros((len(tables.ROLES), CLASSES * CLASSES, HOLDINGS))
-        at = FIRST[dealt - 2]
-        kept[:, :, at : at + size] = endgame["kept"][game, :, :, :size]
-        rates.append(kept.reshape(-1, HOLDINGS))
-    return weights, np.concatenate(rates), held["suited"].ravel()
-
-
-def game_standings(game: int) -> Doubles:
-    """Return the standings of a game near its end, by the win table."""
-    dealt = tables.DEALT[game]
-    pone = probabilities(dealt, REACH)[0, ..., WON].sum(axis=-1)
-    return standings(pone, load_outcomes(dealt))
+    size, at = OF_SIZE[dealt - 2], FIRST[dealt - 2]
+    kept = np.zeros((len(tables.ROLES), CLASSES * CLASSES, HOLDINGS))
+    kept[:, :, at : at + size] = endgame["kept"][game, :, :, :size]
+    rates = np.concatenate([held["kept"][game], kept.reshape(-1, HOLDINGS)])
+    return weights, rates, held["suited"][game]
 
 
 @kernel
 def find(v, hands, weights, keeping_rates, suited, model, win_table, table, positions, s, found):
     """Write what each rank of the view that may be played brings into ``found``."""
-    s["base"] = SIZE * game_of(v)
     s["single"] = v["single_count"]
     s["i_deal"] = 1 - v["dealer"]
     n = enumerate_hands(v, positions[0], s, hands, weights, keeping_rates, table)
     n = systematic_resample(n, DRAWN, s)
-    look_ahead(v, n, s, hands, model, suited[pair_table_of(v, v["dealer"])], table)
+    look_ahead(v, n, s, hands, model, suited[v["dealer"]], table)
     ranks = 0
     for k in range(v["hand_n"]):
         ranks |= (v["legal"] >> k & 1) << (v["hand"][k] >> 2)
@@ -398,16 +384,15 @@ class PeggingExpert:
         if (views["phase"] != PEGGING).any():
             raise ValueError(f"{self.name} only pegs and cannot discard: for whole deals use "
                              "PhasedAgent(discard=..., pegging=...)")  # fmt: skip
-        known = read_tables(self.by_choices)
         positions = np.zeros(POSITIONS, dtype=POSITION)
         scratch = np.zeros(1, dtype=SCRATCH)
         actions = np.empty(len(views), dtype=np.int64)
         for win_table, rows in group_by_win_table(views):
             part = found if len(found) == 1 else found[rows]
             cards = np.empty(len(rows), dtype=np.int64)
-            model = load_model_for(views[rows])
+            known = read_tables(int(views["dealt"][rows[0]]), self.by_choices)
             pegging_views(
-                np.ascontiguousarray(views[rows]), holdings(), *known, model,
+                np.ascontiguousarray(views[rows]), holdings(), *known, load_model_for(views[rows]),
                 win_table, show_table(), positions, scratch, forced, bonus[rows], part, cards,
             )  # fmt: skip
             actions[rows] = cards
