@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from importlib import import_module
 from pathlib import Path
+from unittest.mock import Mock, create_autospec
 
 import numpy as np
 import pytest
+from crib_training.exploit import exploitability
 from crib_training.methods import METHODS
 
 from research import benchmark_runs, make_benchmark
@@ -41,10 +43,14 @@ def test_benchmark_run_trains_and_resumes(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setitem(benchmark_runs.PROTOCOL, "hidden_sizes", [8])
     job = Job(Line("raw", "mmd"), "final", 0, 1, 4000)
     monkeypatch.setitem(FINAL, "marks", [1000])
-    monkeypatch.setitem(FINAL, "mark_hands", 2)
+    measure = create_autospec(exploitability, return_value=Mock(points_per_deal=0.5, ci95=0.1))
+    monkeypatch.setattr(benchmark_runs, "exploitability", measure)
     learned = benchmark_runs.train(job, tmp_path / "run")
+    hands = {"hands": FINAL["mark_hands"], "seed": FINAL["hands_seed"]}
+    assert measure.call_args.kwargs == {"env": "five_card_v0", "suits": "ranks", **hands}
     assert learned["cpu_seconds"] > 0
     assert [point["decisions"] >= 1000 for point in learned["curve"]] == [True]
+    assert learned["curve"][0]["mean"] == 0.5
     policy = (tmp_path / "run" / "policy.safetensors").read_bytes()
     assert benchmark_runs.train(job, tmp_path / "run") == learned
     assert (tmp_path / "run" / "policy.safetensors").read_bytes() == policy

@@ -114,7 +114,7 @@ OTHERS = {
 }  # fmt: skip
 # Words, whose curve is recorded too.
 CURVES = {
-    "deep_monte_carlo measured": ("--deals 100 --workers 2 --num-envs 25 --batch-size 64 "
+    "deep_monte_carlo measured": ("--deals 100 --workers 1 --num-envs 25 --batch-size 64 "
                                   "--hidden-sizes 16 8 --num-evals 2 --eval-pairs 2 "
                                   "--final-eval-pairs 3", "curve.csv"),
     "ppo measured": (PPO.replace("-pairs 0", "-pairs 2"), "curve.csv"),

@@ -43,6 +43,7 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow  # test_self_play_workers.py resumes from every round, and kills a worker
 def test_deep_monte_carlo_killed_run_resumes_to_the_same_result(
     alone: Path, tmp_path: Path
 ) -> None:

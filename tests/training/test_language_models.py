@@ -115,7 +115,7 @@ def test_evaluate_stores_no_result_of_a_failed_server(
     paid = server.asked - asked
     assert paid.keys() == {"good", "last"}
     asked = server.asked.copy()
-    for left in (0, sum(paid.values()) // 2, sum(paid.values()) // 3):
+    for left in (0, sum(paid.values()) // 2):
         monkeypatch.setattr(server, "left", left)
         ran = crib(*command, str(stopped))
         assert ran.returncode == 1

@@ -11,8 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import replace
 from itertools import combinations, permutations
 from multiprocessing import active_children
 from pathlib import Path
@@ -360,28 +359,20 @@ class NotRead(Exception):
         super().__init__(f"status {status}: {body}")
 
 
-@dataclass
 class Raising:
-    """A set-up whose chunks raise an exception."""
-
-    error: Callable[[], Exception]
+    """A set-up whose chunks raise exceptions."""
 
     def play(self, chunk: Any, finished: Any = None) -> Any:
-        raise self.error()
+        raise NotSent("no connection") if chunk == "sent" else NotRead(503, "try later")
 
 
-@pytest.mark.parametrize(
-    ("error", "words"),
-    [
-        (partial(NotSent, "no connection"), "NotSent: no connection"),
-        (partial(NotRead, 503, "try later"), "NotRead: status 503: try later"),
-    ],
-)
-def test_processes_report_exceptions_without_pickle(error: Any, words: str) -> None:
+def test_processes_report_exceptions_without_pickle() -> None:
+    raised = {"sent": "NotSent: no connection", "read": "NotRead: status 503: try later"}
     with Processes(1) as workers:
-        workers.submit(cast(Any, Raising(error)), "a chunk")
-        with pytest.raises(RuntimeError, match=f"^{words}$"):
-            workers.next_record()
+        for chunk, words in raised.items():
+            workers.submit(cast(Any, Raising()), chunk)
+            with pytest.raises(RuntimeError, match=f"^{words}$"):
+                workers.next_record()
 
 
 def test_tournament_stopped_waits_for_no_agent() -> None:

@@ -232,8 +232,11 @@ def test_table_command_makes_a_table_with_its_defaults(name: str) -> None:
     assert made_by == command(f"python -m research.tables {name}", settings, ("out",))
 
 
-def test_warmup_compiles_everything(capsys: pytest.CaptureFixture[str]) -> None:
-    warmup.run(warmup.Settings(agents=("greedy",)))
+def test_warmup_names_each_environment(capsys: pytest.CaptureFixture[str]) -> None:
+    """tests/project/test_commands_in_games.py warms up each of them."""
+    assert warmup.Settings().envs == tuple(ENVIRONMENTS)
+    envs = ("discard_v0", "table_top_v0")
+    warmup.run(warmup.Settings(envs=envs, agents=("random",)))
     *played, stored = capsys.readouterr().out.splitlines()
-    assert [line.partition(":")[0] for line in played] == list(ENVIRONMENTS)
+    assert tuple(line.partition(":")[0] for line in played) == envs
     assert stored.startswith("stored in ")
