@@ -113,7 +113,7 @@ class LingersLong(Lingers):
 
     def act(self, views: Any, rng: np.random.Generator) -> Any:
         if self.answered:
-            time.sleep(60)
+            time.sleep(600)
         self.answered = True
         return super().act(views, rng)
 

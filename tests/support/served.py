@@ -46,7 +46,7 @@ class Server:
 
     def ask(self, path: str, message: Any = None, cookie: str = "", host: str = "") -> Answer:
         """Ask; a message is sent as JSON."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=300)
         headers = {"Host": host or f"127.0.0.1:{self.port}", "Cookie": cookie}
         if message is None:
             connection.request("GET", path, headers=headers)
@@ -67,7 +67,7 @@ class Server:
 
     def connect(self, sent: bytes = b"") -> socket.socket:
         """Return a connection on which so much has been sent."""
-        connection = socket.create_connection(("127.0.0.1", self.port), timeout=60)
+        connection = socket.create_connection(("127.0.0.1", self.port), timeout=300)
         connection.sendall(sent)
         return connection
 

@@ -340,7 +340,7 @@ def test_processes_worker_killed_while_it_counts_is_noticed() -> None:
 
     thread = threading.Thread(target=play, daemon=True)
     thread.start()
-    thread.join(60)
+    thread.join(300)
     assert not thread.is_alive(), "it waits for a worker that is dead"
     assert "died as a chunk" in found[0]
 
@@ -394,7 +394,7 @@ def test_tournament_workers_die_with_the_command(tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": import_path(), "WAITING": str(tmp_path)}
     words = ["process:failing_agents:Waits", "--workers", "1", "--out", str(tmp_path / "out")]
     run = subprocess.Popen([*command, *words], env=environment)
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 300
     while not (waiting := [int(path.name) for path in tmp_path.glob("[0-9]*")]):
         assert time.monotonic() < deadline
         time.sleep(0.1)
