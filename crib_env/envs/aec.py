@@ -16,6 +16,7 @@ from gymnasium import spaces
 from pettingzoo import AECEnv
 from pettingzoo.utils.env_logger import EnvLogger
 
+from crib_env.encoding import encode
 from crib_env.engine.entries import ILLEGAL, OVER
 from crib_env.engine.record import NONE
 from crib_env.envs.config import MODES, EnvConfig, EnvSettings
@@ -78,9 +79,9 @@ class CribbageAEC(ShowsGame, EnvSettings, AECEnv[str, Observation, "int | None"]
         self.agents: list[str] = []
         self.agent_selection = self.possible_agents[0]  # until the first reset
         size, actions = game.family.obs_size, game.family.actions
-        bits = observation_space(game.family, features=False)
-        note_rules(bits, config)
-        masking = Masking(config, bits)
+        space = observation_space(game.family, config.features)
+        note_rules(space, config)
+        masking = Masking(config, space)
         self._keys = masking.keys and tuple(masking.keys)  # unpacked at every step, and so faster
         # Whether infos say something.
         self._informs = masking.plain or config.on_illegal == "random"
@@ -184,11 +185,19 @@ class CribbageAEC(ShowsGame, EnvSettings, AECEnv[str, Observation, "int | None"]
     def observe(self, agent: str) -> Observation:
         """Return ``{"observation": uint8[obs_size], "action_mask": int8[actions]}``, new arrays.
 
-        The mask is all zeros for a seat not to move. With ``mask_in_observation=False`` it is the
-        array of the observation alone.
+        The mask is all zeros for a seat not to move, and so are the rows of features. With
+        ``features=True`` the observation is a longer float32 array. With
+        ``mask_in_observation=False`` it is the array of the observation alone.
         """
         game = self.game
-        if agent == self.agent_selection and not self._over:
+        if self._config.features:
+            self._check_begun()
+            view = game.view(self._seat_of[agent])
+            rows, masks = encode(view, features=True, suits=self._config.suits)
+            observation, mask = rows[0], masks[0]
+            if self._over:
+                mask[:] = 0
+        elif agent == self.agent_selection and not self._over:
             observation, mask = game.obs.copy(), game.mask.copy()
         else:
             self._check_begun()

@@ -168,7 +168,7 @@ class EnvConfig:
         '`"win"` pays at the end, `"points"` at every step: see [Rewards](#rewards)',
     )  # fmt: skip
     features: bool = keyword(
-        False, LEARNER, "`False`, `True`",
+        False, ALL, "`False`, `True`",
         "`True`: numbers for each legal action that follow from the rules, see "
         "[features](../observations.md#features)",
     )  # fmt: skip

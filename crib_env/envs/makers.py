@@ -38,6 +38,7 @@ class Keywords(TypedDict, total=False):
     reward: Reward
     rules: str | Rules | None
     episode: Episode | None
+    features: bool | None
     suits: Suits
     players: int | None
     partners: bool | None
@@ -58,7 +59,6 @@ class LearnerKeywords(Keywords, total=False):
     """The keywords of every form with one learner."""
 
     opponent: OpponentSpec
-    features: bool | str | None
     seat: int | None
     partner: Opponent | None
 

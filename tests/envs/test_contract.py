@@ -36,19 +36,26 @@ from crib_env import (
     find_agent,
     register_environment,
 )
+from crib_env.encoding import encode
 from crib_env.envs import renderer
 from crib_env.registration import env_module as module
 from crib_env.registration import gym_id
 from vector_walks import lowest
 
 VARIANTS: dict[str, list[dict[str, Any]]] = {
-    "six_card_v0": [{"episode": "match"}, {"episode": "deal"}, {"rules": "five_card"}],
+    "six_card_v0": [
+        {"episode": "match"}, {"episode": "deal", "features": True}, {"rules": "five_card"},
+    ],
     "three_hand_v0": [{"episode": "match"}, {"rules": "three_hand[second_go_ends=True]"}],
-    "four_hand_v0": [{"rules": "four_hand[partners=False]"}, {"episode": "deal"}],
-    "table_top_v0": [{"players": 4}, {"rules": "table_top_ship", "episode": "game"}],
+    "four_hand_v0": [
+        {"rules": "four_hand[partners=False]"}, {"episode": "deal", "features": True},
+    ],
+    "table_top_v0": [
+        {"players": 4, "features": True}, {"rules": "table_top_ship", "episode": "game"},
+    ],
     "discard_v0": [{"rules": "five_card"}],
     "pegging_v0": [{"rules": "five_card"}],
-}
+}  # fmt: skip
 NAMES = [*sorted(ENVIRONMENTS), "short_card_v0"]
 
 
@@ -277,7 +284,8 @@ def test_observations_lie_in_their_space(name: str, keywords: dict[str, Any]) ->
         for agent in env.possible_agents:
             observation = env.observe(agent)
             assert env.observation_space(agent).contains(observation)
-            assert observation["observation"].dtype == np.uint8
+            wanted = np.float32 if "features" in keywords else np.uint8
+            assert observation["observation"].dtype == wanted
             assert observation["action_mask"].dtype == np.int8
         assert env.state_space.contains(env.state())
 
@@ -291,6 +299,28 @@ def test_observation_layout_covers_the_observation(name: str) -> None:
         at = part.stop
     env = module(name).raw_env()
     assert env.observation_space(env.possible_agents[0])["observation"].shape == (at,)
+
+
+@every_case
+def test_observations_with_features_equal_those_of_encode(
+    name: str, keywords: dict[str, Any]
+) -> None:
+    family = begun(name, keywords, seed=41).game.family
+    if family.features is None:
+        return
+    suits = "canonical" if family.canonical else "real"
+    keywords = keywords | {"suits": suits}
+    with_features = begun(name, keywords | {"features": True}, seed=41)
+    bits = begun(name, keywords | {"features": False}, seed=41)
+    for mover in walk(with_features, np.random.default_rng(41), decisions=100):
+        found, mask = with_features.observe(mover).values()
+        rows, masks = encode(with_features.view(with_features.game.seat), True, suits)
+        assert found.tobytes() == rows.tobytes()
+        assert mask.tolist() == masks[0].tolist()
+        bits.restore(with_features.snapshot())
+        plain = bits.observe(mover)
+        assert found[: len(plain["observation"])].tolist() == plain["observation"].tolist()
+        assert mask.tolist() == plain["action_mask"].tolist()
 
 
 @every_case

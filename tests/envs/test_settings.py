@@ -36,11 +36,12 @@ def test_keywords_shown_are_accepted_at_their_defaults(name: str, form: str) -> 
     ("form", "names"),
     [
         ("raw_env", "render_mode viewer mask_in_observation"),
-        ("gym_env", "opponent partner seat features mask_in_observation render_mode viewer"),
+        ("gym_env", "opponent partner seat mask_in_observation render_mode viewer"),
         ("vector_env", "num_envs autoreset_mode copy threads opponent mask_in_observation"),
-        ("torch_env", "num_envs device threads opponent seat features"),
-        ("sb3_env", "num_envs threads opponent seat features mask_in_observation"),
+        ("torch_env", "num_envs device threads opponent seat"),
+        ("sb3_env", "num_envs threads opponent seat mask_in_observation"),
         *((form, "rules players partners episode reward suits on_illegal") for form in FORMS),
+        *((form, "features") for form in FORMS),
     ],
 )
 def test_keywords_of_a_form_are_in_its_signature(form: str, names: str) -> None:
