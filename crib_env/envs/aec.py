@@ -190,6 +190,7 @@ class CribbageAEC(ShowsGame, EnvSettings, AECEnv[str, Observation, "int | None"]
         ``mask_in_observation=False`` it is the array of the observation alone.
         """
         game = self.game
+        observation: npt.NDArray[Any]
         if self._config.features:
             self._check_begun()
             view = game.view(self._seat_of[agent])
