@@ -13,17 +13,11 @@ import numpy as np
 
 from crib_agents.checks import BY_CARDS
 from crib_agents.data.tables import CRIB_TABLES, MANY_HAND_CRIBS, load
+from crib_agents.kernels import two_hand
 from crib_agents.kernels.many_hand import MANY_HEURISTICS, best_discard
 from crib_agents.kernels.many_hand import best_card as best_many_hand_card
 from crib_agents.kernels.table_top import WEIGHTS, best_action
-from crib_agents.kernels.two_hand import (
-    CELLS,
-    HEURISTICS,
-    best_card,
-    cell,
-    discard_by,
-    pair_table_of,
-)
+from crib_agents.kernels.two_hand import CELLS, HEURISTICS
 from crib_env.arrays import Doubles
 from crib_env.engine.hands.counting import starters_total
 from crib_env.engine.hands.records import DISCARD
@@ -37,18 +31,18 @@ def hand_and_crib(v, table, weights, low, high):
     """Value a pair to discard by the mean hand, and the mean crib as gain or loss."""
     hand = starters_total(v, table, low, high) / (DECK - v["hand_n"] - v["discarded_n"])
     dealer = 1 - v["dealer"]
-    crib = weights[CELLS * pair_table_of(v, dealer) + cell(low, high)]
+    crib = weights[CELLS * two_hand.pair_table_of(v, dealer) + two_hand.cell(low, high)]
     return hand + crib if dealer else hand - crib
 
 
-discard = discard_by(hand_and_crib)
+discard = two_hand.discard_by(hand_and_crib)
 
 
 def choose_card(v, rng, table, weights):
     """Return the rule-based card for the two-hand view ``v``."""
     if v["phase"] == DISCARD:
         return discard(v, table, weights)
-    return best_card(v, weights)
+    return two_hand.best_card(v, weights)
 
 
 def choose_many_hand_card(v, rng, table, weights):

@@ -34,18 +34,8 @@ from crib_agents.expert.table_top_values import (
     weigh,
     weight_of,
 )
-from crib_agents.knowledge.table_top import (
-    LINES,
-    POSITION,
-    POSITIONS_T,
-    chance_of,
-    group_by_win_table,
-    open_to_mover,
-    pass_on,
-    put,
-    take_back,
-    take_up,
-)
+from crib_agents.knowledge import table_top
+from crib_agents.knowledge.table_top import LINES, POSITION, POSITIONS_T
 from crib_env.arrays import Doubles
 from crib_env.engine.family import find_family
 from crib_env.engine.jit import entry, kernel
@@ -209,7 +199,7 @@ def lost_hope(v, values, weights, p):
 @kernel
 def mean_best_gain(v, values, weights, p, gains):
     """Return the mean for my side, over every next card, of what its best action gains."""
-    actions = open_to_mover(p, v["players"], v["adjacency"])
+    actions = table_top.open_to_mover(p, v["players"], v["adjacency"])
     sign = 1 - 2 * (p["mover"] & 1)
     total = 0.0
     unseen = p["unseen"]
@@ -230,7 +220,7 @@ def copy_row(row, to):
 def look_ahead(v, table, values, surplus, weights, p, card, actions, after, gains, saved, ahead):
     """Fill ``ahead[action]`` with each action's value by the best answers to every next card."""
     mover = p["mover"]
-    pass_on(p, after, card, v["players"])
+    table_top.pass_on(p, after, card, v["players"])
     last = after["turn"] == TURNS
     unseen = after["unseen"]
     total = 0.0 if last else fill_gains(v, table, values, surplus, weights, after, unseen, gains)
@@ -238,17 +228,17 @@ def look_ahead(v, table, values, surplus, weights, p, card, actions, after, gain
         action = lowest(actions)
         actions &= actions - 1
         if last:
-            put(after, mover, card, action)
+            table_top.put(after, mover, card, action)
             ahead[action] = value(v, table, values, surplus, weights, after)
-            take_back(after, mover, card, action)
+            table_top.take_back(after, mover, card, action)
         elif action == TO_CRIB:
             total_0 = crib_gains(v, table, values, weights, after, unseen, gains[CRIB_ROW])
-            put(after, mover, card, action)
+            table_top.put(after, mover, card, action)
             total_1 = crib_gains(v, table, values, weights, after, unseen, gains[CRIB_ROW])
             ahead[action] = (
                 total - total_0 + total_1 + mean_best_gain(v, values, weights, after, gains)
             )
-            take_back(after, mover, card, action)
+            table_top.take_back(after, mover, card, action)
             crib_gains(v, table, values, weights, after, unseen, gains[CRIB_ROW])
         else:
             row = action // SIZE
@@ -259,7 +249,7 @@ def look_ahead(v, table, values, surplus, weights, p, card, actions, after, gain
             changed -= line_gains(
                 v, table, values, surplus, weights, after, column, 0, gains[column]
             )
-            put(after, mover, card, action)
+            table_top.put(after, mover, card, action)
             changed += line_gains(
                 v, table, values, surplus, weights, after, row, unseen, gains[row]
             )
@@ -267,7 +257,7 @@ def look_ahead(v, table, values, surplus, weights, p, card, actions, after, gain
                 v, table, values, surplus, weights, after, column, unseen, gains[column]
             )
             ahead[action] = total + changed + mean_best_gain(v, values, weights, after, gains)
-            take_back(after, mover, card, action)
+            table_top.take_back(after, mover, card, action)
             copy_row(saved[0], gains[row])
             copy_row(saved[1], gains[column])
 
@@ -313,13 +303,13 @@ def look_further(
     while actions:
         action = lowest(actions)
         actions &= actions - 1
-        pass_on(p, after, card, v["players"])
-        put(after, mover, card, action)
+        table_top.pass_on(p, after, card, v["players"])
+        table_top.put(after, mover, card, action)
         if after["turn"] == TURNS:
             ahead[0, action] = value(v, table, values, surplus, weights, after)
             continue
         sign = 1 - 2 * (after["mover"] & 1)
-        answers = open_to_mover(after, v["players"], v["adjacency"])
+        answers = table_top.open_to_mover(after, v["players"], v["adjacency"])
         unseen = after["unseen"]
         fill_gains(v, table, values, surplus, weights, after, unseen, gains[0])
         total = 0.0
@@ -364,7 +354,7 @@ def score_actions(
     p = positions[0]
     legal = v["legal"]
     card = v["card"]
-    take_up(v, p)
+    table_top.take_up(v, p)
     fill_surplus(p["unseen"], surplus)
     weigh(v, table, values, surplus, p, win_table, weights)
     if actions == 0:
@@ -421,15 +411,15 @@ def act_views(
         if analysis.shape[0] == 0:
             continue
         p = positions[1]
-        pass_on(positions[0], p, v["card"], v["players"])
+        table_top.pass_on(positions[0], p, v["card"], v["players"])
         while legal:
             action = lowest(legal)
             legal &= legal - 1
-            put(p, 0, v["card"], action)
+            table_top.put(p, 0, v["card"], action)
             for side in range(2):
                 analysis[i, action, side] = side_value(v, table, learned, surplus, p, side)
             analysis[i, action, VALUE] = ahead[0, action]
-            take_back(p, 0, v["card"], action)
+            table_top.take_back(p, 0, v["card"], action)
 
 
 def scratch() -> tuple[npt.NDArray[np.void], Doubles, Doubles, Doubles]:
@@ -471,7 +461,7 @@ class TableTopExpert:
         analysis = np.full((ACTIONS, COLUMNS), np.nan)
         actions, answers = BUDGETS[self.budget - 1]
         self._search(views, (ACTIONS if actions else 0, answers), analysis[None])
-        analysis[:, WIN_VALUE] = chance_of(view, analysis[:, MINE], analysis[:, THEIRS])
+        analysis[:, WIN_VALUE] = table_top.chance_of(view, analysis[:, MINE], analysis[:, THEIRS])
         return analysis
 
     def _search(self, views: Views, budget: tuple[int, int], analysis: Doubles) -> Actions:
@@ -483,7 +473,7 @@ class TableTopExpert:
         chosen = np.empty(len(views), dtype=np.int64)
         values, work = load(TABLE_TOP_VALUES)["values"], scratch()
         views = np.ascontiguousarray(views)
-        for win_table, rows in group_by_win_table(views):
+        for win_table, rows in table_top.group_by_win_table(views):
             act_views(
                 views, rows, show_table(), values, np.zeros(RANKS), win_table, np.ones(2), *budget,
                 *work, chosen, analysis,

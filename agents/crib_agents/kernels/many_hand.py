@@ -12,20 +12,7 @@ is to winning made no measurable difference.
 from __future__ import annotations
 
 from crib_agents.kernels.two_hand import HEURISTICS, REPLY, WIN
-from crib_env.engine.hands.counting import (
-    able,
-    best_answer,
-    cards_of,
-    certain_points,
-    hand_total,
-    known_of,
-    no_fit,
-    reply,
-    sequence_of,
-    sequence_points,
-    share_of,
-    unseen_ranks,
-)
+from crib_env.engine.hands import counting
 from crib_env.engine.jit import kernel
 from crib_env.engine.ranks import DECK, RANKS, pips
 from crib_env.engine.record import NONE
@@ -69,7 +56,7 @@ def kept_value(v, table, weights, card):
     own = v["side_of"][v["dealer"]] == 0
     chart = CRIBS + RANKS * (2 * (v["players"] - 3) + own)
     share = 1.0 if own else stake(v, v["dealer"])
-    hand = hand_total(v, table, card, card, 1) / (DECK - v["hand_n"])
+    hand = counting.hand_total(v, table, card, card, 1) / (DECK - v["hand_n"])
     return hand + share * weights[chart + (card >> 2)]
 
 
@@ -94,10 +81,15 @@ def on_sequence(v, k, seat, sequence, n, count, unseen, known, weights):
     reached = 1.0
     share = weights[THEN]
     while seat:
-        gain += reached * share * stake(v, seat) * reply(v, seat, sequence, n, count, unseen, known)
-        reached *= no_fit(v, seat, count, unseen, known)
-        seat = able(v, seat + 1)
-    return gain + reached * weights[ANSWER] * best_answer(v, k, sequence, n, count, 0)
+        gain += (
+            reached
+            * share
+            * stake(v, seat)
+            * counting.reply(v, seat, sequence, n, count, unseen, known)
+        )
+        reached *= counting.no_fit(v, seat, count, unseen, known)
+        seat = counting.able(v, seat + 1)
+    return gain + reached * weights[ANSWER] * counting.best_answer(v, k, sequence, n, count, 0)
 
 
 @kernel
@@ -105,12 +97,12 @@ def after(v, k, sequence, n, count, unseen, known, weights):
     """Return this side's expected later points in this count after ``hand[k]``."""
     gain = 0.0
     nobody = 1.0  # how likely no seat so far has a card that fits
-    seat = able(v, 1)
+    seat = counting.able(v, 1)
     while seat:
-        cards = cards_of(unseen, known, seat)
+        cards = counting.cards_of(unseen, known, seat)
         held = v["held_n"][seat]
         mine = stake(v, seat)
-        then = able(v, seat + 1)
+        then = counting.able(v, seat + 1)
         scoring = 0.0
         gained = 0.0
         quiet = 0.0
@@ -120,12 +112,12 @@ def after(v, k, sequence, n, count, unseen, known, weights):
             total = count + pips(r)
             if total > 31:
                 break
-            share = share_of(unseen, r, known, seat) / cards
+            share = counting.share_of(unseen, r, known, seat) / cards
             if share == 0.0:
                 continue
             fits += share
             longer = sequence << 4 | r
-            made = sequence_points(longer, n + 1, total, 0)
+            made = counting.sequence_points(longer, n + 1, total, 0)
             follows = on_sequence(v, k, then, longer, n + 1, total, unseen, known, weights)
             if total == 31:
                 follows = 0.0
@@ -144,7 +136,7 @@ def after(v, k, sequence, n, count, unseen, known, weights):
         nobody *= cannot
         seat = then
     return gain + nobody * (
-        weights[GO] + weights[ANSWER] * best_answer(v, k, sequence, n, count, 0)
+        weights[GO] + weights[ANSWER] * counting.best_answer(v, k, sequence, n, count, 0)
     )
 
 
@@ -167,9 +159,9 @@ def value_left(v, k, count, weights):
 @kernel
 def best_card(v, weights):
     """Return the legal card of the highest value, of equals the higher."""
-    unseen = unseen_ranks(v)
-    known = known_of(v)
-    sequence = sequence_of(v)
+    unseen = counting.unseen_ranks(v)
+    known = counting.known_of(v)
+    sequence = counting.sequence_of(v)
     n = v["pile_n"] - v["pile_from"] + 1
     best = NONE
     most = 0.0
@@ -178,7 +170,7 @@ def best_card(v, weights):
             continue
         card = v["hand"][k]
         count = v["count"] + pip(card)
-        now = certain_points(v, k, sequence)
+        now = counting.certain_points(v, k, sequence)
         value = float(now)
         value += value_left(v, k, count, weights)
         if now >= v["target"] - v["scores"][0]:

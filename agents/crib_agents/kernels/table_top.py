@@ -19,16 +19,8 @@ from crib_env.engine import stack
 from crib_env.engine.jit import kernel
 from crib_env.engine.ranks import RANKS
 from crib_env.engine.record import NONE
-from crib_env.engine.table_top.lines import (
-    SUIT,
-    crib_known,
-    line_through,
-    next_by_rank,
-    nob_of,
-    nob_through,
-    points_so_far,
-    unseen_cards,
-)
+from crib_env.engine.table_top import lines
+from crib_env.engine.table_top.lines import SUIT
 from crib_env.engine.table_top.records import SIZE, TO_CRIB, bit_count, lowest
 
 HEURISTICS: tuple[tuple[str, float, str], ...] = (
@@ -67,10 +59,10 @@ WEIGHTS = np.array([value for _, value, _ in HEURISTICS], dtype=np.float64)
 def likely_points(table, weights, cards, unseen, flush_size, nob):
     """Return the expected final points of a line that holds ``cards``."""
     n = bit_count(cards)
-    value = weights[LINE + n] + points_so_far(table, cards, flush_size, nob)
+    value = weights[LINE + n] + lines.points_so_far(table, cards, flush_size, nob)
     if n == 0 or n == SIZE:
         return value
-    total = next_by_rank(table, cards, unseen, stack.floats(RANKS))
+    total = lines.next_by_rank(table, cards, unseen, stack.floats(RANKS))
     if nob & unseen:
         total += 1
     for suit in range(4):
@@ -87,8 +79,8 @@ def likely_points(table, weights, cards, unseen, flush_size, nob):
 @kernel
 def line_gain(v, table, weights, unseen, cell, rows):
     """Return the value of a cell's row (``rows`` 1) or column with the card in turn on it."""
-    line = line_through(v, cell, rows)
-    nob = nob_through(v, cell, rows)
+    line = lines.line_through(v, cell, rows)
+    nob = lines.nob_through(v, cell, rows)
     size = v["flush_size"]
     longer = line | 1 << v["card"]
     return likely_points(table, weights, longer, unseen, size, nob) - likely_points(
@@ -99,10 +91,10 @@ def line_gain(v, table, weights, unseen, cell, rows):
 @kernel
 def crib_value(v, table, weights, cards, unseen):
     """Return the value of a crib by its known cards."""
-    nob = nob_of(v)
-    value = float(points_so_far(table, cards, v["crib_flush_size"], nob))
+    nob = lines.nob_of(v)
+    value = float(lines.points_so_far(table, cards, v["crib_flush_size"], nob))
     if bit_count(cards) < SIZE:
-        total = next_by_rank(table, cards, unseen, stack.floats(RANKS))
+        total = lines.next_by_rank(table, cards, unseen, stack.floats(RANKS))
         value += weights[CRIB_NEXT] * total / bit_count(unseen)
     return value
 
@@ -110,7 +102,7 @@ def crib_value(v, table, weights, cards, unseen):
 @kernel
 def crib_gain(v, table, weights, unseen):
     """Return the value of sending the card in turn to the crib."""
-    crib = crib_known(v)
+    crib = lines.crib_known(v)
     longer = crib | 1 << v["card"]
     gain = crib_value(v, table, weights, longer, unseen) - crib_value(
         v, table, weights, crib, unseen
@@ -121,7 +113,7 @@ def crib_gain(v, table, weights, unseen):
 @kernel
 def best_action(v, table, weights):
     """Return the legal action of the highest value, of equals the first."""
-    unseen = unseen_cards(v)
+    unseen = lines.unseen_cards(v)
     mine = v["scores_rows"]
     best = NONE
     most = NEVER

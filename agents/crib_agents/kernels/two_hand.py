@@ -14,16 +14,7 @@ or a low card, take pairs when a third is unlikely. `HEURISTICS` weighs the part
 from __future__ import annotations
 
 from crib_agents.data.tables import DEALT, ROLES
-from crib_env.engine.hands.counting import (
-    alone,
-    best_answer,
-    certain_points,
-    dealt_card,
-    least_pip,
-    sequence_of,
-    sequence_points,
-    unseen_ranks,
-)
+from crib_env.engine.hands import counting
 from crib_env.engine.jit import kernel
 from crib_env.engine.ranks import RANKS, pips
 from crib_env.engine.record import NONE
@@ -61,7 +52,7 @@ def sort_dealt(v, cards):
     """Write the cards dealt to the seat into ``cards``, in order of ids; return how many."""
     n = v["hand_n"] + v["discarded_n"]
     for i in range(n):
-        card = dealt_card(v, i)
+        card = counting.dealt_card(v, i)
         j = i
         while j > 0 and cards[j - 1] > card:
             cards[j] = cards[j - 1]
@@ -87,8 +78,8 @@ def choose_pair(pair_value):
             for i in range(n if v["discarded_n"] == 1 else j):
                 if i == j:
                     continue
-                low = min(dealt_card(v, i), dealt_card(v, j))
-                high = max(dealt_card(v, i), dealt_card(v, j))
+                low = min(counting.dealt_card(v, i), counting.dealt_card(v, j))
+                high = max(counting.dealt_card(v, i), counting.dealt_card(v, j))
                 value = pair_value(v, table, weights, low, high)
                 pair = 64 * high + low
                 if best == NONE or value > most or (value == most and pair > best):
@@ -163,8 +154,8 @@ def after(v, weights, k, sequence, count, go, unseen, least, total):
             continue
         fits += share
         reply = sequence << 4 | r
-        points = sequence_points(reply, n + 1, count + p, go)
-        answer = best_answer(v, k, reply, n + 1, count + p, go)
+        points = counting.sequence_points(reply, n + 1, count + p, go)
+        answer = counting.best_answer(v, k, reply, n + 1, count + p, go)
         if points > 0:
             chance = min(1.0, held * share)
             scoring += chance
@@ -189,14 +180,14 @@ def after(v, weights, k, sequence, count, go, unseen, least, total):
 @kernel
 def best_card(v, weights):
     """Return the legal card of the highest value, of equals the higher."""
-    unseen = unseen_ranks(v)
-    least = least_pip(v)
+    unseen = counting.unseen_ranks(v)
+    least = counting.least_pip(v)
     total = 0.0
     for r in range(RANKS):
         if pips(r) >= least:
             total += held_weight(v, weights, unseen, r)
-    sequence = sequence_of(v)
-    mine_alone = alone(v)
+    sequence = counting.sequence_of(v)
+    mine_alone = counting.alone(v)
     best = NONE
     most = 0.0
     for k in range(v["hand_n"]):
@@ -205,7 +196,7 @@ def best_card(v, weights):
         card = v["hand"][k]
         count = v["count"] + pip(card)
         longer = sequence << 4 | card >> 2
-        now = certain_points(v, k, sequence)
+        now = counting.certain_points(v, k, sequence)
         value = float(now)
         low = max(0, 5 - pip(card))
         if v["count"] > 0:
@@ -217,7 +208,7 @@ def best_card(v, weights):
         if count < 31 and mine_alone:
             n = v["pile_n"] - v["pile_from"] + 1
             # A go the other seat could not answer has been pegged, or is by this card.
-            value += best_answer(v, k, longer, n, count, 1 - v["single_count"])
+            value += counting.best_answer(v, k, longer, n, count, 1 - v["single_count"])
         elif count < 31 and total > 0.0:
             value += after(v, weights, k, longer, count, v["go"], unseen, least, total)
         if best == NONE or value > most or (value == most and card > best):

@@ -12,30 +12,10 @@ from __future__ import annotations
 
 from crib_agents.kernels.two_hand import WIN
 from crib_agents.knowledge.pegging import held_ranks
-from crib_agents.learned.network import (
-    MOST_INPUTS,
-    UNLIKELY,
-    LearnedFamily,
-    Net,
-    forward,
-    offset_of_rules,
-    put,
-    put_counts,
-)
+from crib_agents.learned import network
+from crib_agents.learned.network import MOST_INPUTS, UNLIKELY, LearnedFamily, Net
 from crib_env.engine import stack
-from crib_env.engine.hands.counting import (
-    able,
-    cards_of,
-    certain_points,
-    hand_total,
-    known_of,
-    no_fit,
-    reply,
-    sequence_of,
-    sequence_points,
-    share_of,
-    unseen_ranks,
-)
+from crib_env.engine.hands import counting
 from crib_env.engine.hands.records import DISCARD
 from crib_env.engine.jit import kernel
 from crib_env.engine.many_hand import HAND, SEATS
@@ -70,26 +50,26 @@ def card_features(v, k, now, places, values):
     rank = v["hand"][k] >> 2
     rest = held_ranks(v) - (1 << (4 * rank))
     if v["phase"] == DISCARD:
-        n = put(places, values, 0, DEALER + v["dealer"], 1.0)
-        n = put_counts(places, values, n, KEPT, rest)
-        return put(places, values, n, LAID + rank, 1.0)
-    n = put(places, values, 0, DEALER + SEATS + v["dealer"], 1.0)
-    n = put_counts(places, values, n, HELD, rest)
-    sequence = sequence_of(v) << 4 | rank
+        n = network.put(places, values, 0, DEALER + v["dealer"], 1.0)
+        n = network.put_counts(places, values, n, KEPT, rest)
+        return network.put(places, values, n, LAID + rank, 1.0)
+    n = network.put(places, values, 0, DEALER + SEATS + v["dealer"], 1.0)
+    n = network.put_counts(places, values, n, HELD, rest)
+    sequence = counting.sequence_of(v) << 4 | rank
     length = v["pile_n"] - v["pile_from"] + 1
     count = v["count"] + pip(v["hand"][k])
     for i in range(min(6, length)):
-        n = put(places, values, n, SEQUENCE + 13 * i + (sequence >> (4 * i) & 15), 1.0)
-    n = put(places, values, n, COUNT + count, 1.0)
+        n = network.put(places, values, n, SEQUENCE + 13 * i + (sequence >> (4 * i) & 15), 1.0)
+    n = network.put(places, values, n, COUNT + count, 1.0)
     for seat in range(v["players"]):
-        n = put(places, values, n, HELD_N + 5 * seat + v["held_n"][seat], 1.0)
+        n = network.put(places, values, n, HELD_N + 5 * seat + v["held_n"][seat], 1.0)
         if v["passed"] >> seat & 1:
-            n = put(places, values, n, PASSED + seat, 1.0)
-    unseen = unseen_ranks(v)
+            n = network.put(places, values, n, PASSED + seat, 1.0)
+    unseen = counting.unseen_ranks(v)
     for r in range(13):
-        n = put(places, values, n, UNSEEN + r, (unseen >> (4 * r) & 15) / 4.0)
+        n = network.put(places, values, n, UNSEEN + r, (unseen >> (4 * r) & 15) / 4.0)
     if now:
-        n = put(places, values, n, NOW, now / 4.0)
+        n = network.put(places, values, n, NOW, now / 4.0)
     if count == 31:
         return n
     return reply_features(v, sequence, length, count, unseen, places, values, n)
@@ -98,25 +78,27 @@ def card_features(v, k, now, places, values):
 @kernel
 def reply_features(v, sequence, length, count, unseen, places, values, n):
     """Write the others' replies to the card behind the first ``n`` inputs; return their number."""
-    known = known_of(v)
-    seat = able(v, 1)
+    known = counting.known_of(v)
+    seat = counting.able(v, 1)
     if seat:
-        cards = cards_of(unseen, known, seat)
+        cards = counting.cards_of(unseen, known, seat)
         for r in range(13):
             total = count + min(r + 1, 10)
-            share = share_of(unseen, r, known, seat) / cards
+            share = counting.share_of(unseen, r, known, seat) / cards
             if total > 31 or share == 0.0:
                 continue
-            n = put(places, values, n, SHARE + r, 4.0 * share)
-            points = sequence_points(sequence << 4 | r, length + 1, total, 0)
+            n = network.put(places, values, n, SHARE + r, 4.0 * share)
+            points = counting.sequence_points(sequence << 4 | r, length + 1, total, 0)
             if points:
-                n = put(places, values, n, REPLY + r, points / 4.0)
-                n = put(places, values, n, RISK + r, points * share)
+                n = network.put(places, values, n, REPLY + r, points / 4.0)
+                n = network.put(places, values, n, RISK + r, points * share)
     while seat:
-        likely = reply(v, seat, sequence, length, count, unseen, known)
-        n = put(places, values, n, LIKELY + seat, likely / 4.0)
-        n = put(places, values, n, CANNOT + seat, no_fit(v, seat, count, unseen, known))
-        seat = able(v, seat + 1)
+        likely = counting.reply(v, seat, sequence, length, count, unseen, known)
+        n = network.put(places, values, n, LIKELY + seat, likely / 4.0)
+        n = network.put(
+            places, values, n, CANNOT + seat, counting.no_fit(v, seat, count, unseen, known)
+        )
+        seat = counting.able(v, seat + 1)
     return n
 
 
@@ -134,8 +116,8 @@ def certain(v, table, k):
     """Return the certain value of ``hand[k]``: the mean hand without it, or its points now."""
     if v["phase"] == DISCARD:
         card = v["hand"][k]
-        return hand_total(v, table, card, card, 1) / (DECK - v["hand_n"])
-    return float(certain_points(v, k, sequence_of(v)))
+        return counting.hand_total(v, table, card, card, 1) / (DECK - v["hand_n"])
+    return float(counting.certain_points(v, k, counting.sequence_of(v)))
 
 
 @kernel
@@ -149,7 +131,7 @@ def card_values(v, table, weights, now, values):
         if k < v["hand_n"] and v["legal"] >> k & 1:
             now[k] = certain(v, table, k)
             n = card_features(v, k, now[k], places, inputs)
-            forward(weights, int(weights[0]), places, inputs, n, follows)
+            network.forward(weights, int(weights[0]), places, inputs, n, follows)
             values[k] = now[k] + follows[0]
 
 
@@ -173,7 +155,7 @@ def highest(v, now, values):
 @kernel
 def act(v, rng, table, weights):
     """Return the learned card for the view ``v``; NONE under rules it has no net for."""
-    at = offset_of_rules(weights, rules_key(v))
+    at = network.offset_of_rules(weights, rules_key(v))
     if at == NONE:
         return NONE
     now = stack.floats(HAND)

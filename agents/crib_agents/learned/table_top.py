@@ -11,19 +11,8 @@ and of the line. So the first layer adds up common inputs only once.
 
 from __future__ import annotations
 
-from crib_agents.learned.network import (
-    MOST_INPUTS,
-    UNLIKELY,
-    WIDEST,
-    LearnedFamily,
-    Net,
-    add_inputs,
-    begin_hidden,
-    finish,
-    forward,
-    offset_of_rules,
-    put,
-)
+from crib_agents.learned import network
+from crib_agents.learned.network import MOST_INPUTS, UNLIKELY, WIDEST, LearnedFamily, Net
 from crib_env.engine import stack
 from crib_env.engine.jit import kernel
 from crib_env.engine.record import NONE
@@ -54,10 +43,12 @@ LINE_INPUTS = OWED_BY_OTHER + 1
 @kernel
 def round_features(turn, unseen, places, values):
     """Write the inputs that all lines share; return their number."""
-    n = put(places, values, 0, PHASE + (TURNS - 1 - turn) // 2, 1.0)
+    n = network.put(places, values, 0, PHASE + (TURNS - 1 - turn) // 2, 1.0)
     each = 13.0 / max(1, bit_count(unseen))
     for r in range(13):
-        n = put(places, values, n, UNSEEN + r, bit_count(unseen >> (4 * r) & 15) * each - 1.0)
+        n = network.put(
+            places, values, n, UNSEEN + r, bit_count(unseen >> (4 * r) & 15) * each - 1.0
+        )
     return n
 
 
@@ -66,9 +57,9 @@ def side_features(on_turn, owed, owed_by_other, places, values):
     """Write the inputs of all lines of a side."""
     n = 0
     if on_turn:
-        n = put(places, values, n, ON_TURN, 1.0)
-    n = put(places, values, n, OWED, owed / 2.0)
-    return put(places, values, n, OWED_BY_OTHER, owed_by_other / 2.0)
+        n = network.put(places, values, n, ON_TURN, 1.0)
+    n = network.put(places, values, n, OWED, owed / 2.0)
+    return network.put(places, values, n, OWED_BY_OTHER, owed_by_other / 2.0)
 
 
 @kernel
@@ -81,7 +72,7 @@ def put_ranks(places, values, n, place, cards):
         cards &= cards - 1
         again = again + 13 if rank == last else 0
         last = rank
-        n = put(places, values, n, place + again + rank, 1.0)
+        n = network.put(places, values, n, place + again + rank, 1.0)
     return n
 
 
@@ -95,11 +86,11 @@ def rank_place(cards, card):
 @kernel
 def suit_features(cards, nob, unseen, places, values, n):
     """Write the inputs of a line's suits behind the first ``n``; return their number now."""
-    n = put(places, values, n, SUITS + 5 * bit_count(cards) + most_of_a_suit(cards), 1.0)
+    n = network.put(places, values, n, SUITS + 5 * bit_count(cards) + most_of_a_suit(cards), 1.0)
     if nob & cards:
-        n = put(places, values, n, NOB, 1.0)
+        n = network.put(places, values, n, NOB, 1.0)
     elif nob & unseen:
-        n = put(places, values, n, NOB_TO_COME, 1.0)
+        n = network.put(places, values, n, NOB_TO_COME, 1.0)
     return n
 
 
@@ -114,8 +105,8 @@ CRIB_INPUTS = KNOWN + 5
 def crib_features(mine, cards, places, values):
     """Write the inputs of a crib; return their number."""
     n = put_ranks(places, values, 0, CRIB_RANKS, cards)
-    n = put(places, values, n, MINE if mine else THEIRS, 1.0)
-    return put(places, values, n, KNOWN + bit_count(cards) - 1, 1.0)
+    n = network.put(places, values, n, MINE if mine else THEIRS, 1.0)
+    return network.put(places, values, n, KNOWN + bit_count(cards) - 1, 1.0)
 
 
 # The nets in their order, and the table behind them.
@@ -173,15 +164,15 @@ def line_values(v, table, weights, lines, points, value):
     net = int(weights[LINE])
     unseen = unseen_cards(v)
     card = v["card"]
-    wide = begin_hidden(weights, net, common)
+    wide = network.begin_hidden(weights, net, common)
     n = round_features(v["turn"], unseen, places, values)
-    add_inputs(weights, net, places, values, 0, n, common)
+    network.add_inputs(weights, net, places, values, 0, n, common)
     for side in range(2):
         rows = v["scores_rows"] ^ side
         for j in range(wide):
             of_side[j] = common[j]
         n = side_features(side, owed_by(v, side), owed_by(v, 1 - side), places, values)
-        add_inputs(weights, net, places, values, 0, n, of_side)
+        network.add_inputs(weights, net, places, values, 0, n, of_side)
         empty = NONE
         for i in range(SIZE):
             line = i if rows else SIZE + i
@@ -208,22 +199,22 @@ def line_values(v, table, weights, lines, points, value):
             for j in range(wide):
                 of_line[j] = of_side[j]
             n = put_ranks(places, values, 0, RANKS, cards)
-            add_inputs(weights, net, places, values, 0, n, of_line)
+            network.add_inputs(weights, net, places, values, 0, n, of_line)
             for j in range(wide):
                 hidden[j] = of_line[j]
             n = suit_features(cards, nob, unseen, places, values, 0)
-            add_inputs(weights, net, places, values, 0, n, hidden)
-            finish(weights, net, hidden, expected)
+            network.add_inputs(weights, net, places, values, 0, n, hidden)
+            network.finish(weights, net, hidden, expected)
             value[line] += expected[0]
             longer = cards | 1 << card
             now = points_so_far(table, longer, v["flush_size"], nob)
             points[LINES + line] = now
             value[LINES + line] = now
             if held < SIZE - 1:
-                n = put(places, values, 0, RANKS + rank_place(cards, card), 1.0)
+                n = network.put(places, values, 0, RANKS + rank_place(cards, card), 1.0)
                 n = suit_features(longer, nob, unseen, places, values, n)
-                add_inputs(weights, net, places, values, 0, n, of_line)
-                finish(weights, net, of_line, expected)
+                network.add_inputs(weights, net, places, values, 0, n, of_line)
+                network.finish(weights, net, of_line, expected)
                 value[LINES + line] += expected[0]
 
 
@@ -234,7 +225,7 @@ def crib_value(v, table, weights, mine, cards):
     values = stack.floats(MOST_INPUTS)
     expected = stack.floats(1)
     n = crib_features(mine, cards, places, values)
-    forward(weights, int(weights[CRIB]), places, values, n, expected)
+    network.forward(weights, int(weights[CRIB]), places, values, n, expected)
     return points_so_far(table, cards, v["crib_flush_size"], nob_of(v)) + expected[0]
 
 
@@ -302,7 +293,7 @@ def best_action(v, table, weights):
 @kernel
 def act(v, rng, table, weights):
     """Return the learned action for the view ``v``; NONE under rules it has no nets for."""
-    at = offset_of_rules(weights, rules_key(v))
+    at = network.offset_of_rules(weights, rules_key(v))
     if at == NONE:
         return NONE
     return best_action(v, table, weights[at:])

@@ -29,34 +29,12 @@ from crib_agents.knowledge import measured
 from crib_agents.knowledge.measured import COUNT_SIZE
 from crib_agents.knowledge.pegging import held_ranks
 from crib_agents.knowledge.winning import win_table
+from crib_agents.learned import network
 from crib_agents.learned.many_hand import highest
-from crib_agents.learned.network import (
-    MOST_INPUTS,
-    UNLIKELY,
-    WIDEST,
-    LearnedFamily,
-    Net,
-    add_inputs,
-    begin_hidden,
-    bounded,
-    finish,
-    forward,
-    offset_of_rules,
-    put,
-    put_counts,
-)
+from crib_agents.learned.network import MOST_INPUTS, UNLIKELY, WIDEST, LearnedFamily, Net
 from crib_env.arrays import Doubles
 from crib_env.engine import stack
-from crib_env.engine.hands.counting import (
-    alone,
-    certain_points,
-    count_hand,
-    dealt_card,
-    least_pip,
-    sequence_of,
-    starters_total,
-    unseen_ranks,
-)
+from crib_env.engine.hands import counting
 from crib_env.engine.hands.features import holdable, replies_of_two, sum_replies
 from crib_env.engine.hands.records import DISCARD, GAME, MATCH
 from crib_env.engine.jit import kernel
@@ -81,7 +59,7 @@ CELLS = np.array([[b * (b + 1) // 2 + a for b in range(13)] for a in range(13)],
 @kernel
 def mean_hand(v, table, low, high):
     """Return the exact mean of the kept hand, in points, if ``low`` and ``high`` are discarded."""
-    return starters_total(v, table, low, high) / (DECK - v["hand_n"] - v["discarded_n"])
+    return counting.starters_total(v, table, low, high) / (DECK - v["hand_n"] - v["discarded_n"])
 
 
 @kernel
@@ -91,7 +69,7 @@ def discard_features(v, low, high, mean, places, values):
     suit = -1
     flush = 1
     for i in range(v["hand_n"] + v["discarded_n"]):
-        card = dealt_card(v, i)
+        card = counting.dealt_card(v, i)
         if card != low and card != high:
             held += 1 << (4 * (card >> 2))
             if suit == -1:
@@ -100,14 +78,14 @@ def discard_features(v, low, high, mean, places, values):
                 flush = 0
     a = low >> 2
     b = high >> 2
-    n = put_counts(places, values, 0, KEPT_RANKS, held)
-    n = put_counts(places, values, n, DISCARDED, (1 << (4 * a)) + (1 << (4 * b)))
-    n = put(places, values, n, PAIR + CELLS[a, b], 1.0)
+    n = network.put_counts(places, values, 0, KEPT_RANKS, held)
+    n = network.put_counts(places, values, n, DISCARDED, (1 << (4 * a)) + (1 << (4 * b)))
+    n = network.put(places, values, n, PAIR + CELLS[a, b], 1.0)
     if low & 3 == high & 3:
-        n = put(places, values, n, SUITED, 1.0)
+        n = network.put(places, values, n, SUITED, 1.0)
     if flush:
-        n = put(places, values, n, FLUSH, 1.0)
-    return put(places, values, n, MEAN, mean / 10.0)
+        n = network.put(places, values, n, FLUSH, 1.0)
+    return network.put(places, values, n, MEAN, mean / 10.0)
 
 
 NEAR = 45  # points to make; where both seats have farther to go, points decide
@@ -222,13 +200,13 @@ def pair_chance(v, table, known, low, high, crib, mine, theirs):
     role = 1 - v["dealer"]
     probabilities = stack.floats(COUNT_SIZE)
     after = stack.floats(GRID)
-    count_hand(v, table, low, high, 1.0, probabilities)
+    counting.count_hand(v, table, low, high, 1.0, probabilities)
     for points in range(COUNT_SIZE):
         probabilities[points] /= DECK - v["hand_n"] - v["discarded_n"]
     own = v["target"] - v["scores"][0]
     other = v["target"] - v["scores"][1]
-    more = bounded(mine) - known[MEAN_PEGS + role]
-    let = bounded(theirs) - known[MEAN_PEGS + 1 - role]
+    more = network.bounded(mine) - known[MEAN_PEGS + role]
+    let = network.bounded(theirs) - known[MEAN_PEGS + 1 - role]
     if role:
         to_pone = after_shift(float(other), let)
         to_dealer = after_shift(float(own), more)
@@ -237,7 +215,7 @@ def pair_chance(v, table, known, low, high, crib, mine, theirs):
         to_dealer = after_shift(float(other), let)
     pone = floor(to_pone) + 1
     dealer = floor(to_dealer) + 1
-    crib = bounded(crib) - known[MEAN_CRIB]
+    crib = network.bounded(crib) - known[MEAN_CRIB]
     for i in range(min(BEFORE, pone)):
         for j in range(min(BEFORE, dealer)):
             chance = 0.0
@@ -271,7 +249,7 @@ def expect_pair(v, table, weights, low, high, expected):
     values = stack.floats(MOST_INPUTS)
     mean = mean_hand(v, table, low, high)
     n = discard_features(v, low, high, mean, places, values)
-    forward(weights, int(weights[1 - v["dealer"]]), places, values, n, expected)
+    network.forward(weights, int(weights[1 - v["dealer"]]), places, values, n, expected)
     return mean
 
 
@@ -324,28 +302,28 @@ PEGGING_INPUTS = SUMS + 4
 @kernel
 def shared_features(v, unseen, least, total, is_alone, places, values):
     """Write the inputs that all cards share; return how many are not 0."""
-    n = put(places, values, 0, OTHER_N + v["held_n"][1], 1.0)
-    n = put(places, values, n, HAND_N + v["hand_n"] - 1, 1.0)
-    n = put(places, values, n, LEAST + min(least, 11), 1.0)
+    n = network.put(places, values, 0, OTHER_N + v["held_n"][1], 1.0)
+    n = network.put(places, values, n, HAND_N + v["hand_n"] - 1, 1.0)
+    n = network.put(places, values, n, LEAST + min(least, 11), 1.0)
     for r in range(13):
         left = unseen >> (4 * r) & 15
-        n = put(places, values, n, UNSEEN + 5 * r + left, 1.0)
+        n = network.put(places, values, n, UNSEEN + 5 * r + left, 1.0)
         if left and min(r + 1, 10) >= least:
-            n = put(places, values, n, SHARE + r, 4.0 * left / total)
+            n = network.put(places, values, n, SHARE + r, 4.0 * left / total)
     mine = 0
     for i in range(v["pile_n"]):
         r = v["pile"][i] >> 2
         if v["pile_seats"] >> 2 * i & 1 == 0:
-            n = put(places, values, n, MINE + 13 * mine + r, 1.0)
+            n = network.put(places, values, n, MINE + 13 * mine + r, 1.0)
             mine += 1
         else:
-            n = put(places, values, n, THEIRS + 13 * (i - mine) + r, 1.0)
+            n = network.put(places, values, n, THEIRS + 13 * (i - mine) + r, 1.0)
     if v["go"]:
-        n = put(places, values, n, GO, 1.0)
+        n = network.put(places, values, n, GO, 1.0)
     if is_alone:
-        n = put(places, values, n, SAME_PLAYER, 1.0)
+        n = network.put(places, values, n, SAME_PLAYER, 1.0)
     if v["dealer"] == 0:
-        n = put(places, values, n, DEALER, 1.0)
+        n = network.put(places, values, n, DEALER, 1.0)
     return n
 
 
@@ -353,17 +331,17 @@ def shared_features(v, unseen, least, total, is_alone, places, values):
 def card_features(v, k, now, sequence, unseen, least, total, is_alone, places, values, n):
     """Write the inputs of playing ``hand[k]`` behind the first ``n``; return their number."""
     rank = v["hand"][k] >> 2
-    n = put_counts(places, values, n, HELD, held_ranks(v) - (1 << (4 * rank)))
+    n = network.put_counts(places, values, n, HELD, held_ranks(v) - (1 << (4 * rank)))
     longer = sequence << 4 | rank
     count = v["count"] + pip(v["hand"][k])
     length = v["pile_n"] - v["pile_from"] + 1
     for i in range(min(7, length)):
-        n = put(places, values, n, SEQUENCE + 13 * i + (longer >> (4 * i) & 15), 1.0)
-    n = put(places, values, n, COUNT + count, 1.0)
+        n = network.put(places, values, n, SEQUENCE + 13 * i + (longer >> (4 * i) & 15), 1.0)
+    n = network.put(places, values, n, COUNT + count, 1.0)
     played = v["dealt"] - 2 - v["hand_n"]
-    n = put(places, values, n, MINE + 13 * played + rank, 1.0)
+    n = network.put(places, values, n, MINE + 13 * played + rank, 1.0)
     if now:
-        n = put(places, values, n, NOW, now / 4.0)
+        n = network.put(places, values, n, NOW, now / 4.0)
     if is_alone or count == 31:
         return n
     points = stack.ints(13)
@@ -375,14 +353,14 @@ def card_features(v, k, now, sequence, unseen, least, total, is_alone, places, v
     for r in range(13):
         if shares[r] == 0.0:
             continue
-        n = put(places, values, n, FITS + r, 1.0)
+        n = network.put(places, values, n, FITS + r, 1.0)
         if points[r]:
-            n = put(places, values, n, REPLY + r, points[r] / 4.0)
-            n = put(places, values, n, RISK + r, points[r] * shares[r])
+            n = network.put(places, values, n, REPLY + r, points[r] / 4.0)
+            n = network.put(places, values, n, RISK + r, points[r] * shares[r])
         if answers[r]:
-            n = put(places, values, n, ANSWER + r, answers[r] / 4.0)
+            n = network.put(places, values, n, ANSWER + r, answers[r] / 4.0)
     for i in range(4):
-        n = put(places, values, n, SUMS + i, sums[i])
+        n = network.put(places, values, n, SUMS + i, sums[i])
     return n
 
 
@@ -396,7 +374,7 @@ def card_points(v, weights, now, mine, theirs):
     places = stack.ints(MOST_INPUTS)
     values = stack.floats(MOST_INPUTS)
     expected = stack.floats(2)
-    sequence = sequence_of(v)
+    sequence = counting.sequence_of(v)
     ranks = 0
     choices = 0
     for k in range(HAND - 1, -1, -1):
@@ -408,19 +386,19 @@ def card_points(v, weights, now, mine, theirs):
             if not ranks >> rank & 1:
                 ranks |= 1 << rank
                 choices += 1
-                now[k] = certain_points(v, k, sequence)
+                now[k] = counting.certain_points(v, k, sequence)
                 mine[k] = float(now[k])
     if choices > 1:
         net = int(weights[PEGGING])
-        unseen = unseen_ranks(v)
-        least = least_pip(v)
+        unseen = counting.unseen_ranks(v)
+        least = counting.least_pip(v)
         total = holdable(unseen, least)
-        is_alone = alone(v)
+        is_alone = counting.alone(v)
         shared = shared_features(v, unseen, least, total, is_alone, places, values)
         before = stack.floats(WIDEST)
         hidden = stack.floats(WIDEST)
-        wide = begin_hidden(weights, net, before)
-        add_inputs(weights, net, places, values, 0, shared, before)
+        wide = network.begin_hidden(weights, net, before)
+        network.add_inputs(weights, net, places, values, 0, shared, before)
         for k in range(v["hand_n"]):
             if mine[k] != UNLIKELY:
                 n = card_features(
@@ -428,8 +406,8 @@ def card_points(v, weights, now, mine, theirs):
                 )
                 for j in range(wide):
                     hidden[j] = before[j]
-                add_inputs(weights, net, places, values, shared, n, hidden)
-                finish(weights, net, hidden, expected)
+                network.add_inputs(weights, net, places, values, shared, n, hidden)
+                network.finish(weights, net, hidden, expected)
                 mine[k] += expected[MY_REST]
                 theirs[k] = expected[THEIR_REST]
     return choices
@@ -462,7 +440,7 @@ def rules_key(v):
 @kernel
 def act(v, rng, table, weights):
     """Return the learned card for the view ``v``; NONE under rules it has no nets for."""
-    at = offset_of_rules(weights, rules_key(v))
+    at = network.offset_of_rules(weights, rules_key(v))
     if at == NONE:
         return NONE
     if v["phase"] == DISCARD:
@@ -487,8 +465,8 @@ def write_values(v, table, weights, values):
             for j in range(n):
                 if i == j or (v["discarded_n"] == 1 and j < n - 1):
                     continue  # the card laid is the last of `dealt_card`, and must be of the pair
-                low = min(dealt_card(v, i), dealt_card(v, j))
-                high = max(dealt_card(v, i), dealt_card(v, j))
+                low = min(counting.dealt_card(v, i), counting.dealt_card(v, j))
+                high = max(counting.dealt_card(v, i), counting.dealt_card(v, j))
                 best = max(best, pair_win_value(v, table, weights, low, high))
             values[v["hand"][i]] = best
         return
