@@ -60,7 +60,7 @@ class GameBatch:
         family: Family | None = None,
     ) -> None:
         self.rules = as_rules(rules)
-        self.family = family or find_family(self.rules.engine)
+        self.family = family or find_family(self.rules.family)
         self.episode = episode_name(episode, self.family.episodes)
         self.n = n
         self.record = self.family.rules_record(self.rules, self.episode, players)

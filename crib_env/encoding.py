@@ -8,11 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from crib_env.engine.entries import entries_of
-from crib_env.engine.family import SUITS, Family, Features, Layout, find_family
+from crib_env.engine.family import FAMILIES, SUITS, Family, Features, Layout, find_family
 from crib_env.errors import check_choice
 from crib_env.policy import Views
 from crib_env.registration import env_module
-from crib_env.rules import PRESETS, games_of
+from crib_env.rules import games_of
 
 
 def encode(
@@ -75,9 +75,8 @@ def canonical_views(views: Views | np.void, suits: str = "canonical") -> Views:
 
 def family_of(views: Views) -> Family:
     """Return the family of games that views are of."""
-    engines = dict.fromkeys(rules.engine for rules in PRESETS.values())
-    for engine in engines:
-        family = find_family(engine)
+    for name in FAMILIES:
+        family = find_family(name)
         if views.dtype == family.view:
             return family
     fields = ", ".join(views.dtype.names or ()) or "none"

@@ -80,7 +80,7 @@ class Game:
         family: Family | None = None,
     ) -> None:
         self.rules = as_rules(rules)
-        self.family: Family = family or find_family(self.rules.engine)
+        self.family: Family = family or find_family(self.rules.family)
         self.episode = episode_name(episode, self.family.episodes)
         self.record = self.family.rules_record(self.rules, self.episode, players)  # rules, [1]
         self.sides = self.family.sides_under(self.rules, players)

@@ -80,7 +80,7 @@ def format_state(state: State, rules: Rules, episode: str, *, check: bool = True
         ValueError: a record that no game reaches, such as one without a deal; the message says
             the error, or the fields that would not be restored.
     """
-    family = find_family(rules.engine)
+    family = find_family(rules.family)
     if state.dtype != family.state:
         raise ValueError(f"a state of the rules {rules.name!r} is a record of the family "
                          f"{rules.family!r}, got {state.dtype}")  # fmt: skip
@@ -112,7 +112,7 @@ def parse_state(text: str) -> Position:
     if len(words) < len(HEAD):
         raise ValueError(f"a position begins with rules, episode, deal, dealer and mover: {text!r}")
     rules = parse_rules(words[0])
-    family = find_family(rules.engine)
+    family = find_family(rules.family)
     notation = family.notation
     size = len(HEAD) + len(notation.fields)
     episode = words[1]
@@ -163,7 +163,7 @@ def canonical(state: State) -> State:
 
 def _words(state: State, rules: Rules, episode: str) -> list[str]:
     """Return the words of a line after the rules."""
-    family = find_family(rules.engine)
+    family = find_family(rules.family)
     s, notation = state[0], family.notation
     body = notation.format_body(s, rules)
     sides = count_sides(family.sides_under(rules, notation.read_players(body)))

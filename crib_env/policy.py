@@ -226,8 +226,7 @@ class CompiledAgent:
 
     Attributes:
         name: what tables call it.
-        acts: its function for each family of games that it plays, by the family's name; of a family
-            that is not built in, by the import path of its package.
+        acts: its function for each family of games that it plays, by the family's name.
         honours: the fields of the rules that may have any value; None for all.
         draws: whether its choice uses chance; if not, `act` leaves the generator alone.
         weights: float64[K], what its functions read.
@@ -269,7 +268,7 @@ class CompiledAgent:
 
         A subclass that overrides `act` plays by that, and not by our function.
         """
-        act = self.acts.get(family.name) or self.acts.get(family.engine)
+        act = self.acts.get(family.name)
         if type(self).act is not CompiledAgent.act or act is None:
             return None
         return compile_policy(act, family)

@@ -31,7 +31,6 @@ class Rules:
 
     Attributes:
         family: the family of games they belong to, of the class.
-        engine: the package that plays the family, of the class.
         name: the name of the rules in texts and files.
         target: points that win a game, 1 to 209 (H9, F7, T9, T13).
         flush_size: fewest cards of one suit that score in a hand, or in a Table Top line (H8, F6,
@@ -43,7 +42,6 @@ class Rules:
     """
 
     family: ClassVar[str]
-    engine: ClassVar[str]
     # No decision depends on these; and on those of a match none in a single game or deal.
     never_decisive: ClassVar[frozenset[str]] = frozenset({"name", "first_dealer"})
     match_only: ClassVar[frozenset[str]] = frozenset()
@@ -203,7 +201,6 @@ class TwoHandRules(HandRules):
     """
 
     family: ClassVar[str] = "two_hand"
-    engine: ClassVar[str] = "crib_env.engine.two_hand"
     players: ClassVar[int] = 2
     discards: ClassVar[int] = 2  # four of six cards stay (H1), three of five (F2)
     match_only: ClassVar[frozenset[str]] = frozenset({
@@ -278,7 +275,6 @@ class ManyHandRules(HandRules):
     """
 
     family: ClassVar[str] = "many_hand"
-    engine: ClassVar[str] = "crib_env.engine.many_hand"
     dealt: ClassVar[int] = 5  # M2
     discards: ClassVar[int] = 1  # M3
     match_only: ClassVar[frozenset[str]] = frozenset({"match_target"})
@@ -315,7 +311,6 @@ class TableTopRules(Rules):
     """
 
     family: ClassVar[str] = "table_top"
-    engine: ClassVar[str] = "crib_env.engine.table_top"
 
     flush_size: int = 5
     adjacency: bool = True

@@ -46,7 +46,7 @@ def refuse_family(
     agent: Any, rules: Rules, families: Collection[str], known: Collection[Rules] = ()
 ) -> None:
     """Raise a ValueError unless these rules are of one of the families that an agent plays."""
-    if rules.family in families or rules.engine in families:
+    if rules.family in families:
         return
     names = [one.name for one in known or PRESETS.values() if one.family in families]
     raise ValueError(
@@ -88,7 +88,7 @@ _passed: ByIdentity[Ints] = ByIdentity()
 def shown_fields(dtype: np.dtype[np.void]) -> Shown | None:
     """Return what views show of the rules; None of a game that has no preset."""
     for preset in PRESETS.values():
-        if find_family(preset.engine).view == dtype:
+        if find_family(preset.family).view == dtype:
             places = {name: place[1] for name, place in (dtype.fields or {}).items()}
             names = [field.name for field in fields(preset) if field.name in places]
             offsets = [places[name] for name in names]

@@ -69,7 +69,7 @@ class ScoredAgent:
     def refuse_rules(self, rules: Rules, episode: str | None = None) -> None:
         """Raise a ValueError unless it plays by these rules."""
         refuse_undeclared(self, rules, episode)
-        family = find_family(rules.engine)
+        family = find_family(rules.family)
         if self.size is not None:
             self.features_of(family, self.size)
 
@@ -301,7 +301,7 @@ class PolicyNetAgent(ScoredAgent):
 
 def family_of_header(about: dict[str, Any], rules: Rules) -> Family:
     """Return the engine that a header names."""
-    family = find_family(rules.engine)
+    family = find_family(rules.family)
     environment = str(about.get("environment"))[:100]
     layout = family.layout_with(about.get("features"))
     found, expected = about.get("observation_layout"), [[n, size] for n, size, _ in layout]

@@ -187,7 +187,7 @@ class CudaBatch:
         n = whole_number("num_envs", num_envs, 1)
         check_choice("reward", reward, ("win", "points"))
         rules = as_rules(rules)
-        family = find_family(rules.engine)
+        family = find_family(rules.family)
         record = family.rules_record(rules, episode, players)
         self.family = family
         self.rules = rules

@@ -10,7 +10,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import import_module
-from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -156,7 +155,7 @@ class Family:
     """A family of games.
 
     Attributes:
-        engine: the import path of its package, where ``FAMILY`` is found.
+        name: that of its package.
         rules: the dtype of the rules in numbers.
         state: the dtype of a game's full state.
         view: the dtype of a seat's view.
@@ -188,7 +187,7 @@ class Family:
         reward, suits: the arguments of `family_for` that gave this family.
     """
 
-    engine: str
+    name: str
     rules: np.dtype[np.void]
     state: np.dtype[np.void]
     view: np.dtype[np.void]
@@ -220,12 +219,7 @@ class Family:
                              f"{', '.join(sorted(taken))}: choose another name")  # fmt: skip
 
     def __reduce__(self) -> tuple[Callable[..., Family], tuple[str, str, str]]:
-        return family_for, (self.engine, self.reward, self.suits)
-
-    @property
-    def name(self) -> str:
-        """The family's name: the last part of its package's path."""
-        return self.engine.rpartition(".")[2]
+        return family_for, (self.name, self.reward, self.suits)
 
     @property
     def players(self) -> tuple[int, ...]:
@@ -337,22 +331,17 @@ class Family:
         return record
 
 
-def find_family(engine: str) -> Family:
-    """Return the family whose package lies at ``engine``; a built-in one by its name alone too.
+FAMILIES = ("two_hand", "many_hand", "table_top")  # packages beside this module
+
+
+def find_family(name: str) -> Family:
+    """Return a family by its name.
 
     Raises:
-        ValueError: there is none.
+        ValueError: there is none of that name.
     """
-    built_in = f"{__package__}.{engine}"
-    path = built_in if "." not in engine and find_spec(built_in) else engine
-    try:
-        found = import_module(path).FAMILY
-    except (ImportError, AttributeError):
-        raise ValueError(
-            f"there is no family of games at {engine!r}: name a built-in one, such as "
-            "'two_hand', or the import path of a package that has a FAMILY"
-        ) from None
-    assert isinstance(found, Family)
+    check_choice("family", name, FAMILIES)
+    found: Family = import_module(f"{__package__}.{name}").FAMILY
     return found
 
 
@@ -367,18 +356,18 @@ def episode_name(episode: str, known: Collection[str]) -> str:
 
 
 @cache
-def family_for(engine: str, reward: str = "points", suits: str = "real") -> Family:
-    """Return the family at ``engine`` with the kernels for a reward and for a form of suits.
+def family_for(name: str, reward: str = "points", suits: str = "real") -> Family:
+    """Return the family of a name with the kernels for a reward and for a form of suits.
 
     Args:
-        engine: as of `find_family`.
+        name: as of `find_family`.
         reward: one of `REWARDS`; those in `EXPECTED` replace the luck of a show by its mean.
         suits: one of `SUITS`; by all but ``"real"``, views and actions use canonical cards.
 
     Raises:
         ValueError: no such reward or suits, or the family has no such kernels.
     """
-    family = find_family(engine)
+    family = find_family(name)
     check_choice("reward", reward, REWARDS)
     check_choice("suits", suits, SUITS)
     if reward in EXPECTED and reward not in family.expected:

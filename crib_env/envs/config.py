@@ -263,7 +263,7 @@ class EnvConfig:
                 )
             changes: dict[str, Any] = {"partners": self.partners}
             self.rules = replace(self.rules, **changes)
-        self.family = family_for(self.rules.engine, self.reward, self.suits)
+        self.family = family_for(self.rules.family, self.reward, self.suits)
         self.features = self.family.features_for(self.features) is not None
         sides = self.family.sides_under(self.rules, self.players)
         self.players = len(sides)

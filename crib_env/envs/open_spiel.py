@@ -76,7 +76,7 @@ class FiveCardDeal(pyspiel.Game):
         )  # fmt: skip
         super().__init__(TYPE, info, given)
         self.features = bool(given["features"])
-        self.family = family_for(RULES.engine, given["reward"], given["suits"])
+        self.family = family_for(RULES.family, given["reward"], given["suits"])
         self.size = sum(size for _, size, _ in self.family.layout_with(self.features))
 
     def __deepcopy__(self, memo: dict[int, Any]) -> FiveCardDeal:

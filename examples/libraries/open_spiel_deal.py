@@ -50,7 +50,7 @@ class Trained:
     name = "OpenSpiel's NFSP"
 
     def __init__(self, path: Path = OUT) -> None:
-        size = find_family(RULES.engine).obs_size
+        size = find_family(RULES.family).obs_size
         net = BothSeats(*(MLP(size, HIDDEN, 52) for _ in range(2)))
         net.load_state_dict(torch.load(path))
         agent = from_torch(net, sample=True, suits=SUITS)

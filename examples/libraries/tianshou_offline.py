@@ -112,7 +112,7 @@ def learn(method: str, buffer: ReplayBuffer, settings: Settings, seed: int) -> P
     np.random.seed(seed)  # noqa: NPY002 - Tianshou samples by NumPy's global generator
     torch.manual_seed(seed)
     steps = max(1, int(settings.passes * len(buffer) / settings.batch))
-    family = find_family(PRESETS["hoyle"].engine)
+    family = find_family(PRESETS["hoyle"].family)
     algorithm, actor = learner(method, family.obs_size, steps, settings)
     algorithm.run_training(
         OfflineTrainerParams(

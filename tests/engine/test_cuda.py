@@ -58,7 +58,7 @@ def made(case: str) -> tuple[Any, Any, dict[str, Any]]:
     """Return a case's family, rules and keywords."""
     preset, changes, keywords = CASES[case]
     rules = replace(PRESETS[preset], **changes)
-    return find_family(rules.engine), rules, keywords
+    return find_family(rules.family), rules, keywords
 
 
 def chosen(masks: np.ndarray, step: int) -> np.ndarray:

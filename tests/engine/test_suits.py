@@ -93,7 +93,7 @@ def test_canonical_discard_keeps_flushes() -> None:
 def test_canonical_game_equals_the_game(rules: str) -> None:
     """The same deals, played by an agent that sees canonical cards, step for step."""
     real = GameBatch(rules, 200, episode="deal", seed=7)
-    family = family_for(Rules.preset(rules).engine, "points", "canonical")
+    family = family_for(Rules.preset(rules).family, "points", "canonical")
     shown = GameBatch(rules, 200, episode="deal", seed=7, family=family)
     weights = np.random.default_rng(0).normal(size=(family.obs_size, family.actions))
     plays_real = ScoredAgent(lambda obs, masks: obs @ weights, "real", suits="canonical")

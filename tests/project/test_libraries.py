@@ -511,7 +511,7 @@ def test_open_spiel_trained_agent_has_exploitability(tmp_path: Path) -> None:
 
     net = module.main(deals=300, out=tmp_path / "nfsp.pt")
     agent = module.Trained(tmp_path / "nfsp.pt")
-    family = family_for(PRESETS["five_card"].engine, "points", "ranks")
+    family = family_for(PRESETS["five_card"].family, "points", "ranks")
     for seat in (0, 1):
         game = Game("five_card", episode="deal", seed=seat, family=family)
         game.reset(dealer=0)

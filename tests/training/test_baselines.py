@@ -51,7 +51,7 @@ def drawn(masks: Any, rng: np.random.Generator) -> Any:
 def test_deal_batch_decisions_have_choices_and_gains_of_the_stepped_deal() -> None:
     games = DealBatch(FIVE, 40, seed=3)
     slow = GameBatch(FIVE, 40, episode="deal", seed=3,
-                     family=family_for(FIVE.engine, "expected", "canonical"))  # fmt: skip
+                     family=family_for(FIVE.family, "expected", "canonical"))  # fmt: skip
     slow.reset()
     totals: dict[int, list[float]] = {lane: [0.0] for lane in range(40)}
     expected: dict[int, list[float]] = {lane: [0.0] for lane in range(40)}

@@ -35,12 +35,12 @@ def shortest_episode(maker: EnvMaker) -> str:
 
 def players_of(rules: Rules, players: int | None) -> int:
     """Return how many play a game, by default the fewest the rules allow."""
-    return len(find_family(rules.engine).sides_under(rules, players))
+    return len(find_family(rules.family).sides_under(rules, players))
 
 
 def sides_of(rules: Rules, players: int | None) -> int:
     """Return how many sides a game has, by default of the fewest seats the rules allow."""
-    return count_sides(find_family(rules.engine).sides_under(rules, players))
+    return count_sides(find_family(rules.family).sides_under(rules, players))
 
 
 def plays(name: str, rules: Rules) -> bool:

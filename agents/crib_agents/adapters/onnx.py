@@ -246,7 +246,7 @@ def _about(agent: ScoredAgent) -> dict[str, Any]:
             "from_torch(net, rules=envs.rules, features=envs.features, suits=envs.suits)"
         )
     rules = agent.known_rules[0]
-    family = find_family(rules.engine)
+    family = find_family(rules.family)
     features = agent.features if agent.size is None else agent.features_of(family, agent.size)
     return header(rules.name, rules, family, features, agent.suits, agent.sample)
 

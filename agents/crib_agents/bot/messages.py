@@ -238,7 +238,7 @@ def read_decision(message: Mapping[str, Any]) -> Views:
     """
     try:
         game = _choice(message, "game", GAMES)
-        family = find_family(preset_of(game).engine)
+        family = find_family(preset_of(game).family)
         views = np.zeros(1, dtype=family.view)
         read = _read_cells if places_cards(family) else _read_cards
         read(message, game, family, views[0])

@@ -22,7 +22,7 @@ from crib_env.rules import HandRules
 
 
 def hands_family(
-    engine: str,
+    name: str,
     size: records.Sizes,
     *,
     rules: type[HandRules],
@@ -38,7 +38,7 @@ def hands_family(
     """Return a family of games with hands.
 
     Args:
-        engine: the import path of its package.
+        name: the family's.
         size: what its records have room for.
         rules: the class of its rules.
         episodes: the names of those of `records.EPISODES` that it has.
@@ -59,9 +59,8 @@ def hands_family(
         phase_of=phase_of,
         write_features=write_features,
     )
-    name = engine.rpartition(".")[2]
     return Family(
-        engine=engine,
+        name=name,
         rules=records.rules_record(size),
         state=records.state_record(size),
         view=view_record,

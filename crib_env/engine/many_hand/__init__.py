@@ -21,7 +21,7 @@ PILE = SIZES.pile
 CRIB_SLOT = SEATS * HAND  # where the card dealt to the crib is (M2)
 
 FAMILY = hands_family(
-    __name__,
+    "many_hand",
     SIZES,
     rules=ManyHandRules,
     sides={3: (0, 1, 2), 4: (0, 1, 0, 1)},

@@ -71,7 +71,7 @@ SIDES = {2: (0, 1), 4: (0, 1, 0, 1)}  # rows, columns; partners sit opposite (T1
 PLAYERS = tuple(SIDES)
 
 FAMILY = Family(
-    engine=__name__,
+    name="table_top",
     rules=records.TABLE_RULES,
     state=records.TABLE_TOP,
     view=records.TABLE_VIEW,

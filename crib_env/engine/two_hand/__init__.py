@@ -15,7 +15,7 @@ HAND = SIZES.hand
 PILE = SIZES.pile
 
 FAMILY = hands_family(
-    __name__,
+    "two_hand",
     SIZES,
     rules=TwoHandRules,
     sides={2: (0, 1)},

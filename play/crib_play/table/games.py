@@ -28,7 +28,7 @@ class TableGame:
     def sides(self) -> tuple[int, ...]:
         """The side of each seat."""
         rules = Rules.preset(self.rules)
-        return find_family(rules.engine).sides_under(rules, self.players)
+        return find_family(rules.family).sides_under(rules, self.players)
 
     @property
     def has_partners(self) -> bool:

@@ -32,7 +32,7 @@ def figures(
     corrected figure with a wider interval than the plain one is left out, too. Among more than two
     sides, margins are those over the mean of the others, and there are no skunks.
     """
-    phases = find_family(rules.engine).phases
+    phases = find_family(rules.family).phases
     whole_games, whole_deals = games.without_forfeits(), deals.without_forfeits()
     known = games.sides == 2 and episode == "game" and rules.skunks(LARGEST_TARGET)
     skunks = games.margin if known else games.margin[:0]

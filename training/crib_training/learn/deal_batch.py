@@ -47,7 +47,7 @@ class DealBatch:
         features: bool = False,
         suits: str = "canonical",
     ) -> None:
-        family = family_for(rules.engine, "expected", suits)
+        family = family_for(rules.family, "expected", suits)
         self.suits = suits
         self.batch = GameBatch(rules, num_envs, episode="deal", seed=seed, family=family)
         self.features = features

@@ -266,7 +266,7 @@ class Policy(PolicyNet):
     def agent(self, name: str, settings: RunSettings) -> PolicyNetAgent:
         """Return the agent that samples from this policy, in NumPy."""
         rules = settings.rules
-        about = header(settings.env, rules, find_family(rules.engine), settings.features,
+        about = header(settings.env, rules, find_family(rules.family), settings.features,
                        suits=settings.suits, sample=True)  # fmt: skip
         if isinstance(self.net, CardNet):
             return self.as_agent(about, name)

@@ -136,7 +136,7 @@ def chosen_reference(
             f"luck is not known of games by the rules {rules.name}: it can be taken out of six and "
             "five cards"
         )
-    family = find_family(rules.engine)
+    family = find_family(rules.family)
     compiled = (
         isinstance(agent, CompiledAgent) and agent.entries_for(family) is not None
         for agent in agents
