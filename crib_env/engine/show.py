@@ -14,7 +14,7 @@ import numpy.typing as npt
 from numba import void
 
 from crib_env.engine.jit import entry, kernel
-from crib_env.engine.ranks import pips
+from crib_env.engine.ranks import pair_number, pips
 from crib_env.engine.record import TABLE_T
 
 KEYS = np.array([0, 1, 5, 22, 94, 312, 992, 2422, 5624, 12522, 19998, 43258, 79415], dtype=np.int64)
@@ -108,13 +108,6 @@ def with_starter(table, key, suits, jacks, held, starter, flush_size):
 
 
 @kernel
-def two_ranks(a, b):
-    """Return the number, below 91, of two ranks in any order."""
-    high = max(a, b)
-    return min(a, b) + high * (high + 1) // 2
-
-
-@kernel
 def read_sum(table, pair, i):
     """Return a sum of two ranks: 0 to 12 by a rank, 13 to 103 by two ranks, 104 by none."""
     at = SUMS + SUM_BYTES * (SUMS_PER_PAIR * pair + i)
@@ -138,7 +131,7 @@ def fill_sums(table):
     """
     for b in range(13):
         for a in range(b + 1):
-            pair = two_ranks(a, b)
+            pair = pair_number(a, b)
             key = KEYS[a] + KEYS[b]
             for s in range(13):
                 for r in range(s + 1):
@@ -146,12 +139,12 @@ def fill_sums(table):
                     for t in range(13):
                         left = 4 - (t == r) - (t == s)
                         total += left * np.int64(table[key + KEYS[r] + KEYS[s] + KEYS[t]])
-                    write_sum(table, pair, 13 + two_ranks(r, s), total)
+                    write_sum(table, pair, 13 + pair_number(r, s), total)
             every = np.int64(0)
             for r in range(13):
                 total = np.int64(0)
                 for s in range(13):
-                    total += (4 - (s == r)) * read_sum(table, pair, 13 + two_ranks(r, s))
+                    total += (4 - (s == r)) * read_sum(table, pair, 13 + pair_number(r, s))
                 write_sum(table, pair, r, total // 2)
                 every += 4 * (total // 2)
             write_sum(table, pair, 104, every // 3)

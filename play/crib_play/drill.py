@@ -242,8 +242,7 @@ def keep(kind: str, done: Score) -> tuple[Score, str | None]:
     total = Score(done.positions, done.best, done.loss)
     if isinstance(past, dict):
         try:
-            # Version 0.1 wrote "asked".
-            total.positions += int(past["positions" if "positions" in past else "asked"])
+            total.positions += int(past["positions"])
             total.best += int(past["best"])
             total.loss += float(past["loss"])
         except (KeyError, TypeError, ValueError):  # a file that someone else has written

@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 import reference
 from crib_env import scoring
 from crib_env.cards import format_card, parse_card, parse_cards
-from crib_env.engine.show import FOUR, KEYS, count_ranks, read_sum, show_table, two_ranks
+from crib_env.engine.ranks import pair_number
+from crib_env.engine.show import FOUR, KEYS, count_ranks, read_sum, show_table
 from crib_env.rules import Rules
 from crib_env.scoring.many import fill_histogram
 
@@ -242,7 +243,7 @@ def test_count_ranks_is_independent_of_order(ranks: list[int]) -> None:
 
 @pytest.mark.parametrize(("a", "b"), [(0, 0), (4, 9), (6, 7), (12, 3)])
 def test_show_table_sums_equal_those_of_every_three_cards(a: int, b: int) -> None:
-    table, pair = show_table(), two_ranks(a, b)
+    table, pair = show_table(), pair_number(a, b)
     three = np.array(list(combinations(range(52), 3)))
     points = table[KEYS[a] + KEYS[b] + KEYS[three // 4].sum(axis=1)].astype(np.int64)
     assert read_sum(table, pair, 104) == points.sum()
@@ -251,7 +252,7 @@ def test_show_table_sums_equal_those_of_every_three_cards(a: int, b: int) -> Non
         assert read_sum(table, pair, r) == points[having[4 * r]].sum()
         for s in range(13):
             both = having[4 * r] & having[4 * s + 1]
-            assert read_sum(table, pair, 13 + two_ranks(r, s)) == points[both].sum()
+            assert read_sum(table, pair, 13 + pair_number(r, s)) == points[both].sum()
 
 
 def test_cards_may_be_ids_or_text() -> None:

@@ -312,11 +312,10 @@ def test_takes_game_refuses_a_game_without_table_and_lists_others(
         TakesGame(**words).table_game()
 
 
-@pytest.mark.parametrize("name", ["positions", "asked"])
-def test_drill_adds_to_the_scores_of_version_0_1(name: str) -> None:
+def test_drill_adds_to_the_stored_scores() -> None:
     path = drill.data_file("drill.json")
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps({"discard": {name: 40, "best": 30, "loss": 0.5}}))
+    path.write_text(json.dumps({"discard": {"positions": 40, "best": 30, "loss": 0.5}}))
     total, why = drill.keep("discard", drill.Score(2, 1, 0.25))
     assert (total, why) == (drill.Score(42, 31, 0.75), None)
     assert json.loads(path.read_text())["discard"] == {"positions": 42, "best": 31, "loss": 0.75}

@@ -20,6 +20,7 @@ from crib_env.engine import stack
 from crib_env.engine.jit import entry, kernel
 from crib_env.engine.ranks import RANKS, SUITS, WHOLE_DECK
 from crib_env.engine.record import NONE
+from crib_env.engine.table_top.records import bit_count
 
 HAND = 6  # cards of the largest hand
 
@@ -74,13 +75,13 @@ def list_codes(ranks, begins, suits, n, codes):
     found = 0
     for i in range(begins[0], begins[n + 1]):
         a = ranks[i]
-        for of_b in range(n - _bits(a) + 1):
+        for of_b in range(n - bit_count(a) + 1):
             for j in range(begins[of_b], begins[of_b + 1]):
                 b = ranks[j]
                 if b > a or (b > 0 and suits < 2):
                     break
-                for of_c in range(n - _bits(a) - of_b + 1):
-                    of_d = n - _bits(a) - of_b - of_c
+                for of_c in range(n - bit_count(a) - of_b + 1):
+                    of_d = n - bit_count(a) - of_b - of_c
                     for k in range(begins[of_c], begins[of_c + 1]):
                         c = ranks[k]
                         if c > b or (c > 0 and suits < 3):
@@ -93,15 +94,6 @@ def list_codes(ranks, begins, suits, n, codes):
                                 codes[found] = ((a << RANKS | b) << RANKS | c) << RANKS | d
                             found += 1
     return found
-
-
-@kernel
-def _bits(ranks):
-    n = 0
-    while ranks > 0:
-        ranks &= ranks - 1
-        n += 1
-    return n
 
 
 @entry(void(int64[::1], int64, int64[:, ::1], int64[::1]))

@@ -14,7 +14,6 @@ that a seat holds.
 from __future__ import annotations
 
 from functools import cache
-from itertools import combinations_with_replacement
 from math import comb
 
 import numpy as np
@@ -22,7 +21,7 @@ import numpy as np
 from crib_env.arrays import Ints
 from crib_env.engine.hands.counting import sequence_points
 from crib_env.engine.jit import kernel
-from crib_env.engine.ranks import CHOOSE, RANKS, pips
+from crib_env.engine.ranks import CHOOSE, RANKS, multisets, pips
 from crib_env.engine.record import NONE, array_of, record
 from crib_env.engine.show import KEYS
 
@@ -65,12 +64,8 @@ def held_ranks(v):
 @cache
 def holdings() -> Ints:
     """Return what kernels ask of every holding, int64[HOLDINGS, COLUMNS]."""
-    in_order: list[
-        tuple[int, ...]
-    ] = []  # as `number` counts them, which would be compiled for this
-    for size in range(MOST + 1):
-        of_size = combinations_with_replacement(range(RANKS), size)
-        in_order += sorted(of_size, key=lambda ranks: ranks[::-1])
+    # As `number` counts them, which would be compiled for this.
+    in_order = [tuple(ranks) for size in range(MOST + 1) for ranks in multisets(size).tolist()]
     numbers = {ranks: i for i, ranks in enumerate(in_order)}
     rows = np.full((HOLDINGS, COLUMNS), NONE, dtype=np.int64)
     for row, ranks in zip(rows, in_order, strict=True):

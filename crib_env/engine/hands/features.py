@@ -12,30 +12,13 @@ import numpy as np
 
 from crib_env.engine import stack
 from crib_env.engine.family import Feature, Features
-from crib_env.engine.hands.counting import (
-    IN_SUIT,
-    able,
-    alone,
-    best_answer,
-    cards_of,
-    certain_points,
-    dealt_card,
-    known_of,
-    least_pip,
-    no_fit,
-    reply,
-    sequence_of,
-    sequence_points,
-    share_of,
-    starters_total,
-    unseen_ranks,
-    ways,
-)
+from crib_env.engine.hands import counting
+from crib_env.engine.hands.counting import IN_SUIT
 from crib_env.engine.hands.encode import ACTIONS, PILE
 from crib_env.engine.hands.records import CRIB, DISCARD
 from crib_env.engine.jit import kernel
-from crib_env.engine.ranks import DECK, RANKS, pips
-from crib_env.engine.show import JACK, KEYS, pip, read_sum, two_ranks
+from crib_env.engine.ranks import CHOOSE, DECK, RANKS, pair_number, pips
+from crib_env.engine.show import JACK, KEYS, pip, read_sum
 
 ROWS_OF_TWO = 6
 ROWS_OF_MANY = 5
@@ -123,11 +106,11 @@ def write_features_of_two(v, table, out):
     if v["phase"] == DISCARD:
         pair_rows(v, table, out)
         return
-    sequence = sequence_of(v)
-    unseen = unseen_ranks(v)
-    least = least_pip(v)
+    sequence = counting.sequence_of(v)
+    unseen = counting.unseen_ranks(v)
+    least = counting.least_pip(v)
     total = holdable(unseen, least)
-    is_alone = alone(v)
+    is_alone = counting.alone(v)
     points = stack.ints(RANKS)
     answers = stack.ints(RANKS)
     shares = stack.floats(RANKS)
@@ -164,9 +147,9 @@ def write_features_of_many(v, table, out):
     if v["phase"] == DISCARD:
         card_rows(v, table, out)
         return
-    sequence = sequence_of(v)
-    unseen = unseen_ranks(v)
-    known = known_of(v)
+    sequence = counting.sequence_of(v)
+    unseen = counting.unseen_ranks(v)
+    known = counting.known_of(v)
     for k in range(v["hand_n"]):
         if v["legal"] >> k & 1 == 0:
             continue
@@ -185,7 +168,7 @@ def ranks_of_state(v, out):
         out[v["hand"][i] >> 2] += 1.0
     for i in range(v["discarded_n"]):
         out[RANKS + (v["discarded"][i] >> 2)] += 1.0
-    unseen = unseen_ranks(v)
+    unseen = counting.unseen_ranks(v)
     for r in range(RANKS):
         out[2 * RANKS + r] = (unseen >> (4 * r) & 15) / 4.0
 
@@ -210,7 +193,7 @@ def pegging_row(v, k, sequence, row):
     longer = sequence << 4 | card >> 2
     for i in range(min(3, v["pile_n"] - v["pile_from"] + 1)):
         row[PLAYED + RANKS * i + (longer >> (4 * i) & 15)] = 1.0
-    row[SURE] = certain_points(v, k, sequence)
+    row[SURE] = counting.certain_points(v, k, sequence)
     row[NOW] = row[SURE] / FOURS
     row[COUNT] = (v["count"] + pip(card)) / 31.0
 
@@ -246,8 +229,8 @@ def replies_of_two(v, k, sequence, unseen, least, total, points, answers, shares
             continue
         shares[r] = left / total
         played = longer << 4 | r
-        points[r] = sequence_points(played, n, count + p, v["go"])
-        answers[r] = best_answer(v, k, played, n, count + p, v["go"])
+        points[r] = counting.sequence_points(played, n, count + p, v["go"])
+        answers[r] = counting.best_answer(v, k, played, n, count + p, v["go"])
 
 
 @kernel
@@ -275,22 +258,24 @@ def sum_replies(points, answers, shares, sums):
 def replies_of_many(v, longer, count, unseen, known, row):
     """Write the others' likely replies after a card made the sequence ``longer``."""
     length = v["pile_n"] - v["pile_from"] + 1
-    seat = able(v, 1)
+    seat = counting.able(v, 1)
     if seat:
-        cards = cards_of(unseen, known, seat)
+        cards = counting.cards_of(unseen, known, seat)
         for r in range(RANKS):
             total = count + pips(r)
-            share = share_of(unseen, r, known, seat) / cards
+            share = counting.share_of(unseen, r, known, seat) / cards
             if total > 31 or share == 0.0:
                 continue
-            points = sequence_points(longer << 4 | r, length + 1, total, 0)
+            points = counting.sequence_points(longer << 4 | r, length + 1, total, 0)
             row[SHARE + r] = 4.0 * share
             row[REPLY + r] = points / FOURS
             row[RISK + r] = points * share
     while seat:
-        row[LIKELY + seat - 1] = reply(v, seat, longer, length, count, unseen, known) / FOURS
-        row[CANNOT + seat - 1] = no_fit(v, seat, count, unseen, known)
-        seat = able(v, seat + 1)
+        row[LIKELY + seat - 1] = (
+            counting.reply(v, seat, longer, length, count, unseen, known) / FOURS
+        )
+        row[CANNOT + seat - 1] = counting.no_fit(v, seat, count, unseen, known)
+        seat = counting.able(v, seat + 1)
 
 
 @kernel
@@ -301,18 +286,18 @@ def crib_ranks(v, table, low, high):
     the deck are counted, less those with a dealt card, plus those with two, less those with three.
     """
     n = v["hand_n"] + v["discarded_n"]
-    pair = two_ranks(low >> 2, high >> 2)
+    pair = pair_number(low >> 2, high >> 2)
     discarded = KEYS[low >> 2] + KEYS[high >> 2]
     total = read_sum(table, pair, 104)
     for k in range(n):
-        third = dealt_card(v, k) >> 2
+        third = counting.dealt_card(v, k) >> 2
         total -= read_sum(table, pair, third)
         for j in range(k):
-            second = dealt_card(v, j) >> 2
-            total += read_sum(table, pair, 13 + two_ranks(second, third))
+            second = counting.dealt_card(v, j) >> 2
+            total += read_sum(table, pair, 13 + pair_number(second, third))
             key = discarded + KEYS[second] + KEYS[third]
             for i in range(j):
-                total -= np.int64(table[key + KEYS[dealt_card(v, i) >> 2]])
+                total -= np.int64(table[key + KEYS[counting.dealt_card(v, i) >> 2]])
     return total
 
 
@@ -331,17 +316,17 @@ def suited_crib(v, low, high):
         of_suit = IN_SUIT
         jack = 1
         for i in range(n):
-            card = dealt_card(v, i)
+            card = counting.dealt_card(v, i)
             of_suit -= card & 3 == suit
             jack -= card == 4 * JACK + suit
         if jack:  # another may discard it, with any other cards
-            total += (of_suit - 1) * ways(left - 2, others - 1)
+            total += (of_suit - 1) * CHOOSE[left - 2, others - 1]
         elif low == 4 * JACK + suit or high == 4 * JACK + suit:
-            total += of_suit * ways(left - 1, others)
+            total += of_suit * CHOOSE[left - 1, others]
         if low & 3 == suit and high & 3 == suit:
-            total += 5 * ways(of_suit, others) * (of_suit - others)
+            total += 5 * CHOOSE[of_suit, others] * (of_suit - others)
             if v["crib_flush_size"] <= 4:
-                total += 4 * ways(of_suit, others) * (left - of_suit)
+                total += 4 * CHOOSE[of_suit, others] * (left - of_suit)
     return total
 
 
@@ -363,13 +348,13 @@ def pair_rows(v, table, out):
             # The card discarded is the last of `dealt_card`, and must be of the pair.
             if v["discarded_n"] == 1 and j < n - 1:
                 continue
-            first = dealt_card(v, i)
-            second = dealt_card(v, j)
+            first = counting.dealt_card(v, i)
+            second = counting.dealt_card(v, j)
             low = min(first, second)
             high = max(first, second)
             by_rank = 3.0 * crib_ranks(v, table, low, high)
-            hand = starters_total(v, table, low, high) / left
-            crib = sign * (by_rank + suited_crib(v, low, high)) / (3.0 * ways(left, 3))
+            hand = counting.starters_total(v, table, low, high) / left
+            crib = sign * (by_rank + suited_crib(v, low, high)) / (3.0 * CHOOSE[left, 3])
             for k in range(2 - v["discarded_n"]):
                 this = i if k == 0 else j
                 more = hand + crib - (hands[this] + cribs[this])
@@ -378,7 +363,9 @@ def pair_rows(v, table, out):
                 if more > -EQUAL and more < EQUAL:
                     more = hand - hands[this]
                     if more > -EQUAL and more < EQUAL:
-                        more = float(dealt_card(v, partners[this]) - dealt_card(v, other))
+                        more = float(
+                            counting.dealt_card(v, partners[this]) - counting.dealt_card(v, other)
+                        )
                 if more > 0.0:
                     hands[this] = hand
                     cribs[this] = crib
@@ -398,7 +385,7 @@ def discard_row(v, k, partner, hand, crib, row):
     row[MEAN_CRIB] = crib / EIGHTS
     row[PLAYED + (v["hand"][k] >> 2)] = 1.0
     if partner != k:
-        row[PLAYED + RANKS + (dealt_card(v, partner) >> 2)] = 1.0
+        row[PLAYED + RANKS + (counting.dealt_card(v, partner) >> 2)] = 1.0
     for i in range(v["hand_n"]):
         if i != k and i != partner:
             row[KEPT + (v["hand"][i] >> 2)] += 0.5
@@ -412,10 +399,10 @@ def card_rows(v, table, out):
     sign = 1 if v["side_of"][v["dealer"]] == 0 else -1
     by_rank = stack.floats(ROWS_OF_MANY)
     add_crib_ranks(v, table, by_rank)
-    cribs = 4 * ways(left, 4)  # every three cards and a starter
+    cribs = 4 * CHOOSE[left, 4]  # every three cards and a starter
     for k in range(n):
         card = v["hand"][k]
-        hand = starters_total(v, table, card, card) / left
+        hand = counting.starters_total(v, table, card, card) / left
         crib = sign * (4.0 * by_rank[k] + suited_crib(v, card, card)) / cribs
         discard_row(v, k, k, hand, crib, out[ROWS + WIDTH_OF_MANY * place_of(v, k) :])
 
@@ -428,7 +415,7 @@ def add_crib_ranks(v, table, sums):
     """
     for i in range(v["hand_n"]):
         sums[i] = 0.0
-    unseen = unseen_ranks(v)
+    unseen = counting.unseen_ranks(v)
     for a in range(RANKS):
         of_a = unseen >> (4 * a) & 15
         for b in range(a, RANKS):

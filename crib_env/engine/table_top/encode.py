@@ -46,7 +46,6 @@ LAYOUT: tuple[tuple[str, int, str], ...] = (
 
 
 _AT = offsets(LAYOUT)
-OBS_SIZE = _AT["end"]
 CARD = _AT["card"]
 CRIB_AT = _AT["crib"]
 CRIB_TURNS = _AT["crib_turns"]
@@ -104,7 +103,7 @@ def encode_crib(v, obs):
 
 @kernel
 def encode(v, obs):
-    """Write the view ``v`` into ``obs`` (uint8[OBS_SIZE])."""
+    """Write the view ``v`` into ``obs`` (uint8)."""
     obs[:] = 0  # then the few ones: measured ten times cheaper than writing every bit
     encode_layout(v, obs)
     encode_crib(v, obs)

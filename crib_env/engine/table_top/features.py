@@ -11,17 +11,8 @@ from __future__ import annotations
 from crib_env.engine.family import Feature, Features
 from crib_env.engine.jit import kernel
 from crib_env.engine.ranks import RANKS
+from crib_env.engine.table_top import lines
 from crib_env.engine.table_top.encode import ACTIONS, TURN
-from crib_env.engine.table_top.lines import (
-    crib_known,
-    line_through,
-    most_of_a_suit,
-    next_by_rank,
-    nob_of,
-    nob_through,
-    points_so_far,
-    unseen_cards,
-)
 from crib_env.engine.table_top.records import CELLS, SIZE, bit_count
 
 LINES = 2 * SIZE  # rows 0 to 4, columns 5 to 9
@@ -83,7 +74,7 @@ def write_features(v, table, out):
     out[:] = 0
     if v["to_move"] == 0:
         return
-    unseen = unseen_cards(v)
+    unseen = lines.unseen_cards(v)
     for action in range(ACTIONS):
         out[LEGAL + action] = v["legal"] >> action & 1
     out[CARD + (v["card"] >> 2)] = 1.0
@@ -97,13 +88,15 @@ def write_features(v, table, out):
         row = out[ROWS + WIDTH * line : ROWS + WIDTH * (line + 1)]
         row[LINE] = 1 + line if own else -1 - line
         row[OWN] = own
-        cards = line_through(v, cell, rows)
-        line_features(v, table, cards, nob_through(v, cell, rows), v["flush_size"], unseen, row)
+        cards = lines.line_through(v, cell, rows)
+        line_features(
+            v, table, cards, lines.nob_through(v, cell, rows), v["flush_size"], unseen, row
+        )
     row = out[ROWS + WIDTH * CRIB_LINE : ROWS + WIDTH * (CRIB_LINE + 1)]
     row[LINE] = 1 + CRIB_LINE if v["my_crib"] else -1 - CRIB_LINE
     row[OWN] = v["my_crib"]
     row[IS_CRIB] = 1.0
-    line_features(v, table, crib_known(v), nob_of(v), v["crib_flush_size"], unseen, row)
+    line_features(v, table, lines.crib_known(v), lines.nob_of(v), v["crib_flush_size"], unseen, row)
 
 
 @kernel
@@ -115,12 +108,12 @@ def line_features(v, table, cards, nob, flush_size, unseen, row):
     """
     n = bit_count(cards)
     card = 1 << v["card"]
-    now = points_so_far(table, cards, flush_size, nob)
+    now = lines.points_so_far(table, cards, flush_size, nob)
     row[POINTS] = now / FOURS
     row[HELD + n] = 1.0
     for rank in range(RANKS):
         row[OF_RANK + rank] = bit_count(cards >> (4 * rank) & 15)
-    most = most_of_a_suit(cards)
+    most = lines.most_of_a_suit(cards)
     row[SUIT] = 1.0 if most == n else 0.0
     row[SUIT + 1] = most / 4.0
     row[NOB] = 1.0 if nob & cards else 0.0
@@ -128,8 +121,8 @@ def line_features(v, table, cards, nob, flush_size, unseen, row):
     if n == SIZE:
         return
     longer = cards | card
-    row[SURE] = (points_so_far(table, longer, flush_size, nob) - now) / FOURS
-    most = most_of_a_suit(longer)
+    row[SURE] = (lines.points_so_far(table, longer, flush_size, nob) - now) / FOURS
+    most = lines.most_of_a_suit(longer)
     row[SUIT + 2] = 1.0 if most == n + 1 else 0.0
     row[SUIT + 3] = most / 4.0
     row[NOB + 2] = 1.0 if nob & card else 0.0
@@ -143,7 +136,7 @@ def next_features(table, cards, unseen, longer, row):
     """Write the points that a next card adds; ``longer`` is 1 with the card in turn."""
     at = NEXT + RANKS * longer
     points = row[at : at + RANKS]
-    total = next_by_rank(table, cards, unseen, points)
+    total = lines.next_by_rank(table, cards, unseen, points)
     for rank in range(RANKS):
         points[rank] /= FOURS
     row[MEAN_NEXT + longer] = total / FOURS / bit_count(unseen)
