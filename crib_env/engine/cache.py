@@ -80,40 +80,23 @@ def announce_compiling(name: str, seconds: int) -> None:
         _said.add(AHEAD)
 
 
-def _folders() -> Iterator[Path]:
-    """Yield the folders that may hold the cache, the best first."""
-    chosen = os.environ.get("NUMBA_CACHE_DIR")
-    if chosen:  # named by the user: any owner is accepted
-        yield Path(chosen).absolute()
-    beside = _beside()
-    if _trusted(beside, Path(__file__).stat().st_uid):
-        yield beside
-    yield from filter(_trusted, _own_folders())
+def _places() -> Iterator[tuple[Path, int, tuple[int, ...] | None]]:
+    """Yield the folders that may hold the cache, the best first.
 
-
-def _beside() -> Path:
-    return Path(__file__).parent / "__pycache__"
-
-
-def _own_folders() -> Iterator[Path]:
-    """Yield folders of this user: of the cache folder, if there is one, and a temporary one."""
+    With each the permissions it is made with, and the owners it may have besides this user and
+    root; None: the user has named it, and any owner is accepted.
+    """
+    public, private = 0o755, 0o700  # code beside the sources is readable by every user
+    if chosen := os.environ.get("NUMBA_CACHE_DIR"):
+        yield Path(chosen).absolute(), public, None
+    yield Path(__file__).parent / "__pycache__", public, (Path(__file__).stat().st_uid,)
     with contextlib.suppress(RuntimeError):
         named = Path(os.environ.get("XDG_CACHE_HOME", ""))  # relative ones are to be ignored
-        yield (named if named.is_absolute() else Path.home() / ".cache") / "crib_env"
+        folder = (named if named.is_absolute() else Path.home() / ".cache") / "crib_env"
+        yield folder, private, ()
     with contextlib.suppress(OSError):  # there may be no temporary folder either
         user = os.getuid() if hasattr(os, "getuid") else os.environ.get("USERNAME", "")
-        yield Path(tempfile.gettempdir()) / f"crib_env-{user}"
-
-
-def _make_folder(chosen: str | None) -> Path | None:
-    """Return the first folder that can be written and is trusted, made if it is missing."""
-    public, private = 0o755, 0o700  # code beside the sources is readable by every user
-    if chosen and _writable(Path(chosen).absolute(), public):
-        return Path(chosen).absolute()
-    if _writable(_beside(), public) and _trusted(_beside(), Path(__file__).stat().st_uid):
-        return _beside()
-    own = (folder for folder in _own_folders() if _writable(folder, private))
-    return next(filter(_trusted, own), None)
+        yield Path(tempfile.gettempdir()) / f"crib_env-{user}", private, ()
 
 
 def _writable(folder: Path, mode: int) -> bool:
@@ -125,9 +108,9 @@ def _writable(folder: Path, mode: int) -> bool:
         return False
 
 
-def _trusted(folder: Path, *owners: int) -> bool:
+def _trusted(folder: Path, owners: tuple[int, ...] | None) -> bool:
     """Return whether only this user, root and ``owners`` can write into the folder."""
-    if not hasattr(os, "getuid"):
+    if owners is None or not hasattr(os, "getuid"):
         return True
     try:
         about = folder.lstat()  # of a link itself, which anyone may have laid
@@ -142,8 +125,13 @@ def _trusted(folder: Path, *owners: int) -> bool:
 @cache
 def _folder(chosen: str | None) -> tuple[Path | None, tuple[Path, ...]]:
     """Return the folder to write to, and those to read from."""
-    written = _make_folder(chosen)
-    return written, tuple(_folders())
+    places = list(_places())
+    usable = (
+        folder for folder, mode, owners in places
+        if _writable(folder, mode) and _trusted(folder, owners)
+    )  # fmt: skip
+    written = next(usable, None)  # and made, before it is asked which can be read
+    return written, tuple(folder for folder, _, owners in places if _trusted(folder, owners))
 
 
 def cache_folder() -> Path | None:

@@ -502,7 +502,7 @@ def test_cache_without_storage_warns_once(
     places: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(cache, "_said", set())
-    monkeypatch.setattr(cache, "_make_folder", lambda _: None)
+    monkeypatch.setattr(cache, "_places", list)
     assert [compiled(n, f"test.add{n}")(1) for n in range(3)] == [1, 2, 3]
     (warning,) = caplog.messages
     assert "not stored" in warning
