@@ -75,7 +75,7 @@ class LearnerBatch:
     ) -> None:
         self.config = config
         self.num_envs = n = config.num_envs
-        self.threads = choose_threads(config.threads, n)
+        self.threads = config.threads or max(1, min(usable_cores(), n // LANES_PER_THREAD))
         self.family = family = config.family
         self.games = GameBatch(
             config.rules, n, players=config.players, episode=config.episode, family=family
@@ -321,13 +321,6 @@ class LearnerBatch:
         return legal
 
 
-def choose_threads(threads: int | None, n: int) -> int:
-    """Return how many threads step n games: as asked for, else by n and the usable cores."""
-    if threads is None:
-        return max(1, min(usable_cores(), n // LANES_PER_THREAD))
-    return threads
-
-
 class Player(NamedTuple):
     """A compiled opponent: agent, entry points, weights."""
 
@@ -338,10 +331,8 @@ class Player(NamedTuple):
 
 def compiled_player(agent: Agent, family: Family) -> Player | None:
     """Return the agent as compiled code; None if it acts in Python."""
-    entries = agent.entries_for(family) if isinstance(agent, CompiledAgent) else None
-    if entries is None:
+    if not isinstance(agent, CompiledAgent) or (entries := agent.entries_for(family)) is None:
         return None
-    assert isinstance(agent, CompiledAgent)
     return Player(agent, entries, np.ascontiguousarray(agent.weights, dtype=np.float64))
 
 
