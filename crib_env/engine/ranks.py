@@ -67,4 +67,5 @@ def multiset_number(ranks: Ints) -> Ints:
 @kernel
 def pair_number(first, second):
     """Return the number, 0 to 90, of the multiset of two ranks in any order."""
-    return min(first, second) + CHOOSE[max(first, second) + 1, 2]
+    high = max(first, second)
+    return min(first, second) + high * (high + 1) // 2

@@ -16,6 +16,19 @@ ALL_RANKS = 0x4444444444444  # four of each rank, four bits a rank
 
 
 @kernel
+def ways(n, k):
+    """Return how many sets of ``k`` (0 to 4) there are among ``n``."""
+    if k == 0:
+        return 1
+    if k == 1:
+        return n
+    if k == 2:
+        return n * (n - 1) // 2
+    three = n * (n - 1) * (n - 2) // 6
+    return three if k == 3 else three * (n - 3) // 4
+
+
+@kernel
 def dealt_card(v, i):
     """Return the i-th of the cards the seat was dealt and may still discard: first those held."""
     return v["hand"][i] if i < v["hand_n"] else v["discarded"][i - v["hand_n"]]

@@ -17,7 +17,7 @@ from crib_env.engine.hands.counting import IN_SUIT
 from crib_env.engine.hands.encode import ACTIONS, PILE
 from crib_env.engine.hands.records import CRIB, DISCARD
 from crib_env.engine.jit import kernel
-from crib_env.engine.ranks import CHOOSE, DECK, RANKS, pair_number, pips
+from crib_env.engine.ranks import DECK, RANKS, pair_number, pips
 from crib_env.engine.show import JACK, KEYS, pip, read_sum
 
 ROWS_OF_TWO = 6
@@ -320,13 +320,13 @@ def suited_crib(v, low, high):
             of_suit -= card & 3 == suit
             jack -= card == 4 * JACK + suit
         if jack:  # another may discard it, with any other cards
-            total += (of_suit - 1) * CHOOSE[left - 2, others - 1]
+            total += (of_suit - 1) * counting.ways(left - 2, others - 1)
         elif low == 4 * JACK + suit or high == 4 * JACK + suit:
-            total += of_suit * CHOOSE[left - 1, others]
+            total += of_suit * counting.ways(left - 1, others)
         if low & 3 == suit and high & 3 == suit:
-            total += 5 * CHOOSE[of_suit, others] * (of_suit - others)
+            total += 5 * counting.ways(of_suit, others) * (of_suit - others)
             if v["crib_flush_size"] <= 4:
-                total += 4 * CHOOSE[of_suit, others] * (left - of_suit)
+                total += 4 * counting.ways(of_suit, others) * (left - of_suit)
     return total
 
 
@@ -354,7 +354,7 @@ def pair_rows(v, table, out):
             high = max(first, second)
             by_rank = 3.0 * crib_ranks(v, table, low, high)
             hand = counting.starters_total(v, table, low, high) / left
-            crib = sign * (by_rank + suited_crib(v, low, high)) / (3.0 * CHOOSE[left, 3])
+            crib = sign * (by_rank + suited_crib(v, low, high)) / (3.0 * counting.ways(left, 3))
             for k in range(2 - v["discarded_n"]):
                 this = i if k == 0 else j
                 more = hand + crib - (hands[this] + cribs[this])
@@ -399,7 +399,7 @@ def card_rows(v, table, out):
     sign = 1 if v["side_of"][v["dealer"]] == 0 else -1
     by_rank = stack.floats(ROWS_OF_MANY)
     add_crib_ranks(v, table, by_rank)
-    cribs = 4 * CHOOSE[left, 4]  # every three cards and a starter
+    cribs = 4 * counting.ways(left, 4)  # every three cards and a starter
     for k in range(n):
         card = v["hand"][k]
         hand = counting.starters_total(v, table, card, card) / left
