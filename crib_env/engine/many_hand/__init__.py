@@ -16,8 +16,6 @@ from crib_env.rules import ManyHandRules
 SIZES = Sizes(seats=4, hand=5, discards=1, pile=16, crib=1)
 SEATS = SIZES.seats
 HAND = SIZES.hand
-KEPT = HAND - SIZES.discards
-PILE = SIZES.pile
 CRIB_SLOT = SEATS * HAND  # where the card dealt to the crib is (M2)
 
 FAMILY = hands_family(
@@ -33,6 +31,4 @@ FAMILY = hands_family(
     picture=draw_many,
 )
 
-RULES, STATE, VIEW = FAMILY.rules, FAMILY.state, FAMILY.view
-STATES_T, RULES_T, VIEWS_T = FAMILY.types
-view = FAMILY.kernels.view
+STATE, VIEW, VIEWS_T = FAMILY.state, FAMILY.view, FAMILY.types.views
