@@ -33,7 +33,7 @@ ORDER = {
     "table_top_rounds": "table_top",
     "many_hand_cribs": "many_hand",
 }
-PRINTED = {"table_top_weights": "table_top"}  # writes nothing
+PRINTED = {"table_top_weights": "table_top", "endgame_check": "endgame_shift"}  # writes nothing
 SCRIPTS = ORDER | PRINTED
 
 

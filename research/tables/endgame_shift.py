@@ -4,17 +4,22 @@
 need few points. At each decision of the first deal, the value of its choice is compared with the
 game's result, or with the win table's probability if a second deal follows. The table holds the
 shift at even values; it falls to 0 at certain ones.
+
+`python -m research.tables endgame_check` prints the shown values beside the share of games won, by
+points to make.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import comb
 from typing import Any
 
 import numpy as np
+from crib_agents.analyze import two_hand_action_values
 from crib_agents.data.tables import ENDGAME_SHIFT, ROLES
 from crib_agents.expert import discard, pegging
-from crib_agents.expert.endgame import CLASSES, REACH, decided, near_end
+from crib_agents.expert.endgame import CLASSES, PAIR, REACH, decided, near_end
 from crib_agents.expert.pegging import PeggingExpert
 from crib_agents.knowledge.winning import WON, probabilities
 from crib_agents.loading import load_agent
@@ -25,7 +30,7 @@ from crib_env.batch import GameBatch
 from crib_env.engine.hands.records import DISCARD
 from crib_env.engine.record import NONE
 from crib_env.options import ResetOptions
-from crib_env.policy import Views
+from crib_env.policy import Agent, Views
 from crib_env.rules import TwoHandRules
 from crib_env.settings import Count, Seed
 from research.tables.dealing import both_games
@@ -38,22 +43,28 @@ DIGITS = 4
 WEIGHT = 60.0  # decisions that the mean of all classes counts for in each class
 
 
-def values_and_wins(
-    rules: TwoHandRules, games_played: int, seed: np.random.SeedSequence
-) -> tuple[Array, Array, Array]:
-    """Return each decision's cell, the value of its choice, and the result or its probability."""
-    chances = probabilities(rules.dealt, rules.target)[..., WON].sum(axis=-1)
-    cells, values, won = [], [], []
+def first_deals(
+    rules: TwoHandRules,
+    bands: tuple[tuple[int, int], ...],
+    games_played: int,
+    seed: np.random.SeedSequence,
+    agent: Agent,
+) -> Iterator[tuple[GameBatch, Array, Array, Array]]:
+    """Play first deals from scores in the bands.
+
+    Yields:
+        games after it, the views of its decisions, and the game and the seat of each.
+    """
     for chunk in steps(seed.spawn(max(1, games_played // LANES)), f"{rules.name}, games in parts"):
         cards, chance = chunk.spawn(2)
         rng = np.random.default_rng(chance)
         games = GameBatch(rules, min(LANES, games_played), seed=cards)
-        scores = rules.target - needs_of_bands(games.n, rng)
+        scores = rules.target - needs_of_bands(bands, games.n, rng)
         games.reset_each([
             ResetOptions(dealer=int(rng.integers(2)), scores=(int(one), int(other)))
             for one, other in scores
         ])  # fmt: skip
-        agent, lanes = load_agent("expert"), games.running()
+        lanes = games.running()
         asked, lane_of, seat_of = [], [], []
         while len(lanes := lanes[games.states["deals"][lanes] == 1]):
             views = games.views(lanes)
@@ -64,12 +75,22 @@ def values_and_wins(
             seat_of.append(games.movers(lanes)[first])
             games.step(lanes, actions)
             lanes = games.running(lanes)
-        views = np.concatenate(asked)
+        yield games, np.concatenate(asked), np.concatenate(lane_of), np.concatenate(seat_of)
+
+
+def values_and_wins(
+    rules: TwoHandRules, games_played: int, seed: np.random.SeedSequence
+) -> tuple[Array, Array, Array]:
+    """Return each decision's cell, the value of its choice, and the result or its probability."""
+    chances = probabilities(rules.dealt, rules.target)[..., WON].sum(axis=-1)
+    cells, values, won = [], [], []
+    for games, views, at, seats in first_deals(
+        rules, BANDS, games_played, seed, load_agent("expert")
+    ):
         near, roles, classes = near_end(views)
         kinds = decided(views)[near]
         cells.append((kinds * len(ROLES) + roles) * CLASSES**2 + classes)
         values.append(best_value(views[near]))
-        at, seats = np.concatenate(lane_of), np.concatenate(seat_of)
         won.append(chance_of(games, chances)[at, seats][near])
     return np.concatenate(cells), np.concatenate(values), np.concatenate(won)
 
@@ -88,9 +109,11 @@ def chance_of(games: GameBatch, chances: Array) -> Array:
     return found
 
 
-def needs_of_bands(games: int, rng: np.random.Generator) -> Array:
-    """Return the points both seats need, int64[games, 2], drawn from one band of `BANDS`."""
-    band = np.array(BANDS)[rng.integers(len(BANDS), size=games)]
+def needs_of_bands(
+    bands: tuple[tuple[int, int], ...], games: int, rng: np.random.Generator
+) -> Array:
+    """Return the points both seats need, int64[games, 2], drawn from one of the bands."""
+    band = np.array(bands)[rng.integers(len(bands), size=games)]
     needs: Array = rng.integers(band[:, :1], band[:, 1:] + 1, size=(games, 2))
     return needs
 
@@ -123,7 +146,7 @@ def shifts(cells: Array, values: Array, won: Array) -> Array:
 
 
 @makes(ENDGAME_SHIFT)
-def endgame_shift(games: Count = 8_000, seed: Seed = 2035) -> dict[str, Any]:
+def endgame_shift(games: Count = 40_000, seed: Seed = 2035) -> dict[str, Any]:
     """Measure the shift between the expert's values near the end and the games it wins.
 
     Args:
@@ -139,3 +162,50 @@ def endgame_shift(games: Count = 8_000, seed: Seed = 2035) -> dict[str, Any]:
             f"{100 * won.mean():.2f} %; mean shift by kind and role (pone, dealer) {by_kind}"
         )
     return {"shift": np.stack(found).round(DIGITS)}
+
+
+CHECKED = (1, 3), (4, 11), (12, 26)  # points to make
+NAMES = "discard", "first card", "later card"
+
+
+@makes(None)
+def endgame_check(games: Count = 3_000, seed: Seed = 701) -> None:
+    """Print the values that are shown beside the games that the expert wins, near the end.
+
+    Args:
+        games: games by each rules, from each band of points to make.
+    """
+    print("| game | to make | decision | role | decisions | value, % | less games won, points |")
+    print("|---|---|---|---|---|---|---|")
+    for rules, seed_seq in both_games(seed):
+        for band, of_band in zip(CHECKED, seed_seq.spawn(len(CHECKED)), strict=True):
+            agent, rng = load_agent("expert"), np.random.default_rng(of_band.spawn(1)[0])
+            cells, values, beyond, number = [], [], [], []
+            for k, (batch, views, at, seats) in enumerate(
+                first_deals(rules, (band,), games, of_band, agent)
+            ):
+                for _ in batch.play(agent, rng):
+                    pass
+                open_choice = (decided(views) == PAIR) | (views["legal"] & (views["legal"] - 1) > 0)
+                views, at, seats = views[open_choice], at[open_choice], seats[open_choice]
+                cells.append(decided(views) * len(ROLES) + (views["dealer"] == 0))
+                values.append(np.nanmax(two_hand_action_values(views), axis=1))
+                beyond.append(values[-1] - (batch.returns()[at, seats] > 0))
+                number.append(k * LANES + at)
+            of_cell, said, more, game = map(np.concatenate, (cells, values, beyond, number))
+            for cell in range(KINDS * len(ROLES)):
+                rows = of_cell == cell
+                mean, half = clustered(more[rows], game[rows])
+                print(
+                    f"| {rules.name} | {band[0]} to {band[1]} | {NAMES[cell // 2]} | "
+                    f"{ROLES[cell % 2]} | {rows.sum()} | {100 * said[rows].mean():.1f} | "
+                    f"{100 * mean:+.2f} ± {100 * half:.2f} |",
+                    flush=True,
+                )
+
+
+def clustered(values: Array, groups: Array) -> tuple[float, float]:
+    """Return the mean and half the 95 % interval of values that depend within groups."""
+    mean = values.mean()
+    sums = np.bincount(groups, values - mean)
+    return float(mean), float(1.96 * (sums**2).sum() ** 0.5 / len(values))

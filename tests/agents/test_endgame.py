@@ -18,6 +18,7 @@ from crib_env.batch import GameBatch
 from crib_env.engine.hands.records import DISCARD
 from crib_env.options import ResetOptions
 from crib_env.rules import PRESETS
+from research.tables.__main__ import main as make_tables
 from research.tables.endgame import ROWS, SUMS, slopes
 
 compiled = pytest.mark.skipif(SLOW, reason="thousands of games take compiled code")
@@ -122,6 +123,14 @@ def test_action_values_near_the_end_equal_games_won(game: str, needs: tuple[int,
     """Within 1.5 points and three standard errors of 2,000 games."""
     beyond = values_less_wins(game, *needs, 2000)
     assert max(map(abs, beyond.values())) < 0.015 + 3 * 0.5 / 2000**0.5, beyond
+
+
+@compiled
+def test_endgame_check_prints_every_kind_of_decision(capsys: pytest.CaptureFixture[str]) -> None:
+    make_tables(["endgame_check", "--games", "20"])
+    rows = [line for line in capsys.readouterr().out.splitlines() if line.startswith("|")][2:]
+    assert len(rows) == 2 * 3 * 3 * 2
+    assert len({tuple(row.split(" | ")[:4]) for row in rows}) == len(rows)
 
 
 @pytest.mark.xfail(strict=True, reason="expert says 34.3 % for the king and 30.8 % for the four")
