@@ -36,8 +36,7 @@ from crib_env.events import Event, read_log
 from crib_env.notation import Position, canonical, format_state, parse_state
 from crib_env.options import ResetOptions, check_seed, read_options, set_scores
 from crib_env.policy import whole_action
-from crib_env.render.svg.document import document, framed
-from crib_env.render.svg.scene import Scene
+from crib_env.render.svg.document import Scene, document, framed
 from crib_env.rules import Rules, as_rules
 
 

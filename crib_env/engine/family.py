@@ -18,8 +18,7 @@ from crib_env.engine.jit import Entry, kernel
 from crib_env.engine.notation import Notation
 from crib_env.engine.record import Array, array_of, count_sides, win_return
 from crib_env.errors import check_choice
-from crib_env.render.svg.document import lines
-from crib_env.render.svg.scene import Scene
+from crib_env.render.svg.document import Scene, lines
 from crib_env.rules import Rules, games_of
 
 EXPECTED = ("expected", "expected_at_show")

@@ -19,7 +19,7 @@ from crib_play.table import GAMES
 from crib_play.table.advice import choices
 from crib_play.web import serve
 from crib_play.web.app import make_app
-from crib_play.web.guard import LARGEST
+from crib_play.web.messages import LARGEST
 from crib_play.web.serve import open_store
 from crib_play.web.store import BUSY_SECONDS, Store, StoredTable
 from crib_play.web.tables import Tables

@@ -16,8 +16,20 @@ from crib_env.engine.hands.text import ending, players_of, side_at, sides_of
 from crib_env.engine.record import NONE
 from crib_env.render.svg.board import Pegs, board
 from crib_env.render.svg.cards import card
-from crib_env.render.svg.document import HEIGHT, WIDTH, shortened, text
-from crib_env.render.svg.scene import Scene, called, calls, count, crib, hand, seat, starter
+from crib_env.render.svg.document import (
+    HEIGHT,
+    WIDTH,
+    Scene,
+    called,
+    calls,
+    count,
+    crib,
+    hand,
+    seat,
+    shortened,
+    starter,
+    text,
+)
 from crib_env.rules import TwoHandRules, find_rules
 
 View = Any

@@ -10,8 +10,17 @@ from crib_env.engine.table_top.records import CELLS, CENTRE, SIZE, TO_CRIB, TURN
 from crib_env.engine.table_top.text import SIDES, line_values
 from crib_env.render.svg.board import Pegs, board
 from crib_env.render.svg.cards import TALL, card
-from crib_env.render.svg.document import HEIGHT, WIDTH, shortened, text
-from crib_env.render.svg.scene import Scene, arrow, called, calls, score
+from crib_env.render.svg.document import (
+    HEIGHT,
+    WIDTH,
+    Scene,
+    arrow,
+    called,
+    calls,
+    score,
+    shortened,
+    text,
+)
 
 View = Any
 Pair = Sequence[int]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from crib_env.engine.record import NONE
-from crib_env.render.svg.scene import Scene
+from crib_env.render.svg.document import Scene
 from crib_env.render.words import in_words
 from crib_play.table.seats import names
 from crib_play.table.session import Session, Turn

@@ -25,8 +25,8 @@ from crib_env.render.svg.document import FONT, HEIGHT, WIDTH, page_sheet
 from crib_env.rules import Rules
 from crib_env.settings import AgentName, NewFile, Seat, Seed, checked_dataclass
 from crib_play.replay.frames import Frame, every_eyes, frames
-from crib_play.replay.opinions import IN_POINTS, Opinion, opinions
 from crib_play.table import TakesGame
+from crib_play.table.advice import IN_POINTS, Opinion, opinions
 from crib_play.table.seats import names, side_names, sit_down
 from crib_play.table.session import Session
 

@@ -41,10 +41,10 @@ from crib_play.table.advice import look_back
 from crib_play.table.seats import LEVELS
 from crib_play.web import beside
 from crib_play.web.beside import Beside, Finished, Preparation, WorkError
-from crib_play.web.guard import Guard
 from crib_play.web.messages import (
     Act,
     At,
+    Guard,
     Look,
     M,
     Message,

@@ -26,7 +26,7 @@ from crib_env.settings import AgentNames, StoreFile, Whole, checked_dataclass
 from crib_play.preferences import data_file, load_preferences
 from crib_play.table.seats import ERRING
 from crib_play.web.app import make_app
-from crib_play.web.guard import LARGEST_HEAD
+from crib_play.web.messages import LARGEST_HEAD
 from crib_play.web.store import Store
 from crib_play.web.tables import Tables
 
