@@ -149,12 +149,24 @@ def test_canonical_is_rejected_where_suits_count() -> None:
         canonical_views(np.zeros(1, dtype=find_family("table_top").view))
 
 
+def check_aec(environment: ModuleType, suits: str) -> None:
+    """Check the observations of a deal in PettingZoo's form."""
+    aec = environment.raw_env(suits=suits, episode="deal")
+    assert aec.suits == suits
+    aec.reset(seed=1)
+    for agent in aec.agent_iter():
+        observation, _, over, _, _ = aec.last()
+        if not over:
+            expected = encode(aec.view(int(agent[-1])), suits=suits)[0][0]
+            np.testing.assert_array_equal(observation["observation"], expected)
+        aec.step(None if over else int(observation["action_mask"].argmax()))
+
+
 @pytest.mark.parametrize("environment", [six_card_v0, five_card_v0])
 def test_canonical_suits_work_in_every_form(environment: ModuleType) -> None:
     env = environment.gym_env(suits="canonical", opponent="greedy", episode="deal")
     batch = environment.vector_env(3, suits="canonical", opponent="greedy", episode="deal")
-    aec = environment.raw_env(suits="canonical", episode="deal")
-    assert env.unwrapped.suits == batch.suits == aec.suits == "canonical"
+    assert env.unwrapped.suits == batch.suits == "canonical"
     env.reset(seed=1)
     over = False
     rng = np.random.default_rng(1)
@@ -168,16 +180,7 @@ def test_canonical_suits_work_in_every_form(environment: ModuleType) -> None:
     for _ in range(20):
         actions = info["action_mask"].argmax(axis=1)
         _, _, _, _, info = batch.step(actions)
-    aec.reset(seed=1)
-    for agent in aec.agent_iter():
-        observation, _, over, _, _ = aec.last()
-        if over:
-            aec.step(None)
-            continue
-        np.testing.assert_array_equal(
-            observation["observation"], encode(canonical_views(aec.view(int(agent[-1]))))[0][0]
-        )
-        aec.step(int(observation["action_mask"].argmax()))
+    check_aec(environment, "canonical")
 
 
 @pytest.mark.parametrize("rules", GAMES)
@@ -223,8 +226,7 @@ def test_ranks_are_observed_in_every_form_with_unchanged_opponents(
     hidden, shown = (environment.vector_env(8, suits=s, **given) for s in ("ranks", "canonical"))
     _, info = hidden.reset(seed=1)
     shown.reset(seed=1)
-    aec = environment.raw_env(suits="ranks", episode="deal")
-    assert hidden.suits == aec.suits == "ranks"
+    assert hidden.suits == "ranks"
     apart = 0
     for _ in range(40):
         actions = info["action_mask"].argmax(axis=1)
@@ -238,15 +240,7 @@ def test_ranks_are_observed_in_every_form_with_unchanged_opponents(
         np.testing.assert_array_equal(observations, expected)
         apart += (observations != whole).any(axis=1).sum()
     assert apart > 20
-    aec.reset(seed=1)
-    for agent in aec.agent_iter():
-        observation, _, over, _, _ = aec.last()
-        if over:
-            aec.step(None)
-            continue
-        expected = encode(aec.view(int(agent[-1])), suits="ranks")[0][0]
-        np.testing.assert_array_equal(observation["observation"], expected)
-        aec.step(int(observation["action_mask"].argmax()))
+    check_aec(environment, "ranks")
 
 
 @pytest.mark.parametrize("rules", GAMES)
