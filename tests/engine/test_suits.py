@@ -173,9 +173,7 @@ def test_canonical_suits_work_in_every_form(environment: ModuleType) -> None:
     while not over:
         view = env.unwrapped.view()
         assert view == canonical_views(view)[0]
-        observation, _, over, _, _ = env.step(
-            rng.choice(np.flatnonzero(env.unwrapped.action_masks()))
-        )
+        _, _, over, _, _ = env.step(rng.choice(np.flatnonzero(env.unwrapped.action_masks())))
     _, info = batch.reset(seed=1)
     for _ in range(20):
         actions = info["action_mask"].argmax(axis=1)
