@@ -88,7 +88,7 @@ class Game:
         self.log = np.zeros(self.family.log_size, dtype=np.int64)  # points of the last action
         self.obs = np.zeros(self.family.obs_size, dtype=np.uint8)  # of the seat to move
         self.mask = np.zeros(self.family.actions, dtype=np.int8)  # its legal actions
-        self.leads = np.zeros(self.players, dtype=np.int64)  # gains in units; `unit` make a point
+        self.leads = np.zeros(self.players, dtype=np.int64)  # by seat, see `record.lead`; in units
         self.unit = int(entries_of(self.family).unit(self.record))
         self.decks: Array = NO_DECKS  # int64[D, 52], given to `reset`
         self._views = np.zeros(1, dtype=self.family.view)  # receives what `obs` is made of

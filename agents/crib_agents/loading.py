@@ -1,4 +1,4 @@
-"""From the names a command line takes to agents, and from files to agents wherever one is named."""
+"""Load agents by their names on the command line, or from files."""
 
 from __future__ import annotations
 

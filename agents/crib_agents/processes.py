@@ -1,7 +1,7 @@
-"""Code in other processes of this machine, which end with this one in any case.
+"""A pool of processes of this machine that end with this one in any case.
 
-`crib web` compiles and reviews so, tournaments and data sets play so, and deep Monte Carlo learns
-from such play. A foreign program has `bot.program`, and a Ray cluster its own tasks.
+`crib web`, tournaments, data sets and deep Monte Carlo use it. `bot.program` runs the programs of
+others, and a Ray cluster has its own tasks.
 """
 
 from __future__ import annotations

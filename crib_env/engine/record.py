@@ -87,18 +87,18 @@ def keep_log(log, size):
 
 
 @shared_kernel
-def note(log, seat, points, reason, cards):
+def note(log, side, points, reason, cards):
     """Log points, unless there are none."""
     if points > 0:
-        note_cards(log, seat, points, reason, cards)
+        note_cards(log, side, points, reason, cards)
 
 
 @shared_kernel
-def note_cards(log, seat, points, reason, cards):
+def note_cards(log, side, points, reason, cards):
     """Log points, also 0 (an event with `include_zero` alone), unless the log is full."""
     row = 1 + LOG_WIDTH * log[0]
     if row + LOG_WIDTH <= log.shape[0]:
-        log[row] = seat
+        log[row] = side
         log[row + 1] = points
         log[row + 2] = reason
         log[row + 3] = cards
@@ -186,7 +186,7 @@ def win_return(s, rules, side):
 
 @kernel
 def lead(s, rules, side):
-    """Return a side's ``gain`` less the mean of the others', times how many those are."""
+    """Return ``(sides - 1) * gain`` of a side less the sum of the others' gains."""
     total = 0
     for other in range(s["gain"].shape[0]):
         total += s["gain"][other]

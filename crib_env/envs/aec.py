@@ -52,7 +52,7 @@ class CribbageAEC(ShowsGame, EnvSettings, AECEnv[str, Observation, "int | None"]
     Its keywords are described at `EnvConfig`; `crib_env.six_card_v0.env` lists them. An illegal
     action with ``on_illegal="terminate"`` ends the episode, as PettingZoo's TerminateIllegalWrapper
     does, at `illegal_reward` for the seat that acted; with ``"random"`` ``info["illegal_action"]``
-    has the seat's own (-1 if it was legal, -2 for any below 0). ``mask_in_observation=False`` is
+    has the seat's own (-1 if it was legal, -2 if it was negative). ``mask_in_observation=False`` is
     for wrappers of observations, such as SuperSuit's, that need the bits alone.
 
     Attributes:
@@ -344,7 +344,7 @@ class CribbageAEC(ShowsGame, EnvSettings, AECEnv[str, Observation, "int | None"]
         return leads
 
     def _add_rewards(self, by_seat: Sequence[float], unit: int) -> None:
-        """Reward every agent with points or returns; ``unit`` of those given by seat make 1."""
+        """Reward every agent by ``by_seat[seat] / unit``: points or returns."""
         rewards, total = self.rewards, self._cumulative_rewards
         for seat, agent in enumerate(self.agents):
             rewards[agent] = reward = by_seat[seat] / unit

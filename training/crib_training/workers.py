@@ -174,7 +174,7 @@ class Ray(Processes):
 
     def __init__(self, address: str) -> None:
         self._pool = RayPool(address)
-        self._running = {}  # with the games and deals of each
+        self._running = {}  # with the number of games of each
 
     def submit(self, setup: Setup, chunk: Any) -> None:
         """Have a chunk played."""

@@ -287,8 +287,8 @@ def _fill(
     known = [c for c in cells if c != NONE] + [card] + [c for cards in own.values() for c in cards]
     refuse_twice(known)
     hidden = [c for c in range(DECK_SIZE) if c not in known]
-    vacant = [cell for cell in range(CELLS) if cells[cell] != NONE and cell != CENTRE]
-    turn = len(vacant) + sum(laid)
+    occupied = [cell for cell in range(CELLS) if cells[cell] != NONE and cell != CENTRE]
+    turn = len(occupied) + sum(laid)
     if turn >= TURNS:
         raise ValueError(f"after {turn} turns the round is over: there is nothing to choose")
     dealer = (me - 1 - turn) % players  # T4: so that the seat is the one in turn
@@ -305,7 +305,7 @@ def _fill(
             s["crib"][s["crib_n"]] = t
             s["crib_n"] += 1
         elif t < turn:
-            cell = vacant.pop(0)
+            cell = occupied.pop(0)
             s["deck"][t] = cells[cell]
             s["turns"][cell] = t
         else:

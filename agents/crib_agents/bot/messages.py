@@ -1,8 +1,8 @@
 """Decisions as messages of the bot protocol: a view as a JSON object, and back.
 
 A message holds everything that the seat to move may know, in a card player's words: cards such as
-``"5H"``, seats and sides by their number at the table. `decision` writes one, `read_decision` reads
-it and checks it, so that no kernel meets a position that cannot be.
+``"5H"``, seats and sides by their number at the table. `decisions` writes messages, `read_decision`
+reads one and checks it, so that no kernel meets a position that cannot be.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ table sees the position after the card through a few features:
 4. the cards left to me and the card;
 5. the last three cards.
 
-`python -m research.tables rollout_policy` fits the tables by self-play. The search plays every
+`python -m research.tables rollout_policy` fits the tables by self-play. The search plays a
 hypothesis to its end with this policy, and assumes that the other seat plays by a softmax over its
 values.
 """
@@ -311,7 +311,7 @@ def find_chances(p, held, j, s, hands, weights):
         softmax(p, held, hands, weights, s["shared"], s["chance"])
 
 
-FLOOR = 0.3  # how often the other seat is taken to play any card at all
+FLOOR = 0.3  # the share of the other seat's plays that are modelled as drawn from all that fit
 
 
 @kernel

@@ -56,7 +56,7 @@ FLUSH = 5  # all of a crib and the starter
 def weigh_pairs(discard_rate, m, s):
     """Weigh every pair the other seat may lay, for all of this seat's pairs at once.
 
-    Fills, as probabilities times the number of starters then left, ``s["ranks"][r, t]`` of its
+    Fills, as probabilities divided by the number of starters then left, ``s["ranks"][r, t]`` of its
     ranks r <= t; and as probabilities ``s["starter"][suit]`` of the starter's suit,
     ``s["both"][suit]`` of a pair in one suit, ``s["flush"][suit]`` of that and a starter in it too,
     ``s["nob"]`` of its laying the starter's jack.
@@ -172,8 +172,7 @@ TOTAL_SIZE = 2 * COUNT_SIZE - 1
 def after_shift(points, shift):
     """Return how far there is to go for a seat that pegs ``shift`` more than its role does.
 
-    A hand that pegs well is points already made; but it makes no point certain, so the way shrinks
-    without an end.
+    More points of the pegging shorten the way to the target, but no mean makes it 0.
     """
     return points * points / (points + shift) if shift > 0.0 else points - shift
 
@@ -227,9 +226,8 @@ def before_pegging(win_table, i_deal, pone, dealer, model, s, i, j):
     a = pone - i
     b = dealer - j
     if a <= 0:
-        return within(
-            win_table, i_deal, 0, max(b, 1)
-        )  # pone leads: of two without a way to go, first
+        # If both have nothing more to make, pone wins, because pone leads.
+        return within(win_table, i_deal, 0, max(b, 1))
     if b <= 0:
         return within(win_table, i_deal, a, 0)
     value = 0.0

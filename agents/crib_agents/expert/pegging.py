@@ -1,9 +1,10 @@
 """Pegging: the value of a card over every hand that the other seat may hold.
 
-After this seat's card, every hypothesis is rolled out to the end of the pegging. The other seat
-answers with a softmax over the rollout policy's values. Then both seats play by the rollout policy,
-which uses only a seat's own information. A win table gives the value of the end, with the counts
-still to come. `PeggingExpert` does not discard; `PhasedAgent` combines it with an agent that does.
+After this seat's card, the hypotheses, or at most 256 drawn from them, are rolled out to the end of
+the pegging. The other seat answers with a softmax over the rollout policy's values. Then both seats
+play by the rollout policy, which uses only a seat's own information. A win table gives the value of
+the end, with the counts still to come. `PeggingExpert` does not discard; `PhasedAgent` combines it
+with an agent that does.
 
 The kernels take their arrays one by one: in a named tuple, and with one search for both this and
 the search of `learned`, a decision took 7 to 40 % longer.
@@ -181,7 +182,8 @@ def add_ends(q, seat, likely, mine, theirs, j, p, s, hands, weights, win_table, 
 def begin_card(r, rest, positions, s, hands, found):
     """Play rank ``r``, which leaves this seat ``rest``; start the findings with its points.
 
-    Returns the seat to play if the other cannot answer, and the most pips with which it can.
+    Writes ``positions[1]`` after the card, and ``positions[2]`` if the other then has no card that
+    fits. Returns the seat to play in that, and the most pips of a card that fits in the first.
     """
     heard = positions[1]
     passed = positions[2]

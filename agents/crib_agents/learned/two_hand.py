@@ -181,7 +181,7 @@ def before_pegging(known, pone, dealer, i, j, after):
     a = pone - i
     b = dealer - j
     if a <= 0:
-        return 1.0  # pone leads: of two without a way to go the first
+        return 1.0  # also if both have nothing more to make: pone leads
     if b <= 0:
         return 0.0
     chance = 0.0

@@ -94,7 +94,7 @@ class DealBatch:
         return copies, gains.astype(np.float64), running
 
     def _hold(self, states: Array) -> None:
-        """Play other deals from now on, apart from those of any other games."""
+        """Continue with these states, and leave the batch that they came from as it is."""
         self.batch = copy.copy(self.batch)
         self.batch.states, self.batch.n = states, len(states)
         self.batch.tally = np.zeros((len(states), *self.batch.tally.shape[1:]), dtype=np.int64)

@@ -274,7 +274,7 @@ def restore_module(prefix: str, module: nn.Module | Optimizer, tensors: State) -
 
 
 class AveragedNets:
-    """Nets, their optimizer, and the moving average of their weights, which plays and is saved."""
+    """Nets that learn and play, their optimizer, and the moving average that runs save."""
 
     def __init__(self, nets: nn.Module, learning_rate: float, ema_rate: float) -> None:
         self.nets, self.average = nets, copy.deepcopy(nets)

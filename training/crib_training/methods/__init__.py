@@ -3,8 +3,8 @@
 A method is a module with ``Settings``, a checked dataclass whose documentation is its help, and
 ``Learner``, a `crib_training.learn.run.Learner`. Its name is that of the file.
 
-- `deep_monte_carlo`: values of every game by Monte Carlo, greedy. `monte_carlo`: the same by the
-  benchmark's protocol. `monte_carlo_q`: on the observation.
+- `deep_monte_carlo`: the values of actions by Monte Carlo, in every game; plays the best action.
+  `monte_carlo`: the same by the benchmark's protocol. `monte_carlo_q`: on the observation.
 - `ppo`: Stable-Baselines3's MaskablePPO against an opponent: its own loop and files, no `Learner`.
 - `selfplay_ppo`, `vrpo`: PPO in both seats, by GAE or an action critic.
 - `mmd`: magnetic mirror descent.

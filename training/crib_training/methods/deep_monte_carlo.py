@@ -103,7 +103,7 @@ def find_self_play(settings: Settings) -> tuple[EnvMaker, SelfPlay]:
 # its number of workers. While the learner fits the networks to one round, the workers play the next
 # with the networks from before.
 
-STREAM = 1  # of random numbers that a seed gives; the learner's own has no number
+STREAM = 1  # the actors' generators are spawned with this key; the learner's is the seed's own
 PATIENCE = 300.0  # seconds for a cluster to play at all
 
 Arrays = Mapping[str, Array]

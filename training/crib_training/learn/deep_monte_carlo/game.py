@@ -35,7 +35,7 @@ class Samples:
     # named tensors in groups; the tensors of a group have one row for each sample, and groups may
     # have different numbers of rows
     groups: Mapping[str, Mapping[str, Tensor]]
-    decisions: int  # how many decisions were made
+    decisions: int  # with a choice; each card of a discard counts
 
     def to(self, device: str) -> Samples:
         """Return the samples on a device."""
