@@ -118,8 +118,12 @@ def values_less_wins(game: str, least: int, most: int, n: int) -> dict[tuple[str
 
 
 @compiled
-@every_game
-@pytest.mark.parametrize("needs", [(1, 3), (4, 11), (12, 26)])
+@pytest.mark.parametrize(
+    ("game", "needs"),
+    [("hoyle", (1, 3)), ("five_card", (1, 3)), ("five_card", (4, 11)),
+     *(pytest.param(*case, marks=pytest.mark.slow)
+       for case in (("hoyle", (4, 11)), ("hoyle", (12, 26)), ("five_card", (12, 26))))],
+)  # fmt: skip
 def test_action_values_near_the_end_equal_games_won(game: str, needs: tuple[int, int]) -> None:
     """Within 1.5 points and three standard errors of 2,000 games."""
     beyond = values_less_wins(game, *needs, 2000)
