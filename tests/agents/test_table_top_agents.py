@@ -439,7 +439,12 @@ def test_values_repeat_from_one_seed_and_round_trip(tmp_path: Path) -> None:
 
 
 @compiled_alone
-@every_variant
+@pytest.mark.parametrize(
+    ("players", "preset"),
+    [(2, "table_top"), (4, "table_top_ship"),
+     *(pytest.param(*case, marks=pytest.mark.slow)
+       for case in ((2, "table_top_ship"), (4, "table_top")))],
+)  # fmt: skip
 def test_expert_budgets_beat_rule_based(players: int, preset: str) -> None:
     """Over duplicate rounds the whole 95 % interval of the margin lies above 0."""
     for budget, pairs in ((1, 150), (3, 60)):
