@@ -169,7 +169,7 @@ NAMES = "discard", "first card", "later card"
 
 
 @makes(None)
-def endgame_check(games: Count = 3_000, seed: Seed = 701) -> None:
+def endgame_check(games: Count = 2_000, seed: Seed = 701) -> None:
     """Print the values that are shown beside the games that the expert wins, near the end.
 
     Args:
