@@ -21,8 +21,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import uvicorn
 from crib_agents.loading import load_agent
-from crib_play.preferences import Preferences
 from crib_play.replay import write_replay
+from crib_play.user_files import Preferences
 from crib_play.web.app import make_app
 from crib_play.web.store import Store
 from crib_play.web.tables import Tables

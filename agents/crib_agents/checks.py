@@ -41,7 +41,7 @@ def refuse_other_views(name: str, views: Views, *families: Family) -> None:
                          f"{', '.join(views.dtype.names or ('none',))}")  # fmt: skip
 
 
-def alike(keys: npt.NDArray[Any]) -> Iterator[tuple[tuple[int, ...], npt.NDArray[np.intp]]]:
+def group_rows(keys: npt.NDArray[Any]) -> Iterator[tuple[tuple[int, ...], npt.NDArray[np.intp]]]:
     """Yield each different row of int64[B, K], and the indices of the rows that are equal to it."""
     distinct, group = np.unique(keys, axis=0, return_inverse=True)
     for i, key in enumerate(distinct.tolist()):

@@ -16,7 +16,7 @@ from functools import cache
 
 import numpy as np
 
-from crib_agents.checks import alike
+from crib_agents.checks import group_rows
 from crib_agents.equilibrium.agent import (
     SHIPPED,
     pack,
@@ -68,7 +68,7 @@ class Master(ExpertAgent):
             return super().act(views, rng)
         actions = np.empty(len(views), dtype=np.int64)
         keys = np.column_stack([views[field] for field in (*FIELDS, "phase")])
-        for key, rows in alike(keys):
+        for key, rows in group_rows(keys):
             strategy = packed(key[:-1])
             some = np.ascontiguousarray(views[rows])
             if strategy is None:

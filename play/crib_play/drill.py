@@ -25,11 +25,11 @@ from rich.text import Text
 
 from crib_env.policy import Agent, ask_agent
 from crib_env.settings import Seed, Whole, checked_dataclass
-from crib_play.preferences import FASTEST, data_file, load, save
 from crib_play.table import Counted, Session, TableGame, TakesGame, actions_of
 from crib_play.table.advice import choice_in_words, choices
 from crib_play.table.seats import names
 from crib_play.terminal.screen import Screen, boards_of
+from crib_play.user_files import FASTEST, data_file, load, save
 
 PLAYS = "rule_based"  # whose games the positions are of
 ERRS = "greedy"  # whose mistakes the exercises teach to avoid

@@ -54,8 +54,8 @@ from crib_agents.knowledge.pegging import (
     POSITION,
     POSITIONS_T,
     begin_play,
-    go_on,
     holdings,
+    next_turn,
     put,
 )
 from crib_agents.knowledge.winning import WON, probabilities, solve
@@ -182,10 +182,10 @@ def peg_deal(p, s, needs, held, counts, single, hands, weights, rng, places, pla
             plays += 1
         if seat == PONE:
             mine = rest
-            seat = go_on(p, single, hands[rest, LOWEST], hands[theirs, LOWEST])
+            seat = next_turn(p, single, hands[rest, LOWEST], hands[theirs, LOWEST])
         else:
             theirs = rest
-            seat = go_on(p, single, hands[rest, LOWEST], hands[mine, LOWEST])
+            seat = next_turn(p, single, hands[rest, LOWEST], hands[mine, LOWEST])
     return plays
 
 

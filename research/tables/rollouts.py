@@ -40,9 +40,9 @@ from crib_agents.knowledge.pegging import (
     POSITIONS_T,
     begin_play,
     copy,
-    go_on,
     held_ranks,
     holdings,
+    next_turn,
     number,
     put,
 )
@@ -159,10 +159,10 @@ def self_play(
             plays += 1
             if seat == DEALER:
                 dealers = rest
-                seat = go_on(p, single, hands[rest, LOWEST], hands[pones, LOWEST])
+                seat = next_turn(p, single, hands[rest, LOWEST], hands[pones, LOWEST])
             else:
                 pones = rest
-                seat = go_on(p, single, hands[rest, LOWEST], hands[dealers, LOWEST])
+                seat = next_turn(p, single, hands[rest, LOWEST], hands[dealers, LOWEST])
         for k in range(plays):
             seat = places[k, TABLES]
             other = 1 - seat

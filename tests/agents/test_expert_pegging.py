@@ -40,8 +40,8 @@ from crib_agents.knowledge.pegging import (
     POSITION,
     THEM,
     begin_play,
-    go_on,
     holdings,
+    next_turn,
     number,
     put,
 )
@@ -135,7 +135,7 @@ def test_h4_h5_h6_h7_f4_f5_the_course_is_the_engines(game: str) -> None:
                 for s in (seat, 1 - seat)
             ]
             put(p, seat, int(card) >> 2)
-            turn = go_on(p, single, *lowest)
+            turn = next_turn(p, single, *lowest)
             assert p["needs"].clip(min=0).tolist() == (target - state["scores"]).tolist()
             assert (turn == NONE) == bool(state["over"])
             out += state["winner"] != NONE

@@ -23,10 +23,10 @@ import pytest
 import uvicorn
 from axe_playwright_python.sync_playwright import Axe
 from crib_agents.loading import load_agent
-from crib_play.preferences import Preferences
 from crib_play.replay import write_replay
 from crib_play.table import Counted
 from crib_play.table.advice import choices
+from crib_play.user_files import Preferences
 from crib_play.web.app import make_app
 from crib_play.web.store import Store
 from crib_play.web.tables import Tables

@@ -15,13 +15,13 @@ from typing import Any
 import pytest
 from crib_play import drill
 from crib_play.drill import KINDS, MISTAKE, SECOND, exercises, hands_to_count
-from crib_play.preferences import Preferences, load_preferences, preferences_file, save_preferences
 from crib_play.table import GAMES, TakesGame, actions_of, table_game
 from crib_play.table.advice import choices
 from crib_play.table.seats import sit_down
 from crib_play.terminal import play
 from crib_play.terminal.play import Player
 from crib_play.terminal.screen import Screen
+from crib_play.user_files import Preferences, load_preferences, preferences_file, save_preferences
 
 from crib_env import format_cards
 

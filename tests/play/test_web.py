@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from crib_play.preferences import Preferences
 from crib_play.table import GAMES
 from crib_play.table.advice import choices
+from crib_play.user_files import Preferences
 from crib_play.web import serve
 from crib_play.web.app import make_app
 from crib_play.web.messages import LARGEST

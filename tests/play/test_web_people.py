@@ -13,9 +13,9 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 from crib_agents.loading import load_agent
-from crib_play.preferences import Preferences
 from crib_play.table import GAMES, table_game
 from crib_play.table.seats import plays, refusal
+from crib_play.user_files import Preferences
 from crib_play.web import beside, serve
 from crib_play.web.app import Listeners
 from crib_play.web.beside import Preparation, Prepared

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from crib_play.preferences import Preferences
+from crib_play.user_files import Preferences
 from crib_play.web.app import make_app
 from crib_play.web.store import Store
 from crib_play.web.tables import Table, Tables

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from crib_agents.processes import Child
+from crib_agents.process_pool import Child
 from crib_training.learn.run import Checkpoint, LostError
 from crib_training.methods import deep_monte_carlo
 from crib_training.methods.deep_monte_carlo import (

@@ -15,7 +15,7 @@ from functools import cache
 from multiprocessing import RawArray, current_process
 from typing import Any, Protocol, Self, TypeVar, cast
 
-from crib_agents.processes import Child, ProcessPool
+from crib_agents.process_pool import Child, ProcessPool
 
 from crib_training.progress import Finished, ignore_progress
 

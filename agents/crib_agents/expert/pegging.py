@@ -6,6 +6,10 @@ play by the rollout policy, which uses only a seat's own information. A win tabl
 the end, with the counts still to come. `PeggingExpert` does not discard; `PhasedAgent` combines it
 with an agent that does.
 
+In the kernels ``p`` is a `POSITION` of a rollout, ``s`` the `SCRATCH` of a search, ``j`` the
+number of a hypothesis, ``hands`` the table of `knowledge.pegging.holdings`, ``weights`` the rollout
+policy, and ``found`` the findings on one card.
+
 The kernels take their arrays one by one: in a named tuple, and with one search for both this and
 the search of `learned`, a decision took 7 to 40 % longer.
 """
@@ -46,9 +50,9 @@ from crib_agents.knowledge.pegging import (
     POSITIONS_T,
     THEM,
     copy,
-    go_on,
     held_ranks,
     holdings,
+    next_turn,
     number,
     put,
 )
@@ -81,12 +85,12 @@ def play_out(p, seat, mine, theirs, s, hands, weights):
             r = best_rank(p, ME, mine, hands, weights)
             mine = hands[mine, r]
             put(p, ME, r)
-            seat = go_on(p, s["single"], hands[mine, LOWEST], hands[theirs, LOWEST])
+            seat = next_turn(p, s["single"], hands[mine, LOWEST], hands[theirs, LOWEST])
         else:
             r = best_rank(p, THEM, theirs, hands, weights)
             theirs = hands[theirs, r]
             put(p, THEM, r)
-            seat = go_on(p, s["single"], hands[theirs, LOWEST], hands[mine, LOWEST])
+            seat = next_turn(p, s["single"], hands[theirs, LOWEST], hands[mine, LOWEST])
 
 
 @kernel
@@ -97,12 +101,12 @@ def play_endgame(p, seat, mine, theirs, others, s, hands, weights):
             r = best_endgame_rank(p, ME, mine, s["count"], s, hands, weights)
             mine = hands[mine, r]
             put(p, ME, r)
-            seat = go_on(p, s["single"], hands[mine, LOWEST], hands[theirs, LOWEST])
+            seat = next_turn(p, s["single"], hands[mine, LOWEST], hands[theirs, LOWEST])
         else:
             r = best_endgame_rank(p, THEM, theirs, others, s, hands, weights)
             theirs = hands[theirs, r]
             put(p, THEM, r)
-            seat = go_on(p, s["single"], hands[theirs, LOWEST], hands[mine, LOWEST])
+            seat = next_turn(p, s["single"], hands[theirs, LOWEST], hands[mine, LOWEST])
 
 
 @kernel
@@ -173,7 +177,7 @@ def add_ends(q, seat, likely, mine, theirs, j, p, s, hands, weights, win_table, 
             rest = hands[theirs, r]
             copy(q, p)
             put(p, THEM, r)
-            turn = go_on(p, s["single"], hands[rest, LOWEST], hands[mine, LOWEST])
+            turn = next_turn(p, s["single"], hands[rest, LOWEST], hands[mine, LOWEST])
             roll_out(p, turn, mine, rest, j, s, hands, weights)
             add_end(p, likely * chance[k], j, s, win_table, found)
 
@@ -191,7 +195,7 @@ def begin_card(r, rest, positions, s, hands, found):
     put(heard, ME, r)
     copy(heard, passed)
     nothing = EMPTY if heard["left"][THEM] == 0 else STUCK
-    turn = go_on(passed, s["single"], hands[rest, LOWEST], nothing)
+    turn = next_turn(passed, s["single"], hands[rest, LOWEST], nothing)
     found[WIN_VALUE] = 0.0
     found[POINTS_NOW] = positions[0]["needs"][ME] - max(heard["needs"][ME], 0)
     found[MY_POINTS] = max(heard["needs"][ME], 0)

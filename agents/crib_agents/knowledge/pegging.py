@@ -6,7 +6,7 @@ multiset's combinadic. Kernels get the array `holdings`, with a row of facts per
 per process, 300 kB.
 
 The rules are the engine's (`play`) over both seats' common knowledge of a position. `turn_after`
-computes the next turn after a card; `go_on` does so on a `POSITION`. Holdings are not part of a
+computes the next turn after a card; `next_turn` does so on a `POSITION`. Holdings are not part of a
 position, since the other seat's is a hypothesis. So the kernels here read only the lowest pip value
 that a seat holds.
 """
@@ -156,7 +156,7 @@ def copy(p, q):
 
 @kernel
 def put(p, seat, r):
-    """Play a card of rank ``r`` and peg its points; `go_on` does the rest of the turn."""
+    """Play a card of rank ``r`` and peg its points; `next_turn` does the rest of the turn."""
     p["sequence"] = p["sequence"] << 4 | r
     p["n"] += 1
     p["count"] += pips(r)
@@ -173,7 +173,7 @@ def could_not_play(p, seat):
 
 
 @kernel
-def go_on(p, single, lowest, others):
+def next_turn(p, single, lowest, others):
     """Peg the go or last point if the newest card earns it, and return the next player.
 
     NONE at the end of the pegging, or of the game once a seat is out (C5).

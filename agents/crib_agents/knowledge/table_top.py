@@ -19,7 +19,7 @@ from functools import cache, lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from crib_agents.checks import alike
+from crib_agents.checks import group_rows
 from crib_agents.data import tables
 from crib_env.arrays import Doubles
 from crib_env.engine.jit import kernel
@@ -222,7 +222,7 @@ FIELDS = ("episode", "score_difference", "players", "target")
 
 def group_by_win_table(views: Views) -> Iterator[tuple[Doubles, npt.NDArray[np.intp]]]:
     """Yield each table that weighs points, or `ALIKE`, and the indices of the views it is for."""
-    for key, rows in alike(np.stack([views[field] for field in FIELDS], axis=1)):
+    for key, rows in group_rows(np.stack([views[field] for field in FIELDS], axis=1)):
         episode, score_difference, players, target = key
         weighed = episode == GAME and not score_difference
         yield win_table(players, target) if weighed else ALIKE, rows

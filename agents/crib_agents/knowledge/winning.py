@@ -24,7 +24,7 @@ from functools import cache, lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from crib_agents.checks import alike
+from crib_agents.checks import group_rows
 from crib_agents.data.tables import DEALT, ENDGAME_WIN, load
 from crib_agents.knowledge.measured import (
     COUNT_SIZE,
@@ -201,7 +201,7 @@ def group_by_win_table(views: Views) -> Iterator[tuple[Doubles, npt.NDArray[np.i
     keys = np.stack([views[field] for field in FIELDS] + [views["match_score"][:, 0],
                     views["match_score"][:, 1]], axis=1)  # fmt: skip
     keys[views["episode"] != MATCH, len(FIELDS) - 1 :] = 0  # game points matter in a match alone
-    for key, rows in alike(keys):
+    for key, rows in group_rows(keys):
         dealt, target, heels, episode, match_target, mine, theirs = key
         left = [min(max(1, match_target - won), LARGEST_MATCH) for won in (mine, theirs)]
         yield win_table(dealt, target, episode, *left, heels), rows

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import float64, void
 
-from crib_agents.checks import FOR_POINTS, alike
+from crib_agents.checks import FOR_POINTS, group_rows
 from crib_agents.data.tables import FOLDER
 from crib_agents.files import name_of
 from crib_agents.learned import two_hand
@@ -66,7 +66,7 @@ def by_rules(
 ) -> Iterator[tuple[Weights, npt.NDArray[np.intp]]]:
     """Yield the nets that an agent has for the rules of views, and the indices of those views."""
     refuse_views(agent, views)
-    for _, rows in alike(np.stack([views[field] for field in family.fields], axis=1)):
+    for _, rows in group_rows(np.stack([views[field] for field in family.fields], axis=1)):
         key = int(plain(family.rules_key)(views[rows[0]]))
         fitting = [w for w in agent.sets if w.family == family.name and w.key() == key]
         yield fitting[-1], rows

@@ -190,22 +190,22 @@ def play(s, rules, table, seat, card, log):
     if after != NONE and after != seat:
         s["to_move"] = after
         return
-    lead = next_holding(s, rules, seat)
+    leader = next_holding(s, rules, seat)
     if count == 31:
         # If this count's go point has been pegged, 31 scores the other point (H6, F5).
         points = 1 if s["go"] else 2
         peg(s, rules, log, side, points, THIRTY_ONE, pile_cards(s, s["pile_from"]))
     elif s["go"] == 0 and (after == NONE or rules["go_at_once"]):
         s["go"] = 1
-        reason = LAST if lead == NONE or rules["single_count"] else GO
+        reason = LAST if leader == NONE or rules["single_count"] else GO
         peg(s, rules, log, side, 1, reason, 1 << card)
     if after == seat:
         return
-    if rules["single_count"] or lead == NONE:
+    if rules["single_count"] or leader == NONE:
         show(s, rules, table, log)
         return
     begin_count(s)
-    s["to_move"] = lead
+    s["to_move"] = leader
 
 
 @kernel

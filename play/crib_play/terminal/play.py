@@ -17,11 +17,11 @@ from crib_agents.loading import TakesAgents
 
 from crib_env.settings import AgentName, Seat, Seed, checked_dataclass
 from crib_play.drill import ask_count
-from crib_play.preferences import Preferences, Speed, load_preferences, save_preferences
 from crib_play.table import Counted, Session, TakesGame, Turn, review
 from crib_play.table.advice import Advised, advised, look_back
 from crib_play.table.seats import names, sit_down, usual_opponent
 from crib_play.terminal.screen import Screen, boards_of
+from crib_play.user_files import Preferences, Speed, load_preferences, save_preferences
 
 HELP = """
   hint        show what the expert would do

@@ -14,10 +14,10 @@ from rich.text import Text
 from crib_env.cards import RANKS, SUITS, parse_card, suit
 from crib_env.engine.table_top.records import CENTRE, SIZE
 from crib_env.render.words import track
-from crib_play.preferences import FASTEST
 from crib_play.table import Call, Counted, Session, Turn
 from crib_play.table.family import Sight
 from crib_play.table.seats import by_side
+from crib_play.user_files import FASTEST
 
 SYMBOLS = "♣♦♥♠"
 RED = (1, 2)

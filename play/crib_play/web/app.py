@@ -35,10 +35,10 @@ from starlette.staticfiles import StaticFiles
 from crib_env.errors import EpisodeOverError
 from crib_env.render.svg.cards import symbols
 from crib_env.render.svg.document import style_sheet
-from crib_play.preferences import Preferences
 from crib_play.table import GAMES, NotYourTurnError, table_game
 from crib_play.table.advice import look_back
 from crib_play.table.seats import LEVELS
+from crib_play.user_files import Preferences
 from crib_play.web import beside
 from crib_play.web.beside import Beside, Finished, Preparation, WorkError
 from crib_play.web.messages import (

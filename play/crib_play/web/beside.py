@@ -14,16 +14,16 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import BrokenExecutor, Future
 from typing import Any, NamedTuple
 
-from crib_agents.processes import ProcessPool
+from crib_agents.process_pool import ProcessPool
 from numba.core import config
 from starlette.exceptions import HTTPException
 
 from crib_env.engine.cache import cache_folder
-from crib_play.preferences import Preferences
 from crib_play.replay import replay_page
 from crib_play.table import GAMES, TableGame, review, table_game
 from crib_play.table.advice import choices
 from crib_play.table.seats import ERRING, first_turns, load_player, plays, refusal
+from crib_play.user_files import Preferences
 from crib_play.web.messages import review_payload
 from crib_play.web.store import StoredTable
 from crib_play.web.tables import wake

@@ -23,8 +23,8 @@ from pydantic import Field
 
 from crib_env.policy import agent_names
 from crib_env.settings import AgentNames, StoreFile, Whole, checked_dataclass
-from crib_play.preferences import data_file, load_preferences
 from crib_play.table.seats import ERRING
+from crib_play.user_files import data_file, load_preferences
 from crib_play.web.app import make_app
 from crib_play.web.messages import LARGEST_HEAD
 from crib_play.web.store import Store

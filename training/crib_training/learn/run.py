@@ -195,14 +195,14 @@ def is_finite(loss: float, *modules: nn.Module) -> bool:
     return math.isfinite(loss) and all(bool(torch.isfinite(one).all()) for one in parameters)
 
 
-def diverged(saved: Path | None, after: str) -> DivergedError:
+def divergence_error(saved: Path | None, after: str) -> DivergedError:
     """Return the error of a run whose loss or weights are not finite."""
     last = f"the last good checkpoint is {saved}, {after}" if saved else "nothing was saved"
     return DivergedError(f"the run has diverged: its loss or its weights are not finite; {last}. A "
                          f"lower --learning-rate helps")  # fmt: skip
 
 
-def fixed(settings: DataclassInstance) -> dict[str, Any]:
+def kept_settings(settings: DataclassInstance) -> dict[str, Any]:
     """Return the settings that a resumed run must not change, in JSON form."""
     held = {name: value for name, value in asdict(settings).items() if name not in FREE}
     return {name: list(v) if isinstance(v, tuple) else str(v) if isinstance(v, Path) else v
@@ -211,7 +211,7 @@ def fixed(settings: DataclassInstance) -> dict[str, Any]:
 
 def diff_settings(before: Mapping[str, Any], settings: DataclassInstance) -> list[str]:
     """Return the differences of settings from those of a run, each as words."""
-    now = fixed(settings)
+    now = kept_settings(settings)
     return [f"{name} was {before.get(name)}, not {now.get(name)}"
             for name in {**before, **now} if before.get(name) != now.get(name)]  # fmt: skip
 
@@ -400,7 +400,7 @@ class Run:
         networks = [one for one in learner.modules.values() if isinstance(one, nn.Module)]
         if not is_finite(figures["loss"], *networks):
             path = None if self.saved is None else self.settings.out / CHECKPOINT
-            raise diverged(path, f"after {self.saved or 0:,} {learner.unit}")
+            raise divergence_error(path, f"after {self.saved or 0:,} {learner.unit}")
         learner.cpu_seconds += time.process_time() - began
         return figures
 
@@ -423,7 +423,7 @@ class Run:
         learner = self.learner
         about = {
             "method": self.settings.method,
-            "settings": fixed(self.settings),
+            "settings": kept_settings(self.settings),
             **{name: getattr(learner, name) for name in learner.counts},
             "cpu_seconds": learner.cpu_seconds,
             "generator": learner.rng.bit_generator.state,

@@ -29,7 +29,7 @@ import torch
 from crib_agents.learned import MonteCarloAgent
 from crib_agents.learned.network import WIDEST
 from crib_agents.loading import load_agent
-from crib_agents.processes import ProcessPool
+from crib_agents.process_pool import ProcessPool
 from crib_play.replay import write_replay
 from pydantic import Field
 
@@ -379,7 +379,7 @@ class Learner(runs.Learner):
 
     def iterate(self) -> dict[str, float]:
         """Play one batch of deals and learn from it."""
-        progress, deals = self.deals / self.settings.deals, self.batch_of_deals(self.deals)
+        progress, deals = self.deals / self.settings.deals, self.next_batch_size(self.deals)
         samples = self.collect(deals, progress)
         self.rounds += 1
         loss = self.fit(samples, progress)
@@ -399,7 +399,7 @@ class Learner(runs.Learner):
             losses.append(loss.detach())
         return float(torch.stack(losses).mean())
 
-    def batch_of_deals(self, after: int) -> int:
+    def next_batch_size(self, after: int) -> int:
         """Return the number of deals in the next round."""
         left: int = self.settings.deals - after
         return min(self.self_play.chosen.num_envs, left)
@@ -416,7 +416,7 @@ class Learner(runs.Learner):
             actors.begin(split_round(self.rounds, deals, progress, workers), self.behaviour_nets)
         nets, then = self._nets(), self.deals + deals
         if then < total:
-            following = self.batch_of_deals(then)
+            following = self.next_batch_size(then)
             actors.begin(split_round(self.rounds + 1, following, then / total, workers), nets)
         played = actors.finish()
         self.behaviour_nets = nets

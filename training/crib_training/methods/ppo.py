@@ -49,7 +49,7 @@ from crib_env.settings import (
     checked_dataclass,
 )
 from crib_training.learn.curve import TABLE, Strength, read_points
-from crib_training.learn.run import EVENTS, POLICY, Screen, diverged, is_finite
+from crib_training.learn.run import EVENTS, POLICY, Screen, divergence_error, is_finite
 from crib_training.loading import find_game, players_of
 from crib_training.outputs import MODEL, run_folder, wrote
 
@@ -137,7 +137,7 @@ class RunCallback(BaseCallback):
         """Raise an error once the weights are not finite."""
         if not is_finite(0.0, self.model.policy):
             path = None if self.saved is None else self.settings.out / MODEL
-            raise diverged(path, f"after {self.saved or 0:,} decisions")
+            raise divergence_error(path, f"after {self.saved or 0:,} decisions")
 
     def save(self) -> None:
         """Write the model, the policy and the curve."""
