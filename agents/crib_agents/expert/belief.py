@@ -29,18 +29,11 @@ from __future__ import annotations
 import math
 
 from crib_agents.data.tables import ROLES
+from crib_agents.expert import endgame
 from crib_agents.expert.discard import SUITS, shift
-from crib_agents.expert.endgame import (
-    CLASSES,
-    REACH,
-    TABLE_SETS,
-    in_game,
-    key_of,
-    pair_class,
-    standing_at,
-    within_reach,
-)
+from crib_agents.expert.endgame import CLASSES, REACH, TABLE_SETS
 from crib_agents.kernels.two_hand import cell
+from crib_agents.knowledge import pegging
 from crib_agents.knowledge.measured import COUNT_SIZE
 from crib_agents.knowledge.pegging import (
     COUNTED,
@@ -53,11 +46,6 @@ from crib_agents.knowledge.pegging import (
     ME,
     MOST,
     THEM,
-    begin_count,
-    begin_play,
-    could_not_play,
-    number,
-    put,
 )
 from crib_env.engine.hands.counting import sequence_points, unseen_ranks
 from crib_env.engine.hands.records import PEGGING_ONLY
@@ -239,8 +227,8 @@ def endgame_base(p, seat, points, count, s, weights):
     is_dealer = s["i_deal"] if seat == ME else 1 - s["i_deal"]
     pone = theirs if is_dealer else mine
     dealer = mine if is_dealer else theirs
-    standing = float(weights[STANDINGS + standing_at(is_dealer, count, pone, dealer)])
-    return standing, ENDGAME + SIZE * key_of(mine, theirs, standing)
+    standing = float(weights[STANDINGS + endgame.standing_at(is_dealer, count, pone, dealer)])
+    return standing, ENDGAME + SIZE * endgame.key_of(mine, theirs, standing)
 
 
 @kernel
@@ -364,7 +352,7 @@ def replay_cards(v, p, n, s, hands, weights):
     The other seat's whole hands in ``s["held"]`` become the cards left. ``s["needs"]`` are the
     points that the seats needed before the lead.
     """
-    begin_play(p, v["dealt"] - 2)
+    pegging.begin_play(p, v["dealt"] - 2)
     for seat in range(2):
         p["needs"][seat] = s["needs"][seat]
     for i in range(v["pile_n"]):
@@ -376,7 +364,7 @@ def replay_cards(v, p, n, s, hands, weights):
             alone(p, v["single_count"])
         if seat == THEM:
             weigh_card(p, card >> 2, n, s, hands, weights)
-        put(p, seat, card >> 2)
+        pegging.put(p, seat, card >> 2)
     if v["pile_from"] == v["pile_n"]:
         count_over(p, v["single_count"])
     elif p["last"] == ME:
@@ -387,16 +375,16 @@ def replay_cards(v, p, n, s, hands, weights):
 def count_over(p, single):
     """Begin the next count, noting that if this one fell short of 31 nobody could play."""
     if 0 < p["count"] < 31:
-        could_not_play(p, ME)
-        could_not_play(p, THEM)
+        pegging.could_not_play(p, ME)
+        pegging.could_not_play(p, THEM)
         peg_go(p, single)
-    begin_count(p)
+    pegging.begin_count(p)
 
 
 @kernel
 def alone(p, single):
     """Note that the seat of the newest card plays on because the other could not (H5, F5)."""
-    could_not_play(p, 1 - p["last"])
+    pegging.could_not_play(p, 1 - p["last"])
     peg_go(p, single)
     p["go"] = 1 - single
 
@@ -418,7 +406,7 @@ def find_needs(v, p, s, hands, weights):
         s["needs"][seat] = v["target"] - v["scores"][seat] + ENDLESS - p["needs"][seat]
     mine = s["needs"][ME]
     theirs = s["needs"][THEM]
-    s["endgame"] = in_game(v) and within_reach(mine, theirs)
+    s["endgame"] = endgame.in_game(v) and endgame.within_reach(mine, theirs)
 
 
 @kernel
@@ -436,7 +424,7 @@ def enumerate_hands(v, p, s, hands, weights, keeping_rates, table):
     rates = keeping_rates[v["dealer"]]
     if s["endgame"]:
         at = v["dealer"] * CLASSES * CLASSES
-        at += pair_class(needs_dealt(v, THEM, s), needs_dealt(v, ME, s))
+        at += endgame.pair_class(needs_dealt(v, THEM, s), needs_dealt(v, ME, s))
         rates = keeping_rates[KEPT + at]
     played = 0
     for i in range(v["pile_n"]):
@@ -450,7 +438,7 @@ def enumerate_hands(v, p, s, hands, weights, keeping_rates, table):
     for now in range(FIRST[v["held_n"][1]], FIRST[v["held_n"][1] + 1]):
         draws = ways_to_draw(hands[now, COUNTED], unseen)
         if draws > 0:
-            whole = now if played == 0 else number(hands[now, COUNTED] + played)
+            whole = now if played == 0 else pegging.number(hands[now, COUNTED] + played)
             held[n] = whole
             ways[n] = draws * rates[whole]
             if s["endgame"]:

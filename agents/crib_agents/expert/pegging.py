@@ -24,15 +24,7 @@ from numba import float32, float64, int64, void
 from crib_agents.adapters.agent_wrappers import PhasedAgent
 from crib_agents.checks import HONOURS, presets_of, refuse_other_views
 from crib_agents.data import tables
-from crib_agents.expert.belief import (
-    begin_chances,
-    best_endgame_rank,
-    best_rank,
-    enumerate_hands,
-    find_chances,
-    look_ahead,
-    systematic_resample,
-)
+from crib_agents.expert import belief
 from crib_agents.expert.discard import DiscardExpert
 from crib_agents.expert.endgame import CLASSES, REACH, standings
 from crib_agents.knowledge.measured import COUNT_SIZE, MODEL_T, load_model_for, load_outcomes
@@ -82,12 +74,12 @@ def play_out(p, seat, mine, theirs, s, hands, weights):
     """Roll out from ``p`` to the end; the seats hold ``mine`` and ``theirs``."""
     while seat != NONE:
         if seat == ME:
-            r = best_rank(p, ME, mine, hands, weights)
+            r = belief.best_rank(p, ME, mine, hands, weights)
             mine = hands[mine, r]
             put(p, ME, r)
             seat = next_turn(p, s["single"], hands[mine, LOWEST], hands[theirs, LOWEST])
         else:
-            r = best_rank(p, THEM, theirs, hands, weights)
+            r = belief.best_rank(p, THEM, theirs, hands, weights)
             theirs = hands[theirs, r]
             put(p, THEM, r)
             seat = next_turn(p, s["single"], hands[theirs, LOWEST], hands[mine, LOWEST])
@@ -98,12 +90,12 @@ def play_endgame(p, seat, mine, theirs, others, s, hands, weights):
     """Do what `play_out` does, near the end; the other seat's hand counts ``others``."""
     while seat != NONE:
         if seat == ME:
-            r = best_endgame_rank(p, ME, mine, s["count"], s, hands, weights)
+            r = belief.best_endgame_rank(p, ME, mine, s["count"], s, hands, weights)
             mine = hands[mine, r]
             put(p, ME, r)
             seat = next_turn(p, s["single"], hands[mine, LOWEST], hands[theirs, LOWEST])
         else:
-            r = best_endgame_rank(p, THEM, theirs, others, s, hands, weights)
+            r = belief.best_endgame_rank(p, THEM, theirs, others, s, hands, weights)
             theirs = hands[theirs, r]
             put(p, THEM, r)
             seat = next_turn(p, s["single"], hands[theirs, LOWEST], hands[mine, LOWEST])
@@ -169,7 +161,7 @@ def add_ends(q, seat, likely, mine, theirs, j, p, s, hands, weights, win_table, 
         add_end(p, likely, j, s, win_table, found)
         return
     chance = s["chance"]
-    find_chances(q, theirs, j, s, hands, weights)
+    belief.find_chances(q, theirs, j, s, hands, weights)
     listed = hands[theirs, LISTED]
     for k in range(hands[theirs, DISTINCT]):
         if chance[k] > 0.0:
@@ -213,13 +205,13 @@ def search_card(r, mine, n, positions, s, hands, weights, win_table, found):
     rest = hands[mine, r]
     turn, room = begin_card(r, rest, positions, s, hands, found)
     if room > 0:
-        begin_chances(heard, s, weights)
+        belief.begin_chances(heard, s, weights)
         for j in range(n):
             if hands[held[j], LOWEST] <= room:
                 add_ends(heard, THEM, ways[j], rest, held[j], j, positions[3], s, hands,
                          weights, win_table, found)  # fmt: skip
     if turn == THEM:
-        begin_chances(passed, s, weights)
+        belief.begin_chances(passed, s, weights)
     for j in range(n):
         if hands[held[j], LOWEST] > room:
             add_ends(passed, turn, ways[j], rest, held[j], j, positions[3], s, hands,
@@ -286,9 +278,9 @@ def find(v, hands, weights, keeping_rates, suited, model, win_table, table, posi
     """Write what each rank of the view that may be played brings into ``found``."""
     s["single"] = v["single_count"]
     s["i_deal"] = 1 - v["dealer"]
-    n = enumerate_hands(v, positions[0], s, hands, weights, keeping_rates, table)
-    n = systematic_resample(n, DRAWN, s)
-    look_ahead(v, n, s, hands, model, suited[v["dealer"]], table)
+    n = belief.enumerate_hands(v, positions[0], s, hands, weights, keeping_rates, table)
+    n = belief.systematic_resample(n, DRAWN, s)
+    belief.look_ahead(v, n, s, hands, model, suited[v["dealer"]], table)
     ranks = 0
     for k in range(v["hand_n"]):
         ranks |= (v["legal"] >> k & 1) << (v["hand"][k] >> 2)
