@@ -10,6 +10,7 @@ and a stopped training resumes from its folder. The page and the picture show th
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ import torch
 from crib_agents.loading import load_agent
 from crib_training.command_line import start
 from crib_training.evaluation.duplicate import estimate
+from crib_training.exploit.measure import Gain, how_exact
 from crib_training.outputs import as_png, table
 from crib_training.rating import APPROXIMATELY
 from scipy.stats import t as students_t  # type: ignore[import-untyped]
@@ -49,6 +51,7 @@ from research.benchmark_runs import (
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGE, PICTURE = DOCS / "benchmark.md", DOCS / "pictures" / "benchmark.png"
+SUBMISSIONS = DOCS / "benchmark_submissions"
 STAGES = ("search", "final", "seconds")
 DEALS = 100_000
 
@@ -284,6 +287,19 @@ def budget_table(rows: list[Row]) -> str:
     return table(head, shown) if shown else ""
 
 
+def submissions() -> str:
+    """Return the table of the policies from elsewhere, best first."""
+    known = [json.loads(file.read_text("utf-8")) for file in SUBMISSIONS.glob("*.json")]
+    known.sort(key=lambda one: float(one["gain"]["both"]["all"]["mean"]))
+    shown = []
+    for one in known:
+        gain = {part: Gain(**found) for part, found in one["gain"]["both"].items()}
+        mark = "" if how_exact(one) == "exact" else f"{APPROXIMATELY} "
+        shown.append([one["about"], f"{mark}{gain['all']}", f"{gain['discard'].mean:.3f}",
+                      f"{gain['pegging'].mean:.3f}", f"`{one['policy']}`"])  # fmt: skip
+    return table(["policy", "NashConv / 2", "discards alone", "pegging alone", "digest"], shown)
+
+
 def payoffs() -> dict[str, float]:
     """Return mean, deviation and range of pone's points less the dealer's, by `equilibrium`."""
     games = GameBatch(PRESETS["five_card"], DEALS, episode="deal", seed=1)
@@ -320,6 +336,7 @@ def write_page(rows: list[Row]) -> None:
             planned=len(lines()) * FINAL["seeds"], hours=spent / 3600, payoffs=payoffs(),
             measured=[row["measured_in"] for row in rows if "measured_in" in row],
             levels=levels_table(rows), deals=DEALS, budgets=budget_table(rows),
+            submissions=submissions(),
         )
     )  # fmt: skip
     print(f"wrote {PAGE} and {PICTURE}")

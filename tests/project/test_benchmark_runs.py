@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from importlib import import_module
 from pathlib import Path
 from unittest.mock import Mock, create_autospec
 
 import numpy as np
 import pytest
-from crib_training.exploit import exploitability
+from crib_training.exploit import exploitability, measure
 from crib_training.methods import METHODS
 
 from research import benchmark_runs, make_benchmark
@@ -119,3 +120,16 @@ def test_whole_interval_combines_seeds_and_hands() -> None:
     half = np.hypot(make_benchmark.interval(line["of_seeds"]), 0.3)
     assert make_benchmark.whole(line) == f"**0.500** ± {half:.3f}"
     assert make_benchmark.whole({**line, "of_seeds": [0.5], "exact": False}) == "≈ **0.500**"
+
+
+def test_submissions_follow_the_protocol() -> None:
+    assert make_benchmark.SUBMISSIONS.is_dir()
+    about = {"hands": FINAL["hands"], "seed": FINAL["hands_seed"], "suits": PROTOCOL["suits"]}
+    assert {"env": PROTOCOL["env"], "rules": None, **about} == measure.PROTOCOL
+    assert PROTOCOL["name"] == measure.BENCHMARK
+    for file in make_benchmark.SUBMISSIONS.glob("*.json"):
+        row = json.loads(file.read_text("utf-8"))
+        assert row["benchmark"] == PROTOCOL["name"]
+        assert row["about"]
+        assert row["command"]
+        assert {name: row[name] for name in about} == about
