@@ -50,15 +50,15 @@ class Settings:
     timesteps: int = 400_000
     pairs: int = 2000
     seed: int = 1
-    num_envs: int = 64
-    num_steps: int = 64
+    num_envs: int = 256
+    num_steps: int = 32
     update_epochs: int = 4
     num_minibatches: int = 4
-    learning_rate: float = 1e-3
+    learning_rate: float = 2e-3  # falls linearly
     gamma: float = 1.0  # (4)
     gae_lambda: float = 0.95
     clip_coef: float = 0.2
-    ent_coef: float = 0.005
+    ent_coef: float = 0.0005
     vf_coef: float = 0.5
     max_grad_norm: float = 0.5
 
@@ -113,6 +113,7 @@ def main(settings: Settings) -> tuple[float, float]:
     updates = max(1, settings.timesteps // (shape[0] * shape[1]))
     decisions = ended = 0.0
     for update in range(updates):
+        optimizer.param_groups[0]["lr"] = settings.learning_rate * (1 - update / updates)
         for step in range(settings.num_steps):
             obs[step], dones[step] = next_obs, next_done
             if settings.masks:
