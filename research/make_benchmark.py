@@ -155,13 +155,15 @@ def track_table(found: list[dict[str, Any]], random: float) -> str:
     """Return the table of a track, best line first."""
     shown = []
     ordered = sorted(found, key=lambda one: float(one["mean"]))
+    firsts: dict[int, dict[str, Any]] = {}  # by decisions
     for one in ordered:
         rows = one["rows"]
+        first = firsts.setdefault(rows[0]["decisions"], one)
         parts = [np.mean([row["gain"]["both"][part][0] for row in rows])
                  for part in ("discard", "pegging")]  # fmt: skip
         shown.append([
             f"`{one['line'].name}`", whole(one), of_seeds(one), f"± {one['of_hands']:.3f}",
-            f"{100 * one['mean'] / random:.1f} %", behind(one, ordered[0]),
+            f"{100 * one['mean'] / random:.1f} %", behind(one, first),
             *(f"{part:.3f}" for part in parts), f"{len(rows)} of {FINAL['seeds']}",
             f"{rows[0]['decisions'] / 1e6:g} M",
             f"{np.mean([row['cpu_seconds'] for row in rows]):.0f}",
