@@ -185,26 +185,26 @@ class CribbageAEC(ShowsGame, EnvSettings, AECEnv[str, Observation, "int | None"]
     def observe(self, agent: str) -> Observation:
         """Return ``{"observation": uint8[obs_size], "action_mask": int8[actions]}``, new arrays.
 
-        The mask is all zeros for a seat not to move, and so are the rows of features. With
-        ``features=True`` the observation is a longer float32 array. With
+        The mask is all zeros for a seat not to move. With ``features=True`` the observation is a
+        longer float32 array, whose features are zeros for such a seat, too. With
         ``mask_in_observation=False`` it is the array of the observation alone.
         """
         game = self.game
         observation: npt.NDArray[Any]
-        if self._config.features:
-            self._check_begun()
-            view = game.view(self._seat_of[agent])
-            rows, masks = encode(view, features=True, suits=self._config.suits)
-            observation, mask = rows[0], masks[0]
-            if self._over:
-                mask[:] = 0
-        elif agent == self.agent_selection and not self._over:
+        features = self._config.features
+        if agent == self.agent_selection and not self._over and not features:
             observation, mask = game.obs.copy(), game.mask.copy()
         else:
             self._check_begun()
-            observation, mask = game.observe(self._seat_of[agent])
-            if self._over:
-                mask[:] = 0  # also where an illegal action ended the episode
+            seat = self._seat_of[agent]
+            if features:
+                both = encode(game.view(seat), features, self._config.suits)
+                observation, mask = both[0][0], both[1][0]
+            else:
+                observation, mask = game.observe(seat)
+            if self._over:  # also where an illegal action ended the episode
+                mask[:] = 0
+                observation[game.family.obs_size :] = 0  # the features
         if self._keys is None:
             return observation
         first, second = self._keys

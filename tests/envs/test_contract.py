@@ -318,9 +318,27 @@ def test_observations_with_features_equal_those_of_encode(
         assert found.tobytes() == rows.tobytes()
         assert mask.tolist() == masks[0].tolist()
         bits.restore(with_features.snapshot())
-        plain = bits.observe(mover)
-        assert found[: len(plain["observation"])].tolist() == plain["observation"].tolist()
-        assert mask.tolist() == plain["action_mask"].tolist()
+        for agent in bits.possible_agents:
+            found, mask = with_features.observe(agent).values()
+            plain = bits.observe(agent)
+            assert found[: family.obs_size].tolist() == plain["observation"].tolist()
+            assert found[family.obs_size :].any() == (agent == mover)
+            assert mask.tolist() == plain["action_mask"].tolist()
+
+
+@every_name
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_features_are_zeros_once_an_episode_is_over(name: str) -> None:
+    if module(name).maker.family.features is None:
+        return
+    env = module(name).env(features=True)
+    env.reset(seed=44)
+    mask = env.observe(env.agent_selection)["action_mask"]
+    env.step(int(mask.argmin()))  # illegal
+    for agent in env.possible_agents:
+        found, mask = env.observe(agent).values()
+        assert not found[env.game.family.obs_size :].any()
+        assert not mask.any()
 
 
 @every_case
