@@ -15,14 +15,13 @@ from inspect import cleandoc
 import pytest
 
 from checkout import ROOT
+from crib_env.engine.family import FAMILIES
 
 PACKAGES = [
     ROOT / path
     for path in ("crib_env", "agents/crib_agents", "play/crib_play", "training/crib_training")
 ]
 MOST_LINES = 700
-FAMILIES = {path.parent.name for path in (ROOT / "crib_env/engine").glob("*/__init__.py")}
-FAMILIES -= {"hands"}  # the part that two families share
 
 MODULES = {
     ".".join(path.relative_to(package.parent).with_suffix("").parts).removesuffix(".__init__"): path

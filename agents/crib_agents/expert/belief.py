@@ -373,7 +373,7 @@ def replay_cards(v, p, n, s, hands, weights):
 
 @kernel
 def count_over(p, single):
-    """Begin the next count, noting that if this one fell short of 31 nobody could play."""
+    """Begin the next count; note that no seat could play if this one fell short of 31."""
     if 0 < p["count"] < 31:
         pegging.could_not_play(p, ME)
         pegging.could_not_play(p, THEM)

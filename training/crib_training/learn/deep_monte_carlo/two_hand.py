@@ -206,8 +206,8 @@ def choose_cards(views, weights, noise, cards, chosen, points, inputs):
     """Choose a card to play in each view.
 
     Returns the number K of views with a choice. The first K rows of ``chosen``, ``points`` and
-    ``inputs`` are written. Shapes: noise float64[B,
-    HAND]; cards int64[B]; chosen int64[B]; points int64[B]; inputs float32[B, inputs].
+    ``inputs`` are written. Shapes: noise float64[B, HAND]; cards int64[B]; chosen int64[B]; points
+    int64[B]; inputs float32[B, inputs].
     """
     places = stack.ints(MOST_INPUTS)
     values = stack.floats(MOST_INPUTS)
