@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import fields, replace
+from dataclasses import fields
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -357,14 +357,3 @@ def test_trust_prefix_works_in_every_command_with_agents() -> None:
     taking = [one for one in settings if names & {field.name for field in fields(one)}]
     assert len(taking) >= 10
     assert [one for one in taking if not issubclass(one, TakesAgents)] == []
-
-
-def test_crib_evaluate_takes_trusted_model(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    MADE["MaskablePPO"]().save(tmp_path / "mine.zip")
-    settings = evaluate.Settings(f"{tmp_path}/mine.zip", "greedy", pairs=2)
-    with pytest.raises(ValueError, match="--trust"):
-        evaluate.run(settings)
-    evaluate.run(replace(settings, trust=True))
-    assert "| mine" in capsys.readouterr().out

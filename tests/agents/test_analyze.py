@@ -37,7 +37,6 @@ from crib_env.policy import ask_agent, find_agent
 from reference.scoring import score_show
 
 HAND = "5H 5D JC 4S 6S KH"
-PEGGING = {"discarded": "KC QC", "starter": "JH", "dealer": True, "pile": "(TS) 5D (7H)"}
 
 
 RNG = np.random.default_rng(0)
@@ -96,11 +95,6 @@ def test_analyze_mean_of_a_hand_is_over_its_starters(rules: str) -> None:
         assert choice.hand == pytest.approx(np.mean(counted))
         assert choice.points == pytest.approx(choice.hand + choice.crib + choice.pegging)
         assert choice.crib < 0  # the dealer's left discards first
-
-
-def test_analyze_gives_immediate_points_of_a_card() -> None:
-    now = {c.card: c.now for c in analyze(pegging_view("6D 4S 9C", **PEGGING))}
-    assert now == {"6D": 3, "9C": 2, "4S": 0}  # a run 5-7-6; 31
 
 
 def test_analyze_rejects_view_without_choice() -> None:

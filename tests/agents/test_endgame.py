@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from crib_agents.analyze import analyze, discard_view, pegging_view, two_hand_action_values
+from crib_agents.analyze import analyze, pegging_view, two_hand_action_values
 from crib_agents.expert import belief, endgame
 from crib_agents.expert.pegging import read_tables
 from crib_agents.knowledge.measured import load_outcomes
@@ -154,18 +154,6 @@ def test_analyze_gives_certain_wins_100_percent(scores: tuple[int, int]) -> None
     ))  # fmt: skip
     assert (cards[0].card, cards[0].win) == ("2C", 1.0)
     assert cards[1].win < 1.0
-
-
-def test_discard_at_120_all_ignores_the_points_of_the_hand() -> None:
-    """A seat pegs first: a flush, which counts four, adds nothing to the value of a hand."""
-    views = [
-        discard_view("5S 4S 8S QS KH KD", dealer=False, scores=(120, 120)),
-        discard_view("5S 4C 8S QS KH KD", dealer=False, scores=(120, 120)),
-    ]
-    flush, plain = (
-        next(choice.win for choice in analyze(view) if choice.discard == "KH KD") for view in views
-    )
-    assert flush == pytest.approx(plain, abs=0.01)
 
 
 def test_slopes_regress_values_on_standings_within_a_hand() -> None:

@@ -6,7 +6,7 @@ import copy
 import json
 import pickle
 import zlib
-from itertools import combinations, permutations
+from itertools import permutations
 from math import comb
 from pathlib import Path
 
@@ -158,9 +158,6 @@ def test_strategy_file_of_wrong_shape_is_rejected(
 # --- classes of hands and the public tree of the play ---------------------------------------------
 
 
-TOY = sum(1 << (4 * rank + suit) for rank in (3, 4, 5, 9, 10) for suit in range(2))
-
-
 def class_of(hand: tuple[int, ...], codes: np.ndarray) -> tuple[int, list[int]]:
     order = np.zeros(HAND, dtype=np.int64)
     code = canonical(np.array(hand, dtype=np.int64), len(hand), order)
@@ -190,14 +187,6 @@ def test_hand_class_is_an_orbit_of_suit_permutations() -> None:
             assert [card >> 2 for card in cards] == [card >> 2 for card in placed]
         assert classes.sizes[number] == len(renamed)
         assert frozenset(classes.cards[number].tolist()) in renamed
-
-
-def test_hand_classes_of_a_small_deck() -> None:
-    classes = hand_classes(4, TOY)
-    cards = [card for card in range(52) if TOY >> card & 1]
-    found = {class_of(hand, classes.codes)[0] for hand in combinations(cards, 4)}
-    assert found == set(range(len(classes.codes)))
-    assert classes.hands == comb(len(cards), 4)
 
 
 @pytest.mark.parametrize(("preset", "deals"), [("five_card", 300), ("hoyle", 300)])

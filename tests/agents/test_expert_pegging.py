@@ -389,49 +389,6 @@ def test_pegging_values_agree_with_the_reference(game: str, episode: str) -> Non
     assert compared > 10
 
 
-@pytest.mark.skipif(SLOW, reason="thousands of deals take compiled code")
-@every_game
-def test_pegging_value_of_the_lead_is_the_points_of_the_deal(game: str) -> None:
-    """Play, hands and crib, in points: flushes, nobs and the dealer's own discards count.
-
-    In a deal worth is linear in points. 800 deals leave some 0.2 points open; the other seat
-    pegs a little better than the rollout policy that the search expects of it.
-    """
-    rules, lanes = PRESETS[game], 800
-    table = expert_at_the_table(game, "deal", lanes, seed=45)
-    views = table.views(np.arange(lanes))
-    value = np.nanmax(PeggingExpert().findings(views)[:, :, WIN_VALUE], axis=1)
-    expected = (2 * value - 1) * rules.target
-    pones = 1 - table.states["dealer"]
-    while len(running := table.running()):
-        cards = PeggingExpert().act(table.views(running), np.random.default_rng(0))
-        table.step(running, cards)
-    scores = table.states["scores"]
-    every = np.arange(lanes)
-    made = scores[every, pones] - scores[every, 1 - pones]
-    assert abs(np.mean(made - expected)) < 0.6
-
-
-@every_game
-def test_pegging_belief_contains_the_true_holding(game: str) -> None:
-    """For every play so far, the other seat's true hand is among the hypotheses."""
-    table = expert_at_the_table(game, "pegging", 5 if SLOW else 40, seed=51)
-    rng = np.random.default_rng(52)
-    size = PRESETS[game].dealt - 2
-    _, kept, _ = read_tables(size + 2)
-    assert (kept[:, FIRST[size] : FIRST[size + 1]] > 0).all()
-    while len(lanes := table.running()):
-        views = table.views(lanes)
-        for lane, view in zip(lanes, views, strict=True):
-            if view["held_n"][1] > 2:
-                continue
-            state = table.states[lane]
-            true = tuple(sorted(c >> 2 for c in held_cards(state, 1 - int(state["to_move"]))))
-            _, hypotheses, _ = slow_belief(view)
-            assert true in {p.held[THEM] for weight, p in hypotheses if weight > 0}
-        table.step(lanes, RandomAgent().act(views, rng))
-
-
 # --- an agent ------------------------------------------------------------------------------------
 
 
@@ -518,21 +475,3 @@ def test_keeping_rates_are_by_the_ways_a_holding_can_be_dealt() -> None:
     rates = keeping_rates(kept, 4)
     assert rates[:, fives] == pytest.approx(256 * rates[:, run])
     assert (rates[:, : FIRST[4]] == 0).all()
-
-
-@every_game
-def test_reflex_predicts_later_points(game: str) -> None:
-    """Of a hand the values differ as they should: leading a five is worse than a four."""
-    tables, _, _ = read_tables(PRESETS[game].dealt)
-    rest = (9, 10) if game == "five_card" else (9, 10, 11)
-    view = playing("4C TD JS" if game == "five_card" else "4C TD JS QH", rules=game)
-    slow = reference_of(view, (121, 121))
-    hands = {r: tuple(sorted((r, *rest))) for r in (3, 4)}
-    values = {
-        r: slow.value(
-            Position(game == "five_card", (held, held), (121, 121)), ME, r
-        )
-        for r, held in hands.items()
-    }  # fmt: skip
-    assert values[3] > values[4]
-    assert np.abs(tables).max() < 20

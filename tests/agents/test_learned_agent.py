@@ -20,7 +20,6 @@ from crib_agents.learned.network import forward as compiled_forward
 from crib_agents.learned.two_hand import card_values, pair_value, pair_win_value
 from crib_agents.learned.weights import mean_weights
 from crib_agents.loading import load_agent
-from crib_agents.policy_net import PolicyNetAgent
 from numba import float64, int64, void
 
 from crib_env import find_agent
@@ -34,7 +33,7 @@ from crib_env.engine.show import show_table
 from crib_env.engine.table_top.records import VIEWS_T as TABLE_VIEWS_T
 from crib_env.engine.two_hand import HAND, VIEW, VIEWS_T
 from crib_env.rules import PRESETS, Rules
-from learned_nets import drawn_weights, policy, saved_but_for, slow_crib, views_of
+from learned_nets import drawn_weights, saved_but_for, slow_crib, views_of
 from reference import learned as slow
 from reference import learned_table_top as table
 from reference.scoring import fifteens, pairs, runs
@@ -203,11 +202,6 @@ def test_learned_file_round_trips(dtype: Any, preset: str, tmp_path: Path) -> No
     agent = load_agent(str(path))
     assert isinstance(agent, MonteCarloAgent)
     assert agent.name == "house"
-
-
-def test_learned_files_are_identified_by_format(tmp_path: Path) -> None:
-    policy().save(tmp_path / "policy.safetensors")
-    assert isinstance(load_agent(str(tmp_path / "policy.safetensors")), PolicyNetAgent)
 
 
 @pytest.mark.parametrize(

@@ -33,13 +33,6 @@ def views() -> np.ndarray:
     return views_of("five_card", 12, 5, episode="game", agent="rule_based")
 
 
-def test_master_without_lambda_discards_as_the_expert(views: np.ndarray) -> None:
-    rng = np.random.default_rng(1)
-    discarding = views[views["phase"] == DISCARD]
-    found = Master(discard_lambda=0.0).act(discarding, rng)
-    assert (found == find_agent("expert").act(discarding, rng)).all()
-
-
 def test_master_with_large_lambda_takes_the_equilibriums_mode(views: np.ndarray) -> None:
     probabilities = Equilibrium().action_probabilities(views)
     actions = Master(1e6, 1e6).act(views, np.random.default_rng(1))

@@ -157,15 +157,6 @@ def test_action_values_single_view_gives_one_row() -> None:
     assert agent.action_values(view).shape == (52,)
 
 
-def test_act_on_an_environments_view_gives_a_legal_action() -> None:
-    env = six_card_v0.gym_env(opponent="greedy")
-    env.reset(seed=1)
-    draws, done = rng(), False
-    while not done:
-        *_, done, _, info = env.step(find_agent("random").act(env.view(), draws))
-    assert info["illegal_action"] == -1
-
-
 def test_act_rejects_a_seed_as_generator() -> None:
     for given in (1, None, np.random.RandomState(1)):
         with pytest.raises(TypeError, match=r"rng must be a numpy\.random\.Generator.*default_rng"):

@@ -9,14 +9,13 @@ from __future__ import annotations
 import random
 from functools import cache
 from itertools import combinations_with_replacement, product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from crib_agents import GreedyAgent, RandomAgent, RuleBasedAgent
 from crib_agents.data import tables
-from crib_agents.data.tables import TABLE_TOP_VALUES, load, save
+from crib_agents.data.tables import TABLE_TOP_VALUES, load
 from crib_agents.expert.table_top import (
     ACTIONS,
     BUDGETS,
@@ -43,7 +42,7 @@ from crib_env.policy import Agent, find_agent
 from crib_env.rules import PRESETS
 from reference import scoring
 from reference.learned_table_top import points_of
-from research.tables.table_top import FITTED, fit_weights, learn_values
+from research.tables.table_top import FITTED, fit_weights
 from stacked import Lanes
 from table_top_views import OPEN, every_variant, mask_of, position
 
@@ -75,7 +74,6 @@ def gain_now(view: Any, cell: int) -> int:
     return gains[0] - gains[1]
 
 
-# --- random --------------------------------------------------------------------------------------
 
 # --- greedy --------------------------------------------------------------------------------------
 
@@ -424,18 +422,6 @@ def test_expert_rejects_views_it_cannot_play() -> None:
 
 
 # --- learning and strength -----------------------------------------------------------------------
-
-
-@compiled_alone
-def test_values_repeat_from_one_seed_and_round_trip(tmp_path: Path) -> None:
-    first, again, other = (
-        learn_values("table_top", 40, np.random.SeedSequence(s)) for s in (6, 6, 7)
-    )
-    assert (first == again).all()
-    assert (first != other).any()
-    path = tmp_path / "values.npz"
-    save(TABLE_TOP_VALUES, path, values=np.array([first, other]))
-    assert (load(TABLE_TOP_VALUES, path)["values"] == [first, other]).all()
 
 
 @compiled_alone

@@ -141,16 +141,6 @@ def _same_hand(view: Any, words: str) -> bool:
     return f"Your hand: {format_cards(view['hand'][: view['hand_n']].tolist())}\n" in words
 
 
-@pytest.mark.parametrize("model", ["good", "slow"])
-def test_text_agent_calls_the_server_in_parallel(server: ModelServer, model: str) -> None:
-    agent = named(server, model, workers=8)
-    outcome = play_pairs(PRESETS["hoyle"], "deal", Referee(agent), Referee(find_agent("greedy")),
-                         8, 1)  # fmt: skip
-    assert not outcome.failures
-    assert agent.name == f"text:{model}"
-    assert agent.tally.seconds > 0
-
-
 @pytest.mark.parametrize(
     ("model", "why"),
     [

@@ -31,7 +31,6 @@ from crib_env.engine.two_hand import VIEW
 from crib_env.policy import Agent, CompiledAgent, compile_policy
 from crib_env.rules import PRESETS, Rules
 from reference import scoring
-from research.tables.discards import crib_round
 from stacked import Lanes, Table, deal
 from two_hand_views import after_discards, choose, dealt, discard_view
 
@@ -68,14 +67,6 @@ def test_compiled_code_is_kept_on_disk(make: type[CompiledAgent]) -> None:
         for entry in (entries.act_views, entries.step_range, *phased):
             entry.compiled  # noqa: B018
             assert list(cache_folder().glob(f"{entry.name}-*.kernel")), entry.name
-
-
-def test_random_is_uniform_over_legal_cards() -> None:
-    view = discard_view(parse_cards("AC 3D 5H 7S 9C JD"), "hoyle", True)
-    views = np.full(6000, view, dtype=VIEW)
-    _, counts = np.unique(RandomAgent().act(views, np.random.default_rng(2)), return_counts=True)
-    assert len(counts) == 6
-    assert ((counts - 1000) ** 2 / 1000).sum() < 25.7  # chi-square, 5 degrees, 1 in 10,000
 
 
 # --- greedy --------------------------------------------------------------------------------------
@@ -328,20 +319,6 @@ def test_agents_strength_order(
     assert wins.mean - wins.half > least, wins.percent()
 
 
-@pytest.mark.skipif(SLOW, reason="thousands of deals take compiled code")
-def test_rule_based_scores_as_experts_do() -> None:
-    """Means of a deal of expert play (American Cribbage Congress, Colvert, Cribbage Pro).
-
-    Pone: play 2.0 to 2.2, hand 8.1. Dealer: play 3.5, hand 7.9 to 8.0, crib 4.7 to 4.8.
-    """
-    agent = RuleBasedAgent()
-    pairs = play_pairs(PRESETS["hoyle"], "deal", agent, agent, 8000, seed=3)
-    dealer = np.where(pairs.first_dealt[:, :, None], pairs.points[:, :, 0], pairs.points[:, :, 1])
-    pone = np.where(pairs.first_dealt[:, :, None], pairs.points[:, :, 1], pairs.points[:, :, 0])
-    assert dealer.mean(axis=(0, 1)) == pytest.approx([3.55, 7.97, 4.75], abs=0.15)
-    assert pone.mean(axis=(0, 1)) == pytest.approx([2.2, 8.1, 0.0], abs=0.15)
-
-
 # --- the crib tables -----------------------------------------------------------------------------
 
 
@@ -361,26 +338,6 @@ def test_crib_tables_agree_with_schells_averages() -> None:
         a, b = sorted("A23456789TJQK".index(rank) for rank in pair)
         for role, mean in zip(("dealer", "pone"), published, strict=True):
             assert six[role]["crib"][a][b] == pytest.approx(mean, abs=0.3), (pair, role)
-
-
-def test_crib_tables_value_the_opponents_crib_higher() -> None:
-    """The dealer throws to its own crib what pone would not: pone's cards land among better."""
-    six = stored("hoyle")
-    assert (np.array(six["pone"]["crib"]) > np.array(six["dealer"]["crib"])).all()
-
-
-@pytest.mark.skipif(SLOW, reason="thousands of deals take compiled code")
-@every_game
-def test_crib_tables_agree_with_a_new_sample(game: str) -> None:
-    """One more round from other deals, at the tables' fixed point: only noise differs."""
-    held = tables.load(tables.CRIB_TABLES)
-    at = tables.DEALT.index(PRESETS[game].dealt)
-    stored_crib = held["crib"][at].reshape(2, -1)
-    found = crib_round(PRESETS[game], stored_crib, 30_000, np.random.SeedSequence(77))
-    z = (found.crib - stored_crib) / found.error
-    assert np.abs(z).max() < 5
-    assert (z**2).mean() == pytest.approx(1.0, abs=0.35)
-    assert found.kept == pytest.approx(held["kept"][at], abs=0.02)
 
 
 def test_weights_are_at_the_kernels_offsets() -> None:

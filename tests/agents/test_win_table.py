@@ -27,26 +27,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from compiled import SLOW, compiled_alone
-from crib_env import find_agent
-from crib_env.batch import GameBatch
 from crib_env.engine.hands.records import DEAL, GAME, MATCH, PEGGING_ONLY
 from crib_env.engine.table_top.records import GAME as TABLE_GAME
 from crib_env.engine.table_top.records import ROUND
 from crib_env.engine.two_hand import VIEW
 from crib_env.policy import Actions, Views
 from crib_env.rules import PRESETS
-from research.tables.deals import DEALER, outcomes_as_json, play_deals
 from research.tables.table_top import measure_rounds
 from small_deal import COUNTS, PLAYS, small_deal
 from table_top_views import OPEN, every_variant, position
 
 Array = npt.NDArray[Any]
 
-CLOSE = 18  # most points to make at which the table assumes play to the score, as `expert` plays
-STARTS = {  # points still to make by the dealer and by pone
-    "hoyle": ((121, 121), (61, 61), (61, 36), (31, 46), (26, 21), (16, 16), (10, 5), (4, 8)),
-    "five_card": ((61, 58), (41, 41), (31, 21), (21, 26), (16, 16), (11, 6), (4, 8)),
-}
 
 compiled = pytest.mark.skipif(SLOW, reason="thousands of games take compiled code")
 every_game = pytest.mark.parametrize("game", ["hoyle", "five_card"])
@@ -133,43 +125,6 @@ def test_win_table_is_monotone_in_points(game: str, i_deal: int, data: st.DataOb
     assert sign * (after_deal(table, i_deal, pone, dealer - 1) - now) > -rounding
     assert sign * (after_deal(table, i_deal, pone - 1, dealer) - now) < rounding
     assert 0.0 <= now <= 1.0 + rounding
-
-
-@compiled
-@every_game
-def test_win_table_agrees_with_games_played(game: str) -> None:
-    """Games of an agent against itself from several scores, seed 3: chi-square over them."""
-    rules, games = PRESETS[game], 2000
-    total = 0.0
-    for needs in STARTS[game]:
-        agent = find_agent("expert" if max(needs) <= CLOSE else "rule_based")
-        expected = winning.probabilities(rules.dealt, rules.target)[
-            1, needs[0], needs[1], winning.WON
-        ].sum()
-        deals, chance = np.random.SeedSequence(3).spawn(2)
-        play = GameBatch(rules, games, seed=deals)
-        play.reset(dealer=DEALER, scores=(rules.target - needs[0], rules.target - needs[1]))
-        for _ in play.play(agent, np.random.default_rng(chance)):
-            pass
-        won = (play.states["winner"] == DEALER).mean()
-        total += (won - expected) ** 2 / (expected * (1 - expected) / games)
-    assert total < 27.9  # 8 degrees, 1 in 2000
-
-
-@compiled
-def test_win_table_file_agrees_with_a_new_measurement() -> None:
-    deals = 1500
-    points, outs = play_deals(PRESETS["hoyle"], find_agent("expert"), deals,
-                           np.random.SeedSequence(5))  # fmt: skip
-    found = outcomes_as_json(points, outs, PRESETS["hoyle"])
-    stored = measured.load_outcomes(6)
-    for name in ("pone_hand", "dealer_hand", "crib"):
-        expected = getattr(stored, name) * deals
-        counted = np.array(found[name])[expected > 5]
-        chi = ((counted - expected[expected > 5]) ** 2 / expected[expected > 5]).sum()
-        assert chi < 60, name  # some 20 degrees
-    for name in ("pegging", "pone_out", "dealer_out"):
-        assert np.abs(np.array(found[name]) / deals - getattr(stored, name)).max() < 0.03
 
 
 # --- stakes --------------------------------------------------------------------------------------
@@ -319,20 +274,6 @@ def test_table_top_win_table_is_monotone_in_points(players: int, preset: str) ->
     assert table.max() <= 1.0
     assert np.diff(table, axis=0).min() >= -1e-12
     assert np.diff(table, axis=1).max() <= 1e-12
-
-
-@compiled_alone
-@every_variant
-def test_table_top_win_table_agrees_with_rounds_played(players: int, preset: str) -> None:
-    """How often the first dealer wins games of the expert against itself by points, seed 3."""
-    rules, agent = PRESETS[preset], by_points(TableTopExpert(1))
-    games = play_pairs(rules, "game", agent, agent, 500, 3,
-                       players=players)  # fmt: skip
-    won = estimate((games.won[..., 0] == games.first_dealt).mean(axis=1))
-    expected = (
-        1.0 - table_top.probabilities(int(rules.score_difference), players, rules.target)[0, 0]
-    )
-    assert abs(won.mean - expected) < 2.0 * won.half  # four standard errors
 
 
 @compiled_alone

@@ -6,8 +6,6 @@ A message gives the value received and the accepted ones; `names` checks both.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import is_dataclass
-from itertools import product
 from typing import Any
 
 import gymnasium
@@ -39,46 +37,27 @@ from vector_walks import lowest
 DECK = list(range(52))
 
 
-def same(one: Any, other: Any) -> bool:
-    """Tell whether two snapshots are alike to the last bit."""
-    if isinstance(one, np.ndarray):
-        return (
-            isinstance(other, np.ndarray)
-            and one.dtype == other.dtype
-            and one.tobytes() == other.tobytes()
-        )
-    if isinstance(one, np.random.Generator):
-        return same(one.bit_generator.state, other.bit_generator.state)
-    if is_dataclass(one) and type(one) is type(other):
-        return same(vars(one), vars(other))
-    if isinstance(one, tuple):
-        return type(one) is type(other) and all(map(same, one, other))
-    if isinstance(one, dict):
-        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
-    return type(one) is type(other) and one == other
-
-
 class unchanged:
     """A block that must not change the environment's state, view or observation."""
 
     def __init__(self, env: Any) -> None:
         self.env = env
 
-    def picture(self) -> Any:
+    def picture(self) -> list[bytes]:
         env = self.env
-        if isinstance(env, crib_env.envs.aec.CribbageAEC):
-            shown = [tuple(map(bytes, env.observe(agent).values())) for agent in env.agents]
-            return {"snapshot": env.snapshot(), "shown": shown, "agent": env.agent_selection,
-                    "events": env.events, "scores": env.scores}  # fmt: skip
-        batch = env.batch
-        return {name: getattr(batch, name).copy() for name in
-                ("states", "obs", "masks", "seats", "rewards", "dones")}  # fmt: skip
+        if not isinstance(env, crib_env.envs.aec.CribbageAEC):
+            fields = ("states", "obs", "masks", "seats", "rewards", "dones")
+            return [getattr(env.batch, name).tobytes() for name in fields]
+        shown = [part.tobytes() for one in env.agents for part in env.observe(one).values()]
+        told = (env.agents, env.agent_selection, env.events, env.scores, env.rewards,
+                env._cumulative_rewards, env.terminations, env.truncations, env.infos)  # fmt: skip
+        return [env.game.states.tobytes(), repr(told).encode(), *shown]
 
     def __enter__(self) -> None:
         self.before = self.picture()
 
     def __exit__(self, *exc: object) -> None:
-        assert same(self.before, self.picture())
+        assert self.picture() == self.before
 
 
 def names(error: pytest.ExceptionInfo[BaseException], *words: object) -> None:
@@ -267,14 +246,18 @@ def test_reset_rejects_negative_and_non_integer_seeds(form: str, seed: Any) -> N
     names(error, repr(seed))
 
 
+def state_after(env: Any, **reset: Any) -> bytes:
+    """Return the state, its generator included, after a reset."""
+    env.reset(**reset)
+    state: bytes = env.game.states.tobytes()
+    return state
+
+
 @pytest.mark.parametrize("seed", [0, 2**32, 2**100, np.int64(3), np.uint8(5)])
 def test_reset_takes_integer_seeds_of_any_size_and_type(seed: Any) -> None:
     env, twin = six_card_v0.raw_env(), six_card_v0.raw_env()
-    env.reset(seed=seed)
-    twin.reset(seed=int(seed))
-    assert same(env.snapshot(), twin.snapshot())
-    twin.reset(seed=int(seed) + 1)
-    assert not same(env.snapshot(), twin.snapshot())
+    found = state_after(env, seed=seed)
+    assert found == state_after(twin, seed=int(seed)) != state_after(twin, seed=int(seed) + 1)
 
 
 def deck_with(**changes: Any) -> list[Any]:
@@ -336,18 +319,13 @@ def test_reset_rejected_leaves_generator_unchanged() -> None:
     for bad in ({"seed": -1}, {"seed": 3, "options": {"dealer": 9}}):
         with pytest.raises(ValueError, match=r"seed|dealer"):
             env.reset(**bad)
-    env.reset()
-    twin.reset()
-    assert same(env.snapshot(), twin.snapshot())
+    assert state_after(env) == state_after(twin)
 
 
 def test_reset_options_none_equals_empty_dict() -> None:
+    empty = (None, {}, {"decks": None, "dealer": None, "scores": None}, {"decks": []})
     env = six_card_v0.raw_env()
-    pictures = []
-    for options in (None, {}, {"decks": None, "dealer": None, "scores": None}, {"decks": []}):
-        env.reset(seed=8, options=options)
-        pictures.append(env.snapshot())
-    assert all(same(picture, pictures[0]) for picture in pictures)
+    assert len({state_after(env, seed=8, options=options) for options in empty}) == 1
 
 
 # ---------------------------------------------------------------- step
@@ -400,11 +378,6 @@ def test_observe_before_reset_raises(method: str) -> None:
     arguments = ("player_0",) if method == "observe" else ()
     with pytest.raises(EpisodeOverError, match="reset"):
         getattr(env, method)(*arguments)
-
-
-def test_errors_subclass_standard_exceptions() -> None:
-    assert issubclass(IllegalActionError, ValueError)
-    assert issubclass(EpisodeOverError, gymnasium.error.ResetNeeded)
 
 
 def play_out(env: Any) -> None:
@@ -495,24 +468,6 @@ def test_batch_step_illegal_action_raises_unchanged_or_ends_its_game(
     assert not truncations.any()
 
 
-@pytest.mark.parametrize("card", [-1, 52, "legal of nobody"], ids=repr)
-def test_step_names_opponent_of_illegal_action(card: Any) -> None:
-    def clumsy(view: Any, rng: np.random.Generator) -> int:
-        held = {int(c) for c in view["hand"][: view["hand_n"]]}
-        return min(set(DECK) - held) if card == "legal of nobody" else card
-
-    env = six_card_v0.gym_env(opponent=clumsy, seat=0)
-
-    def play() -> None:
-        for seed in range(3):
-            _, info = env.reset(seed=seed)
-            for _ in range(3):
-                *_, info = env.step(int(info["action_mask"].argmax()))
-
-    with pytest.raises(IllegalActionError, match="clumsy"):
-        play()
-
-
 # ---------------------------------------------------------------- cards
 
 
@@ -589,37 +544,3 @@ def test_rules_take_the_scalars_of_numpy_and_keep_plain_numbers() -> None:
     assert rules == Rules.preset("hoyle", target=91, single_count=True)
     assert type(rules.target) is int
     assert rules.single_count is True
-
-
-def test_presets_agree_with_their_sources() -> None:
-    hoyle, five = PRESETS["hoyle"], PRESETS["five_card"]
-    assert (hoyle.target, hoyle.dealt, hoyle.match_target) == (121, 6, 7)
-    assert (hoyle.skunk_margin, hoyle.skunk_points) == (30, 2)
-    assert (hoyle.double_skunk_margin, hoyle.double_skunk_points) == (60, 4)
-    assert (five.target, five.dealt, five.for_last, five.single_count) == (61, 5, 3, True)
-    assert all(name == rules.name for name, rules in PRESETS.items())
-    with pytest.raises(AttributeError):
-        hoyle.target = 61  # type: ignore[misc]
-
-
-@pytest.mark.parametrize(("dealt", "single", "last", "target", "first", "following"), [
-    *product((5, 6), (False, True), (0, 3), (31, 209), ("high_card",), ("winner",)),
-])  # fmt: skip
-def test_house_rules_that_are_possible_play_to_the_end(
-    dealt: int, single: bool, last: int, target: int, first: Any, following: Any
-) -> None:
-    rules = Rules.preset(
-        "hoyle", dealt=dealt, single_count=single, for_last=last, target=target,
-        first_dealer=first, next_dealer=following, flush_size=dealt - 2,
-    )  # fmt: skip
-    env = six_card_v0.raw_env(rules=rules, episode="match")
-    env.reset(seed=1)
-    rng = np.random.default_rng(1)
-    for _ in range(400):
-        if all(env.terminations.values()):
-            assert max(env.game.match_score) >= 7
-            break
-        for agent in env.agents:
-            assert env.observation_space(agent).contains(env.observe(agent))
-        assert max(env.scores) < target
-        env.step(int(rng.choice(np.flatnonzero(env.observe(env.agent_selection)["action_mask"]))))

@@ -1,18 +1,31 @@
-"""`on_illegal="random"`: a legal action is played instead, for learners that take no mask."""
+"""Illegal actions: what one that ends an episode pays, and `on_illegal="random"`.
+
+By that setting a legal action is played instead, for learners that take no mask.
+"""
 
 from __future__ import annotations
 
 import copy
 import warnings
+from collections import Counter
+from itertools import combinations_with_replacement
 from typing import Any
 
 import numpy as np
 import pytest
+import stable_baselines3
 
-from crib_env import discard_v0, sample_legal, six_card_v0
-from vector_walks import InPython, every_module, lowest
+from aec_walks import trajectory
+from crib_env import PRESETS, Game, discard_v0, parse_cards, sample_legal, six_card_v0
+from crib_env.engine.hands.family import A_CARD, A_HAND
+from crib_env.engine.show import JACK, KEYS, show_table
+from crib_env.engine.table_top import A_LINE
+from crib_env.envs.text import text_aec, text_env
+from vector_walks import InPython, every_module, lowest, picture
 
-DEAL: dict[str, Any] = {"episode": "deal", "reward": "points", "on_illegal": "random"}
+BAD = 99
+DEAL: dict[str, Any] = {"episode": "deal", "reward": "points"}
+RANDOM: dict[str, Any] = {**DEAL, "on_illegal": "random"}
 IN_A_DEAL = 6  # decisions of each seat of six cards: two discards, four cards played
 N = 16
 every_opponent = pytest.mark.parametrize("opponent", ["greedy", lowest], ids=["compiled", "python"])
@@ -28,6 +41,9 @@ def expected(action: Any, mask: Any) -> int:
     if 0 <= action < len(mask) and mask[action]:
         return -1
     return int(max(action, -2)) if action >= 0 else -2
+
+
+# --- a legal action in its place ------------------------------------------------------------------
 
 
 @every_module
@@ -51,86 +67,55 @@ def test_random_legal_aec_plays_full_episodes_and_reports_replacements(module: A
     assert replaced > 2 or module is discard_v0
 
 
-@every_module
-@every_opponent
-def test_random_legal_single_game_plays_full_episodes_and_reports_replacements(
-    module: Any, opponent: Any
-) -> None:
-    env = module.gym_env(on_illegal="random", opponent=opponent)
-    rng, replaced = np.random.default_rng(1), 0
-    for episode in range(3):
-        _, info = env.reset(seed=episode)
-        assert info["illegal_action"] == -1
-        ended = False
-        while not ended:
-            mask, action = info["action_mask"], int(any_action(rng))
-            *_, ended, cut, info = env.step(action)
-            assert info["illegal_action"] == expected(action, mask)
-            assert not cut
-            replaced += info["illegal_action"] != -1
-        assert env.game.over
-    assert replaced > 2
+def reported(form: str, info: Any, ended: Any) -> list[int]:
+    """Return the illegal action of each game's last step, by a form's info."""
+    if form == "gym":
+        return [int(info["illegal_action"])]
+    if form == "sb3":
+        return [int(one.get("illegal_action", -1)) for one in info]
+    found = np.asarray(info["illegal_action"]).copy()
+    if ended.any():
+        assert (found[ended] == -1).all()  # those of the new episodes
+        found[ended] = np.asarray(info["final_info"]["illegal_action"])[ended]
+    return [int(one) for one in found]
 
 
-@pytest.mark.parametrize("form", ["sb3", "torch"])
+@pytest.mark.parametrize("form", ["gym", "sb3", "torch"])
 @every_opponent
-def test_random_legal_batch_plays_full_episodes_and_reports_replacements(
+def test_random_legal_learner_plays_full_episodes_and_reports_replacements(
     form: str, opponent: Any
 ) -> None:
     """`vector_env` is compared with single games in `test_vector.py`, replacements included."""
-    env = getattr(six_card_v0, f"{form}_env")(N, opponent=opponent, **DEAL)
-    env.seed(1) if form == "sb3" else env.reset(seed=1)
-    if form == "sb3":
-        env.reset()
-    rng, lengths, seen = np.random.default_rng(1), np.zeros(N, dtype=int), []
+    n = [] if form == "gym" else [N]
+    env = getattr(six_card_v0, f"{form}_env")(*n, opponent=opponent, **RANDOM)
+    env.reset()
+    rng, seen = np.random.default_rng(1), []
+    lengths = np.zeros(env.batch.num_envs, dtype=int)
     for _ in range(40):
-        masks, actions = env.action_masks(), any_action(rng, N)
+        masks = np.atleast_2d(env.action_masks())
+        actions = any_action(rng, len(masks))
         said = [expected(action, mask) for action, mask in zip(actions, masks, strict=True)]
-        info = env.step(actions)[-1]
-        ended, found = env.batch.dones.copy(), np.full(N, -1)
-        if form == "sb3":
-            found[:] = [one.get("illegal_action", -1) for one in info]
-        else:
-            found[:] = info["illegal_action"]
-            if ended.any():
-                assert (found[ended] == -1).all()  # those of the new episodes
-                found[ended] = np.asarray(info["final_info"]["illegal_action"])[ended]
-        assert found.tolist() == said
+        info = env.step(int(actions[0]) if form == "gym" else actions)[-1]
+        ended = env.batch.dones.copy()
+        assert reported(form, info, ended) == said
         lengths += 1
         seen += lengths[ended].tolist()
         lengths[ended] = 0
-    assert len(seen) > 4 * N
+        if form == "gym" and ended.any():
+            env.reset()
+    assert len(seen) > 4 * len(lengths)
     assert set(seen) == {IN_A_DEAL}
 
 
 @every_module
-@pytest.mark.parametrize("form", ["aec", "gym", "vector"])
-def test_random_legal_without_illegal_actions_changes_nothing(module: Any, form: str) -> None:
+def test_random_legal_without_illegal_actions_changes_nothing(module: Any) -> None:
     """Deals, opponents and results are those of the other settings, seed by seed."""
 
-    def played(on_illegal: str) -> list[Any]:
-        rng = np.random.default_rng(2)
-        if form == "vector":
-            env = module.vector_env(4, on_illegal=on_illegal, opponent="random", seat=None)
-            _, info = env.reset(seed=4)
-            seen = []
-            for _ in range(40):
-                *result, info = env.step(sample_legal(info["action_mask"], rng))
-                seen.append([part.tolist() for part in (*result, info["seat"], info["scores"])])
-            return seen
-        env = module.env if form == "aec" else module.gym_env
-        env = env(on_illegal=on_illegal, **({} if form == "aec" else {"opponent": "random"}))
-        seen = []
-        for seed in (4, None):
-            result = env.reset(seed=seed)
-            for _ in range(30):
-                mask = env.game.mask if form == "aec" else result[-1]["action_mask"]
-                if not mask.any() or (form == "aec" and env.game.over):
-                    break
-                result = env.step(sample_legal(mask, rng))
-                game = env.game
-                seen.append((game.notation(), game.scores, getattr(env, "rewards", None)))
-        return seen
+    def played(on_illegal: str) -> tuple[Any, ...]:
+        env = module.raw_env(on_illegal=on_illegal)
+        env.reset(seed=4)
+        games = module.vector_env(4, on_illegal=on_illegal, opponent="random", seat=None)
+        return trajectory(env, seed=2, decisions=60), picture(games, seed=4, steps=40)
 
     assert played("random") == played("terminate") == played("raise")
 
@@ -143,14 +128,14 @@ def test_random_legal_draws_uniformly(form: str) -> None:
         env: Any = six_card_v0.vector_env(n, opponent=lowest, seat=0, on_illegal="random")
         _, info = env.reset(seed=1, options=options)
         held = info["action_mask"]
-        *_, info = env.step(np.full(n, 99))
+        *_, info = env.step(np.full(n, BAD))
         drawn = np.nonzero(held > info["action_mask"])[1]
     else:
         env, drawn = six_card_v0.env(on_illegal="random"), np.zeros(n, dtype=int)
         for k in range(n):
             env.reset(seed=1 if k == 0 else None, options=options)
             before = env.observe("player_0")["action_mask"]
-            env.step(99)
+            env.step(BAD)
             drawn[k] = np.flatnonzero(before.astype(int) > env.game.mask)[0]
     cards, counts = np.unique(drawn, return_counts=True)
     assert len(cards) == 6
@@ -171,49 +156,139 @@ def going_on(env: Any, seed: int) -> list[Any]:
     return seen
 
 
-def test_random_legal_copies_and_snapshots_draw_alike() -> None:
+def test_random_legal_copies_snapshots_threads_and_python_opponents_draw_alike() -> None:
+    """The replacement comes from the game's generator, so every form draws the same."""
     env, other = (six_card_v0.env(on_illegal="random") for _ in range(2))
     env.reset(seed=3)
     going_on(env, 0)
     other.restore(env.snapshot())
-    batch = six_card_v0.vector_env(N, opponent="greedy", **DEAL)
-    batch.reset(seed=3)
-    going_on(batch, 0)
-    for one, twin in ((env, other), (env, copy.deepcopy(env)), (batch, copy.deepcopy(batch))):
-        played = copy.deepcopy(one)
-        assert going_on(played, 1) == going_on(twin, 1)
-
-
-def test_random_legal_threads_and_python_opponents_draw_alike() -> None:
-    """The replacement comes from the game's generator, so every form draws the same."""
-    seen = []
+    batches = []
     for opponent, threads in (("greedy", 1), ("greedy", 3), (InPython("greedy"), 1)):
-        env = six_card_v0.vector_env(N, opponent=opponent, threads=threads, **DEAL)
-        env.reset(seed=3)
-        seen.append(going_on(env, 1))
-    assert seen[0] == seen[1] == seen[2]
-
-
-def test_random_legal_gives_no_mask_warning() -> None:
-    env = six_card_v0.vector_env(N, opponent="greedy", **DEAL)
-    env.reset(seed=1)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        for _ in range(40):
-            env.step(np.full(N, 99))
+        batches.append(six_card_v0.vector_env(N, opponent=opponent, threads=threads, **RANDOM))
+        batches[-1].reset(seed=3)
+        going_on(batches[-1], 0)
+    one, *more = batches
+    pairs = [(env, other), (env, copy.deepcopy(env)), (one, copy.deepcopy(one))]
+    for played, twin in [*pairs, *((one, batch) for batch in more)]:
+        assert going_on(copy.deepcopy(played), 1) == going_on(twin, 1)
 
 
 @pytest.mark.parametrize("algorithm", ["PPO", "DQN"])
 def test_sb3_learns_without_masks_over_whole_episodes(algorithm: str) -> None:
-    sb3 = pytest.importorskip("stable_baselines3")
     settings: dict[str, Any] = {"seed": 1, "device": "cpu", "policy_kwargs": {"net_arch": [32]}}
     if algorithm == "PPO":
         settings |= {"n_steps": 32, "batch_size": 64, "n_epochs": 2}
     else:
         settings |= {"learning_starts": 50, "buffer_size": 1000, "batch_size": 32}
-    env = six_card_v0.sb3_env(8, opponent="greedy", **DEAL)
-    model = getattr(sb3, algorithm)("MlpPolicy", env, **settings)
-    model.learn(512)
+    env = six_card_v0.sb3_env(8, opponent="greedy", **RANDOM)
+    model = getattr(stable_baselines3, algorithm)("MlpPolicy", env, **settings)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", message=".*mask")  # it needs none
+        model.learn(512)
     lengths = [episode["l"] for episode in model.ep_info_buffer]
     assert len(lengths) > 40
     assert set(lengths) == {IN_A_DEAL}
+
+
+# --- the reward of an action that ends the episode ------------------------------------------------
+
+
+@every_module
+def test_illegal_reward_is_below_every_return_to_go(module: Any) -> None:
+    """At each decision of random play against `greedy`, for every episode and reward."""
+    maker, rng = module.maker, np.random.default_rng(1)
+    for episode in maker.episodes:
+        match = episode == "match" and not PRESETS[maker.rules].match_target
+        rules = f"{maker.rules}[match_target=7]" if match else None
+        for reward in ("win", "points", *maker.family.expected):
+            env = module.gym_env(opponent="greedy", rules=rules, episode=episode, reward=reward)
+            games = 12 if episode in ("deal", "round") else 1
+            for seed in range(games):
+                _, info = env.reset(seed=seed)
+                rewards, ended = [], False
+                while not ended:
+                    action = sample_legal(info["action_mask"], rng)
+                    _, paid, ended, _, info = env.step(action)
+                    rewards.append(paid)
+                to_go = np.cumsum(rewards[::-1])
+                assert to_go.min() >= env.illegal_reward, (episode, reward, seed)
+
+
+@pytest.mark.parametrize("preset", sorted(PRESETS))
+def test_illegal_reward_follows_the_rules(preset: str) -> None:
+    """The target of the rules bounds a game; a deal has no more than its cards make."""
+    rules = PRESETS[preset]
+    family = Game(preset).family
+    short = rules.preset(preset, target=31)
+    full, less = (family.illegal_reward(one, "game", "points", None) for one in (rules, short))
+    assert full - less == 31 - rules.target
+    episode = "deal" if "deal" in family.episodes else "round"
+    assert full <= family.illegal_reward(rules, episode, "points", None) < -1
+    assert family.illegal_reward(rules, "game", "win", None) == -1
+
+
+def test_worst_loss_counts_the_most_points_of_five_cards() -> None:
+    """A hand of five ranks with every flush and nob that it could have makes 29 or less."""
+    table, most = show_table(), 0
+    for ranks in combinations_with_replacement(range(13), 5):
+        if max(Counter(ranks).values()) > 4:
+            continue
+        alone = len(set(ranks))  # cards of one suit have different ranks
+        points = int(table[sum(KEYS[rank] for rank in ranks)])
+        most = max(most, points + (alone if alone > 2 else 0) + (JACK in ranks))
+    assert most == A_HAND == A_LINE
+
+
+def test_worst_loss_counts_the_most_points_of_a_card_played() -> None:
+    rng, most = np.random.default_rng(1), 0
+    for seed in range(300):
+        game = Game("hoyle", episode="pegging", seed=seed)
+        # Few ranks in both hands: pairs, threes and fours.
+        ranks = rng.choice(13, 4, replace=False)
+        dealt = rng.permutation([4 * rank + suit for rank in ranks for suit in range(4)])[:12]
+        rest = [card for card in range(52) if card not in set(dealt.tolist())]
+        game.reset(decks=[[*dealt.tolist(), *rest]])
+        while not game.over:
+            game.step(sample_legal(game.mask, rng))
+            most = max(most, sum(event.points for event in game.events))
+    assert 12 <= most <= A_CARD
+
+
+def test_illegal_reward_is_below_the_best_deal_of_the_other_side() -> None:
+    """The dealer holds the hand of 29 and turns its starter; -1 would have paid better."""
+    mine, theirs = parse_cards("2C 3D 6C 8H 9S KD"), parse_cards("5C 5D 5H JS 4D 6D")
+    deck = [card for pair in zip(mine, theirs, strict=True) for card in pair]
+    deck += parse_cards("5S")
+    deck += [card for card in range(52) if card not in deck]
+    env = six_card_v0.gym_env(opponent="rule_based", seat=0, **DEAL)
+    env.reset(seed=1, options={"decks": [deck], "dealer": 1})
+    total, ended = 0.0, False
+    while not ended:
+        _, paid, ended, _, _ = env.step(int(np.flatnonzero(env.action_masks())[0]))
+        total += paid
+    assert env.illegal_reward < total < -20
+
+
+@pytest.mark.parametrize("form", ["aec", "gym", "text aec", "text gym", "vector", "sb3", "torch"])
+def test_illegal_reward_is_equal_in_every_form(form: str) -> None:
+    action = "no idea" if "text" in form else BAD
+    if "aec" in form:
+        made = text_aec("six_card_v0", retries=0, **DEAL) if "text" in form else None
+        env: Any = made or six_card_v0.env(**DEAL)
+        env.reset(seed=1)
+        mover = env.agent_selection
+        env.step(action)
+        paid = env.unwrapped.rewards
+        assert paid == dict.fromkeys(env.possible_agents, 0.0) | {mover: -120.0}
+        assert env.unwrapped.illegal_reward == -120.0
+        return
+    if form == "text gym":
+        env = text_env("six_card_v0", retries=0, **DEAL)
+    else:
+        n = [] if form == "gym" else [2]
+        env = getattr(six_card_v0, f"{form}_env")(*n, opponent=lowest, **DEAL)
+    env.reset()
+    _, paid, ended, *_ = env.step(action if "gym" in form else np.full(2, BAD))
+    assert np.all(np.asarray(ended))
+    assert set(np.atleast_1d(np.asarray(paid)).tolist()) == {-120.0}
+    assert getattr(env, "env", env).illegal_reward == -120.0
