@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from itertools import product
 from types import ModuleType
 from typing import Any, ClassVar
 
@@ -39,32 +40,29 @@ class Compiled(CompiledAgent):
 
 
 class Asked:
-    """Fails in Python, in one way or another."""
+    """Fails in Python: with an error, or with an illegal action."""
 
     name = "cheat"
 
-    def __init__(self, how: Callable[[], Any]) -> None:
-        self.how = how
+    def __init__(self, error: BaseException | None) -> None:
+        self.error = error
         self.failing = False
 
     def fail(self, failing: bool) -> None:
         self.failing = failing
 
     def act(self, views: Any, rng: np.random.Generator) -> Any:
+        if self.failing and self.error is not None:
+            raise self.error
         actions: Any = np.array([lowest(view, rng) for view in views])
-        return np.full_like(actions, self.how()) if self.failing else actions
-
-
-def raises(error: BaseException) -> Any:
-    raise error
+        return np.full_like(actions, NO_ACTION) if self.failing else actions
 
 
 AGENTS: dict[str, tuple[Callable[[], Any], type[BaseException]]] = {
     "compiled": (Compiled, ValueError),
-    "illegal": (lambda: Asked(lambda: NO_ACTION), ValueError),
-    "raises": (lambda: Asked(lambda: raises(KeyError("no book move"))), KeyError),
-    "refuses": (lambda: Asked(lambda: raises(ValueError("no idea"))), ValueError),
-    "interrupted": (lambda: Asked(lambda: raises(KeyboardInterrupt())), KeyboardInterrupt),
+    "illegal": (lambda: Asked(None), ValueError),
+    "raises": (lambda: Asked(KeyError("no book move")), KeyError),
+    "interrupted": (lambda: Asked(KeyboardInterrupt()), KeyboardInterrupt),
 }
 ROLES: dict[str, tuple[ModuleType, str, dict[str, Any]]] = {
     "opponent": (six_card_v0, "opponent", {}),
@@ -73,87 +71,79 @@ ROLES: dict[str, tuple[ModuleType, str, dict[str, Any]]] = {
     "discard_policy": (pegging_v0, "discard_policy", {}),
     "partner": (table_top_v0, "partner", {"players": 4}),
 }
-every_agent = pytest.mark.parametrize("kind", AGENTS)
+FORMS: dict[str, tuple[str, list[int], dict[str, Any]]] = {
+    "gym": ("gym_env", [], {}),
+    "vector": ("vector_env", [4], {"threads": 1}),
+    "vector of threads": ("vector_env", [4], {"threads": 2}),
+    "sb3": ("sb3_env", [4], {}),
+}
 
 
-class Learner:
-    """A learner that takes its first legal action, in one form of an environment."""
+def begin(env: Any, seed: int | None = None) -> None:
+    """Reset an environment in the way of its library."""
+    if hasattr(env, "reset_infos"):  # Stable-Baselines3's
+        env.seed(seed)
+        env.reset()
+    else:
+        env.reset(seed=seed)
 
-    def __init__(self, form: str, module: ModuleType, **keywords: Any) -> None:
-        self.form = form
-        if form == "gym":
-            self.env = module.gym_env(**keywords)
-        elif form == "sb3":
-            self.env = module.sb3_env(4, **keywords)
+
+def play(env: Any, steps: int) -> list[Any]:
+    """Take first legal actions, resetting after the end of an episode; return what is said."""
+    seen: list[Any] = []
+    for _ in range(steps):
+        masks = env.action_masks()
+        if masks.any():
+            seen.append([np.asarray(one).tolist() for one in env.step(masks.argmax(axis=-1))[:3]])
         else:
-            self.env = module.vector_env(4, threads=int(form[-1]), **keywords)
-
-    def reset(self, seed: int | None = None) -> None:
-        if self.form == "sb3":
-            self.env.seed(seed)
-            self.env.reset()
-        else:
-            self.env.reset(seed=seed)
-
-    def step(self) -> Any:
-        """Step, or reset after the end of an episode; return the observation."""
-        masks = self.env.action_masks()
-        if not masks.any():
-            self.reset()
-            return self.env.batch.obs.tobytes()
-        return [getattr(part, "tobytes", lambda part=part: part)()
-                for part in self.env.step(masks.argmax(axis=-1))[:3]]  # fmt: skip
-
-    def play(self, steps: int) -> list[Any]:
-        return [self.step() for _ in range(steps)]
+            begin(env)
+    return seen
 
 
-forms = pytest.mark.parametrize("form", ["gym", "vector 1", "vector 2", "sb3"])
-
-
-@forms
-@every_agent
-@pytest.mark.parametrize("role", ROLES)
+@pytest.mark.parametrize(
+    ("form", "kind", "role"),
+    [
+        *product(FORMS, AGENTS, ["opponent"]),
+        *product(FORMS, ["raises"], [role for role in ROLES if role != "opponent"]),
+        *product(["gym", "vector"], ["compiled"], ["pegging_policy", "discard_policy"]),
+    ],
+)
 def test_opponent_failure_blocks_step_until_reset(form: str, kind: str, role: str) -> None:
-    module, keyword, more = ROLES[role]
-    make, error = AGENTS[kind]
-    if role == "partner" and kind == "compiled":
-        pytest.skip("the compiled agent plays two hands")
+    (module, keyword, more), (make, error), (maker, n, how) = ROLES[role], AGENTS[kind], FORMS[form]
     agent = make()
-    given = {"opponent": Compiled() if kind == "compiled" else "greedy", "seat": None, **more}
-    learner = Learner(form, module, **given | {keyword: agent})
-    learner.reset(seed=1)
-    learner.play(3)
+    given = {
+        "opponent": Compiled() if kind == "compiled" else "greedy",
+        "seat": None,
+        **more,
+        **how,
+    }
+    env, fresh = (getattr(module, maker)(*n, **given | {keyword: one}) for one in (agent, make()))
+    begin(env, seed=1)
+    play(env, 3)
     agent.fail(True)
     # In a reset too, where an opponent may begin, or the policy that keeps hands.
-    begins = () if role == "pegging_policy" else (lambda: [learner.reset() for _ in range(20)],)
-    for failing in (lambda: learner.play(60), *begins):
+    begins = () if role == "pegging_policy" else (lambda: [begin(env) for _ in range(20)],)
+    for failing in (lambda: play(env, 60), *begins):
         with pytest.raises(error, match="'cheat' failed"):
             failing()
-        before = learner.env.batch.states.tobytes()
+        before = env.batch.states.tobytes()
         for _ in range(2):
             with pytest.raises(EpisodeOverError, match=r"reset\(\)"):
-                learner.env.step(0 if form == "gym" else np.zeros(4, dtype=np.int64))
-        assert learner.env.batch.states.tobytes() == before
+                env.step(0 if form == "gym" else np.zeros(4, dtype=np.int64))
+        assert env.batch.states.tobytes() == before
     agent.fail(False)
-    learner.reset(seed=2)
-    fresh = Learner(form, module, **given | {keyword: make()})
-    fresh.reset(seed=2)
-    assert learner.play(40) == fresh.play(40)
+    for one in (env, fresh):
+        begin(one, seed=2)
+    assert play(env, 40) == play(fresh, 40)
 
 
-@every_agent
+@pytest.mark.parametrize("kind", ["compiled", "raises"])
 @pytest.mark.parametrize("role", ["pegging_policy", "discard_policy"])
-@pytest.mark.parametrize("form", ["raw_env", "env"])
-def test_aec_phase_policy_failure_blocks_step_until_reset(form: str, kind: str, role: str) -> None:
-    module, keyword, _ = ROLES[role]
-    make, error = AGENTS[kind]
+def test_aec_phase_policy_failure_blocks_step_until_reset(kind: str, role: str) -> None:
+    (module, keyword, _), (make, error) = ROLES[role], AGENTS[kind]
     agent = make()
 
-    def made(agent: Any) -> Any:
-        return getattr(module, form)(**{keyword: agent}, episode="deal")
-
-    def play(env: Any) -> list[Any]:
+    def play_out(env: Any) -> list[Any]:
         seen = []
         while not all(env.terminations.values()):
             observation = env.observe(env.agent_selection)
@@ -161,11 +151,11 @@ def test_aec_phase_policy_failure_blocks_step_until_reset(form: str, kind: str, 
             env.step(int(observation["action_mask"].argmax()))
         return [*seen, env.scores]
 
-    env = made(agent)
+    env, fresh = (module.env(**{keyword: one}, episode="deal") for one in (agent, make()))
     env.reset(seed=1)
     agent.fail(True)
     with pytest.raises(error, match="'cheat' failed"):  # a hand is kept in the reset
-        play(env) if role == "pegging_policy" else env.reset()
+        play_out(env) if role == "pegging_policy" else env.reset()
     assert env.agents == []
     before = env.game.states.tobytes()
     for looks in (lambda: env.step(0), lambda: env.step(None), env.last):
@@ -173,10 +163,9 @@ def test_aec_phase_policy_failure_blocks_step_until_reset(form: str, kind: str, 
             looks()
     assert env.game.states.tobytes() == before
     agent.fail(False)
-    env.reset(seed=2)
-    fresh = made(make())
-    fresh.reset(seed=2)
-    assert play(env) == play(fresh)
+    for one in (env, fresh):
+        one.reset(seed=2)
+    assert play_out(env) == play_out(fresh)
 
 
 def test_step_waits_for_every_thread_when_one_fails(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -60,6 +60,7 @@ def late(seconds: float, actions: Any) -> Any:
 
 Cheats = failing("Cheats", lambda actions, fatal: np.where(fatal, 99, actions))
 Values = failing("Values", lambda *_: throw(ValueError("no idea")))
+Shouts = failing("Shouts", lambda *_: throw(ValueError("no " * 400)))
 Raises = failing("Raises", lambda *_: throw(KeyError("no book move")))
 Stops = failing("Stops", lambda *_: throw(NoResultError("the server is down")))
 Exits = failing("Exits", lambda *_: throw(SystemExit(4)))

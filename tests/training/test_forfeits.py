@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
 import numpy as np
 import pytest
-from crib_agents import GreedyAgent, PhasedAgent
+from crib_agents import GreedyAgent
 from crib_agents.bot import process_agent
 from crib_agents.loading import load_agent
 from crib_training.evaluation.duplicate import Pairs, play_chunk, play_pairs
@@ -20,7 +17,6 @@ from crib_training.evaluation.figures import figures
 from crib_training.evaluation.referee import PATIENCE, Referee
 
 import failing_agents
-from checkout import import_path
 from crib_env import IllegalActionError, six_card_v0
 from crib_env.engine.hands.records import DISCARD
 from crib_env.engine.record import NONE
@@ -80,6 +76,7 @@ def fatal_games() -> np.ndarray:
         (failing_agents.Halves, "wrong answer", "float64"),
         (failing_agents.Rambles, "wrong answer", "TypeError: it is on the GPU"),
         (failing_agents.Panics, "raised", "BaseException: a panic of another language"),
+        (failing_agents.Shouts, "raised", "ValueError: no no"),
     ],
 )
 def test_referee_failure_costs_only_the_failing_games(
@@ -98,6 +95,7 @@ def test_referee_failure_costs_only_the_failing_games(
     for failure in outcome.failures:
         assert (failure.agent, failure.kind) == (agent.name, kind)
         assert message in failure.why
+        assert len(failure.why) < 400
 
 
 @pytest.mark.usefixtures("ctrl_c")
@@ -115,30 +113,6 @@ def test_referee_ctrl_c_stops_play(swallows: bool) -> None:
     assert signal.getsignal(signal.SIGINT) is before
 
 
-def test_referee_always_failing_agent_loses_every_game() -> None:
-    class Never:
-        name = "never"
-
-        def act(self, views: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-            raise ValueError("x" * 1000)
-
-    outcome = deals(Never())
-    assert (outcome.returns[..., 0] == -1).all()
-    assert max(len(failure.why) for failure in outcome.failures) < 400
-
-
-def test_referee_two_failing_agents_lose_their_own_games() -> None:
-    seed_seq = np.random.SeedSequence(6)
-    agents = Referee(failing_agents.Raises()), Referee(failing_agents.Cheats())
-    outcome = play_chunk(RULES, "game", [agents] * 2, 20, seed_seq)
-    first, second = outcome.forfeits[:, :, 0], outcome.forfeits[:, :, 1]
-    assert first.any()
-    assert second.any()
-    assert not (first & second).any()
-    assert (outcome.returns[..., 0][first] == -1).all()
-    assert (outcome.returns[..., 0][second] == 1).all()
-
-
 def test_referee_accepts_any_integers_one_a_view(fair: Pairs) -> None:
     class Columns(GreedyAgent):
         def act(self, views: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -147,20 +121,6 @@ def test_referee_accepts_any_integers_one_a_view(fair: Pairs) -> None:
     outcome = deals(Columns())
     assert not outcome.failures
     assert (outcome.points == fair.points).all()
-
-
-def test_referee_phased_agent_fails_by_one_part() -> None:
-    outcome = deals(PhasedAgent(discard="greedy", pegging=Halving()))
-    assert (outcome.returns[..., 0] == -1).all()
-    assert {failure.kind for failure in outcome.failures} == {"raised"}
-    assert "got float64" in outcome.failures[0].why
-
-
-class Halving:
-    name = "halving"
-
-    def act(self, views: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        return views["hand"][:, 0] / 1
 
 
 def test_referee_agent_writing_into_views_changes_nothing(fair: Pairs) -> None:
@@ -381,30 +341,6 @@ def test_process_agent_close_ends_its_children(
             agent.act(views[:1], RANDOM)
     elif how == "forgotten":
         del agent
-    wait_until_gone(tmp_path, 2)
-
-
-@needs_proc
-@pytest.mark.parametrize("how", ["kill", "exit"])
-def test_process_agent_children_end_with_the_caller(
-    how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("WAITING", str(tmp_path))
-    end = {"kill": "os.kill(os.getpid(), 9)", "exit": "sys.exit()"}[how]
-    script = tmp_path / "caller.py"
-    script.write_text(
-        "import os, sys, time\n"
-        "import numpy as np\n"
-        "from crib_agents.bot import process_agent\n"
-        "from crib_env import Game\n"
-        "if __name__ == '__main__':\n"
-        "    agent = process_agent('failing_agents:Lingers')\n"
-        "    game = Game('hoyle', seed=1)\n"
-        "    agent.act(np.array([game.view(game.seat)]), np.random.default_rng())\n"
-        f"    {end}\n"
-    )
-    environment = {**os.environ, "PYTHONPATH": import_path()}
-    subprocess.run([sys.executable, script], env=environment, timeout=300)
     wait_until_gone(tmp_path, 2)
 
 
