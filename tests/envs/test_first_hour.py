@@ -212,20 +212,25 @@ def test_make_warns_where_pixels_cannot_be_drawn(
 
 
 COMPILES = """
+import logging, sys
 from numba import int64
 from crib_env.engine.jit import Entry
 
+exec(sys.argv[1])
 Entry(lambda x: x + 1, int64(int64), "test.slow", 9).compiled
+Entry(lambda x: x + 2, int64(int64), "test.slow", 9).compiled
+Entry(lambda x: x + 3, int64(int64), "test.quick").compiled
+Entry(lambda x: x + 4, int64(int64), "test.other", 5).compiled
 """
-SAID = COMPILING.format(name="test.slow", seconds=9) + AHEAD
 
 
-def compile_with_stderr(cache: Path, code: str = COMPILES, terminal: bool = False) -> str:
-    """Return the stderr of a process with an empty cache of compiled code."""
+def compile_with_stderr(cache: Path, logging: str = "", terminal: bool = False) -> list[str]:
+    """Return the lines on stderr of a process that compiles three entries, two by one name."""
     environment = os.environ | {"NUMBA_CACHE_DIR": str(cache), "NUMBA_DISABLE_JIT": "0"}
     pty = pytest.importorskip("pty", reason="Windows has no such terminals")
     ours, theirs = pty.openpty() if terminal else os.pipe()
-    process = subprocess.Popen([sys.executable, "-c", code], stderr=theirs, env=environment)
+    command = [sys.executable, "-c", COMPILES, logging]
+    process = subprocess.Popen(command, stderr=theirs, env=environment)
     os.close(theirs)
     assert process.wait() == 0
     try:
@@ -233,25 +238,18 @@ def compile_with_stderr(cache: Path, code: str = COMPILES, terminal: bool = Fals
     except OSError:  # a terminal that was closed with nothing in it
         output = ""
     os.close(ours)
-    return output
+    return output.splitlines()
 
 
 def test_compilation_notice_names_each_slow_entry_once(tmp_path: Path) -> None:
-    more = """
-Entry(lambda x: x + 2, int64(int64), "test.slow", 9).compiled
-Entry(lambda x: x + 3, int64(int64), "test.quick").compiled
-Entry(lambda x: x + 4, int64(int64), "test.other", 5).compiled
-"""
-    both = [SAID, COMPILING.format(name="test.other", seconds=5)]
-    for terminal in (False, True):
-        cache = tmp_path / str(terminal)
-        said = compile_with_stderr(cache, COMPILES + more, terminal=terminal)
-        assert said.splitlines() == both
-        assert compile_with_stderr(cache, COMPILES + more, terminal=terminal) == ""
+    said = [COMPILING.format(name="test.slow", seconds=9) + AHEAD,
+            COMPILING.format(name="test.other", seconds=5)]  # fmt: skip
+    assert compile_with_stderr(tmp_path, terminal=True) == said
+    assert compile_with_stderr(tmp_path) == []
 
 
 def test_compilation_notice_goes_to_the_log(tmp_path: Path) -> None:
-    silent = f"import logging; logging.getLogger('crib_env').setLevel('ERROR')\n{COMPILES}"
-    assert compile_with_stderr(tmp_path / "a", silent) == ""
-    named = f"import logging; logging.basicConfig(format='%(name)s %(levelname)s')\n{COMPILES}"
-    assert compile_with_stderr(tmp_path / "b", named).strip() == "crib_env.engine.cache WARNING"
+    silent = "logging.getLogger('crib_env').setLevel('ERROR')"
+    assert compile_with_stderr(tmp_path / "a", silent) == []
+    named = "logging.basicConfig(format='%(name)s %(levelname)s')"
+    assert compile_with_stderr(tmp_path / "b", named) == ["crib_env.engine.cache WARNING"] * 2

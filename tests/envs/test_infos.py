@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import crib_env
-from crib_env import six_card_v0
 from vector_walks import LEARNER_FORMS, every_learner_form, lowest
 
 SINGLE = {
@@ -78,20 +77,3 @@ def test_info_separates_illegal_action_from_none(form: str, action: int, reporte
     info = env.step(np.array(3 * [action]))[-1]
     found = info["final_info"]["illegal_action"][0] if form == "vector" else info[0]
     assert (found if form == "vector" else found["illegal_action"]) == reported
-
-
-def test_numpy_to_torch_wraps_single_games_and_batches() -> None:
-    import torch
-    from gymnasium.wrappers import NumpyToTorch
-    from gymnasium.wrappers.vector import NumpyToTorch as NumpyToTorchVector
-
-    env = NumpyToTorch(six_card_v0.gym_env(opponent="greedy"))
-    _, info = env.reset(seed=1)
-    *_, done, _, info = env.step(info["action_mask"].argmax())
-    assert isinstance(info["action_mask"], torch.Tensor)
-    assert not done
-    envs = NumpyToTorchVector(six_card_v0.vector_env(2, opponent="greedy"))
-    _, info = envs.reset(seed=1)
-    *_, ended, _, info = envs.step(info["action_mask"].argmax(dim=1))
-    assert isinstance(info["scores"], torch.Tensor)
-    assert not ended.any()

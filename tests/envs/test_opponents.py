@@ -6,7 +6,7 @@ import copy
 import gc
 import pickle
 import warnings
-from collections.abc import Mapping, Sequence
+from collections import UserDict, UserList
 from typing import Any
 from weakref import ref
 
@@ -333,45 +333,10 @@ def test_opponents_shares_with_infinite_sum_keep_their_ratio() -> None:
     assert env.batch.opponents._bounds.tolist() == [[1 << 31, 1 << 32]] * 64
 
 
-class Listed(Sequence):  # type: ignore[type-arg]
-    """A list as OmegaConf's: no list, but a sequence."""
-
-    def __init__(self, *items: Any) -> None:
-        self.items = items
-
-    def __getitem__(self, at: Any) -> Any:
-        return self.items[at]
-
-    def __len__(self) -> int:
-        return len(self.items)
-
-
-class Mapped(Mapping):  # type: ignore[type-arg]
-    """A dictionary as OmegaConf's: no dict, but a mapping."""
-
-    def __init__(self, **items: Any) -> None:
-        self.items_of = items
-
-    def __getitem__(self, key: str) -> Any:
-        return self.items_of[key]
-
-    def __iter__(self) -> Any:
-        return iter(self.items_of)
-
-    def __len__(self) -> int:
-        return len(self.items_of)
-
-
 def test_opponents_and_options_may_be_configuration_containers() -> None:
-    shares = Listed(Listed("greedy", 0.5), Listed("random", 0.5))
+    """As OmegaConf's: no list, but a sequence; no dict, but a mapping."""
+    shares = UserList([UserList(["greedy", 0.5]), UserList(["random", 0.5])])
     env = gymnasium.make("crib_env/SixCard-v0", opponent=shares, seat=0).unwrapped
-    env.reset(seed=1, options=Mapped(dealer=1, scores=Listed(3, 4)))
+    env.reset(seed=1, options=UserDict(dealer=1, scores=UserList([3, 4])))
     assert env.opponent_names == ["greedy", "random"]
     assert env.scores == (3, 4)
-    omegaconf = pytest.importorskip("omegaconf")
-    config = omegaconf.OmegaConf.create(
-        {"opponent": [["greedy", 0.5], ["random", 0.5]], "options": {"dealer": 1}}
-    )
-    env = gymnasium.make("crib_env/SixCard-v0", opponent=config.opponent).unwrapped
-    env.reset(options=config.options)
-    assert env.opponent_names == ["greedy", "random"]

@@ -19,7 +19,7 @@ from crib_env.game import Game
 from crib_env.render.svg.board import Pegs, board, place
 from crib_env.render.svg.cards import symbols
 from crib_env.render.svg.document import document, lines
-from crib_env.render.words import in_words, pegged, spoken, track
+from crib_env.render.words import pegged, track
 from hidden import redraw_hands, redraw_turns
 from stacked import Table, deal
 
@@ -166,14 +166,6 @@ def test_calls_cover_every_reason(reason: str, points: int, cards: int, call: st
     assert reason in REASONS
     assert pegged(reason, points, cards) == call
     assert all(pegged(one, 2, 3) for one in REASONS)  # none is without a call
-
-
-def test_numbers_are_spoken() -> None:
-    assert [in_words(n) for n in (0, 13, 20, 31, 99, 121)] == [
-        "zero", "thirteen", "twenty", "thirty-one", "ninety-nine", "121",
-    ]  # fmt: skip
-    assert spoken([]) == "nothing"
-    assert spoken([], count=31) == "thirty-one"
 
 
 # --- the show -----------------------------------------------------------------------------------
@@ -559,10 +551,3 @@ def test_repr_svg_and_html_show_the_game() -> None:
 def test_svg_of_a_family_without_a_picture_is_its_text() -> None:
     drawn = ElementTree.fromstring(document(lines("one & two\n  three"), "title"))
     assert [e.text for e in drawn.iter() if e.tag.endswith("text")] == ["one & two", "  three"]
-
-
-def test_drawing_changes_nothing() -> None:
-    game = Game("hoyle", seed=1)
-    before = game.states.copy()
-    game.svg(knows="all")
-    assert np.array_equal(game.states, before)

@@ -182,19 +182,6 @@ def test_observations_may_carry_their_masks() -> None:
     model.learn(64)
 
 
-def test_sb3_wrappers_accept_the_env() -> None:
-    env = VecNormalize(VecMonitor(six_card_v0.sb3_env(3, opponent=lowest, episode="deal")),
-                       norm_obs=False)  # fmt: skip
-    env.reset()
-    lengths = []
-    for _ in range(40):
-        masks = np.stack(env.env_method("action_masks"))
-        *_, infos = env.step(masks.argmax(axis=1))
-        lengths += [info["episode"]["l"] for info in infos if "episode" in info]
-    assert len(lengths) >= 3
-    assert set(lengths) == {6}  # a deal: two cards discarded, four played
-
-
 def learner(env: Any, **keywords: Any) -> MaskablePPO:
     settings = {"n_steps": 12, "batch_size": 96, "n_epochs": 2, "seed": 1, "device": "cpu",
                 "policy_kwargs": {"net_arch": [64]}}  # fmt: skip

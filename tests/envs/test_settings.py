@@ -102,15 +102,6 @@ def test_partners_keyword_works_in_every_form(form: str) -> None:
         alone.partners = True
 
 
-def test_partners_keyword_works_in_gymnasium_make() -> None:
-    for env in (
-        gymnasium.make("crib_env/FourHand-v0", partners=False).unwrapped,
-        gymnasium.make_vec("crib_env/FourHand-v0", num_envs=2, partners=False),
-    ):
-        _, info = env.reset(seed=1)
-        assert info["scores"].shape[-1] == 4
-
-
 # --- attributes -----------------------------------------------------------------------------------
 
 
@@ -197,21 +188,3 @@ def test_aec_settings_reject_assignment(name: str) -> None:
     assert (env.players, env.reward, env.episode) == (4, "points", "round")
     with pytest.raises(AttributeError, match=f"{name} is fixed"):
         setattr(env, name, getattr(env, name))
-
-
-def test_opponent_changed_in_a_league_gets_a_new_number() -> None:
-    """Numbers count on, also where fewer play than before."""
-    env = six_card_v0.vector_env(4, opponent=[("greedy", 1), ("random", 1)], episode="deal")
-    env.reset(seed=1)
-    faced: list[str] = []
-    for opponent in (None, "rule_based", "greedy"):
-        if opponent:
-            env.set_opponent(opponent)
-        seen = set()
-        for _ in range(14):
-            *_, done, _, info = env.step(env.action_masks().argmax(axis=1))
-            for lane in np.flatnonzero(done):
-                seen.add(env.opponent_names[info["final_info"]["opponent"][lane]])
-        faced.append("+".join(sorted(seen)))
-    assert faced == ["greedy+random", "rule_based", "greedy"]
-    assert env.opponent_names == ["greedy", "random", "rule_based"]

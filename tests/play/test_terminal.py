@@ -16,7 +16,6 @@ import pytest
 from crib_play import drill
 from crib_play.drill import KINDS, MISTAKE, SECOND, exercises, hands_to_count
 from crib_play.table import GAMES, TakesGame, actions_of, table_game
-from crib_play.table.advice import choices
 from crib_play.table.seats import sit_down
 from crib_play.terminal import play
 from crib_play.terminal.play import Player
@@ -148,19 +147,6 @@ def test_terminal_manual_count_and_muggins(
         for action in turn.actions:
             scores.step(action)
     assert scores.scores == session.game.scores, "the score counts in full"
-
-
-def test_terminal_has_hints_and_coach_in_three_hands(shown: Shown) -> None:
-    session = sit_down(table_game("three"), 0, "greedy", seed=3)
-    session.go_on()
-    best, *_, worst = choices(session.game.view(0))
-    player = Player(session, 0, Screen(1), Preferences(coach=True))
-    output = shown(player.play, ["hint", "best", format_cards(actions_of(worst))])
-    assert f"expert: discard {best.discard} (keeps {best.keep}: hand" in output
-    assert f"{100 * best.win:5.1f} %  discard {best.discard}:" in output
-    assert (
-        f"coach: that cost {100 * (best.win - worst.win):.1f} %: discard {best.discard}" in output
-    )
 
 
 def test_terminal_of_three_names_each_cards_player(shown: Shown) -> None:
@@ -310,15 +296,6 @@ def test_takes_game_refuses_a_game_without_table_and_lists_others(
 ) -> None:
     with pytest.raises(ValueError, match=why):
         TakesGame(**words).table_game()
-
-
-def test_drill_adds_to_the_stored_scores() -> None:
-    path = drill.data_file("drill.json")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps({"discard": {"positions": 40, "best": 30, "loss": 0.5}}))
-    total, why = drill.keep("discard", drill.Score(2, 1, 0.25))
-    assert (total, why) == (drill.Score(42, 31, 0.75), None)
-    assert json.loads(path.read_text())["discard"] == {"positions": 42, "best": 31, "loss": 0.75}
 
 
 def test_drill_left_at_once_keeps_no_score(shown: Shown) -> None:

@@ -17,7 +17,6 @@ from benchmarks.timing import (
     over_peers,
     page,
     race,
-    rate_of,
     ratio,
 )
 
@@ -42,17 +41,6 @@ def test_contenders_take_turns_and_the_first_run_of_each_does_not_count():
     rows = race(pieces, "decisions/s", Settings(0.0, repeats=2))
     assert order == ["a", "b", "a", "b", "b", "a"]
     assert [row.values for row in rows.values()] == [(3.0, 6.0), (4.0, 5.0)]
-
-
-def test_rate_is_work_over_time():
-    calls = []
-
-    def piece() -> int:
-        calls.append(1)
-        return 10
-
-    assert rate_of(piece, 0.0) > 0
-    assert len(calls) == 1
 
 
 def test_ratios_are_taken_within_each_repeat():

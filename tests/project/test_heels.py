@@ -7,7 +7,6 @@ from random import Random
 
 import numpy as np
 import pytest
-from crib_agents import RuleBasedAgent
 from crib_agents.knowledge import measured
 from crib_agents.knowledge.winning import WON, probabilities
 from crib_play.table.games import table_game
@@ -15,7 +14,6 @@ from crib_play.table.session import Session
 from crib_training.evaluation.aivat.reference import Deals, shipped_outcomes, usual_reference
 from crib_training.evaluation.aivat.terms import DEALER_PLAY, STARTER
 
-from crib_env.batch import GameBatch
 from crib_env.game import Game
 from crib_env.rules import PRESETS, Rules, TwoHandRules
 from reference import Referee, TableTopReferee
@@ -137,18 +135,3 @@ def test_load_outcomes_adjusts_measured_pegging_for_heels(dealt: int, heels: int
     # With one hole more to make than they peg they do not win, with as many they do.
     chance = [probabilities(dealt, 61, n)[1, heels + 1, 10, WON].sum() for n in (heels, heels + 1)]
     assert chance[0] < chance[1]
-
-
-def test_load_outcomes_for_other_heels_agrees_with_games_played() -> None:
-    """Measured in new games with heels of five: the distribution of the dealer's pegging."""
-    n = 20_000
-    games = GameBatch(replace(HOYLE, heels=5, target=209), n, episode="deal", seed=5)
-    games.reset(dealer=1)
-    for _ in games.play(RuleBasedAgent(), np.random.default_rng(0)):
-        pass
-    pegged = games.tally[:, 1, 0]
-    played = np.array([(pegged >= points).mean() for points in range(16)])
-    expected = measured.load_outcomes(6, 5).pegging.sum(axis=0)[::-1].cumsum()[::-1]
-    assert np.abs(played - expected).max() < 0.03  # the expert pegs a little otherwise
-    unchanged = measured.load_outcomes(6).pegging.sum(axis=0)[::-1].cumsum()[::-1]
-    assert np.abs(played - expected).max() < np.abs(played - unchanged).max()

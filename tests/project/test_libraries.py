@@ -47,16 +47,6 @@ def example(name: str, needs: str) -> Any:
     return importlib.import_module(f"{HOME}.{name}")
 
 
-@pytest.mark.parametrize("library", [needs.stem for needs in NEEDS])
-def test_library_environments_run_only_their_tests(library: str) -> None:
-    """`make check-libraries` selects them by name: none is empty, and none runs another's."""
-    tests = re.findall(r"^def (test_\w+)", Path(__file__).read_text(), re.MULTILINE)
-    own = [name for name in tests if library in name]
-    assert own
-    assert not [name for name in own for other in NEEDS if other.stem != library
-                and other.stem in name]  # fmt: skip
-
-
 def test_library_requirements_have_the_projects_pytorch() -> None:
     """A range, or another version, would bring gigabytes for graphics cards."""
     (pinned,) = re.findall(r"^torch==.*$", (ROOT / "constraints.txt").read_text(), re.MULTILINE)

@@ -24,7 +24,7 @@ def shipped_agents() -> list[str]:
 
 
 def run_of(deals: int, games: int) -> Run:
-    return Run(find_agent("rule_based"), deals, games, cribs=2000, seed=5, workers=2)
+    return Run(find_agent("rule_based"), deals, games, cribs=2000, seed=5, workers=1)
 
 
 def test_episodes_do_not_depend_on_the_workers() -> None:

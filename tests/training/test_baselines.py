@@ -30,10 +30,9 @@ from crib_training.learn.self_play import (
     match_regrets,
 )
 from crib_training.learn.sparse import PLACES, SparseLinear, places_of
-from crib_training.methods import METHODS, monte_carlo
+from crib_training.methods import monte_carlo
 from crib_training.methods.vrpo import expected_sarsa
 
-from commands import crib
 from crib_env.batch import GameBatch
 from crib_env.engine.family import family_for
 from crib_env.policy import Views
@@ -303,11 +302,6 @@ def test_weights_of_late_iterations_do_not_overflow() -> None:
         learner.decisions = (iteration - 1) * 4 * 8
         learner.iterate()
         assert learner.of_policy.columns["weight"][: len(learner.of_policy)].max() == iteration
-
-
-def test_method_help_names_the_other_methods() -> None:
-    shown = crib("train", "--help").stdout
-    assert all(method in shown for method in METHODS)
 
 
 def test_monte_carlo_learns_without_its_discards(monkeypatch: pytest.MonkeyPatch) -> None:

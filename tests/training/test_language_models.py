@@ -83,17 +83,6 @@ def test_evaluate_resumed_result_is_the_same(
         assert found["regret"][phase]["equilibrium"] is not None
 
 
-def test_evaluate_asks_again_after_single_failures(server: ModelServer, tmp_path: Path) -> None:
-    """tests/agents/test_text_agent.py has all that servers do."""
-    path = tmp_path / "out.json"
-    ran = crib(*words(server, "sometimes-500", 5), str(path))
-    assert ran.returncode == 0, ran.stderr
-    result = json.loads(path.read_text())
-    assert not result["failures"]
-    (found,) = result["language_models"].values()
-    assert found["errors"] > 0
-
-
 def evaluated(path: Path) -> dict[str, Any]:
     """Return a result without the fields that a stop changes."""
     result: dict[str, Any] = json.loads(path.read_text())

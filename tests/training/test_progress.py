@@ -75,21 +75,6 @@ def test_progress_of_a_resumed_command_has_no_estimate_before_its_first_result()
     assert one.left() == ""
 
 
-def test_output_file_unwritable_is_refused_at_once(tmp_path: Path) -> None:
-    check_file(tmp_path / "new.json")
-    with pytest.raises(IsADirectoryError, match="name a file"):
-        check_file(tmp_path)
-    with pytest.raises(FileNotFoundError, match="to write new"):
-        check_file(tmp_path / "no" / "new.json")
-    taken = tmp_path / "taken"
-    taken.touch()
-    check_file(taken)
-    check_folder(tmp_path / "a" / "b")
-    assert not (tmp_path / "a").exists()
-    with pytest.raises(NotADirectoryError, match="taken is a file"):
-        check_folder(taken / "b")
-
-
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write all")
 def test_check_file_and_check_folder_need_permission(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import signal
 import subprocess
 import sys
-import tomllib
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -29,7 +27,6 @@ from crib_training.outputs import (
 from crib_training.tournament import tournament
 from crib_training.workers import ThisProcess
 
-from checkout import ROOT
 from commands import crib
 from research.solve import run as solve
 from small_runs import small, small_ppo
@@ -82,13 +79,6 @@ def test_claimed_refuses_a_second_command(tmp_path: Path) -> None:
         run = crib("train", "--deals", "100", "--out", str(tmp_path))
     assert (run.returncode, run.stderr.count("\n")) == (1, 1), run.stderr
     assert f"another command writes to {tmp_path}" in run.stderr
-
-
-@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs kill -9")
-def test_claimed_locks_on_a_base_install() -> None:
-    """A tournament needs no extra, so what locks its folder comes with the package itself."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    assert any(one.startswith("filelock") for one in project["dependencies"])
 
 
 def test_claimed_folder_is_free_after_a_kill(tmp_path: Path) -> None:
@@ -219,21 +209,6 @@ def test_resume_refuses_an_altered_checkpoint(runs: Path, tmp_path: Path) -> Non
         path.write_bytes(altered)
         with pytest.raises(ValueError, match=f"^{path} is not a safetensors file of ours: "):
             train(deep(tmp_path, resume=tmp_path))
-
-
-@pytest.mark.slow  # three runs; that such files are refused is tested above and in test_files.py
-@pytest.mark.usefixtures("small_deck")
-def test_solver_refuses_an_altered_checkpoint(tmp_path: Path) -> None:
-    small = solve.Settings(iterations=1, refine=1, eval_interval=0, out=tmp_path, progress=False)
-    solve.solve(small)
-    for name in (CHECKPOINT, solve.STARTERS):
-        path = tmp_path / name
-        data = path.read_bytes()
-        at = data.index(b"cpu_seconds") + 16
-        path.write_bytes(data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :])
-        with pytest.raises(ValueError, match=f"^{path} is not a safetensors file of ours: "):
-            solve.solve(replace(small, resume=tmp_path))
-        path.write_bytes(data)
 
 
 def damaged(path: Path) -> Path:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import sys
 from collections import Counter
 from dataclasses import replace
 from itertools import combinations
@@ -16,7 +15,6 @@ from crib_agents.files import read_header
 from crib_agents.knowledge.pegging import COUNTED, FIRST, holdings
 from crib_training.command_line import start
 from crib_training.interrupts import Stopped
-from crib_training.outputs import peak_memory
 
 from crib_env.engine.hands.counting import sequence_points
 from crib_env.engine.ranks import how_many
@@ -139,21 +137,6 @@ def test_solver_ranges_are_the_rest_of_the_deck() -> None:
         for kept, likely in enumerate(found):
             assert likely == pytest.approx(expected[kept] / dealt, abs=1e-6)
         assert found.sum() == pytest.approx(1.0, abs=1e-5)
-
-
-@pytest.mark.slow
-def test_peak_memory_is_printed_by_the_command(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    before = float(peak_memory().partition(" ")[0])
-    held = bytearray(int(before * 1e9) + 50_000_000)
-    held[::4096] = bytes([1]) * len(held[::4096])  # memory that is not touched is not held
-    assert before < float(peak_memory().partition(" ")[0]) < 3 * before + 1
-    monkeypatch.setattr(solving, "solve", lambda settings: None)
-    solving.run(Settings(out=tmp_path))
-    assert f"; {peak_memory()}" in capsys.readouterr().out
-    monkeypatch.setitem(sys.modules, "resource", None)  # as on Windows
-    assert "unknown on this system" in peak_memory()
 
 
 @pytest.mark.usefixtures("small_deck")

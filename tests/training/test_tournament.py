@@ -525,18 +525,6 @@ def test_tournament_report_shows_pairings_both_ways(results: dict[str, Any]) -> 
     assert all(won[name, name] == "" for name in names)
 
 
-def test_tournament_chunk_is_duplicate_games(results: dict[str, Any]) -> None:
-    chunk = SMALL.chunks(0, 1, 25)[2]
-    assert chunk.pairs == 5
-    record = json.loads(json.dumps(play(SMALL, chunk)))
-    for kind in ("games", "deals"):
-        pairs = read_pairs(record[kind])
-        assert pairs.returns.shape == (5, 2, 2)
-        assert (pairs.first_dealt.sum(axis=1) == 1).all()
-        made = pairs.points.sum(axis=3)
-        assert (made[:, :, 0] - made[:, :, 1] == pairs.margin).all()
-
-
 def test_tournament_pairings_share_deals_and_chunks_do_not() -> None:
     twin = "crib_agents.greedy:GreedyAgent"
     setup = Setup(("greedy", twin, "rule_based"), chunk=6)
@@ -604,30 +592,6 @@ def test_tournament_agents_of_one_name_get_distinct_labels(tmp_path: Path) -> No
     setup = Setup(("greedy", "crib_agents.greedy:GreedyAgent"), chunk=5)
     found = tournament(setup, 5, tmp_path, ThisProcess())
     assert [agent["name"] for agent in found["agents"]] == list(setup.agents)
-
-
-@pytest.mark.parametrize(
-    ("setup", "phase"),
-    [
-        (Setup(("greedy", "random"), "five_card_v0", chunk=6), "crib"),
-        (Setup(("greedy", "random"), "table_top_v0", players=4, chunk=3), "lines"),
-        (Setup(("greedy", "random"), "three_hand_v0", chunk=4), "crib"),
-        (Setup(("greedy", "random"), "pegging_v0", chunk=6), "pegging"),
-        (Setup(("greedy", "random"), episode="match", chunk=4), "pegging"),
-    ],
-)
-def test_tournament_takes_every_game(setup: Setup, phase: str, tmp_path: Path) -> None:
-    found = tournament(setup, 2 * setup.chunk, tmp_path, ThisProcess())
-    greedy = found["agents"][0]
-    assert greedy["points_per_deal"]["dealer"][phase]["mean"] > 0
-    assert greedy["rating"] > 0
-    assert not found["failures"]
-    text = report(found)
-    assert setup.environment in text
-    if setup.episode == "match":
-        assert re.search(r"\| – / – % +\|", text)
-        assert "game points more" in text
-        assert found["pairings"][0]["margin"]["mean"] > 1  # game points, of seven
 
 
 def test_tournament_draws_its_picture(played: Path) -> None:

@@ -210,14 +210,6 @@ def test_ctrl_c_ends_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().err == "stopped: the same command goes on\n"
 
 
-def test_tables_follow_their_inputs() -> None:
-    names = list(ORDER)
-    assert names.index("discarded") > max(map(names.index, ("hand_pegging", "deal_outcomes")))
-    assert names.index("discarded") < names.index("endgame") < names.index("endgame_win")
-    assert names.index("endgame_win") < names.index("endgame_shift")
-    assert names.index("table_top_rounds") > names.index("table_top_values")
-
-
 # Their files do not name a command; the README beside them says how the first two were made.
 UNSIGNED = {"choices", "endgame", "table_top_values", "table_top_rounds"}
 
