@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from shutil import copy, copytree
+from zipfile import ZipFile
 
 import pytest
 from crib_agents.files import BESIDE, SEAL
@@ -136,6 +139,28 @@ def test_ppo_resumes_only_in_its_own_folder(runs: Path, tmp_path: Path) -> None:
     (tmp_path / "new").mkdir()
     with pytest.raises(ValueError, match=f"no run to resume in {tmp_path}/new: it has no mod"):
         ppo.train(small_ppo(tmp_path / "new", resume=tmp_path / "new", trust=True))
+
+
+def test_ppo_resume_refuses_other_settings(runs: Path, tmp_path: Path) -> None:
+    copytree(runs / "ppo", tmp_path, dirs_exist_ok=True)
+    before = contents(tmp_path)
+    for changes, words in (
+        ({"env": "five_card_v0"}, "env was six_card_v0, not five_card_v0"),
+        ({"env": "table_top_v0"}, "env was six_card_v0, not table_top_v0"),
+        ({"rules": "hoyle[target=91]"}, r"rules was None, not hoyle\[target=91\]"),
+        ({"learning_rate": 0.1, "seed": 2}, "seed was 1, not 2; learning_rate was 0.002, not 0.1"),
+        ({"hidden_sizes": (32, 16)}, r"hidden_sizes was \[16, 16\], not \[32, 16\]"),
+    ):
+        with pytest.raises(ValueError, match=f"{tmp_path} is another: {words}"):
+            ppo.train(small_ppo(tmp_path, resume=tmp_path, trust=True, **changes))
+    assert {name: contents(tmp_path)[name] for name in before} == before
+    with ZipFile(tmp_path / MODEL, "a") as model:
+        about = json.loads(model.read("data"))
+        del about["run"]
+        with warnings.catch_warnings(action="ignore"):  # of two parts of one name
+            model.writestr("data", json.dumps(about))
+    with pytest.raises(ValueError, match="is not of a run of `crib train ppo`"):
+        ppo.train(small_ppo(tmp_path, resume=tmp_path, trust=True))
 
 
 @pytest.mark.usefixtures("small_deck")

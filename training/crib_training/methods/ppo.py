@@ -14,7 +14,7 @@ from __future__ import annotations
 import io
 import time
 import zipfile
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -49,7 +49,15 @@ from crib_env.settings import (
     checked_dataclass,
 )
 from crib_training.learn.curve import TABLE, Strength, read_points
-from crib_training.learn.run import EVENTS, POLICY, Screen, divergence_error, is_finite
+from crib_training.learn.run import (
+    EVENTS,
+    POLICY,
+    Screen,
+    diff_settings,
+    divergence_error,
+    is_finite,
+    kept_settings,
+)
 from crib_training.loading import find_game, players_of
 from crib_training.outputs import MODEL, run_folder, wrote
 
@@ -267,7 +275,7 @@ def model_of(settings: Settings, games: VecNormalize) -> MaskablePPO:
     torch.distributions.Distribution.set_default_validate_args(False)
     events = str(settings.out / EVENTS)
     if settings.resume:
-        return _load(_folder(settings.resume) / MODEL, games, events)
+        return _load(_folder(settings.resume) / MODEL, settings, games, events)
 
     chosen = chosen_of(settings)
     hidden, inner = chosen.hidden_sizes
@@ -275,7 +283,7 @@ def model_of(settings: Settings, games: VecNormalize) -> MaskablePPO:
     def learning_rate(remaining: float) -> float:
         return float(settings.learning_rate * max(0.02, remaining))
 
-    return MaskablePPO(
+    model = MaskablePPO(
         CardPolicy,
         games,
         learning_rate=learning_rate,
@@ -291,20 +299,33 @@ def model_of(settings: Settings, games: VecNormalize) -> MaskablePPO:
         seed=settings.seed,
         device="cpu",
     )
+    vars(model)["run"] = kept_settings(_settled(settings))  # saved with the model
+    return model
+
+
+def _settled(settings: Settings) -> Settings:
+    """Return settings with the environment's own for None; what may change is as by default."""
+    own = asdict(chosen_of(settings)) | {"timesteps": None, "threads": 1, "trust": False}
+    return replace(settings, **own)
 
 
 def _folder(resume: Path) -> Path:
     return resume if resume.is_dir() else resume.parent
 
 
-def _load(path: Path, games: VecNormalize, events: str) -> MaskablePPO:
+def _load(path: Path, settings: Settings, games: VecNormalize, events: str) -> MaskablePPO:
     """Return the saved learner; the checksums of zip detect a damaged file."""
     if not path.exists():
         raise ValueError(f"there is no run to resume in {path.parent}: it has no {MODEL}")
     try:
-        model = MaskablePPO.load(path, env=games, tensorboard_log=events)
+        model = MaskablePPO.load(path, tensorboard_log=events)
     except (ValueError, zipfile.BadZipFile, EOFError, KeyError, RuntimeError) as error:
         raise ValueError(f"{path} cannot be read: {error}") from None
+    if (before := vars(model).get("run")) is None:
+        raise ValueError(f"{path} is not of a run of `crib train ppo`")
+    if changed := diff_settings(before, _settled(settings)):
+        raise ValueError(f"the run in {path.parent} is another: {'; '.join(changed)}")
+    model.set_env(games)
     if not is_finite(0.0, model.policy):
         raise ValueError(f"{path} holds weights that are not finite")
     return model
