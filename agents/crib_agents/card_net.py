@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from crib_env.encoding import ObservationLayout
 
-ILLEGAL = -1e9
+WITH_FEATURES = "give observation_layout, the environment and from_torch features=True"
 
 
 class CardNet(nn.Module):
@@ -25,10 +25,16 @@ class CardNet(nn.Module):
         layout: `crib_env.observation_layout` of the environment, with features.
         hidden: units of the layers that read the state and the rows.
         inner: units of the layer behind them.
+
+    Raises:
+        ValueError: a layout without features, or observations of another size than the layout's.
     """
 
     def __init__(self, layout: ObservationLayout, hidden: int = 128, inner: int = 64) -> None:
         super().__init__()
+        if "rows" not in layout:
+            raise ValueError(f"CardNet scores the rows of features: {WITH_FEATURES}")
+        self.size = layout["rows"].stop
         self.state = slice(layout.first, layout["rows"].start)
         self.rows, self.width = layout.rows
         self.actions, self.legal = layout.actions, layout.get("legal")
@@ -62,6 +68,11 @@ class CardNet(nn.Module):
 
     def logits_and_value(self, observations: Tensor) -> tuple[Tensor, Tensor]:
         """Return the logits, float32[B, actions], and the value, float32[B]."""
+        if observations.ndim != 2 or observations.shape[1] != self.size:
+            raise ValueError(
+                f"CardNet reads observations of shape [B, {self.size}], got "
+                f"{list(observations.shape)}: {WITH_FEATURES}"
+            )
         state = observations[:, self.state]
         rows = observations[:, self.state.stop :].reshape(-1, self.rows, self.width)
         ids, features = rows[:, :, 0], rows[:, :, 1:]
@@ -71,10 +82,10 @@ class CardNet(nn.Module):
             found = self.score(features, context.unsqueeze(1)) * used.unsqueeze(2)
         else:
             i, k = used.nonzero(as_tuple=True)
-            found = features.new_zeros(*used.shape, 2)
-            found = found.index_put((i, k), self.score(features[i, k], context[i]))
+            scored = self.score(features[i, k], context[i])
+            found = scored.new_zeros(*used.shape, 2).index_put((i, k), scored)
         found = found * ids.sign().unsqueeze(2)  # a place may count for the other side
-        of_places = observations.new_zeros(observations.shape[0], 1 + self.places.shape[0])
+        of_places = found.new_zeros(observations.shape[0], 1 + self.places.shape[0])
         places = ids.abs().long()
         scores = of_places.scatter(1, places, found[:, :, 0])[:, 1:] @ self.places
         if self.legal is None:
@@ -82,7 +93,7 @@ class CardNet(nn.Module):
         else:
             legal = observations[:, self.legal]
         logits = self.scale.exp() * scores
-        chances = logits.detach().masked_fill(legal == 0, ILLEGAL).softmax(1)
+        chances = logits.detach().masked_fill(legal == 0, torch.finfo(logits.dtype).min).softmax(1)
         value = self.base(encoded).squeeze(1) + found[:, :, 1].sum(1) + (chances * scores).sum(1)
         return logits, value
 

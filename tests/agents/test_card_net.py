@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from crib_agents.adapters.models import from_sb3
+from crib_agents.adapters.models import from_sb3, from_torch
 from crib_agents.card_net import CardNet
 from crib_agents.card_policy import CardPolicy
 from sb3_contrib import MaskablePPO
@@ -99,3 +99,29 @@ def test_card_policy_sb3_model_round_trips(name: str, tmp_path: Path) -> None:
 def test_card_policy_without_features_is_refused() -> None:
     with pytest.raises(ValueError, match="features=True"):
         MaskablePPO(CardPolicy, six_card_v0.sb3_env(2))
+
+
+@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_card_net_learns_in_mixed_precision(name: str, dtype: torch.dtype) -> None:
+    net, (observations, masks) = drawn_net(name), observed(name)
+    exact = net.logits_and_value(observations)
+    with torch.autocast("cpu", dtype=dtype):
+        logits, value = net.logits_and_value(observations)
+    legal = torch.from_numpy(masks != 0)
+    assert torch.allclose(logits[legal].float(), exact[0][legal], rtol=0.1, atol=1.0)
+    assert torch.allclose(value.float(), exact[1], rtol=0.1, atol=1.0)
+    (logits[legal].float().sum() + value.float().sum()).backward()
+    assert all(weights.grad is not None for weights in net.parameters())
+
+
+def test_card_net_without_features_says_where_to_ask_for_them() -> None:
+    with pytest.raises(ValueError, match="give observation_layout, the environment and from_torch"):
+        CardNet(observation_layout("six_card_v0"))
+    net, (observations, _) = drawn_net("six_card_v0"), observed("six_card_v0")
+    for wrong in (observations[:, :425], observations[0]):
+        with pytest.raises(ValueError, match=r"of shape \[B, 1160\], got .*425.*|got \[1160\]: "):
+            net(wrong)
+    views = np.array([six_card_v0.sb3_env(1).batch.view(0)])
+    with pytest.raises(ValueError, match="from_torch features=True"):
+        from_torch(net).act(views, np.random.default_rng(1))
