@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import cache, wraps
 from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar, cast, runtime_checkable
 
@@ -384,6 +385,9 @@ def _installed(name: str) -> Agent:
     """Return the installed agent of that name; a built-in name stays the built-in agent."""
     points = [point for point in installed(GROUP) if point.name == name]
     if not points:
+        if name and Path(name).is_dir():
+            file = Path(name) / "policy.safetensors"
+            raise ValueError(f"{name} is a folder: name a file in it, such as {file}")
         raise unknown("agent", name, agent_names())
     points.sort(key=lambda point: _package(point) != DISTRIBUTION)
     for other in points[1:]:
@@ -431,7 +435,10 @@ def find_agent(opponent: Opponent) -> Agent:
         try:
             found = resolve_name(opponent)
         except (ImportError, AttributeError, ValueError) as error:
-            raise ValueError(f"there is no agent at {opponent!r}: {error}") from error
+            raise ValueError(
+                f"there is no agent at {opponent!r}: {error}; write package.module:name, or name "
+                "a file that ends in .safetensors, .zip or .onnx"
+            ) from error
         return find_agent(found() if isinstance(found, type) else found)
     if isinstance(opponent, type):
         name = opponent.__name__

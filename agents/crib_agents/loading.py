@@ -43,9 +43,6 @@ def load_agent(name: str, move_seconds: float | None = None) -> Agent:
     try:
         return find_agent(name)
     except ValueError as error:
-        if Path(name).is_dir():
-            files = f"such as {Path(name) / 'policy.safetensors'}"
-            raise ValueError(f"{name} is a folder: name a file in it, {files}") from error
         if "+" in name:
             by_slash = name.replace("+", "/", 1)
             raise ValueError(f"{error}; two agents are joined by a slash: {by_slash}") from error

@@ -24,7 +24,14 @@ from crib_agents.files import read_header, to_bytes, write_whole
 from crib_training import outputs
 from crib_training.interrupts import Stopped, interruptions
 from crib_training.loading import find_game
-from crib_training.outputs import as_png, command, csv_table, peak_memory, run_folder
+from crib_training.outputs import (
+    as_png,
+    command,
+    csv_table,
+    peak_memory,
+    resume_option,
+    run_folder,
+)
 from crib_training.progress import Progress
 from matplotlib.figure import Figure
 
@@ -210,8 +217,8 @@ class SolveRun:
         going_on = command(
             "python -m research.solve", self.settings, ("resume", *unset(self.settings))
         )
-        return Stopped(f"the run is saved {where}; resume with {going_on} --resume "
-                       f"{self.settings.out}")  # fmt: skip
+        return Stopped(f"the run is saved {where}; resume with {going_on} "
+                       f"{resume_option(self.settings.out)}")  # fmt: skip
 
     def _load(self, folder: Path) -> None:
         path = folder / CHECKPOINT

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
+import shlex
 import signal
 import time
 from collections.abc import Iterator
@@ -99,16 +100,19 @@ def test_sigterm_saves_the_run_and_prints_how_to_resume(
     monkeypatch.setattr(owner, method, interrupted)
     if work == "deep_monte_carlo":  # the signal is noted, and this iteration finishes
         says = says.replace("0 deals", "50 deals")
-    run = crib(*words, "--out", str(tmp_path / "run"), folder=tmp_path)
+    folder = tmp_path / "a run"
+    run = crib(*words, "--out", str(folder), folder=tmp_path)
     assert came
     assert run.returncode == 143, run
     assert run.stderr.count("\n") == 1, run.stderr
     assert run.stderr.startswith(f"stopped: {says}")
     assert work != "mmd" or " crib train mmd " in run.stderr
-    assert any(path.stat().st_size for path in (tmp_path / "run").iterdir())
+    if " --resume " in run.stderr:
+        assert shlex.split(run.stderr.rpartition(" --resume ")[2])[0] == str(folder)
+    assert any(path.stat().st_size for path in folder.iterdir())
     if work == "deep_monte_carlo":
-        assert Checkpoint.load(tmp_path / "run").about["deals"] == 50
-        Weights.load(tmp_path / "run" / "policy.safetensors")
+        assert Checkpoint.load(folder).about["deals"] == 50
+        Weights.load(folder / "policy.safetensors")
 
 
 def test_terminable_agent_cannot_swallow_sigterm() -> None:

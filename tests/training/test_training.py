@@ -126,6 +126,27 @@ def test_find_agent_makes_phased_agents_and_explains_plus() -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "message"),
+    [("", "no agent is called ''"),
+     ("greedy/", "no agent is called ''"),
+     ("folder", "folder is a folder: name a file in it, such as folder/policy.safetensors"),
+     ("trust:folder", "write package.module:name, or name a file that ends in .safetensors, .zip"),
+     ("a:b:c", "there is no agent at 'a:b:c': .* write package.module:name"),
+     ("command:'./bot", "command:'./bot cannot be read as a shell reads it: No closing quotation")],
+)  # fmt: skip
+def test_load_agent_names_what_was_given(
+    name: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("folder").mkdir()
+    with pytest.raises(ValueError, match=message):
+        load_agent(name)
+    if name != "greedy/":  # which joins two agents on command lines alone
+        with pytest.raises(ValueError, match=message):
+            find_agent(name)
+
+
+@pytest.mark.parametrize(
     ("words", "status", "message"),
     [("evaluate nobody greedy", 2, "no agent is called 'nobody'"),
      ("evaluate greedy none.safetensors", 2, "there is no file 'none.safetensors'"),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import shlex
 import sys
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -61,7 +62,7 @@ def run_folder(out: Path, resume: Path | None) -> Iterator[None]:
     with claimed(out):
         going_on = resume is not None and resume.exists() and out.samefile(resume)
         if not going_on and any((out / name).exists() for name in RUNS):
-            raise ValueError(f"{out} holds a run: resume it with --resume {out}, or choose "
+            raise ValueError(f"{out} holds a run: resume it with {resume_option(out)}, or choose "
                              f"another --out")  # fmt: skip
         for left in out.glob(f"*{BESIDE}"):  # by a run that was killed while it wrote
             left.unlink(missing_ok=True)
@@ -148,13 +149,18 @@ def peak_memory() -> str:
     return f"{peak / 1e9:.2f} GB of memory held at most"
 
 
+def resume_option(out: Path) -> str:
+    """Return the option that continues the run of a folder, for a shell."""
+    return f"--resume {shlex.quote(str(out))}"
+
+
 def command(
     program: str,
     settings: Any,
     leave_out: Collection[str] = (),
     with_defaults: Collection[str] | None = None,
 ) -> str:
-    """Return the command line of settings."""
+    """Return the command line of settings, for a shell."""
     words = [program]
     for field in fields(settings):
         value, name = getattr(settings, field.name), field.name.replace("_", "-")
@@ -164,6 +170,6 @@ def command(
         if isinstance(value, bool):
             words.append(f"--{name}" if value else f"--no-{name}")
         else:
-            words.append(f"--{name} {' '.join(map(str, value))}" if isinstance(value, tuple)
-                         else f"--{name} {value}")  # fmt: skip
+            parts = value if isinstance(value, tuple) else (value,)
+            words.append(f"--{name} {shlex.join(map(str, parts))}")
     return " ".join(words)

@@ -42,7 +42,10 @@ MOST_NAME = 60
 
 def words_of(command: str | Sequence[str]) -> list[str]:
     """Return a program and its arguments as words."""
-    words = shlex.split(command) if isinstance(command, str) else list(command)
+    try:
+        words = shlex.split(command) if isinstance(command, str) else list(command)
+    except ValueError as error:
+        raise ValueError(f"command:{command} cannot be read as a shell reads it: {error}") from None
     if not words:
         raise ValueError("command: names no program: write command:./mybot --level 3")
     return words

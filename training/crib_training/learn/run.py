@@ -27,7 +27,7 @@ from crib_env.arrays import Array
 from crib_env.policy import Agent
 from crib_env.settings import Folder, NewFolder, NotNegative, Seed, checked_dataclass
 from crib_training.interrupts import Stopped, interruptions
-from crib_training.outputs import CHECKPOINT, command, run_folder, wrote
+from crib_training.outputs import CHECKPOINT, command, resume_option, run_folder, wrote
 from crib_training.progress import Progress
 
 if TYPE_CHECKING:
@@ -409,7 +409,7 @@ class Run:
         learner, settings = self.learner, self.settings
         words = command(f"crib train {settings.method}", settings, ("resume",), ("env",))
         return (f"the run is saved after {learner.done:,} {learner.unit}; resume with {words} "
-                f"--resume {settings.out}")  # fmt: skip
+                f"{resume_option(settings.out)}")  # fmt: skip
 
     def write(self) -> None:
         """Write the policy and the curve, each as a whole."""

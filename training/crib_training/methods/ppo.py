@@ -59,7 +59,7 @@ from crib_training.learn.run import (
     kept_settings,
 )
 from crib_training.loading import find_game, players_of
-from crib_training.outputs import MODEL, run_folder, wrote
+from crib_training.outputs import MODEL, resume_option, run_folder, wrote
 
 
 @dataclass(frozen=True)
@@ -371,7 +371,8 @@ def _train(settings: Settings, model: MaskablePPO, curve: Strength) -> PolicyNet
             run.save()
             raise KeyboardInterrupt(
                 f"the run is saved after {model.num_timesteps:,} decisions; to resume, add "
-                f"--resume {out} --trust to the same command, with the --timesteps that are left"
+                f"{resume_option(out)} --trust to the same command, with the --timesteps that are "
+                "left"
             ) from None
         curve.finish()
         curve.write(out)
