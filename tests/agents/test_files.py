@@ -326,6 +326,21 @@ def test_files_damaged_archive_is_rejected_by_name(change: str, tmp_path: Path) 
         read_arrays(path)
 
 
+def test_write_whole_leaves_a_pipe_or_device_as_it_is(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    end = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    write_whole(pipe, b"to the reader")
+    assert os.read(end, 99) == b"to the reader"
+    os.close(end)
+    assert pipe.is_fifo()
+    assert list(tmp_path.iterdir()) == [pipe]
+    with pytest.raises(OSError, match="/dev/full cannot be written: No space left"):
+        write_whole(Path("/dev/full"), b"x")
+    with pytest.raises(OSError, match=f"{tmp_path} cannot be written: Is a directory"):
+        write_whole(tmp_path, b"x")
+
+
 def test_files_two_writers_do_not_mix(tmp_path: Path, monkeypatch: Any) -> None:
     """Each writer uses a separate temporary file, so the target is one writer's whole file."""
 

@@ -18,6 +18,7 @@ from crib_play.table.advice import Opinion, Option, opinions
 from crib_play.table.session import Session
 from crib_training.command_line import main
 
+from commands import crib
 from crib_env.cards import format_card, parse_cards
 from crib_env.engine.hands.records import DISCARD
 from crib_env.engine.record import NONE
@@ -371,6 +372,24 @@ def test_replay_needs_one_agent_a_side(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="needs 3 agents, one a side; got 2"):
         write_replay(tmp_path / "a.html", "three_hand", pair, seed=1)
     assert not list(tmp_path.iterdir())
+
+
+def test_replay_on_a_full_disk_keeps_the_old_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    path, pair = tmp_path / "a.html", [load_agent("random")] * 2
+    path.write_text("old")
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(OSError, match=f"{path} cannot be written: No space left"):
+        write_replay(path, "hoyle", pair, seed=1, episode="deal", judged=False)
+    run = crib("replay", "random", "random", "--no-opinions", "--out", str(path))
+    assert (run.returncode, run.stderr) == (
+        1, f"error: {path} cannot be written: No space left on device\n"
+    )  # fmt: skip
+    assert [path.read_text()] == ["old"] * len(list(tmp_path.iterdir()))
 
 
 def test_replay_names_are_escaped() -> None:

@@ -389,10 +389,19 @@ def test_completion_of_bash_has_commands_options_and_names(
     assert set(done.stdout.split()) == offered
 
 
-@pytest.mark.parametrize(
-    ("words", "buffered"),
-    [("--version", True), ("evaluate --help", False)],
-)
+PRINTING = [("--version", True), ("evaluate --help", False)]  # buffered or not
+
+
+@pytest.mark.parametrize(("words", "buffered"), PRINTING)
+def test_closed_output_ends_as_if_it_were_read(words: str, buffered: bool) -> None:
+    python = [sys.executable] if buffered else [sys.executable, "-u"]
+    command = [*python, "-m", "crib_training.command_line", *words.split()]
+    shell = ["sh", "-c", 'exec "$@" >&-', "sh", *command]
+    run = subprocess.run(shell, stderr=subprocess.PIPE, text=True, check=False)
+    assert (run.returncode, run.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(("words", "buffered"), PRINTING)
 def test_closed_pipe_ends_quietly(words: str, buffered: bool) -> None:
     """As `crib --help | head -1` may: the pipe is closed before all is written."""
     ours, theirs = os.pipe()

@@ -116,12 +116,8 @@ def csv_table(kind: type[Any], rows: Sequence[Any]) -> bytes:
 
 
 def write_json(path: Path, result: Any) -> None:
-    """Write a result as JSON: a file whole or not at all, and a pipe or terminal as it is."""
-    text = json.dumps(result, indent=2) + "\n"
-    if path.exists() and not path.is_file():
-        path.write_text(text, "utf-8")
-    else:
-        write_whole(path, text.encode())
+    """Write a result as JSON."""
+    write_whole(path, (json.dumps(result, indent=2) + "\n").encode())
 
 
 def as_png(figure: Figure) -> bytes:

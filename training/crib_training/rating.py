@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from crib_agents.files import write_whole
 from crib_agents.loading import TakesAgents, load_agent
 
 from crib_env.envs.makers import EnvMaker
@@ -298,7 +299,7 @@ def run(settings: Settings) -> None:
         settings.out.mkdir(parents=True, exist_ok=True)
         write_json(settings.out / results.file, asdict(results))
         if not (settings.out / CARD).exists():
-            (settings.out / CARD).write_text(blank_card(results), "utf-8")
+            write_whole(settings.out / CARD, blank_card(results).encode())
         print(f"In {settings.out}: {results.file}, {CARD}")
 
 

@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
+from crib_agents.files import write_whole
 from crib_agents.loading import TakesAgents
 from pydantic import Field
 
@@ -130,7 +131,7 @@ def tournament(
         played = {pairing: setup.played(pairing, chunks) for pairing, chunks in records.items()}
         results = standings(setup, names, played, pairs, until, anchor)
         write_json(out / "results.json", results)
-        (out / "report.md").write_text(report(results), "utf-8")
+        write_whole(out / "report.md", report(results).encode())
         drawn = draw(results, out / "ratings.png")
     resumed = f"; {len(there)} chunks were there already" if there else ""
     picture = ", ratings.png" if drawn else " (no ratings.png: matplotlib is not installed)"

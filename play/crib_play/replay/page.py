@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from crib_agents.files import write_whole
 from crib_agents.loading import TakesAgents
 
 from crib_env.game import Game
@@ -71,7 +72,7 @@ def write_replay(
     session = Session(game, seats, int(chance.generate_state(1)[0]))
     session.go_on()
     title = f"{format_rules(game.rules)}, a {episode}, seed {seed}"
-    Path(path).write_text(replay_page(session, title, judged=judged), "utf-8")
+    write_whole(Path(path), replay_page(session, title, judged=judged).encode())
 
 
 def replay_page(
@@ -207,7 +208,7 @@ def run(settings: Settings) -> None:
     session.go_on()
     title = kind.title if settings.seats else f"{kind.title}, seed {seed}"
     page = replay_page(session, title, judged=settings.opinions, seats=settings.seats or None)
-    settings.out.write_text(page, "utf-8")
+    write_whole(settings.out, page.encode())
     print(
         f"{settings.first} against {settings.second}, {session.result(0)}: {settings.out} "
         f"({len(page) / 1e6:.1f} MB)"

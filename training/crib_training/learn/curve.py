@@ -297,8 +297,13 @@ def groups_of(runs: tuple[str, ...]) -> dict[str, list[Path]]:
         raise ValueError("name the folders of runs, or for each line NAME=FOLDER,FOLDER")
     if not named:
         return {"": [Path(run) for run in runs]}
-    pairs = [run.partition("=") for run in runs]
-    return {name: [Path(folder) for folder in rest.split(",")] for name, _, rest in pairs}
+    found: dict[str, list[Path]] = {}
+    for run in runs:
+        name, _, folders = run.partition("=")
+        if not name or not all(folders.split(",")) or name in found:
+            raise ValueError(f"{run} is not NAME=FOLDER,FOLDER with a name of its own")
+        found[name] = [Path(folder) for folder in folders.split(",")]
+    return found
 
 
 def line_of(name: str, folders: list[Path], opponent: str, what: What) -> Line:

@@ -137,7 +137,7 @@ def _run(settings: Settings) -> None:
             "",
         ]
     )
-    (settings.out / "table.md").write_text(text, "utf-8")
+    write_whole(settings.out / "table.md", text.encode())
     write_json(settings.out / "results.json", results)
     players = learned[0], find_agent("rule_based")
     write_replay(settings.out / "replay.html", rules, players, settings.seed)
