@@ -57,7 +57,6 @@ MADE = {
     "PPO of the mask too": lambda: stable_baselines3.PPO(
         "MultiInputPolicy", gym_env(mask_in_observation=True)
     ),
-    "A2C": lambda: stable_baselines3.A2C("MlpPolicy", gym_env()),
     "DQN": lambda: stable_baselines3.DQN("MlpPolicy", gym_env(), buffer_size=10),
     "QRDQN": lambda: QRDQN("MlpPolicy", gym_env(), buffer_size=10),
 }
@@ -127,30 +126,20 @@ def test_model_agent_without_game_warns() -> None:
         assert_legal(agent, views_of(rules))
 
 
-@pytest.mark.parametrize("kind", ["cut", "overwritten", "without its parts"])
-def test_model_agent_rejects_damaged_sb3_file_by_name(kind: str, tmp_path: Path) -> None:
-    path, rng = tmp_path / "mine.zip", np.random.default_rng(1)
+def test_model_agent_rejects_damaged_sb3_file_by_name(tmp_path: Path) -> None:
+    """Cut, overwritten, and without its parts."""
+    path, less = tmp_path / "mine.zip", tmp_path / "less.zip"
     PPO("MlpPolicy", six_card_v0.sb3_env(1), n_steps=2, batch_size=2).save(path)
     data = path.read_bytes()
-    places = rng.integers(len(data) - 60, size=12).tolist()
-    if kind == "without its parts":
-        with ZipFile(path) as whole, ZipFile(tmp_path / "less.zip", "w") as less:
-            less.writestr("data", whole.read("data"))
-        damaged = [(tmp_path / "less.zip").read_bytes()]
-    elif kind == "cut":
-        damaged = [data[:at] + data[at + 60 :] for at in places]
-    else:
-        damaged = [data[:at] + rng.bytes(30) + data[at + 30 :] for at in places]
-    refused = []
-    for found in damaged:
-        path.write_bytes(found)
-        try:
+    with ZipFile(path) as whole, ZipFile(less, "w") as few:
+        few.writestr("data", whole.read("data"))
+    at = len(data) // 2
+    for damaged in (data[:at] + data[at + 60 :], data[:at] + bytes(30) + data[at + 30 :],
+                    less.read_bytes()):  # fmt: skip
+        path.write_bytes(damaged)
+        with pytest.raises(ValueError, match=r"^[^\n]*$") as refused:
             from_sb3(path, trust=True)
-        except ValueError as error:
-            refused.append(str(error))
-    # Some bytes of a zip file say nothing.
-    assert len(refused) == len(damaged) or (kind == "overwritten" and refused)
-    assert all(why.startswith(str(path)) and "\n" not in why for why in refused)
+        assert str(refused.value).startswith(str(path))
 
 
 def test_model_agent_does_not_read_untrusted_files(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""An exported network plays as the agent it was exported from, over thousands of views."""
+"""An exported network plays as the agent it was exported from, over many views."""
 
 from __future__ import annotations
 
@@ -9,14 +9,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-import stable_baselines3
 import torch
 from crib_agents import ScoredAgent, from_onnx, from_sb3, from_torch, to_onnx
 from crib_agents.loading import load_agent
 from crib_agents.policy_net import header
 from crib_training import export
 from crib_training.methods import ppo
-from sb3_contrib import QRDQN, MaskablePPO
+from sb3_contrib import MaskablePPO
 from torch import nn
 
 from crib_env import env_module, six_card_v0
@@ -25,7 +24,7 @@ from learned_nets import views_of
 from onnx_files import write_layer
 
 torch.set_num_threads(1)
-DEALS = 400
+DEALS = 150
 CLOSE = 1e-5  # scores nearer than this may be ordered differently by another library
 
 
@@ -91,14 +90,6 @@ def maskable(_: Path) -> ScoredAgent:
     return from_sb3(MaskablePPO("MultiInputPolicy", games), sample=True)
 
 
-def values(_: Path) -> ScoredAgent:
-    return from_sb3(QRDQN("MlpPolicy", six_card_v0.gym_env(), buffer_size=10))
-
-
-def deep_q(_: Path) -> ScoredAgent:
-    return from_sb3(stable_baselines3.DQN("MlpPolicy", six_card_v0.gym_env(), buffer_size=10))
-
-
 def trained(out: Path, **changes: Any) -> ScoredAgent:
     return ppo.train(ppo.Settings(
         timesteps=256, num_envs=16, steps=8, batch_size=64, epochs=1, hidden_sizes=(16, 16),
@@ -106,24 +97,18 @@ def trained(out: Path, **changes: Any) -> ScoredAgent:
     ))  # fmt: skip
 
 
-def of_cards(out: Path) -> ScoredAgent:
-    return trained(out)
-
-
 def of_table_top(out: Path) -> ScoredAgent:
     return trained(out, env="table_top_v0")
 
 
-SLOW = [
-    pytest.param(make, marks=pytest.mark.slow) for make in (deep_q, values, of_cards, of_table_top)
-]
-MADE = [with_a_vector, with_features, with_masks, maskable, *SLOW]
+MADE = [with_a_vector, with_features, with_masks, maskable,
+        pytest.param(of_table_top, marks=pytest.mark.slow)]  # fmt: skip
 
 
 def views_for(agent: ScoredAgent) -> Any:
-    """Return the views of thousands of random decisions in the game that an agent plays."""
+    """Return the views of many random decisions in the game that an agent plays."""
     views = views_of(agent.known_rules[0], DEALS, 3)
-    assert len(views) > 3000
+    assert len(views) > 1000
     return views
 
 

@@ -42,7 +42,6 @@ from crib_env.policy import Agent, find_agent
 from crib_env.rules import PRESETS
 from reference import scoring
 from reference.learned_table_top import points_of
-from research.tables.table_top import FITTED, fit_weights
 from stacked import Lanes
 from table_top_views import OPEN, every_variant, mask_of, position
 
@@ -424,12 +423,7 @@ def test_expert_rejects_views_it_cannot_play() -> None:
 
 
 @compiled_alone
-@pytest.mark.parametrize(
-    ("players", "preset"),
-    [(2, "table_top"), (4, "table_top_ship"),
-     *(pytest.param(*case, marks=pytest.mark.slow)
-       for case in ((2, "table_top_ship"), (4, "table_top")))],
-)  # fmt: skip
+@pytest.mark.parametrize(("players", "preset"), [(2, "table_top"), (4, "table_top_ship")])
 def test_expert_budgets_beat_rule_based(players: int, preset: str) -> None:
     """Over duplicate rounds the whole 95 % interval of the margin lies above 0."""
     for budget, pairs in ((1, 150), (3, 60)):
@@ -448,13 +442,3 @@ def test_crib_evaluate_takes_the_budget_of_expert() -> None:
     assert settings.agent("greedy").name == "greedy"
     with pytest.raises(ValueError, match="--budget is for Table Top"):
         run(Settings("expert", "random", budget=1))
-
-
-@pytest.mark.slow
-@compiled_alone
-def test_rule_based_weights_are_reproduced_by_the_fit() -> None:
-    """Within what 1,000 rounds leave open, and nothing but the lines' weights is touched."""
-    found = fit_weights(PRESETS["table_top"], table_top.WEIGHTS, 1000, np.random.SeedSequence(61))
-    np.testing.assert_allclose(found[FITTED], table_top.WEIGHTS[FITTED], atol=0.4)
-    others = np.setdiff1d(np.arange(len(found)), FITTED)
-    assert (found[others] == table_top.WEIGHTS[others]).all()

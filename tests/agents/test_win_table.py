@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import fields
 from functools import cache
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -22,16 +21,13 @@ from crib_agents.knowledge.winning import (
     stakes,
     win_table,
 )
-from crib_training.evaluation.duplicate import estimate, play_pairs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from compiled import SLOW, compiled_alone
 from crib_env.engine.hands.records import DEAL, GAME, MATCH, PEGGING_ONLY
 from crib_env.engine.table_top.records import GAME as TABLE_GAME
-from crib_env.engine.table_top.records import ROUND
 from crib_env.engine.two_hand import VIEW
-from crib_env.policy import Actions, Views
 from crib_env.rules import PRESETS
 from research.tables.table_top import measure_rounds
 from small_deal import COUNTS, PLAYS, small_deal
@@ -214,17 +210,6 @@ def test_views_are_grouped_by_their_win_table() -> None:
 # --- Table Top: the table against linear equations, what views make of it -------------------------
 
 
-def by_points(expert: TableTopExpert) -> Any:
-    """Return the expert judging every round as a single one, so by points."""
-
-    def act(views: Views, rng: np.random.Generator) -> Actions:
-        views = views.copy()
-        views["episode"] = ROUND
-        return expert.act(views, rng)
-
-    return SimpleNamespace(name=f"{expert.name} by points", act=act)
-
-
 # Rounds small enough to follow: points of the dealer's side and the other, and their chances.
 ADDED = {(3, 1): 0.3, (1, 3): 0.2, (2, 2): 0.25, (0, 4): 0.15, (0, 0): 0.1}  # T9
 DIFFERENCES = {(4, 0): 0.4, (1, 0): 0.2, (0, 3): 0.25, (0, 0): 0.15}  # T13
@@ -396,12 +381,3 @@ def test_table_top_action_depends_on_its_view_only() -> None:
     assert together == [int(agent.act(views[i : i + 1], rng)[0]) for i in range(len(views))]
     for view, action in zip(views, together, strict=True):
         assert action == np.nanargmax(agent.analyze(view)[:, VALUE])
-
-
-@compiled_alone
-def test_table_top_judging_by_win_probability_wins_no_fewer_games() -> None:
-    """Over 400 duplicate pairs the 95 % interval reaches half of them."""
-    expert = TableTopExpert(1)
-    games = play_pairs(PRESETS["table_top"], "game", expert, by_points(expert), 400, 4)
-    won = estimate(games.shares_won)
-    assert won.mean + won.half > 0.5

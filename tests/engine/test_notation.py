@@ -25,9 +25,9 @@ HOUSE = dataclasses.replace(
 @pytest.mark.parametrize(
     ("rules", "episode", "players"),
     [
-        *product(("hoyle", "five_card", HOUSE), ("deal", "game", "pegging"), (2,)),
+        *product(("hoyle[target=45]", "five_card", HOUSE), ("deal", "game", "pegging"), (2,)),
         *((f"{name}[target=31,match_target=2]", "match", 2) for name in ("hoyle", "five_card")),
-        *product(("table_top", "table_top_ship"), ("round", "game"), (2, 4)),
+        *product(("table_top[target=61]", "table_top_ship"), ("round", "game"), (2, 4)),
     ],
 )
 def test_notation_round_trips_every_position(

@@ -24,7 +24,7 @@ from crib_env.notation import canonical, format_state, parse_state
 from crib_env.rules import PRESETS
 from notation_lines import DECK, LAYING, PLAYING, TABLE, THREE
 
-MUTATIONS = 500
+MUTATIONS = 300
 OF_ALL = 0.2  # of an episode's lines: writing them takes longest
 ALL = ("deal", "game", "match", "pegging")
 

@@ -13,12 +13,9 @@ import pytest
 
 from crib_env import PRESETS, format_card, parse_cards, scoring, six_card_v0
 from crib_env.engine.table_top import text as table_top
-from crib_env.engine.table_top.records import TO_CRIB
 from crib_env.events import REASONS, Event
 from crib_env.game import Game
 from crib_env.render.svg.board import Pegs, board, place
-from crib_env.render.svg.cards import symbols
-from crib_env.render.svg.document import document, lines
 from crib_env.render.words import pegged, track
 from hidden import redraw_hands, redraw_turns
 from stacked import Table, deal
@@ -108,16 +105,6 @@ def test_h7_cards_out_of_play_are_shadowed() -> None:
     text = game.env.render()
     assert line(text, "count") == "8"
     assert "\n  played        (TD)    (3C)     8C\n" in text
-
-
-def test_cards_played_stand_in_the_column_of_their_turn() -> None:
-    game = table()
-    game.play("p:9D d:TD p:5S")
-    mine, theirs = (
-        re.findall(r"^  played(.*)$", render(game.env, seat), re.MULTILINE) for seat in (0, 1)
-    )
-    assert mine == ["         TD", "     9D      5S"]
-    assert theirs == mine[::-1]
 
 
 def test_c3_heels_named_nobs_too() -> None:
@@ -295,18 +282,6 @@ def test_h12_the_game_peg_is_shown_in_a_match() -> None:
         assert f"{player}  0 (rear peg 0), needs 121, game points {points[player]} of 7" in text
     single_game = table()
     assert "game points" not in single_game.env.render()
-
-
-# --- ends and errors ----------------------------------------------------------------------------
-
-
-def test_end_names_the_winner() -> None:
-    game = table(episode="game", scores=(0, 119))
-    game.play("p:7C d:8C")
-    assert "\nplayer_1 has won\n" in game.env.render()
-    game = table()
-    game.finish()
-    assert "\nthe deal is over\n" in game.env.render()
 
 
 # --- Table Top ----------------------------------------------------------------------------------
@@ -502,25 +477,6 @@ def test_h9_f7_holes_have_distinct_places_on_the_board(target: int) -> None:
     board((Pegs(0, 0), Pegs(target, 0)), target)
 
 
-def test_table_top_shows_lines_values_open_cells_and_the_crib() -> None:
-    game = Game.from_notation(
-        "table_top game #2 d0 m1 p2 turn 4S7H8HAD6CKC5STD9S4C5CQH5DAHTC6DJSJCJH7D9HJD2HTHQS3S3H6S2C"
-        " ...../..7H../..2C8H./.KC6CAD./..... 4S 20/29"
-    )
-    svg = game.svg()
-    assert svg.count('class="open"') == len([a for a in game.legal_actions if a != TO_CRIB])
-    assert [int(v) for v in re.findall(r'<text class="side1"[^>]*>(\d+)<', svg)] == [0, 0, 2, 0, 0]
-    assert shown(svg).count("back") == 0
-    assert shown(game.svg(0)).count("back") == 2  # the other's card in turn, and in the crib
-    assert "or the crib (25)" in svg
-
-
-def test_svg_cards_have_distinct_faces_without_fonts() -> None:
-    faces = symbols()
-    assert len(set(faces.values())) == 53
-    assert not any("<text" in face for face in faces.values())
-
-
 def test_svg_names_are_escaped_cut_and_valid_xml() -> None:
     game = Game("hoyle", seed=1)
     root = ElementTree.fromstring(game.svg(names=["<script>alert(1)</script>", "a\x00b"]))
@@ -546,8 +502,3 @@ def test_repr_svg_and_html_show_the_game() -> None:
     game = Game("table_top", seed=1)
     assert game._repr_svg_() == game.svg()
     assert game.svg() in game._repr_html_()
-
-
-def test_svg_of_a_family_without_a_picture_is_its_text() -> None:
-    drawn = ElementTree.fromstring(document(lines("one & two\n  three"), "title"))
-    assert [e.text for e in drawn.iter() if e.tag.endswith("text")] == ["one & two", "  three"]

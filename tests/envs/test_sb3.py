@@ -206,13 +206,10 @@ def test_maskable_ppo_learns_for_a_few_updates(module: Any) -> None:
     assert all(torch.isfinite(value).all() for value in after.values())
 
 
-@pytest.mark.parametrize(
-    "seed", [1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (2, 4))]
-)
-def test_maskable_ppo_learns_a_repeated_deal(seed: int) -> None:
+def test_maskable_ppo_learns_a_repeated_deal() -> None:
     """Observation, mask and reward suffice to learn: one repeated deal is soon played well."""
     env = six_card_v0.sb3_env(64, opponent=lowest, seat=0, reward="points", episode="deal")
-    deck = np.random.default_rng(seed).permutation(52)
+    deck = np.random.default_rng(1).permutation(52)
     model = learner(env, n_steps=6, batch_size=192, n_epochs=8, learning_rate=3e-3, gamma=1.0)
     returns = []
     for _ in range(16):

@@ -192,10 +192,10 @@ def is_named(action: int, reply: str, view: Any) -> bool:
 
 @every_game
 def test_mutated_replies_crash_nothing_and_move_nothing_unnamed(rules: str) -> None:
-    """20,000 replies in all."""
+    """10,000 replies in all."""
     rng, views = random.Random(11), positions(rules, 60)
     good = bad = longest = 0
-    for _ in range(20_000 // len(PRESETS) + 1):
+    for _ in range(10_000 // len(PRESETS) + 1):
         view = rng.choice(views)
         legal = [a for a in range(52) if _legal(view, a)]
         words = [_spoken(view, rng.choice(legal)) for _ in range(2)]
@@ -211,8 +211,8 @@ def test_mutated_replies_crash_nothing_and_move_nothing_unnamed(rules: str) -> N
         for action in actions:
             assert _legal(view, action), (reply, actions)
             assert is_named(action, reply, view), (reply, actions)
-    assert good > 1000
-    assert bad > 300
+    assert good > 500
+    assert bad > 150
     assert longest < 500
 
 

@@ -288,8 +288,3 @@ def test_others_reach_lists_this_machines_addresses(
     assert serve.others_reach("127.0.0.1") == serve.others_reach("localhost") == []
     assert serve.others_reach("192.168.1.9") == ["192.168.1.9"]
     assert serve.url("2001:db8::7", 80) == "http://[2001:db8::7]:80"
-
-
-def test_web_names_a_wrong_number_of_days() -> None:
-    with pytest.raises(ValueError, match=r"keep_days must be a whole number from 0 .*, got -1"):
-        serve.Settings(keep_days=-1)

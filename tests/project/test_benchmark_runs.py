@@ -7,7 +7,6 @@ from importlib import import_module
 from pathlib import Path
 from unittest.mock import Mock, create_autospec
 
-import numpy as np
 import pytest
 from crib_training.exploit import exploitability, measure
 from crib_training.methods import METHODS
@@ -84,18 +83,6 @@ def test_jobs_finishes_a_line_before_the_next_and_budgets_last() -> None:
     ]  # fmt: skip
 
 
-def test_curve_of_means_over_seeds_at_each_mark() -> None:
-    rows = [
-        {"decisions": 1000, "cpu_seconds": 10.0 * k, "gain": {"both": {"all": [0.1 * k, 0.01]}},
-         "curve": [{"decisions": 301 + k, "cpu_seconds": 3.0 * k, "mean": 0.5 * k}]}
-        for k in (1, 3)
-    ]  # fmt: skip
-    found = make_benchmark.curve_of(rows)
-    assert found == pytest.approx(np.array([[300, 6.0, 1.0, 0.5, 1.5], [1000, 20, 0.2, 0.1, 0.3]]))
-    rows[0]["curve"] = []
-    assert len(make_benchmark.curve_of(rows)) == 1
-
-
 def test_benchmark_page_equals_ledger_and_template(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -113,13 +100,6 @@ def test_benchmark_name_changes_with_its_protocol() -> None:
     frozen["tracks"] = {name: track["fixed"] for name, track in PROTOCOL["tracks"].items()}
     assert (PROTOCOL["name"], digest(frozen)) == ("crib-bench v1", "80c8e4dc")
     assert f"# The benchmark: {PROTOCOL['name']}\n" in make_benchmark.PAGE.read_text("utf-8")
-
-
-def test_whole_interval_combines_seeds_and_hands() -> None:
-    line = {"mean": 0.5, "of_seeds": [0.4, 0.5, 0.6], "of_hands": 0.3, "exact": True}
-    half = np.hypot(make_benchmark.interval(line["of_seeds"]), 0.3)
-    assert make_benchmark.whole(line) == f"**0.500** ± {half:.3f}"
-    assert make_benchmark.whole({**line, "of_seeds": [0.5], "exact": False}) == "≈ **0.500**"
 
 
 def test_submissions_follow_the_protocol() -> None:

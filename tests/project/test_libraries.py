@@ -63,8 +63,10 @@ def test_sb3_learns_on_the_batch(tmp_path: Path) -> None:
     assert agent.act(game.view(game.seat), np.random.default_rng(1)) in game.legal_actions
 
 
-@pytest.mark.parametrize("masks", [True, False])
-@pytest.mark.parametrize(("vector", "num_envs"), [("native", 32), ("sync", 4)])
+@pytest.mark.parametrize(
+    ("vector", "num_envs", "masks"),
+    [("native", 32, True), ("native", 32, False), ("sync", 4, True)],
+)
 def test_cleanrls_form_learns_from_decisions_alone(vector: str, num_envs: int, masks: bool) -> None:
     """A deal is six decisions: a row of a reset would make seven, an illegal end about one."""
     module = example("cleanrl_ppo", "tyro")

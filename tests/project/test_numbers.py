@@ -34,32 +34,6 @@ def test_episodes_do_not_depend_on_the_workers() -> None:
     assert np.array_equal(played[0].points, played[1].points)
 
 
-def test_points_by_role_sum_to_all_points() -> None:
-    rules = PRESETS["five_card"]
-    deals = run_of(500, 1).play(rules, "deal", 500)
-    made = two_hand.by_role(deals)
-    assert not made[:, 0, 2].any()  # the crib is the dealer's
-    start = rules.for_last  # F1: pone's, in no tally
-    assert np.array_equal(made.sum(axis=(1, 2)) + start, deals.scores.sum(axis=1))
-    every = np.arange(500)
-    assert np.array_equal(made[:, 1].sum(axis=1), deals.scores[every, deals.first_dealer])
-
-
-@pytest.mark.parametrize(("preset", "players"), table_top.GAMES)
-def test_lines_counted_one_by_one_sum_to_the_engines_count(preset: str, players: int) -> None:
-    rules = PRESETS[preset]
-    rounds = run_of(60, 1).play(rules, "round", 60, players=players)
-    lines = table_top.final_lines(rounds, rules, players)
-    assert np.array_equal(lines.sum(axis=2), rounds.points[:, :, 1])
-
-
-def test_win_probability_is_one_minus_the_others() -> None:
-    for preset in ("hoyle", "five_card"):
-        chance = two_hand.winning(PRESETS[preset])
-        assert chance.shape == (2, PRESETS[preset].target, PRESETS[preset].target)
-        np.testing.assert_allclose(chance[1], 1 - chance[0].T, atol=1e-12)
-
-
 def test_numbers_sections_name_their_command(tmp_path: Path) -> None:
     data = two_hand.measure("six_card", run_of(200, 80), tmp_path)
     write("six_card", data, "python -m research.numbers six_card", tmp_path)

@@ -7,15 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from crib_agents.loading import load_agent
 
-from crib_env import scoring
 from crib_env.cards import RANKS as TEXT
-from crib_env.cards import format_cards
-from crib_env.rules import PRESETS
 from research.numbers import published
 from research.numbers.__main__ import FOLDER
-from research.numbers.episodes import self_play
 from research.numbers.published import differences, own_tables, picture, read_rows
 
 STORED = published.published()
@@ -62,21 +57,3 @@ def test_published_page_equals_the_stored_figures() -> None:
     for kind in ("expert", "alone"):
         assert picture(kind) in page
         assert (FOLDER / picture(kind)).stat().st_size > 10_000
-
-
-def test_published_show_counts_flushes() -> None:
-    deals = self_play(PRESETS["hoyle"], "deal", load_agent("greedy"), 400, seed=6)
-    found = published.flushes(deals)
-    seen = 0
-    for i, state in enumerate(deals.states):
-        dealt = state["dealt"].reshape(2, -1)
-        laid = state["discarded"][:, None] >> np.arange(dealt.shape[1]) & 1 == 1
-        starter = format_cards([int(state["starter"])])
-        dealer = int(deals.first_dealer[i])
-        for kind, cards in (("pone", dealt[1 - dealer][~laid[1 - dealer]]),
-                            ("dealer", dealt[dealer][~laid[dealer]]),
-                            ("crib", dealt[laid])):  # fmt: skip
-            shown = scoring.score_hand(format_cards(cards.tolist()), starter, crib=kind == "crib")
-            assert ("flush" in shown.call) == found[kind][i]
-            seen += int(found[kind][i])
-    assert seen > 20

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 from crib_agents.loading import load_agent
 from crib_training.evaluation.evaluate import evaluate
 
@@ -64,23 +63,6 @@ def test_training_loop_names_missing_packages_before_training(
         runpy.run_path(str(ROOT / "examples" / "training_loop.py"))  # without running `main`
 
 
-def test_training_loop_saves_weights_before_later_failures(
-    loop: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fail(*_: Any, **__: Any) -> None:
-        raise OSError("no space left")
-
-    few = SMALL | {"steps": 32 * 16, "eval_pairs": 2, "opponent": "random", "out": tmp_path}
-    for step in ("evaluate", "to_onnx"):
-        with monkeypatch.context() as patched:
-            patched.setattr(loop, step, fail)
-            with pytest.raises(OSError, match="no space"):
-                loop.main(loop.Settings(**few))
-        weights = torch.load(tmp_path / "net.pt", weights_only=True)
-        assert all(torch.isfinite(one).all() for one in weights.values())
-        (tmp_path / "net.pt").unlink()
-
-
 def test_training_loop_plays_past_policies_only_on_request(
     loop: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -107,31 +89,6 @@ def test_training_loop_plays_past_policies_only_on_request(
     given.clear()
     loop.main(loop.Settings(past_selves=0, **few | {"steps": 1}))
     assert given == []
-
-
-def test_sweep_reports_prunes_and_names_its_best(
-    loop: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    import optuna
-
-    sweep = import_module("sweep")
-    settings_tried = []
-
-    def trained(settings: Any, report: Any) -> float:
-        """As if greater learning rates were better, told after each of three evaluations."""
-        settings_tried.append(settings)
-        for steps in (1000, 2000, 3000):
-            report(steps, settings.learning_rate)
-        return float(settings.learning_rate)
-
-    monkeypatch.setattr(sweep, "train", trained)
-    study = sweep.main(trials=10, out=tmp_path)
-    states = [trial.state for trial in study.trials]
-    assert len(states) == len({settings.out for settings in settings_tried}) == 10
-    assert optuna.trial.TrialState.PRUNED in states
-    best = max(settings_tried, key=lambda settings: settings.learning_rate)
-    assert study.best_value == best.learning_rate
-    assert f"--learning-rate {best.learning_rate} " in capsys.readouterr().out
 
 
 def test_sweep_runs_the_training_loop(

@@ -16,6 +16,7 @@ from crib_training.loading import find_env
 
 from crib_env.policy import FunctionAgent, find_agent
 from crib_env.rules import PRESETS, TwoHandRules
+from vector_walks import InPython
 
 FIVE = TwoHandRules.preset("five_card")
 
@@ -106,18 +107,9 @@ def test_evaluate_takes_the_players_from_the_rules(
     assert figures["skunks_for"]["mean"] is None
 
 
-class InPython:
-    """`greedy` outside the compiled batch, so that AIVAT costs little beside it."""
-
-    name = "greedy_in_python"
-
-    def act(self, views: Any, rng: np.random.Generator) -> Any:
-        return find_agent("greedy").act(views, rng)
-
-
 def test_evaluate_auto_leaves_out_adjusted_figures_that_are_wider() -> None:
     """Where one agent wins nearly every game, there is little luck to remove."""
-    agents = InPython(), "random"
+    agents = InPython("greedy"), "random"  # compiled, AIVAT would cost too much beside it
     always, auto = (
         evaluate(find_env("six_card_v0"), "hoyle", *agents, 60, 1, adjusted=adjusted)
         for adjusted in (True, None)

@@ -12,22 +12,19 @@ import numpy as np
 import pytest
 from crib_agents.equilibrium.classes import hand_classes
 from crib_agents.files import read_header
-from crib_agents.knowledge.pegging import COUNTED, FIRST, holdings
 from crib_training.command_line import start
 from crib_training.interrupts import Stopped
 
 from crib_env.engine.hands.counting import sequence_points
-from crib_env.engine.ranks import how_many
 from crib_env.engine.record import NONE
 from crib_env.rules import TwoHandRules, find_rules
 from exploit_toys import DECK, RULES
 from research.solve import run as solving
 from research.solve.counts import count_states
-from research.solve.pegging import BEST, LEARN, VALUE, Hands
 from research.solve.ranges import Ranges
 from research.solve.run import Settings, solve
 from research.solve.solver import Solver
-from solve_walks import NO_BOOK, check_played_out, walker_of
+from solve_walks import check_played_out, walker_of
 
 TOY = sum(1 << (4 * rank + suit) for rank in (3, 4, 5, 9, 10) for suit in range(2))
 
@@ -71,47 +68,6 @@ def test_solver_walk_equals_the_engines_play_with_four_cards() -> None:
     rules = find_rules("hoyle", TwoHandRules)
     walker = walker_of(rules)
     check_played_out(rules, walker.even(), walker, 12)
-
-
-def test_solver_learning_lowers_exploitability() -> None:
-    """Regret matching against a learning opponent: what best answers gain falls, values agree."""
-    rules = find_rules("five_card", TwoHandRules)
-    walker = walker_of(rules)
-    n = how_many(3)
-    rng = np.random.default_rng(4)
-    kept = FIRST[3] + rng.choice(n, 40, replace=False)
-    ranges = np.zeros((40, n), dtype=np.float32)
-    ranges[:, kept - FIRST[3]] = 1.0 / 40
-    known = np.ascontiguousarray(holdings()[kept, COUNTED])
-    hands = Hands(kept, np.zeros(40, dtype=np.int64), known, np.arange(40), np.ones(40))
-    probabilities = walker.even()
-    books = [walker.book(seat) for seat in range(2)]
-    gaps = []
-    for iteration in range(1, 61):
-        for seat in range(2):
-            walker.walk(
-                seat,
-                LEARN,
-                hands,
-                ranges,
-                probabilities,
-                probabilities,
-                books[seat],
-                iteration=iteration,
-            )
-        if iteration in (5, 60):
-            mean = probabilities.copy()
-            for seat in range(2):
-                walker.average(seat, books[seat], mean)
-            best, own = (
-                [walker.walk(seat, mode, hands, ranges, mean, mean, NO_BOOK).values.mean()
-                 for seat in range(2)]
-                for mode in (BEST, VALUE)
-            )  # fmt: skip
-            assert own[0] == pytest.approx(-own[1], abs=1e-4)
-            gaps.append(sum(best))
-    assert 0.0 <= gaps[1] < gaps[0] / 5
-    assert gaps[1] < 0.01
 
 
 def test_solver_ranges_are_the_rest_of_the_deck() -> None:

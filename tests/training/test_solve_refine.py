@@ -13,13 +13,11 @@ from crib_agents.equilibrium import Equilibrium, Solved
 from crib_agents.equilibrium.public_tree import PAIRS
 from crib_agents.equilibrium.strategy import Strategy
 from crib_agents.files import read_header
-from crib_agents.knowledge.pegging import COUNTED, holdings
 
 from crib_env.engine.ranks import how_many, pair_number
 from crib_env.rules import TwoHandRules, find_rules
-from research.solve.pegging import LEARN, VALUE, Hands, Walker
-from research.solve.refine import MEAN_SMOOTHING, blend
-from solve_walks import NO_BOOK, game_with, holding, probabilities_of, walker_of
+from research.solve.pegging import Walker
+from solve_walks import game_with, probabilities_of, walker_of
 
 RULES = find_rules("five_card", TwoHandRules)
 
@@ -47,69 +45,6 @@ def of_pair(walker: Walker, table: np.ndarray, pair: int) -> np.ndarray:
         by_pair = table[at * PAIRS : end * PAIRS].reshape(-1, PAIRS, wide)
         one[at:end] = by_pair[:, pair].ravel()
     return one
-
-
-def test_refined_strategy_depends_on_the_discarded_pair(walker: Walker, mixed: np.ndarray) -> None:
-    """Walked by pairs, a hand's value and updates are as with that pair's tables alone."""
-    pair = pair_number(4, 11)
-    single = of_pair(walker, mixed, pair)
-    kept = np.array([holding((0, 3, 8)), holding((6, 6, 12))])
-    zero = np.zeros(2, dtype=np.int64)
-    known = np.ascontiguousarray(holdings()[kept, COUNTED])
-    ranges = np.random.default_rng(1).random((1, how_many(3))).astype(np.float32)
-    theirs = walker.even()
-    for seat in range(2):
-        found = []
-        for table, pairs, which in ((mixed, PAIRS, pair), (single, 1, 0)):
-            probabilities, book = table.copy(), walker.book(seat, pairs)
-            hands = Hands(kept, zero + which, known, zero, np.ones(2))
-            walk = partial(walker.walk, seat, starter=5, pairs=pairs)
-            value = walk(VALUE, hands, ranges, probabilities, theirs, NO_BOOK)[0]
-            walk(LEARN, hands, ranges, probabilities, theirs, book, iteration=1.0)
-            mean = probabilities.copy()
-            walker.average(seat, book, mean, pairs)
-            learned = [of_pair(walker, t, pair) if pairs > 1 else t for t in (probabilities, mean)]
-            found.append((value, *learned))
-        assert abs(found[0][1] - single).max() > 0.1
-        for by_pair, alone in zip(*found, strict=True):
-            np.testing.assert_allclose(by_pair, alone, atol=1e-6)
-
-
-def test_refined_play_averages_over_discards_for_the_other_seat(
-    walker: Walker, mixed: np.ndarray
-) -> None:
-    """By Bayes, in games of the engine: the likelier a pair plays so far, the more it counts."""
-    basic = walker.even()
-    discarded = [pair_number(0, 7), pair_number(5, 11), pair_number(12, 12)]
-    likely = np.array([0.2, 0.5, 0.3])
-    rng = np.random.default_rng(3)
-    for seat, kept in ((0, (0, 20, 33)), (1, (9, 24, 50))):
-        zero = np.zeros(3, dtype=np.int64)
-        holds = zero + holding(tuple(card >> 2 for card in kept))
-        hands = Hands(holds, np.array(discarded), zero, zero, np.ones(3))
-        mean = blend(walker, seat, hands, likely, mixed, basic)
-        tables = [of_pair(walker, mixed, pair) for pair in discarded]
-        met = 0
-        for _ in range(40):
-            others = [card for card in range(52) if card not in kept]
-            drawn = rng.choice(others, 8, replace=False).tolist()
-            sides = [list(kept), drawn[:3]] if seat == 0 else [drawn[:3], list(kept)]
-            game = game_with(RULES, *sides, drawn[3:])
-            paths = likely.copy()
-            while not game.over:
-                view = game.view(game.seat)
-                card = int(rng.choice(game.legal_actions))
-                if game.seat == seat and view["hand_n"] > 1 and view["held_n"][1] > 0:
-                    rows = np.array([probabilities_of(view, table, walker) for table in tables])
-                    weights = paths + MEAN_SMOOTHING * likely
-                    expected = weights @ rows / weights.sum()
-                    found = probabilities_of(view, mean, walker)
-                    np.testing.assert_allclose(found, expected, atol=1e-5)
-                    paths = paths * rows[:, card >> 2]
-                    met += 1
-                game.step(card)
-        assert met > 60
-    assert (mean[walker.tree.offset[0] :][: 2 * how_many(3)] == basic[: 2 * how_many(3)]).all()
 
 
 def test_refined_file_agent_plays_by_its_discards(
