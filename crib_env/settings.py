@@ -127,7 +127,8 @@ def in_words(schema: dict[str, Any]) -> str:
         parts = schema.get("prefixItems", [schema.get("items", {})])
         return f"a tuple{many}, each {in_words(parts[0])}"
     if kind not in ("integer", "number"):
-        return {"string": "text", "boolean": "True or False", "null": "None"}.get(str(kind), "")
+        text = "a path" if schema.get("format") == "path" else "text"
+        return {"string": text, "boolean": "True or False", "null": "None"}.get(str(kind), "")
     above, least, most = (schema.get(k) for k in ("exclusiveMinimum", "minimum", "maximum"))
     words = "a whole number" if kind == "integer" else "a number" if most else "a finite number"
     if above is not None:
@@ -144,6 +145,14 @@ def read_whole(_: type[int], tokens: Sequence[Token]) -> int | None:
     if WHOLE.fullmatch(word) and float(word).is_integer():
         return int(float(word))
     return int(word)
+
+
+def read_path(_: type[Path], tokens: Sequence[Token]) -> Path | None:
+    """Return the path that a word of the command line gives, or None."""
+    word = tokens[0].value
+    if not word:  # a variable of the shell that is not set; a Path of it is the current folder
+        raise ValueError("no path")
+    return None if word == "None" else Path(word)
 
 
 def not_one(value: int) -> int:
@@ -230,7 +239,7 @@ Share = Annotated[float, Field(ge=0, le=1)]
 Portion = Annotated[float, Field(gt=0, le=1)]  # more than none of it
 Players = Annotated[Whole, Field(ge=2, le=4)]  # the game says which of them it has
 Seat = Annotated[Whole, Field(ge=0, le=3)]  # of four; the game says how many it has
-AnyPath = Annotated[Path, Field(strict=False)]  # or text
+AnyPath = Annotated[Path, Field(strict=False), Parameter(converter=read_path)]  # or text
 NewFile = Annotated[AnyPath, _passes(check_file)]
 StoreFile = Annotated[AnyPath, _passes(check_store_file)]
 NewFolder = Annotated[AnyPath, _passes(check_folder)]

@@ -341,7 +341,8 @@ def _not_taken(where: str, name: str, form: str, known: Collection[str]) -> str:
         # As Python says it: TorchRL's GymEnv gives frameskip and looks for these words.
         known_near = nearest(name, sorted(known))
         return f"{where} got an unexpected keyword argument {name!r}{known_near}"
-    why = about.instead.get(form) or f"{', '.join(about.forms)} take it"
+    verb = "takes" if len(about.forms) == 1 else "take"
+    why = about.instead.get(form) or f"{', '.join(about.forms)} {verb} it"
     return f"{where} takes no {name}: {why}"
 
 

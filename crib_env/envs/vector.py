@@ -93,8 +93,8 @@ class CribbageVectorEnv(VectorSettings, VectorEnv[Observation, Array, Array]):
             int8[N, actions].
         """
         batch = self.batch
-        several = isinstance(seed, (Sequence, np.ndarray))
-        given = list(seed) if isinstance(seed, (Sequence, np.ndarray)) else [seed]
+        several = isinstance(seed, Sequence) or (isinstance(seed, np.ndarray) and seed.ndim > 0)
+        given = list(seed) if several else [seed]  # type: ignore[arg-type]
         seeds = [check_seed(one) for one in given]
         if several and len(seeds) != self.num_envs:
             raise ValueError(f"seed must be one or {self.num_envs}, one a game, got {seed!r}")

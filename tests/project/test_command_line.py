@@ -158,7 +158,8 @@ def test_words_become_settings(words: str, changed: dict[str, Any]) -> None:
     ("words", "says"),
     [
         ("", "FIRST is missing; see crib toy --help"),
-        ("a --seed", "5,807, got ''; see crib toy --help"),
+        ("a --seed", "5,807, got no value; see crib toy --help"),
+        ("a --out -", "--out must be a path, got no value; see crib toy --help"),
         (
             "a --seed -1",
             "--seed must be a whole number from 0 to 9,223,372,036,854,775,807, got -1",
@@ -187,6 +188,10 @@ def test_words_become_settings(words: str, changed: dict[str, Any]) -> None:
         ("a --either nowhere", "--either: "),
         ("a --store .", "--store: "),
         ("a --store taken/x", "--store: "),
+        ("a --out=", "--out must be a path, got ''; see crib toy --help"),
+        ("a --home=", "--home must be a path or None, got ''"),
+        ("a --folder=", "--folder must be a path or None, got ''"),
+        ("a --either=", "--either must be a path or None, got ''"),
         ("a --wanted=maybe", "--wanted must be True or False, got 'maybe'"),
         ("a --seed 13", "seed 13 brings no luck"),  # of the settings' own
     ],

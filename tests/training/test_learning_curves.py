@@ -102,7 +102,7 @@ def test_read_words_names_a_file_that_cannot_be_read(tmp_path: Path, text: str) 
 def test_groups_of_reads_one_group_or_named_groups() -> None:
     assert groups_of(("a", "b")) == {"": [Path("a"), Path("b")]}
     assert groups_of(("x=a,b", "y=c")) == {"x": [Path("a"), Path("b")], "y": [Path("c")]}
-    for runs in ((), ("x=a", "b"), ("x=a", "x=b"), ("=a",), ("x=",), ("x=a,",)):
+    for runs in ((), ("x=a", "b"), ("x=a", "x=b"), ("=a",), ("x=",), ("x=a,",), ("",)):
         with pytest.raises(ValueError, match="NAME=FOLDER,FOLDER"):
             groups_of(runs)
 

@@ -101,7 +101,9 @@ def explain(error: CycloptsError) -> str:
     if isinstance(token, Token):
         return named(refusal(kind, field.name, token.value))
     if isinstance(error, MissingArgumentError) and error.keyword:
-        return named(refusal(kind, field.name, " ".join(error.tokens_so_far)))
+        given = " ".join(error.tokens_so_far)
+        says = named(refusal(kind, field.name, given))
+        return says if given else says.replace("got ''", "got no value")
     if isinstance(error, MissingArgumentError):
         return f"{field.name.upper() if field.is_positional else error.argument.name} is missing"
     return str(error)

@@ -293,7 +293,7 @@ class Settings:
 def groups_of(runs: tuple[str, ...]) -> dict[str, list[Path]]:
     """Return the folders of each line by its name, "" if it has none."""
     named = [run for run in runs if "=" in run]
-    if not runs or (named and len(named) < len(runs)):
+    if not all(runs or ("",)) or (named and len(named) < len(runs)):
         raise ValueError("name the folders of runs, or for each line NAME=FOLDER,FOLDER")
     if not named:
         return {"": [Path(run) for run in runs]}
