@@ -159,8 +159,9 @@ class GameBatch:
         Returns:
             records [K] of the family's ``view``.
         """
+        games = np.ascontiguousarray(games)  # every second game, say
         views = np.zeros(len(games), dtype=self.family.view)
-        seats = self.movers(games) if seats is None else seats
+        seats = self.movers(games) if seats is None else np.ascontiguousarray(seats)
         entries_of(self.family).view_games(self.states, self.record, games, seats, views)
         return views
 
@@ -178,6 +179,7 @@ class GameBatch:
                 if self.step(games[k : k + 1], actions[k : k + 1]) is not None:
                     return k
             return None
+        games, actions = np.ascontiguousarray(games), np.ascontiguousarray(actions)
         movers = self.movers(games) if self.on_step is not None else games
         bad = entries_of(self.family).step_games(
             self.states, self.record, self.decks, show_table(), games, actions, self.log,

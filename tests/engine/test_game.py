@@ -223,6 +223,18 @@ def test_game_batch_plays_as_single_games(kind: str) -> None:
     assert games.states["scores"].tolist() == [list(one.scores) for one in singles]
 
 
+def test_game_batch_takes_every_second_game() -> None:
+    """Slices of arrays, which are not contiguous."""
+    games = GameBatch("hoyle", 6, seed=1)
+    games.reset()
+    half = games.running()[::2]
+    seats = np.repeat(games.movers(half), 2)[::2]
+    assert (games.views(half, seats) == games.views(half.copy())).all()
+    actions = np.repeat(games.views(half)["hand"][:, 0], 2)[::2]
+    assert games.step(half, actions) is None
+    assert games.states["discarded"].any(axis=1).tolist() == [True, False] * 3
+
+
 def test_game_batch_tallies_points_by_phase() -> None:
     games = GameBatch(Rules.preset("hoyle"), 200, episode="deal", seed=1)
     games.reset(scores=(50, 40))

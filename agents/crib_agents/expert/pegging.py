@@ -27,6 +27,13 @@ from crib_agents.data import tables
 from crib_agents.expert import belief
 from crib_agents.expert.discard import DiscardExpert
 from crib_agents.expert.endgame import CLASSES, REACH, standings
+from crib_agents.expert.replies import (
+    draw_own_hands,
+    find_replies,
+    searches_replies,
+    see_from_there,
+)
+from crib_agents.expert.rollouts import end_value, roll_out
 from crib_agents.knowledge.measured import COUNT_SIZE, MODEL_T, load_model_for, load_outcomes
 from crib_agents.knowledge.pegging import (
     DISTINCT,
@@ -48,15 +55,16 @@ from crib_agents.knowledge.pegging import (
     number,
     put,
 )
-from crib_agents.knowledge.winning import WON, after_pegging, group_by_win_table, probabilities
+from crib_agents.knowledge.winning import WON, group_by_win_table, probabilities
 from crib_env.arrays import Doubles, Floats
 from crib_env.engine.family import find_family
+from crib_env.engine.hands.counting import unseen_ranks
 from crib_env.engine.hands.records import PEGGING
 from crib_env.engine.jit import entry, kernel
 from crib_env.engine.ranks import RANKS
 from crib_env.engine.record import NONE, TABLE_T, array_of
 from crib_env.engine.show import show_table
-from crib_env.engine.two_hand import HAND, VIEWS_T
+from crib_env.engine.two_hand import HAND, VIEW, VIEWS_T
 from crib_env.policy import Actions, Views, one_or_many
 
 STUCK = 32  # as a least pip: the seat holds cards, but none that fits
@@ -70,78 +78,6 @@ FINDINGS = 4
 
 
 @kernel
-def play_out(p, seat, mine, theirs, s, hands, weights):
-    """Roll out from ``p`` to the end; the seats hold ``mine`` and ``theirs``."""
-    while seat != NONE:
-        if seat == ME:
-            r = belief.best_rank(p, ME, mine, hands, weights)
-            mine = hands[mine, r]
-            put(p, ME, r)
-            seat = next_turn(p, s["single"], hands[mine, LOWEST], hands[theirs, LOWEST])
-        else:
-            r = belief.best_rank(p, THEM, theirs, hands, weights)
-            theirs = hands[theirs, r]
-            put(p, THEM, r)
-            seat = next_turn(p, s["single"], hands[theirs, LOWEST], hands[mine, LOWEST])
-
-
-@kernel
-def play_endgame(p, seat, mine, theirs, others, s, hands, weights):
-    """Do what `play_out` does, near the end; the other seat's hand counts ``others``."""
-    while seat != NONE:
-        if seat == ME:
-            r = belief.best_endgame_rank(p, ME, mine, s["count"], s, hands, weights)
-            mine = hands[mine, r]
-            put(p, ME, r)
-            seat = next_turn(p, s["single"], hands[mine, LOWEST], hands[theirs, LOWEST])
-        else:
-            r = belief.best_endgame_rank(p, THEM, theirs, others, s, hands, weights)
-            theirs = hands[theirs, r]
-            put(p, THEM, r)
-            seat = next_turn(p, s["single"], hands[theirs, LOWEST], hands[mine, LOWEST])
-
-
-@kernel
-def roll_out(p, seat, mine, theirs, j, s, hands, weights):
-    """Roll out from ``p`` to the end under hypothesis ``j``."""
-    if s["endgame"]:
-        play_endgame(p, seat, mine, theirs, s["counts"][j], s, hands, weights)
-    else:
-        play_out(p, seat, mine, theirs, s, hands, weights)
-
-
-@kernel
-def counted(p, others, s, win_table):
-    """Return the value of the end ``p`` of the pegging if the other's hand counts ``others``."""
-    mine = p["needs"][ME]
-    theirs = p["needs"][THEM]
-    if s["i_deal"]:
-        return after_pegging(win_table, 1, theirs, mine, others, s["count"], s["crib"])
-    return after_pegging(win_table, 0, mine, theirs, s["count"], others, s["crib"])
-
-
-@kernel
-def with_nob(p, others, nob, s, win_table):
-    """Return `counted`, nobs being in the other seat's hand with the chance ``nob``."""
-    value = counted(p, others, s, win_table)
-    if nob > 0.0:
-        value += nob * (counted(p, others + 1, s, win_table) - value)
-    return value
-
-
-@kernel
-def end_value(p, j, s, win_table):
-    """Return the value of the end ``p`` of the pegging under hypothesis ``j``."""
-    others = s["counts"][j]
-    nob = s["nob"][j]
-    flush = s["flush"][j]
-    value = with_nob(p, others, nob, s, win_table)
-    if flush > 0.0:
-        value += flush * (with_nob(p, others + s["flush_points"], nob, s, win_table) - value)
-    return value
-
-
-@kernel
 def add_end(p, likely, j, s, win_table, found):
     """Add the end ``p`` of the pegging under hypothesis ``j`` to the findings, by its weight."""
     found[WIN_VALUE] += likely * end_value(p, j, s, win_table)
@@ -150,10 +86,13 @@ def add_end(p, likely, j, s, win_table, found):
 
 
 @kernel
-def add_ends(q, seat, likely, mine, theirs, j, p, s, hands, weights, win_table, found):
+def add_ends(
+    q, seat, likely, mine, theirs, j, p, unseen, own, s, mirror, hands, weights, win_table, found
+):
     """Add to the findings the ends of hypothesis ``j`` from ``q`` on; ``p`` is scratch.
 
-    ``seat`` is to play, or NONE. If it is the other seat's turn, it may play any of its cards.
+    ``seat`` is to play, or NONE. If it is the other seat's turn, it may play any of its cards: by a
+    search of its own if it believes in ``own`` hands of ``mirror``.
     """
     if seat != THEM:
         copy(q, p)
@@ -161,7 +100,10 @@ def add_ends(q, seat, likely, mine, theirs, j, p, s, hands, weights, win_table, 
         add_end(p, likely, j, s, win_table, found)
         return
     chance = s["chance"]
-    belief.find_chances(q, theirs, j, s, hands, weights)
+    if own > 0:
+        find_replies(q, theirs, j, p, unseen, own, s, mirror, hands, weights, win_table)
+    else:
+        belief.find_chances(q, theirs, j, s, hands, weights)
     listed = hands[theirs, LISTED]
     for k in range(hands[theirs, DISTINCT]):
         if chance[k] > 0.0:
@@ -196,7 +138,10 @@ def begin_card(r, rest, positions, s, hands, found):
 
 
 @kernel
-def search_card(r, mine, n, positions, s, hands, weights, win_table, found):
+def search_card(
+    v, r, mine, n, positions, seen, s, mirror, hands, weights, keeping_rates, win_table, table,
+    found,
+):  # fmt: skip
     """Write what playing rank ``r`` brings over ``n`` hypotheses into ``found``."""
     held = s["held"]
     ways = s["ways"]
@@ -204,18 +149,26 @@ def search_card(r, mine, n, positions, s, hands, weights, win_table, found):
     passed = positions[2]
     rest = hands[mine, r]
     turn, room = begin_card(r, rest, positions, s, hands, found)
+    own = 0
+    unseen = 0
     if room > 0:
         belief.begin_chances(heard, s, weights)
+        if searches_replies(v, s):
+            see_from_there(v, r, heard, seen)
+            unseen = unseen_ranks(seen)
+            own = draw_own_hands(
+                seen, positions[4], mirror, hands, weights, keeping_rates, table
+            )  # fmt: skip
         for j in range(n):
             if hands[held[j], LOWEST] <= room:
-                add_ends(heard, THEM, ways[j], rest, held[j], j, positions[3], s, hands,
-                         weights, win_table, found)  # fmt: skip
+                add_ends(heard, THEM, ways[j], rest, held[j], j, positions[3], unseen, own, s,
+                         mirror, hands, weights, win_table, found)  # fmt: skip
     if turn == THEM:
         belief.begin_chances(passed, s, weights)
     for j in range(n):
         if hands[held[j], LOWEST] > room:
-            add_ends(passed, turn, ways[j], rest, held[j], j, positions[3], s, hands,
-                     weights, win_table, found)  # fmt: skip
+            add_ends(passed, turn, ways[j], rest, held[j], j, positions[3], unseen, 0, s, mirror,
+                     hands, weights, win_table, found)  # fmt: skip
 
 
 DRAWN = 256  # hypotheses searched, of up to 1,820
@@ -231,6 +184,7 @@ SCRATCH = np.dtype(
         ("nob", np.float64, (DRAWN,)),  # or holds nobs
         ("shared", np.float64, (RANKS,)),
         ("chance", np.float64, (MOST,)),
+        ("values", np.float64, (MOST,)),
         ("crib", np.float64, (COUNT_SIZE,)),
         ("count", np.int64),  # the points of this seat's hand
         ("flush_points", np.int64),  # of a flush, without the starter's point
@@ -242,7 +196,7 @@ SCRATCH = np.dtype(
     align=True,
 )
 SCRATCH_T = array_of(SCRATCH)
-POSITIONS = 4  # that a search needs
+POSITIONS = 5  # that a search needs
 UNIT = 1024.0  # parts of a point in the file
 ENDGAME_UNIT = 256.0  # parts of a game
 
@@ -274,7 +228,10 @@ def read_tables(dealt: int, by_choices: bool = False) -> tuple[Floats, Doubles, 
 
 
 @kernel
-def find(v, hands, weights, keeping_rates, suited, model, win_table, table, positions, s, found):
+def find(
+    v, hands, weights, keeping_rates, suited, model, win_table, table, positions, seen, s, mirror,
+    found,
+):  # fmt: skip
     """Write what each rank of the view that may be played brings into ``found``."""
     s["single"] = v["single_count"]
     s["i_deal"] = 1 - v["dealer"]
@@ -287,7 +244,10 @@ def find(v, hands, weights, keeping_rates, suited, model, win_table, table, posi
     mine = number(held_ranks(v))
     for r in range(RANKS):
         if ranks >> r & 1:
-            search_card(r, mine, n, positions, s, hands, weights, win_table, found[r])
+            search_card(
+                v, r, mine, n, positions, seen, s, mirror, hands, weights, keeping_rates, win_table,
+                table, found[r],
+            )  # fmt: skip
 
 
 @kernel
@@ -306,14 +266,14 @@ def only_rank(v):
 @entry(
     void(
         VIEWS_T, int64[:, ::1], float32[::1], float64[:, ::1], float64[::1], MODEL_T,
-        float64[:, :, ::1], TABLE_T, POSITIONS_T, SCRATCH_T, int64, float64[:, ::1],
-        float64[:, :, ::1], int64[::1],
+        float64[:, :, ::1], TABLE_T, POSITIONS_T, VIEWS_T, SCRATCH_T, int64,
+        float64[:, ::1], float64[:, :, ::1], int64[::1],
     ),
     seconds=14,
 )  # fmt: skip
 def pegging_views(
-    views, hands, weights, keeping_rates, suited, model, win_table, table, positions, scratch,
-    forced, bonus, found, actions,
+    views, hands, weights, keeping_rates, suited, model, win_table, table, positions, seen,
+    scratch, forced, bonus, found, actions,
 ):  # fmt: skip
     """Write a card for each view, all judged by ``win_table``; of equal value the higher.
 
@@ -328,7 +288,7 @@ def pegging_views(
         if open_choice or forced:
             find(
                 v, hands, weights, keeping_rates, suited, model[0], win_table, table, positions,
-                scratch[0], at,
+                seen[0], scratch[0], scratch[1], at,
             )  # fmt: skip
             for r in range(RANKS):
                 at[r, WIN_VALUE] += bonus[i, r]
@@ -383,7 +343,7 @@ class PeggingExpert:
             raise ValueError(f"{self.name} only pegs and cannot discard: for whole deals use "
                              "PhasedAgent(discard=..., pegging=...)")  # fmt: skip
         positions = np.zeros(POSITIONS, dtype=POSITION)
-        scratch = np.zeros(1, dtype=SCRATCH)
+        seen, scratch = np.zeros(1, dtype=VIEW), np.zeros(2, dtype=SCRATCH)
         actions = np.empty(len(views), dtype=np.int64)
         for win_table, rows in group_by_win_table(views):
             part = found if len(found) == 1 else found[rows]
@@ -391,7 +351,7 @@ class PeggingExpert:
             known = read_tables(int(views["dealt"][rows[0]]), self.by_choices)
             pegging_views(
                 np.ascontiguousarray(views[rows]), holdings(), *known, load_model_for(views[rows]),
-                win_table, show_table(), positions, scratch, forced, bonus[rows], part, cards,
+                win_table, show_table(), positions, seen, scratch, forced, bonus[rows], part, cards,
             )  # fmt: skip
             actions[rows] = cards
             if len(found) > 1:
