@@ -146,7 +146,7 @@ def shifts(cells: Array, values: Array, won: Array) -> Array:
 
 
 @makes(ENDGAME_SHIFT)
-def endgame_shift(games: Count = 40_000, seed: Seed = 2035) -> dict[str, Any]:
+def endgame_shift(games: Count = 12_000, seed: Seed = 2035) -> dict[str, Any]:
     """Measure the shift between the expert's values near the end and the games it wins.
 
     Args:
