@@ -112,7 +112,7 @@ def printing() -> Iterator[None]:
     """End with status 1 and no message if the reader of a pipe, such as `head`, has left."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # closed before the start: what it prints goes nowhere
-            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8"))
     try:
         try:
             yield
