@@ -148,7 +148,7 @@ def described(text: str | None, section: str) -> set[str]:
 
 def test_docstrings_describe_arguments_and_fields_by_name() -> None:
     """The help of the commands is made of them: a setting without words has an empty help."""
-    nodes = [(module, node) for module, tree in TREES.items() for node in ast.walk(tree)]
+    nodes = ((module, node) for module, tree in TREES.items() for node in ast.walk(tree))
     for module, node in nodes:
         where = f"{module}, line {getattr(node, 'lineno', 0)}"
         if isinstance(node, ast.FunctionDef):

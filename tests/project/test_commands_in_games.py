@@ -19,7 +19,6 @@ ENVIRONMENT_COMMANDS = (
     "tournament greedy random --pairs 2 --workers 0 --env",
     "rate random --pairs 1 --env",
     "warmup --agents random --envs",
-    "data --games 2 --workers 0 --env",
 )
 # Commands that need a deal of two hands; in other games they fail with one line.
 TWO_HANDS = ("exploit random --env",)
@@ -29,12 +28,18 @@ GAMES = (
     "four_hand_v0 --rules four_hand[partners=False]", "table_top_v0", "table_top_v0 --players 4",
     "table_top_v0 --rules table_top_ship", "table_top_v0 --rules table_top_ship --players 4",
 )  # fmt: skip
-TABLE_COMMANDS = ("replay greedy random --env", "play greedy random --speed 1 --seed 1 --env")
+TABLE_COMMANDS = ("replay greedy random --no-opinions --env",
+                  "play greedy random --speed 1 --seed 1 --env")  # fmt: skip
+JUDGED = ("six_card_v0", "three_hand_v0", "table_top_v0")  # one a family: opinions take longest
 
 
 @pytest.mark.parametrize(
     ("words", "game"),
-    [*product(ENVIRONMENT_COMMANDS, ENVIRONMENTS), *product(TABLE_COMMANDS, GAMES)],
+    [
+        *product(ENVIRONMENT_COMMANDS, ENVIRONMENTS),
+        *product(TABLE_COMMANDS, GAMES),
+        *product(["replay greedy random --env"], JUDGED),
+    ],
 )
 def test_commands_take_every_game(words: str, game: str, tmp_path: Path) -> None:
     ran = crib(*words.split(), *game.split(), folder=tmp_path)
