@@ -85,7 +85,7 @@ def test_learned_takes_the_action_of_highest_value(rules: str, players: int) -> 
 def test_learned_values_agree_with_the_slow_definition(preset: str) -> None:
     rules = PRESETS[preset]
     weights = drawn_weights(rules)
-    views = views_of(rules, 8, seed=4)
+    views = views_of(rules, 5, seed=4)
     values, now = np.zeros((len(views), 15)), np.zeros((len(views), HAND), dtype=np.int64)
     values_of(views, show_table(), weights.flat(), values, now)
     for view, found, found_now in zip(views, values, now, strict=True):
@@ -466,7 +466,7 @@ def slow_actions(view: Any, weights: Weights) -> dict[int, float]:
 def test_learned_table_top_values_agree_with_the_slow_definition(preset: str, players: int) -> None:
     rules = PRESETS[preset]
     weights = drawn_weights(rules)
-    views = views_of(rules, 6, 4, players)
+    views = views_of(rules, 3, 4, players)
     points, value, values = found_in(views, weights)
     chosen = MonteCarloAgent([weights]).act(views, np.random.default_rng(0))
     for i, view in enumerate(views):

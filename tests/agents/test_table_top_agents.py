@@ -79,7 +79,7 @@ def gain_now(view: Any, cell: int) -> int:
 @every_variant
 def test_greedy_agrees_with_the_reference(players: int, preset: str) -> None:
     """The first cell of the highest gain; the crib where none gains and it is open."""
-    games = Lanes(preset, 2 if SLOW else 30, 13, players=players, episode="round")
+    games = Lanes(preset, 2 if SLOW else 10, 13, players=players, episode="round")
     rng = np.random.default_rng(4)
     while len(lanes := games.running()):
         views = games.views(lanes)

@@ -79,7 +79,7 @@ def first_legal(player: Player) -> Iterator[str]:
             yield format_cards(legal[: session.family.to_choose(view)])
 
 
-@pytest.mark.parametrize("game", ["six", "five", "three", "four", "table-top", "ship-partners"])
+@pytest.mark.parametrize("game", ["six", "five", "four", "ship-partners"])
 def test_terminal_plays_and_reviews_a_whole_game(game: str, shown: Shown) -> None:
     session = sit_down(table_game(game), 0, "greedy", seed=2)
     player = Player(session, 0, Screen(1), Preferences(coach=game == "six"))
@@ -114,7 +114,7 @@ def test_terminal_takes_commands(shown: Shown) -> None:
     assert session.game.legal_actions == hand
 
 
-@pytest.mark.parametrize("game", ["six", "five", "three", "four", "table-top", "partners"])
+@pytest.mark.parametrize("game", ["six", "three", "four", "partners"])
 def test_terminal_manual_count_and_muggins(
     game: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

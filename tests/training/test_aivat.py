@@ -184,7 +184,7 @@ def test_aivat_reference_term_has_mean_zero_over_enumerated_deals(rules: TwoHand
 
 
 def test_aivat_probabilities_agree_with_reference_games() -> None:
-    agent, games = RuleBasedAgent(), 8_000
+    agent, games = RuleBasedAgent(), 4_000
     outcomes = shipped_outcomes(HOYLE)
     wins = win_table(outcomes, HOYLE.target)
     for needs in ((121, 121), (31, 26), (8, 10)):

@@ -34,7 +34,7 @@ def slow_fit(wins: np.ndarray) -> np.ndarray:
     return elo - elo.mean()
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_ratings_agree_with_a_slow_independent_fit(seed: int) -> None:
     rng = np.random.default_rng(seed)
     truth = rng.normal(0, 250, size=5)

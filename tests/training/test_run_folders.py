@@ -7,7 +7,6 @@ import subprocess
 import sys
 import warnings
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from shutil import copy, copytree
@@ -163,32 +162,22 @@ def test_ppo_resume_refuses_other_settings(runs: Path, tmp_path: Path) -> None:
         ppo.train(small_ppo(tmp_path, resume=tmp_path, trust=True))
 
 
-@pytest.mark.usefixtures("small_deck")
 def test_finished_run_rewrites_missing_files_from_its_checkpoint(
     runs: Path, tmp_path: Path
 ) -> None:
-    small = solve.Settings(iterations=2, eval_interval=0, out=tmp_path / "solve", progress=False)
-    resumes: dict[Path, Callable[[Path], object]] = {
-        tmp_path / "deep": lambda out: train(deep(out, resume=tmp_path / "deep")),
-        tmp_path / "solve": lambda out: solve.solve(
-            replace(small, out=out, resume=tmp_path / "solve")
-        ),
-    }
-    copytree(runs / "deep", tmp_path / "deep")
-    solve.solve(small)
-    for folder, resume in resumes.items():
-        written = {name: data for name, data in contents(folder).items() if "tb/" not in name}
-        names = sorted(written.keys() - {CHECKPOINT})
-        for stale in (names[::2], names[1::2]):  # each is of an earlier run once, and lost once
-            for name in names:
-                (folder / name).unlink()
-            for name in stale:
-                (folder / name).write_bytes(b"stale")
-            resume(folder)
-            assert {name: (folder / name).read_bytes() for name in written} == written
-        elsewhere = tmp_path / f"{folder.name} elsewhere"
-        resume(elsewhere)
-        assert {name: (elsewhere / name).read_bytes() for name in written} == written
+    folder = copytree(runs / "deep", tmp_path / "deep")
+    written = {name: data for name, data in contents(folder).items() if "tb/" not in name}
+    names = sorted(written.keys() - {CHECKPOINT})
+    for stale in (names[::2], names[1::2]):  # each is of an earlier run once, and lost once
+        for name in names:
+            (folder / name).unlink()
+        for name in stale:
+            (folder / name).write_bytes(b"stale")
+        train(deep(folder, resume=folder))
+        assert {name: (folder / name).read_bytes() for name in written} == written
+    elsewhere = tmp_path / "elsewhere"
+    train(deep(elsewhere, resume=folder))
+    assert {name: (elsewhere / name).read_bytes() for name in written} == written
 
 
 def test_ppo_resumes_without_its_lost_curve(runs: Path, tmp_path: Path) -> None:
