@@ -11,7 +11,7 @@ from crib_env.engine.entries import entries_of
 from crib_env.engine.family import FAMILIES, SUITS, Family, Features, Layout, find_family
 from crib_env.errors import check_choice
 from crib_env.policy import Views
-from crib_env.registration import env_module
+from crib_env.registration import ENVIRONMENTS, env_module
 from crib_env.rules import games_of
 
 
@@ -133,11 +133,15 @@ def observation_layout(name: str, features: bool | None = None) -> ObservationLa
     """Return the slices of an environment's observation vector by name, with their meanings.
 
     Args:
-        name: the environment's module, such as ``"six_card_v0"``.
+        name: the environment's module or id, ``"six_card_v0"`` or ``"crib_env/SixCard-v0"``.
         features: as the environment was made with. Then numbers of the view follow the bits, and
             ``rows``: the layout's ``row`` has the slices of one row.
 
     Raises:
         ValueError: no environment of that name, or no such features.
     """
-    return layout_of(env_module(name.replace("-", "_").rpartition("/")[2]).maker.family, features)
+    by_id = {gym_name: module for module, gym_name in ENVIRONMENTS.items()}
+    bare = str(name).rpartition("/")[2]
+    found = by_id.get(bare, bare.replace("-", "_"))
+    module = env_module(found if found in ENVIRONMENTS else str(name))
+    return layout_of(module.maker.family, features)

@@ -207,6 +207,9 @@ def test_make_rejects_unknown_environment() -> None:
     names(error, "six_card_v0")
     with pytest.raises(ValueError, match="did you mean 'six_card_v0'"):
         observation_layout("six_card")
+    with pytest.raises(ValueError, match="no environment is called 'crib_env/Sixcard-v0'"):
+        observation_layout("crib_env/Sixcard-v0")
+    assert observation_layout("crib_env/SixCard-v0") == observation_layout("six_card_v0")
     with pytest.raises(AttributeError, match="seven_card_v0"):
         _ = crib_env.seven_card_v0
     with pytest.raises(gymnasium.error.NameNotFound):
