@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from crib_agents.checks import BY_CARDS
+from crib_agents.honours import BY_CARDS
 from crib_agents.kernels.two_hand import discard_by
 from crib_env.engine.hands.counting import certain_points, dealt_card, sequence_of
 from crib_env.engine.hands.records import DISCARD

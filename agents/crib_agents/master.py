@@ -16,7 +16,6 @@ from functools import cache
 
 import numpy as np
 
-from crib_agents.checks import group_rows
 from crib_agents.equilibrium.agent import (
     SHIPPED,
     pack,
@@ -28,6 +27,7 @@ from crib_agents.expert import ExpertAgent
 from crib_agents.expert.discard import PAIRS, SWING, rank_discards
 from crib_agents.expert.pegging import PeggingExpert
 from crib_agents.files import read_header
+from crib_agents.honours import group_rows
 from crib_agents.knowledge.winning import group_by_win_table
 from crib_env.arrays import Doubles
 from crib_env.engine.hands.records import DISCARD

@@ -11,8 +11,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from crib_agents.checks import BY_CARDS
 from crib_agents.data.tables import CRIB_TABLES, MANY_HAND_CRIBS, load
+from crib_agents.honours import BY_CARDS
 from crib_agents.kernels import two_hand
 from crib_agents.kernels.many_hand import MANY_HEURISTICS, best_discard
 from crib_agents.kernels.many_hand import best_card as best_many_hand_card

@@ -24,7 +24,7 @@ from urllib.parse import parse_qsl
 
 import numpy as np
 
-from crib_agents.checks import one_line, presets_of
+from crib_agents.honours import one_line, presets_of
 from crib_env.errors import NoResultError, check_choice, comes_with, unknown, whole_number
 from crib_env.policy import Actions, Views, one_or_many
 from crib_env.rules import Rules

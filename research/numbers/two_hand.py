@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from crib_agents.data.tables import CRIB_TABLES, load
-from crib_agents.knowledge.measured import discard_rates
+from crib_agents.knowledge.deal_points import discard_rates
 from crib_agents.knowledge.winning import WON, match_win_probabilities, probabilities
 
 from crib_env.arrays import Array

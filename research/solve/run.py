@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from crib_agents.checks import fields_of
 from crib_agents.equilibrium.classes import hand_classes
 from crib_agents.equilibrium.public_tree import PAIRS, public_tree
 from crib_agents.equilibrium.strategy import Solved, Strategy
 from crib_agents.files import read_header, to_bytes, write_whole
+from crib_agents.honours import fields_of
 from crib_training import outputs
 from crib_training.interrupts import Stopped, interruptions
 from crib_training.loading import find_game

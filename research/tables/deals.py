@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 from crib_agents.data.tables import DEAL_OUTCOMES, HAND_PEGGING, ROLES
-from crib_agents.knowledge.measured import COUNT_SIZE, MOST_PLAY, PLAY_SIZE, Outcomes
+from crib_agents.knowledge.deal_points import COUNT_SIZE, MOST_PLAY, PLAY_SIZE, Outcomes
 from crib_agents.knowledge.winning import WON, solve
 from crib_agents.loading import load_agent
 from crib_training.progress import steps

@@ -35,7 +35,7 @@ from crib_agents.expert.discard import (
 )
 from crib_agents.expert.discard import best_pair as best_of_expert
 from crib_agents.kernels.two_hand import CELLS, cell, sort_dealt
-from crib_agents.knowledge.measured import MODEL_T, build_model, hand_pegging
+from crib_agents.knowledge.deal_points import MODEL_T, build_model, hand_pegging
 from crib_agents.knowledge.winning import win_table
 from crib_training.progress import steps
 from numba import float32, float64, int64, void

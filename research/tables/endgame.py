@@ -41,7 +41,7 @@ from crib_agents.expert.endgame import (
     standings,
 )
 from crib_agents.expert.pegging import ENDGAME_UNIT, SCRATCH, SCRATCH_T
-from crib_agents.knowledge.measured import COUNT_SIZE, Outcomes, load_outcomes
+from crib_agents.knowledge.deal_points import COUNT_SIZE, Outcomes, load_outcomes
 from crib_agents.knowledge.pegging import (
     COUNTED,
     DISTINCT,

@@ -9,7 +9,7 @@ import pytest
 from crib_agents.analyze import analyze, pegging_view, two_hand_action_values
 from crib_agents.expert import belief, endgame
 from crib_agents.expert.pegging import read_tables
-from crib_agents.knowledge.measured import load_outcomes
+from crib_agents.knowledge.deal_points import load_outcomes
 from crib_agents.knowledge.winning import WON, probabilities
 
 from compiled import SLOW

@@ -22,8 +22,8 @@ from crib_agents.expert.discard import (
     rank_discards,
 )
 from crib_agents.kernels.two_hand import CELLS, cell
-from crib_agents.knowledge import measured
-from crib_agents.knowledge.measured import MODEL
+from crib_agents.knowledge import deal_points
+from crib_agents.knowledge.deal_points import MODEL
 from crib_agents.knowledge.pegging import FIRST, OF_SIZE, number
 from crib_agents.knowledge.winning import WON, probabilities, win_table
 from crib_training.evaluation.duplicate import estimate, play_pairs
@@ -114,7 +114,7 @@ def test_mean_crib_is_over_every_pair_and_starter(
     view["crib_flush_size"] = smallest
     low, high = sorted(parse_cards(pair))
     found = columns_of(view)[pairs_of(held).index((low, high)), CRIB_MEAN]
-    discard_rate, excess = measured.discard_rates(PRESETS[game].dealt)
+    discard_rate, excess = deal_points.discard_rates(PRESETS[game].dealt)
     unseen = [card for card in range(52) if card not in held]
     ranks: dict[tuple[int, ...], int] = {}  # what depends on ranks alone is counted once
     total = weight = 0.0
@@ -142,7 +142,7 @@ def test_mean_crib_is_over_every_pair_and_starter(
 
 @every_game
 def test_discard_habits_are_rates_known_to_players(game: str) -> None:
-    discard_rate, excess = measured.discard_rates(PRESETS[game].dealt)
+    discard_rate, excess = deal_points.discard_rates(PRESETS[game].dealt)
     assert discard_rate.shape == excess.shape == (2, CELLS)
     assert 0.0 <= discard_rate.min() < discard_rate.max() <= 1.0
     assert np.abs(excess).max() < 1.0  # `discard.shift` takes no more
@@ -156,7 +156,7 @@ def test_discard_habits_are_rates_known_to_players(game: str) -> None:
 def test_discard_tables_are_reproduced_by_a_new_round(game: str) -> None:
     """Seed 77: laid as often, and cribs as expected, over all pairs dealt and over those laid."""
     rules = PRESETS[game]
-    discard_rate, excess = measured.discard_rates(rules.dealt)
+    discard_rate, excess = deal_points.discard_rates(rules.dealt)
     found = discard_round(rules, discard_rate, excess, 10_000, np.random.SeedSequence(77))
     assert np.abs(found.discarded - discard_rate).mean() < 0.025
     assert np.corrcoef(found.discarded.ravel(), discard_rate.ravel())[0, 1] > 0.95

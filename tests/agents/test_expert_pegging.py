@@ -26,8 +26,8 @@ from crib_agents.expert.pegging import (
     read_tables,
 )
 from crib_agents.kernels.two_hand import cell
-from crib_agents.knowledge import measured
-from crib_agents.knowledge.measured import COUNT_SIZE
+from crib_agents.knowledge import deal_points
+from crib_agents.knowledge.deal_points import COUNT_SIZE
 from crib_agents.knowledge.pegging import (
     COUNTED,
     DISTINCT,
@@ -163,7 +163,7 @@ def held_cards(state: Any, seat: int) -> list[int]:
 def standing_of(view: Any, is_dealer: int, count: int, needs: tuple[int, int]) -> float:
     """Return a role's standing, by the points of its hand and the needs of pone and the dealer."""
     dealt = int(view["dealt"])
-    judged, outcomes = win_table(dealt, 121, GAME), measured.load_outcomes(dealt)
+    judged, outcomes = win_table(dealt, 121, GAME), deal_points.load_outcomes(dealt)
     other = outcomes.pone_hand if is_dealer else outcomes.dealer_hand
     total = 0.0
     for points, chance in enumerate(other):
@@ -297,7 +297,7 @@ def in_suits(view: Any, whole: tuple[int, ...]) -> tuple[float, float]:
 
 def crib_probabilities(view: Any, game: str) -> list[float]:
     """Return how likely the crib counts each number of points, by the other's habit."""
-    discard_rate, excess = measured.discard_rates(int(view["dealt"]))
+    discard_rate, excess = deal_points.discard_rates(int(view["dealt"]))
     dealer = int(view["dealer"] == 0)
     discarded = sorted(int(c) for c in view["discarded"])
     probabilities = np.zeros(COUNT_SIZE)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from crib_agents.expert.discard import WIN_VALUE, rank_discards
 from crib_agents.expert.endgame import DEAL_REACH
-from crib_agents.knowledge import measured
+from crib_agents.knowledge import deal_points
 from crib_agents.knowledge.winning import win_table
 from crib_agents.learned import MonteCarloAgent, Weights, table_top, two_hand
 from crib_agents.learned.agent import SHIPPED, shipped
@@ -362,7 +362,7 @@ def test_learned_probabilities_after_a_hand_sum_over_later_points(preset: str) -
     dealt, target = PRESETS[preset].dealt, PRESETS[preset].target  # type: ignore[attr-defined]
     known = two_hand.probabilities_of({"dealt": dealt, "target": target})
     tables = known[two_hand.CHANCES :].reshape(2, target + 1, target + 1)
-    deal, after = measured.load_outcomes(dealt), win_table(dealt, target, GAME)[0]
+    deal, after = deal_points.load_outcomes(dealt), win_table(dealt, target, GAME)[0]
     for pone, dealer in ((1, 1), (3, 20), (17, 5), (40, 41)):
         slow = [0.0, 0.0]
         for crib, crib_chance in enumerate(deal.crib):

@@ -11,8 +11,8 @@ import numpy.typing as npt
 import pytest
 from crib_agents.expert.table_top import VALUE, WIN_VALUE, TableTopExpert
 from crib_agents.expert.table_top_values import MINE, THEIRS
-from crib_agents.knowledge import measured, table_top, winning
-from crib_agents.knowledge.measured import PLAY_SIZE, Outcomes
+from crib_agents.knowledge import deal_points, table_top, winning
+from crib_agents.knowledge.deal_points import PLAY_SIZE, Outcomes
 from crib_agents.knowledge.table_top import chance_of
 from crib_agents.knowledge.winning import (
     after_deal,
@@ -78,7 +78,7 @@ def test_win_table_equals_following_every_deal() -> None:
 @every_game
 def test_win_table_pegging_probabilities_sum_to_one_at_any_score(game: str) -> None:
     """Pone goes out, the dealer goes out, or neither: exactly one, with the points counted."""
-    deal = measured.load_outcomes(PRESETS[game].dealt)
+    deal = deal_points.load_outcomes(PRESETS[game].dealt)
     for field in fields(Outcomes):
         if not field.name.endswith("out"):
             assert getattr(deal, field.name).sum() == pytest.approx(1.0), field.name

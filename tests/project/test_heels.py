@@ -7,7 +7,7 @@ from random import Random
 
 import numpy as np
 import pytest
-from crib_agents.knowledge import measured
+from crib_agents.knowledge import deal_points
 from crib_agents.knowledge.winning import WON, probabilities
 from crib_play.table.games import table_game
 from crib_play.table.session import Session
@@ -125,8 +125,8 @@ def test_table_states_heels(name: str, heels: int, heard: list[str]) -> None:
 @pytest.mark.parametrize("heels", [0, 1, 3, 5])
 def test_load_outcomes_adjusts_measured_pegging_for_heels(dealt: int, heels: int) -> None:
     """The dealer pegs a thirteenth of the difference more; pone pegs the same."""
-    plain, found = measured.load_outcomes(dealt), measured.load_outcomes(dealt, heels)
-    points = np.arange(measured.PLAY_SIZE)
+    plain, found = deal_points.load_outcomes(dealt), deal_points.load_outcomes(dealt, heels)
+    points = np.arange(deal_points.PLAY_SIZE)
     assert found.pegging.min() >= 0.0
     assert found.pegging.sum() == pytest.approx(1.0)
     assert found.pegging.sum(axis=1) == pytest.approx(plain.pegging.sum(axis=1), abs=1e-3)

@@ -9,8 +9,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-from crib_agents.checks import fields_of
 from crib_agents.files import HEADER
+from crib_agents.honours import fields_of
 from crib_agents.learned.weights import Weights, find_learned
 from crib_agents.policy_net import Layers, PolicyNetAgent, header
 from safetensors.numpy import load_file, save_file

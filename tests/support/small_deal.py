@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from crib_agents.knowledge.measured import COUNT_SIZE, PLAY_SIZE, Outcomes
+from crib_agents.knowledge.deal_points import COUNT_SIZE, PLAY_SIZE, Outcomes
 
 Array = npt.NDArray[Any]
 

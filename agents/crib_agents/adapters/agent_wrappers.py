@@ -6,7 +6,7 @@ import time
 
 import numpy as np
 
-from crib_agents.checks import refuse_other_views
+from crib_agents.honours import refuse_other_views
 from crib_agents.policy_net import of_real_cards
 from crib_env.arrays import Doubles
 from crib_env.encoding import canonical_views

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from crib_agents.checks import one_line, read_rules
 from crib_agents.files import name_of
+from crib_agents.honours import one_line, read_rules
 from crib_agents.policy_net import ScoredAgent
 from crib_env.arrays import Array
 from crib_env.envs.spaces import RULES

@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from crib_agents.adapters.models import MASKS, SB3Score, TorchScore
-from crib_agents.checks import one_line
 from crib_agents.files import check_format, name_of, naming, shown, write_whole
+from crib_agents.honours import one_line
 from crib_agents.policy_net import (
     FORMAT,
     PolicyNetAgent,

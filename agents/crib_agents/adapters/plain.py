@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from crib_agents.checks import presets_of, refuse_other_views
+from crib_agents.honours import presets_of, refuse_other_views
 from crib_env.cards import format_card, parse_card, pip
 from crib_env.engine.family import find_family
 from crib_env.engine.hands.pairs import SecondDiscards

@@ -25,8 +25,8 @@ from crib_agents.bot.messages import (
     read_action,
 )
 from crib_agents.bot.program import IN_FLIGHT, START_SECONDS, BotError, Program, line_of
-from crib_agents.checks import fields_of
 from crib_agents.files import shown
+from crib_agents.honours import fields_of
 from crib_env.batch import GameBatch
 from crib_env.encoding import family_of
 from crib_env.engine.hands.pairs import SecondDiscards

@@ -29,8 +29,8 @@ from crib_agents.bot.messages import (
     read_decision,
     written,
 )
-from crib_agents.checks import read_rules
 from crib_agents.files import shown
+from crib_agents.honours import read_rules
 from crib_env.encoding import family_of
 from crib_env.errors import NoResultError
 from crib_env.policy import Agent, MixedPolicy, Views, action_probabilities, check_actions

@@ -17,12 +17,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numba import float64, uint8, void
 
-from crib_agents.checks import FOR_POINTS
 from crib_agents.data.tables import FOLDER
 from crib_agents.equilibrium.classes import HAND, canonical, find_class
 from crib_agents.equilibrium.public_tree import find_node
 from crib_agents.equilibrium.strategy import WHOLE, Solved, Strategy, first_of
 from crib_agents.files import name_of
+from crib_agents.honours import FOR_POINTS
 from crib_agents.kernels.two_hand import sort_dealt
 from crib_agents.knowledge.pegging import FIRST, NEW_COUNT, held_ranks, number, turn_after
 from crib_agents.learned.network import join, offset_of_rules

@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 from numba import float64, int64, uint8
 
-from crib_agents.checks import read_rules
 from crib_agents.equilibrium.classes import Classes, hand_classes
 from crib_agents.equilibrium.public_tree import PAIRS, PublicTree, public_tree
 from crib_agents.files import check_format, compress, inflate, reading, shown, to_bytes
+from crib_agents.honours import read_rules
 from crib_agents.knowledge.pegging import DISTINCT, FIRST, LISTED, holdings
 from crib_agents.learned.two_hand import FAMILY
 from crib_env.arrays import Array, Bytes, Doubles, Floats

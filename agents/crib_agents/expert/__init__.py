@@ -12,7 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from crib_agents.checks import HONOURS, presets_of
+from crib_agents.honours import HONOURS, presets_of
 from crib_env.encoding import family_of
 from crib_env.policy import Actions, Agent, Views, one_or_many
 from crib_env.rules import Rules, games_of

@@ -34,7 +34,7 @@ from crib_agents.expert.discard import SUITS, shift
 from crib_agents.expert.endgame import CLASSES, REACH, TABLE_SETS
 from crib_agents.kernels.two_hand import cell
 from crib_agents.knowledge import pegging
-from crib_agents.knowledge.measured import COUNT_SIZE
+from crib_agents.knowledge.deal_points import COUNT_SIZE
 from crib_agents.knowledge.pegging import (
     COUNTED,
     DISTINCT,

@@ -24,11 +24,11 @@ from math import floor
 import numpy as np
 from numba import float32, float64, int64, void
 
-from crib_agents.checks import HONOURS, presets_of
 from crib_agents.data.tables import ENDGAME, load
 from crib_agents.expert.endgame import ROWS, before_at, dealt_within_reach, in_game
+from crib_agents.honours import HONOURS, presets_of
 from crib_agents.kernels.two_hand import card_of, cell, game_of, sort_dealt
-from crib_agents.knowledge.measured import (
+from crib_agents.knowledge.deal_points import (
     COUNT_SIZE,
     JACK_TURNED,
     MODEL_T,

@@ -18,7 +18,7 @@ from __future__ import annotations
 import numpy as np
 
 from crib_agents.data.tables import DEALT, ENDGAME_SHIFT, load
-from crib_agents.knowledge.measured import COUNT_SIZE, Outcomes
+from crib_agents.knowledge.deal_points import COUNT_SIZE, Outcomes
 from crib_agents.knowledge.winning import group_by_win_table
 from crib_env.arrays import Bools, Doubles, Ints
 from crib_env.engine.hands.records import DISCARD, GAME, MATCH

@@ -22,7 +22,6 @@ import numpy as np
 from numba import float32, float64, int64, void
 
 from crib_agents.adapters.agent_wrappers import PhasedAgent
-from crib_agents.checks import HONOURS, presets_of, refuse_other_views
 from crib_agents.data import tables
 from crib_agents.expert import belief
 from crib_agents.expert.discard import DiscardExpert
@@ -34,7 +33,8 @@ from crib_agents.expert.replies import (
     see_from_there,
 )
 from crib_agents.expert.rollouts import end_value, roll_out
-from crib_agents.knowledge.measured import COUNT_SIZE, MODEL_T, load_model_for, load_outcomes
+from crib_agents.honours import HONOURS, presets_of, refuse_other_views
+from crib_agents.knowledge.deal_points import COUNT_SIZE, MODEL_T, load_model_for, load_outcomes
 from crib_agents.knowledge.pegging import (
     DISTINCT,
     EMPTY,

@@ -13,7 +13,6 @@ import numpy as np
 import numpy.typing as npt
 from numba import float64, int64, void
 
-from crib_agents.checks import HONOURS, presets_of, refuse_other_views
 from crib_agents.data.tables import TABLE_TOP_VALUES, load
 from crib_agents.expert.table_top_values import (
     MINE,
@@ -34,6 +33,7 @@ from crib_agents.expert.table_top_values import (
     weigh,
     weight_of,
 )
+from crib_agents.honours import HONOURS, presets_of, refuse_other_views
 from crib_agents.knowledge import table_top
 from crib_agents.knowledge.table_top import LINES, POSITION, POSITIONS_T
 from crib_env.arrays import Doubles
@@ -43,7 +43,14 @@ from crib_env.engine.ranks import DECK, RANKS
 from crib_env.engine.record import NONE, TABLE_T
 from crib_env.engine.show import show_table
 from crib_env.engine.table_top.lines import SUIT, most_of_a_suit, nob_of, owed_by
-from crib_env.engine.table_top.records import SIZE, TO_CRIB, TURNS, VIEWS_T, bit_count, lowest
+from crib_env.engine.table_top.records import (
+    SIZE,
+    TO_CRIB,
+    TURNS,
+    VIEWS_T,
+    bit_count,
+    lowest,
+)
 from crib_env.errors import whole_number
 from crib_env.policy import Actions, Views, one_or_many
 

@@ -19,8 +19,8 @@ from functools import cache, lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from crib_agents.checks import group_rows
 from crib_agents.data import tables
+from crib_agents.honours import group_rows
 from crib_env.arrays import Doubles
 from crib_env.engine.jit import kernel
 from crib_env.engine.record import array_of, record

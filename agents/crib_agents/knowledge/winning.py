@@ -24,9 +24,9 @@ from functools import cache, lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from crib_agents.checks import group_rows
 from crib_agents.data.tables import DEALT, ENDGAME_WIN, load
-from crib_agents.knowledge.measured import (
+from crib_agents.honours import group_rows
+from crib_agents.knowledge.deal_points import (
     COUNT_SIZE,
     MEASURED_HEELS,
     PLAY_SIZE,

@@ -15,9 +15,9 @@ import numpy as np
 import numpy.typing as npt
 from numba import float64, void
 
-from crib_agents.checks import FOR_POINTS, group_rows
 from crib_agents.data.tables import FOLDER
 from crib_agents.files import name_of
+from crib_agents.honours import FOR_POINTS, group_rows
 from crib_agents.learned import two_hand
 from crib_agents.learned.network import LearnedFamily, join, offset_of_rules
 from crib_agents.learned.weights import FAMILIES, Weights

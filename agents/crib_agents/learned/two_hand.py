@@ -5,8 +5,8 @@ of the cards in the view changes no input: both decisions of a discard must give
 If a seat may go out soon, the probability of winning the game decides instead, in the order of the
 deal, as in `expert`. The kept hand is known exactly. The networks predict the mean of the crib and
 of the pegging. Their spread, and the other seat's hand, are measured over all deals
-(`knowledge.measured`). All but the kept hand is the same for every pair, so those probabilities are
-computed beforehand, and lie behind the networks.
+(`knowledge.deal_points`). All but the kept hand is the same for every pair, so those probabilities
+are computed beforehand, and lie behind the networks.
 
 A card to play has its points now, plus the network's prediction of later points. The other seat's
 cards are unknown, so each rank that it may hold stands for a reply: its points, the best answer of
@@ -25,8 +25,8 @@ import numpy as np
 
 from crib_agents.expert.discard import after_shift, between
 from crib_agents.kernels.two_hand import discard_by
-from crib_agents.knowledge import measured
-from crib_agents.knowledge.measured import COUNT_SIZE
+from crib_agents.knowledge import deal_points
+from crib_agents.knowledge.deal_points import COUNT_SIZE
 from crib_agents.knowledge.pegging import held_ranks
 from crib_agents.knowledge.winning import win_table
 from crib_agents.learned import network
@@ -110,10 +110,10 @@ def probabilities_of(rules_fields: Mapping[str, Any]) -> Doubles:
 
 @lru_cache(maxsize=8)
 def _probabilities(dealt: int, target: int, heels: int) -> Doubles:
-    deal = measured.load_outcomes(dealt, heels)
-    points, counts = np.arange(measured.PLAY_SIZE), np.arange(COUNT_SIZE)
+    deal = deal_points.load_outcomes(dealt, heels)
+    points, counts = np.arange(deal_points.PLAY_SIZE), np.arange(COUNT_SIZE)
     pegs = deal.pegging.sum(axis=1) @ points, deal.pegging.sum(axis=0) @ points
-    pegs = pegs[0], pegs[1] - heels * measured.JACK_TURNED
+    pegs = pegs[0], pegs[1] - heels * deal_points.JACK_TURNED
     known = [np.array([target, *pegs, deal.crib @ counts])]
     # A seat with this many points in the pegging may get more later: rows beyond are left.
     known += [_lumped(table).ravel() for table in (deal.pegging, deal.pone_out[:PLAY])]
@@ -133,7 +133,7 @@ def _lumped(table: Doubles) -> Doubles:
     return found
 
 
-def _after_hands(after: Doubles, deal: measured.Outcomes) -> tuple[Doubles, Doubles]:
+def _after_hands(after: Doubles, deal: deal_points.Outcomes) -> tuple[Doubles, Doubles]:
     """Return pone's probabilities after this seat's hand is counted, by points to make."""
     to_make = np.arange(len(after))
     total = np.convolve(deal.dealer_hand, deal.crib)

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from crib_agents.checks import read_rules
 from crib_agents.files import check_format, reading, shown, to_bytes, write_whole
+from crib_agents.honours import read_rules
 from crib_agents.learned import many_hand, table_top, two_hand
 from crib_agents.learned.network import LAYERS, WIDEST, Layers, LearnedFamily, Net, flatten
 from crib_env.arrays import Array, Doubles, Floats

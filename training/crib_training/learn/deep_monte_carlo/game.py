@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, replace
 from typing import ClassVar, Protocol
 
 import numpy as np
-from crib_agents.checks import fields_of
+from crib_agents.honours import fields_of
 from crib_agents.learned import Weights
 from crib_agents.learned.network import LearnedFamily
 from crib_agents.torch_nets import layers_of
