@@ -69,7 +69,7 @@ def test_win_table_agrees_with_games_down_to_the_last_hole(
     game: str, needs: tuple[int, int]
 ) -> None:
     """`expert` against itself: within four standard errors."""
-    rules, n = PRESETS[game], 500
+    rules, n = PRESETS[game], 250
     games = GameBatch(rules, n, seed=21)
     games.reset(dealer=0, scores=(rules.target - needs[1], rules.target - needs[0]))
     for _ in games.play(find_agent("expert"), np.random.default_rng(1)):
@@ -115,9 +115,9 @@ def values_less_wins(game: str, least: int, most: int, n: int) -> dict[tuple[str
 @compiled
 @pytest.mark.parametrize(("game", "needs"), [("hoyle", (1, 3)), ("five_card", (4, 11))])
 def test_action_values_near_the_end_equal_games_won(game: str, needs: tuple[int, int]) -> None:
-    """Within 1.5 points and three standard errors of 600 games."""
-    beyond = values_less_wins(game, *needs, 600)
-    assert max(map(abs, beyond.values())) < 0.015 + 3 * 0.5 / 600**0.5, beyond
+    """Within 1.5 points and three standard errors of 300 games."""
+    beyond = values_less_wins(game, *needs, 300)
+    assert max(map(abs, beyond.values())) < 0.015 + 3 * 0.5 / 300**0.5, beyond
 
 
 @compiled
