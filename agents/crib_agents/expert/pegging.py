@@ -91,8 +91,8 @@ def add_ends(
 ):
     """Add to the findings the ends of hypothesis ``j`` from ``q`` on; ``p`` is scratch.
 
-    ``seat`` is to play, or NONE. If it is the other seat's turn, it may play any of its cards: by a
-    search of its own if it believes in ``own`` hands of ``mirror``.
+    ``seat`` is to play, or NONE. The other seat may play any of its cards. With ``own`` above 0 its
+    reply is searched, against that number of hands in ``mirror``.
     """
     if seat != THEM:
         copy(q, p)

@@ -1,8 +1,8 @@
-"""Replies: how the other seat answers a card near the end of a game, by a search of its own.
+"""Replies: the other seat's answers to a card near the end of a game, found by a search.
 
-There a card is often led because of the answer, and the rollout policy's tables know too little of
-it. The other seat sees the starter and the cards played. So this seat's hand is drawn as the other
-seat may believe it to be, and each answer is rolled out against the hands drawn.
+Near the end the answer often decides which card to lead, and the rollout policy's tables predict it
+poorly. The other seat sees the starter and the cards played. So this seat's hand is drawn as the
+other seat may believe it to be, and each answer is rolled out against the hands drawn.
 
 The names of the kernels' arrays are those of `expert.pegging`; ``mirror`` is the other seat's
 `SCRATCH`, and ``unseen`` counts the ranks that it has not seen, its own cards among them.
@@ -30,12 +30,12 @@ from crib_env.engine.ranks import pips
 from crib_env.engine.show import FOUR, KEYS
 
 NEAR = 7  # most points that each seat needs where replies are searched
-LAST = 1  # most cards played before: later the rollout policy's replies are as good
+LAST = 1  # most cards played before; after more, the rollout policy's replies serve
 OWN_HANDS = 256  # drawn for this seat
-ASKED = 32  # of those, others for each hypothesis, so that the errors do not add up
-FEW = 16  # after so many the search ends
-CLEAR = 0.2  # if the best reply is ahead by more than this, in games
-STRIDE = 37  # from one to the next: they are in order of rank
+ASKED = 32  # of those for each hypothesis; each takes others, so that errors average out
+FEW = 16  # after this number of hands the search ends if one reply is clearly best
+CLEAR = 0.2  # the lead of a clearly best reply, in games
+STRIDE = 37  # from one hand to the next, since they are in order of rank
 TEMPERATURE = 0.02  # of a softmax over the values of the replies, in games
 
 
