@@ -21,7 +21,7 @@ table sees the position after the card through a few features:
 
 `python -m research.tables rollout_policy` fits the tables by self-play. The search plays a
 hypothesis to its end with this policy, and assumes that the other seat plays by a softmax over its
-values.
+values; near the end of a game `expert.replies` searches that seat's first answers.
 """
 
 from __future__ import annotations
@@ -450,6 +450,7 @@ def enumerate_hands(v, p, s, hands, weights, keeping_rates, table):
         if hands[held[j], LOWEST] >= p["least"][THEM]:
             held[possible] = held[j]
             ways[possible] = ways[j]
+            s["counts"][possible] = s["counts"][j]
             possible += 1
     return possible
 
@@ -481,6 +482,7 @@ def systematic_resample(n, most, s):
         if share > 0.0:
             held[left] = held[j]
             ways[left] = share
+            s["counts"][left] = s["counts"][j]
             left += 1
     return left
 

@@ -1,10 +1,10 @@
 """Pegging: the value of a card over every hand that the other seat may hold.
 
 After this seat's card, the hypotheses, or at most 256 drawn from them, are rolled out to the end of
-the pegging. The other seat answers with a softmax over the rollout policy's values. Then both seats
-play by the rollout policy, which uses only a seat's own information. A win table gives the value of
-the end, with the counts still to come. `PeggingExpert` does not discard; `PhasedAgent` combines it
-with an agent that does.
+the pegging. The other seat answers with a softmax over the rollout policy's values, and near the
+end of a game over those of a search (`expert.replies`). Then both seats play by the rollout policy,
+which uses only a seat's own information. A win table gives the value of the end, with the counts
+still to come. `PeggingExpert` does not discard; `PhasedAgent` combines it with an agent that does.
 
 In the kernels ``p`` is a `POSITION` of a rollout, ``s`` the `SCRATCH` of a search, ``j`` the
 number of a hypothesis, ``hands`` the table of `knowledge.pegging.holdings`, ``weights`` the rollout
@@ -184,7 +184,7 @@ SCRATCH = np.dtype(
         ("nob", np.float64, (DRAWN,)),  # or holds nobs
         ("shared", np.float64, (RANKS,)),
         ("chance", np.float64, (MOST,)),
-        ("values", np.float64, (MOST,)),
+        ("values", np.float64, (MOST,)),  # of the replies searched
         ("crib", np.float64, (COUNT_SIZE,)),
         ("count", np.int64),  # the points of this seat's hand
         ("flush_points", np.int64),  # of a flush, without the starter's point

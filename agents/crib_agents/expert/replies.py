@@ -15,19 +15,16 @@ from crib_agents.expert.rollouts import counted_value, play_endgame
 from crib_agents.knowledge.pegging import (
     COUNTED,
     DISTINCT,
-    KEY,
     LISTED,
     LOWEST,
     ME,
     THEM,
     copy,
     next_turn,
-    number,
     put,
 )
 from crib_env.engine.jit import kernel
 from crib_env.engine.ranks import pips
-from crib_env.engine.show import FOUR, KEYS
 
 NEAR = 7  # most points that each seat needs where replies are searched
 LAST = 1  # most cards played before; after more, the rollout policy's replies serve
@@ -83,16 +80,7 @@ def draw_own_hands(seen, p, mirror, hands, weights, keeping_rates, table):
     mirror["single"] = seen["single_count"]
     mirror["i_deal"] = 1 - seen["dealer"]
     n = belief.enumerate_hands(seen, p, mirror, hands, weights, keeping_rates, table)
-    n = belief.systematic_resample(n, OWN_HANDS, mirror)
-    played = 0
-    for i in range(seen["pile_n"]):
-        if seen["pile_seats"] >> 2 * i & 1:
-            played += 1 << (4 * (seen["pile"][i] >> 2))
-    starter = KEYS[seen["starter"] >> 2] + (FOUR if seen["dealt"] - 2 == 3 else 0)
-    for m in range(n):
-        whole = number(hands[mirror["held"][m], COUNTED] + played)
-        mirror["counts"][m] = table[starter + hands[whole, KEY]]
-    return n
+    return belief.systematic_resample(n, OWN_HANDS, mirror)
 
 
 @kernel
