@@ -34,6 +34,7 @@ FEW = 16  # after this number of hands the search ends if one reply is clearly b
 CLEAR = 0.2  # the lead of a clearly best reply, in games
 STRIDE = 37  # from one hand to the next, since they are in order of rank
 TEMPERATURE = 0.02  # of a softmax over the values of the replies, in games
+NOT_PLAYABLE = -belief.OUT  # as the value of a reply
 
 
 @kernel
@@ -91,16 +92,17 @@ def find_replies(q, theirs, j, p, unseen, n, s, mirror, hands, weights, win_tabl
     ``mirror``. ``p`` is scratch.
     """
     belief.find_chances(q, theirs, j, s, hands, weights)
-    chance = s["chance"]
     values = s["values"]
     listed = hands[theirs, LISTED]
+    replies = hands[theirs, DISTINCT]
     room = 31 - q["count"]
     fitting = 0
-    for k in range(hands[theirs, DISTINCT]):
+    for k in range(replies):
         r = listed >> (4 * k) & 15
-        fitting += pips(r) <= room
-        values[k] = 0.0
+        values[k] = NOT_PLAYABLE
         if pips(r) <= room:
+            values[k] = 0.0
+            fitting += 1
             copy(q, p)
             put(p, THEM, r)
             if p["needs"][THEM] <= 0:
@@ -119,34 +121,32 @@ def find_replies(q, theirs, j, p, unseen, n, s, mirror, hands, weights, win_tabl
             likely /= belief.ways_to_draw(counted, unseen)
             total += likely
             s["count"] = mirror["counts"][m]
-            for k in range(hands[theirs, DISTINCT]):
-                r = listed >> (4 * k) & 15
-                if pips(r) <= room:
+            for k in range(replies):
+                if values[k] > NOT_PLAYABLE:
+                    r = listed >> (4 * k) & 15
                     rest = hands[theirs, r]
                     copy(q, p)
                     put(p, THEM, r)
                     turn = next_turn(p, s["single"], hands[rest, LOWEST], hands[mine, LOWEST])
                     play_endgame(p, turn, mine, rest, s["counts"][j], s, hands, weights)
                     values[k] -= likely * counted_value(p, s["counts"][j], s, win_table)
-        if i + 1 == FEW and is_clear(values, listed, hands[theirs, DISTINCT], room, total * CLEAR):
+        if i + 1 == FEW and is_clear(values, replies, total * CLEAR):
             break
     s["count"] = my_points
     if total > 0.0:
-        top = -belief.OUT
-        for k in range(hands[theirs, DISTINCT]):
-            fits = pips(listed >> (4 * k) & 15) <= room
-            chance[k] = values[k] / total if fits else -2.0 * belief.OUT
-            top = max(top, chance[k])
-        belief.soften(chance, hands[theirs, DISTINCT], top, TEMPERATURE)
+        top = NOT_PLAYABLE
+        for k in range(replies):
+            s["chance"][k] = values[k] / total if values[k] > NOT_PLAYABLE else NOT_PLAYABLE
+            top = max(top, s["chance"][k])
+        belief.soften(s["chance"], replies, top, TEMPERATURE)
 
 
 @kernel
-def is_clear(values, listed, n, room, gap):
-    """Return whether the best of ``n`` replies is ahead of all others by more than ``gap``."""
-    best = -belief.OUT
-    second = -belief.OUT
+def is_clear(values, n, gap):
+    """Return whether the best of ``n`` values is ahead of all others by more than ``gap``."""
+    best = NOT_PLAYABLE
+    second = NOT_PLAYABLE
     for k in range(n):
-        if pips(listed >> (4 * k) & 15) <= room:
-            second = max(second, min(best, values[k]))
-            best = max(best, values[k])
+        second = max(second, min(best, values[k]))
+        best = max(best, values[k])
     return best - second > gap
