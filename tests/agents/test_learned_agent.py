@@ -14,11 +14,10 @@ from crib_agents.expert.endgame import DEAL_REACH
 from crib_agents.knowledge import deal_points
 from crib_agents.knowledge.winning import win_table
 from crib_agents.learned import MonteCarloAgent, Weights, table_top, two_hand
-from crib_agents.learned.agent import SHIPPED, shipped
+from crib_agents.learned.agent import shipped
 from crib_agents.learned.network import UNLIKELY
 from crib_agents.learned.network import forward as compiled_forward
 from crib_agents.learned.two_hand import card_values, pair_value, pair_win_value
-from crib_agents.learned.weights import mean_weights
 from crib_agents.loading import load_agent
 from numba import float64, int64, void
 
@@ -253,21 +252,6 @@ def sums(times):
 
 def test_scratch_memory_belongs_to_the_caller_and_is_freed() -> None:
     assert sums(1_000_000) == 9_000_000
-
-
-def test_mean_of_weights_is_elementwise() -> None:
-    first = Weights.load(SHIPPED / "five_card.safetensors")
-    nets = {name: [(3 * w, b + 1) for w, b in layers] for name, layers in first.nets.items()}
-    second = replace(first, nets=nets)
-    mean = mean_weights([first, second])
-    for name, layers in first.nets.items():
-        for (weight, bias), (w, b) in zip(layers, mean.nets[name], strict=True):
-            assert w == pytest.approx(2 * weight, rel=1e-6)
-            assert b == pytest.approx(bias + 0.5, rel=1e-6)
-    with pytest.raises(ValueError, match="same rules and sizes, got 2 kinds"):
-        mean_weights([first, Weights.load(SHIPPED / "six_card.safetensors")])
-    with pytest.raises(ValueError, match="got 0 kinds"):
-        mean_weights([])
 
 
 def test_learned_probabilities_are_independent_of_card_order() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -129,35 +129,6 @@ class Weights:
         if known.knows is not None:
             parts.append(known.knows(self.rules_fields))
         return _behind_their_places(parts)
-
-
-def mean_weights(sets: Sequence[Weights]) -> Weights:
-    """Return nets whose every weight is the mean of those of some nets of one run.
-
-    Its late stages lie close together, and their mean has less of the noise of each.
-    """
-    shapes = {
-        (one.key(), *(part.shape for net in one.nets.values() for layer in net for part in layer))
-        for one in sets
-    }
-    if len(shapes) != 1:
-        raise ValueError(f"a mean is of nets of the same rules and sizes, got {len(shapes)} kinds")
-    first = sets[0]
-
-    def mean(*parts: Floats) -> Floats:
-        found: Floats = np.stack(parts).mean(axis=0, dtype=np.float64).astype(np.float32)
-        return found
-
-    nets = {
-        name: [
-            (mean(*(one.nets[name][i][0] for one in sets)),
-             mean(*(one.nets[name][i][1] for one in sets)))
-            for i in range(LAYERS)
-        ]
-        for name in first.nets
-    }  # fmt: skip
-    tables = {name: mean(*(one.tables[name] for one in sets)) for name in first.tables}
-    return replace(first, nets=nets, tables=tables)
 
 
 def find_learned(family: object) -> LearnedFamily:
