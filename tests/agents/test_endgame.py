@@ -96,12 +96,15 @@ def values_less_wins(game: str, least: int, most: int, n: int) -> dict[tuple[str
     while len(lanes):
         views, seats = games.views(lanes), games.movers(lanes)
         phases = (views["phase"] != DISCARD).astype(int)
+        actions = np.zeros(len(lanes), dtype=np.int64)
         new = np.isnan(values[phases, lanes, seats]) & (games.states["deals"][lanes] == 1)
-        at = np.flatnonzero(new)
-        if len(at):
-            found = two_hand_action_values(views[at])
-            values[phases[at], lanes[at], seats[at]] = np.nanmax(found, axis=1)
-        games.step(lanes, np.asarray(expert.act(views, rng), dtype=np.int64))
+        if new.any():
+            found = two_hand_action_values(views[new])
+            values[phases[new], lanes[new], seats[new]] = np.nanmax(found, axis=1)
+            actions[new] = np.nanargmax(found, axis=1)  # as `expert` plays
+        if not new.all():
+            actions[~new] = expert.act(views[~new], rng)
+        games.step(lanes, actions)
         lanes = games.running(lanes)
     beyond = values - (games.returns() > 0)
     seats = np.arange(2)
