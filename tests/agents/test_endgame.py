@@ -63,27 +63,15 @@ def test_tables_are_of_one_game(game: str) -> None:
     assert weights[belief.STANDINGS :] == pytest.approx(held, abs=1e-6)
 
 
-@compiled
-@pytest.mark.parametrize(("game", "needs"), [("hoyle", (1, 1)), ("five_card", (6, 6))])
-def test_win_table_agrees_with_games_down_to_the_last_hole(
-    game: str, needs: tuple[int, int]
-) -> None:
-    """`expert` against itself: within four standard errors."""
-    rules, n = PRESETS[game], 250
-    games = GameBatch(rules, n, seed=21)
-    games.reset(dealer=0, scores=(rules.target - needs[1], rules.target - needs[0]))
-    for _ in games.play(find_agent("expert"), np.random.default_rng(1)):
-        pass
-    won = (games.returns()[:, 1] > 0).mean()
-    expected = chance(game)[needs]
-    assert won == pytest.approx(expected, abs=4 * (expected * (1 - expected) / n) ** 0.5)
-
-
 def values_less_wins(game: str, least: int, most: int, n: int) -> dict[tuple[str, str], float]:
-    """Return the mean of `expert`'s values less games won, by kind of decision and role."""
+    """Return the mean of `expert`'s values less games won, by kind of decision and role.
+
+    Before the deal, pone's value is that of the win table.
+    """
     rules, draws = PRESETS[game], np.random.default_rng(5)
     games = GameBatch(rules, n, seed=105)
-    scores = rules.target - draws.integers(least, most + 1, (n, 2))
+    needs = draws.integers(least, most + 1, (n, 2))
+    scores = rules.target - needs
     games.reset_each([
         ResetOptions(
             np.array([draws.permutation(52) for _ in range(5)]), i % 2, tuple(map(int, scores[i]))
@@ -106,9 +94,10 @@ def values_less_wins(game: str, least: int, most: int, n: int) -> dict[tuple[str
             actions[~new] = expert.act(views[~new], rng)
         games.step(lanes, actions)
         lanes = games.running(lanes)
-    beyond = values - (games.returns() > 0)
-    seats = np.arange(2)
-    return {
+    won, seats, each = games.returns() > 0, np.arange(2), np.arange(n)
+    beyond = values - won
+    before = chance(game)[needs[each, 1 - dealer], needs[each, dealer]] - won[each, 1 - dealer]
+    return {("deal", "pone"): float(before.mean())} | {
         (kind, role): float(np.nanmean(beyond[k][(dealer[:, None] == seats) == deals]))
         for k, kind in enumerate(("discard", "first card"))
         for role, deals in (("pone", False), ("dealer", True))
@@ -117,8 +106,8 @@ def values_less_wins(game: str, least: int, most: int, n: int) -> dict[tuple[str
 
 @compiled
 @pytest.mark.parametrize(("game", "needs"), [("hoyle", (1, 3)), ("five_card", (4, 11))])
-def test_action_values_near_the_end_equal_games_won(game: str, needs: tuple[int, int]) -> None:
-    """Within 1.5 points and three standard errors of 300 games."""
+def test_values_near_the_end_equal_games_won(game: str, needs: tuple[int, int]) -> None:
+    """Of the win table and of cards: within 1.5 points and three standard errors of 300 games."""
     beyond = values_less_wins(game, *needs, 300)
     assert max(map(abs, beyond.values())) < 0.015 + 3 * 0.5 / 300**0.5, beyond
 
