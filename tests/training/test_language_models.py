@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from crib_agents.analyze import DiscardChoice, analyze
+from crib_training.evaluation import evaluate
 from crib_training.evaluation.ledger import Ledger
 from crib_training.language_models import REPLIES, ReplyCache, equilibrium_for, regrets
 
@@ -25,6 +26,11 @@ def server() -> Iterator[ModelServer]:
     pytest.importorskip("openai")
     with model_server() as running:
         yield running
+
+
+@pytest.fixture(autouse=True)
+def two_pairs_a_chunk(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(evaluate, "MODEL_PAIRS", 2)
 
 
 def words(server: ModelServer, model: str, pairs: int) -> list[str]:
@@ -45,7 +51,7 @@ def same(one: dict[str, Any], other: dict[str, Any]) -> None:
 def test_evaluate_resumed_result_is_the_same(
     server: ModelServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    command = words(server, "good", 10)
+    command = words(server, "good", 4)
     alone, stopped = tmp_path / "alone.json", tmp_path / "stopped.json"
     ran = crib(*command, str(alone))
     assert ran.returncode == 0, ran.stderr
@@ -64,12 +70,12 @@ def test_evaluate_resumed_result_is_the_same(
         patch.setattr(Ledger, "add", lose)  # played, and not yet stored
         ran = crib(*command, str(stopped))
     assert ran.returncode
-    assert "0 of 10 pairs are stored" in ran.stderr
+    assert "0 of 4 pairs are stored" in ran.stderr
     with monkeypatch.context() as patch:
         patch.setattr(Ledger, "add", stop)
         ran = crib(*command, str(stopped))
     assert ran.returncode
-    assert "5 of 10 pairs are stored" in ran.stderr
+    assert "2 of 4 pairs are stored" in ran.stderr
     assert not stopped.exists()
     assert crib(*command, str(stopped)).returncode == 0
     assert server.asked["good"] == 2 * asked  # nothing was paid twice
@@ -96,7 +102,7 @@ def test_evaluate_stores_no_result_of_a_failed_server(
     server: ModelServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An outage, a wrong key: each model keeps its own replies, and none is paid twice."""
-    command = words(server, "good", 5)
+    command = words(server, "good", 2)
     command[2] = command[1].replace("text:good", "text:last")
     alone, stopped = tmp_path / "alone.json", tmp_path / "stopped.json"
     asked = server.asked.copy()
@@ -109,7 +115,7 @@ def test_evaluate_stores_no_result_of_a_failed_server(
         ran = crib(*command, str(stopped))
         assert ran.returncode == 1
         assert "no reply in 3 tries: AuthenticationError" in ran.stderr
-        assert "0 of 5 pairs are stored in" in ran.stderr
+        assert "0 of 2 pairs are stored in" in ran.stderr
         assert ran.stderr.count("\n") == 1
     assert not stopped.exists()
     monkeypatch.setattr(server, "left", math.inf)
@@ -123,7 +129,7 @@ def test_evaluate_full_disk_keeps_paid_replies(
     server: ModelServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The full disk cuts the last line short; the same command resumes with those before it."""
-    command = words(server, "good", 5)
+    command = words(server, "good", 2)
     alone, full = tmp_path / "alone.json", tmp_path / "full.json"
     assert crib(*command, str(alone)).returncode == 0
     asked = server.asked["good"]
@@ -154,7 +160,7 @@ def test_evaluate_full_disk_keeps_paid_replies(
 def test_evaluate_refuses_json_named_as_the_folder_of_games(
     server: ModelServer, tmp_path: Path
 ) -> None:
-    ran = crib(*words(server, "good", 5), str(tmp_path / "x.games"))
+    ran = crib(*words(server, "good", 2), str(tmp_path / "x.games"))
     assert ran.returncode == 2
     assert "x.games is the folder of the games: name a file evaluate.json" in ran.stderr
     assert not any(tmp_path.iterdir())
