@@ -60,9 +60,9 @@ class Screen:
             )
         return words
 
-    def cards(self, cards: Sequence[int | None], style: str = "") -> Text:
+    def cards(self, cards: Sequence[int | None]) -> Text:
         """Return cards with spaces between."""
-        return Text(" ").join(self.card(card, style) for card in cards)
+        return Text(" ").join(map(self.card, cards))
 
     def line(self, *parts: str | Text, style: str = "") -> None:
         """Print a line of parts with spaces between."""
