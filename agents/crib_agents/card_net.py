@@ -27,7 +27,8 @@ class CardNet(nn.Module):
         inner: units of the layer behind them.
 
     Raises:
-        ValueError: a layout without features, or observations of another size than the layout's.
+        ValueError: a layout without features, or observations of another size than the layout's,
+            or scaled ones.
     """
 
     def __init__(self, layout: ObservationLayout, hidden: int = 128, inner: int = 64) -> None:
@@ -81,6 +82,9 @@ class CardNet(nn.Module):
         if torch.compiler.is_exporting():  # all rows: their number must not depend on the numbers
             found = self.score(features, context.unsqueeze(1)) * used.unsqueeze(2)
         else:
+            if not torch.equal(ids, ids.round()):
+                raise ValueError("the first number of a row is a card's or place's, and whole: leave "
+                                 "observations unscaled, as VecNormalize(norm_obs=False) does")  # fmt: skip
             i, k = used.nonzero(as_tuple=True)
             scored = self.score(features[i, k], context[i])
             found = scored.new_zeros(*used.shape, 2).index_put((i, k), scored)

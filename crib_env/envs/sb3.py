@@ -45,18 +45,16 @@ class CribbageVecEnv(VectorSettings, VecEnv):
 
     def reset(self) -> Observation:
         """Begin an episode in every game; return observations, [N, size] of the space's dtype."""
-        seeds = [check_seed(seed) for seed in self._seeds]
-        batch = self.batch
-        options = [
-            read_options(one or None, batch.sides, self.rules.target) for one in self._options
-        ]
+        given_seeds, given, batch = self._seeds, self._options, self.batch
+        self._reset_seeds()  # refused ones too: they are for this reset alone
+        self._reset_options()
+        seeds = [check_seed(seed) for seed in given_seeds]
+        options = [read_options(one or None, batch.sides, self.rules.target) for one in given]
         if any(seed is not None for seed in seeds):
             batch.seed(seeds)
-        batch.reset(options if any(self._options) else None)
+        batch.reset(options if any(given) else None)
         self._returns[:] = 0.0
         self._lengths[:] = 0
-        self._reset_seeds()
-        self._reset_options()
         return self._observation()
 
     def step_async(self, actions: Array) -> None:

@@ -12,6 +12,7 @@ from crib_agents.adapters.models import from_sb3, from_torch
 from crib_agents.card_net import CardNet
 from crib_agents.card_policy import CardPolicy
 from sb3_contrib import MaskablePPO
+from stable_baselines3.common.vec_env import VecNormalize
 from torch import nn
 
 from crib_env import observation_layout, six_card_v0
@@ -99,6 +100,13 @@ def test_card_policy_sb3_model_round_trips(name: str, tmp_path: Path) -> None:
 def test_card_policy_without_features_is_refused() -> None:
     with pytest.raises(ValueError, match="features=True"):
         MaskablePPO(CardPolicy, six_card_v0.sb3_env(2))
+
+
+def test_card_net_scaled_observations_are_refused() -> None:
+    venv = VecNormalize(six_card_v0.sb3_env(2, features=True))
+    model = MaskablePPO(CardPolicy, venv, n_steps=2, batch_size=4)
+    with pytest.raises(ValueError, match="norm_obs=False"):
+        model.learn(4)
 
 
 @pytest.mark.parametrize("name", GAMES)

@@ -97,6 +97,21 @@ def test_set_options_applies_to_the_next_reset() -> None:
     assert (env.reset()[:, :52].nonzero()[1].reshape(2, 6) != sorted(deck[0:12:2])).any()
 
 
+def test_reset_rejected_forgets_its_seed_and_options() -> None:
+    env, twin = (six_card_v0.sb3_env(2, opponent=lowest, seat=0) for _ in range(2))
+    for each in (env, twin):
+        each.seed(1)
+        each.reset()
+    env.seed(2)
+    env.set_options({"dealer": 5})
+    with pytest.raises(ValueError, match="dealer"):
+        env.reset()
+    env.seed(-3)
+    with pytest.raises(ValueError, match="seed"):
+        env.reset()
+    assert np.array_equal(env.reset(), twin.reset())
+
+
 def test_set_options_takes_one_dict_per_game() -> None:
     decks = [np.random.default_rng(i).permutation(52).tolist() for i in range(2)]
     env = six_card_v0.sb3_env(3, opponent=lowest, seat=0)
