@@ -7,6 +7,7 @@ The default is `examples/bots/simple_bot.py`. All seats of 256 six-card games ar
 
 from __future__ import annotations
 
+import argparse
 import shlex
 import sys
 import time
@@ -19,10 +20,14 @@ from crib_env.batch import GameBatch
 
 GAMES = 256
 SEED = 3
+DEFAULT = f"{shlex.quote(sys.executable)} examples/bots/simple_bot.py"
 
 
-def main(command: str) -> None:
+def main() -> None:
     """Play the games and print the speed."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("command", nargs=argparse.REMAINDER, help="a bot's, with its arguments")
+    command = " ".join(parser.parse_args().command) or DEFAULT
     try:
         agent = command_agent(command)
     except ValueError as error:
@@ -44,5 +49,4 @@ def main(command: str) -> None:
 
 
 if __name__ == "__main__":
-    default = f"{shlex.quote(sys.executable)} examples/bots/simple_bot.py"
-    main(" ".join(sys.argv[1:]) or default)
+    main()

@@ -10,6 +10,7 @@ some file.
 
 from __future__ import annotations
 
+import argparse
 import json
 import re
 import sys
@@ -202,6 +203,7 @@ def every_interval() -> frozenset[tuple[str, str]]:
 
 def main() -> None:
     """Print the figures on the pages of `STRICT`; exit with 1 if some figure is in no file."""
+    argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()
     faults = []
     for name in STRICT:
         page = (ROOT / name).read_text("utf-8")

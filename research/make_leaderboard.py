@@ -11,6 +11,7 @@ Exits with status 1, and a line for each fault, if a submission does not fit.
 
 from __future__ import annotations
 
+import argparse
 import json
 import re
 import sys
@@ -206,12 +207,16 @@ def measure() -> None:
 
 def main() -> None:
     """Check, and write the page."""
-    if "--measure" in sys.argv[1:]:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--check", action="store_true", help="write no page")
+    parser.add_argument("--measure", action="store_true", help="first rate agents without a rating")
+    settings = parser.parse_args()
+    if settings.measure:
         measure()
     found = [fault for name, files in entries().items() for fault in faults(name, files)]
     if found:
         sys.exit("\n".join(found))
-    if "--check" not in sys.argv[1:]:
+    if not settings.check:
         PAGE.write_text(page())
 
 

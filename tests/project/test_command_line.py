@@ -233,6 +233,19 @@ def test_settings_documentation_is_their_help(capsys: pytest.CaptureFixture[str]
         assert words in output
 
 
+@pytest.mark.parametrize("module", ["research.figures", "research.make_leaderboard",
+                                    "research.mutants", "benchmarks.bots", "benchmarks.endurance",
+                                    "benchmarks.perfcheck"])  # fmt: skip
+def test_main_of_a_checkout_has_help_and_refuses_unknown_options(
+    module: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for option, status in (("--help", 0), ("--chek", 2)):
+        monkeypatch.setattr(sys, "argv", [module, option])
+        with pytest.raises(SystemExit) as end:
+            import_module(module).main()
+        assert end.value.code == status
+
+
 def test_help_is_a_command() -> None:
     assert crib("help") == crib("--help") == crib()
     assert crib("help", "evaluate") == crib("evaluate", "--help")

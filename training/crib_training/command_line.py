@@ -93,8 +93,9 @@ def start(
 ) -> None:
     """Read settings from a command line and run something with them; exit where that fails."""
     spec = sys.modules["__main__"].__spec__
+    module = spec.name.removesuffix(".__main__") if spec else "..."
     with printing(), terminable(), one_line(extra):
-        run(read(settings, words, program or f"python -m {spec.name if spec else '...'}"))
+        run(read(settings, words, program or f"python -m {module}"))
 
 
 def read(settings: type[S], words: Sequence[str] | None, program: str) -> S:
