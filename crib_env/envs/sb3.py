@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -42,6 +42,20 @@ class CribbageVecEnv(VectorSettings, VecEnv):
         super().__init__(num_envs, self._masking.space, spaces.Discrete(actions))
         self._returns = np.zeros(num_envs)
         self._lengths = np.zeros(num_envs, dtype=np.int64)
+
+    def set_options(self, options: Any = None) -> None:
+        """Give options to the next reset: a dict for all games, or a list of one for each.
+
+        Raises:
+            ValueError: neither a dict nor as many as there are games.
+        """
+        if options is None or isinstance(options, Mapping):
+            options = [options or {}] * self.num_envs
+        if not isinstance(options, (list, tuple)) or len(options) != self.num_envs:
+            raise ValueError(
+                f"options must be a dict, or a list of {self.num_envs}, one a game, got {options!r}"
+            )
+        super().set_options(list(options))
 
     def reset(self) -> Observation:
         """Begin an episode in every game; return observations, [N, size] of the space's dtype."""

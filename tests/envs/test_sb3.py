@@ -97,6 +97,15 @@ def test_set_options_applies_to_the_next_reset() -> None:
     assert (env.reset()[:, :52].nonzero()[1].reshape(2, 6) != sorted(deck[0:12:2])).any()
 
 
+@pytest.mark.parametrize("options", [[{"dealer": 0}], [{}] * 4, [], 5, "dealer"], ids=repr)
+def test_set_options_rejects_another_number_of_dicts(options: Any) -> None:
+    env = six_card_v0.sb3_env(3, opponent=lowest, seat=0)
+    with pytest.raises(ValueError, match="a list of 3, one a game"):
+        env.set_options(options)
+    env.seed(4)
+    assert env.reset().shape[0] == 3  # nothing is left of them
+
+
 def test_reset_rejected_forgets_its_seed_and_options() -> None:
     env, twin = (six_card_v0.sb3_env(2, opponent=lowest, seat=0) for _ in range(2))
     for each in (env, twin):
