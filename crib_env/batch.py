@@ -20,7 +20,7 @@ from crib_env.engine.rng import seed_states
 from crib_env.engine.show import show_table
 from crib_env.errors import IllegalActionError
 from crib_env.identity import ByIdentity
-from crib_env.options import ResetOptions, set_scores
+from crib_env.options import ResetOptions, read_options, set_scores
 from crib_env.policy import Actions, Agent, Views, ask_agent
 from crib_env.rules import Rules, as_rules
 from crib_env.supported_rules import refuse_rules
@@ -96,10 +96,15 @@ class GameBatch:
             dealer: the seat that deals first; None to cut for it.
             decks: int64[D, 52], for the first deals of each of these games.
             scores: where each side starts, if not where the rules have it start.
+
+        Raises:
+            ValueError: a dealer, decks or scores that do not fit; nothing has changed then.
         """
+        options = {"dealer": dealer, "decks": decks, "scores": scores}
+        chosen = read_options(options, self.sides, self.rules.target)  # machine code checks none
         if decks is not None:
             k = self.n if games is None else len(games)
-            self.reset_each([ResetOptions(decks, dealer, scores)] * k, games)
+            self.reset_each([chosen] * k, games)
             return
         if games is None:
             games = np.arange(self.n)
@@ -158,10 +163,17 @@ class GameBatch:
 
         Returns:
             records [K] of the family's ``view``.
+
+        Raises:
+            ValueError: not one seat of these games for each.
         """
         games = np.ascontiguousarray(games)  # every second game, say
         views = np.zeros(len(games), dtype=self.family.view)
-        seats = self.movers(games) if seats is None else np.ascontiguousarray(seats)
+        if seats is None:
+            seats = self.movers(games)
+        elif len(seats) != len(games) or ((seats < 0) | (seats >= self.players)).any():
+            raise ValueError(f"seats must be from 0 to {self.players - 1}, one a game, got {seats}")
+        seats = np.ascontiguousarray(seats)
         entries_of(self.family).view_games(self.states, self.record, games, seats, views)
         return views
 
@@ -173,7 +185,12 @@ class GameBatch:
 
         Returns:
             None, or the first k whose action is illegal: games before it have been stepped.
+
+        Raises:
+            ValueError: more or fewer actions than games.
         """
+        if len(games) != len(actions):
+            raise ValueError(f"got {len(actions)} actions for {len(games)} games: give one each")
         if self.on_step is not None and len(games) > 1:
             for k in range(len(games)):
                 if self.step(games[k : k + 1], actions[k : k + 1]) is not None:

@@ -333,6 +333,32 @@ def test_game_batch_reset_with_decks_leaves_other_games_alone(games: list[int]) 
     }  # the second deck that they were given
 
 
+@pytest.mark.parametrize(
+    "wrong",
+    [{"dealer": 2}, {"dealer": -1}, {"scores": (121, 0)}, {"scores": (1, 2, 3)},
+     {"decks": np.zeros((1, 52), dtype=np.int64)}, {"decks": np.arange(52)[None] + 1}],
+    ids=repr,
+)  # fmt: skip
+def test_game_batch_reset_rejects_options_unchanged(wrong: dict[str, Any]) -> None:
+    batch = GameBatch("hoyle", 2, seed=1)
+    batch.reset()
+    before = batch.states.copy()
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        batch.reset(**wrong)
+    assert np.array_equal(batch.states, before)
+
+
+def test_game_batch_step_and_views_take_one_number_a_game() -> None:
+    batch = GameBatch("hoyle", 2, seed=1)
+    batch.reset()
+    games = np.arange(2)
+    with pytest.raises(ValueError, match="1 actions for 2 games"):
+        batch.step(games, np.array([0]))
+    for seats in ([0], [0, 2], [-1, 0]):
+        with pytest.raises(ValueError, match="from 0 to 1, one a game"):
+            batch.views(games, np.array(seats))
+
+
 def test_game_batch_reset_of_some_games_uses_no_decks_given_before() -> None:
     batch = GameBatch("hoyle", 2, seed=1)
     batch.reset(decks=np.array([range(52)] * 3), dealer=0)
