@@ -83,8 +83,10 @@ class CardNet(nn.Module):
             found = self.score(features, context.unsqueeze(1)) * used.unsqueeze(2)
         else:
             if not torch.equal(ids, ids.round()):
-                raise ValueError("the first number of a row is a card's or place's, and whole: leave "
-                                 "observations unscaled, as VecNormalize(norm_obs=False) does")  # fmt: skip
+                raise ValueError(
+                    "the first number of a row is a card's or place's, and whole: leave "
+                    "observations unscaled, as VecNormalize(norm_obs=False) does"
+                )
             i, k = used.nonzero(as_tuple=True)
             scored = self.score(features[i, k], context[i])
             found = scored.new_zeros(*used.shape, 2).index_put((i, k), scored)
