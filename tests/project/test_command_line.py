@@ -357,30 +357,28 @@ def test_base_install_exploits(tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def scripts() -> dict[str, str]:
-    return {shell: app_of_commands().generate_completion(prog_name="crib", shell=shell)
-            for shell in ("bash", "zsh", "fish")}  # fmt: skip
-
-
-def test_install_completion_writes_the_script_and_no_startup_file(
-    scripts: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("HOME", str(tmp_path))
-    ran = crib("--install-completion", "--shell", "bash")
-    script = tmp_path / ".local" / "share" / "bash-completion" / "completions" / "crib"
+def bash_script(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Return the script that `crib` installs; it changes no startup file."""
+    home = tmp_path_factory.mktemp("home")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HOME", str(home))
+        ran = crib("--install-completion", "--shell", "bash")
+    script = home / ".local" / "share" / "bash-completion" / "completions" / "crib"
     assert (ran.returncode, str(script) in ran.stdout) == (0, True), ran
-    assert script.read_text() == scripts["bash"]
-    assert not list(tmp_path.glob(".*rc"))
+    assert not list(home.glob(".*rc"))
+    return script.read_text()
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completion_parses_and_names_every_command(
-    shell: str, scripts: dict[str, str], tmp_path: Path
+    shell: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    assert all(name in scripts[shell] for name in (*COMMANDS, *ENVIRONMENTS, "selfplay_ppo"))
+    script = (request.getfixturevalue("bash_script") if shell == "bash" else
+              app_of_commands().generate_completion(prog_name="crib", shell=shell))  # fmt: skip
+    assert all(name in script for name in (*COMMANDS, *ENVIRONMENTS, "selfplay_ppo"))
     if shutil.which(shell) is None:
         pytest.skip(f"{shell} is not installed")
-    (tmp_path / "script").write_text(scripts[shell])
+    (tmp_path / "script").write_text(script)
     subprocess.run([shell, "-n", tmp_path / "script"], check=True)
 
 
@@ -397,12 +395,12 @@ TYPED = [
 
 @pytest.mark.parametrize(("typed", "offered"), TYPED)
 def test_completion_of_bash_has_commands_options_and_names(
-    typed: str, offered: set[str], scripts: dict[str, str]
+    typed: str, offered: set[str], bash_script: str
 ) -> None:
     words = typed.split()
     request = (f"COMP_WORDS=({typed}); COMP_CWORD={len(words) - 1}; _crib crib {words[-1]} "
                f"{words[-2]}; echo ${{COMPREPLY[@]}}")  # fmt: skip
-    done = subprocess.run(["bash", "-c", f"{scripts['bash']}\n{request}"],
+    done = subprocess.run(["bash", "-c", f"{bash_script}\n{request}"],
                           capture_output=True, text=True, check=True)  # fmt: skip
     assert set(done.stdout.split()) == offered
 
