@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 
 RANKS = "A23456789TJQK"
 SUITS = "CDHS"
+SYMBOLS = "♣♦♥♠"
 RANK_NAMES = (
     "ace", "two", "three", "four", "five", "six", "seven",
     "eight", "nine", "ten", "jack", "queen", "king",

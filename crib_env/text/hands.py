@@ -11,6 +11,7 @@ from crib_env.cards import (
     RANK_NAMES,
     RANKS,
     SUITS,
+    SYMBOLS,
     format_card,
     format_cards,
     parse_card,
@@ -34,7 +35,6 @@ from crib_env.text.replies import Names, ReplyError, Words, legal_names
 
 View = Any
 
-SYMBOLS = "♣♦♥♠"
 NAMED = "|".join(RANK_NAMES)
 CARD = re.compile(
     rf"(?<!\w)(?:(?P<text>(?:10|[2-9AJQKT])[CDHS{SYMBOLS}]|[{SYMBOLS}](?:10|[2-9AJQKT]))"

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from crib_agents.data.tables import CRIB_TABLES, load
+from crib_agents.data.tables import CRIB_TABLES, ROLES, load
 from crib_agents.knowledge.deal_points import discard_rates
 from crib_agents.knowledge.winning import WON, match_win_probabilities, probabilities
 
@@ -18,7 +18,6 @@ from docs.pages import mean, number_table, percent, points, render
 from research.numbers.episodes import PHASES, Episodes, Run, from_dealer
 from research.tables.discards import DiscardRound, by_card, discard_round
 
-ROLES = ("pone", "dealer")
 PONE, DEALER = 0, 1
 PRESETS = {"six_card": "hoyle", "five_card": "five_card"}
 SIX = 6  # cards dealt in the game that has matches (H11)

@@ -19,12 +19,12 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
+from crib_agents.data.tables import ROLES
 from crib_agents.policy_net import PolicyNetAgent, header
 from crib_training.evaluation import chunks
 from crib_training.evaluation import report as reports
 from crib_training.evaluation.chunks import Setup, play, read_pairs
 from crib_training.evaluation.duplicate import Pairs, estimate, play_chunk
-from crib_training.evaluation.figures import ROLES
 from crib_training.evaluation.ledger import FILE, ROUND
 from crib_training.evaluation.report import report
 from crib_training.provenance import sources

@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
+from crib_agents.data.tables import ROLES
 from crib_agents.files import write_whole
 from crib_agents.loading import TakesAgents
 from pydantic import Field
@@ -45,7 +46,7 @@ from crib_env.settings import (
 from crib_training.evaluation.aivat.reference import Adjust, adjusted_by
 from crib_training.evaluation.chunks import Episode, Setup, label_agents
 from crib_training.evaluation.duplicate import Pairs, estimate
-from crib_training.evaluation.figures import NOTHING, ROLES, as_json, figures
+from crib_training.evaluation.figures import NOTHING, as_json, figures
 from crib_training.evaluation.ledger import Ledger, complete
 from crib_training.evaluation.ratings import expected_share, rated
 from crib_training.evaluation.referee import counted

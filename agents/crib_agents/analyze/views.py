@@ -18,6 +18,7 @@ from crib_env.batch import GameBatch
 from crib_env.cards import DECK_SIZE, format_card, parse_card, parse_cards, pip, refuse_twice
 from crib_env.engine.hands.records import OVER
 from crib_env.engine.record import NONE
+from crib_env.engine.table_top.notation import VACANT
 from crib_env.engine.table_top.records import CELLS, CENTRE, CRIB_CARDS, SEATS, SIZE, TURNS
 from crib_env.policy import Views
 from crib_env.rules import Rules, TableTopRules, TwoHandRules, find_rules
@@ -212,9 +213,6 @@ def _pile(text: str) -> list[tuple[int, int]]:
 
 def _hidden(seen: Sequence[int]) -> list[int]:
     return [card for card in range(DECK_SIZE) if card not in seen]
-
-
-VACANT = "."
 
 
 def layout_view(

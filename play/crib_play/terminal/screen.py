@@ -11,7 +11,7 @@ from typing import NamedTuple
 from rich.console import Console
 from rich.text import Text
 
-from crib_env.cards import RANKS, SUITS, parse_card, suit
+from crib_env.cards import RANKS, SUITS, SYMBOLS, parse_card, suit
 from crib_env.engine.table_top.records import CENTRE, SIZE
 from crib_env.render.words import track
 from crib_play.table import Call, Counted, Session, Turn
@@ -19,7 +19,6 @@ from crib_play.table.family import Sight
 from crib_play.table.seats import by_side
 from crib_play.user_files import FASTEST
 
-SYMBOLS = "♣♦♥♠"
 RED = (1, 2)
 PAUSE = 0.4  # seconds for each step of the count speed
 HIDDEN = "??"

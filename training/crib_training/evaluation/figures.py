@@ -6,13 +6,13 @@ import math
 from typing import Any
 
 import numpy as np
+from crib_agents.data.tables import ROLES
 
 from crib_env.arrays import Array
 from crib_env.engine.family import find_family
 from crib_env.rules import LARGEST_TARGET, Rules
 from crib_training.evaluation.duplicate import Estimate, Pairs, estimate
 
-ROLES = ("pone", "dealer")
 NOTHING: dict[str, float | None] = {"mean": None, "ci95": None}
 
 

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from crib_agents.data.tables import ROLES
 from crib_agents.files import write_whole
 
-from crib_training.evaluation.figures import NOTHING, ROLES
+from crib_training.evaluation.figures import NOTHING
 from crib_training.outputs import as_png, table
 
 UNADJUSTED: dict[str, Any] = {
