@@ -9,13 +9,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from crib_env.cards import (
-    card_name,
-    format_card,
-    format_cards,
-    parse_card,
-    parse_cards,
-)
+from crib_env.cards import card_name, format_card, format_cards, parse_card, parse_cards
 from crib_env.errors import EpisodeOverError, IllegalActionError
 from crib_env.events import Event
 from crib_env.policy import (

@@ -270,11 +270,7 @@ def main() -> None:
         parser.error(f"no picture is called {name!r}: see --help")
     for name in filter(names.__contains__, ENVIRONMENTS):
         animate(name)
-    with (
-        sync_playwright() as playwright,
-        tempfile.TemporaryDirectory() as folder,
-        serving() as url,
-    ):
+    with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder, serving() as url:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         for name in filter(names.__contains__, DRAWINGS):
             draw(browser, name, Path(folder))

@@ -15,11 +15,7 @@ _ONES = (
 )  # fmt: skip
 _TENS = ("", "", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
 _PAIRS = {2: "pair", 3: "pair royal", 4: "double pair royal"}
-_NAMES = {
-    "nob": "nobs",
-    "thirty_one": "thirty-one",
-    "last": "last card",
-}
+_NAMES = {"nob": "nobs", "thirty_one": "thirty-one", "last": "last card"}
 
 HIDDEN = "??"  # a card not known
 LABEL = 12  # letters before a line

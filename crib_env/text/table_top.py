@@ -16,8 +16,7 @@ from crib_env.text.replies import Names, ReplyError, Words, legal_names
 View = Any
 
 PLACE = re.compile(
-    r"(?<!\w)(?:(?:cell|space|square)\s*#?\s*(?P<cell>\d{1,2})|(?P<crib>crib))(?!\w)",
-    re.IGNORECASE,
+    r"(?<!\w)(?:(?:cell|space|square)\s*#?\s*(?P<cell>\d{1,2})|(?P<crib>crib))(?!\w)", re.IGNORECASE
 )
 NUMBER = re.compile(r"(?<![\w-])(?P<cell>\d{1,2})(?![\w-])(?!\s*(?i:cards?|points?|of)\b)")
 RULES = """\

@@ -13,14 +13,7 @@ from itertools import combinations_with_replacement
 import numpy as np
 from crib_agents.equilibrium.classes import Classes
 from crib_agents.equilibrium.public_tree import PAIRS
-from crib_agents.knowledge.pegging import (
-    FIRST,
-    LOWEST,
-    NEW_COUNT,
-    OF_SIZE,
-    REPLY,
-    SAME_PLAYER,
-)
+from crib_agents.knowledge.pegging import FIRST, LOWEST, NEW_COUNT, OF_SIZE, REPLY, SAME_PLAYER
 from numba import float32, float64, int64, uint16, void
 
 from crib_env.arrays import Doubles, Floats, Ints

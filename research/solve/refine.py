@@ -37,17 +37,7 @@ from crib_env.engine.jit import entry, kernel
 from crib_env.engine.ranks import RANKS
 from crib_env.engine.record import NONE, tuple_of
 from research.solve.counts import gone
-from research.solve.pegging import (
-    BEST,
-    HANDS_T,
-    LEARN,
-    NO_BOOK,
-    VALUE,
-    WALK_T,
-    Hands,
-    Walk,
-    Walker,
-)
+from research.solve.pegging import BEST, HANDS_T, LEARN, NO_BOOK, VALUE, WALK_T, Hands, Walk, Walker
 from research.solve.ranges import NOBODY, part_of
 from research.solve.solver import SeatGains, Solver
 

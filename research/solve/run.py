@@ -24,14 +24,7 @@ from crib_agents.honours import fields_of
 from crib_training import outputs
 from crib_training.interrupts import Stopped, interruptions
 from crib_training.loading import find_game
-from crib_training.outputs import (
-    as_png,
-    command,
-    csv_table,
-    peak_memory,
-    resume_option,
-    run_folder,
-)
+from crib_training.outputs import as_png, command, csv_table, peak_memory, resume_option, run_folder
 from crib_training.progress import Progress
 from matplotlib.figure import Figure
 

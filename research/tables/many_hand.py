@@ -11,11 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from crib_agents.data.tables import (
-    MANY_HAND,
-    MANY_HAND_CRIBS,
-    ROLES,
-)
+from crib_agents.data.tables import MANY_HAND, MANY_HAND_CRIBS, ROLES
 from crib_agents.rule_based import RuleBasedAgent, default_weights
 from crib_training.progress import steps
 

@@ -68,9 +68,7 @@ from crib_agents.kernels.table_top import (
     best_action,
     likely_points,
 )
-from crib_agents.kernels.table_top import (
-    LINE as LINE_WEIGHT,
-)
+from crib_agents.kernels.table_top import LINE as LINE_WEIGHT
 from crib_agents.knowledge.table_top import (
     ALIKE,
     LINES,

@@ -182,9 +182,7 @@ def test_files_altered_fail_their_checksum(tmp_path: Path) -> None:
     assert read_header(path)[0] == {"format": "a test", "version": 1}
 
 
-def test_files_with_checksum_are_valid_safetensors(
-    tmp_path: Path,
-) -> None:
+def test_files_with_checksum_are_valid_safetensors(tmp_path: Path) -> None:
     from safetensors.numpy import load
 
     path = tmp_path / "x.safetensors"

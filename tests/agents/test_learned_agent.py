@@ -211,11 +211,7 @@ def test_learned_file_round_trips(dtype: Any, preset: str, tmp_path: Path) -> No
         ({"rules_fields": {"dealt": 6}}, {}, "expected rules with a number 'single_count'"),
         ({"temperature": -1.0}, {}, "expected a temperature of 0 or more, found -1.0"),
         ({}, {"pegging.0.bias": None}, "expected the tensors .*pegging.0.bias.*, found"),
-        (
-            {},
-            {"pegging.0.weight": np.zeros((24, 7))},
-            "layer 0 of .* 'pegging' to lead from 438",
-        ),
+        ({}, {"pegging.0.weight": np.zeros((24, 7))}, "layer 0 of .* 'pegging' to lead from 438"),
         ({}, {"pegging.1.bias": np.full(10, 1e300)}, "'pegging.1.bias' .* too large for float32"),
         ({}, {"pegging.1.bias": np.zeros(10, dtype=np.int64)}, "expected floats, found"),
     ],

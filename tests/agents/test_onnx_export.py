@@ -139,9 +139,7 @@ def test_export_onnx_network_plays_alike(
     assert np.array_equal(one, agent.act(views[:1], np.random.default_rng(2)))
 
 
-def test_export_onnx_network_rejects_other_rules_and_keeps_its_mode(
-    tmp_path: Path,
-) -> None:
+def test_export_onnx_network_rejects_other_rules_and_keeps_its_mode(tmp_path: Path) -> None:
     net = Masked()
     to_onnx(from_torch(net, rules="hoyle"), tmp_path / "mine.onnx")
     assert all(part.training for part in net.modules())

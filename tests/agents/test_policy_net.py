@@ -46,16 +46,8 @@ def test_policy_file_round_trips(tmp_path: Path) -> None:
         ("table_top", HOYLE, "hoyle or five_card: it plays table_top"),
         ("hoyle", PRESETS["five_card"], "where target is 61.* it plays hoyle .target 121"),
         ("hoyle", replace(HOYLE, target=61), "where target is 61.* it plays hoyle .target 121"),
-        (
-            "hoyle",
-            replace(HOYLE, crib_flush_size=4),
-            "where crib_flush_size is 4: .*_flush_size 5",
-        ),
-        (
-            "hoyle",
-            replace(HOYLE, single_count=True),
-            "where single_count is True: .*_count False",
-        ),
+        ("hoyle", replace(HOYLE, crib_flush_size=4), "where crib_flush_size is 4: .*_flush_size 5"),
+        ("hoyle", replace(HOYLE, single_count=True), "where single_count is True: .*_count False"),
         ("hoyle", replace(HOYLE, match_target=5), "where match_target is 5: .* .match_target 7"),
     ],
 )

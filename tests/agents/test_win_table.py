@@ -14,13 +14,7 @@ from crib_agents.expert.table_top_values import MINE, THEIRS
 from crib_agents.knowledge import deal_points, table_top, winning
 from crib_agents.knowledge.deal_points import PLAY_SIZE, Outcomes
 from crib_agents.knowledge.table_top import chance_of
-from crib_agents.knowledge.winning import (
-    after_deal,
-    group_by_win_table,
-    slope,
-    stakes,
-    win_table,
-)
+from crib_agents.knowledge.winning import after_deal, group_by_win_table, slope, stakes, win_table
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -242,9 +242,7 @@ def test_ranks_are_observed_in_every_form_with_unchanged_opponents(
 
 
 @pytest.mark.parametrize("rules", GAMES)
-def test_features_are_independent_of_deal_order(
-    rules: str,
-) -> None:
+def test_features_are_independent_of_deal_order(rules: str) -> None:
     """Also where two pairs to discard are as good as each other."""
     views = views_of(rules, 4000, 12)
     views = views[views["to_move"] == 1]

@@ -17,14 +17,7 @@ from crib_env.engine.entries import ILLEGAL, OVER, entries_of
 from crib_env.engine.record import CRIB, DIFFERENCE, HEELS, LINE, NONE
 from crib_env.engine.show import show_table
 from crib_env.engine.table_top import FAMILY
-from crib_env.engine.table_top.records import (
-    CENTRE,
-    TO_CRIB,
-    TURNS,
-    bit_count,
-    lowest,
-    touching,
-)
+from crib_env.engine.table_top.records import CENTRE, TO_CRIB, TURNS, bit_count, lowest, touching
 from crib_env.engine.table_top.transitions import line_points, nob
 from crib_env.game import Game
 from crib_env.options import set_scores

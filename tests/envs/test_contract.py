@@ -436,8 +436,7 @@ def test_redrawing_hidden_cards_changes_nothing_a_seat_sees(
 
 
 @pytest.mark.parametrize(
-    ("name", "keywords"),
-    [case for case in _cases() if case.values[0] != "table_top_v0"],
+    ("name", "keywords"), [case for case in _cases() if case.values[0] != "table_top_v0"]
 )
 def test_observation_recalls_all_of_the_deal(name: str, keywords: dict[str, Any]) -> None:
     """Hand, discards, and the pile in order with each card's player can be read back."""

@@ -178,9 +178,7 @@ def test_capture_stdout_takes_human_mode() -> None:
     env.close()
 
 
-def test_render_without_extra_rejects_pixels_and_draws_svg(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_render_without_extra_rejects_pixels_and_draws_svg(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "resvg_py", None)
     monkeypatch.setattr(renderer, "_ground", renderer._ground.__wrapped__)  # nothing kept
     env = six_card_v0.env(render_mode="rgb_array")  # SB3's make_vec_env always asks for it

@@ -200,9 +200,7 @@ def test_call_get_attr_and_set_attr_work_as_in_gymnasium() -> None:
         env.call("step", 3)
 
 
-def test_threads_default_is_the_cores_of_the_process(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_threads_default_is_the_cores_of_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "cpu_count", lambda: 128)
     monkeypatch.delattr(os, "process_cpu_count", raising=False)
     monkeypatch.setattr(os, "sched_getaffinity", lambda process: {3, 5, 7}, raising=False)

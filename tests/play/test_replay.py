@@ -217,9 +217,7 @@ def played_with(session: Session, start: Any, state: Any) -> Session | None:
 
 
 @pytest.mark.parametrize("game", ["three", "four"])
-def test_replay_of_three_and_four_for_one_seat_is_independent_of_unseen_cards(
-    game: str,
-) -> None:
+def test_replay_of_three_and_four_for_one_seat_is_independent_of_unseen_cards(game: str) -> None:
     """After every turn of the first deal, as far as who must pass is the same."""
     rng = np.random.default_rng(3)
     kind, compared, playing = table_game(game), 0, 0
@@ -257,9 +255,7 @@ def test_m9_replay_shows_the_crib_while_it_is_counted(game: str) -> None:
 
 
 @pytest.mark.parametrize("players", [2, 4])
-def test_replay_of_table_top_for_one_seat_is_independent_of_unseen_cards(
-    players: int,
-) -> None:
+def test_replay_of_table_top_for_one_seat_is_independent_of_unseen_cards(players: int) -> None:
     rng = np.random.default_rng(3)
     compared = 0
     for stop in (1, 5, 12, 20, 26):

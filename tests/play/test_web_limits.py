@@ -20,15 +20,7 @@ from typing import Any
 
 import pytest
 from crib_play.web.app import SEAT
-from crib_play.web.beside import (
-    MOST_WAITING,
-    RULES,
-    Beside,
-    Finished,
-    WorkError,
-    prepare,
-    replay,
-)
+from crib_play.web.beside import MOST_WAITING, RULES, Beside, Finished, WorkError, prepare, replay
 from crib_play.web.store import BUSY_SECONDS, Store, StoredTable
 
 from benchmarks.web import GAMES, measure

@@ -249,9 +249,7 @@ def test_web_prepares_games_at_start_and_the_requested_one_first(
 # --- names and addresses --------------------------------------------------------------------------
 
 
-def test_web_on_every_network_warns_and_checks_the_host_name(
-    tmp_path: Path,
-) -> None:
+def test_web_on_every_network_warns_and_checks_the_host_name(tmp_path: Path) -> None:
     words = ("--host", "0.0.0.0", "--allow-host", "crib.example", "--agents", "greedy")
     with serving(tmp_path, *words, lines=4) as server:
         assert re.search(r"http://127\.0\.0\.1:\d+ ", server.printed)

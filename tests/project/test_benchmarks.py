@@ -8,17 +8,7 @@ import pytest
 
 from benchmarks import __main__ as command
 from benchmarks import endurance, peers
-from benchmarks.timing import (
-    Findings,
-    Piece,
-    Row,
-    Settings,
-    machine,
-    over_peers,
-    page,
-    race,
-    ratio,
-)
+from benchmarks.timing import Findings, Piece, Row, Settings, machine, over_peers, page, race, ratio
 
 TINY = Settings(seconds=0.0, repeats=1, peers=False, quick=True)
 # `start` recompiles everything in separate processes, and some train: too long for

@@ -520,8 +520,7 @@ def test_open_spiel_trained_agent_has_exploitability(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "seed",
-    [1, pytest.param(2, marks=pytest.mark.xfail(strict=True, reason="it ends at 0.261")), 3],
+    "seed", [1, pytest.param(2, marks=pytest.mark.xfail(strict=True, reason="it ends at 0.261")), 3]
 )
 def test_open_spiel_says_that_mmd_learns_kuhn_poker(seed: int) -> None:
     module = example("open_spiel_poker", "pyspiel")
@@ -531,9 +530,7 @@ def test_open_spiel_says_that_mmd_learns_kuhn_poker(seed: int) -> None:
     assert last < 0.25
 
 
-def test_baseline_learns_from_substitute_games(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_baseline_learns_from_substitute_games(monkeypatch: pytest.MonkeyPatch) -> None:
     """`examples/libraries/open_spiel_poker.py` puts games of another library there."""
     from crib_training.learn import self_play as learner
     from crib_training.methods import mmd

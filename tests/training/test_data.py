@@ -122,9 +122,7 @@ def test_data_rewards_are_points_between_a_seats_decisions(env: str, tmp_path: P
         assert sum(leads) == pytest.approx(0, abs=1e-3)
 
 
-def test_data_bytes_are_equal_for_one_worker_and_two(
-    tmp_path: Path,
-) -> None:
+def test_data_bytes_are_equal_for_one_worker_and_two(tmp_path: Path) -> None:
     name = "examples.plain_player:KeepsFives"
     for folder, workers in (("one", ThisProcess()), ("two", Processes(2))):
         write_data(setup_of(agents=("rule_based", name)), tmp_path / folder, workers)

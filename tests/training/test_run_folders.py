@@ -18,14 +18,7 @@ from crib_training.evaluation.chunks import Setup
 from crib_training.learn import demo
 from crib_training.methods import ppo
 from crib_training.methods.deep_monte_carlo import train
-from crib_training.outputs import (
-    CHECKPOINT,
-    LOCK,
-    MODEL,
-    FolderInUseError,
-    claimed,
-    run_folder,
-)
+from crib_training.outputs import CHECKPOINT, LOCK, MODEL, FolderInUseError, claimed, run_folder
 from crib_training.tournament import tournament
 from crib_training.workers import ThisProcess
 

@@ -104,12 +104,7 @@ def test_self_play_killed_worker_ends_the_run_and_keeps_the_checkpoint(tmp_path:
     message = str(lost.value)
     assert "a process of self-play died" in message
     assert "resume with crib train deep_monte_carlo " in message
-    for option in (
-        "--deals 400",
-        "--num-envs 50",
-        "--workers 2",
-        f"--out {tmp_path}",
-    ):
+    for option in ("--deals 400", "--num-envs 50", "--workers 2", f"--out {tmp_path}"):
         assert f" {option} " in message
     assert message.endswith(f"--resume {tmp_path}")
     assert not workers()

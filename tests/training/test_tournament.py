@@ -449,9 +449,7 @@ def test_tournament_refuses_an_agent_with_a_changed_module(
 # ---------------------------------------------------------------- stopping
 
 
-def test_tournament_pairing_ends_once_its_interval_is_narrow(
-    tmp_path: Path,
-) -> None:
+def test_tournament_pairing_ends_once_its_interval_is_narrow(tmp_path: Path) -> None:
     setup = Setup(("greedy", "random", "rule_based"), chunk=5, seeds=(2,))
     most, width = 60, 12.0
     found = tournament(setup, most, tmp_path / "until", ThisProcess(), until=width)

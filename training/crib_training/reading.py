@@ -38,10 +38,7 @@ class Commands(App):
 
 
 def app_of(
-    program: str,
-    command: Callable[..., Any] | None = None,
-    kind: type[App] = App,
-    **options: Any,
+    program: str, command: Callable[..., Any] | None = None, kind: type[App] = App, **options: Any
 ) -> App:
     """Return the parser of a command's words, which returns the command's settings."""
     app = kind(

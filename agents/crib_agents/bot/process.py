@@ -158,10 +158,7 @@ class CommandAgent:
         return actions
 
     def follow(
-        self,
-        keys: Sequence[Hashable],
-        events: Sequence[Sequence[Event]],
-        games: GameBatch,
+        self, keys: Sequence[Hashable], events: Sequence[Sequence[Event]], games: GameBatch
     ) -> None:
         """Name the games of the next `act`'s views, with the points pegged in each.
 

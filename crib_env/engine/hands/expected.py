@@ -18,13 +18,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from crib_env.engine.family import Kernels
-from crib_env.engine.hands.records import (
-    CRIB,
-    DISCARD,
-    OVER,
-    PEGGING_ONLY,
-    players_of,
-)
+from crib_env.engine.hands.records import CRIB, DISCARD, OVER, PEGGING_ONLY, players_of
 from crib_env.engine.hands.slots import hand_size
 from crib_env.engine.hands.transitions import (
     crib_points,

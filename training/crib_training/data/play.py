@@ -154,7 +154,7 @@ def _file(setup: Setup, shard: Shard) -> tuple[bytes, int]:
         "figures": _figures(setup, rows, len(agents)),
     }  # fmt: skip
     table = pa.table(
-        {name: _column(pa, name, rows[name], names) for name in setup.columns},
+        {name: _column(pa, name, rows[name], names) for name in setup.columns}
     ).replace_schema_metadata({KEY: json.dumps(about).encode()})
     sink = pa.BufferOutputStream()
     pa.parquet.write_table(
