@@ -417,6 +417,22 @@ def test_closed_output_ends_as_if_it_were_read(words: str, buffered: bool) -> No
     assert (run.returncode, run.stderr) == (0, "")
 
 
+def test_closed_input_is_empty() -> None:
+    play = [sys.executable, "-m", "crib_training.command_line", "drill", "count", "--count", "1"]
+    shell = ["sh", "-c", 'exec "$@" <&-', "sh", *play]
+    run = subprocess.run(shell, capture_output=True, text=True, check=False)
+    assert (run.returncode, run.stderr) == (0, "")
+    assert "1 of 1" in run.stdout
+
+
+def test_printing_escapes_characters_that_the_encoding_lacks() -> None:
+    code = ("from crib_training.command_line import printing\n"
+            "with printing(): print('0.5 \u00b1 0.1')")  # fmt: skip
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False,
+                         env={**os.environ, "PYTHONIOENCODING": "ascii"})  # fmt: skip
+    assert (run.returncode, run.stdout) == (0, "0.5 \\xb1 0.1\n"), run.stderr
+
+
 @pytest.mark.parametrize(("words", "buffered"), PRINTING)
 def test_closed_pipe_ends_quietly(words: str, buffered: bool) -> None:
     """As `crib --help | head -1` may: the pipe is closed before all is written."""

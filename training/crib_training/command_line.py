@@ -9,6 +9,7 @@ stderr.
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -110,10 +111,17 @@ def read(settings: type[S], words: Sequence[str] | None, program: str) -> S:
 
 @contextmanager
 def printing() -> Iterator[None]:
-    """End with status 1 and no message if the reader of a pipe, such as `head`, has left."""
-    for name in ("stdout", "stderr"):
-        if getattr(sys, name) is None:  # closed before the start: what it prints goes nowhere
-            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8"))
+    """End with status 1 and no message if the reader of a pipe, such as `head`, has left.
+
+    A stream closed before the start is empty, and what it prints goes nowhere. A character that
+    the terminal's encoding lacks is escaped, as stderr does.
+    """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            null = os.open(os.devnull, os.O_RDWR)
+            setattr(sys, name, os.fdopen(null, mode, encoding="utf-8"))
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         try:
             yield

@@ -62,8 +62,11 @@ class Ledger:
 
     def add(self, record: Record) -> Chunk:
         """Store the record of a finished chunk; return its key."""
-        with self._path.open("a", encoding="utf-8") as file:
-            file.write(self._line(record))
+        try:
+            with self._path.open("a", encoding="utf-8") as file:
+                file.write(self._line(record))
+        except OSError as error:
+            raise OSError(f"{self._path} cannot be written: {error.strerror or error}") from error
         return self._keep(record)
 
     def _keep(self, record: Record) -> Chunk:
