@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from crib_env import PRESETS, format_card, parse_cards, scoring, six_card_v0
+from crib_env import format_card, parse_cards, scoring, six_card_v0
 from crib_env.engine.table_top import text as table_top
 from crib_env.events import REASONS, Event
 from crib_env.game import Game
@@ -408,30 +408,21 @@ def test_svg_of_every_position_is_well_formed(rules: str, players: int) -> None:
     assert f">{f'player_{winner} has' if rules in TWO_HAND else won} won<" in game.svg()
 
 
-@pytest.mark.parametrize("rules", TWO_HAND)
-def test_h1_f2_svg_is_identical_when_hidden_cards_are_redrawn(rules: str) -> None:
+@every_game
+def test_h1_f2_t2_t7_svg_is_identical_when_hidden_cards_are_redrawn(
+    rules: str, players: int
+) -> None:
     draw, rng = random.Random(4), np.random.default_rng(4)
-    game = Game(rules, episode="match" if PRESETS[rules].match_target else "game", seed=4)
+    episode = "match" if rules == "hoyle" else "game"
+    game = Game(rules, players=players, episode=episode, seed=4)
     changed = 0
-    for _ in range(40):
-        for seat in (0, 1):
-            before, svg = game.snapshot(), game.svg(seat)
-            changed += redraw_hands(game.states[0], rng, seat, game.rules.dealt)
-            assert game.svg(seat) == svg
-            game.restore(before)
-        play(game, draw, 1)
-    assert changed > 100
-
-
-@pytest.mark.parametrize(("rules", "players"), GAMES[2:])
-def test_t2_t7_svg_is_identical_when_hidden_cards_are_redrawn(rules: str, players: int) -> None:
-    draw, rng = random.Random(5), np.random.default_rng(5)
-    game = Game(rules, players=players, seed=5)
-    changed = 0
-    for _ in range(28):
+    for _ in range(40 if rules in TWO_HAND else 28):
         for seat in range(players):
             before, svg = game.snapshot(), game.svg(seat)
-            changed += redraw_turns(game.states[0], game.view(seat), rng)
+            if rules in TWO_HAND:
+                changed += redraw_hands(game.states[0], rng, seat, game.rules.dealt)
+            else:
+                changed += redraw_turns(game.states[0], game.view(seat), rng)
             assert game.svg(seat) == svg
             game.restore(before)
         play(game, draw, 1)
