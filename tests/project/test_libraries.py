@@ -64,8 +64,7 @@ def test_sb3_learns_on_the_batch(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("vector", "num_envs", "masks"),
-    [("native", 32, True), ("native", 32, False), ("sync", 4, True)],
+    ("vector", "num_envs", "masks"), [("native", 32, True), ("sync", 4, False)]
 )
 def test_cleanrls_form_learns_from_decisions_alone(vector: str, num_envs: int, masks: bool) -> None:
     """A deal is six decisions: a row of a reset would make seven, an illegal end about one."""
