@@ -117,7 +117,7 @@ class GameBatch:
 
     def reset_each(self, options: Sequence[ResetOptions], games: Array | None = None) -> None:
         """Begin an episode in each of ``games``, by default in all, by one of ``options`` each."""
-        games = np.arange(self.n) if games is None else games
+        games = np.arange(self.n) if games is None else np.ascontiguousarray(games)
         starts, ends = self.states["given"], self.states["given_end"]
         starts[games] = ends[games]
         others = np.flatnonzero(starts < ends)  # these still deal from the decks they were given
@@ -138,7 +138,8 @@ class GameBatch:
 
     def _start(self, games: Array, dealers: Array) -> None:
         start = entries_of(self.family).begin_games
-        start(self.states, self.record, self.decks, games, dealers, self.log)
+        begun = np.ascontiguousarray(games)
+        start(self.states, self.record, self.decks, begun, dealers, self.log)
         self.tally[games] = 0
 
     def _set_scores(self, games: Array, scores: npt.ArrayLike) -> None:

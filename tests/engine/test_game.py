@@ -233,6 +233,11 @@ def test_game_batch_takes_every_second_game() -> None:
     actions = np.repeat(games.views(half)["hand"][:, 0], 2)[::2]
     assert games.step(half, actions) is None
     assert games.states["discarded"].any(axis=1).tolist() == [True, False] * 3
+    games.reset(half)
+    assert not games.states["discarded"].any()
+    for decks in (None, np.arange(52)[None]):
+        games.reset(half, decks=decks, dealer=0)
+        assert (games.states["deals"] == 1).all()
 
 
 def test_game_batch_tallies_points_by_phase() -> None:
