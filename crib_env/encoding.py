@@ -34,7 +34,7 @@ def encode(
     """
     if suits != "real":
         views = canonical_views(views, suits)
-    views = np.ascontiguousarray(np.atleast_1d(views))
+    views = np.require(np.atleast_1d(views), requirements="CW")
     family = family_of(views)
     more = family.features_for(features)
     obs = np.empty((len(views), family.obs_size), dtype=np.uint8)

@@ -96,6 +96,8 @@ def one_or_many(method: F) -> F:
     @wraps(method)
     def answer(agent: Any, views: Any, *args: Any, **kwargs: Any) -> Any:
         if isinstance(views, np.ndarray) and views.ndim == 1 and views.dtype.names:
+            if not views.flags.writeable:  # Ray's, say: machine code takes no others
+                views = views.copy()
             if getattr(agent, "honours", None) is not None:
                 from crib_env.supported_rules import refuse_views
 
@@ -192,7 +194,7 @@ def sample_legal(masks: npt.NDArray[Any], rng: np.random.Generator) -> Any:
 
     draws = check_rng(rng).integers(1 << 32, size=len(given))
     actions = np.empty(len(given), dtype=np.int64)
-    bad = nth_legal(np.ascontiguousarray(given).view(np.int8), draws, actions)
+    bad = nth_legal(np.require(given, requirements="CW").view(np.int8), draws, actions)
     if bad >= 0:
         raise ValueError(f"masks[{bad}] allows no action: that episode has ended")
     return actions

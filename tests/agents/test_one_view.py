@@ -108,6 +108,16 @@ def test_act_single_view_gives_one_action(made: str) -> None:
 
 
 @every_agent
+def test_act_takes_read_only_views(made: str) -> None:
+    """As Ray hands them out, and `numpy.broadcast_to`."""
+    agent, game = agent_of(made), AGENTS[made][1][0]
+    views = np.array([view_of(game)])
+    expected = agent.act(views, rng())
+    views.setflags(write=False)
+    assert agent.act(views, rng()) == expected
+
+
+@every_agent
 def test_act_empty_views_give_no_actions(made: str) -> None:
     agent, games = agent_of(made), AGENTS[made][1]
     for game in games:

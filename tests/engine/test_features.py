@@ -56,6 +56,8 @@ def test_encode_takes_one_view_or_many() -> None:
     assert masks.shape == (5, 52)
     one, _ = encode(games[3].view(games[3].seat))
     assert np.array_equal(one[0], observations[3])
+    views.setflags(write=False)
+    assert np.array_equal(encode(views)[0], observations)
 
 
 @pytest.mark.parametrize("given", [np.zeros(3), np.zeros((2, 425), dtype=np.uint8)])

@@ -28,6 +28,13 @@ def test_sample_legal_repeats_from_a_seed_and_takes_bool_masks() -> None:
     assert masks[np.arange(100), first].all()
 
 
+def test_sample_legal_takes_read_only_masks() -> None:
+    """As `numpy.asarray` of a JAX array is."""
+    masks = np.broadcast_to(np.arange(52) == 7, (3, 52)).copy()
+    masks.setflags(write=False)
+    assert crib_env.sample_legal(masks, np.random.default_rng(0)).tolist() == [7, 7, 7]
+
+
 def test_sample_legal_names_the_empty_mask() -> None:
     masks = np.ones((3, 52), dtype=np.int8)
     masks[1] = 0
