@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from crib_env.arrays import Array
+from crib_env.arrays import Array, kernel_array
 from crib_env.engine.entries import entries_of
 from crib_env.engine.family import Family, episode_name, find_family
 from crib_env.engine.record import NO_DECKS, NONE, count_sides
@@ -117,7 +117,7 @@ class GameBatch:
 
     def reset_each(self, options: Sequence[ResetOptions], games: Array | None = None) -> None:
         """Begin an episode in each of ``games``, by default in all, by one of ``options`` each."""
-        games = np.arange(self.n) if games is None else np.ascontiguousarray(games)
+        games = np.arange(self.n) if games is None else kernel_array(games)
         starts, ends = self.states["given"], self.states["given_end"]
         starts[games] = ends[games]
         others = np.flatnonzero(starts < ends)  # these still deal from the decks they were given
@@ -138,7 +138,7 @@ class GameBatch:
 
     def _start(self, games: Array, dealers: Array) -> None:
         start = entries_of(self.family).begin_games
-        begun = np.ascontiguousarray(games)
+        begun = kernel_array(games)
         start(self.states, self.record, self.decks, begun, dealers, self.log)
         self.tally[games] = 0
 
@@ -168,13 +168,13 @@ class GameBatch:
         Raises:
             ValueError: not one seat of these games for each.
         """
-        games = np.ascontiguousarray(games)  # every second game, say
+        games = kernel_array(games)
         views = np.zeros(len(games), dtype=self.family.view)
         if seats is None:
             seats = self.movers(games)
         elif len(seats) != len(games) or ((seats < 0) | (seats >= self.players)).any():
             raise ValueError(f"seats must be from 0 to {self.players - 1}, one a game, got {seats}")
-        seats = np.ascontiguousarray(seats)
+        seats = kernel_array(seats)
         entries_of(self.family).view_games(self.states, self.record, games, seats, views)
         return views
 
@@ -197,7 +197,7 @@ class GameBatch:
                 if self.step(games[k : k + 1], actions[k : k + 1]) is not None:
                     return k
             return None
-        games, actions = np.ascontiguousarray(games), np.ascontiguousarray(actions)
+        games, actions = kernel_array(games), kernel_array(actions)
         movers = self.movers(games) if self.on_step is not None else games
         bad = entries_of(self.family).step_games(
             self.states, self.record, self.decks, show_table(), games, actions, self.log,

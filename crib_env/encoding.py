@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from crib_env.arrays import kernel_array
 from crib_env.engine.entries import entries_of
 from crib_env.engine.family import FAMILIES, SUITS, Family, Features, Layout, find_family
 from crib_env.errors import check_choice
@@ -34,7 +35,7 @@ def encode(
     """
     if suits != "real":
         views = canonical_views(views, suits)
-    views = np.require(np.atleast_1d(views), requirements="CW")
+    views = kernel_array(np.atleast_1d(views))
     family = family_of(views)
     more = family.features_for(features)
     obs = np.empty((len(views), family.obs_size), dtype=np.uint8)

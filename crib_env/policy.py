@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar, cast, runtim
 import numpy as np
 import numpy.typing as npt
 
+from crib_env.arrays import kernel_array
 from crib_env.errors import AgentError, IllegalActionError, unknown
 from crib_env.rules import games_of
 
@@ -97,7 +98,7 @@ def one_or_many(method: F) -> F:
     def answer(agent: Any, views: Any, *args: Any, **kwargs: Any) -> Any:
         if isinstance(views, np.ndarray) and views.ndim == 1 and views.dtype.names:
             if not views.flags.writeable:  # Ray's, say: machine code takes no others
-                views = views.copy()
+                views = kernel_array(views)
             if getattr(agent, "honours", None) is not None:
                 from crib_env.supported_rules import refuse_views
 
@@ -125,7 +126,7 @@ def check_actions(answer: object, n: int) -> Actions:
             f"expected {n} integers, an action for each view, got {actions.dtype} of shape "
             f"{actions.shape}"
         )
-    return np.ascontiguousarray(actions, dtype=np.int64)  # a column of the views is strided
+    return kernel_array(actions.astype(np.int64, copy=False))  # a column of the views is strided
 
 
 def whole_action(action: object, actions: int) -> int:
@@ -194,7 +195,7 @@ def sample_legal(masks: npt.NDArray[Any], rng: np.random.Generator) -> Any:
 
     draws = check_rng(rng).integers(1 << 32, size=len(given))
     actions = np.empty(len(given), dtype=np.int64)
-    bad = nth_legal(np.require(given, requirements="CW").view(np.int8), draws, actions)
+    bad = nth_legal(kernel_array(given).view(np.int8), draws, actions)
     if bad >= 0:
         raise ValueError(f"masks[{bad}] allows no action: that episode has ended")
     return actions

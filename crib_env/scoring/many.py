@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import int64, void
 
+from crib_env.arrays import kernel_array
 from crib_env.cards import DECK_SIZE
 from crib_env.engine.jit import entry, kernel
 from crib_env.engine.record import TABLE_T
@@ -56,8 +57,8 @@ def score_hands(
     size, smallest = _sizes(rules or ("hoyle" if crib or held.shape[1] == 4 else "five_card"), crib)
     if held.shape[1] != size:
         raise ValueError(f"these rules score {size} cards and the starter, got {held.shape[1]}")
-    held = np.ascontiguousarray(held, dtype=np.int64)
-    up = np.ascontiguousarray(up, dtype=np.int64)
+    held = kernel_array(held.astype(np.int64, copy=False))
+    up = kernel_array(up.astype(np.int64, copy=False))
     points = np.empty(len(held), dtype=np.int64)
     fill_points(held, up, smallest, show_table(), points)
     bad = np.flatnonzero(points == ILLEGAL)

@@ -238,6 +238,12 @@ def test_game_batch_takes_every_second_game() -> None:
     for decks in (None, np.arange(52)[None]):
         games.reset(half, decks=decks, dealer=0)
         assert (games.states["deals"] == 1).all()
+    held = games.views(games.running())["hand"][:, 0].copy()
+    for array in (half := half.copy(), held, seats):  # and those of Ray and JAX
+        array.setflags(write=False)
+    assert len(games.views(half, seats)) == 3
+    assert games.step(half, held[::2]) is None
+    games.reset(half)
 
 
 def test_game_batch_tallies_points_by_phase() -> None:

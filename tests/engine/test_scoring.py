@@ -104,6 +104,13 @@ def test_score_hands_equals_single_hands(rows: list[list[int]], crib: bool) -> N
     ]
 
 
+def test_score_hands_takes_read_only_arrays() -> None:
+    hands = np.arange(8, dtype=np.int64).reshape(2, 4)
+    expected = scoring.score_hands(hands, [9, 9]).tolist()
+    hands.setflags(write=False)
+    assert scoring.score_hands(hands, [9, 9]).tolist() == expected
+
+
 SUITED = st.sampled_from(range(4)).flatmap(
     lambda s: st.lists(st.sampled_from([4 * r + s for r in range(13)]), min_size=4, max_size=4,
                        unique=True)

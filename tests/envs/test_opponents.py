@@ -57,6 +57,20 @@ def test_opponents_compiled_play_the_same_games_as_in_python(
     assert len(set(compiled.batch.opponents.drawn.tolist())) == 2
 
 
+def test_opponents_may_answer_with_a_read_only_array() -> None:
+    class OfRay:
+        name = "of_ray"
+
+        def act(self, views: Any, rng: Any) -> Any:
+            chosen = views["hand"][:, 0].copy()
+            chosen.setflags(write=False)
+            return chosen
+
+    env = six_card_v0.vector_env(3, opponent=OfRay())
+    env.reset(seed=1)
+    assert env.batch.view(0)["to_move"] == env.batch.seats[0]
+
+
 def test_opponents_are_drawn_per_episode_by_share() -> None:
     env = six_card_v0.vector_env(64, opponent=THREE, episode="deal")
     ends = play(env, 120)
