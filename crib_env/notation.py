@@ -33,6 +33,7 @@ from crib_env.engine.notation import (
 )
 from crib_env.engine.record import NONE, count_sides
 from crib_env.events import Event, read_log
+from crib_env.options import ResetOptions
 from crib_env.rules import LARGEST_TARGET, PRESETS, Rules
 
 State = npt.NDArray[np.void]
@@ -288,7 +289,8 @@ def _games(line: Line, rules: Rules, episode: str, scores: Scores) -> GameBatch:
     known = line.deal.deck
     deck = known + [card for card in range(DECK_SIZE) if card not in known]
     games = GameBatch(rules, 1, players=line.players, episode=episode, seed=0)
-    games.reset(dealer=line.dealer, decks=np.array([deck], dtype=np.int64), scores=scores)
+    # `reset` would refuse a tie at the target or past it, after which Table Top goes on (T9).
+    games.reset_each([ResetOptions(np.array([deck], dtype=np.int64), line.dealer, scores)])
     return games
 
 

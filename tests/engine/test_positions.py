@@ -230,6 +230,14 @@ def test_parse_state_rejects_impossible_position_naming_the_fault(
         parse_state(line.replace(old, new, 1))
 
 
+def test_t9_parse_state_takes_a_tie_past_the_target() -> None:
+    """Another round is played, so no side has won; `reset` lets no game begin there."""
+    line = TABLE.replace("#2", "#9").replace("20/29", "145/145")
+    tied = parse_state(line)
+    assert not tied.state["over"][0]
+    assert format_state(tied.state, tied.rules, tied.episode) == line
+
+
 def test_parse_state_rejects_game_points_without_won_games() -> None:
     line = PLAYING.replace(" game #2", " match #4")
     assert parse_state(f"{line} games=4/8".replace("4/8", "4/5")).state["match_score"].tolist() == [
