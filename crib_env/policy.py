@@ -242,7 +242,7 @@ class CompiledAgent:
     draws: ClassVar[bool] = False
 
     def __init__(self, weights: npt.ArrayLike = ()) -> None:
-        self.weights = np.ascontiguousarray(weights, dtype=np.float64)
+        self.weights = kernel_array(np.asarray(weights, dtype=np.float64))
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"

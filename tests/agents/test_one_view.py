@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ import crib_env
 from crib_env import Agent, Game, agent_names, encode, find_agent, six_card_v0
 from crib_env.engine.family import find_family
 from crib_env.engine.hands.encode import ACTIONS
-from crib_env.policy import Actions, Views, action_probabilities
+from crib_env.policy import Act, Actions, CompiledAgent, Views, action_probabilities
 from learned_nets import views_of
 
 BOTH = ("hoyle", "five_card", "table_top")
@@ -115,6 +115,21 @@ def test_act_takes_read_only_views(made: str) -> None:
     expected = agent.act(views, rng())
     views.setflags(write=False)
     assert agent.act(views, rng()) == expected
+
+
+def by_weight(view: Any, rng: Any, table: Any, weights: Any) -> Any:
+    return view["hand"][int(weights[0])]
+
+
+class ByWeight(CompiledAgent):
+    name = "by_weight"
+    acts: ClassVar[dict[str, Act]] = {"two_hand": by_weight}
+
+
+def test_compiled_agent_takes_read_only_weights() -> None:
+    weights, view = np.ones(1), view_of("hoyle")
+    weights.setflags(write=False)
+    assert ByWeight(weights).act(view, rng()) == view["hand"][1]
 
 
 @every_agent
