@@ -26,6 +26,7 @@ ORDER = {
     "discarded": "discards",
     "endgame": "endgame",
     "endgame_win": "endgame",
+    "endgame_belief": "endgame_belief",
     "endgame_shift": "endgame_shift",
     "choices": "rollouts",
     "reference_deals": "reference_deals",

@@ -19,8 +19,9 @@ from crib_agents.expert.belief import (
     SIZE,
     STANDINGS,
     TABLES,
-    endgame_base,
-    endgame_softmax,
+    endgame_value,
+    find_standing,
+    soften,
     write_places,
 )
 from crib_agents.expert.discard import BEFORE_UNIT, WIN_VALUE, rank_discards
@@ -65,7 +66,7 @@ from numba import float32, float64, int64
 from crib_env.arrays import Array, Floats
 from crib_env.engine.hands.records import GAME
 from crib_env.engine.jit import entry, kernel
-from crib_env.engine.ranks import DECK, RANKS, multiset_number
+from crib_env.engine.ranks import DECK, RANKS, multiset_number, pips
 from crib_env.engine.record import NONE, TABLE_T
 from crib_env.engine.rng import below, next_word
 from crib_env.engine.show import FOUR, JACK, KEYS, show_table
@@ -77,6 +78,7 @@ from research.tables.maker import makes
 from research.tables.rollouts import WORDS_DRAWN, draw_rank
 
 PONE, DEALER = 0, 1
+TEMPERATURE = 0.02  # of the softmax that self-play draws cards by, in games
 PLAYS = 8
 
 
@@ -154,6 +156,22 @@ def deal_value(pone, dealer, pone_count, dealer_count, win, crib):
 
 
 @kernel
+def endgame_softmax(p, seat, held, count, s, hands, weights, chance):
+    """Write the probabilities of the seat's ranks in self-play."""
+    room = 31 - p["count"]
+    listed = hands[held, LISTED]
+    n = hands[held, DISTINCT]
+    top = -belief.OUT
+    for k in range(n):
+        r = listed >> (4 * k) & 15
+        chance[k] = -2.0 * belief.OUT
+        if pips(r) <= room:
+            chance[k] = endgame_value(p, seat, r, hands[held, r], count, s, weights)
+            top = max(top, chance[k])
+    soften(chance, n, top, TEMPERATURE)
+
+
+@kernel
 def peg_deal(p, s, needs, held, counts, single, hands, weights, rng, places, plays_of):
     """Peg a deal; return how many cards were played. ``places`` gets each card's entries."""
     begin_play(p, plays_of)
@@ -174,9 +192,9 @@ def peg_deal(p, s, needs, held, counts, single, hands, weights, rng, places, pla
         rest = hands[now, r]
         if p["needs"][seat] > 0:
             write_places(p, seat, rest, places[plays])
-            standing, base = endgame_base(p, seat, 0, counts[seat], s, weights)
+            standing, key = find_standing(p, seat, 0, counts[seat], s, weights)
             for t in range(TABLES):
-                places[plays, t] += base
+                places[plays, t] += belief.ENDGAME + SIZE * key
             places[plays, TABLES] = seat
             places[plays, TABLES + 1] = int(standing * 1e9)
             plays += 1

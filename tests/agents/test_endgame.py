@@ -7,19 +7,23 @@ from typing import Any
 import numpy as np
 import pytest
 from crib_agents.analyze import analyze, pegging_view, two_hand_action_values
+from crib_agents.data.tables import DEALT, ENDGAME_BELIEF, load
 from crib_agents.expert import belief, endgame
 from crib_agents.expert.pegging import read_tables
 from crib_agents.knowledge.deal_points import load_outcomes
+from crib_agents.knowledge.pegging import DISTINCT, FIRST, OF_SIZE, holdings
 from crib_agents.knowledge.winning import WON, probabilities
 
 from compiled import SLOW
 from crib_env import find_agent
 from crib_env.batch import GameBatch
 from crib_env.engine.hands.records import DISCARD
+from crib_env.engine.ranks import multiset_number
 from crib_env.options import ResetOptions
 from crib_env.rules import PRESETS
 from research.tables.__main__ import main as make_tables
 from research.tables.endgame import ROWS, SUMS, slopes
+from research.tables.endgame_belief import shares
 
 compiled = pytest.mark.skipif(SLOW, reason="thousands of games take compiled code")
 every_game = pytest.mark.parametrize("game", ["hoyle", "five_card"])
@@ -58,9 +62,34 @@ def test_tables_are_of_one_game(game: str) -> None:
     """A game needs half the memory of both."""
     dealt = PRESETS[game].dealt
     weights, _, _ = read_tables(dealt)
-    assert weights.nbytes < 21e6
+    assert weights.nbytes < 23e6
     held = endgame.standings(chance(game)[: endgame.EDGE, : endgame.EDGE], load_outcomes(dealt))
-    assert weights[belief.STANDINGS :] == pytest.approx(held, abs=1e-6)
+    assert weights[belief.STANDINGS : belief.LEADS] == pytest.approx(held, abs=1e-6)
+
+
+@every_game
+def test_leads_of_each_hand_add_up_to_one(game: str) -> None:
+    number = DEALT.index(PRESETS[game].dealt)
+    size = PRESETS[game].dealt - 2
+    leads = load(ENDGAME_BELIEF)["leads"][number, :, : OF_SIZE[size]] / endgame.LEAD_UNIT
+    ranks = holdings()[FIRST[size] : FIRST[size] + OF_SIZE[size], DISTINCT]
+    held = np.arange(leads.shape[-1]) < ranks[:, None]
+    assert leads.sum(axis=-1) == pytest.approx(1.0, abs=4 / endgame.LEAD_UNIT)
+    assert (leads[:, ~held] == 0).all()
+    assert (leads[:, held] > 0).all()
+
+
+def test_shares_are_those_of_the_hand_where_it_led_often() -> None:
+    """A hand that led often has its own leads; another hand of the class has those of its ranks."""
+    ace_two, other = multiset_number(np.array([[0, 0, 1], [0, 1, 2]]))
+    led = np.array([1] * 30 + [0] * 10)
+    found = shares(np.full(40, 7), np.full(40, ace_two), led, 3)
+    flat = np.array([0.5, 0.5, 0.0, 0.0])
+    assert found[7, ace_two] == pytest.approx(
+        0.9 * np.array([0.25, 0.75, 0, 0]) + 0.1 * flat, abs=0.02
+    )
+    assert found[7, other, 1] > max(found[7, other, [0, 2]])  # by the weight of the two
+    assert found[6, ace_two] == pytest.approx(flat)  # no leads in this class
 
 
 def values_less_wins(game: str, least: int, most: int, n: int) -> dict[tuple[str, str], float]:

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from crib_agents import PhasedAgent, RandomAgent
 from crib_agents.analyze import pegging_view
+from crib_agents.data.tables import DEALT, ENDGAME_BELIEF, load
 from crib_agents.expert import belief, endgame
 from crib_agents.expert.pegging import (
     MY_POINTS,
@@ -255,6 +256,22 @@ def reference_of(view: Any, needs: tuple[int, int]) -> Pegging:
         at = belief.ENDGAME + belief.SIZE * key
         return found, tables[at : at + belief.SIZE]
 
+    def lead(position: Position, rank: int) -> float:
+        """Read the share of a rank among the leads of the other seat's hand."""
+        whole = position.whole[THEM]
+        mine, theirs = position.needs[THEM], position.needs[ME]
+        found, _ = standing(THEM, whole, mine, theirs)
+        key = 3 * (5 * endgame.CLASS[mine] + endgame.CLASS[theirs])
+        key += int(found > 0.25) + int(found > 0.75)
+        row = NUMBERS[whole] - min(n for held, n in NUMBERS.items() if len(held) == len(whole))
+        share = leads[game_number, key, row, sorted(set(whole)).index(rank)]
+        return float(np.float32(share / 255.0))
+
+    leads = load(ENDGAME_BELIEF)["leads"]
+    game_number = DEALT.index(int(view["dealt"]))
+    by_points = Pegging(
+        tables[: belief.SIZE], None, belief.ENDGAME_POINTS, 0.0, belief.UNLIKELY, value
+    )
     before = [min(30, n) for n in needs]
     if starter >> 2 == 10:  # heels came after the discards
         of_dealer = ME if mine_deals else THEM
@@ -262,7 +279,7 @@ def reference_of(view: Any, needs: tuple[int, int]) -> Pegging:
     row = 2 + 25 * other + 5 * endgame.CLASS[before[1]] + endgame.CLASS[before[0]]
     return Pegging(
         tables, kept[row], belief.ENDGAME_TEMPERATURE, belief.FLOOR, belief.UNLIKELY, value,
-        standing,
+        standing, by_points, lead,
     )  # fmt: skip
 
 

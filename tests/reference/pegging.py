@@ -120,6 +120,8 @@ class Pegging:
         end_value: the value of an end of the pegging, given the other seat's whole hand.
         standing: near the end of a game, returns a seat's standing and its tables, by its whole
             hand and the needs of both; elsewhere None.
+        by_points: near the end, the same expert elsewhere, with its part of the temperature.
+        lead: near the end, how likely the other seat leads a rank in a position.
     """
 
     tables: Any
@@ -129,6 +131,8 @@ class Pegging:
     unlikely: float
     end_value: Callable[[Position, Holding], float]
     standing: Callable[[int, Holding, int, int], tuple[float, Any]] | None = None
+    by_points: "Pegging | None" = None
+    lead: Callable[[Position, int], float] | None = None
 
     @staticmethod
     def parts(tables: Any) -> list[Any]:
@@ -171,10 +175,12 @@ class Pegging:
 
     def probabilities(self, position: Position, seat: int) -> dict[int, float]:
         """Return how likely the seat to play is taken to play each rank."""
-        values = {r: self.value(position, seat, r) for r in position.fits(seat)}
-        top = max(values.values())
-        scaled = {r: (v - top) / self.temperature for r, v in values.items()}
-        raw = {r: math.exp(x) if x > self.unlikely else 0.0 for r, x in scaled.items()}
+        scaled = {r: self.value(position, seat, r) / self.temperature for r in position.fits(seat)}
+        if self.by_points is not None:
+            for r in scaled:
+                scaled[r] += self.by_points.value(position, seat, r) / self.by_points.temperature
+        top = max(scaled.values())
+        raw = {r: math.exp(x - top) if x - top > self.unlikely else 0.0 for r, x in scaled.items()}
         return {r: x / sum(raw.values()) for r, x in raw.items()}
 
     def belief(
@@ -198,11 +204,13 @@ class Pegging:
             position: Position | None = replace(
                 start, held=(start.held[ME], whole), whole=(start.held[ME], whole)
             )
-            for seat, rank in played:
+            for i, (seat, rank) in enumerate(played):
                 if position is None or position.turn != seat or rank not in position.fits(seat):
                     position = None  # it would have had to play, or could not have
                     break
-                if seat == THEM:
+                if seat == THEM and i == 0 and self.lead is not None:
+                    weight *= self.lead(position, rank)
+                elif seat == THEM:
                     likely = self.probabilities(position, THEM)[rank]
                     floor = self.floor / len(position.fits(THEM))
                     weight *= floor + (1.0 - self.floor) * likely

@@ -104,6 +104,7 @@ OTHERS = {
             ("deal_outcomes", "--agent rule_based --deals 1000", "json"),
             ("hand_pegging", "--deals 2000", "json"),
             ("discarded", "--deals 200 --rounds 1", "json"),
+            ("endgame_belief", "--leads 40 --hands 20", "npz"),
             ("endgame_shift", "--games 40", "npz"),
             ("choices", "--deals 100", "npz"),
             ("reference_deals", "--deals 1000", "npz"),

@@ -92,6 +92,15 @@ ENDGAME = Table(
     },
     dtype=None,
 )
+ENDGAME_BELIEF = Table(
+    "endgame_belief.npz",
+    1,
+    {
+        "kept": (len(DEALT), len(ROLES), 25, 1820),
+        "leads": (len(DEALT), 75, 1820, 4),
+    },
+    dtype=None,
+)
 ENDGAME_WIN = Table("endgame_win.npz", 1, {"beyond": (len(DEALT), 31, 31)})
 ENDGAME_SHIFT = Table("endgame_shift.npz", 1, {"shift": (len(DEALT), 3, len(ROLES), 25)})
 REFERENCE_DEALS = Table(
@@ -113,7 +122,7 @@ TABLE_TOP_VALUES = Table("table_top_values.npz", 1, {"values": (len(VARIANTS), 1
 MANY_HAND_CRIBS = Table("many_hand_cribs.npz", 1, {"crib": (len(MANY_HAND), len(ROLES), RANKS)})
 TABLES = (
     CRIB_TABLES, ROLLOUT_POLICY, DEAL_OUTCOMES, HAND_PEGGING, DISCARDED, CHOICES, ENDGAME,
-    ENDGAME_WIN, ENDGAME_SHIFT, REFERENCE_DEALS, TABLE_TOP_VALUES, TABLE_TOP_ROUNDS,
+    ENDGAME_WIN, ENDGAME_BELIEF, ENDGAME_SHIFT, REFERENCE_DEALS, TABLE_TOP_VALUES, TABLE_TOP_ROUNDS,
     MANY_HAND_CRIBS,
 )  # fmt: skip
 

@@ -21,7 +21,9 @@ table sees the position after the card through a few features:
 
 `python -m research.tables rollout_policy` fits the tables by self-play. The search plays a
 hypothesis to its end with this policy, and assumes that the other seat plays by a softmax over its
-values; near the end of a game `expert.replies` searches that seat's first answers.
+values. Near the end of a game that softmax is over the values of both sets of tables, a lead is
+weighed by how often `expert` leads it from such a hand (`python -m research.tables endgame_belief`),
+and `expert.replies` searches the other seat's first answers.
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ import math
 from crib_agents.data.tables import ROLES
 from crib_agents.expert import endgame
 from crib_agents.expert.discard import SUITS, shift
-from crib_agents.expert.endgame import CLASSES, REACH, TABLE_SETS
+from crib_agents.expert.endgame import CLASSES, REACH, STANDINGS_SIZE, TABLE_SETS
 from crib_agents.kernels.two_hand import cell
 from crib_agents.knowledge import pegging
 from crib_agents.knowledge.deal_points import COUNT_SIZE
@@ -45,6 +47,7 @@ from crib_agents.knowledge.pegging import (
     LOWEST,
     ME,
     MOST,
+    OF_SIZE,
     THEM,
 )
 from crib_env.engine.hands.counting import sequence_points, unseen_ranks
@@ -57,10 +60,13 @@ from crib_env.engine.show import FOUR, JACK, KEYS, pip, score_flush_and_nob
 SEEN = RANKS + 1  # a rank in the sequence, or none
 COUNTS = 32
 LEAST = 11  # least pips: 1 to 10
+HANDS = int(OF_SIZE[MOST])  # of four cards; a game of three has fewer
 LEFT = int(FIRST[MOST])  # holdings of up to three cards, after one is played
 
-TEMPERATURE = 0.5  # of that softmax, in points
-ENDGAME_TEMPERATURE = 0.02  # of that softmax near the end, in games
+TEMPERATURE = 0.25  # of that softmax, in points
+# Near the end that softmax is over the sum of both values of a card, each by its own temperature.
+ENDGAME_TEMPERATURE = 0.15  # in games
+ENDGAME_POINTS = 1.4  # in points
 UNLIKELY = -5.0  # a card this many temperatures below the best is not expected at all
 OUT = 1000.0  # more than any sum of points: a card that wins the game is played
 
@@ -72,9 +78,10 @@ TRAP = REST + LEFT * COUNTS
 LAST_THREE = TRAP + LEFT * RANKS
 SIZE = LAST_THREE + RANKS * SEEN * SEEN
 
-# A game's tables by points come first, then those of the end; the standings come last.
+# A game's tables by points come first, then those of the end, the standings, and the leads.
 ENDGAME = SIZE
 STANDINGS = ENDGAME + TABLE_SETS * SIZE
+LEADS = STANDINGS + STANDINGS_SIZE
 KEPT = len(ROLES)  # the first row of the rates of hands kept near the end
 
 
@@ -215,8 +222,8 @@ def softmax(p, held, hands, weights, shared, chance):
 
 
 @kernel
-def endgame_base(p, seat, points, count, s, weights):
-    """Return a seat's standing after it pegs ``points``, and where the tables for it begin.
+def find_standing(p, seat, points, count, s, weights):
+    """Return a seat's standing after it pegs ``points``, and its class: see `endgame.key_of`.
 
     ``count``: the points of the seat's hand. Returns `OUT` and 0 if the points win the game.
     """
@@ -228,7 +235,7 @@ def endgame_base(p, seat, points, count, s, weights):
     pone = theirs if is_dealer else mine
     dealer = mine if is_dealer else theirs
     standing = float(weights[STANDINGS + endgame.standing_at(is_dealer, count, pone, dealer)])
-    return standing, ENDGAME + SIZE * endgame.key_of(mine, theirs, standing)
+    return standing, endgame.key_of(mine, theirs, standing)
 
 
 @kernel
@@ -236,9 +243,10 @@ def endgame_value(p, seat, r, rest, count, s, weights):
     """Return the value of a seat's rank ``r`` near the end, in games; ``rest`` is left to it."""
     total = p["count"] + min(r + 1, 10)
     points = sequence_points(p["sequence"] << 4 | r, p["n"] + 1, total, p["go"])
-    value, base = endgame_base(p, seat, points, count, s, weights)
+    value, key = find_standing(p, seat, points, count, s, weights)
     if value == OUT:
         return value
+    base = ENDGAME + SIZE * key
     value += shared_value(p, seat, r, weights, base) - points
     return value + hand_value(p, r, rest, weights, base)
 
@@ -265,26 +273,30 @@ def best_endgame_rank(p, seat, held, count, s, hands, weights):
 
 
 @kernel
-def endgame_softmax(p, seat, held, count, s, hands, weights, chance):
-    """Write the probabilities of the seat's ranks near the end; see `softmax`."""
+def blend(p, held, j, s, hands, weights):
+    """Do for the other seat what `softmax` does, near the end."""
     room = 31 - p["count"]
     listed = hands[held, LISTED]
     n = hands[held, DISTINCT]
-    top = -OUT
+    chance = s["chance"]
+    count = s["counts"][j]
+    top = -OUT / ENDGAME_TEMPERATURE
     for k in range(n):
         r = listed >> (4 * k) & 15
-        chance[k] = -2.0 * OUT
+        chance[k] = 2.0 * -OUT / ENDGAME_TEMPERATURE
         if min(r + 1, 10) <= room:
-            chance[k] = endgame_value(p, seat, r, hands[held, r], count, s, weights)
+            rest = hands[held, r]
+            chance[k] = endgame_value(p, THEM, r, rest, count, s, weights) / ENDGAME_TEMPERATURE
+            by_points = s["shared"][r] + hand_value(p, r, rest, weights, 0)
+            chance[k] += by_points / ENDGAME_POINTS
             top = max(top, chance[k])
-    soften(chance, n, top, ENDGAME_TEMPERATURE)
+    soften(chance, n, top, 1.0)
 
 
 @kernel
 def begin_chances(p, s, weights):
     """Prepare `find_chances` of the other seat's holdings in ``p``."""
-    if not s["endgame"]:
-        all_shared_values(p, THEM, weights, s["shared"])
+    all_shared_values(p, THEM, weights, s["shared"])
 
 
 @kernel
@@ -294,12 +306,12 @@ def find_chances(p, held, j, s, hands, weights):
     ``held`` is the holding left to it. Near the end ``s["counts"]`` has the points of whole hands.
     """
     if s["endgame"]:
-        endgame_softmax(p, THEM, held, s["counts"][j], s, hands, weights, s["chance"])
+        blend(p, held, j, s, hands, weights)
     else:
         softmax(p, held, hands, weights, s["shared"], s["chance"])
 
 
-FLOOR = 0.3  # the share of the other seat's plays that are modelled as drawn from all that fit
+FLOOR = 0.1  # the share of the other seat's plays that are modelled as drawn from all that fit
 
 
 @kernel
@@ -338,6 +350,21 @@ def weigh_card(p, r, n, s, hands, weights):
 
 
 @kernel
+def weigh_lead(p, r, n, s, hands, weights):
+    """Do what `weigh_card` does for the first lead, near the end: by the leads of `expert`."""
+    held = s["held"]
+    first = FIRST[p["left"][THEM]]
+    for j in range(n):
+        _, key = find_standing(p, THEM, 0, s["counts"][j], s, weights)
+        place = LEADS + (key * HANDS + held[j] - first) * MOST
+        listed = hands[held[j], LISTED]
+        for k in range(hands[held[j], DISTINCT]):
+            if listed >> (4 * k) & 15 == r:
+                s["ways"][j] *= weights[place + k]
+        held[j] = hands[held[j], r]
+
+
+@kernel
 def replay(v, p, n, s, hands, weights):
     """Make ``p`` the view's position, weighing ``n`` hands by its cards; see `replay_cards`."""
     replay_cards(v, p, n, s, hands, weights)
@@ -362,7 +389,9 @@ def replay_cards(v, p, n, s, hands, weights):
             count_over(p, v["single_count"])
         elif p["last"] == seat:
             alone(p, v["single_count"])
-        if seat == THEM:
+        if seat == THEM and i == 0 and s["endgame"]:
+            weigh_lead(p, card >> 2, n, s, hands, weights)
+        elif seat == THEM:
             weigh_card(p, card >> 2, n, s, hands, weights)
         pegging.put(p, seat, card >> 2)
     if v["pile_from"] == v["pile_n"]:

@@ -38,6 +38,7 @@ LOW = 0.25  # up to this a standing is poor
 HIGH = 0.75  # above this it is good
 STANCES = 3
 TABLE_SETS = CLASSES * CLASSES * STANCES
+LEAD_UNIT = 255.0  # parts of a probability in the file
 STANDINGS_SIZE = 2 * COUNT_SIZE * EDGE * EDGE  # by role, points of the hand, both needs
 
 

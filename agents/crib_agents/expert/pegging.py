@@ -25,7 +25,7 @@ from crib_agents.adapters.agent_wrappers import PhasedAgent
 from crib_agents.data import tables
 from crib_agents.expert import belief
 from crib_agents.expert.discard import DiscardExpert
-from crib_agents.expert.endgame import CLASSES, REACH, standings
+from crib_agents.expert.endgame import CLASSES, LEAD_UNIT, REACH, standings
 from crib_agents.expert.replies import (
     draw_own_hands,
     find_replies,
@@ -210,6 +210,7 @@ def read_tables(dealt: int, by_choices: bool = False) -> tuple[Floats, Doubles, 
     """
     game = tables.DEALT.index(dealt)
     held, endgame = tables.load(tables.ROLLOUT_POLICY), tables.load(tables.ENDGAME)
+    theirs = tables.load(tables.ENDGAME_BELIEF)
     values = tables.load(tables.CHOICES) if by_choices else held
     pone = probabilities(dealt, REACH)[0, ..., WON].sum(axis=-1)
     weights = np.concatenate(
@@ -217,12 +218,13 @@ def read_tables(dealt: int, by_choices: bool = False) -> tuple[Floats, Doubles, 
             values["tables"][game] / UNIT,
             np.divide(endgame["tables"][game].ravel(), ENDGAME_UNIT, dtype=np.float32),
             standings(pone, load_outcomes(dealt)),
+            np.divide(theirs["leads"][game].ravel(), LEAD_UNIT, dtype=np.float32),
         ],
         dtype=np.float32,
     )
     size, at = OF_SIZE[dealt - 2], FIRST[dealt - 2]
     kept = np.zeros((len(tables.ROLES), CLASSES * CLASSES, HOLDINGS))
-    kept[:, :, at : at + size] = endgame["kept"][game, :, :, :size]
+    kept[:, :, at : at + size] = theirs["kept"][game, :, :, :size]
     rates = np.concatenate([held["kept"][game], kept.reshape(-1, HOLDINGS)])
     return weights, rates, held["suited"][game]
 
