@@ -34,7 +34,11 @@ ORDER = {
     "table_top_rounds": "table_top",
     "many_hand_cribs": "many_hand",
 }
-PRINTED = {"table_top_weights": "table_top", "endgame_check": "endgame_shift"}  # writes nothing
+PRINTED = {  # writes nothing
+    "table_top_weights": "table_top",
+    "endgame_check": "endgame_shift",
+    "endgame_choice": "endgame_choice",
+}
 SCRIPTS = ORDER | PRINTED
 
 

@@ -231,8 +231,8 @@ def test_ctrl_c_ends_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().err == "stopped: the same command goes on\n"
 
 
-# Their files do not name a command; the README beside them says how the first two were made.
-UNSIGNED = {"choices", "endgame", "table_top_values", "table_top_rounds"}
+# Their files do not name a command; the README beside them says how the first was made.
+UNSIGNED = {"endgame", "table_top_values", "table_top_rounds"}
 
 
 @pytest.mark.parametrize("name", sorted(ORDER.keys() - UNSIGNED))
