@@ -22,8 +22,8 @@ table sees the position after the card through a few features:
 `python -m research.tables rollout_policy` fits the tables by self-play. The search plays a
 hypothesis to its end with this policy, and assumes that the other seat plays by a softmax over its
 values. Near the end of a game that softmax is over the values of both sets of tables, a lead is
-weighed by how often `expert` leads it from such a hand (`python -m research.tables endgame_belief`),
-and `expert.replies` searches the other seat's first answers.
+weighed by how often `expert` leads it from such a hand (`python -m research.tables
+endgame_belief`), and `expert.replies` searches the other seat's first answers.
 """
 
 from __future__ import annotations
