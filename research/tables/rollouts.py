@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 from crib_agents.data.tables import CHOICES, ROLES, ROLLOUT_POLICY
+from crib_agents.expert import belief
 from crib_agents.expert.belief import SIZE, TABLES, all_shared_values, replay, softmax, write_places
 from crib_agents.expert.discard import SUITS
 from crib_agents.expert.pegging import SCRATCH, SCRATCH_T, UNIT, read_tables
@@ -70,6 +71,7 @@ from research.tables.maker import makes
 DEALER = 0
 PONE = 1
 PLAYS = 8  # the most cards played in a deal
+TEMPERATURE = 0.5  # of the softmax that self-play draws cards by, in points
 WORDS_DRAWN = float(1 << 32)  # how many words the generator draws from
 STEPS = (0.05, 0.03, 0.02, 0.02, 0.01, 0.01, 0.005, 0.005, 0.002, 0.002, 0.001)
 
@@ -104,7 +106,7 @@ def choose(p, seat, held, hands, weights, shared, chance, rng):
     if n == 1:
         return listed
     all_shared_values(p, seat, weights, shared)
-    softmax(p, held, hands, weights, shared, chance)
+    softmax(p, held, hands, weights, shared, TEMPERATURE, chance)
     return draw_rank(listed, n, chance, rng)
 
 
@@ -273,7 +275,7 @@ def learn(views, ranks, hands, weights, rate, positions, scratch, places, found)
         replay(v, p, 0, s, hands, weights)
         held = number(held_ranks(v))
         all_shared_values(p, ME, weights, s["shared"])
-        softmax(p, held, hands, weights, s["shared"], s["chance"])
+        softmax(p, held, hands, weights, s["shared"], belief.TEMPERATURE, s["chance"])
         listed = hands[held, LISTED]
         likeliest = 0
         for k in range(hands[held, DISTINCT]):

@@ -206,7 +206,7 @@ def soften(chance, n, top, temperature):
 
 
 @kernel
-def softmax(p, held, hands, weights, shared, chance):
+def softmax(p, held, hands, weights, shared, temperature, chance):
     """Write how likely a seat is taken to play each rank it holds: a softmax over their values."""
     room = 31 - p["count"]
     listed = hands[held, LISTED]
@@ -218,7 +218,7 @@ def softmax(p, held, hands, weights, shared, chance):
         if min(r + 1, 10) <= room:
             chance[k] = shared[r] + hand_value(p, r, hands[held, r], weights, 0)
             top = max(top, chance[k])
-    soften(chance, n, top, TEMPERATURE)
+    soften(chance, n, top, temperature)
 
 
 @kernel
@@ -308,7 +308,7 @@ def find_chances(p, held, j, s, hands, weights):
     if s["endgame"]:
         blend(p, held, j, s, hands, weights)
     else:
-        softmax(p, held, hands, weights, s["shared"], s["chance"])
+        softmax(p, held, hands, weights, s["shared"], TEMPERATURE, s["chance"])
 
 
 FLOOR = 0.1  # the share of the other seat's plays that are modelled as drawn from all that fit
