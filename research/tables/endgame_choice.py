@@ -14,6 +14,7 @@ from crib_training.progress import steps
 from crib_env.arrays import Array
 from crib_env.batch import GameBatch
 from crib_env.engine.ranks import DECK
+from crib_env.engine.record import NONE
 from crib_env.engine.show import JACK
 from crib_env.options import ResetOptions
 from crib_env.policy import Agent
@@ -53,10 +54,10 @@ def gain_of_a_hand(
     for _ in range(2 * rules.discards):
         discards.append(np.asarray(expert.act(games.views(lanes), rng), dtype=np.int64))
         games.step(lanes, discards[-1])
-    (view,) = games.views(lanes[:1])
-    chosen = int(np.asarray(expert.act(games.views(lanes[:1]), rng))[0]) // 4
+    views = games.views(lanes[:1])
+    chosen = int(np.asarray(expert.act(views, rng))[0]) // 4
     won = {}
-    for card in {int(c) // 4: int(c) for c in view["hand"][: view["hand_n"]]}.values():
+    for card in {int(c) // 4: int(c) for c in views["hand"][0] if c != NONE}.values():
         games = GameBatch(rules, deals, seed=seed)
         games.reset_each(options)
         for cards in discards:

@@ -149,6 +149,13 @@ def test_endgame_check_prints_every_kind_of_decision(capsys: pytest.CaptureFixtu
     assert len({tuple(row.split(" | ")[:4]) for row in rows}) == len(rows)
 
 
+@compiled
+def test_endgame_choice_prints_every_score(capsys: pytest.CaptureFixture[str]) -> None:
+    make_tables(["endgame_choice", "--hands", "1", "--deals", "10"])
+    rows = [line for line in capsys.readouterr().out.splitlines() if line.startswith("|")][2:]
+    assert [row.split(" | ")[2] for row in rows] == ["1", "1", "1", "1", "1", "5"] * 2
+
+
 @pytest.mark.xfail(strict=True, reason="expert says 41.3 % for the king and 41.2 % for the four")
 def test_expert_as_dealer_at_120_all_plays_the_card_that_fewest_cards_score_on() -> None:
     """A published problem: pone led a seven, and two cards in the pack score on the four."""

@@ -65,6 +65,7 @@ LEFT = int(FIRST[MOST])  # holdings of up to three cards, after one is played
 
 TEMPERATURE = 0.25  # of that softmax, in points
 # Near the end that softmax is over the sum of both values of a card, each by its own temperature.
+# Both were fitted to `expert`'s own choices there.
 ENDGAME_TEMPERATURE = 0.15  # in games
 ENDGAME_POINTS = 1.4  # in points
 UNLIKELY = -5.0  # a card this many temperatures below the best is not expected at all
@@ -294,16 +295,11 @@ def blend(p, held, j, s, hands, weights):
 
 
 @kernel
-def begin_chances(p, s, weights):
-    """Prepare `find_chances` of the other seat's holdings in ``p``."""
-    all_shared_values(p, THEM, weights, s["shared"])
-
-
-@kernel
 def find_chances(p, held, j, s, hands, weights):
     """Write into ``s["chance"]`` how likely the other seat plays each rank of hypothesis ``j``.
 
-    ``held`` is the holding left to it. Near the end ``s["counts"]`` has the points of whole hands.
+    ``held`` is the holding left to it, and ``s["shared"]`` has `all_shared_values` of that seat in
+    ``p``. Near the end ``s["counts"]`` has the points of whole hands.
     """
     if s["endgame"]:
         blend(p, held, j, s, hands, weights)
@@ -333,7 +329,7 @@ def weigh_card(p, r, n, s, hands, weights):
     held = s["held"]
     ways = s["ways"]
     chance = s["chance"]
-    begin_chances(p, s, weights)
+    all_shared_values(p, THEM, weights, s["shared"])
     room = 31 - p["count"]
     for j in range(n):
         find_chances(p, held[j], j, s, hands, weights)

@@ -152,7 +152,7 @@ def search_card(
     own = 0
     unseen = 0
     if room > 0:
-        belief.begin_chances(heard, s, weights)
+        belief.all_shared_values(heard, THEM, weights, s["shared"])
         if searches_replies(v, s):
             see_from_there(v, r, heard, seen)
             unseen = unseen_ranks(seen)
@@ -164,7 +164,7 @@ def search_card(
                 add_ends(heard, THEM, ways[j], rest, held[j], j, positions[3], unseen, own, s,
                          mirror, hands, weights, win_table, found)  # fmt: skip
     if turn == THEM:
-        belief.begin_chances(passed, s, weights)
+        belief.all_shared_values(passed, THEM, weights, s["shared"])
     for j in range(n):
         if hands[held[j], LOWEST] > room:
             add_ends(passed, turn, ways[j], rest, held[j], j, positions[3], unseen, 0, s, mirror,
