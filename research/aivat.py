@@ -19,8 +19,7 @@ from typing import Literal
 import numpy as np
 from crib_agents.loading import TakesAgents
 from crib_training.command_line import start
-from crib_training.evaluation.aivat.reference import REDRAWS, Reference, usual_reference
-from crib_training.evaluation.aivat.terms import TERMS
+from crib_training.evaluation.aivat import REDRAWS, TERMS, Reference, usual_reference
 from crib_training.evaluation.duplicate import Estimate, Pairs, estimate, play_pairs
 from crib_training.evaluation.figures import as_json
 from crib_training.evaluation.report import shown

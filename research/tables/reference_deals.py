@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 from crib_agents.data.tables import REFERENCE_DEALS
 from crib_agents.rule_based import RuleBasedAgent
-from crib_training.evaluation.aivat.reference import ReferenceOutcomes, win_table
-from crib_training.evaluation.aivat.terms import (
+from crib_training.evaluation.aivat import (
     DEALER_CRIB,
     DEALER_HAND,
     DEALER_PLAY,
@@ -25,7 +24,9 @@ from crib_training.evaluation.aivat.terms import (
     PLAYOUTS_T,
     PONE,
     PONE_HAND,
+    ReferenceOutcomes,
     playout_kernels,
+    win_table,
 )
 from crib_training.progress import Progress
 from numba import float64, int64, void

@@ -11,8 +11,13 @@ from crib_agents.knowledge import deal_points
 from crib_agents.knowledge.winning import WON, probabilities
 from crib_play.table.games import table_game
 from crib_play.table.session import Session
-from crib_training.evaluation.aivat.reference import Deals, shipped_outcomes, usual_reference
-from crib_training.evaluation.aivat.terms import DEALER_PLAY, STARTER
+from crib_training.evaluation.aivat import (
+    DEALER_PLAY,
+    STARTER,
+    Deals,
+    shipped_outcomes,
+    usual_reference,
+)
 
 from crib_env.game import Game
 from crib_env.rules import PRESETS, Rules, TwoHandRules

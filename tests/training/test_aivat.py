@@ -9,7 +9,12 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from crib_agents import GreedyAgent, RandomAgent, RuleBasedAgent
-from crib_training.evaluation.aivat.reference import (
+from crib_training.evaluation.aivat import (
+    DISCARD,
+    KINDS,
+    REFERENCE,
+    STARTER,
+    TERMS,
     DealLog,
     Deals,
     Reference,
@@ -18,7 +23,6 @@ from crib_training.evaluation.aivat.reference import (
     usual_reference,
     win_table,
 )
-from crib_training.evaluation.aivat.terms import DISCARD, KINDS, REFERENCE, STARTER, TERMS
 from crib_training.evaluation.duplicate import Pairs, estimate, play_pairs
 from crib_training.evaluation.figures import adjusted_shares, figures, points_more
 

@@ -302,7 +302,7 @@ def test_chunk_sources_cover_play_and_no_reports() -> None:
     for name in ("crib_env/rules.py", "crib_env/engine/table_top/views.py"):
         assert named(name), name
     assert named("crib_agents/greedy.py")
-    for name in ("chronicle", "chunks", "duplicate", "referee"):
+    for name in ("aivat", "chunks", "duplicate", "referee"):
         assert named(f"evaluation/{name}.py"), name
     assert any("crib_agents/data/" in name for name in files)
     assert not named("evaluation/report.py")

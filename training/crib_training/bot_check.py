@@ -20,7 +20,7 @@ from pydantic import Field
 
 from crib_env.batch import GameBatch
 from crib_env.settings import A_DAY, Count, Seed, checked_dataclass
-from crib_training.evaluation.chronicle import Chronicle
+from crib_training.evaluation.referee import Chronicle
 
 # A field that no version has: programs ignore unknown fields.
 UNKNOWN = {"a_field_of_a_later_version": [1, {"any": "thing"}]}

@@ -17,8 +17,8 @@ import crib_env
 PACKAGES = ("numpy", "numba", "gymnasium", "pettingzoo")
 # The modules of this package that have a hand in how games come out.
 PLAYING = (
-    "evaluation/aivat", "evaluation/chronicle.py", "evaluation/chunks.py",
-    "evaluation/duplicate.py", "evaluation/referee.py", "loading.py",
+    "evaluation/aivat.py", "evaluation/chunks.py", "evaluation/duplicate.py",
+    "evaluation/referee.py", "loading.py",
 )  # fmt: skip
 
 
@@ -53,9 +53,7 @@ def sources() -> list[Path]:
     """Return the files of crib_env and of our agents, and those of ours that play games."""
     folders = Path(crib_env.__file__).parent, Path(crib_agents.__file__).parent
     files = [path for folder in folders for path in sorted(folder.rglob("*")) if path.is_file()]
-    for name in PLAYING:
-        place = Path(__file__).parent / name
-        files += sorted(place.glob("*.py")) if place.is_dir() else [place]
+    files += [Path(__file__).parent / name for name in PLAYING]
     return [path for path in files if "__pycache__" not in path.parts]
 
 

@@ -43,7 +43,7 @@ from crib_env.settings import (
     Whole,
     checked_dataclass,
 )
-from crib_training.evaluation.aivat.reference import Adjust, adjusted_by
+from crib_training.evaluation.aivat import Adjust, adjusted_by
 from crib_training.evaluation.chunks import Episode, Setup, label_agents
 from crib_training.evaluation.duplicate import Pairs, estimate
 from crib_training.evaluation.figures import NOTHING, as_json, figures

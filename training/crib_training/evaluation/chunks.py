@@ -22,7 +22,7 @@ from pydantic import Field
 from crib_env.policy import Agent
 from crib_env.settings import A_DAY, Count, Players, Seed, checked_dataclass
 from crib_env.supported_rules import refuse_rules
-from crib_training.evaluation.aivat.reference import chosen_reference
+from crib_training.evaluation.aivat import chosen_reference
 from crib_training.evaluation.duplicate import CORRECTIONS, Pairs, Sides, play_chunk
 from crib_training.evaluation.referee import Failure, Referee
 from crib_training.loading import (

@@ -24,9 +24,8 @@ from crib_env.batch import GameBatch
 from crib_env.policy import Agent
 from crib_env.rules import Rules, TwoHandRules
 from crib_env.supported_rules import refuse_rules
-from crib_training.evaluation.aivat.reference import DealLog, Reference
-from crib_training.evaluation.chronicle import Chronicle
-from crib_training.evaluation.referee import Failure, Referee
+from crib_training.evaluation.aivat import DealLog, Reference
+from crib_training.evaluation.referee import Chronicle, Failure, Referee
 from crib_training.loading import sides_of
 from crib_training.progress import Finished, ignore_progress
 

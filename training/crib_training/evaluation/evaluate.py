@@ -41,7 +41,7 @@ from crib_env.settings import (
 )
 from crib_env.supported_rules import refuse_rules
 from crib_training.command_line import TRACEBACK
-from crib_training.evaluation.aivat.reference import Adjust, adjusted_by, chosen_reference
+from crib_training.evaluation.aivat import Adjust, adjusted_by, chosen_reference
 from crib_training.evaluation.chunks import Setup, label_agents
 from crib_training.evaluation.duplicate import Pairs, Sides, play_pairs
 from crib_training.evaluation.figures import figures
