@@ -22,3 +22,24 @@ def kernel_array(values: npt.ArrayLike) -> Array:
     """
     array: Array = np.asarray(values)
     return array if array.flags.carray else np.array(array, order="C")
+
+
+def whole_numbers(name: str, values: npt.ArrayLike, n: int | None = None) -> Ints:
+    """Return whole numbers of any type, with ``n`` each from 0 to n - 1, as int64[K] for kernels.
+
+    Raises:
+        ValueError: other values; the message begins with ``name``.
+    """
+    given = np.asarray(values)
+    if given.shape == (0,):  # an empty list is one of floats
+        return np.zeros(0, dtype=np.int64)
+    wrong: object = None
+    if given.ndim != 1 or given.dtype.kind not in "iu":
+        wrong = f"{given.dtype} of shape {given.shape}"
+    elif n is not None and not 0 <= given.min() <= given.max() < n:
+        wrong = given[(given < 0) | (given >= n)][0]
+    if wrong is not None:
+        limits = "" if n is None else f" from 0 to {n - 1}"
+        of_a_mask = "; of a mask: numpy.flatnonzero(mask)" if given.dtype == np.bool_ else ""
+        raise ValueError(f"{name} must be whole numbers{limits} [K], got {wrong}{of_a_mask}")
+    return kernel_array(given.astype(np.int64, copy=False))

@@ -12,15 +12,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from crib_env.arrays import Array, kernel_array
+from crib_env.arrays import Array, whole_numbers
 from crib_env.engine.entries import entries_of
 from crib_env.engine.family import Family, episode_name, find_family
 from crib_env.engine.record import NO_DECKS, NONE, count_sides
 from crib_env.engine.rng import seed_states
 from crib_env.engine.show import show_table
-from crib_env.errors import IllegalActionError
+from crib_env.errors import IllegalActionError, whole_number
 from crib_env.identity import ByIdentity
-from crib_env.options import ResetOptions, read_options, set_scores
+from crib_env.options import ResetOptions, check_seed, read_options, set_scores
 from crib_env.policy import Actions, Agent, Views, ask_agent
 from crib_env.rules import Rules, as_rules
 from crib_env.supported_rules import refuse_rules
@@ -62,7 +62,7 @@ class GameBatch:
         self.rules = as_rules(rules)
         self.family = family or find_family(self.rules.family)
         self.episode = episode_name(episode, self.family.episodes)
-        self.n = n
+        self.n = n = whole_number("n", n, 0)
         self.record = self.family.rules_record(self.rules, self.episode, players)
         self.states = np.zeros(n, dtype=self.family.state)
         self.sides = np.array(self.family.sides_under(self.rules, players))
@@ -78,7 +78,7 @@ class GameBatch:
     def seed(self, seed: int | np.random.SeedSequence | None) -> None:
         """Seed the generator of every game, without beginning an episode."""
         if not isinstance(seed, np.random.SeedSequence):
-            seed = np.random.SeedSequence(seed)
+            seed = np.random.SeedSequence(check_seed(seed))
         seed_states(self.states, seed)
 
     def reset(
@@ -92,16 +92,18 @@ class GameBatch:
         """Begin an episode in ``games``, by default in all.
 
         Args:
-            games: int64[K], each once.
+            games: whole numbers [K], each once.
             dealer: the seat that deals first; None to cut for it.
             decks: int64[D, 52], for the first deals of each of these games.
             scores: where each side starts, if not where the rules have it start.
 
         Raises:
-            ValueError: a dealer, decks or scores that do not fit; nothing has changed then.
+            ValueError: games, a dealer, decks or scores that do not fit; nothing has changed then.
         """
         options = {"dealer": dealer, "decks": decks, "scores": scores}
         chosen = read_options(options, self.sides, self.rules.target)  # machine code checks none
+        if games is not None:
+            games = whole_numbers("games", games, self.n)
         if decks is not None:
             k = self.n if games is None else len(games)
             self.reset_each([chosen] * k, games)
@@ -117,7 +119,7 @@ class GameBatch:
 
     def reset_each(self, options: Sequence[ResetOptions], games: Array | None = None) -> None:
         """Begin an episode in each of ``games``, by default in all, by one of ``options`` each."""
-        games = np.arange(self.n) if games is None else kernel_array(games)
+        games = np.arange(self.n) if games is None else whole_numbers("games", games, self.n)
         starts, ends = self.states["given"], self.states["given_end"]
         starts[games] = ends[games]
         others = np.flatnonzero(starts < ends)  # these still deal from the decks they were given
@@ -138,8 +140,7 @@ class GameBatch:
 
     def _start(self, games: Array, dealers: Array) -> None:
         start = entries_of(self.family).begin_games
-        begun = kernel_array(games)
-        start(self.states, self.record, self.decks, begun, dealers, self.log)
+        start(self.states, self.record, self.decks, games, dealers, self.log)
         self.tally[games] = 0
 
     def _set_scores(self, games: Array, scores: npt.ArrayLike) -> None:
@@ -166,15 +167,13 @@ class GameBatch:
             records [K] of the family's ``view``.
 
         Raises:
-            ValueError: not one seat of these games for each.
+            ValueError: no such games, or not one seat of theirs for each.
         """
-        games = kernel_array(games)
+        games = whole_numbers("games", games, self.n)
         views = np.zeros(len(games), dtype=self.family.view)
-        if seats is None:
-            seats = self.movers(games)
-        elif len(seats) != len(games) or ((seats < 0) | (seats >= self.players)).any():
-            raise ValueError(f"seats must be from 0 to {self.players - 1}, one a game, got {seats}")
-        seats = kernel_array(seats)
+        seats = self.movers(games) if seats is None else whole_numbers("seats", seats, self.players)
+        if len(seats) != len(games):
+            raise ValueError(f"got {len(seats)} seats for {len(games)} games: give one each")
         entries_of(self.family).view_games(self.states, self.record, games, seats, views)
         return views
 
@@ -182,14 +181,16 @@ class GameBatch:
         """Take ``actions[k]`` in game ``games[k]``, one after the other.
 
         Args:
-            games: int64[K], whose episodes are not over. actions: int64[K].
+            games: whole numbers [K], whose episodes are not over. actions: whole numbers [K].
 
         Returns:
             None, or the first k whose action is illegal: games before it have been stepped.
 
         Raises:
-            ValueError: more or fewer actions than games.
+            ValueError: no such games, no whole numbers, or more or fewer actions than games;
+                nothing has changed then.
         """
+        games, actions = whole_numbers("games", games, self.n), whole_numbers("actions", actions)
         if len(games) != len(actions):
             raise ValueError(f"got {len(actions)} actions for {len(games)} games: give one each")
         if self.on_step is not None and len(games) > 1:
@@ -197,7 +198,6 @@ class GameBatch:
                 if self.step(games[k : k + 1], actions[k : k + 1]) is not None:
                     return k
             return None
-        games, actions = kernel_array(games), kernel_array(actions)
         movers = self.movers(games) if self.on_step is not None else games
         bad = entries_of(self.family).step_games(
             self.states, self.record, self.decks, show_table(), games, actions, self.log,

@@ -23,6 +23,7 @@ import re
 from collections.abc import Callable, Sequence
 from functools import wraps
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from cyclopts import Parameter, Token
@@ -50,7 +51,7 @@ else:
         str | Literal[tuple(ENVIRONMENTS)], Parameter(show_choices=False, metavar="ENV")
     ]
 
-    STRICT = ConfigDict(strict=True, allow_inf_nan=False, extra="forbid")
+    STRICT = ConfigDict(strict=True, allow_inf_nan=False, extra="forbid", validate_default=True)
 
     def checked_dataclass(**options):
         """Make a dataclass that refuses wrong values with a `SettingError`."""
@@ -168,7 +169,10 @@ def check_file(path: Path) -> None:
         raise IsADirectoryError(f"{path} is a folder: name a file")
     if not path.parent.is_dir():
         raise FileNotFoundError(f"there is no folder {path.parent} to write {path.name} to")
-    _check_access(path if path.exists() else path.parent)
+    if path.exists():
+        _check_access(path)
+    if path.is_file() or not path.exists():  # a device is written to in its place
+        _check_access(path.parent)
 
 
 def check_folder(path: Path) -> None:
@@ -210,6 +214,11 @@ def exists(path: Path) -> None:
 def _check_access(path: Path) -> None:
     if not os.access(path, os.W_OK):
         raise PermissionError(f"no permission to write to {path}")
+    if path.is_dir():  # root, and some file systems, have the permission and yet cannot
+        try:
+            TemporaryFile(dir=path).close()
+        except OSError as error:
+            raise OSError(f"no file can be written to {path}: {error.strerror}") from None
 
 
 def _passes(check: Callable[[Path], None]) -> AfterValidator:

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from crib_env.arrays import Array, Bools, Doubles
+from crib_env.arrays import Array, Bools, Doubles, whole_numbers
 from crib_env.batch import GameBatch
 from crib_env.cores import usable_cores
 from crib_env.engine.family import Family
@@ -270,16 +270,8 @@ class LearnerBatch:
 
     def _chosen(self, games: object) -> Array:
         """Return the games named, int64[K], each once."""
-        given = np.array(list(games) if isinstance(games, Iterable) else games)
-        if not given.size:
-            return self.lanes[:0]
-        n = len(self.lanes)
-        if given.ndim != 1 or given.dtype.kind not in "iu" or given.min() < 0 or given.max() >= n:
-            raise ValueError(
-                f"games must be their numbers, from 0 to {n - 1}, got {games!r}; of a mask: "
-                "numpy.flatnonzero(mask)"
-            )
-        return np.unique(given).astype(np.int64)
+        given: Any = list(games) if isinstance(games, Iterable) else games
+        return np.unique(whole_numbers("games", given, self.num_envs))
 
     def view(self, lane: int) -> np.void:
         """Return the view record of a game's learner."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import doctest
 import gc
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 from typing import Any
 from weakref import ref
 
 import numpy as np
 import pytest
+import torch
 
 import crib_env.game
 from crib_env import Game, GameBatch, Rules, encode, find_agent
@@ -365,9 +366,49 @@ def test_game_batch_step_and_views_take_one_number_a_game() -> None:
     games = np.arange(2)
     with pytest.raises(ValueError, match="1 actions for 2 games"):
         batch.step(games, np.array([0]))
-    for seats in ([0], [0, 2], [-1, 0]):
-        with pytest.raises(ValueError, match="from 0 to 1, one a game"):
-            batch.views(games, np.array(seats))
+    with pytest.raises(ValueError, match="1 seats for 2 games"):
+        batch.views(games, np.array([0]))
+
+
+@pytest.mark.parametrize("wrong", [
+    [0.0, 1.0], [True, False], [[0], [1]], 0, ["0", "1"], [0, 2], [-1, 0],
+    np.array([0, 1], dtype=object),
+], ids=str)  # fmt: skip
+def test_game_batch_refuses_wrong_numbers_unchanged(wrong: Any) -> None:
+    batch, games = GameBatch("hoyle", 2, seed=1), np.arange(2)
+    batch.reset()
+    before = batch.states.tobytes()
+    calls: list[tuple[str, Callable[[], object]]] = [
+        ("games", lambda: batch.reset(wrong)), ("games", lambda: batch.views(wrong)),
+        ("games", lambda: batch.step(wrong, games)), ("seats", lambda: batch.views(games, wrong)),
+    ]  # fmt: skip
+    if str(wrong) not in ("[0, 2]", "[-1, 0]"):  # which are illegal actions
+        calls.append(("actions", lambda: batch.step(games, wrong)))
+    for name, call in calls:
+        with pytest.raises(ValueError, match=rf"^{name} must be whole numbers.* \[K\], got "):
+            call()
+    assert batch.states.tobytes() == before
+    with pytest.raises(ValueError, match="n must be a whole number from 0 up, got -1"):
+        GameBatch("hoyle", -1)
+    with pytest.raises(ValueError, match="seed must be None or a whole number from 0 up"):
+        GameBatch("hoyle", 2, seed=-1)
+
+
+@pytest.mark.parametrize("kind", ["int32", "uint8", "uint64", "list", "torch"])
+def test_game_batch_takes_whole_numbers_of_any_type(kind: str) -> None:
+    def given(values: Any) -> Any:
+        if kind == "list":
+            return values.tolist()
+        return torch.as_tensor(values) if kind == "torch" else values.astype(kind)
+
+    batch, games = GameBatch("hoyle", np.int64(3), seed=1), np.arange(3)
+    batch.reset(given(games[::2]))
+    batch.reset(given(games[:0]))
+    batch.reset(given(games), dealer=0)
+    views = batch.views(given(games), given(np.ones(3, dtype=np.int64)))
+    actions = find_agent("greedy").act(views, np.random.default_rng(1))
+    assert batch.step(given(games), given(actions)) is None
+    assert (batch.states["to_move"] == 1).all()
 
 
 def test_game_batch_reset_of_some_games_uses_no_decks_given_before() -> None:

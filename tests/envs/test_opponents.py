@@ -120,7 +120,7 @@ def test_set_opponent_rejects_invalid_shares_unchanged(given: Any, says: str) ->
 )
 def test_set_opponent_rejects_invalid_games_unchanged(lanes: Any) -> None:
     envs = six_card_v0.vector_env(4, opponent="greedy")
-    with pytest.raises(ValueError, match="games must be their numbers, from 0 to 3, got "):
+    with pytest.raises(ValueError, match="games must be whole numbers from 0 to 3 .K., got "):
         envs.set_opponent("rule_based", lanes)
     assert [agent.name for agent in envs.batch.opponents.agents] == ["greedy"]
 

@@ -33,6 +33,7 @@ from crib_env.settings import (
     NewFile,
     NewFolder,
     Seed,
+    SettingError,
     StoreFile,
     checked_dataclass,
 )
@@ -179,6 +180,10 @@ def test_words_become_settings(words: str, changed: dict[str, Any]) -> None:
         ("a --kin b", "Unknown option: --kin. Did you mean --kind?"),
         ("a --out no/where", "--out: there is no folder no to write where to"),
         ("a --out .", "--out: "),
+        ("a --out /proc/x", "--out: "),  # where root may write, but cannot
+        ("a --out /proc/self/comm", "--out: "),  # a file, beside which none can be written
+        ("a --home /proc/x", "--home: "),
+        ("a --store /proc/x/y", "--store: "),
         ("a --home taken", "--home: "),
         ("a --home taken/x", "--home: "),
         ("a --folder nowhere", "--folder: there is no nowhere"),
@@ -216,6 +221,13 @@ def test_words_errors_are_one_line(
     assert message.startswith("error: ")
     assert says in message
     assert message.count("\n") == 1
+
+
+def test_default_place_that_cannot_be_written_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir("/proc")
+    with pytest.raises(SettingError, match=r"out: no file can be written to \."):
+        Toy("a")
+    assert Toy("a", out=Path("/dev/null")).out == Path("/dev/null")
 
 
 def test_settings_documentation_is_their_help(capsys: pytest.CaptureFixture[str]) -> None:
