@@ -18,7 +18,7 @@ from crib_env.engine.family import Family, episode_name, find_family
 from crib_env.engine.record import NO_DECKS, NONE, count_sides
 from crib_env.engine.rng import seed_states
 from crib_env.engine.show import show_table
-from crib_env.errors import IllegalActionError, whole_number
+from crib_env.errors import EpisodeOverError, IllegalActionError, whole_number
 from crib_env.identity import ByIdentity
 from crib_env.options import ResetOptions, check_seed, read_options, set_scores
 from crib_env.policy import Actions, Agent, Views, ask_agent
@@ -216,12 +216,17 @@ class GameBatch:
         """Let ``agent`` act for the seat to move in each game.
 
         Raises:
+            EpisodeOverError: a game has no running episode.
             ValueError: it does not play by the rules of these games, or did not answer with one
                 whole number for each view.
             IllegalActionError: one of its actions is illegal. Both name the agent.
         """
         if not len(games):
             return
+        states = self.states
+        ended = np.flatnonzero((states["over"][games] != 0) | (states["deals"][games] == 0))
+        if len(ended):
+            raise EpisodeOverError(f"game {games[ended[0]]} has no running episode: call reset()")
         if not self._checked.get(agent):
             refuse_rules(agent, self.rules, self.episode)
             self._checked.put(agent, True)

@@ -78,13 +78,13 @@ def family_of(views: Views) -> Family:
     """Return the family of games that views are of."""
     for name in FAMILIES:
         family = find_family(name)
-        if views.dtype == family.view:
+        if views.dtype == family.view and views.ndim == 1:
             return family
     fields = ", ".join(views.dtype.names or ()) or "none"
     raise ValueError(
-        "views are records of what a seat may know, as agents receive them and as "
-        f"env.unwrapped.view() returns one: got an array of {views.dtype.kind!r} with the fields "
-        f"{fields}"
+        "views are records [B] of what a seat may know, as agents receive them and as "
+        f"env.unwrapped.view() returns one: got an array {list(views.shape)} of "
+        f"{views.dtype.kind!r} with the fields {fields}"
     )
 
 

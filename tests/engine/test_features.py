@@ -27,6 +27,7 @@ from crib_env import (
 from crib_env.batch import GameBatch
 from crib_env.encoding import layout_of
 from crib_env.engine.entries import entries_of
+from crib_env.engine.family import find_family
 from crib_env.engine.hands.records import DISCARD
 from crib_env.rules import PRESETS, Rules
 from crib_env.scoring import score_hands
@@ -60,7 +61,8 @@ def test_encode_takes_one_view_or_many() -> None:
     assert np.array_equal(encode(views)[0], observations)
 
 
-@pytest.mark.parametrize("given", [np.zeros(3), np.zeros((2, 425), dtype=np.uint8)])
+@pytest.mark.parametrize("given", [np.zeros(3), np.zeros((2, 425), dtype=np.uint8),
+                                   np.zeros((2, 1), dtype=find_family("two_hand").view)])  # fmt: skip
 def test_encode_rejects_other_objects_than_views(given: Any) -> None:
     with pytest.raises(ValueError, match=r"env\.unwrapped\.view\(\)"):
         encode(given)

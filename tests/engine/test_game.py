@@ -14,7 +14,7 @@ import pytest
 import torch
 
 import crib_env.game
-from crib_env import Game, GameBatch, Rules, encode, find_agent
+from crib_env import EpisodeOverError, Game, GameBatch, Rules, encode, find_agent
 from crib_env.cards import parse_card
 from crib_env.engine.hands.records import PEGGING
 from crib_env.options import ResetOptions
@@ -311,6 +311,18 @@ def test_game_batch_names_the_agent_of_an_illegal_action(answer: Any, message: s
     with pytest.raises(ValueError, match=f"'oracle' failed: {message}"):
         games.ask(oracle, np.arange(2), rng())
     games.ask(oracle, np.arange(0), rng())  # no games: no agent is called
+
+
+def test_game_batch_asks_no_agent_without_running_episode() -> None:
+    games, greedy = GameBatch("hoyle", 2, episode="deal", seed=1), find_agent("greedy")
+    with pytest.raises(EpisodeOverError, match=r"^game 0 has no running episode: call reset\(\)"):
+        next(games.play(greedy, rng()))
+    games.reset()
+    for _ in games.play(greedy, rng()):
+        pass
+    games.reset([0])
+    with pytest.raises(EpisodeOverError, match="^game 1 has no"):
+        games.ask(greedy, np.arange(2), rng())
 
 
 def test_pop_takes_back_no_move_from_before_a_restore() -> None:
