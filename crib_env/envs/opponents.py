@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeGuard, cast
 
@@ -22,6 +22,10 @@ SeedSequence = np.random.SeedSequence
 
 OpponentSpec = Opponent | Sequence[tuple[Opponent, float]]
 
+SEVERAL = (
+    "several opponents are given as pairs [(agent, share), ...], such as [('greedy', 0.5), "
+    "('expert', 0.5)]; got {!r}"
+)
 ALL = 1 << 32  # the bound of the last share: every word is below it
 
 
@@ -116,6 +120,8 @@ def _is_list(given: object) -> TypeGuard[Sequence[Any]]:
 
 def parse_opponents(given: OpponentSpec) -> list[Member]:
     """Return opponents with their shares, checked."""
+    if isinstance(given, Mapping):
+        raise ValueError(SEVERAL.format(given))
     if not _is_list(given) or hasattr(given, "act"):
         return [Member(given, find_agent(cast(Opponent, given)), 1.0)]
     if not given:
@@ -123,10 +129,7 @@ def parse_opponents(given: OpponentSpec) -> list[Member]:
     members = []
     for pair in given:
         if not _is_list(pair) or len(pair) != 2:
-            raise ValueError(
-                "several opponents are given as pairs [(agent, share), ...], such as "
-                f"[('greedy', 0.5), ('expert', 0.5)]; got {pair!r}"
-            )
+            raise ValueError(SEVERAL.format(pair))
         agent, share = pair
         number = isinstance(share, (int, float, np.integer, np.floating))
         if not number or isinstance(share, bool) or not 0 < share < float("inf"):

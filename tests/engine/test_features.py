@@ -61,8 +61,10 @@ def test_encode_takes_one_view_or_many() -> None:
     assert np.array_equal(encode(views)[0], observations)
 
 
-@pytest.mark.parametrize("given", [np.zeros(3), np.zeros((2, 425), dtype=np.uint8),
-                                   np.zeros((2, 1), dtype=find_family("two_hand").view)])  # fmt: skip
+@pytest.mark.parametrize("given", [
+    np.zeros(3), np.zeros((2, 425), dtype=np.uint8),
+    np.zeros((2, 1), dtype=find_family("two_hand").view),
+])  # fmt: skip
 def test_encode_rejects_other_objects_than_views(given: Any) -> None:
     with pytest.raises(ValueError, match=r"env\.unwrapped\.view\(\)"):
         encode(given)

@@ -321,7 +321,7 @@ def test_game_batch_asks_no_agent_without_running_episode() -> None:
     for _ in games.play(greedy, rng()):
         pass
     games.reset([0])
-    with pytest.raises(EpisodeOverError, match="^game 1 has no"):
+    with pytest.raises(EpisodeOverError, match=r"^game 1 has no"):
         games.ask(greedy, np.arange(2), rng())
 
 

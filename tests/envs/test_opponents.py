@@ -99,6 +99,7 @@ def test_opponents_of_a_single_environment_equal_its_game_in_a_batch() -> None:
         ([("greedy", 0)], "'greedy' must be a number above 0"),
         ([("greedy", float("nan"))], "above 0"),
         ([("greedy", True)], "above 0"),
+        ({"greedy": 0.5, "expert": 0.5}, r"\[\(agent, share\), ...\]"),
         (["greedy", "expert"], r"\[\(agent, share\), ...\]"),
         ([("greedi", 1)], "did you mean 'greedy'"),
     ],
@@ -120,7 +121,7 @@ def test_set_opponent_rejects_invalid_shares_unchanged(given: Any, says: str) ->
 )
 def test_set_opponent_rejects_invalid_games_unchanged(lanes: Any) -> None:
     envs = six_card_v0.vector_env(4, opponent="greedy")
-    with pytest.raises(ValueError, match="games must be whole numbers from 0 to 3 .K., got "):
+    with pytest.raises(ValueError, match=r"games must be whole numbers from 0 to 3 \[K\], got "):
         envs.set_opponent("rule_based", lanes)
     assert [agent.name for agent in envs.batch.opponents.agents] == ["greedy"]
 
