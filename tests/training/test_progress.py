@@ -5,15 +5,20 @@ from __future__ import annotations
 import json
 import os
 import re
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pytest
+from crib_agents import RandomAgent
 from crib_training import progress
 from crib_training.evaluation import evaluate
+from crib_training.loading import find_game
 from crib_training.progress import Progress, clock
 
 from commands import crib
+from crib_env.policy import Actions, Views
 from crib_env.settings import NewFile, check_file, check_folder
 from research.tables.maker import Maker, start_table
 
@@ -159,6 +164,21 @@ def test_evaluate_prints_forfeits_and_speed_and_ends_with_status_1(tmp_path: Pat
     assert f"- raises, raised: {lost}\n  - KeyError: 'no book move' ({lost})" in run.stdout
     why = f"KeyError: 'no book move' (forfeited: raises {lost})"
     assert run.stderr == f"error: 'raises' failed: {why}\n"
+
+
+def test_evaluate_times_no_compilation_without_games() -> None:
+    class Slow(RandomAgent):
+        name = "slow"
+
+        def act(self, views: Views, rng: np.random.Generator) -> Actions:
+            if len(views) and not hasattr(self, "ready"):
+                self.ready = True
+                time.sleep(0.5)
+            return super().act(views, rng)
+
+    maker, rules = find_game("discard_v0")
+    result = evaluate.evaluate(maker, rules, Slow(), "random", 1, 1, games=False)
+    assert result["decisions_per_second"]["slow"] > 4 / 0.5  # its four decisions
 
 
 def test_evaluate_names_the_failing_agent_in_every_deal() -> None:

@@ -164,6 +164,11 @@ def evaluate(
     with Progress(f"{names[0]} against {names[1]}, {what}", total) as progress:
         played = []
         try:
+            if not games:  # they would compile all before the deals are timed
+                play_pairs(
+                    rules, episodes[0], *sides, 1, seed, players=players, reference=reference,
+                    duplicate=duplicate,
+                )  # fmt: skip
             for episode in episodes:
                 for agent in timed:
                     agent.decisions, agent.seconds = 0, 0.0  # the deals count: all is compiled
