@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,10 +12,11 @@ import numpy as np
 import pytest
 import torch
 from crib_agents import ScoredAgent, from_onnx, from_sb3, from_torch, to_onnx
+from crib_agents.adapters.onnx import WAYS
 from crib_agents.loading import load_agent
 from crib_agents.policy_net import header
 from crib_training import export
-from crib_training.methods import ppo
+from crib_training.methods import METHODS, ppo
 from sb3_contrib import MaskablePPO
 from torch import nn
 
@@ -22,6 +24,7 @@ from crib_env import env_module, six_card_v0
 from crib_env.engine.family import find_family
 from learned_nets import views_of
 from onnx_files import write_layer
+from small_runs import learner_of
 
 torch.set_num_threads(1)
 DEALS = 150
@@ -148,6 +151,13 @@ def test_export_onnx_network_rejects_other_rules_and_keeps_its_mode(tmp_path: Pa
     for name in ("five_card_v0", "table_top_v0"):
         with pytest.raises(ValueError, match=r"mine does not play .*it plays hoyle"):
             env_module(name).vector_env(2, opponent=path)
+
+
+def test_export_names_the_methods_that_it_cannot_export(tmp_path: Path) -> None:
+    for method in METHODS.keys() - {"ppo"}:  # a model of Stable-Baselines3
+        exported = isinstance(learner_of(method, out=tmp_path).agent(), ScoredAgent)
+        for text in (WAYS, str(export.Settings.__doc__)):
+            assert (method in re.findall(r"\w+", text)) is not exported
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,10 @@ import numpy as np
 import pytest
 from crib_training import rating
 from crib_training.evaluation.duplicate import Estimate, estimate
+from crib_training.evaluation.report import ratings_table, shown_plain
 from crib_training.exploit import Exploitability, Gain
 from crib_training.loading import find_env
+from crib_training.outputs import per_second
 from crib_training.rating import Results, rating_table, read
 
 from crib_env import find_agent
@@ -284,3 +286,10 @@ def test_leaderboard_rejects_an_empty_card(submitted: Path) -> None:
     (mine / SIX).write_text("{}")
     assert any("no results" in f for f in make_leaderboard.faults("mine", [mine / SIX]))
     assert np.isfinite(results.won("random")).all()
+
+
+def test_tables_show_no_negative_zero_and_no_speed_of_zero() -> None:
+    level = {"name": "a", "rating": -0.2, "low": -0.4, "high": 0.3}
+    assert "| 1  | a       | +0    | +0 to +0 |" in ratings_table([level], {})
+    assert shown_plain({"mean": -0.001, "ci95": 0.01}) == "0.00 ± 0.01"
+    assert [per_second(speed) for speed in (0.123, 9.94, 12345.6)] == ["0.12", "9.9", "12,346"]

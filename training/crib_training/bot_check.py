@@ -21,6 +21,7 @@ from pydantic import Field
 from crib_env.batch import GameBatch
 from crib_env.settings import A_DAY, Count, Seed, checked_dataclass
 from crib_training.evaluation.referee import Chronicle
+from crib_training.outputs import per_second
 
 # A field that no version has: programs ignore unknown fields.
 UNKNOWN = {"a_field_of_a_later_version": [1, {"any": "thing"}]}
@@ -95,7 +96,7 @@ def run(settings: Settings) -> None:
                 notes = "\n".join(getattr(error, "__notes__", ()))
                 print(f"{game}: wrong\n{notes}")
                 raise RuntimeError(f"{game}: {error}") from None
-            speed = decisions / (time.perf_counter() - began)
-            print(f"{game}: {settings.deals} deals, {decisions:,} decisions, {speed:,.0f}/s")
+            speed = per_second(decisions / (time.perf_counter() - began))
+            print(f"{game}: {settings.deals} deals, {decisions:,} decisions, {speed}/s")
     finally:
         agent.close()

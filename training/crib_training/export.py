@@ -23,8 +23,9 @@ class Settings(TakesAgents):
     """Write a trained policy in another format.
 
     Attributes:
-        policy: a .safetensors file of `crib train` by any method but deep_monte_carlo, a .zip file
-            (Stable-Baselines3), or package.module:name of an agent that `from_torch` made.
+        policy: a .safetensors file of `crib train` by any method but deep_monte_carlo and
+            monte_carlo, a .zip file (Stable-Baselines3), or package.module:name of an agent that
+            `from_torch` made.
         onnx: the .onnx file to write.
         sample: whether the exported agent draws by its probabilities; by default as the policy
             does.

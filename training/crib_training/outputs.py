@@ -106,6 +106,11 @@ def padded(row: Sequence[str], widths: Sequence[int], left: Sequence[bool]) -> l
     ]
 
 
+def per_second(speed: float) -> str:
+    """Return a speed in words, one below ten with two digits."""
+    return f"{speed:,.0f}" if speed >= 10 else f"{speed:.2g}"
+
+
 def csv_table(kind: type[Any], rows: Sequence[Any]) -> bytes:
     """Return dataclass instances of one kind as CSV, a column a field."""
     text = io.StringIO()

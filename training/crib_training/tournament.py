@@ -52,7 +52,7 @@ from crib_training.evaluation.ratings import expected_share, rated
 from crib_training.evaluation.referee import counted
 from crib_training.evaluation.report import draw, report
 from crib_training.loading import find_game
-from crib_training.outputs import claimed, write_json
+from crib_training.outputs import claimed, per_second, write_json
 from crib_training.provenance import versions
 from crib_training.workers import Workers, chosen_workers
 
@@ -138,7 +138,7 @@ def tournament(
     picture = ", ratings.png" if drawn else " (no ratings.png: matplotlib is not installed)"
     print(
         f"{new:,} games (and as many single deals) in {seconds:.1f} s: "
-        f"{new / seconds:,.0f} games/s{resumed}. In {out}: results.json, "
+        f"{per_second(new / seconds)} games/s{resumed}. In {out}: results.json, "
         f"report.md{picture}",
         file=sys.stderr,
     )

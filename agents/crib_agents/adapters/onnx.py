@@ -43,8 +43,8 @@ CLOSE = 1e-3  # of scores, absolute or relative
 OPSET = 18  # what PyTorch writes without translating, and what onnxruntime 1.20 reads
 WAYS = (
     "what can be exported is a .safetensors policy of `crib train` by any method but "
-    "deep_monte_carlo (its networks read features that are computed in compiled code), a model of "
-    "Stable-Baselines3 and a PyTorch module"
+    "deep_monte_carlo and monte_carlo (their networks read features that are computed in compiled "
+    "code), a model of Stable-Baselines3 and a PyTorch module"
 )
 
 

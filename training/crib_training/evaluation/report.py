@@ -11,7 +11,7 @@ from crib_agents.data.tables import ROLES
 from crib_agents.files import write_whole
 
 from crib_training.evaluation.figures import NOTHING
-from crib_training.outputs import as_png, table
+from crib_training.outputs import as_png, per_second, table
 
 UNADJUSTED: dict[str, Any] = {
     "won": NOTHING,
@@ -32,7 +32,7 @@ def comparison(r: dict[str, Any]) -> str:
     more = r["margin_per_deal"]
     if not games and more["mean"] is not None:  # None: every pair was forfeited
         notes.append(
-            f"{r['first']} makes {more['mean']:+.4f} ± {more['ci95']:.4f} points per deal "
+            f"{r['first']} makes {more['mean']:+z.4f} ± {more['ci95']:.4f} points per deal "
             f"more than {r['second']}."
         )
     if sides > 2:
@@ -112,7 +112,7 @@ def agents_table(r: dict[str, Any]) -> str:
     """Return each agent's forfeits and speed as a Markdown table."""
     speeds = r["decisions_per_second"]
     rows = [
-        [name, forfeits, "–" if speeds[name] is None else f"{speeds[name]:,.0f}"]
+        [name, forfeits, "–" if speeds[name] is None else per_second(speeds[name])]
         for name, forfeits in r["forfeits"].items()
     ]
     return table(["agent", "forfeits", "decisions/s"], rows)
@@ -138,7 +138,7 @@ def shown(value: dict[str, float | None], times: int, places: int, unit: str) ->
     if mean is None:
         return "–"
     interval = "" if half is None else f" ± {times * half:.{places}f}"
-    return f"{times * mean:.{places}f}{interval}{unit}"
+    return f"{times * mean:z.{places}f}{interval}{unit}"
 
 
 def failures_list(failures: list[dict[str, Any]]) -> str:
@@ -295,8 +295,8 @@ def ratings_table(
     """
     rows = [
         [
-            place, agent["name"], f"{agent['rating']:+.0f}",
-            f"{agent['low']:+.0f} to {agent['high']:+.0f}",
+            place, agent["name"], f"{agent['rating']:+z.0f}",
+            f"{agent['low']:+z.0f} to {agent['high']:+z.0f}",
             *(column.get(agent["name"], "") for column in more.values()),
         ]
         for place, agent in enumerate(ranked(agents), start=1)
