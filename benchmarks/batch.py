@@ -11,8 +11,7 @@ from benchmarks.timing import FULL, Findings, Settings, over_peers, race, ratio
 from crib_env.batch import GameBatch
 from crib_env.engine.entries import entries_of
 from crib_env.engine.hands.records import DISCARD, PEGGING
-from crib_env.engine.learners import learner_entries
-from crib_env.engine.record import NO_DECKS
+from crib_env.engine.record import NO_DECKS, NONE
 from crib_env.engine.rng import WORDS
 from crib_env.engine.show import show_table
 from crib_env.rules import PRESETS
@@ -41,7 +40,7 @@ class Lanes:
         threads: int = 1,
         episode: str = "game",
         players: int = 2,
-        phase: int | None = None,
+        phase: int = NONE,
         steps: int | None = None,
     ) -> None:
         self.games = GameBatch(PRESETS[rules], n, players=players, episode=episode, seed=1)
@@ -58,16 +57,15 @@ class Lanes:
         self.bounds = np.linspace(0, n, threads + 1).astype(int).tolist()
         self.steps = steps or max(1, A_PIECE // n)
         self.pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
-        entries = entries_of(family) if phase is None else learner_entries(family)
-        self._rollout = entries.rollout.compiled
-        self._phase = [] if phase is None else [phase]
+        self._rollout = entries_of(family).rollout.compiled
+        self._phase = phase
         self.play()  # not all lanes at the same point of a deal
 
     def _play_range(self, thread: int) -> int:
         games, lo, hi = self.games, self.bounds[thread], self.bounds[thread + 1]
         done: int = self._rollout(
             games.states, games.record, NO_DECKS, self.table, self.rngs, self.views[thread],
-            self.logs[thread], lo, hi, *self._phase, self.steps, self.obs, self.masks,
+            self.logs[thread], lo, hi, self._phase, self.steps, self.obs, self.masks,
         )  # fmt: skip
         return done
 

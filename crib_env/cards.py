@@ -17,6 +17,8 @@ RANK_NAMES = (
 )  # fmt: skip
 SUIT_NAMES = ("clubs", "diamonds", "hearts", "spades")
 DECK_SIZE = 52
+JACK = 10  # its rank
+CRIB = 4  # cards of a crib
 
 
 def rank(card: int) -> int:

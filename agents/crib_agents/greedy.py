@@ -17,9 +17,10 @@ from crib_agents.kernels.two_hand import discard_by
 from crib_env.engine.hands.counting import certain_points, dealt_card, sequence_of
 from crib_env.engine.hands.records import DISCARD
 from crib_env.engine.jit import kernel
+from crib_env.engine.ranks import lowest
 from crib_env.engine.record import NONE
 from crib_env.engine.table_top.lines import line_through, nob_through, points_so_far
-from crib_env.engine.table_top.records import TO_CRIB, lowest
+from crib_env.engine.table_top.records import TO_CRIB
 from crib_env.policy import Act, CompiledAgent
 
 

@@ -7,8 +7,8 @@ from typing import ClassVar
 from crib_env.arrays import Doubles
 from crib_env.encoding import encode
 from crib_env.engine.hands.slots import NTH_SLOT, SLOT_COUNT
+from crib_env.engine.ranks import bit_count, lowest
 from crib_env.engine.rng import below
-from crib_env.engine.table_top.records import bit_count, lowest
 from crib_env.policy import Act, CompiledAgent, Views, one_or_many
 
 

@@ -72,14 +72,6 @@ def say_once(text: str, key: str) -> None:
         _logger.warning(text)
 
 
-def announce_compiling(name: str, seconds: int) -> None:
-    """Announce a compilation; the first time name `crib warmup` too. Say nothing for 0 seconds."""
-    if seconds:
-        hint = "" if AHEAD in _said else AHEAD
-        say_once(COMPILING.format(name=name, seconds=seconds) + hint, name)
-        _said.add(AHEAD)
-
-
 def _places() -> Iterator[tuple[Path, int, tuple[int, ...] | None]]:
     """Yield the folders that may hold the cache, the best first.
 
@@ -139,11 +131,6 @@ def cache_folder() -> Path | None:
     return _folder(os.environ.get("NUMBA_CACHE_DIR"))[0]
 
 
-def read_folders() -> tuple[Path, ...]:
-    """Return the folders that machine code is read from, the best first."""
-    return _folder(os.environ.get("NUMBA_CACHE_DIR"))[1]
-
-
 class KernelCache(NullCache):
     """The cache of one entry, in the form that Numba's dispatchers ask for.
 
@@ -186,10 +173,13 @@ class KernelCache(NullCache):
         """Return the compiled code if it is stored, whole and readable; else None."""
         target_context.refresh()
         if self.identity is not None:
-            for folder in read_folders():
+            for folder in _folder(os.environ.get("NUMBA_CACHE_DIR"))[1]:  # the best first
                 if (stored := self._load(folder / self._file, target_context)) is not None:
                     return stored
-        announce_compiling(self._name, self._seconds)
+        if self._seconds:
+            hint = "" if AHEAD in _said else AHEAD  # the first time
+            say_once(COMPILING.format(name=self._name, seconds=self._seconds) + hint, self._name)
+            _said.add(AHEAD)
         return None
 
     def _load(self, path: Path, target_context: Any) -> Any:

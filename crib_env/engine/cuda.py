@@ -52,7 +52,7 @@ def entries(family: Family) -> Entries:
     """Return the CPU's kernels behind entries for a GPU, compiled when first called."""
     kernels = family.kernels
     begin_episode, view = kernels.begin_episode, kernels.view
-    episode_reward = learner_kernels(family).reward
+    _, episode_reward, *_ = learner_kernels(family)
     find_move, draw_move, action_of = kernels.find_move, kernels.draw_move, kernels.action_of
     encode, encode_mask, step_move = kernels.encode, kernels.encode_mask, kernels.step
     view_dtype, log_size = family.view, family.log_size

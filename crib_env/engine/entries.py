@@ -14,7 +14,7 @@ import numpy as np
 from numba import float32, float64, int8, int64, uint8, void
 
 from crib_env.engine.family import Family
-from crib_env.engine.jit import Entry, entry
+from crib_env.engine.jit import Entry, entry, kernel
 from crib_env.engine.record import (
     DECKS_T,
     LOG_T,
@@ -69,6 +69,18 @@ class Entries:
         return observations
 
 
+@kernel
+def is_of_phase(s, phase):
+    """Return whether a state is of a phase."""
+    return s["phase"] == phase
+
+
+@kernel
+def has_no_phase(s, phase):
+    """Return False: the games of the family have no phases."""
+    return False
+
+
 @cache
 def entries_of(family: Family) -> Entries:
     """Return the entries of a family; compiled, or read from the cache, when first used."""
@@ -79,6 +91,7 @@ def entries_of(family: Family) -> Entries:
     encode, encode_mask = kernels.encode, kernels.encode_mask
     return_of, phase_of, unit_of = kernels.returns, kernels.phase_of, kernels.unit
     name, log_size = family.name, family.log_size
+    in_phase = is_of_phase if "phase" in (family.state.names or ()) else has_no_phase
 
     @entry(void(states_t, rules_t, DECKS_T, int64, LOG_T), f"{name}.begin")
     def begin(states, rules, decks, dealer, log):
@@ -177,19 +190,24 @@ def entries_of(family: Family) -> Entries:
     @entry(
         int64(
             states_t, rules_t, DECKS_T, TABLE_T, RNGS_T, views_t, LOG_T, int64, int64, int64,
-            OBS_T, MASKS_T,
+            int64, OBS_T, MASKS_T,
         ),
         f"{name}.rollout",
     )  # fmt: skip
-    def rollout(states, rules, decks, table, rngs, views, log, lo, hi, steps, obs, masks):
+    def rollout(states, rules, decks, table, rngs, views, log, lo, hi, phase, steps, obs, masks):
         """Play ``steps`` random decisions in each game of a range, observing before every one.
 
-        Finished episodes reset. Returns the number of decisions.
+        Those of ``phase``, which a policy plays, are drawn too, and neither observed nor counted;
+        NONE for no such phase. Finished episodes reset. Returns the number of decisions.
         """
         v = views[0]
         for _ in range(steps):
             for i in range(lo, hi):
                 s = states[i]
+                while in_phase(s, phase):
+                    step_move(s, rules[0], decks, table, draw_move(s, rules[0], rngs[i]), log)
+                    if s["over"]:
+                        begin_episode(s, rules[0], decks, NONE, log)
                 view_of(s, rules[0], s["to_move"], v)
                 encode(v, obs[i])
                 encode_mask(v, masks[i])

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from numba import float64, int8, int64, void
 
@@ -54,18 +54,9 @@ BELOW = -2
 OPPONENT, PHASE_POLICY = 0, 1
 
 
-class LearnerKernels(NamedTuple):
-    """The kernels that all entries of a family's learners share; see `learner_kernels`."""
-
-    waits_for: Kernel
-    reward: Kernel
-    write_ending: Kernel
-    begin_again: Kernel
-
-
 @cache
-def learner_kernels(family: Family) -> LearnerKernels:
-    """Return the kernels that all entries of a family's learners share."""
+def learner_kernels(family: Family) -> tuple[Kernel, Kernel, Kernel, Kernel]:
+    """Return `waits_for`, `reward`, `write_ending` and `begin_again` of a family's learners."""
     returns, unit = family.kernels.returns, family.kernels.unit
     begin_episode = family.kernels.begin_episode
 
@@ -121,7 +112,7 @@ def learner_kernels(family: Family) -> LearnerKernels:
         return below(s["rng"], rules["players"]) if drawn_seat else seat
 
     waits = waits_for if "phase" in (family.state.names or ()) else waits_for_a_seat
-    return LearnerKernels(waits, reward, write_ending, begin_again)
+    return waits, reward, write_ending, begin_again
 
 
 # --- against one compiled opponent ----------------------------------------------------------------
@@ -287,17 +278,15 @@ class LearnerEntries:
     act: Entry
     settle: Entry
     observe: Entry
-    rollout: Entry
     draw_seats: Entry
     observe_features: Entry
 
 
 @cache
 def learner_entries(family: Family) -> LearnerEntries:
-    """Return the entries of a family's learners; `rollout` needs phases."""
+    """Return the entries of a family's learners."""
     states_t, rules_t, views_t = family.types
-    begin_episode, step = family.kernels.begin_episode, family.kernels.step
-    find_move, draw_move = family.kernels.find_move, family.kernels.draw_move
+    step, find_move = family.kernels.step, family.kernels.find_move
     view, write_features = family.kernels.view, family.kernels.write_features
     encode, encode_mask = family.kernels.encode, family.kernels.encode_mask
     waits_for, reward, write_ending, begin_again = learner_kernels(family)
@@ -387,35 +376,6 @@ def learner_entries(family: Family) -> LearnerEntries:
             encode(v, obs[i])
             encode_mask(v, masks[i])
 
-    @entry(
-        int64(
-            states_t, rules_t, DECKS_T, TABLE_T, RNGS_T, views_t, LOG_T, int64, int64, int64,
-            int64, OBS_T, MASKS_T,
-        ),
-        f"{name}.rollout_phase",
-    )  # fmt: skip
-    def rollout(states, rules, decks, table, rngs, views, log, lo, hi, phase, steps, obs, masks):
-        """Play ``steps`` random decisions in each game, observing before every one.
-
-        The phase policy's are drawn too, and not counted. Finished episodes reset. Returns the
-        number of decisions.
-        """
-        r = rules[0]
-        v = views[0]
-        for _ in range(steps):
-            for i in range(lo, hi):
-                s = states[i]
-                while s["over"] or s["phase"] == phase:
-                    if s["over"]:
-                        begin_episode(s, r, decks, NONE, log)
-                    else:
-                        step(s, r, decks, table, draw_move(s, r, rngs[i]), log)
-                view(s, r, s["to_move"], v)
-                encode(v, obs[i])
-                encode_mask(v, masks[i])
-                step(s, r, decks, table, draw_move(s, r, rngs[i]), log)
-        return steps * (hi - lo)
-
     @entry(void(states_t, rules_t, int64[::1], int64[::1]), f"{name}.draw_seats")
     def draw_seats(states, rules, lanes, seats):
         """Draw the learner's seat in each of ``lanes`` from the game's own generator."""
@@ -445,9 +405,7 @@ def learner_entries(family: Family) -> LearnerEntries:
                 view(states[i], rules[0], seats[i], v)
                 write_features(v, table, row[seen:])
 
-    return LearnerEntries(
-        learners_act, settle, observe, rollout, draw_seats, observe_features,
-    )  # fmt: skip
+    return LearnerEntries(learners_act, settle, observe, draw_seats, observe_features)
 
 
 @entry(int64(FLAGS_T, ENDINGS_T, int64[::1], int64, ENDINGS_T))

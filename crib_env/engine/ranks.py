@@ -1,4 +1,4 @@
-"""Ranks as numbers, and multisets of ranks.
+"""Ranks as numbers, multisets of ranks, and sets of cards or cells as masks, one bit each.
 
 A rank is 0 (ace) to 12 (king). A multiset of ranks, such as a hand without its suits, has three
 forms:
@@ -25,6 +25,25 @@ DECK = RANKS * SUITS
 WHOLE_DECK = (1 << DECK) - 1  # every card in a mask, one bit a card id
 MOST = 6  # cards that any game for two deals to a seat
 CHOOSE = np.array([[comb(n, k) for k in range(MOST + 1)] for n in range(DECK)], dtype=np.int64)
+
+
+@kernel
+def bit_count(mask):
+    """Return how many bits of ``mask`` (below 2**32) are set.
+
+    LLVM knows this shape, all 64 bits of it, and puts the processor's own instruction in its place.
+    """
+    mask = int(mask)  # in plain Python: NumPy would warn of the product's overflow, which is meant
+    mask = mask - (mask >> 1 & 0x5555555555555555)
+    mask = (mask & 0x3333333333333333) + (mask >> 2 & 0x3333333333333333)
+    mask = (mask + (mask >> 4)) & 0x0F0F0F0F0F0F0F0F
+    return (mask * 0x0101010101010101) >> 56 & 255
+
+
+@kernel
+def lowest(mask):
+    """Return the place of the lowest bit set in ``mask``, which must not be 0."""
+    return bit_count((mask & -mask) - 1)
 
 
 @kernel

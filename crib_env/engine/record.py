@@ -13,13 +13,11 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from numba import float64, from_dtype, int8, int64, types, uint8
 
+from crib_env.arrays import Array as Array
 from crib_env.engine.jit import kernel, shared_kernel
 from crib_env.engine.rng import below
-
-Array = npt.NDArray[Any]
 
 NONE = -1
 NO_DECKS = np.empty((0, 52), dtype=np.int64)

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import void
 
+from crib_env.cards import JACK as JACK
 from crib_env.engine.jit import entry, kernel
 from crib_env.engine.ranks import pair_number, pips
 from crib_env.engine.record import TABLE_T
@@ -23,7 +24,6 @@ SUMS = FOUR + 4 * 79415 + 1  # where the sums of `crib_sum` begin
 SUMS_PER_PAIR = 105  # sums of two ranks: for each rank, for each two ranks, and for none
 SUM_BYTES = 3
 TABLE_SIZE = SUMS + 91 * SUMS_PER_PAIR * SUM_BYTES
-JACK = 10
 
 
 @kernel

@@ -14,10 +14,10 @@ on to helpers and never returned. Its numbers are not set to 0.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from numba import float64, int64, types
 from numba.core import cgutils, config
 from numba.core.errors import RequireLiteralValue
@@ -60,14 +60,8 @@ def _scratch(scalar: Any) -> Any:
     return scratch
 
 
-def _plain_floats(size: int) -> npt.NDArray[np.float64]:
-    return np.full(size, np.nan)  # what reads numbers it has not set is found out
-
-
-def _plain_ints(size: int) -> npt.NDArray[np.int64]:
-    return np.full(size, np.iinfo(np.int64).min)
-
-
-# With NUMBA_DISABLE_JIT kernels are plain Python, and so is their scratch.
-floats = _plain_floats if config.DISABLE_JIT else _scratch(float64)
-ints = _plain_ints if config.DISABLE_JIT else _scratch(int64)
+# With NUMBA_DISABLE_JIT kernels are plain Python, and so is their scratch: what reads numbers that
+# it has not set is found out.
+LEAST = np.iinfo(np.int64).min
+floats = partial(np.full, fill_value=np.nan) if config.DISABLE_JIT else _scratch(float64)
+ints = partial(np.full, fill_value=LEAST) if config.DISABLE_JIT else _scratch(int64)

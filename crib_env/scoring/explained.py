@@ -13,7 +13,9 @@ from itertools import combinations, groupby
 import numpy as np
 
 from crib_env.cards import (
+    CRIB,
     DECK_SIZE,
+    JACK,
     format_card,
     format_cards,
     parse_card,
@@ -29,8 +31,6 @@ from crib_env.rules import HandRules, Rules, find_rules
 Card = int | str
 Cards = str | Iterable[Card]
 
-JACK = 10
-CRIB = 4
 LINE = 5
 LONGEST_PILE = 13  # four aces, twos and threes and a four make 28
 

@@ -10,13 +10,12 @@ import numpy.typing as npt
 from numba import int64, void
 
 from crib_env.arrays import kernel_array
-from crib_env.cards import DECK_SIZE
+from crib_env.cards import CRIB, DECK_SIZE
 from crib_env.engine.jit import entry, kernel
 from crib_env.engine.record import TABLE_T
 from crib_env.engine.show import add_card, show_table, with_starter
 from crib_env.rules import HandRules, Rules, find_rules
 
-CRIB = 4
 HIGHEST = 29
 ILLEGAL = -1
 

@@ -21,7 +21,7 @@ from crib_agents.expert.belief import (
     TABLES,
     endgame_value,
     find_standing,
-    soften,
+    softmax_of,
     write_places,
 )
 from crib_agents.expert.discard import BEFORE_UNIT, WIN_VALUE, rank_discards
@@ -66,7 +66,7 @@ from numba import float32, float64, int64
 from crib_env.arrays import Array, Floats
 from crib_env.engine.hands.records import GAME
 from crib_env.engine.jit import entry, kernel
-from crib_env.engine.ranks import DECK, RANKS, multiset_number, pips
+from crib_env.engine.ranks import DECK, RANKS, multiset_number
 from crib_env.engine.record import NONE, TABLE_T
 from crib_env.engine.rng import below, next_word
 from crib_env.engine.show import FOUR, JACK, KEYS, show_table
@@ -155,20 +155,7 @@ def deal_value(pone, dealer, pone_count, dealer_count, win, crib):
     return total
 
 
-@kernel
-def endgame_softmax(p, seat, held, count, s, hands, weights, chance):
-    """Write the probabilities of the seat's ranks in self-play."""
-    room = 31 - p["count"]
-    listed = hands[held, LISTED]
-    n = hands[held, DISTINCT]
-    top = -belief.OUT
-    for k in range(n):
-        r = listed >> (4 * k) & 15
-        chance[k] = -2.0 * belief.OUT
-        if pips(r) <= room:
-            chance[k] = endgame_value(p, seat, r, hands[held, r], count, s, weights)
-            top = max(top, chance[k])
-    soften(chance, n, top, TEMPERATURE)
+endgame_softmax = softmax_of(endgame_value)  # by which self-play draws
 
 
 @kernel
@@ -186,7 +173,7 @@ def peg_deal(p, s, needs, held, counts, single, hands, weights, rng, places, pla
         n = hands[now, DISTINCT]
         r = hands[now, LISTED] & 15
         if n > 1:
-            endgame_softmax(p, seat, now, counts[seat], s, hands, weights, s["chance"])
+            endgame_softmax(p, seat, now, counts[seat], s, hands, weights, TEMPERATURE, s["chance"])
             r = draw_rank(hands[now, LISTED], n, s["chance"], rng)
         put(p, seat, r)
         rest = hands[now, r]

@@ -106,7 +106,7 @@ def choose(p, seat, held, hands, weights, shared, chance, rng):
     if n == 1:
         return listed
     all_shared_values(p, seat, weights, shared)
-    softmax(p, held, hands, weights, shared, TEMPERATURE, chance)
+    softmax(p, seat, held, 0, shared, hands, weights, TEMPERATURE, chance)
     return draw_rank(listed, n, chance, rng)
 
 
@@ -275,7 +275,7 @@ def learn(views, ranks, hands, weights, rate, positions, scratch, places, found)
         replay(v, p, 0, s, hands, weights)
         held = number(held_ranks(v))
         all_shared_values(p, ME, weights, s["shared"])
-        softmax(p, held, hands, weights, s["shared"], belief.TEMPERATURE, s["chance"])
+        softmax(p, ME, held, 0, s["shared"], hands, weights, belief.TEMPERATURE, s["chance"])
         listed = hands[held, LISTED]
         likeliest = 0
         for k in range(hands[held, DISTINCT]):

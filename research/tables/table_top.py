@@ -69,9 +69,8 @@ from crib_agents.kernels.table_top import (
     likely_points,
 )
 from crib_agents.kernels.table_top import LINE as LINE_WEIGHT
-from crib_agents.knowledge.table_top import (
+from crib_agents.knowledge.rounds import (
     ALIKE,
-    LINES,
     MOST_POINTS,
     POSITION,
     POSITIONS_T,
@@ -89,7 +88,7 @@ from crib_env.arrays import Array, Doubles
 from crib_env.batch import GameBatch
 from crib_env.engine.family import find_family
 from crib_env.engine.jit import entry, kernel
-from crib_env.engine.ranks import DECK, RANKS
+from crib_env.engine.ranks import DECK, RANKS, bit_count, lowest
 from crib_env.engine.record import DECKS_T, LOG_T, NO_DECKS, NONE, TABLE_T
 from crib_env.engine.rng import below, seed_states
 from crib_env.engine.show import show_table
@@ -105,14 +104,13 @@ from crib_env.engine.table_top.lines import (
 )
 from crib_env.engine.table_top.records import (
     CRIB_CARDS,
+    LINES,
     LOG_SIZE,
     SIZE,
     TABLE_TOP,
     TABLE_VIEW,
     TO_CRIB,
     TURNS,
-    bit_count,
-    lowest,
 )
 from crib_env.engine.table_top.transitions import begin_episode, step
 from crib_env.engine.table_top.views import view

@@ -16,7 +16,7 @@ import stable_baselines3
 import torch
 from crib_agents import PhasedAgent, from_onnx, from_sb3, from_torch
 from crib_agents.loading import TakesAgents, load_agent, trusted
-from crib_training.commands import COMMANDS
+from crib_training import COMMANDS
 from crib_training.evaluation import evaluate
 from crib_training.methods import METHODS
 from sb3_contrib import QRDQN, MaskablePPO

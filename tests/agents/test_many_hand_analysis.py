@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 from crib_agents.analyze import CardChoice, DiscardChoice, analyze
-from crib_agents.analyze.many_hand import chance_ahead
 from crib_agents.learned import MonteCarloAgent
+from crib_agents.learned.many_hand import chance_ahead
 
 from crib_env.batch import GameBatch
 from crib_env.cards import parse_card

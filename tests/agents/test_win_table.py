@@ -11,9 +11,9 @@ import numpy.typing as npt
 import pytest
 from crib_agents.expert.table_top import VALUE, WIN_VALUE, TableTopExpert
 from crib_agents.expert.table_top_values import MINE, THEIRS
-from crib_agents.knowledge import deal_points, table_top, winning
+from crib_agents.knowledge import deal_points, rounds, winning
 from crib_agents.knowledge.deal_points import PLAY_SIZE, Outcomes
-from crib_agents.knowledge.table_top import chance_of
+from crib_agents.knowledge.rounds import chance_of
 from crib_agents.knowledge.winning import after_deal, group_by_win_table, slope, stakes, win_table
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -237,7 +237,7 @@ def test_t9_t13_win_table_solves_the_equations(brought: dict[tuple[int, int], fl
     for at, chance in brought.items():
         points[at] = chance
     for target in (1, 2, 7, 10):
-        solved, expected = table_top.solve(points, target), by_equations(brought, target)
+        solved, expected = rounds.solve(points, target), by_equations(brought, target)
         for a in range(target):
             for b in range(target):
                 assert 1.0 - solved[b, a] == pytest.approx(expected[a, b]), (target, a, b)
@@ -248,7 +248,7 @@ def test_t9_t13_win_table_solves_the_equations(brought: dict[tuple[int, int], fl
 @every_variant
 def test_table_top_win_table_is_monotone_in_points(players: int, preset: str) -> None:
     rules = PRESETS[preset]
-    table = table_top.probabilities(int(rules.score_difference), players, rules.target)
+    table = rounds.probabilities(int(rules.score_difference), players, rules.target)
     assert table.min() >= 0.0
     assert table.max() <= 1.0
     assert np.diff(table, axis=0).min() >= -1e-12
@@ -259,9 +259,9 @@ def test_table_top_win_table_is_monotone_in_points(players: int, preset: str) ->
 @every_variant
 def test_table_top_file_agrees_with_a_new_measurement(players: int, preset: str) -> None:
     """The file was measured at budget 2, whose points are a little more."""
-    stored = table_top.load_rounds(int(PRESETS[preset].score_difference), players)
+    stored = rounds.load_rounds(int(PRESETS[preset].score_difference), players)
     scored, errors = measure_rounds(preset, players, 1, 1000, np.random.SeedSequence(5))
-    points = np.arange(table_top.POINTS)
+    points = np.arange(rounds.POINTS)
     assert scored[:, 0].mean() == pytest.approx(stored.points.sum(axis=1) @ points, abs=0.9)
     assert scored[:, 1].mean() == pytest.approx(stored.points.sum(axis=0) @ points, abs=0.9)
     for turn in (0, 9, 18):
@@ -275,13 +275,13 @@ def test_mean_over_a_spread_adds_its_variance() -> None:
     spread = np.array([[9.0, 4.0], [4.0, 16.0]])
     inside = (slice(40, 60), slice(40, 60))
     for value, more in ((x + y, 0.0), (x * x, 9.0), (y * y, 16.0), (x * y, 4.0)):
-        found = table_top.smoothed(value / 2e4, spread) * 2e4 - value
+        found = rounds.smoothed(value / 2e4, spread) * 2e4 - value
         np.testing.assert_allclose(found[inside], more, atol=0.02)
 
 
 def test_win_table_interpolates_linearly() -> None:
     table = np.array([[0.0, 1.0], [2.0, 5.0]])
-    found = table_top.between(table, np.array([0.5, 1.0, np.nan]), np.array([0.5, 1.0, np.nan]))
+    found = rounds.between(table, np.array([0.5, 1.0, np.nan]), np.array([0.5, 1.0, np.nan]))
     np.testing.assert_allclose(found, [2.0, 5.0, np.nan])
 
 

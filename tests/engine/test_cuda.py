@@ -175,7 +175,7 @@ def cpu_rollout(case: str) -> dict[str, np.ndarray]:
     lanes_of = entries_of(family)
     lanes_of.begin_games(states, record, NO_DECKS, lanes, dealers, log)
     lanes_of.rollout(
-        states, record, NO_DECKS, show_table(), rngs, views, log, 0, LANES, DRAWN, obs, masks
+        states, record, NO_DECKS, show_table(), rngs, views, log, 0, LANES, NONE, DRAWN, obs, masks
     )
     lanes_of.view_games(states, record, lanes, states["to_move"].copy(), views)
     lanes_of.encode(views, obs, masks)

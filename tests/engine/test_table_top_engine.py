@@ -14,10 +14,11 @@ from crib_env import find_agent, table_top_v0
 from crib_env.batch import GameBatch
 from crib_env.cards import parse_card, parse_cards
 from crib_env.engine.entries import ILLEGAL, OVER, entries_of
+from crib_env.engine.ranks import bit_count, lowest
 from crib_env.engine.record import CRIB, DIFFERENCE, HEELS, LINE, NONE
 from crib_env.engine.show import show_table
 from crib_env.engine.table_top import FAMILY
-from crib_env.engine.table_top.records import CENTRE, TO_CRIB, TURNS, bit_count, lowest, touching
+from crib_env.engine.table_top.records import CENTRE, TO_CRIB, TURNS, touching
 from crib_env.engine.table_top.transitions import line_points, nob
 from crib_env.game import Game
 from crib_env.options import set_scores
@@ -655,7 +656,7 @@ class Batch(GameBatch):
         return int(
             entries_of(FAMILY).rollout(
                 self.states, self.record, self.decks, show_table(), self.rngs, self.seen, self.log,
-                0, self.n, steps, self.obs, self.masks,
+                0, self.n, NONE, steps, self.obs, self.masks,
             )
         )  # fmt: skip
 

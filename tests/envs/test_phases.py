@@ -14,8 +14,8 @@ from numba.core import config
 import crib_env
 from crib_env import discard_v0, parse_cards, pegging_v0, six_card_v0
 from crib_env.batch import GameBatch
+from crib_env.engine.entries import entries_of
 from crib_env.engine.hands.records import DISCARD, PEGGING
-from crib_env.engine.learners import learner_entries
 from crib_env.engine.show import show_table
 from crib_env.policy import CompiledAgent
 from crib_env.rules import PRESETS
@@ -150,7 +150,7 @@ class Rollout:
 
     def play(self, steps: int, lo: int = 0, hi: int = LANES) -> int:
         games = self.games
-        played: int = learner_entries(games.family).rollout(
+        played: int = entries_of(games.family).rollout(
             games.states, games.record, games.decks, show_table(), self.rngs, self.views, self.log,
             lo, hi, self.phase, steps, self.obs, self.masks,
         )  # fmt: skip

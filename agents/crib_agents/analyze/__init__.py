@@ -1,6 +1,6 @@
 """Every choice in a position with its value, the best first.
 
-The values are `expert`'s; with three and four hands they are `learned`'s, see `many_hand`.
+The values are `expert`'s; with three and four hands they are `learned`'s.
 
 `analyze` takes a seat's view; `discard_view`, `pegging_view` and, for Table Top, `layout_view`
 make one from cards written as text.
@@ -16,13 +16,13 @@ from math import comb
 
 import numpy as np
 
-from crib_agents.analyze import many_hand
 from crib_agents.analyze.views import discard_view, layout_view, pegging_view
 from crib_agents.expert import discard, pegging
 from crib_agents.expert.endgame import as_won
 from crib_agents.expert.pegging import PeggingExpert
 from crib_agents.expert.table_top import ACTIONS, VALUE, WIN_VALUE, TableTopExpert
 from crib_agents.expert.table_top_values import MINE, THEIRS
+from crib_agents.learned import MonteCarloAgent, many_hand
 from crib_env.arrays import Doubles
 from crib_env.cards import DECK_SIZE, format_card, format_cards
 from crib_env.encoding import family_of
@@ -179,7 +179,7 @@ def two_hand_choices(views: Views) -> Choices:
 
 def many_hand_choices(views: Views) -> Choices:
     """Return every card to discard or to play with three and four hands, the best first."""
-    view, columns = views[0], many_hand.columns(views)[0].tolist()
+    view, columns = views[0], many_hand.columns(views, MonteCarloAgent())[0].tolist()
     held = view["hand"][: view["hand_n"]].tolist()
     usable = [(card, columns[k]) for k, card in enumerate(held) if view["legal"] >> k & 1]
     if view["phase"] == DISCARD:
@@ -240,7 +240,7 @@ def two_hand_action_values(views: Views) -> Doubles:
 
 def many_hand_action_values(views: Views) -> Doubles:
     """Return the value of each card with three and four hands."""
-    return _by_card(views, many_hand.columns(views)[:, :, many_hand.WIN])
+    return _by_card(views, many_hand.columns(views, MonteCarloAgent())[:, :, many_hand.CHANCE])
 
 
 def table_top_action_values(views: Views) -> Doubles:

@@ -18,9 +18,8 @@ from numba import int64, void
 from crib_env.arrays import Ints
 from crib_env.engine import stack
 from crib_env.engine.jit import entry, kernel
-from crib_env.engine.ranks import RANKS, SUITS, WHOLE_DECK
+from crib_env.engine.ranks import RANKS, SUITS, WHOLE_DECK, bit_count
 from crib_env.engine.record import NONE
-from crib_env.engine.table_top.records import bit_count
 
 HAND = 6  # cards of the largest hand
 

@@ -206,20 +206,36 @@ def soften(chance, n, top, temperature):
         chance[k] /= total
 
 
+def softmax_of(value):
+    """Return a kernel that writes how likely a seat plays each rank it holds: a softmax.
+
+    It is over ``value(p, seat, r, rest, count, s, weights)`` of rank ``r`` with ``rest`` left.
+    """
+
+    @kernel
+    def softmax(p, seat, held, count, s, hands, weights, temperature, chance):
+        room = 31 - p["count"]
+        listed = hands[held, LISTED]
+        n = hands[held, DISTINCT]
+        top = -OUT
+        for k in range(n):
+            r = listed >> (4 * k) & 15
+            chance[k] = -2.0 * OUT
+            if min(r + 1, 10) <= room:
+                chance[k] = value(p, seat, r, hands[held, r], count, s, weights)
+                top = max(top, chance[k])
+        soften(chance, n, top, temperature)
+
+    return softmax
+
+
 @kernel
-def softmax(p, held, hands, weights, shared, temperature, chance):
-    """Write how likely a seat is taken to play each rank it holds: a softmax over their values."""
-    room = 31 - p["count"]
-    listed = hands[held, LISTED]
-    n = hands[held, DISTINCT]
-    top = -OUT
-    for k in range(n):
-        r = listed >> (4 * k) & 15
-        chance[k] = -2.0 * OUT
-        if min(r + 1, 10) <= room:
-            chance[k] = shared[r] + hand_value(p, r, hands[held, r], weights, 0)
-            top = max(top, chance[k])
-    soften(chance, n, top, temperature)
+def value_by_points(p, seat, r, rest, count, shared, weights):
+    """Return the value of a seat's rank, whose `shared_value` is in ``shared``."""
+    return shared[r] + hand_value(p, r, rest, weights, 0)
+
+
+softmax = softmax_of(value_by_points)
 
 
 @kernel
@@ -274,24 +290,13 @@ def best_endgame_rank(p, seat, held, count, s, hands, weights):
 
 
 @kernel
-def blend(p, held, j, s, hands, weights):
-    """Do for the other seat what `softmax` does, near the end."""
-    room = 31 - p["count"]
-    listed = hands[held, LISTED]
-    n = hands[held, DISTINCT]
-    chance = s["chance"]
-    count = s["counts"][j]
-    top = -OUT / ENDGAME_TEMPERATURE
-    for k in range(n):
-        r = listed >> (4 * k) & 15
-        chance[k] = 2.0 * -OUT / ENDGAME_TEMPERATURE
-        if min(r + 1, 10) <= room:
-            rest = hands[held, r]
-            chance[k] = endgame_value(p, THEM, r, rest, count, s, weights) / ENDGAME_TEMPERATURE
-            by_points = s["shared"][r] + hand_value(p, r, rest, weights, 0)
-            chance[k] += by_points / ENDGAME_POINTS
-            top = max(top, chance[k])
-    soften(chance, n, top, 1.0)
+def value_by_both(p, seat, r, rest, count, s, weights):
+    """Return the sum of both values near the end, each by its own temperature."""
+    value = endgame_value(p, seat, r, rest, count, s, weights) / ENDGAME_TEMPERATURE
+    return value + value_by_points(p, seat, r, rest, count, s["shared"], weights) / ENDGAME_POINTS
+
+
+softmax_by_both = softmax_of(value_by_both)
 
 
 @kernel
@@ -302,9 +307,10 @@ def find_chances(p, held, j, s, hands, weights):
     ``p``. Near the end ``s["counts"]`` has the points of whole hands.
     """
     if s["endgame"]:
-        blend(p, held, j, s, hands, weights)
+        count = s["counts"][j]
+        softmax_by_both(p, THEM, held, count, s, hands, weights, 1.0, s["chance"])
     else:
-        softmax(p, held, hands, weights, s["shared"], TEMPERATURE, s["chance"])
+        softmax(p, THEM, held, 0, s["shared"], hands, weights, TEMPERATURE, s["chance"])
 
 
 FLOOR = 0.1  # the share of the other seat's plays that are modelled as drawn from all that fit

@@ -34,23 +34,16 @@ from crib_agents.expert.table_top_values import (
     weight_of,
 )
 from crib_agents.honours import HONOURS, presets_of, refuse_other_views
-from crib_agents.knowledge import table_top
-from crib_agents.knowledge.table_top import LINES, POSITION, POSITIONS_T
+from crib_agents.knowledge import rounds
+from crib_agents.knowledge.rounds import POSITION, POSITIONS_T
 from crib_env.arrays import Doubles
 from crib_env.engine.family import find_family
 from crib_env.engine.jit import entry, kernel
-from crib_env.engine.ranks import DECK, RANKS
+from crib_env.engine.ranks import DECK, RANKS, bit_count, lowest
 from crib_env.engine.record import NONE, TABLE_T
 from crib_env.engine.show import show_table
 from crib_env.engine.table_top.lines import SUIT, most_of_a_suit, nob_of, owed_by
-from crib_env.engine.table_top.records import (
-    SIZE,
-    TO_CRIB,
-    TURNS,
-    VIEWS_T,
-    bit_count,
-    lowest,
-)
+from crib_env.engine.table_top.records import LINES, SIZE, TO_CRIB, TURNS, VIEWS_T
 from crib_env.errors import whole_number
 from crib_env.policy import Actions, Views, one_or_many
 
@@ -206,7 +199,7 @@ def lost_hope(v, values, weights, p):
 @kernel
 def mean_best_gain(v, values, weights, p, gains):
     """Return the mean for my side, over every next card, of what its best action gains."""
-    actions = table_top.open_to_mover(p, v["players"], v["adjacency"])
+    actions = rounds.open_to_mover(p, v["players"], v["adjacency"])
     sign = 1 - 2 * (p["mover"] & 1)
     total = 0.0
     unseen = p["unseen"]
@@ -227,7 +220,7 @@ def copy_row(row, to):
 def look_ahead(v, table, values, surplus, weights, p, card, actions, after, gains, saved, ahead):
     """Fill ``ahead[action]`` with each action's value by the best answers to every next card."""
     mover = p["mover"]
-    table_top.pass_on(p, after, card, v["players"])
+    rounds.pass_on(p, after, card, v["players"])
     last = after["turn"] == TURNS
     unseen = after["unseen"]
     total = 0.0 if last else fill_gains(v, table, values, surplus, weights, after, unseen, gains)
@@ -235,17 +228,17 @@ def look_ahead(v, table, values, surplus, weights, p, card, actions, after, gain
         action = lowest(actions)
         actions &= actions - 1
         if last:
-            table_top.put(after, mover, card, action)
+            rounds.put(after, mover, card, action)
             ahead[action] = value(v, table, values, surplus, weights, after)
-            table_top.take_back(after, mover, card, action)
+            rounds.take_back(after, mover, card, action)
         elif action == TO_CRIB:
             total_0 = crib_gains(v, table, values, weights, after, unseen, gains[CRIB_ROW])
-            table_top.put(after, mover, card, action)
+            rounds.put(after, mover, card, action)
             total_1 = crib_gains(v, table, values, weights, after, unseen, gains[CRIB_ROW])
             ahead[action] = (
                 total - total_0 + total_1 + mean_best_gain(v, values, weights, after, gains)
             )
-            table_top.take_back(after, mover, card, action)
+            rounds.take_back(after, mover, card, action)
             crib_gains(v, table, values, weights, after, unseen, gains[CRIB_ROW])
         else:
             row = action // SIZE
@@ -256,7 +249,7 @@ def look_ahead(v, table, values, surplus, weights, p, card, actions, after, gain
             changed -= line_gains(
                 v, table, values, surplus, weights, after, column, 0, gains[column]
             )
-            table_top.put(after, mover, card, action)
+            rounds.put(after, mover, card, action)
             changed += line_gains(
                 v, table, values, surplus, weights, after, row, unseen, gains[row]
             )
@@ -264,7 +257,7 @@ def look_ahead(v, table, values, surplus, weights, p, card, actions, after, gain
                 v, table, values, surplus, weights, after, column, unseen, gains[column]
             )
             ahead[action] = total + changed + mean_best_gain(v, values, weights, after, gains)
-            table_top.take_back(after, mover, card, action)
+            rounds.take_back(after, mover, card, action)
             copy_row(saved[0], gains[row])
             copy_row(saved[1], gains[column])
 
@@ -310,13 +303,13 @@ def look_further(
     while actions:
         action = lowest(actions)
         actions &= actions - 1
-        table_top.pass_on(p, after, card, v["players"])
-        table_top.put(after, mover, card, action)
+        rounds.pass_on(p, after, card, v["players"])
+        rounds.put(after, mover, card, action)
         if after["turn"] == TURNS:
             ahead[0, action] = value(v, table, values, surplus, weights, after)
             continue
         sign = 1 - 2 * (after["mover"] & 1)
-        answers = table_top.open_to_mover(after, v["players"], v["adjacency"])
+        answers = rounds.open_to_mover(after, v["players"], v["adjacency"])
         unseen = after["unseen"]
         fill_gains(v, table, values, surplus, weights, after, unseen, gains[0])
         total = 0.0
@@ -361,7 +354,7 @@ def score_actions(
     p = positions[0]
     legal = v["legal"]
     card = v["card"]
-    table_top.take_up(v, p)
+    rounds.take_up(v, p)
     fill_surplus(p["unseen"], surplus)
     weigh(v, table, values, surplus, p, win_table, weights)
     if actions == 0:
@@ -418,15 +411,15 @@ def act_views(
         if analysis.shape[0] == 0:
             continue
         p = positions[1]
-        table_top.pass_on(positions[0], p, v["card"], v["players"])
+        rounds.pass_on(positions[0], p, v["card"], v["players"])
         while legal:
             action = lowest(legal)
             legal &= legal - 1
-            table_top.put(p, 0, v["card"], action)
+            rounds.put(p, 0, v["card"], action)
             for side in range(2):
                 analysis[i, action, side] = side_value(v, table, learned, surplus, p, side)
             analysis[i, action, VALUE] = ahead[0, action]
-            table_top.take_back(p, 0, v["card"], action)
+            rounds.take_back(p, 0, v["card"], action)
 
 
 def scratch() -> tuple[npt.NDArray[np.void], Doubles, Doubles, Doubles]:
@@ -468,7 +461,7 @@ class TableTopExpert:
         analysis = np.full((ACTIONS, COLUMNS), np.nan)
         actions, answers = BUDGETS[self.budget - 1]
         self._search(views, (ACTIONS if actions else 0, answers), analysis[None])
-        analysis[:, WIN_VALUE] = table_top.chance_of(view, analysis[:, MINE], analysis[:, THEIRS])
+        analysis[:, WIN_VALUE] = rounds.chance_of(view, analysis[:, MINE], analysis[:, THEIRS])
         return analysis
 
     def _search(self, views: Views, budget: tuple[int, int], analysis: Doubles) -> Actions:
@@ -480,7 +473,7 @@ class TableTopExpert:
         chosen = np.empty(len(views), dtype=np.int64)
         values, work = load(TABLE_TOP_VALUES)["values"], scratch()
         views = np.ascontiguousarray(views)
-        for win_table, rows in table_top.group_by_win_table(views):
+        for win_table, rows in rounds.group_by_win_table(views):
             act_views(
                 views, rows, show_table(), values, np.zeros(RANKS), win_table, np.ones(2), *budget,
                 *work, chosen, analysis,

@@ -15,11 +15,11 @@ from math import comb
 
 import numpy as np
 
-from crib_agents.knowledge.table_top import LINES, POINTS
+from crib_agents.knowledge.rounds import POINTS
 from crib_env.engine.jit import kernel
-from crib_env.engine.ranks import RANKS
+from crib_env.engine.ranks import RANKS, bit_count, lowest
 from crib_env.engine.table_top.lines import most_of_a_suit, nob_of, owed_by, rank_key, rank_points
-from crib_env.engine.table_top.records import CENTRE, SIZE, TURNS, bit_count, lowest
+from crib_env.engine.table_top.records import CENTRE, LINES, SIZE, TURNS
 
 OWNERS = 2  # the line's owner does not move next, or does
 PHASES = TURNS // 2  # two turns each: the last two turns of a round are phase 0

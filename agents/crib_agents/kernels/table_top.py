@@ -17,11 +17,11 @@ import numpy as np
 
 from crib_env.engine import stack
 from crib_env.engine.jit import kernel
-from crib_env.engine.ranks import RANKS
+from crib_env.engine.ranks import RANKS, bit_count, lowest
 from crib_env.engine.record import NONE
 from crib_env.engine.table_top import lines
 from crib_env.engine.table_top.lines import SUIT
-from crib_env.engine.table_top.records import SIZE, TO_CRIB, bit_count, lowest
+from crib_env.engine.table_top.records import SIZE, TO_CRIB
 
 HEURISTICS: tuple[tuple[str, float, str], ...] = (
     ("line_0", 5.1, "an empty line: five cards to come make about what any hand of five makes"),

@@ -3,7 +3,7 @@
 A deal pegs at least one point, so every deal ends nearer the target than it starts. The
 probabilities at a score therefore follow from those at later scores. Within a deal points come in
 the order of the rules, and the first to the target wins at once (C5): heels and pegging, pone's
-hand, the dealer's hand, the crib. `measured` holds their distributions.
+hand, the dealer's hand, the crib. `deal_points` holds their distributions.
 
 Scores are points still needed, so one table serves all starts and any shorter target. A view does
 not hold the game points of a skunk or the next dealer of a match: the tables assume the preset's

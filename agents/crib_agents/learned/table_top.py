@@ -15,6 +15,7 @@ from crib_agents.learned import network
 from crib_agents.learned.network import MOST_INPUTS, UNLIKELY, WIDEST, LearnedFamily, Net
 from crib_env.engine import stack
 from crib_env.engine.jit import kernel
+from crib_env.engine.ranks import bit_count, lowest
 from crib_env.engine.record import NONE
 from crib_env.engine.table_top.lines import (
     crib_known,
@@ -26,7 +27,7 @@ from crib_env.engine.table_top.lines import (
     points_so_far,
     unseen_cards,
 )
-from crib_env.engine.table_top.records import CELLS, SIZE, TO_CRIB, TURNS, bit_count, lowest
+from crib_env.engine.table_top.records import CELLS, LINES, SIZE, TO_CRIB, TURNS
 
 RANKS = 0  # ranks of the line, thermometer
 SUITS = RANKS + 4 * 13  # how many cards it holds and how many of one suit at most, one-hot
@@ -114,7 +115,6 @@ LINE = 0
 CRIB = 1
 OWED_TABLE = 2
 
-LINES = 2 * SIZE  # rows 0 to 4, columns 5 to 9
 EACH_TWICE = 2 * LINES  # as they lie, then with the card in turn
 EVERY_LINE = (1 << LINES) - 1
 ROW = (1 << SIZE) - 1

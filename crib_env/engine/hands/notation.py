@@ -11,20 +11,9 @@ from operator import ge
 from typing import NamedTuple
 
 from crib_env.cards import format_card, parse_card, refuse_twice
+from crib_env.engine import notation
 from crib_env.engine.hands.records import CRIB, DISCARD, PEGGING, Sizes
-from crib_env.engine.notation import (
-    CARD,
-    Deal,
-    Line,
-    Move,
-    Notation,
-    Record,
-    Scores,
-    format_scores,
-    read_cards,
-    read_each,
-    read_scores,
-)
+from crib_env.engine.notation import format_scores
 from crib_env.engine.record import NONE, count_sides
 from crib_env.errors import check_choice
 from crib_env.rules import LARGEST_TARGET, HandRules, Rules, TwoHandRules, find_rules
@@ -43,7 +32,7 @@ class Hand(NamedTuple):
     played: list[int]
 
 
-def format_hand(s: Record, seat: int, size: int) -> str:
+def format_hand(s: notation.Record, seat: int, size: int) -> str:
     """Return the cards dealt to a seat: ``7D`` held, ``(6C)`` discarded, ``5h`` played."""
     shown = ""
     first = len(s["dealt"]) // len(s["held"]) * seat
@@ -59,7 +48,7 @@ def format_hand(s: Record, seat: int, size: int) -> str:
 
 def read_hand(hand: str, seat: int, size: int) -> Hand:
     """Return what `format_hand` wrote."""
-    cards = re.findall(rf"\({CARD}\)|{CARD}|{CARD.lower()}", hand)
+    cards = re.findall(rf"\({notation.CARD}\)|{notation.CARD}|{notation.CARD.lower()}", hand)
     if "".join(cards) != hand or len(cards) != size:
         raise ValueError(
             f"seat {seat}'s hand must be {size} cards, such as 7D held, (6C) discarded or 5h "
@@ -70,7 +59,7 @@ def read_hand(hand: str, seat: int, size: int) -> Hand:
     return Hand([parse_card(card.strip("()")) for card in cards], away, gone)
 
 
-def format_pile(s: Record) -> str:
+def format_pile(s: notation.Record) -> str:
     """Return the cards played, with a bar before those of the present count."""
     played = [format_card(int(card)) for card in s["pile"][: s["pile_n"]]]
     out = int(s["pile_from"])
@@ -79,13 +68,15 @@ def format_pile(s: Record) -> str:
 
 def read_pile(pile: str, played: Sequence[int]) -> list[int]:
     """Return what `format_pile` wrote; the hands show these cards as ``played``."""
-    shown = read_cards("pile", re.sub(r"\||^-", "", pile))
+    shown = notation.read_cards("pile", re.sub(r"\||^-", "", pile))
     if sorted(shown) != sorted(played):
         raise ValueError(f"the pile {pile!r} must hold the cards that the hands show as played")
     return shown
 
 
-def hands_notation(kind: type[HandRules], size: Sizes, episodes: Sequence[str]) -> Notation:
+def hands_notation(
+    kind: type[HandRules], size: Sizes, episodes: Sequence[str]
+) -> notation.Notation:
     """Return how a family of games with hands writes and reads its fields."""
     fields = ("phase", "hands", *(("crib",) if size.crib else ()), "starter", "pile", "pegs")
     at = {field: place for place, field in enumerate(fields)}
@@ -102,7 +93,7 @@ def hands_notation(kind: type[HandRules], size: Sizes, episodes: Sequence[str]) 
             raise ValueError(f"hands must be of three or four seats, got {words[at['hands']]!r}")
         return players
 
-    def format_body(s: Record, rules: Rules) -> list[str]:
+    def format_body(s: notation.Record, rules: Rules) -> list[str]:
         """Return the words of the fields for a record."""
         known = find_rules(rules, kind)
         words = {
@@ -119,19 +110,19 @@ def hands_notation(kind: type[HandRules], size: Sizes, episodes: Sequence[str]) 
             words["crib"] = "-" if crib == NONE else format_card(crib)
         return [words[field] for field in fields]
 
-    def read_body(words: Sequence[str], rules: Rules, dealer: int, players: int) -> Deal:
+    def read_body(words: Sequence[str], rules: Rules, dealer: int, players: int) -> notation.Deal:
         """Return the values of the fields."""
         known = find_rules(rules, kind)
         given = dict(zip(fields, words, strict=True))
         check_choice("phase", given["phase"], (*PHASES.values(), OVER))
         hands = [
             read_hand(hand, seat, known.dealt)
-            for seat, hand in enumerate(read_each("hands", given["hands"], players))
+            for seat, hand in enumerate(notation.read_each("hands", given["hands"], players))
         ]
         seats = [(dealer + 1 + turn) % players for turn in range(players)]
         order = [hands[seat].dealt[i] for i in range(known.dealt) for seat in seats]
-        spare = read_cards("crib", given.get("crib", "-").removeprefix("-"))
-        up = read_cards("starter", given["starter"])
+        spare = notation.read_cards("crib", given.get("crib", "-").removeprefix("-"))
+        up = notation.read_cards("starter", given["starter"])
         if len(up) != 1:
             raise ValueError(f"the starter must be one card, got {given['starter']!r}")
         lacking = CRIB - players * known.discards
@@ -144,20 +135,22 @@ def hands_notation(kind: type[HandRules], size: Sizes, episodes: Sequence[str]) 
             [card for hand in hands for card in hand.played],
         )
         _check_discards([len(hands[seat].discarded) for seat in seats], known.discards, shown)
-        moves = [Move(seat, card, card) for seat in seats for card in hands[seat].discarded]
+        moves = [
+            notation.Move(seat, card, card) for seat in seats for card in hands[seat].discarded
+        ]
         by = {card: seat for seat, hand in enumerate(hands) for card in hand.played}
-        moves += [Move(by[card], card, card) for card in shown]
+        moves += [notation.Move(by[card], card, card) for card in shown]
         pegs = [
-            read_scores("pegs", word, mark="-")
-            for word in read_each("pegs", given["pegs"], sides(known))
+            notation.read_scores("pegs", word, mark="-")
+            for word in notation.read_each("pegs", given["pegs"], sides(known))
         ]
         if not all(rear <= front <= known.target for rear, front in pegs):
             raise ValueError("pegs must be the rear and then the front one, at most "
                              f"{known.target}, got {given['pegs']!r}")  # fmt: skip
         rear, scores = zip(*pegs, strict=True)
-        return Deal(order + spare + up, moves, scores, rear, given["phase"] == OVER)
+        return notation.Deal(order + spare + up, moves, scores, rear, given["phase"] == OVER)
 
-    def read_before(line: Line, before: Scores) -> dict[str, Scores]:
+    def read_before(line: notation.Line, before: notation.Scores) -> dict[str, notation.Scores]:
         """Return what stood on the board before the deal, beside the scores ``before`` it."""
         rules = find_rules(line.rules, kind)
         won = _match_score_before(line, rules)
@@ -183,7 +176,7 @@ def hands_notation(kind: type[HandRules], size: Sizes, episodes: Sequence[str]) 
         )
         return {"match_score": won, "rear": rear}
 
-    return Notation(
+    return notation.Notation(
         fields=fields,
         extras=EXTRAS,
         one_deal=tuple(episode for episode in episodes if episode in ("deal", "pegging")),
@@ -220,7 +213,7 @@ def _what(rules: HandRules) -> str:
     return "game points" if isinstance(rules, TwoHandRules) else "the games won"
 
 
-def _rear_before(line: Line, rules: HandRules, side: int, peg: int, score: int) -> int:
+def _rear_before(line: notation.Line, rules: HandRules, side: int, peg: int, score: int) -> int:
     """Return the rear peg before the deal; pegging in the deal has moved it."""
     for_last = rules.for_last if isinstance(rules, TwoHandRules) else 0
     if line.number == 1:  # with the other peg, or behind three for last (F1)
@@ -228,7 +221,7 @@ def _rear_before(line: Line, rules: HandRules, side: int, peg: int, score: int) 
     return min(max(peg, score - max(MOST, for_last)), score)
 
 
-def _match_score_before(line: Line, rules: HandRules) -> Scores:
+def _match_score_before(line: notation.Line, rules: HandRules) -> notation.Scores:
     """Return what had been won before the deal: what its end counted taken off (H11, M11)."""
     score = list(line.match_score)
     if line.winner is not None:

@@ -10,10 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from crib_env.cards import CRIB as CRIB
 from crib_env.engine.jit import kernel
 from crib_env.engine.record import log_size, record
-
-CRIB = 4  # cards of a crib
 
 # Phases of a deal.
 DISCARD = 0

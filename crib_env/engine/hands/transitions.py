@@ -7,6 +7,7 @@ log names the side. Comments name the clauses: H six-card, F five-card, M three 
 
 from __future__ import annotations
 
+from crib_env.engine import record
 from crib_env.engine.hands.records import (
     CRIB,
     DEAL,
@@ -23,23 +24,7 @@ from crib_env.engine.hands.records import (
 from crib_env.engine.hands.slots import hand_size, legal_slots, slot_points
 from crib_env.engine.jit import kernel, shared_kernel
 from crib_env.engine.record import CRIB as FOR_CRIB
-from crib_env.engine.record import (
-    FIFTEEN,
-    FOR_LAST,
-    GO,
-    HEELS,
-    LAST,
-    NONE,
-    PAIR,
-    RUN,
-    SHOW,
-    THIRTY_ONE,
-    draw_for_deal,
-    has_deck,
-    next_card,
-    note,
-    note_cards,
-)
+from crib_env.engine.record import NONE
 from crib_env.engine.show import JACK, pip
 
 
@@ -50,7 +35,7 @@ def begin_episode(s, rules, decks, dealer, log):
     s["deals"] = 0
     s["over"] = 0
     if dealer == NONE:
-        dealer = draw_for_deal(s, rules)
+        dealer = record.draw_for_deal(s, rules)
     begin_game(s, rules, dealer, log)
     for side in range(seats(s)):
         s["match_score"][side] = 0
@@ -68,7 +53,7 @@ def begin_game(s, rules, dealer, log):
         s["scores"][side] = 0
         s["rear"][side] = 0
     pone = to_the_left(s, rules, dealer, 1)
-    peg(s, rules, log, side_of(s, rules, pone), rules["for_last"], FOR_LAST, 0)
+    peg(s, rules, log, side_of(s, rules, pone), rules["for_last"], record.FOR_LAST, 0)
 
 
 @kernel
@@ -87,25 +72,25 @@ def deal(s, rules, decks):
     The next card will be the starter. Slots hold the cards of a seat for the whole deal; which are
     still held is stored beside them.
     """
-    given = has_deck(s)
+    given = record.has_deck(s)
     players = players_of(s, rules)
     hand = hand_size(s)
     used = 0
     i = 0
     for place in range(rules["dealt"]):
         for turn in range(1, players + 1):
-            card = next_card(s, decks, given, i, used)
+            card = record.next_card(s, decks, given, i, used)
             used |= 1 << card
             s["dealt"][hand * to_the_left(s, rules, s["dealer"], turn) + place] = card
             i += 1
     for slot in range(hand * players, s["dealt"].shape[0]):
         s["dealt"][slot] = NONE
     if players * rules["discards"] < CRIB:
-        card = next_card(s, decks, given, i, used)
+        card = record.next_card(s, decks, given, i, used)
         used |= 1 << card
         s["dealt"][s["dealt"].shape[0] - 1] = card
         i += 1
-    s["starter"] = next_card(s, decks, given, i, used)
+    s["starter"] = record.next_card(s, decks, given, i, used)
     s["given"] += given
     s["deals"] += 1
     s["phase"] = DISCARD
@@ -168,7 +153,7 @@ def discard(s, rules, seat, slot, log):
     s["phase"] = PEGGING
     if rules["episode"] != PEGGING_ONLY:
         side = side_of(s, rules, seat)
-        peg(s, rules, log, side, heels_points(s, rules), HEELS, 1 << s["starter"])
+        peg(s, rules, log, side, heels_points(s, rules), record.HEELS, 1 << s["starter"])
 
 
 @kernel
@@ -194,10 +179,10 @@ def play(s, rules, table, seat, card, log):
     if count == 31:
         # If this count's go point has been pegged, 31 scores the other point (H6, F5).
         points = 1 if s["go"] else 2
-        peg(s, rules, log, side, points, THIRTY_ONE, pile_cards(s, s["pile_from"]))
+        peg(s, rules, log, side, points, record.THIRTY_ONE, pile_cards(s, s["pile_from"]))
     elif s["go"] == 0 and (after == NONE or rules["go_at_once"]):
         s["go"] = 1
-        reason = LAST if leader == NONE or rules["single_count"] else GO
+        reason = record.LAST if leader == NONE or rules["single_count"] else record.GO
         peg(s, rules, log, side, 1, reason, 1 << card)
     if after == seat:
         return
@@ -244,11 +229,11 @@ def show(s, rules, table, log):
     if rules["episode"] == PEGGING_ONLY or s["winner"] != NONE:
         return
     mine = side_of(s, rules, s["dealer"])
-    note_cards(log, mine, 0, HEELS, 1 << s["starter"])
+    record.note_cards(log, mine, 0, record.HEELS, 1 << s["starter"])
     for places in range(1, players_of(s, rules) + 1):
         seat = to_the_left(s, rules, s["dealer"], places)
         points, cards = hand_points(s, rules, table, seat)
-        count_cards(s, rules, log, side_of(s, rules, seat), points, SHOW, cards)
+        count_cards(s, rules, log, side_of(s, rules, seat), points, record.SHOW, cards)
     points, cards = crib_points(s, rules, table)
     count_cards(s, rules, log, mine, points, FOR_CRIB, cards)
 
@@ -330,7 +315,7 @@ def peg(s, rules, log, side, points, reason, cards):
     s["rear"][side] = s["scores"][side]
     s["scores"][side] += points
     s["gain"][side] += points
-    note(log, side, points, reason, cards)
+    record.note(log, side, points, reason, cards)
     if s["scores"][side] >= rules["target"]:
         s["winner"] = side
 
@@ -339,14 +324,14 @@ def peg(s, rules, log, side, points, reason, cards):
 def count_cards(s, rules, log, side, points, reason, cards):
     """Peg the points of a hand or the crib; log zero points too."""
     if points == 0 and s["winner"] == NONE:
-        note_cards(log, side, 0, reason, cards)
+        record.note_cards(log, side, 0, reason, cards)
     peg(s, rules, log, side, points, reason, cards)
 
 
 @kernel
 def phase_of(reason):
     """Return where a tally keeps points: play with heels, hand, crib; three for last nowhere."""
-    return NONE if reason == FOR_LAST else max(0, reason - SHOW + 1)
+    return NONE if reason == record.FOR_LAST else max(0, reason - record.SHOW + 1)
 
 
 @kernel
@@ -401,10 +386,10 @@ def peg_combinations(s, rules, log, side):
     """Peg the fifteen, the pair and the run that the last card of the pile makes (H4)."""
     n = s["pile_n"]
     if s["count"] == 15:
-        peg(s, rules, log, side, 2, FIFTEEN, pile_cards(s, s["pile_from"]))
+        peg(s, rules, log, side, 2, record.FIFTEEN, pile_cards(s, s["pile_from"]))
     alike = paired(s)
     if alike > 1:
-        peg(s, rules, log, side, alike * (alike - 1), PAIR, pile_cards(s, n - alike))
+        peg(s, rules, log, side, alike * (alike - 1), record.PAIR, pile_cards(s, n - alike))
     length = run_length(s)
     if length > 2:
-        peg(s, rules, log, side, length, RUN, pile_cards(s, n - length))
+        peg(s, rules, log, side, length, record.RUN, pile_cards(s, n - length))

@@ -9,16 +9,9 @@ from __future__ import annotations
 
 from crib_env.engine.family import NEED, encode_need, offsets
 from crib_env.engine.jit import kernel
+from crib_env.engine.ranks import lowest
 from crib_env.engine.record import NONE
-from crib_env.engine.table_top.records import (
-    CELLS,
-    CENTRE,
-    CRIB_CARDS,
-    SEATS,
-    TO_CRIB,
-    TURNS,
-    lowest,
-)
+from crib_env.engine.table_top.records import CELLS, CENTRE, CRIB_CARDS, SEATS, TO_CRIB, TURNS
 
 ACTIONS = TO_CRIB + 1
 LAPS = TURNS // SEATS

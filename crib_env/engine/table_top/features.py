@@ -10,12 +10,11 @@ from __future__ import annotations
 
 from crib_env.engine.family import Feature, Features
 from crib_env.engine.jit import kernel
-from crib_env.engine.ranks import RANKS
+from crib_env.engine.ranks import RANKS, bit_count
 from crib_env.engine.table_top import lines
 from crib_env.engine.table_top.encode import ACTIONS, TURN
-from crib_env.engine.table_top.records import CELLS, SIZE, bit_count
+from crib_env.engine.table_top.records import CELLS, LINES, SIZE
 
-LINES = 2 * SIZE  # rows 0 to 4, columns 5 to 9
 CRIB_LINE = LINES
 FOURS = 4.0
 MOST = 29 / FOURS  # points of a line

@@ -8,10 +8,10 @@ from __future__ import annotations
 import numpy as np
 
 from crib_env.engine.jit import kernel
-from crib_env.engine.ranks import RANKS, WHOLE_DECK
+from crib_env.engine.ranks import RANKS, WHOLE_DECK, bit_count, lowest
 from crib_env.engine.record import NONE
 from crib_env.engine.show import FOUR, JACK, KEYS, pip
-from crib_env.engine.table_top.records import CELLS, CENTRE, CRIB_CARDS, SIZE, bit_count, lowest
+from crib_env.engine.table_top.records import CELLS, CENTRE, CRIB_CARDS, SIZE
 
 SUIT = sum(1 << (4 * rank) for rank in range(RANKS))  # the clubs; shifted by s, suit s
 SUMS = (1 << 60) - 1  # fifteen places of four bits: how many subsets make 0 to 14

@@ -6,19 +6,8 @@ import re
 from collections.abc import Sequence
 
 from crib_env.cards import format_card, parse_card, refuse_twice
-from crib_env.engine.notation import (
-    CARD,
-    Deal,
-    Line,
-    Move,
-    Notation,
-    Record,
-    Scores,
-    format_scores,
-    read_cards,
-    read_number,
-    read_scores,
-)
+from crib_env.engine import notation
+from crib_env.engine.notation import format_scores
 from crib_env.engine.record import NONE
 from crib_env.engine.table_top.records import CELLS, CENTRE, SIZE, TO_CRIB, TURNS
 from crib_env.errors import check_choice
@@ -33,10 +22,10 @@ def read_players(words: Sequence[str]) -> int:
     """Return the number of seats."""
     if words[0] not in ("p2", "p4"):
         raise ValueError(f"a Table Top position has p2 or p4 players, got {words[0]!r}")
-    return read_number("players", words[0], "p", 2, 4)
+    return notation.read_number("players", words[0], "p", 2, 4)
 
 
-def format_body(s: Record, rules: Rules) -> list[str]:
+def format_body(s: notation.Record, rules: Rules) -> list[str]:
     """Return the words of the fields for a record."""
     deck = [format_card(int(card)) for card in s["deck"]]
     cells = [VACANT if card == NONE else format_card(int(card)) for card in s["layout"]]
@@ -48,22 +37,22 @@ def format_body(s: Record, rules: Rules) -> list[str]:
     ]  # fmt: skip
 
 
-def read_body(words: Sequence[str], rules: Rules, dealer: int, players: int) -> Deal:
+def read_body(words: Sequence[str], rules: Rules, dealer: int, players: int) -> notation.Deal:
     """Return the values of the fields."""
     _, phase, shown, layout, crib, scores = words
     check_choice("phase", phase, PHASES)
-    deck = read_cards("deck", shown)
+    deck = notation.read_cards("deck", shown)
     refuse_twice(deck)
     if len(deck) != TURNS + 1:
         raise ValueError(f"the deck must be {TURNS} cards and the starter, got {len(deck)}")
-    rows = [re.findall(rf"{CARD}|\{VACANT}", row) for row in layout.split("/")]
+    rows = [re.findall(rf"{notation.CARD}|\{VACANT}", row) for row in layout.split("/")]
     if [len(row) for row in rows] != [SIZE] * SIZE or "/".join(map("".join, rows)) != layout:
         raise ValueError(
             f"the layout must be five rows of five cells, a card or {VACANT!r}; got {layout!r}"
         )
     cells = [cell for row in rows for cell in row]
     placed = [(parse_card(cell), at) for at, cell in enumerate(cells) if cell != VACANT]
-    laid = [(card, TO_CRIB) for card in read_cards("crib", crib.removeprefix("-"))]
+    laid = [(card, TO_CRIB) for card in notation.read_cards("crib", crib.removeprefix("-"))]
     refuse_twice([card for card, _ in placed + laid])
     actions = dict(placed + laid)
     n = len(actions) - 1
@@ -71,13 +60,13 @@ def read_body(words: Sequence[str], rules: Rules, dealer: int, players: int) -> 
         raise ValueError("the layout, with the starter in its centre, and the crib must hold the "
                          "first cards of the deck")  # fmt: skip
     moves = [
-        Move((dealer + 1 + turn) % players, actions[card], card)
+        notation.Move((dealer + 1 + turn) % players, actions[card], card)
         for turn, card in enumerate(deck[:n])
     ]
-    return Deal(deck, moves, read_scores("scores", scores), None, phase == "over")
+    return notation.Deal(deck, moves, notation.read_scores("scores", scores), None, phase == "over")
 
 
-def read_before(line: Line, before: Scores) -> dict[str, Scores]:
+def read_before(line: notation.Line, before: notation.Scores) -> dict[str, notation.Scores]:
     """Return what stood on the board before the round beside the scores ``before`` it: nothing."""
     target = line.rules.target
     most = MOST * (line.number - 1)
@@ -91,7 +80,7 @@ def read_before(line: Line, before: Scores) -> dict[str, Scores]:
     return {}
 
 
-NOTATION = Notation(
+NOTATION = notation.Notation(
     fields=("players", "phase", "deck", "layout", "crib", "scores"),
     extras=("start", "winner", "rng"),
     one_deal=("round",),

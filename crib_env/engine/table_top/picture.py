@@ -8,19 +8,9 @@ from typing import Any
 from crib_env.engine.record import NONE
 from crib_env.engine.table_top.records import CELLS, CENTRE, SIZE, TO_CRIB, TURNS
 from crib_env.engine.table_top.text import SIDES, line_values
+from crib_env.render.svg import document as svg
 from crib_env.render.svg.board import Pegs, board
 from crib_env.render.svg.cards import TALL, card
-from crib_env.render.svg.document import (
-    HEIGHT,
-    WIDTH,
-    Scene,
-    arrow,
-    called,
-    calls,
-    score,
-    shortened,
-    text,
-)
 
 View = Any
 Pair = Sequence[int]
@@ -33,7 +23,7 @@ IN_TURN = 74.0
 CRIB = 42.0
 
 
-def draw(views: Sequence[View], scene: Scene) -> list[str]:
+def draw(views: Sequence[View], scene: svg.Scene) -> list[str]:
     """Return the parts of a drawing."""
     view = views[0]
     seat, players = int(view["seat"]), int(view["players"])
@@ -43,8 +33,8 @@ def draw(views: Sequence[View], scene: Scene) -> list[str]:
     scores = [int(view["scores"][0 if side == mine else 1]) for side in range(2)]
     wood, pegs = board([Pegs(points) for points in scores], int(scene.rules.target))
     parts = [
-        f'<rect class="felt" width="{WIDTH}" height="{HEIGHT}"/>{wood}',
-        text(scene.heading("round"), 16, 22, 12, "muted"),
+        f'<rect class="felt" width="{svg.WIDTH}" height="{svg.HEIGHT}"/>{wood}',
+        svg.text(scene.heading("round"), 16, 22, 12, "muted"),
     ]  # fmt: skip
     for side in range(2):
         parts.append(_side(side, scores[side], _owed(view), scene, dealer, mover))
@@ -53,7 +43,7 @@ def draw(views: Sequence[View], scene: Scene) -> list[str]:
         _values(view, scene),
         _turn(views, scene, mover),
         _crib(views, dealer, scene.marked),
-        calls(called(scene, SIDES), RIGHT - 18, 450, 194),
+        svg.calls(svg.called(scene, SIDES), RIGHT - 18, 450, 194),
     ]
     return [*parts, pegs]
 
@@ -65,20 +55,20 @@ def _owed(view: View) -> list[int]:
 
 
 def _side(
-    side: int, points: int, owed: Sequence[int], scene: Scene, dealer: int, mover: int | None
+    side: int, points: int, owed: Sequence[int], scene: svg.Scene, dealer: int, mover: int | None
 ) -> str:
     """Return a side: its lines, its score and its players."""
     y = SIDE_Y[side]
-    shown = score(SIDES[side], points, side, 16, y)
+    shown = svg.score(SIDES[side], points, side, 16, y)
     for i, p in enumerate(range(side, len(owed), 2)):
         part = ", ".join(
             [*(["dealer"] if p == dealer else []), f"owes the crib {owed[p]}" if owed[p] else ""]
         ).strip(", ")
         top = y + 98 + 38 * i
-        shown += text(shortened(scene.names[p], 22), 35, top, 14, bold=p == mover)
-        shown += text(part, 35, top + 15, 11.5, "muted")
+        shown += svg.text(svg.shortened(scene.names[p], 22), 35, top, 14, bold=p == mover)
+        shown += svg.text(part, 35, top + 15, 11.5, "muted")
         if p == mover:
-            shown += arrow(20, top - 11)
+            shown += svg.arrow(20, top - 11)
     return shown
 
 
@@ -97,7 +87,7 @@ def _layout(view: View, marked: frozenset[int]) -> str:
             size = f'x="{x:g}" y="{y:g}" width="{CARD:g}" height="{CARD * TALL:g}" rx="5"'
             shown += f'<rect class="well" {size}/>'
             if view["legal"] >> cell & 1:
-                shown += f'<rect class="open" {size} fill="none" stroke-width="1.6"/>' + text(
+                shown += f'<rect class="open" {size} fill="none" stroke-width="1.6"/>' + svg.text(
                     str(cell), x + CARD / 2, y + CARD * TALL / 2 + 5, 14, "good", anchor="middle"
                 )
         else:
@@ -109,33 +99,33 @@ def _layout(view: View, marked: frozenset[int]) -> str:
     )
 
 
-def _values(view: View, scene: Scene) -> str:
+def _values(view: View, scene: svg.Scene) -> str:
     """Return the present points of each line, in the colour of its side."""
     rows, columns = line_values(view, scene.rules)
     right, below = GRID_X + ACROSS * SIZE + 8, GRID_Y + DOWN * SIZE + 15
     shown = ""
     for i in range(SIZE):
         middle = GRID_Y + DOWN * i + CARD * TALL / 2 + 6
-        shown += text(str(rows[i]), right, middle, 17, "side0", bold=rows[i] > 0)
+        shown += svg.text(str(rows[i]), right, middle, 17, "side0", bold=rows[i] > 0)
         middle = GRID_X + ACROSS * i + CARD / 2
         value = str(columns[i])
-        shown += text(value, middle, below, 17, "side1", bold=columns[i] > 0, anchor="middle")
+        shown += svg.text(value, middle, below, 17, "side1", bold=columns[i] > 0, anchor="middle")
     return shown
 
 
-def _turn(views: Sequence[View], scene: Scene, mover: int | None) -> str:
+def _turn(views: Sequence[View], scene: svg.Scene, mover: int | None) -> str:
     """Return whose turn it is and the card in turn, face down if no seat looking knows it."""
     if mover is None:
-        return text(scene.says or _ending(views[0]), RIGHT, 60, 14, bold=True)
+        return svg.text(scene.says or _ending(views[0]), RIGHT, 60, 14, bold=True)
     view = views[0]
     known = {int(v[name]) for v in views for name in ("card", "partner_card")} - {NONE}
     shown = [
-        text(f"turn {int(view['turn']) + 1} of {TURNS}", RIGHT, 50, 12, "muted"),
-        text(shortened(scene.names[mover], 20), RIGHT, 70, 14, bold=True),
+        svg.text(f"turn {int(view['turn']) + 1} of {TURNS}", RIGHT, 50, 12, "muted"),
+        svg.text(svg.shortened(scene.names[mover], 20), RIGHT, 70, 14, bold=True),
         card(known.pop() if known else scene.hidden, RIGHT, 82, IN_TURN),
     ]
     if any(v["legal"] >> TO_CRIB & 1 for v in views):
-        shown.append(text(f"or the crib ({TO_CRIB})", RIGHT, 204, 12, "good"))
+        shown.append(svg.text(f"or the crib ({TO_CRIB})", RIGHT, 204, 12, "good"))
     return "".join(shown)
 
 
@@ -151,12 +141,12 @@ def _ending(view: View) -> str:
 def _crib(views: Sequence[View], dealer: int, marked: frozenset[int]) -> str:
     """Return the crib: cards known to the viewing seats face up, the rest face down."""
     n = int(views[0]["crib_n"])
-    shown = text(f"crib of the {SIDES[dealer % 2]}", RIGHT, 240, 12, "muted")
+    shown = svg.text(f"crib of the {SIDES[dealer % 2]}", RIGHT, 240, 12, "muted")
     for i in range(n):
         known = [int(v["crib"][i]) for v in views if v["crib"][i] != NONE]
         held = known[0] if known else None
         shown += card(held, RIGHT + (CRIB + 3) * i, 248, CRIB, open=held in marked)
-    return shown if n else shown + text("empty", RIGHT, 262, 12, "muted")
+    return shown if n else shown + svg.text("empty", RIGHT, 262, 12, "muted")
 
 
 def closing(

@@ -12,6 +12,7 @@ from crib_env.engine.record import array_of, log_size, record
 
 SIZE = 5
 CELLS = SIZE * SIZE
+LINES = 2 * SIZE  # rows 0 to 4, columns 5 to 9
 CENTRE = 12
 TURNS = 28  # T4: 24 cells and four crib cards
 CRIB_CARDS = 4
@@ -102,25 +103,6 @@ EVERY_CELL = (1 << CELLS) - 1
 WEST = sum(1 << (SIZE * row) for row in range(SIZE))
 NOT_WEST = EVERY_CELL & ~WEST
 NOT_EAST = EVERY_CELL & ~(WEST << (SIZE - 1))
-
-
-@kernel
-def bit_count(mask):
-    """Return how many bits of ``mask`` (below 2**32) are set.
-
-    LLVM knows this shape, all 64 bits of it, and puts the processor's own instruction in its place.
-    """
-    mask = int(mask)  # in plain Python: NumPy would warn of the product's overflow, which is meant
-    mask = mask - (mask >> 1 & 0x5555555555555555)
-    mask = (mask & 0x3333333333333333) + (mask >> 2 & 0x3333333333333333)
-    mask = (mask + (mask >> 4)) & 0x0F0F0F0F0F0F0F0F
-    return (mask * 0x0101010101010101) >> 56 & 255
-
-
-@kernel
-def lowest(mask):
-    """Return the place of the lowest bit set in ``mask``, which must not be 0."""
-    return bit_count((mask & -mask) - 1)
 
 
 @kernel

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from crib_env.engine.jit import kernel
+from crib_env.engine.ranks import bit_count, lowest
 from crib_env.engine.record import (
     CRIB,
     DIFFERENCE,
@@ -23,19 +24,7 @@ from crib_env.engine.record import (
 )
 from crib_env.engine.rng import below
 from crib_env.engine.show import JACK, KEYS
-from crib_env.engine.table_top.records import (
-    CELLS,
-    CENTRE,
-    CRIB_CARDS,
-    ROUND,
-    SEATS,
-    SIZE,
-    TO_CRIB,
-    TURNS,
-    bit_count,
-    lowest,
-    open_actions,
-)
+from crib_env.engine.table_top import records
 
 
 @kernel
@@ -66,25 +55,25 @@ def deal(s, rules, decks, log):
     """Deal a round and turn up the starter (T2, T3)."""
     given = has_deck(s)
     used = 0
-    for turn in range(TURNS + 1):
+    for turn in range(records.TURNS + 1):
         card = next_card(s, decks, given, turn, used)
         used |= 1 << card
         s["deck"][turn] = card
-    for cell in range(CELLS):
+    for cell in range(records.CELLS):
         s["layout"][cell] = NONE
         s["turns"][cell] = NONE
-    for i in range(CRIB_CARDS):
+    for i in range(records.CRIB_CARDS):
         s["crib"][i] = NONE
-    for seat in range(SEATS):
-        s["owed"][seat] = CRIB_CARDS // s["players"] if seat < s["players"] else 0  # T6
+    for seat in range(records.SEATS):
+        s["owed"][seat] = records.CRIB_CARDS // s["players"] if seat < s["players"] else 0  # T6
     s["given"] += given
     s["deals"] += 1
     s["turn"] = 0
     s["crib_n"] = 0
     s["to_move"] = (s["dealer"] + 1) & (s["players"] - 1)  # T4
-    starter = s["deck"][TURNS]
-    s["layout"][CENTRE] = starter
-    s["placed"] = 1 << CENTRE
+    starter = s["deck"][records.TURNS]
+    s["layout"][records.CENTRE] = starter
+    s["placed"] = 1 << records.CENTRE
     points = heels_points(rules, starter)
     if points:  # T3; where only the difference scores, the count adds it (T13)
         side = rules["side_of"][s["dealer"]]
@@ -107,16 +96,18 @@ def legal_mask(s, rules):
     that may place a card, and some vacant cell always touches a placed one.
     """
     turn = s["turn"]
-    if turn == TURNS:
+    if turn == records.TURNS:
         return 0
     owed = s["owed"][s["to_move"]]
-    return open_actions(s["placed"], owed, TURNS - 1 - turn, s["players"], rules["adjacency"])
+    return records.open_actions(
+        s["placed"], owed, records.TURNS - 1 - turn, s["players"], rules["adjacency"]
+    )
 
 
 @kernel
 def find_action(s, rules, action):
     """Return ``action``, which may be any number, if the seat to move may choose it, else NONE."""
-    legal = 0 <= action <= TO_CRIB and legal_mask(s, rules) >> action & 1 == 1
+    legal = 0 <= action <= records.TO_CRIB and legal_mask(s, rules) >> action & 1 == 1
     return action if legal else NONE
 
 
@@ -153,7 +144,7 @@ def step(s, rules, decks, table, action, log):
     log[0] = 0
     turn = s["turn"]
     seat = s["to_move"]
-    if action == TO_CRIB:
+    if action == records.TO_CRIB:
         s["crib"][s["crib_n"]] = turn
         s["crib_n"] += 1
         s["owed"][seat] -= 1
@@ -162,7 +153,7 @@ def step(s, rules, decks, table, action, log):
         s["turns"][action] = turn
         s["placed"] |= 1 << action
     s["turn"] = turn + 1
-    if turn + 1 < TURNS:
+    if turn + 1 < records.TURNS:
         s["to_move"] = (seat + 1) & (s["players"] - 1)
     else:
         end_round(s, rules, decks, table, log)
@@ -176,7 +167,7 @@ def end_round(s, rules, decks, table, log):
     extra = count_crib(s, rules, table, log)
     dealt = rules["side_of"][s["dealer"]]
     if rules["score_difference"]:
-        extra += heels_points(rules, s["deck"][TURNS])
+        extra += heels_points(rules, s["deck"][records.TURNS])
         margin = rows - columns + (extra if dealt == 0 else -extra)
         side = 0 if margin > 0 else 1
         score(s, side, abs(margin))
@@ -186,7 +177,7 @@ def end_round(s, rules, decks, table, log):
         score(s, 1, columns)
         score(s, dealt, extra)
     s["winner"] = leader(s, rules)
-    if s["winner"] != NONE or rules["episode"] == ROUND:
+    if s["winner"] != NONE or rules["episode"] == records.ROUND:
         s["over"] = 1
         return
     s["dealer"] = (s["dealer"] + 1) & (s["players"] - 1)
@@ -204,7 +195,7 @@ def leader(s, rules):
 
 # --- the count of a round (T8, T12): ten lines of five cards, and the crib with the starter ------
 
-MIDDLE = CENTRE % SIZE  # the row, and the column, that holds the starter
+MIDDLE = records.CENTRE % records.SIZE  # the row, and the column, that holds the starter
 
 
 @kernel
@@ -238,11 +229,11 @@ def count_lines(s, rules, table, side, log):
     Lines of no points are logged too: they are counted, and all ten show where every card lay.
     """
     layout = s["layout"]
-    starter = layout[CENTRE]
-    along = 1 if side == 0 else SIZE
-    across = SIZE if side == 0 else 1
+    starter = layout[records.CENTRE]
+    along = 1 if side == 0 else records.SIZE
+    across = records.SIZE if side == 0 else 1
     total = 0
-    for i in range(SIZE):
+    for i in range(records.SIZE):
         at = across * i
         a = layout[at]
         b = layout[at + along]
@@ -261,7 +252,7 @@ def count_lines(s, rules, table, side, log):
 @kernel
 def count_crib(s, rules, table, log):
     """Return and log the points of the crib with the starter, which are the dealer's side's."""
-    starter = s["layout"][CENTRE]
+    starter = s["layout"][records.CENTRE]
     a = s["deck"][s["crib"][0]]
     b = s["deck"][s["crib"][1]]
     c = s["deck"][s["crib"][2]]

@@ -14,10 +14,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from crib_env.cards import DECK_SIZE, RANKS, SUITS, card_name, format_card, rank, suit
+from crib_env.cards import DECK_SIZE, JACK, RANKS, SUITS, card_name, format_card, rank, suit
 
 BACK = "back"
-JACK = 10
 TALL = 1.4  # a card's height over its width
 LEFT, MIDDLE, RIGHT = 35.0, 50.0, 65.0
 TOP, BOTTOM = 26.0, 114.0

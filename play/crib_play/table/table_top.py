@@ -7,14 +7,13 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from crib_env.cards import format_card, rank
+from crib_env.cards import JACK, format_card, rank
 from crib_env.engine.record import NONE
 from crib_env.engine.table_top import format_cell, why_illegal
 from crib_env.engine.table_top.records import CELLS, CENTRE, SIZE, TO_CRIB
 from crib_env.engine.table_top.text import SIDES, line_values
 from crib_env.rules import Rules, TableTopRules, find_rules
 from crib_env.scoring import score_line
-from crib_env.scoring.explained import JACK
 from crib_play.table.family import Call, Counted, Done, Sight, TableFamily, heels_call
 
 View = Any

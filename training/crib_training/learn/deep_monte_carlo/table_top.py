@@ -20,7 +20,6 @@ from crib_agents.learned.table_top import (
     EACH_TWICE,
     EVERY_LINE,
     FAMILY,
-    LINES,
     ON_TURN,
     OWING,
     PHASE,
@@ -43,6 +42,7 @@ from crib_env.arrays import Array
 from crib_env.batch import GameBatch
 from crib_env.engine import stack
 from crib_env.engine.jit import entry, kernel
+from crib_env.engine.ranks import bit_count
 from crib_env.engine.record import NONE, TABLE_T, WEIGHTS_T
 from crib_env.engine.show import show_table
 from crib_env.engine.table_top.lines import (
@@ -54,7 +54,7 @@ from crib_env.engine.table_top.lines import (
     points_so_far,
     unseen_cards,
 )
-from crib_env.engine.table_top.records import SIZE, TO_CRIB, TURNS, VIEWS_T, bit_count
+from crib_env.engine.table_top.records import LINES, SIZE, TO_CRIB, TURNS, VIEWS_T
 from crib_env.rules import Rules
 from crib_training.learn.deep_monte_carlo.game import (
     GameDefaults,

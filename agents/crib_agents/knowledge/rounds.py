@@ -27,10 +27,8 @@ from crib_env.engine.record import array_of, record
 from crib_env.engine.show import JACK
 from crib_env.engine.table_top import PLAYERS
 from crib_env.engine.table_top.lines import crib_known, line_through, unseen_cards
-from crib_env.engine.table_top.records import GAME, SEATS, SIZE, TO_CRIB, TURNS, open_actions
+from crib_env.engine.table_top.records import GAME, LINES, SEATS, SIZE, TO_CRIB, TURNS, open_actions
 from crib_env.policy import Views
-
-LINES = 2 * SIZE
 
 POSITION = record(
     ("lines", LINES),  # each line's cards as a mask
