@@ -23,7 +23,7 @@ from crib_env.envs.config import MODES, EnvConfig, EnvSettings
 from crib_env.envs.learner import shown
 from crib_env.envs.opponents import PhasePolicy, check_phase
 from crib_env.envs.renderer import FPS, ShowsGame
-from crib_env.envs.spaces import Masking, Observation, note_rules, observation_space
+from crib_env.envs.spaces import Masking, Observation
 from crib_env.errors import EpisodeOverError, IllegalActionError
 from crib_env.events import Event
 from crib_env.game import Game, Snapshot
@@ -79,12 +79,10 @@ class CribbageAEC(ShowsGame, EnvSettings, AECEnv[str, Observation, "int | None"]
         self.agents: list[str] = []
         self.agent_selection = self.possible_agents[0]  # until the first reset
         size, actions = game.family.obs_size, game.family.actions
-        space = observation_space(game.family, config.features)
-        note_rules(space, config)
-        masking = Masking(config, space)
+        masking = Masking(config)
         self._keys = masking.keys and tuple(masking.keys)  # unpacked at every step, and so faster
         # Whether infos say something.
-        self._informs = masking.plain or config.on_illegal == "random"
+        self._informs = masking.keys is None or config.on_illegal == "random"
         self.observation_spaces = {
             agent: copy.deepcopy(masking.space) for agent in self.possible_agents
         }

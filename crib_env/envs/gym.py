@@ -13,7 +13,7 @@ from crib_env.envs.config import MODES, EnvConfig, Setting
 from crib_env.envs.learner import LARGEST_ACTION, UNDECIDED, LearnerBatch, LearnerSettings
 from crib_env.envs.opponents import OpponentSpec
 from crib_env.envs.renderer import FPS, ShowsGame
-from crib_env.envs.spaces import Masking, Observation
+from crib_env.envs.spaces import Observation
 from crib_env.errors import EpisodeOverError, IllegalActionError
 from crib_env.events import Event
 from crib_env.game import Game, Snapshot
@@ -44,7 +44,7 @@ class CribbageEnv(ShowsGame, LearnerSettings, gymnasium.Env[Observation, np.int6
         self._show(config)
         self.batch = batch = LearnerBatch(config, autoreset=False, keeps_events=True)
         self.name = config.spec.name
-        self._masking = Masking(config, batch.space)
+        self._masking = self.batch.masking
         self.observation_space = self._masking.space
         self.action_space = spaces.Discrete(batch.family.actions)
         self._over = True
@@ -153,7 +153,7 @@ class CribbageEnv(ShowsGame, LearnerSettings, gymnasium.Env[Observation, np.int6
 
     def _observation(self) -> Observation:
         observation: npt.NDArray[Any] = self.batch.observations[0].copy()
-        if self._masking.plain:
+        if self._masking.keys is None:
             return observation
         return self._masking.joined(observation, self.batch.masks[0].copy())
 

@@ -20,26 +20,13 @@ import numpy as np
 from crib_env.arrays import Array, Bools, Doubles, whole_numbers
 from crib_env.batch import GameBatch
 from crib_env.cores import usable_cores
+from crib_env.engine import learners
 from crib_env.engine.family import Family
-from crib_env.engine.learners import (
-    BELOW,
-    CONTINUE,
-    ILLEGAL,
-    OPPONENT,
-    PHASE_POLICY,
-    SCORES,
-    SEAT,
-    WINNER,
-    AgentEntries,
-    learner_entries,
-    replace_illegal,
-    summarize_episodes,
-)
 from crib_env.engine.record import FOR_LAST, NONE, count_sides, log_size
 from crib_env.engine.show import show_table
 from crib_env.envs.config import EnvConfig, EnvSettings, Setting
 from crib_env.envs.opponents import Member, Opponents, OpponentSpec, RngStreams, parse_opponents
-from crib_env.envs.spaces import note_rules, observation_space
+from crib_env.envs.spaces import Masking
 from crib_env.errors import EpisodeOverError, IllegalActionError
 from crib_env.events import Event, read_log
 from crib_env.options import ResetOptions
@@ -97,17 +84,17 @@ class LearnerBatch:
         self.final_masks = np.zeros_like(self.masks)
         self.final_opponents = np.zeros(n, dtype=np.int64)  # of the last step's episode, by number
         # Where `dones`; see `crib_env.engine.learners`.
-        self.endings = np.zeros((n, SCORES + count_sides(sides)), dtype=np.int64)
+        self.endings = np.zeros((n, learners.SCORES + count_sides(sides)), dtype=np.int64)
         history = log_size(MOST_PEGGED) if keeps_events else 0
         self.logs = np.zeros((self.threads, family.log_size + history), dtype=np.int64)
         self.rewards = np.zeros(n)
         self.dones = np.zeros(n, dtype=np.bool_)
         self._nowhere = np.zeros(n, dtype=np.bool_)
-        self.space = observation_space(family, config.features)  # of one observation
-        note_rules(self.space, config)
+        self.masking = Masking(config)
         self.observations, self.final_observations = self.obs, self.final_obs
         if config.features:
-            self.observations = np.zeros((n, *self.space.shape), dtype=np.float32)
+            size = sum(size for _, size, _ in family.layout_with(True))
+            self.observations = np.zeros((n, size), dtype=np.float32)
             self.final_observations = np.zeros_like(self.observations)
             self._looked = np.zeros(1, dtype=family.view)
         self.chance = RngStreams(n)
@@ -166,7 +153,7 @@ class LearnerBatch:
                 self.history[0] -= self.logs[0, 3] == FOR_LAST  # as in Game
         self.draw_seats(begun)
         self.opponents.draw(self.chance.share_rngs, begun)
-        self._run(np.full(self.num_envs, CONTINUE, dtype=np.int64))
+        self._run(np.full(self.num_envs, learners.CONTINUE, dtype=np.int64))
         self.dones[:] = False
 
     def step(self, actions: Array, resets: Bools | None = None) -> None:
@@ -191,12 +178,16 @@ class LearnerBatch:
             given = np.minimum(given, np.uint64(LARGEST_ACTION))
         given = np.maximum(given, -1, dtype=np.int64)
         if resets is not None and resets.any():
-            self.autoreset_lanes(self.lanes[resets])
-            given[resets] = CONTINUE
+            lanes = self.lanes[resets]
+            self.states["given"][lanes] = self.states["given_end"][lanes]  # for the first episode
+            self.games.reset(lanes)
+            self.draw_seats(lanes)
+            self.opponents.draw(self.chance.share_rngs, lanes)
+            given[resets] = learners.CONTINUE
         self.actions = given
         if on_illegal == "random":
             given = given.copy()
-            replace_illegal(self.masks, self.chance.illegal_rngs, given, self.illegal)
+            learners.replace_illegal(self.masks, self.chance.illegal_rngs, given, self.illegal)
         if self.keeps_events:
             self.history[0] = 0
         if len(self.opponents.agents) > 1:
@@ -232,7 +223,7 @@ class LearnerBatch:
         """
         dones = self.dones
         summary = np.zeros((self.num_envs, self.endings.shape[1] + 1), dtype=np.int64)
-        illegal = summarize_episodes.unchecked(
+        illegal = learners.summarize_episodes.unchecked(
             dones, self.endings, self.actions, self.config.rules.target, summary
         )
         self._ended_n += int(np.count_nonzero(dones))
@@ -245,12 +236,12 @@ class LearnerBatch:
             warnings.warn(message, stacklevel=3)
         replaced = dones & (self.illegal != NONE)
         return {
-            "scores": summary[:, SCORES:-1],
-            "winner": summary[:, WINNER],
+            "scores": summary[:, learners.SCORES : -1],
+            "winner": summary[:, learners.WINNER],
             "skunk": self.config.rules.skunks(summary[:, -1]),
-            "seat": summary[:, SEAT],
+            "seat": summary[:, learners.SEAT],
             "opponent": np.where(dones, self.final_opponents, 0),
-            "illegal_action": np.where(replaced, self.illegal, summary[:, ILLEGAL]),
+            "illegal_action": np.where(replaced, self.illegal, summary[:, learners.ILLEGAL]),
         }
 
     def set_opponent(self, opponent: OpponentSpec, games: Iterable[int] | None = None) -> None:
@@ -284,23 +275,16 @@ class LearnerBatch:
         if not self.config.features:
             return
         ended = self._nowhere if self.autoreset else self.dones
-        learner_entries(self.family).observe_features(
+        learners.learner_entries(self.family).observe_features(
             self.states, self.games.record, show_table(), self._looked, self.seats, ended, self.obs,
             self.observations,
         )  # fmt: skip
         self.final_observations[self.dones, : self.family.obs_size] = self.final_obs[self.dones]
 
-    def autoreset_lanes(self, lanes: Array) -> None:
-        """Begin another episode in each lane; given decks were for the first."""
-        self.states["given"][lanes] = self.states["given_end"][lanes]
-        self.games.reset(lanes)
-        self.draw_seats(lanes)
-        self.opponents.draw(self.chance.share_rngs, lanes)
-
     def draw_seats(self, lanes: Array) -> None:
         """Draw the learner's seat in each lane, if it is to be drawn."""
         if self.config.seat is None:
-            learner_entries(self.family).draw_seats(
+            learners.learner_entries(self.family).draw_seats(
                 self.states, self.games.record, lanes, self.seats
             )
 
@@ -317,7 +301,7 @@ class Player(NamedTuple):
     """A compiled opponent: agent, entry points, weights."""
 
     agent: CompiledAgent
-    entries: AgentEntries
+    entries: learners.AgentEntries
     weights: Doubles
 
 
@@ -408,7 +392,7 @@ class Stepper:
             refuse_action(opponent, "opponent", bad)
 
     def _in_turns(self, batch: LearnerBatch, actions: Array, thread: int, lo: int, hi: int) -> None:
-        entries = learner_entries(batch.family)
+        entries = learners.learner_entries(batch.family)
         views, log = self._views[thread], batch.logs[thread]
         game = batch.states, batch.games.record, batch.games.decks
         waiting = entries.act.unchecked(
@@ -432,13 +416,15 @@ class Stepper:
         """Let policy and opponents take turns until no game waits for any of them."""
         while waiting:
             if self.policy is not None:
-                waiting = self._let_act(batch, thread, self.policy, PHASE_POLICY, lo, waiting)
+                waiting = self._let_act(
+                    batch, thread, self.policy, learners.PHASE_POLICY, lo, waiting
+                )
             waiting = self._opponents_turn(batch, thread, lo, waiting)
 
     def _opponents_turn(self, batch: LearnerBatch, thread: int, lo: int, waiting: int) -> int:
         """Let each opponent act in its games of those that wait; return how many still do."""
         if len(self.opponents) == 1:
-            return self._let_act(batch, thread, self.opponents[0], OPPONENT, lo, waiting)
+            return self._let_act(batch, thread, self.opponents[0], learners.OPPONENT, lo, waiting)
         lanes = self._waiting[lo : lo + waiting]
         drawn = batch.opponents.drawn[lanes]
         lanes[:] = lanes[np.argsort(drawn, kind="stable")]
@@ -446,7 +432,7 @@ class Stepper:
         left = 0
         for k, opponent in enumerate(self.opponents):
             first, n = starts[k], starts[k + 1] - starts[k]
-            n = self._let_act(batch, thread, opponent, OPPONENT, lo + first, n)
+            n = self._let_act(batch, thread, opponent, learners.OPPONENT, lo + first, n)
             lanes[left : left + n] = lanes[first : first + n].copy()
             left += n
         return left
@@ -455,7 +441,7 @@ class Stepper:
         self, batch: LearnerBatch, thread: int, player: Player, role: int, lo: int, waiting: int
     ) -> int:
         """Let a policy act in ``waiting`` games of the list from ``lo`` on; return the rest."""
-        policy = role == PHASE_POLICY
+        policy = role == learners.PHASE_POLICY
         left: int = player.entries.take_turns.unchecked(
             batch.states, batch.games.record, batch.games.decks, self._table, player.weights,
             batch.chance.phase_rngs if policy else batch.chance.rngs, self._views[thread],
@@ -502,7 +488,7 @@ class PythonStepper(Stepper):
 
 def shown(action: int) -> int:
     """Return an illegal action as the info shows it: one number for all below 0, in 64 bits."""
-    return BELOW if action < 0 else min(int(action), LARGEST_ACTION)
+    return learners.BELOW if action < 0 else min(int(action), LARGEST_ACTION)
 
 
 class LearnerSettings(EnvSettings):

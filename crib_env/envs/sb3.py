@@ -14,7 +14,7 @@ from crib_env.arrays import Array
 from crib_env.engine.record import NONE
 from crib_env.envs.config import EnvConfig
 from crib_env.envs.learner import LearnerBatch, VectorSettings
-from crib_env.envs.spaces import Masking, Observation
+from crib_env.envs.spaces import Observation
 from crib_env.options import check_seed, read_options
 
 
@@ -38,7 +38,7 @@ class CribbageVecEnv(VectorSettings, VecEnv):
         self._config = config
         self.batch = LearnerBatch(config)
         num_envs, actions = config.num_envs, config.family.actions
-        self._masking = Masking(config, self.batch.space)
+        self._masking = self.batch.masking
         super().__init__(num_envs, self._masking.space, spaces.Discrete(actions))
         self._returns = np.zeros(num_envs)
         self._lengths = np.zeros(num_envs, dtype=np.int64)

@@ -15,7 +15,6 @@ import numpy as np
 from gymnasium import spaces
 
 from crib_env.arrays import Array
-from crib_env.engine.family import Family
 from crib_env.envs.config import LIBRARIES, EnvConfig, Keys
 
 Observation = Array | dict[str, Array]
@@ -26,32 +25,20 @@ RULES = "crib_env_rules"  # the attribute of a space that says under which rules
 class Masking:
     """How observations are handed out: as they are, or in a dictionary with their mask."""
 
-    def __init__(self, config: EnvConfig, space: spaces.Box) -> None:
-        self.space: spaces.Space[Any] = space  # of the returned observations
-        self.plain = not config.mask_in_observation
+    def __init__(self, config: EnvConfig) -> None:
+        # Of the returned observations.
+        self.space: spaces.Space[Any] = observation_space(config)
         self.keys: Keys | None = None  # of the dictionary
-        if self.plain:
-            return
-        name = config.mask_in_observation
-        self.keys = LIBRARIES["pettingzoo" if name is True else str(name)]
-        masks = spaces.Box(0, 1, (config.family.actions,), np.int8)
-        self.space = spaces.Dict({self.keys.observation: space, self.keys.mask: masks})
+        if name := config.mask_in_observation:
+            self.keys = LIBRARIES["pettingzoo" if name is True else str(name)]
+            masks = spaces.Box(0, 1, (config.family.actions,), np.int8)
+            self.space = spaces.Dict({self.keys.observation: self.space, self.keys.mask: masks})
 
     def joined(self, observation: Array, mask: Array) -> Observation:
         """Return the caller's form of observation and mask, one of each or a batch."""
         if self.keys is None:
             return observation
         return {self.keys.observation: observation, self.keys.mask: mask}
-
-
-def note_rules(space: spaces.Space[Any], config: EnvConfig) -> None:
-    """Write the game into a space of observations, since SB3's models store their space."""
-    rules = config.rules
-    fields = asdict(rules)
-    vars(space)[RULES] = {
-        "family": rules.family, "rules": fields.pop("name"), "rules_fields": fields,
-        "suits": config.suits, "features": config.features,
-    }  # fmt: skip
 
 
 class ObservationSpace(spaces.Box):
@@ -89,17 +76,24 @@ class ObservationSpace(spaces.Box):
     __hash__ = None  # type: ignore[assignment]  # as of a Box
 
 
-def observation_space(family: Family, features: bool) -> spaces.Box:
-    """Return the space of one observation."""
-    more = family.features_for(features)
-    if more is None:
-        return ObservationSpace(0, 1, (family.obs_size,), np.uint8)
-    columns = [*more.state, *more.row * more.rows]
-    sizes = [one.size for one in columns]
-    low, high = (np.repeat([getattr(one, end) for one in columns], sizes)
-                 for end in ("low", "high"))  # fmt: skip
-    bits = np.ones(family.obs_size)
-    return ObservationSpace(
-        np.concatenate([0 * bits, low]).astype(np.float32),
-        np.concatenate([bits, high]).astype(np.float32),
-    )
+def observation_space(config: EnvConfig) -> spaces.Box:
+    """Return the space of one observation, which notes the game: SB3's models store their space."""
+    family, rules = config.family, config.rules
+    more = family.features_for(config.features)
+    space = ObservationSpace(0, 1, (family.obs_size,), np.uint8)
+    if more is not None:
+        columns = [*more.state, *more.row * more.rows]
+        sizes = [one.size for one in columns]
+        low, high = (np.repeat([getattr(one, end) for one in columns], sizes)
+                     for end in ("low", "high"))  # fmt: skip
+        bits = np.ones(family.obs_size)
+        space = ObservationSpace(
+            np.concatenate([0 * bits, low]).astype(np.float32),
+            np.concatenate([bits, high]).astype(np.float32),
+        )
+    fields = asdict(rules)
+    vars(space)[RULES] = {
+        "family": rules.family, "rules": fields.pop("name"), "rules_fields": fields,
+        "suits": config.suits, "features": config.features,
+    }  # fmt: skip
+    return space

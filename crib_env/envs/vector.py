@@ -20,7 +20,7 @@ from crib_env.arrays import Array
 from crib_env.engine.record import NONE
 from crib_env.envs.config import EnvConfig
 from crib_env.envs.learner import UNDECIDED, LearnerBatch, VectorSettings
-from crib_env.envs.spaces import Masking, Observation
+from crib_env.envs.spaces import Observation
 from crib_env.options import check_seed, read_options
 
 # Before Gymnasium 1.4 the wrapper leaves out the first step after every end.
@@ -62,7 +62,7 @@ class CribbageVectorEnv(VectorSettings, VectorEnv[Observation, Array, Array]):
         self.batch = LearnerBatch(config, autoreset=self._same_step)
         self.copy = config.copy
         self.num_envs = num_envs = config.num_envs
-        self._masking = Masking(config, self.batch.space)
+        self._masking = self.batch.masking
         self.single_observation_space = self._masking.space
         self.single_action_space = spaces.Discrete(config.family.actions)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
@@ -230,7 +230,7 @@ class CribbageVectorEnv(VectorSettings, VectorEnv[Observation, Array, Array]):
         final = np.empty(self.num_envs, dtype=object)
         masks = np.zeros_like(batch.final_masks)
         masks[lanes] = batch.final_masks.take(lanes, axis=0)
-        if self._masking.plain:
+        if self._masking.keys is None:
             seen = batch.final_observations.take(lanes, axis=0)
             final[lanes] = np.fromiter(seen, dtype=object, count=len(lanes))
         else:
