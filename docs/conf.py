@@ -17,8 +17,8 @@ from sphinx.environment import BuildEnvironment
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from crib_training import COMMANDS
 from crib_training.command_line import main
-from crib_training.commands import COMMANDS
 
 from crib_env import __version__
 from docs.environment_pages import write_pages

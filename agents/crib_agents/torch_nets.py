@@ -16,15 +16,10 @@ from crib_agents.policy_net import CARD_NET, Layers, PolicyNetAgent, Tensors
 from crib_env.encoding import ObservationLayout, layout_of
 
 
-def hidden_layers(*sizes: int) -> nn.Sequential:
-    """Return linear layers with a ReLU behind each."""
-    pairs = ((nn.Linear(*pair), nn.ReLU()) for pair in pairwise(sizes))
-    return nn.Sequential(*(part for pair in pairs for part in pair))
-
-
 def mlp(*sizes: int) -> nn.Sequential:
     """Return linear layers with a ReLU between any two."""
-    return nn.Sequential(*list(hidden_layers(*sizes))[:-1])
+    layers = [part for pair in pairwise(sizes) for part in (nn.Linear(*pair), nn.ReLU())]
+    return nn.Sequential(*layers[:-1])
 
 
 def layers_of(net: nn.Module) -> Layers:

@@ -90,11 +90,13 @@ def state(view: View, rules: Rules) -> list[str]:
     crib = "your own" if not view["dealer"] else f"{_player(view, int(view['dealer']))}'s"
     if view["dealer"] and side_at(view, int(view["dealer"])) == side_at(view, 0):
         crib += " (your partner)"
+    sides, players = sides_of(view), players_of(view)
+    seats = [range(side_at(view, i), players, sides) for i in range(sides)]  # of each side
     scores = ", ".join(
-        f"{'you' if not i else 'p' + '&p'.join(_seats(view, side_at(view, i)))} "
+        f"{'you' if not i else '&'.join(f'p{seat}' for seat in seats[i])} "
         f"{int(view['scores'][i])}"
         + (f" (games {int(view['match_score'][i])})" if view["episode"] == MATCH else "")
-        for i in range(sides_of(view))
+        for i in range(sides)
     )
     single = {GAME: "", MATCH: "", PEGGING_ONLY: "one deal, play alone, "}
     one = single.get(int(view["episode"]), "one deal, ")
@@ -116,14 +118,10 @@ def state(view: View, rules: Rules) -> list[str]:
         left = ", ".join(
             f"{_player(view, i)} {int(view['held_n'][i])}"
             + (" passed" if view["passed"] >> i & 1 else "")
-            for i in range(1, players_of(view))
+            for i in range(1, players)
         )
         lines.append(f"Cards left: {left}")
     return [*lines, f"Your hand: {format_cards(hand_of(view))}"]
-
-
-def _seats(view: View, side: int) -> list[str]:
-    return [str(seat) for seat in range(side, players_of(view), sides_of(view))]
 
 
 def news(view: View) -> list[str]:

@@ -95,8 +95,11 @@ def exercise_of(played: TableGame, phase: str, seed_seq: np.random.SeedSequence)
     """Return one of the decisions of a game that make an exercise, if it has any."""
     session = play_out(played, seed_seq)
     for i in np.random.default_rng(seed_seq).permutation(len(session.turns)):
-        if session.turns[i].phase == phase and (win_value := _choices_if_hard(session, i)):
-            return Exercise(_stopped(session, i), session.turns[i].seat, win_value)
+        turn = session.turns[i]
+        if turn.phase == phase and (found := _choices_if_hard(session, i)):
+            game = session.game.copy()
+            game.restore(turn.before)
+            return Exercise(Session(game, session.seats, session.chance), turn.seat, found)
     return None
 
 
@@ -110,13 +113,6 @@ def _choices_if_hard(session: Session, at: int) -> list[Choice]:
     action = int(ask_agent(_agent(ERRS), np.array([view]), rng)[0])
     best_with_it = next(choice for choice in found if action in actions_of(choice))
     return found if found[0].win - best_with_it.win >= MISTAKE else []
-
-
-def _stopped(session: Session, at: int) -> Session:
-    """Return the session before its turn ``at``."""
-    game = session.game.copy()
-    game.restore(session.turns[at].before)
-    return Session(game, session.seats, session.chance)
 
 
 HIGHEST = 29  # points that five cards can make

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from crib_agents.loading import load_agent
 from crib_play.replay import replay_page, write_replay
-from crib_play.replay.frames import every_eyes, frames
+from crib_play.replay.page import every_eyes, frames
 from crib_play.table import table_game
 from crib_play.table.advice import Opinion, Option, opinions
 from crib_play.table.session import Session

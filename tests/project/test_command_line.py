@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 import pytest
+from crib_training import COMMANDS
 from crib_training.command_line import read, start
-from crib_training.commands import COMMANDS
 from crib_training.reading import app_of_commands
 from pydantic import Field
 from pydantic.fields import FieldInfo

@@ -14,8 +14,7 @@ from typing import Any
 
 import pytest
 from crib_agents.learned import Weights
-from crib_training import command_line, reading
-from crib_training.commands import COMMANDS
+from crib_training import COMMANDS, command_line, reading
 from crib_training.evaluation.ledger import Ledger
 from crib_training.interrupts import interruptions, terminable
 from crib_training.learn.curve import Strength

@@ -14,9 +14,8 @@ import numpy as np
 import pytest
 from crib_agents import PhasedAgent, PolicyNetAgent
 from crib_agents.loading import load_agent, of_two
-from crib_training import warmup
+from crib_training import COMMANDS, warmup
 from crib_training.command_line import start
-from crib_training.commands import COMMANDS
 from crib_training.evaluation.duplicate import estimate
 from crib_training.evaluation.evaluate import evaluate
 from crib_training.evaluation.report import comparison_table, phase_table

@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from crib_training.commands import COMMANDS, EXTRAS, GONE, INSTALL, OPTIONS, version
+from crib_training import COMMANDS, EXTRAS, GONE, INSTALL, OPTIONS, version
 from crib_training.interrupts import terminable
 
 if TYPE_CHECKING:

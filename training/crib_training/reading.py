@@ -18,7 +18,7 @@ from pydantic import ValidationError
 
 from crib_env.errors import unknown
 from crib_env.settings import SettingError, refusal, setting_error
-from crib_training.commands import COMMANDS, version
+from crib_training import COMMANDS, version
 from crib_training.methods import METHODS
 
 

@@ -145,13 +145,10 @@ def tournament(
     return results
 
 
-Played = Mapping[tuple[int, int], tuple[Pairs, Pairs]]
-
-
 def standings(
     setup: Setup,
     names: list[str],
-    played: Played,
+    played: Mapping[tuple[int, int], tuple[Pairs, Pairs]],
     pairs: int,
     until: float | None,
     anchor: str | None,
@@ -196,8 +193,8 @@ def standings(
                 **_overall(name, [r for r in pairings if name in (r["first"], r["second"])]),
                 "won": mean_won(
                     [
-                        _seen_by(place, pair, shares[pair])
-                        for pair in played
+                        share if place == pair[0] else 1 - share
+                        for pair, share in shares.items()
                         if place == pair[0] or (place == pair[1] and opponents == 1)
                     ]
                 ),
@@ -209,11 +206,6 @@ def standings(
         "largest_misfit": max(misfits),
         "failures": counted(failures, label),
     }
-
-
-def _seen_by(place: int, pairing: tuple[int, int], shares: Array) -> Array:
-    """Return the shares of games that the agent in a place won, of a pairing's first agent's."""
-    return shares if place == pairing[0] else 1 - shares
 
 
 def mean_won(shares: list[Array]) -> dict[str, float | None]:
@@ -266,7 +258,7 @@ def _mean(values: list[dict[str, float | None]]) -> dict[str, float | None]:
     """
     known = [v for v in values if v["mean"] is not None]
     if not known:
-        return {"mean": None, "ci95": None}
+        return NOTHING
     halves = [v["ci95"] for v in known if v["ci95"] is not None]
     return {
         "mean": float(np.mean([v["mean"] for v in known])),

@@ -14,19 +14,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from crib_agents import policy_net
 from crib_agents.adapters.models import MASKS, SB3Score, TorchScore
 from crib_agents.files import check_format, name_of, naming, shown, write_whole
 from crib_agents.honours import one_line
-from crib_agents.policy_net import (
-    FORMAT,
-    PolicyNetAgent,
-    ScoredAgent,
-    family_of_header,
-    header,
-    rules_of_header,
-    samples,
-    version_of,
-)
 from crib_env.arrays import Array
 from crib_env.engine.family import find_family
 from crib_env.errors import comes_with
@@ -50,7 +41,7 @@ WAYS = (
 
 def from_onnx(
     path: str | Path, *, name: str | None = None, sample: bool | None = None
-) -> ScoredAgent:
+) -> policy_net.ScoredAgent:
     """Return the agent of a network in an ``.onnx`` file; it needs the extra ``onnx``.
 
     The first input takes observations [B, size], a second, if there is one, masks [B, actions]; the
@@ -80,7 +71,9 @@ def _onnxruntime() -> Any:
     return onnxruntime
 
 
-def read_onnx(data: bytes, path: str, name: str, sample: bool | None = None) -> ScoredAgent:
+def read_onnx(
+    data: bytes, path: str, name: str, sample: bool | None = None
+) -> policy_net.ScoredAgent:
     """Return the agent of a file's contents; see `from_onnx`."""
     onnxruntime = _onnxruntime()
     options = onnxruntime.SessionOptions()
@@ -114,15 +107,15 @@ def read_onnx(data: bytes, path: str, name: str, sample: bool | None = None) -> 
     with naming(path):
         if noted is None:
             known = size if isinstance(size, int) else None
-            agent = ScoredAgent(score, name, size=known, sample=bool(sample))
+            agent = policy_net.ScoredAgent(score, name, size=known, sample=bool(sample))
             tried = readable(agent)[:1]
         else:
             about = _metadata(noted)
-            rules = rules_of_header(about)
-            family_of_header(about, rules)
-            agent = ScoredAgent(
+            rules = policy_net.rules_of_header(about)
+            policy_net.family_of_header(about, rules)
+            agent = policy_net.ScoredAgent(
                 score, name, features=about.get("features"), rules=rules,
-                sample=samples(about) if sample is None else sample,
+                sample=policy_net.samples(about) if sample is None else sample,
                 suits=str(about.get("suits", "real")),
             )  # fmt: skip
             tried = [rules]
@@ -139,11 +132,11 @@ def _metadata(noted: str) -> dict[str, Any]:
         raise ValueError("its metadata are nested too deeply") from None
     if not isinstance(about, dict):
         raise ValueError(f"its metadata are not a JSON object: {shown(about)}")
-    check_format(about, FORMAT, version_of(about))
+    check_format(about, policy_net.FORMAT, policy_net.version_of(about))
     return about
 
 
-def readable(agent: ScoredAgent) -> list[Rules]:
+def readable(agent: policy_net.ScoredAgent) -> list[Rules]:
     """Return the presets whose observations are as long as an agent reads; none if that is free."""
     found = []
     for rules in PRESETS.values() if agent.size else ():
@@ -189,11 +182,11 @@ def to_onnx(agent: Opponent | Any, path: str | Path) -> None:
         import torch
 
     agent = find_agent(agent)
-    if not isinstance(agent, ScoredAgent):
+    if not isinstance(agent, policy_net.ScoredAgent):
         raise ValueError(f"{agent.name} is not a network of observations: {WAYS}")
     module, takes_masks = _module_of(agent)
     about = _about(agent)
-    views = trial_views(rules_of_header(about))
+    views = trial_views(policy_net.rules_of_header(about))
     try:
         expected = agent.action_values(views)
     except ValueError as error:
@@ -236,9 +229,9 @@ def to_onnx(agent: Opponent | Any, path: str | Path) -> None:
     write_whole(Path(path), data)
 
 
-def _about(agent: ScoredAgent) -> dict[str, Any]:
+def _about(agent: policy_net.ScoredAgent) -> dict[str, Any]:
     """Return the header with an agent's rules and observation."""
-    if isinstance(agent, PolicyNetAgent):
+    if isinstance(agent, policy_net.PolicyNetAgent):
         return agent.about | {"sample": agent.sample}
     if not agent.known_rules:
         raise ValueError(
@@ -248,14 +241,14 @@ def _about(agent: ScoredAgent) -> dict[str, Any]:
     rules = agent.known_rules[0]
     family = find_family(rules.family)
     features = agent.features if agent.size is None else agent.features_of(family, agent.size)
-    return header(rules.name, rules, family, features, agent.suits, agent.sample)
+    return policy_net.header(rules.name, rules, family, features, agent.suits, agent.sample)
 
 
-def _module_of(agent: ScoredAgent) -> tuple[Any, bool]:
+def _module_of(agent: policy_net.ScoredAgent) -> tuple[Any, bool]:
     """Return the network as a PyTorch module, and whether it takes masks."""
     from torch import nn
 
-    if isinstance(agent, PolicyNetAgent):
+    if isinstance(agent, policy_net.PolicyNetAgent):
         from crib_agents.torch_nets import PolicyNet
 
         return PolicyNet.of(agent), False

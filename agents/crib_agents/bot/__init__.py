@@ -4,6 +4,6 @@
 crib_agents.bot NAME`` is such a program: it serves one of our agents.
 """
 
-from crib_agents.bot.process import CommandAgent, command_agent, process_agent
+from crib_agents.bot.program import CommandAgent, command_agent, process_agent
 
 __all__ = ["CommandAgent", "command_agent", "process_agent"]

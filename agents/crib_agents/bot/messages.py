@@ -162,8 +162,7 @@ def _rules(v: Mapping[str, Any]) -> Message:
 
 def _turned(values: Sequence[int], first: int) -> list[int]:
     """Return values counted to the left from ``first`` in the order of the table, from 0."""
-    n = len(values)
-    return [values[(i - first) % n] for i in range(n)]
+    return _seen_from(values, -first)
 
 
 def _legal(view: Any, family: Family) -> list[Any]:

@@ -1,4 +1,4 @@
-"""A running program that speaks the bot protocol: lines in and lines out.
+"""`CommandAgent`: a program that speaks the bot protocol, as an agent.
 
 The program leads its own process group. The group ends with the agent, on a time-out, after
 a wrong answer, and when the caller ends. Everything that a program writes is data: it is read as
@@ -8,6 +8,7 @@ JSON of limited length, and shown escaped. Its stderr goes to the log ``crib_age
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import logging
 import os
@@ -15,15 +16,36 @@ import select
 import shlex
 import signal
 import subprocess
+import sys
 import time
 import weakref
 from collections import deque
-from collections.abc import Mapping, Sequence
-from threading import Thread
-from typing import IO
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import asdict
+from threading import Lock, Thread
+from typing import IO, Any
 
-from crib_agents.bot.messages import Message
+import numpy as np
+
+from crib_agents.bot.messages import (
+    GAMES,
+    PROTOCOL,
+    Message,
+    decisions,
+    event_messages,
+    game_of,
+    preset_of,
+    read_action,
+)
 from crib_agents.files import shown
+from crib_agents.honours import fields_of
+from crib_env.batch import GameBatch
+from crib_env.encoding import family_of
+from crib_env.engine.hands.pairs import SecondDiscards
+from crib_env.errors import NoResultError
+from crib_env.events import Event
+from crib_env.policy import Actions, Views, one_or_many
+from crib_env.rules import Rules
 
 START_SECONDS = 60.0  # to answer the greeting, and more for the first decision, which may compile
 LOOK_EVERY = 0.2  # seconds between two looks at whether a silent program has died
@@ -193,16 +215,11 @@ def _log_lines(stream: IO[bytes], name: str, said: deque[str]) -> None:
             logger.info("%s: %s", name, text)
 
 
-def kill_group(pid: int) -> None:
-    """Kill a process that leads a group, with all that it started."""
-    if hasattr(os, "killpg"):
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(pid, signal.SIGKILL)
-
-
 def _end(process: subprocess.Popen[bytes]) -> None:
     """Kill a program with all that it started, and free its pipes."""
-    kill_group(process.pid)
+    if hasattr(os, "killpg"):  # it leads a group
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
     process.kill()
     for stream in (process.stdin, process.stdout):
         if stream is not None:
@@ -215,3 +232,331 @@ def end_programs() -> None:
     """End all programs of this process, which is about to leave without Python's own end."""
     for program in list(_running):
         program.end()
+
+
+# --- the agent ------------------------------------------------------------------------------------
+
+WARM = 3.0  # allowance of a later program's first decision, in multiples of the first program's
+MOVE_SECONDS = 60.0  # the longest decision, where no limit is given
+MOST_NAME = 60
+
+
+def words_of(command: str | Sequence[str]) -> list[str]:
+    """Return a program and its arguments as words."""
+    try:
+        words = shlex.split(command) if isinstance(command, str) else list(command)
+    except ValueError as error:
+        raise ValueError(f"command:{command} cannot be read as a shell reads it: {error}") from None
+    if not words:
+        raise ValueError("command: names no program: write command:./mybot --level 3")
+    return words
+
+
+def start(command: Sequence[str], environment: Mapping[str, str] | None) -> tuple[Program, object]:
+    """Start a program and return it with its greeting."""
+    program = Program(command, environment)
+    hello = {"type": "hello", "protocol": PROTOCOL, "games": list(GAMES)}
+    try:
+        (greeting,) = program.exchange([hello], START_SECONDS)
+    except (BotError, TimeoutError, ValueError) as error:
+        program.end()
+        raise ValueError(f"{shlex.join(command)} is no bot: {error}") from None
+    return program, greeting
+
+
+class CommandAgent:
+    """Plays the answers of a program over the bot protocol, ``docs/protocol.md``.
+
+    A program that does not answer in time, dies, or writes anything but lines of JSON is killed
+    with all that it started. The next decision starts it again.
+
+    Args:
+        command: the program with its arguments, as a shell would split them, or a list of words.
+        move_seconds: the longest a decision may take; None for a minute.
+        environment: the program's environment; None for the caller's.
+        started: the program and its greeting, if `start` has started it.
+
+    Attributes:
+        name: the program's name, by its greeting.
+        author: the program's author, by its greeting.
+        games_at_once: how many games it follows at a time.
+        plays: the names of the games that it plays.
+        more: further fields of every decision, which the program must ignore.
+
+    Raises:
+        ValueError: it cannot be started, or does not greet as the protocol says.
+    """
+
+    def __init__(
+        self,
+        command: str | Sequence[str],
+        move_seconds: float | None = None,
+        environment: Mapping[str, str] | None = None,
+        *,
+        started: tuple[Program, object] | None = None,
+    ) -> None:
+        self.command = words_of(command)
+        self.move_seconds = MOVE_SECONDS if move_seconds is None else move_seconds
+        self._environment = None if environment is None else dict(environment)
+        self._program: Program | None = None
+        self._numbers = itertools.count(1)
+        self._numbered: dict[Hashable, int] = {}
+        self._told: set[int] = set()  # games that the running program knows
+        self._followed: tuple[Sequence[Hashable], Sequence[Sequence[Event]], GameBatch] | None = (
+            None
+        )
+        self._seconds = SecondDiscards()
+        self.more: Message = {}  # further fields of every decision
+        self._allowance = START_SECONDS
+        self._answered = False
+        self._in_flight = IN_FLIGHT
+        self._lock = Lock()
+        self.name = self.command[0]
+        with self._lock:
+            self._start(started)
+
+    def __repr__(self) -> str:
+        return f"CommandAgent({shlex.join(self.command)!r})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.command, self.move_seconds, self._environment)
+
+    @one_or_many
+    def act(self, views: Views, rng: np.random.Generator) -> Actions:
+        """Return one action for each view, int64[B].
+
+        Each line has a seed drawn from ``rng``, for programs that draw their choices.
+
+        Raises:
+            TimeoutError: no answer in time.
+            BotError: the program died, or an answer is none of the protocol.
+            ValueError: an answer is no legal action.
+            NoResultError: a Python agent in its own process has raised one.
+        """
+        if not len(views):
+            return np.zeros(0, dtype=np.int64)
+        followed, self._followed = self._followed, None
+        messages = decisions(views)
+        seeds = rng.integers(1 << 32, size=len(messages)).tolist()
+        actions = np.zeros(len(messages), dtype=np.int64)
+        asked = []
+        with self._lock:
+            if followed is not None:
+                self._introduce(messages, *followed)
+            for i, (message, seed) in enumerate(zip(messages, seeds, strict=True)):
+                second = self._seconds.take(views[i], message.get("id"))
+                if second is not None:
+                    actions[i] = second
+                    continue
+                message["seed"] = seed
+                message.update(self.more)
+                asked.append(i)
+            answers = self._ask([messages[i] for i in asked])
+            for i, answer in zip(asked, answers, strict=True):
+                actions[i], *others = self._legal(answer, messages[i])
+                for other in others:
+                    self._seconds.put(views[i], int(actions[i]), other, messages[i].get("id"))
+        return actions
+
+    def follow(
+        self, keys: Sequence[Hashable], events: Sequence[Sequence[Event]], games: GameBatch
+    ) -> None:
+        """Name the games of the next `act`'s views, with the points pegged in each.
+
+        Args:
+            keys: what identifies the game and seat of each view.
+            events: the points pegged since that seat's last decision.
+            games: the batch that they are played in.
+        """
+        self._followed = keys, events, games
+
+    def game_over(self, key: Hashable, scores: Sequence[int], won: bool | None) -> None:
+        """Tell the program that a followed game has ended: the scores by side, and if it won."""
+        number = self._numbered.pop(key, None)
+        with self._lock:
+            if number in self._told and self._program is not None:
+                self._told.discard(number)
+                self._program.tell(
+                    {"type": "game_over", "id": number, "scores": list(scores), "won": won}
+                )
+
+    def refuse_rules(self, rules: Rules, episode: str | None = None) -> None:
+        """Raise a ValueError unless the program plays by these rules."""
+        game = game_of(rules)
+        if game not in self.plays:
+            raise ValueError(f"{self.name} does not play {rules.name}: it says that it plays "
+                             f"{', '.join(self.plays)}")  # fmt: skip
+        if self._accepts == "any":
+            return
+        names = rules.decisive_fields(episode)
+        preset = preset_of(game)
+        changed = [one for one in names if getattr(rules, one) != getattr(preset, one)]
+        if self._accepts == "presets" and changed:
+            what = ", ".join(f"{one} is {getattr(rules, one)}" for one in changed)
+            raise ValueError(f"{self.name} does not play {game} where {what}: it says that it "
+                             "plays by the presets")  # fmt: skip
+        if self._accepts == "ask":
+            question = {"type": "accepts", "game": game, "episode": episode,
+                        "rules": asdict(rules)}  # fmt: skip
+            with self._lock:
+                (answer,) = self._ask([question])
+            if not isinstance(answer, dict) or answer.get("accepts") is not True:
+                why = answer.get("why") if isinstance(answer, dict) else answer
+                raise ValueError(str(why) if isinstance(why, str) else shown(answer))
+
+    def close(self) -> None:
+        """End the program, which may take a second to end in order."""
+        with self._lock:
+            if self._program is not None:
+                self._program.quit()
+                self._program = None
+
+    # --- the program ------------------------------------------------------------------------------
+
+    def _start(self, started: tuple[Program, object] | None = None) -> None:
+        """Start the program, or take a started one, and read its greeting."""
+        self._program, answer = started or start(self.command, self._environment)
+        self._told.clear()
+        self._fresh = True
+        try:
+            self._greet(answer)
+        except ValueError as error:
+            self._stop()
+            raise ValueError(f"{shlex.join(self.command)} is no bot: {error}") from None
+
+    def _greet(self, answer: object) -> None:
+        """Read the program's greeting."""
+        if not isinstance(answer, dict) or not isinstance(answer.get("name"), str):
+            raise ValueError(f'its greeting must have a "name", got {shown(answer)}')
+        if answer.get("refused"):
+            raise ValueError(str(answer["name"]))
+        self.name = "".join(c for c in answer["name"] if c.isprintable())[:MOST_NAME] or "bot"
+        author = answer.get("author", "")
+        self.author = "".join(c for c in str(author) if c.isprintable())[:MOST_NAME]
+        games, accepts = answer.get("games", 1), answer.get("rules", "presets")
+        plays = answer.get("plays", ["six_card"])
+        if not isinstance(games, int) or games < 1:
+            raise ValueError(f'"games" must be a whole number from 1, got {shown(games)}')
+        if not isinstance(plays, list) or not plays or not all(one in GAMES for one in plays):
+            raise ValueError(f'"plays" must name some of {", ".join(GAMES)}, got {shown(plays)}')
+        if accepts not in ("presets", "any", "ask"):
+            raise ValueError(f'"rules" must be "presets", "any" or "ask", got {shown(accepts)}')
+        self.games_at_once, self.plays, self._accepts = int(games), tuple(plays), accepts
+
+    def _ask(self, messages: Sequence[Message]) -> list[object]:
+        """Return the program's answers; end it where it fails."""
+        if not messages:
+            return []
+        if self._program is None:
+            self._start()
+        assert self._program is not None
+        extra = self._allowance if self._fresh else 0.0
+        began = time.monotonic()
+        try:
+            answers = self._program.exchange(messages, self.move_seconds, extra, self._in_flight)
+        except BaseException as error:  # also Ctrl-C: answers may be on their way
+            if isinstance(error, (TimeoutError, BotError)):
+                error.add_note(f"the message was {line_of(messages[self._program.answered])}")
+            if isinstance(error, TimeoutError):
+                self._in_flight = 1  # so that the next hang is noticed sooner
+                if self._fresh and not self._answered:
+                    self._allowance /= 2
+            self._stop()
+            raise
+        if not self._answered:
+            self._answered, self._allowance = True, WARM * (time.monotonic() - began)
+        self._fresh = False
+        return answers
+
+    def _legal(self, answer: object, message: Message) -> list[int]:
+        """Return the actions of an answer; the program's own error ends its game."""
+        try:
+            if isinstance(answer, dict) and isinstance(answer.get("error"), str):
+                raise BotError(f"the program says {shown(answer['error'])}")
+            return read_action(answer, message)
+        except (ValueError, BotError) as error:
+            error.add_note(f"the message was {line_of(message)}")
+            raise
+
+    def _stop(self) -> None:
+        if self._program is not None:
+            self._program.end()
+            self._program = None
+
+    # --- games that the caller follows ---
+
+    def _introduce(
+        self,
+        messages: Sequence[Message],
+        keys: Sequence[Hashable],
+        events: Sequence[Sequence[Event]],
+        games: GameBatch,
+    ) -> None:
+        """Number the games of decisions, add their events, and announce those that are new."""
+        if self._program is None:
+            self._start()
+        assert self._program is not None
+        for message, key, since in zip(messages, keys, events, strict=True):
+            number = self._numbered.get(key) or self._numbered.setdefault(key, next(self._numbers))
+            message["id"] = number
+            message["events"] = event_messages(since)
+            if number not in self._told:
+                self._told.add(number)
+                start = {"type": "new_game", "id": number, "game": message["game"],
+                         "episode": message["episode"], "players": message["players"],
+                         "seat": message["seat"], "rules": fields_of(games.rules)}  # fmt: skip
+                self._program.tell(start)
+
+
+class ProbableAgent(CommandAgent):
+    """A program that also says how likely it is to take each action."""
+
+    @one_or_many
+    def action_probabilities(self, views: Views) -> np.ndarray[Any, np.dtype[np.float64]]:
+        """Return float64[B, actions], by action; a row sums to 1.
+
+        Raises:
+            TimeoutError, BotError: as `act`.
+            ValueError: an answer that is no distribution over the legal actions.
+        """
+        messages = decisions(views)
+        with self._lock:
+            answers = self._ask([message | {"type": "probabilities"} for message in messages])
+        found = np.zeros((len(messages), family_of(views).actions))
+        for row, answer, message in zip(found, answers, messages, strict=True):
+            given = answer.get("probabilities") if isinstance(answer, dict) else None
+            if not isinstance(given, list) or len(given) != len(message["legal"]):
+                raise ValueError(f'"probabilities" must be a number for each legal action, got '
+                                 f"{shown(answer)}")  # fmt: skip
+            for place, share in zip(message["legal"], given, strict=True):
+                (action,) = read_action({"action": place}, message)
+                row[action] = float(share)
+            if not np.isfinite(row).all() or row.min() < 0 or abs(row.sum() - 1) > 1e-6:
+                raise ValueError(f'"probabilities" must sum to 1, got {shown(given)}')
+        return found
+
+
+def command_agent(command: str, move_seconds: float | None = None) -> CommandAgent:
+    """Return the agent of ``command:PROGRAM``."""
+    words = words_of(command)
+    program, greeting = start(words, None)
+    probable = isinstance(greeting, dict) and greeting.get("probabilities")
+    kind = ProbableAgent if probable else CommandAgent
+    return kind(words, move_seconds, started=(program, greeting))
+
+
+class ProcessAgent(CommandAgent):
+    """A Python agent in its own process, which may say that a failure costs no game."""
+
+    def _legal(self, answer: object, message: Message) -> list[int]:
+        """Return the actions of an answer; raise a NoResultError where the agent has."""
+        if isinstance(answer, dict) and answer.get("no_result") is True:
+            raise NoResultError(shown(answer.get("error")))
+        return super()._legal(answer, message)
+
+
+def process_agent(name: str, move_seconds: float | None = None) -> ProcessAgent:
+    """Return the agent of ``process:NAME``: a Python agent in its own process."""
+    path = os.pathsep.join(filter(None, sys.path))
+    command = [sys.executable, "-m", "crib_agents.bot", name]
+    return ProcessAgent(command, move_seconds, {**os.environ, "PYTHONPATH": path})

@@ -65,18 +65,12 @@ class Bot:
                 views.append((i, read_decision(messages[i])))
             except MessageError as error:
                 answers[i] = {"error": str(error)}
-        for group in self._groups(views):
+        groups: dict[Any, list[tuple[int, Views]]] = {}  # views of one kind together, or each alone
+        for i, view in views:
+            groups.setdefault(view.dtype if self.together else i, []).append((i, view))
+        for group in groups.values():
             self._play(group, messages, answers)
         return [answer for answer in answers if answer is not None]
-
-    def _groups(self, views: list[tuple[int, Views]]) -> list[list[tuple[int, Views]]]:
-        """Group the views for calls of the agent: views of one kind together, or each alone."""
-        if not self.together:
-            return [[one] for one in views]
-        kinds: dict[Any, list[tuple[int, Views]]] = {}
-        for one in views:
-            kinds.setdefault(one[1].dtype, []).append(one)
-        return list(kinds.values())
 
     def _play(
         self, group: list[tuple[int, Views]], messages: list[Message], answers: list[Message | None]

@@ -134,7 +134,8 @@ def load(table: Table, path: Path | None = None) -> dict[str, Doubles]:
     again = f"make it again with {table.made_by}"
     if not path.exists():
         raise ValueError(f"there is no {path}: {again}")
-    version, held = _read_games(table, path) if path.suffix == ".json" else _read_arrays(path)
+    held = _read_games(table, path) if path.suffix == ".json" else read_arrays(path)
+    version = int(held.pop("version", 0))
     if version != table.version:
         raise ValueError(f"{path} is of version {version}, expected {table.version}: {again}")
     arrays = {}
@@ -156,17 +157,11 @@ def save(table: Table, path: Path | None = None, **arrays: Any) -> None:
     write_whole(path or table.path, held.getvalue())
 
 
-def _read_arrays(path: Path) -> tuple[int, dict[str, Any]]:
-    """Return the version and the arrays of an ``.npz`` file."""
-    held = read_arrays(path)
-    return int(held.pop("version", 0)), held
-
-
-def _read_games(table: Table, path: Path) -> tuple[int, dict[str, Any]]:
+def _read_games(table: Table, path: Path) -> dict[str, Any]:
     """Return the version and the arrays of a ``.json`` file: games, and roles by name in them."""
     data: dict[str, Any] = json.loads(path.read_text("utf-8"))
     games = {game["dealt"]: game for game in data.get("games", {}).values()}
-    held = {}
+    held = {"version": data.get("version", 0)}
     for name in table.shapes:
         found = [_find(games.get(dealt, {}), name) for dealt in DEALT]
         if table.five_card is not None and found[1].shape[-1:] == (table.five_card,):
@@ -175,7 +170,7 @@ def _read_games(table: Table, path: Path) -> tuple[int, dict[str, Any]]:
             found[1][..., : table.five_card] = short
         if found[0].shape == found[1].shape:
             held[name] = np.stack(found)
-    return data.get("version", 0), held
+    return held
 
 
 def _find(game: dict[str, Any], name: str) -> Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -128,7 +128,9 @@ class Weights:
         parts += [self.tables[name].astype(np.float64).ravel() for name in known.tables]
         if known.knows is not None:
             parts.append(known.knows(self.rules_fields))
-        return _behind_their_places(parts)
+        sizes = [len(part) for part in parts]
+        places = len(parts) + np.cumsum([0, *sizes[:-1]])
+        return np.concatenate([places.astype(np.float64), *parts])
 
 
 def find_learned(family: object) -> LearnedFamily:
@@ -137,12 +139,6 @@ def find_learned(family: object) -> LearnedFamily:
         raise ValueError(f"expected a family that the learned agent plays ({', '.join(FAMILIES)}), "
                          f"found {shown(family)}")  # fmt: skip
     return FAMILIES[family]
-
-
-def _behind_their_places(parts: Sequence[Doubles]) -> Doubles:
-    sizes = [len(part) for part in parts]
-    places = len(parts) + np.cumsum([0, *sizes[:-1]])
-    return np.concatenate([places.astype(np.float64), *parts])
 
 
 def _features(net: Net) -> dict[str, Any]:

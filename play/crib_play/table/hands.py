@@ -19,6 +19,7 @@ View = Any
 PHASES = ("discard", "pegging", "over")
 GOES = 2  # seats in a row that end a count where the rules have it so (M7)
 MADE_BY_CARDS = ("fifteen", "pair", "run", "thirty_one")
+ENDS = {"go": "the go", "last": "last"}  # why a count's last card pegs a point
 
 
 def phase(view: View) -> str:
@@ -75,20 +76,6 @@ def _from_first(values: Sequence[Any], me: int, n: int) -> list[int]:
 def spoken(view: View, actions: Sequence[int]) -> str:
     """Return actions in words."""
     return f"{ask(view)} {format_cards(actions)}"
-
-
-def made_by_cards(done: Done) -> int:
-    """Return the points of a played card, without the point for a go or the last card."""
-    return sum(event.points for event in done.events if event.reason in MADE_BY_CARDS)
-
-
-def ends_of_count(done: Done) -> list[Call]:
-    """Return the call for the point of a count's last card."""
-    return [
-        Call(done.seat, f"{in_words(event.points)} for {what}", event.points)
-        for event in done.events
-        if (what := {"go": "the go", "last": "last"}.get(event.reason))
-    ]
 
 
 def counted(done: Done) -> list[Counted]:
@@ -177,10 +164,15 @@ def _playing(done: Done, before: View) -> list[Call]:
     (card,) = done.actions
     pile = before["pile"][before["pile_from"] : before["pile_n"]].tolist()
     score = score_play([*pile, card], go=bool(before["go"]))
+    points = sum(event.points for event in done.events if event.reason in MADE_BY_CARDS)
     return [
-        Call(done.seat, score.call, made_by_cards(done), (card,)),
+        Call(done.seat, score.call, points, (card,)),
         *(Call(seat, "go") for seat in _gos(done, before)),
-        *ends_of_count(done),
+        *(
+            Call(done.seat, f"{in_words(event.points)} for {ENDS[event.reason]}", event.points)
+            for event in done.events
+            if event.reason in ENDS
+        ),
     ]
 
 

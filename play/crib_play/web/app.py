@@ -39,22 +39,8 @@ from crib_play.table import GAMES, NotYourTurnError, table_game
 from crib_play.table.advice import look_back
 from crib_play.table.seats import LEVELS
 from crib_play.user_files import Preferences
-from crib_play.web import beside
+from crib_play.web import beside, messages
 from crib_play.web.beside import Beside, Finished, Preparation, WorkError
-from crib_play.web.messages import (
-    Act,
-    At,
-    Guard,
-    Look,
-    M,
-    Message,
-    Open,
-    Payload,
-    Sit,
-    advice_payload,
-    read,
-    table_payload,
-)
 from crib_play.web.tables import PERSON, Table, Tables
 
 STATUS: dict[type[Exception], int] = {
@@ -133,7 +119,7 @@ def key_of(request: Request) -> str:
     return request.cookies.get(f"crib-{name_of(request)}", "")
 
 
-def seated(shown: Payload, key: str, status: int = 200) -> Response:
+def seated(shown: messages.Payload, key: str, status: int = 200) -> Response:
     """Answer with a table and its cookie for a seat: no script reads it, no other site sends it."""
     response, table = answer(shown, status), shown["table"]
     response.set_cookie(
@@ -154,47 +140,47 @@ class Place(NamedTuple):
     key: str
 
 
-def look(at: Place, message: Look) -> Payload:
+def look(at: Place, message: messages.Look) -> messages.Payload:
     """Show the table as the seat sees it."""
-    return table_payload(at.table, at.seat, message.since, at.key)
+    return messages.table_payload(at.table, at.seat, message.since, at.key)
 
 
-def act(at: Place, message: Act) -> Payload:
+def act(at: Place, message: messages.Act) -> messages.Payload:
     """Take a turn."""
     session = at.table.session
     turns = at.table.act(at.seat, message.revision, message.actions)
-    shown = table_payload(at.table, at.seat, min(message.since, turns))
+    shown = messages.table_payload(at.table, at.seat, min(message.since, turns))
     if message.coach and session.practice(at.seat):
         decision = look_back(session, turns)
         shown["coach"] = decision and asdict(decision)
     return shown
 
 
-def undo(at: Place, message: At) -> Payload:
+def undo(at: Place, message: messages.At) -> messages.Payload:
     """Take a turn back."""
     at.table.undo(at.seat, message.revision)
-    return table_payload(at.table, at.seat)
+    return messages.table_payload(at.table, at.seat)
 
 
-def resign(at: Place, message: At) -> Payload:
+def resign(at: Place, message: messages.At) -> messages.Payload:
     """Give the game up."""
     at.table.resign(at.seat, message.revision)
-    return table_payload(at.table, at.seat)
+    return messages.table_payload(at.table, at.seat)
 
 
-def again(at: Place, message: Message) -> Payload:
+def again(at: Place, message: messages.Message) -> messages.Payload:
     """Give this seat's player the same seat at a new table."""
-    return table_payload(at.table.again(), at.seat)
+    return messages.table_payload(at.table.again(), at.seat)
 
 
-def advise(at: Place, message: Message) -> Payload:
+def advise(at: Place, message: messages.Message) -> messages.Payload:
     """Send the expert's values of the seat's choices, if it is to move."""
     session = at.table.session
     if not session.practice(at.seat):
         raise HTTPException(403, "there is no advice while people play each other")
     if session.over or session.seat != at.seat:
         raise NotYourTurnError("there is nothing for you to choose now")
-    return advice_payload(at.table)
+    return messages.advice_payload(at.table)
 
 
 class Listeners:
@@ -299,12 +285,16 @@ class App:
         return [name for name in self.tables.agents if name in names]
 
     def answers(
-        self, kind: type[M], ask: Callable[[Place, M], Payload], *, advice: bool = False
+        self,
+        kind: type[messages.M],
+        ask: Callable[[Place, messages.M], messages.Payload],
+        *,
+        advice: bool = False,
     ) -> Endpoint:
         """Return what answers messages of this kind; pages hear of those that change a table."""
 
         async def endpoint(request: Request) -> Response:
-            message, name = await read(request, kind), name_of(request)
+            message, name = await messages.read(request, kind), name_of(request)
             judges = advice or getattr(message, "coach", False)
             shown = await self.at_table(request, lambda at: ask(at, message), advice=judges)
             if request.method == "POST":
@@ -338,7 +328,7 @@ class App:
         shown = {"games": games, "levels": levels, "addresses": self.addresses}
         return answer({**shown, **asdict(self.preferences)})
 
-    def _games(self) -> list[Payload]:
+    def _games(self) -> list[messages.Payload]:
         plays = self.preparation.agents_for
         return [
             {**asdict(game), "family": game.family.name, "sides": game.family.sides,
@@ -357,28 +347,30 @@ class App:
 
     async def open(self, request: Request) -> Response:
         """Open a table and give its seat to the caller."""
-        message = await read(request, Open)
+        message = await messages.read(request, messages.Open)
         seats, me = seats_of(message), message.seat
         await self.ready(message.game, seats)
         table, key = await run_in_threadpool(
             self.tables.open, message.game, seats, me, message.name
         )
-        return seated(table_payload(table, me, key=key), key, 201)
+        return seated(messages.table_payload(table, me, key=key), key, 201)
 
     # --- at a table -------------------------------------------------------------------------------
 
     async def sit(self, request: Request) -> Response:
         """Give a seat to the bearer of an invitation."""
-        message = await read(request, Sit)
+        message = await messages.read(request, messages.Sit)
         table = await self._table(name_of(request))
         key = secrets.token_urlsafe(24)
 
-        def take() -> Payload:
+        def take() -> messages.Payload:
             with table.lock:
                 if table.stored.seat_of(key_of(request)) is not None:
                     why = "you already sit at this table: the link is for another"
                     raise HTTPException(403, why)
-                return table_payload(table, table.sit(message.invitation, key, message.name))
+                return messages.table_payload(
+                    table, table.sit(message.invitation, key, message.name)
+                )
 
         await self.ready(table.stored.game, table.stored.seats)
         response = seated(await run_in_threadpool(take), key)
@@ -422,7 +414,7 @@ class App:
         return Response(data, media_type=kind, headers=headers)
 
 
-def seats_of(message: Open) -> list[str | None]:
+def seats_of(message: messages.Open) -> list[str | None]:
     """Return the player of each seat: an agent's name, None for a person."""
     sides = table_game(message.game).sides
     if message.seat >= len(sides):
@@ -451,14 +443,16 @@ def make_app(
     gets = {
         "/": app.page, "/cards/{name}.svg": app.card, "/api/rules": app.rules,
         "/api/offers": app.offers, "/api/prepared": app.prepared,
-        table: app.answers(Look, look), f"{table}/events": app.events,
-        f"{table}/advice": app.answers(Message, advise, advice=True),
+        table: app.answers(messages.Look, look), f"{table}/events": app.events,
+        f"{table}/advice": app.answers(messages.Message, advise, advice=True),
         f"{table}/review": app.review, f"{table}/replay": app.replay,
     }  # fmt: skip
     posts = {
-        "/api/tables": app.open, f"{table}/sit": app.sit, f"{table}/act": app.answers(Act, act),
-        f"{table}/undo": app.answers(At, undo), f"{table}/resign": app.answers(At, resign),
-        f"{table}/again": app.answers(Message, again),
+        "/api/tables": app.open, f"{table}/sit": app.sit,
+        f"{table}/act": app.answers(messages.Act, act),
+        f"{table}/undo": app.answers(messages.At, undo),
+        f"{table}/resign": app.answers(messages.At, resign),
+        f"{table}/again": app.answers(messages.Message, again),
     }  # fmt: skip
     routes = [
         *(Route(path, endpoint) for path, endpoint in gets.items()),
@@ -466,7 +460,7 @@ def make_app(
         Mount("/page", StaticFiles(directory=PAGE)),
     ]
     handlers: dict[Any, Any] = dict.fromkeys((HTTPException, *STATUS), refused)
-    middleware = [Middleware(Guard, hosts=hosts)]
+    middleware = [Middleware(messages.Guard, hosts=hosts)]
     made = Starlette(routes=routes, middleware=middleware, exception_handlers=handlers)
     made.state.start, made.state.close = app.preparation.start, app.close
     return made

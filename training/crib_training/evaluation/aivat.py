@@ -421,14 +421,6 @@ SHARE_OF_CHANCE = 0.7
 
 
 @dataclass(frozen=True, eq=False)
-class Corrections:
-    """The effect of chance on agent ``first`` in each of N games, by term: AIVAT subtracts it."""
-
-    won: Array  # float64[N, 3], change of its probability of winning by each of `TERMS`
-    points: Array  # float64[N, 3, 2, 3], points of each for it and the other agent, by phase
-
-
-@dataclass(frozen=True, eq=False)
 class Reference:
     """A policy that replays the deals, and the mean points of its deals.
 
@@ -447,8 +439,12 @@ class Reference:
         games: int,
         first: int,
         seed_seq: np.random.SeedSequence,
-    ) -> Corrections:
-        """Return the effect of the cards on the agent in seat ``first``, game by game."""
+    ) -> tuple[Array, Array]:
+        """Return the effect of the cards on the agent in seat ``first``, which AIVAT subtracts.
+
+        That is the change of its probability of winning by each of `TERMS`, float64[N, 3], and the
+        points of each for it and the other agent, by phase, float64[N, 3, 2, 3].
+        """
         points, probabilities = self.terms(rules, deals, seed_seq)
         is_dealer = deals.dealer == first
         won = np.zeros((games, len(TERMS)))
@@ -457,7 +453,7 @@ class Reference:
         by_agent = np.where(is_dealer[:, None, None, None], by_role[:, :, ::-1], by_role)
         made = np.zeros((games, *by_agent.shape[1:]))
         np.add.at(made, deals.lane, by_agent)
-        return Corrections(won, made)
+        return won, made
 
     def terms(
         self, rules: TwoHandRules, deals: Deals, seed_seq: np.random.SeedSequence

@@ -22,17 +22,10 @@ from pydantic import Field
 from crib_env.policy import Agent
 from crib_env.settings import A_DAY, Count, Players, Seed, checked_dataclass
 from crib_env.supported_rules import refuse_rules
+from crib_training import loading
 from crib_training.evaluation.aivat import chosen_reference
 from crib_training.evaluation.duplicate import CORRECTIONS, Pairs, Sides, play_chunk
 from crib_training.evaluation.referee import Failure, Referee
-from crib_training.loading import (
-    find_env,
-    find_game,
-    in_phase,
-    players_of,
-    shortest_episode,
-    sides_of,
-)
 from crib_training.progress import Finished, ignore_progress
 from crib_training.provenance import code_digest, file_digests
 from crib_training.workers import Record
@@ -95,7 +88,7 @@ class Setup:
     def __post_init__(self) -> None:
         if len(set(self.seeds)) < max(1, len(self.seeds)):
             raise ValueError(f"seeds must be one or more, each once, got {self.seeds!r}")
-        maker, rules = find_game(self.environment, self.rules)
+        maker, rules = loading.find_game(self.environment, self.rules)
         if self.adjusted:
             chosen_reference(rules, (), True)
             if self.episode == "match":
@@ -104,7 +97,7 @@ class Setup:
             raise ValueError(f"{self.environment} has no matches: episode must be game")
         if (why := rules.why_refused(self.episode)) is not None:
             raise ValueError(why)
-        players = players_of(rules, self.players)
+        players = loading.players_of(rules, self.players)
         object.__setattr__(self, "players", players)  # what None stands for is part of the identity
         if len(self.agents) < 2:
             raise ValueError(f"a tournament needs two agents or more, got {len(self.agents)}")
@@ -115,7 +108,7 @@ class Setup:
     @property
     def sides(self) -> int:
         """How many sides a game has."""
-        return sides_of(find_game(self.environment, self.rules)[1], self.players)
+        return loading.sides_of(loading.find_game(self.environment, self.rules)[1], self.players)
 
     @property
     def games_each(self) -> int:
@@ -159,7 +152,7 @@ class Setup:
         return {
             **about,
             "agents": sorted(self.agents),
-            "rules": self.rules or find_env(self.environment).rules,
+            "rules": self.rules or loading.find_env(self.environment).rules,
             "files": file_digests(self.agents),
             "code": code_digest(),
         }
@@ -182,10 +175,10 @@ class Setup:
 
 def label_agents(setup: Setup) -> list[str]:
     """Return a label for each agent of the field: its name, or as given if names coincide."""
-    maker, rules = find_game(setup.environment, setup.rules)
+    maker, rules = loading.find_game(setup.environment, setup.rules)
     agents = [load_agent(given, setup.move_seconds) for given in setup.agents]
     for agent in agents:
-        refuse_rules(in_phase(maker, agent), rules, setup.episode)
+        refuse_rules(loading.in_phase(maker, agent), rules, setup.episode)
     names = [agent.name for agent in agents]
     return [
         name if names.count(name) == 1 else given
@@ -199,7 +192,7 @@ def play(setup: Setup, chunk: Chunk, finished: Finished = ignore_progress) -> Re
     An agent's failure costs it the game; see `evaluation.referee`.
     """
     began = time.perf_counter()
-    maker, rules = find_game(setup.environment, setup.rules)
+    maker, rules = loading.find_game(setup.environment, setup.rules)
     # An instance of each agent for each game of a pair, in separate processes for a program:
     # one plays the first games of pairs alone, the other the same deals from the other side.
     # Against another agent, on these deals again, others play: none meets cards that it has seen.
@@ -212,7 +205,7 @@ def play(setup: Setup, chunk: Chunk, finished: Finished = ignore_progress) -> Re
     players = [field_agent(*order[place], setup.move_seconds, 0, place) for place in (0, 1)]
     reference = chosen_reference(rules, players, setup.adjusted)
     played = {}
-    for kind, episode in zip(KINDS, (setup.episode, shortest_episode(maker)), strict=True):
+    for kind, episode in zip(KINDS, (setup.episode, loading.shortest_episode(maker)), strict=True):
         key = (chunk.index, KINDS.index(kind))
         seed_seq = np.random.SeedSequence(chunk.seed, spawn_key=key)
         played[kind] = play_chunk(
@@ -273,5 +266,5 @@ def _referee(setup: Setup, given: str, against: str, game: int, place: int) -> R
     agent = field_agent(given, against, setup.move_seconds, game, place)
     # A program has its own clock, which leaves out its start.
     seconds = None if given.startswith((IN_PROCESS, COMMAND)) else setup.move_seconds
-    maker = find_env(setup.environment)
-    return Referee(in_phase(maker, agent), seconds, given, setup.strict)
+    maker = loading.find_env(setup.environment)
+    return Referee(loading.in_phase(maker, agent), seconds, given, setup.strict)

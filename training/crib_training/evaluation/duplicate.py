@@ -219,10 +219,10 @@ def play_chunk(
         forfeits, failed = play_out(games, who, rngs[2 * side :], owners, log, finished)
         outcome = {"dealer": dealer, "forfeits": forfeits, **_results(games, side, forfeits)}
         if reference and log and isinstance(rules, TwoHandRules):
-            found = reference.corrections(rules, log.deals(), n, side, redrawn)
+            won, points = reference.corrections(rules, log.deals(), n, side, redrawn)
             forfeited = forfeits.any(axis=1)
-            found.won[forfeited], found.points[forfeited] = 0.0, 0.0
-            outcome |= {"won_correction": found.won, "points_correction": found.points}
+            won[forfeited], points[forfeited] = 0.0, 0.0
+            outcome |= {"won_correction": won, "points_correction": points}
         outcomes.append(outcome)
         failures += failed
     arrays: dict[str, Any] = {
