@@ -13,7 +13,6 @@ from crib_agents.adapters.plain import PlainAgent
 from crib_agents.bot import process_agent
 from crib_agents.policy_net import header
 
-import crib_env
 from crib_env import Agent, Game, agent_names, encode, find_agent, six_card_v0
 from crib_env.engine.family import find_family
 from crib_env.engine.hands.encode import ACTIONS
@@ -186,8 +185,6 @@ def test_act_rejects_a_seed_as_generator() -> None:
     for given in (1, None, np.random.RandomState(1)):
         with pytest.raises(TypeError, match=r"rng must be a numpy\.random\.Generator.*default_rng"):
             find_agent("random").act(view_of("hoyle"), given)  # type: ignore[arg-type]
-        with pytest.raises(TypeError, match=r"rng must be a numpy\.random\.Generator.*default_rng"):
-            crib_env.sample_legal(np.ones((2, 3), dtype=np.int8), given)  # type: ignore[arg-type]
 
 
 # --- action_probabilities -------------------------------------------------------------------------

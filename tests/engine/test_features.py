@@ -34,21 +34,6 @@ from crib_env.scoring import score_hands
 from reference.scoring import rank, score_play, value
 
 
-@pytest.mark.parametrize("name", ENVIRONMENTS)
-@pytest.mark.parametrize("features", [None, True])
-def test_encode_equals_the_environments_observation(name: str, features: Any) -> None:
-    env = getattr(crib_env, name).gym_env(opponent="greedy", features=features)
-    observation, info = env.reset(seed=1)
-    for _ in range(12):
-        encoded, masks = encode(env.view(), features)
-        assert encoded.dtype == observation.dtype
-        assert np.array_equal(encoded[0], observation)
-        assert np.array_equal(masks[0], info["action_mask"])
-        observation, _, done, _, info = env.step(int(masks[0].argmax()))
-        if done:
-            observation, info = env.reset()
-
-
 def test_encode_takes_one_view_or_many() -> None:
     games = [Game("hoyle", seed=seed) for seed in range(5)]
     views = np.array([game.view(game.seat) for game in games])

@@ -102,6 +102,7 @@ BAD_KEYWORDS: list[tuple[Any, str, list[Any], tuple[str, ...]]] = [
     (LEARNERS, "opponent", ["rulebased"], ("did you mean 'rule_based'",)),
     (LEARNERS, "seat", [2, -1, "0", 0.5], ("seat", "0 to 1")),
     (BATCHES, "num_envs", [0, -1, 2.5, "4"], ("num_envs",)),
+    (FORMS, "mask_in_observation", ["rlib"], ("did you mean 'rllib'", "tianshou")),
     (["vector_env"], "threads", [0], ("threads",)),
     (["vector_env"], "autoreset_mode", ["nextstep"], ("autoreset_mode must be one of",)),
     (["vector_env"], "copy", ["no"], ("copy must be one of True, False",)),

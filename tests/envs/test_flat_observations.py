@@ -105,5 +105,3 @@ def test_mask_has_each_librarys_key() -> None:
     env.reset(seed=1)
     assert set(env.observe("player_0")) == {"obs", "mask"}
     assert env.observation_space("player_0").contains(env.observe("player_0"))
-    with pytest.raises(ValueError, match="no library of mask_in_observation is called 'supersuit'"):
-        six_card_v0.env(mask_in_observation="supersuit")

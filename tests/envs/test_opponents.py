@@ -275,11 +275,6 @@ def test_observation_holds_the_mask_under_a_librarys_keys(
         many, *_, many_info = batch.step(np.array([action, other]))
 
 
-def test_make_rejects_unknown_library_of_the_mask() -> None:
-    with pytest.raises(ValueError, match="rllib"):
-        six_card_v0.gym_env(opponent="greedy", mask_in_observation="rlib")
-
-
 # --- numbers and names --------------------------------------------------------------------------
 
 

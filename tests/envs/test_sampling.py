@@ -65,8 +65,9 @@ def test_sample_legal_single_mask_gives_uniform_int(dtype: type) -> None:
 def test_sample_legal_rejects_empty_single_mask_and_seed_for_generator() -> None:
     with pytest.raises(ValueError, match="the mask allows no action: that episode has ended"):
         crib_env.sample_legal(np.zeros(52, dtype=np.int8), np.random.default_rng(0))
-    with pytest.raises(TypeError, match=r"default_rng\(3\); got 3"):
-        crib_env.sample_legal(np.ones(52, dtype=np.int8), 3)  # type: ignore[arg-type]
+    for given in (3, None, np.random.RandomState(1)):
+        with pytest.raises(TypeError, match=r"rng must be a numpy\.random\.Generator.*default_rng"):
+            crib_env.sample_legal(np.ones(52, dtype=np.int8), given)  # type: ignore[arg-type]
 
 
 def test_sample_legal_takes_less_than_a_third_of_gymnasiums_time() -> None:

@@ -1,10 +1,13 @@
-"""Keywords of environments: those in `help` are accepted, and settings apply at once."""
+"""Keywords of environments: shown, typed and accepted alike, and settings apply at once."""
 
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from inspect import Parameter, signature
-from typing import Any
+from pathlib import Path
+from typing import Any, get_args
 
 import gymnasium
 import numpy as np
@@ -12,14 +15,22 @@ import pytest
 from gymnasium.vector import SyncVectorEnv
 from stable_baselines3.common.vec_env import DummyVecEnv
 
+from checkout import ROOT
 from crib_env import ENVIRONMENTS, Rules, TableTopRules, TwoHandRules, six_card_v0, table_top_v0
+from crib_env.engine.family import REWARDS, SUITS
+from crib_env.envs import makers
+from crib_env.envs.config import KEYWORDS, LIBRARIES, MODES, ON_ILLEGAL
 from crib_env.registration import env_module
 from vector_walks import LEARNER_FORMS, every_learner_form, lowest
 
 # --- keywords shown and accepted ------------------------------------------------------------------
 
 
-FORMS = ("env", "raw_env", "gym_env", "vector_env", "torch_env", "sb3_env")
+FORMS = {
+    "env": makers.AecKeywords, "raw_env": makers.AecKeywords, "gym_env": makers.GymKeywords,
+    "vector_env": makers.VectorKeywords, "torch_env": makers.TorchKeywords,
+    "sb3_env": makers.SB3Keywords,
+}  # fmt: skip
 UNKNOWN = "unexpected keyword argument"
 
 
@@ -32,22 +43,48 @@ def test_keywords_shown_are_accepted_at_their_defaults(name: str, form: str) -> 
     make(**{p.name: p.default for p in shown}).close()
 
 
-@pytest.mark.parametrize(
-    ("form", "names"),
-    [
-        ("raw_env", "render_mode viewer mask_in_observation"),
-        ("gym_env", "opponent partner seat mask_in_observation render_mode viewer"),
-        ("vector_env", "num_envs autoreset_mode copy threads opponent mask_in_observation"),
-        ("torch_env", "num_envs device threads opponent seat"),
-        ("sb3_env", "num_envs threads opponent seat mask_in_observation"),
-        *((form, "rules players partners episode reward suits on_illegal") for form in FORMS),
-        *((form, "features") for form in FORMS),
-    ],
-)
-def test_keywords_of_a_form_are_in_its_signature(form: str, names: str) -> None:
-    shown = set(signature(getattr(env_module("six_card_v0"), form)).parameters)
-    assert set(names.split()) <= shown
-    assert not shown & {"self", "phase_policy", "keeps_events", "autoreset"}
+@pytest.mark.parametrize("form", FORMS)
+def test_keywords_of_a_form_are_shown_and_typed_as_in_the_config(form: str) -> None:
+    """`num_envs` is a separate argument of the types; each phase has its policy's keyword."""
+    phases = {env_module(name).maker.phase for name in ENVIRONMENTS} - {None}
+    taken = {name for name, about in KEYWORDS.items() if form in about.forms}
+    assert set(signature(getattr(env_module("six_card_v0"), form)).parameters) == taken
+    typed = FORMS[form].__annotations__.keys()
+    assert typed == taken - {"num_envs"} | {phase.name for phase in phases if phase is not None}
+
+
+def test_typed_values_are_those_of_the_config() -> None:
+    assert set(get_args(makers.Reward)) == set(REWARDS)
+    assert get_args(makers.Suits) == SUITS
+    assert get_args(makers.RenderMode) == MODES
+    assert get_args(makers.OnIllegal) == ON_ILLEGAL
+    assert set(get_args(makers.Library)) == LIBRARIES.keys() - {"pettingzoo"}
+    every = {one for name in ENVIRONMENTS for one in env_module(name).maker.episodes}
+    assert set(get_args(makers.Episode)) == every
+
+
+CALLS = """\
+from crib_env import discard_v0, six_card_v0, table_top_v0
+right = six_card_v0.gym_env(opponent=[("greedy", 1), ("random", 2.0)], reward="points", seat=0)
+six_card_v0.env(opponent="greedy")
+six_card_v0.gym_env(reward="pionts")
+six_card_v0.vector_env(4, theads=2)
+six_card_v0.sb3_env("4")
+discard_v0.torch_env(8, copy=True)
+table_top_v0.raw_env(players="4", episode="round", pegging_policy="greedy")
+"""
+
+
+def test_mypy_rejects_wrong_calls(tmp_path: Path) -> None:
+    """A wrong name for the form, a misspelt value, a misspelt name, and two wrong types."""
+    file = tmp_path / "calls.py"
+    file.write_text(CALLS)
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--config-file", ROOT / "pyproject.toml", file],
+        capture_output=True, text=True, cwd=ROOT,
+    )  # fmt: skip
+    found = [line.split(":")[1] for line in done.stdout.splitlines() if ": error:" in line]
+    assert found == ["3", "4", "5", "6", "7", "8"], done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -67,7 +104,6 @@ def test_help_describes_every_keyword_of_a_form(form: str) -> None:
         ("six_card_v0", "vector_env", "render_mode", "no render_mode: env, raw_env, gym_env take"),
         ("six_card_v0", "gym_env", "pegging_policy", f"{UNKNOWN} 'pegging_policy'"),
         ("discard_v0", "env", "peging_policy", "did you mean 'pegging_policy'?"),
-        ("six_card_v0", "torch_env", "copy", "tensors share the batch's memory"),
         # TorchRL's GymEnv passes frameskip, matches this message, and retries without.
         ("six_card_v0", "gym_env", "frameskip", f"{UNKNOWN} 'frameskip'"),
         ("six_card_v0", "gym_env", "keeps_events", f"{UNKNOWN} 'keeps_events'"),
