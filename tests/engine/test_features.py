@@ -238,19 +238,12 @@ def test_layout_names_every_slice_and_space_has_its_bounds(name: str) -> None:
     assert list(layout)[: len(plain)] == list(plain)
     assert layout["rows"].stop - layout["rows"].start == np.prod(layout.rows)
     env = maker.vector_env(64, opponent="greedy", features=True)
-    space = env.single_observation_space
-    assert space.dtype == np.float32
+    space, rng = env.single_observation_space, np.random.default_rng(1)
     assert space.shape == (max(part.stop for part in layout.values()),)
-    rng = np.random.default_rng(1)
     observations, info = env.reset(seed=1)
-    without = maker.vector_env(64, opponent="greedy")
-    bits, _ = without.reset(seed=1)
     for _ in range(30):
-        assert ((observations >= space.low) & (observations <= space.high)).all()
-        assert (observations[:, : bits.shape[1]] == bits).all()
-        actions = sample_legal(info["action_mask"], rng)
-        observations, *_, info = env.step(actions)
-        bits = without.step(actions)[0]
+        assert env.observation_space.contains(observations)
+        observations, *_, info = env.step(sample_legal(info["action_mask"], rng))
 
 
 @pytest.mark.parametrize("name", ["six_card_v0", "discard_v0", "pegging_v0", "three_hand_v0"])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections import Counter
 from itertools import combinations, combinations_with_replacement, product
 from typing import Any
@@ -357,10 +355,3 @@ def test_score_rejects_invalid_cards_with_the_reason(call: Any, message: str) ->
 
 
 # --- the module ---------------------------------------------------------------------------------
-
-
-def test_import_of_scoring_does_not_load_the_engine() -> None:
-    code = "import sys, crib_env.scoring as s; s.score_hand('5H 5S 5C JD', '5D'); " \
-        "print('numba' in sys.modules)"  # fmt: skip
-    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert out.stdout.strip() == "False"

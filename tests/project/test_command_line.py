@@ -418,10 +418,7 @@ def test_completion_of_bash_has_commands_options_and_names(
     assert set(done.stdout.split()) == offered
 
 
-PRINTING = [("--version", True), ("evaluate --help", False)]  # buffered or not
-
-
-@pytest.mark.parametrize(("words", "buffered"), PRINTING)
+@pytest.mark.parametrize(("words", "buffered"), [("--version", True), ("--help", False)])
 def test_closed_output_ends_as_if_it_were_read(words: str, buffered: bool) -> None:
     python = [sys.executable] if buffered else [sys.executable, "-u"]
     command = [*python, "-m", "crib_training.command_line", *words.split()]
@@ -446,7 +443,7 @@ def test_printing_escapes_characters_that_the_encoding_lacks() -> None:
     assert (run.returncode, run.stdout) == (0, "0.5 \\xb1 0.1\n"), run.stderr
 
 
-@pytest.mark.parametrize(("words", "buffered"), PRINTING)
+@pytest.mark.parametrize(("words", "buffered"), [("--version", True), ("evaluate --help", False)])
 def test_closed_pipe_ends_quietly(words: str, buffered: bool) -> None:
     """As `crib --help | head -1` may: the pipe is closed before all is written."""
     ours, theirs = os.pipe()

@@ -26,7 +26,7 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 TEST_PAGES = [path for path in (*PAGES, ROOT / "CONTRIBUTING.md", *(ROOT / "seeds").glob("*.md"))
               if re.search(r"`test_|ARGS=", path.read_text())]  # fmt: skip
 NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
-MODULES = ["crib_env.cards", "crib_env.game", "crib_env.notation", "crib_env.scoring"]
+MODULES = ["crib_env.game", "crib_env.scoring"]
 
 
 LONG = {"docs/exercises.md": "\n## 5. PPO\n"}  # where a page begins to train a network

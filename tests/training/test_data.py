@@ -77,7 +77,7 @@ def test_data_checksums_are_of_the_files(written: Path) -> None:
 
 @pytest.mark.parametrize("env", crib_env.ENVIRONMENTS)
 def test_data_takes_every_environment(env: str, tmp_path: Path) -> None:
-    ran = crib("data", "--env", env, "--games", "2", "--workers", "0", "--values", "expert",
+    ran = crib("data", "--env", env, "--games", "1", "--workers", "0", "--values", "expert",
                "--columns", "all", "--out", str(tmp_path))  # fmt: skip
     assert ran.returncode == 0, ran.stderr
     data, maker = load(tmp_path), find_env(env)

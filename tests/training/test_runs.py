@@ -1,20 +1,45 @@
-"""Runs of every method but PPO: stopped runs resume to the same result, other runs are rejected."""
+"""Runs: stopped ones resume to the same result, others are refused, diverging ones end; folders."""
 
 from __future__ import annotations
 
+import json
 import signal
+import subprocess
+import sys
+import warnings
 from collections.abc import Callable
-from functools import cache
+from dataclasses import replace
+from functools import cache, partial
 from pathlib import Path
+from shutil import copy, copytree
 from typing import Any
+from zipfile import ZipFile
 
+import numpy as np
 import pytest
+import torch
+from crib_agents.files import BESIDE, SEAL
+from crib_agents.learned import MonteCarloAgent, Weights
 from crib_agents.loading import load_agent
+from crib_training.evaluation.chunks import Setup
+from crib_training.learn import demo
 from crib_training.learn.run import POLICY, Checkpoint, DivergedError, Run, learn
+from crib_training.methods import ppo
+from crib_training.methods.deep_monte_carlo import find_self_play, train
+from crib_training.outputs import CHECKPOINT, LOCK, MODEL, FolderInUseError, claimed, run_folder
+from crib_training.tournament import tournament
+from crib_training.workers import ThisProcess
+from stable_baselines3.common.vec_env import VecNormalize
 
-from small_runs import BASELINES, learner_of, tensors_of
+from commands import crib
+from crib_env import PRESETS
+from crib_env.batch import GameBatch
+from crib_env.engine.two_hand import VIEW
+from learned_nets import drawn_weights
+from research.solve import run as solve
+from small_runs import BASELINES, begun, learner_of, small, small_ppo, tensors_of
 
-GAMES = ("six_card_v0", "five_card_v0", "table_top_v0")
+GAMES = {"six_card_v0": "hoyle", "five_card_v0": "five_card", "table_top_v0": "table_top"}
 # Stopped in its second period, where it mixes two policies.
 IN_A_PERIOD: dict[str, dict[str, Any]] = {"r_nad": {"period": 400}}
 # Table Top learns from its lines in the first of eight updates, then from its sides.
@@ -121,3 +146,311 @@ def test_run_names_the_written_files(tmp_path: Path, capsys: pytest.CaptureFixtu
     learn(learner_of("mmd", out=tmp_path, decisions=256))
     *_, names = capsys.readouterr().out.strip().rpartition("/")
     assert all((tmp_path / name).exists() for name in names.split(", "))
+
+
+# --- folders: one command at a time, nothing overwritten, checkpoints as they were written --------
+
+
+HOLD = """
+import sys, time
+from pathlib import Path
+from crib_training.outputs import claimed
+with claimed(Path(sys.argv[1])):
+    print("held", flush=True)
+    time.sleep(600)
+"""
+
+
+deep = partial(small, deals=200, num_envs=100, workers=1)
+
+WRITERS: dict[str, Callable[[Path], object]] = {
+    "deep_monte_carlo": lambda out: train(deep(out)),
+    "ppo": lambda out: ppo.train(small_ppo(out)),
+    "solve": lambda out: solve.solve(solve.Settings(iterations=1, out=out, progress=False)),
+}
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a run by each of two methods, to be copied from."""
+    folder = tmp_path_factory.mktemp("runs")
+    train(deep(folder / "deep"))
+    ppo.train(small_ppo(folder / "ppo"))
+    return folder
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes()
+            for path in folder.rglob("*") if path.is_file() and path.name != LOCK}  # fmt: skip
+
+
+def test_claimed_refuses_a_second_command(tmp_path: Path) -> None:
+    message = f"another command writes to {tmp_path}: wait until it has ended, or choose another"
+    setup = Setup(agents=("greedy", "random"), environment="five_card_v0", chunk=2)
+    others: dict[str, Callable[[Path], object]] = {
+        "tournament": lambda out: tournament(setup, 2, out, ThisProcess()),
+        "demo": lambda out: demo.run(demo.Settings(out=out)),
+    }
+    with claimed(tmp_path):
+        for name, write in (WRITERS | others).items():
+            with pytest.raises(FolderInUseError, match=message):
+                write(tmp_path)
+            assert not contents(tmp_path), name
+        run = crib("train", "--deals", "100", "--out", str(tmp_path))
+    assert (run.returncode, run.stderr.count("\n")) == (1, 1), run.stderr
+    assert f"another command writes to {tmp_path}" in run.stderr
+
+
+def test_claimed_folder_is_free_after_a_kill(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", HOLD, str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "held\n"
+        with pytest.raises(FolderInUseError), claimed(tmp_path):
+            pass
+        process.kill()
+    with claimed(tmp_path):
+        pass
+
+
+def test_claimed_folder_is_free_after_end_or_failure(tmp_path: Path) -> None:
+    for _ in range(2):
+        with pytest.raises(KeyError), claimed(tmp_path):
+            raise KeyError
+    with claimed(tmp_path), pytest.raises(FolderInUseError), claimed(tmp_path):
+        pass
+
+
+@pytest.mark.parametrize("found", [CHECKPOINT, MODEL])
+@pytest.mark.parametrize("name", WRITERS)
+def test_train_refuses_to_overwrite_a_run(name: str, found: str, tmp_path: Path) -> None:
+    (tmp_path / found).write_bytes(b"another's")
+    before = contents(tmp_path)
+    with pytest.raises(ValueError, match=f"holds a run: resume it with --resume {tmp_path}, or"):
+        WRITERS[name](tmp_path)
+    assert contents(tmp_path) == before
+
+
+def test_resume_refuses_a_folder_with_another_run(runs: Path, tmp_path: Path) -> None:
+    """The run to resume is in another folder: the run in this one would be lost."""
+    mine, taken = runs / "deep", copytree(runs / "deep", tmp_path / "taken")
+    before = contents(taken)
+    for write in (
+        lambda: train(deep(taken, resume=mine)),
+        lambda: ppo.train(small_ppo(taken, resume=mine, trust=True)),
+        lambda: solve.solve(solve.Settings(resume=mine, out=taken, progress=False)),
+    ):
+        with pytest.raises(ValueError, match=f"{taken} holds a run"):
+            write()
+    assert contents(taken) == before
+
+
+def test_ppo_resumes_only_in_its_own_folder(runs: Path, tmp_path: Path) -> None:
+    copytree(runs / "ppo", tmp_path, dirs_exist_ok=True)
+    with pytest.raises(ValueError, match="holds a run"):
+        ppo.train(small_ppo(tmp_path))
+    ppo.train(small_ppo(tmp_path, resume=tmp_path, trust=True))
+    ppo.train(small_ppo(tmp_path, resume=tmp_path / MODEL, trust=True))
+    with pytest.raises(ValueError, match=f"resume: there is no {tmp_path}/new/{MODEL}"):
+        small_ppo(tmp_path / "new", resume=tmp_path / "new" / MODEL, trust=True)
+    (tmp_path / "new").mkdir()
+    with pytest.raises(ValueError, match=f"no run to resume in {tmp_path}/new: it has no mod"):
+        ppo.train(small_ppo(tmp_path / "new", resume=tmp_path / "new", trust=True))
+
+
+def test_ppo_resume_refuses_other_settings(runs: Path, tmp_path: Path) -> None:
+    copytree(runs / "ppo", tmp_path, dirs_exist_ok=True)
+    before = contents(tmp_path)
+    for changes, words in (
+        ({"env": "five_card_v0"}, "env was six_card_v0, not five_card_v0"),
+        ({"env": "table_top_v0"}, "env was six_card_v0, not table_top_v0"),
+        ({"rules": "hoyle[target=91]"}, r"rules was None, not hoyle\[target=91\]"),
+        ({"learning_rate": 0.1, "seed": 2}, "seed was 1, not 2; learning_rate was 0.002, not 0.1"),
+        ({"hidden_sizes": (32, 16)}, r"hidden_sizes was \[16, 16\], not \[32, 16\]"),
+    ):
+        with pytest.raises(ValueError, match=f"{tmp_path} is another: {words}"):
+            ppo.train(small_ppo(tmp_path, resume=tmp_path, trust=True, **changes))
+    assert {name: contents(tmp_path)[name] for name in before} == before
+    with ZipFile(tmp_path / MODEL, "a") as model:
+        about = json.loads(model.read("data"))
+        del about["run"]
+        with warnings.catch_warnings(action="ignore"):  # of two parts of one name
+            model.writestr("data", json.dumps(about))
+    with pytest.raises(ValueError, match="is not of a run of `crib train ppo`"):
+        ppo.train(small_ppo(tmp_path, resume=tmp_path, trust=True))
+
+
+def test_finished_run_rewrites_missing_files_from_its_checkpoint(
+    runs: Path, tmp_path: Path
+) -> None:
+    folder = copytree(runs / "deep", tmp_path / "deep")
+    written = {name: data for name, data in contents(folder).items() if "tb/" not in name}
+    names = sorted(written.keys() - {CHECKPOINT})
+    for stale in (names[::2], names[1::2]):  # each is of an earlier run once, and lost once
+        for name in names:
+            (folder / name).unlink()
+        for name in stale:
+            (folder / name).write_bytes(b"stale")
+        train(deep(folder, resume=folder))
+        assert {name: (folder / name).read_bytes() for name in written} == written
+    elsewhere = tmp_path / "elsewhere"
+    train(deep(elsewhere, resume=folder))
+    assert {name: (elsewhere / name).read_bytes() for name in written} == written
+
+
+def test_ppo_resumes_without_its_lost_curve(runs: Path, tmp_path: Path) -> None:
+    copytree(runs / "ppo", tmp_path, dirs_exist_ok=True)
+    for name in ("policy.safetensors", "curve.csv"):
+        (tmp_path / name).unlink()
+    ppo.train(small_ppo(tmp_path, resume=tmp_path, trust=True))
+    assert {"policy.safetensors", "curve.csv"} <= contents(tmp_path).keys()
+
+
+def test_demo_run_twice_learns_the_same(tmp_path: Path) -> None:
+    settings = demo.Settings(deals=64, pairs=2, out=tmp_path)
+    written = []
+    for _ in range(2):
+        demo.learn_by_self_play(settings)
+        policy = tmp_path / "deep_monte_carlo" / "policy.safetensors"
+        written.append(policy.read_bytes())
+        policy.write_bytes(b"of the first demo")
+    assert written[0] == written[1]
+
+
+def test_resume_removes_partial_files_of_a_killed_run(tmp_path: Path) -> None:
+    half = tmp_path / f"{CHECKPOINT}.0123abcd{BESIDE}"
+    half.write_bytes(b"half")
+    with run_folder(tmp_path, None):
+        assert not half.exists()
+
+
+def flipped(data: bytes, place: float) -> bytes:
+    """Return a file's bytes with a bit of one of them changed."""
+    at = int(place * len(data))
+    return data[:at] + bytes([data[at] ^ 4]) + data[at + 1 :]
+
+
+def test_resume_refuses_an_altered_checkpoint(runs: Path, tmp_path: Path) -> None:
+    """What else may be wrong with a file is in tests/agents/test_files.py."""
+    data = (runs / "deep" / CHECKPOINT).read_bytes()
+    path = tmp_path / CHECKPOINT
+    unsealed = data.replace(SEAL.encode(), b"sha257", 1)
+    more_deals = data.replace(b'\\"deals\\": 200', b'\\"deals\\": 900')
+    for altered in (unsealed, more_deals, flipped(data, 0.5), data[:-1]):
+        assert altered != data
+        path.write_bytes(altered)
+        with pytest.raises(ValueError, match=f"^{path} is not a safetensors file of ours: "):
+            train(deep(tmp_path, resume=tmp_path))
+
+
+def damaged(path: Path) -> Path:
+    """Flip a bit in the middle of a file; return its path."""
+    path.write_bytes(flipped(path.read_bytes(), 0.5))
+    return path
+
+
+def test_resume_refuses_a_damaged_model(runs: Path, tmp_path: Path) -> None:
+    path = damaged(Path(copy(runs / "ppo" / MODEL, tmp_path)))
+    with pytest.raises(ValueError, match=f"{path} cannot be read"):
+        ppo.train(small_ppo(tmp_path, resume=tmp_path, trust=True))
+
+
+# --- diverging networks ---------------------------------------------------------------------------
+
+
+every_game = pytest.mark.parametrize("env", GAMES)
+every_value = pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 3e38, -3e38, -1e9])
+
+
+def spoilt(preset: str, value: float) -> Weights:
+    """Return nets all of whose numbers are one."""
+    weights = drawn_weights(PRESETS[preset])
+    nets: Any = {
+        name: [tuple(np.full_like(part, value) for part in layer) for layer in layers]
+        for name, layers in weights.nets.items()
+    }
+    tables = {name: np.full_like(table, value) for name, table in weights.tables.items()}
+    return replace(weights, nets=nets, tables=tables)
+
+
+def constant(preset: str, value: float) -> Weights:
+    """Return nets with one constant output."""
+    weights = spoilt(preset, 0.0)
+    for layers in weights.nets.values():
+        layers[-1][1][:] = value
+    for table in weights.tables.values():
+        table[:] = value
+    return weights
+
+
+def legal(games: GameBatch, lanes: Any, actions: Any) -> bool:
+    """Return whether each action is one that its game has."""
+    views = games.views(lanes)
+    if views.dtype == VIEW:
+        may = views["legal"][:, None] >> np.arange(views["hand"].shape[1]) & 1 > 0
+        return bool(((views["hand"] == actions[:, None]) & may).any(axis=1).all())
+    return bool(((actions >= 0) & (views["legal"] >> np.maximum(actions, 0) & 1 > 0)).all())
+
+
+@every_game
+@every_value
+@pytest.mark.parametrize("nets", [spoilt, constant])
+def test_agents_with_nan_nets_play_legally(
+    nets: Callable[..., Weights], env: str, value: float
+) -> None:
+    rules = PRESETS[GAMES[env]]
+    agent = MonteCarloAgent([nets(GAMES[env], value)])
+    rng = np.random.default_rng(1)
+    games = GameBatch(rules, 20, episode="round" if env == "table_top_v0" else "deal", seed=4)
+    games.reset()
+    running = games.running()
+    while len(running):
+        with np.errstate(all="ignore"):
+            actions = agent.act(games.views(running), rng)
+        assert legal(games, running, actions)
+        games.step(running, actions)
+        running = games.running(running)
+
+
+@every_game
+@every_value
+def test_self_play_is_legal_for_any_net_output(env: str, value: float) -> None:
+    _, self_play = find_self_play(deep(Path(), env=env))
+    with torch.no_grad():
+        for parameter in self_play.nets.parameters():
+            parameter.fill_(value)
+    with np.errstate(all="ignore"):
+        samples = self_play.play(30, 0.5, np.random.default_rng(1))
+    assert samples.decisions >= 30
+
+
+def test_diverged_weights_are_not_saved(tmp_path: Path) -> None:
+    training = begun(deep(tmp_path))
+    training.learn()
+    training.save()
+    with torch.no_grad():
+        next(training.learner.nets.average.parameters()).view(-1)[0] = np.nan
+    with pytest.raises(DivergedError, match="after 100 deals"):
+        training.learn()
+    assert Checkpoint.load(tmp_path).about["deals"] == 100
+
+
+def test_ppo_diverged_run_keeps_the_last_good_model(tmp_path: Path) -> None:
+    few = small_ppo(tmp_path, learning_rate=1e30)
+    with pytest.raises(DivergedError, match=f"is {tmp_path}/model.zip, after 0 decisions"):
+        ppo.train(few)
+    games: VecNormalize = ppo.games_of(few)
+    model = ppo.model_of(replace(few, resume=tmp_path, trust=True), games)
+    assert all(torch.isfinite(one).all() for one in model.policy.parameters())
+
+
+def test_model_file_with_non_finite_weights_is_refused(tmp_path: Path) -> None:
+    few = small_ppo(tmp_path)
+    model = ppo.model_of(few, ppo.games_of(few))
+    with torch.no_grad():
+        next(model.policy.parameters()).view(-1)[0] = np.nan
+    model.save(tmp_path / "model.zip")
+    with pytest.raises(ValueError, match=r"model\.zip holds weights that are not finite: "):
+        load_agent(f"trust:{tmp_path / 'model.zip'}")
+    with pytest.raises(ValueError, match=r"model\.zip holds weights that are not finite"):
+        ppo.train(replace(few, resume=tmp_path, trust=True, out=tmp_path / "new"))

@@ -229,7 +229,7 @@ def test_table_command_makes_a_table_with_its_defaults(name: str) -> None:
 
 
 def test_warmup_names_each_environment(capsys: pytest.CaptureFixture[str]) -> None:
-    """tests/project/test_commands_in_games.py warms up each of them."""
+    """tests/project/test_command_line.py warms up each of them."""
     assert warmup.Settings().envs == tuple(ENVIRONMENTS)
     envs = ("discard_v0", "table_top_v0")
     warmup.run(warmup.Settings(envs=envs, agents=("random",)))
