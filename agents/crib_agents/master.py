@@ -40,9 +40,7 @@ LEAST = 1 / 255  # the least probability: the resolution of a strategy's
 class Master(ExpertAgent):
     """Maximises the expert's value plus lambda times the log of the equilibrium's probability.
 
-    In the pegging the value comes from the expert's search, which here predicts both seats' cards
-    from the expert's choices. Without a solved strategy `master` plays as `expert`. It is
-    deterministic.
+    Without a solved strategy `master` plays as `expert`. It is deterministic.
 
     Args:
         discard_lambda: lambda in discarding, in points: a choice that is e times less likely
@@ -59,7 +57,7 @@ class Master(ExpertAgent):
         super().__init__()
         self.discard_lambda = discard_lambda
         self.pegging_lambda = pegging_lambda
-        self._pegging = PeggingExpert(by_choices=True)
+        self._pegging = PeggingExpert()
 
     @one_or_many
     def act(self, views: Views, rng: np.random.Generator) -> Actions:

@@ -26,9 +26,9 @@ ORDER = {
     "discarded": "discards",
     "endgame": "endgame",
     "endgame_win": "endgame",
+    "choices": "rollouts",
     "endgame_belief": "endgame_belief",
     "endgame_shift": "endgame_shift",
-    "choices": "rollouts",
     "reference_deals": "reference_deals",
     "table_top_values": "table_top",
     "table_top_rounds": "table_top",
@@ -36,6 +36,7 @@ ORDER = {
 }
 PRINTED = {  # writes nothing
     "table_top_weights": "table_top",
+    "belief_fit": "belief_fit",
     "endgame_check": "endgame_shift",
     "endgame_choice": "endgame_choice",
 }

@@ -1,4 +1,4 @@
-"""The rollout policy of the pegging expert, by self-play, and what predicts the expert's choices.
+"""The rollout policy of the pegging expert, by self-play, and how players choose a card.
 
 `python -m research.tables rollout_policy` (about three minutes on one core): for each two-hand game
 the program draws deals, and both seats discard as `rule_based` does. This gives the probability
@@ -7,12 +7,13 @@ Both seats then peg by the rollout policy, with a temperature so that every card
 the points after each card. The tables learn their mean by stochastic gradient descent, in passes of
 falling step.
 
-`python -m research.tables choices` (some two CPU minutes): the expert plays games against itself.
-The rollout policy's tables learn to predict its choices in the pegging: a softmax over their
-values, with the rollout policy's own temperature, minimises the cross entropy of the choices. A
-tenth is held out, which shows how well the tables predict choices that they have not seen. The
-values then no longer mean points after a card. But a search that models the other seat by such a
-softmax predicts the expert's replies far better with them.
+`python -m research.tables choices` (some six CPU minutes): `expert`, `learned` and `rule_based`
+each play games against themselves. The tables, which begin as those of the rollout policy, learn to
+predict all their choices in the pegging: a softmax over the values, with the temperature of the
+belief, minimises the cross entropy of the choices. A tenth is held out, which shows how well the
+tables predict choices that they have not seen. The values then no longer mean points after a card.
+But they predict other players far better, and `expert` rolls out with them, too. Tables of
+`expert`'s choices alone gain more against `expert` and lose against `rule_based`.
 """
 
 from __future__ import annotations
@@ -22,11 +23,11 @@ import time
 from typing import Any
 
 import numpy as np
-from crib_agents.data.tables import CHOICES, ROLES, ROLLOUT_POLICY
+from crib_agents.data.tables import CHOICES, DEALT, ROLES, ROLLOUT_POLICY, load
 from crib_agents.expert import belief
 from crib_agents.expert.belief import SIZE, TABLES, all_shared_values, replay, softmax, write_places
 from crib_agents.expert.discard import SUITS
-from crib_agents.expert.pegging import SCRATCH, SCRATCH_T, UNIT, read_tables
+from crib_agents.expert.pegging import SCRATCH, SCRATCH_T, UNIT
 from crib_agents.knowledge.pegging import (
     COUNTED,
     DISTINCT,
@@ -325,7 +326,7 @@ def fit_choices(
     dealt: int, views: Array, ranks: Array, rng: np.random.Generator
 ) -> tuple[Array, Array]:
     """Return the game's tables, float64[SIZE], and their fit to held-out choices."""
-    weights = read_tables(dealt)[0][:SIZE].astype(np.float64)
+    weights = load(ROLLOUT_POLICY)["tables"][DEALT.index(dealt)] / UNIT
     positions, scratch = np.zeros(2, dtype=POSITION), np.zeros(1, dtype=SCRATCH)
     places, found = np.zeros(TABLES, dtype=np.int64), np.zeros(2)
     order = rng.permutation(len(views))
@@ -343,17 +344,23 @@ def fit_choices(
 
 
 @makes(CHOICES)
-def choices(agent: str = "expert", deals: Count = 40_000, seed: Seed = 2031) -> dict[str, Any]:
-    """Learn how the expert chooses a card.
+def choices(
+    agents: str = "expert,learned,rule_based", deals: Count = 40_000, seed: Seed = 2031
+) -> dict[str, Any]:
+    """Learn how players choose a card, from agents that play themselves.
 
     Args:
-        agent: the agent whose choices to learn.
-        deals: deals of each game.
+        agents: built-in names joined by commas; `expert` plays with the present tables.
+        deals: deals of each game and agent.
     """
-    player, tables = load_agent(agent), []
+    players, tables = [load_agent(name) for name in agents.split(",")], []
     for rules, seed_seq in both_games(seed):
         cards, order = seed_seq.spawn(2)
-        views, ranks = choices_of(rules, player, deals, cards)
+        played = [
+            choices_of(rules, player, deals, one)
+            for player, one in zip(players, cards.spawn(len(players)), strict=True)
+        ]
+        views, ranks = (np.concatenate(arrays) for arrays in zip(*played, strict=True))
         learned, predicted = fit_choices(rules.dealt, views, ranks, np.random.default_rng(order))
         tables.append(np.round(learned * UNIT).astype(np.int16))
         print(f"{rules.name}: {len(views)} choices; of those held out the likeliest was chosen "

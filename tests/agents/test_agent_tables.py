@@ -103,5 +103,5 @@ def test_choice_tables_predict_unseen_choices() -> None:
     assert more > hits
 
 
-def test_expert_choices_differ_from_its_reflex() -> None:
+def test_choices_differ_from_the_rollout_policy() -> None:
     assert (load(CHOICES)["tables"] != load(ROLLOUT_POLICY)["tables"]).any(axis=1).all()

@@ -83,11 +83,10 @@ def test_master_discards_by_value_and_probability(preset: str) -> None:
 
 
 def test_master_plays_by_value_and_probability(views: np.ndarray) -> None:
-    """Against the expert's own search, given the tables that predict its choices."""
+    """Against the expert's own search."""
     playing = views[views["phase"] != DISCARD]
     agent, equilibrium = Master(pegging_lambda=0.3), Equilibrium()
-    assert (pegging.read_tables(6, by_choices=True)[0] != pegging.read_tables(6)[0]).any()
-    value = pegging.PeggingExpert(by_choices=True).findings(playing)[:, :, CARD_VALUE]
+    value = pegging.PeggingExpert().findings(playing)[:, :, CARD_VALUE]
     probabilities = (
         equilibrium.action_probabilities(playing).reshape(len(playing), 13, 4).sum(axis=2)
     )

@@ -9,9 +9,9 @@ probability that such ranks make a flush or hold nobs: players keep hands of one
 than they are dealt. For the crib it knows its own pair, the starter, and the discard rates of the
 other seat's role.
 
-The rollout policy is the value of a card without search or belief: its points, plus the sum of five
-table entries, the mean points, mine minus the other's, that follow to the end of the pegging. Each
-table sees the position after the card through a few features:
+The rollout policy plays the card of the highest value, without search or belief: its points, plus
+the sum of five table entries. A softmax over these values predicts how players choose. Each table
+sees the position after the card through a few features:
 
 1. the count, the card, the card before it, and how many cards are left to me;
 2. the count, the cards left to both, the least pip the other can hold, whether the go is pegged;
@@ -19,11 +19,11 @@ table sees the position after the card through a few features:
 4. the cards left to me and the card;
 5. the last three cards.
 
-`python -m research.tables rollout_policy` fits the tables by self-play. The search plays a
-hypothesis to its end with this policy, and assumes that the other seat plays by a softmax over its
-values. Near the end of a game that softmax is over the values of both sets of tables, a lead is
-weighed by how often `expert` leads it from such a hand (`python -m research.tables
-endgame_belief`), and `expert.replies` searches the other seat's first answers.
+`python -m research.tables choices` fits the tables to the cards of several agents. The search plays
+a hypothesis to its end with this policy, and assumes that the other seat plays by that softmax.
+Near the end of a game the softmax is over the values of both sets of tables, a lead is weighed by
+how often `expert` leads it from such a hand (`python -m research.tables endgame_belief`), and
+`expert.replies` searches the other seat's first answers.
 """
 
 from __future__ import annotations

@@ -202,20 +202,19 @@ ENDGAME_UNIT = 256.0  # parts of a game
 
 
 @cache
-def read_tables(dealt: int, by_choices: bool = False) -> tuple[Floats, Doubles, Doubles]:
+def read_tables(dealt: int) -> tuple[Floats, Doubles, Doubles]:
     """Return a game's rollout policy, the rates of hands kept by role, and those of flushes.
 
     The policy's tables, float32, are those by points, then those of the end, at the indices that
-    `belief` names. ``by_choices``: the tables by points predict the expert's choices.
+    `belief` names.
     """
     game = tables.DEALT.index(dealt)
     held, endgame = tables.load(tables.ROLLOUT_POLICY), tables.load(tables.ENDGAME)
     theirs = tables.load(tables.ENDGAME_BELIEF)
-    values = tables.load(tables.CHOICES) if by_choices else held
     pone = probabilities(dealt, REACH)[0, ..., WON].sum(axis=-1)
     weights = np.concatenate(
         [
-            values["tables"][game] / UNIT,
+            tables.load(tables.CHOICES)["tables"][game] / UNIT,
             np.divide(endgame["tables"][game].ravel(), ENDGAME_UNIT, dtype=np.float32),
             standings(pone, load_outcomes(dealt)),
             np.divide(theirs["leads"][game].ravel(), LEAD_UNIT, dtype=np.float32),
@@ -314,9 +313,6 @@ class PeggingExpert:
     honours = HONOURS
     known_rules = presets_of("two_hand")
 
-    def __init__(self, by_choices: bool = False) -> None:
-        self.by_choices = by_choices
-
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"
 
@@ -350,7 +346,7 @@ class PeggingExpert:
         for win_table, rows in group_by_win_table(views):
             part = found if len(found) == 1 else found[rows]
             cards = np.empty(len(rows), dtype=np.int64)
-            known = read_tables(int(views["dealt"][rows[0]]), self.by_choices)
+            known = read_tables(int(views["dealt"][rows[0]]))
             pegging_views(
                 np.ascontiguousarray(views[rows]), holdings(), *known, load_model_for(views[rows]),
                 win_table, show_table(), positions, seen, scratch, forced, bonus[rows], part, cards,
