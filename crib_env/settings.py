@@ -240,6 +240,7 @@ Count = Annotated[Whole, Field(ge=1, le=MANY)]  # of what there must be one
 Several = Annotated[Whole, Field(ge=2, le=MANY)]  # of figures with an interval
 CountOrNone = Annotated[Whole, Field(ge=0, le=MANY)]
 Pairs = Annotated[CountOrNone, AfterValidator(not_one)]
+MoveSeconds = Annotated[float, Field(gt=0, le=A_DAY)]  # the longest a decision may take
 Threads = Annotated[Whole, Field(ge=1, le=256)]
 Workers = Annotated[Whole, Field(ge=1, le=4096)]
 Positive = Annotated[float, Field(gt=0)]

@@ -151,8 +151,8 @@ def measure_tournaments(
         if again and table.name not in again:
             found[table.title] = data[table.title]
         else:
-            setup = Setup(agents=table.field(), environment=table.environment, rules=table.rules,
-                          players=table.players, seeds=(seed,))  # fmt: skip
+            setup = Setup(agents=table.field(), env=table.environment, rules=table.rules,
+                          players=table.players, seed=(seed,))  # fmt: skip
             workers = Processes(usable_cores())
             found[table.title] = tournament(setup, pairs, runs / table.name, workers)
     return found

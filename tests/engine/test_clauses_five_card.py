@@ -319,7 +319,7 @@ def test_f7_a_match_is_refused_unless_it_is_a_house_rule() -> None:
     with pytest.raises(ValueError, match=wanted):
         Game.from_notation(line.replace("[match_target=7]", "", 1))
     with pytest.raises(ValueError, match=wanted):
-        Setup(agents=("random", "greedy"), environment="five_card_v0", episode="match")
+        Setup(agents=("random", "greedy"), env="five_card_v0", episode="match")
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ from small_runs import played_here, small, tensors_of
 ray = pytest.importorskip("ray", reason="Ray is not installed: make check-ray")
 pytestmark = pytest.mark.slow
 
-SETUP = Setup(("rule_based", "greedy", "random", "failing_agents:Cheats"), chunk=20, seeds=(5,))
+SETUP = Setup(("rule_based", "greedy", "random", "failing_agents:Cheats"), chunk=20, seed=(5,))
 PATIENCE = 60.0  # seconds for both nodes to have played
 
 

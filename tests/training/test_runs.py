@@ -186,7 +186,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 def test_claimed_refuses_a_second_command(tmp_path: Path) -> None:
     message = f"another command writes to {tmp_path}: wait until it has ended, or choose another"
-    setup = Setup(agents=("greedy", "random"), environment="five_card_v0", chunk=2)
+    setup = Setup(agents=("greedy", "random"), env="five_card_v0", chunk=2)
     others: dict[str, Callable[[Path], object]] = {
         "tournament": lambda out: tournament(setup, 2, out, ThisProcess()),
         "demo": lambda out: demo.run(demo.Settings(out=out)),

@@ -36,7 +36,7 @@ from commands import crib, files_of_at_most
 from crib_env.engine.family import find_family
 
 FIELD = ("greedy", "random", "failing_agents:Cheats")
-SMALL = Setup(FIELD, chunk=10, seeds=(3,))
+SMALL = Setup(FIELD, chunk=10, seed=(3,))
 FILES = ("results.json", "report.md")
 
 
@@ -116,7 +116,7 @@ def test_tournament_extended_keeps_played_games(
     played: Path, tmp_path: Path, replayed: list[Any]
 ) -> None:
     shutil.copy(played / FILE, tmp_path)
-    larger = Setup((*FIELD, "rule_based"), chunk=10, seeds=(3,))
+    larger = Setup((*FIELD, "rule_based"), chunk=10, seed=(3,))
     found = tournament(larger, 30, tmp_path, ThisProcess())
     # Three old pairings lack their last chunk (5 pairs before, 10 now); three are new.
     old = [(*sorted(pair), 2) for pair in combinations(FIELD, 2)]
@@ -130,8 +130,8 @@ def test_tournament_extended_keeps_played_games(
 @pytest.mark.parametrize(
     ("setup", "message"),
     [
-        (Setup(FIELD, "five_card_v0", chunk=10, seeds=(3,)), "environment was 'six_card_v0'"),
-        (Setup(FIELD, chunk=5, seeds=(3,)), "chunk was 10 and is 5"),
+        (Setup(FIELD, env="five_card_v0", chunk=10, seed=(3,)), "env was 'six_card_v0'"),
+        (Setup(FIELD, chunk=5, seed=(3,)), "chunk was 10 and is 5"),
     ],
 )
 def test_tournament_refuses_another_setup_in_its_folder(
@@ -149,7 +149,7 @@ def test_tournament_changed_order_field_or_seeds_repeats_no_games(
 ) -> None:
     shutil.copy(played / FILE, tmp_path)
     for field in (FIELD[::-1], FIELD[:2], FIELD[1:]):
-        found = tournament(Setup(field, chunk=10, seeds=(3,)), 25, tmp_path, ThisProcess())
+        found = tournament(Setup(field, chunk=10, seed=(3,)), 25, tmp_path, ThisProcess())
         assert [agent["given"] for agent in found["agents"]] == list(field)
         for r in found["pairings"]:
             one = next(p for p in results["pairings"] if {p["first"], p["second"]} == {
@@ -165,12 +165,12 @@ def test_tournament_changed_order_field_or_seeds_repeats_no_games(
                     for phase, more in r["more_per_deal"][role].items():
                         assert more["mean"] == -one["more_per_deal"][role][phase]["mean"]
     assert not replayed
-    both = tournament(Setup(FIELD[:2], chunk=10, seeds=(3, 4)), 25, tmp_path, ThisProcess())
+    both = tournament(Setup(FIELD[:2], chunk=10, seed=(3, 4)), 25, tmp_path, ThisProcess())
     assert {c.seed for c in replayed} == {4}
     assert both["seed"] == [3, 4]
     (pooled,) = both["pairings"]
     assert pooled["pairs"] == 50
-    four = tournament(Setup(FIELD[:2], chunk=10, seeds=(4,)), 25, tmp_path, ThisProcess())
+    four = tournament(Setup(FIELD[:2], chunk=10, seed=(4,)), 25, tmp_path, ThisProcess())
     more = [r["margin_per_deal"]["mean"] for r in (results["pairings"][0], four["pairings"][0])]
     assert pooled["margin_per_deal"]["mean"] == pytest.approx(np.mean(more))
     assert more[0] != more[1]
@@ -190,23 +190,23 @@ def test_tournament_strict_ends_at_the_first_failure(tmp_path: Path) -> None:
 
 
 def test_tournament_adjusts_slow_agents_by_default_or_as_set(tmp_path: Path) -> None:
-    """By default with a plain agent and not with two compiled ones; ``adjusted`` overrides both."""
+    """By default with a plain agent and not with two compiled ones; ``adjust`` overrides both."""
     slow = "examples.plain_player:KeepsFives"
-    for agents, adjusted, known in (
-        (("greedy", "random"), None, False),
-        (("greedy", "random"), True, True),
-        (("greedy", slow), None, True),
-        (("greedy", slow), False, False),
+    for agents, adjust, known in (
+        (("greedy", "random"), "auto", False),
+        (("greedy", "random"), "always", True),
+        (("greedy", slow), "auto", True),
+        (("greedy", slow), "never", False),
     ):
-        setup = Setup(agents, chunk=10, adjusted=adjusted)
-        found = tournament(setup, 10, tmp_path / f"{agents[1]} {adjusted}", ThisProcess())
+        setup = Setup(agents, chunk=10, adjust=adjust)
+        found = tournament(setup, 10, tmp_path / f"{agents[1]} {adjust}", ThisProcess())
         (pairing,) = found["pairings"]
         assert (pairing["adjusted"] is not None) == known
         assert ("by role and phase" in report(found)) == known
         if known:
             assert pairing["adjusted"]["won"]["mean"] != pairing["won"]["mean"]
             turned = tournament(
-                replace(setup, agents=agents[::-1]), 10, tmp_path / f"{agents[1]} {adjusted}",
+                replace(setup, agents=agents[::-1]), 10, tmp_path / f"{agents[1]} {adjust}",
                 ThisProcess(),
             )["pairings"][0]["adjusted"]  # fmt: skip
             for figure, times in (("won", 1), ("margin_per_deal", 0)):
@@ -264,7 +264,7 @@ def test_ledger_refuses_a_broken_line_by_number(played: Path, tmp_path: Path, ho
 
 
 def test_ledger_refuses_a_chunk_of_another_tournament(played: Path, tmp_path: Path) -> None:
-    other = Setup(FIELD, chunk=5, seeds=(3,))
+    other = Setup(FIELD, chunk=5, seed=(3,))
     tournament(other, 10, tmp_path, ThisProcess())
     lines = (played / FILE).read_text().splitlines(keepends=True)
     lines[1] = (tmp_path / FILE).read_text().splitlines(keepends=True)[1]
@@ -450,7 +450,7 @@ def test_tournament_refuses_an_agent_with_a_changed_module(
 
 
 def test_tournament_pairing_ends_once_its_interval_is_narrow(tmp_path: Path) -> None:
-    setup = Setup(("greedy", "random", "rule_based"), chunk=5, seeds=(2,))
+    setup = Setup(("greedy", "random", "rule_based"), chunk=5, seed=(2,))
     most, width = 60, 12.0
     found = tournament(setup, most, tmp_path / "until", ThisProcess(), until=width)
     full = tournament(setup, most, tmp_path / "all", ThisProcess())
@@ -608,7 +608,7 @@ def test_tournament_without_matplotlib_draws_no_picture(
 
 
 def test_tournament_of_three_hands_resumes_and_rates(tmp_path: Path) -> None:
-    setup = Setup(("greedy", "random", "failing_agents:Cheats"), "three_hand_v0", chunk=4)
+    setup = Setup(("greedy", "random", "failing_agents:Cheats"), env="three_hand_v0", chunk=4)
     found = tournament(setup, 8, tmp_path / "whole", ThisProcess())
     assert [(r["first"], r["second"]) for r in found["pairings"]] == list(
         permutations(("greedy", "random", "cheats"), 2)
@@ -629,7 +629,7 @@ def test_tournament_of_three_hands_resumes_and_rates(tmp_path: Path) -> None:
 
 
 def test_ledger_sets_round_trip() -> None:
-    setup = Setup(("greedy", "failing_agents:Cheats"), "three_hand_v0", chunk=3)
+    setup = Setup(("greedy", "failing_agents:Cheats"), env="three_hand_v0", chunk=3)
     chunk = setup.chunks(0, 1, 3)[0]
     record = json.loads(json.dumps(play(setup, chunk)))
     sets = read_pairs(record["games"])
@@ -643,7 +643,7 @@ def test_ledger_sets_round_trip() -> None:
 
 
 def test_tournament_of_three_sides_repeats_no_deals_for_an_instance(watched: list[Any]) -> None:
-    setup = Setup(("greedy", "random"), "three_hand_v0", chunk=1)
+    setup = Setup(("greedy", "random"), env="three_hand_v0", chunk=1)
     for pairing in setup.pairings:  # each of the two alone against two of the other
         play(setup, setup.chunks(*pairing, 1)[0])
     games = watched[::2]  # the deals are played by the same instances, on other cards
@@ -661,12 +661,12 @@ def test_tournament_of_three_sides_repeats_no_deals_for_an_instance(watched: lis
         ({"agents": ("greedy",)}, "two agents or more"),
         ({"agents": ("greedy", "greedy")}, "'greedy' is in the field twice"),
         ({"episode": "deal"}, "episode must be one of 'game', 'match', got 'deal'"),
-        ({"episode": "match", "environment": "table_top_v0"}, "has no matches"),
+        ({"episode": "match", "env": "table_top_v0"}, "has no matches"),
         ({"players": 4}, "has 2 players, got players=4"),
-        ({"seeds": ()}, "seeds must be one or more, each once, got ()"),
-        ({"seeds": (1, 1)}, "seeds must be one or more, each once"),
-        ({"adjusted": True, "environment": "table_top_v0"}, "luck is not known of games by"),
-        ({"seeds": (-1,)}, "seeds must be a tuple, each a whole number from 0 to"),
+        ({"seed": ()}, "seed must be one or more, each once, got ()"),
+        ({"seed": (1, 1)}, "seed must be one or more, each once"),
+        ({"adjust": "always", "env": "table_top_v0"}, "luck is not known of games by"),
+        ({"seed": (-1,)}, "seed must be a tuple, each a whole number from 0 to"),
         ({"chunk": 0}, "chunk must be a whole number from 1 to"),
         ({"move_seconds": 0.0}, "move_seconds must be a number above 0"),
     ],

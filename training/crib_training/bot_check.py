@@ -10,16 +10,14 @@ from __future__ import annotations
 
 import time
 from dataclasses import KW_ONLY
-from typing import Annotated
 
 import numpy as np
 from crib_agents.bot import CommandAgent
 from crib_agents.bot.messages import preset_of
 from crib_agents.loading import COMMAND, IN_PROCESS, load_agent
-from pydantic import Field
 
 from crib_env.batch import GameBatch
-from crib_env.settings import A_DAY, Count, Seed, checked_dataclass
+from crib_env.settings import Count, MoveSeconds, Seed, checked_dataclass
 from crib_training.evaluation.referee import Chronicle
 from crib_training.outputs import per_second
 
@@ -42,7 +40,7 @@ class Settings:
     _: KW_ONLY
     deals: Count = 100
     seed: Seed = 1
-    move_seconds: Annotated[float, Field(gt=0, le=A_DAY)] = 10.0
+    move_seconds: MoveSeconds = 10.0
 
 
 def check(agent: CommandAgent, game: str, deals: int, seed: int) -> int:

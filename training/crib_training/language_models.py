@@ -83,7 +83,7 @@ class ModelWorker(ThisProcess):
         record = super().next_record(finished)
         assert record is not None
         self._played = True
-        _, rules = find_game(setup.environment, setup.rules)
+        _, rules = find_game(setup.env, setup.rules)
         return record | {"models": _report(models, rules)}
 
 

@@ -18,7 +18,7 @@ import sys
 import time
 import traceback
 from collections.abc import Mapping
-from dataclasses import KW_ONLY
+from dataclasses import KW_ONLY, fields
 from itertools import combinations, product
 from pathlib import Path
 from typing import Annotated, Any
@@ -32,19 +32,8 @@ from pydantic import Field
 from crib_env.arrays import Array
 from crib_env.cores import usable_cores
 from crib_env.errors import nearest
-from crib_env.settings import (
-    A_DAY,
-    AgentNames,
-    Count,
-    EnvName,
-    NewFolder,
-    Players,
-    Seed,
-    Whole,
-    checked_dataclass,
-)
-from crib_training.evaluation.aivat import Adjust, adjusted_by
-from crib_training.evaluation.chunks import Episode, Setup, label_agents
+from crib_env.settings import Count, NewFolder, Whole, checked_dataclass
+from crib_training.evaluation.chunks import Setup, label_agents
 from crib_training.evaluation.duplicate import Pairs, estimate
 from crib_training.evaluation.figures import NOTHING, as_json, figures
 from crib_training.evaluation.ledger import Ledger, complete
@@ -58,47 +47,22 @@ from crib_training.workers import Workers, chosen_workers
 
 
 @checked_dataclass(frozen=True)
-class Settings(TakesAgents):
+class Settings(Setup, TakesAgents):
     """Rate agents by a round-robin of duplicate games.
 
     Attributes:
-        agents: names, .safetensors, .zip (Stable-Baselines3) or .onnx files, package.module:Class;
-            two names joined by a slash make one agent, the first discards and the second pegs;
-            "process:" before a name plays that agent in its own process.
-        env: the environment.
-        rules: a preset other than the environment's own.
-        episode: game or match.
-        players: how many play, by default the fewest the rules allow.
-        gauntlet: the first agent meets every other; the others do not meet each other.
         pairs: duplicate pairs per pairing and seed; among three sides, sets of three.
         until: stop a pairing once the interval of its games won is within this many percentage
             points to either side; pairs is then the maximum.
-        seed: fixes all random numbers; several seeds, such as --seed 1 2 3, pool their pairs.
-        chunk: pairs per chunk of work.
-        move_seconds: time limit per decision, in seconds.
-        adjust: reduce variance with AIVAT (six and five cards); auto does so unless both agents are
-            compiled, since those can play more games in the same time.
-        strict: stop at an agent's first failure and show its traceback.
         anchor: the agent with rating 0; by default the mean rating is 0.
         workers: number of processes; 0 plays in the command's own process.
         ray_address: play on this Ray cluster instead.
         out: the folder for results.
     """
 
-    agents: AgentNames
     _: KW_ONLY
-    env: EnvName = "six_card_v0"
-    rules: str | None = None
-    episode: Episode = "game"
-    players: Players | None = None
-    gauntlet: bool = False
     pairs: Count = 2000
     until: Annotated[float, Field(gt=0, le=100)] | None = None
-    seed: tuple[Seed, ...] = (1,)
-    chunk: Count = 250
-    move_seconds: Annotated[float, Field(gt=0, le=A_DAY)] | None = None
-    adjust: Adjust = "auto"
-    strict: bool = False
     anchor: str | None = None
     workers: Annotated[Whole, Field(ge=0, le=4096)] = usable_cores()
     ray_address: str | None = None
@@ -154,11 +118,11 @@ def standings(
     anchor: str | None,
 ) -> dict[str, Any]:
     """Return a tournament's results, ready for JSON."""
-    _, rules = find_game(setup.environment, setup.rules)
+    _, rules = find_game(setup.env, setup.rules)
     shares = {pairing: games.shares_won for pairing, (games, _) in played.items()}
     scores = {pairing: setup.sides * share for pairing, share in shares.items()}
     opponents = setup.sides - 1
-    agents = rated(names, scores, setup.seeds[0], anchor, together=True, opponents=opponents)
+    agents = rated(names, scores, setup.seed[0], anchor, together=True, opponents=opponents)
     pairings = [
         {
             "first": names[i],
@@ -173,7 +137,7 @@ def standings(
     label = dict(zip(setup.agents, names, strict=True))
     failures = [f for pair in played.values() for kind in pair for f in kind.failures]
     return {
-        "environment": setup.environment,
+        "environment": setup.env,
         "rules": setup.rules or rules.name,
         "episode": setup.episode,
         "players": setup.players,
@@ -181,7 +145,7 @@ def standings(
         "pairs": pairs,
         "until": until,
         "chunk": setup.chunk,
-        "seed": setup.seeds[0] if len(setup.seeds) == 1 else list(setup.seeds),
+        "seed": setup.seed[0] if len(setup.seed) == 1 else list(setup.seed),
         "move_seconds": setup.move_seconds,
         "versions": versions(),
         "anchor": anchor,
@@ -268,19 +232,8 @@ def _mean(values: list[dict[str, float | None]]) -> dict[str, float | None]:
 
 def run(settings: Settings) -> None:
     """Play the tournament and print its report."""
-    setup = Setup(
-        agents=tuple(map(settings.trusted, settings.agents)),
-        environment=settings.env,
-        rules=settings.rules,
-        episode=settings.episode,
-        players=settings.players,
-        seeds=settings.seed,
-        chunk=settings.chunk,
-        move_seconds=settings.move_seconds,
-        adjusted=adjusted_by(settings.adjust),
-        gauntlet=settings.gauntlet,
-        strict=settings.strict,
-    )
+    chosen: dict[str, Any] = {one.name: getattr(settings, one.name) for one in fields(Setup)}
+    setup = Setup(**chosen | {"agents": tuple(map(settings.trusted, settings.agents))})
     workers = chosen_workers(settings.workers, settings.ray_address)
     try:
         results = tournament(

@@ -10,20 +10,27 @@ the same third agent can be compared pair by pair.
 from __future__ import annotations
 
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import KW_ONLY, asdict, dataclass
 from functools import lru_cache
 from itertools import combinations, permutations
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from crib_agents.loading import COMMAND, IN_PROCESS, load_agent
-from pydantic import Field
 
 from crib_env.policy import Agent
-from crib_env.settings import A_DAY, Count, Players, Seed, checked_dataclass
+from crib_env.settings import (
+    AgentNames,
+    Count,
+    EnvName,
+    MoveSeconds,
+    Players,
+    Seed,
+    checked_dataclass,
+)
 from crib_env.supported_rules import refuse_rules
 from crib_training import loading
-from crib_training.evaluation.aivat import chosen_reference
+from crib_training.evaluation.aivat import Adjust, adjusted_by, chosen_reference
 from crib_training.evaluation.duplicate import CORRECTIONS, Pairs, Sides, play_chunk
 from crib_training.evaluation.referee import Failure, Referee
 from crib_training.progress import Finished, ignore_progress
@@ -55,46 +62,50 @@ class Setup:
     """Everything that determines the results of a tournament's chunks.
 
     Attributes:
-        agents: the field, as `load_agent` takes them.
-        environment: the module name of the game.
-        rules: the name of a preset; None is the environment's own.
-        episode: ``"game"`` or ``"match"``.
-        players: seats in a game, by default the fewest the rules allow; with four, each agent
-            plays both seats of a side.
-        seeds: fix all random numbers; with several, the pairs of all are pooled.
-        chunk: the pairs of a chunk.
-        move_seconds: the longest an agent may take for a decision, None for no limit. With one,
-            results may depend on how fast the machine is.
-        adjusted: whether to use AIVAT; None where that is cheaper than more games.
+        agents: names, .safetensors, .zip (Stable-Baselines3) or .onnx files, package.module:Class;
+            two names joined by a slash make one agent, the first discards and the second pegs;
+            "process:" before a name plays that agent in its own process.
+        env: the environment.
+        rules: a preset other than the environment's own.
+        episode: game or match.
+        players: how many play, by default the fewest the rules allow; with four, each agent plays
+            both seats of a side.
         gauntlet: the first agent meets every other; the others do not meet each other.
-        strict: an agent's first failure ends the tournament.
+        seed: fixes all random numbers; several seeds, such as --seed 1 2 3, pool their pairs.
+        chunk: pairs per chunk of work.
+        move_seconds: time limit per decision, in seconds. With one, results may depend on how fast
+            the machine is.
+        adjust: reduce variance with AIVAT (six and five cards); auto does so unless both agents are
+            compiled, since those can play more games in the same time.
+        strict: stop at an agent's first failure and show its traceback.
 
     Raises:
         ValueError: an impossible set-up; the message says why.
     """
 
-    agents: tuple[str, ...]
-    environment: str = "six_card_v0"
+    agents: AgentNames
+    _: KW_ONLY
+    env: EnvName = "six_card_v0"
     rules: str | None = None
     episode: Episode = "game"
     players: Players | None = None
-    seeds: tuple[Seed, ...] = (1,)
-    chunk: Count = 250
-    move_seconds: Annotated[float, Field(gt=0, le=A_DAY)] | None = None
-    adjusted: bool | None = None
     gauntlet: bool = False
+    seed: tuple[Seed, ...] = (1,)
+    chunk: Count = 250
+    move_seconds: MoveSeconds | None = None
+    adjust: Adjust = "auto"
     strict: bool = False
 
     def __post_init__(self) -> None:
-        if len(set(self.seeds)) < max(1, len(self.seeds)):
-            raise ValueError(f"seeds must be one or more, each once, got {self.seeds!r}")
-        maker, rules = loading.find_game(self.environment, self.rules)
+        if len(set(self.seed)) < max(1, len(self.seed)):
+            raise ValueError(f"seed must be one or more, each once, got {self.seed!r}")
+        maker, rules = loading.find_game(self.env, self.rules)
         if self.adjusted:
             chosen_reference(rules, (), True)
             if self.episode == "match":
                 raise ValueError("luck is not known of matches: leave out --adjust always")
         if self.episode == "match" and "match" not in maker.episodes:
-            raise ValueError(f"{self.environment} has no matches: episode must be game")
+            raise ValueError(f"{self.env} has no matches: episode must be game")
         if (why := rules.why_refused(self.episode)) is not None:
             raise ValueError(why)
         players = loading.players_of(rules, self.players)
@@ -106,9 +117,14 @@ class Setup:
                 raise ValueError(f"{name!r} is in the field twice")
 
     @property
+    def adjusted(self) -> bool | None:
+        """Whether to use AIVAT; None where that is cheaper than more games."""
+        return adjusted_by(self.adjust)
+
+    @property
     def sides(self) -> int:
         """How many sides a game has."""
-        return loading.sides_of(loading.find_game(self.environment, self.rules)[1], self.players)
+        return loading.sides_of(loading.find_game(self.env, self.rules)[1], self.players)
 
     @property
     def games_each(self) -> int:
@@ -136,7 +152,7 @@ class Setup:
         return [
             Chunk(index, one, other, min(self.chunk, pairs - at), seed)
             for index, at in enumerate(range(0, pairs, self.chunk))
-            for seed in self.seeds
+            for seed in self.seed
         ]
 
     def identity(self) -> dict[str, Any]:
@@ -147,12 +163,12 @@ class Setup:
         (`provenance.sources`). It does not cover other code of third-party agents.
         """
         about = asdict(self)
-        for name in ("seeds", "gauntlet", "strict"):
+        for name in ("seed", "gauntlet", "strict"):
             del about[name]
         return {
             **about,
             "agents": sorted(self.agents),
-            "rules": self.rules or loading.find_env(self.environment).rules,
+            "rules": self.rules or loading.find_env(self.env).rules,
             "files": file_digests(self.agents),
             "code": code_digest(),
         }
@@ -175,7 +191,7 @@ class Setup:
 
 def label_agents(setup: Setup) -> list[str]:
     """Return a label for each agent of the field: its name, or as given if names coincide."""
-    maker, rules = loading.find_game(setup.environment, setup.rules)
+    maker, rules = loading.find_game(setup.env, setup.rules)
     agents = [load_agent(given, setup.move_seconds) for given in setup.agents]
     for agent in agents:
         refuse_rules(loading.in_phase(maker, agent), rules, setup.episode)
@@ -192,7 +208,7 @@ def play(setup: Setup, chunk: Chunk, finished: Finished = ignore_progress) -> Re
     An agent's failure costs it the game; see `evaluation.referee`.
     """
     began = time.perf_counter()
-    maker, rules = loading.find_game(setup.environment, setup.rules)
+    maker, rules = loading.find_game(setup.env, setup.rules)
     # An instance of each agent for each game of a pair, in separate processes for a program:
     # one plays the first games of pairs alone, the other the same deals from the other side.
     # Against another agent, on these deals again, others play: none meets cards that it has seen.
@@ -266,5 +282,5 @@ def _referee(setup: Setup, given: str, against: str, game: int, place: int) -> R
     agent = field_agent(given, against, setup.move_seconds, game, place)
     # A program has its own clock, which leaves out its start.
     seconds = None if given.startswith((IN_PROCESS, COMMAND)) else setup.move_seconds
-    maker = loading.find_env(setup.environment)
+    maker = loading.find_env(setup.env)
     return Referee(loading.in_phase(maker, agent), seconds, given, setup.strict)

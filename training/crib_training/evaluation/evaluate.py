@@ -232,17 +232,16 @@ def evaluate_models(settings: Settings, maker: EnvMaker, rules: Rules) -> dict[s
     folder = (settings.json or DEFAULT).with_suffix(".games")
     if folder == settings.json:
         raise ValueError(f"--json {folder} is the folder of the games: name a file {DEFAULT.name}")
-    adjusted = adjusted_by(settings.adjust)
     setup = Setup(
         agents=(settings.trusted(settings.first), settings.trusted(settings.second)),
-        environment=settings.env, rules=settings.rules, players=settings.players,
-        seeds=(settings.seed,), chunk=MODEL_PAIRS, adjusted=adjusted,
+        env=settings.env, rules=settings.rules, players=settings.players, seed=(settings.seed,),
+        chunk=MODEL_PAIRS, adjust=settings.adjust,
     )  # fmt: skip
     first, second = label_agents(setup)
     records = play_models(setup, settings.pairs, folder, f"{first} against {second}")
     played = setup.played((0, 1), records)
     result = result_of(
-        maker, rules, setup.players, (first, second), played, settings.seed, adjusted=adjusted
+        maker, rules, setup.players, (first, second), played, settings.seed, adjusted=setup.adjusted
     )
     return {**result, "language_models": totals(records)}
 

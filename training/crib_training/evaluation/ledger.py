@@ -155,7 +155,7 @@ def complete(
         what: the words beside the progress.
     """
     setup = ledger.setup
-    each = pairs * len(setup.seeds)
+    each = pairs * len(setup.seed)
     plans = {pairing: _plan(ledger, pairing, pairs, until) for pairing in setup.pairings}
     places = {setup.meeting(*pairing): pairing for pairing in plans}
     settled = sum(plan.settled(each) for plan in plans.values())
