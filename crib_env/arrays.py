@@ -13,6 +13,7 @@ Bytes: TypeAlias = npt.NDArray[np.uint8]
 Ints: TypeAlias = npt.NDArray[np.int64]
 Floats: TypeAlias = npt.NDArray[np.float32]
 Doubles: TypeAlias = npt.NDArray[np.float64]
+View: TypeAlias = Any  # a record of what a seat may know, see `crib_env.engine.family.Family`
 
 
 def kernel_array(values: npt.ArrayLike) -> Array:

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from crib_env.arrays import View
 from crib_env.encoding import encode, family_of
 from crib_env.engine.hands.pairs import SecondDiscards
 from crib_env.errors import check_choice, whole_number
@@ -25,7 +26,7 @@ from crib_env.policy import sample_legal
 from crib_env.rules import Rules, as_rules
 from crib_env.text import hands, table_top
 from crib_env.text.replies import ReplyError as ReplyError
-from crib_env.text.replies import View, Words
+from crib_env.text.replies import Words
 
 WORDS = {"two_hand": hands.WORDS, "many_hand": hands.WORDS, "table_top": table_top.WORDS}
 ON_FAILURE = ("forfeit", "random", "raise")

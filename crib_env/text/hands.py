@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
+from crib_env.arrays import View
 from crib_env.cards import (
     RANK_NAMES,
     RANKS,
@@ -32,8 +33,6 @@ from crib_env.engine.record import NONE
 from crib_env.render.words import in_words
 from crib_env.rules import LARGEST_TARGET, Rules
 from crib_env.text.replies import Names, ReplyError, Words, legal_names
-
-View = Any
 
 NAMED = "|".join(RANK_NAMES)
 CARD = re.compile(

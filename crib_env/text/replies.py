@@ -10,16 +10,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
+from crib_env.arrays import View
 from crib_env.rules import Rules
 
 LONGEST = 20_000  # characters of a reply that are read, the last ones
 TAGGED = re.compile(r"<action>(.*?)(?:</action>|(?=<action>)|$)", re.IGNORECASE | re.DOTALL)
 THOUGHT = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.IGNORECASE | re.DOTALL)
 NUMBERED = re.compile(r"^[ \t]*\d{1,2}[.)][ \t]+(?=\S)", re.MULTILINE)  # lines of a list
-
-View = Any
 
 
 @dataclass(frozen=True)

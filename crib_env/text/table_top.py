@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from crib_env.arrays import View
 from crib_env.cards import format_card
 from crib_env.engine.record import NONE
 from crib_env.engine.table_top import why_illegal
@@ -12,8 +13,6 @@ from crib_env.engine.table_top.records import CELLS, CENTRE, GAME, SIZE, TO_CRIB
 from crib_env.engine.table_top.text import SIDES, line_values
 from crib_env.rules import Rules
 from crib_env.text.replies import Names, ReplyError, Words, legal_names
-
-View = Any
 
 PLACE = re.compile(
     r"(?<!\w)(?:(?:cell|space|square)\s*#?\s*(?P<cell>\d{1,2})|(?P<crib>crib))(?!\w)", re.IGNORECASE

@@ -8,7 +8,7 @@ one first; with three players, the fourth's numbers are 0.
 
 from __future__ import annotations
 
-from crib_env.engine.family import NEED, encode_need, offsets
+from crib_env.engine.family import NEED, Layout, encode_need, offsets
 from crib_env.engine.hands.records import MATCH, OVER, PEGGING
 from crib_env.engine.jit import kernel
 from crib_env.engine.record import NONE
@@ -19,8 +19,6 @@ SEATS = 4
 HELD = 6  # of `MANY`: for a seat, how many cards it holds
 SLOT_OF_TWO = 19  # of the pile: rank 13, suit 4, played by me, still in the present count
 SLOT_OF_MANY = 18 + SEATS  # of the pile: rank 13, suit 4, who played it, still in the present count
-
-Layout = tuple[tuple[str, int, str], ...]
 
 TWO: Layout = (
     ("hand", 52, "cards held, by card id"),

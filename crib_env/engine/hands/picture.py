@@ -7,8 +7,8 @@ unless their views are given too.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
+from crib_env.arrays import View
 from crib_env.cards import pip
 from crib_env.engine.hands.records import CRIB as CRIB_SIZE
 from crib_env.engine.hands.records import DISCARD, MATCH, OVER, PEGGING
@@ -32,7 +32,6 @@ from crib_env.render.svg.document import (
 )
 from crib_env.rules import TwoHandRules, find_rules
 
-View = Any
 Spot = tuple[float, float]
 
 # With two: where hands begin, of the first view's seat, below, and of the other, above; the piles.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from textwrap import wrap
-from typing import Any
 
+from crib_env.arrays import View
 from crib_env.cards import DECK_SIZE, format_card, format_cards, pip
 from crib_env.engine.hands.records import CRIB, DISCARD, MATCH, OVER
 from crib_env.engine.record import NONE
@@ -13,8 +13,6 @@ from crib_env.events import Event
 from crib_env.render.words import LABEL, call_lines, line_of, shown, split_events, track
 from crib_env.rules import Rules
 from crib_env.scoring import score_hand
-
-View = Any
 
 WIDTH = 100
 COUNTED = ("hand", "crib")  # why points are pegged in the show

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
+from crib_env.arrays import View
 from crib_env.engine.record import NONE
 from crib_env.engine.table_top.records import CELLS, CENTRE, SIZE, TO_CRIB, TURNS
 from crib_env.engine.table_top.text import SIDES, line_values
@@ -12,7 +12,6 @@ from crib_env.render.svg import document as svg
 from crib_env.render.svg.board import Pegs, board
 from crib_env.render.svg.cards import TALL, card
 
-View = Any
 Pair = Sequence[int]
 
 CARD = 53.0

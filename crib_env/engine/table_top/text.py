@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any
 
+from crib_env.arrays import View
 from crib_env.cards import format_card, format_cards
 from crib_env.engine.record import NONE
 from crib_env.engine.table_top.records import CELLS, CENTRE, CRIB_CARDS, SIZE, TO_CRIB, TURNS
@@ -13,8 +13,6 @@ from crib_env.events import Event
 from crib_env.render.words import call_lines, line_of, shown, split_events
 from crib_env.rules import Rules
 from crib_env.scoring import score_line
-
-View = Any
 
 SIDES = ("rows", "columns")
 WIDTH = 5

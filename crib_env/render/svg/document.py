@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import groupby
 from textwrap import wrap
-from typing import Any
 from xml.sax.saxutils import escape
 
+from crib_env.arrays import View
 from crib_env.cards import format_cards
 from crib_env.errors import check_choice
 from crib_env.events import Event
@@ -133,7 +133,6 @@ def page_sheet() -> str:
 
 # --- scenes: what the drawings of all games share -------------------------------------------------
 
-View = Any
 
 LONGEST_NAME = 15
 LONGEST_CALL = 90

@@ -10,12 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from crib_agents.analyze import CardChoice, CellChoice, Choice, DiscardChoice, analyze
 
+from crib_env.arrays import View
 from crib_env.cards import parse_card, parse_cards
 from crib_env.game import Game
 from crib_play.table.family import TableFamily
 from crib_play.table.session import Session, Turn
-
-View = Any
 
 WORST = 3
 

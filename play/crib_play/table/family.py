@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from crib_env.arrays import View
 from crib_env.events import Event
 from crib_env.render.words import in_words
 from crib_env.rules import Rules
@@ -48,7 +49,6 @@ def heels_call(rules: Rules) -> str:
     return f"{in_words(rules.heels)} for heels"
 
 
-View = Any
 Sight = dict[str, Any]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from crib_env.arrays import View
 from crib_env.cards import format_card, format_cards, parse_card
 from crib_env.engine.hands.records import CRIB, DISCARD, MATCH
 from crib_env.engine.hands.text import COUNTED, hand_of, players_of, sides_of
@@ -13,8 +14,6 @@ from crib_env.render.words import in_words, pegged
 from crib_env.rules import Rules
 from crib_env.scoring import score_hand, score_play
 from crib_play.table.family import Call, Counted, Done, Sight, TableFamily, heels_call
-
-View = Any
 
 PHASES = ("discard", "pegging", "over")
 GOES = 2  # seats in a row that end a count where the rules have it so (M7)

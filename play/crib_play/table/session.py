@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from crib_env.arrays import View
 from crib_env.errors import EpisodeOverError
 from crib_env.events import Event, read_log
 from crib_env.game import Game, Snapshot
@@ -16,7 +16,6 @@ from crib_env.supported_rules import refuse_rules
 from crib_play.table.family import Call, Counted, Done, Sight
 from crib_play.table.games import FAMILIES, TableGame
 
-View = Any
 Seats = Sequence[Agent | None]
 
 CHANCE_WORDS = 4

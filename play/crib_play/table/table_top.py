@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
+from crib_env.arrays import View
 from crib_env.cards import JACK, format_card, rank
 from crib_env.engine.record import NONE
 from crib_env.engine.table_top import format_cell, why_illegal
@@ -15,8 +15,6 @@ from crib_env.engine.table_top.text import SIDES, line_values
 from crib_env.rules import Rules, TableTopRules, find_rules
 from crib_env.scoring import score_line
 from crib_play.table.family import Call, Counted, Done, Sight, TableFamily, heels_call
-
-View = Any
 
 cell_name = partial(format_cell, first=1)  # as people count rows and columns
 

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from crib_env.cards import RANKS, SUITS, SYMBOLS, parse_card, suit
 from crib_env.engine.table_top.records import CENTRE, SIZE
-from crib_env.render.words import track
+from crib_env.render.words import HIDDEN, track
 from crib_play.table import Call, Counted, Session, Turn
 from crib_play.table.family import Sight
 from crib_play.table.seats import by_side
@@ -21,7 +21,6 @@ from crib_play.user_files import FASTEST
 
 RED = (1, 2)
 PAUSE = 0.4  # seconds for each step of the count speed
-HIDDEN = "??"
 CARD = re.compile(r"(?<!\w)([A2-9TJQK][CDHS])(?!\w)")
 
 
