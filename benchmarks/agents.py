@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from itertools import count
+from typing import Literal
 
 import numpy as np
 from crib_agents.adapters.agent_wrappers import Timed
@@ -81,12 +82,13 @@ def measure_agents(settings: Settings = FULL) -> Findings:
     return Findings("Agents, whole games", race(pieces, "games/s", settings).values())
 
 
-def writing(games: int, columns: tuple[str, ...] = (), values: str | None = None) -> Piece:
+def writing(
+    games: int, columns: tuple[str, ...] = (), values: Literal["expert"] | None = None
+) -> Piece:
     """Return a piece of work: to play a shard and to make its file."""
     setup = Setup(
-        agents=("rule_based", "greedy"), environment="six_card_v0", rules=None, episode=None,
-        players=None, seed=1, games=games, shard=games, columns=columns, values=values,
-    )  # fmt: skip
+        ("rule_based", "greedy"), games=games, shard=games, columns=columns, values=values
+    )
     (shard,) = setup.shards()
     return lambda: int(setup.play(shard)["rows"])
 

@@ -35,9 +35,7 @@ pq = pytest.importorskip("pyarrow.parquet")
 
 def setup_of(**changed: Any) -> Setup:
     settings: dict[str, Any] = {
-        "agents": ("rule_based", "greedy"), "environment": "six_card_v0", "rules": None,
-        "episode": "deal", "players": None, "seed": 3, "games": 30, "shard": 8,
-        "columns": (), "values": None,
+        "agents": ("rule_based", "greedy"), "episode": "deal", "seed": 3, "games": 30, "shard": 8
     }  # fmt: skip
     return Setup(**settings | changed)
 
@@ -102,7 +100,7 @@ def test_data_takes_every_environment(env: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("env", ["six_card_v0", "three_hand_v0", "table_top_v0"])
 def test_data_rewards_are_points_between_a_seats_decisions(env: str, tmp_path: Path) -> None:
     episode = "round" if env == "table_top_v0" else "deal"
-    setup = setup_of(environment=env, episode=episode, columns=("all",), games=10)
+    setup = setup_of(env=env, episode=episode, columns=("all",), games=10)
     write_data(setup, tmp_path, ThisProcess())
     data = load(tmp_path)
     sides = setup.players or 0
@@ -169,7 +167,7 @@ def test_data_values_equal_analyze(env: str) -> None:
 def test_data_regret_of_the_expert_is_zero(env: str, tmp_path: Path) -> None:
     """With three hands the values are `learned`'s."""
     best = "learned" if env == "three_hand_v0" else "expert"
-    setup = setup_of(agents=(best, "random"), environment=env, values="expert")
+    setup = setup_of(agents=(best, "random"), env=env, values="expert")
     write_data(setup, tmp_path, ThisProcess())
     data = load(tmp_path)
     assert data["regret"][data["agent"] == best].max() < 1e-6

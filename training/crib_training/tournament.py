@@ -18,7 +18,7 @@ import sys
 import time
 import traceback
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, fields
+from dataclasses import KW_ONLY
 from itertools import combinations, product
 from pathlib import Path
 from typing import Annotated, Any
@@ -67,6 +67,10 @@ class Settings(Setup, TakesAgents):
     workers: Annotated[Whole, Field(ge=0, le=4096)] = usable_cores()
     ray_address: str | None = None
     out: NewFolder = Path("runs/tournament")
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "agents", tuple(map(self.trusted, self.agents)))
+        super().__post_init__()
 
 
 def tournament(
@@ -232,12 +236,10 @@ def _mean(values: list[dict[str, float | None]]) -> dict[str, float | None]:
 
 def run(settings: Settings) -> None:
     """Play the tournament and print its report."""
-    chosen: dict[str, Any] = {one.name: getattr(settings, one.name) for one in fields(Setup)}
-    setup = Setup(**chosen | {"agents": tuple(map(settings.trusted, settings.agents))})
     workers = chosen_workers(settings.workers, settings.ray_address)
     try:
         results = tournament(
-            setup, settings.pairs, settings.out, workers,
+            settings, settings.pairs, settings.out, workers,
             until=settings.until, anchor=settings.anchor,
         )  # fmt: skip
     except KeyboardInterrupt:

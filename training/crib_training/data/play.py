@@ -6,10 +6,10 @@ A shard depends on its set-up and number alone: any process may play it, anywher
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import KW_ONLY, dataclass, fields
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from crib_agents.analyze import action_values
@@ -23,6 +23,7 @@ from crib_env.engine.hands.records import DISCARD
 from crib_env.errors import IllegalActionError, check_choice
 from crib_env.notation import format_rules, format_state
 from crib_env.policy import Agent, MixedPolicy, Views, ask_agent
+from crib_env.settings import AgentNames, Count, EnvName, Players, Seed, checked_dataclass
 from crib_env.supported_rules import refuse_rules
 from crib_training.data.reading import FORMAT, KEY, VERSION, arrow, chosen_columns, shard_name
 from crib_training.loading import find_game, in_phase, players_of
@@ -50,30 +51,45 @@ class Shard:
         return shard_name(self.index)
 
 
-@dataclass(frozen=True)
+@checked_dataclass(frozen=True)
 class Setup:
     """Everything that determines the bytes of a data set.
 
     Seat s of game g is played by agent (g + s) modulo the number of agents.
+
+    Attributes:
+        agents: the players, as in crib tournament; several take the seats in turn.
+        env: the environment.
+        rules: a preset other than the environment's own.
+        episode: game, deal or match; by default the environment's own.
+        players: how many play, by default the fewest the rules allow.
+        games: how many episodes.
+        shard: episodes per file.
+        columns: the columns to write, or all; by default all but position, and but probabilities
+            where no agent draws.
+        values: expert adds the expert's value of every action, and the regret of the one taken;
+            own adds the values that the agents themselves give, as networks do.
+        seed: fixes all random numbers.
     """
 
-    agents: tuple[str, ...]
-    environment: str
-    rules: str | None
-    episode: str | None
-    players: int | None
-    seed: int
-    games: int
-    shard: int
-    columns: tuple[str, ...]
-    values: str | None
+    agents: AgentNames = ("rule_based",)
+    _: KW_ONLY
+    env: EnvName = "six_card_v0"
+    rules: str | None = None
+    episode: str | None = None
+    players: Players | None = None
+    games: Count = 1000
+    shard: Count = 1000
+    columns: tuple[str, ...] = ()
+    values: Literal["expert", "own"] | None = None
+    seed: Seed = 1
 
     def __post_init__(self) -> None:
         if not self.agents:
             raise ValueError("name one agent or more")
         if len({*self.agents}) < len(self.agents):
             raise ValueError(f"an agent is named twice: {', '.join(self.agents)}")
-        maker, rules = find_game(self.environment, self.rules)
+        maker, rules = find_game(self.env, self.rules)
         episode = self.episode or next(iter(maker.episodes))
         check_choice("episode", episode, maker.episodes)
         object.__setattr__(self, "episode", episode)
@@ -97,7 +113,7 @@ class Setup:
     def identity(self) -> dict[str, Any]:
         """Return the identity that shards of one data set share, ready for JSON."""
         return {
-            **json.loads(json.dumps(asdict(self))),
+            **json.loads(json.dumps({one.name: getattr(self, one.name) for one in fields(Setup)})),
             "files": file_digests(self.agents),
             "code": code_digest(*sorted(Path(__file__).parent.glob("*.py"))),
             "pyarrow": arrow().__version__,
@@ -116,14 +132,14 @@ class Setup:
 
 @lru_cache(maxsize=8)
 def _agents(setup: Setup) -> list[Agent]:
-    maker, _ = find_game(setup.environment, setup.rules)
+    maker, _ = find_game(setup.env, setup.rules)
     return [in_phase(maker, load_agent(given)) for given in setup.agents]
 
 
 def _file(setup: Setup, shard: Shard) -> tuple[bytes, int]:
     """Return the Parquet file of a shard, and how many rows it has."""
     pa = arrow()
-    maker, rules = find_game(setup.environment, setup.rules)
+    maker, rules = find_game(setup.env, setup.rules)
     agents, family = _agents(setup), maker.family
     deals, draws = np.random.SeedSequence(setup.seed, spawn_key=(shard.index,)).spawn(2)
     games = GameBatch(
@@ -143,7 +159,7 @@ def _file(setup: Setup, shard: Shard) -> tuple[bytes, int]:
     if len({*names}) < len(names):
         names = list(setup.agents)
     about = {
-        "format": FORMAT, "version": VERSION, "environment": setup.environment,
+        "format": FORMAT, "version": VERSION, "environment": setup.env,
         "rules": format_rules(rules), "episode": setup.episode, "players": setup.players,
         "agents": names, "given": setup.agents, "seed": setup.seed, "games": setup.games,
         "shard": setup.shard, "observation_bits": family.obs_size, "actions": family.actions,
@@ -176,7 +192,7 @@ def _play(
 
     Shapes: the points float64[N, sides], of a side less the mean of the others.
     """
-    maker, _ = find_game(setup.environment, setup.rules)
+    maker, _ = find_game(setup.env, setup.rules)
     skipped = None if maker.phase is None else maker.phase.phase
     wanted, family = {*setup.columns}, games.family
     rounds: list[dict[str, Array]] = []

@@ -25,16 +25,7 @@ from pydantic import Field
 
 from crib_env import ENVIRONMENTS
 from crib_env.cores import usable_cores
-from crib_env.settings import (
-    AgentNames,
-    Count,
-    EnvName,
-    NewFolder,
-    Players,
-    Seed,
-    Whole,
-    checked_dataclass,
-)
+from crib_env.settings import NewFolder, Whole, checked_dataclass
 from crib_training.data.play import PHASES, Setup, Shard
 from crib_training.data.reading import (
     COLUMNS,
@@ -55,43 +46,25 @@ OF_MINARI = ("episode", "seat", "agent", "observation", "action_mask", "action",
 
 
 @checked_dataclass(frozen=True)
-class Settings(TakesAgents):
+class Settings(Setup, TakesAgents):
     """Write games as data: Parquet shards with a row for each decision.
 
     Attributes:
-        agents: the players, as in crib tournament; several take the seats in turn.
-        env: the environment.
-        rules: a preset other than the environment's own.
-        episode: game, deal or match; by default the environment's own.
-        players: how many play, by default the fewest the rules allow.
-        games: how many episodes.
-        shard: episodes per file.
-        columns: the columns to write, or all; by default all but position, and but probabilities
-            where no agent draws.
-        values: expert adds the expert's value of every action, and the regret of the one taken;
-            own adds the values that the agents themselves give, as networks do.
         format: minari makes a dataset of Minari from the shards, besides.
-        seed: fixes all random numbers.
         workers: number of processes; 0 plays in the command's own process.
         ray_address: play on this Ray cluster instead.
         out: the folder for the data.
     """
 
-    agents: AgentNames = ("rule_based",)
     _: KW_ONLY
-    env: EnvName = "six_card_v0"
-    rules: str | None = None
-    episode: str | None = None
-    players: Players | None = None
-    games: Count = 1000
-    shard: Count = 1000
-    columns: tuple[str, ...] = ()
-    values: Literal["expert", "own"] | None = None
     format: Literal["parquet", "minari"] = "parquet"
-    seed: Seed = 1
     workers: Annotated[Whole, Field(ge=0, le=4096)] = usable_cores()
     ray_address: str | None = None
     out: NewFolder = Path("runs/data")
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "agents", tuple(map(self.trusted, self.agents)))
+        super().__post_init__()
 
 
 def write_data(setup: Setup, out: Path, workers: Workers) -> dict[str, Any]:
@@ -263,15 +236,9 @@ def run(settings: Settings) -> None:
     arrow()
     if settings.format == "minari":
         minari_of()
-    setup = Setup(
-        agents=tuple(map(settings.trusted, settings.agents)), environment=settings.env,
-        rules=settings.rules, episode=settings.episode, players=settings.players,
-        seed=settings.seed, games=settings.games, shard=settings.shard, columns=settings.columns,
-        values=settings.values,
-    )  # fmt: skip
     workers = chosen_workers(settings.workers, settings.ray_address)
     try:
-        figures = write_data(setup, settings.out, workers)
+        figures = write_data(settings, settings.out, workers)
         if settings.format == "minari":
             print(f"minari.load_dataset({write_minari(settings.out)!r})")
     except KeyboardInterrupt:

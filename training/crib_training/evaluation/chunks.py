@@ -10,7 +10,7 @@ the same third agent can be compared pair by pair.
 from __future__ import annotations
 
 import time
-from dataclasses import KW_ONLY, asdict, dataclass
+from dataclasses import KW_ONLY, asdict, dataclass, fields
 from functools import lru_cache
 from itertools import combinations, permutations
 from typing import Any, Literal
@@ -39,6 +39,7 @@ from crib_training.workers import Record
 
 KINDS = ("games", "deals")
 Episode = Literal["game", "match"]
+PASSING = ("seed", "gauntlet", "strict")  # of a set-up: no chunk depends on them
 CORRECTION_PLACES = 5  # decimal places that are written
 INSTANCES = 32  # of agents that a process holds: of some pairings, which come one after the other
 
@@ -162,11 +163,9 @@ class Setup:
         of weights files and of the modules of agents' classes; and a digest of the code that plays
         (`provenance.sources`). It does not cover other code of third-party agents.
         """
-        about = asdict(self)
-        for name in ("seed", "gauntlet", "strict"):
-            del about[name]
+        own = (one.name for one in fields(Setup))
         return {
-            **about,
+            **{name: getattr(self, name) for name in own if name not in PASSING},
             "agents": sorted(self.agents),
             "rules": self.rules or loading.find_env(self.env).rules,
             "files": file_digests(self.agents),
