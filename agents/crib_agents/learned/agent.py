@@ -62,7 +62,7 @@ def values_entry(name: str) -> Entry:
 
 
 def by_rules(
-    agent: TakesWeights, views: Views, family: LearnedFamily
+    agent: MonteCarloAgent, views: Views, family: LearnedFamily
 ) -> Iterator[tuple[Weights, npt.NDArray[np.intp]]]:
     """Yield the nets that an agent has for the rules of views, and the indices of those views."""
     refuse_views(agent, views)
@@ -72,22 +72,7 @@ def by_rules(
         yield fitting[-1], rows
 
 
-class TakesWeights:
-    """An agent that plays by the rules of its weights, ``sets``, and of no other ones."""
-
-    honours: ClassVar[frozenset[str] | None] = FOR_POINTS - {"heels"} | {
-        "table_top.heels", "many_hand.heels"
-    }  # fmt: skip
-    other_rules = "`crib train` makes nets for any rules"
-    sets: Sequence[Weights]
-
-    @property
-    def known_rules(self) -> tuple[Rules, ...]:
-        """The rules that its weights are for."""
-        return tuple(weights.trained_rules for weights in self.sets)
-
-
-class MonteCarloAgent(TakesWeights, CompiledAgent):
+class MonteCarloAgent(CompiledAgent):
     """Plays for points, by what its nets expect to follow each choice; near the end, to win.
 
     It takes the nets for the rules of the views. Rules that the nets do not depend on, such as the
@@ -100,11 +85,18 @@ class MonteCarloAgent(TakesWeights, CompiledAgent):
 
     name = "learned"
     acts: ClassVar[dict[str, Act]] = {name: family.act for name, family in FAMILIES.items()}
+    honours = FOR_POINTS - {"heels"} | {"table_top.heels", "many_hand.heels"}
+    other_rules = "`crib train` makes nets for any rules"
 
     def __init__(self, sets: Sequence[Weights] | None = None, name: str = "learned") -> None:
         self.sets = shipped() if sets is None else tuple(sets)
         self.name = name
         super().__init__(join([one.key() for one in self.sets], [one.flat() for one in self.sets]))
+
+    @property
+    def known_rules(self) -> tuple[Rules, ...]:
+        """The rules that its weights are for; it plays by no other ones."""
+        return tuple(weights.trained_rules for weights in self.sets)
 
     @classmethod
     def load(cls, path: str | Path, name: str | None = None) -> MonteCarloAgent:
