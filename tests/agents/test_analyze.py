@@ -135,6 +135,9 @@ def test_crib_analyze_takes_notation_of_any_game(capsys: pytest.CaptureFixture[s
         (["5H", "--notation", Game("hoyle", seed=1).notation()], "leave the cards out"),
         (["--dealer", "--notation", Game("hoyle", seed=1).notation()], "leave --dealer out"),
         (["--notation", "whist"], "whist"),
+        (["5H", "--env", "three_hand_v0"], "no position of 'three_hand'"),
+        (["5H", "--env", "table_top_v0"], "--layout gives one of Table Top"),
+        (["5H", "--layout", "x", "--env", "five_card_v0"], "no position of 'five_card'"),
     ],
 )
 def test_crib_analyze_rejects_invalid_or_combined_notation(words: list[str], message: str) -> None:

@@ -23,6 +23,7 @@ from crib_agents.analyze import Choice, analyze, discard_view, layout_view, pegg
 
 from crib_env.game import Game
 from crib_env.policy import Views
+from crib_env.rules import Rules, TableTopRules, TwoHandRules
 from crib_env.settings import CountOrNone, EnvName, checked_dataclass
 from crib_training.loading import find_game
 from crib_training.outputs import padded, widths_of
@@ -99,7 +100,7 @@ def position(settings: Settings) -> Views:
     common: dict[str, Any] = {
         "dealer": settings.dealer, "scores": settings.scores,
         "match_score": settings.match_score,
-        "rules": find_game(settings.env or "six_card_v0", settings.rules)[1],
+        "rules": _rules(settings, "six_card_v0", TwoHandRules),
         "episode": settings.episode,
     }  # fmt: skip
     if settings.discarded is None and settings.starter is None and settings.pile is None:
@@ -124,6 +125,17 @@ def _noted(settings: Settings, line: str) -> Views:
     return np.array([game.view(game.seat)])
 
 
+def _rules(settings: Settings, usual: str, kind: type[Rules]) -> Rules:
+    """Return the rules of the environment that is named, or the usual one, if of this kind."""
+    _, rules = find_game(settings.env or usual, settings.rules)
+    if not isinstance(rules, kind):
+        raise ValueError(
+            f"this is no position of {rules.name!r}: cards alone are one of six or five cards, "
+            "--layout gives one of Table Top, --notation one of any game"
+        )
+    return rules
+
+
 def _at_table_top(settings: Settings, layout: str) -> Views:
     """Return the view of a card to place."""
     if settings.episode == "match":
@@ -132,7 +144,7 @@ def _at_table_top(settings: Settings, layout: str) -> Views:
         layout, " ".join(settings.cards), rows=not settings.columns, crib=settings.crib,
         partners_crib=settings.partners_crib, others_crib=settings.others_crib,
         players=settings.players, scores=settings.scores,
-        rules=find_game(settings.env or "table_top_v0", settings.rules)[1],
+        rules=_rules(settings, "table_top_v0", TableTopRules),
         episode="round" if settings.episode == "deal" else settings.episode,
     )  # fmt: skip
 
