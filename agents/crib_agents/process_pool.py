@@ -85,9 +85,17 @@ class ProcessPool(ProcessPoolExecutor):
     def end(self) -> None:
         """End the processes, with their agents' programs, and wait for none."""
         self._life.close()
+        self._start_no_more()
         self.shutdown(wait=False, cancel_futures=True)
 
+    def _start_no_more(self) -> None:
+        """Close our end for results: without it, one cut short by a death has no end to read."""
+        results: Any = self._result_queue  # type: ignore[attr-defined]
+        if results is not None:
+            results._writer.close()
+
     def __exit__(self, *error: object) -> None:
+        self._start_no_more()
         if error[0] is None:
             self.shutdown(wait=False)
         else:  # what runs may hang: it is not waited for

@@ -144,6 +144,34 @@ def test_self_play_ctrl_c_and_sigterm_leave_no_workers(
         time.sleep(0.01)
 
 
+CUT_SHORT = """
+import time
+from multiprocessing import current_process
+from pathlib import Path
+from crib_agents.process_pool import ProcessPool
+
+def send_half():
+    current_process()._args[1]._writer._send(b"\\0\\0\\1\\0")  # the length of what does not follow
+    Path("sent").touch()
+    time.sleep(60)
+
+if __name__ == "__main__":
+    with ProcessPool(1) as pool:
+        pool.submit(send_half)
+        while not Path("sent").exists():
+            time.sleep(0.1)
+        time.sleep(1)
+        raise KeyboardInterrupt
+"""
+
+
+def test_process_pool_ends_though_a_process_died_while_it_sent(tmp_path: Path) -> None:
+    (tmp_path / "cut_short.py").write_text(CUT_SHORT)
+    run = subprocess.run([sys.executable, "cut_short.py"], cwd=tmp_path, capture_output=True,
+                         text=True, timeout=60, check=False)  # fmt: skip
+    assert "KeyboardInterrupt" in run.stderr
+
+
 def started(pid: int) -> list[int]:
     """Return the processes that a process has started to play."""
     children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
