@@ -90,7 +90,7 @@ class ProcessPool(ProcessPoolExecutor):
 
     def _start_no_more(self) -> None:
         """Close our end for results: without it, one cut short by a death has no end to read."""
-        results: Any = self._result_queue  # type: ignore[attr-defined]
+        results: Any = self._result_queue
         if results is not None:
             results._writer.close()
 
