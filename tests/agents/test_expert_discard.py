@@ -21,7 +21,7 @@ from crib_agents.expert.discard import (
     expected_win,
     rank_discards,
 )
-from crib_agents.kernels.two_hand import CELLS, cell
+from crib_agents.kernels.two_hand import cell
 from crib_agents.knowledge import deal_points
 from crib_agents.knowledge.deal_points import MODEL
 from crib_agents.knowledge.pegging import FIRST, OF_SIZE, number
@@ -138,17 +138,6 @@ def test_mean_crib_is_over_every_pair_and_starter(
     # A flush of four is drawn apart from the ranks, and shifted: a ten-thousandth is lost.
     assert abs(found) == pytest.approx(expected, abs=1e-3)
     assert (found > 0) == dealer
-
-
-@every_game
-def test_discard_habits_are_rates_known_to_players(game: str) -> None:
-    discard_rate, excess = deal_points.discard_rates(PRESETS[game].dealt)
-    assert discard_rate.shape == excess.shape == (2, CELLS)
-    assert 0.0 <= discard_rate.min() < discard_rate.max() <= 1.0
-    assert np.abs(excess).max() < 1.0  # `discard.shift` takes no more
-    pone, dealer = discard_rate.reshape(2, 13, 13)
-    assert dealer[4, 4] > pone[4, 4]  # two fives go in one's own crib
-    assert pone[9, 12] > dealer[9, 12]  # ten and king in the other's
 
 
 @pytest.mark.skipif(SLOW, reason="thousands of deals take compiled code")

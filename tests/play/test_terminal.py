@@ -202,7 +202,7 @@ def test_play_runs_in_a_pipe_without_home() -> None:
     del environment["HOME"]
     words = ("play", "--env", "five_card_v0", "--opponent", "greedy", "--keep")
     done = subprocess.run(
-        [sys.executable, "-m", "crib_training.command_line", *words], input="board\nkeep\n",
+        [sys.executable, "-m", "crib_training.command_line", *words], input="hint\nkeep\n",
         capture_output=True, text=True, env=environment, check=False,
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")

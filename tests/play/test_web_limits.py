@@ -29,6 +29,9 @@ from served import Server, play_out, serving
 AGENTS = ("--agents", "greedy")
 PATIENCE = 0.5  # seconds for a head or a body, where a test waits for their end
 SHORT = f"from crib_play.web import messages; messages.BODY_SECONDS = {PATIENCE}"
+# Prepares games when they are opened: the expert's advice for all of them takes seconds.
+ASKED = "from crib_play.web.beside import Preparation, asyncio; " \
+    "Preparation._warm_up = lambda _: asyncio.sleep(0)"  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +42,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def server(folder: Path) -> Iterator[Server]:
     """A server for tests that leave it as it was, with its games in the folder."""
-    with serving(folder, *AGENTS) as one:
+    with serving(folder, *AGENTS, before=ASKED) as one:
         yield one
 
 

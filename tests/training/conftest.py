@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Iterator
+from io import BytesIO
+from typing import Any
 
 import pytest
 
@@ -23,3 +25,19 @@ def small_deck() -> Iterator[None]:
 
     with recordings.small_deck():
         yield
+
+
+@pytest.fixture
+def pictures() -> None:
+    """Draw the pictures of results in a test's own runs too."""
+
+
+@pytest.fixture(autouse=True)
+def _no_pictures(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Draw no picture in a test's own runs: it takes half the time of a small tournament."""
+
+    def savefig(_: Any, image: BytesIO, **__: Any) -> None:
+        image.write(b"not drawn")
+
+    if "pictures" not in request.fixturenames:
+        monkeypatch.setattr("matplotlib.figure.Figure.savefig", savefig)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -113,6 +113,7 @@ def test_shared_baselines_omit_lines_that_differ() -> None:
     assert shared_baselines([six, five]) == {"rule_based": 0.5}
 
 
+@pytest.mark.usefixtures("pictures")
 def test_curves_command_draws_runs_and_rejects_other_folders(tmp_path: Path) -> None:
     folder = written(tmp_path / "1", point(0, 0.0), point(10, 0.4))
     out = tmp_path / "curves.png"
@@ -141,8 +142,3 @@ def test_tensorboard_gets_the_watched_values(
     assert [e.value for e in events.Scalars("loss")] == [0.25]
     (won,) = events.Scalars("games_won/greedy")
     assert (won.step, round(won.value, 3)) == (1000, 0.4)
-
-
-def test_csv_table_has_a_header_for_every_column() -> None:
-    header = csv_table(Point, []).decode().strip().split(",")
-    assert header == [field.name for field in fields(Point)]

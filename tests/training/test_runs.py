@@ -280,6 +280,7 @@ def test_ppo_resume_refuses_other_settings(runs: Path, tmp_path: Path) -> None:
         ppo.train(small_ppo(tmp_path, resume=tmp_path, trust=True))
 
 
+@pytest.mark.usefixtures("pictures")
 def test_finished_run_rewrites_missing_files_from_its_checkpoint(
     runs: Path, tmp_path: Path
 ) -> None:

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import combinations, permutations
 from multiprocessing import active_children
@@ -56,6 +56,13 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def results(played: Path) -> dict[str, Any]:
     found: dict[str, Any] = json.loads((played / "results.json").read_text())
     return found
+
+
+@pytest.fixture(scope="module")
+def worker() -> Iterator[Processes]:
+    """One process for the tests that leave it alive."""
+    with Processes(1) as one:
+        yield one
 
 
 @pytest.fixture
@@ -214,14 +221,13 @@ def test_tournament_adjusts_slow_agents_by_default_or_as_set(tmp_path: Path) -> 
                 assert one + other == pytest.approx(times)
 
 
-def test_tournament_progress_is_known_within_chunks() -> None:
+def test_tournament_progress_is_known_within_chunks(worker: Processes) -> None:
     setup = Setup(("greedy", "random"), chunk=20)
-    for workers in (ThisProcess(), Processes(1)):
+    for workers in (ThisProcess(), worker):
         seconds: list[float] = []
-        with workers:
-            workers.submit(setup, setup.chunks(0, 1, 20)[0])
-            while workers.next_record(seconds.append) is not None:
-                pass
+        workers.submit(setup, setup.chunks(0, 1, 20)[0])
+        while workers.next_record(seconds.append) is not None:
+            pass
         assert sum(seconds) == pytest.approx(80)
     assert min(seconds) >= 0
 
@@ -366,13 +372,12 @@ class Raising:
         raise NotSent("no connection") if chunk == "sent" else NotRead(503, "try later")
 
 
-def test_processes_report_exceptions_without_pickle() -> None:
+def test_processes_report_exceptions_without_pickle(worker: Processes) -> None:
     raised = {"sent": "NotSent: no connection", "read": "NotRead: status 503: try later"}
-    with Processes(1) as workers:
-        for chunk, words in raised.items():
-            workers.submit(cast(Any, Raising()), chunk)
-            with pytest.raises(RuntimeError, match=f"^{words}$"):
-                workers.next_record()
+    for chunk, words in raised.items():
+        worker.submit(cast(Any, Raising()), chunk)
+        with pytest.raises(RuntimeError, match=f"^{words}$"):
+            worker.next_record()
 
 
 def test_tournament_stopped_waits_for_no_agent() -> None:
@@ -607,6 +612,7 @@ def test_tournament_without_matplotlib_draws_no_picture(
 # ---------------------------------------------------------------- more sides than two
 
 
+@pytest.mark.usefixtures("pictures")
 def test_tournament_of_three_hands_resumes_and_rates(tmp_path: Path) -> None:
     setup = Setup(("greedy", "random", "failing_agents:Cheats"), env="three_hand_v0", chunk=4)
     found = tournament(setup, 8, tmp_path / "whole", ThisProcess())
