@@ -67,6 +67,22 @@ def test_invitation_opened_by_the_host_keeps_the_seat() -> None:
     assert host.get(path).json()["invitations"] == shown["invitations"]
 
 
+@pytest.mark.parametrize(("given", "shown"), [
+    (" Zoë  Ö. ", "Zoë Ö."), ("\u202elA", "lA"), ("李小龍", "李小龍"), ("   ", "person"),
+    ("\u200b", "person"), ("\x85\u2028", "person"),
+])  # fmt: skip
+def test_sit_shows_the_printable_part_of_a_name(given: str, shown: str) -> None:
+    site = Site()
+    host, guest = site.browser(), site.browser()
+    opened = sit_down(host, opponent="person", name=given)
+    path = f"/api/tables/{opened['table']}"
+    sat = guest.post(
+        f"{path}/sit", json={"invitation": opened["invitations"][0], "name": given}
+    ).json()
+    assert sat["names"] == [shown, "you"]
+    assert host.get(path).json()["names"] == ["you", shown]
+
+
 def test_again_needs_every_invited_player() -> None:
     host = Site().browser()
     shown = sit_down(host, game="five")

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import Annotated, Any, TypeVar
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 from starlette import types
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
@@ -20,13 +20,18 @@ from crib_play.table.advice import advised
 from crib_play.table.seats import names, side_names
 from crib_play.web.tables import Table
 
+from crib_env.errors import printable
+
 M = TypeVar("M", bound="Message")
 Payload = dict[str, Any]
 
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 Number = Annotated[int, Field(ge=0, lt=1 << 31)]
 Action = Annotated[int, Field(ge=0, le=51)]
-Called = Annotated[str, Field(max_length=20, pattern=r"^[^\x00-\x1f]*$")]
+# Of a player: without spaces around it, or characters that turn or hide what stands beside it.
+Called = Annotated[
+    str, Field(max_length=20, pattern=r"^[^\x00-\x1f]*$"), AfterValidator(printable)
+]
 # The phases of a review whose points an event's are; all others are the pegging's.
 PHASE_OF = {"hand": "hand", "crib": "crib", "line": "hand", "difference": "hand"}
 BODY_SECONDS = 10.0  # for a message to come
