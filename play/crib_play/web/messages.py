@@ -15,12 +15,11 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 
+from crib_env.errors import printable
 from crib_play.table import Review, Session, Turn, table_game
 from crib_play.table.advice import advised
 from crib_play.table.seats import names, side_names
 from crib_play.web.tables import Table
-
-from crib_env.errors import printable
 
 M = TypeVar("M", bound="Message")
 Payload = dict[str, Any]
