@@ -230,6 +230,20 @@ def test_maskable_ppo_learns_for_a_few_updates(module: Any) -> None:
     assert all(torch.isfinite(value).all() for value in after.values())
 
 
+def test_maskable_ppo_learns_a_repeated_deal() -> None:
+    """Observation, mask and reward suffice to learn: one repeated deal is soon played well."""
+    env = six_card_v0.sb3_env(64, opponent=lowest, seat=0, reward="points", episode="deal")
+    deck = np.random.default_rng(1).permutation(52)
+    model = learner(env, n_steps=6, batch_size=192, n_epochs=8, learning_rate=3e-3, gamma=1.0)
+    returns = []
+    for _ in range(16):
+        env.set_options({"decks": [deck], "dealer": 1})
+        model.learn(6 * 64)  # the learner's six cards of one deal, in 64 games
+        last = list(model.ep_info_buffer)[-64:]
+        returns.append(float(np.mean([episode["r"] for episode in last])))
+    assert np.mean(returns[-4:]) > returns[0] + 3, returns
+
+
 def test_evaluate_policy_reads_true_returns_under_vecnormalize() -> None:
     """Without a warning that there is no Monitor, and not the normalized rewards."""
     keywords = {"opponent": "greedy", "episode": "deal", "reward": "points"}
