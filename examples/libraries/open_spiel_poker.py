@@ -125,7 +125,7 @@ def measure(game: Any, learner: Any) -> float:
 
 
 def learn(
-    game: Any, method: str, seed: int, decisions: int, settings: Mapping[str, float]
+    game: Any, method: str, seed: int, decisions: int, settings: Mapping[str, int | float]
 ) -> tuple[float, float]:
     """Learn, and return the exploitability before and after."""
     module = import_module(METHODS[method])
@@ -152,7 +152,7 @@ def main(
     game: str = "kuhn_poker",
     decisions: int = 100_000,
     seeds: tuple[int, ...] = (1,),
-    settings: dict[str, float] | None = None,
+    settings: dict[str, int | float] | None = None,
 ) -> dict[str, list[tuple[float, float]]]:
     """Print a row for each method; return what each seed had before and after.
 

@@ -554,6 +554,15 @@ def test_open_spiel_says_that_mmd_learns_leduc_poker() -> None:
 
 
 @pytest.mark.slow
+def test_open_spiel_learners_learn_kuhn_poker() -> None:
+    module = example("open_spiel_learners", "pyspiel")
+    found = module.main(decisions=5_000)
+    assert set(found) == set(module.LEARNERS)
+    assert found["mmd"][0] < 0.1  # tables of the whole game
+    assert max(found["deep_cfr"] + found["escher"]) < 0.4  # 0.46 at random
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("players", [3, 4])
 def test_open_spiel_plays_three_and_four_in_lock_step_with_ours(players: int) -> None:
     """Whole games, alike at every decision; only its three known faults tell them apart."""
