@@ -2,8 +2,8 @@
 
 `python -m research.tables belief_fit` prints the mean log-likelihood of a card for each pair of
 constants, over choices of two ranks or more: `TEMPERATURE` and `FLOOR` of `expert.belief` in single
-deals, `ENDGAME_TEMPERATURE` and `ENDGAME_POINTS` where both seats need few points. The first lead
-near the end has a table of its own, `endgame_belief`, and is left out.
+deals, `ENDGAME_TEMPERATURE` and `ENDGAME_POINTS` where both seats need few points. There the first
+lead does not count: the table `endgame_belief` predicts it.
 """
 
 from __future__ import annotations
@@ -35,11 +35,10 @@ from crib_env.engine.ranks import RANKS
 from crib_env.engine.record import TABLE_T
 from crib_env.engine.show import show_table
 from crib_env.engine.two_hand import VIEWS_T
-from crib_env.options import ResetOptions
 from crib_env.rules import TwoHandRules
 from crib_env.settings import Count, Seed
-from research.tables.dealing import both_games
-from research.tables.endgame_belief import needs_by_class
+from research.tables.dealing import both_games, let_discard
+from research.tables.endgame_belief import games_near_the_end
 from research.tables.maker import makes
 
 LANES = 2000
@@ -93,18 +92,12 @@ def choices_of_expert(
     for part in steps(seed.spawn(max(1, deals // LANES)), f"{rules.name}, deals in parts"):
         cards, chance = part.spawn(2)
         rng = np.random.default_rng(chance)
-        games = GameBatch(rules, min(LANES, deals), episode="game" if near else "deal", seed=cards)
         if near:
-            games.reset_each([
-                ResetOptions(dealer=1, scores=tuple(rules.target - needs))
-                for needs in needs_by_class(games.n, rng)
-            ])  # fmt: skip
+            games = games_near_the_end(rules, min(LANES, deals), cards, rng)
         else:
+            games = GameBatch(rules, min(LANES, deals), episode="deal", seed=cards)
             games.reset()
-        lanes = games.running()
-        for _ in range(2 * rules.discards):
-            games.step(lanes, np.asarray(expert.act(games.views(lanes), rng), dtype=np.int64))
-            lanes = games.running(lanes)
+        lanes = let_discard(games, expert, rng)
         while len(lanes := lanes[(views := games.views(lanes))["phase"] == PEGGING]):
             views = views[views["phase"] == PEGGING]
             actions = np.asarray(expert.act(views, rng), dtype=np.int64)

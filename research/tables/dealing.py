@@ -11,11 +11,13 @@ from crib_agents.kernels.two_hand import choose_pair
 from crib_agents.rule_based import hand_and_crib
 
 from crib_env.arrays import Array
+from crib_env.batch import GameBatch
 from crib_env.engine.jit import kernel
 from crib_env.engine.record import NONE
 from crib_env.engine.rng import WORDS, draw_unused, seed_words
 from crib_env.engine.show import add_card, with_starter
 from crib_env.engine.two_hand import HAND, VIEW
+from crib_env.policy import Agent
 from crib_env.rules import TwoHandRules
 
 GAMES = ("hoyle", "five_card")
@@ -70,3 +72,13 @@ def discard_views(rules: TwoHandRules) -> npt.NDArray[np.void]:
         if field.name in (VIEW.names or ()):
             views[field.name] = getattr(rules, field.name)
     return views
+
+
+def let_discard(games: GameBatch, agent: Agent, rng: np.random.Generator) -> Array:
+    """Let an agent discard for both seats in all games; return those still running, int64[K]."""
+    lanes = games.running()
+    assert isinstance(games.rules, TwoHandRules)
+    for _ in range(2 * games.rules.discards):
+        games.step(lanes, np.asarray(agent.act(games.views(lanes), rng), dtype=np.int64))
+        lanes = games.running(lanes)
+    return lanes

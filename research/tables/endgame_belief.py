@@ -38,7 +38,7 @@ from crib_env.engine.show import FOUR, KEYS, show_table
 from crib_env.options import ResetOptions
 from crib_env.rules import TwoHandRules
 from crib_env.settings import Count, Seed
-from research.tables.dealing import both_games
+from research.tables.dealing import both_games, let_discard
 from research.tables.endgame import (
     KEPT_DIGITS,
     LEAST_KEPT,
@@ -64,6 +64,18 @@ def needs_by_class(games: int, rng: np.random.Generator) -> Array:
     return needs
 
 
+def games_near_the_end(
+    rules: TwoHandRules, n: int, seed: np.random.SeedSequence, rng: np.random.Generator
+) -> GameBatch:
+    """Return games in which both seats need few points; seat 1 deals."""
+    games = GameBatch(rules, n, seed=seed)
+    games.reset_each([
+        ResetOptions(dealer=1, scores=(rules.target - int(pone), rules.target - int(dealer)))
+        for pone, dealer in needs_by_class(n, rng)
+    ])  # fmt: skip
+    return games
+
+
 def leads_of_expert(
     rules: TwoHandRules, deals: int, seed: np.random.SeedSequence
 ) -> tuple[Array, Array, Array]:
@@ -74,16 +86,8 @@ def leads_of_expert(
     for part in steps(seed.spawn(max(1, deals // LANES)), f"{rules.name}, leads in parts"):
         cards, chance = part.spawn(2)
         rng = np.random.default_rng(chance)
-        games = GameBatch(rules, min(LANES, deals), seed=cards)
-        needs = needs_by_class(games.n, rng)
-        games.reset_each([
-            ResetOptions(dealer=1, scores=(rules.target - int(pone), rules.target - int(dealer)))
-            for pone, dealer in needs
-        ])  # fmt: skip
-        lanes = games.running()
-        for _ in range(2 * rules.discards):
-            games.step(lanes, np.asarray(expert.act(games.views(lanes), rng), dtype=np.int64))
-            lanes = games.running(lanes)
+        games = games_near_the_end(rules, min(LANES, deals), cards, rng)
+        lanes = let_discard(games, expert, rng)
         views = games.views(lanes)
         held = np.sort(views["hand"][:, :size] // 4, axis=1)
         counts = show_table()[
