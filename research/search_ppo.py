@@ -29,7 +29,9 @@ def drawn(rng: np.random.Generator) -> dict[str, Any]:
         "gae_lambda": float(rng.choice([0.8, 0.9, 0.95])),
         "ent_coef": float(rng.choice([0.0005, 0.002, 0.005])),
         "epochs": int(rng.choice([2, 3, 4])),
-        "batch_size": int(rng.choice([1024, 2048, 4096])),
+        "num_envs": int(rng.choice([512, 1024, 2048])),
+        "batch_size": int(rng.choice([2048, 4096, 8192])),
+        "temperature": float(rng.choice([1 / 12, 1 / 6, 1 / 3])),
         "hidden_sizes": [(128, 64), (192, 64), (256, 128)][rng.integers(3)],
     }
 

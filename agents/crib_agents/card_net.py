@@ -5,11 +5,14 @@ Import it, or copy this file. It reads observations with ``features=True``.
 
 from __future__ import annotations
 
+import math
+
 import torch
 from torch import Tensor, nn
 
 from crib_env.encoding import ObservationLayout
 
+SCORE = ("need", "other_need", "match_score", "other_games")  # slices of observations
 WITH_FEATURES = "give observation_layout, the environment and from_torch features=True"
 
 
@@ -18,20 +21,31 @@ class CardNet(nn.Module):
 
     Each row of features gets a score: its certain points plus the network's correction. So the
     value of a pair in hand is learned once, and not for each of 52 cards. The logits are the scores
-    times a learned scale. The value is that of the state and the rows, plus the policy's mean
+    divided by a temperature. The value is that of the state and the rows, plus the policy's mean
     score: thus rewards train the scores directly, as in Monte Carlo methods.
 
     Args:
         layout: `crib_env.observation_layout` of the environment, with features.
         hidden: units of the layers that read the state and the rows.
         inner: units of the layer behind them.
+        temperature: points by which a card is better that is e times as likely. None learns it:
+            then it falls as long as the training lasts, and with it what the policy explores.
+        reads_score: False where it learns from single deals. These begin at 0-0, so what it would
+            learn of the score there means nothing in a game.
 
     Raises:
-        ValueError: a layout without features, or observations of another size than the layout's,
-            or scaled ones.
+        ValueError: a layout without features, a temperature that is not positive, or observations
+            of another size than the layout's, or scaled ones.
     """
 
-    def __init__(self, layout: ObservationLayout, hidden: int = 128, inner: int = 64) -> None:
+    def __init__(
+        self,
+        layout: ObservationLayout,
+        hidden: int = 128,
+        inner: int = 64,
+        temperature: float | None = None,
+        reads_score: bool = True,
+    ) -> None:
         super().__init__()
         if "rows" not in layout:
             raise ValueError(f"CardNet scores the rows of features: {WITH_FEATURES}")
@@ -46,7 +60,7 @@ class CardNet(nn.Module):
         self.out = nn.Linear(inner, 2, bias=False)  # the score, and the row's part of the value
         self.sure = nn.Linear(self.width - 1, 2, bias=False)
         self.base = nn.Linear(hidden, 1)
-        self.scale = nn.Parameter(torch.tensor(1.0))  # its logarithm: rewards may be scaled
+        self.scale = nn.Parameter(torch.tensor(1.0))  # - the logarithm of the temperature
         places = torch.eye(self.actions) if layout.places is None else torch.zeros(
             1 + max(map(max, layout.places)), self.actions
         )  # fmt: skip
@@ -55,6 +69,18 @@ class CardNet(nn.Module):
         self.register_buffer("places", places, persistent=False)
         self.places: Tensor
         self.begin()
+        if temperature is not None:
+            if not temperature > 0:
+                raise ValueError(f"temperature must be positive, got {temperature}")
+            self.scale.data.fill_(-math.log(temperature))
+            self.scale.requires_grad_(False)
+        read = torch.ones(self.encode.in_features)
+        for name in () if reads_score else SCORE:
+            if name in layout and layout[name].start >= layout.first:
+                read[layout[name].start - layout.first : layout[name].stop - layout.first] = 0.0
+        self.encode.weight.data *= read  # these stay 0, so a file of weights need not know
+        self.register_buffer("read", read, persistent=False)
+        self.read: Tensor
 
     def begin(self) -> None:
         """Let the first policy follow the points that are sure, the first feature of a row."""
@@ -74,7 +100,7 @@ class CardNet(nn.Module):
                 f"CardNet reads observations of shape [B, {self.size}], got "
                 f"{list(observations.shape)}: {WITH_FEATURES}"
             )
-        state = observations[:, self.state]
+        state = observations[:, self.state] * self.read
         rows = observations[:, self.state.stop :].reshape(-1, self.rows, self.width)
         ids, features = rows[:, :, 0], rows[:, :, 1:]
         encoded = torch.relu(self.encode(state))

@@ -40,27 +40,37 @@ class CardPolicy(MaskableActorCriticPolicy):
     """A policy over `CardNet`, for environments made with ``features=True``.
 
     Args:
-        hidden, inner: as of `CardNet`, by ``policy_kwargs``.
+        hidden, inner, temperature, reads_score: as of `CardNet`, by ``policy_kwargs``.
         The others are those of sb3-contrib.
 
     Raises:
         ValueError: the observations have no rows of features.
     """
 
-    def __init__(self, *args: Any, hidden: int = 128, inner: int = 64, **kwargs: Any) -> None:
-        self._sizes = hidden, inner
+    def __init__(
+        self,
+        *args: Any,
+        hidden: int = 128,
+        inner: int = 64,
+        temperature: float | None = None,
+        reads_score: bool = True,
+        **kwargs: Any,
+    ) -> None:
+        self._of_net: dict[str, Any] = {
+            "hidden": hidden, "inner": inner, "temperature": temperature,
+            "reads_score": reads_score,
+        }  # fmt: skip
         super().__init__(*args, **kwargs)
 
     def _get_constructor_parameters(self) -> dict[str, Any]:
-        hidden, inner = self._sizes
-        return super()._get_constructor_parameters() | {"hidden": hidden, "inner": inner}
+        return super()._get_constructor_parameters() | self._of_net
 
     def _build_mlp_extractor(self) -> None:
         noted = vars(self.observation_space).get(RULES, {})
         if not noted.get("features"):
             raise ValueError("CardPolicy reads the rows of features: make the environment with "
                              "features=True, and leave its observation space as it is")  # fmt: skip
-        net = CardNet(layout_of(find_family(noted["family"]), True), *self._sizes)
+        net = CardNet(layout_of(find_family(noted["family"]), True), **self._of_net)
         self.mlp_extractor: Any = CardExtractor(net)
 
     def _build(self, lr_schedule: Callable[[float], float]) -> None:

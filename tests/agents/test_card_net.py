@@ -80,7 +80,7 @@ def test_card_net_initial_policy_follows_certain_points() -> None:
 @pytest.mark.parametrize("name", GAMES)
 def test_card_policy_sb3_model_round_trips(name: str, tmp_path: Path) -> None:
     venv = env_module(name).sb3_env(8, opponent="greedy", reward="points", features=True)
-    keywords = {"hidden": 12, "inner": 6}
+    keywords = {"hidden": 12, "inner": 6, "reads_score": False}
     model = MaskablePPO(CardPolicy, venv, n_steps=8, batch_size=32, policy_kwargs=keywords, seed=1)
     before = [weights.clone() for weights in model.policy.parameters()]
     model.learn(64)
@@ -95,6 +95,42 @@ def test_card_policy_sb3_model_round_trips(name: str, tmp_path: Path) -> None:
     views = np.array([venv.batch.view(lane) for lane in range(8)])
     chosen, _ = model.predict(observations, action_masks=masks, deterministic=True)
     np.testing.assert_array_equal(agent.act(views, np.random.default_rng(1)), chosen)
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_card_net_without_score_ignores_it(name: str) -> None:
+    layout, (observations, masks) = observation_layout(name, features=True), observed(name)
+    torch.manual_seed(1)
+    net, other = CardNet(layout, 12, 6, reads_score=False), observations.clone()
+    optimizer = torch.optim.Adam(net.parameters(), 0.1)
+    logits, value = net.logits_and_value(observations)
+    (logits[torch.from_numpy(masks != 0)].sum() + value.sum()).backward()
+    optimizer.step()
+    for slice_ in ("need", "other_need", "match_score"):
+        if slice_ in layout:
+            other[:, layout[slice_]] = 1 - other[:, layout[slice_]]
+    before, after = net.logits_and_value(observations), net.logits_and_value(other)
+    assert torch.equal(before[0], after[0])
+    assert torch.equal(before[1], after[1])
+    reads = CardNet(layout, 12, 6).logits_and_value
+    assert not torch.equal(reads(observations)[1], reads(other)[1])
+
+
+def test_card_net_with_temperature_keeps_it() -> None:
+    layout, (observations, masks) = observation_layout("six_card_v0", True), observed("six_card_v0")
+    net = CardNet(layout, 12, 6, temperature=0.25)
+    nn.init.zeros_(net.out.weight)
+    rows = observations[:, layout["rows"]].reshape(-1, *layout.rows)
+    logits = net(observations)
+    for found, mask, row in zip(logits.detach(), masks, rows, strict=True):
+        sure = {int(one[0]) - 1: float(one[1]) for one in row if one[0]}
+        for action in mask.nonzero()[0]:
+            assert float(found[action]) == pytest.approx(4 * sure[int(action)], abs=1e-4)
+    logits[torch.from_numpy(masks != 0)].sum().backward()
+    assert net.scale.grad is None
+    for wrong in (0, -1, float("nan")):
+        with pytest.raises(ValueError, match="temperature must be positive"):
+            CardNet(layout, temperature=wrong)
 
 
 def test_card_policy_without_features_is_refused() -> None:

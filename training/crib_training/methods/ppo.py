@@ -27,9 +27,9 @@ from crib_agents.torch_nets import tensors_of
 from pydantic import Field
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
-from stable_baselines3.common.vec_env import VecNormalize
+from stable_baselines3.common.vec_env import VecEnv, VecNormalize
 
-from crib_env.engine.family import Family
+from crib_env.engine.family import ONE_DEAL, Family
 from crib_env.envs.makers import EnvMaker, Episode, Suits
 from crib_env.rules import Rules
 from crib_env.settings import (
@@ -67,23 +67,26 @@ class GameDefaults:
     """The settings that depend on the game; `research/search_ppo.py` looks for them."""
 
     timesteps: int = 2_000_000
+    num_envs: int = 1024
     steps: int = 24
-    batch_size: int = 2048
+    batch_size: int = 4096
     epochs: int = 4
     hidden_sizes: tuple[int, int] = (128, 64)
     gae_lambda: float = 0.9
     ent_coef: float = 0.0005
+    temperature: float | None = 1 / 6  # None learns it, from rewards scaled to a variance of 1
 
 
 DEFAULTS: dict[str, GameDefaults] = {
     "six_card_v0": GameDefaults(gae_lambda=0.95),
     "five_card_v0": GameDefaults(gae_lambda=0.95),
-    "pegging_v0": GameDefaults(timesteps=500_000),
-    "three_hand_v0": GameDefaults(timesteps=4_000_000),
-    "four_hand_v0": GameDefaults(timesteps=4_000_000),
+    "pegging_v0": GameDefaults(timesteps=1_000_000),
+    "discard_v0": GameDefaults(timesteps=1_000_000),
+    "three_hand_v0": GameDefaults(timesteps=6_000_000, num_envs=2048, batch_size=8192),
+    "four_hand_v0": GameDefaults(timesteps=6_000_000, num_envs=2048, batch_size=8192),
     "table_top_v0": GameDefaults(
-        timesteps=1_000_000, steps=28, batch_size=1024, epochs=3, hidden_sizes=(64, 32),
-        ent_coef=0.001,
+        timesteps=1_000_000, num_envs=512, steps=28, batch_size=1024, epochs=3,
+        hidden_sizes=(64, 32), ent_coef=0.001, temperature=None,
     ),
 }  # fmt: skip
 """By environment, where they differ."""
@@ -92,6 +95,8 @@ DEFAULTS: dict[str, GameDefaults] = {
 def chosen_of(settings: Settings) -> GameDefaults:
     """Return the settings that depend on the game: those given, else the environment's."""
     known = DEFAULTS.get(settings.env, GameDefaults())
+    if settings.reward == "win":  # its scores are no points
+        known = replace(known, temperature=None)
     given = {name: getattr(settings, name) for name in vars(known)}
     return replace(known, **{name: value for name, value in given.items() if value is not None})
 
@@ -181,8 +186,8 @@ class Settings(TakesAgents):
         rules: a preset other than the environment's own, or a preset with changes, such as
             hoyle[target=91,for_last=3].
         players: how many play, by default the fewest the rules allow.
-        timesteps: decisions to learn from; by default the environment's, as steps, batch_size,
-            epochs, gae_lambda, ent_coef and hidden_sizes are.
+        timesteps: decisions to learn from; by default the environment's, as num_envs, steps,
+            batch_size, epochs, gae_lambda, ent_coef, hidden_sizes and temperature are.
         seed: seed of the deals, the network and the batches.
         opponent: an agent's name or a .safetensors, .zip or .onnx file.
         episode: length of an episode; by default one deal, or one round.
@@ -197,6 +202,8 @@ class Settings(TakesAgents):
         gae_lambda: lambda of GAE.
         ent_coef: weight of the entropy bonus.
         hidden_sizes: units of the two hidden layers of `CardNet`.
+        temperature: that of `CardNet`, in points; at Table Top, and for the reward win, the run
+            learns it.
         eval_opponents: reference opponents, built-in names joined by commas; by default the
             opponent.
         baselines: built-in agents to draw as lines in the picture: their own strength against the
@@ -221,7 +228,7 @@ class Settings(TakesAgents):
     opponent: AgentName = "rule_based"
     episode: Episode | None = None
     reward: Literal["expected", "expected_at_show", "points", "win"] | None = None
-    num_envs: Count = 512
+    num_envs: Count | None = None
     steps: Count | None = None
     batch_size: Annotated[Whole, Field(ge=2, le=MANY)] | None = None
     epochs: Count | None = None
@@ -229,6 +236,7 @@ class Settings(TakesAgents):
     gae_lambda: Share | None = None
     ent_coef: NotNegative | None = None
     hidden_sizes: tuple[HiddenSize, HiddenSize] | None = None
+    temperature: Positive | None = None
     eval_opponents: str | None = None
     baselines: str = "greedy"
     num_evals: Count = 8
@@ -240,7 +248,8 @@ class Settings(TakesAgents):
     progress: bool = True
 
     def __post_init__(self) -> None:
-        if self.num_envs * chosen_of(self).steps < 2:
+        chosen = chosen_of(self)
+        if chosen.num_envs * chosen.steps < 2:
             raise ValueError("num_envs times steps must be 2 or more: one decision has no variance")
 
 
@@ -249,11 +258,11 @@ def suits_of(family: Family) -> Suits:
     return "canonical" if family.canonical else "real"
 
 
-def games_of(settings: Settings) -> VecNormalize:
+def games_of(settings: Settings) -> VecEnv:
     """Return the games that settings name, with an opponent in them, as SB3 takes them."""
     maker, rules = find_game(settings.env, settings.rules)
     games = maker.sb3_env(
-        settings.num_envs,
+        chosen_of(settings).num_envs,
         opponent=settings.load_agent(settings.opponent),
         rules=rules,
         episode=settings.episode or "deal",
@@ -264,11 +273,13 @@ def games_of(settings: Settings) -> VecNormalize:
         players=settings.players,
     )
     games.seed(settings.seed)
+    if chosen_of(settings).temperature:  # scores, rewards and values are all in points
+        return games
     # Only the reward is scaled; the observation is near 1 already. A deal is short: no discount.
     return VecNormalize(games, norm_obs=False, norm_reward=True, gamma=1.0)
 
 
-def model_of(settings: Settings, games: VecNormalize) -> MaskablePPO:
+def model_of(settings: Settings, games: VecEnv) -> MaskablePPO:
     """Return what learns, from nothing or as it was saved."""
     torch.set_num_threads(settings.threads)
     # The masked logits are finite by construction; checking them at every step takes time.
@@ -293,7 +304,13 @@ def model_of(settings: Settings, games: VecNormalize) -> MaskablePPO:
         gamma=1.0,
         gae_lambda=chosen.gae_lambda,
         ent_coef=chosen.ent_coef,
-        policy_kwargs={"hidden": hidden, "inner": inner},
+        vf_coef=0.02 if chosen.temperature else 0.5,  # errors in points have a variance of some 50
+        policy_kwargs={
+            "hidden": hidden,
+            "inner": inner,
+            "temperature": chosen.temperature,
+            "reads_score": settings.episode not in (None, *ONE_DEAL),
+        },
         stats_window_size=2000,
         tensorboard_log=events,
         seed=settings.seed,
@@ -313,7 +330,7 @@ def _folder(resume: Path) -> Path:
     return resume if resume.is_dir() else resume.parent
 
 
-def _load(path: Path, settings: Settings, games: VecNormalize, events: str) -> MaskablePPO:
+def _load(path: Path, settings: Settings, games: VecEnv, events: str) -> MaskablePPO:
     """Return the saved learner; the checksums of zip detect a damaged file."""
     if not path.exists():
         raise ValueError(f"there is no run to resume in {path.parent}: it has no {MODEL}")
