@@ -104,7 +104,7 @@ def measure_learning(settings: Settings = FULL) -> Findings:
     playing and learning, without measurements, until it wins half of the games, and its strength at
     the end.
     """
-    lanes, steps = (16, 4) if settings.quick else (512, 24)
+    lanes, steps = (16, 4) if settings.quick else (None, None)
     of_ppo = ppo.Settings(num_envs=lanes, steps=steps, progress=False)
     model = ppo.model_of(of_ppo, ppo.games_of(of_ppo))
     model.tensorboard_log = None
