@@ -13,7 +13,8 @@ Five places differ from a script for CartPole. They are numbered.
    masks, `on_illegal="random"` plays a legal card in place of an illegal one.
 3. The update leaves out the rows that are no decisions.
 4. `gamma` is 1: episodes are short, and a point has the same value early and late.
-5. `CardNet` reads the rows of features, with the same weights for every card.
+5. `CardNet` reads the rows of features, with the same weights for every card. It explores to the
+   end, as its temperature does not change, and ignores the score: all deals begin at 0-0.
 """
 
 from __future__ import annotations
@@ -78,7 +79,9 @@ class Agent(nn.Module):
 
     def __init__(self) -> None:
         super().__init__()
-        self.net = CardNet(observation_layout("six_card_v0", features=True))  # (5)
+        self.net = CardNet(  # (5)
+            observation_layout("six_card_v0", features=True), temperature=1 / 6, reads_score=False
+        )
 
     def forward(self, observations: Tensor, masks: Tensor) -> tuple[Categorical, Tensor]:
         """Return the policy, which plays no masked action, and the values."""
