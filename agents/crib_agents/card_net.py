@@ -28,14 +28,14 @@ class CardNet(nn.Module):
         layout: `crib_env.observation_layout` of the environment, with features.
         hidden: units of the layers that read the state and the rows.
         inner: units of the layer behind them.
-        temperature: points by which a card is better that is e times as likely. None learns it:
-            then it falls as long as the training lasts, and with it what the policy explores.
+        temperature: points by which a card must be better to be e times as likely. None learns
+            it: it falls during training, and the policy explores less and less.
         reads_score: False where it learns from single deals. These begin at 0-0, so what it would
             learn of the score there means nothing in a game.
 
     Raises:
-        ValueError: a layout without features, a temperature that is not positive, or observations
-            of another size than the layout's, or scaled ones.
+        ValueError: a layout without features, a temperature that is not positive and finite, or
+            observations of another size than the layout's, or scaled ones.
     """
 
     def __init__(
@@ -70,8 +70,8 @@ class CardNet(nn.Module):
         self.places: Tensor
         self.begin()
         if temperature is not None:
-            if not temperature > 0:
-                raise ValueError(f"temperature must be positive, got {temperature}")
+            if not 0 < temperature < math.inf:
+                raise ValueError(f"temperature must be positive and finite, got {temperature}")
             self.scale.data.fill_(-math.log(temperature))
             self.scale.requires_grad_(False)
         read = torch.ones(self.encode.in_features)

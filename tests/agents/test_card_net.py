@@ -128,7 +128,7 @@ def test_card_net_with_temperature_keeps_it() -> None:
             assert float(found[action]) == pytest.approx(4 * sure[int(action)], abs=1e-4)
     logits[torch.from_numpy(masks != 0)].sum().backward()
     assert net.scale.grad is None
-    for wrong in (0, -1, float("nan")):
+    for wrong in (0, -1, float("nan"), float("inf")):
         with pytest.raises(ValueError, match="temperature must be positive"):
             CardNet(layout, temperature=wrong)
 
