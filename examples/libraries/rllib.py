@@ -39,7 +39,9 @@ class CardModule(TorchRLModule, ValueFunctionAPI):  # type: ignore[misc]
 
     def setup(self) -> None:
         """Make the network."""
-        self.net = CardNet(observation_layout("six_card_v0", features=True))
+        self.net = CardNet(
+            observation_layout("six_card_v0", features=True), temperature=1 / 6, reads_score=False
+        )
 
     def _forward(self, batch: dict[str, Any], **_: Any) -> dict[str, Any]:
         seen = batch[Columns.OBS]
@@ -52,7 +54,9 @@ class CardModule(TorchRLModule, ValueFunctionAPI):  # type: ignore[misc]
         return self._forward(batch)[Columns.EMBEDDINGS] if embeddings is None else embeddings
 
 
-def algorithm(batch: int = 6144, runners: int = 0, games: int = 256, seed: int = 1) -> PPO:
+def algorithm(
+    timesteps: int = 200_000, batch: int = 6144, runners: int = 0, games: int = 256, seed: int = 1
+) -> PPO:
     """Return PPO against the opponent; without runners, the driver steps the games."""
     config = (
         PPOConfig()
@@ -65,11 +69,11 @@ def algorithm(batch: int = 6144, runners: int = 0, games: int = 256, seed: int =
         .rl_module(rl_module_spec=RLModuleSpec(module_class=CardModule))
         .training(
             train_batch_size=batch,
-            minibatch_size=min(1024, batch),
+            minibatch_size=max(1, batch // 6),
             num_epochs=4,
             gamma=1.0,
-            lambda_=0.9,
-            lr=1e-3,
+            lambda_=0.95,
+            lr=[[0, 2e-3], [timesteps, 4e-5]],
             entropy_coeff=0.0005,
             vf_loss_coeff=0.02,
             vf_clip_param=1000.0,  # of a squared error in points
@@ -104,7 +108,7 @@ def main(
     """
     torch.set_num_threads(1)  # small nets: a second thread waits more than it works
     ray.init(address=address, ignore_reinit_error=True, log_to_driver=False)
-    learner = algorithm(batch, runners, games, seed)
+    learner = algorithm(timesteps, batch, runners, games, seed)
     sampled = 0
     while sampled < timesteps:
         found = learner.train()["env_runners"]

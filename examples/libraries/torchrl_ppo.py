@@ -112,7 +112,9 @@ class ActorCritic(nn.Module):
 
     def __init__(self) -> None:
         super().__init__()
-        self.net = CardNet(observation_layout("six_card_v0", features=True))
+        self.net = CardNet(
+            observation_layout("six_card_v0", features=True), temperature=1 / 6, reads_score=False
+        )
 
     def forward(self, observation: Tensor) -> tuple[Tensor, Tensor]:
         """Return the logits, [..., actions], and the values, [..., 1]."""
@@ -168,7 +170,7 @@ def main(
         normalize_advantage=True,
     )  # fmt: skip
     # `CardNet` picks rows by their contents, which `vmap` cannot.
-    advantage = GAE(gamma=1.0, lmbda=0.9, value_network=critic, deactivate_vmap=True)
+    advantage = GAE(gamma=1.0, lmbda=0.95, value_network=critic, deactivate_vmap=True)
     optimizer = torch.optim.Adam(both.parameters(), 2e-3)
     batch = games * 24
     collector = Collector(env, actor, frames_per_batch=batch, total_frames=max(batch, timesteps))
