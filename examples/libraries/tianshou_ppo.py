@@ -90,10 +90,12 @@ def main(
 
     envs = DummyVectorEnv([make for _ in range(games)])
     envs.seed(seed)
-    net = CardNet(observation_layout("six_card_v0", features=True))
+    net = CardNet(
+        observation_layout("six_card_v0", features=True), temperature=1 / 6, reads_score=False
+    )
     policy = DiscreteActorPolicy(actor=Actor(net), action_space=envs.action_space[0])
     algorithm = PPO(
-        policy=policy, critic=Critic(net), gamma=1.0, gae_lambda=0.9, vf_coef=0.02,
+        policy=policy, critic=Critic(net), gamma=1.0, gae_lambda=0.95, vf_coef=0.02,
         ent_coef=0.0005, max_grad_norm=0.5, max_batchsize=batch,
         optim=AdamOptimizerFactory(lr=2e-3).with_lr_scheduler_factory(
             LRSchedulerFactoryLinear(1, timesteps, batch)
@@ -105,7 +107,7 @@ def main(
             max_epochs=1,
             epoch_num_steps=timesteps,
             collection_step_num_env_steps=batch,
-            batch_size=1024,
+            batch_size=batch // 4,
             update_step_num_repetitions=4,
             show_progress=False,
         )
