@@ -49,7 +49,9 @@ class Encoder(nn.Module):
 
     def __init__(self) -> None:
         super().__init__()
-        self.net = CardNet(observation_layout("six_card_v0", features=True))
+        self.net = CardNet(
+            observation_layout("six_card_v0", features=True), temperature=1 / 6, reads_score=False
+        )
 
     def forward(self, observations: Tensor) -> Tensor:
         """Return both, side by side."""
@@ -93,7 +95,7 @@ class CardCritic(ValueNetwork):  # type: ignore[misc]
 
 def main(
     timesteps: int = 200_000,
-    generation: int = 50_000,
+    generations: int = 10,
     agents: int = 2,
     games: int = 256,
     pairs: int = 2000,
@@ -103,7 +105,8 @@ def main(
 
     Args:
         timesteps: decisions of each agent.
-        generation: decisions between two selections.
+        generations: how often they are selected. The learning rate falls after each, at random more
+            or less, so that selection chooses how fast.
         agents: how many there are.
         games: how many are played at once.
         pairs: duplicate pairs of games to play at the end.
@@ -117,21 +120,22 @@ def main(
     envs = gymnasium.make_vec("crib_env/SixCard-v0", num_envs=games, **OPTIONS)
     envs.reset(seed=seed)
     seen, actions = envs.single_observation_space, envs.single_action_space
-    rates = HyperparameterConfig(lr=RLParameter(min=5e-4, max=2e-3))
     population = [
         PPO(
             seen,
             actions,
             index=index,
-            hp_config=rates,
+            hp_config=HyperparameterConfig(
+                lr=RLParameter(min=4e-5, max=2e-3, shrink_factor=0.6, grow_factor=0.8)
+            ),
             actor_network=CardActor(seen, actions, encoder=evolvable(Encoder)),
             critic_network=CardCritic(seen, encoder=evolvable(Encoder)),
             num_envs=games,
             learn_step=24 * games,
-            batch_size=1024,
-            lr=1e-3,
+            batch_size=4 * games,
+            lr=2e-3,
             gamma=1.0,
-            gae_lambda=0.9,
+            gae_lambda=0.95,
             ent_coef=0.0005,
             vf_coef=0.02,
         )
@@ -143,12 +147,12 @@ def main(
         algo="PPO",
         pop=population,
         max_steps=timesteps,
-        evo_steps=min(generation, timesteps),
+        evo_steps=timesteps // generations,
         eval_loop=4,
         selection_strategy=TournamentSelection(2, True, agents),
         mutation=Mutations(
-            no_mutation=0.7, architecture=0.0, new_layer_prob=0.0, parameters=0.0, activation=0.0,
-            rl_hp=0.3, rand_seed=seed,
+            no_mutation=0.0, architecture=0.0, new_layer_prob=0.0, parameters=0.0, activation=0.0,
+            rl_hp=1.0, rand_seed=seed,
         ),
         verbose=False,
     )  # fmt: skip

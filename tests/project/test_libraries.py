@@ -155,7 +155,7 @@ def test_tianshou_learns_from_data_alone(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_agilerl_evolves_a_population() -> None:
     module = example("agilerl_ppo", "agilerl")
-    won = module.main(timesteps=4096, generation=2048, agents=2, games=64, pairs=20)
+    won = module.main(timesteps=4096, generations=2, agents=2, games=64, pairs=20)
     assert LEAST_WON < won < MOST_WON
 
 
