@@ -302,6 +302,37 @@ def crib_ranks(v, table, low, high):
 
 
 @kernel
+def crib_ranks_of(v, table, card):
+    """Return the ranks' points of the crib (C2), added up over every four unseen cards.
+
+    As `crib_ranks`, where only ``card`` is discarded: all sets of four cards of the deck, less
+    those with a dealt card, plus those with two, and so on. The sums of a pair may count its second
+    card twice, which is taken off.
+    """
+    rank = card >> 2
+    total = 0
+    for second in range(RANKS):
+        pair = pair_number(rank, second)
+        total += read_sum(table, pair, 104) - read_sum(table, pair, second)
+    for i in range(v["hand_n"]):
+        second = v["hand"][i] >> 2
+        pair = pair_number(rank, second)
+        total -= read_sum(table, pair, 104) - read_sum(table, pair, second)
+        for j in range(i):
+            third = v["hand"][j] >> 2
+            total += read_sum(table, pair, third)
+            total -= read_sum(table, pair, 13 + pair_number(second, third))
+            for k in range(j):
+                fourth = v["hand"][k] >> 2
+                key = KEYS[rank] + KEYS[second] + KEYS[third] + KEYS[fourth]
+                total -= read_sum(table, pair, 13 + pair_number(third, fourth))
+                total += np.int64(table[key + KEYS[second]])
+                for last in range(k):
+                    total += np.int64(table[key + KEYS[v["hand"][last] >> 2]])
+    return total
+
+
+@kernel
 def suited_crib(v, low, high):
     """Return a crib's points of flushes and nobs, added up over its other cards and the starter.
 
@@ -331,11 +362,30 @@ def suited_crib(v, low, high):
 
 
 @kernel
+def pair_means(v, table, low, high):
+    """Return the means of hand and crib, in points, if the cards ``low`` < ``high`` are discarded.
+
+    The crib's is negative if it is the other seat's.
+    """
+    left = DECK - v["hand_n"] - v["discarded_n"]
+    sign = 1 if v["dealer"] == 0 else -1
+    crib = 3.0 * crib_ranks(v, table, low, high) + suited_crib(v, low, high)
+    hand = counting.starters_total(v, table, low, high) / left
+    return hand, sign * crib / (3.0 * counting.ways(left, 3))
+
+
+@kernel
+def pair_row(v, table, low, high, row):
+    """Write the row of discarding the cards ``low`` < ``high``."""
+    row[:] = 0
+    hand, crib = pair_means(v, table, low, high)
+    discard_row(v, low, high, hand, crib, row)
+
+
+@kernel
 def pair_rows(v, table, out):
     """Write for each card the value of the best pair with it, by the mean hand and mean crib."""
     n = v["hand_n"] + v["discarded_n"]
-    left = DECK - n
-    sign = 1 if v["dealer"] == 0 else -1
     hands = stack.floats(ROWS_OF_TWO)
     cribs = stack.floats(ROWS_OF_TWO)
     partners = stack.ints(ROWS_OF_TWO)
@@ -350,44 +400,38 @@ def pair_rows(v, table, out):
                 continue
             first = counting.dealt_card(v, i)
             second = counting.dealt_card(v, j)
-            low = min(first, second)
-            high = max(first, second)
-            by_rank = 3.0 * crib_ranks(v, table, low, high)
-            hand = counting.starters_total(v, table, low, high) / left
-            crib = sign * (by_rank + suited_crib(v, low, high)) / (3.0 * counting.ways(left, 3))
+            hand, crib = pair_means(v, table, min(first, second), max(first, second))
             for k in range(2 - v["discarded_n"]):
                 this = i if k == 0 else j
                 more = hand + crib - (hands[this] + cribs[this])
-                other = j if k == 0 else i
+                partner = second if k == 0 else first
                 # Of pairs as good, the higher hand, then the lower card: not the order dealt.
                 if more > -EQUAL and more < EQUAL:
                     more = hand - hands[this]
                     if more > -EQUAL and more < EQUAL:
-                        more = float(
-                            counting.dealt_card(v, partners[this]) - counting.dealt_card(v, other)
-                        )
+                        more = float(partners[this] - partner)
                 if more > 0.0:
                     hands[this] = hand
                     cribs[this] = crib
-                    partners[this] = other
+                    partners[this] = partner
     for k in range(v["hand_n"]):
         row = out[ROWS + WIDTH_OF_TWO * place_of(v, k) :]
-        discard_row(v, k, partners[k], hands[k], cribs[k], row)
+        discard_row(v, v["hand"][k], partners[k], hands[k], cribs[k], row)
 
 
 @kernel
-def discard_row(v, k, partner, hand, crib, row):
-    """Write what discarding ``hand[k]`` leaves and brings, with the `dealt_card` ``partner``."""
-    row[ACTION] = 1 + v["hand"][k]
+def discard_row(v, card, partner, hand, crib, row):
+    """Write what discarding ``card`` leaves and brings, with ``partner`` if that is another."""
+    row[ACTION] = 1 + card
     row[DISCARDING] = 1.0
     row[SURE] = hand + crib
     row[MEAN_HAND] = hand / EIGHTS
     row[MEAN_CRIB] = crib / EIGHTS
-    row[PLAYED + (v["hand"][k] >> 2)] = 1.0
-    if partner != k:
-        row[PLAYED + RANKS + (counting.dealt_card(v, partner) >> 2)] = 1.0
+    row[PLAYED + (card >> 2)] = 1.0
+    if partner != card:
+        row[PLAYED + RANKS + (partner >> 2)] = 1.0
     for i in range(v["hand_n"]):
-        if i != k and i != partner:
+        if v["hand"][i] != card and v["hand"][i] != partner:
             row[KEPT + (v["hand"][i] >> 2)] += 0.5
 
 
@@ -397,42 +441,9 @@ def card_rows(v, table, out):
     n = v["hand_n"]
     left = DECK - n
     sign = 1 if v["side_of"][v["dealer"]] == 0 else -1
-    by_rank = stack.floats(ROWS_OF_MANY)
-    add_crib_ranks(v, table, by_rank)
     cribs = 4 * counting.ways(left, 4)  # every three cards and a starter
     for k in range(n):
         card = v["hand"][k]
         hand = counting.starters_total(v, table, card, card) / left
-        crib = sign * (4.0 * by_rank[k] + suited_crib(v, card, card)) / cribs
-        discard_row(v, k, k, hand, crib, out[ROWS + WIDTH_OF_MANY * place_of(v, k) :])
-
-
-@kernel
-def add_crib_ranks(v, table, sums):
-    """Add up, for each card held, the ranks' points of the crib (C2) over every four unseen cards.
-
-    Any of them may be the starter. Shapes: sums float64[5].
-    """
-    for i in range(v["hand_n"]):
-        sums[i] = 0.0
-    unseen = counting.unseen_ranks(v)
-    for a in range(RANKS):
-        of_a = unseen >> (4 * a) & 15
-        for b in range(a, RANKS):
-            of_b = (unseen >> (4 * b) & 15) - (b == a)
-            for c in range(b, RANKS):
-                of_c = (unseen >> (4 * c) & 15) - (c == b) - (c == a)
-                for d in range(c, RANKS):
-                    of_d = (unseen >> (4 * d) & 15) - (d == c) - (d == b) - (d == a)
-                    if min(of_a, of_b, of_c, of_d) <= 0:
-                        continue
-                    # In how many orders equal ranks would come.
-                    same = 1 + (b == a)
-                    same *= 1 + (c == b) + (c == a)
-                    same *= 1 + (d == c) + (d == b) + (d == a)
-                    sets = of_a * of_b * of_c * of_d // same
-                    four = KEYS[a] + KEYS[b] + KEYS[c] + KEYS[d]
-                    for i in range(v["hand_n"]):
-                        card = v["hand"][i]
-                        points = np.int64(table[four + KEYS[card >> 2]])
-                        sums[i] += sets * points
+        crib = sign * (4.0 * crib_ranks_of(v, table, card) + suited_crib(v, card, card)) / cribs
+        discard_row(v, card, card, hand, crib, out[ROWS + WIDTH_OF_MANY * place_of(v, k) :])
