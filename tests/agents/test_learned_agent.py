@@ -421,7 +421,7 @@ def slow_line(view: Any, weights: Weights, line: int, cards: list[int]) -> tuple
     points = table.points_of(cards, starter, int(view["flush_size"]))
     if len(cards) == 5:
         return points, points
-    seen = slow.dense(table.line_seen(view, line, cards), table.place_in(table.LINE_PLACES), 109)
+    seen = slow.dense(table.line_seen(view, line, cards), table.place_in(table.LINE_PLACES), 136)
     return points, points + slow.forward(weights.nets["line"], seen)[0]
 
 

@@ -16,6 +16,7 @@ from crib_training.learn.run import Run
 from crib_training.methods.deep_monte_carlo import Learner, Settings
 
 from compiled import as_entry
+from crib_env import encode, observation_layout
 from crib_env.batch import GameBatch
 from crib_env.cards import parse_card
 from crib_env.engine.hands.counting import lacking, least_pips
@@ -27,6 +28,8 @@ from crib_env.policy import find_agent
 from crib_env.registration import env_module
 from crib_env.rules import PRESETS, Rules
 from crib_env.supported_rules import refuse_rules
+from learned_nets import drawn_weights
+from reference import learned as slow
 from research.tables.many_hand import mean_cribs
 
 AGENTS = find_agent("rule_based"), find_agent("greedy")
@@ -144,6 +147,27 @@ def views_of(rules: str, turns: int, episode: str = "game") -> np.ndarray:
 
 def card_of(choice: Any) -> int:
     return parse_card(choice.discard if isinstance(choice, DiscardChoice) else choice.card)
+
+
+READ = (
+    "count", "cards", "passed", "dealer", "pegging", "hand_ranks", "discarded_ranks",
+    "unseen_ranks",
+)  # fmt: skip
+
+
+@every_game
+def test_learned_values_follow_from_observation_and_row(preset: str) -> None:
+    weights = drawn_weights(PRESETS[preset], PRESETS[preset].players)
+    layout, views = observation_layout(f"{preset}_v0", features=True), views_of(preset, 12)
+    found = MonteCarloAgent([weights]).action_values(views)
+    for view, observation, values in zip(views, encode(views, True)[0], found, strict=True):
+        rows = observation[layout["rows"]].reshape(layout.rows)
+        for i, row in enumerate(rows[rows[:, 0] > 0]):
+            part = "mean_hand" if view["phase"] == DISCARD else "points_now"
+            certain = float(row[layout.row[part]][0]) * (8 if view["phase"] == DISCARD else 4)
+            seen = slow.card_inputs(layout, observation, READ, i)
+            expected = certain + slow.forward(weights.nets["card"], seen)[0]
+            assert values[int(row[0]) - 1] == pytest.approx(expected, abs=1e-4)
 
 
 @every_rules

@@ -11,8 +11,8 @@ from checkout import ROOT
 from crib_env import encode, find_agent, observation_layout
 from crib_env.batch import GameBatch
 from crib_env.rules import PRESETS
-from reference.learned_table_top import lines_of, points_of, unseen_of
-from reference.scoring import JACK, fifteens, pairs, rank, runs, suit
+from reference.learned_table_top import lines_of, lying, unseen_of
+from reference.scoring import rank
 
 LAYOUT = observation_layout("table_top_v0", features=True)
 
@@ -33,44 +33,22 @@ def expected_row(view: Any, line: int) -> dict[str, list[float]]:
         cards, size, middle = lines_of(view)[line], int(view["flush_size"]), line in (2, 7)
         own = bool(view["scores_rows"]) == (line < 5)
     turned = starter if middle else None
-    longer, full = [*cards, card], len(cards) == 5
-
-    def points(held: list[int]) -> int:
-        return points_of(held, turned, size) if held else 0
-
-    def suits(held: list[int]) -> list[float]:
-        most = max((sum(suit(c) == s for c in held) for s in range(4)), default=0)
-        return [float(most == len(held)), most / 4]
-
-    def by_rank(held: list[int]) -> int:
-        return fifteens(held) + pairs(held) + runs(held)
-
-    def following(held: list[int]) -> list[float]:
-        if len(held) >= 5:
-            return [0.0] * 13
-        one_each = {rank(c): c for c in left}
-        more = {r: by_rank([*held, c]) - by_rank(held) for r, c in one_each.items()}
-        return [more.get(r, 0) / 4 for r in range(13)]
-
-    def mean(more: list[float]) -> float:
-        return sum(more[rank(c)] for c in left) / len(left)
-
-    next_, next_with = following(cards), following(longer)
-    nob = None if not middle or rank(starter) == JACK else 4 * JACK + suit(starter)
+    full = len(cards) == 5
+    now, then = lying(cards, left, turned, size), lying([*cards, card], left, turned, size)
     return {
         "line": [(1 + line) * (1.0 if own else -1.0)],
-        "sure": [0.0 if full else (points(longer) - points(cards)) / 4],
+        "sure": [0.0 if full else then["points"][0] - now["points"][0]],
         "own": [float(own)],
         "crib": [float(line == 10)],
-        "points": [points(cards) / 4],
-        "cards": [float(len(cards) == k) for k in range(6)],
-        "ranks": [float(sum(rank(c) == r for c in cards)) for r in range(13)],
-        "suit": suits(cards),
-        "suit_with": [0.0, 0.0] if full else suits(longer),
-        "nob": [float(nob in cards), float(nob in left), float(nob == card and not full)],
-        "next": next_,
-        "next_with": next_with,
-        "mean_next": [mean(next_), mean(next_with)],
+        "points": now["points"],
+        "cards": now["cards"],
+        "ranks": now["ranks"],
+        "suit": now["suit"],
+        "suit_with": [0.0, 0.0] if full else then["suit"],
+        "nob": [*now["nob"], float(then["nob"][0] > now["nob"][0] and not full)],
+        "next": now["next"],
+        "next_with": then["next"],
+        "mean_next": [*now["mean_next"], *then["mean_next"]],
     }
 
 

@@ -180,3 +180,14 @@ def forward(layers: Any, inputs: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         if i < len(layers) - 1:
             x = np.maximum(x, 0)
     return x
+
+
+def card_inputs(layout: Any, observation: Any, read: Sequence[str], row: int) -> Any:
+    """Return the inputs of the card in a row of an observation with features."""
+    numbers = observation[layout["rows"]].reshape(layout.rows)[row]
+    kept, count = np.zeros((4, RANKS)), np.zeros(32)
+    for r, halves in enumerate(numbers[layout.row["kept"]]):
+        kept[: round(2 * halves), r] = 1.0
+    count[round(31 * float(numbers[layout.row["count"]][0]))] = 1.0
+    state = [observation[part] for name, part in layout.items() if name in read]
+    return np.concatenate([*state, kept.ravel(), count, numbers[layout.row["card"].start :]])

@@ -12,11 +12,13 @@ RANKS = 13
 TURNS = 28
 CRIB = 25
 
+LINE_AT = {"cards": 0, "ranks": 6, "suit": 19, "nob": 23, "next": 26, "mean_next": 52}
+LINE_SIZE = 54  # with the numbers that say what the card in turn changes, here 0
 LINE_PLACES = (
-    ("rank", 52), ("suits", 25), ("nob", 1), ("nob to come", 1), ("phase", 14), ("on turn", 1),
-    ("unseen", 13), ("owed", 1), ("owed by other", 1),
+    ("phase", 14), ("unseen", 13), ("on turn", 1), ("owed", 1), ("owed by other", 1), ("rank", 52),
+    ("line", LINE_SIZE),
 )  # fmt: skip
-CRIB_PLACES = (("rank", 52), ("mine", 1), ("theirs", 1), ("known", 5))
+CRIB_PLACES = (("rank", 52), ("line", LINE_SIZE), ("mine", 1), ("theirs", 1))
 
 
 def place_in(places: Sequence[tuple[str, int]]) -> Any:
@@ -31,8 +33,6 @@ def place_in(places: Sequence[tuple[str, int]]) -> Any:
             at += size
         if kind == "rank":
             return at + RANKS * rest[0] + rest[1]
-        if kind == "suits":
-            return at + SIZE * rest[0] + rest[1]
         return at + (rest[0] if rest else 0)
 
     return place
@@ -63,19 +63,48 @@ def unseen_of(view: Any) -> set[int]:
     return set(range(52)) - known
 
 
+def lying(
+    cards: Sequence[int], left: set[int], starter: int | None, flush_size: int
+) -> dict[str, list[float]]:
+    """Return the numbers of a line as it lies, or of the crib, by the names of features.
+
+    ``starter`` is the card whose suit scores for nobs in it, ``left`` the unseen cards.
+    """
+    nob = None if starter is None or rank(starter) == JACK else 4 * JACK + suit(starter)
+
+    def by_rank(held: Sequence[int]) -> int:
+        return fifteens(held) + pairs(held) + runs(held)
+
+    more = dict.fromkeys(range(RANKS), 0.0)
+    if len(cards) < SIZE:
+        more |= {rank(c): (by_rank([*cards, c]) - by_rank(cards)) / 4 for c in left}
+    most = max(Counter(suit(c) for c in cards).values(), default=0)
+    return {
+        "points": [points_of(cards, starter, flush_size) / 4 if cards else 0.0],
+        "cards": [float(len(cards) == k) for k in range(SIZE + 1)],
+        "ranks": [float(sum(rank(c) == r for c in cards)) for r in range(RANKS)],
+        "suit": [float(most == len(cards)), most / 4],
+        "nob": [float(nob in cards), float(nob in left)],
+        "next": list(more.values()),
+        "mean_next": [sum(more[rank(c)] for c in left) / len(left)],
+    }
+
+
+def as_inputs(cards: Sequence[int], numbers: dict[str, list[float]]) -> Named:
+    """Return the inputs that `lying` makes."""
+    seen = thermometer("rank", [rank(c) for c in cards])
+    for name, at in LINE_AT.items():
+        seen |= {("line", at + i): number for i, number in enumerate(numbers[name])}
+    return seen
+
+
 def line_seen(view: Any, line: int, cards: Sequence[int]) -> Named:
     """Return the inputs for a line that holds these cards."""
     unseen = unseen_of(view)
     is_mine = (line < SIZE) == bool(view["scores_rows"])
     owed = [int(view["owed"][side] + view["owed"][side + 2]) for side in range(2)]
-    seen = thermometer("rank", [rank(c) for c in cards])
-    most = max(Counter(suit(c) for c in cards).values(), default=0)
-    seen["suits", len(cards), most] = 1.0
-    starter = int(view["starter"])
-    jack = 4 * JACK + suit(starter)
-    if line % SIZE == SIZE // 2 and jack != starter:
-        seen["nob",] = float(jack in cards)
-        seen["nob to come",] = float(jack in unseen)
+    starter = int(view["starter"]) if line % SIZE == SIZE // 2 else None
+    seen = as_inputs(cards, lying(cards, unseen, starter, int(view["flush_size"])))
     seen["phase", (TURNS - 1 - int(view["turn"])) // 2] = 1.0
     seen["on turn",] = float(not is_mine)
     for r in range(RANKS):
@@ -88,7 +117,7 @@ def line_seen(view: Any, line: int, cards: Sequence[int]) -> Named:
 
 def crib_seen(view: Any, cards: Sequence[int]) -> Named:
     """Return the inputs for a crib of which these cards are known."""
-    seen = thermometer("rank", [rank(c) for c in cards])
+    size = int(view["crib_flush_size"])
+    seen = as_inputs(cards, lying(cards, unseen_of(view), int(view["starter"]), size))
     seen["mine" if view["my_crib"] else "theirs",] = 1.0
-    seen["known", len(cards) - 1] = 1.0
     return seen

@@ -151,5 +151,5 @@ def views_of(
 
 def slow_crib(view: Any, weights: Weights, cards: list[int]) -> float:
     points = slow.points_of(cards, int(view["starter"]), int(view["crib_flush_size"]))
-    seen = slow_nets.dense(slow.crib_seen(view, cards), slow.place_in(slow.CRIB_PLACES), 59)
+    seen = slow_nets.dense(slow.crib_seen(view, cards), slow.place_in(slow.CRIB_PLACES), 108)
     return points + slow_nets.forward(weights.nets["crib"], seen)[0]

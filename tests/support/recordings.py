@@ -81,7 +81,7 @@ OTHERS = {
         "evaluate master equilibrium --env five_card_v0 --pairs 3 --adjust always "
         "--json OUT/a.json", "a.json",
     ),
-    "evaluate table_top": ("evaluate expert learned --env table_top_v0 --players 4 --pairs 2 "
+    "evaluate table_top": ("evaluate rule_based learned --env table_top_v0 --players 4 --pairs 2 "
                            "--json OUT/a.json", "a.json"),
     "evaluate three": ("evaluate learned rule_based --env three_hand_v0 --pairs 2 "
                        "--json OUT/a.json", "a.json"),

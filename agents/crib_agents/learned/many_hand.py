@@ -3,9 +3,6 @@
 The certain value of a discard is the exact mean hand, that of a card played its points. The network
 predicts the points that follow in pegging and crib, this side's less the mean of the others'. It
 ignores the score, but takes a card that wins the game.
-
-The others' cards are unknown. So each rank that the next seat may hold stands for a reply, with its
-points and its share of the unseen cards, and each seat with its likely points at once.
 """
 
 from __future__ import annotations
@@ -15,98 +12,61 @@ from numba import float64, void
 
 from crib_agents.kernels.many_hand import kept_value
 from crib_agents.kernels.two_hand import WIN
-from crib_agents.knowledge.pegging import held_ranks
 from crib_agents.learned import network
-from crib_agents.learned.network import MOST_INPUTS, UNLIKELY, LearnedFamily, Net
+from crib_agents.learned.network import (
+    MOST_INPUTS,
+    UNLIKELY,
+    WIDEST,
+    LearnedFamily,
+    Net,
+)
+from crib_agents.learned.rows import places_read, put_row, put_state, row_inputs
 from crib_agents.rule_based import default_weights
 from crib_env.arrays import Array, Doubles
 from crib_env.engine import stack
-from crib_env.engine.hands import counting
+from crib_env.engine.hands.encode import MANY, encode_many
+from crib_env.engine.hands.features import (
+    EIGHTS,
+    MEAN_HAND,
+    ROWS,
+    SURE,
+    WIDTH_OF_MANY,
+    place_of,
+    write_features_of_many,
+)
+from crib_env.engine.hands.features import MANY as FEATURES
 from crib_env.engine.hands.records import DISCARD
 from crib_env.engine.jit import entry, kernel
 from crib_env.engine.many_hand import HAND, SEATS, VIEWS_T
-from crib_env.engine.ranks import DECK
 from crib_env.engine.record import NONE, TABLE_T, WEIGHTS_T
-from crib_env.engine.show import pip, show_table
+from crib_env.engine.show import show_table
 from crib_env.policy import CompiledAgent, Views
 
-# The dealer, in seats to the left, while cards are discarded; then while they are played.
-DEALER = 0
-KEPT = DEALER + 2 * SEATS  # discarding: ranks kept, thermometer
-LAID = KEPT + 52  # the rank discarded
-HELD = LAID + 13  # playing: ranks still held, thermometer
-SEQUENCE = HELD + 52  # ranks of this count, newest first, one-hot
-COUNT = SEQUENCE + 6 * 13  # the count, one-hot
-HELD_N = COUNT + 32  # how many cards each seat holds, this one first, one-hot
-PASSED = HELD_N + SEATS * 5  # which seats play no more in this count
-UNSEEN = PASSED + SEATS  # of each rank how many are not seen, in fourths
-NOW = UNSEEN + 13  # points of the card now, in fours
-# Of each rank of the next seat's reply:
-REPLY = NOW + 1  # its points, in fours
-SHARE = REPLY + 13  # its share of the cards that seat may hold, times four; 0 if it does not fit
-RISK = SHARE + 13  # share times score
-# Of each seat:
-LIKELY = RISK + 13  # its likely points at once, in fours
-CANNOT = LIKELY + SEATS  # how likely it has no card that fits
-INPUTS = CANNOT + SEATS
+FEATURES_AT = sum(size for _, size, _ in MANY)
+SIZE_OF_MANY = FEATURES_AT + FEATURES.size
+READ = places_read(MANY, FEATURES, ("count", "cards", "passed", "dealer", "pegging"))
+SHARED = len(READ)
+INPUTS = SHARED + row_inputs(FEATURES)
 
 
 @kernel
-def card_features(v, k, now, places, values):
-    """Write the inputs of ``hand[k]``; return how many are not 0."""
-    rank = v["hand"][k] >> 2
-    rest = held_ranks(v) - (1 << (4 * rank))
-    if v["phase"] == DISCARD:
-        n = network.put(places, values, 0, DEALER + v["dealer"], 1.0)
-        n = network.put_counts(places, values, n, KEPT, rest)
-        return network.put(places, values, n, LAID + rank, 1.0)
-    n = network.put(places, values, 0, DEALER + SEATS + v["dealer"], 1.0)
-    n = network.put_counts(places, values, n, HELD, rest)
-    sequence = counting.sequence_of(v) << 4 | rank
-    length = v["pile_n"] - v["pile_from"] + 1
-    count = v["count"] + pip(v["hand"][k])
-    for i in range(min(6, length)):
-        n = network.put(places, values, n, SEQUENCE + 13 * i + (sequence >> (4 * i) & 15), 1.0)
-    n = network.put(places, values, n, COUNT + count, 1.0)
-    for seat in range(v["players"]):
-        n = network.put(places, values, n, HELD_N + 5 * seat + v["held_n"][seat], 1.0)
-        if v["passed"] >> seat & 1:
-            n = network.put(places, values, n, PASSED + seat, 1.0)
-    unseen = counting.unseen_ranks(v)
-    for r in range(13):
-        n = network.put(places, values, n, UNSEEN + r, (unseen >> (4 * r) & 15) / 4.0)
-    if now:
-        n = network.put(places, values, n, NOW, now / 4.0)
-    if count == 31:
-        return n
-    return reply_features(v, sequence, length, count, unseen, places, values, n)
+def observe(v, table, seen):
+    """Write the observation with features, float64[SIZE_OF_MANY]."""
+    encode_many(v, seen[:FEATURES_AT])
+    write_features_of_many(v, table, seen[FEATURES_AT:])
 
 
 @kernel
-def reply_features(v, sequence, length, count, unseen, places, values, n):
-    """Write the others' replies to the card behind the first ``n`` inputs; return their number."""
-    known = counting.known_of(v)
-    seat = counting.able(v, 1)
-    if seat:
-        cards = counting.cards_of(unseen, known, seat)
-        for r in range(13):
-            total = count + min(r + 1, 10)
-            share = counting.share_of(unseen, r, known, seat) / cards
-            if total > 31 or share == 0.0:
-                continue
-            n = network.put(places, values, n, SHARE + r, 4.0 * share)
-            points = counting.sequence_points(sequence << 4 | r, length + 1, total, 0)
-            if points:
-                n = network.put(places, values, n, REPLY + r, points / 4.0)
-                n = network.put(places, values, n, RISK + r, points * share)
-    while seat:
-        likely = counting.reply(v, seat, sequence, length, count, unseen, known)
-        n = network.put(places, values, n, LIKELY + seat, likely / 4.0)
-        n = network.put(
-            places, values, n, CANNOT + seat, counting.no_fit(v, seat, count, unseen, known)
-        )
-        seat = counting.able(v, seat + 1)
-    return n
+def row_at(v, k):
+    """Return where the row of ``hand[k]`` begins in the observation."""
+    return FEATURES_AT + ROWS + WIDTH_OF_MANY * place_of(v, k)
+
+
+@kernel
+def card_inputs(v, seen, k, places, values, n):
+    """Write the inputs of using ``hand[k]`` behind the first ``n``; return their number."""
+    at = row_at(v, k)
+    return put_row(seen[at : at + WIDTH_OF_MANY], SHARED, places, values, n)
 
 
 FAMILY_BIT = 1 << 20  # no other family's keys are so large
@@ -119,26 +79,37 @@ def rules_key(v):
 
 
 @kernel
-def certain(v, table, k):
+def certain(v, seen, k):
     """Return the certain value of ``hand[k]``: the mean hand without it, or its points now."""
-    if v["phase"] == DISCARD:
-        card = v["hand"][k]
-        return counting.hand_total(v, table, card, card, 1) / (DECK - v["hand_n"])
-    return float(counting.certain_points(v, k, counting.sequence_of(v)))
+    at = row_at(v, k)
+    return EIGHTS * seen[at + MEAN_HAND] if v["phase"] == DISCARD else seen[at + SURE]
 
 
 @kernel
-def card_values(v, table, weights, now, values):
-    """Write the value of each card that may be used; ``weights`` begin with the net."""
+def card_values(v, table, weights, seen, now, values):
+    """Write the value of each card that may be used; ``weights`` begin with the net.
+
+    ``seen`` is room for the observation, float64[SIZE_OF_MANY].
+    """
     places = stack.ints(MOST_INPUTS)
     inputs = stack.floats(MOST_INPUTS)
+    before = stack.floats(WIDEST)
+    hidden = stack.floats(WIDEST)
     follows = stack.floats(1)
+    net = int(weights[0])
+    observe(v, table, seen)
+    wide = network.begin_hidden(weights, net, before)
+    shared = put_state(seen, READ, places, inputs)
+    network.add_inputs(weights, net, places, inputs, 0, shared, before)
     for k in range(HAND):
         values[k] = UNLIKELY
         if k < v["hand_n"] and v["legal"] >> k & 1:
-            now[k] = certain(v, table, k)
-            n = card_features(v, k, now[k], places, inputs)
-            network.forward(weights, int(weights[0]), places, inputs, n, follows)
+            now[k] = certain(v, seen, k)
+            n = card_inputs(v, seen, k, places, inputs, shared)
+            for j in range(wide):
+                hidden[j] = before[j]
+            network.add_inputs(weights, net, places, inputs, shared, n, hidden)
+            network.finish(weights, net, hidden, follows)
             values[k] = now[k] + follows[0]
 
 
@@ -165,18 +136,20 @@ def act(v, rng, table, weights):
     at = network.offset_of_rules(weights, rules_key(v))
     if at == NONE:
         return NONE
+    seen = stack.floats(SIZE_OF_MANY)
     now = stack.floats(HAND)
     values = stack.floats(HAND)
-    card_values(v, table, weights[at:], now, values)
+    card_values(v, table, weights[at:], seen, now, values)
     return highest(v, now, values)
 
 
 @kernel
 def write_values(v, table, weights, values):
     """Write the value of each card that may be used, float64[52]; others stay as they are."""
+    seen = stack.floats(SIZE_OF_MANY)
     now = stack.floats(HAND)
     found = stack.floats(HAND)
-    card_values(v, table, weights, now, found)
+    card_values(v, table, weights, seen, now, found)
     for k in range(v["hand_n"]):
         if v["legal"] >> k & 1:
             values[v["hand"][k]] = found[k]
@@ -184,7 +157,7 @@ def write_values(v, table, weights, values):
 
 FAMILY = LearnedFamily(
     name="many_hand",
-    nets={"card": Net("many_hand.card", 2, INPUTS, outputs=1)},
+    nets={"card": Net("many_hand.observation", 1, INPUTS, outputs=1)},
     fields=("players", "flush_size", "crib_flush_size"),
     rules_key=rules_key,
     act=act,
@@ -216,6 +189,7 @@ def write_columns(views, table, weights, nets, found):
 
     ``weights`` are `rule_based`'s, ``nets`` are `learned`'s. Rules without nets leave NaN.
     """
+    seen = stack.floats(SIZE_OF_MANY)
     now = stack.floats(HAND)
     values = stack.floats(HAND)
     for i in range(views.shape[0]):
@@ -223,7 +197,7 @@ def write_columns(views, table, weights, nets, found):
         at = network.offset_of_rules(nets, rules_key(v))
         if at == NONE:
             continue
-        card_values(v, table, nets[at:], now, values)
+        card_values(v, table, nets[at:], seen, now, values)
         for k in range(v["hand_n"]):
             if v["legal"] >> k & 1:
                 found[i, k, CERTAIN] = now[k]

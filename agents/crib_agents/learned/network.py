@@ -62,6 +62,16 @@ def put(places, values, n, place, value):
 
 
 @kernel
+def put_all(numbers, place, places, values, n):
+    """Write down the numbers that are not 0, from ``place`` on; return how many inputs now are."""
+    for i in range(numbers.shape[0]):  # branch-free: the branch would be unpredictable
+        places[n] = place + i
+        values[n] = numbers[i]
+        n += numbers[i] != 0.0
+    return n
+
+
+@kernel
 def put_counts(places, values, n, place, counts):
     """Write a thermometer of ``counts`` (cards of each rank, four bits a rank): 4 x 13 inputs."""
     for r in range(13):

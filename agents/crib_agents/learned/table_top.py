@@ -6,7 +6,8 @@ in the other side's. The value of a card in the crib is its gain for the side th
 including that the side owes one card less. The agent plays for points and ignores the score.
 
 The inputs of the lines' network come in three groups: of the round, of the side that owns the line,
-and of the line. So the first layer adds up common inputs only once.
+and of the line. So the first layer adds up common inputs only once. Those of a line are the
+environment's features of a line as it lies, here also with the card in turn in it.
 """
 
 from __future__ import annotations
@@ -15,12 +16,12 @@ from crib_agents.learned import network
 from crib_agents.learned.network import MOST_INPUTS, UNLIKELY, WIDEST, LearnedFamily, Net
 from crib_env.engine import stack
 from crib_env.engine.jit import kernel
-from crib_env.engine.ranks import bit_count, lowest
+from crib_env.engine.ranks import bit_count
 from crib_env.engine.record import NONE
+from crib_env.engine.table_top.features import HELD, OF_RANK, WIDTH, write_line
 from crib_env.engine.table_top.lines import (
     crib_known,
     line_through,
-    most_of_a_suit,
     nob_of,
     nob_through,
     owed_by,
@@ -29,16 +30,26 @@ from crib_env.engine.table_top.lines import (
 )
 from crib_env.engine.table_top.records import CELLS, LINES, SIZE, TO_CRIB, TURNS
 
-RANKS = 0  # ranks of the line, thermometer
-SUITS = RANKS + 4 * 13  # how many cards it holds and how many of one suit at most, one-hot
-NOB = SUITS + 5 * 5  # it holds the jack that scores one in it
-NOB_TO_COME = NOB + 1  # that jack is not seen
-PHASE = NOB_TO_COME + 1  # turns left after this one, in twos, one-hot
-ON_TURN = PHASE + TURNS // 2  # its side moves next
-UNSEEN = ON_TURN + 1  # how frequent each rank is among the cards not seen, 0 if as all are
-OWED = UNSEEN + 13  # cards its side owes the crib before this turn, in twos
+# Of the round:
+PHASE = 0  # turns left after this one, in twos, one-hot
+UNSEEN = PHASE + TURNS // 2  # how frequent each rank is among the cards not seen, 0 if as all are
+# Of a side:
+ON_TURN = UNSEEN + 13  # it moves next
+OWED = ON_TURN + 1  # cards it owes the crib before this turn, in twos
 OWED_BY_OTHER = OWED + 1
-LINE_INPUTS = OWED_BY_OTHER + 1
+# Of a line:
+LINE_AT = OWED_BY_OTHER + 1  # its ranks as a thermometer, then its features as it lies
+OF_LINE = 4 * 13 + WIDTH - HELD
+LINE_INPUTS = LINE_AT + OF_LINE
+
+
+@kernel
+def put_line(row, place, places, values, n):
+    """Write the features of a line as it lies behind the first ``n``; return their number now."""
+    for r in range(13):
+        for i in range(int(row[OF_RANK + r])):
+            n = network.put(places, values, n, place + 13 * i + r, 1.0)
+    return network.put_all(row[HELD:], place + 52, places, values, n)
 
 
 @kernel
@@ -63,51 +74,19 @@ def side_features(on_turn, owed, owed_by_other, places, values):
     return network.put(places, values, n, OWED_BY_OTHER, owed_by_other / 2.0)
 
 
-@kernel
-def put_ranks(places, values, n, place, cards):
-    """Write a thermometer of the cards of a mask: ``place`` on, 4 x 13 inputs."""
-    last = -1
-    again = 0
-    while cards:
-        rank = lowest(cards) >> 2
-        cards &= cards - 1
-        again = again + 13 if rank == last else 0
-        last = rank
-        n = network.put(places, values, n, place + again + rank, 1.0)
-    return n
-
-
-@kernel
-def rank_place(cards, card):
-    """Return which input of a thermometer one more card adds to those of the mask ``cards``."""
-    rank = card >> 2
-    return 13 * bit_count(cards >> (4 * rank) & 15) + rank
-
-
-@kernel
-def suit_features(cards, nob, unseen, places, values, n):
-    """Write the inputs of a line's suits behind the first ``n``; return their number now."""
-    n = network.put(places, values, n, SUITS + 5 * bit_count(cards) + most_of_a_suit(cards), 1.0)
-    if nob & cards:
-        n = network.put(places, values, n, NOB, 1.0)
-    elif nob & unseen:
-        n = network.put(places, values, n, NOB_TO_COME, 1.0)
-    return n
-
-
-CRIB_RANKS = 0  # of the crib's net: ranks of those cards, thermometer
-MINE = CRIB_RANKS + 4 * 13  # my side counts it
+MINE = OF_LINE  # of the crib, behind its features as a line: my side counts it
 THEIRS = MINE + 1
-KNOWN = THEIRS + 1  # how many cards they are, one to five, one-hot
-CRIB_INPUTS = KNOWN + 5
+CRIB_INPUTS = THEIRS + 1
 
 
 @kernel
-def crib_features(mine, cards, places, values):
+def put_crib(v, table, cards, unseen, places, values):
     """Write the inputs of a crib; return their number."""
-    n = put_ranks(places, values, 0, CRIB_RANKS, cards)
-    n = network.put(places, values, n, MINE if mine else THEIRS, 1.0)
-    return network.put(places, values, n, KNOWN + bit_count(cards) - 1, 1.0)
+    row = stack.floats(WIDTH)
+    row[:] = 0.0
+    write_line(table, cards, nob_of(v), v["crib_flush_size"], unseen, row)
+    n = put_line(row, 0, places, values, 0)
+    return network.put(places, values, n, MINE if v["my_crib"] else THEIRS, 1.0)
 
 
 # The nets in their order, and the table behind them.
@@ -158,7 +137,7 @@ def line_values(v, table, weights, lines, points, value):
     values = stack.floats(MOST_INPUTS)
     common = stack.floats(WIDEST)
     of_side = stack.floats(WIDEST)
-    of_line = stack.floats(WIDEST)
+    row = stack.floats(WIDTH)
     hidden = stack.floats(WIDEST)
     expected = stack.floats(1)
     net = int(weights[LINE])
@@ -188,43 +167,28 @@ def line_values(v, table, weights, lines, points, value):
                         value[k] = value[k - line + empty]
                     continue
                 empty = line
-            held = bit_count(cards)
-            now = points_so_far(table, cards, v["flush_size"], nob)
-            points[line] = now
-            value[line] = now
-            points[LINES + line] = now
-            value[LINES + line] = now
-            if held == SIZE:
-                continue
-            for j in range(wide):
-                of_line[j] = of_side[j]
-            n = put_ranks(places, values, 0, RANKS, cards)
-            network.add_inputs(weights, net, places, values, 0, n, of_line)
-            for j in range(wide):
-                hidden[j] = of_line[j]
-            n = suit_features(cards, nob, unseen, places, values, 0)
-            network.add_inputs(weights, net, places, values, 0, n, hidden)
-            network.finish(weights, net, hidden, expected)
-            value[line] += expected[0]
-            longer = cards | 1 << card
-            now = points_so_far(table, longer, v["flush_size"], nob)
-            points[LINES + line] = now
-            value[LINES + line] = now
-            if held < SIZE - 1:
-                n = network.put(places, values, 0, RANKS + rank_place(cards, card), 1.0)
-                n = suit_features(longer, nob, unseen, places, values, n)
-                network.add_inputs(weights, net, places, values, 0, n, of_line)
-                network.finish(weights, net, of_line, expected)
-                value[LINES + line] += expected[0]
+            for k in range(line, EACH_TWICE, LINES):
+                row[:] = 0.0
+                now = write_line(table, cards, nob, v["flush_size"], unseen, row)
+                points[k] = now
+                value[k] = now
+                if bit_count(cards) < SIZE:
+                    for j in range(wide):
+                        hidden[j] = of_side[j]
+                    n = put_line(row, LINE_AT, places, values, 0)
+                    network.add_inputs(weights, net, places, values, 0, n, hidden)
+                    network.finish(weights, net, hidden, expected)
+                    value[k] += expected[0]
+                    cards |= 1 << card
 
 
 @kernel
-def crib_value(v, table, weights, mine, cards):
+def crib_value(v, table, weights, cards, unseen):
     """Return the value of a crib to the side that counts it, of which these cards are known."""
     places = stack.ints(MOST_INPUTS)
     values = stack.floats(MOST_INPUTS)
     expected = stack.floats(1)
-    n = crib_features(mine, cards, places, values)
+    n = put_crib(v, table, cards, unseen, places, values)
     network.forward(weights, int(weights[CRIB]), places, values, n, expected)
     return points_so_far(table, cards, v["crib_flush_size"], nob_of(v)) + expected[0]
 
@@ -243,8 +207,9 @@ def owing_value(v, weights, owed):
 def crib_action_value(v, table, weights):
     """Return the value of sending the card in turn to the crib."""
     crib = crib_known(v)
-    gain = crib_value(v, table, weights, v["my_crib"], crib | 1 << v["card"])
-    gain -= crib_value(v, table, weights, v["my_crib"], crib)
+    unseen = unseen_cards(v)
+    gain = crib_value(v, table, weights, crib | 1 << v["card"], unseen)
+    gain -= crib_value(v, table, weights, crib, unseen)
     owed = owed_by(v, 0)
     paid = owing_value(v, weights, owed - 1) - owing_value(v, weights, owed)
     return (gain if v["my_crib"] else -gain) + paid
@@ -315,8 +280,8 @@ def write_values(v, table, weights, values):
 FAMILY = LearnedFamily(
     name="table_top",
     nets={
-        "line": Net("table_top.line", 1, LINE_INPUTS, outputs=1),
-        "crib": Net("table_top.crib", 1, CRIB_INPUTS, outputs=1),
+        "line": Net("table_top.line", 2, LINE_INPUTS, outputs=1),
+        "crib": Net("table_top.crib", 2, CRIB_INPUTS, outputs=1),
     },
     # The side to move changes with every card and each side owes the crib two, whether two play or
     # four: the same nets serve both.

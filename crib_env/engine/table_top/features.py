@@ -107,6 +107,23 @@ def line_features(v, table, cards, nob, flush_size, unseen, row):
     """
     n = bit_count(cards)
     card = 1 << v["card"]
+    now = write_line(table, cards, nob, flush_size, unseen, row)
+    if n == SIZE:
+        return
+    longer = cards | card
+    row[SURE] = (lines.points_so_far(table, longer, flush_size, nob) - now) / FOURS
+    most = lines.most_of_a_suit(longer)
+    row[SUIT + 2] = 1.0 if most == n + 1 else 0.0
+    row[SUIT + 3] = most / 4.0
+    row[NOB + 2] = 1.0 if nob & card else 0.0
+    if n < SIZE - 1:
+        next_features(table, longer, unseen, 1, row)
+
+
+@kernel
+def write_line(table, cards, nob, flush_size, unseen, row):
+    """Write the features of a line as it lies; return its points."""
+    n = bit_count(cards)
     now = lines.points_so_far(table, cards, flush_size, nob)
     row[POINTS] = now / FOURS
     row[HELD + n] = 1.0
@@ -117,17 +134,9 @@ def line_features(v, table, cards, nob, flush_size, unseen, row):
     row[SUIT + 1] = most / 4.0
     row[NOB] = 1.0 if nob & cards else 0.0
     row[NOB + 1] = 1.0 if nob & unseen else 0.0
-    if n == SIZE:
-        return
-    longer = cards | card
-    row[SURE] = (lines.points_so_far(table, longer, flush_size, nob) - now) / FOURS
-    most = lines.most_of_a_suit(longer)
-    row[SUIT + 2] = 1.0 if most == n + 1 else 0.0
-    row[SUIT + 3] = most / 4.0
-    row[NOB + 2] = 1.0 if nob & card else 0.0
-    next_features(table, cards, unseen, 0, row)
-    if n < SIZE - 1:
-        next_features(table, longer, unseen, 1, row)
+    if n < SIZE:
+        next_features(table, cards, unseen, 0, row)
+    return now
 
 
 @kernel

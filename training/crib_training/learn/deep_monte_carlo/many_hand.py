@@ -12,8 +12,15 @@ from dataclasses import replace
 
 import numpy as np
 import torch
-from crib_agents.learned.many_hand import FAMILY, card_features, card_values
+from crib_agents.learned.many_hand import (
+    FAMILY,
+    READ,
+    SIZE_OF_MANY,
+    card_inputs,
+    card_values,
+)
 from crib_agents.learned.network import MOST_INPUTS, UNLIKELY
+from crib_agents.learned.rows import put_state
 from crib_agents.torch_nets import mlp
 from numba import float32, float64, int64, void
 from torch import Tensor, nn
@@ -126,12 +133,13 @@ def choose_cards(views, table, weights, noise, cards, certain, inputs):
     Shapes: noise float64[B, HAND]; cards int64[B]; certain float64[B]; inputs float32[B, inputs].
     """
     places = stack.ints(MOST_INPUTS)
-    seen = stack.floats(MOST_INPUTS)
+    numbers = stack.floats(MOST_INPUTS)
+    seen = stack.floats(SIZE_OF_MANY)
     now = stack.floats(HAND)
     values = stack.floats(HAND)
     for b in range(views.shape[0]):
         v = views[b]
-        card_values(v, table, weights, now, values)
+        card_values(v, table, weights, seen, now, values)
         best = NONE
         most = UNLIKELY
         for k in range(v["hand_n"]):
@@ -140,5 +148,6 @@ def choose_cards(views, table, weights, noise, cards, certain, inputs):
                 best = k
         cards[b] = v["hand"][best]
         certain[b] = now[best]
-        n = card_features(v, best, now[best], places, seen)
-        spread(inputs[b], places, seen, n)
+        n = put_state(seen, READ, places, numbers)
+        n = card_inputs(v, seen, best, places, numbers, n)
+        spread(inputs[b], places, numbers, n)

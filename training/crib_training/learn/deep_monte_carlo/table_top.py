@@ -20,18 +20,17 @@ from crib_agents.learned.table_top import (
     EACH_TWICE,
     EVERY_LINE,
     FAMILY,
-    ON_TURN,
+    LINE_AT,
     OWING,
     PHASE,
-    RANKS,
+    UNSEEN,
     action_values,
     best_legal,
-    crib_features,
     line_values,
-    put_ranks,
+    put_crib,
+    put_line,
     round_features,
     side_features,
-    suit_features,
 )
 from crib_agents.torch_nets import mlp
 from numba import float32, float64, int64, void
@@ -45,6 +44,7 @@ from crib_env.engine.jit import entry, kernel
 from crib_env.engine.ranks import bit_count
 from crib_env.engine.record import NONE, TABLE_T, WEIGHTS_T
 from crib_env.engine.show import show_table
+from crib_env.engine.table_top.features import WIDTH, write_line
 from crib_env.engine.table_top.lines import (
     crib_known,
     line_through,
@@ -144,7 +144,7 @@ class TableTopSelfPlay(SelfPlay):
             {
                 "inputs": turn.inputs,
                 "points": turn.points[turn.chosen].astype(np.float32),
-                "open": turn.inputs[:, :, PHASE:ON_TURN].any(axis=2),
+                "open": turn.inputs[:, :, PHASE:UNSEEN].any(axis=2),
                 "places": turn.places[turn.chosen],
                 "targets": target[turn.chosen].astype(np.float32),
                 "crib_inputs": turn.crib_inputs,
@@ -233,10 +233,11 @@ def _sums(lines: Tensor) -> Tensor:
 
 
 @kernel
-def write_lines(v, action, unseen, rows):
+def write_lines(v, table, action, unseen, rows):
     """Write the net's inputs for each line after an action, float32[LINES, inputs]; 0 if full."""
     places = stack.ints(MOST_INPUTS)
     values = stack.floats(MOST_INPUTS)
+    features = stack.floats(WIDTH)
     for line in range(LINES):
         row = rows[line]
         for i in range(row.shape[0]):
@@ -255,8 +256,9 @@ def write_lines(v, action, unseen, rows):
             row[places[k]] = values[k]
         side = v["scores_rows"] ^ is_row
         n = side_features(side, owed_by(v, side), owed_by(v, 1 - side), places, values)
-        n = put_ranks(places, values, n, RANKS, cards)
-        n = suit_features(cards, nob, unseen, places, values, n)
+        features[:] = 0.0
+        write_line(table, cards, nob, v["flush_size"], unseen, features)
+        n = put_line(features, LINE_AT, places, values, n)
         for k in range(n):
             row[places[k]] = values[k]
 
@@ -302,10 +304,11 @@ def choose_actions(
         row = rows[b]
         if row == NONE:
             continue
-        write_lines(v, best, unseen_cards(v), inputs[row])
+        unseen = unseen_cards(v)
+        write_lines(v, table, best, unseen, inputs[row])
         cards = crib_known(v)
         if best == TO_CRIB:
             cards |= 1 << v["card"]
-        n = crib_features(v["my_crib"], cards, places, seen)
+        n = put_crib(v, table, cards, unseen, places, seen)
         spread(crib_inputs[row], places, seen, n)
         crib_points[row] = points_so_far(table, cards, v["crib_flush_size"], nob_of(v))

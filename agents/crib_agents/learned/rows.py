@@ -1,0 +1,56 @@
+"""The inputs of a card's network in the hand games: the environment's observation with features.
+
+A network reads some slices of the observation, the features of the state, and the card's row
+without its first two numbers. Those two are the action, and the points that are sure, which the
+agent adds itself. Whole numbers that matter one by one are spread out: the ranks kept are a
+thermometer, and the count with the card is one-hot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import numpy as np
+
+from crib_agents.learned.network import put, put_all
+from crib_env.arrays import Ints
+from crib_env.engine.family import Features, Layout
+from crib_env.engine.hands.features import COUNT, KEPT, PLAYED
+from crib_env.engine.jit import kernel
+
+KEPT_INPUTS = 4 * 13
+COUNT_INPUTS = 32
+SPREAD = KEPT_INPUTS + COUNT_INPUTS
+
+
+def places_read(layout: Layout, features: Features, names: Collection[str]) -> Ints:
+    """Return the places of the slices ``names`` and of the state's features, int64[K]."""
+    bits = [name for name, size, _ in layout for _ in range(size)]
+    state = range(len(bits), len(bits) + sum(one.size for one in features.state))
+    return np.array([*(at for at, name in enumerate(bits) if name in names), *state])
+
+
+def row_inputs(features: Features) -> int:
+    """Return how many inputs a row is."""
+    return SPREAD + features.width - PLAYED
+
+
+@kernel
+def put_state(seen, read, places, values):
+    """Write down what an observation has at the places ``read``; return how many are not 0."""
+    n = 0
+    for i in range(read.shape[0]):  # branch-free: the branch would be unpredictable
+        places[n] = i
+        values[n] = seen[read[i]]
+        n += seen[read[i]] != 0.0
+    return n
+
+
+@kernel
+def put_row(row, place, places, values, n):
+    """Write down a card's row from ``place`` on; return how many inputs now are."""
+    for r in range(13):
+        for i in range(int(2.0 * row[KEPT + r])):
+            n = put(places, values, n, place + 13 * i + r, 1.0)
+    n = put(places, values, n, place + KEPT_INPUTS + round(31.0 * row[COUNT]), 1.0)
+    return put_all(row[PLAYED:], place + SPREAD, places, values, n)
