@@ -149,6 +149,16 @@ def views_of(
     return np.concatenate(found)
 
 
+def choices_differ(one: Any, other: Any, views: np.ndarray[Any, Any]) -> float:
+    """Return how far the choices of one are from the best by the other's values, at most.
+
+    Equal cards have equal values up to rounding, and processors round differently.
+    """
+    values = other.action_values(views)
+    chosen = one.action_probabilities(views).argmax(axis=1)
+    return float((np.nanmax(values, axis=1) - values[np.arange(len(views)), chosen]).max())
+
+
 def slow_crib(view: Any, weights: Weights, cards: list[int]) -> float:
     points = slow.points_of(cards, int(view["starter"]), int(view["crib_flush_size"]))
     seen = slow_nets.dense(slow.crib_seen(view, cards), slow.place_in(slow.CRIB_PLACES), 108)

@@ -13,13 +13,7 @@ from numba import float64, void
 from crib_agents.kernels.many_hand import kept_value
 from crib_agents.kernels.two_hand import WIN
 from crib_agents.learned import network
-from crib_agents.learned.network import (
-    MOST_INPUTS,
-    UNLIKELY,
-    WIDEST,
-    LearnedFamily,
-    Net,
-)
+from crib_agents.learned.network import MOST_INPUTS, UNLIKELY, WIDEST, LearnedFamily, Net
 from crib_agents.learned.rows import places_read, put_row, put_state, row_inputs
 from crib_agents.rule_based import default_weights
 from crib_env.arrays import Array, Doubles

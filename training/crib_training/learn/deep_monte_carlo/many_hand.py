@@ -12,13 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 import torch
-from crib_agents.learned.many_hand import (
-    FAMILY,
-    READ,
-    SIZE_OF_MANY,
-    card_inputs,
-    card_values,
-)
+from crib_agents.learned.many_hand import FAMILY, READ, SIZE_OF_MANY, card_inputs, card_values
 from crib_agents.learned.network import MOST_INPUTS, UNLIKELY
 from crib_agents.learned.rows import put_state
 from crib_agents.torch_nets import mlp
