@@ -30,8 +30,8 @@ class CardNet(nn.Module):
         inner: units of the layer behind them.
         temperature: points by which a card must be better to be e times as likely. None learns
             it: it falls during training, and the policy explores less and less.
-        reads_score: False where it learns from single deals. These begin at 0-0, so what it would
-            learn of the score there means nothing in a game.
+        reads_score: False where it learns from single deals. They begin at 0-0, so it cannot learn
+            there how the score matters in a game.
 
     Raises:
         ValueError: a layout without features, a temperature that is not positive and finite, or

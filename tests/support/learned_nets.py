@@ -155,8 +155,9 @@ def choices_differ(one: Any, other: Any, views: np.ndarray[Any, Any]) -> float:
     Equal cards have equal values up to rounding, and processors round differently.
     """
     values = other.action_values(views)
-    chosen = one.action_probabilities(views).argmax(axis=1)
-    return float((np.nanmax(values, axis=1) - values[np.arange(len(views)), chosen]).max())
+    rows, chosen = np.arange(len(views)), one.act(views, np.random.default_rng(0))
+    assert (one.action_probabilities(views)[rows, chosen] == 1.0).all()
+    return float((np.nanmax(values, axis=1) - values[rows, chosen]).max())
 
 
 def slow_crib(view: Any, weights: Weights, cards: list[int]) -> float:

@@ -45,7 +45,7 @@ LINE_INPUTS = LINE_AT + OF_LINE
 
 @kernel
 def put_line(row, place, places, values, n):
-    """Write the features of a line as it lies behind the first ``n``; return their number now."""
+    """Write down a line's row from ``place`` on; return how many inputs now are."""
     for r in range(13):
         for i in range(int(row[OF_RANK + r])):
             n = network.put(places, values, n, place + 13 * i + r, 1.0)

@@ -375,14 +375,6 @@ def pair_means(v, table, low, high):
 
 
 @kernel
-def pair_row(v, table, low, high, row):
-    """Write the row of discarding the cards ``low`` < ``high``."""
-    row[:] = 0
-    hand, crib = pair_means(v, table, low, high)
-    discard_row(v, low, high, hand, crib, row)
-
-
-@kernel
 def pair_rows(v, table, out):
     """Write for each card the value of the best pair with it, by the mean hand and mean crib."""
     n = v["hand_n"] + v["discarded_n"]
