@@ -63,6 +63,12 @@ def test_settings_accept_usual_values() -> None:
         ppo.Settings(num_envs=1, steps=1)
 
 
+@pytest.mark.parametrize(("env", "many"), [("five_card_v0", 10), ("six_card_v0", 0)])
+def test_num_evals_default_fits_the_environment(env: str, many: int) -> None:
+    for method in set(METHODS) - IN_EVERY_GAME:
+        assert import_module(METHODS[method]).Settings(env=env).measurements == many
+
+
 # --- `crib train M --env E` with nothing else: it trains, or is refused ------------------
 
 

@@ -62,7 +62,8 @@ class RunSettings(run.RunSettings):
         features: rows of features, read by a `CardNet`, as in the environments.
         suits: canonical, or ranks: while pegging the policy does not see its discards, so its
             exploitability is exact.
-        num_evals: number of measurements of exploitability; 0 for none, as six_card_v0 takes.
+        num_evals: number of measurements of exploitability, 0 for none; by default 10 in
+            five_card_v0, and 0 in six_card_v0, where it is not measured.
         eval_hands: hands per measurement, always the same.
     """
 
@@ -72,7 +73,7 @@ class RunSettings(run.RunSettings):
     hidden_sizes: tuple[Annotated[Whole, Field(ge=1, le=4096)], ...] = (256, 256)
     features: bool = True
     suits: Literal["canonical", "ranks"] = "canonical"
-    num_evals: CountOrNone = 10
+    num_evals: CountOrNone | None = None
     eval_hands: Annotated[Whole, Field(ge=2, le=10_000)] = 40
     save_seconds: Annotated[float, Field(ge=1, le=1e6)] = 300
 
@@ -81,8 +82,15 @@ class RunSettings(run.RunSettings):
             raise ValueError("hidden_sizes must name a size at least, got ()")
         if self.rules.dealt != 5 and self.num_evals:  # it would query every hand of six cards
             raise ValueError(f"num_evals must be 0 in {self.env}, got {self.num_evals}: "
-                             "exploitability is measured in five_card_v0; use crib evaluate "
-                             "on the policy")  # fmt: skip
+                             "exploitability is measured in five_card_v0; leave it out, and use "
+                             "crib evaluate on the policy")  # fmt: skip
+
+    @property
+    def measurements(self) -> int:
+        """The number of measurements of exploitability."""
+        if self.num_evals is None:
+            return 10 if self.rules.dealt == 5 else 0
+        return self.num_evals
 
     @property
     def rules(self) -> TwoHandRules:
@@ -189,7 +197,7 @@ class Exploitability(Curve):
     def due(self, learner: Learner) -> bool:
         """Return whether a measurement should have been made since the last one."""
         done, last = learner.decisions, self.rows[-1].decisions if self.rows else 0
-        evals, total = self.settings.num_evals, self.settings.decisions
+        evals, total = self.settings.measurements, self.settings.decisions
         return done * evals // total > last * evals // total
 
     def measure(self, learner: Learner) -> list[Measured]:
