@@ -17,14 +17,15 @@ from crib_agents.learned import MonteCarloAgent, Weights, table_top, two_hand
 from crib_agents.learned.agent import shipped
 from crib_agents.learned.network import UNLIKELY
 from crib_agents.learned.network import forward as compiled_forward
-from crib_agents.learned.two_hand import card_values, pair_value, pair_win_value
+from crib_agents.learned.two_hand import SIZE_OF_TWO, card_values, pair_value, pair_win_value
 from crib_agents.loading import load_agent
 from numba import float64, int64, void
 
-from crib_env import find_agent
+from crib_env import find_agent, observation_layout
 from crib_env.batch import GameBatch
 from crib_env.encoding import encode
 from crib_env.engine import stack
+from crib_env.engine.hands.features import pair_means
 from crib_env.engine.hands.records import DISCARD, GAME, PEGGING
 from crib_env.engine.jit import entry, kernel
 from crib_env.engine.record import TABLE_T, WEIGHTS_T, array_of
@@ -37,16 +38,20 @@ from reference import learned as slow
 from reference import learned_table_top as table
 
 TWO_HAND = ("hoyle", "five_card")
+READ = (
+    "pile", "count", "other_cards", "dealer", "go", "hand_ranks", "discarded_ranks", "unseen_ranks",
+)  # fmt: skip
 HOYLE = PRESETS["hoyle"]
 
 
-@entry(void(array_of(VIEW), TABLE_T, WEIGHTS_T, float64[:, ::1], int64[:, ::1]))
-def values_of(views, table, weights, values, now):
-    """Write the value of each pair to discard, or of each card to play."""
+@entry(void(array_of(VIEW), TABLE_T, WEIGHTS_T, float64[:, ::1], int64[:, ::1], float64[:, ::1]))
+def values_of(views, table, weights, values, now, cribs):
+    """Write the value of each pair to discard, and its mean crib; or of each card to play."""
+    seen = stack.floats(SIZE_OF_TWO)
     for b in range(views.shape[0]):
         v = views[b]
         if v["phase"] != DISCARD:
-            card_values(v, weights, now[b], values[b])
+            card_values(v, table, weights, seen, now[b], values[b])
             continue
         pair = 0
         for j in range(v["hand_n"]):
@@ -54,6 +59,7 @@ def values_of(views, table, weights, values, now):
                 low = min(v["hand"][i], v["hand"][j])
                 high = max(v["hand"][i], v["hand"][j])
                 values[b, pair] = pair_value(v, table, weights, low, high)
+                cribs[b, pair] = pair_means(v, table, low, high)[1]
                 pair += 1
 
 
@@ -86,34 +92,42 @@ def test_learned_values_agree_with_the_slow_definition(preset: str) -> None:
     weights = drawn_weights(rules)
     views = views_of(rules, 5, seed=4)
     values, now = np.zeros((len(views), 15)), np.zeros((len(views), HAND), dtype=np.int64)
-    values_of(views, show_table(), weights.flat(), values, now)
-    for view, found, found_now in zip(views, values, now, strict=True):
+    cribs = np.zeros((len(views), 15))
+    values_of(views, show_table(), weights.flat(), values, now, cribs)
+    layout = observation_layout("six_card_v0", features=True)
+    for i, (view, observation) in enumerate(zip(views, encode(views, True)[0], strict=True)):
         hand = [int(c) for c in view["hand"][: view["hand_n"]]]
+        rows = observation[layout["rows"]].reshape(layout.rows)
         if view["phase"] == DISCARD:
             if view["discarded_n"]:
                 continue
             layers = weights.nets["discard_dealer" if view["dealer"] == 0 else "discard_pone"]
             pairs = [sorted((hand[i], hand[j])) for j in range(len(hand)) for i in range(j)]
-            for pair, value in zip(pairs, found, strict=False):
-                seen = slow.dense(slow.discard(hand, pair, preset), slow.discard_place, 172)
+            best = dict.fromkeys(hand, -np.inf)
+            assert ((cribs[i, : len(pairs)] > 0) == (view["dealer"] == 0)).all()
+            for pair, value, mean_crib in zip(pairs, values[i], cribs[i], strict=False):
+                mean_hand = slow.mean_hand(hand, pair, preset)
+                seen = slow.pair_inputs(hand, pair, mean_hand, mean_crib)
                 crib, mine, theirs = slow.forward(layers, seen)
-                expected = slow.mean_hand(hand, pair, preset) + mine - theirs
+                expected = mean_hand + mean_crib + mine - theirs
                 expected += crib if view["dealer"] == 0 else -crib
                 assert value == pytest.approx(expected, abs=1e-9)
+                best |= {card: max(best[card], mean_hand + mean_crib) for card in pair}
+            for row in rows[rows[:, 0] > 0]:  # the rows' own means are tested with the features
+                assert best[int(row[0]) - 1] == pytest.approx(row[1], abs=1e-5)
             continue
-        legal = [c for i, c in enumerate(hand) if view["legal"] >> i & 1]
-        ranks = {c // 4 for c in legal}
+        legal = [c for c_at, c in enumerate(hand) if view["legal"] >> c_at & 1]
+        of_card = {int(row[0]) - 1: at for at, row in enumerate(rows)}
         for k, card in enumerate(hand):
-            if found[k] == UNLIKELY:  # not legal, or its rank comes again
+            if values[i, k] == UNLIKELY:  # not legal, or its rank comes again
                 assert card not in legal or card // 4 in {c // 4 for c in hand[k + 1 :]}
                 continue
-            seen, points = slow.play(view, card)
-            mine, theirs = slow.forward(
-                weights.nets["pegging"], slow.dense(seen, slow.play_place, 438)
-            )
-            assert found_now[k] == points
-            expected = points + (mine - theirs if len(ranks) > 1 else 0)
-            assert found[k] == pytest.approx(expected, abs=1e-9)
+            seen = slow.card_inputs(layout, observation, READ, of_card[card])
+            mine, theirs = slow.forward(weights.nets["pegging"], seen)
+            points = rows[of_card[card], 1]
+            assert now[i, k] == points
+            expected = points + (mine - theirs if len({c // 4 for c in legal}) > 1 else 0)
+            assert values[i, k] == pytest.approx(expected, abs=1e-4)
 
 
 @entry(void(WEIGHTS_T, int64[::1], float64[::1], float64[::1]))
@@ -148,7 +162,8 @@ def test_learned_plays_a_winning_card() -> None:
     views = views[views["phase"] != DISCARD]
     views["scores"][:, 0] = 30  # any point wins
     now = np.zeros((len(views), HAND), dtype=np.int64)
-    values_of(views, show_table(), agent.sets[0].flat(), np.zeros((len(views), 15)), now)
+    values, cribs = np.zeros((2, len(views), 15))
+    values_of(views, show_table(), agent.sets[0].flat(), values, now, cribs)
     chosen = agent.act(views, np.random.default_rng(0))
     at = (views["hand"] == chosen[:, None]).argmax(axis=1)
     winning = now.max(axis=1) > 0
@@ -211,7 +226,7 @@ def test_learned_file_round_trips(dtype: Any, preset: str, tmp_path: Path) -> No
         ({"rules_fields": {"dealt": 6}}, {}, "expected rules with a number 'single_count'"),
         ({"temperature": -1.0}, {}, "expected a temperature of 0 or more, found -1.0"),
         ({}, {"pegging.0.bias": None}, "expected the tensors .*pegging.0.bias.*, found"),
-        ({}, {"pegging.0.weight": np.zeros((24, 7))}, "layer 0 of .* 'pegging' to lead from 438"),
+        ({}, {"pegging.0.weight": np.zeros((24, 7))}, "layer 0 of .* 'pegging' to lead from 385"),
         ({}, {"pegging.1.bias": np.full(10, 1e300)}, "'pegging.1.bias' .* too large for float32"),
         ({}, {"pegging.1.bias": np.zeros(10, dtype=np.int64)}, "expected floats, found"),
         ({}, {"owing": None}, "expected the tensors .*owing, found"),

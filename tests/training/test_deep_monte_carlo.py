@@ -21,7 +21,7 @@ from crib_training.learn.deep_monte_carlo.table_top import (
     side_sums,
     traced,
 )
-from crib_training.learn.deep_monte_carlo.two_hand import TwoHandSelfPlay
+from crib_training.learn.deep_monte_carlo.two_hand import MEAN_CRIB_AT, TwoHandSelfPlay
 from crib_training.methods.deep_monte_carlo import Learner, Samples, Settings, batches, run, train
 
 import small_runs
@@ -99,8 +99,11 @@ def test_pegging_targets_are_the_remaining_points() -> None:
     torch.manual_seed(1)
     self_play = TwoHandSelfPlay(PRESETS["hoyle"], 2, small(Path()))
     samples = self_play.play(200, 0.5, np.random.default_rng(3))
-    pone, dealer = (samples.groups[f"discard_{role}"]["targets"] for role in ("pone", "dealer"))
-    assert (pone[:, 0] == dealer[:, 0]).all()  # one crib
+    groups = [samples.groups[f"discard_{role}"] for role in ("pone", "dealer")]
+    pone, dealer = (group["targets"] for group in groups)
+    means = [8 * group["inputs"][:, MEAN_CRIB_AT] for group in groups]
+    torch.testing.assert_close(pone[:, 0] - means[0], dealer[:, 0] + means[1])  # one crib
+    assert means[0].max() < 0 < means[1].min()
     assert (pone[:, 1] == dealer[:, 2]).all()  # my play is the other's
     assert (pone[:, 2] == dealer[:, 1]).all()
     play = samples.groups["pegging"]["targets"]

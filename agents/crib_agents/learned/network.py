@@ -72,17 +72,6 @@ def put_all(numbers, place, places, values, n):
 
 
 @kernel
-def put_counts(places, values, n, place, counts):
-    """Write a thermometer of ``counts`` (cards of each rank, four bits a rank): 4 x 13 inputs."""
-    for r in range(13):
-        for i in range(counts >> (4 * r) & 15):
-            places[n] = place + 13 * i + r
-            values[n] = 1.0
-            n += 1
-    return n
-
-
-@kernel
 def add_rows(total, weights, at, places, values, lo, hi):
     """Add rows of weights, each times its value, to the sums of a layer's units."""
     wide = total.shape[0]

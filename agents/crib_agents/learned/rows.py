@@ -2,8 +2,9 @@
 
 A network reads some slices of the observation, the features of the state, and the card's row
 without its first two numbers. Those two are the action, and the points that are sure, which the
-agent adds itself. Whole numbers that matter one by one are spread out: the ranks kept are a
-thermometer, and the count with the card is one-hot.
+agent adds itself. Networks for discarding two cards read the row of a pair alone. Whole numbers
+that matter one by one are spread out: the ranks kept are a thermometer, and the count with the card
+is one-hot.
 """
 
 from __future__ import annotations
@@ -15,23 +16,32 @@ import numpy as np
 from crib_agents.learned.network import put, put_all
 from crib_env.arrays import Ints
 from crib_env.engine.family import Features, Layout
+from crib_env.engine.hands.encode import SLOT_OF_TWO
 from crib_env.engine.hands.features import COUNT, KEPT, PLAYED
 from crib_env.engine.jit import kernel
 
+SUITS = range(13, 17)  # of a slot of the pile
 KEPT_INPUTS = 4 * 13
 COUNT_INPUTS = 32
 SPREAD = KEPT_INPUTS + COUNT_INPUTS
 
 
 def places_read(layout: Layout, features: Features, names: Collection[str]) -> Ints:
-    """Return the places of the slices ``names`` and of the state's features, int64[K]."""
-    bits = [name for name, size, _ in layout for _ in range(size)]
+    """Return the places of the slices ``names`` and of the state's features, int64[K].
+
+    A pile must be that of two players, of which the suits are left out.
+    """
+    bits = [(name, i) for name, size, _ in layout for i in range(size)]
     state = range(len(bits), len(bits) + sum(one.size for one in features.state))
-    return np.array([*(at for at, name in enumerate(bits) if name in names), *state])
+    read = [
+        at for at, (name, i) in enumerate(bits)
+        if name in names and not (name == "pile" and i % SLOT_OF_TWO in SUITS)
+    ]  # fmt: skip
+    return np.array([*read, *state])
 
 
 def row_inputs(features: Features) -> int:
-    """Return how many inputs a row is."""
+    """Return the number of inputs of a row."""
     return SPREAD + features.width - PLAYED
 
 

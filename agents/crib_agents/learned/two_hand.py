@@ -1,17 +1,19 @@
 """The learned agent at the two-hand games: exact parts, and predictions of its networks.
 
-A discard has the exact mean hand, plus or minus the crib, plus the points of the pegging. The order
-of the cards in the view changes no input: both decisions of a discard must give a pair one value.
-If a seat may go out soon, the probability of winning the game decides instead, in the order of the
-deal, as in `expert`. The kept hand is known exactly. The networks predict the mean of the crib and
-of the pegging. Their spread, and the other seat's hand, are measured over all deals
-(`knowledge.deal_points`). All but the kept hand is the same for every pair, so those probabilities
-are computed beforehand, and lie behind the networks.
+A discard has the exact mean hand, plus or minus the crib, plus the points of the pegging. Its
+networks read the row of a pair: they predict the crib's points beyond its mean over random cards,
+and the pegging. The order of the cards in the view changes no input, so that both decisions of a
+discard give a pair one value.
 
-A card to play has its points now, plus the network's prediction of later points. The other seat's
-cards are unknown, so each rank that it may hold stands for a reply: its points, the best answer of
-this seat, and the rank's share of the unseen cards. The agent pegs for points and ignores the
-score, but takes a card that wins the game.
+If a seat may go out soon, the probability of winning the game decides instead, in the order of the
+deal, as in `expert`. The kept hand is known exactly, and the networks predict the means of the crib
+and the pegging. Their spread, and the other seat's hand, are measured over all deals
+(`knowledge.deal_points`). All but the kept hand is the same for every pair, so those probabilities
+are computed beforehand, and stored after the networks.
+
+A card to play has its points now, plus the network's prediction of both seats' later points. The
+network reads the observation and the card's row. The agent pegs for points and ignores the score,
+but takes a card that wins the game.
 """
 
 from __future__ import annotations
@@ -27,66 +29,38 @@ from crib_agents.expert.discard import after_shift, between
 from crib_agents.kernels.two_hand import discard_by
 from crib_agents.knowledge import deal_points
 from crib_agents.knowledge.deal_points import COUNT_SIZE
-from crib_agents.knowledge.pegging import held_ranks
 from crib_agents.knowledge.winning import win_table
 from crib_agents.learned import network
 from crib_agents.learned.many_hand import highest
 from crib_agents.learned.network import MOST_INPUTS, UNLIKELY, WIDEST, LearnedFamily, Net
+from crib_agents.learned.rows import places_read, put_row, put_state, row_inputs
 from crib_env.arrays import Doubles
 from crib_env.engine import stack
 from crib_env.engine.hands import counting
-from crib_env.engine.hands.features import holdable, replies_of_two, sum_replies
+from crib_env.engine.hands.encode import TWO, encode_two
+from crib_env.engine.hands.features import (
+    EIGHTS,
+    MEAN_CRIB,
+    MEAN_HAND,
+    ROWS,
+    WIDTH_OF_TWO,
+    pair_row,
+    place_of,
+    write_features_of_two,
+)
+from crib_env.engine.hands.features import TWO as FEATURES
 from crib_env.engine.hands.records import DISCARD, GAME, MATCH
 from crib_env.engine.jit import kernel
 from crib_env.engine.ranks import DECK
 from crib_env.engine.record import NONE
-from crib_env.engine.show import pip
 from crib_env.engine.two_hand import HAND
 from crib_env.rules import TwoHandRules
 
-KEPT_RANKS = 0  # kept ranks, thermometer
-DISCARDED = KEPT_RANKS + 52  # ranks of the pair: the first of a rank, then the second
-PAIR = DISCARDED + 26  # which two ranks, one-hot
-SUITED = PAIR + 91  # the pair is of one suit
-FLUSH = SUITED + 1  # the hand kept is
-MEAN = FLUSH + 1  # the mean hand over every starter not seen, in tens of points
-DISCARD_INPUTS = MEAN + 1
-
-# Where each two ranks stand among the 91.
-CELLS = np.array([[b * (b + 1) // 2 + a for b in range(13)] for a in range(13)], dtype=np.int64)
-
-
-@kernel
-def mean_hand(v, table, low, high):
-    """Return the exact mean of the kept hand, in points, if ``low`` and ``high`` are discarded."""
-    return counting.starters_total(v, table, low, high) / (DECK - v["hand_n"] - v["discarded_n"])
-
-
-@kernel
-def discard_features(v, low, high, mean, places, values):
-    """Write the inputs of discarding the cards ``low`` < ``high``; return their number."""
-    held = 0
-    suit = -1
-    flush = 1
-    for i in range(v["hand_n"] + v["discarded_n"]):
-        card = counting.dealt_card(v, i)
-        if card != low and card != high:
-            held += 1 << (4 * (card >> 2))
-            if suit == -1:
-                suit = card & 3
-            elif suit != card & 3:
-                flush = 0
-    a = low >> 2
-    b = high >> 2
-    n = network.put_counts(places, values, 0, KEPT_RANKS, held)
-    n = network.put_counts(places, values, n, DISCARDED, (1 << (4 * a)) + (1 << (4 * b)))
-    n = network.put(places, values, n, PAIR + CELLS[a, b], 1.0)
-    if low & 3 == high & 3:
-        n = network.put(places, values, n, SUITED, 1.0)
-    if flush:
-        n = network.put(places, values, n, FLUSH, 1.0)
-    return network.put(places, values, n, MEAN, mean / 10.0)
-
+FEATURES_AT = sum(size for _, size, _ in TWO)
+SIZE_OF_TWO = FEATURES_AT + FEATURES.size
+READ = places_read(TWO, FEATURES, ("pile", "count", "other_cards", "dealer", "go"))
+SHARED = len(READ)
+INPUTS = SHARED + row_inputs(FEATURES)
 
 NEAR = 45  # points to make; where both seats have farther to go, points decide
 PLAY = 11  # a seat's points of the pegging, 0 to 10; more, one deal in a hundred, count as ten
@@ -96,7 +70,7 @@ GRID = BEFORE * BEFORE
 # The indices of the outputs of `probabilities_of`.
 TARGET = 0
 MEAN_PEGS = 1  # by role, pone first, without heels
-MEAN_CRIB = 3
+DEAL_CRIB = 3
 BOTH_PEG = 4  # [pone's points, dealer's]: how likely they are in a whole play
 PONE_OUT = BOTH_PEG + PLAY * PLAY  # the same when pone first has at least as many
 CHANCES = PONE_OUT + PLAY * PLAY  # by this seat's role, then points pone has to make, the dealer's
@@ -215,7 +189,7 @@ def pair_chance(v, table, known, low, high, crib, mine, theirs):
         to_dealer = after_shift(float(other), let)
     pone = floor(to_pone) + 1
     dealer = floor(to_dealer) + 1
-    crib = network.bounded(crib) - known[MEAN_CRIB]
+    crib = network.bounded(crib) - known[DEAL_CRIB]
     for i in range(min(BEFORE, pone)):
         for j in range(min(BEFORE, dealer)):
             chance = 0.0
@@ -244,13 +218,16 @@ CRIB, MY_PLAY, THEIR_PLAY = range(3)  # outputs of a net
 
 @kernel
 def expect_pair(v, table, weights, low, high, expected):
-    """Write the net's expectations of discarding a pair, float64[3]; return the mean hand."""
+    """Write the points expected of discarding a pair, float64[3]; return the mean hand."""
     places = stack.ints(MOST_INPUTS)
     values = stack.floats(MOST_INPUTS)
-    mean = mean_hand(v, table, low, high)
-    n = discard_features(v, low, high, mean, places, values)
+    row = stack.floats(WIDTH_OF_TWO)
+    pair_row(v, table, low, high, row)
+    n = put_row(row, 0, places, values, 0)
     network.forward(weights, int(weights[1 - v["dealer"]]), places, values, n, expected)
-    return mean
+    mean_crib = EIGHTS * row[MEAN_CRIB]
+    expected[CRIB] += -mean_crib if v["dealer"] else mean_crib
+    return EIGHTS * row[MEAN_HAND]
 
 
 @kernel
@@ -275,93 +252,18 @@ def pair_win_value(v, table, weights, low, high):
     )  # fmt: skip
 
 
-HELD = 0  # ranks still held, thermometer
-SEQUENCE = HELD + 52  # ranks of this count, newest first, one-hot
-COUNT = SEQUENCE + 7 * 13  # the count, one-hot
-OTHER_N = COUNT + 32  # how many cards the other holds, one-hot
-HAND_N = OTHER_N + 5  # and this seat before the card, 1 to 4
-UNSEEN = HAND_N + 4  # of each rank how many are not seen, one-hot
-THEIRS = UNSEEN + 13 * 5  # the other seat's cards, in order
-MINE = THEIRS + 4 * 13  # this seat's cards, with the new one
-GO = MINE + 4 * 13  # the go of this count is pegged
-SAME_PLAYER = GO + 1  # the other seat plays no more in this count
-DEALER = SAME_PLAYER + 1
-NOW = DEALER + 1  # points of the card now, in fours
-LEAST = NOW + 1  # the least pip value the other's cards can have, one-hot
-# Of each rank of reply:
-REPLY = LEAST + 12  # its points, in fours
-FITS = REPLY + 13  # it may be played
-ANSWER = FITS + 13  # the most this seat could answer, in fours
-SHARE = ANSWER + 13  # its share of the cards the other may hold, times four
-RISK = SHARE + 13  # share times score
-# Sums over the replies: the shares that fit, score and answer by share, the shares that score.
-SUMS = RISK + 13
-PEGGING_INPUTS = SUMS + 4
+@kernel
+def observe(v, table, seen):
+    """Write the observation with features, float64[SIZE_OF_TWO]."""
+    encode_two(v, seen[:FEATURES_AT])
+    write_features_of_two(v, table, seen[FEATURES_AT:])
 
 
 @kernel
-def shared_features(v, unseen, least, total, is_alone, places, values):
-    """Write the inputs that all cards share; return how many are not 0."""
-    n = network.put(places, values, 0, OTHER_N + v["held_n"][1], 1.0)
-    n = network.put(places, values, n, HAND_N + v["hand_n"] - 1, 1.0)
-    n = network.put(places, values, n, LEAST + min(least, 11), 1.0)
-    for r in range(13):
-        left = unseen >> (4 * r) & 15
-        n = network.put(places, values, n, UNSEEN + 5 * r + left, 1.0)
-        if left and min(r + 1, 10) >= least:
-            n = network.put(places, values, n, SHARE + r, 4.0 * left / total)
-    mine = 0
-    for i in range(v["pile_n"]):
-        r = v["pile"][i] >> 2
-        if v["pile_seats"] >> 2 * i & 1 == 0:
-            n = network.put(places, values, n, MINE + 13 * mine + r, 1.0)
-            mine += 1
-        else:
-            n = network.put(places, values, n, THEIRS + 13 * (i - mine) + r, 1.0)
-    if v["go"]:
-        n = network.put(places, values, n, GO, 1.0)
-    if is_alone:
-        n = network.put(places, values, n, SAME_PLAYER, 1.0)
-    if v["dealer"] == 0:
-        n = network.put(places, values, n, DEALER, 1.0)
-    return n
-
-
-@kernel
-def card_features(v, k, now, sequence, unseen, least, total, is_alone, places, values, n):
+def card_inputs(v, seen, k, places, values, n):
     """Write the inputs of playing ``hand[k]`` behind the first ``n``; return their number."""
-    rank = v["hand"][k] >> 2
-    n = network.put_counts(places, values, n, HELD, held_ranks(v) - (1 << (4 * rank)))
-    longer = sequence << 4 | rank
-    count = v["count"] + pip(v["hand"][k])
-    length = v["pile_n"] - v["pile_from"] + 1
-    for i in range(min(7, length)):
-        n = network.put(places, values, n, SEQUENCE + 13 * i + (longer >> (4 * i) & 15), 1.0)
-    n = network.put(places, values, n, COUNT + count, 1.0)
-    played = v["dealt"] - 2 - v["hand_n"]
-    n = network.put(places, values, n, MINE + 13 * played + rank, 1.0)
-    if now:
-        n = network.put(places, values, n, NOW, now / 4.0)
-    if is_alone or count == 31:
-        return n
-    points = stack.ints(13)
-    answers = stack.ints(13)
-    shares = stack.floats(13)
-    sums = stack.floats(4)
-    replies_of_two(v, k, sequence, unseen, least, total, points, answers, shares)
-    sum_replies(points, answers, shares, sums)
-    for r in range(13):
-        if shares[r] == 0.0:
-            continue
-        n = network.put(places, values, n, FITS + r, 1.0)
-        if points[r]:
-            n = network.put(places, values, n, REPLY + r, points[r] / 4.0)
-            n = network.put(places, values, n, RISK + r, points[r] * shares[r])
-        if answers[r]:
-            n = network.put(places, values, n, ANSWER + r, answers[r] / 4.0)
-    for i in range(4):
-        n = network.put(places, values, n, SUMS + i, sums[i])
-    return n
+    at = FEATURES_AT + ROWS + WIDTH_OF_TWO * place_of(v, k)
+    return put_row(seen[at : at + WIDTH_OF_TWO], SHARED, places, values, n)
 
 
 PEGGING = 2  # the place of the net, behind one for each role in discarding
@@ -369,8 +271,11 @@ MY_REST, THEIR_REST = range(2)  # its outputs: points still to come
 
 
 @kernel
-def card_points(v, weights, now, mine, theirs):
-    """Write what playing each card held brings both seats; return how many ranks can be played."""
+def card_points(v, table, weights, seen, now, mine, theirs):
+    """Write both seats' points for each card held; return how many ranks can be played.
+
+    ``seen`` is room for the observation, float64[SIZE_OF_TWO], written if there is a choice.
+    """
     places = stack.ints(MOST_INPUTS)
     values = stack.floats(MOST_INPUTS)
     expected = stack.floats(2)
@@ -390,20 +295,15 @@ def card_points(v, weights, now, mine, theirs):
                 mine[k] = float(now[k])
     if choices > 1:
         net = int(weights[PEGGING])
-        unseen = counting.unseen_ranks(v)
-        least = counting.least_pip(v)
-        total = holdable(unseen, least)
-        is_alone = counting.alone(v)
-        shared = shared_features(v, unseen, least, total, is_alone, places, values)
         before = stack.floats(WIDEST)
         hidden = stack.floats(WIDEST)
+        observe(v, table, seen)
         wide = network.begin_hidden(weights, net, before)
+        shared = put_state(seen, READ, places, values)
         network.add_inputs(weights, net, places, values, 0, shared, before)
         for k in range(v["hand_n"]):
             if mine[k] != UNLIKELY:
-                n = card_features(
-                    v, k, now[k], sequence, unseen, least, total, is_alone, places, values, shared
-                )
+                n = card_inputs(v, seen, k, places, values, shared)
                 for j in range(wide):
                     hidden[j] = before[j]
                 network.add_inputs(weights, net, places, values, shared, n, hidden)
@@ -414,10 +314,10 @@ def card_points(v, weights, now, mine, theirs):
 
 
 @kernel
-def card_values(v, weights, now, values):
+def card_values(v, table, weights, seen, now, values):
     """Write the value of playing each card held; return how many ranks can be played."""
     theirs = stack.floats(HAND)
-    choices = card_points(v, weights, now, values, theirs)
+    choices = card_points(v, table, weights, seen, now, values, theirs)
     for k in range(HAND):
         if values[k] != UNLIKELY:
             values[k] -= theirs[k]
@@ -445,9 +345,10 @@ def act(v, rng, table, weights):
         return NONE
     if v["phase"] == DISCARD:
         return choose_discard(v, table, weights[at:])
+    seen = stack.floats(SIZE_OF_TWO)
     now = stack.ints(HAND)
     values = stack.floats(HAND)
-    card_values(v, weights[at:], now, values)
+    card_values(v, table, weights[at:], seen, now, values)
     return highest(v, now, values)
 
 
@@ -470,23 +371,24 @@ def write_values(v, table, weights, values):
                 best = max(best, pair_win_value(v, table, weights, low, high))
             values[v["hand"][i]] = best
         return
+    seen = stack.floats(SIZE_OF_TWO)
     now = stack.ints(HAND)
     found = stack.floats(HAND)
-    card_values(v, weights, now, found)
+    card_values(v, table, weights, seen, now, found)
     for i in range(v["hand_n"]):
         for j in range(v["hand_n"] if v["legal"] >> i & 1 else 0):
             if found[j] != UNLIKELY and v["hand"][j] >> 2 == v["hand"][i] >> 2:
                 values[v["hand"][i]] = found[j]  # one card of each rank has the value
 
 
-_DISCARD = Net("two_hand.discard", 1, DISCARD_INPUTS, outputs=3)
+_DISCARD = Net("two_hand.row", 1, row_inputs(FEATURES), outputs=3)
 
 FAMILY = LearnedFamily(
     name="two_hand",
     nets={
         "discard_pone": _DISCARD,
         "discard_dealer": _DISCARD,
-        "pegging": Net("two_hand.play", 1, PEGGING_INPUTS, outputs=2),
+        "pegging": Net("two_hand.observation", 1, INPUTS, outputs=2),
     },
     fields=("dealt", "single_count", "flush_size", "crib_flush_size"),
     rules_key=rules_key,

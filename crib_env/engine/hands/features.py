@@ -428,6 +428,14 @@ def discard_row(v, card, partner, hand, crib, row):
 
 
 @kernel
+def pair_row(v, table, low, high, row):
+    """Write the row of discarding the cards ``low`` < ``high``, float64[WIDTH_OF_TWO]."""
+    row[:] = 0.0
+    hand, crib = pair_means(v, table, low, high)
+    discard_row(v, low, high, hand, crib, row)
+
+
+@kernel
 def card_rows(v, table, out):
     """Write the mean hand and the mean crib for each card that may be discarded."""
     n = v["hand_n"]

@@ -41,7 +41,7 @@ class Settings(RunSettings):
     Attributes:
         policy_temperature: of the softmax over values that is measured and saved, in points; 0
             takes the highest value.
-        features: none to choose: its networks have fixed inputs.
+        features: no choice here: its networks always read the rows of features.
         num_envs: deals of an iteration, each played to its end.
         batch_size: decisions per update.
         learning_rate: learning rate; it falls to a twentieth.
@@ -67,7 +67,7 @@ class Settings(RunSettings):
         super().__post_init__()
         if self.features:
             raise ValueError(
-                "features: the networks of monte_carlo read features of their own, "
+                "features: the networks of monte_carlo always read them, "
                 "leave --features out; selfplay_ppo and the other methods take it"
             )
         if len(self.hidden_sizes) != 2:

@@ -1,8 +1,9 @@
 """The two-hand games for deep Monte Carlo: discarding, with a network per role, and pegging.
 
 The networks do not learn the certain points: those that a card pegs at once, and the exact mean
-hand. They learn the points still to peg, both the seat's own and the other seat's, and the crib.
-The target of the crib is the mean over all starters, so it does not contain the starter's luck.
+hand. They learn the points still to peg, of both seats, and the crib's points beyond its mean over
+random cards. The target of the crib is the mean over all starters,
+so it does not contain the starter's luck.
 """
 
 from __future__ import annotations
@@ -13,14 +14,14 @@ from dataclasses import replace
 import numpy as np
 import torch
 from crib_agents.learned.network import MOST_INPUTS, UNLIKELY
+from crib_agents.learned.rows import SPREAD, put_row, put_state
 from crib_agents.learned.two_hand import (
     FAMILY,
-    card_features,
+    READ,
+    SIZE_OF_TWO,
+    card_inputs,
     card_values,
-    discard_features,
-    mean_hand,
     pair_value,
-    shared_features,
 )
 from crib_agents.torch_nets import mlp
 from numba import float32, float64, int64, void
@@ -30,8 +31,7 @@ from torch.nn.functional import mse_loss
 from crib_env.arrays import Array
 from crib_env.batch import GameBatch
 from crib_env.engine import stack
-from crib_env.engine.hands.counting import alone, least_pip, sequence_of, unseen_ranks
-from crib_env.engine.hands.features import holdable
+from crib_env.engine.hands.features import EIGHTS, MEAN_CRIB, PLAYED, WIDTH_OF_TWO, pair_row
 from crib_env.engine.jit import entry, kernel
 from crib_env.engine.record import NONE, TABLE_T, WEIGHTS_T, array_of
 from crib_env.engine.show import add_card, show_table, with_starter
@@ -49,6 +49,7 @@ ROLES = ("discard_pone", "discard_dealer")
 DISCARD_SIZE = 0.75  # of the first layer for pegging: fewer inputs
 DISCARD_TEMPERATURE = 0.2
 PAIRS = HAND * (HAND - 1) // 2
+MEAN_CRIB_AT = SPREAD + MEAN_CRIB - PLAYED  # among the inputs of a pair
 NOISE_T = float64[:, ::1]
 INPUTS_T = float32[:, ::1]
 Played = tuple[Array, Array, Array, Array]
@@ -99,7 +100,9 @@ class TwoHandSelfPlay(SelfPlay):
         pegged = games.tally[:, :, 0] - heels
         for role, name in enumerate(ROLES):
             mine, theirs = pegged[lanes, seats[role]], pegged[lanes, seats[1 - role]]
-            targets = np.stack([cribs, mine, theirs], axis=1).astype(np.float32)
+            own = 1 if role else -1  # whose crib it is
+            more = cribs - own * EIGHTS * seen[role][:, MEAN_CRIB_AT]
+            targets = np.stack([more, mine, theirs], axis=1).astype(np.float32)
             groups[name] = _tensors(seen[role], targets)
         return Samples(groups, 4 * n + len(groups["pegging"]["inputs"]))
 
@@ -133,7 +136,7 @@ def play_cards(
         noise = gumbel(rng, (len(running), HAND), temperature, epsilon)
         cards, chosen, points = np.empty((3, len(running)), dtype=np.int64)
         inputs = np.empty((len(running), FAMILY.nets["pegging"].inputs), dtype=np.float32)
-        k = choose_cards(views, flat, noise, cards, chosen, points, inputs)
+        k = choose_cards(views, show_table(), flat, noise, cards, chosen, points, inputs)
         yield running[chosen[:k]], views[chosen[:k]], points[:k], inputs[:k]
         games.step(running, cards)
         running = games.running(running)
@@ -179,6 +182,7 @@ def choose_pairs(views, table, weights, noise, pairs, inputs):
     """
     places = stack.ints(MOST_INPUTS)
     values = stack.floats(MOST_INPUTS)
+    row = stack.floats(WIDTH_OF_TWO)
     for b in range(views.shape[0]):
         v = views[b]
         most = UNLIKELY
@@ -193,16 +197,17 @@ def choose_pairs(views, table, weights, noise, pairs, inputs):
                     most = scores
                     pairs[b, 0] = low
                     pairs[b, 1] = high
-        mean = mean_hand(v, table, pairs[b, 0], pairs[b, 1])
-        n = discard_features(v, pairs[b, 0], pairs[b, 1], mean, places, values)
-        spread(inputs[b], places, values, n)
+        pair_row(v, table, pairs[b, 0], pairs[b, 1], row)
+        spread(inputs[b], places, values, put_row(row, 0, places, values, 0))
 
 
 @entry(
-    int64(array_of(VIEW), WEIGHTS_T, NOISE_T, int64[::1], int64[::1], int64[::1], INPUTS_T),
+    int64(
+        array_of(VIEW), TABLE_T, WEIGHTS_T, NOISE_T, int64[::1], int64[::1], int64[::1], INPUTS_T
+    ),
     "learn.play",
-)
-def choose_cards(views, weights, noise, cards, chosen, points, inputs):
+)  # fmt: skip
+def choose_cards(views, table, weights, noise, cards, chosen, points, inputs):
     """Choose a card to play in each view.
 
     Returns the number K of views with a choice. The first K rows of ``chosen``, ``points`` and
@@ -211,12 +216,13 @@ def choose_cards(views, weights, noise, cards, chosen, points, inputs):
     """
     places = stack.ints(MOST_INPUTS)
     values = stack.floats(MOST_INPUTS)
+    seen = stack.floats(SIZE_OF_TWO)
     now = stack.ints(HAND)
     scores = stack.floats(HAND)
     found = 0
     for b in range(views.shape[0]):
         v = views[b]
-        choices = card_values(v, weights, now, scores)
+        choices = card_values(v, table, weights, seen, now, scores)
         best = NONE
         most = UNLIKELY
         for k in range(v["hand_n"]):
@@ -228,15 +234,8 @@ def choose_cards(views, weights, noise, cards, chosen, points, inputs):
                 best = k
         cards[b] = v["hand"][best]
         if choices > 1:
-            unseen = unseen_ranks(v)
-            least = least_pip(v)
-            total = holdable(unseen, least)
-            is_alone = alone(v)
-            n = shared_features(v, unseen, least, total, is_alone, places, values)
-            n = card_features(
-                v, best, now[best], sequence_of(v), unseen, least, total, is_alone, places,
-                values, n,
-            )  # fmt: skip
+            n = put_state(seen, READ, places, values)
+            n = card_inputs(v, seen, best, places, values, n)
             spread(inputs[found], places, values, n)
             chosen[found] = b
             points[found] = now[best]
