@@ -1,0 +1,151 @@
+"""Fit the pegging network of `learned` to the values of `expert`, in a two-hand game.
+
+    python -m research.distill --student runs/six/policy.safetensors --out six_card.safetensors
+
+The network plays deals of self-play, and `expert` prices every card of each decision: the points
+that both seats make from then on. The networks for discarding stay as they are. After each round
+the network is fitted to decisions drawn from all rounds so far, twice as many as a round has; at
+the end, at a falling learning rate, to several times as many as there are. The loss is the squared
+error of the differences between a decision's cards, plus a twentieth of that of the points.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import torch
+import tyro
+from crib_agents.expert.pegging import MY_POINTS, POINTS_NOW, THEIR_POINTS, PeggingExpert
+from crib_agents.learned import MonteCarloAgent, Weights
+from crib_agents.learned.network import MOST_INPUTS
+from crib_agents.learned.rows import put_state
+from crib_agents.learned.two_hand import FAMILY, READ, SIZE_OF_TWO, card_inputs, observe
+from crib_agents.torch_nets import layers_of, mlp
+from crib_training.learn.deep_monte_carlo.two_hand import INPUTS_T, play_cards, spread
+from crib_training.learn.run import AveragedNets
+from crib_training.progress import Progress
+from numba import float64, int64, void
+from torch import Tensor
+
+from crib_env.arrays import Array
+from crib_env.batch import GameBatch
+from crib_env.engine import stack
+from crib_env.engine.hands.counting import certain_points, sequence_of
+from crib_env.engine.jit import entry
+from crib_env.engine.record import TABLE_T
+from crib_env.engine.show import show_table
+from crib_env.engine.two_hand import VIEWS_T
+from crib_env.policy import Views
+
+SCALE = 0.05  # weight of the points themselves beside the differences
+EMA_RATE = 0.002
+TEMPERATURE, EPSILON = 0.1, 0.05  # of the cards played
+
+
+@entry(void(VIEWS_T, TABLE_T, int64[:, ::1], INPUTS_T, float64[::1]), "research.distill")
+def write_inputs(views, table, cards, inputs, sure):
+    """Write the network's inputs of cards, ``[view, place in the hand]``, and their sure points."""
+    seen = stack.floats(SIZE_OF_TWO)
+    places = stack.ints(MOST_INPUTS)
+    values = stack.floats(MOST_INPUTS)
+    for i in range(cards.shape[0]):
+        v = views[cards[i, 0]]
+        if i == 0 or cards[i, 0] != cards[i - 1, 0]:
+            observe(v, table, seen)
+        n = put_state(seen, READ, places, values)
+        n = card_inputs(v, seen, cards[i, 1], places, values, n)
+        spread(inputs[i], places, values, n)
+        sure[i] = certain_points(v, cards[i, 1], sequence_of(v))
+
+
+def play(weights: Weights, deals: int, rng: np.random.Generator) -> Views:
+    """Return the views with a choice of the pegging of some deals."""
+    student = MonteCarloAgent([weights])
+    games = GameBatch(weights.trained_rules, deals, episode="deal", seed=int(rng.integers(1 << 62)))
+    games.reset()
+    for _ in range(4):
+        games.ask(student, np.arange(deals), rng)
+    played = play_cards(games, weights.flat(), TEMPERATURE, EPSILON, rng)
+    return np.concatenate([views for _, views, _, _ in played])
+
+
+def priced(views: Views) -> tuple[Array, Array, Array]:
+    """Return inputs, both seats' points to follow, and the decision, of every card that is legal.
+
+    What `learned` counts as sure when a card is played, a last card's point among it, does not
+    follow; `expert` pegs that point after the card.
+
+    Shapes: float16[N, inputs], float32[N, 2], int64[N].
+    """
+    found = PeggingExpert().findings(views)
+    cards = np.ascontiguousarray(np.argwhere(np.isfinite(found[..., MY_POINTS])))
+    inputs = np.empty((len(cards), FAMILY.nets["pegging"].inputs), dtype=np.float32)
+    sure = np.empty(len(cards))
+    write_inputs(views, show_table(), cards, inputs, sure)
+    found = found[cards[:, 0], cards[:, 1]]
+    mine = found[:, POINTS_NOW] + found[:, MY_POINTS] - sure
+    targets = np.stack([mine, found[:, THEIR_POINTS]], axis=1)
+    return inputs.astype(np.float16), targets.astype(np.float32), cards[:, 0]
+
+
+def loss_of(expected: Tensor, targets: Tensor, decisions: Tensor) -> Tensor:
+    """Return the squared errors: of points, and of the differences between a decision's cards."""
+    errors = expected - targets
+    worth = errors[:, 0] - errors[:, 1]
+    _, which, many = torch.unique(decisions, return_inverse=True, return_counts=True)
+    means = torch.zeros(len(many)).index_add(0, which, worth) / many
+    loss: Tensor = ((worth - means[which]) ** 2).mean() + SCALE * (errors**2).mean()
+    return loss
+
+
+def main(
+    student: Path, out: Path, rounds: int = 40, deals: int = 2048, learning_rate: float = 5e-4,
+    last_epochs: int = 6, batch_size: int = 256, seed: int = 1,
+) -> None:  # fmt: skip
+    """Fit the pegging network of a file, and write the file with it."""
+    torch.manual_seed(seed)
+    torch.set_num_threads(1)
+    rng, weights = np.random.default_rng(seed), Weights.load(student)
+    if weights.family != "two_hand":
+        raise SystemExit(f"{student} is of {weights.rules}: only two-hand games have a teacher")
+    layers = weights.nets["pegging"]
+    net = mlp(layers[0][0].shape[1], *(len(bias) for _, bias in layers))
+    with torch.no_grad():
+        numbers = (torch.tensor(array) for layer in layers for array in layer)
+        for parameter, array in zip(net.parameters(), numbers, strict=True):
+            parameter.copy_(array)
+    nets = AveragedNets(net, learning_rate, EMA_RATE)
+    parts: list[tuple[Array, Array, Array]] = []
+
+    def fit(epochs: float, falls: bool) -> None:
+        inputs, targets, decisions = (np.concatenate(part) for part in zip(*parts, strict=True))
+        ends = np.append(np.flatnonzero(np.diff(decisions)), len(decisions) - 1) + 1
+        begins = np.append(0, ends[:-1])
+        steps = int(epochs * len(ends) / batch_size)
+        for step in range(steps):
+            chosen = rng.integers(len(ends), size=batch_size)
+            rows = np.concatenate([np.arange(begins[i], ends[i]) for i in chosen])
+            expected = net(torch.from_numpy(inputs[rows].astype(np.float32)))
+            which = np.repeat(np.arange(batch_size), (ends - begins)[chosen])
+            loss = loss_of(expected, torch.from_numpy(targets[rows]), torch.from_numpy(which))
+            nets.step(loss, 1.0 - step / steps if falls else 1.0)
+
+    def student_now() -> Weights:
+        fitted = {**weights.nets, "pegging": layers_of(nets.average)}
+        options = f"--rounds {rounds} --deals {deals} --seed {seed}"
+        made_by = f"{weights.made_by}, then python -m research.distill {options}"
+        return replace(weights, nets=fitted, made_by=made_by)
+
+    with Progress("rounds", rounds) as progress:
+        for _ in range(rounds):
+            parts.append(priced(play(student_now(), deals, rng)))
+            fit(2 / len(parts), falls=False)
+            progress.advance(1)
+    fit(last_epochs, falls=True)
+    student_now().save(out)
+
+
+if __name__ == "__main__":
+    tyro.cli(main)

@@ -1,0 +1,47 @@
+"""`research.distill`: the pegging network of a file, fitted to the values of `expert`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from crib_agents.expert.pegging import MY_POINTS, POINTS_NOW, PeggingExpert
+from crib_agents.learned import Weights
+
+from crib_env.engine.hands.records import PEGGING
+from crib_env.rules import PRESETS
+from learned_nets import drawn_weights, views_of
+from research import distill
+
+
+def test_distill_changes_the_pegging_network_alone(tmp_path: Path) -> None:
+    student, out = tmp_path / "student.safetensors", tmp_path / "fitted.safetensors"
+    drawn_weights(PRESETS["five_card"]).save(student)
+    distill.main(student, out, rounds=2, deals=8, last_epochs=20, batch_size=8)
+    before, after = Weights.load(student), Weights.load(out)
+    assert after.made_by == "a test, then python -m research.distill --rounds 2 --deals 8 --seed 1"
+    for name, layers in before.nets.items():
+        same = [np.array_equal(a[0], b[0]) for a, b in zip(layers, after.nets[name], strict=True)]
+        assert all(same) == (name != "pegging")
+
+
+def test_distill_targets_and_sure_points_are_the_experts() -> None:
+    """Also where the last card's point is sure, which `expert` pegs after the card."""
+    views = views_of("hoyle", 150, seed=2, agent="greedy")
+    views = views[(views["phase"] == PEGGING) & (views["hand_n"] > 1)]
+    _, targets, decisions = distill.priced(views)
+    found = PeggingExpert().findings(views)
+    legal = np.isfinite(found[..., MY_POINTS])
+    assert np.array_equal(decisions, np.nonzero(legal)[0])
+    total = (found[..., POINTS_NOW] + found[..., MY_POINTS])[legal]
+    sure = total - targets[:, 0]
+    assert (sure > -1e-4).all()
+    late = found[..., POINTS_NOW][legal] < sure - 0.5
+    assert late.any()
+
+
+def test_distill_refuses_other_games(tmp_path: Path) -> None:
+    drawn_weights(PRESETS["table_top"]).save(tmp_path / "x.safetensors")
+    with pytest.raises(SystemExit, match="table_top: only two-hand games have a teacher"):
+        distill.main(tmp_path / "x.safetensors", tmp_path / "y.safetensors")
