@@ -2,8 +2,8 @@
 
 The networks do not learn the certain points: those that a card pegs at once, and the exact mean
 hand. They learn the points still to peg, of both seats, and the crib's points beyond its mean over
-random cards. The target of the crib is the mean over all starters,
-so it does not contain the starter's luck.
+random cards. The target of the crib is the mean over all starters, so it does not contain the
+starter's luck.
 """
 
 from __future__ import annotations
