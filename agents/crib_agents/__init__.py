@@ -12,8 +12,8 @@ from crib_agents.adapters.onnx import from_onnx, to_onnx
 from crib_agents.expert import ExpertAgent
 from crib_agents.greedy import GreedyAgent
 from crib_agents.learned import MonteCarloAgent
+from crib_agents.opponent_pool import Pool
 from crib_agents.policy_net import PolicyNetAgent, ScoredAgent
-from crib_agents.pool import Pool
 from crib_agents.random_agent import RandomAgent
 from crib_agents.rule_based import RuleBasedAgent
 

@@ -13,7 +13,7 @@ import pytest
 import torch
 from crib_agents import Pool, ScoredAgent, from_torch
 from crib_agents.adapters.agent_wrappers import PhasedAgent
-from crib_agents.pool import WAYS
+from crib_agents.opponent_pool import WAYS
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.vec_env import VecNormalize
