@@ -19,8 +19,8 @@ import numpy as np
 import pyspiel
 import torch
 import tyro
-from crib_training.learn import self_play as learners
-from crib_training.learn.self_play import ActorCriticSettings
+from crib_training.learn import deal_learners as learners
+from crib_training.learn.deal_learners import ActorCriticSettings
 from crib_training.learn.sparse import PLACES, places_of
 from crib_training.methods import METHODS
 from open_spiel.python import policy as policies

@@ -531,7 +531,7 @@ def test_open_spiel_says_that_mmd_learns_kuhn_poker(seed: int) -> None:
 
 def test_baseline_learns_from_substitute_games(monkeypatch: pytest.MonkeyPatch) -> None:
     """`examples/libraries/open_spiel_poker.py` puts games of another library there."""
-    from crib_training.learn import self_play as learner
+    from crib_training.learn import deal_learners as learner
     from crib_training.methods import mmd
 
     class Stood(Exception):

@@ -91,7 +91,7 @@ def random_network(
     """
     import torch
     from crib_training.learn.deal_batch import DealBatch
-    from crib_training.learn.self_play import Policy
+    from crib_training.learn.deal_learners import Policy
 
     torch.manual_seed(seed)
     rules = PRESETS["five_card"]

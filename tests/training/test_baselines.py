@@ -15,11 +15,11 @@ from crib_agents.loading import load_agent
 from crib_agents.policy_net import PolicyNetAgent
 from crib_training.exploit import Exploitability, Gain
 from crib_training.exploit.measure import PARTS, SEATS
-from crib_training.learn import self_play
+from crib_training.learn import deal_learners
 from crib_training.learn.deal_batch import DealBatch
 from crib_training.learn.deep_monte_carlo import two_hand
 from crib_training.learn.run import POLICY, Run
-from crib_training.learn.self_play import (
+from crib_training.learn.deal_learners import (
     CURVE,
     Memory,
     Policy,
@@ -199,7 +199,7 @@ def test_curve_failed_measurement_loses_nothing_and_can_be_made_later(
     found = Exploitability("net", "five_card", "real", None, gain, 7, 3, 0, 9, 10, 0, (), (), 0, 0)
     again = {"out": tmp_path, "num_evals": 1, "eval_hands": 2}
     with monkeypatch.context() as patched:
-        patched.setattr(self_play, "exploitability", fail)
+        patched.setattr(deal_learners, "exploitability", fail)
         with pytest.raises(kill):
             Run(baseline("mmd", **again)).go()
     saved = (tmp_path / POLICY).read_bytes()
@@ -207,7 +207,7 @@ def test_curve_failed_measurement_loses_nothing_and_can_be_made_later(
     Run(without).go()
     assert not (tmp_path / CURVE).exists()
     run = Run(baseline("mmd", resume=tmp_path, **again))
-    monkeypatch.setattr(self_play, "exploitability", lambda *_, **__: found)
+    monkeypatch.setattr(deal_learners, "exploitability", lambda *_, **__: found)
     run.go()  # the measurement alone is left
     assert (
         [row.decisions for row in run.learner.curve.rows]

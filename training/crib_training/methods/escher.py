@@ -21,7 +21,7 @@ from torch import Tensor
 
 from crib_env.settings import Count, NewFolder, Portion, checked_dataclass
 from crib_training.learn.run import State
-from crib_training.learn.self_play import (
+from crib_training.learn.deal_learners import (
     RegretLearner,
     RegretSettings,
     RolloutSettings,

@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 
 from crib_env.settings import NewFolder, NotNegative, Share, checked_dataclass
-from crib_training.learn.self_play import ActorCritic, ActorCriticSettings, Rollout, flatten
+from crib_training.learn.deal_learners import ActorCritic, ActorCriticSettings, Rollout, flatten
 
 
 @checked_dataclass(frozen=True, kw_only=True)

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from crib_env.settings import NewFolder, Share, checked_dataclass
-from crib_training.learn.self_play import Rollout, normalised
+from crib_training.learn.deal_learners import Rollout, normalised
 from crib_training.methods import selfplay_ppo
 
 
