@@ -28,7 +28,7 @@ from crib_env.engine.many_hand import HAND, VIEWS_T
 from crib_env.engine.record import NONE, TABLE_T, WEIGHTS_T
 from crib_env.engine.show import show_table
 from crib_env.rules import LARGEST_TARGET, ManyHandRules, Rules
-from crib_training.learn.deep_monte_carlo.game import (
+from crib_training.learn.deep_monte_carlo.self_play import (
     GameDefaults,
     Samples,
     SelfPlay,

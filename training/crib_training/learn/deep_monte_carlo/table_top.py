@@ -56,7 +56,7 @@ from crib_env.engine.table_top.lines import (
 )
 from crib_env.engine.table_top.records import LINES, SIZE, TO_CRIB, TURNS, VIEWS_T
 from crib_env.rules import Rules
-from crib_training.learn.deep_monte_carlo.game import (
+from crib_training.learn.deep_monte_carlo.self_play import (
     GameDefaults,
     Samples,
     SelfPlay,

@@ -37,7 +37,7 @@ from crib_env.engine.record import NONE, TABLE_T, WEIGHTS_T, array_of
 from crib_env.engine.show import add_card, show_table, with_starter
 from crib_env.engine.two_hand import HAND, STATES_T, VIEW
 from crib_env.rules import LARGEST_TARGET, Rules, TwoHandRules
-from crib_training.learn.deep_monte_carlo.game import (
+from crib_training.learn.deep_monte_carlo.self_play import (
     GameDefaults,
     Samples,
     SelfPlay,
