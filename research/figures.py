@@ -24,7 +24,7 @@ from crib_training.evaluation.duplicate import estimate
 from crib_training.evaluation.figures import as_json
 from crib_training.evaluation.report import shown
 from crib_training.exploit import Gain
-from crib_training.rating import Results, read
+from crib_training.rate import Results, read
 
 from research.benchmark_runs import levels_of, read_ledger
 

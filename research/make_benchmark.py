@@ -22,7 +22,7 @@ from crib_training.command_line import start
 from crib_training.evaluation.duplicate import estimate
 from crib_training.exploit.measure import Gain, how_exact
 from crib_training.outputs import as_png, table
-from crib_training.rating import APPROXIMATELY
+from crib_training.rate import APPROXIMATELY
 from scipy.stats import t as students_t  # type: ignore[import-untyped]
 
 from crib_env.arrays import Array

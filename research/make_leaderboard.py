@@ -23,7 +23,7 @@ from typing import Any
 
 from crib_training.exploit import Gain
 from crib_training.outputs import table, write_json
-from crib_training.rating import (
+from crib_training.rate import (
     ANCHOR,
     APPROXIMATELY,
     BLANK,

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from crib_training import rating
+from crib_training import rate
 from crib_training.evaluation.duplicate import Estimate, estimate
 from crib_training.evaluation.report import ratings_table, shown_plain
 from crib_training.exploit import Exploitability, Gain
 from crib_training.loading import find_env
 from crib_training.outputs import per_second
-from crib_training.rating import Results, rating_table, read
+from crib_training.rate import Results, rating_table, read
 
 from crib_env import find_agent
 from crib_env.policy import Agent
@@ -27,12 +27,12 @@ SIX = "six_card_v0.json"
 
 @pytest.fixture
 def _quick_field(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rating, "BUILT_IN", ("rule_based", "greedy", "random"))
+    monkeypatch.setattr(rate, "BUILT_IN", ("rule_based", "greedy", "random"))
 
 
 def play(name: str, pairs: int = 20, seed: int = 1) -> Results:
     maker = find_env("six_card_v0")
-    return rating.play(maker, find_agent("rule_based"), pairs, seed, None, name)
+    return rate.play(maker, find_agent("rule_based"), pairs, seed, None, name)
 
 
 @pytest.mark.usefixtures("_quick_field")
@@ -54,14 +54,14 @@ def test_rate_takes_a_custom_agent_in_three_hands(
 ) -> None:
     mine, field = "crib_agents.greedy:GreedyAgent", ("rule_based", "greedy", "random")
     out = tmp_path / "mine"
-    rating.run(rating.Settings(mine, env="three_hand_v0", pairs=12, out=out))
+    rate.run(rate.Settings(mine, env="three_hand_v0", pairs=12, out=out))
     assert "12 duplicate sets of 3 games against 2 of an opponent" in capsys.readouterr().out
     results = read(out / "three_hand_v0.json")
     sizes = {name: (len(counts), sum(counts)) for name, counts in results.games.items()}
     assert sizes == dict.fromkeys(field, (7, 12))
     assert (results.won("greedy") == 1).all()  # against two of itself: one game of three
     assert results.won("random").mean() > 2
-    rating.run(rating.Settings(mine, check=out / "three_hand_v0.json"))
+    rate.run(rate.Settings(mine, check=out / "three_hand_v0.json"))
 
 
 class Named:
@@ -80,8 +80,8 @@ def test_rate_agent_named_like_a_built_in_one_gets_its_own_row(
 ) -> None:
     """Its games are its own, and it meets the agent whose name it has."""
     built_in = "rule_based"
-    monkeypatch.setattr(rating.Settings, "load_agent", lambda *_: Named(built_in))
-    rating.run(rating.Settings("package.module:Mine", pairs=20))
+    monkeypatch.setattr(rate.Settings, "load_agent", lambda *_: Named(built_in))
+    rate.run(rate.Settings("package.module:Mine", pairs=20))
     printed = capsys.readouterr().out
     rows = [[cell.strip() for cell in line.split("|")] for line in printed.splitlines()]
     names = [row[2] for row in rows if len(row) > 3]
@@ -96,7 +96,7 @@ def test_rate_agent_named_like_a_built_in_one_gets_its_own_row(
 def test_rate_refuses_the_name_of_another_installed_agent(how: dict[str, Any]) -> None:
     taken = how.get("name") or how["out"].name
     with pytest.raises(ValueError, match=f"names the installed agent {taken!r}.*choose another"):
-        rating.run(rating.Settings("rule_based", pairs=1, **how))
+        rate.run(rate.Settings("rule_based", pairs=1, **how))
 
 
 def test_rate_counts_single_agents_among_three_sides() -> None:
@@ -163,16 +163,16 @@ def test_rate_row_is_accepted_by_the_leaderboard(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     board = tmp_path / "leaderboard"
-    monkeypatch.setattr(rating, "folder", lambda: board)
-    for name in rating.BUILT_IN:
-        rating.run(rating.Settings(name, pairs=5, out=board / name))
-    rating.run(rating.Settings("rule_based", name="mine", pairs=5, out=board / "mine"))
+    monkeypatch.setattr(rate, "folder", lambda: board)
+    for name in rate.BUILT_IN:
+        rate.run(rate.Settings(name, pairs=5, out=board / name))
+    rate.run(rate.Settings("rule_based", name="mine", pairs=5, out=board / "mine"))
     printed = capsys.readouterr().out
     assert "| mine" in printed.rpartition("In ")[0]
     results = read(board / "mine" / SIX)
     assert results.name == "mine"
     assert all(f"## {heading}" in (board / "mine/card.md").read_text()
-               for heading in rating.HEADINGS)  # fmt: skip
+               for heading in rate.HEADINGS)  # fmt: skip
 
 
 @pytest.mark.usefixtures("_quick_field")
@@ -182,13 +182,13 @@ def test_rate_check_replays_the_games_of_a_file(
     file = tmp_path / "mine.json"
     results = play("mine")
     file.write_text(json.dumps(asdict(results)))
-    rating.run(rating.Settings("rule_based", check=file))
+    rate.run(rate.Settings("rule_based", check=file))
     assert "comes out again: mine, six_card_v0, 20 pairs" in capsys.readouterr().out
     counts = [*reversed(results.games["greedy"])]
     games = {**results.games, "greedy": counts}
     file.write_text(json.dumps(asdict(replace(results, games=games))))
     with pytest.raises(RuntimeError, match=rf"against greedy.* not \{counts}"):
-        rating.run(rating.Settings("rule_based", check=file))
+        rate.run(rate.Settings("rule_based", check=file))
 
 
 def test_rate_exploitability_equals_exploit(
@@ -203,10 +203,10 @@ def test_rate_exploitability_equals_exploit(
             "greedy", "five_card", "real", None, gain, 7, 3, 1, 9, 10, 0, (), (), 0, 0
         )
 
-    monkeypatch.setattr(rating, "exploitability", exploitability)
+    monkeypatch.setattr(rate, "exploitability", exploitability)
     monkeypatch.setattr(Exploitability, "__str__", lambda _: "the whole table")
-    monkeypatch.setattr(rating, "BUILT_IN", ("random",))
-    rating.run(rating.Settings("greedy", env="five_card_v0", pairs=5, seed=3, exploitability=7,
+    monkeypatch.setattr(rate, "BUILT_IN", ("random",))
+    rate.run(rate.Settings("greedy", env="five_card_v0", pairs=5, seed=3, exploitability=7,
                                out=tmp_path / "greedy"))  # fmt: skip
     assert given == {"agent": "greedy", "env": "five_card_v0", "hands": 7, "seed": 3}
     kept = read(tmp_path / "greedy/five_card_v0.json").exploitability
@@ -233,20 +233,20 @@ def test_leaderboard_entries_are_valid_and_make_the_page() -> None:
     ("greedy", "random", "table_top_v0"),
 ])  # fmt: skip
 def test_leaderboard_row_is_reproduced(name: str, opponent: str, env: str) -> None:
-    results = read(rating.folder() / name / f"{env}.json")
-    assert rating.check(results, find_agent(name), [opponent]) == []
+    results = read(rate.folder() / name / f"{env}.json")
+    assert rate.check(results, find_agent(name), [opponent]) == []
 
 
 @pytest.mark.parametrize("name", make_leaderboard.RATED)
 def test_leaderboard_has_every_built_in_agent_with_its_pairs_and_seed(name: str) -> None:
     for env, pairs in make_leaderboard.RATED[name].items():
-        results = read(rating.folder() / name / f"{env}.json")
+        results = read(rate.folder() / name / f"{env}.json")
         assert (results.pairs, results.seed) == (pairs, make_leaderboard.SEED)
 
 
 def won(name: str, env: str, opponent: str) -> Estimate:
     """Return the games in per cent that an agent of the leaderboard won from another."""
-    results = read(rating.folder() / name / f"{env}.json")
+    results = read(rate.folder() / name / f"{env}.json")
     return estimate(50 * results.won(opponent))
 
 
@@ -254,7 +254,7 @@ def won(name: str, env: str, opponent: str) -> Estimate:
 def submitted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return the results in the folder of an agent that is sent in."""
     mine = tmp_path / "mine"
-    shutil.copytree(rating.folder() / "greedy", mine)
+    shutil.copytree(rate.folder() / "greedy", mine)
     (mine / SIX).write_text(json.dumps(asdict(replace(read(mine / SIX), name="mine"))))
     monkeypatch.setattr(make_leaderboard, "folder", lambda: tmp_path)
     return mine / SIX
@@ -281,7 +281,7 @@ def test_leaderboard_rejects_invalid_submission_with_the_reason(how: str, submit
 
 def test_leaderboard_rejects_an_empty_card(submitted: Path) -> None:
     mine, results = submitted.parent, read(submitted)
-    (mine / "card.md").write_text(rating.blank_card(results))
+    (mine / "card.md").write_text(rate.blank_card(results))
     assert any("card.md must say" in fault for fault in make_leaderboard.faults("mine", []))
     (mine / SIX).write_text("{}")
     assert any("no results" in f for f in make_leaderboard.faults("mine", [mine / SIX]))

@@ -18,7 +18,7 @@ COMMANDS = {
     "curves": ("crib_training.learn.curve", "draw learning curves of several runs in one picture"),
     "evaluate": ("crib_training.evaluation.evaluate", "compare two agents on duplicate deals"),
     "tournament": ("crib_training.tournament", "rate agents by a round-robin"),
-    "rate": ("crib_training.rating", "rate an agent against the built-in ones"),
+    "rate": ("crib_training.rate", "rate an agent against the built-in ones"),
     "exploit": ("crib_training.exploit.measure", "measure a best response's gain against an agent"),
     "analyze": ("crib_training.analyze", "show the value of every choice in a position"),
     "data": ("crib_training.data.run", "write games as Parquet files to learn from"),
