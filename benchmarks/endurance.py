@@ -57,7 +57,7 @@ def random_play(family: Family) -> Entry:
     """Return an entry that plays every lane at random, at most ``most`` decisions of each."""
     states_t, rules_t, _ = family.types
     draw_move, step = family.kernels.draw_move, family.kernels.step
-    phase_of = family.kernels.phase_of
+    tally_column = family.kernels.tally_column
 
     @entry(
         int64(
@@ -77,7 +77,7 @@ def random_play(family: Family) -> Entry:
                 decisions += 1
                 for row in range(log[0]):
                     at = 1 + LOG_WIDTH * row
-                    phase = phase_of(log[at + 2])
+                    phase = tally_column(log[at + 2])
                     if phase != NONE:
                         tally[lane, log[at], phase] += log[at + 1]
         return decisions

@@ -89,7 +89,7 @@ def entries_of(family: Family) -> Entries:
     begin_episode, step_move, find_move = kernels.begin_episode, kernels.step, kernels.find_move
     draw_move, view_of, write_features_of = kernels.draw_move, kernels.view, kernels.write_features
     encode, encode_mask = kernels.encode, kernels.encode_mask
-    return_of, phase_of, unit_of = kernels.returns, kernels.phase_of, kernels.unit
+    return_of, tally_column, unit_of = kernels.returns, kernels.tally_column, kernels.unit
     name, log_size = family.name, family.log_size
     in_phase = is_of_phase if "phase" in (family.state.names or ()) else has_no_phase
 
@@ -167,7 +167,7 @@ def entries_of(family: Family) -> Entries:
             keep_log(log, log_size)
             for row in range(log[0]):
                 at = 1 + LOG_WIDTH * row
-                column = phase_of(log[at + 2])
+                column = tally_column(log[at + 2])
                 if column != NONE:
                     tally[lanes[k], log[at], column] += log[at + 1]
         return NONE

@@ -106,7 +106,7 @@ class Kernels:
         step: ``(s, rules, decks, table, move, log)``, for the seat to move.
         view: ``(s, rules, seat, v)``: the one gate to a seat's knowledge.
         encode: ``(v, obs)``, the observation. encode_mask: ``(v, mask)``, the legal actions.
-        phase_of: ``(reason) -> column``: where a tally keeps points of this reason, or NONE.
+        tally_column: ``(reason) -> column`` of a tally, for points of this reason; or NONE.
         returns: ``(s, rules, side) -> float``, an ended episode's return of a side; over the sides
             it sums to zero.
         unit: ``(rules) -> n``, how many of a state's ``gain`` make a point.
@@ -122,7 +122,7 @@ class Kernels:
     view: Kernel
     encode: Kernel
     encode_mask: Kernel
-    phase_of: Kernel
+    tally_column: Kernel
     returns: Kernel = win_return
     unit: Kernel = whole_points
     write_features: Kernel = no_features

@@ -134,12 +134,12 @@ def test_t1_side_0_scores_the_rows_side_1_the_columns() -> None:
 
 
 def test_tally_adds_each_reason_to_its_phase() -> None:
-    phase_of = FAMILY.kernels.phase_of
+    column = FAMILY.kernels.tally_column
     reasons = {"heels": HEELS, "lines": LINE, "crib": CRIB}
-    assert {name: FAMILY.phases[phase_of(reason)] for name, reason in reasons.items()} == {
+    assert {name: FAMILY.phases[column(reason)] for name, reason in reasons.items()} == {
         name: name for name in reasons
     }
-    assert phase_of(DIFFERENCE) == NONE
+    assert column(DIFFERENCE) == NONE
 
 
 def test_t2_card_is_seen_in_its_turn_by_its_player_only() -> None:

@@ -22,7 +22,7 @@ from crib_env.engine.hands.records import CRIB, DISCARD, OVER, PEGGING_ONLY, pla
 from crib_env.engine.hands.slots import hand_size
 from crib_env.engine.hands.transitions import (
     crib_points,
-    go_on,
+    end_or_deal,
     hand_points,
     heels_points,
     use_card,
@@ -80,7 +80,7 @@ def step_and_gain(s, rules, decks, table, slot, log, at_show):
         due = s["phase"] == OVER or s["winner"] != NONE
     if due and rules["episode"] != PEGGING_ONLY:
         gain_means(s, rules, table)
-    go_on(s, rules, decks, log)
+    end_or_deal(s, rules, decks, log)
     for row in range(log[0]):  # each stands for a number of points
         at = 1 + LOG_WIDTH * row
         luck = log[at + 2] in (HEELS, SHOW, FOR_CRIB)

@@ -15,7 +15,7 @@ from crib_env.engine.hands.records import DEAL, MATCH, PEGGING_ONLY
 from crib_env.engine.hands.slots import card_in, draw_slot, slot_of
 from crib_env.engine.hands.suits import canonical_suits
 from crib_env.engine.hands.text import hand_of, render, why_illegal
-from crib_env.engine.hands.transitions import begin_episode, phase_of, step
+from crib_env.engine.hands.transitions import begin_episode, step, tally_column
 from crib_env.engine.hands.views import view_kernel
 from crib_env.engine.record import array_of
 from crib_env.rules import HandRules
@@ -56,7 +56,7 @@ def hands_family(
         view=view,
         encode=encode,
         encode_mask=encode_mask,
-        phase_of=phase_of,
+        tally_column=tally_column,
         write_features=write_features,
     )
     return Family(

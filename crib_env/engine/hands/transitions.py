@@ -113,12 +113,12 @@ def step(s, rules, decks, table, slot, log):
     reason and cards.
     """
     use_card(s, rules, table, slot, log)
-    go_on(s, rules, decks, log)
+    end_or_deal(s, rules, decks, log)
 
 
 @kernel
 def use_card(s, rules, table, slot, log):
-    """Use the card; after a deal's last its cards are still in the state, until `go_on`."""
+    """Use the card; after a deal's last its cards are still in the state, until `end_or_deal`."""
     log[0] = 0
     seat = s["to_move"]
     s["held"][seat] &= ~(1 << slot)
@@ -129,7 +129,7 @@ def use_card(s, rules, table, slot, log):
 
 
 @kernel
-def go_on(s, rules, decks, log):
+def end_or_deal(s, rules, decks, log):
     """End a game that is won; after any other deal end the episode or pass the deal (H10, M10)."""
     if s["winner"] != NONE:
         end_game(s, rules, decks, log)
@@ -329,8 +329,8 @@ def count_cards(s, rules, log, side, points, reason, cards):
 
 
 @kernel
-def phase_of(reason):
-    """Return where a tally keeps points: play with heels, hand, crib; three for last nowhere."""
+def tally_column(reason):
+    """Return a tally's column for a reason: play with heels, hand, crib; three for last has none."""
     return NONE if reason == record.FOR_LAST else max(0, reason - record.SHOW + 1)
 
 

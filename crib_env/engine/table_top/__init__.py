@@ -24,9 +24,9 @@ from crib_env.engine.table_top.transitions import (
     begin_episode,
     draw_action,
     find_action,
-    phase_of,
     same,
     step,
+    tally_column,
 )
 from crib_env.engine.table_top.views import view
 
@@ -84,7 +84,7 @@ FAMILY = Family(
         view=view,
         encode=encode,
         encode_mask=encode_mask,
-        phase_of=phase_of,
+        tally_column=tally_column,
         write_features=write_features,
     ),
     sides=SIDES,

@@ -127,8 +127,8 @@ def same(s, action):
 
 
 @kernel
-def phase_of(reason):
-    """Return where a tally keeps points of the hand: heels, lines, crib; the difference nowhere."""
+def tally_column(reason):
+    """Return a tally's column for a reason: heels, lines, crib; the difference has none."""
     if reason == DIFFERENCE:
         return NONE
     return 0 if reason == HEELS else (2 if reason == CRIB else 1)
