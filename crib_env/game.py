@@ -88,8 +88,8 @@ class Game:
         self.log = np.zeros(self.family.log_size, dtype=np.int64)  # points of the last action
         self.obs = np.zeros(self.family.obs_size, dtype=np.uint8)  # of the seat to move
         self.mask = np.zeros(self.family.actions, dtype=np.int8)  # its legal actions
-        self.leads = np.zeros(self.players, dtype=np.int64)  # by seat, see `record.lead`; in units
-        self.unit = int(entries_of(self.family).unit(self.record))
+        self.margins = np.zeros(self.players, dtype=np.int64)  # `gains` by seat, in units
+        self.unit = int(entries_of(self.family).unit(self.record))  # units in a point
         self.decks: Array = NO_DECKS  # int64[D, 52], given to `reset`
         self._views = np.zeros(1, dtype=self.family.view)  # receives what `obs` is made of
         self._before_moves: list[Snapshot] = []  # positions before the moves that pop takes back
@@ -101,7 +101,7 @@ class Game:
         """Bind the compiled step to the arrays. Neither copies nor pickles carry it."""
         self.advance = partial(
             entries_of(self.family).step.unchecked, self.states, self.record, self.decks,
-            show_table(), self.log, self._views, self.obs, self.mask, self.leads,
+            show_table(), self.log, self._views, self.obs, self.mask, self.margins,
         )  # fmt: skip
 
     def __getstate__(self) -> dict[str, Any]:
@@ -166,7 +166,7 @@ class Game:
         if log is not self.log or decks is not self.decks:
             self.log, self.decks = log, decks
             self._bind()
-        self.leads[:] = 0
+        self.margins[:] = 0
         observe = entries_of(self.family).observe.unchecked
         observe(self.states, self.record, self.seat, self._views, self.obs, self.mask)
 
@@ -221,7 +221,7 @@ class Game:
     @property
     def gains(self) -> list[float]:
         """The last action's points of each seat's side, less the mean of the others'."""
-        return [lead / self.unit for lead in self.leads.tolist()]
+        return [margin / self.unit for margin in self.margins.tolist()]
 
     @property
     def events(self) -> list[Event]:

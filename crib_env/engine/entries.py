@@ -27,7 +27,7 @@ from crib_env.engine.record import (
     Array,
     clear_gains,
     keep_log,
-    lead,
+    margin,
 )
 from crib_env.engine.show import show_table
 
@@ -106,10 +106,10 @@ def entries_of(family: Family) -> Entries:
         f"{name}.step",
         seconds=8,
     )  # fmt: skip
-    def step(states, rules, decks, table, log, views, obs, mask, leads, action):
+    def step(states, rules, decks, table, log, views, obs, mask, margins, action):
         """Step ``states[0]`` and observe it for the seat then to move.
 
-        ``leads`` (int64[players]) receives the relative points of each seat's side; see `unit`.
+        ``margins`` (int64[players]) receives the `margin` of each seat's side, in units.
         Returns `ILLEGAL`, with nothing changed; or the seat to move, and `OVER` more after the end.
         """
         s = states[0]
@@ -123,8 +123,8 @@ def entries_of(family: Family) -> Entries:
         view_of(s, r, seat, v)
         encode(v, obs)
         encode_mask(v, mask)
-        for p in range(leads.shape[0]):
-            leads[p] = lead(s, r, r["side_of"][p])
+        for p in range(margins.shape[0]):
+            margins[p] = margin(s, r, r["side_of"][p])
         clear_gains(s)  # after, not before: the first step pays the heels turned at the deal (T3)
         return seat + OVER * s["over"]
 
@@ -138,7 +138,7 @@ def entries_of(family: Family) -> Entries:
 
     @entry(int64(rules_t), f"{name}.unit")
     def unit(rules):
-        """Return how many of a step's leads make a point."""
+        """Return how many units of a margin make a point; of a gain it is `Kernels.unit`."""
         return (rules[0]["sides"] - 1) * unit_of(rules[0])
 
     @entry(void(states_t, rules_t, DECKS_T, int64[::1], int64[::1], LOG_T), f"{name}.begin_games")

@@ -34,7 +34,7 @@ from crib_env.engine.record import (
     clear_gains,
     forget_decks,
     keep_log,
-    lead,
+    margin,
 )
 from crib_env.engine.rng import below, next_word
 
@@ -79,7 +79,7 @@ def learner_kernels(family: Family) -> tuple[Kernel, Kernel, Kernel, Kernel]:
         """Return the reward since the learner's last action: points, or the return at the end."""
         side = rules["side_of"][seat]
         if points:
-            return float(lead(s, rules, side)) / ((rules["sides"] - 1) * unit(rules))
+            return float(margin(s, rules, side)) / ((rules["sides"] - 1) * unit(rules))
         if s["over"] == 0:
             return 0.0
         return returns(s, rules, side)

@@ -183,8 +183,8 @@ def win_return(s, rules, side):
 
 
 @kernel
-def lead(s, rules, side):
-    """Return ``(sides - 1) * gain`` of a side less the sum of the others' gains."""
+def margin(s, rules, side):
+    """Return ``sides - 1`` times a side's gain, less the sum of the others' gains."""
     total = 0
     for other in range(s["gain"].shape[0]):
         total += s["gain"][other]

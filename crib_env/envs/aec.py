@@ -163,16 +163,16 @@ class CribbageAEC(ShowsGame, EnvSettings, AECEnv[str, Observation, "int | None"]
             illegal = shown(action)
             code = game.advance(sample_legal(game.mask, self._illegal_rng))
         self._cumulative_rewards[agent] = 0.0
-        leads = game.leads
+        margins = game.margins
         if self.phase_policy is not None and code < OVER:
-            leads = leads.copy()  # overwritten by each action
-            leads += self._play_phase(self.phase_policy)
+            margins = margins.copy()  # overwritten by each action
+            margins += self._play_phase(self.phase_policy)
             code = game.seat + OVER * game.over
         self.agent_selection = self.possible_agents[code % OVER]
         if code >= OVER:
-            self._end_game(leads)
+            self._end_game(margins)
         elif self._points:
-            self._add_rewards(leads.tolist(), game.unit)
+            self._add_rewards(margins.tolist(), game.unit)
         if self._informs:
             if self._config.on_illegal == "random":
                 self.infos[agent] = {**self.infos[agent], "illegal_action": illegal}
@@ -318,7 +318,7 @@ class CribbageAEC(ShowsGame, EnvSettings, AECEnv[str, Observation, "int | None"]
         self._over = False
         self._show_masks(*self.agents)
         if self.game.over:  # a position of an ended game
-            self._end_game(np.zeros_like(self.game.leads))
+            self._end_game(np.zeros_like(self.game.margins))
         if self.render_mode == "human":
             self.render()
 
@@ -333,13 +333,13 @@ class CribbageAEC(ShowsGame, EnvSettings, AECEnv[str, Observation, "int | None"]
     def _play_phase(self, policy: PhasePolicy) -> npt.NDArray[np.int64]:
         """Let the phase policy make its decisions; return each seat's relative points.
 
-        As `Game.leads`. Where it fails the episode is over: no seat has an action until the
+        As `Game.margins`. Where it fails the episode is over: no seat has an action until the
         next reset.
         """
         agents, self.agents = self.agents, []
-        leads = policy.play(self.game, self._phase_rng)
+        margins = policy.play(self.game, self._phase_rng)
         self.agents = agents
-        return leads
+        return margins
 
     def _add_rewards(self, by_seat: Sequence[float], unit: int) -> None:
         """Reward every agent by ``by_seat[seat] / unit``: points or returns."""
@@ -348,10 +348,10 @@ class CribbageAEC(ShowsGame, EnvSettings, AECEnv[str, Observation, "int | None"]
             rewards[agent] = reward = by_seat[seat] / unit
             total[agent] += reward
 
-    def _end_game(self, leads: npt.NDArray[np.int64]) -> None:
+    def _end_game(self, margins: npt.NDArray[np.int64]) -> None:
         """End the episode with the game."""
         if self._points:
-            self._add_rewards(leads.tolist(), self.game.unit)
+            self._add_rewards(margins.tolist(), self.game.unit)
         else:
             self._add_rewards(self.game.returns, 1)
         self._end_episode(truncated=False)

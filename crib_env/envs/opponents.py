@@ -147,8 +147,8 @@ class PhasePolicy:
     phase: int  # ``DISCARD`` or ``PEGGING``
 
     def play(self, game: Game, rng: np.random.Generator) -> npt.NDArray[np.int64]:
-        """Make all its present decisions; return the relative points, as `Game.leads`."""
-        total = np.zeros_like(game.leads)
+        """Make all its present decisions; return the relative points, as `Game.margins`."""
+        total = np.zeros_like(game.margins)
         while not game.over and game.states["phase"][0] == self.phase:
             view = game.view(game.seat)
             action = int(ask_agent(self.agent, np.array([view]), rng)[0])
@@ -156,7 +156,7 @@ class PhasePolicy:
             if code == ILLEGAL:
                 why = game.family.why_illegal(view, action)
                 raise IllegalActionError(f"the phase policy {self.agent.name!r} failed: {why}")
-            total += game.leads
+            total += game.margins
         return total
 
 

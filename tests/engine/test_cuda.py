@@ -94,7 +94,7 @@ def cpu_walk(case: str) -> dict[str, np.ndarray]:
     """Walk lane by lane with the entries of the AEC environments; return all that is seen."""
     family, rules, keywords = made(case)
     entries, players = entries_of(family), keywords.get("players", 2)
-    leads = np.zeros(players, dtype=np.int64)
+    margins = np.zeros(players, dtype=np.int64)
     record = family.rules_record(rules, keywords.get("episode", "game"), players)
     points, autoreset = keywords.get("reward") == "points", keywords.get("autoreset", True)
     illegal_reward = paid_for_illegal(case)
@@ -129,15 +129,15 @@ def cpu_walk(case: str) -> dict[str, np.ndarray]:
             mover = int(state["to_move"][0])
             packed = entries.step(
                 state, record, NO_DECKS, show_table(), log, view, obs[lane], masks[lane],
-                leads, int(actions[lane]),
+                margins, int(actions[lane]),
             )  # fmt: skip
             if packed == ILLEGAL:
                 rewards[lane, mover] = illegal_reward
                 state["over"] = 1
                 masks[lane] = 0
             else:
-                paid = leads / entries.unit(record) if points else entries.returns(state, record)[0]
-                rewards[lane] = paid
+                won = entries.returns(state, record)[0]
+                rewards[lane] = margins / entries.unit(record) if points else won
             dones[lane] = bool(state["over"][0])
             if dones[lane] and autoreset:
                 begin(lane)

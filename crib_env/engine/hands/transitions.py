@@ -330,7 +330,7 @@ def count_cards(s, rules, log, side, points, reason, cards):
 
 @kernel
 def tally_column(reason):
-    """Return a tally's column for a reason: play with heels, hand, crib; three for last has none."""
+    """Return a tally's column for a reason: play and heels, hand, crib; none for three for last."""
     return NONE if reason == record.FOR_LAST else max(0, reason - record.SHOW + 1)
 
 
