@@ -31,9 +31,9 @@ from crib_env.engine.record import (
 )
 from crib_env.engine.show import show_table
 
-# Result of a step of one game: ILLEGAL, or the seat to move, with OVER added once it is over.
+# Result of a step of one game: ILLEGAL, or the seat to move, plus EPISODE_OVER after the end.
 ILLEGAL = -1
-OVER = 1 << 8
+EPISODE_OVER = 1 << 8
 
 FLOATS_T = float32[:, ::1]
 
@@ -110,7 +110,8 @@ def entries_of(family: Family) -> Entries:
         """Step ``states[0]`` and observe it for the seat then to move.
 
         ``margins`` (int64[players]) receives the `margin` of each seat's side, in units.
-        Returns `ILLEGAL`, with nothing changed; or the seat to move, and `OVER` more after the end.
+        Returns `ILLEGAL`, with nothing changed; or the seat to move, plus `EPISODE_OVER` after the
+        end.
         """
         s = states[0]
         r = rules[0]
@@ -126,7 +127,7 @@ def entries_of(family: Family) -> Entries:
         for p in range(margins.shape[0]):
             margins[p] = margin(s, r, r["side_of"][p])
         clear_gains(s)  # after, not before: the first step pays the heels turned at the deal (T3)
-        return seat + OVER * s["over"]
+        return seat + EPISODE_OVER * s["over"]
 
     @entry(void(states_t, rules_t, int64, views_t, uint8[::1], int8[::1]), f"{name}.observe")
     def observe(states, rules, seat, views, obs, mask):

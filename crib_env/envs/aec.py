@@ -17,7 +17,7 @@ from pettingzoo import AECEnv
 from pettingzoo.utils.env_logger import EnvLogger
 
 from crib_env.encoding import encode
-from crib_env.engine.entries import ILLEGAL, OVER
+from crib_env.engine.entries import EPISODE_OVER, ILLEGAL
 from crib_env.engine.record import NONE
 from crib_env.envs.config import MODES, EnvConfig, EnvSettings
 from crib_env.envs.learner import shown
@@ -164,12 +164,12 @@ class CribbageAEC(ShowsGame, EnvSettings, AECEnv[str, Observation, "int | None"]
             code = game.advance(sample_legal(game.mask, self._illegal_rng))
         self._cumulative_rewards[agent] = 0.0
         margins = game.margins
-        if self.phase_policy is not None and code < OVER:
+        if self.phase_policy is not None and code < EPISODE_OVER:
             margins = margins.copy()  # overwritten by each action
             margins += self._play_phase(self.phase_policy)
-            code = game.seat + OVER * game.over
-        self.agent_selection = self.possible_agents[code % OVER]
-        if code >= OVER:
+            code = game.seat + EPISODE_OVER * game.over
+        self.agent_selection = self.possible_agents[code % EPISODE_OVER]
+        if code >= EPISODE_OVER:
             self._end_game(margins)
         elif self._points:
             self._add_rewards(margins.tolist(), game.unit)

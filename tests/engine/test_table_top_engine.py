@@ -13,7 +13,7 @@ import pytest
 from crib_env import find_agent, table_top_v0
 from crib_env.batch import GameBatch
 from crib_env.cards import parse_card, parse_cards
-from crib_env.engine.entries import ILLEGAL, OVER, entries_of
+from crib_env.engine.entries import EPISODE_OVER, ILLEGAL, entries_of
 from crib_env.engine.ranks import bit_count, lowest
 from crib_env.engine.record import CRIB, DIFFERENCE, HEELS, LINE, NONE
 from crib_env.engine.show import show_table
@@ -523,7 +523,7 @@ def test_t1_to_t13_in_step_with_the_referee(players: int, preset: str, episode: 
             action = rng.choice(referee.legal())
             before = list(referee.scores)
             referee.step(action)
-            ended, seat = divmod(game.advance(action), OVER)
+            ended, seat = divmod(game.advance(action), EPISODE_OVER)
             gain = np.subtract(referee.scores, before)
             assert game.gains[0] == gain[0] - gain[1] == -game.gains[1], where
             assert bool(ended) == (referee.to_move is None), where
