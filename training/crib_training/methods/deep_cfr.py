@@ -19,8 +19,13 @@ import torch
 from crib_env.arrays import Array, Doubles, Ints
 from crib_env.settings import Count, NewFolder, checked_dataclass
 from crib_training.learn.deal_batch import DealBatch
+from crib_training.learn.deal_learners import (
+    RegretLearner,
+    RegretSettings,
+    draw_actions,
+    match_regrets,
+)
 from crib_training.learn.run import State
-from crib_training.learn.deal_learners import RegretLearner, RegretSettings, draw_actions, match_regrets
 
 
 @checked_dataclass(frozen=True, kw_only=True)

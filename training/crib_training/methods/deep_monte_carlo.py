@@ -51,8 +51,8 @@ from crib_env.settings import (
 )
 from crib_training.learn import run as runs
 from crib_training.learn.curve import Strength
-from crib_training.learn.deep_monte_carlo.self_play import Samples, SelfPlay
 from crib_training.learn.deep_monte_carlo.many_hand import ManyHandSelfPlay
+from crib_training.learn.deep_monte_carlo.self_play import Samples, SelfPlay
 from crib_training.learn.deep_monte_carlo.table_top import TableTopSelfPlay
 from crib_training.learn.deep_monte_carlo.two_hand import TwoHandSelfPlay
 from crib_training.learn.run import (

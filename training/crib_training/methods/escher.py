@@ -20,7 +20,6 @@ import torch
 from torch import Tensor
 
 from crib_env.settings import Count, NewFolder, Portion, checked_dataclass
-from crib_training.learn.run import State
 from crib_training.learn.deal_learners import (
     RegretLearner,
     RegretSettings,
@@ -31,6 +30,7 @@ from crib_training.learn.deal_learners import (
     make_critic,
     match_regrets,
 )
+from crib_training.learn.run import State
 
 
 @checked_dataclass(frozen=True, kw_only=True)

@@ -28,8 +28,8 @@ from crib_env.settings import (
     checked_dataclass,
 )
 from crib_training.learn import run as runs
-from crib_training.learn.deep_monte_carlo.two_hand import TwoHandSelfPlay
 from crib_training.learn.deal_learners import Exploitability, RunSettings
+from crib_training.learn.deep_monte_carlo.two_hand import TwoHandSelfPlay
 from crib_training.methods import deep_monte_carlo
 from crib_training.outputs import command
 

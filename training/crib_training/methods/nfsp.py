@@ -20,7 +20,6 @@ from pydantic import Field
 from torch import Tensor
 
 from crib_env.settings import Count, NewFolder, Portion, Positive, Share, Whole, checked_dataclass
-from crib_training.learn.run import State
 from crib_training.learn.deal_learners import (
     GamesLearner,
     Memory,
@@ -29,6 +28,7 @@ from crib_training.learn.deal_learners import (
     descend,
     draw_actions,
 )
+from crib_training.learn.run import State
 from crib_training.learn.sparse import END
 
 
