@@ -36,10 +36,10 @@ small = partial(small_runs.small, workers=1)
 
 def test_deep_monte_carlo_full_disk_keeps_the_last_good_files(tmp_path: Path) -> None:
     training = begun(small(tmp_path))
-    training.learn()
+    training.learn_batch()
     training.save()
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
-    training.learn()
+    training.learn_batch()
     why = r"policy\.safetensors cannot be written: File too large"
     with files_of_at_most(2000), pytest.raises(OSError, match=why):
         training.save()
@@ -73,11 +73,11 @@ def test_deep_monte_carlo_gpu_learns_as_the_cpu(env: str, tmp_path: Path) -> Non
     for device in ("cpu", "cuda"):
         out = tmp_path / device
         training = begun(small(out, env=env, device=device))
-        training.learn()
+        training.learn_batch()
         out.mkdir()
         training.save()
         again = begun(small(out, env=env, device=device, resume=out))
-        again.learn()
+        again.learn_batch()
         found.append(again.learner.self_play.weights(again.learner.self_play.nets, "").flat())
     assert found[0] == pytest.approx(found[1], abs=1e-3)
 

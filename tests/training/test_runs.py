@@ -427,12 +427,12 @@ def test_self_play_is_legal_for_any_net_output(env: str, value: float) -> None:
 
 def test_diverged_weights_are_not_saved(tmp_path: Path) -> None:
     training = begun(deep(tmp_path))
-    training.learn()
+    training.learn_batch()
     training.save()
     with torch.no_grad():
         next(training.learner.nets.average.parameters()).view(-1)[0] = np.nan
     with pytest.raises(DivergedError, match="after 100 deals"):
-        training.learn()
+        training.learn_batch()
     assert Checkpoint.load(tmp_path).about["deals"] == 100
 
 

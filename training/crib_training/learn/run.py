@@ -374,7 +374,7 @@ class Run:
                         self.save()
                     if over:
                         break
-                    figures = self.learn()
+                    figures = self.learn_batch()
                     screen.learned(learner.done, learner.decisions, figures)
                 with interrupted.at_once(Stopped(self.where())):
                     learner.finish()
@@ -386,8 +386,8 @@ class Run:
                            f"{rate:,.0f} per CPU second")  # fmt: skip
         return learner.agent()
 
-    def learn(self) -> dict[str, float]:
-        """Learn from one batch."""
+    def learn_batch(self) -> dict[str, float]:
+        """Have the learner learn from one batch; save or refuse what goes wrong."""
         learner = self.learner
         began = time.process_time()
         try:

@@ -352,8 +352,10 @@ class Learner(runs.Learner):
         super().__init__(settings)
         maker, self.self_play = find_self_play(settings)
         self.self_play.nets.to(settings.device)
-        chosen = self.self_play.chosen
-        self.nets = runs.AveragedNets(self.self_play.nets, chosen.learning_rate, chosen.ema_rate)
+        resolved = self.self_play.resolved
+        self.nets = runs.AveragedNets(
+            self.self_play.nets, resolved.learning_rate, resolved.ema_rate
+        )
         self.modules = self.nets.modules
         self.deals = self.rounds = 0
         self.actors: Actors | None = None
@@ -402,7 +404,7 @@ class Learner(runs.Learner):
     def next_batch_size(self, after: int) -> int:
         """Return the number of deals in the next round."""
         left: int = self.settings.deals - after
-        return min(self.self_play.chosen.num_envs, left)
+        return min(self.self_play.resolved.num_envs, left)
 
     def collect(self, deals: int, progress: float) -> Samples:
         """Return what self-play brought, here or elsewhere.

@@ -52,7 +52,7 @@ class ManyHandSelfPlay(SelfPlay):
         # A whole deal is learned from, wherever the score would have ended it.
         assert isinstance(rules, ManyHandRules)
         self.open_rules = replace(rules, target=LARGEST_TARGET)
-        sizes = self.chosen.hidden_sizes
+        sizes = self.resolved.hidden_sizes
         self.nets = nn.ModuleDict({"card": mlp(FAMILY.nets["card"].inputs, *sizes, 1)})
 
     def play(self, n: int, progress: float, rng: np.random.Generator) -> Samples:

@@ -64,7 +64,7 @@ class GameDefaults:
 
 
 class SelfPlay(ABC):
-    """A game's self-play; ``chosen`` holds the settings, with the game's defaults for None.
+    """A game's self-play; ``resolved`` holds the settings, with the game's defaults for None.
 
     The random numbers of the nets come from PyTorch's generator, which is seeded before.
     """
@@ -75,7 +75,7 @@ class SelfPlay(ABC):
 
     def __init__(self, rules: Rules, players: int, settings: SelfPlaySettings) -> None:
         self.rules, self.players = rules, players
-        self.chosen = self.defaults.resolve(settings)
+        self.resolved = self.defaults.resolve(settings)
         self.epsilon = settings.epsilon
 
     @abstractmethod
@@ -94,7 +94,7 @@ class SelfPlay(ABC):
 
     def exploration(self, progress: float) -> tuple[float, float]:
         """Return the temperature of the softmax, and the share of uniform choices."""
-        first, last = self.chosen.temperature, self.chosen.final_temperature
+        first, last = self.resolved.temperature, self.resolved.final_temperature
         return first + progress * (last - first), self.epsilon * (1 - progress)
 
 

@@ -109,7 +109,7 @@ class TableTopSelfPlay(SelfPlay):
 
     def __init__(self, rules: Rules, players: int, settings: SelfPlaySettings) -> None:
         super().__init__(rules, players, settings)
-        self.nets = LineNets(self.chosen.hidden_sizes)
+        self.nets = LineNets(self.resolved.hidden_sizes)
 
     def weights(self, nets: nn.Module, made_by: str = "") -> Weights:
         """Return nets as the agent reads them, with the table of values of cards owed."""

@@ -68,7 +68,7 @@ class TwoHandSelfPlay(SelfPlay):
         # A whole deal is learned from, wherever the score would have ended it.
         assert isinstance(rules, TwoHandRules)
         self.open_rules = replace(rules, target=LARGEST_TARGET, for_last=0)
-        first, second = self.chosen.hidden_sizes
+        first, second = self.resolved.hidden_sizes
         smaller = max(1, int(DISCARD_SIZE * first))
         self.nets = nn.ModuleDict({
             name: mlp(net.inputs, first if name == "pegging" else smaller, second, net.outputs)
