@@ -215,8 +215,8 @@ def play_chunk(
         games.reset(dealer=None if duplicate else 0)
         log = DealLog() if reference and episode in CORRECTED else None
         dealer = (games.sides[games.states["dealer"]] - side) % n_sides
-        owners = (np.arange(n_sides) != side).astype(np.int64)
-        forfeits, failed = play_out(games, who, rngs[2 * side :], owners, log, finished)
+        player_of = (np.arange(n_sides) != side).astype(np.int64)
+        forfeits, failed = play_out(games, who, rngs[2 * side :], player_of, log, finished)
         outcome = {"dealer": dealer, "forfeits": forfeits, **_results(games, side, forfeits)}
         if reference and log and isinstance(rules, TwoHandRules):
             won, points = reference.corrections(rules, log.deals(), n, side, redrawn)
@@ -255,14 +255,14 @@ def play_out(
     games: GameBatch,
     agents: Sides,
     rngs: Sequence[np.random.Generator],
-    owners: Array,
+    player_of: Array,
     log: DealLog | None,
     finished: Finished,
 ) -> tuple[Array, list[Failure]]:
     """Play games that have begun to their end.
 
-    Returns bool[games, 2], whether (first, second) failed, and the failures. Shapes: owners
-    int64[sides].
+    ``player_of``, int64[sides], is 0 where the first agent plays a side, and 1 where the second
+    does. Returns bool[games, 2], whether (first, second) failed, and the failures.
     """
     forfeits = np.zeros((games.n, 2), dtype=bool)
     failures: list[Failure] = []
@@ -275,7 +275,7 @@ def play_out(
         one.follow(chronicle)
     while len(running):
         playing = running[:at_once]
-        mover = owners[games.sides[games.movers(playing)]]
+        mover = player_of[games.sides[games.movers(playing)]]
         for player, agent in enumerate(agents):
             lanes = playing[mover == player]
             if not len(lanes):
@@ -295,7 +295,7 @@ def play_out(
             for lane in np.setdiff1d(playing, running):
                 for player, agent in enumerate(agents):
                     if isinstance(agent, Referee) and agent.follower is not None:
-                        seats = np.flatnonzero(owners[games.sides] == player)
+                        seats = np.flatnonzero(player_of[games.sides] == player)
                         won = not forfeits[lane, player] if forfeits[lane].any() else None
                         chronicle.end(agent.follower, int(lane), seats, won)
         now = games_played(games, running)

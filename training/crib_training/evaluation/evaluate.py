@@ -164,14 +164,14 @@ def evaluate(
     with Progress(f"{names[0]} against {names[1]}, {what}", total) as progress:
         played = []
         try:
-            if not games:  # they would compile all before the deals are timed
+            if not games:  # compile everything before the deals are timed, as games would
                 play_pairs(
                     rules, episodes[0], *sides, 1, seed, players=players, reference=reference,
                     duplicate=duplicate,
                 )  # fmt: skip
             for episode in episodes:
                 for agent in timed:
-                    agent.decisions, agent.seconds = 0, 0.0  # the deals count: all is compiled
+                    agent.decisions, agent.seconds = 0, 0.0  # the last, the deals, count
                 played.append(
                     play_pairs(
                         rules, episode, *sides, pairs, seed, players=players, reference=reference,

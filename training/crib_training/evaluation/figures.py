@@ -33,27 +33,27 @@ def figures(
     sides, margins are those over the mean of the others, and there are no skunks.
     """
     phases = find_family(rules.family).phases
-    whole_games, whole_deals = games.without_forfeits(), deals.without_forfeits()
+    finished_games, finished_deals = games.without_forfeits(), deals.without_forfeits()
     known = games.sides == 2 and episode == "game" and rules.skunks(LARGEST_TARGET)
     skunks = games.margin if known else games.margin[:0]
-    dealers = np.take_along_axis(whole_games.won, whole_games.dealer[..., None], axis=2)
+    dealers = np.take_along_axis(finished_games.won, finished_games.dealer[..., None], axis=2)
     return {
         "won": as_json(estimate(games.shares_won)),
         "won_as_first_dealer": as_json(estimate(games.won[..., 0][games.first_dealt])),
         "first_dealer_won": as_json(estimate(dealers.mean(axis=(1, 2)))),
-        "margin": as_json(estimate(whole_games.margin.mean(axis=1))),
+        "margin": as_json(estimate(finished_games.margin.mean(axis=1))),
         "skunks_for": as_json(estimate((rules.skunks(skunks) > 0).mean(axis=1))),
         "skunks_against": as_json(estimate((rules.skunks(-skunks) > 0).mean(axis=1))),
-        "margin_per_deal": as_json(estimate(whole_deals.points_ahead.mean(axis=1))),
+        "margin_per_deal": as_json(estimate(finished_deals.points_ahead.mean(axis=1))),
         "points_per_deal": {
-            **as_json(estimate(whole_deals.points[..., 0, :].sum(axis=2).mean(axis=1))),
+            **as_json(estimate(finished_deals.points[..., 0, :].sum(axis=2).mean(axis=1))),
             **{
                 role: dict(zip(names, (_by_phase(phases, made) for made in both), strict=True))
-                for role, both in zip(ROLES, by_role(whole_deals), strict=True)
+                for role, both in zip(ROLES, by_role(finished_deals), strict=True)
             },
         },
-        "more_per_deal": _more_by_role(phases, points_more(whole_deals)),
-        "adjusted": _adjusted(phases, games, whole_deals, only_narrower=adjusted is None),
+        "more_per_deal": _more_by_role(phases, points_more(finished_deals)),
+        "adjusted": _adjusted(phases, games, finished_deals, only_narrower=adjusted is None),
         "forfeits": {
             name: int(games.forfeits[..., player].sum() + deals.forfeits[..., player].sum())
             for player, name in enumerate(names)
