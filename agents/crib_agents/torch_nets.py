@@ -1,4 +1,4 @@
-"""Networks as PyTorch modules: `crib train` trains them, `to_onnx` exports those of `nets`."""
+"""Networks as PyTorch modules: `crib train` trains them, `to_onnx` exports a `PolicyNet`."""
 
 from __future__ import annotations
 

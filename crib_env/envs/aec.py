@@ -81,7 +81,7 @@ class CribbageAEC(ShowsGame, EnvSettings, AECEnv[str, Observation, "int | None"]
         size, actions = game.family.obs_size, game.family.actions
         masking = Masking(config)
         self._keys = masking.keys and tuple(masking.keys)  # unpacked at every step, and so faster
-        # Whether infos say something.
+        # Whether steps write into infos: masks, or illegal actions.
         self._informs = masking.keys is None or config.on_illegal == "random"
         self.observation_spaces = {
             agent: copy.deepcopy(masking.space) for agent in self.possible_agents
@@ -118,7 +118,7 @@ class CribbageAEC(ShowsGame, EnvSettings, AECEnv[str, Observation, "int | None"]
         if seed is not None or not self._begun:  # copies of an env not begun yet deal differently
             seed_seq = np.random.SeedSequence(seed)
             self.game.seed(seed_seq)
-            # Seeded by words: a generator tells what sequence it came of, and so of the deals.
+            # Seed from raw words: a Generator exposes its SeedSequence, which reveals the deals.
             phase, illegal = seed_seq.spawn(2)
             self._phase_rng = self._illegal_rng = np.random.default_rng(phase.generate_state(4))
             if self._config.on_illegal == "random":
