@@ -16,7 +16,7 @@ from functools import cache
 
 import numpy as np
 
-from crib_agents.equilibrium.agent import (
+from crib_agents.equilibrium import (
     SHIPPED,
     pack,
     write_pair_probabilities,

@@ -50,7 +50,7 @@ from crib_agents.knowledge.pegging import (
 )
 from crib_agents.loading import load_agent
 from crib_agents.rule_based import default_weights
-from crib_training.exploit.validate import with_choice
+from crib_training.exploit.queries import with_choice
 from crib_training.progress import steps
 from numba import float64, int64, void
 

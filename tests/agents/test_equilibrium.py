@@ -12,8 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from crib_agents.equilibrium import Equilibrium, Solved
-from crib_agents.equilibrium.agent import SHIPPED, shipped
+from crib_agents.equilibrium import SHIPPED, Equilibrium, Solved, shipped
 from crib_agents.equilibrium.classes import HAND, canonical, find_class, hand_classes
 from crib_agents.equilibrium.public_tree import find_node, public_tree
 from crib_agents.equilibrium.strategy import Strategy

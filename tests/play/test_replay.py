@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from crib_agents.loading import load_agent
-from crib_play.replay import replay_page, write_replay
-from crib_play.replay.page import every_eyes, frames
+from crib_play.replay import every_eyes, frames, replay_page, write_replay
 from crib_play.table import table_game
 from crib_play.table.advice import Opinion, Option, opinions
 from crib_play.table.session import Session
@@ -429,7 +428,7 @@ def judged(session: Session, monkeypatch: pytest.MonkeyPatch) -> str:
         )
         for i, turn in enumerate(session.turns)
     ]  # fmt: skip
-    monkeypatch.setattr("crib_play.replay.page.opinions", lambda given: made)
+    monkeypatch.setattr("crib_play.replay.opinions", lambda given: made)
     return replay_page(session, "Six-card cribbage")
 
 

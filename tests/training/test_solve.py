@@ -190,7 +190,7 @@ def of_pair(walker: Walker, table: np.ndarray, pair: int) -> np.ndarray:
 def test_refined_file_agent_plays_by_its_discards(
     walker: Walker, mixed: np.ndarray, tmp_path: Path
 ) -> None:
-    from crib_agents.equilibrium.agent import shipped
+    from crib_agents.equilibrium import shipped
     from crib_agents.loading import load_agent
 
     basic = next(one for one in shipped() if one.rules_fields["dealt"] == 5)

@@ -27,7 +27,7 @@ COMMANDS = {
     "play": ("crib_play.terminal.play", "play in the terminal, or watch two agents play"),
     "drill": ("crib_play.drill", "practise on positions where the choice matters, graded"),
     "web": ("crib_play.web.serve", "play in a browser"),
-    "replay": ("crib_play.replay.page", "write a game between two agents as a web page"),
+    "replay": ("crib_play.replay", "write a game between two agents as a web page"),
     "warmup": ("crib_training.warmup", "compile everything, so that later starts are quick"),
 }
 OPTIONS = {
