@@ -19,8 +19,8 @@ from crib_training.exploit import exploitability
 from crib_training.provenance import versions
 
 from crib_env.settings import Count, NewFolder, checked_dataclass
-from research.solve.run import CHECKPOINT, REFINED, STARTERS, STRATEGY, solve
-from research.solve.run import Settings as Solving
+from research.solve.__main__ import CHECKPOINT, REFINED, STARTERS, STRATEGY, solve
+from research.solve.__main__ import Settings as Solving
 
 DOCS = Path(__file__).parents[1] / "docs"
 NUMBERS, PICTURE = DOCS / "numbers" / "solving.json", DOCS / "pictures" / "solving.png"

@@ -18,7 +18,7 @@ from crib_training.workers import Processes
 from crib_env.cores import usable_cores
 from crib_env.errors import unknown
 from docs.pages import render
-from research.exploit.measure import exploitability
+from research.exploit import exploitability
 
 # How agents are queried and best responses played, as options of `python -m research.exploit`; of
 # the drawn hands, one in ``share`` is used. `equilibrium`, `greedy` and `random` ignore the pair

@@ -4,5 +4,5 @@
 - `pegging`: walks of hands down the public tree (`crib_agents.equilibrium.public_tree`).
 - `ranges`: the other seat's possible hands, with card removal, and how a card splits them.
 - `solver`: values of splits, the iterations and their average. `refine`: the pegging again, by
-  discards. `run`: the command.
+  discards. The command is in `__main__`.
 """

@@ -28,8 +28,8 @@ from safetensors.numpy import load_file
 from checkout import DATA
 from commands import crib
 from exploit_toys import DECK, RULES
-from research.exploit import measure as exploit
-from research.solve import run as solving
+from research import exploit
+from research.solve import __main__ as solving
 from research.solve.solver import Solver
 from research.tables.__main__ import main as make_tables
 
@@ -177,8 +177,8 @@ def close(known: str, found: str) -> bool:
 def small_deck() -> Iterator[None]:
     """Have `python -m research.solve` solve three ranks of four suits."""
     with (
-        patch("research.solve.run.Solver", partial(Solver, deck=DECK)),
-        patch("research.solve.run.find_game", lambda *_: (None, RULES)),
+        patch("research.solve.__main__.Solver", partial(Solver, deck=DECK)),
+        patch("research.solve.__main__.find_game", lambda *_: (None, RULES)),
     ):
         yield
 

@@ -36,7 +36,7 @@ from crib_env import PRESETS
 from crib_env.batch import GameBatch
 from crib_env.engine.two_hand import VIEW
 from learned_nets import drawn_weights
-from research.solve import run as solve
+from research.solve import __main__ as solve
 from small_runs import BASELINES, begun, learner_of, small, small_ppo, tensors_of
 
 GAMES = {"six_card_v0": "hoyle", "five_card_v0": "five_card", "table_top_v0": "table_top"}

@@ -18,7 +18,7 @@ from crib_training.methods import selfplay_ppo as selfplay
 
 from commands import crib
 from crib_env.supported_rules import refuse_rules
-from research.solve import run as solve
+from research.solve import __main__ as solve
 
 # A value out of the range of each setting, of all methods: tests/project/test_command_line.py has
 # what the types refuse.

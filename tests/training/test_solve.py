@@ -25,11 +25,11 @@ from crib_env.engine.ranks import how_many, pair_number
 from crib_env.engine.record import NONE
 from crib_env.rules import TwoHandRules, find_rules
 from exploit_toys import DECK, RULES
-from research.solve import run as solving
+from research.solve import __main__ as solving
+from research.solve.__main__ import Settings, solve
 from research.solve.counts import count_states
 from research.solve.pegging import Walker
 from research.solve.ranges import Ranges
-from research.solve.run import Settings, solve
 from research.solve.solver import Solver
 from solve_walks import check_played_out, game_with, probabilities_of, walker_of
 
@@ -223,8 +223,8 @@ def test_refined_file_agent_plays_by_its_discards(
 def test_refine_resumed_run_is_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ctrl-C loses the starter at work; another folder, other settings; what best play gains."""
     from research.solve import refine as refining
+    from research.solve.__main__ import REFINED, STARTERS, STRATEGY, Settings, Stopped, solve
     from research.solve.refine import Refinement
-    from research.solve.run import REFINED, STARTERS, STRATEGY, Settings, Stopped, solve
 
     monkeypatch.setattr(refining, "MEASURED", 1)  # there are few hands
     settings = partial(Settings, iterations=6, eval_interval=0, progress=False)
