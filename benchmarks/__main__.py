@@ -28,7 +28,7 @@ SCRIPTS = {  # each by its module, where `measure_NAME` asks the question
     "gym_single": "environments", "sb3": "learners", "learning": "learners",
     "render": "environments", "start": "environments",
 }  # fmt: skip
-NAMED = {"gpu": "gpu", "baselines": "learners"}  # run by ``--only`` alone
+NAMED = {"gpu": "batch", "baselines": "learners"}  # run by ``--only`` alone
 NUMBERS = Path(__file__).parents[1] / "docs" / "numbers" / "speed.json"
 RESULTS = Path(__file__).with_name("RESULTS.md")
 

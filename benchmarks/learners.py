@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 from crib_training.learn.curve import Point, read_points
-from crib_training.learn.sparse import SparseLinear, bits_of, places_of
+from crib_training.learn.deal_batch import SparseLinear, bits_of, places_of
 from crib_training.methods import METHODS, deep_monte_carlo, ppo
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.vec_env import VecEnv, VecEnvWrapper

@@ -21,8 +21,7 @@ from crib_training import COMMANDS
 from crib_training.command_line import main
 
 from crib_env import __version__
-from docs.environment_pages import write_pages
-from docs.pages import render, write_changed
+from docs.pages import render, write_changed, write_pages
 
 # [project.urls] in pyproject.toml, once there are any.
 ADDRESSES = dict(one.split(", ", 1) for one in metadata("crib-env").get_all("Project-URL") or ())

@@ -1,16 +1,28 @@
-"""Pages: measuring gives data, the templates of ``docs/templates`` make text of them."""
+"""Pages: measuring gives data, the templates of ``docs/templates`` make text of them.
+
+An environment's page is the docstring of its module, with the table of arguments made from the
+code: a sentence, the table of spaces and the game moving, then usage, arguments, observation slice
+by slice, actions, rewards, versions, and last the clauses of the rules.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from textwrap import dedent
 from typing import Any
 
 from crib_training.evaluation.duplicate import estimate
 from crib_training.outputs import table
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from crib_env import ENVIRONMENTS
 from crib_env.arrays import Array
+from crib_env.envs.config import arguments
+from crib_env.envs.makers import EnvMaker
+from crib_env.registration import env_module, gym_id
+from crib_env.rules import PRESETS
 
 Figure = Mapping[str, float]
 """A mean and half its 95 % interval, as in JSON."""
@@ -72,3 +84,50 @@ def write_changed(page: Path, text: str) -> None:
 def render(name: str, /, **values: Any) -> str:
     """Return the text of a template, such as ``"six_card"``, with these values."""
     return TEMPLATES.get_template(f"{name}.md.j2").render(values)
+
+
+PICTURES = Path(__file__).parent / "pictures"
+CODE = re.compile(r"(?:^    .*\n(?:\n(?=    ))?)+", re.MULTILINE)  # indented, as docstrings have it
+ROWS = re.compile(r"^\|.*\n", re.MULTILINE)  # of the docstring's table, which the page's replaces
+SECTION = re.compile(r"^## (.+)\n", re.MULTILINE)
+RULES = "../rules.md"
+SHARED = f"[C1-C5, which all games share]({RULES}#common-to-all)"
+MANY = f"[M1-M12]({RULES}#three-and-four-handed-cribbage), and {SHARED}"
+CLAUSES = {
+    "six_card_v0": f"[C1-C5 and H1-H12]({RULES}#six-card-cribbage-and-what-all-games-share)",
+    "five_card_v0": f"[F1-F7]({RULES}#five-card-cribbage), and {SHARED}",
+    "three_hand_v0": MANY,
+    "four_hand_v0": MANY,
+    "table_top_v0": f"[T1-T13]({RULES}#table-top-cribbage-and-ships-variation), and {SHARED}",
+    "discard_v0": f"[H1]({RULES}#six-card-cribbage) and [F2]({RULES}#five-card-cribbage)",
+    "pegging_v0": f"[H3-H7]({RULES}#six-card-cribbage), [F4 and F5]({RULES}#five-card-cribbage)",
+}
+
+
+def page(name: str) -> str:
+    """Return the text of an environment's page, in Markdown."""
+    module = env_module(name)
+    maker: EnvMaker = module.maker
+    text = (module.__doc__ or "").replace("``", "`")
+    text = CODE.sub(lambda block: f"```python\n{dedent(block[0])}```\n", text)
+    summary, *parts = SECTION.split(text)
+    sections = dict(zip(parts[::2], parts[1::2], strict=True))
+    first, _, rest = summary.strip().partition("\n\n")
+    family, rules = maker.family, PRESETS[maker.rules]
+    featured = sum(size for _, size, _ in family.layout_with(family.features is not None))
+    return render(
+        "environment", name=name, gym_id=gym_id(name), family=family, featured=featured,
+        seats=sorted(rules.seating or family.sides), clauses=CLAUSES[name],
+        first=first, rest=rest, sections=sections,
+        arguments=arguments(maker), layout=family.layout,
+        pictured=(PICTURES / f"{name}.webp").exists(),  # `research.make_pictures` makes them
+        usage=ROWS.sub("", sections["Usage"]).rstrip(), hyphened=name.replace("_v", "-v"),
+        keywords=ROWS.sub("", sections["Keywords"]).strip(),
+    )  # fmt: skip
+
+
+def write_pages(folder: Path) -> None:
+    """Write the page of every environment that changed."""
+    folder.mkdir(exist_ok=True)
+    for name in ENVIRONMENTS:
+        write_changed(folder / f"{name}.md", page(name))

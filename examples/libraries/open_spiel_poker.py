@@ -20,8 +20,8 @@ import pyspiel
 import torch
 import tyro
 from crib_training.learn import deal_learners as learners
+from crib_training.learn.deal_batch import PLACES, places_of
 from crib_training.learn.deal_learners import ActorCriticSettings
-from crib_training.learn.sparse import PLACES, places_of
 from crib_training.methods import METHODS
 from open_spiel.python import policy as policies
 from open_spiel.python.algorithms import exploitability

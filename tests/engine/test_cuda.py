@@ -228,8 +228,8 @@ def said_without_a_device() -> str:
     return python(
         "from numba import cuda\n"
         "if not cuda.is_available():\n"
-        "    from benchmarks import gpu\n"
-        "    print(*gpu.measure_gpu().notes)"
+        "    from benchmarks import batch\n"
+        "    print(*batch.measure_gpu().notes)"
     )
 
 

@@ -16,7 +16,7 @@ from crib_agents.policy_net import PolicyNetAgent
 from crib_training.exploit import Exploitability, Gain
 from crib_training.exploit.measure import PARTS, SEATS
 from crib_training.learn import deal_learners
-from crib_training.learn.deal_batch import DealBatch
+from crib_training.learn.deal_batch import PLACES, DealBatch, SparseLinear, places_of
 from crib_training.learn.deal_learners import (
     CURVE,
     Memory,
@@ -29,7 +29,6 @@ from crib_training.learn.deal_learners import (
 )
 from crib_training.learn.deep_monte_carlo import two_hand
 from crib_training.learn.run import POLICY, Run
-from crib_training.learn.sparse import PLACES, SparseLinear, places_of
 from crib_training.methods import monte_carlo
 from crib_training.methods.vrpo import expected_sarsa
 

@@ -1,17 +1,167 @@
-"""A batch of deals in which both seats learn: observations, masks and points, as arrays."""
+"""A batch of deals in which both seats learn: observations, masks and points, as arrays.
+
+Some 25 of an observation's 425 bits are set. Here it is the list of their places, a tenth as long
+as the bits, and the first layer of a network adds as many rows of weights, in place of a product
+with all.
+"""
 
 from __future__ import annotations
 
 import copy
+import math
+from typing import Any
 
 import numpy as np
+import torch
+from numba import float32, int64, uint8, void
+from torch import Tensor, nn
 
 from crib_env.arrays import Array, Bools, Doubles, Floats, Ints
 from crib_env.batch import GameBatch
 from crib_env.encoding import encode, layout_of
 from crib_env.engine.family import family_for
+from crib_env.engine.jit import entry
 from crib_env.rules import TwoHandRules
-from crib_training.learn.sparse import places_of
+
+PLACES = 96  # more than the ones of an observation in a single deal of any game
+END = -1.0  # behind the last place of a list
+
+
+@entry(int64(uint8[:, ::1], float32[:, ::1]))
+def write_places(bits, places):  # type: ignore[no-untyped-def]
+    """Write the places of the ones of each row, float32[B, PLACES]; return the longest list."""
+    longest = 0
+    for k in range(bits.shape[0]):
+        n = 0
+        for i in range(bits.shape[1]):
+            if bits[k, i]:
+                if n < places.shape[1]:
+                    places[k, n] = i
+                n += 1
+        for j in range(n, places.shape[1]):
+            places[k, j] = -1.0
+        longest = max(longest, n)
+    return longest
+
+
+@entry(void(float32[:, :], int64, int64, float32[:, ::1], float32[::1], float32[:, ::1]))
+def sum_rows(lists, width, bits, weights, bias, out):  # type: ignore[no-untyped-def]
+    """Write the bias and the sum of the rows of weights that lists name, float32[B, H].
+
+    The columns of ``lists`` are blocks of ``width``; the places of block b begin at ``b * bits``.
+    """
+    for k in range(lists.shape[0]):
+        row = out[k]
+        for j in range(row.shape[0]):
+            row[j] = bias[j]
+        for block in range(lists.shape[1] // width):
+            at, n = block * width, 0
+            while n < width and lists[k, at + n] >= 0.0:
+                n += 1
+            i = 0
+            while i + 4 <= n:  # four at a time: the sum is read and written less often
+                a = weights[block * bits + int(lists[k, at + i])]
+                b = weights[block * bits + int(lists[k, at + i + 1])]
+                c = weights[block * bits + int(lists[k, at + i + 2])]
+                d = weights[block * bits + int(lists[k, at + i + 3])]
+                for j in range(row.shape[0]):
+                    row[j] += (a[j] + b[j]) + (c[j] + d[j])
+                i += 4
+            while i < n:
+                a = weights[block * bits + int(lists[k, at + i])]
+                for j in range(row.shape[0]):
+                    row[j] += a[j]
+                i += 1
+
+
+@entry(void(float32[:, :], int64, int64, float32[:, ::1], float32[:, ::1]))
+def add_to_rows(lists, width, bits, given, weights):  # type: ignore[no-untyped-def]
+    """Add row k of ``given``, float32[B, H], to each row of weights that list k names."""
+    for k in range(lists.shape[0]):
+        row = given[k]
+        for block in range(lists.shape[1] // width):
+            for i in range(width):
+                place = lists[k, block * width + i]
+                if place < 0.0:
+                    break
+                of_place = weights[block * bits + int(place)]
+                for j in range(row.shape[0]):
+                    of_place[j] += row[j]
+
+
+def places_of(bits: Array) -> Floats:
+    """Return the places of the ones of each row, float32[B, PLACES], `END` behind the last.
+
+    Shapes: bits uint8[B, N].
+    """
+    places = np.zeros((len(bits), PLACES), dtype=np.float32)
+    longest = write_places(np.ascontiguousarray(bits), places)
+    if longest > PLACES:
+        raise ValueError(f"an observation has {longest} ones, at most {PLACES} are expected")
+    return places
+
+
+def bits_of(observations: Tensor, bits: int) -> Tensor:
+    """Return observations with their bits, float32[B, bits + F], of float32[B, PLACES + F]."""
+    places = observations[:, :PLACES].long()
+    found = observations.new_zeros(len(places), bits + 1)  # the last column takes all `END`
+    found.scatter_(1, places.masked_fill(places < 0, bits), 1.0)
+    return torch.cat([found[:, :bits], observations[:, PLACES:]], 1)
+
+
+class _SumOfRows(torch.autograd.Function):
+    """The sum of a row of weights for each place, and its gradient."""
+
+    @staticmethod
+    def forward(ctx: Any, lists: Tensor, bits: int, weights: Tensor, bias: Tensor) -> Tensor:
+        ctx.save_for_backward(lists)
+        ctx.bits, ctx.rows = bits, len(weights)
+        out = torch.empty(len(lists), len(bias))
+        sum_rows(lists.numpy(), PLACES, bits, weights.detach().numpy(), bias.detach().numpy(),
+                 out.numpy())  # fmt: skip
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, *given: Tensor) -> tuple[None, None, Tensor, Tensor]:
+        (lists,), (gradient,) = ctx.saved_tensors, given
+        gradient = gradient.contiguous()
+        weights = torch.zeros(ctx.rows, gradient.shape[1])
+        add_to_rows(lists.numpy(), PLACES, ctx.bits, gradient.numpy(), weights.numpy())
+        return None, None, weights, gradient.sum(0)
+
+
+class SparseLinear(nn.Module):
+    """A linear layer of lists of places, one for each of ``blocks`` observations, and of numbers.
+
+    Attributes:
+        weight: float32[blocks * bits, width], by input, where `torch.nn.Linear` has it by output.
+        bias: float32[width].
+        numbers: the layer of the numbers behind the lists; None without any.
+    """
+
+    def __init__(self, bits: int, blocks: int, numbers: int, width: int) -> None:
+        super().__init__()
+        self.bits, self.lists = bits, blocks * PLACES
+        inputs = blocks * bits + numbers
+        bound = 1 / math.sqrt(inputs)  # as torch.nn.Linear
+        self.weight = nn.Parameter(torch.empty(blocks * bits, width).uniform_(-bound, bound))
+        self.bias = nn.Parameter(torch.empty(width).uniform_(-bound, bound))
+        self.numbers = nn.Linear(numbers, width, bias=False) if numbers else None
+        if self.numbers is not None:
+            nn.init.uniform_(self.numbers.weight, -bound, bound)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return float32[..., width], of float32[..., blocks * PLACES + numbers]."""
+        lists = x[..., : self.lists]
+        rows = lists.reshape(-1, self.lists)
+        sums: Tensor = _SumOfRows.apply(rows, self.bits, self.weight, self.bias)  # type: ignore[no-untyped-call]
+        out = sums.view(*x.shape[:-1], len(self.bias))
+        return out if self.numbers is None else out + self.numbers(x[..., self.lists :])
+
+    def dense(self) -> tuple[Tensor, Tensor]:
+        """Return weight [width, inputs] and bias, as `torch.nn.Linear` has them."""
+        parts = [self.weight.T] + ([] if self.numbers is None else [self.numbers.weight])
+        return torch.cat(parts, 1), self.bias
 
 
 class DealBatch:
@@ -30,8 +180,8 @@ class DealBatch:
 
     Attributes:
         layout: the slices of a seat's observation. bits: length of its part before the features.
-        size: length of an observation here: `PLACES` for the places of the ones among its bits (see
-            `crib_training.learn.sparse`), then the features.
+        size: length of an observation here: `PLACES` for the places of the ones among its bits, see
+            `places_of`, then the features.
         actions: number of actions.
         observations: float32[N, size], of the seat to move.
         others: float32[N, PLACES], of the other seat, which a critic may see in training.

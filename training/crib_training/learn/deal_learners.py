@@ -37,9 +37,8 @@ from crib_env.settings import (
 )
 from crib_training.exploit import exploitability
 from crib_training.learn import run
-from crib_training.learn.deal_batch import DealBatch
+from crib_training.learn.deal_batch import PLACES, DealBatch, SparseLinear, bits_of
 from crib_training.learn.run import Curve, Learner, Measured, State
-from crib_training.learn.sparse import PLACES, SparseLinear, bits_of
 from crib_training.loading import find_game
 from crib_training.outputs import csv_table
 

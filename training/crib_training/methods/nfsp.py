@@ -20,6 +20,7 @@ from pydantic import Field
 from torch import Tensor
 
 from crib_env.settings import Count, NewFolder, Portion, Positive, Share, Whole, checked_dataclass
+from crib_training.learn.deal_batch import END
 from crib_training.learn.deal_learners import (
     GamesLearner,
     Memory,
@@ -29,7 +30,6 @@ from crib_training.learn.deal_learners import (
     draw_actions,
 )
 from crib_training.learn.run import State
-from crib_training.learn.sparse import END
 
 
 @checked_dataclass(frozen=True, kw_only=True)

@@ -64,7 +64,7 @@ from crib_training.outputs import MODEL, resume_option, run_folder, wrote
 
 @dataclass(frozen=True)
 class GameDefaults:
-    """The settings that depend on the game, chosen by a random search (seed 100) against `rule_based`."""
+    """The settings that depend on the game, as a random search against `rule_based` found them."""
 
     timesteps: int = 2_000_000
     num_envs: int = 1024
