@@ -21,24 +21,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from crib_training import rate
 from crib_training.exploit import Gain
 from crib_training.outputs import table, write_json
-from crib_training.rate import (
-    ANCHOR,
-    APPROXIMATELY,
-    BLANK,
-    BUILT_IN,
-    CARD,
-    HEADINGS,
-    Results,
-    Settings,
-    exploitability_cell,
-    exploited,
-    folder,
-    rating_table,
-    read,
-    run,
-)
 
 from crib_env import ENVIRONMENTS
 from crib_env.registration import env_module
@@ -55,7 +40,7 @@ TWO_HAND = {"six_card_v0": 1000, "five_card_v0": 1000}
 # solved and `learned_mixed` was trained for two-hand games alone, and at Table Top `master` plays
 # as `expert`.
 # `expert` does not play with three and four hands.
-RATED: dict[str, dict[str, int]] = dict.fromkeys(BUILT_IN, PAIRS | MANY_HAND) | {
+RATED: dict[str, dict[str, int]] = dict.fromkeys(rate.BUILT_IN, PAIRS | MANY_HAND) | {
     "expert": PAIRS,
     "learned": PAIRS | MANY_HAND | {"five_card_v0": 4000},
     "equilibrium": TWO_HAND,
@@ -75,9 +60,9 @@ LEAST_PAIRS = 200
 
 def entries() -> dict[str, list[Path]]:
     """Return the files of results by agent, the built-in agents first."""
-    names = sorted(path.name for path in folder().iterdir() if path.is_dir())
-    names.sort(key=lambda name: (name not in BUILT_IN, name))
-    return {name: sorted((folder() / name).glob("*.json")) for name in names}
+    names = sorted(path.name for path in rate.folder().iterdir() if path.is_dir())
+    names.sort(key=lambda name: (name not in rate.BUILT_IN, name))
+    return {name: sorted((rate.folder() / name).glob("*.json")) for name in names}
 
 
 def faults(name: str, files: list[Path]) -> list[str]:
@@ -85,22 +70,25 @@ def faults(name: str, files: list[Path]) -> list[str]:
     found = []
     if not re.fullmatch(r"[a-z0-9_]+", name):
         found.append(f"{name}: a name has small letters, digits and underscores alone")
-    card = folder() / name / CARD
+    card = rate.folder() / name / rate.CARD
     text = card.read_text() if card.is_file() else ""
-    missing = [heading for heading in HEADINGS if f"\n## {heading}\n" not in text]
-    if missing or BLANK in text:
-        found.append(f"{name}: {CARD} must say something under {', '.join(missing or HEADINGS)}")
+    missing = [heading for heading in rate.HEADINGS if f"\n## {heading}\n" not in text]
+    if missing or rate.BLANK in text:
+        headings = ", ".join(missing or rate.HEADINGS)
+        found.append(f"{name}: {rate.CARD} must say something under {headings}")
     if not files:
         found.append(f"{name}: there are no results; crib rate --out writes them")
     for file in files:
         try:
-            found += [f"{name}/{file.name}: {fault}" for fault in _faults(name, file, read(file))]
+            found += [
+                f"{name}/{file.name}: {fault}" for fault in _faults(name, file, rate.read(file))
+            ]
         except ValueError as error:
             found.append(str(error))
     return found
 
 
-def _faults(name: str, file: Path, results: Results) -> list[str]:
+def _faults(name: str, file: Path, results: rate.Results) -> list[str]:
     if results.environment not in ENVIRONMENTS:
         return [f"no environment is called {results.environment!r}"]
     found = []
@@ -116,7 +104,7 @@ def _faults(name: str, file: Path, results: Results) -> list[str]:
         found.append("it does not say with which version of crib-env")
     if name in RATED and results.exploitability != published().get((name, results.rules)):
         found.append(f"its exploitability is not that of {NUMBERS.name}; --measure takes it over")
-    field = [other for other in BUILT_IN if results.environment in RATED[other]]
+    field = [other for other in rate.BUILT_IN if results.environment in RATED[other]]
     missing = [other for other in field if other != name and other not in results.games]
     if missing:
         found.append(f"it has not met {', '.join(missing)}")
@@ -131,16 +119,16 @@ def _faults(name: str, file: Path, results: Results) -> list[str]:
 def page() -> str:
     """Return the page."""
     found = entries()
-    every = [read(file) for files in found.values() for file in files]
+    every = [rate.read(file) for files in found.values() for file in files]
     tables = []
     for environment in ENVIRONMENTS:
         for players in sorted({one.players for one in every if one.environment == environment}):
             here = [e for e in every if (e.environment, e.players) == (environment, players)]
             seats = f", {players} players" if players > 2 else ""
-            tables.append((f"{environment}{seats}", rating_table(here), _amounts(here)))
+            tables.append((f"{environment}{seats}", rate.rating_table(here), _amounts(here)))
     known, played = (json.loads(file.read_text()) for file in (NUMBERS, TOURNAMENTS))
     return render(
-        "leaderboard", approximately=APPROXIMATELY, seed=SEED, least_pairs=LEAST_PAIRS,
+        "leaderboard", approximately=rate.APPROXIMATELY, seed=SEED, least_pairs=LEAST_PAIRS,
         tables=tables, cited=cite_table(every), pairs=PAIRS | MANY_HAND,
         cards=[(name, *card(name)) for name in found if name not in RATED],
         exploitability=exploitability_section(known), exploited=known["command"],
@@ -148,31 +136,31 @@ def page() -> str:
     )  # fmt: skip
 
 
-def cite_table(every: list[Results]) -> str:
+def cite_table(every: list[rate.Results]) -> str:
     """Return the table of the figures to cite: the built-in agents, the strongest first."""
     known = {(one.name, one.environment): one for one in every}
     levels = levels_of(read_ledger())
     rows = []
     for name in RATED:
         made = [known.get((name, env)) for env in CITED.values()]
-        games = [share_won(one, ANCHOR) if one and name != ANCHOR else "" for one in made]
+        games = [share_won(one, rate.ANCHOR) if one and name != rate.ANCHOR else "" for one in made]
         level = levels.get(name)
         game = str(Gain(*level["gain"]["both"]["all"])) if level else ""
         five = known[name, "five_card_v0"].exploitability
-        rows.append([f"`{name}`", *games, exploitability_cell(five) if five else "", game])
+        rows.append([f"`{name}`", *games, rate.exploitability_cell(five) if five else "", game])
     rows.sort(key=lambda row: float((row[1] or "50").split()[0]), reverse=True)
     return table(["agent", *CITED, "exploitability", "`crib-bench v1`"], rows)
 
 
 def card(name: str) -> tuple[str, str]:
     """Return an agent's description and training from its card, each on one line."""
-    text = (folder() / name / CARD).read_text()
+    text = (rate.folder() / name / rate.CARD).read_text()
     _, what, *_ = text.split("\n\n")
     trained = text.partition("\n## Training\n")[2].partition("\n## ")[0]
     return " ".join(what.split()), " ".join(trained.split())
 
 
-def _amounts(entries: list[Results]) -> str:
+def _amounts(entries: list[rate.Results]) -> str:
     """Return in words how many pairs the agents played."""
     by_pairs: dict[int, list[str]] = {}
     for one in entries:
@@ -190,17 +178,21 @@ def published() -> Mapping[tuple[str, str], dict[str, Any]]:
     """Return the five-card exploitability of each agent in docs/numbers, by name and rules."""
     rules = env_module("five_card_v0").maker.rules
     known = json.loads(NUMBERS.read_text())["agents"]
-    return {(one["agent"], rules): exploited(one) for one in known if one["rules"] == rules}
+    return {(one["agent"], rules): rate.exploited(one) for one in known if one["rules"] == rules}
 
 
 def measure() -> None:
     """Rate the agents that come with the package, where that has not been done."""
     for name, pairs in RATED.items():
         for env in pairs:
-            file = folder() / name / f"{env}.json"
+            file = rate.folder() / name / f"{env}.json"
             if not file.exists():
-                run(Settings(name, env=env, pairs=pairs[env], seed=SEED, out=folder() / name))
-            results = read(file)
+                rate.run(
+                    rate.Settings(
+                        name, env=env, pairs=pairs[env], seed=SEED, out=rate.folder() / name
+                    )
+                )
+            results = rate.read(file)
             known = published().get((name, results.rules))
             write_json(file, asdict(replace(results, exploitability=known)))
 

@@ -256,7 +256,7 @@ def submitted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     mine = tmp_path / "mine"
     shutil.copytree(rate.folder() / "greedy", mine)
     (mine / SIX).write_text(json.dumps(asdict(replace(read(mine / SIX), name="mine"))))
-    monkeypatch.setattr(make_leaderboard, "folder", lambda: tmp_path)
+    monkeypatch.setattr(rate, "folder", lambda: tmp_path)
     return mine / SIX
 
 

@@ -20,21 +20,12 @@ import torch
 from torch import Tensor
 
 from crib_env.settings import Count, NewFolder, Portion, checked_dataclass
-from crib_training.learn.deal_learners import (
-    RegretLearner,
-    RegretSettings,
-    RolloutSettings,
-    both_seats,
-    descend,
-    draw_actions,
-    make_critic,
-    match_regrets,
-)
+from crib_training.learn import deal_learners
 from crib_training.learn.run import State
 
 
 @checked_dataclass(frozen=True, kw_only=True)
-class Settings(RegretSettings, RolloutSettings):
+class Settings(deal_learners.RegretSettings, deal_learners.RolloutSettings):
     """Learn a mixed policy by ESCHER.
 
     Attributes:
@@ -48,12 +39,14 @@ class Settings(RegretSettings, RolloutSettings):
     out: NewFolder = Path("runs/escher")
 
 
-class Learner(RegretLearner):
+class Learner(deal_learners.RegretLearner):
     """Learns by its `Settings`."""
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
-        self.critic = make_critic(self.games, settings.hidden_sizes, self.games.actions)
+        self.critic = deal_learners.make_critic(
+            self.games, settings.hidden_sizes, self.games.actions
+        )
         self.add_network("critic", self.critic)
         self.target = copy.deepcopy(self.critic)
         self.modules["target"] = self.target
@@ -76,14 +69,16 @@ class Learner(RegretLearner):
     def _policy(self) -> Tensor:
         """Return the movers' policy by their regrets, float32[N, actions]."""
         masks = torch.from_numpy(self.games.masks)
-        return match_regrets(self.regrets(torch.from_numpy(self.games.observations), masks), masks)
+        return deal_learners.match_regrets(
+            self.regrets(torch.from_numpy(self.games.observations), masks), masks
+        )
 
     @torch.no_grad()
     def _step(self, iteration: int, policy: Tensor) -> tuple[tuple[Tensor, ...], Tensor]:
         """Take a decision in every lane; return the critic's training data, and the next policy."""
         games, lanes = self.games, self.games.lanes
         seen, masks = torch.from_numpy(games.observations), torch.from_numpy(games.masks)
-        both = both_seats(games)
+        both = deal_learners.both_seats(games)
         q = self.critic(both)
         regrets = (q - (policy * q).sum(1, keepdim=True)) * masks
         explores = torch.from_numpy(self.explorer == games.movers)
@@ -96,7 +91,7 @@ class Learner(RegretLearner):
         # One distribution in all iterations, or a position's regrets would not weigh them alike.
         uniform = masks / masks.sum(1, keepdim=True)
         played = torch.where(explores[:, None], uniform, policy)
-        actions = torch.from_numpy(draw_actions(played, self.rng))
+        actions = torch.from_numpy(deal_learners.draw_actions(played, self.rng))
         sign = torch.from_numpy(1.0 - 2.0 * games.movers).float()
         gains, ended = games.step(actions.numpy())
         over = np.flatnonzero(ended)
@@ -104,7 +99,7 @@ class Learner(RegretLearner):
 
         # The target: the gain, plus the critic's mean over the policy at the next decision.
         policy = self._policy()
-        value = (policy * self.target(both_seats(games))).sum(1)
+        value = (policy * self.target(deal_learners.both_seats(games))).sum(1)
         value = value * torch.from_numpy(1.0 - 2.0 * games.movers).float()
         goes_on = 1.0 - torch.from_numpy(ended).float()
         goals = (torch.from_numpy(gains) + goes_on * value) * sign
@@ -116,7 +111,7 @@ class Learner(RegretLearner):
             for rows in torch.split(order, self.settings.batch_size):
                 found = self.critic(both[rows]).gather(1, actions[rows][:, None])[:, 0]
                 loss = (found - goals[rows]).square().mean()
-                error = descend(self.adams["critic"], loss)
+                error = deal_learners.descend(self.adams["critic"], loss)
                 with torch.no_grad():
                     torch._foreach_lerp_(list(self.target.parameters()),
                                          list(self.critic.parameters()),

@@ -20,20 +20,13 @@ from pydantic import Field
 from torch import Tensor
 
 from crib_env.settings import Count, NewFolder, Portion, Positive, Share, Whole, checked_dataclass
+from crib_training.learn import deal_learners
 from crib_training.learn.deal_batch import END
-from crib_training.learn.deal_learners import (
-    GamesLearner,
-    Memory,
-    Policy,
-    RolloutSettings,
-    descend,
-    draw_actions,
-)
 from crib_training.learn.run import State
 
 
 @checked_dataclass(frozen=True, kw_only=True)
-class Settings(RolloutSettings):
+class Settings(deal_learners.RolloutSettings):
     """Learn a mixed policy by neural fictitious self-play.
 
     Attributes:
@@ -62,22 +55,22 @@ class Settings(RolloutSettings):
     out: NewFolder = Path("runs/nfsp")
 
 
-class Learner(GamesLearner):
+class Learner(deal_learners.GamesLearner):
     """Learns by its `Settings`."""
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
-        self.q = Policy(self.games, settings.hidden_sizes)
+        self.q = deal_learners.Policy(self.games, settings.hidden_sizes)
         self.target = copy.deepcopy(self.q)
-        self.average = Policy(self.games, settings.hidden_sizes)
+        self.average = deal_learners.Policy(self.games, settings.hidden_sizes)
         self.q_adam = torch.optim.Adam(self.q.parameters(), settings.learning_rate, fused=True)
         self.adam = torch.optim.Adam(
             self.average.parameters(), settings.average_learning_rate, fused=True
         )
         self.modules = {"q": self.q, "target": self.target, "average": self.average,
                         "q_adam": self.q_adam, "adam": self.adam}  # fmt: skip
-        self.newest = Memory(settings.buffer_size, False, self.rng)
-        self.sample = Memory(settings.reservoir_size, True, self.rng)
+        self.newest = deal_learners.Memory(settings.buffer_size, False, self.rng)
+        self.sample = deal_learners.Memory(settings.reservoir_size, True, self.rng)
         self.memories = {"newest": self.newest, "sample": self.sample}
         n, games = settings.num_envs, self.games
         # the seats that play their best response
@@ -114,7 +107,7 @@ class Learner(GamesLearner):
         greedy, drawn = np.flatnonzero(best & ~explored), np.flatnonzero(~best)
         actions[greedy] = self.q(seen[greedy], masks[greedy]).argmax(1)
         probabilities = self.average(seen[drawn], masks[drawn]).softmax(1)
-        actions[drawn] = torch.from_numpy(draw_actions(probabilities, self.rng))
+        actions[drawn] = torch.from_numpy(deal_learners.draw_actions(probabilities, self.rng))
         rows = np.flatnonzero(best)
         self.sample.add(seen=seen[rows], masks=masks[rows], actions=actions[rows])
 
@@ -158,7 +151,7 @@ class Learner(GamesLearner):
         only = torch.zeros(len(taken), self.games.actions, dtype=torch.bool).scatter(1, taken, True)
         value = self.q(rows["before"], only).gather(1, taken)[:, 0]
         loss = torch.nn.functional.smooth_l1_loss(value, goal)
-        found = descend(self.q_adam, loss)
+        found = deal_learners.descend(self.q_adam, loss)
         self.target.follow(self.q, self.settings.tau)
         return found
 
@@ -167,7 +160,7 @@ class Learner(GamesLearner):
         rows = self.sample.draw(self.settings.batch_size)
         log_p = self.average(rows["seen"], rows["masks"].bool()).log_softmax(1)
         loss = -log_p.gather(1, rows["actions"][:, None]).mean()
-        return descend(self.adam, loss)
+        return deal_learners.descend(self.adam, loss)
 
     def state(self) -> dict[str, Any]:
         """Return deals, generators, memories and decisions whose outcome is open."""
