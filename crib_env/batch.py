@@ -6,6 +6,7 @@ agent receives only views. The code that measures sees the states and the tally.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -19,11 +20,10 @@ from crib_env.engine.record import NO_DECKS, NONE, count_sides
 from crib_env.engine.rng import seed_states
 from crib_env.engine.show import show_table
 from crib_env.errors import EpisodeOverError, IllegalActionError, whole_number
-from crib_env.identity import ByIdentity
 from crib_env.options import ResetOptions, check_seed, read_options, set_scores
 from crib_env.policy import Actions, Agent, Views, ask_agent
 from crib_env.rules import Rules, as_rules
-from crib_env.supported_rules import refuse_rules
+from crib_env.supported_rules import ByIdentity, refuse_rules
 
 
 class GameBatch:
@@ -251,3 +251,15 @@ class GameBatch:
     def returns(self) -> Array:
         """Return float64[N, players], each episode's return of each seat; see `Game.returns`."""
         return entries_of(self.family).returns(self.states, self.record)
+
+
+def usable_cores() -> int:
+    """Return how many cores this process may run on: in a container or a job fewer than there are.
+
+    As Python 3.13's ``os.process_cpu_count``.
+    """
+    if hasattr(os, "process_cpu_count"):
+        return os.process_cpu_count() or 1
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -10,7 +10,7 @@ import inspect
 import operator
 import sys
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from contextlib import suppress
 from functools import cache, wraps
 from importlib.metadata import EntryPoint, entry_points
@@ -199,6 +199,50 @@ def sample_legal(masks: npt.NDArray[Any], rng: np.random.Generator) -> Any:
     if bad >= 0:
         raise ValueError(f"masks[{bad}] allows no action: that episode has ended")
     return actions
+
+
+# --- pairs of cards to discard: an agent chooses both, the game takes one at a time ---------------
+
+MOST_STORED = 10_000  # of games that were broken off
+
+
+class SecondDiscards:
+    """The second card of each pair that was chosen, until its decision comes.
+
+    A view does not name its game, so the lookup uses what its seat knows. If two games are equal in
+    that, their pairs may change places.
+    """
+
+    def __init__(self) -> None:
+        self._cards: dict[Hashable, list[int]] = {}
+
+    def put(self, view: Any, first: int, second: int, game: Hashable = None) -> None:
+        """Store the second card of a pair chosen in a view; ``game`` tells equal games apart."""
+        if len(self._cards) >= MOST_STORED:
+            self._cards.pop(next(iter(self._cards)))
+        self._cards.setdefault((game, _decision(view, first)), []).append(second)
+
+    def take(self, view: Any, game: Hashable = None) -> int | None:
+        """Return the card stored for this decision, once, or None."""
+        if not self._cards or "discarded" not in view.dtype.names:
+            return None
+        key = game, _decision(view)
+        if (cards := self._cards.get(key)) is None:
+            return None
+        card = cards.pop(0)
+        if not cards:
+            del self._cards[key]
+        return card
+
+
+def _decision(view: Any, *gone: int) -> Hashable:
+    """Return what tells the decision after the cards ``gone`` are discarded from all others."""
+    discarded = {*view["discarded"][: view["discarded_n"]].tolist(), *gone}
+    return (
+        frozenset({*view["hand"][: view["hand_n"]].tolist(), *discarded}), frozenset(discarded),
+        int(view["seat"]), int(view["dealer"]), int(view["deals"]), *view["scores"].tolist(),
+        *view["match_score"].tolist(),
+    )  # fmt: skip
 
 
 # --- compiled agents ----------------------------------------------------------------------------

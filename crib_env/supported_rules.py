@@ -2,24 +2,55 @@
 
 An agent honours a field of the rules if it plays correctly for any value: it reads the field, or
 none of its choices depends on it. All other fields must have the values of rules that it knows.
+`ByIdentity` notes which agents have been checked.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from dataclasses import fields
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
+from weakref import ref
 
 import numpy as np
 
 from crib_env.arrays import Ints
 from crib_env.engine.family import find_family
-from crib_env.identity import ByIdentity
 from crib_env.rules import PRESETS, Rules, games_of
+
+V = TypeVar("V")
 
 WORD = np.dtype(np.int64).itemsize  # of which all records are made
 ANY_RULES = "'random' plays by any rules"
+
+
+class ByIdentity(Generic[V]):
+    """A value for each of some objects, while the object lives; equal objects have their own.
+
+    Objects that take no weak reference are not remembered. Copies and pickles are empty.
+    """
+
+    def __init__(self) -> None:
+        self._values: dict[int, tuple[ref[Any], V]] = {}
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __reduce__(self) -> tuple[type[ByIdentity[V]], tuple[()]]:
+        return ByIdentity, ()
+
+    def get(self, one: object) -> V | None:
+        """Return the value of an object, or None."""
+        found = self._values.get(id(one))
+        return found[1] if found is not None and found[0]() is one else None
+
+    def put(self, one: object, value: V) -> None:
+        """Set the value of an object."""
+        values, key = self._values, id(one)
+        with suppress(TypeError):  # it takes no weak reference
+            values[key] = ref(one, lambda _: values.pop(key, None)), value
 
 
 def refuse_rules(agent: Any, rules: Rules, episode: str | None = None) -> None:

@@ -18,8 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from crib_env.arrays import Array, Bools, Doubles, whole_numbers
-from crib_env.batch import GameBatch
-from crib_env.cores import usable_cores
+from crib_env.batch import GameBatch, usable_cores
 from crib_env.engine import learners
 from crib_env.engine.family import Family
 from crib_env.engine.record import FOR_LAST, NONE, count_sides, log_size

@@ -15,8 +15,8 @@ from crib_env.engine.learners import draw_shares
 from crib_env.engine.rng import WORDS, seed_states
 from crib_env.errors import IllegalActionError
 from crib_env.game import Game
-from crib_env.identity import ByIdentity
 from crib_env.policy import Agent, Opponent, ask_agent, find_agent
+from crib_env.supported_rules import ByIdentity
 
 SeedSequence = np.random.SeedSequence
 

@@ -20,9 +20,8 @@ import numpy as np
 
 from crib_env.arrays import View
 from crib_env.encoding import encode, family_of
-from crib_env.engine.hands.pairs import SecondDiscards
 from crib_env.errors import check_choice, whole_number
-from crib_env.policy import sample_legal
+from crib_env.policy import SecondDiscards, sample_legal
 from crib_env.rules import Rules, as_rules
 from crib_env.text import hands, table_top
 from crib_env.text.replies import ReplyError as ReplyError

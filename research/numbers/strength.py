@@ -15,7 +15,7 @@ from crib_training.exploit.measure import PARTS, SEATS
 from crib_training.tournament import tournament
 from crib_training.workers import Processes
 
-from crib_env.cores import usable_cores
+from crib_env.batch import usable_cores
 from crib_env.errors import unknown
 from docs.pages import render
 from research.exploit import exploitability

@@ -20,10 +20,9 @@ from commands import crib
 from crib_env import discard_v0, six_card_v0
 from crib_env.batch import GameBatch
 from crib_env.game import Game
-from crib_env.identity import ByIdentity
 from crib_env.policy import Act, Agent, CompiledAgent, find_agent, one_or_many
 from crib_env.rules import PRESETS, Rules
-from crib_env.supported_rules import refuse_rules, refuse_views
+from crib_env.supported_rules import ByIdentity, refuse_rules, refuse_views
 from not_played import plays
 from vector_walks import lowest
 

@@ -27,7 +27,7 @@ from crib_env import (
     six_card_v0,
     table_top_v0,
 )
-from crib_env.cores import usable_cores
+from crib_env.batch import usable_cores
 from crib_env.envs import vector
 from vector_walks import Lowest, lowest, pick, picture, walk
 

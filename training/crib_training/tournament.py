@@ -30,7 +30,7 @@ from crib_agents.loading import TakesAgents
 from pydantic import Field
 
 from crib_env.arrays import Array
-from crib_env.cores import usable_cores
+from crib_env.batch import usable_cores
 from crib_env.errors import nearest
 from crib_env.settings import Count, NewFolder, Whole, checked_dataclass
 from crib_training.evaluation.chunks import Setup, label_agents

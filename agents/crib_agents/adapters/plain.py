@@ -16,10 +16,9 @@ import numpy as np
 from crib_agents.honours import presets_of, refuse_other_views
 from crib_env.cards import format_card, parse_card, pip
 from crib_env.engine.family import find_family
-from crib_env.engine.hands.pairs import SecondDiscards
 from crib_env.engine.hands.records import DISCARD
 from crib_env.engine.record import NONE
-from crib_env.policy import Actions, Views, one_or_many
+from crib_env.policy import Actions, SecondDiscards, Views, one_or_many
 
 
 class Play(NamedTuple):

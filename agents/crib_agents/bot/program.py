@@ -41,10 +41,9 @@ from crib_agents.files import shown
 from crib_agents.honours import fields_of
 from crib_env.batch import GameBatch
 from crib_env.encoding import family_of
-from crib_env.engine.hands.pairs import SecondDiscards
 from crib_env.errors import NoResultError
 from crib_env.events import Event
-from crib_env.policy import Actions, Views, one_or_many
+from crib_env.policy import Actions, SecondDiscards, Views, one_or_many
 from crib_env.rules import Rules
 
 START_SECONDS = 60.0  # to answer the greeting, and more for the first decision, which may compile

@@ -8,14 +8,13 @@ from typing import Any
 from crib_env.engine.family import Family, Features, Kernel, Kernels, Layout
 from crib_env.engine.hands import records
 from crib_env.engine.hands.encode import ACTIONS, encode_mask
-from crib_env.engine.hands.expected import expected_kernels
 from crib_env.engine.hands.notation import hands_notation
 from crib_env.engine.hands.picture import closing
 from crib_env.engine.hands.records import DEAL, MATCH, PEGGING_ONLY
 from crib_env.engine.hands.slots import card_in, draw_slot, slot_of
 from crib_env.engine.hands.suits import canonical_suits
 from crib_env.engine.hands.text import hand_of, render, why_illegal
-from crib_env.engine.hands.transitions import begin_episode, step, tally_column
+from crib_env.engine.hands.transitions import begin_episode, expected_kernels, step, tally_column
 from crib_env.engine.hands.views import view_kernel
 from crib_env.engine.record import array_of
 from crib_env.rules import HandRules

@@ -24,7 +24,7 @@ from crib_agents.loading import TakesAgents
 from pydantic import Field
 
 from crib_env import ENVIRONMENTS
-from crib_env.cores import usable_cores
+from crib_env.batch import usable_cores
 from crib_env.settings import NewFolder, Whole, checked_dataclass
 from crib_training.data.play import PHASES, Setup, Shard
 from crib_training.data.reading import (
