@@ -100,7 +100,7 @@ perfcheck: $(INSTALLED) ## Compare speeds with those of a commit: ARGS="--agains
 
 docs: $(DOCS_INSTALLED) ## Build the documentation into docs/_build/html *
 	@echo "docs: building the site; the first time takes some minutes, most of it for two notebooks"
-	@$(PY) -m sphinx --fail-on-warning --quiet -b html $(ARGS) docs docs/_build/html
+	@$(PY) -m sphinx --fail-on-warning -b html $(ARGS) docs docs/_build/html
 	@echo "docs: open docs/_build/html/index.html"
 
 clean: ## Remove caches and built files (.venv and runs/ stay)

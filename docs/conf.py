@@ -142,38 +142,13 @@ def write_commands(page: Path) -> None:
     write_changed(page, render("commands", helps=helps))
 
 
-def say(text: str) -> None:
-    """Print a line of progress, which `--quiet` leaves out."""
-    print(f"docs: {text}", flush=True)
-
-
-def say_reading(_: Sphinx, __: BuildEnvironment, changed: list[str]) -> None:
-    """Print the number of pages to read."""
-    say(f"reading {len(changed)} new or changed pages")
-
-
-def say_page(_: Sphinx, docname: str, __: list[str]) -> None:
-    """Print the page that is read; those of the API are quick."""
-    if not docname.startswith("api/"):
-        say(f"reading {docname}" + (", which runs" if docname.startswith("notebooks/") else ""))
-
-
-def say_writing(_: Sphinx, __: BuildEnvironment) -> None:
-    """Say that all pages are read."""
-    say("writing the pages")
-
-
 def setup(app: Sphinx) -> None:
     """Connect the transformations of this file to Sphinx."""
-    app.connect("env-before-read-docs", say_reading)
-    app.connect("source-read", say_page)
-    app.connect("env-check-consistency", say_writing)
     app.connect("doctree-resolved", keep_figures_whole)
     app.connect("missing-reference", find_by_last_name)
     app.connect("build-finished", write_llms)
 
 
-say("making the pages of environments and commands")
 write_pages(Path(__file__).parent / "environments")
 write_commands(Path(__file__).parent / "commands.md")
 
