@@ -24,20 +24,11 @@ import numpy.typing as npt
 from crib_agents.files import write_whole
 from crib_agents.loading import TakesAgents, load_agent
 
+from crib_env import settings as types
 from crib_env.envs.makers import EnvMaker
 from crib_env.options import check_seed
 from crib_env.policy import Agent, agent_names
-from crib_env.settings import (
-    AgentName,
-    Count,
-    CountOrNone,
-    EnvName,
-    File,
-    NewFolder,
-    Players,
-    Seed,
-    checked_dataclass,
-)
+from crib_env.settings import checked_dataclass
 from crib_env.supported_rules import refuse_rules
 from crib_training.evaluation.duplicate import estimate, play_pairs
 from crib_training.evaluation.figures import as_json
@@ -188,16 +179,16 @@ class Settings(TakesAgents):
             pairs, seed and name are the file's.
     """
 
-    agent: AgentName
+    agent: types.AgentName
     _: KW_ONLY
-    env: EnvName = "six_card_v0"
-    players: Players | None = None
-    pairs: Count = 500
-    seed: Seed = 1
+    env: types.EnvName = "six_card_v0"
+    players: types.Players | None = None
+    pairs: types.Count = 500
+    seed: types.Seed = 1
     name: str | None = None
-    exploitability: CountOrNone = 0
-    out: NewFolder | None = None
-    check: File | None = None
+    exploitability: types.CountOrNone = 0
+    out: types.NewFolder | None = None
+    check: types.File | None = None
 
 
 def play(

@@ -18,16 +18,9 @@ from typing import Any, Literal
 import numpy as np
 from crib_agents.loading import COMMAND, IN_PROCESS, load_agent
 
+from crib_env import settings as types
 from crib_env.policy import Agent
-from crib_env.settings import (
-    AgentNames,
-    Count,
-    EnvName,
-    MoveSeconds,
-    Players,
-    Seed,
-    checked_dataclass,
-)
+from crib_env.settings import checked_dataclass
 from crib_env.supported_rules import refuse_rules
 from crib_training import loading
 from crib_training.evaluation.aivat import Adjust, adjusted_by, chosen_reference
@@ -84,16 +77,16 @@ class Setup:
         ValueError: an impossible set-up; the message says why.
     """
 
-    agents: AgentNames
+    agents: types.AgentNames
     _: KW_ONLY
-    env: EnvName = "six_card_v0"
+    env: types.EnvName = "six_card_v0"
     rules: str | None = None
     episode: Episode = "game"
-    players: Players | None = None
+    players: types.Players | None = None
     gauntlet: bool = False
-    seed: tuple[Seed, ...] = (1,)
-    chunk: Count = 250
-    move_seconds: MoveSeconds | None = None
+    seed: tuple[types.Seed, ...] = (1,)
+    chunk: types.Count = 250
+    move_seconds: types.MoveSeconds | None = None
     adjust: Adjust = "auto"
     strict: bool = False
 

@@ -25,20 +25,12 @@ from crib_agents.loading import TEXT, TakesAgents
 from crib_play.replay import write_replay
 from pydantic import Field
 
+from crib_env import settings as types
 from crib_env.envs.makers import EnvMaker
 from crib_env.options import check_seed
 from crib_env.policy import Agent, Opponent, find_agent
 from crib_env.rules import Rules, TableTopRules, find_rules
-from crib_env.settings import (
-    AgentName,
-    Count,
-    EnvName,
-    NewFile,
-    Players,
-    Seed,
-    Whole,
-    checked_dataclass,
-)
+from crib_env.settings import checked_dataclass
 from crib_env.supported_rules import refuse_rules
 from crib_training.command_line import TRACEBACK
 from crib_training.evaluation.aivat import Adjust, adjusted_by, chosen_reference
@@ -83,20 +75,20 @@ class Settings(TakesAgents):
         replay: a file to write one of the games to, to watch in a browser.
     """
 
-    first: AgentName
-    second: AgentName
+    first: types.AgentName
+    second: types.AgentName
     _: KW_ONLY
-    env: EnvName = "six_card_v0"
+    env: types.EnvName = "six_card_v0"
     rules: str | None = None
-    players: Players | None = None
-    pairs: Count = 2000
-    seed: Seed = 1
+    players: types.Players | None = None
+    pairs: types.Count = 2000
+    seed: types.Seed = 1
     games: bool = True
-    budget: Annotated[Whole, Field(ge=1, le=len(BUDGETS))] | None = None
+    budget: Annotated[types.Whole, Field(ge=1, le=len(BUDGETS))] | None = None
     adjust: Adjust = "auto"
     duplicate: bool = True
-    json: NewFile | None = None
-    replay: NewFile | None = None
+    json: types.NewFile | None = None
+    replay: types.NewFile | None = None
 
     def agent(self, name: str) -> Agent:
         """Return an agent by its name on the command line."""

@@ -23,18 +23,11 @@ from crib_agents.torch_nets import PolicyNet, layers_of, mlp, to_array
 from pydantic import Field
 from torch import Tensor, nn
 
+from crib_env import settings as types
 from crib_env.arrays import Array, Ints
 from crib_env.engine.family import find_family
 from crib_env.rules import TwoHandRules
-from crib_env.settings import (
-    Count,
-    CountOrNone,
-    EnvName,
-    Portion,
-    Positive,
-    Whole,
-    checked_dataclass,
-)
+from crib_env.settings import checked_dataclass
 from crib_training.exploit import exploitability
 from crib_training.learn import run
 from crib_training.learn.deal_batch import PLACES, DealBatch, SparseLinear, bits_of
@@ -66,14 +59,14 @@ class RunSettings(run.RunSettings):
         eval_hands: hands per measurement, always the same.
     """
 
-    env: EnvName = "five_card_v0"
-    decisions: Count = 10_000_000
-    num_envs: Count = 256
-    hidden_sizes: tuple[Annotated[Whole, Field(ge=1, le=4096)], ...] = (256, 256)
+    env: types.EnvName = "five_card_v0"
+    decisions: types.Count = 10_000_000
+    num_envs: types.Count = 256
+    hidden_sizes: tuple[Annotated[types.Whole, Field(ge=1, le=4096)], ...] = (256, 256)
     features: bool = True
     suits: Literal["canonical", "ranks"] = "canonical"
-    num_evals: CountOrNone | None = None
-    eval_hands: Annotated[Whole, Field(ge=2, le=10_000)] = 40
+    num_evals: types.CountOrNone | None = None
+    eval_hands: Annotated[types.Whole, Field(ge=2, le=10_000)] = 40
     save_seconds: Annotated[float, Field(ge=1, le=1e6)] = 300
 
     def __post_init__(self) -> None:
@@ -109,7 +102,7 @@ class RolloutSettings(RunSettings):
         steps: decisions per game between updates.
     """
 
-    steps: Count = 32
+    steps: types.Count = 32
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -129,11 +122,11 @@ class CriticSettings(RunSettings):
         ema_rate: step of the average of the weights at each update; the average is evaluated.
     """
 
-    batch_size: Count = 1024
-    epochs: Count = 2
-    learning_rate: Positive = 4e-3
-    max_grad_norm: Positive = 0.5
-    ema_rate: Portion = 0.02
+    batch_size: types.Count = 1024
+    epochs: types.Count = 2
+    learning_rate: types.Positive = 4e-3
+    max_grad_norm: types.Positive = 0.5
+    ema_rate: types.Portion = 0.02
 
 
 @checked_dataclass(frozen=True, kw_only=True)
@@ -144,7 +137,7 @@ class ActorCriticSettings(CriticSettings, RolloutSettings):
         vf_coef: weight of the critic's loss.
     """
 
-    vf_coef: Positive = 0.05
+    vf_coef: types.Positive = 0.05
 
 
 @checked_dataclass(frozen=True, kw_only=True)
@@ -158,10 +151,10 @@ class RegretSettings(RunSettings):
         reservoir_size: decisions in each of the two reservoirs.
     """
 
-    batch_size: Annotated[Whole, Field(ge=2, le=1 << 20)] = 256
-    updates: Count = 64
-    learning_rate: Positive = 1e-3
-    reservoir_size: Count = 400_000
+    batch_size: Annotated[types.Whole, Field(ge=2, le=1 << 20)] = 256
+    updates: types.Count = 64
+    learning_rate: types.Positive = 1e-3
+    reservoir_size: types.Count = 400_000
 
 
 # --- the curve ------------------------------------------------------------------------------------

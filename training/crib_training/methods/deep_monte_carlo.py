@@ -33,22 +33,10 @@ from crib_agents.process_pool import ProcessPool
 from crib_play.replay import write_replay
 from pydantic import Field
 
+from crib_env import settings as types
 from crib_env.arrays import Array, Bytes
 from crib_env.envs.makers import EnvMaker
-from crib_env.settings import (
-    Count,
-    EnvName,
-    NewFolder,
-    Pairs,
-    Players,
-    Portion,
-    Positive,
-    Share,
-    Threads,
-    Whole,
-    Workers,
-    checked_dataclass,
-)
+from crib_env.settings import checked_dataclass
 from crib_training.learn import run as runs
 from crib_training.learn.curve import Strength
 from crib_training.learn.deep_monte_carlo.many_hand import ManyHandSelfPlay
@@ -266,7 +254,7 @@ def _joined(packed: Sequence[SparseArray]) -> torch.Tensor:
 # --- the method -----------------------------------------------------------------------------------
 
 BEHAVIOUR = "acting."  # the prefix of the nets that play the round after this, in a checkpoint
-HiddenSize = Annotated[Whole, Field(ge=1, le=WIDEST)]
+HiddenSize = Annotated[types.Whole, Field(ge=1, le=WIDEST)]
 
 
 @checked_dataclass(frozen=True, kw_only=True)
@@ -307,30 +295,30 @@ class Settings(RunSettings):
         replay: write a page with one game of the trained agent against the first opponent.
     """
 
-    env: EnvName = "six_card_v0"
+    env: types.EnvName = "six_card_v0"
     method: ClassVar[str] = "deep_monte_carlo"
     rules: str | None = None
-    players: Players | None = None
-    deals: Count = 400_000
-    num_envs: Count | None = None
-    batch_size: Count = 256
-    learning_rate: Positive | None = None
-    final_learning_rate: Share = 0.05
-    ema_rate: Portion | None = None
-    temperature: Positive | None = None
-    final_temperature: Positive | None = None
-    epsilon: Share = 0.1
+    players: types.Players | None = None
+    deals: types.Count = 400_000
+    num_envs: types.Count | None = None
+    batch_size: types.Count = 256
+    learning_rate: types.Positive | None = None
+    final_learning_rate: types.Share = 0.05
+    ema_rate: types.Portion | None = None
+    temperature: types.Positive | None = None
+    final_temperature: types.Positive | None = None
+    epsilon: types.Share = 0.1
     hidden_sizes: tuple[HiddenSize, HiddenSize] | None = None
     eval_opponents: str = "rule_based"
     baselines: str = "greedy"
-    num_evals: Count = 8
-    eval_pairs: Pairs = 1000
-    final_eval_pairs: Pairs = 4000
-    workers: Workers = 1
+    num_evals: types.Count = 8
+    eval_pairs: types.Pairs = 1000
+    final_eval_pairs: types.Pairs = 4000
+    workers: types.Workers = 1
     ray_address: str | None = None
     device: Literal["cpu", "cuda"] = "cpu"
-    threads: Threads = 1
-    out: NewFolder = Path("runs/deep_monte_carlo")
+    threads: types.Threads = 1
+    out: types.NewFolder = Path("runs/deep_monte_carlo")
     replay: bool = False
 
     def __post_init__(self) -> None:

@@ -18,15 +18,8 @@ from typing import ClassVar
 
 from crib_agents.learned import MixedAgent, MonteCarloAgent
 
-from crib_env.settings import (
-    Count,
-    NewFolder,
-    NotNegative,
-    Portion,
-    Positive,
-    Share,
-    checked_dataclass,
-)
+from crib_env import settings as types
+from crib_env.settings import checked_dataclass
 from crib_training.learn import run as runs
 from crib_training.learn.deal_learners import Exploitability, RunSettings
 from crib_training.learn.deep_monte_carlo.two_hand import TwoHandSelfPlay
@@ -52,16 +45,16 @@ class Settings(RunSettings):
     """
 
     method: ClassVar[str] = "monte_carlo"
-    policy_temperature: NotNegative = 0.0
+    policy_temperature: types.NotNegative = 0.0
     features: bool = False
-    num_envs: Count = 4096
-    batch_size: Count = 256
-    learning_rate: Positive = 1e-3
-    temperature: Positive = 0.3
-    final_temperature: Positive = 0.08
-    epsilon: Share = 0.1
-    ema_rate: Portion = 0.005
-    out: NewFolder = Path("runs/monte_carlo")
+    num_envs: types.Count = 4096
+    batch_size: types.Count = 256
+    learning_rate: types.Positive = 1e-3
+    temperature: types.Positive = 0.3
+    final_temperature: types.Positive = 0.08
+    epsilon: types.Share = 0.1
+    ema_rate: types.Portion = 0.005
+    out: types.NewFolder = Path("runs/monte_carlo")
 
     def __post_init__(self) -> None:
         super().__post_init__()

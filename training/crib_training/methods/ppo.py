@@ -29,25 +29,11 @@ from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.vec_env import VecEnv, VecNormalize
 
+from crib_env import settings as types
 from crib_env.engine.family import ONE_DEAL, Family
 from crib_env.envs.makers import EnvMaker, Episode, Suits
 from crib_env.rules import Rules
-from crib_env.settings import (
-    MANY,
-    AgentName,
-    Count,
-    EnvName,
-    FileOrFolder,
-    NewFolder,
-    NotNegative,
-    Pairs,
-    Players,
-    Positive,
-    Share,
-    Threads,
-    Whole,
-    checked_dataclass,
-)
+from crib_env.settings import checked_dataclass
 from crib_training.learn.curve import TABLE, Strength, read_points
 from crib_training.learn.run import (
     EVENTS,
@@ -174,7 +160,7 @@ class RunCallback(BaseCallback):
         self.since = time.process_time()
 
 
-HiddenSize = Annotated[Whole, Field(ge=1, le=4096)]
+HiddenSize = Annotated[types.Whole, Field(ge=1, le=4096)]
 
 
 @checked_dataclass(frozen=True, kw_only=True)
@@ -219,32 +205,32 @@ class Settings(TakesAgents):
         progress: show progress.
     """
 
-    env: EnvName = "six_card_v0"
+    env: types.EnvName = "six_card_v0"
     method: ClassVar[str] = "ppo"
     rules: str | None = None
-    players: Players | None = None
-    timesteps: Count | None = None
-    seed: Annotated[Whole, Field(ge=0, le=2**32 - 1)] = 1  # as Stable-Baselines3 takes them
-    opponent: AgentName = "rule_based"
+    players: types.Players | None = None
+    timesteps: types.Count | None = None
+    seed: Annotated[types.Whole, Field(ge=0, le=2**32 - 1)] = 1  # as Stable-Baselines3 takes them
+    opponent: types.AgentName = "rule_based"
     episode: Episode | None = None
     reward: Literal["expected", "expected_at_show", "points", "win"] | None = None
-    num_envs: Count | None = None
-    steps: Count | None = None
-    batch_size: Annotated[Whole, Field(ge=2, le=MANY)] | None = None
-    epochs: Count | None = None
-    learning_rate: Positive = 2e-3
-    gae_lambda: Share | None = None
-    ent_coef: NotNegative | None = None
+    num_envs: types.Count | None = None
+    steps: types.Count | None = None
+    batch_size: Annotated[types.Whole, Field(ge=2, le=types.MANY)] | None = None
+    epochs: types.Count | None = None
+    learning_rate: types.Positive = 2e-3
+    gae_lambda: types.Share | None = None
+    ent_coef: types.NotNegative | None = None
     hidden_sizes: tuple[HiddenSize, HiddenSize] | None = None
-    temperature: Positive | None = None
+    temperature: types.Positive | None = None
     eval_opponents: str | None = None
     baselines: str = "greedy"
-    num_evals: Count = 8
-    eval_pairs: Pairs = 500
-    final_eval_pairs: Pairs = 2000
-    resume: FileOrFolder | None = None
-    threads: Threads = 1
-    out: NewFolder = Path("runs/ppo")
+    num_evals: types.Count = 8
+    eval_pairs: types.Pairs = 500
+    final_eval_pairs: types.Pairs = 2000
+    resume: types.FileOrFolder | None = None
+    threads: types.Threads = 1
+    out: types.NewFolder = Path("runs/ppo")
     progress: bool = True
 
     def __post_init__(self) -> None:
