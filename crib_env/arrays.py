@@ -44,3 +44,15 @@ def whole_numbers(name: str, values: npt.ArrayLike, n: int | None = None) -> Int
         of_a_mask = "; of a mask: numpy.flatnonzero(mask)" if given.dtype == np.bool_ else ""
         raise ValueError(f"{name} must be whole numbers{limits} [K], got {wrong}{of_a_mask}")
     return kernel_array(given.astype(np.int64, copy=False))
+
+
+PORTABLE = 9  # digits after the point that do not depend on the processor
+
+
+def portable(values: npt.ArrayLike) -> Doubles:
+    """Return a contiguous copy, rounded to a billionth.
+
+    Matrix products, Fourier transforms and exponentials differ between processors in their last
+    digits. A choice between equal values must not depend on them.
+    """
+    return np.ascontiguousarray(np.round(np.asarray(values, dtype=np.float64), PORTABLE))

@@ -29,7 +29,7 @@ from crib_agents.expert.pegging import PeggingExpert
 from crib_agents.files import read_header
 from crib_agents.honours import group_rows
 from crib_agents.knowledge.winning import group_by_win_table
-from crib_env.arrays import Doubles
+from crib_env.arrays import Doubles, portable
 from crib_env.engine.hands.records import DISCARD
 from crib_env.engine.ranks import RANKS
 from crib_env.policy import Actions, Views, one_or_many
@@ -88,7 +88,7 @@ class Master(ExpertAgent):
 
 def _bonus(views: Views, probabilities: Doubles, lam: float) -> Doubles:
     """Return what probabilities, float64[B, choices], add to the values of choices."""
-    bonus = np.log(np.maximum(probabilities, LEAST))
+    bonus = portable(np.log(np.maximum(probabilities, LEAST)))
     for win_table, rows in group_by_win_table(views):
         bonus[rows] *= lam * point(win_table)
     return bonus

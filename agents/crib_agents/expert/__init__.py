@@ -20,9 +20,11 @@ from crib_env.rules import Rules, games_of
 
 def two_hand() -> Agent:
     """Return the player of the games for two; it is imported when it plays."""
-    from crib_agents.expert.pegging import make_expert
+    from crib_agents.adapters.agent_wrappers import PhasedAgent
+    from crib_agents.expert.discard import DiscardExpert
+    from crib_agents.expert.pegging import PeggingExpert
 
-    return make_expert()
+    return PhasedAgent(DiscardExpert(), PeggingExpert())
 
 
 def table_top() -> Agent:

@@ -463,10 +463,10 @@ def rank_discards(
     columns = np.zeros((len(views), PAIRS, COLUMNS))
     bonus = np.zeros((len(views), PAIRS)) if bonus is None else bonus
     scratch = np.zeros(1, dtype=SCRATCH)
-    for judge, rows in group_by_win_table(views):
+    for win_table, rows in group_by_win_table(views):
         model = load_model_for(views[rows])
         discard_views(
-            views, rows, judge, model, *(ends or read_before()), show_table(), near, scratch,
+            views, rows, win_table, model, *(ends or read_before()), show_table(), near, scratch,
             bonus, columns, actions,
         )  # fmt: skip
     return actions, columns

@@ -20,7 +20,7 @@ import numpy as np
 from crib_agents.data.tables import DEALT, ENDGAME_SHIFT, load
 from crib_agents.knowledge.deal_points import COUNT_SIZE, Outcomes
 from crib_agents.knowledge.winning import group_by_win_table
-from crib_env.arrays import Bools, Doubles, Ints
+from crib_env.arrays import Bools, Doubles, Ints, portable
 from crib_env.engine.hands.records import DISCARD, GAME, MATCH
 from crib_env.engine.jit import kernel
 from crib_env.policy import Views
@@ -112,7 +112,7 @@ def standings(win: Doubles, deal: Outcomes) -> Doubles:
             found[0, count, a, 1:] = 1.0 if count >= a else after[a - count, 1:]
             found[1, count, a, 1 : count + 1] = short.sum()
             found[1, count, a, count + 1 :] = before[1 : EDGE - count]
-    return found.ravel()
+    return portable(found.ravel())
 
 
 PAIR, FIRST_CARD, LATER_CARD = range(3)  # kinds of decision

@@ -20,10 +20,8 @@ from functools import cache
 import numpy as np
 from numba import float32, float64, int64, void
 
-from crib_agents.adapters.agent_wrappers import PhasedAgent
 from crib_agents.data import tables
 from crib_agents.expert import belief
-from crib_agents.expert.discard import DiscardExpert
 from crib_agents.expert.endgame import CLASSES, LEAD_UNIT, REACH, standings
 from crib_agents.expert.replies import (
     draw_own_hands,
@@ -354,8 +352,3 @@ class PeggingExpert:
             if len(found) > 1:
                 found[rows] = part
         return actions
-
-
-def make_expert() -> PhasedAgent:
-    """Return the expert of the two-hand games."""
-    return PhasedAgent(DiscardExpert(), PeggingExpert())

@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from crib_agents.data import tables
 from crib_agents.honours import group_rows
-from crib_env.arrays import Doubles
+from crib_env.arrays import Doubles, portable
 from crib_env.engine.jit import kernel
 from crib_env.engine.record import array_of, record
 from crib_env.engine.show import JACK
@@ -178,7 +178,7 @@ def smoothed(value: Doubles, spread: Doubles) -> Doubles:
     waves = np.stack(np.broadcast_arrays(p[:, None], q), axis=-1)
     damped = np.exp(-0.5 * np.einsum("abi,...ij,abj->...ab", waves, spread, waves))
     found = np.fft.ifft2(np.fft.fft2(wide) * damped).real
-    return np.ascontiguousarray(found[..., margin:-margin, margin:-margin]).clip(0.0, 1.0)
+    return portable(found[..., margin:-margin, margin:-margin]).clip(0.0, 1.0)
 
 
 @lru_cache(maxsize=8)

@@ -33,7 +33,7 @@ from crib_agents.knowledge.deal_points import (
     Outcomes,
     load_outcomes,
 )
-from crib_env.arrays import Doubles
+from crib_env.arrays import Doubles, portable
 from crib_env.engine.hands.records import GAME, MATCH
 from crib_env.engine.jit import kernel
 from crib_env.policy import Views
@@ -186,14 +186,14 @@ def win_table(
     if episode not in (GAME, MATCH):
         left = np.arange(target + 1)
         dealt_it = (target + left[:, None] - left[None, :]) / (2.0 * target)
-        return np.ascontiguousarray(np.stack([1.0 - dealt_it, dealt_it]))
+        return portable(np.stack([1.0 - dealt_it, dealt_it]))
     table = probabilities(dealt, target, heels)
     if episode == MATCH:
         valued = table @ stakes(dealt, target, mine, theirs, heels)
     else:
         valued = table[..., WON].sum(axis=3)
     # Pone now deals the next deal, and where the dealer is this seat, pone is the other.
-    return np.ascontiguousarray(np.stack([valued[1], valued[0].T]))
+    return portable(np.stack([valued[1], valued[0].T]))
 
 
 def group_by_win_table(views: Views) -> Iterator[tuple[Doubles, npt.NDArray[np.intp]]]:
