@@ -55,4 +55,5 @@ def portable(values: npt.ArrayLike) -> Doubles:
     Matrix products, Fourier transforms and exponentials differ between processors in their last
     digits. A choice between equal values must not depend on them.
     """
-    return np.ascontiguousarray(np.round(np.asarray(values, dtype=np.float64), PORTABLE))
+    rounded = np.round(np.asarray(values, dtype=np.float64), PORTABLE)
+    return np.ascontiguousarray(rounded + 0.0)  # -0.0 becomes 0.0

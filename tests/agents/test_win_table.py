@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 from dataclasses import fields
 from functools import cache
 from typing import Any
@@ -18,6 +19,7 @@ from crib_agents.knowledge.winning import after_deal, group_by_win_table, slope,
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from checkout import python
 from compiled import SLOW, compiled_alone
 from crib_env.engine.hands.records import DEAL, GAME, MATCH, PEGGING_ONLY
 from crib_env.engine.table_top.records import GAME as TABLE_GAME
@@ -375,3 +377,22 @@ def test_table_top_action_depends_on_its_view_only() -> None:
     assert together == [int(agent.act(views[i : i + 1], rng)[0]) for i in range(len(views))]
     for view, action in zip(views, together, strict=True):
         assert action == np.nanargmax(agent.analyze(view)[:, VALUE])
+
+
+DIGESTS = """
+import hashlib
+from crib_agents.knowledge import deal_points, rounds, winning
+from crib_env.engine.hands.records import GAME, MATCH
+
+tables = [
+    *(winning.win_table(dealt, target, GAME) for dealt, target in ((6, 121), (5, 61))),
+    winning.win_table(6, 121, MATCH, 2, 3), rounds.win_table(2, 31),
+    *(deal_points.load_model(dealt) for dealt in (6, 5)),
+]
+print([hashlib.sha256(table.tobytes()).hexdigest() for table in tables])
+"""
+
+
+@pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="names x86 processors")
+def test_win_tables_are_equal_with_the_kernels_of_another_processor() -> None:
+    assert python(DIGESTS) == python(DIGESTS, OPENBLAS_CORETYPE="Nehalem")
