@@ -26,6 +26,7 @@ ORDER = {
     "discarded": "discards",
     "endgame": "endgame",
     "endgame_win": "endgame",
+    "hands_kept": "rollouts",
     "choices": "rollouts",
     "endgame_belief": "endgame_belief",
     "endgame_shift": "endgame_shift",

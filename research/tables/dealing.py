@@ -13,6 +13,7 @@ from crib_agents.rule_based import hand_and_crib
 from crib_env.arrays import Array
 from crib_env.batch import GameBatch
 from crib_env.engine.jit import kernel
+from crib_env.engine.ranks import multiset_number
 from crib_env.engine.record import NONE
 from crib_env.engine.rng import WORDS, draw_unused, seed_words
 from crib_env.engine.show import add_card, with_starter
@@ -72,6 +73,15 @@ def discard_views(rules: TwoHandRules) -> npt.NDArray[np.void]:
         if field.name in (VIEW.names or ()):
             views[field.name] = getattr(rules, field.name)
     return views
+
+
+def kept_hands(games: GameBatch, seat: int) -> Array:
+    """Return the number of the ranks that a seat keeps, among hands of its size, int64[games]."""
+    assert isinstance(games.rules, TwoHandRules)
+    slots = np.arange(games.rules.dealt)
+    ranks = games.states["dealt"][:, HAND * seat + slots] // 4
+    held = (games.states["discarded"][:, seat, None] >> slots & 1) == 0
+    return multiset_number(np.sort(ranks[held].reshape(games.n, -1), axis=1))
 
 
 def let_discard(games: GameBatch, agent: Agent, rng: np.random.Generator) -> Array:

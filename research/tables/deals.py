@@ -29,14 +29,13 @@ from crib_training.progress import steps
 from crib_env.arrays import Array
 from crib_env.batch import GameBatch
 from crib_env.engine.hands.records import DISCARD
-from crib_env.engine.ranks import RANKS, multiset_number, multisets, rank_counts
+from crib_env.engine.ranks import RANKS, multisets, rank_counts
 from crib_env.engine.record import NONE
 from crib_env.engine.show import JACK
-from crib_env.engine.two_hand import HAND
 from crib_env.policy import Agent
 from crib_env.rules import TwoHandRules
 from crib_env.settings import Count, Seed
-from research.tables.dealing import both_games
+from research.tables.dealing import both_games, kept_hands
 from research.tables.maker import makes
 
 DEALER, PONE = 0, 1
@@ -131,14 +130,15 @@ def sample_pegging(
     For the points this seat and the other pegged: the number of deals, their sum, that of squares.
     """
     sums = np.zeros((2, len(multisets(rules.dealt - 2)), 2, 3))
-    chunks = seed_seq.spawn(-(-deals // LANES))
+    n = min(LANES, deals)
+    chunks = seed_seq.spawn(-(-deals // n))
     for chunk in steps(chunks, f"{rules.name}, deals of {agent.name}, in parts"):
         deck, chance = chunk.spawn(2)
         rng = np.random.default_rng(chance)
-        games = GameBatch(rules, LANES, episode="deal", seed=deck)
+        games = GameBatch(rules, n, episode="deal", seed=deck)
         games.reset(dealer=DEALER)
         # The seat that discards at random, or NONE.
-        wild = rng.choice([NONE, NONE, 0, 1], size=LANES)
+        wild = rng.choice([NONE, NONE, 0, 1], size=n)
         lanes = games.running()
         while len(lanes):
             views = games.views(lanes)
@@ -152,12 +152,9 @@ def sample_pegging(
         states = games.states
         pegged = games.tally[:, :, 0].copy()
         pegged[:, DEALER] -= np.where(states["starter"] // 4 == JACK, rules.heels, 0)
-        slots = np.arange(rules.dealt)
         for seat in (0, 1):
             counted = np.flatnonzero((wild == NONE) | (wild == seat))
-            dealt = states["dealt"][counted][:, HAND * seat + slots] // 4
-            held = (states["discarded"][counted, seat][:, None] >> slots & 1) == 0
-            at = multiset_number(np.sort(dealt[held].reshape(len(counted), -1), axis=1))
+            at = kept_hands(games, seat)[counted]
             role = ROLES.index("dealer" if seat == DEALER else "pone")
             for whose, points in enumerate((pegged[counted, seat], pegged[counted, 1 - seat])):
                 for power in range(3):

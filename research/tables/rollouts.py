@@ -7,6 +7,10 @@ Both seats then peg by the rollout policy, with a temperature so that every card
 the points after each card. The tables learn their mean by stochastic gradient descent, in passes of
 falling step.
 
+`python -m research.tables hands_kept` (some five CPU minutes): `expert`, `learned` and `rule_based`
+discard from drawn hands. The table holds the mean of how often each keeps a holding, of the times
+it is dealt.
+
 `python -m research.tables choices` (some six CPU minutes): `expert`, `learned` and `rule_based`
 each play games against themselves. The tables, which begin as those of the rollout policy, learn to
 predict all their choices in the pegging: a softmax over the values, with the temperature of the
@@ -23,7 +27,7 @@ import time
 from typing import Any
 
 import numpy as np
-from crib_agents.data.tables import CHOICES, DEALT, ROLES, ROLLOUT_POLICY, load
+from crib_agents.data.tables import CHOICES, DEALT, HANDS_KEPT, ROLES, ROLLOUT_POLICY, load
 from crib_agents.expert import belief
 from crib_agents.expert.belief import SIZE, TABLES, all_shared_values, replay, softmax, write_places
 from crib_agents.expert.discard import SUITS
@@ -66,7 +70,15 @@ from crib_env.engine.two_hand import VIEWS_T
 from crib_env.policy import Agent
 from crib_env.rules import TwoHandRules
 from crib_env.settings import Count, Seed
-from research.tables.dealing import best_pair, both_games, deal_hands, discard_views, generator
+from research.tables.dealing import (
+    best_pair,
+    both_games,
+    deal_hands,
+    discard_views,
+    generator,
+    kept_hands,
+    let_discard,
+)
 from research.tables.maker import makes
 
 DEALER = 0
@@ -245,6 +257,43 @@ def rollout_policy(deals: Count = 4_000_000, seed: Seed = 2025) -> dict[str, Any
               f"pone {odds[-1][PONE]:.2f}")  # fmt: skip
     kept, suited = (np.stack(found)[:, ::-1] for found in (rates, odds))
     return {"tables": np.stack(tables), "kept": kept, "suited": suited}
+
+
+DEALS_AT_ONCE = 50_000
+
+
+def hands_of(rules: TwoHandRules, agent: Agent, deals: int, seed: np.random.SeedSequence) -> Array:
+    """Let an agent discard in deals; return the holdings kept by the dealer and by pone."""
+    n = min(DEALS_AT_ONCE, deals)
+    found = []
+    for part in steps(seed.spawn(-(-deals // n)), f"{rules.name}, hands of {agent.name}, in parts"):
+        cards, chance = part.spawn(2)
+        games = GameBatch(rules, n, episode="deal", seed=cards)
+        games.reset(dealer=DEALER)
+        let_discard(games, agent, np.random.default_rng(chance))
+        found.append(np.stack([kept_hands(games, seat) for seat in (DEALER, PONE)], axis=1))
+    held: Array = np.concatenate(found) + int(FIRST[rules.dealt - 2])
+    return held
+
+
+@makes(HANDS_KEPT)
+def hands_kept(
+    agents: str = "expert,learned,rule_based", deals: Count = 400_000, seed: Seed = 2037
+) -> dict[str, Any]:
+    """Measure how often each hand is kept, of the times it is dealt.
+
+    Args:
+        agents: built-in names joined by commas; `expert` discards by the present tables.
+        deals: deals of each game and agent.
+    """
+    players, rates = [load_agent(name) for name in agents.split(",")], []
+    for rules, seed_seq in both_games(seed):
+        of_each = [
+            keeping_rates(hands_of(rules, player, deals, one), rules.dealt - 2)
+            for player, one in zip(players, seed_seq.spawn(len(players)), strict=True)
+        ]
+        rates.append(np.mean(of_each, axis=0)[::-1].astype(np.float32))
+    return {"kept": np.stack(rates)}
 
 
 CHOICE_STEPS = (0.1, 0.1, 0.05, 0.05, 0.02, 0.01, 0.005)

@@ -106,6 +106,7 @@ OTHERS = {
             ("discarded", "--deals 200 --rounds 1", "json"),
             ("endgame_belief", "--leads 40 --hands 20", "npz"),
             ("endgame_shift", "--games 40", "npz"),
+            ("hands_kept", "--deals 500", "npz"),
             ("choices", "--deals 100", "npz"),
             ("reference_deals", "--deals 1000", "npz"),
             ("table_top_values", "--rounds 40", "npz"),

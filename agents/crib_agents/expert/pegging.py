@@ -206,8 +206,7 @@ def read_tables(dealt: int) -> tuple[Floats, Doubles, Doubles]:
     `belief` names.
     """
     game = tables.DEALT.index(dealt)
-    held, endgame = tables.load(tables.ROLLOUT_POLICY), tables.load(tables.ENDGAME)
-    theirs = tables.load(tables.ENDGAME_BELIEF)
+    endgame, theirs = tables.load(tables.ENDGAME), tables.load(tables.ENDGAME_BELIEF)
     pone = probabilities(dealt, REACH)[0, ..., WON].sum(axis=-1)
     weights = np.concatenate(
         [
@@ -221,8 +220,9 @@ def read_tables(dealt: int) -> tuple[Floats, Doubles, Doubles]:
     size, at = OF_SIZE[dealt - 2], FIRST[dealt - 2]
     kept = np.zeros((len(tables.ROLES), CLASSES * CLASSES, HOLDINGS))
     kept[:, :, at : at + size] = theirs["kept"][game, :, :, :size]
-    rates = np.concatenate([held["kept"][game], kept.reshape(-1, HOLDINGS)])
-    return weights, rates, held["suited"][game]
+    far = tables.load(tables.HANDS_KEPT)["kept"][game]
+    suited = tables.load(tables.ROLLOUT_POLICY)["suited"][game]
+    return weights, np.concatenate([far, kept.reshape(-1, HOLDINGS)]), suited
 
 
 @kernel
