@@ -331,7 +331,7 @@ class CribbageAEC(ShowsGame, EnvSettings, AECEnv[str, Observation, "int | None"]
             self.infos[agent] = {**self.infos[agent], "action_mask": mask}
 
     def _play_phase(self, policy: PhasePolicy) -> npt.NDArray[np.int64]:
-        """Let the phase policy make its decisions; return each seat's relative points.
+        """Let the phase policy make its decisions; return each seat's margin.
 
         As `Game.margins`. Where it fails the episode is over: no seat has an action until the
         next reset.

@@ -147,7 +147,7 @@ class PhasePolicy:
     phase: int  # ``DISCARD`` or ``PEGGING``
 
     def play(self, game: Game, rng: np.random.Generator) -> npt.NDArray[np.int64]:
-        """Make all its present decisions; return the relative points, as `Game.margins`."""
+        """Make all its present decisions; return each seat's margin, as `Game.margins`."""
         total = np.zeros_like(game.margins)
         while not game.over and game.states["phase"][0] == self.phase:
             view = game.view(game.seat)
