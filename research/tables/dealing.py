@@ -8,6 +8,7 @@ from dataclasses import fields
 import numpy as np
 import numpy.typing as npt
 from crib_agents.kernels.two_hand import choose_pair
+from crib_agents.loading import load_agent
 from crib_agents.rule_based import hand_and_crib
 
 from crib_env.arrays import Array
@@ -73,6 +74,11 @@ def discard_views(rules: TwoHandRules) -> npt.NDArray[np.void]:
         if field.name in (VIEW.names or ()):
             views[field.name] = getattr(rules, field.name)
     return views
+
+
+def players_named(names: str) -> list[Agent]:
+    """Return built-in agents, named with commas between."""
+    return [load_agent(name) for name in names.split(",")]
 
 
 def kept_hands(games: GameBatch, seat: int) -> Array:

@@ -35,7 +35,7 @@ from crib_env.engine.show import JACK
 from crib_env.policy import Agent
 from crib_env.rules import TwoHandRules
 from crib_env.settings import Count, Seed
-from research.tables.dealing import both_games, kept_hands
+from research.tables.dealing import both_games, kept_hands, players_named
 from research.tables.maker import makes
 
 DEALER, PONE = 0, 1
@@ -204,7 +204,7 @@ def hand_pegging(
         agents: built-in names joined by commas.
         deals: deals of each game and agent.
     """
-    players = [load_agent(name) for name in agents.split(",")]
+    players = players_named(agents)
     games: dict[str, Any] = {}
     for rules, seed_seq in both_games(seed):
         each = [sample_pegging(rules, player, deals, seed_seq) for player in players]

@@ -52,7 +52,6 @@ from crib_agents.knowledge.pegging import (
     number,
     put,
 )
-from crib_agents.loading import load_agent
 from crib_agents.rule_based import default_weights
 from crib_training.exploit.queries import with_choice
 from crib_training.progress import steps
@@ -78,6 +77,7 @@ from research.tables.dealing import (
     generator,
     kept_hands,
     let_discard,
+    players_named,
 )
 from research.tables.maker import makes
 
@@ -286,7 +286,7 @@ def hands_kept(
         agents: built-in names joined by commas; `expert` discards by the present tables.
         deals: deals of each game and agent.
     """
-    players, rates = [load_agent(name) for name in agents.split(",")], []
+    players, rates = players_named(agents), []
     for rules, seed_seq in both_games(seed):
         of_each = [
             keeping_rates(hands_of(rules, player, deals, one), rules.dealt - 2)
@@ -402,7 +402,7 @@ def choices(
         agents: built-in names joined by commas; `expert` plays with the present tables.
         deals: deals of each game and agent.
     """
-    players, tables = [load_agent(name) for name in agents.split(",")], []
+    players, tables = players_named(agents), []
     for rules, seed_seq in both_games(seed):
         cards, order = seed_seq.spawn(2)
         played = [
