@@ -94,11 +94,8 @@ def video() -> None:
 
 def terminal() -> None:
     """Two agents watched in a pipe, and a replay."""
-    assert "greedy" in crib(
-        "play", "greedy", "random", "--seed", 1, "--speed", 1, "--env", "five_card_v0"
-    )
-    crib("replay", "greedy", "random", "--env", "five_card_v0", "--no-opinions", "--out",
-         "replay.html")  # fmt: skip
+    assert "greedy" in crib("play", "greedy", "random", "--seed", 1, "--speed", 1, "--env", "five_card_v0")
+    crib("replay", "greedy", "random", "--env", "five_card_v0", "--no-opinions", "--out", "replay.html")
     assert "<html" in Path("replay.html").read_text("utf-8")
 
 
@@ -121,8 +118,7 @@ def browser() -> None:
 
 def training() -> None:
     """A policy learned, read and evaluated."""
-    crib("train", "--deals", 2000, "--seed", 1, "--out", "trained", "--eval-pairs", 10,
-         "--final-eval-pairs", 10)  # fmt: skip
+    crib("train", "--deals", 2000, "--seed", 1, "--out", "trained", "--eval-pairs", 10, "--final-eval-pairs", 10)
     crib("evaluate", "trained/policy.safetensors", "random", "--pairs", 10)
 
 

@@ -59,10 +59,13 @@ def main(given: Sequence[str] | None = None) -> list[Findings]:
     args = read(Settings, given, "python -m benchmarks")
     settings = replace(QUICK if args.quick else FULL, peers=args.peers)
     data: dict[str, Any] = {
-        "command": " ".join(["python -m benchmarks", *given]), "machine": machine(),
-        "seconds": settings.seconds, "repeats": settings.repeats, "quick": args.quick,
+        "command": " ".join(["python -m benchmarks", *given]),
+        "machine": machine(),
+        "seconds": settings.seconds,
+        "repeats": settings.repeats,
+        "quick": args.quick,
         "findings": {},
-    }  # fmt: skip
+    }
     findings = []
     for name in args.only or SCRIPTS:
         began = time.perf_counter()

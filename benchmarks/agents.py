@@ -76,19 +76,14 @@ def measure_agents(settings: Settings = FULL) -> Findings:
         return 2 * pairs
 
     pieces: dict[str, Piece] = {
-        f"{name} against {name}": partial(games, name)
-        for name in ("random", "greedy", "rule_based")
+        f"{name} against {name}": partial(games, name) for name in ("random", "greedy", "rule_based")
     }
     return Findings("Agents, whole games", race(pieces, "games/s", settings).values())
 
 
-def writing(
-    games: int, columns: tuple[str, ...] = (), values: Literal["expert"] | None = None
-) -> Piece:
+def writing(games: int, columns: tuple[str, ...] = (), values: Literal["expert"] | None = None) -> Piece:
     """Return a piece of work: to play a shard and to make its file."""
-    setup = Setup(
-        ("rule_based", "greedy"), games=games, shard=games, columns=columns, values=values
-    )
+    setup = Setup(("rule_based", "greedy"), games=games, shard=games, columns=columns, values=values)
     (shard,) = setup.shards()
     return lambda: int(setup.play(shard)["rows"])
 
@@ -183,7 +178,6 @@ def measure_learned(settings: Settings = FULL) -> Findings:
     at_once, lanes = (8, 32) if settings.quick else (1024, None)
     pieces = {f"learned decides, {game}": answering(game, at_once) for game in GAMES}
     pieces |= {
-        f"deep Monte Carlo plays and fits, {game}": training(environment, lanes)
-        for game, environment in GAMES.items()
+        f"deep Monte Carlo plays and fits, {game}": training(environment, lanes) for game, environment in GAMES.items()
     }
     return Findings("Learned agents", race(pieces, "decisions/s", settings).values())

@@ -60,11 +60,9 @@ def random_play(family: Family) -> Entry:
     tally_column = family.kernels.tally_column
 
     @entry(
-        int64(
-            states_t, rules_t, DECKS_T, TABLE_T, int64[::1], LOG_T, int64[:, :, ::1], int64,
-        ),
+        int64(states_t, rules_t, DECKS_T, TABLE_T, int64[::1], LOG_T, int64[:, :, ::1], int64),
         f"{family.name}.random_play",
-    )  # fmt: skip
+    )
     def play(states, rules, decks, table, rng, log, tally, most):
         """Add the points to ``tally[lane, side, phase]``; return the number of decisions."""
         decisions = 0
@@ -114,8 +112,7 @@ def broken(games: GameBatch, begun: Scores) -> list[str]:
     if games.episode == "game" and not (in_full and record["score_difference"][0]):
         made = begun + games.tally.sum(axis=2)
         checks["points by phase add up to the scores"] = (scores == made).all(axis=1)
-    return [f"{name}: lane {int(np.argmin(held))}" for name, held in checks.items()
-            if not held.all()]  # fmt: skip
+    return [f"{name}: lane {int(np.argmin(held))}" for name, held in checks.items() if not held.all()]
 
 
 def endure(rules: str, episode: str, players: int, games: int, seed: int) -> str:
@@ -135,9 +132,8 @@ def endure(rules: str, episode: str, players: int, games: int, seed: int) -> str
 
         def decide(lanes: int, most: int, rng: Scores = rng) -> int:
             made: int = play(
-                batch.states[:lanes], batch.record, batch.decks, table, rng, batch.log,
-                batch.tally[:lanes], most,
-            )  # fmt: skip
+                batch.states[:lanes], batch.record, batch.decks, table, rng, batch.log, batch.tally[:lanes], most
+            )
             return made
 
         while played // LANES % READ_BACK == 0 and batch.states["over"][0] == 0:
@@ -151,20 +147,25 @@ def endure(rules: str, episode: str, players: int, games: int, seed: int) -> str
         first = first or peak_bytes() or 0
     grown = ((peak_bytes() or 0) - first) / 1e6
     seconds = time.process_time() - began
-    return (f"| {rules} | {episode} | {players} | {played:,} | {decisions:,} | {positions:,} "
-            f"| {grown:.1f} | {seconds:.0f} |")  # fmt: skip
+    return (
+        f"| {rules} | {episode} | {players} | {played:,} | {decisions:,} | {positions:,} "
+        f"| {grown:.1f} | {seconds:.0f} |"
+    )
 
 
 def main(words: Sequence[str] | None = None) -> None:
     """Print a row for each kind of game."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--games", type=int, default=10_000_000,
-                        help=f"of each kind; of matches one for each {A_MATCH}")  # fmt: skip
+    parser.add_argument(
+        "--games", type=int, default=10_000_000, help=f"of each kind; of matches one for each {A_MATCH}"
+    )
     parser.add_argument("--rules", nargs="+", help="of these alone; by default of all")
     parser.add_argument("--seed", type=int, default=1)
     settings = parser.parse_args(words)
-    print("| rules | episode | players | episodes | decisions | positions read back | MB grown "
-          "| CPU s |\n|---|---|---|---|---|---|---|---|")  # fmt: skip
+    print(
+        "| rules | episode | players | episodes | decisions | positions read back | MB grown "
+        "| CPU s |\n|---|---|---|---|---|---|---|---|"
+    )
     try:
         for rules, episode, players in KINDS:
             if settings.rules and rules not in settings.rules:

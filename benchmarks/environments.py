@@ -84,16 +84,13 @@ def measure_aec(settings: Settings = FULL) -> Findings:
         ),
     }
 
-    def by_loop(
-        make: Callable[..., Any], *given: str, in_info: bool = False
-    ) -> Callable[[], Piece]:
+    def by_loop(make: Callable[..., Any], *given: str, in_info: bool = False) -> Callable[[], Piece]:
         return lambda: loop(make(*given), mask_in_info=in_info)
 
     makers = {
-        kind: {f"{game}.{kind}": by_loop(peers.pettingzoo_env, game, kind)
-               for game in peers.PETTINGZOO}
+        kind: {f"{game}.{kind}": by_loop(peers.pettingzoo_env, game, kind) for game in peers.PETTINGZOO}
         for kind in ("raw_env", "env")
-    }  # fmt: skip
+    }
     shimmy = {"OpenSpiel cribbage through Shimmy": by_loop(peers.shimmy_cribbage, in_info=True)}
     bare, notes = peers.installed(makers["raw_env"] | shimmy | peers.SINGLE_GAMES, settings)
     wrapped, more_notes = peers.installed(makers["env"], settings)
@@ -183,9 +180,7 @@ def measure_vector(settings: Settings = FULL) -> Findings:
         pieces[f"make_vec {name}, N={n}, {how}"] = stepping(env)
     found, missing = peers.installed(
         {
-            f"OpenSpiel cribbage for {players}, states only": partial(
-                peers.open_spiel_cribbage, players
-            )
+            f"OpenSpiel cribbage for {players}, states only": partial(peers.open_spiel_cribbage, players)
             for players in PLAYERS.values()
         },
         settings,
@@ -198,8 +193,7 @@ def measure_vector(settings: Settings = FULL) -> Findings:
         ours = f"make_vec {name}, decisions of all seats"
         every = Row(ours, "/s", tuple(players * x for x in row.values))
         ratios += over_peers(every, [row for row in measured if f"for {players}," in row.name])
-    return Findings("Vector environment, actions given", measured, ratios, in_python(AGENTS)
-                    + missing)  # fmt: skip
+    return Findings("Vector environment, actions given", measured, ratios, in_python(AGENTS) + missing)
 
 
 FRAMES = 8

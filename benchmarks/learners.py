@@ -63,20 +63,26 @@ def measure_sb3(settings: Settings = FULL) -> Findings:
     """
     lanes, steps = (16, 4) if settings.quick else (512, 32)
     torch.set_num_threads(1)
-    games: dict[str, VecEnv] = {
-        f"free environment, {lanes} games": FreeEnv(six_card_v0.sb3_env(lanes))
-    }
+    games: dict[str, VecEnv] = {f"free environment, {lanes} games": FreeEnv(six_card_v0.sb3_env(lanes))}
     for opponent in OPPONENTS:
         games[f"six_card against {opponent}, {lanes} games"] = six_card_v0.sb3_env(
             lanes, opponent=opponent, episode="deal", reward="points"
         )
     pieces = {
-        name: learning(MaskablePPO(
-            "MlpPolicy", venv, n_steps=steps, batch_size=2048, n_epochs=4, seed=1, device="cpu",
-            policy_kwargs={"net_arch": [256, 256], "activation_fn": torch.nn.ReLU},
-        ))
+        name: learning(
+            MaskablePPO(
+                "MlpPolicy",
+                venv,
+                n_steps=steps,
+                batch_size=2048,
+                n_epochs=4,
+                seed=1,
+                device="cpu",
+                policy_kwargs={"net_arch": [256, 256], "activation_fn": torch.nn.ReLU},
+            )
+        )
         for name, venv in games.items()
-    }  # fmt: skip
+    }
     free, *ours = rows = race(pieces, "decisions/s", settings).values()
     ratios = [ratio(f"{row.name} / {free.name}", row, free) for row in ours]
     return Findings("MaskablePPO end to end", rows, ratios, in_python(OPPONENTS))
@@ -84,9 +90,7 @@ def measure_sb3(settings: Settings = FULL) -> Findings:
 
 def train_both(deals: int, timesteps: int, pairs: int) -> dict[str, list[Point]]:
     """Return the curves of both methods, trained from scratch, with twelve measurements each."""
-    measured: dict[str, Any] = {
-        "num_evals": 12, "eval_pairs": pairs, "final_eval_pairs": 2 * pairs, "baselines": "",
-    }  # fmt: skip
+    measured: dict[str, Any] = {"num_evals": 12, "eval_pairs": pairs, "final_eval_pairs": 2 * pairs, "baselines": ""}
     with TemporaryDirectory() as folder:
         deep, sb3 = Path(folder, "deep"), Path(folder, "ppo")
         deep_monte_carlo.train(deep_monte_carlo.Settings(deals=deals, out=deep, **measured))
@@ -173,9 +177,9 @@ def measure_baselines(settings: Settings = FULL) -> Findings:
     for name in OF_DEALS:
         module = import_module(METHODS[name])
         more = {"updates": 2 if settings.quick else 64} if name == "nfsp" else {}
-        pieces[name] = iterating(module.Learner(module.Settings(
-            num_evals=0, features=False, suits="ranks", progress=False, **small, **more,
-        )))  # fmt: skip
+        pieces[name] = iterating(
+            module.Learner(module.Settings(num_evals=0, features=False, suits="ranks", progress=False, **small, **more))
+        )
     product, rows, *methods = race(pieces, "decisions/s", settings).values()
     ratios = [ratio("first layer, sum of rows / product with bits", rows, product)]
     return Findings("Methods of the benchmark", [product, rows, *methods], ratios)

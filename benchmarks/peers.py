@@ -21,9 +21,7 @@ A_PIECE = 200
 _random = random.Random(2).random
 
 
-def installed(
-    makers: Mapping[str, Callable[[], Piece]], settings: Settings
-) -> tuple[dict[str, Piece], list[str]]:
+def installed(makers: Mapping[str, Callable[[], Piece]], settings: Settings) -> tuple[dict[str, Piece], list[str]]:
     """Return the peers that are installed, if peers are measured, and a note on each other one."""
     pieces, notes = {}, []
     for name, make in makers.items() if settings.peers else ():

@@ -96,8 +96,11 @@ def times_in(tree: Path) -> dict[str, float]:
     paths = os.pathsep.join(str(tree / source) for source in SOURCES)
     run = subprocess.run(
         [sys.executable, "-m", "benchmarks.perfcheck", "--measure"],
-        cwd=tree, env={**os.environ, "PYTHONPATH": paths}, stdout=subprocess.PIPE, text=True,
-    )  # fmt: skip
+        cwd=tree,
+        env={**os.environ, "PYTHONPATH": paths},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
     if run.returncode:
         sys.exit(f"perfcheck: the benchmark failed in {tree}, see above")
     found: dict[str, float] = json.loads(run.stdout)

@@ -24,9 +24,16 @@ Piece = Callable[[], "int | tuple[int, float]"]
 """Does some work. Returns its units, and the seconds that they took if not all seconds count."""
 
 PACKAGES = (
-    "numpy", "numba", "gymnasium", "pettingzoo", "torch", "stable-baselines3", "sb3-contrib",
-    "open-spiel", "rlcard",
-)  # fmt: skip
+    "numpy",
+    "numba",
+    "gymnasium",
+    "pettingzoo",
+    "torch",
+    "stable-baselines3",
+    "sb3-contrib",
+    "open-spiel",
+    "rlcard",
+)
 SCALES = ((1e9, "G "), (1e6, "M "), (1e3, "k "))
 
 
@@ -63,9 +70,13 @@ class Row:
     def as_json(self) -> dict[str, Any]:
         """Return the row as ``docs/numbers/speed.json`` has it."""
         return {
-            "name": self.name, "unit": self.unit, "median": statistics.median(self.values),
-            "least": min(self.values), "greatest": max(self.values), "n": len(self.values),
-        }  # fmt: skip
+            "name": self.name,
+            "unit": self.unit,
+            "median": statistics.median(self.values),
+            "least": min(self.values),
+            "greatest": max(self.values),
+            "n": len(self.values),
+        }
 
 
 @dataclass(frozen=True)
@@ -97,10 +108,7 @@ def rate_of(piece: Piece, seconds: float) -> float:
 
 
 def race(
-    contenders: Mapping[str, Piece],
-    unit: str,
-    settings: Settings,
-    peers: Mapping[str, Piece] | None = None,
+    contenders: Mapping[str, Piece], unit: str, settings: Settings, peers: Mapping[str, Piece] | None = None
 ) -> dict[str, Row]:
     """Measure contenders in turn, after a first run of each that does not count."""
     pieces = {**contenders, **(peers or {})}
@@ -110,10 +118,7 @@ def race(
     for repeat in range(settings.repeats):
         for name in pieces if repeat % 2 == 0 else reversed(pieces):
             values[name].append(rate_of(pieces[name], settings.seconds))
-    return {
-        name: Row(name, unit, tuple(measured), name not in contenders)
-        for name, measured in values.items()
-    }
+    return {name: Row(name, unit, tuple(measured), name not in contenders) for name, measured in values.items()}
 
 
 def ratio(name: str, above: Row, below: Row) -> Row:

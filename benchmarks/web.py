@@ -52,9 +52,7 @@ class Player:
     shown: dict[str, Any] = field(default_factory=dict)  # the last answer
     cookie: str = ""
 
-    async def play(
-        self, port: int, until: float, think: float, rng: np.random.Generator, games: int = 0
-    ) -> None:
+    async def play(self, port: int, until: float, think: float, rng: np.random.Generator, games: int = 0) -> None:
         """Play until the time is up, or ``games`` games."""
         self.reader, self.writer = await asyncio.open_connection("127.0.0.1", port, limit=LONGEST)
         await asyncio.sleep(think * rng.random())
@@ -166,14 +164,11 @@ class Hostile:
         return await asyncio.open_connection("127.0.0.1", port, local_addr=(self.HOST, 0))
 
 
-async def play(
-    players: Sequence[Player], port: int, seconds: float, think: float, hostile: Hostile | None
-) -> None:
+async def play(players: Sequence[Player], port: int, seconds: float, think: float, hostile: Hostile | None) -> None:
     """Let all players play at once, beside a hostile client if there is one."""
     until = time.monotonic() + seconds
     beside = [] if hostile is None else [hostile.ask(port, until)]
-    playing = [player.play(port, until, think, np.random.default_rng(i))
-               for i, player in enumerate(players)]  # fmt: skip
+    playing = [player.play(port, until, think, np.random.default_rng(i)) for i, player in enumerate(players)]
     await asyncio.gather(*beside, *playing)
 
 
@@ -210,13 +205,19 @@ def measure(games: int, seconds: float, think: float, hostile: bool = False) -> 
         check_store(path, players)
     times = 1000 * np.concatenate([player.times for player in players])
     return {
-        "games": games, "seconds": seconds, "think": think, "answers": len(times),
+        "games": games,
+        "seconds": seconds,
+        "think": think,
+        "answers": len(times),
         "finished": sum(player.finished for player in players),
-        "p50": float(np.percentile(times, 50)), "p99": float(np.percentile(times, 99)),
-        "slowest": float(times.max()), "memory": full, "memory_before": empty,
+        "p50": float(np.percentile(times, 50)),
+        "p99": float(np.percentile(times, 99)),
+        "slowest": float(times.max()),
+        "memory": full,
+        "memory_before": empty,
         "server_cpu": ticks / os.sysconf("SC_CLK_TCK"),
         **({} if enemy is None else {f"hostile {what}": n for what, n in enemy.answers.items()}),
-    }  # fmt: skip
+    }
 
 
 def _cpu(pid: int) -> int:

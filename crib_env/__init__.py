@@ -12,20 +12,8 @@ from typing import TYPE_CHECKING, Any
 from crib_env.cards import card_name, format_card, format_cards, parse_card, parse_cards
 from crib_env.errors import EpisodeOverError, IllegalActionError
 from crib_env.events import Event
-from crib_env.policy import (
-    Agent,
-    CompiledAgent,
-    agent_names,
-    compile_policy,
-    find_agent,
-    sample_legal,
-)
-from crib_env.registration import (
-    ENVIRONMENTS,
-    env_module,
-    register_environment,
-    register_environments,
-)
+from crib_env.policy import Agent, CompiledAgent, agent_names, compile_policy, find_agent, sample_legal
+from crib_env.registration import ENVIRONMENTS, env_module, register_environment, register_environments
 from crib_env.rules import PRESETS, ManyHandRules, Rules, TableTopRules, TwoHandRules
 
 if TYPE_CHECKING:
@@ -67,12 +55,7 @@ register_environments()
 
 
 # Names that load the engine, and Numba with it, are imported on first use.
-_LAZY = {
-    "Game": "game",
-    "GameBatch": "batch",
-    "encode": "encoding",
-    "observation_layout": "encoding",
-}
+_LAZY = {"Game": "game", "GameBatch": "batch", "encode": "encoding", "observation_layout": "encoding"}
 
 
 def __getattr__(name: str) -> Any:

@@ -200,9 +200,8 @@ class GameBatch:
             return None
         movers = self.movers(games) if self.on_step is not None else games
         bad = entries_of(self.family).step_games(
-            self.states, self.record, self.decks, show_table(), games, actions, self.log,
-            self.tally,
-        )  # fmt: skip
+            self.states, self.record, self.decks, show_table(), games, actions, self.log, self.tally
+        )
         if bad == NONE and self.on_step is not None and len(games):
             self.on_step(int(games[0]), int(movers[0]), self.log)
         return None if bad == NONE else int(bad)

@@ -11,10 +11,7 @@ from collections.abc import Iterable, Sequence
 RANKS = "A23456789TJQK"
 SUITS = "CDHS"
 SYMBOLS = "♣♦♥♠"
-RANK_NAMES = (
-    "ace", "two", "three", "four", "five", "six", "seven",
-    "eight", "nine", "ten", "jack", "queen", "king",
-)  # fmt: skip
+RANK_NAMES = ("ace", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "jack", "queen", "king")
 SUIT_NAMES = ("clubs", "diamonds", "hearts", "spades")
 DECK_SIZE = 52
 JACK = 10  # its rank
@@ -48,9 +45,7 @@ def parse_card(text: str) -> int:
             shown = "T" + shown[2:]
         if len(shown) == 2 and shown[0] in RANKS and shown[1] in SUITS:
             return 4 * RANKS.index(shown[0]) + SUITS.index(shown[1])
-    raise ValueError(
-        f"{text!r} is not a card: write a rank of {RANKS} and a suit of {SUITS}, such as '5H'"
-    )
+    raise ValueError(f"{text!r} is not a card: write a rank of {RANKS} and a suit of {SUITS}, such as '5H'")
 
 
 def format_card(card: int) -> str:

@@ -118,8 +118,7 @@ class ObservationLayout(dict[str, slice]):
 
     def __str__(self) -> str:
         rows = [
-            f"| `{name}` | {part.start} to {part.stop - 1} | {self.meanings[name]} |"
-            for name, part in self.items()
+            f"| `{name}` | {part.start} to {part.stop - 1} | {self.meanings[name]} |" for name, part in self.items()
         ]
         return "\n".join(["| slice | entries | meaning |", "|---|---|---|", *rows])
 

@@ -41,9 +41,7 @@ class Event:
         return f"{self.name or f'player_{self.seat}'} {self.reason} {self.points}{cards}"
 
 
-def read_log(
-    log: npt.NDArray[np.int64], *, include_zero: bool = False, sides: Sequence[int] = ()
-) -> list[Event]:
+def read_log(log: npt.NDArray[np.int64], *, include_zero: bool = False, sides: Sequence[int] = ()) -> list[Event]:
     """Return the events in an engine log, in the order they were pegged (log int64[L]).
 
     The side of each seat is needed only for the names of partners.

@@ -100,9 +100,17 @@ class Game:
     def _bind(self) -> None:
         """Bind the compiled step to the arrays. Neither copies nor pickles carry it."""
         self.advance = partial(
-            entries_of(self.family).step.unchecked, self.states, self.record, self.decks,
-            show_table(), self.log, self._views, self.obs, self.mask, self.margins,
-        )  # fmt: skip
+            entries_of(self.family).step.unchecked,
+            self.states,
+            self.record,
+            self.decks,
+            show_table(),
+            self.log,
+            self._views,
+            self.obs,
+            self.mask,
+            self.margins,
+        )
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "advance"}
@@ -122,8 +130,7 @@ class Game:
         if not isinstance(other, Game):
             return NotImplemented
         ours, theirs = (
-            (game.rules, game.episode, game.players, canonical(game.states).tobytes())
-            for game in (self, other)
+            (game.rules, game.episode, game.players, canonical(game.states).tobytes()) for game in (self, other)
         )
         return ours == theirs
 
@@ -315,10 +322,13 @@ class Game:
         others = [p for p in range(self.players) if p != seat] if knows != "seat" else []
         hidden = self.family.hidden_card(self.states[0]) if knows == "all" else NONE
         scene = Scene(
-            self.rules, title or self.rules.name, self.deals, tuple(names),
+            self.rules,
+            title or self.rules.name,
+            self.deals,
+            tuple(names),
             tuple(self.events if events is None else events),
             hidden=None if hidden == NONE else hidden,
-        )  # fmt: skip
+        )
         return self.family.draw([self.view(p) for p in (seat, *others)], scene)
 
     def _repr_svg_(self) -> str:

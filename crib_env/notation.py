@@ -22,15 +22,7 @@ import numpy.typing as npt
 from crib_env.batch import GameBatch
 from crib_env.cards import DECK_SIZE, format_card
 from crib_env.engine.family import find_family
-from crib_env.engine.notation import (
-    Deal,
-    Line,
-    Notation,
-    Scores,
-    format_scores,
-    read_number,
-    read_scores,
-)
+from crib_env.engine.notation import Deal, Line, Notation, Scores, format_scores, read_number, read_scores
 from crib_env.engine.record import NONE, count_sides
 from crib_env.events import Event, read_log
 from crib_env.options import ResetOptions
@@ -83,8 +75,9 @@ def format_state(state: State, rules: Rules, episode: str, *, check: bool = True
     """
     family = find_family(rules.family)
     if state.dtype != family.state:
-        raise ValueError(f"a state of the rules {rules.name!r} is a record of the family "
-                         f"{rules.family!r}, got {state.dtype}")  # fmt: skip
+        raise ValueError(
+            f"a state of the rules {rules.name!r} is a record of the family {rules.family!r}, got {state.dtype}"
+        )
     if not state[0]["deals"]:
         raise ValueError("the state holds no deal yet: start an episode first")
     try:
@@ -131,15 +124,20 @@ def parse_state(text: str) -> Position:
     deal = notation.read_body(body, rules, dealer, players)
     none = (0,) * sides
     line = Line(
-        rules, episode, players, number, dealer, deal, start=extras.get("start", none),
-        match_score=extras.get("games", none), winner=extras.get("winner"),
-    )  # fmt: skip
+        rules,
+        episode,
+        players,
+        number,
+        dealer,
+        deal,
+        start=extras.get("start", none),
+        match_score=extras.get("games", none),
+        winner=extras.get("winner"),
+    )
     state = _play_over(line, notation)
     state["rng"] = rng
     names = HEAD[1:] + notation.fields
-    for name, given, found in zip(
-        names, words[1:size], _words(state, rules, episode), strict=False
-    ):
+    for name, given, found in zip(names, words[1:size], _words(state, rules, episode), strict=False):
         if given != found:
             raise ValueError(f"{name} must be {found} after these cards, got {given!r}")
     return Position(state, rules, episode, players)
@@ -208,11 +206,7 @@ def format_rules(rules: Rules) -> str:
     if not alike:
         raise ValueError(f"the text needs a preset, and no preset is a {type(rules).__name__}")
     base = next((preset for preset in alike if preset.name == rules.name), alike[0])
-    changed = {
-        f.name: getattr(rules, f.name)
-        for f in fields(rules)
-        if getattr(rules, f.name) != getattr(base, f.name)
-    }
+    changed = {f.name: getattr(rules, f.name) for f in fields(rules) if getattr(rules, f.name) != getattr(base, f.name)}
     shown = ",".join(f"{name}={quote(str(value), safe='')}" for name, value in changed.items())
     return f"{base.name}[{shown}]" if shown else base.name
 
@@ -275,12 +269,12 @@ def _reach(line: Line, notation: Notation, before: Scores) -> State:
     if over != line.deal.over:
         raise ValueError("the episode is over" if over else "nobody has won: the episode goes on")
     if winner != (NONE if line.winner is None else line.winner):
-        raise ValueError("nobody has won, so there is no winner=" if winner == NONE else
-                         f"winner={winner} has won")  # fmt: skip
+        raise ValueError("nobody has won, so there is no winner=" if winner == NONE else f"winner={winner} has won")
     rear = line.deal.rear
     if rear and tuple(state["rear"][0, : len(rear)]) != rear:
-        raise ValueError(f"the rear pegs must be at {format_scores(state['rear'][0])} after these "
-                         f"cards, got {format_scores(rear)}")  # fmt: skip
+        raise ValueError(
+            f"the rear pegs must be at {format_scores(state['rear'][0])} after these cards, got {format_scores(rear)}"
+        )
     return state
 
 

@@ -37,9 +37,7 @@ def check_seed(seed: Any) -> int | None:
     return int(seed)
 
 
-def read_options(
-    options: Mapping[str, Any] | None, sides: Collection[int], target: int
-) -> ResetOptions:
+def read_options(options: Mapping[str, Any] | None, sides: Collection[int], target: int) -> ResetOptions:
     """Return the options of a reset, checked."""
     if options is None:
         return ResetOptions()
@@ -54,9 +52,7 @@ def read_options(
     if options.get("dealer") is not None:
         dealer = options["dealer"]
         if not is_whole(dealer) or not 0 <= dealer < len(sides):
-            raise ValueError(
-                f"option 'dealer' must be a seat from 0 to {len(sides) - 1}, got {dealer!r}"
-            )
+            raise ValueError(f"option 'dealer' must be a seat from 0 to {len(sides) - 1}, got {dealer!r}")
         given["dealer"] = int(dealer)
     if options.get("scores") is not None:
         scores, n = options["scores"], count_sides(sides)
@@ -66,8 +62,7 @@ def read_options(
             or not all(is_whole(x) and 0 <= x < target for x in scores)
         ):
             raise ValueError(
-                f"option 'scores' must be {in_words(n)} whole numbers from 0 to {target - 1}, "
-                f"got {scores!r}"
+                f"option 'scores' must be {in_words(n)} whole numbers from 0 to {target - 1}, got {scores!r}"
             )
         given["scores"] = tuple(map(int, scores))
     return ResetOptions(**given)
@@ -82,17 +77,13 @@ def _decks(decks: Any) -> npt.NDArray[np.int64]:
             cards = [int(card) for card in deck]
             whole = all(is_whole(card) for card in deck)
         except (TypeError, ValueError, OverflowError):
-            raise ValueError(
-                f"option 'decks'[{i}] must be a deck of 52 card ids, got {deck!r}"
-            ) from None
+            raise ValueError(f"option 'decks'[{i}] must be a deck of 52 card ids, got {deck!r}") from None
         if not whole or len(cards) != DECK_SIZE or set(cards) != set(range(DECK_SIZE)):
             twice = sorted({card for card in cards if cards.count(card) > 1})
             problem = f"{len(cards)} cards" if len(cards) != DECK_SIZE else "other ids"
             if twice:
                 problem = ", ".join(_shown(card) for card in twice) + " more than once"
-            raise ValueError(
-                f"option 'decks'[{i}] must hold each card id from 0 to 51 once; it has {problem}"
-            )
+            raise ValueError(f"option 'decks'[{i}] must hold each card id from 0 to 51 once; it has {problem}")
         rows.append(cards)
     return np.array(rows, dtype=np.int64).reshape(-1, DECK_SIZE)
 

@@ -123,8 +123,7 @@ def check_actions(answer: object, n: int) -> Actions:
         return np.zeros(0, dtype=np.int64)
     if actions.shape != (n,) or actions.dtype.kind not in "iu":
         raise ValueError(
-            f"expected {n} integers, an action for each view, got {actions.dtype} of shape "
-            f"{actions.shape}"
+            f"expected {n} integers, an action for each view, got {actions.dtype} of shape {actions.shape}"
         )
     return kernel_array(actions.astype(np.int64, copy=False))  # a column of the views is strided
 
@@ -183,8 +182,7 @@ def sample_legal(masks: npt.NDArray[Any], rng: np.random.Generator) -> Any:
     given = np.asarray(masks)
     if given.ndim not in (1, 2) or given.dtype.char not in "b?":
         raise ValueError(
-            "masks must be int8 or bool of shape [actions] or [N, actions], got "
-            f"{given.dtype} of {given.shape}"
+            f"masks must be int8 or bool of shape [actions] or [N, actions], got {given.dtype} of {given.shape}"
         )
     if given.ndim == 1:
         legal = given.nonzero()[0]
@@ -239,10 +237,14 @@ def _decision(view: Any, *gone: int) -> Hashable:
     """Return what tells the decision after the cards ``gone`` are discarded from all others."""
     discarded = {*view["discarded"][: view["discarded_n"]].tolist(), *gone}
     return (
-        frozenset({*view["hand"][: view["hand_n"]].tolist(), *discarded}), frozenset(discarded),
-        int(view["seat"]), int(view["dealer"]), int(view["deals"]), *view["scores"].tolist(),
+        frozenset({*view["hand"][: view["hand_n"]].tolist(), *discarded}),
+        frozenset(discarded),
+        int(view["seat"]),
+        int(view["dealer"]),
+        int(view["deals"]),
+        *view["scores"].tolist(),
         *view["match_score"].tolist(),
-    )  # fmt: skip
+    )
 
 
 # --- compiled agents ----------------------------------------------------------------------------
@@ -329,8 +331,7 @@ class CompiledAgent:
             if views.dtype == family.view:
                 return act, family
         shown = ", ".join(views.dtype.names or ("none",))
-        raise ValueError(f"{self.name} plays only {games_of(*self.acts)}, got views of fields "
-                         f"{shown}")  # fmt: skip
+        raise ValueError(f"{self.name} plays only {games_of(*self.acts)}, got views of fields {shown}")
 
 
 def ask_agent(agent: Agent, views: Views, rng: np.random.Generator) -> Actions:
@@ -350,9 +351,7 @@ def ask_agent(agent: Agent, views: Views, rng: np.random.Generator) -> Actions:
 
 
 @one_or_many
-def action_probabilities(
-    agent: Agent, views: Views, actions: int, rng: np.random.Generator
-) -> npt.NDArray[np.float64]:
+def action_probabilities(agent: Agent, views: Views, actions: int, rng: np.random.Generator) -> npt.NDArray[np.float64]:
     """Return how likely an agent is to take each action, float64[B, actions].
 
     One that is no `MixedPolicy` acts, with ``rng``, and its action has probability 1. One that
@@ -366,9 +365,7 @@ def action_probabilities(
         raise ValueError(f"{agent.name!r} draws its choices and has no action_probabilities(views)")
     chosen = ask_agent(agent, views, rng)
     if len(strange := chosen[(chosen < 0) | (chosen >= actions)]):
-        raise ValueError(
-            f"{agent.name!r} failed: {strange[0]} is not an action, 0 to {actions - 1}"
-        )
+        raise ValueError(f"{agent.name!r} failed: {strange[0]} is not an action, 0 to {actions - 1}")
     probabilities = np.zeros((len(views), actions))
     probabilities[np.arange(len(views)), chosen] = 1.0
     return probabilities
@@ -500,6 +497,5 @@ def find_agent(opponent: Opponent) -> Agent:
     if hasattr(opponent, "act"):
         raise TypeError(f"an agent has a name for tables to call it: {opponent!r} has no name")
     raise TypeError(
-        "an opponent is a name, an Agent, a network, a model or a function of a view and a "
-        f"generator, got {opponent!r}"
+        f"an opponent is a name, an Agent, a network, a model or a function of a view and a generator, got {opponent!r}"
     )

@@ -115,9 +115,7 @@ class Rules:
         known = [f.name for f in fields(fitting[name])]
         for field in changes:
             if field not in known:
-                raise ValueError(
-                    f"the rules {name!r} have no field {field!r}, only {', '.join(known)}"
-                )
+                raise ValueError(f"the rules {name!r} have no field {field!r}, only {', '.join(known)}")
         return replace(fitting[name], **changes)
 
     def check_whole(self, field: str, low: int, high: int) -> None:
@@ -150,10 +148,7 @@ class HandRules(Rules):
         """Return why these rules have no such episode; None if they have it."""
         if episode != "match" or self.match_target:
             return None
-        return (
-            f"{self.name} has no match (match_target=0): choose another episode, or state "
-            f"{self.match_advice}"
-        )
+        return f"{self.name} has no match (match_target=0): choose another episode, or state {self.match_advice}"
 
     @property
     def players(self) -> int:
@@ -203,10 +198,17 @@ class TwoHandRules(HandRules):
     family: ClassVar[str] = "two_hand"
     players: ClassVar[int] = 2
     discards: ClassVar[int] = 2  # four of six cards stay (H1), three of five (F2)
-    match_only: ClassVar[frozenset[str]] = frozenset({
-        "for_last", "match_target", "skunk_margin", "skunk_points", "double_skunk_margin",
-        "double_skunk_points", "next_dealer",
-    })  # fmt: skip
+    match_only: ClassVar[frozenset[str]] = frozenset(
+        {
+            "for_last",
+            "match_target",
+            "skunk_margin",
+            "skunk_points",
+            "double_skunk_margin",
+            "double_skunk_points",
+            "next_dealer",
+        }
+    )
 
     dealt: int = 6
     single_count: bool = False
@@ -340,12 +342,7 @@ PRESETS: dict[str, Rules] = {
     "four_hand": ManyHandRules(name="four_hand", players=4, partners=True),
     "table_top": TableTopRules(name="table_top"),
     "table_top_ship": TableTopRules(
-        name="table_top_ship",
-        target=31,
-        flush_size=4,
-        crib_flush_size=4,
-        adjacency=False,
-        score_difference=True,
+        name="table_top_ship", target=31, flush_size=4, crib_flush_size=4, adjacency=False, score_difference=True
     ),
 }
 """The rules of every game by name, such as ``hoyle`` and ``table_top_ship``."""
@@ -392,14 +389,18 @@ def find_rules(rules: str | Rules, family: str | type[Rules]) -> Rules:
     fitting = [key for key, preset in PRESETS.items() if fits(preset)]
     if isinstance(rules, str):
         if rules.partition("[")[0] not in fitting:
-            raise ValueError(f"no rules for this game are called {rules!r}: choose from "
-                             f"{', '.join(map(repr, fitting))}, or pass a Rules"
-                             f"{nearest(rules, fitting)}")  # fmt: skip
+            raise ValueError(
+                f"no rules for this game are called {rules!r}: choose from "
+                f"{', '.join(map(repr, fitting))}, or pass a Rules"
+                f"{nearest(rules, fitting)}"
+            )
         return Rules.preset(rules) if "[" in rules else PRESETS[rules]
     rules = as_rules(rules)
     if not fits(rules):
-        raise ValueError(f"the rules {rules.name!r} are of another game: choose from "
-                         f"{', '.join(map(repr, fitting))}, or change one of these")  # fmt: skip
+        raise ValueError(
+            f"the rules {rules.name!r} are of another game: choose from "
+            f"{', '.join(map(repr, fitting))}, or change one of these"
+        )
     return rules
 
 

@@ -43,13 +43,9 @@ else:
     from pydantic.dataclasses import dataclass
 
     # Any text; shells complete these names.
-    AgentName = Annotated[
-        str | Literal[tuple(agent_names())], Parameter(show_choices=False, metavar="AGENT")
-    ]
+    AgentName = Annotated[str | Literal[tuple(agent_names())], Parameter(show_choices=False, metavar="AGENT")]
     AgentNames = Annotated[tuple[AgentName, ...], Parameter(show_choices=False, metavar="AGENT...")]
-    EnvName = Annotated[
-        str | Literal[tuple(ENVIRONMENTS)], Parameter(show_choices=False, metavar="ENV")
-    ]
+    EnvName = Annotated[str | Literal[tuple(ENVIRONMENTS)], Parameter(show_choices=False, metavar="ENV")]
 
     STRICT = ConfigDict(strict=True, allow_inf_nan=False, extra="forbid", validate_default=True)
 

@@ -73,9 +73,7 @@ def refuse_undeclared(agent: Any, rules: Rules, episode: str | None = None) -> N
     _refuse(agent, rules.family, found)
 
 
-def refuse_family(
-    agent: Any, rules: Rules, families: Collection[str], known: Collection[Rules] = ()
-) -> None:
+def refuse_family(agent: Any, rules: Rules, families: Collection[str], known: Collection[Rules] = ()) -> None:
     """Raise a ValueError unless these rules are of one of the families that an agent plays."""
     if rules.family in families:
         return
@@ -135,10 +133,13 @@ def _refuse(agent: Any, family: str, found: Mapping[str, Any]) -> None:
     everywhere = getattr(agent, "known_rules", PRESETS.values())
     known = [rules for rules in everywhere if rules.family == family]
     apart = [
-        {name: getattr(rules, name) for name, value in found.items()
-         if honours.isdisjoint((name, f"{family}.{name}")) and getattr(rules, name) != value}
+        {
+            name: getattr(rules, name)
+            for name, value in found.items()
+            if honours.isdisjoint((name, f"{family}.{name}")) and getattr(rules, name) != value
+        }
         for rules in known
-    ]  # fmt: skip
+    ]
     if known and not all(apart):
         return
     where, plays = games_of(family), [rules.name for rules in everywhere]

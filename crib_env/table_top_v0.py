@@ -38,13 +38,7 @@ from __future__ import annotations
 from crib_env.engine.table_top import FAMILY
 from crib_env.envs.makers import EnvMaker
 
-maker = EnvMaker(
-    "table_top_v0",
-    FAMILY,
-    "table_top",
-    episodes={"game": "game", "round": "round"},
-    example="players=4",
-)
+maker = EnvMaker("table_top_v0", FAMILY, "table_top", episodes={"game": "game", "round": "round"}, example="players=4")
 __doc__ = maker.document(__doc__)
 
 env, raw_env, gym_env = maker.env, maker.raw_env, maker.gym_env

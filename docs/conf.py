@@ -102,9 +102,7 @@ def find_by_last_name(
     python: Any = env.domains["py"]
     name = node["reftarget"]
     found = {
-        (one.docname, one.node_id)
-        for full, one in python.objects.items()
-        if full == name or full.endswith(f".{name}")
+        (one.docname, one.node_id) for full, one in python.objects.items() if full == name or full.endswith(f".{name}")
     }
     if len(found) != 1:
         return None

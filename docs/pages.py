@@ -70,8 +70,7 @@ TEMPLATES = Environment(
     keep_trailing_newline=True,
     autoescape=False,
 )
-TEMPLATES.filters |= {"percent": percent, "points": points, "thousands": thousands,
-                      "hundredths": hundredths}  # fmt: skip
+TEMPLATES.filters |= {"percent": percent, "points": points, "thousands": thousands, "hundredths": hundredths}
 TEMPLATES.globals |= {"row": row, "table": table, "number_table": number_table}
 
 

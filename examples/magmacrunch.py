@@ -33,9 +33,7 @@ class Magmacrunch(PlainAgent):
 
     name = "magmacrunch"
 
-    def choose_discard(
-        self, hand: list[str], is_dealer: bool, scores: tuple[int, int]
-    ) -> list[str]:
+    def choose_discard(self, hand: list[str], is_dealer: bool, scores: tuple[int, int]) -> list[str]:
         """Return the discards."""
         pair = ai.select_crib_cards([theirs(card) for card in hand], not is_dealer)
         return [ours(card) for card in pair]

@@ -23,9 +23,7 @@ class KeepsFives(PlainAgent):
 
     name = "keeps_fives"
 
-    def choose_discard(
-        self, hand: list[str], is_dealer: bool, scores: tuple[int, int]
-    ) -> list[str]:
+    def choose_discard(self, hand: list[str], is_dealer: bool, scores: tuple[int, int]) -> list[str]:
         """Discard the two cards that look least useful."""
         ranks = [card[0] for card in hand]
 

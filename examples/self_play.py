@@ -17,18 +17,14 @@ def train(decisions: int = 500_000, games: int = 512, steps: int = 16) -> Scored
     """Train a network against itself; return the agent that draws from its probabilities."""
     torch.manual_seed(1)
     torch.set_num_threads(1)  # a small network: a second thread waits more than it works
-    envs = five_card_v0.torch_env(
-        games, episode="deal", reward="expected", features=True, suits="canonical"
-    )
+    envs = five_card_v0.torch_env(games, episode="deal", reward="expected", features=True, suits="canonical")
     observation, info = envs.reset(seed=1)
     size = observation.shape[1]
     actor = CardNet(observation_layout("five_card_v0", features=True))
     actor.scale.data.zero_()  # begin nearly uniform: self-play has to mix
     critic = nn.Sequential(nn.Linear(size, 256), nn.ReLU(), nn.Linear(256, 1))
     adam = torch.optim.Adam([*actor.parameters(), *critic.parameters()], 1e-3, eps=1e-5)
-    agent = from_torch(
-        actor, name="self-play", sample=True, rules=envs.rules, features=True, suits="canonical"
-    )
+    agent = from_torch(actor, name="self-play", sample=True, rules=envs.rules, features=True, suits="canonical")
     envs.set_opponent(agent)  # the network itself, not a copy: it learns from both seats
 
     for update in range(updates := decisions // (games * steps)):

@@ -42,9 +42,13 @@ def main(
             gae_lambda=trial.suggest_float("gae_lambda", 0.8, 1.0),
             ent_coef=trial.suggest_float("ent_coef", 1e-4, 2e-2, log=True),
             hidden=trial.suggest_categorical("hidden", [64, 128, 256]),
-            steps=steps, eval_every=eval_every, eval_pairs=eval_pairs, seed=seed,
-            past_selves=0, out=out / f"trial_{trial.number}",
-        )  # fmt: skip
+            steps=steps,
+            eval_every=eval_every,
+            eval_pairs=eval_pairs,
+            seed=seed,
+            past_selves=0,
+            out=out / f"trial_{trial.number}",
+        )
 
         def report(done: int, strength: float) -> None:
             trial.report(strength, done)

@@ -75,9 +75,13 @@ def main(settings: Settings, report: Callable[[int, float], None] | None = None)
     writer = SummaryWriter(settings.out)
     module = env_module(settings.env)
     envs = module.torch_env(
-        settings.num_envs, opponent=settings.opponent, episode="deal", reward=settings.reward,
-        features=True, suits=settings.suits,
-    )  # fmt: skip
+        settings.num_envs,
+        opponent=settings.opponent,
+        episode="deal",
+        reward=settings.reward,
+        features=True,
+        suits=settings.suits,
+    )
     games, rollout = settings.num_envs, settings.rollout
 
     observation, info = envs.reset(seed=settings.seed)
@@ -87,10 +91,7 @@ def main(settings: Settings, report: Callable[[int, float], None] | None = None)
     pool = Pool(20, by="results", seed=settings.seed)
 
     def agent(name: str, sample: bool) -> ScoredAgent:
-        return from_torch(
-            net, name=name, sample=sample, rules=envs.rules, features=envs.features,
-            suits=envs.suits,
-        )  # fmt: skip
+        return from_torch(net, name=name, sample=sample, rules=envs.rules, features=envs.features, suits=envs.suits)
 
     def act(observations: Tensor, masks: Tensor) -> tuple[Categorical, Tensor]:
         logits, value = net.logits_and_value(observations)
@@ -146,16 +147,24 @@ def main(settings: Settings, report: Callable[[int, float], None] | None = None)
 
         steps = update * games * rollout
         per_deal = float(rewards.sum() / dones.sum().clamp_min(1))
-        for name, scalar in (("points_per_deal", per_deal), ("entropy", entropy.item()),
-                             ("value_loss", value_loss.item())):  # fmt: skip
+        for name, scalar in (
+            ("points_per_deal", per_deal),
+            ("entropy", entropy.item()),
+            ("value_loss", value_loss.item()),
+        ):
             writer.add_scalar(f"train/{name}", scalar, steps)
         if update % settings.eval_every and update < updates:
             continue
         torch.save(net.state_dict(), settings.out / "net.pt")  # before anything can go wrong
         result = evaluate(
-            module.maker, envs.rules, agent("loop", False), settings.opponent,
-            settings.eval_pairs, seed=settings.seed, games=False,
-        )  # fmt: skip
+            module.maker,
+            envs.rules,
+            agent("loop", False),
+            settings.opponent,
+            settings.eval_pairs,
+            seed=settings.seed,
+            games=False,
+        )
         strength, spread = result["margin_per_deal"]["mean"], result["margin_per_deal"]["ci95"]
         writer.add_scalar("eval/margin_per_deal", strength, steps)
         print(f"{steps:>9,} steps  {strength:+.2f} ± {spread:.2f} points per deal more")

@@ -34,8 +34,7 @@ from crib_env.settings import Count, Seed, checked_dataclass
 from research.tables.reference_deals import measure
 
 PLAYED = {"game": (100, 2, " %"), "deal": (1, 3, "")}  # and how `shown` writes their means
-HEAD = ("agents", "what", "luck removed", "mean", "standard errors apart", "times fewer pairs",
-        "without duplicates")  # fmt: skip
+HEAD = ("agents", "what", "luck removed", "mean", "standard errors apart", "times fewer pairs", "without duplicates")
 
 
 @dataclass(frozen=True)
@@ -104,9 +103,13 @@ class Settings(TakesAgents):
     """
 
     agents: tuple[str, ...] = (
-        "expert,rule_based", "rule_based,greedy", "expert,greedy", "greedy,random",
-        "learned,rule_based", "master,expert",
-    )  # fmt: skip
+        "expert,rule_based",
+        "rule_based,greedy",
+        "expert,greedy",
+        "greedy,random",
+        "learned,rule_based",
+        "master,expert",
+    )
     env: Literal["six_card_v0", "five_card_v0"] = "six_card_v0"
     pairs: Count = 2000
     seed: Seed = 1
@@ -127,18 +130,29 @@ def run(settings: Settings) -> None:
             first, second = map(settings.load_agent, names.split(","))
             for episode, written in PLAYED.items():
                 pairs = play_pairs(
-                    rules, episode, first, second, settings.pairs, settings.seed,
-                    reference=reference, finished=progress.advance,
-                )  # fmt: skip
+                    rules,
+                    episode,
+                    first,
+                    second,
+                    settings.pairs,
+                    settings.seed,
+                    reference=reference,
+                    finished=progress.advance,
+                )
                 plain, luck = plain_and_correction(episode, pairs)
                 for n in range(len(TERMS) + 1):
                     found = reduction(plain, luck[..., :n].sum(axis=-1), pairs.first_dealt)
-                    rows.append([
-                        f"{first.name}, {second.name}", f"{episode}s",
-                        " + ".join(TERMS[:n]) or "none", shown(as_json(found.mean), *written),
-                        f"{found.apart:+.1f}" if n else "", f"{found.fewer:.2f}",
-                        f"{found.unpaired:.2f}",
-                    ])  # fmt: skip
+                    rows.append(
+                        [
+                            f"{first.name}, {second.name}",
+                            f"{episode}s",
+                            " + ".join(TERMS[:n]) or "none",
+                            shown(as_json(found.mean), *written),
+                            f"{found.apart:+.1f}" if n else "",
+                            f"{found.fewer:.2f}",
+                            f"{found.unpaired:.2f}",
+                        ]
+                    )
     print(table(HEAD, rows))
     print(
         f"\n{settings.env}, {settings.pairs} pairs a row, seed {settings.seed}, reference "

@@ -87,8 +87,15 @@ class Job:
     def key(self) -> tuple[Any, ...]:
         """What tells its row from others."""
         line = self.line
-        return (self.stage, line.track, line.name, self.number, self.seed, self.decisions,
-                digest(line.settings(self.number)))  # fmt: skip
+        return (
+            self.stage,
+            line.track,
+            line.name,
+            self.number,
+            self.seed,
+            self.decisions,
+            digest(line.settings(self.number)),
+        )
 
 
 def digest(settings: Mapping[str, Any]) -> str:
@@ -98,8 +105,7 @@ def digest(settings: Mapping[str, Any]) -> str:
 
 def lines() -> list[Line]:
     """Return all lines of the page."""
-    return [Line(track, name) for track, about in PROTOCOL["tracks"].items()
-            for name in about["methods"]]  # fmt: skip
+    return [Line(track, name) for track, about in PROTOCOL["tracks"].items() for name in about["methods"]]
 
 
 def read_ledger() -> list[Row]:
@@ -120,8 +126,7 @@ def on_hands(row: Row) -> bool:
 
 def searched(rows: list[Row], line: Line) -> list[Row]:
     """Return the rows of a line's search, those of the longest trainings."""
-    mine = [row for row in rows if row["stage"] == "search"
-            and (row["track"], row["line"]) == (line.track, line.name)]  # fmt: skip
+    mine = [row for row in rows if row["stage"] == "search" and (row["track"], row["line"]) == (line.track, line.name)]
     most = max((row["decisions"] for row in mine), default=0)
     return [row for row in mine if row["decisions"] == most]
 
@@ -154,10 +159,15 @@ def jobs(
 def by_seconds(rows: list[Row], line: Line, budget: int, seeds: int) -> Iterator[Job]:
     """Yield the runs of a line as long as CPU seconds, once a whole final run says its rate."""
     number, tried = chosen(rows, line)
-    first = [row for row in rows if row["stage"] == "final" and row["seed"] == FINAL["first_seed"]
-             and (row["track"], row["line"]) == (line.track, line.name)
-             and row["settings_number"] == number
-             and row["decisions"] >= FINAL["decisions"]]  # fmt: skip
+    first = [
+        row
+        for row in rows
+        if row["stage"] == "final"
+        and row["seed"] == FINAL["first_seed"]
+        and (row["track"], row["line"]) == (line.track, line.name)
+        and row["settings_number"] == number
+        and row["decisions"] >= FINAL["decisions"]
+    ]
     if first:
         decisions = int(float(f"{first[0]['decisions'] * budget / first[0]['cpu_seconds']:.2g}"))
         for seed in range(FINAL["first_seed"], FINAL["first_seed"] + seeds):
@@ -166,8 +176,15 @@ def by_seconds(rows: list[Row], line: Line, budget: int, seeds: int) -> Iterator
 
 def key_of(row: Row) -> tuple[Any, ...]:
     """Return the `Job.key` of a row."""
-    return (row["stage"], row["track"], row["line"], row["settings_number"], row["seed"],
-            row["decisions"], digest(row["settings"]))  # fmt: skip
+    return (
+        row["stage"],
+        row["track"],
+        row["line"],
+        row["settings_number"],
+        row["seed"],
+        row["decisions"],
+        digest(row["settings"]),
+    )
 
 
 class Marks(Curve):
@@ -184,12 +201,19 @@ class Marks(Curve):
 
     def measure(self, learner: Learner) -> list[Measured]:
         """Measure the current policy."""
-        found = exploitability(learner.agent(), env=PROTOCOL["env"], suits=PROTOCOL["suits"],
-                               hands=FINAL["mark_hands"], seed=FINAL["hands_seed"])  # fmt: skip
+        found = exploitability(
+            learner.agent(),
+            env=PROTOCOL["env"],
+            suits=PROTOCOL["suits"],
+            hands=FINAL["mark_hands"],
+            seed=FINAL["hands_seed"],
+        )
         point = {
-            "decisions": learner.decisions, "cpu_seconds": round(learner.cpu_seconds, 1),
-            "mean": round(found.points_per_deal, 6), "ci95": round(found.ci95, 6),
-        }  # fmt: skip
+            "decisions": learner.decisions,
+            "cpu_seconds": round(learner.cpu_seconds, 1),
+            "mean": round(found.points_per_deal, 6),
+            "ci95": round(found.ci95, 6),
+        }
         self.points.append(point)
         return [Measured(str(point), {"exploitability": point["mean"]})]
 
@@ -209,10 +233,17 @@ def train(job: Job, folder: Path) -> Row:
     if "features" in given:  # those that runs of earlier versions read had two levels
         given["features"] = given["features"] != "none"
     made = module.Settings(
-        env=PROTOCOL["env"], suits=PROTOCOL["suits"], seed=job.seed, decisions=job.decisions,
-        hidden_sizes=tuple(PROTOCOL["hidden_sizes"]), num_evals=0, progress=False, out=folder,
-        resume=folder if (folder / CHECKPOINT).exists() else None, **given,
-    )  # fmt: skip
+        env=PROTOCOL["env"],
+        suits=PROTOCOL["suits"],
+        seed=job.seed,
+        decisions=job.decisions,
+        hidden_sizes=tuple(PROTOCOL["hidden_sizes"]),
+        num_evals=0,
+        progress=False,
+        out=folder,
+        resume=folder if (folder / CHECKPOINT).exists() else None,
+        **given,
+    )
     learner = module.Learner(made)
     learner.curve = Marks(FINAL["marks"] if job.stage == "final" else [])
     Run(learner).go()
@@ -224,10 +255,12 @@ def train(job: Job, folder: Path) -> Row:
 def measured(agent: str | Path, stage: str) -> Row:
     """Return the part of a row with an agent's figure, on the hands of its stage."""
     about, began = PROTOCOL[HANDS_OF[stage]], time.process_time()
-    found = exploitability(agent, env=PROTOCOL["env"], suits=PROTOCOL["suits"],
-                           hands=about["hands"], seed=about["hands_seed"])  # fmt: skip
-    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=NUMBERS, text=True,
-                            capture_output=True, check=False).stdout.strip()  # fmt: skip
+    found = exploitability(
+        agent, env=PROTOCOL["env"], suits=PROTOCOL["suits"], hands=about["hands"], seed=about["hands_seed"]
+    )
+    commit = subprocess.run(
+        ["git", "rev-parse", "--short", "HEAD"], cwd=NUMBERS, text=True, capture_output=True, check=False
+    ).stdout.strip()
     return {
         "measured_in": round(time.process_time() - began, 1), "hands": found.hands,
         "hands_seed": found.seed, "suits": found.suits,

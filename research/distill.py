@@ -101,9 +101,15 @@ def loss_of(expected: Tensor, targets: Tensor, decisions: Tensor) -> Tensor:
 
 
 def main(
-    student: Path, out: Path, rounds: int = 40, deals: int = 2048, learning_rate: float = 5e-4,
-    last_epochs: int = 6, batch_size: int = 256, seed: int = 1,
-) -> None:  # fmt: skip
+    student: Path,
+    out: Path,
+    rounds: int = 40,
+    deals: int = 2048,
+    learning_rate: float = 5e-4,
+    last_epochs: int = 6,
+    batch_size: int = 256,
+    seed: int = 1,
+) -> None:
     """Fit the pegging network of a file, and write the file with it."""
     torch.manual_seed(seed)
     torch.set_num_threads(1)

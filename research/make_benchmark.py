@@ -90,8 +90,7 @@ def interval(values: list[float]) -> float:
 
 def best_group(rows: list[Row], line: Line) -> list[Row]:
     """Return the final runs to show: most decisions, then those of the settings chosen now."""
-    mine = [row for row in rows if row["stage"] == "final"
-            and (row["track"], row["line"]) == (line.track, line.name)]  # fmt: skip
+    mine = [row for row in rows if row["stage"] == "final" and (row["track"], row["line"]) == (line.track, line.name)]
     choice, tried = chosen(rows, line)
 
     def order(row: Row) -> tuple[int, bool, int, int]:
@@ -100,8 +99,7 @@ def best_group(rows: list[Row], line: Line) -> list[Row]:
 
     most = max(map(order, mine), default=None)
     group = [row for row in mine if order(row) == most]
-    return [{**row, "searched": tried} if row["settings_number"] == choice else row
-            for row in group]  # fmt: skip
+    return [{**row, "searched": tried} if row["settings_number"] == choice else row for row in group]
 
 
 def result(rows: list[Row], line: Line) -> dict[str, Any] | None:
@@ -112,10 +110,14 @@ def result(rows: list[Row], line: Line) -> dict[str, Any] | None:
     of_seeds = [row["gain"]["both"]["all"][0] for row in group]
     by_hand = np.array([row["by_hand"] for row in group])  # [seeds, hands]
     return {
-        "line": line, "rows": group, "of_seeds": of_seeds, "mean": float(np.mean(of_seeds)),
-        "of_hands": estimate(by_hand.mean(axis=0)).half, "by_hand": by_hand,
+        "line": line,
+        "rows": group,
+        "of_seeds": of_seeds,
+        "mean": float(np.mean(of_seeds)),
+        "of_hands": estimate(by_hand.mean(axis=0)).half,
+        "by_hand": by_hand,
         "exact": all(row["exact"] for row in group),
-    }  # fmt: skip
+    }
 
 
 def of_seeds(found: Mapping[str, Any]) -> str:
@@ -143,9 +145,7 @@ def behind(one: dict[str, Any], first: dict[str, Any]) -> str:
     by_hand = one["by_hand"].mean(axis=0) - first["by_hand"].mean(axis=0)
     samples = (one["of_seeds"], first["of_seeds"], by_hand)
     parts = np.array([np.var(sample, ddof=1) / len(sample) for sample in samples])
-    freedom = parts.sum() ** 2 / sum(
-        part**2 / (len(sample) - 1) for part, sample in zip(parts, samples, strict=True)
-    )
+    freedom = parts.sum() ** 2 / sum(part**2 / (len(sample) - 1) for part, sample in zip(parts, samples, strict=True))
     half = students_t.ppf(0.975, freedom) * parts.sum() ** 0.5
     mean = one["mean"] - first["mean"]
     return f"{mean:.3f} ({mean - half:.3f} to {mean + half:.3f})"
@@ -159,15 +159,21 @@ def track_table(found: list[dict[str, Any]], random: float) -> str:
     for one in ordered:
         rows = one["rows"]
         first = firsts.setdefault(rows[0]["decisions"], one)
-        parts = [np.mean([row["gain"]["both"][part][0] for row in rows])
-                 for part in ("discard", "pegging")]  # fmt: skip
-        shown.append([
-            f"`{one['line'].name}`", whole(one), of_seeds(one), f"± {one['of_hands']:.3f}",
-            f"{100 * one['mean'] / random:.1f} %", behind(one, first),
-            *(f"{part:.3f}" for part in parts), f"{len(rows)} of {FINAL['seeds']}",
-            f"{rows[0]['decisions'] / 1e6:g} M",
-            f"{np.mean([row['cpu_seconds'] for row in rows]):.0f}",
-        ])  # fmt: skip
+        parts = [np.mean([row["gain"]["both"][part][0] for row in rows]) for part in ("discard", "pegging")]
+        shown.append(
+            [
+                f"`{one['line'].name}`",
+                whole(one),
+                of_seeds(one),
+                f"± {one['of_hands']:.3f}",
+                f"{100 * one['mean'] / random:.1f} %",
+                behind(one, first),
+                *(f"{part:.3f}" for part in parts),
+                f"{len(rows)} of {FINAL['seeds']}",
+                f"{rows[0]['decisions'] / 1e6:g} M",
+                f"{np.mean([row['cpu_seconds'] for row in rows]):.0f}",
+            ]
+        )
     head = ["method", "NashConv / 2", "seeds", "hands", "of random", "behind the first",
             "discards alone", "pegging alone", "runs", "decisions", "CPU s"]  # fmt: skip
     return table(head, shown)
@@ -183,10 +189,13 @@ def settings_table(found: list[dict[str, Any]], rows: list[Row]) -> str:
         options = options.replace("--features none", "--no-features")
         values = sorted(row["gain"]["both"]["all"][0] for row in searched(rows, line))
         span = f"{values[0]:.3f} to {values[-1]:.3f}" if values else ""
-        shown.append([f"{line.track}/{line.name}", f"`{line.method} {options}`",
-                      f"{len(values)} of {SEARCH['settings']}", span])  # fmt: skip
-    return table(["line", "`crib train`; the other settings are the command's defaults", "tried",
-                  "NashConv / 2 of those tried"], shown)  # fmt: skip
+        shown.append(
+            [f"{line.track}/{line.name}", f"`{line.method} {options}`", f"{len(values)} of {SEARCH['settings']}", span]
+        )
+    return table(
+        ["line", "`crib train`; the other settings are the command's defaults", "tried", "NashConv / 2 of those tried"],
+        shown,
+    )
 
 
 def levels_table(rows: list[Row]) -> str:
@@ -237,8 +246,9 @@ def draw(found: list[dict[str, Any]], levels: Mapping[str, float]) -> bytes:
         style = {"raw": "o-", "open": "s--"}[line.track]
         for axes, x in zip(both, curve[:, :2].T, strict=True):
             color = colors[line.name]
-            axes.plot(x, curve[:, 2], style, color=color, ms=4, lw=1.2,
-                      label=f"{line.track}/{line.name} ({len(one['rows'])})")  # fmt: skip
+            axes.plot(
+                x, curve[:, 2], style, color=color, ms=4, lw=1.2, label=f"{line.track}/{line.name} ({len(one['rows'])})"
+            )
             axes.fill_between(x, curve[:, 3], curve[:, 4], color=color, alpha=0.2, lw=0)
             if len(x) == 1:  # no band: a bar
                 axes.vlines(x, curve[:, 3], curve[:, 4], color=color, lw=1.2)
@@ -249,8 +259,9 @@ def draw(found: list[dict[str, Any]], levels: Mapping[str, float]) -> bytes:
     for axes, (label, ticks, unit) in zip(both, shown, strict=True):
         for name, at in levels.items():
             axes.axhline(at, color="grey", lw=0.8, ls=":")
-            axes.annotate(name, (1.0, at), xycoords=("axes fraction", "data"), fontsize=9,
-                          color="grey", ha="right", va="bottom")  # fmt: skip
+            axes.annotate(
+                name, (1.0, at), xycoords=("axes fraction", "data"), fontsize=9, color="grey", ha="right", va="bottom"
+            )
         axes.set_xscale("log")
         axes.set_yscale("log")
         axes.yaxis.set_major_locator(ticker.FixedLocator([0.01, 0.03, 0.1, 0.3, 1, 3]))
@@ -274,17 +285,27 @@ def budget_table(rows: list[Row]) -> str:
     shown = []
     for line in lines():
         for budget in SECONDS["budgets"]:
-            mine = [row for row in rows if row["stage"] == "seconds" and row["budget"] == budget
-                    and (row["track"], row["line"]) == (line.track, line.name)]  # fmt: skip
+            mine = [
+                row
+                for row in rows
+                if row["stage"] == "seconds"
+                and row["budget"] == budget
+                and (row["track"], row["line"]) == (line.track, line.name)
+            ]
             if mine:
                 values = [row["gain"]["both"]["all"][0] for row in mine]
                 half = interval(values)
-                shown.append([
-                    f"`{line.track}/{line.name}`", f"{budget}", f"**{np.mean(values):.3f}**",
-                    "one seed" if np.isnan(half) else f"± {half:.3f}", len(mine),
-                    f"{mine[0]['decisions'] / 1e6:g} M",
-                    f"{np.mean([row['cpu_seconds'] for row in mine]):.0f}",
-                ])  # fmt: skip
+                shown.append(
+                    [
+                        f"`{line.track}/{line.name}`",
+                        f"{budget}",
+                        f"**{np.mean(values):.3f}**",
+                        "one seed" if np.isnan(half) else f"± {half:.3f}",
+                        len(mine),
+                        f"{mine[0]['decisions'] / 1e6:g} M",
+                        f"{np.mean([row['cpu_seconds'] for row in mine]):.0f}",
+                    ]
+                )
     head = ["line", "budget, CPU s", "NashConv / 2", "over seeds", "seeds", "decisions", "CPU s"]
     return table(head, shown) if shown else ""
 
@@ -297,8 +318,15 @@ def submissions() -> str:
     for one in known:
         gain = {part: Gain(**found) for part, found in one["gain"]["both"].items()}
         mark = "" if how_exact(one) == "exact" else f"{APPROXIMATELY} "
-        shown.append([one["about"], f"{mark}{gain['all']}", f"{gain['discard'].mean:.3f}",
-                      f"{gain['pegging'].mean:.3f}", f"`{one['policy']}`"])  # fmt: skip
+        shown.append(
+            [
+                one["about"],
+                f"{mark}{gain['all']}",
+                f"{gain['discard'].mean:.3f}",
+                f"{gain['pegging'].mean:.3f}",
+                f"`{one['policy']}`",
+            ]
+        )
     return table(["policy", "NashConv / 2", "discards alone", "pegging alone", "digest"], shown)
 
 
@@ -312,35 +340,45 @@ def payoffs() -> dict[str, float]:
         games.ask(agent, running, rng)
         running = games.running(running)
     points = (games.tally[:, 1] - games.tally[:, 0]).sum(axis=1)
-    return {"mean": float(points.mean()), "deviation": float(points.std()),
-            "least": int(points.min()), "most": int(points.max())}  # fmt: skip
+    return {
+        "mean": float(points.mean()),
+        "deviation": float(points.std()),
+        "least": int(points.min()),
+        "most": int(points.max()),
+    }
 
 
 def write_page(rows: list[Row]) -> None:
     """Write the page and the picture of the ledger's rows."""
     found = [one for one in (result(rows, line) for line in lines()) if one]
-    parts = {track: [one for one in found if one["line"].track == track]
-             for track in PROTOCOL["tracks"]}  # fmt: skip
+    parts = {track: [one for one in found if one["line"].track == track] for track in PROTOCOL["tracks"]}
     levels = {name: row["gain"]["both"]["all"][0] for name, row in levels_of(rows).items()}
     tracks = {track: track_table(part, levels["random"]) for track, part in parts.items() if part}
     missing = [f"{line.track}/{line.name}" for line in lines() if not best_group(rows, line)]
     finals = [row for row in rows if row["stage"] == "final"]
     whole = [row for row in finals if row["decisions"] >= FINAL["decisions"]]
-    spent = sum(row.get("cpu_seconds", 0.0) + row.get("measured_in", 0.0) for row in rows
-                if row["stage"] != "earlier")  # fmt: skip
+    spent = sum(row.get("cpu_seconds", 0.0) + row.get("measured_in", 0.0) for row in rows if row["stage"] != "earlier")
     PICTURE.write_bytes(draw(found, levels))
     PAGE.write_text(
         render(
-            "benchmark", protocol=PROTOCOL, tracks=tracks,
+            "benchmark",
+            protocol=PROTOCOL,
+            tracks=tracks,
             uses=[(line.name, line.about["uses"]) for line in lines() if "uses" in line.about],
             settings=settings_table(found, rows),
-            missing=missing, finals=len(finals), whole=len(whole),
-            planned=len(lines()) * FINAL["seeds"], hours=spent / 3600, payoffs=payoffs(),
+            missing=missing,
+            finals=len(finals),
+            whole=len(whole),
+            planned=len(lines()) * FINAL["seeds"],
+            hours=spent / 3600,
+            payoffs=payoffs(),
             measured=[row["measured_in"] for row in rows if "measured_in" in row],
-            levels=levels_table(rows), deals=DEALS, budgets=budget_table(rows),
+            levels=levels_table(rows),
+            deals=DEALS,
+            budgets=budget_table(rows),
             submissions=submissions(),
         )
-    )  # fmt: skip
+    )
     print(f"wrote {PAGE} and {PICTURE}")
 
 
@@ -353,8 +391,7 @@ def run(settings: Settings) -> None:
         raise ValueError(f"lines: there is no {', '.join(unknown)}; they are {', '.join(known)}")
     some = [known[name] for name in settings.lines or known]
     if not settings.page_only:
-        for job in jobs(rows, some, settings.search, settings.search_decisions, settings.seeds,
-                        settings.decisions):  # fmt: skip
+        for job in jobs(rows, some, settings.search, settings.search_decisions, settings.seeds, settings.decisions):
             if job.key not in (key_of(row) for row in rows if row["stage"] in STAGES):
                 rows.append(make(job, settings.runs))
                 gain = rows[-1]["gain"]["both"]["all"]
@@ -365,8 +402,9 @@ def run(settings: Settings) -> None:
                 gain = rows[-1]["gain"]["both"]["all"]
                 print(f"{name}: {gain[0]:.4f} ± {gain[1]:.4f}", flush=True)
     if not {"final", "level"} <= {row["stage"] for row in rows}:
-        raise ValueError(f"{LEDGER} lacks final runs or the built-in agents: leave out --page-only "
-                         "and --lines, or give --seeds 1")  # fmt: skip
+        raise ValueError(
+            f"{LEDGER} lacks final runs or the built-in agents: leave out --page-only and --lines, or give --seeds 1"
+        )
     write_page(rows)
 
 

@@ -48,9 +48,12 @@ RATED: dict[str, dict[str, int]] = dict.fromkeys(rate.BUILT_IN, PAIRS | MANY_HAN
     "master": TWO_HAND,
 }
 CITED = {
-    "six cards": "six_card_v0", "five cards": "five_card_v0", "three hands": "three_hand_v0",
-    "four hands": "four_hand_v0", "Table Top": "table_top_v0",
-}  # fmt: skip
+    "six cards": "six_card_v0",
+    "five cards": "five_card_v0",
+    "three hands": "three_hand_v0",
+    "four hands": "four_hand_v0",
+    "Table Top": "table_top_v0",
+}
 DOCS = Path(__file__).parents[1] / "docs"
 PAGE = DOCS / "leaderboard.md"
 NUMBERS = DOCS / "numbers" / "exploitability.json"
@@ -80,9 +83,7 @@ def faults(name: str, files: list[Path]) -> list[str]:
         found.append(f"{name}: there are no results; crib rate --out writes them")
     for file in files:
         try:
-            found += [
-                f"{name}/{file.name}: {fault}" for fault in _faults(name, file, rate.read(file))
-            ]
+            found += [f"{name}/{file.name}: {fault}" for fault in _faults(name, file, rate.read(file))]
         except ValueError as error:
             found.append(str(error))
     return found
@@ -128,12 +129,19 @@ def page() -> str:
             tables.append((f"{environment}{seats}", rate.rating_table(here), _amounts(here)))
     known, played = (json.loads(file.read_text()) for file in (NUMBERS, TOURNAMENTS))
     return render(
-        "leaderboard", approximately=rate.APPROXIMATELY, seed=SEED, least_pairs=LEAST_PAIRS,
-        tables=tables, cited=cite_table(every), pairs=PAIRS | MANY_HAND,
+        "leaderboard",
+        approximately=rate.APPROXIMATELY,
+        seed=SEED,
+        least_pairs=LEAST_PAIRS,
+        tables=tables,
+        cited=cite_table(every),
+        pairs=PAIRS | MANY_HAND,
         cards=[(name, *card(name)) for name in found if name not in RATED],
-        exploitability=exploitability_section(known), exploited=known["command"],
-        tournaments=tournaments_section(played), played=played["command"],
-    )  # fmt: skip
+        exploitability=exploitability_section(known),
+        exploited=known["command"],
+        tournaments=tournaments_section(played),
+        played=played["command"],
+    )
 
 
 def cite_table(every: list[rate.Results]) -> str:
@@ -187,11 +195,7 @@ def measure() -> None:
         for env in pairs:
             file = rate.folder() / name / f"{env}.json"
             if not file.exists():
-                rate.run(
-                    rate.Settings(
-                        name, env=env, pairs=pairs[env], seed=SEED, out=rate.folder() / name
-                    )
-                )
+                rate.run(rate.Settings(name, env=env, pairs=pairs[env], seed=SEED, out=rate.folder() / name))
             results = rate.read(file)
             known = published().get((name, results.rules))
             write_json(file, asdict(replace(results, exploitability=known)))

@@ -46,9 +46,7 @@ EPISODES = {"table_top_v0": "round", "discard_v0": "game"}  # the others: a deal
 
 def frames(name: str) -> list[Any]:
     """Return the pictures before each decision of an episode, and at its end."""
-    env = env_module(name).raw_env(
-        render_mode="rgb_array", viewer="all", episode=EPISODES.get(name, "deal")
-    )
+    env = env_module(name).raw_env(render_mode="rgb_array", viewer="all", episode=EPISODES.get(name, "deal"))
     env.reset(seed=SEED)
     plays = env.game.family.name in find_agent(AGENT).acts  # type: ignore[attr-defined]
     agent, rng = find_agent(AGENT if plays else "random"), np.random.default_rng(SEED)
@@ -64,9 +62,15 @@ def animate(name: str) -> None:
     first, *others = frames(name)
     path = PICTURES / f"{name}.webp"
     first.save(
-        path, save_all=True, append_images=others, loop=0, lossless=True, quality=100, method=6,
+        path,
+        save_all=True,
+        append_images=others,
+        loop=0,
+        lossless=True,
+        quality=100,
+        method=6,
         duration=[PAUSE] * len(others) + [LAST],
-    )  # fmt: skip
+    )
     print(f"{path}: {1 + len(others)} frames, {path.stat().st_size / 1000:.0f} kB")
 
 
@@ -87,9 +91,7 @@ PHONE: ViewportSize = {"width": 390, "height": 844}
 
 
 @contextmanager
-def opened(
-    browser: Browser, url: str, size: ViewportSize, path: Path, **context: Any
-) -> Iterator[Page]:
+def opened(browser: Browser, url: str, size: ViewportSize, path: Path, **context: Any) -> Iterator[Page]:
     """Show a page for the block, then write its picture."""
     window = browser.new_context(viewport=size, **context)
     window.set_default_timeout(PATIENCE)
@@ -123,9 +125,8 @@ def replay(browser: Browser, name: str, folder: Path) -> None:
         write_replay(page, rules, agents, seed=3, players=players)
     size = PHONE if phone else {"width": 1400, "height": 930}
     with opened(
-        browser, page.as_uri(), size, PICTURES / f"{name}.png", color_scheme=theme,
-        device_scale_factor=1 + phone,
-    ) as shown:  # fmt: skip
+        browser, page.as_uri(), size, PICTURES / f"{name}.png", color_scheme=theme, device_scale_factor=1 + phone
+    ) as shown:
         shown.evaluate(f"show({at})")
 
 
@@ -170,8 +171,7 @@ def take_turns(page: Page, choose: Callable[[Page], object], turns: int) -> None
         if page.locator("[data-key=discard]").count():
             page.click("[data-key=discard]")
         page.wait_for_function(
-            f"before => document.querySelector('{SHOWN}') "
-            "|| document.getElementById('table').dataset.turns !== before",
+            f"before => document.querySelector('{SHOWN}') || document.getElementById('table').dataset.turns !== before",
             arg=before,
         )
 
@@ -239,9 +239,7 @@ def take(browser: Browser, url: str, scene: Scene) -> None:
     """Sit down at a table of `crib web`, play, and make the picture."""
     device = "phone" if scene.size is PHONE else "desk"
     path = SCREENS / f"{scene.name}_{device}_{scene.theme}.png"
-    with opened(
-        browser, url, scene.size, path, color_scheme=scene.theme, reduced_motion="reduce"
-    ) as page:
+    with opened(browser, url, scene.size, path, color_scheme=scene.theme, reduced_motion="reduce") as page:
         page.evaluate(FAST)
         page.reload()
         page.wait_for_selector(".game")

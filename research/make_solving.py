@@ -48,8 +48,7 @@ def refined(out: Path, iterations: int) -> tuple[Path, float]:
     folder, begin = out / f"refined_{iterations}", out / f"basic_{REFINED_AFTER}"
     if not (folder / REFINED).exists():
         going_on = folder if (folder / CHECKPOINT).exists() else begin
-        solve(Solving(iterations=REFINED_AFTER, eval_interval=0, refine=iterations, out=folder,
-                       resume=going_on))  # fmt: skip
+        solve(Solving(iterations=REFINED_AFTER, eval_interval=0, refine=iterations, out=folder, resume=going_on))
     return folder / REFINED, seconds(begin / CHECKPOINT) + seconds(folder / STARTERS)
 
 
@@ -71,15 +70,24 @@ def draw(points: list[dict[str, Any]], path: Path) -> None:
     for kind, colour in COLOURS.items():
         of_kind = sorted((p for p in points if p["kind"] == kind), key=lambda p: p["cpu_seconds"])
         axes.errorbar(
-            [p["cpu_seconds"] for p in of_kind], [p["gain"]["mean"] for p in of_kind],
-            [p["gain"]["ci95"] for p in of_kind], color=colour, marker="o", markersize=4,
-            capsize=3, label=kind,
-        )  # fmt: skip
+            [p["cpu_seconds"] for p in of_kind],
+            [p["gain"]["mean"] for p in of_kind],
+            [p["gain"]["ci95"] for p in of_kind],
+            color=colour,
+            marker="o",
+            markersize=4,
+            capsize=3,
+            label=kind,
+        )
         for point in of_kind:
             axes.annotate(
-                str(point["iterations"]), (point["cpu_seconds"], point["gain"]["mean"]),
-                textcoords="offset points", xytext=(7, 5), fontsize=8, color=colour,
-            )  # fmt: skip
+                str(point["iterations"]),
+                (point["cpu_seconds"], point["gain"]["mean"]),
+                textcoords="offset points",
+                xytext=(7, 5),
+                fontsize=8,
+                color=colour,
+            )
     axes.set_xscale("log")
     axes.xaxis.set_major_formatter("{x:.0f}")
     axes.xaxis.set_minor_formatter(NullFormatter())
@@ -128,12 +136,15 @@ def run(chosen: Settings) -> None:
         if (kind, iterations) in known:
             continue
         found = measure(strategy, abstraction=int(kind == "basic"))  # whose play knows no pairs
-        points.append({"kind": kind, "iterations": iterations, "cpu_seconds": took,
-                       "hands": HANDS, **found})  # fmt: skip
+        points.append({"kind": kind, "iterations": iterations, "cpu_seconds": took, "hands": HANDS, **found})
         write_whole(stored, (json.dumps(points, indent=2) + "\n").encode())
         print(points[-1], flush=True)
-    data = {"command": f"python -m research.make_solving --out {chosen.out}", "seed": SEED,
-            "versions": versions(), "points": points}  # fmt: skip
+    data = {
+        "command": f"python -m research.make_solving --out {chosen.out}",
+        "seed": SEED,
+        "versions": versions(),
+        "points": points,
+    }
     NUMBERS.write_text(json.dumps(data, indent=2) + "\n")
     draw(points, PICTURE)
 

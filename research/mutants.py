@@ -111,11 +111,9 @@ def places(module: str, function: ast.FunctionDef) -> Iterator[Mutant]:
         elif isinstance(node, ast.Constant) and type(node.value) is bool:
             yield change(node, f"{node.value} -> {not node.value}", node, "value", not node.value)
         elif isinstance(node, ast.Name) and node.id in OTHER_NAME:
-            yield change(node, f"{node.id} -> {OTHER_NAME[node.id]}", node, "id",
-                         OTHER_NAME[node.id])  # fmt: skip
+            yield change(node, f"{node.id} -> {OTHER_NAME[node.id]}", node, "id", OTHER_NAME[node.id])
         if isinstance(node, (ast.If, ast.IfExp, ast.While)):
-            yield change(node, "condition negated", node, "test",
-                         ast.UnaryOp(ast.Not(), node.test))  # fmt: skip
+            yield change(node, "condition negated", node, "test", ast.UnaryOp(ast.Not(), node.test))
         for block in ("body", "orelse"):
             yield from removals(getattr(node, block, None))
         for child in ast.iter_child_nodes(node):
@@ -134,11 +132,7 @@ def apply(mutant: Mutant, tree: ast.Module) -> None:
         mutant.holder[mutant.key] = mutant.new
     module = importlib.import_module(mutant.module)
     compiled = compile(ast.fix_missing_locations(tree), str(module.__file__), "exec")
-    (code,) = (
-        one
-        for one in compiled.co_consts
-        if isinstance(one, CodeType) and one.co_name == mutant.function
-    )
+    (code,) = (one for one in compiled.co_consts if isinstance(one, CodeType) and one.co_name == mutant.function)
     plain(getattr(module, mutant.function)).__code__ = code
 
 
@@ -181,8 +175,11 @@ class Mutations:
             chosen = [mutant for mutant in mutants if mutant.where() in survived]
         slow = len(self.items) - len(self.seconds)
         print(f"{slow} tests take more than {SLOWEST:.0f} s as Python and are left out")
-        print(f"{len(mutants)} mutants, {len(chosen)} of them run; {len(self.seconds)} tests, "
-              f"{sum(self.seconds.values()):.0f} s of them as Python", flush=True)  # fmt: skip
+        print(
+            f"{len(mutants)} mutants, {len(chosen)} of them run; {len(self.seconds)} tests, "
+            f"{sum(self.seconds.values()):.0f} s of them as Python",
+            flush=True,
+        )
         for i, mutant in enumerate(chosen):
             for one in [None, mutant] if i % 50 == 0 else [mutant]:
                 while len(self.running) >= self.settings.processes:
@@ -307,9 +304,7 @@ class Mutations:
         if self.settings.out:
             self.settings.out.write_text(json.dumps(self.results, indent=1), "utf-8")
 
-    def attack(
-        self, mutant: Mutant | None, tree: ast.Module | None, tests: list[str], file: Any
-    ) -> int:
+    def attack(self, mutant: Mutant | None, tree: ast.Module | None, tests: list[str], file: Any) -> int:
         """Change and test, in a fork; write the name of the first test that fails."""
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         try:

@@ -61,9 +61,11 @@ class CardNet(nn.Module):
         self.sure = nn.Linear(self.width - 1, 2, bias=False)
         self.base = nn.Linear(hidden, 1)
         self.scale = nn.Parameter(torch.tensor(1.0))  # - the logarithm of the temperature
-        places = torch.eye(self.actions) if layout.places is None else torch.zeros(
-            1 + max(map(max, layout.places)), self.actions
-        )  # fmt: skip
+        places = (
+            torch.eye(self.actions)
+            if layout.places is None
+            else torch.zeros(1 + max(map(max, layout.places)), self.actions)
+        )
         for action, those in enumerate(layout.places or ()):
             places[list(those), action] = 1.0
         self.register_buffer("places", places, persistent=False)
@@ -97,8 +99,7 @@ class CardNet(nn.Module):
         """Return the logits, float32[B, actions], and the value, float32[B]."""
         if observations.ndim != 2 or observations.shape[1] != self.size:
             raise ValueError(
-                f"CardNet reads observations of shape [B, {self.size}], got "
-                f"{list(observations.shape)}: {WITH_FEATURES}"
+                f"CardNet reads observations of shape [B, {self.size}], got {list(observations.shape)}: {WITH_FEATURES}"
             )
         state = observations[:, self.state] * self.read
         rows = observations[:, self.state.stop :].reshape(-1, self.rows, self.width)

@@ -57,9 +57,11 @@ class CardPolicy(MaskableActorCriticPolicy):
         **kwargs: Any,
     ) -> None:
         self._of_net: dict[str, Any] = {
-            "hidden": hidden, "inner": inner, "temperature": temperature,
+            "hidden": hidden,
+            "inner": inner,
+            "temperature": temperature,
             "reads_score": reads_score,
-        }  # fmt: skip
+        }
         super().__init__(*args, **kwargs)
 
     def _get_constructor_parameters(self) -> dict[str, Any]:
@@ -68,8 +70,10 @@ class CardPolicy(MaskableActorCriticPolicy):
     def _build_mlp_extractor(self) -> None:
         noted = vars(self.observation_space).get(RULES, {})
         if not noted.get("features"):
-            raise ValueError("CardPolicy reads the rows of features: make the environment with "
-                             "features=True, and leave its observation space as it is")  # fmt: skip
+            raise ValueError(
+                "CardPolicy reads the rows of features: make the environment with "
+                "features=True, and leave its observation space as it is"
+            )
         net = CardNet(layout_of(find_family(noted["family"]), True), **self._of_net)
         self.mlp_extractor: Any = CardExtractor(net)
 

@@ -109,8 +109,9 @@ def check_format(about: Mapping[str, Any], expected: str, version: int) -> None:
     """Raise a ValueError unless a header says that its file is of this format and version."""
     found = about.get("format"), about.get("version")
     if found != (expected, version):
-        raise ValueError(f"expected the format {expected!r} version {version}, found "
-                         f"{shown(found[0])} version {shown(found[1])}")  # fmt: skip
+        raise ValueError(
+            f"expected the format {expected!r} version {version}, found {shown(found[0])} version {shown(found[1])}"
+        )
 
 
 def shown(value: object) -> str:
@@ -190,18 +191,15 @@ def _check_seal(data: bytes, begin: int, seal: object, needed: bool) -> None:
     if seal is None and not needed:
         return
     if not isinstance(seal, str) or len(seal) != len(UNSEALED):
-        raise ValueError("it has no checksum: it was altered, or comes from a version that wrote "
-                         "none")  # fmt: skip
+        raise ValueError("it has no checksum: it was altered, or comes from a version that wrote none")
     found = sha256(data[:begin].replace(seal.encode("utf-8", "replace"), UNSEALED.encode(), 1))
     found.update(memoryview(data)[begin:])
     if found.hexdigest() != seal:
-        raise ValueError("its checksum does not fit: it was damaged or altered since it was "
-                         "written")  # fmt: skip
+        raise ValueError("its checksum does not fit: it was damaged or altered since it was written")
 
 
 def _check_finite(name: str, array: Array) -> None:
     if array.dtype.kind != "f" or not array.size:
         return
     if not -LARGEST <= float(array.min()) <= float(array.max()) <= LARGEST:
-        raise ValueError(f"the tensor {name!r} holds numbers that are not finite, or too large for "
-                         f"float32")  # fmt: skip
+        raise ValueError(f"the tensor {name!r} holds numbers that are not finite, or too large for float32")

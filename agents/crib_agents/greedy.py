@@ -82,9 +82,7 @@ def points_added(v, table, cell, rows):
     nob = nob_through(v, cell, rows)
     flush_size = v["flush_size"]
     longer = line | 1 << v["card"]
-    return points_so_far(table, longer, flush_size, nob) - points_so_far(
-        table, line, flush_size, nob
-    )
+    return points_so_far(table, longer, flush_size, nob) - points_so_far(table, line, flush_size, nob)
 
 
 def choose_cell(v, rng, table, weights):
@@ -109,6 +107,8 @@ class GreedyAgent(CompiledAgent):
 
     name = "greedy"
     acts: ClassVar[dict[str, Act]] = {
-        "two_hand": choose_card, "many_hand": choose_many_hand_card, "table_top": choose_cell,
-    }  # fmt: skip
+        "two_hand": choose_card,
+        "many_hand": choose_many_hand_card,
+        "table_top": choose_cell,
+    }
     honours = BY_CARDS

@@ -24,8 +24,16 @@ HONOURS = frozenset({"target", "match_target", "partners_confer", "two_hand.heel
 FOR_POINTS = TwoHandRules.match_only | {"target", "heels", "score_difference", "partners_confer"}
 # The same of simple agents: `greedy` reads a flush's length from its view and ignores the crib, the
 # charts of `rule_based` go by ranks and know no flush.
-BY_CARDS = FOR_POINTS | {"dealt", "single_count", "flush_size", "crib_flush_size", "adjacency",
-                         "second_go_ends", "players", "partners"}  # fmt: skip
+BY_CARDS = FOR_POINTS | {
+    "dealt",
+    "single_count",
+    "flush_size",
+    "crib_flush_size",
+    "adjacency",
+    "second_go_ends",
+    "players",
+    "partners",
+}
 
 
 def presets_of(family: str) -> tuple[Rules, ...]:
@@ -37,8 +45,7 @@ def refuse_other_views(name: str, views: Views, *families: Family) -> None:
     """Raise a ValueError unless the views are of a game of the families that ``name`` plays."""
     if all(views.dtype != family.view for family in families):
         played = games_of(*(family.name for family in families))
-        raise ValueError(f"{name} plays only {played}, got views of fields "
-                         f"{', '.join(views.dtype.names or ('none',))}")  # fmt: skip
+        raise ValueError(f"{name} plays only {played}, got views of fields {', '.join(views.dtype.names or ('none',))}")
 
 
 def group_rows(keys: npt.NDArray[Any]) -> Iterator[tuple[tuple[int, ...], npt.NDArray[np.intp]]]:
@@ -68,8 +75,7 @@ def read_rules(family: object, name: object, fields: Any) -> Rules:
     if not isinstance(family, str) or family not in kinds:
         raise ValueError(f"expected a family of games ({', '.join(kinds)}), found {shown(family)}")
     if not isinstance(name, str) or not isinstance(fields, dict):
-        raise ValueError(f"expected the name of the rules and their fields, found {shown(name)} "
-                         f"and {shown(fields)}")  # fmt: skip
+        raise ValueError(f"expected the name of the rules and their fields, found {shown(name)} and {shown(fields)}")
     try:
         return kinds[family](**{**fields, "name": name})
     except (TypeError, ValueError) as error:  # a field that the family does not have, or its value

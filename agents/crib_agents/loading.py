@@ -48,9 +48,7 @@ def load_agent(name: str, move_seconds: float | None = None) -> Agent:
             raise ValueError(f"{error}; two agents are joined by a slash: {by_slash}") from error
         raise
     except (Exception, SystemExit) as error:  # any error of the agent's code
-        raise ValueError(
-            f"no agent was made of {name!r}: {type(error).__name__}: {error}"
-        ) from error
+        raise ValueError(f"no agent was made of {name!r}: {type(error).__name__}: {error}") from error
 
 
 def of_two(name: str) -> tuple[str, str] | None:

@@ -16,12 +16,7 @@ from functools import cache
 
 import numpy as np
 
-from crib_agents.equilibrium import (
-    SHIPPED,
-    pack,
-    write_pair_probabilities,
-    write_rank_probabilities,
-)
+from crib_agents.equilibrium import SHIPPED, pack, write_pair_probabilities, write_rank_probabilities
 from crib_agents.equilibrium.strategy import FIELDS, Solved
 from crib_agents.expert import ExpertAgent
 from crib_agents.expert.discard import PAIRS, SWING, rank_discards
@@ -74,15 +69,11 @@ class Master(ExpertAgent):
             elif key[-1] == DISCARD:
                 probabilities = np.empty((len(some), PAIRS))
                 write_pair_probabilities(some, strategy, probabilities)
-                actions[rows] = rank_discards(
-                    some, bonus=_bonus(some, probabilities, self.discard_lambda)
-                )[0]
+                actions[rows] = rank_discards(some, bonus=_bonus(some, probabilities, self.discard_lambda))[0]
             else:
                 probabilities = np.empty((len(some), RANKS))
                 write_rank_probabilities(some, strategy, probabilities)
-                actions[rows] = self._pegging.choose(
-                    some, _bonus(some, probabilities, self.pegging_lambda)
-                )
+                actions[rows] = self._pegging.choose(some, _bonus(some, probabilities, self.pegging_lambda))
         return actions
 
 

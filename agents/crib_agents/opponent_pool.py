@@ -49,13 +49,7 @@ class Pool:
     """
 
     def __init__(
-        self,
-        size: int = 20,
-        *,
-        by: By = "recency",
-        decay: float = 0.8,
-        sharpness: float = 1.0,
-        seed: int | None = None,
+        self, size: int = 20, *, by: By = "recency", decay: float = 0.8, sharpness: float = 1.0, seed: int | None = None
     ) -> None:
         check_choice("by", by, WAYS)
         if not _is_number(decay) or not 0 < decay <= 1:
@@ -160,8 +154,7 @@ class Pool:
         One game won and one lost are added to each, so few games do not decide.
         """
         return {
-            agent.name: (self._won.get(agent.name, 0.0) + 1) / (self._games[agent.name] + 2)
-            for agent in self._agents
+            agent.name: (self._won.get(agent.name, 0.0) + 1) / (self._games[agent.name] + 2) for agent in self._agents
         }
 
     def probabilities(self) -> Doubles:

@@ -131,10 +131,7 @@ class ScoredAgent:
         if np.isnan(legal).any():
             raise ValueError(f"some scores of {self.name} are not a number")
         if not np.isfinite(legal.max(axis=1)).all():
-            raise ValueError(
-                f"some scores of {self.name} are infinite: the best legal action must have a "
-                "finite one"
-            )
+            raise ValueError(f"some scores of {self.name} are infinite: the best legal action must have a finite one")
         found = np.where(masks == 1, np.maximum(legal, LEAST), -np.inf)
         return found if seen is views else of_real_cards(found, seen, views)
 
@@ -214,11 +211,7 @@ class PolicyNetAgent(ScoredAgent):
     other_rules = "`crib train` makes policies for any rules"
 
     def __init__(
-        self,
-        layers: Layers | Tensors,
-        about: dict[str, Any],
-        name: str = "learned",
-        sample: bool | None = None,
+        self, layers: Layers | Tensors, about: dict[str, Any], name: str = "learned", sample: bool | None = None
     ) -> None:
         self.layers = layers
         self.about = about
@@ -234,8 +227,7 @@ class PolicyNetAgent(ScoredAgent):
         )
         self.family = family
         if isinstance(layers, dict) != self.features:
-            raise ValueError(f"its header says features {self.features}, which its layers are not "
-                             "for")  # fmt: skip
+            raise ValueError(f"its header says features {self.features}, which its layers are not for")
         if isinstance(layers, dict):
             self._layout = layout_of(family, True)
             _check_tensors(layers, self._layout)
@@ -243,9 +235,7 @@ class PolicyNetAgent(ScoredAgent):
             _check_layers(layers, family.obs_size, family.actions)
 
     @classmethod
-    def load(
-        cls, path: str | Path, name: str | None = None, sample: bool | None = None
-    ) -> PolicyNetAgent:
+    def load(cls, path: str | Path, name: str | None = None, sample: bool | None = None) -> PolicyNetAgent:
         """Read an agent from a file written by `save`.
 
         Raises:
@@ -258,8 +248,10 @@ class PolicyNetAgent(ScoredAgent):
             plain = {f"{i}.{part}" for i in range(count) for part in ("weight", "bias")}
             expected = set(CARD_NET) if about.get("features") else plain
             if set(tensors) != expected:
-                raise ValueError(f"it holds the tensors {', '.join(sorted(tensors)) or 'none'}, "
-                                 f"expected {', '.join(sorted(expected))}")  # fmt: skip
+                raise ValueError(
+                    f"it holds the tensors {', '.join(sorted(tensors)) or 'none'}, "
+                    f"expected {', '.join(sorted(expected))}"
+                )
             layers: Layers | Tensors = dict(tensors)
             if not about.get("features"):
                 layers = [(tensors[f"{i}.weight"], tensors[f"{i}.bias"]) for i in range(count)]
@@ -283,8 +275,7 @@ class PolicyNetAgent(ScoredAgent):
         refuse_other_views(self.name, views, self.family)
         if len(views) <= PART:
             return super()._scores(views)
-        parts = [super(PolicyNetAgent, self)._scores(views[at : at + PART])
-                 for at in range(0, len(views), PART)]  # fmt: skip
+        parts = [super(PolicyNetAgent, self)._scores(views[at : at + PART]) for at in range(0, len(views), PART)]
         return np.concatenate(parts)
 
     def _logits(self, observations: Array, masks: npt.NDArray[np.int8]) -> Floats:
@@ -306,11 +297,14 @@ def family_of_header(about: dict[str, Any], rules: Rules) -> Family:
     layout = family.layout_with(about.get("features"))
     found, expected = about.get("observation_layout"), [[n, size] for n, size, _ in layout]
     if found != expected:
-        raise ValueError(f"it was trained on another observation of {environment}: its layout is "
-                         f"{shown(found)}, this version's is {expected}")  # fmt: skip
+        raise ValueError(
+            f"it was trained on another observation of {environment}: its layout is "
+            f"{shown(found)}, this version's is {expected}"
+        )
     if about.get("actions") != family.actions:
-        raise ValueError(f"it was trained on {shown(about.get('actions'))} actions of "
-                         f"{environment}, which has {family.actions}")  # fmt: skip
+        raise ValueError(
+            f"it was trained on {shown(about.get('actions'))} actions of {environment}, which has {family.actions}"
+        )
     return family
 
 
@@ -333,8 +327,10 @@ def rules_of_header(about: dict[str, Any]) -> Rules:
     if fields is None and isinstance(name, str) and name in PRESETS:
         fields = fields_of(PRESETS[name])
     if not isinstance(fields, dict):
-        raise ValueError(f"it was trained under the rules {shown(name)}: its header must say what "
-                         f"they are, or name one of {', '.join(PRESETS)}")  # fmt: skip
+        raise ValueError(
+            f"it was trained under the rules {shown(name)}: its header must say what "
+            f"they are, or name one of {', '.join(PRESETS)}"
+        )
     return read_rules(about.get("family"), name, fields)
 
 
@@ -358,9 +354,17 @@ def _check_layers(layers: Layers, inputs: int, actions: int) -> None:
 
 
 CARD_NET = (
-    "encode.weight", "encode.bias", "of_state.weight", "of_state.bias", "of_row.weight",
-    "inner.weight", "inner.bias", "out.weight", "sure.weight", "scale",
-)  # fmt: skip
+    "encode.weight",
+    "encode.bias",
+    "of_state.weight",
+    "of_state.bias",
+    "of_row.weight",
+    "inner.weight",
+    "inner.bias",
+    "out.weight",
+    "sure.weight",
+    "scale",
+)
 """The tensors of a `CardNet` that its logits depend on."""
 
 
@@ -418,9 +422,7 @@ def add_rows(observations, weights, bias, out):  # type: ignore[no-untyped-def]
                     row[j] += value * of_input[j]
 
 
-def linear(
-    x: npt.NDArray[Any], weight: npt.NDArray[Any], bias: npt.NDArray[Any], sparse: bool = False
-) -> Floats:
+def linear(x: npt.NDArray[Any], weight: npt.NDArray[Any], bias: npt.NDArray[Any], sparse: bool = False) -> Floats:
     """Return a layer's outputs, float32[B, W]; ``sparse`` where most inputs are 0."""
     if not sparse or len(x) < MANY:
         found: Floats = x.astype(np.float32, copy=False) @ weight.T + bias

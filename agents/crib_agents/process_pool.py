@@ -108,9 +108,7 @@ class ProcessPool(ProcessPoolExecutor):
         self.shutdown(cancel_futures=True)
 
 
-def _start(
-    watched: Connection[Any, Any], begin: Callable[..., None] | None, args: tuple[Any, ...]
-) -> None:
+def _start(watched: Connection[Any, Any], begin: Callable[..., None] | None, args: tuple[Any, ...]) -> None:
     """Make a process ready, which ends when its parent dies or wants it."""
 
     def watch() -> None:

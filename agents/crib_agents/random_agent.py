@@ -30,9 +30,7 @@ class RandomAgent(CompiledAgent):
     """Takes a legal action at random."""
 
     name = "random"
-    acts: ClassVar[dict[str, Act]] = {
-        "two_hand": draw_card, "many_hand": draw_card, "table_top": draw_action,
-    }  # fmt: skip
+    acts: ClassVar[dict[str, Act]] = {"two_hand": draw_card, "many_hand": draw_card, "table_top": draw_action}
     draws: ClassVar[bool] = True
 
     @one_or_many

@@ -63,8 +63,7 @@ def default_weights(cribs: Doubles | None = None) -> Doubles:
     heuristics = [value for _, value, _ in HEURISTICS]
     cribs = load(MANY_HAND_CRIBS)["crib"] if cribs is None else cribs
     of_many = [value for _, value, _ in MANY_HEURISTICS]
-    return np.concatenate([tables["crib"].ravel(), tables["kept"].ravel(), heuristics,
-                           cribs.ravel(), of_many])  # fmt: skip
+    return np.concatenate([tables["crib"].ravel(), tables["kept"].ravel(), heuristics, cribs.ravel(), of_many])
 
 
 class RuleBasedAgent(CompiledAgent):
@@ -72,8 +71,10 @@ class RuleBasedAgent(CompiledAgent):
 
     name = "rule_based"
     acts: ClassVar[dict[str, Act]] = {
-        "two_hand": choose_card, "many_hand": choose_many_hand_card, "table_top": choose_cell,
-    }  # fmt: skip
+        "two_hand": choose_card,
+        "many_hand": choose_many_hand_card,
+        "table_top": choose_cell,
+    }
     honours = BY_CARDS
 
     def __init__(self, weights: Doubles | None = None) -> None:

@@ -121,9 +121,7 @@ class TextAgent:
         open_ones = [i for i, one in enumerate(found) if one is None]
         pool = ThreadPoolExecutor(min(self.workers, max(1, len(open_ones))))
         try:
-            for i, one in zip(
-                open_ones, pool.map(self._decide, [views[i] for i in open_ones]), strict=True
-            ):
+            for i, one in zip(open_ones, pool.map(self._decide, [views[i] for i in open_ones]), strict=True):
                 found[i] = one
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
@@ -149,10 +147,7 @@ class TextAgent:
                     return self._reader.read(reply, view)
                 except ReplyError as bad:
                     error = bad
-            messages += [
-                {"role": "assistant", "content": reply[-SENT_BACK:]},
-                {"role": "user", "content": str(error)},
-            ]
+            messages += [{"role": "assistant", "content": reply[-SENT_BACK:]}, {"role": "user", "content": str(error)}]
         return error
 
     def _reply(self, messages: list[Message]) -> str:
@@ -234,9 +229,8 @@ def chat(
         names = [line.partition(":")[0].strip() for line in own if ":" in line]
         headers = dict.fromkeys(["OpenAI-Organization", "OpenAI-Project", *names], openai.Omit())
     client: Any = openai.OpenAI(
-        base_url=url, api_key=key, timeout=timeout, max_retries=server_retries,
-        default_headers=headers,
-    )  # fmt: skip
+        base_url=url, api_key=key, timeout=timeout, max_retries=server_retries, default_headers=headers
+    )
     options: dict[str, Any] = {"temperature": temperature, "max_tokens": max_tokens}
     options = {name: value for name, value in options.items() if value is not None}
 
@@ -259,9 +253,16 @@ def chat(
 
 
 OPTIONS: dict[str, Callable[[str], Any]] = {
-    "style": str, "retries": int, "on_failure": str, "workers": int, "base_url": str,
-    "timeout": float, "server_retries": int, "temperature": float, "max_tokens": int,
-}  # fmt: skip
+    "style": str,
+    "retries": int,
+    "on_failure": str,
+    "workers": int,
+    "base_url": str,
+    "timeout": float,
+    "server_retries": int,
+    "temperature": float,
+    "max_tokens": int,
+}
 OF_THE_AGENT = ("style", "retries", "on_failure", "workers")
 
 
@@ -277,8 +278,6 @@ def agent_of(given: str) -> TextAgent:
         try:
             options[name] = OPTIONS[name](value)
         except ValueError:
-            raise ValueError(
-                f"the option {name} of text:{model} must be a number, got {value!r}"
-            ) from None
+            raise ValueError(f"the option {name} of text:{model} must be a number, got {value!r}") from None
     mine = {name: options.pop(name) for name in OF_THE_AGENT if name in options}
     return TextAgent(chat(model, **options), name=f"text:{model}", **mine)

@@ -94,7 +94,6 @@ class SB3Net(nn.Module):
     def forward(self, observations: Tensor, masks: Tensor | None = None) -> Tensor:
         """Return logits or values, [B, actions]."""
         scores: Tensor = self.score.scores(
-            {key: masks if key in MASKS else observations for key in self.score.keys}
-            or observations
+            {key: masks if key in MASKS else observations for key in self.score.keys} or observations
         )
         return scores

@@ -118,10 +118,7 @@ def _trusted(folder: Path, owners: tuple[int, ...] | None) -> bool:
 def _folder(chosen: str | None) -> tuple[Path | None, tuple[Path, ...]]:
     """Return the folder to write to, and those to read from."""
     places = list(_places())
-    usable = (
-        folder for folder, mode, owners in places
-        if _writable(folder, mode) and _trusted(folder, owners)
-    )  # fmt: skip
+    usable = (folder for folder, mode, owners in places if _writable(folder, mode) and _trusted(folder, owners))
     written = next(usable, None)  # and made, before it is asked which can be read
     return written, tuple(folder for folder, _, owners in places if _trusted(folder, owners))
 

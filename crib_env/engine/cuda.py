@@ -79,9 +79,8 @@ def entries(family: Family) -> Entries:
 
     @cuda.jit
     def step(
-        states, rules, decks, table, points, illegal_reward, autoreset, actions, movers, obs, masks,
-        rewards, dones,
-    ):  # fmt: skip
+        states, rules, decks, table, points, illegal_reward, autoreset, actions, movers, obs, masks, rewards, dones
+    ):
         i = cuda.grid(1)
         if i < states.shape[0]:
             log = cuda.local.array(log_size, int64)
@@ -226,9 +225,16 @@ class CudaBatch:
         if seed is not None:
             self.seed(seed)
         self._entries.reset[self._grid](
-            self.states, self._rules, self._decks, self._dealers, self.movers, self.obs, self.masks,
-            self.rewards, self.dones,
-        )  # fmt: skip
+            self.states,
+            self._rules,
+            self._decks,
+            self._dealers,
+            self.movers,
+            self.obs,
+            self.masks,
+            self.rewards,
+            self.dones,
+        )
 
     def step(self, actions: Any) -> None:
         """Act in every game for the seat to move; the results are in the attributes.
@@ -241,8 +247,7 @@ class CudaBatch:
             actions = np.asarray(actions)
         if actions.shape != (self.num_envs,) or actions.dtype != np.int64:
             raise ValueError(
-                f"actions must be int64[{self.num_envs}], one a game, got "
-                f"{actions.dtype}{list(actions.shape)}"
+                f"actions must be int64[{self.num_envs}], one a game, got {actions.dtype}{list(actions.shape)}"
             )
         if isinstance(actions, np.ndarray):
             self.actions.copy_to_device(actions)
@@ -267,7 +272,6 @@ class CudaBatch:
         Returns the number of decisions.
         """
         self._entries.rollout[self._grid](
-            self.states, self._rules, self._decks, self._table, self._rngs, steps, self.movers,
-            self.obs, self.masks,
-        )  # fmt: skip
+            self.states, self._rules, self._decks, self._table, self._rngs, steps, self.movers, self.obs, self.masks
+        )
         return steps * self.num_envs

@@ -99,13 +99,10 @@ def entries_of(family: Family) -> Entries:
         begin_episode(states[0], rules[0], decks, dealer, log)
 
     @entry(
-        int64(
-            states_t, rules_t, DECKS_T, TABLE_T, LOG_T, views_t, uint8[::1], int8[::1], int64[::1],
-            int64,
-        ),
+        int64(states_t, rules_t, DECKS_T, TABLE_T, LOG_T, views_t, uint8[::1], int8[::1], int64[::1], int64),
         f"{name}.step",
         seconds=8,
-    )  # fmt: skip
+    )
     def step(states, rules, decks, table, log, views, obs, mask, margins, action):
         """Step ``states[0]`` and observe it for the seat then to move.
 
@@ -189,12 +186,9 @@ def entries_of(family: Family) -> Entries:
                     returns[i, seat] = return_of(states[i], r, r["side_of"][seat])
 
     @entry(
-        int64(
-            states_t, rules_t, DECKS_T, TABLE_T, RNGS_T, views_t, LOG_T, int64, int64, int64,
-            int64, OBS_T, MASKS_T,
-        ),
+        int64(states_t, rules_t, DECKS_T, TABLE_T, RNGS_T, views_t, LOG_T, int64, int64, int64, int64, OBS_T, MASKS_T),
         f"{name}.rollout",
-    )  # fmt: skip
+    )
     def rollout(states, rules, decks, table, rngs, views, log, lo, hi, phase, steps, obs, masks):
         """Play ``steps`` random decisions in each game of a range, observing before every one.
 

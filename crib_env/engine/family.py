@@ -214,8 +214,10 @@ class Family:
     def __post_init__(self) -> None:
         taken = {*(self.rules.names or ())} & {*(self.state.names or ())} - SHARED
         if taken:
-            raise ValueError(f"a field of the rules has the name of one of the state's, "
-                             f"{', '.join(sorted(taken))}: choose another name")  # fmt: skip
+            raise ValueError(
+                f"a field of the rules has the name of one of the state's, "
+                f"{', '.join(sorted(taken))}: choose another name"
+            )
 
     def __reduce__(self) -> tuple[Callable[..., Family], tuple[str, str, str]]:
         return family_for, (self.name, self.reward, self.suits)
@@ -240,8 +242,7 @@ class Family:
             return next(iter(known.values()))
         if isinstance(players, bool) or players not in known:
             choices = " or ".join(map(str, known))
-            raise ValueError(f"a game by rules={rules.name!r} has {choices} players, "
-                             f"got players={players!r}")  # fmt: skip
+            raise ValueError(f"a game by rules={rules.name!r} has {choices} players, got players={players!r}")
         return known[players]
 
     @property
@@ -375,8 +376,9 @@ def family_for(name: str, reward: str = "points", suits: str = "real") -> Family
             "mean is known before it; choose 'points' or 'win'"
         )
     if suits != "real" and not family.canonical:
-        raise ValueError(f"suits={suits!r} is not for {games_of(family.name)}: its suits count "
-                         "in full; leave suits as 'real'")  # fmt: skip
+        raise ValueError(
+            f"suits={suits!r} is not for {games_of(family.name)}: its suits count in full; leave suits as 'real'"
+        )
     kernels = family.expected.get(reward, family.kernels)
     if suits != "real":
         kernels = replace(kernels, **family.canonical[suits].kernels)

@@ -42,8 +42,7 @@ from numba.core.typing.templates import Signature, builtin_registry
 # The code of these packages is not walked: their versions stand for it.
 VERSIONS = (sys.version, numba.__version__, llvmlite.__version__, np.__version__)
 # Numba settings that affect generated code but not Numba's cache key.
-SETTINGS = ("OPT", "BOUNDSCHECK", "DEBUGINFO_DEFAULT", "LOOP_VECTORIZE", "SLP_VECTORIZE",
-            "USING_SVML")  # fmt: skip
+SETTINGS = ("OPT", "BOUNDSCHECK", "DEBUGINFO_DEFAULT", "LOOP_VECTORIZE", "SLP_VECTORIZE", "USING_SVML")
 # A helper that leaves these open takes them from the first caller that compiles it, which differs
 # from process to process. So no helper may set them otherwise than the kernels do.
 INHERITED = {"error_model": "numpy", "fastmath": False, "forceinline": False, "_nrt": False}
@@ -54,8 +53,7 @@ DYNAMIC = {"open", "eval", "exec", "compile", "__import__", "globals", "vars", "
 DTYPES = "biufcSUMmV"
 # Numba's types whose text says everything about them.
 _types: Any = types
-SPOKEN = (_types.Integer, _types.Float, _types.Complex, _types.Boolean, _types.NoneType,
-          _types.UnicodeType)  # fmt: skip
+SPOKEN = (_types.Integer, _types.Float, _types.Complex, _types.Boolean, _types.NoneType, _types.UnicodeType)
 
 
 class CannotFingerprint(TypeError):
@@ -184,9 +182,7 @@ class _Walk:
         options = value.targetoptions
         for name, ours in INHERITED.items():
             if options.get(name, ours) != ours:
-                raise CannotFingerprint(
-                    f"{_describe(value)} is compiled with {name}={options[name]!r}"
-                )
+                raise CannotFingerprint(f"{_describe(value)} is compiled with {name}={options[name]!r}")
         if unknown := ", ".join(sorted(options.keys() - OPTIONS)):
             raise CannotFingerprint(f"{_describe(value)} is compiled with {unknown}")
         if value.locals or value._compiler.pipeline_class is not Compiler:
@@ -265,9 +261,7 @@ def _describe(value: Any) -> str:
 # --- a function's bytecode: its instructions, and the names by which it reads values -------------
 
 MISSING = object()
-_GLOBAL, _CLOSURE, _IMPORT = (
-    dis.opmap[name] for name in ("LOAD_GLOBAL", "LOAD_DEREF", "IMPORT_NAME")
-)
+_GLOBAL, _CLOSURE, _IMPORT = (dis.opmap[name] for name in ("LOAD_GLOBAL", "LOAD_DEREF", "IMPORT_NAME"))
 # By how much an attribute's number is shifted: from Python 3.12 on a bit says if it is called.
 _ATTRIBUTES = (
     {dis.opmap["LOAD_ATTR"]: 0, dis.opmap["LOAD_METHOD"]: 0}
@@ -320,10 +314,17 @@ def read_bytecode(code: CodeType) -> Bytecode:
     # Without instructions that load it, the first constant is the docstring.
     loaded = any(operation in dis.hasconst and not number for operation, number in steps)
     facts: list[object] = [
-        code.co_code, code.co_exceptiontable, code.co_flags & _FLAGS,
-        code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount,
-        code.co_names, code.co_varnames, code.co_cellvars, code.co_freevars,
-    ]  # fmt: skip
+        code.co_code,
+        code.co_exceptiontable,
+        code.co_flags & _FLAGS,
+        code.co_argcount,
+        code.co_posonlyargcount,
+        code.co_kwonlyargcount,
+        code.co_names,
+        code.co_varnames,
+        code.co_cellvars,
+        code.co_freevars,
+    ]
     for constant in code.co_consts if loaded else code.co_consts[1:]:
         if isinstance(constant, CodeType):
             inner = read_bytecode(constant)

@@ -54,9 +54,7 @@ def _release_locks() -> None:
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(
-        before=_acquire_locks, after_in_parent=_release_locks, after_in_child=_release_locks
-    )
+    os.register_at_fork(before=_acquire_locks, after_in_parent=_release_locks, after_in_child=_release_locks)
 
 
 def kernel(function: F) -> F:
@@ -111,9 +109,7 @@ class Entry:
         seconds: about how long it compiles, in CPU seconds; 0 for less than two, not announced.
     """
 
-    def __init__(
-        self, function: Callable[..., Any], signature: Any, name: str, seconds: int = 0
-    ) -> None:
+    def __init__(self, function: Callable[..., Any], signature: Any, name: str, seconds: int = 0) -> None:
         self.function = function
         self.signature = signature
         self.name = name
@@ -136,9 +132,7 @@ class Entry:
             return self.function
         dispatcher = numba.njit(**OPTIONS)(self.function)
         codegen = dispatcher.targetctx.codegen()
-        cache = KernelCache(
-            self.function, self.name, OPTIONS, self.signature, codegen, self.seconds
-        )
+        cache = KernelCache(self.function, self.name, OPTIONS, self.signature, codegen, self.seconds)
         dispatcher._cache = cache
         with own_symbols() if cache.identity else nullcontext():
             dispatcher.compile(self.signature)
@@ -163,9 +157,7 @@ class Entry:
         return self.compiled(*args)
 
 
-def entry(
-    signature: Any, name: str = "", *, seconds: int = 0
-) -> Callable[[Callable[..., Any]], Entry]:
+def entry(signature: Any, name: str = "", *, seconds: int = 0) -> Callable[[Callable[..., Any]], Entry]:
     """Return the decorator of an entry; its file in the cache is named after its module and it."""
 
     def decorate(function: Callable[..., Any]) -> Entry:

@@ -238,9 +238,7 @@ def agent_entries(act: Callable[..., Any], family: Family, name: str) -> AgentEn
         ),
         f"{name}.take_turns",
     )  # fmt: skip
-    def take_turns(
-        states, rules, decks, table, weights, rngs, views, log, phase, role, seats, waiting, lo, n
-    ):
+    def take_turns(states, rules, decks, table, weights, rngs, views, log, phase, role, seats, waiting, lo, n):
         """Make this agent's decisions in the games listed, as long as they wait for it.
 
         The games are ``waiting[lo : lo + n]`` (int64[N]). Those that wait for the other of the two
@@ -300,9 +298,8 @@ def learner_entries(family: Family) -> LearnerEntries:
         f"{name}.learners_act",
     )  # fmt: skip
     def learners_act(
-        states, rules, decks, table, log, lo, hi, phase, illegal_reward, seats, actions, rewards,
-        dones, waiting,
-    ):  # fmt: skip
+        states, rules, decks, table, log, lo, hi, phase, illegal_reward, seats, actions, rewards, dones, waiting
+    ):
         """Take the learner's action in each game of a range.
 
         ``waiting`` (int64[N]) receives from ``lo`` on the games that wait for others; returns how
@@ -364,10 +361,7 @@ def learner_entries(family: Family) -> LearnerEntries:
                     n += waits_for(s, phase, seats[i]) != NONE
         return n
 
-    @entry(
-        void(states_t, rules_t, views_t, int64, int64, int64[::1], OBS_T, MASKS_T),
-        f"{name}.observe_range",
-    )
+    @entry(void(states_t, rules_t, views_t, int64, int64, int64[::1], OBS_T, MASKS_T), f"{name}.observe_range")
     def observe(states, rules, views, lo, hi, seats, obs, masks):
         """Write the observation and the legal actions of the learner of each game of a range."""
         v = views[0]

@@ -90,9 +90,7 @@ def read_scores(name: str, word: str, sides: int = 2, mark: str = "/") -> Scores
     """Return whole numbers, one a side, with ``mark`` between them."""
     if not re.fullmatch(mark.join(["[0-9]{1,6}"] * sides), word):
         example = mark.join(str(3 + 2 * side) for side in range(sides))
-        raise ValueError(
-            f"{name} must be {in_words(sides)} whole numbers such as {example}, got {word!r}"
-        )
+        raise ValueError(f"{name} must be {in_words(sides)} whole numbers such as {example}, got {word!r}")
     return tuple(map(int, word.split(mark)))
 
 

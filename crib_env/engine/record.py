@@ -36,10 +36,7 @@ ENDINGS_T = int64[:, ::1]
 
 def record(*fields: str | tuple[str, int]) -> np.dtype[np.void]:
     """Return the dtype of a record with these fields; a pair is a field's name and length."""
-    return np.dtype(
-        [(f, np.int64) if isinstance(f, str) else (f[0], np.int64, (f[1],)) for f in fields],
-        align=True,
-    )
+    return np.dtype([(f, np.int64) if isinstance(f, str) else (f[0], np.int64, (f[1],)) for f in fields], align=True)
 
 
 def array_of(dtype: np.dtype[np.void]) -> Any:

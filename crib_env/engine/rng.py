@@ -69,11 +69,6 @@ def seed_states(states: npt.NDArray[np.void], seed_seq: np.random.SeedSequence) 
     for _ in range(WARM_UP):
         a, b, c, d = columns
         t = (a + b + d) & M32
-        columns = [
-            b ^ (b >> 9),
-            (c + (c << 3)) & M32,
-            ((((c << 21) & M32) | (c >> 11)) + t) & M32,
-            (d + 1) & M32,
-        ]
+        columns = [b ^ (b >> 9), (c + (c << 3)) & M32, ((((c << 21) & M32) | (c >> 11)) + t) & M32, (d + 1) & M32]
     for i in range(WORDS):
         states["rng"][:, i] = columns[i]

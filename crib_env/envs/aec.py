@@ -69,9 +69,7 @@ class CribbageAEC(ShowsGame, EnvSettings, AECEnv[str, Observation, "int | None"]
             "is_parallelizable": False,
             "render_fps": FPS,
         }
-        self.game = game = Game(
-            config.rules, players=config.players, episode=config.episode, family=config.family
-        )
+        self.game = game = Game(config.rules, players=config.players, episode=config.episode, family=config.family)
         self._show(config)
         self.phase_policy = config.phase_policy
         self.possible_agents = [f"player_{seat}" for seat in range(game.players)]
@@ -83,9 +81,7 @@ class CribbageAEC(ShowsGame, EnvSettings, AECEnv[str, Observation, "int | None"]
         self._keys = masking.keys and tuple(masking.keys)  # unpacked at every step, and so faster
         # Whether steps write into infos: masks, or illegal actions.
         self._informs = masking.keys is None or config.on_illegal == "random"
-        self.observation_spaces = {
-            agent: copy.deepcopy(masking.space) for agent in self.possible_agents
-        }
+        self.observation_spaces = {agent: copy.deepcopy(masking.space) for agent in self.possible_agents}
         self.action_spaces = {agent: spaces.Discrete(actions) for agent in self.possible_agents}
         self.state_space = spaces.Box(0, 1, (game.players * size + 52,), np.uint8)
         self._points = config.reward != "win"
@@ -134,9 +130,7 @@ class CribbageAEC(ShowsGame, EnvSettings, AECEnv[str, Observation, "int | None"]
             EpisodeOverError: there is no episode to step.
         """
         if not self.agents:
-            raise EpisodeOverError(
-                f"step({action!r}) without a running episode: call reset() first"
-            )
+            raise EpisodeOverError(f"step({action!r}) without a running episode: call reset() first")
         agent = self.agent_selection
         if self._over:
             if action is not None:
@@ -208,9 +202,7 @@ class CribbageAEC(ShowsGame, EnvSettings, AECEnv[str, Observation, "int | None"]
         first, second = self._keys
         return {first: observation, second: mask}
 
-    def last(
-        self, observe: bool = True
-    ) -> tuple[Observation | None, float, bool, bool, dict[str, Any]]:
+    def last(self, observe: bool = True) -> tuple[Observation | None, float, bool, bool, dict[str, Any]]:
         """Return observation, reward since it last acted, ends and info of ``agent_selection``."""
         if not self.agents:
             raise EpisodeOverError("last() without a running episode: call reset() first")

@@ -30,9 +30,13 @@ from crib_env.supported_rules import refuse_rules
 F = TypeVar("F", bound=Callable[..., Any])
 
 LABELS = {
-    "env": "PettingZoo", "raw_env": "PettingZoo", "gym_env": "Gymnasium", "vector_env": "vector",
-    "torch_env": "tensors", "sb3_env": "SB3",
-}  # fmt: skip
+    "env": "PettingZoo",
+    "raw_env": "PettingZoo",
+    "gym_env": "Gymnasium",
+    "vector_env": "vector",
+    "torch_env": "tensors",
+    "sb3_env": "SB3",
+}
 """The forms of an environment, with what its page calls them."""
 ALL = tuple(LABELS)
 AEC, BATCH = ALL[:2], ALL[3:]
@@ -72,9 +76,7 @@ class EnvSpec:
     name: str
     family: Family
     rules: str
-    episodes: Mapping[str, str] = field(
-        default_factory=lambda: {"game": "game", "deal": "deal", "match": "match"}
-    )
+    episodes: Mapping[str, str] = field(default_factory=lambda: {"game": "game", "deal": "deal", "match": "match"})
     phase: PhasePolicySpec | None = None
     example: str = ""
 
@@ -159,93 +161,123 @@ class EnvConfig:
 
     spec: EnvSpec = field(kw_only=False)
     opponent: OpponentSpec = keyword(
-        "random", LEARNER,
+        "random",
+        LEARNER,
         'a name, an agent, a function of a view, or several: `[("greedy", 1), ("expert", 3)]`',
         "who plays the other seats; of several, each episode draws one. `set_opponent` replaces it",
-    )  # fmt: skip
+    )
     reward: str = keyword(
-        "win", ALL, _rewards,
-        '`"win"` pays at the end, `"points"` at every step: see [Rewards](#rewards)',
-    )  # fmt: skip
+        "win", ALL, _rewards, '`"win"` pays at the end, `"points"` at every step: see [Rewards](#rewards)'
+    )
     features: bool = keyword(
-        False, ALL, "`False`, `True`",
-        "`True`: numbers for each legal action that follow from the rules, see "
-        "[features](../observations.md#features)",
-    )  # fmt: skip
+        False,
+        ALL,
+        "`False`, `True`",
+        "`True`: numbers for each legal action that follow from the rules, see [features](../observations.md#features)",
+    )
     rules: Rules = keyword(
-        None, ALL, _rules, "a preset by name, or `Rules`: see [Rules](#rules)",
-        lambda spec: coded([spec.rules]), "str | Rules | None",
-    )  # fmt: skip
+        None,
+        ALL,
+        _rules,
+        "a preset by name, or `Rules`: see [Rules](#rules)",
+        lambda spec: coded([spec.rules]),
+        "str | Rules | None",
+    )
     seat: int | None = keyword(
-        None, LEARNER, lambda spec: f"`0` to `{max(seating_of(spec)) - 1}`, `None`",
+        None,
+        LEARNER,
+        lambda spec: f"`0` to `{max(seating_of(spec)) - 1}`, `None`",
         "the learner's seat; `None` draws it for each episode",
-    )  # fmt: skip
+    )
     episode: str = keyword(
-        None, ALL, lambda spec: coded(spec.episodes),
+        None,
+        ALL,
+        lambda spec: coded(spec.episodes),
         "what one episode is: the game, or part or more of it",
-        lambda spec: coded(list(spec.episodes)[:1]), "str | None",
-    )  # fmt: skip
+        lambda spec: coded(list(spec.episodes)[:1]),
+        "str | None",
+    )
     suits: str = keyword(
-        "real", ALL, lambda spec: coded(SUITS) if spec.family.canonical else "",
+        "real",
+        ALL,
+        lambda spec: coded(SUITS) if spec.family.canonical else "",
         '`"canonical"`: situations that differ only by suits look the same; `"ranks"`: nor are own '
         "discards observed in the pegging",
-    )  # fmt: skip
+    )
     players: int = keyword(
-        None, ALL, lambda spec: coded(seating_of(spec)) if len(seating_of(spec)) > 1 else "",
-        "seats; four play in two partnerships", lambda spec: coded(list(seating_of(spec))[:1]),
+        None,
+        ALL,
+        lambda spec: coded(seating_of(spec)) if len(seating_of(spec)) > 1 else "",
+        "seats; four play in two partnerships",
+        lambda spec: coded(list(seating_of(spec))[:1]),
         "int | None",
-    )  # fmt: skip
+    )
     partner: Opponent | None = keyword(
         None, LEARNER, _partner, "who plays the learner's partner", "`None`: as the opponent"
     )
     partners: bool | None = keyword(
-        None, ALL,
+        None,
+        ALL,
         lambda spec: "`True`, `False`" if getattr(PRESETS[spec.rules], "partners", False) else "",
-        "two partnerships, or each seat a side by itself", "`None`: as the rules, `True`",
-    )  # fmt: skip
+        "two partnerships, or each seat a side by itself",
+        "`None`: as the rules, `True`",
+    )
     phase_policy: PhasePolicy | None = None
     mask_in_observation: bool | str = keyword(
-        False, tuple(form for form in ALL if form != "torch_env"),
+        False,
+        tuple(form for form in ALL if form != "torch_env"),
         coded([False, True, *sorted(LIBRARIES.keys() - {"pettingzoo"})]),
         "observe a dictionary that also holds the mask, under the library's keys; `False`: the "
         'mask is in `info["action_mask"]`',
-        "PettingZoo: `True`; the others: `False`", by_form=dict.fromkeys(AEC, True),
+        "PettingZoo: `True`; the others: `False`",
+        by_form=dict.fromkeys(AEC, True),
         instead={"torch_env": "masks are in info['action_mask']"},
-    )  # fmt: skip
+    )
     on_illegal: str = keyword(
-        "terminate", ALL, coded(ON_ILLEGAL),
+        "terminate",
+        ALL,
+        coded(ON_ILLEGAL),
         "an illegal action ends the episode at a [reward](#rewards) that no legal course falls "
         "below (`env.illegal_reward`), raises `IllegalActionError`, or is "
         'replaced by a random legal one, which `info["illegal_action"]` reports',
-        '`"terminate"`; `raw_env`: `"raise"`', by_form={"raw_env": "raise"},
-    )  # fmt: skip
+        '`"terminate"`; `raw_env`: `"raise"`',
+        by_form={"raw_env": "raise"},
+    )
     render_mode: str | None = keyword(
-        None, RENDERED, coded([None, *MODES]), "how `render` shows the game: see "
-        "[drawings](../play.md#drawings-and-video)",
-    )  # fmt: skip
+        None,
+        RENDERED,
+        coded([None, *MODES]),
+        "how `render` shows the game: see [drawings](../play.md#drawings-and-video)",
+    )
     viewer: int | str | None = keyword(
-        None, RENDERED, 'a seat, `"all"`, `None`',
-        "whose knowledge is shown; `None`: the seat that acts",
-    )  # fmt: skip
+        None, RENDERED, 'a seat, `"all"`, `None`', "whose knowledge is shown; `None`: the seat that acts"
+    )
     num_envs: int = keyword(1, BATCH, "a number", "how many games", "1")
     threads: int | None = keyword(
-        None, BATCH, "a number, `None`", "how many threads step them",
-        "`None`: by the games and cores",
-    )  # fmt: skip
+        None, BATCH, "a number, `None`", "how many threads step them", "`None`: by the games and cores"
+    )
     device: Any = keyword(
-        "cpu", ("torch_env",), '`"cpu"`', "where the tensors lie: the games are played there",
+        "cpu",
+        ("torch_env",),
+        '`"cpu"`',
+        "where the tensors lie: the games are played there",
         given="str | torch.device",
-    )  # fmt: skip
+    )
     autoreset_mode: AutoresetMode = keyword(
-        AutoresetMode.SAME_STEP, ("vector_env",), "Gymnasium's `AutoresetMode`, or its text",
-        "whether a finished game resets in the same step or the next", "`SAME_STEP`",
+        AutoresetMode.SAME_STEP,
+        ("vector_env",),
+        "Gymnasium's `AutoresetMode`, or its text",
+        "whether a finished game resets in the same step or the next",
+        "`SAME_STEP`",
         instead={"torch_env": "finished episodes reset in the same step"},
-    )  # fmt: skip
+    )
     copy: bool = keyword(
-        True, ("vector_env",), "`True`, `False`",
+        True,
+        ("vector_env",),
+        "`True`, `False`",
         "`False` returns the batch's own arrays, which the next step overwrites",
         instead={"torch_env": "tensors share the batch's memory"},
-    )  # fmt: skip
+    )
 
     def __post_init__(self) -> None:
         spec = self.spec
@@ -258,8 +290,7 @@ class EnvConfig:
         if self.partners is not None:
             if not hasattr(self.rules, "partners"):
                 raise ValueError(
-                    f"{spec.name} leaves no choice of partners, got partners={self.partners!r}: "
-                    "four_hand_v0 does"
+                    f"{spec.name} leaves no choice of partners, got partners={self.partners!r}: four_hand_v0 does"
                 )
             changes: dict[str, Any] = {"partners": self.partners}
             self.rules = replace(self.rules, **changes)
@@ -267,9 +298,7 @@ class EnvConfig:
         self.features = self.family.features_for(self.features) is not None
         sides = self.family.sides_under(self.rules, self.players)
         self.players = len(sides)
-        self.illegal_reward = self.family.illegal_reward(
-            self.rules, self.episode, self.reward, self.players
-        )
+        self.illegal_reward = self.family.illegal_reward(self.rules, self.episode, self.reward, self.players)
         self.seat = self._seat("seat")
         self.viewer = self._seat("viewer", EVERYONE)
         if self.partner is not None:
@@ -353,11 +382,14 @@ def takes_keywords(function: F) -> F:
     taken = {name: about for name, about in KEYWORDS.items() if form in about.forms}
     parameters = [
         Parameter(
-            name, Parameter.KEYWORD_ONLY, default=about.by_form.get(form, _FIELDS[name].default),
+            name,
+            Parameter.KEYWORD_ONLY,
+            default=about.by_form.get(form, _FIELDS[name].default),
             annotation=about.given or _FIELDS[name].type,
         )
-        for name, about in taken.items() if name not in shown.parameters
-    ]  # fmt: skip
+        for name, about in taken.items()
+        if name not in shown.parameters
+    ]
     vars(function)["__signature__"] = shown.replace(parameters=[*own, *parameters])
     function.__doc__ = f"{str(function.__doc__).rstrip()}\n\n{described(taken, ' ' * 8)}"
     return function
@@ -394,8 +426,7 @@ class Setting:
 
     def __set__(self, env: Any, value: Any) -> None:
         raise AttributeError(
-            f"{self._name} is fixed when the environment is made: make another with "
-            f"{self._name}={value!r}"
+            f"{self._name} is fixed when the environment is made: make another with {self._name}={value!r}"
         )
 
 
@@ -414,16 +445,19 @@ def arguments(spec: EnvSpec) -> list[tuple[str, str, str, str, str]]:
     rows = []
     for one in fields(EnvConfig):
         if one.name == "phase_policy" and spec.phase is not None:
-            rows.append((
-                spec.phase.name, "a name, an agent, a function of a view",
-                coded([spec.phase.default]), spec.phase.meaning, "all",
-            ))  # fmt: skip
+            rows.append(
+                (
+                    spec.phase.name,
+                    "a name, an agent, a function of a view",
+                    coded([spec.phase.default]),
+                    spec.phase.meaning,
+                    "all",
+                )
+            )
         if one.name not in KEYWORDS:
             continue
         about = KEYWORDS[one.name]
-        values, default = (
-            cell if isinstance(cell, str) else cell(spec) for cell in (about.values, about.default)
-        )
+        values, default = (cell if isinstance(cell, str) else cell(spec) for cell in (about.values, about.default))
         labels = ", ".join(dict.fromkeys(LABELS[form] for form in about.forms))
         forms = "all" if about.forms == ALL else labels
         if values:

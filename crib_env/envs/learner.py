@@ -56,16 +56,12 @@ class LearnerBatch:
     one ended. A single game can set ``keeps_events`` to log the pegging between decisions.
     """
 
-    def __init__(
-        self, config: EnvConfig, *, autoreset: bool = True, keeps_events: bool = False
-    ) -> None:
+    def __init__(self, config: EnvConfig, *, autoreset: bool = True, keeps_events: bool = False) -> None:
         self.config = config
         self.num_envs = n = config.num_envs
         self.threads = config.threads or max(1, min(usable_cores(), n // LANES_PER_THREAD))
         self.family = family = config.family
-        self.games = GameBatch(
-            config.rules, n, players=config.players, episode=config.episode, family=family
-        )
+        self.games = GameBatch(config.rules, n, players=config.players, episode=config.episode, family=family)
         self.states = self.games.states
         self.sides = sides = self.games.sides
         self.opponents = Opponents(n, self._members(config.opponent))
@@ -132,9 +128,7 @@ class LearnerBatch:
             self.games.seed(self.chance.seed(seed))
         self._seeded = True
 
-    def reset(
-        self, options: Sequence[ResetOptions] | None = None, lanes: Array | None = None
-    ) -> None:
+    def reset(self, options: Sequence[ResetOptions] | None = None, lanes: Array | None = None) -> None:
         """Begin an episode in ``lanes``, by default in all, up to the learner's first decision."""
         if lanes is not None and not self._running:
             raise EpisodeOverError("a reset of some games before one of all: call reset() first")
@@ -162,8 +156,7 @@ class LearnerBatch:
         given = np.asarray(actions)
         if given.shape != (self.num_envs,) or given.dtype.kind not in "iu":
             raise ValueError(
-                f"actions must be {self.num_envs} whole numbers, one a game, got shape "
-                f"{given.shape} of {given.dtype}"
+                f"actions must be {self.num_envs} whole numbers, one a game, got shape {given.shape} of {given.dtype}"
             )
         on_illegal = self.config.on_illegal
         if on_illegal == "raise":
@@ -229,9 +222,7 @@ class LearnerBatch:
         self._illegal_n += illegal
         if not self._warned and self._illegal_n >= ENOUGH and 2 * self._illegal_n >= self._ended_n:
             self._warned = True
-            message = FORGOTTEN.format(
-                illegal=self._illegal_n, ended=self._ended_n, reward=self.config.illegal_reward
-            )
+            message = FORGOTTEN.format(illegal=self._illegal_n, ended=self._ended_n, reward=self.config.illegal_reward)
             warnings.warn(message, stacklevel=3)
         replaced = dones & (self.illegal != NONE)
         return {
@@ -275,24 +266,19 @@ class LearnerBatch:
             return
         ended = self._nowhere if self.autoreset else self.dones
         learners.learner_entries(self.family).observe_features(
-            self.states, self.games.record, show_table(), self._looked, self.seats, ended, self.obs,
-            self.observations,
-        )  # fmt: skip
+            self.states, self.games.record, show_table(), self._looked, self.seats, ended, self.obs, self.observations
+        )
         self.final_observations[self.dones, : self.family.obs_size] = self.final_obs[self.dones]
 
     def draw_seats(self, lanes: Array) -> None:
         """Draw the learner's seat in each lane, if it is to be drawn."""
         if self.config.seat is None:
-            learners.learner_entries(self.family).draw_seats(
-                self.states, self.games.record, lanes, self.seats
-            )
+            learners.learner_entries(self.family).draw_seats(self.states, self.games.record, lanes, self.seats)
 
     def legal(self, actions: Array) -> Bools:
         """Return which of ``actions``, int[N], any numbers, are legal in their games, bool[N]."""
         inside = (actions >= 0) & (actions < self.family.actions)
-        legal: Bools = (
-            self.masks[self.lanes, np.where(inside, actions, 0)].astype(np.bool_) & inside
-        )
+        legal: Bools = self.masks[self.lanes, np.where(inside, actions, 0)].astype(np.bool_) & inside
         return legal
 
 
@@ -332,9 +318,7 @@ class Stepper:
 
     compiled = True
 
-    def __init__(
-        self, batch: LearnerBatch, opponents: Sequence[Player] = (), policy: Player | None = None
-    ) -> None:
+    def __init__(self, batch: LearnerBatch, opponents: Sequence[Player] = (), policy: Player | None = None) -> None:
         n, self.threads = batch.num_envs, batch.threads if self.compiled else 1
         phase = batch.config.phase_policy
         self.opponents = opponents
@@ -358,10 +342,7 @@ class Stepper:
         if os.getpid() != self._process:  # a fork copies the pool but not its threads
             self._start_pool()
         lo = self._bounds
-        jobs = [
-            self._pool.submit(self._run_range, batch, actions, t, lo[t], lo[t + 1])
-            for t in range(1, self.threads)
-        ]
+        jobs = [self._pool.submit(self._run_range, batch, actions, t, lo[t], lo[t + 1]) for t in range(1, self.threads)]
         try:
             self._run_range(batch, actions, 0, lo[0], lo[1])
         finally:
@@ -369,17 +350,13 @@ class Stepper:
         for job in jobs:
             job.result()
 
-    def _run_range(
-        self, batch: LearnerBatch, actions: Array, thread: int, lo: int, hi: int
-    ) -> None:
+    def _run_range(self, batch: LearnerBatch, actions: Array, thread: int, lo: int, hi: int) -> None:
         if len(self.opponents) == 1 and self.phase == NONE:
             self._one_pass(batch, self.opponents[0], actions, thread, lo, hi)
         else:
             self._in_turns(batch, actions, thread, lo, hi)
 
-    def _one_pass(
-        self, batch: LearnerBatch, opponent: Player, actions: Array, thread: int, lo: int, hi: int
-    ) -> None:
+    def _one_pass(self, batch: LearnerBatch, opponent: Player, actions: Array, thread: int, lo: int, hi: int) -> None:
         bad = opponent.entries.step_range.unchecked(
             batch.states, batch.games.record, batch.games.decks, self._table, opponent.weights,
             batch.chance.rngs, self._views[thread], batch.logs[thread], lo, hi, int(batch.points),
@@ -407,17 +384,13 @@ class Stepper:
         if batch.autoreset:
             batch.opponents.draw(batch.chance.share_rngs, lo + batch.dones[lo:hi].nonzero()[0])
         self._take_turns(batch, thread, lo, waiting)
-        entries.observe.unchecked(
-            batch.states, batch.games.record, views, lo, hi, batch.seats, batch.obs, batch.masks
-        )
+        entries.observe.unchecked(batch.states, batch.games.record, views, lo, hi, batch.seats, batch.obs, batch.masks)
 
     def _take_turns(self, batch: LearnerBatch, thread: int, lo: int, waiting: int) -> None:
         """Let policy and opponents take turns until no game waits for any of them."""
         while waiting:
             if self.policy is not None:
-                waiting = self._let_act(
-                    batch, thread, self.policy, learners.PHASE_POLICY, lo, waiting
-                )
+                waiting = self._let_act(batch, thread, self.policy, learners.PHASE_POLICY, lo, waiting)
             waiting = self._opponents_turn(batch, thread, lo, waiting)
 
     def _opponents_turn(self, batch: LearnerBatch, thread: int, lo: int, waiting: int) -> int:
@@ -436,9 +409,7 @@ class Stepper:
             left += n
         return left
 
-    def _let_act(
-        self, batch: LearnerBatch, thread: int, player: Player, role: int, lo: int, waiting: int
-    ) -> int:
+    def _let_act(self, batch: LearnerBatch, thread: int, player: Player, role: int, lo: int, waiting: int) -> int:
         """Let a policy act in ``waiting`` games of the list from ``lo`` on; return the rest."""
         policy = role == learners.PHASE_POLICY
         left: int = player.entries.take_turns.unchecked(
@@ -453,9 +424,7 @@ class Stepper:
 
 def refuse_action(player: Player, role: str, lane: int) -> None:
     """Raise for a compiled player whose action was illegal."""
-    raise IllegalActionError(
-        f"the {role} {player.agent.name!r} failed: it chose an illegal action in game {lane}"
-    )
+    raise IllegalActionError(f"the {role} {player.agent.name!r} failed: it chose an illegal action in game {lane}")
 
 
 class PythonStepper(Stepper):

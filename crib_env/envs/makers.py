@@ -182,9 +182,14 @@ class EnvMaker(EnvSpec):
             agents = f"{agents}; {' or '.join(map(str, players))} play"
         gym, family = gym_id(self.name), self.family
         facts = FACTS.format(
-            name=self.name, agents=agents, actions=family.actions, bits=family.obs_size, gym=gym,
-            package=gym.partition("/")[0], hyphened=self.name.replace("_v", "-v"),
-        )  # fmt: skip
+            name=self.name,
+            agents=agents,
+            actions=family.actions,
+            bits=family.obs_size,
+            gym=gym,
+            package=gym.partition("/")[0],
+            hyphened=self.name.replace("_v", "-v"),
+        )
         usage, keywords = page.split("## Keywords\n")
         usage = usage.replace("## Usage\n", f"## Usage\n{loop}")
         rewards, history = keywords.split("## Version history\n")
@@ -201,6 +206,5 @@ class EnvMaker(EnvSpec):
             rows.append(f'| ``"{name}"`` | {" | ".join(f"{one:,.0f}" for one in paid)} |')
         shown = [f'``"{one}"``' for one in rewards]
         return ILLEGAL.format(
-            rules=self.rules, rewards=" | ".join(shown), columns="---|" * len(shown),
-            rows="\n".join(rows),
-        )  # fmt: skip
+            rules=self.rules, rewards=" | ".join(shown), columns="---|" * len(shown), rows="\n".join(rows)
+        )

@@ -35,9 +35,7 @@ DEFAULTS = {"suits": "ranks", "reward": "points", "features": False}
 RULES = Rules.preset("five_card")
 
 
-def game_type(
-    short_name: str, long_name: str, defaults: dict[str, Any], tensor: bool = True
-) -> pyspiel.GameType:
+def game_type(short_name: str, long_name: str, defaults: dict[str, Any], tensor: bool = True) -> pyspiel.GameType:
     """Return the type of a game for two, with the defaults of its parameters."""
     return pyspiel.GameType(
         short_name=short_name,
@@ -71,9 +69,14 @@ class FiveCardDeal(pyspiel.Game):
     def __init__(self, params: Mapping[str, Any] | None = None) -> None:
         given = {**DEFAULTS, **(params or {})}
         info = pyspiel.GameInfo(
-            num_distinct_actions=DECK, max_chance_outcomes=DECK, num_players=2,
-            min_utility=-MOST, max_utility=MOST, utility_sum=0.0, max_game_length=LAID + PLAYED,
-        )  # fmt: skip
+            num_distinct_actions=DECK,
+            max_chance_outcomes=DECK,
+            num_players=2,
+            min_utility=-MOST,
+            max_utility=MOST,
+            utility_sum=0.0,
+            max_game_length=LAID + PLAYED,
+        )
         super().__init__(TYPE, info, given)
         self.features = bool(given["features"])
         self.family = family_for(RULES.family, given["reward"], given["suits"])

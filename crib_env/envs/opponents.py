@@ -23,8 +23,7 @@ SeedSequence = np.random.SeedSequence
 OpponentSpec = Opponent | Sequence[tuple[Opponent, float]]
 
 SEVERAL = (
-    "several opponents are given as pairs [(agent, share), ...], such as [('greedy', 0.5), "
-    "('expert', 0.5)]; got {!r}"
+    "several opponents are given as pairs [(agent, share), ...], such as [('greedy', 0.5), ('expert', 0.5)]; got {!r}"
 )
 ALL = 1 << 32  # the bound of the last share: every word is below it
 
@@ -163,8 +162,9 @@ class PhasePolicy:
 def check_phase(policy: PhasePolicy | None, s: np.void) -> None:
     """Raise a ValueError if ``policy`` itself would play on from the state ``s``."""
     if policy is not None and not s["over"] and s["phase"] == policy.phase:
-        raise ValueError("this environment plays that phase of the deal itself: a position must "
-                         "leave the choice to the seats")  # fmt: skip
+        raise ValueError(
+            "this environment plays that phase of the deal itself: a position must leave the choice to the seats"
+        )
 
 
 class RngStreams:
@@ -207,9 +207,11 @@ class RngStreams:
         deals, players, python = SeedSequence(seed).spawn(3)
         phase, share, illegal = players.spawn(3)
         streams = (
-            (self.rngs, players), (self.phase_rngs, phase), (self.share_rngs, share),
+            (self.rngs, players),
+            (self.phase_rngs, phase),
+            (self.share_rngs, share),
             (self.illegal_rngs, illegal),
-        )  # fmt: skip
+        )
         for rngs, seed_seq in streams:
             words = seed_seq.generate_state(rngs[lanes].size)
             rngs[lanes] = words.reshape(-1, WORDS).astype(np.int64)

@@ -253,7 +253,5 @@ def _image(parts: Sequence[str], size: tuple[float, float] = SIZE, width: int = 
     from PIL import Image
 
     svg = document(parts, "", THEME, size)
-    png = resvg_py.svg_to_bytes(
-        svg_string=svg, width=width, skip_system_fonts=True, font_files=FONTS
-    )
+    png = resvg_py.svg_to_bytes(svg_string=svg, width=width, skip_system_fonts=True, font_files=FONTS)
     return Image.open(io.BytesIO(png)).convert("RGBA")

@@ -52,9 +52,7 @@ class CribbageVecEnv(VectorSettings, VecEnv):
         if options is None or isinstance(options, Mapping):
             options = [options or {}] * self.num_envs
         if not isinstance(options, (list, tuple)) or len(options) != self.num_envs:
-            raise ValueError(
-                f"options must be a dict, or a list of {self.num_envs}, one a game, got {options!r}"
-            )
+            raise ValueError(f"options must be a dict, or a list of {self.num_envs}, one a game, got {options!r}")
         super().set_options(list(options))
 
     def reset(self) -> Observation:
@@ -91,20 +89,11 @@ class CribbageVecEnv(VectorSettings, VecEnv):
                     batch.final_observations[lane].copy(), batch.final_masks[lane].copy()
                 ),
                 "TimeLimit.truncated": False,
-                "episode": {
-                    "r": float(self._returns[lane]),
-                    "l": int(self._lengths[lane]),
-                    "t": 0.0,
-                },
+                "episode": {"r": float(self._returns[lane]), "l": int(self._lengths[lane]), "t": 0.0},
             }
             self._returns[lane] = 0.0
             self._lengths[lane] = 0
-        return (
-            self._observation(),
-            batch.rewards.astype(np.float32),
-            batch.dones.copy(),
-            infos,
-        )
+        return (self._observation(), batch.rewards.astype(np.float32), batch.dones.copy(), infos)
 
     def _observation(self) -> Observation:
         return self._masking.joined(self.batch.observations.copy(), self.batch.masks.copy())
@@ -117,9 +106,7 @@ class CribbageVecEnv(VectorSettings, VecEnv):
         found = self.by_game(attr_name)
         return [found[lane] for lane in self._chosen(indices)]
 
-    def set_attr(
-        self, attr_name: str, value: Any, indices: int | Iterable[int] | None = None
-    ) -> None:
+    def set_attr(self, attr_name: str, value: Any, indices: int | Iterable[int] | None = None) -> None:
         """Set the opponent of games, as `set_opponent` does; what else there is all games share.
 
         Raises:
@@ -128,11 +115,7 @@ class CribbageVecEnv(VectorSettings, VecEnv):
         self._set_by_name(attr_name, value, self._chosen(indices))
 
     def env_method(
-        self,
-        method_name: str,
-        *method_args: Any,
-        indices: int | Iterable[int] | None = None,
-        **method_kwargs: Any,
+        self, method_name: str, *method_args: Any, indices: int | Iterable[int] | None = None, **method_kwargs: Any
     ) -> Any:
         """Return one result for each game asked for, of `action_masks` or of `set_opponent`."""
         if method_name == "set_opponent":
@@ -140,15 +123,11 @@ class CribbageVecEnv(VectorSettings, VecEnv):
             self.batch.set_opponent(*method_args, **{**method_kwargs, "games": chosen})
             return [None] * len(chosen)
         if method_name != "action_masks":
-            raise AttributeError(
-                f"the games have no method {method_name!r}, only 'action_masks' and 'set_opponent'"
-            )
+            raise AttributeError(f"the games have no method {method_name!r}, only 'action_masks' and 'set_opponent'")
         masks = self.action_masks()
         return masks if indices is None else masks[self._chosen(indices)]
 
-    def env_is_wrapped(
-        self, wrapper_class: Any, indices: int | Iterable[int] | None = None
-    ) -> list[bool]:
+    def env_is_wrapped(self, wrapper_class: Any, indices: int | Iterable[int] | None = None) -> list[bool]:
         """Return True for Monitor, whose infos this environment writes; False for other wrappers.
 
         So `evaluate_policy` reads returns from ``info["episode"]``, also under VecNormalize.

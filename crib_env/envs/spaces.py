@@ -62,9 +62,7 @@ class ObservationSpace(spaces.Box):
             if theirs["rules_fields"].get(name) != value
         ]
         if apart:
-            warnings.warn(
-                f"spaces of different rules: {ours['rules']} with {', '.join(apart)}", stacklevel=3
-            )
+            warnings.warn(f"spaces of different rules: {ours['rules']} with {', '.join(apart)}", stacklevel=3)
         return True
 
     def __repr__(self) -> str:
@@ -84,16 +82,17 @@ def observation_space(config: EnvConfig) -> spaces.Box:
     if more is not None:
         columns = [*more.state, *more.row * more.rows]
         sizes = [one.size for one in columns]
-        low, high = (np.repeat([getattr(one, end) for one in columns], sizes)
-                     for end in ("low", "high"))  # fmt: skip
+        low, high = (np.repeat([getattr(one, end) for one in columns], sizes) for end in ("low", "high"))
         bits = np.ones(family.obs_size)
         space = ObservationSpace(
-            np.concatenate([0 * bits, low]).astype(np.float32),
-            np.concatenate([bits, high]).astype(np.float32),
+            np.concatenate([0 * bits, low]).astype(np.float32), np.concatenate([bits, high]).astype(np.float32)
         )
     fields = asdict(rules)
     vars(space)[RULES] = {
-        "family": rules.family, "rules": fields.pop("name"), "rules_fields": fields,
-        "suits": config.suits, "features": config.features,
-    }  # fmt: skip
+        "family": rules.family,
+        "rules": fields.pop("name"),
+        "rules_fields": fields,
+        "suits": config.suits,
+        "features": config.features,
+    }
     return space

@@ -85,9 +85,7 @@ class TextEnv(gymnasium.Env[str, str]):
         """Counts since the environment was made."""
         return self._replies.reader.tally
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[str, dict[str, Any]]:
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
         """Begin an episode; see `CribbageEnv.reset`."""
         super().reset(seed=seed)
         _, info = self.env.reset(seed=seed, options=options)
@@ -133,9 +131,7 @@ class TextAEC(BaseWrapper[str, str, "str | None"]):
     def __init__(self, env: CribbageAEC, style: str, retries: int, on_failure: str) -> None:
         super().__init__(env)
         self.game_env = env
-        self._replies_of = {
-            agent: _Replies(style, retries, on_failure) for agent in env.possible_agents
-        }
+        self._replies_of = {agent: _Replies(style, retries, on_failure) for agent in env.possible_agents}
 
     @property
     def tallies(self) -> dict[str, Tally]:
@@ -196,9 +192,8 @@ class TextAEC(BaseWrapper[str, str, "str | None"]):
 
 
 def text_env(
-    environment: str, *, style: str = "compact", retries: int = 2, on_failure: str = "forfeit",
-    **keywords: Any,
-) -> TextEnv:  # fmt: skip
+    environment: str, *, style: str = "compact", retries: int = 2, on_failure: str = "forfeit", **keywords: Any
+) -> TextEnv:
     """Return the Gymnasium form of an environment in words.
 
     Args:
@@ -216,9 +211,8 @@ def text_env(
 
 
 def text_aec(
-    environment: str, *, style: str = "compact", retries: int = 2, on_failure: str = "forfeit",
-    **keywords: Any,
-) -> TextAEC:  # fmt: skip
+    environment: str, *, style: str = "compact", retries: int = 2, on_failure: str = "forfeit", **keywords: Any
+) -> TextAEC:
     """Return the PettingZoo form of an environment in words; see `text_env` and ``env``."""
     env = env_module(environment).maker.env(**_fitting(keywords))
     return TextAEC(env, style, retries, on_failure)

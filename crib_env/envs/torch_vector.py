@@ -68,10 +68,7 @@ class TorchVectorEnv(CribbageVectorEnv):
             )
 
     def reset(  # type: ignore[override]
-        self,
-        *,
-        seed: int | Sequence[int | None] | None = None,
-        options: dict[str, Any] | None = None,
+        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[torch.Tensor, dict[str, Any]]:
         """Begin an episode in every game; the arguments are those of `CribbageVectorEnv`.
 

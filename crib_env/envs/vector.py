@@ -68,17 +68,12 @@ class CribbageVectorEnv(VectorSettings, VectorEnv[Observation, Array, Array]):
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._no_truncations = np.zeros(num_envs, dtype=np.bool_)
-        self._nobody, self._no_skunk = (
-            np.full(num_envs, UNDECIDED[name]) for name in ("winner", "skunk")
-        )
+        self._nobody, self._no_skunk = (np.full(num_envs, UNDECIDED[name]) for name in ("winner", "skunk"))
         self._everywhere = np.ones(num_envs, dtype=np.bool_)
         self._ended = np.zeros(num_envs, dtype=np.bool_)
 
     def reset(
-        self,
-        *,
-        seed: int | Sequence[int | None] | None = None,
-        options: dict[str, Any] | None = None,
+        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
         """Begin an episode in every game.
 
@@ -142,9 +137,7 @@ class CribbageVectorEnv(VectorSettings, VectorEnv[Observation, Array, Array]):
                 for name in UNDECIDED:
                     info[name] = np.where(ended, ending[name], info[name])
         truncations = self._own(self._no_truncations)
-        return (
-            self._observation(info), self._own(batch.rewards), self._own(ended), truncations, info
-        )  # fmt: skip
+        return (self._observation(info), self._own(batch.rewards), self._own(ended), truncations, info)
 
     def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
         """Return an attribute, or a method's result, for each game; as `SyncVectorEnv.call`.
@@ -158,9 +151,7 @@ class CribbageVectorEnv(VectorSettings, VectorEnv[Observation, Array, Array]):
         if name == "action_masks":
             return tuple(self.action_masks())
         if callable(getattr(type(self), name, None)):
-            raise AttributeError(
-                f"the games have no method {name!r}, only 'action_masks' and 'set_opponent'"
-            )
+            raise AttributeError(f"the games have no method {name!r}, only 'action_masks' and 'set_opponent'")
         return tuple(self.by_game(name))
 
     def get_attr(self, name: str) -> tuple[Any, ...]:
@@ -193,17 +184,14 @@ class CribbageVectorEnv(VectorSettings, VectorEnv[Observation, Array, Array]):
         if spec is not None and isinstance(mode, AutoresetMode):
             spec.kwargs["autoreset_mode"] = mode.value
 
-    def _lanes(
-        self, options: Mapping[str, Any] | None
-    ) -> tuple[Mapping[str, Any] | None, Array | None]:
+    def _lanes(self, options: Mapping[str, Any] | None) -> tuple[Mapping[str, Any] | None, Array | None]:
         """Return the options without ``reset_mask``, and the games that it names, int64[K]."""
         if not isinstance(options, Mapping) or "reset_mask" not in options:
             return options, None
         mask = np.asarray(options["reset_mask"])
         if mask.shape != (self.num_envs,) or mask.dtype != np.bool_ or not mask.any():
             raise ValueError(
-                f"option 'reset_mask' must be bool[{self.num_envs}] with a game to reset, "
-                f"got {options['reset_mask']!r}"
+                f"option 'reset_mask' must be bool[{self.num_envs}] with a game to reset, got {options['reset_mask']!r}"
             )
         rest = {name: value for name, value in options.items() if name != "reset_mask"}
         return rest, np.flatnonzero(mask)
@@ -254,14 +242,21 @@ class CribbageVectorEnv(VectorSettings, VectorEnv[Observation, Array, Array]):
         batch, own = self.batch, self._own
         everywhere = own(self._everywhere)
         return {
-            "action_mask": own(batch.masks), "_action_mask": everywhere,
-            "scores": own(batch.scores), "_scores": everywhere,
-            "winner": own(self._nobody), "_winner": everywhere,
-            "skunk": own(self._no_skunk), "_skunk": everywhere,
-            "seat": own(batch.seats), "_seat": everywhere,
-            "opponent": own(batch.opponents.playing), "_opponent": everywhere,
-            "illegal_action": own(batch.illegal), "_illegal_action": everywhere,
-        }  # fmt: skip
+            "action_mask": own(batch.masks),
+            "_action_mask": everywhere,
+            "scores": own(batch.scores),
+            "_scores": everywhere,
+            "winner": own(self._nobody),
+            "_winner": everywhere,
+            "skunk": own(self._no_skunk),
+            "_skunk": everywhere,
+            "seat": own(batch.seats),
+            "_seat": everywhere,
+            "opponent": own(batch.opponents.playing),
+            "_opponent": everywhere,
+            "illegal_action": own(batch.illegal),
+            "_illegal_action": everywhere,
+        }
 
     def _own(self, array: Array) -> Array:
         return array.copy() if self.copy else array

@@ -84,9 +84,7 @@ def _join(words: Sequence[str]) -> str:
 # --- lines of a text ------------------------------------------------------------------------------
 
 
-def split_events(
-    events: Sequence[Event], counted: Collection[str]
-) -> tuple[Sequence[Event], Sequence[Event]]:
+def split_events(events: Sequence[Event], counted: Collection[str]) -> tuple[Sequence[Event], Sequence[Event]]:
     """Return the events up to the last that was counted, which are of an ended deal; the others."""
     shown = 1 + max((i for i, one in enumerate(events) if one.reason in counted), default=-1)
     return events[:shown], events[shown:]

@@ -24,15 +24,7 @@ from crib_env.scoring.explained import Part, Score, score_hand, score_line, scor
 if TYPE_CHECKING:
     from crib_env.scoring.many import score_hands, score_histogram
 
-__all__ = [
-    "Part",
-    "Score",
-    "score_hand",
-    "score_hands",
-    "score_histogram",
-    "score_line",
-    "score_play",
-]
+__all__ = ["Part", "Score", "score_hand", "score_hands", "score_histogram", "score_line", "score_play"]
 
 
 def __getattr__(name: str) -> Any:

@@ -91,9 +91,7 @@ class Score:
 # --- single hands, explained ------------------------------------------------------------------
 
 
-def score_hand(
-    cards: Cards, starter: Card, rules: str | Rules = "hoyle", crib: bool = False
-) -> Score:
+def score_hand(cards: Cards, starter: Card, rules: str | Rules = "hoyle", crib: bool = False) -> Score:
     """Return the score of a hand or crib in the show (C2, C4, H8, F6, M9).
 
     Args:

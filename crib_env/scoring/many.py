@@ -21,10 +21,7 @@ ILLEGAL = -1
 
 
 def score_hands(
-    hands: npt.ArrayLike,
-    starters: npt.ArrayLike,
-    rules: str | Rules | None = None,
-    crib: bool = False,
+    hands: npt.ArrayLike, starters: npt.ArrayLike, rules: str | Rules | None = None, crib: bool = False
 ) -> npt.NDArray[np.int64]:
     """Return the points of many hands with their starters, about 50 million a second.
 
@@ -50,9 +47,7 @@ def score_hands(
             f"{list(held.shape)} and {list(up.shape)}"
         )
     if held.dtype.kind not in "iu" or up.dtype.kind not in "iu":
-        raise ValueError(
-            f"hands and starters must be whole numbers, got {held.dtype} and {up.dtype}"
-        )
+        raise ValueError(f"hands and starters must be whole numbers, got {held.dtype} and {up.dtype}")
     size, smallest = _sizes(rules or ("hoyle" if crib or held.shape[1] == 4 else "five_card"), crib)
     if held.shape[1] != size:
         raise ValueError(f"these rules score {size} cards and the starter, got {held.shape[1]}")
@@ -63,8 +58,7 @@ def score_hands(
     bad = np.flatnonzero(points == ILLEGAL)
     if len(bad):
         raise ValueError(
-            f"row {bad[0]} is not of different cards from 0 to 51: hand {held[bad[0]].tolist()}, "
-            f"starter {up[bad[0]]}"
+            f"row {bad[0]} is not of different cards from 0 to 51: hand {held[bad[0]].tolist()}, starter {up[bad[0]]}"
         )
     return points
 
@@ -147,6 +141,4 @@ def fill_histogram(a, held, flush_size, table, counts):
                 continue
             for d in range(c + 1, 52):
                 four = add_card(key, suits, jacks, d)
-                count_starters(
-                    table, four[0], four[1], four[2], cards | 1 << d, held, flush_size, counts
-                )
+                count_starters(table, four[0], four[1], four[2], cards | 1 << d, held, flush_size, counts)

@@ -8,27 +8,9 @@ from functools import partial
 from typing import Any
 
 from crib_env.arrays import View
-from crib_env.cards import (
-    RANK_NAMES,
-    RANKS,
-    SUITS,
-    SYMBOLS,
-    format_card,
-    format_cards,
-    parse_card,
-    pip,
-    rank,
-)
+from crib_env.cards import RANK_NAMES, RANKS, SUITS, SYMBOLS, format_card, format_cards, parse_card, pip, rank
 from crib_env.engine.hands.records import DISCARD, GAME, MATCH, PEGGING_ONLY
-from crib_env.engine.hands.text import (
-    hand_of,
-    legal_of,
-    players_of,
-    side_at,
-    side_names,
-    sides_of,
-    why_illegal,
-)
+from crib_env.engine.hands.text import hand_of, legal_of, players_of, side_at, side_names, sides_of, why_illegal
 from crib_env.engine.record import NONE
 from crib_env.render.words import in_words
 from crib_env.rules import LARGEST_TARGET, Rules
@@ -93,8 +75,7 @@ def state(view: View, rules: Rules) -> list[str]:
     seats = [range(side_at(view, i), players, sides) for i in range(sides)]  # of each side
     scores = ", ".join(
         f"{'you' if not i else '&'.join(f'p{seat}' for seat in seats[i])} "
-        f"{int(view['scores'][i])}"
-        + (f" (games {int(view['match_score'][i])})" if view["episode"] == MATCH else "")
+        f"{int(view['scores'][i])}" + (f" (games {int(view['match_score'][i])})" if view["episode"] == MATCH else "")
         for i in range(sides)
     )
     single = {GAME: "", MATCH: "", PEGGING_ONLY: "one deal, play alone, "}
@@ -105,9 +86,7 @@ def state(view: View, rules: Rules) -> list[str]:
         f"Score: {scores}",
     ]
     if view["discarded_n"]:
-        lines.append(
-            f"Discarded: {format_cards(view['discarded'][: view['discarded_n']].tolist())}"
-        )
+        lines.append(f"Discarded: {format_cards(view['discarded'][: view['discarded_n']].tolist())}")
     if view["starter"] != NONE:
         lines.append(f"Starter: {format_card(int(view['starter']))}")
         if start:
@@ -115,8 +94,7 @@ def state(view: View, rules: Rules) -> list[str]:
         go = ", go pegged" if view["go"] else ""
         lines.append(f"Count {int(view['count'])}{go}: {_plays(view, start, n) or 'new'}")
         left = ", ".join(
-            f"{_player(view, i)} {int(view['held_n'][i])}"
-            + (" passed" if view["passed"] >> i & 1 else "")
+            f"{_player(view, i)} {int(view['held_n'][i])}" + (" passed" if view["passed"] >> i & 1 else "")
             for i in range(1, players)
         )
         lines.append(f"Cards left: {left}")
@@ -130,8 +108,7 @@ def news(view: View) -> list[str]:
     since = _plays(view, mine[-1] + 1 if mine else 0, n)
     names = side_names(view)
     pegs = "; ".join(
-        f"{names[side_at(view, i)]}: {int(view['scores'][i] - view['rear'][i])}"
-        for i in range(sides_of(view))
+        f"{names[side_at(view, i)]}: {int(view['scores'][i] - view['rear'][i])}" for i in range(sides_of(view))
     )
     lines = [f"Since your last card: {since}"] if since else []
     return [*lines, f"Pegged last: {pegs}"]
@@ -151,23 +128,25 @@ def rules_text(view: View, rules: Any) -> str:
     together = sides_of(view) < players_of(view)
     return RULES.format(
         players=in_words(players_of(view)),
-        sides="Players who sit opposite are partners and score together." if together
-        else "Each player plays alone.",
-        dealt=int(view["dealt"]), discards=in_words(rules.discards), heels=int(view["heels"]),
+        sides="Players who sit opposite are partners and score together." if together else "Each player plays alone.",
+        dealt=int(view["dealt"]),
+        discards=in_words(rules.discards),
+        heels=int(view["heels"]),
         go=_go(view),
         counts="The play ends with the first count, and cards left are not played."
-        if view["single_count"] else "Then a new count begins at 0 with the next player, until all "
+        if view["single_count"]
+        else "Then a new count begins at 0 with the next player, until all "
         "cards are played."
-        + (" A count ends when two players running cannot play."
-           if getattr(rules, "second_go_ends", False) else ""),
+        + (" A count ends when two players running cannot play." if getattr(rules, "second_go_ends", False) else ""),
         flush=_flush(view, rules.kept),
         crib_flush=f"it takes {'all five cards' if view['crib_flush_size'] == 5 else 'four cards'} "
         f"of one suit, {'5' if view['crib_flush_size'] == 5 else '4, or 5 for five'}.",
         target=int(view["target"]),
         for_last=f"; at the start of a game the player who does not deal pegs {rules.for_last}"
-        if getattr(rules, "for_last", 0) else "",
+        if getattr(rules, "for_last", 0)
+        else "",
         match=_match(view, rules) if view["episode"] == MATCH else "",
-    )  # fmt: skip
+    )
 
 
 def _go(view: View) -> str:
@@ -186,9 +165,7 @@ def _go(view: View) -> str:
 def _flush(view: View, kept: int) -> str:
     """Return what cards of one suit in a hand count (H8, F6)."""
     if view["flush_size"] > kept:
-        return (
-            f"A flush is all {in_words(kept)} hand cards and the starter of one suit, {kept + 1}."
-        )
+        return f"A flush is all {in_words(kept)} hand cards and the starter of one suit, {kept + 1}."
     return (
         f"A flush is all {in_words(kept)} hand cards of one suit, {kept}, or {kept + 1} if the "
         "starter is of the suit too."
@@ -234,10 +211,14 @@ def chosen(view: View, reply: str) -> tuple[int, ...]:
     """Return the cards that a reply names."""
     n, (question, example) = to_choose(view), ask(view)
     names = Names(
-        CARD, RANK, partial(named_cards, held=hand_of(view)), frozenset(legal_of(view)),
-        partial(_why, view), f"{question}. Write, for example, <action>{example}</action>.",
+        CARD,
+        RANK,
+        partial(named_cards, held=hand_of(view)),
+        frozenset(legal_of(view)),
+        partial(_why, view),
+        f"{question}. Write, for example, <action>{example}</action>.",
         frozenset(view["discarded"][: view["discarded_n"]].tolist()),
-    )  # fmt: skip
+    )
     fitting = legal_names(reply, names)
     for one in fitting:
         if len(one) > 1:
@@ -258,11 +239,7 @@ def _why(view: View, cards: frozenset[int]) -> str:
     if card in hand_of(view):
         count = int(view["count"])
         return f"{format_card(card)} would take the count from {count} to {count + pip(card)}"
-    return re.sub(r" \(action \d+\)|: .*", "", why_illegal(view, card)).replace(
-        "is not held", "is not in your hand"
-    )
+    return re.sub(r" \(action \d+\)|: .*", "", why_illegal(view, card)).replace("is not held", "is not in your hand")
 
 
-WORDS = Words(
-    state=state, news=news, rules=rules_text, ask=ask, chosen=chosen,
-)  # fmt: skip
+WORDS = Words(state=state, news=news, rules=rules_text, ask=ask, chosen=chosen)

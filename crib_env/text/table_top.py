@@ -14,9 +14,7 @@ from crib_env.engine.table_top.text import SIDES, line_values
 from crib_env.rules import Rules
 from crib_env.text.replies import Names, ReplyError, Words, legal_names
 
-PLACE = re.compile(
-    r"(?<!\w)(?:(?:cell|space|square)\s*#?\s*(?P<cell>\d{1,2})|(?P<crib>crib))(?!\w)", re.IGNORECASE
-)
+PLACE = re.compile(r"(?<!\w)(?:(?:cell|space|square)\s*#?\s*(?P<cell>\d{1,2})|(?P<crib>crib))(?!\w)", re.IGNORECASE)
 NUMBER = re.compile(r"(?<![\w-])(?P<cell>\d{1,2})(?![\w-])(?!\s*(?i:cards?|points?|of)\b)")
 RULES = """\
 You play Table Top, cribbage on a square of five rows and five columns, with a deck of 52 cards, \
@@ -54,9 +52,7 @@ def state(view: View, rules: Rules) -> list[str]:
         for cell, card in enumerate(view["layout"])
     ]
     crib = " ".join("??" if card == NONE else format_card(int(card)) for card in view["crib"][:n])
-    owed = ", ".join(
-        f"{_name(view, i)} {int(view['owed'][i])}" for i in range(int(view["players"]))
-    )
+    owed = ", ".join(f"{_name(view, i)} {int(view['owed'][i])}" for i in range(int(view["players"])))
     single = "" if view["episode"] == GAME else "one round, "
     cards = [int(view[name]) for name in ("card", "partner_card")]
     return [
@@ -77,12 +73,14 @@ def state(view: View, rules: Rules) -> list[str]:
 def news(view: View) -> list[str]:
     """Return the others' placements since the seat's last turn."""
     since = [
-        (int(turn), f"{_name(view, (int(turn) - int(view['turn'])) % int(view['players']))} "
-         f"{format_card(int(view['layout'][cell]))} on {cell}")
+        (
+            int(turn),
+            f"{_name(view, (int(turn) - int(view['turn'])) % int(view['players']))} "
+            f"{format_card(int(view['layout'][cell]))} on {cell}",
+        )
         for cell, turn in enumerate(view["turns"])
-        if turn != NONE and int(turn) > int(view["turn"]) - int(view["players"])
-        and cell != CENTRE
-    ]  # fmt: skip
+        if turn != NONE and int(turn) > int(view["turn"]) - int(view["players"]) and cell != CENTRE
+    ]
     return [f"Since your last turn: {', '.join(text for _, text in sorted(since))}"] * bool(since)
 
 
@@ -93,14 +91,15 @@ def rules_text(view: View, rules: Any) -> str:
         partners="; partners sit opposite" if view["players"] > 2 else "",
         heels=int(view["heels"]),
         adjacency=" that touches a card by a side or a corner" if view["adjacency"] else "",
-        flush=int(view["flush_size"]), crib_flush=int(view["crib_flush_size"]),
+        flush=int(view["flush_size"]),
+        crib_flush=int(view["crib_flush_size"]),
         difference=" Only the side with more points in a round scores, and only the difference."
-        if view["score_difference"] else "",
+        if view["score_difference"]
+        else "",
         win=_win(view),
-    )  # fmt: skip
+    )
     return (
-        f"{words}\n\nAs they stand, rows make {', '.join(map(str, rows))} and columns "
-        f"{', '.join(map(str, columns))}."
+        f"{words}\n\nAs they stand, rows make {', '.join(map(str, rows))} and columns {', '.join(map(str, columns))}."
     )
 
 
@@ -135,11 +134,13 @@ def chosen(view: View, reply: str) -> tuple[int, ...]:
     """Return the place that a reply names."""
     question, example = ask(view)
     names = Names(
-        PLACE, NUMBER, named_places,
+        PLACE,
+        NUMBER,
+        named_places,
         frozenset(place for place in range(TO_CRIB + 1) if view["legal"] >> place & 1),
         lambda places: why_illegal(view, min(places)),
         f"{question}. Write, for example, <action>{example}</action>.",
-    )  # fmt: skip
+    )
     places = tuple(dict.fromkeys(min(one) for one in legal_names(reply, names)))
     if len(places) > 1:
         shown = ", ".join("crib" if one == TO_CRIB else str(one) for one in places)
@@ -147,6 +148,4 @@ def chosen(view: View, reply: str) -> tuple[int, ...]:
     return places
 
 
-WORDS = Words(
-    state=state, news=news, rules=rules_text, ask=ask, chosen=chosen,
-)  # fmt: skip
+WORDS = Words(state=state, news=news, rules=rules_text, ask=ask, chosen=chosen)

@@ -37,9 +37,12 @@ from torch import Tensor, nn
 from crib_env import observation_layout, six_card_v0
 
 OPTIONS: dict[str, Any] = {
-    "opponent": "rule_based", "episode": "deal", "reward": "expected", "features": True,
+    "opponent": "rule_based",
+    "episode": "deal",
+    "reward": "expected",
+    "features": True,
     "suits": "canonical",
-}  # fmt: skip
+}
 
 
 class Encoder(nn.Module):
@@ -49,9 +52,7 @@ class Encoder(nn.Module):
 
     def __init__(self) -> None:
         super().__init__()
-        self.net = CardNet(
-            observation_layout("six_card_v0", features=True), temperature=1 / 6, reads_score=False
-        )
+        self.net = CardNet(observation_layout("six_card_v0", features=True), temperature=1 / 6, reads_score=False)
 
     def forward(self, observations: Tensor) -> Tensor:
         """Return both, side by side."""
@@ -94,12 +95,7 @@ class CardCritic(ValueNetwork):  # type: ignore[misc]
 
 
 def main(
-    timesteps: int = 200_000,
-    generations: int = 10,
-    agents: int = 2,
-    games: int = 256,
-    pairs: int = 2000,
-    seed: int = 1,
+    timesteps: int = 200_000, generations: int = 10, agents: int = 2, games: int = 256, pairs: int = 2000, seed: int = 1
 ) -> float:
     """Train; return the best agent's share of games won against the opponent.
 
@@ -125,9 +121,7 @@ def main(
             seen,
             actions,
             index=index,
-            hp_config=HyperparameterConfig(
-                lr=RLParameter(min=4e-5, max=2e-3, shrink_factor=0.6, grow_factor=0.8)
-            ),
+            hp_config=HyperparameterConfig(lr=RLParameter(min=4e-5, max=2e-3, shrink_factor=0.6, grow_factor=0.8)),
             actor_network=CardActor(seen, actions, encoder=evolvable(Encoder)),
             critic_network=CardCritic(seen, encoder=evolvable(Encoder)),
             num_envs=games,
@@ -151,16 +145,19 @@ def main(
         eval_loop=4,
         selection_strategy=TournamentSelection(2, True, agents),
         mutation=Mutations(
-            no_mutation=0.0, architecture=0.0, new_layer_prob=0.0, parameters=0.0, activation=0.0,
-            rl_hp=1.0, rand_seed=seed,
+            no_mutation=0.0,
+            architecture=0.0,
+            new_layer_prob=0.0,
+            parameters=0.0,
+            activation=0.0,
+            rl_hp=1.0,
+            rand_seed=seed,
         ),
         verbose=False,
-    )  # fmt: skip
+    )
     cpu, best = time.process_time(), max(trained, key=lambda one: one.fitness[-1])
     agent = from_torch(best.actor.encoder.net, features=True, suits="canonical")
-    won = evaluate(
-        six_card_v0.maker, "hoyle", agent, OPTIONS["opponent"], pairs, seed, adjusted=False
-    )["won"]
+    won = evaluate(six_card_v0.maker, "hoyle", agent, OPTIONS["opponent"], pairs, seed, adjusted=False)["won"]
     print(f"{cpu:.0f} CPU seconds, {won['mean']:.1%} ± {won['ci95']:.1%} of games won")
     return float(won["mean"])
 

@@ -37,9 +37,12 @@ from torch.distributions import Categorical
 from crib_env import observation_layout, six_card_v0
 
 OPTIONS: dict[str, Any] = {
-    "opponent": "rule_based", "episode": "deal", "reward": "expected", "features": True,
+    "opponent": "rule_based",
+    "episode": "deal",
+    "reward": "expected",
+    "features": True,
     "suits": "canonical",
-}  # fmt: skip
+}
 
 
 @dataclass
@@ -69,9 +72,7 @@ def make(settings: Settings) -> VectorEnv[Any, Any, Any]:
     options = OPTIONS | ({} if settings.masks else {"on_illegal": "random"})  # (2)
     if settings.vector == "native":  # (1)
         return gymnasium.make_vec("crib_env/SixCard-v0", settings.num_envs, **options)
-    return SyncVectorEnv(
-        [lambda: gymnasium.make("crib_env/SixCard-v0", **options)] * settings.num_envs
-    )
+    return SyncVectorEnv([lambda: gymnasium.make("crib_env/SixCard-v0", **options)] * settings.num_envs)
 
 
 class Agent(nn.Module):
@@ -147,9 +148,7 @@ def main(settings: Settings) -> tuple[float, float]:
         batch = [part.flatten(0, 1) for part in stored]
         for _ in range(settings.update_epochs):
             for chosen in rows[torch.randperm(len(rows))].chunk(settings.num_minibatches):
-                b_obs, b_masks, b_actions, b_logprobs, b_advantages, b_returns = (
-                    part[chosen] for part in batch
-                )
+                b_obs, b_masks, b_actions, b_logprobs, b_advantages, b_returns = (part[chosen] for part in batch)
                 policy, value = agent(b_obs, b_masks)
                 ratio = (policy.log_prob(b_actions) - b_logprobs).exp()
                 b_advantages = (b_advantages - b_advantages.mean()) / (b_advantages.std() + 1e-8)
@@ -172,9 +171,8 @@ def main(settings: Settings) -> tuple[float, float]:
     envs.close()
     cpu, player = time.process_time(), from_torch(agent.net, features=True, suits="canonical")
     won = evaluate(
-        six_card_v0.maker, "hoyle", player, OPTIONS["opponent"], settings.pairs, settings.seed,
-        adjusted=False,
-    )["won"]  # fmt: skip
+        six_card_v0.maker, "hoyle", player, OPTIONS["opponent"], settings.pairs, settings.seed, adjusted=False
+    )["won"]
     print(f"{cpu:.0f} CPU seconds, {won['mean']:.1%} ± {won['ci95']:.1%} of games won")
     return float(won["mean"]), decisions / max(1.0, ended)
 

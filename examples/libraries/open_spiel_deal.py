@@ -64,13 +64,20 @@ def main(deals: int = 500, seed: int = 1, out: Path = OUT) -> BothSeats:
     env.seed(seed)
     players = [
         NFSP(
-            player, game.information_state_tensor_size(), 52, HIDDEN,
-            reservoir_buffer_capacity=200_000, replay_buffer_capacity=100_000,
-            anticipatory_param=0.1, optimizer_str="adam", rl_learning_rate=1e-3,
-            sl_learning_rate=1e-3, seed=seed + player,
+            player,
+            game.information_state_tensor_size(),
+            52,
+            HIDDEN,
+            reservoir_buffer_capacity=200_000,
+            replay_buffer_capacity=100_000,
+            anticipatory_param=0.1,
+            optimizer_str="adam",
+            rl_learning_rate=1e-3,
+            sl_learning_rate=1e-3,
+            seed=seed + player,
         )
         for player in range(2)
-    ]  # fmt: skip
+    ]
     for _ in range(deals):
         step = env.reset()
         while not step.last():

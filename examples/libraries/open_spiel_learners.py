@@ -50,8 +50,9 @@ def policy_of(agents: list[Any]) -> Probabilities:
         mover, legal = state.current_player(), state.legal_actions()
         seen = {
             "info_state": [state.information_state_tensor(player) for player in range(2)],
-            "legal_actions": [legal, legal], "current_player": mover,
-        }  # fmt: skip
+            "legal_actions": [legal, legal],
+            "current_player": mover,
+        }
         step = rl_environment.TimeStep(seen, None, None, rl_environment.StepType.MID)
         chances = agents[mover].step(step, is_evaluation=True).probs
         return {action: float(chances[action]) for action in legal}
@@ -77,18 +78,23 @@ def learn_nfsp(game: Any, decisions: int, seed: int) -> tuple[Probabilities, int
     return policy_of(agents), taken
 
 
-def learn_policy_gradient(
-    loss: str, game: Any, decisions: int, seed: int
-) -> tuple[Probabilities, int]:
+def learn_policy_gradient(loss: str, game: Any, decisions: int, seed: int) -> tuple[Probabilities, int]:
     """Policy gradients with a loss of OpenSpiel's, such as qpg or neurd."""
     agents = [
         policy_gradient.PolicyGradient(
-            player, game.information_state_tensor_size(), game.num_distinct_actions(),
-            loss_str=loss, hidden_layers_sizes=[32, 32], batch_size=16, entropy_cost=0.001,
-            critic_learning_rate=0.01, pi_learning_rate=0.01, num_critic_before_pi=4,
+            player,
+            game.information_state_tensor_size(),
+            game.num_distinct_actions(),
+            loss_str=loss,
+            hidden_layers_sizes=[32, 32],
+            batch_size=16,
+            entropy_cost=0.001,
+            critic_learning_rate=0.01,
+            pi_learning_rate=0.01,
+            num_critic_before_pi=4,
         )
         for player in range(2)
-    ]  # fmt: skip
+    ]
     return policy_of(agents), play(game, agents, decisions, seed)
 
 
@@ -107,11 +113,19 @@ def learn_deep_cfr(game: Any, decisions: int, seed: int) -> tuple[Probabilities,
 
     def solver(iterations: int, steps: int) -> DeepCFR:
         return DeepCFR(
-            game, policy_network_layers=(64,), advantage_network_layers=(64,),
-            num_iterations=iterations, num_traversals=375, learning_rate=1e-3,
-            batch_size_advantage=256, batch_size_strategy=256, memory_capacity=1_000_000,
-            policy_network_train_steps=steps, advantage_network_train_steps=375, seed=seed,
-        )  # fmt: skip
+            game,
+            policy_network_layers=(64,),
+            advantage_network_layers=(64,),
+            num_iterations=iterations,
+            num_traversals=375,
+            learning_rate=1e-3,
+            batch_size_advantage=256,
+            batch_size_strategy=256,
+            memory_capacity=1_000_000,
+            policy_network_train_steps=steps,
+            advantage_network_train_steps=375,
+            seed=seed,
+        )
 
     first = solver(1, 1)
     first.solve()
@@ -136,9 +150,9 @@ def learn_escher(game: Any, decisions: int, seed: int) -> tuple[Probabilities, i
 def learn_mmd(game: Any, decisions: int, seed: int) -> tuple[Probabilities, int]:
     """Magnetic mirror descent by tables; an iteration visits each position of the game once."""
     solver = mmd_dilated.MMDDilatedEnt(game, alpha=0.05)
-    positions = len(get_all_states.get_all_states(
-        game, include_chance_states=False, include_terminals=False, to_string=str
-    ))  # fmt: skip
+    positions = len(
+        get_all_states.get_all_states(game, include_chance_states=False, include_terminals=False, to_string=str)
+    )
     iterations = max(1, decisions // positions)
     for _ in range(iterations):
         solver.update_sequences()
@@ -189,10 +203,7 @@ def main(
             counts.append(count)
         each = ", ".join(f"{gain:.3f}" for gain in found[learner])
         seconds = (time.process_time() - began) / len(seeds)
-        print(
-            f"| `{learner}` | {np.mean(found[learner]):.3f} | {each} | {max(counts):,} | "
-            f"{seconds:.0f} |", flush=True,
-        )  # fmt: skip
+        print(f"| `{learner}` | {np.mean(found[learner]):.3f} | {each} | {max(counts):,} | {seconds:.0f} |", flush=True)
     return found
 
 

@@ -31,9 +31,14 @@ class Play(pyspiel.Game):  # type: ignore[misc]
     def __init__(self, params: Mapping[str, Any] | None = None) -> None:
         given = DEFAULTS | dict(params or {})
         info = pyspiel.GameInfo(
-            num_distinct_actions=52, max_chance_outcomes=given["deals"], num_players=2,
-            min_utility=-61.0, max_utility=61.0, utility_sum=0.0, max_game_length=6,
-        )  # fmt: skip
+            num_distinct_actions=52,
+            max_chance_outcomes=given["deals"],
+            num_players=2,
+            min_utility=-61.0,
+            max_utility=61.0,
+            utility_sum=0.0,
+            max_game_length=6,
+        )
         super().__init__(TYPE, info, given)
         self.starts = [discarded(int(given["seed"]) + i) for i in range(given["deals"])]
 

@@ -96,9 +96,8 @@ class SpielGames:
         """Write observations, masks and movers of the games as they stand."""
         self.movers = np.array([state.current_player() for state in self.states])
         seen = np.array(
-            [[state.information_state_tensor(player) for player in range(2)]
-             for state in self.states], dtype=np.uint8,
-        )  # fmt: skip
+            [[state.information_state_tensor(player) for player in range(2)] for state in self.states], dtype=np.uint8
+        )
         self.observations = places_of(seen[self.lanes, self.movers])
         self.others = places_of(seen[self.lanes, 1 - self.movers])
         self.masks = np.zeros((len(self.states), self.actions), dtype=bool)
@@ -113,9 +112,7 @@ def measure(game: Any, learner: Any) -> float:
         legal = state.legal_actions()
         masks = torch.zeros(1, game.num_distinct_actions(), dtype=torch.bool)
         masks[0, legal] = True
-        seen = torch.from_numpy(
-            places_of(np.array([state.information_state_tensor()], dtype=np.uint8))
-        )
+        seen = torch.from_numpy(places_of(np.array([state.information_state_tensor()], dtype=np.uint8)))
         with torch.no_grad():
             chances = learner.average(seen, masks).double().softmax(1)[0]
         return {action: float(chances[action]) for action in legal}
@@ -130,16 +127,19 @@ def learn(
     """Learn, and return the exploitability before and after."""
     module = import_module(METHODS[method])
     given = {
-        "decisions": decisions, "seed": seed, "num_envs": 128, "steps": 16,
-        "batch_size": 256, "hidden_sizes": (64, 64), "features": False,
+        "decisions": decisions,
+        "seed": seed,
+        "num_envs": 128,
+        "steps": 16,
+        "batch_size": 256,
+        "hidden_sizes": (64, 64),
+        "features": False,
         **({"learning_rate": 5e-4} if issubclass(module.Settings, ActorCriticSettings) else {}),
         **settings,
-    }  # fmt: skip
+    }
     known = {field.name for field in fields(module.Settings)}
     chosen = module.Settings(**{key: value for key, value in given.items() if key in known})
-    with mock.patch.object(
-        learners, "DealBatch", lambda _, n, seed, *__: SpielGames(game, n, seed)
-    ):
+    with mock.patch.object(learners, "DealBatch", lambda _, n, seed, *__: SpielGames(game, n, seed)):
         learner = module.Learner(chosen)
     first = measure(game, learner)
     while learner.decisions < decisions:

@@ -50,16 +50,20 @@ class Cribbage(Environment[Reply, Prompt, State]):  # type: ignore[misc]
         self._state = State(episode_id=None, step_count=0)
 
     def reset(
-        self, seed: int | None = None, episode_id: str | None = None, split: str = "train",
-        index: int = 0, kind: str = "discard", style: str = "full", **_: Any,
-    ) -> Prompt:  # fmt: skip
+        self,
+        seed: int | None = None,
+        episode_id: str | None = None,
+        split: str = "train",
+        index: int = 0,
+        kind: str = "discard",
+        style: str = "full",
+        **_: Any,
+    ) -> Prompt:
         """Begin a task."""
         self._state = State(episode_id=episode_id or str(uuid4()), step_count=0)
         self._task = self._game = None
         if kind in LONG:
-            self._game = text_env(
-                "six_card_v0", opponent="rule_based", episode=kind, reward=LONG[kind], style=style
-            )
+            self._game = text_env("six_card_v0", opponent="rule_based", episode=kind, reward=LONG[kind], style=style)
             # The splits have different deals: even seeds and odd ones.
             shown, _info = self._game.reset(seed=2 * (index + (seed or 0)) + (split == "test"))
             return Prompt(prompt=shown)

@@ -29,9 +29,14 @@ from ray.rllib.core.rl_module.torch import TorchRLModule
 from crib_env import observation_layout, six_card_v0
 
 OPTIONS: dict[str, Any] = {
-    "opponent": "rule_based", "episode": "deal", "reward": "expected", "features": True,
-    "suits": "canonical", "mask_in_observation": "rllib", "autoreset_mode": "NextStep",
-}  # fmt: skip
+    "opponent": "rule_based",
+    "episode": "deal",
+    "reward": "expected",
+    "features": True,
+    "suits": "canonical",
+    "mask_in_observation": "rllib",
+    "autoreset_mode": "NextStep",
+}
 
 
 class CardModule(TorchRLModule, ValueFunctionAPI):  # type: ignore[misc]
@@ -39,9 +44,7 @@ class CardModule(TorchRLModule, ValueFunctionAPI):  # type: ignore[misc]
 
     def setup(self) -> None:
         """Make the network."""
-        self.net = CardNet(
-            observation_layout("six_card_v0", features=True), temperature=1 / 6, reads_score=False
-        )
+        self.net = CardNet(observation_layout("six_card_v0", features=True), temperature=1 / 6, reads_score=False)
 
     def _forward(self, batch: dict[str, Any], **_: Any) -> dict[str, Any]:
         seen = batch[Columns.OBS]
@@ -54,9 +57,7 @@ class CardModule(TorchRLModule, ValueFunctionAPI):  # type: ignore[misc]
         return self._forward(batch)[Columns.EMBEDDINGS] if embeddings is None else embeddings
 
 
-def algorithm(
-    timesteps: int = 200_000, batch: int = 6144, runners: int = 0, games: int = 256, seed: int = 1
-) -> PPO:
+def algorithm(timesteps: int = 200_000, batch: int = 6144, runners: int = 0, games: int = 256, seed: int = 1) -> PPO:
     """Return PPO against the opponent; without runners, the driver steps the games."""
     config = (
         PPOConfig()
@@ -118,9 +119,14 @@ def main(
     cpu, net = time.process_time(), learner.get_module().net
     learner.stop()
     won = evaluate(
-        six_card_v0.maker, "hoyle", from_torch(net, features=True, suits="canonical"),
-        OPTIONS["opponent"], pairs, seed, adjusted=False,
-    )["won"]  # fmt: skip
+        six_card_v0.maker,
+        "hoyle",
+        from_torch(net, features=True, suits="canonical"),
+        OPTIONS["opponent"],
+        pairs,
+        seed,
+        adjusted=False,
+    )["won"]
     print(f"{cpu:.0f} CPU seconds, {won['mean']:.1%} ± {won['ci95']:.1%} of games won")
     return float(won["mean"])
 

@@ -22,9 +22,12 @@ from sb3_contrib import MaskablePPO
 from crib_env import six_card_v0
 
 OPTIONS: dict[str, Any] = {
-    "opponent": "rule_based", "episode": "deal", "reward": "expected", "features": True,
+    "opponent": "rule_based",
+    "episode": "deal",
+    "reward": "expected",
+    "features": True,
     "suits": "canonical",
-}  # fmt: skip
+}
 
 
 def learning_rate(left: float) -> float:
@@ -32,9 +35,7 @@ def learning_rate(left: float) -> float:
     return 2e-3 * max(left, 0.02)
 
 
-def main(
-    timesteps: int = 2_000_000, pairs: int = 2000, seed: int = 1, out: Path = Path("runs/sb3")
-) -> float:
+def main(timesteps: int = 2_000_000, pairs: int = 2000, seed: int = 1, out: Path = Path("runs/sb3")) -> float:
     """Train, and return the share of games won against the opponent."""
     torch.set_num_threads(1)  # small nets: a second thread waits more than it works
     games = six_card_v0.sb3_env(1024, **OPTIONS)  # 1,024 deals side by side, in compiled code
@@ -51,9 +52,7 @@ def main(
 
     opponent = OPTIONS["opponent"]
     cpu = time.process_time()
-    won = evaluate(
-        six_card_v0.maker, "hoyle", from_sb3(model), opponent, pairs, seed, adjusted=False
-    )["won"]  # fmt: skip
+    won = evaluate(six_card_v0.maker, "hoyle", from_sb3(model), opponent, pairs, seed, adjusted=False)["won"]
     print(f"{cpu:.0f} CPU seconds, {won['mean']:.1%} ± {won['ci95']:.1%} of games won")
     return float(won["mean"])
 

@@ -42,9 +42,7 @@ class SelfPlay(gymnasium.Env[Array, int]):
         self.observation_space = space["observation"]
         self.action_space = games.action_space(agent)
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Array, dict[str, Any]]:
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Array, dict[str, Any]]:
         """Begin an episode and return the observation of the seat to move."""
         super().reset(seed=seed)
         self.games.reset(seed=seed, options=options)

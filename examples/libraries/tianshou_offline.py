@@ -58,9 +58,14 @@ class Net(nn.Module):
         super().__init__()
         self.bits, width = bits, settings.hidden
         self.layers = nn.Sequential(
-            nn.Linear(bits, width), nn.ReLU(), nn.Linear(width, width), nn.ReLU(),
-            nn.Linear(width, width), nn.ReLU(), nn.Linear(width, 52),
-        )  # fmt: skip
+            nn.Linear(bits, width),
+            nn.ReLU(),
+            nn.Linear(width, width),
+            nn.ReLU(),
+            nn.Linear(width, width),
+            nn.ReLU(),
+            nn.Linear(width, 52),
+        )
 
     def forward(self, obs: Any, state: Any = None, info: Any = None) -> Any:
         """Return the numbers, [B, 52], as `OfflineImitationLearning` and `DiscreteCRR` ask."""
@@ -79,32 +84,38 @@ class Critic(Net):
 
 def buffer_of(data: dict[str, Any]) -> ReplayBuffer:
     """Return the decisions of each seat in each deal, one after another; their bits are packed."""
-    order = np.lexsort((np.arange(len(data["action"])), data["deal"], data["seat"],
-                        data["episode"]))  # fmt: skip
+    order = np.lexsort((np.arange(len(data["action"])), data["deal"], data["seat"], data["episode"]))
     key = np.stack([data[name][order] for name in ("episode", "seat", "deal")])
     ends = np.append((key[:, 1:] != key[:, :-1]).any(axis=0), True)
     seen = np.concatenate([data["observation"], data["action_mask"]], axis=1)[order]
     after = np.concatenate([seen[1:], seen[:1]])  # of an end it is not read
     return ReplayBuffer.from_data(
-        obs=seen, act=data["action"][order].astype(np.int64), rew=data["reward"][order],
-        terminated=ends, truncated=np.zeros_like(ends), done=ends, obs_next=after,
-    )  # fmt: skip
+        obs=seen,
+        act=data["action"][order].astype(np.int64),
+        rew=data["reward"][order],
+        terminated=ends,
+        truncated=np.zeros_like(ends),
+        done=ends,
+        obs_next=after,
+    )
 
 
 def learner(method: str, bits: int, steps: int, settings: Settings) -> tuple[Any, Net]:
     """Return an algorithm of Tianshou, and its policy's network."""
     actor = Net(bits, settings)
-    adam = AdamOptimizerFactory(lr=settings.rate).with_lr_scheduler_factory(
-        LRSchedulerFactoryLinear(1, steps, 1)
-    )
+    adam = AdamOptimizerFactory(lr=settings.rate).with_lr_scheduler_factory(LRSchedulerFactoryLinear(1, steps, 1))
     if method == "behaviour cloning":
         copy = ImitationPolicy(actor=actor, action_space=ACTIONS, action_bound_method=None)
         return OfflineImitationLearning(policy=copy, optim=adam), actor
     policy = DiscreteActorPolicy(actor=actor, action_space=ACTIONS)
     return DiscreteCRR(
-        policy=policy, critic=Critic(bits, settings), optim=adam, gamma=1.0,
-        target_update_freq=500, min_q_weight=settings.min_q_weight,
-    ), actor  # fmt: skip
+        policy=policy,
+        critic=Critic(bits, settings),
+        optim=adam,
+        gamma=1.0,
+        target_update_freq=500,
+        min_q_weight=settings.min_q_weight,
+    ), actor
 
 
 def learn(method: str, buffer: ReplayBuffer, settings: Settings, seed: int) -> PolicyNetAgent:
@@ -116,14 +127,19 @@ def learn(method: str, buffer: ReplayBuffer, settings: Settings, seed: int) -> P
     algorithm, actor = learner(method, family.obs_size, steps, settings)
     algorithm.run_training(
         OfflineTrainerParams(
-            buffer=buffer, max_epochs=1, epoch_num_steps=steps, batch_size=settings.batch,
-            test_collector=None, show_progress=False,
+            buffer=buffer,
+            max_epochs=1,
+            epoch_num_steps=steps,
+            batch_size=settings.batch,
+            test_collector=None,
+            show_progress=False,
         )
-    )  # fmt: skip
+    )
     layers = [
         (one.weight.detach().numpy().copy(), one.bias.detach().numpy().copy())
-        for one in actor.modules() if isinstance(one, nn.Linear)
-    ]  # fmt: skip
+        for one in actor.modules()
+        if isinstance(one, nn.Linear)
+    ]
     about = header("six_card_v0", "hoyle", family)
     return PolicyNetAgent(layers, about, name=f"{method} {seed}")
 
@@ -151,8 +167,7 @@ def main(settings: Settings) -> dict[tuple[str, str], float]:
             error = np.mean([margin["ci95"] for margin in margins])
             shown = ", ".join(f"{mean:+.2f}" for mean in means)
             found[method, opponent] = float(np.mean(means))
-            print(f"| {method} | {opponent} | {np.mean(means):+.2f} | {shown} | ± {error:.2f} |",
-                  flush=True)  # fmt: skip
+            print(f"| {method} | {opponent} | {np.mean(means):+.2f} | {shown} | ± {error:.2f} |", flush=True)
     return found
 
 

@@ -29,9 +29,12 @@ from torch import Tensor, nn
 from crib_env import observation_layout, six_card_v0
 
 OPTIONS: dict[str, Any] = {
-    "opponent": "rule_based", "episode": "deal", "reward": "expected", "features": True,
+    "opponent": "rule_based",
+    "episode": "deal",
+    "reward": "expected",
+    "features": True,
     "suits": "canonical",
-}  # fmt: skip
+}
 
 
 class WithoutInfo(gymnasium.Wrapper[Any, Any, Any, Any]):
@@ -69,9 +72,7 @@ class Critic(nn.Module):
         return self.net.logits_and_value(seen)[1].unsqueeze(1)
 
 
-def main(
-    timesteps: int = 200_000, games: int = 64, batch: int = 4096, pairs: int = 2000, seed: int = 1
-) -> float:
+def main(timesteps: int = 200_000, games: int = 64, batch: int = 4096, pairs: int = 2000, seed: int = 1) -> float:
     """Train; return the share of games won against the opponent.
 
     Args:
@@ -90,17 +91,19 @@ def main(
 
     envs = DummyVectorEnv([make for _ in range(games)])
     envs.seed(seed)
-    net = CardNet(
-        observation_layout("six_card_v0", features=True), temperature=1 / 6, reads_score=False
-    )
+    net = CardNet(observation_layout("six_card_v0", features=True), temperature=1 / 6, reads_score=False)
     policy = DiscreteActorPolicy(actor=Actor(net), action_space=envs.action_space[0])
     algorithm = PPO(
-        policy=policy, critic=Critic(net), gamma=1.0, gae_lambda=0.95, vf_coef=0.02,
-        ent_coef=0.0005, max_grad_norm=0.5, max_batchsize=batch,
-        optim=AdamOptimizerFactory(lr=2e-3).with_lr_scheduler_factory(
-            LRSchedulerFactoryLinear(1, timesteps, batch)
-        ),
-    )  # fmt: skip
+        policy=policy,
+        critic=Critic(net),
+        gamma=1.0,
+        gae_lambda=0.95,
+        vf_coef=0.02,
+        ent_coef=0.0005,
+        max_grad_norm=0.5,
+        max_batchsize=batch,
+        optim=AdamOptimizerFactory(lr=2e-3).with_lr_scheduler_factory(LRSchedulerFactoryLinear(1, timesteps, batch)),
+    )
     algorithm.run_training(
         OnPolicyTrainerParams(
             training_collector=Collector(policy, envs, VectorReplayBuffer(batch, games)),
@@ -113,9 +116,7 @@ def main(
         )
     )
     cpu, agent = time.process_time(), from_torch(net, features=True, suits="canonical")
-    won = evaluate(
-        six_card_v0.maker, "hoyle", agent, OPTIONS["opponent"], pairs, seed, adjusted=False
-    )["won"]
+    won = evaluate(six_card_v0.maker, "hoyle", agent, OPTIONS["opponent"], pairs, seed, adjusted=False)["won"]
     print(f"{cpu:.0f} CPU seconds, {won['mean']:.1%} ± {won['ci95']:.1%} of games won")
     return float(won["mean"])
 

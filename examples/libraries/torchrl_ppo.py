@@ -32,9 +32,12 @@ from torchrl.objectives.value import GAE
 from crib_env import observation_layout, six_card_v0
 
 OPTIONS: dict[str, Any] = {
-    "opponent": "rule_based", "episode": "deal", "reward": "expected", "features": True,
+    "opponent": "rule_based",
+    "episode": "deal",
+    "reward": "expected",
+    "features": True,
     "suits": "canonical",
-}  # fmt: skip
+}
 
 
 class CribbageEnv(EnvBase):  # type: ignore[misc]
@@ -73,9 +76,7 @@ class CribbageEnv(EnvBase):  # type: ignore[misc]
 
     def _observed(self, observation: Any, mask: Any) -> TensorDict:
         seen = torch.from_numpy(np.asarray(observation, np.float32))
-        return TensorDict(
-            {"observation": seen, "action_mask": torch.from_numpy(mask != 0)}, self.batch_size
-        )
+        return TensorDict({"observation": seen, "action_mask": torch.from_numpy(mask != 0)}, self.batch_size)
 
     def _reset(self, tensordict: TensorDictBase | None, **_: Any) -> TensorDictBase:
         # A tensordict is no dict: `in` needs its keys.
@@ -112,9 +113,7 @@ class ActorCritic(nn.Module):
 
     def __init__(self) -> None:
         super().__init__()
-        self.net = CardNet(
-            observation_layout("six_card_v0", features=True), temperature=1 / 6, reads_score=False
-        )
+        self.net = CardNet(observation_layout("six_card_v0", features=True), temperature=1 / 6, reads_score=False)
 
     def forward(self, observation: Tensor) -> tuple[Tensor, Tensor]:
         """Return the logits, [..., actions], and the values, [..., 1]."""
@@ -134,13 +133,7 @@ def step_wrapped(frames: int, seed: int) -> float:
     return speed
 
 
-def main(
-    timesteps: int = 500_000,
-    games: int = 256,
-    pairs: int = 2000,
-    seed: int = 1,
-    wrapper: bool = False,
-) -> float:
+def main(timesteps: int = 500_000, games: int = 256, pairs: int = 2000, seed: int = 1, wrapper: bool = False) -> float:
     """Train by PPO; return the share of games won against the opponent.
 
     Args:
@@ -166,9 +159,8 @@ def main(
         return_log_prob=True,
     )
     loss = ClipPPOLoss(
-        actor, critic, entropy_coeff=0.0005, critic_coeff=0.02, loss_critic_type="l2",
-        normalize_advantage=True,
-    )  # fmt: skip
+        actor, critic, entropy_coeff=0.0005, critic_coeff=0.02, loss_critic_type="l2", normalize_advantage=True
+    )
     # `CardNet` picks rows by their contents, which `vmap` cannot.
     advantage = GAE(gamma=1.0, lmbda=0.95, value_network=critic, deactivate_vmap=True)
     optimizer = torch.optim.Adam(both.parameters(), 2e-3)
@@ -195,9 +187,7 @@ def main(
         print(f"{done:>9,} steps  {mean:+.2f} points per deal more than {OPTIONS['opponent']}")
     collector.shutdown()
     cpu, agent = time.process_time(), from_torch(both.net, features=True, suits="canonical")
-    won = evaluate(
-        six_card_v0.maker, "hoyle", agent, OPTIONS["opponent"], pairs, seed, adjusted=False
-    )["won"]
+    won = evaluate(six_card_v0.maker, "hoyle", agent, OPTIONS["opponent"], pairs, seed, adjusted=False)["won"]
     print(f"{cpu:.0f} CPU seconds, {won['mean']:.1%} ± {won['ci95']:.1%} of games won")
     return float(won["mean"])
 

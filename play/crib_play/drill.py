@@ -246,9 +246,7 @@ def keep(kind: str, done: Score) -> tuple[Score, str | None]:
     return total, save(path, {**stored, kind: vars(total)})
 
 
-def questions(
-    settings: Settings, seed: int, screen: Screen
-) -> Iterator[Callable[[], float | None]]:
+def questions(settings: Settings, seed: int, screen: Screen) -> Iterator[Callable[[], float | None]]:
     """Yield what asks one exercise after another; each returns the cost of the answer."""
     if settings.kind == COUNT:
         hands = hands_to_count(seed, settings.table_game())
@@ -279,6 +277,4 @@ def run(settings: Settings) -> None:
     else:
         screen.title(f"This time: {done.summary(settings.kind)}")
         total, problem = keep(settings.kind, done)
-        screen.line(
-            f"not saved: {problem}" if problem else f"In all: {total.summary(settings.kind)}"
-        )
+        screen.line(f"not saved: {problem}" if problem else f"In all: {total.summary(settings.kind)}")

@@ -114,10 +114,7 @@ def histogram(kind: str, agents: tuple[str, ...], n: int, split: str = "test") -
     """Return how many of the first ``n`` tasks cost an agent how much, as Markdown."""
     tasks = [task(kind, split, index) for index in range(n)]
     ends = [f"to {100 * end:g} %" for end in BOUNDS[1:]]
-    lines = [
-        f"| {kind}, {n} tasks | mean | nothing | {' | '.join(ends)} | more |",
-        "|---" * (len(BOUNDS) + 3) + "|",
-    ]
+    lines = [f"| {kind}, {n} tasks | mean | nothing | {' | '.join(ends)} | more |", "|---" * (len(BOUNDS) + 3) + "|"]
     for agent in agents:
         costs = np.array(list(regrets(tasks, agent)))
         places = np.bincount(np.searchsorted(BOUNDS, costs), minlength=len(BOUNDS) + 1)

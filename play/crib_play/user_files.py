@@ -28,9 +28,7 @@ class Preferences:
     opponent: str = "expert"
     speed: int = 2  # the count speed, 1 (fastest, without a pause) to 3 (H12)
     coach: bool = False  # whether each decision is graded as it is made
-    muggins: bool = (
-        False  # whether players count their own hands, and opponents claim missed points
-    )
+    muggins: bool = False  # whether players count their own hands, and opponents claim missed points
 
     def __post_init__(self) -> None:
         if self.speed not in range(FASTEST, SLOWEST + 1):

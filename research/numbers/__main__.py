@@ -96,8 +96,7 @@ def run(settings: Settings) -> None:
     for name in settings.parts or PARTS:
         print(f"{name} ...", flush=True)
         data = measure(name, settings)
-        others = {option for option, value in vars(settings).items()
-                  if option not in OPTIONS[name] or value == ()}  # fmt: skip
+        others = {option for option, value in vars(settings).items() if option not in OPTIONS[name] or value == ()}
         made_by = command(f"python -m research.numbers {name}", settings, others)
         write(name, data, made_by, settings.out)
     for file, text in pages(settings.out).items():
@@ -115,9 +114,8 @@ def measure(name: str, settings: Settings) -> dict[str, Any]:
     if name == "published":
         return published.measure(settings.cribs, seed, out)
     amount = Run(
-        settings.load_agent(settings.agent), settings.deals, settings.games, settings.cribs, seed,
-        settings.workers,
-    )  # fmt: skip
+        settings.load_agent(settings.agent), settings.deals, settings.games, settings.cribs, seed, settings.workers
+    )
     if name == "table_top":
         return table_top.measure(amount, settings.lines)
     if name == "many_hand":
@@ -150,11 +148,7 @@ def pages(folder: Path) -> dict[str, str]:
         for name in (*GAMES, "published")
         if (folder / f"{name}.json").exists()
     }
-    games = [
-        (GAMES[name], data[name], section(name, data[name]).strip())
-        for name in GAMES
-        if name in data
-    ]
+    games = [(GAMES[name], data[name], section(name, data[name]).strip()) for name in GAMES if name in data]
     made = {"index.md": render("numbers", games=games)}
     if "published" in data:
         made["published.md"] = published.page(published.read_ours(folder), data["published"])

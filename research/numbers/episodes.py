@@ -64,9 +64,7 @@ def self_play(
     chunks = range(math.ceil(episodes / AT_ONCE))
     with ThreadPoolExecutor(workers) as pool:
         played = list(pool.map(chunk, chunks))
-    return Episodes(
-        *(np.concatenate([getattr(c, field.name) for c in played]) for field in fields(Episodes))
-    )
+    return Episodes(*(np.concatenate([getattr(c, field.name) for c in played]) for field in fields(Episodes)))
 
 
 def from_dealer(values: Array, dealer: Array) -> Array:
@@ -90,9 +88,7 @@ class Run:
 
     def play(self, rules: Rules, episode: str, episodes: int, **begun: Any) -> Episodes:
         """Play episodes of one kind; see `self_play`."""
-        return self_play(
-            rules, episode, self.agent, episodes, self.seed, workers=self.workers, **begun
-        )
+        return self_play(rules, episode, self.agent, episodes, self.seed, workers=self.workers, **begun)
 
 
 def _played(games: GameBatch, agent: Agent, rng: np.random.Generator) -> Episodes:

@@ -18,10 +18,7 @@ from research.numbers.episodes import PHASES, Episodes, Run, from_dealer
 from research.tables.many_hand import mean_cribs
 
 # Sides from the dealer's to the left.
-PLACES = {
-    "three_hand": ("dealer", "dealer's left", "dealer's right"),
-    "four_hand": ("dealer's side", "other side"),
-}
+PLACES = {"three_hand": ("dealer", "dealer's left", "dealer's right"), "four_hand": ("dealer's side", "other side")}
 TITLES = {"three_hand": "Three hands", "four_hand": "Four hands, two partnerships"}
 WHOSE = ("another's crib", "own crib")
 SEATS = ("dealer", "dealer's left", "dealer's partner", "dealer's right")  # of partners
@@ -63,9 +60,7 @@ def by_seat(rules: Rules, run: Run) -> dict[str, dict[str, Any]]:
         dealt = states["dealt"][:, :-1].reshape(len(states), len(SEATS), HAND)[everyone, seat]
         kept = states["discarded"][everyone, seat][:, None] >> np.arange(HAND) & 1 == 0
         counted = score_hands(dealt[kept].reshape(len(states), HAND - 1), states["starter"])
-        found[name] = {
-            "pegging": mean(pegged[everyone, seat]), "hand": mean(counted),
-        }  # fmt: skip
+        found[name] = {"pegging": mean(pegged[everyone, seat]), "hand": mean(counted)}
     return found
 
 

@@ -31,12 +31,27 @@ OURS = "six_card.json"
 # Pegging moves no card from hand to crib, so a fast agent may peg.
 AGENT = "expert/greedy"
 SUITS = 4
-PHASES = (("pone", "pegging"), ("pone", "hand"), ("pone", "all"), ("dealer", "pegging"),
-          ("dealer", "hand"), ("dealer", "crib"), ("dealer", "all"))  # fmt: skip
-FLUSHES = {"pone": "pone's hand", "dealer": "the dealer's hand", "crib": "the crib: a flush",
-           "crib_of_one_suit": "the crib: four cards of one suit"}  # fmt: skip
-SOURCES = {"points_per_deal": "points per deal", "first_dealer": "the first dealer",
-           "flushes": "flushes", "winning": "winning"}  # fmt: skip
+PHASES = (
+    ("pone", "pegging"),
+    ("pone", "hand"),
+    ("pone", "all"),
+    ("dealer", "pegging"),
+    ("dealer", "hand"),
+    ("dealer", "crib"),
+    ("dealer", "all"),
+)
+FLUSHES = {
+    "pone": "pone's hand",
+    "dealer": "the dealer's hand",
+    "crib": "the crib: a flush",
+    "crib_of_one_suit": "the crib: four cards of one suit",
+}
+SOURCES = {
+    "points_per_deal": "points per deal",
+    "first_dealer": "the first dealer",
+    "flushes": "flushes",
+    "winning": "winning",
+}
 Tables = Mapping[str, Mapping[str, Array]]
 """Our mean cribs: by `KINDS` and by whose crib, float64[13, 13], symmetric."""
 Published = Sequence[Mapping[str, Any]]
@@ -139,9 +154,7 @@ def draw(tables: Tables, theirs: Published, folder: Path) -> None:
 
     columns = max(sum(one["crib"] == crib for one in theirs) for crib in CRIBS)
     for kind, mine in tables.items():
-        figure, axes = plt.subplots(
-            len(CRIBS), columns, figsize=(3.9 * columns, 8.2), layout="constrained"
-        )
+        figure, axes = plt.subplots(len(CRIBS), columns, figsize=(3.9 * columns, 8.2), layout="constrained")
         for row, crib in zip(axes, CRIBS, strict=True):
             here = [one for one in theirs if one["crib"] == crib]
             for axis, one in zip(row, here, strict=False):
@@ -149,8 +162,7 @@ def draw(tables: Tables, theirs: Published, folder: Path) -> None:
                 image = axis.imshow(apart, cmap="PuOr_r", vmin=-WIDEST, vmax=WIDEST)
                 for a, b in np.argwhere(~np.isnan(apart)):
                     shade = "white" if abs(apart[a, b]) > 0.7 * WIDEST else "black"
-                    axis.text(b, a, f"{100 * apart[a, b]:.0f}", ha="center", va="center",
-                              fontsize=6.5, color=shade)  # fmt: skip
+                    axis.text(b, a, f"{100 * apart[a, b]:.0f}", ha="center", va="center", fontsize=6.5, color=shade)
                 axis.set_xticks(range(RANKS), TEXT)
                 axis.set_yticks(range(RANKS), TEXT)
                 axis.set_title(f"{one['by']}: {CRIBS[crib]}", fontsize=9)
@@ -194,8 +206,11 @@ def summary(tables: Tables, theirs: Published) -> str:
         for kind in KINDS:
             apart = tables[kind][one["crib"]][UPPER] - other
             worst = int(np.nanargmax(np.abs(apart)))
-            row += [f"{np.nanmean(apart):+.3f}", f"{np.nanmean(np.abs(apart)):.3f}",
-                    f"{pair_name(worst)} {apart[worst]:+.2f}"]  # fmt: skip
+            row += [
+                f"{np.nanmean(apart):+.3f}",
+                f"{np.nanmean(np.abs(apart)):.3f}",
+                f"{pair_name(worst)} {apart[worst]:+.2f}",
+            ]
         rows.append(row)
     head = ["table, crib", "pairs"]
     for kind in KINDS.values():
@@ -205,8 +220,7 @@ def summary(tables: Tables, theirs: Published) -> str:
 
 def distance(one: str, other: str) -> float:
     """Return the mean absolute difference of two published tables of the opponent's crib."""
-    cribs = {each["by"]: read_rows(each["rows"]) for each in published()["cribs"]
-             if each["crib"] == "opponent"}  # fmt: skip
+    cribs = {each["by"]: read_rows(each["rows"]) for each in published()["cribs"] if each["crib"] == "opponent"}
     return float(np.nanmean(np.abs(cribs[one] - cribs[other])[UPPER]))
 
 

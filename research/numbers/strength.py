@@ -41,13 +41,11 @@ QUERIES: dict[str, dict[str, dict[str, Any]]] = {
         "master": ROLLED_OUT,
         "expert": ROLLED_OUT,
         "learned_mixed": ROLLED_OUT,
-        "learned": {
-            "max_queries": 2_000_000, "fallback": "rule_based", "rollouts": 300, "share": 50,
-        },
+        "learned": {"max_queries": 2_000_000, "fallback": "rule_based", "rollouts": 300, "share": 50},
         "rule_based": {"rollouts": 300, "share": 50},
         "greedy": {"rollouts": 300, "share": 50},
     },
-}  # fmt: skip
+}
 TITLES = {"five_card": "Five cards", "hoyle": "Six cards"}
 
 
@@ -72,9 +70,8 @@ def exploited(
         return stored
     print(f"  {name}, {rules} ...", flush=True)
     result = exploitability(
-        name, rules=rules, hands=hands, seed=seed, **options,
-        progress=lambda line: print(f"    {line}", flush=True),
-    ).as_dict()  # fmt: skip
+        name, rules=rules, hands=hands, seed=seed, **options, progress=lambda line: print(f"    {line}", flush=True)
+    ).as_dict()
     runs.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(result, indent=2) + "\n")
     return result
@@ -82,12 +79,15 @@ def exploited(
 
 def exploitability_section(data: dict[str, Any]) -> str:
     """Return the section of the leaderboard's page on these results."""
-    games = [
-        (title, [one for one in data["agents"] if one["rules"] == rules])
-        for rules, title in TITLES.items()
-    ]
-    return render("exploitability", games=games, gain=lambda found: str(Gain(**found)),
-                  missed=missed, parts=PARTS[1:], seats=SEATS[:2]).strip()  # fmt: skip
+    games = [(title, [one for one in data["agents"] if one["rules"] == rules]) for rules, title in TITLES.items()]
+    return render(
+        "exploitability",
+        games=games,
+        gain=lambda found: str(Gain(**found)),
+        missed=missed,
+        parts=PARTS[1:],
+        seats=SEATS[:2],
+    ).strip()
 
 
 def missed(result: dict[str, Any]) -> str:
@@ -137,9 +137,7 @@ TABLES = (
 )
 
 
-def measure_tournaments(
-    pairs: int, seed: int, folder: Path, runs: Path, again: tuple[str, ...] = ()
-) -> dict[str, Any]:
+def measure_tournaments(pairs: int, seed: int, folder: Path, runs: Path, again: tuple[str, ...] = ()) -> dict[str, Any]:
     """Return the results of the tournaments by title."""
     names = [table.name for table in TABLES]
     for name in again:
@@ -151,8 +149,9 @@ def measure_tournaments(
         if again and table.name not in again:
             found[table.title] = data[table.title]
         else:
-            setup = Setup(agents=table.field(), env=table.environment, rules=table.rules,
-                          players=table.players, seed=(seed,))  # fmt: skip
+            setup = Setup(
+                agents=table.field(), env=table.environment, rules=table.rules, players=table.players, seed=(seed,)
+            )
             workers = Processes(usable_cores())
             found[table.title] = tournament(setup, pairs, runs / table.name, workers)
     return found
@@ -174,5 +173,6 @@ def tournaments_section(data: dict[str, Any]) -> str:
             won[table.title] = {pair: share for pair, share in shares if set(pair) & set(guests)}
     games = re.compile(r"rules \w+, \d players, ")  # which the table says
     how = dict.fromkeys(games.sub("", conditions(results)) for results in played.values())
-    return render("agents", played=played, opponents=opponents, ranked=ranked,
-                  won=won, conditions=" ".join(how)).strip()  # fmt: skip
+    return render(
+        "agents", played=played, opponents=opponents, ranked=ranked, won=won, conditions=" ".join(how)
+    ).strip()

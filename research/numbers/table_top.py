@@ -29,9 +29,7 @@ def final_lines(rounds: Episodes, rules: Rules, players: int) -> Array:
     n = len(rounds.states)
     games = GameBatch(rules, n, players=players, episode="round")
     games.states = rounds.states
-    layouts = games.views(np.arange(n), np.zeros(n, dtype=np.int64))["layout"].reshape(
-        n, SIZE, SIZE
-    )
+    layouts = games.views(np.arange(n), np.zeros(n, dtype=np.int64))["layout"].reshape(n, SIZE, SIZE)
     made = np.zeros((n, 2, SIZE), dtype=np.int64)
     for e, layout in enumerate(layouts):
         starter = int(layout.flat[CENTRE])
@@ -44,10 +42,7 @@ def final_lines(rounds: Episodes, rules: Rules, players: int) -> Array:
 
 def measure(run: Run, counted: int) -> dict[str, Any]:
     """Return the figures of both sets of rules for two players and four."""
-    return {
-        f"{preset}, {players} players": measure_game(preset, players, run, counted)
-        for preset, players in GAMES
-    }
+    return {f"{preset}, {players} players": measure_game(preset, players, run, counted) for preset, players in GAMES}
 
 
 def measure_game(preset: str, players: int, run: Run, counted: int) -> dict[str, Any]:
@@ -83,8 +78,6 @@ def measure_game(preset: str, players: int, run: Run, counted: int) -> dict[str,
 def page(data: dict[str, Any]) -> str:
     """Return the page of these figures."""
     games = [
-        (f"{TITLES[preset]}, {players} players", data[f"{preset}, {players} players"])
-        for preset, players in GAMES
+        (f"{TITLES[preset]}, {players} players", data[f"{preset}, {players} players"]) for preset, players in GAMES
     ]
-    return render("table_top", games=games, rules=PRESETS["table_top"],
-                  ship=PRESETS["table_top_ship"])  # fmt: skip
+    return render("table_top", games=games, rules=PRESETS["table_top"], ship=PRESETS["table_top_ship"])

@@ -32,9 +32,12 @@ WINS = {
     "pone": "Pone's chance of winning, before the deal",
 }
 FACTS = {  # of whole games, by how they are written
-    "won by the first dealer": percent, "skunks and double skunks": percent,
-    "of them double skunks": percent, "winner's margin": points, "deals per game": points,
-}  # fmt: skip
+    "won by the first dealer": percent,
+    "skunks and double skunks": percent,
+    "of them double skunks": percent,
+    "winner's margin": points,
+    "deals per game": points,
+}
 COLOURS = {"pone": "tab:blue", "dealer": "tab:orange"}
 CUT = 0.002  # of the deals, those of the most points, are left out of the pictures
 SHARE = 4  # 1 / SHARE of a run's games is played from each of the other starts
@@ -65,10 +68,7 @@ def measure(name: str, run: Run, folder: Path) -> dict[str, Any]:
         f"{dealer}-{pone}": {
             "solved": float(chance[DEALER, dealer, pone]),
             "played": mean(
-                run.play(
-                    rules, "game", run.games // SHARE, first_dealer=0, scores=(dealer, pone)
-                ).winner
-                == 0
+                run.play(rules, "game", run.games // SHARE, first_dealer=0, scores=(dealer, pone)).winner == 0
             ),
         }
         for dealer, pone in starts(rules)
@@ -100,9 +100,7 @@ def games_played(rules: TwoHandRules, games: Episodes) -> dict[str, Any]:
 
 def cribs_made(rules: TwoHandRules, run: Run, picture: Path) -> dict[str, Any]:
     """Return the points of the crib by the pair discarded, and draw them."""
-    found = discard_round(
-        rules, *discard_rates(rules.dealt), run.cribs, np.random.SeedSequence(run.seed)
-    )
+    found = discard_round(rules, *discard_rates(rules.dealt), run.cribs, np.random.SeedSequence(run.seed))
     crib, half = by_rank_pairs(found.cribs)
     draw_cribs(crib, picture)
     data: dict[str, Any] = {
@@ -159,9 +157,15 @@ def starts(rules: TwoHandRules) -> list[tuple[int, int]]:
     target = rules.target
     near, middle, far = target // 12, target // 2, target - target // 5
     return [
-        (0, 0), (middle, middle), (far, far), (target - near, far), (far, target - near),
-        (target - near, target - near), (target - 3, target - 3), (target - 1, target - 1),
-    ]  # fmt: skip
+        (0, 0),
+        (middle, middle),
+        (far, far),
+        (target - near, far),
+        (far, target - near),
+        (target - near, target - near),
+        (target - 3, target - 3),
+        (target - 1, target - 1),
+    ]
 
 
 def draw_deals(made: Array, picture: Path) -> None:
@@ -199,8 +203,7 @@ def draw_cribs(means: Array, picture: Path) -> None:
     for axis, role in zip(axes, (DEALER, PONE), strict=True):
         image = axis.imshow(means[role], cmap="viridis", vmin=2.5, vmax=9.5)
         for (a, b), made in np.ndenumerate(means[role]):
-            axis.text(b, a, f"{made:.2f}", ha="center", va="center", fontsize=7,
-                      color="black" if made > 6 else "white")  # fmt: skip
+            axis.text(b, a, f"{made:.2f}", ha="center", va="center", fontsize=7, color="black" if made > 6 else "white")
         axis.set_xticks(range(RANKS), TEXT)
         axis.set_yticks(range(RANKS), TEXT)
         axis.set_title(CRIBS[role], fontsize=10)
@@ -236,18 +239,23 @@ def page(name: str, data: dict[str, Any]) -> str:
     scores = range(0, rules.target, 20 if rules.dealt == SIX else 10)
     six = rules.dealt == SIX
     return render(
-        "two_hand", name=name, data=data, rules=rules, roles=ROLES, facts=FACTS, ranks=TEXT,
-        half_intervals=np.array(data["crib_half_intervals"]), nanmedian=np.nanmedian,
-        nanmax=np.nanmax, alone=(1 - load(CRIB_TABLES)["kept"][0]).tolist() if six else None,
+        "two_hand",
+        name=name,
+        data=data,
+        rules=rules,
+        roles=ROLES,
+        facts=FACTS,
+        ranks=TEXT,
+        half_intervals=np.array(data["crib_half_intervals"]),
+        nanmedian=np.nanmedian,
+        nanmax=np.nanmax,
+        alone=(1 - load(CRIB_TABLES)["kept"][0]).tolist() if six else None,
         chances=by_points(winning(rules)[DEALER][np.ix_(scores, scores)], scores),
         matches=by_points(of_matches(rules), range(rules.match_target)) if six else None,
-    )  # fmt: skip
+    )
 
 
 def by_points(chance: Array, scores: range) -> str:
     """Return chances in per cent as a table of the points of both."""
-    rows = [
-        [str(score), *(f"{100 * one:.1f}" for one in row)]
-        for score, row in zip(scores, chance, strict=True)
-    ]
+    rows = [[str(score), *(f"{100 * one:.1f}" for one in row)] for score, row in zip(scores, chance, strict=True)]
     return number_table(["", *map(str, scores)], rows)

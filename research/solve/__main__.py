@@ -97,11 +97,13 @@ def check(settings: Settings) -> TwoHandRules:
     """Return the rules to solve."""
     _, rules = find_game(settings.env, settings.rules)
     if not isinstance(rules, TwoHandRules):
-        raise ValueError(f"env must be five_card_v0 or six_card_v0, in which two cards are "
-                         f"discarded, got {settings.env!r}")  # fmt: skip
+        raise ValueError(
+            f"env must be five_card_v0 or six_card_v0, in which two cards are discarded, got {settings.env!r}"
+        )
     if settings.refine and rules.dealt != 5:
-        raise ValueError(f"refine must be 0 for games of more than five cards: there is no memory "
-                         f"for it; got {settings.refine}")  # fmt: skip
+        raise ValueError(
+            f"refine must be 0 for games of more than five cards: there is no memory for it; got {settings.refine}"
+        )
     return rules
 
 
@@ -168,9 +170,7 @@ class SolveRun:
     def measure(self) -> ExploitabilityBound:
         """Add a point to the curve."""
         gap = self.solver.gap()
-        self.curve.append(
-            SolvePoint(self.solver.iteration, self.cpu_seconds, gap.pone, gap.dealer, gap.value)
-        )
+        self.curve.append(SolvePoint(self.solver.iteration, self.cpu_seconds, gap.pone, gap.dealer, gap.value))
         return gap
 
     def save(self) -> None:
@@ -195,31 +195,28 @@ class SolveRun:
             drawn = picture(self.curve, f"{self.rules.name}, solved")
             write_whole(self.settings.out / PICTURE, drawn)
 
-    def write_strategy(
-        self, name: str, strategy: Strategy, about: dict[str, Any], *leave_out: str
-    ) -> None:
+    def write_strategy(self, name: str, strategy: Strategy, about: dict[str, Any], *leave_out: str) -> None:
         """Write a strategy, with the command that made it, less the settings to leave out."""
         free = *FREE, *unset(self.settings), *leave_out
         solved = Solved(
-            self.rules.name, fields_of(self.rules), strategy, about,
+            self.rules.name,
+            fields_of(self.rules),
+            strategy,
+            about,
             command("python -m research.solve", self.settings, leave_out=free),
-        )  # fmt: skip
+        )
         write_whole(self.settings.out / name, solved.to_bytes())
 
     def stopped(self, where: str) -> Stopped:
         """Return the exception that ends a saved run, with the command to continue."""
-        going_on = command(
-            "python -m research.solve", self.settings, ("resume", *unset(self.settings))
-        )
-        return Stopped(f"the run is saved {where}; resume with {going_on} "
-                       f"{resume_option(self.settings.out)}")  # fmt: skip
+        going_on = command("python -m research.solve", self.settings, ("resume", *unset(self.settings)))
+        return Stopped(f"the run is saved {where}; resume with {going_on} {resume_option(self.settings.out)}")
 
     def _load(self, folder: Path) -> None:
         path = folder / CHECKPOINT
         about, tensors = read_header(path, sealed=True)
         if about.get("format") != FORMAT or about.get("rules_fields") != fields_of(self.rules):
-            raise ValueError(f"{path} is not a run of these rules: it is of "
-                             f"{about.get('rules_fields')}")  # fmt: skip
+            raise ValueError(f"{path} is not a run of these rules: it is of {about.get('rules_fields')}")
         self.solver.restore(int(about["iteration"]), tensors)
         self.cpu_seconds = float(about["cpu_seconds"])
         self.curve = [SolvePoint(**point) for point in about["curve"]]
@@ -229,8 +226,7 @@ def solve(settings: Settings) -> SolveRun:
     """Solve by the settings, and write everything to ``out``."""
     rules = check(settings)
     if settings.resume is not None and not (settings.resume / CHECKPOINT).exists():
-        raise ValueError(f"there is no run to resume in {settings.resume}: it has no "
-                         f"{CHECKPOINT}")  # fmt: skip
+        raise ValueError(f"there is no run to resume in {settings.resume}: it has no {CHECKPOINT}")
     with run_folder(settings.out, settings.resume):
         return _solve(settings, rules)
 
@@ -302,8 +298,7 @@ def refine(run: SolveRun) -> Starters:
                 f"best play gains {gain.mean:.4f} points per deal at least ({gain.pone:.4f} as "
                 f"pone, {gain.dealer:.4f} as dealer)"
             )
-    about = {"iterations": run.solver.iteration, "refined": settings.refine,
-             "gains": asdict(starters.gain())}  # fmt: skip
+    about = {"iterations": run.solver.iteration, "refined": settings.refine, "gains": asdict(starters.gain())}
     run.write_strategy(REFINED, starters.strategy(), about)
     return starters
 
@@ -312,8 +307,7 @@ def run(settings: Settings) -> None:
     """Solve, and print where the results are."""
     solve(settings)
     refined = f"{REFINED}, {STARTERS}, " if settings.refine else ""
-    print(f"wrote {settings.out}/{STRATEGY}, {refined}{CURVE}, {PICTURE}, {CHECKPOINT}; "
-          f"{peak_memory()}")  # fmt: skip
+    print(f"wrote {settings.out}/{STRATEGY}, {refined}{CURVE}, {PICTURE}, {CHECKPOINT}; {peak_memory()}")
 
 
 if __name__ == "__main__":

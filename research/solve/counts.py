@@ -13,16 +13,7 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 from crib_agents.equilibrium.public_tree import PIPS
-from crib_agents.knowledge.pegging import (
-    FIRST,
-    LISTED,
-    LOWEST,
-    REPLY,
-    SAME_PLAYER,
-    go_point,
-    holdings,
-    turn_after,
-)
+from crib_agents.knowledge.pegging import FIRST, LISTED, LOWEST, REPLY, SAME_PLAYER, go_point, holdings, turn_after
 from numba import int8, int32, int64, void
 
 from crib_env.engine.hands.counting import sequence_points
@@ -193,10 +184,7 @@ def play_alone(after, points, count, single_count, alone, rows, state, holding):
     return best
 
 
-@entry(
-    void(int32[:, ::1], int8[:, ::1], int8[::1], int64, int64[:, ::1], int64[::1],
-         int8[:, :, :, ::1], int8[:, ::1])
-)  # fmt: skip
+@entry(void(int32[:, ::1], int8[:, ::1], int8[::1], int64, int64[:, ::1], int64[::1], int8[:, :, :, ::1], int8[:, ::1]))
 def fill_endings(after, points, count, single_count, rows, few, last_two, alone):
     """Fill `Counts.last_two` and `Counts.alone`.
 
@@ -206,19 +194,13 @@ def fill_endings(after, points, count, single_count, rows, few, last_two, alone)
     for size in range(1, 4):  # the smaller holdings first: the others build on them
         for holding in range(FIRST[size], FIRST[size + 1]):
             for state in range(few[len(few) - 1 - size]):
-                alone[state, holding] = play_alone(
-                    after, points, count, single_count, alone, rows, state, holding
-                )
+                alone[state, holding] = play_alone(after, points, count, single_count, alone, rows, state, holding)
     for state in range(len(last_two)):
         for pair in range(PAIR):
             low = rows[FIRST[2] + pair, LISTED] & 15
             high = max(low, rows[FIRST[2] + pair, LISTED] >> 4)
             for x in range(RANKS):
                 if after[state, low] != NONE:
-                    last_two[state, pair, 0, x] = play_out(
-                        after, points, count, single_count, state, low, high, x
-                    )
+                    last_two[state, pair, 0, x] = play_out(after, points, count, single_count, state, low, high, x)
                 if after[state, high] != NONE:
-                    last_two[state, pair, 1, x] = play_out(
-                        after, points, count, single_count, state, high, low, x
-                    )
+                    last_two[state, pair, 1, x] = play_out(after, points, count, single_count, state, high, low, x)

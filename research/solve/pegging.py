@@ -140,17 +140,7 @@ def walk(w, node, level, state, own, points, path):
             other = left - 1
             made = points - w.points[state, rank]
             if (
-                take_from_range(
-                    w.reach,
-                    w.origin,
-                    w.theirs,
-                    w.with_card,
-                    w.slot,
-                    w.offset[node],
-                    left,
-                    level,
-                    rank,
-                )
+                take_from_range(w.reach, w.origin, w.theirs, w.with_card, w.slot, w.offset[node], left, level, rank)
                 == 0.0
             ):
                 continue
@@ -167,10 +157,7 @@ def walk(w, node, level, state, own, points, path):
             below = here
             if part != EVERYBODY:
                 below = here + 1
-                if (
-                    keep_part(w.reach, w.origin, w.rows, here, other, 31 - count, part == FITTING)
-                    == 0.0
-                ):
+                if keep_part(w.reach, w.origin, w.rows, here, other, 31 - count, part == FITTING) == 0.0:
                     continue
             onward = then if way == REPLY else 0
             net = made
@@ -513,9 +500,8 @@ class Walker:
         return walked
 
     def shared(
-        self, seat: int, mode: int, pairs: int, probabilities: Floats, theirs: Floats,
-        book: Floats, by_hand: Doubles,
-    ) -> tuple[Any, ...]:  # fmt: skip
+        self, seat: int, mode: int, pairs: int, probabilities: Floats, theirs: Floats, book: Floats, by_hand: Doubles
+    ) -> tuple[Any, ...]:
         """Return the fields of a `Walk` that are the same for every hand."""
         tree, counts = self.tree, self.counts
         return (

@@ -103,9 +103,7 @@ def write_rank_strategy(probabilities, of_class, sizes, strategy):
     void(uint16[:, ::1], int64[::1], int64[::1], int64[::1], float64[::1], float64[::1],
          float64[::1], float32[:, ::1], float32[:, ::1])
 )  # fmt: skip
-def write_ranges(
-    removal, begins, holding, pair, likely, of_holding, of_pair, holding_range, pair_range
-):
+def write_ranges(removal, begins, holding, pair, likely, of_holding, of_pair, holding_range, pair_range):
     """Write the other seat's ranges for each multiset of the seat's own.
 
     Each of the other's multisets has its ways to discard, from ``begins``, int64[M + 1], on, in the
@@ -129,10 +127,7 @@ def write_ranges(
             pair_range[mine, i] = of_pair[i] / total
 
 
-@entry(
-    void(float64[::1], int64[:, ::1], float64[:, ::1], float64, float32[:, ::1], float32[:, ::1],
-         float64[::1])
-)  # fmt: skip
+@entry(void(float64[::1], int64[:, ::1], float64[:, ::1], float64, float32[:, ::1], float32[:, ::1], float64[::1]))
 def write_joint(chance, holding, strategy, seldom, holding_range, joint, likely):
     """Write the other seat's range for the kept cards of a seat, over all its discards.
 
@@ -183,18 +178,24 @@ class Ranges:
         used = strategy > NEVER
         begins = np.concatenate([[0], np.cumsum(used.sum(axis=1))])
         write_ranges(
-            self.removal, begins, hands.holding[used], hands.pair[used], strategy[used],
-            np.empty(hands.holdings), np.empty(PAIRS), self.holding[1 - seat], self.pair[1 - seat],
-        )  # fmt: skip
+            self.removal,
+            begins,
+            hands.holding[used],
+            hands.pair[used],
+            strategy[used],
+            np.empty(hands.holdings),
+            np.empty(PAIRS),
+            self.holding[1 - seat],
+            self.pair[1 - seat],
+        )
 
     def joint(self, seat: int, seldom: float) -> tuple[Floats, Doubles]:
         """Return the range that a seat faces by its kept cards, and their probabilities."""
         n = self.hands.holdings
         joint, likely = np.empty((n, n), dtype=np.float32), np.empty(n)
         write_joint(
-            self.hands.chance, self.hands.holding, self.strategy[seat], seldom,
-            self.holding[seat], joint, likely,
-        )  # fmt: skip
+            self.hands.chance, self.hands.holding, self.strategy[seat], seldom, self.holding[seat], joint, likely
+        )
         return joint, likely
 
 

@@ -20,16 +20,7 @@ import numpy.typing as npt
 from crib_agents.equilibrium.public_tree import PAIRS
 from crib_agents.equilibrium.strategy import WHOLE, Strategy
 from crib_agents.files import inflate, read_header, to_bytes, write_whole
-from crib_agents.knowledge.pegging import (
-    DISTINCT,
-    FIRST,
-    LISTED,
-    LOWEST,
-    NEW_COUNT,
-    REPLY,
-    SAME_PLAYER,
-    WAYS,
-)
+from crib_agents.knowledge.pegging import DISTINCT, FIRST, LISTED, LOWEST, NEW_COUNT, REPLY, SAME_PLAYER, WAYS
 from numba import float64, void
 
 from crib_env.arrays import Bytes, Doubles, Floats, Ints
@@ -129,9 +120,7 @@ class Refinement:
         walked = Hands(FIRST[size] + holding, pair.copy(), known, hand, np.ones(len(hand)))
         return walked, likely[often]
 
-    def solve(
-        self, starter: int, iterations: int, done: Callable[[int], None] = lambda _: None
-    ) -> Refined:
+    def solve(self, starter: int, iterations: int, done: Callable[[int], None] = lambda _: None) -> Refined:
         """Return the pegging after a starter of a rank, solved by ``iterations``."""
         solver = self.solver
         walker, tree = solver.walker, solver.tree
@@ -148,26 +137,29 @@ class Refinement:
         for iteration in range(1, iterations + 1):
             for seat in range(2):
                 walker.walk(
-                    seat, LEARN, self.hands[seat], solver.ranges.holding[seat], probabilities,
-                    met[1 - seat], books[seat], iteration=float(iteration) ** POWER,
-                    starter=starter, pairs=PAIRS,
-                )  # fmt: skip
+                    seat,
+                    LEARN,
+                    self.hands[seat],
+                    solver.ranges.holding[seat],
+                    probabilities,
+                    met[1 - seat],
+                    books[seat],
+                    iteration=float(iteration) ** POWER,
+                    starter=starter,
+                    pairs=PAIRS,
+                )
                 met[seat] = self._blend(seat, weights[seat], probabilities, basic)
             done(iteration)
         probabilities = spread(basic, tree.offset, tree.left, a_chance)
         for seat in range(2):
             walker.average(seat, books[seat], probabilities, PAIRS)
         gains = self._gains(starter, weights, probabilities)
-        return Refined(
-            np.rint(probabilities * WHOLE).astype(np.uint8), gains, float(weights[0].sum())
-        )
+        return Refined(np.rint(probabilities * WHOLE).astype(np.uint8), gains, float(weights[0].sum()))
 
     def _blend(self, seat: int, weights: Doubles, probabilities: Floats, basic: Floats) -> Floats:
         return blend(self.solver.walker, seat, self.hands[seat], weights, probabilities, basic)
 
-    def _gains(
-        self, starter: int, weights: list[Doubles], probabilities: Floats
-    ) -> tuple[float, float]:
+    def _gains(self, starter: int, weights: list[Doubles], probabilities: Floats) -> tuple[float, float]:
         """Return the best gain of each seat, from one hand in `MEASURED`."""
         basic = self.basic[starter]
         gains = []
@@ -178,9 +170,16 @@ class Refinement:
             action_value = []
             for mode in (BEST, VALUE):
                 walked = self.solver.walker.walk(
-                    seat, mode, hands, self.solver.ranges.holding[seat], probabilities, theirs,
-                    NO_BOOK, starter=starter, pairs=PAIRS,
-                )  # fmt: skip
+                    seat,
+                    mode,
+                    hands,
+                    self.solver.ranges.holding[seat],
+                    probabilities,
+                    theirs,
+                    NO_BOOK,
+                    starter=starter,
+                    pairs=PAIRS,
+                )
                 action_value.append(walked.values / np.maximum(walked.masses, 1e-30))
             share = weights[seat][some] / weights[seat][some].sum()
             gains.append(float((share * (action_value[0] - action_value[1])).sum()))
@@ -192,13 +191,9 @@ class Refinement:
         rows = np.empty((RANKS, tree.size * PAIRS), dtype=np.uint8)
         for starter in range(RANKS):
             rows[starter] = (
-                play[starter]
-                if starter in play
-                else spread(basic.play[starter], tree.offset, tree.left, a_chance)
+                play[starter] if starter in play else spread(basic.play[starter], tree.offset, tree.left, a_chance)
             )
-        return Strategy(
-            basic.dealt, basic.single_count, basic.discard, rows, by_discard=True, deck=basic.deck
-        )
+        return Strategy(basic.dealt, basic.single_count, basic.discard, rows, by_discard=True, deck=basic.deck)
 
 
 FORMAT = "crib_env refinement"
@@ -252,8 +247,10 @@ class Starters:
         about, tensors = read_header(path, sealed=True)
         for name, value in self.about().items():
             if about.get(name) != value:
-                raise ValueError(f"{path} is of another refinement: {name!r} is {about.get(name)!r}"
-                                 f" there, not {value!r}; choose another --out")  # fmt: skip
+                raise ValueError(
+                    f"{path} is of another refinement: {name!r} is {about.get(name)!r}"
+                    f" there, not {value!r}; choose another --out"
+                )
         self.packed = {int(name): row.tobytes() for name, row in tensors.items()}
         self.gains = {int(name): tuple(gain) for name, gain in about["gains"].items()}
         self.cpu_seconds = float(about["cpu_seconds"])
@@ -351,17 +348,13 @@ def blend_hands(shared, hands, likely, sums, weights):
         follow(w, begin, begin, hands.holding[hand], 1.0, likely[hand], sums, weights)
 
 
-def blend(
-    walker: Walker, seat: int, hands: Hands, likely: Doubles, probabilities: Floats, basic: Floats
-) -> Floats:
+def blend(walker: Walker, seat: int, hands: Hands, likely: Doubles, probabilities: Floats, basic: Floats) -> Floats:
     """Return a seat's pegging as the opponent sees it, a strategy without pairs.
 
     Shapes: likely float64[T].
     """
     sums, weights = np.zeros((2, walker.tree.size))
-    shared = walker.shared(
-        seat, VALUE, PAIRS, probabilities, NO_BOOK, NO_BOOK, walker.by_hand[:0]
-    )  # fmt: skip
+    shared = walker.shared(seat, VALUE, PAIRS, probabilities, NO_BOOK, NO_BOOK, walker.by_hand[:0])
     blend_hands(shared, hands, likely, sums, weights)
     met = weights > 0.0
     mean = basic.copy()

@@ -100,9 +100,8 @@ def crib_points() -> tuple[Doubles, Doubles]:
          float64[:, ::1])
 )  # fmt: skip
 def write_values(
-    ranks, holding, pair, holding_range, pair_range, crib, cribs, play, sign, play_sign, starters,
-    action_value
-):  # fmt: skip
+    ranks, holding, pair, holding_range, pair_range, crib, cribs, play, sign, play_sign, starters, action_value
+):
     """Write the value of each multiset's splits in crib and pegging, float64[M, S].
 
     ``crib``, float64[91, 91], is the crib of two pairs added up over all starters but their own
@@ -113,9 +112,7 @@ def write_values(
     for hand in range(len(ranks)):
         for split in range(holding.shape[1]):
             same = split - 1
-            while same >= 0 and (
-                holding[hand, same] != holding[hand, split] or pair[hand, same] != pair[hand, split]
-            ):
+            while same >= 0 and (holding[hand, same] != holding[hand, split] or pair[hand, same] != pair[hand, split]):
                 same -= 1
             if same >= 0:
                 action_value[hand, split] = action_value[hand, same]
@@ -136,9 +133,17 @@ def write_values(
 
 
 @entry(
-    float64(float32[:, ::1], float32[:, ::1], float32[:, ::1], float32[:, ::1], float64[:, ::1],
-            int64[::1], int64[::1], float64)
-)  # fmt: skip
+    float64(
+        float32[:, ::1],
+        float32[:, ::1],
+        float32[:, ::1],
+        float32[:, ::1],
+        float64[:, ::1],
+        int64[::1],
+        int64[::1],
+        float64,
+    )
+)
 def learn_splits(regrets, probabilities, sums, by_class, by_ranks, of_class, sizes, iteration):
     """Learn from the values of splits; return the current strategy's regret in points per deal.
 
@@ -194,9 +199,7 @@ class DiscardSolver:
         self.starters = hands.copies * there.sum() - hands.ranks.shape[1] - 2
         assert self.crib.shape == (PAIRS, PAIRS)
 
-    def action_value(
-        self, seat: int, holding_range: Floats, pair_range: Floats, play: Doubles
-    ) -> Doubles:
+    def action_value(self, seat: int, holding_range: Floats, pair_range: Floats, play: Doubles) -> Doubles:
         """Return the values of splits in crib and pegging, float64[M, S] (play float64[K, K])."""
         hands = self.hands
         action_value = np.zeros(hands.holding.shape)
@@ -294,9 +297,17 @@ class Solver:
         for i, starter in enumerate(self.starters):
             book = self.books[seat][i] if mode == LEARN else NO_BOOK
             found = self.walker.walk(
-                seat, mode, hands, joint, play[i], play[i], book, iteration=self.iteration,
-                starter=starter, by_hand=by_hand,
-            )  # fmt: skip
+                seat,
+                mode,
+                hands,
+                joint,
+                play[i],
+                play[i],
+                book,
+                iteration=self.iteration,
+                starter=starter,
+                by_hand=by_hand,
+            )
             total = Walked(*(a + b for a, b in zip(total, found, strict=True)))
         return (
             total.values / np.maximum(total.masses, 1e-30),
@@ -313,24 +324,25 @@ class Solver:
             self.ranges.discard(seat, self.probabilities[seat])
 
     def _splits(
-        self,
-        seat: int,
-        probabilities: Floats,
-        pairs: Doubles,
-        iteration: float,
-        more: Doubles | None = None,
+        self, seat: int, probabilities: Floats, pairs: Doubles, iteration: float, more: Doubles | None = None
     ) -> float:
         """Learn a seat's splits, or only measure their regret."""
         hands = self.ranges.hands
-        action_value = self.splits.action_value(
-            seat, self.ranges.holding[seat], self.ranges.pair[seat], pairs
-        )
+        action_value = self.splits.action_value(seat, self.ranges.holding[seat], self.ranges.pair[seat], pairs)
         if more is not None:
             action_value += more[hands.holding]
-        return float(learn_splits(
-            self.regrets[seat], probabilities, self.sums[seat], self.splits.by_class[seat],
-            action_value, hands.of_class, self.classes.sizes, float(iteration),
-        ))  # fmt: skip
+        return float(
+            learn_splits(
+                self.regrets[seat],
+                probabilities,
+                self.sums[seat],
+                self.splits.by_class[seat],
+                action_value,
+                hands.of_class,
+                self.classes.sizes,
+                float(iteration),
+            )
+        )
 
     def average(self) -> tuple[Floats, list[Floats]]:
         """Return the average strategy: of discarding, float32[2, C, S], and of the pegging."""
@@ -348,20 +360,16 @@ class Solver:
         seldom = np.argsort(discard, axis=2, kind="stable")[:, :, :-2]
         np.put_along_axis(discard, seldom, 0.0, axis=2)  # two splits are all that the agent reads
         discard /= discard.sum(axis=2, keepdims=True)
-        packed = np.array(
-            [np.rint(probabilities * WHOLE).astype(np.uint8) for probabilities in play]
-        )
+        packed = np.array([np.rint(probabilities * WHOLE).astype(np.uint8) for probabilities in play])
         whole = np.rint(discard * WHOLE).astype(np.int64)
         top = discard.argmax(axis=2)
         np.put_along_axis(  # what rounding lost or won is the likeliest split's
-            whole, top[..., None],
-            int(WHOLE) - whole.sum(axis=2, keepdims=True)
-            + np.take_along_axis(whole, top[..., None], axis=2), axis=2,
-        )  # fmt: skip
-        return Strategy(
-            self.rules.dealt, self.rules.single_count, whole.astype(np.uint8), packed,
-            deck=self.deck,
-        )  # fmt: skip
+            whole,
+            top[..., None],
+            int(WHOLE) - whole.sum(axis=2, keepdims=True) + np.take_along_axis(whole, top[..., None], axis=2),
+            axis=2,
+        )
+        return Strategy(self.rules.dealt, self.rules.single_count, whole.astype(np.uint8), packed, deck=self.deck)
 
     def gap(self) -> ExploitabilityBound:
         """Return the bound of the average strategy; takes as long as two iterations."""
@@ -393,9 +401,7 @@ class Solver:
 
     def tensors(self) -> dict[str, Array]:
         """Return all that the next iteration needs, by name."""
-        arrays: dict[str, Array] = {
-            "regrets": self.regrets, "sums": self.sums, "probabilities": self.probabilities,
-        }  # fmt: skip
+        arrays: dict[str, Array] = {"regrets": self.regrets, "sums": self.sums, "probabilities": self.probabilities}
         for i in range(len(self.starters)):
             arrays[f"play.{i}"] = self.play[i]
             for seat in range(2):

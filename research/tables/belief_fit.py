@@ -13,16 +13,7 @@ from itertools import product
 import numpy as np
 from crib_agents.expert import belief
 from crib_agents.expert.pegging import SCRATCH, SCRATCH_T, read_tables
-from crib_agents.knowledge.pegging import (
-    DISTINCT,
-    LISTED,
-    ME,
-    POSITION,
-    POSITIONS_T,
-    held_ranks,
-    holdings,
-    number,
-)
+from crib_agents.knowledge.pegging import DISTINCT, LISTED, ME, POSITION, POSITIONS_T, held_ranks, holdings, number
 from crib_agents.loading import load_agent
 from crib_training.progress import steps
 from numba import float32, float64, int64, void
@@ -48,11 +39,7 @@ ENDGAME_TEMPERATURES = 0.08, 0.15, 0.25, 0.4  # in games
 ENDGAME_POINTS = 0.7, 1.0, 1.4, 2.0
 
 
-@entry(
-    void(
-        VIEWS_T, int64[:, ::1], float32[::1], TABLE_T, POSITIONS_T, SCRATCH_T, float64[:, :, ::1]
-    )
-)  # fmt: skip
+@entry(void(VIEWS_T, int64[:, ::1], float32[::1], TABLE_T, POSITIONS_T, SCRATCH_T, float64[:, :, ::1]))
 def card_values(views, hands, weights, table, positions, scratch, values):
     """Write what the belief compares when it predicts the card of a view's own seat.
 
@@ -78,9 +65,7 @@ def card_values(views, hands, weights, table, positions, scratch, values):
                     values[i, 1, r] = belief.endgame_value(p, ME, r, rest, count, s, weights)
 
 
-def choices_of_expert(
-    rules: TwoHandRules, deals: int, near: bool, seed: np.random.SeedSequence
-) -> tuple[Array, Array]:
+def choices_of_expert(rules: TwoHandRules, deals: int, near: bool, seed: np.random.SeedSequence) -> tuple[Array, Array]:
     """Return values, float64[K, 2, RANKS], and ranks played, int64[K], of choices in deals.
 
     Ranks that may not be played have the value -inf. ``near``: in games where both seats need few
@@ -119,9 +104,7 @@ def log_likelihood(values: Array, played: Array, floor: float) -> float:
     chance[chance < np.exp(belief.UNLIKELY)] = 0.0
     chance /= chance.sum(axis=1, keepdims=True)
     fitting = np.isfinite(values).sum(axis=1)
-    return float(
-        np.log(floor / fitting + (1 - floor) * chance[np.arange(len(played)), played]).mean()
-    )
+    return float(np.log(floor / fitting + (1 - floor) * chance[np.arange(len(played)), played]).mean())
 
 
 @makes(None)

@@ -43,9 +43,7 @@ LANES = 100_000
 COUNTS = ("pone's play", "dealer's play", "pone's hand", "dealer's hand", "crib")
 
 
-def play_deals(
-    rules: TwoHandRules, agent: Agent, deals: int, seed_seq: np.random.SeedSequence
-) -> tuple[Array, Array]:
+def play_deals(rules: TwoHandRules, agent: Agent, deals: int, seed_seq: np.random.SeedSequence) -> tuple[Array, Array]:
     """Play ``deals`` deals of an agent against itself and return their points.
 
     Returns int64[deals, 5], the points of each deal in the order of `COUNTS`; and int64[2, 16, 16],
@@ -72,8 +70,9 @@ def play_deals(
                     np.add.at(outs[seat], (to, was[passed, 1 - seat]), 1)
             before[lanes] = now
         t = games.tally
-        points.append(np.stack([t[:, PONE, 0], t[:, DEALER, 0], t[:, PONE, 1], t[:, DEALER, 1],
-                                t[:, DEALER, 2]], axis=1))  # fmt: skip
+        points.append(
+            np.stack([t[:, PONE, 0], t[:, DEALER, 0], t[:, PONE, 1], t[:, DEALER, 1], t[:, DEALER, 2]], axis=1)
+        )
         deals -= games.n
     return np.concatenate(points), outs
 
@@ -95,9 +94,7 @@ def outcomes_as_json(points: Array, outs: Array, rules: TwoHandRules) -> dict[st
 
 
 @makes(DEAL_OUTCOMES)
-def deal_outcomes(
-    agent: str = "expert", deals: Count = 150_000, seed: Seed = 2026
-) -> dict[str, Any]:
+def deal_outcomes(agent: str = "expert", deals: Count = 150_000, seed: Seed = 2026) -> dict[str, Any]:
     """Measure the points of a deal, for the win table.
 
     Args:
@@ -116,15 +113,15 @@ def deal_outcomes(
         counted = (np.array(games[rules.name][field.name]) for field in fields(Outcomes))
         wins = solve(Outcomes(*(count / deals for count in counted)), rules.target)
         first = wins[rules.target - rules.for_last, rules.target, ::-1]
-        print(f"the first dealer wins {100 * first[WON].sum():.2f} % of games; by a double "
-              "skunk, a skunk, plainly, and loses plainly, by a skunk, a double skunk: "
-              + ", ".join(f"{100 * share:.1f}" for share in first))  # fmt: skip
+        print(
+            f"the first dealer wins {100 * first[WON].sum():.2f} % of games; by a double "
+            "skunk, a skunk, plainly, and loses plainly, by a skunk, a double skunk: "
+            + ", ".join(f"{100 * share:.1f}" for share in first)
+        )
     return games
 
 
-def sample_pegging(
-    rules: TwoHandRules, agent: Agent, deals: int, seed_seq: np.random.SeedSequence
-) -> Array:
+def sample_pegging(rules: TwoHandRules, agent: Agent, deals: int, seed_seq: np.random.SeedSequence) -> Array:
     """Play deals; return float64[2, hands, 2, 3] by role and hand.
 
     For the points this seat and the other pegged: the number of deals, their sum, that of squares.
@@ -174,8 +171,10 @@ def shrunk(cards: int, sums: Array) -> tuple[Array, dict[str, float]]:
     counts = rank_counts(cards).astype(np.float64)
     seen = int((n > 0).sum())
     if n.sum() == seen or np.linalg.matrix_rank(counts[n > 0]) < RANKS:
-        raise ValueError(f"{n.sum():.0f} deals with {seen} hands of {cards} cards say too little "
-                         "of each rank: raise --deals, or --worth where there is one")  # fmt: skip
+        raise ValueError(
+            f"{n.sum():.0f} deals with {seen} hands of {cards} cards say too little "
+            "of each rank: raise --deals, or --worth where there is one"
+        )
     mean = total / np.maximum(n, 1)
     noise = float((squares.sum() - (total * mean).sum()) / (n.sum() - seen))
     spread = 0.0
@@ -195,9 +194,7 @@ def shrunk(cards: int, sums: Array) -> tuple[Array, dict[str, float]]:
 
 
 @makes(HAND_PEGGING)
-def hand_pegging(
-    agents: str = "learned,rule_based", deals: Count = 2_000_000, seed: Seed = 2027
-) -> dict[str, Any]:
+def hand_pegging(agents: str = "learned,rule_based", deals: Count = 2_000_000, seed: Seed = 2027) -> dict[str, Any]:
     """Measure the pegging of each hand.
 
     Args:
@@ -215,8 +212,10 @@ def hand_pegging(
             for whose, key in enumerate(("mine", "theirs")):
                 means, found = shrunk(rules.dealt - 2, sums[i, :, whose])
                 games[rules.name][role][key] = means.round(3).tolist()
-                print(f"{rules.name}, {role}, {key}: hands' means from {means.min():.2f} to "
-                      f"{means.max():.2f}; a deal scatters by {found['noise']:.2f}, hands about "
-                      f"the additive model by {found['spread']:.2f}; samples of a hand: fewest "
-                      f"{found['fewest']:.0f}, median {found['median']:.0f}")  # fmt: skip
+                print(
+                    f"{rules.name}, {role}, {key}: hands' means from {means.min():.2f} to "
+                    f"{means.max():.2f}; a deal scatters by {found['noise']:.2f}, hands about "
+                    f"the additive model by {found['spread']:.2f}; samples of a hand: fewest "
+                    f"{found['fewest']:.0f}, median {found['median']:.0f}"
+                )
     return games

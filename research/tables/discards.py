@@ -23,16 +23,7 @@ from typing import Any
 
 import numpy as np
 from crib_agents.data.tables import CRIB_TABLES, DEALT, DISCARDED, ROLES
-from crib_agents.expert.discard import (
-    COLUMNS,
-    CRIB_MEAN,
-    NEAR,
-    PAIRS,
-    SCRATCH,
-    SCRATCH_T,
-    fill_columns,
-    read_before,
-)
+from crib_agents.expert.discard import COLUMNS, CRIB_MEAN, NEAR, PAIRS, SCRATCH, SCRATCH_T, fill_columns, read_before
 from crib_agents.expert.discard import best_pair as best_of_expert
 from crib_agents.kernels.two_hand import CELLS, cell, sort_dealt
 from crib_agents.knowledge.deal_points import MODEL_T, build_model, hand_pegging
@@ -50,14 +41,7 @@ from crib_env.engine.show import show_table
 from crib_env.engine.two_hand import VIEWS_T
 from crib_env.rules import TwoHandRules
 from crib_env.settings import Count, Seed
-from research.tables.dealing import (
-    best_pair,
-    both_games,
-    crib_points,
-    deal_hands,
-    discard_views,
-    generator,
-)
+from research.tables.dealing import best_pair, both_games, crib_points, deal_hands, discard_views, generator
 from research.tables.maker import makes
 
 
@@ -74,9 +58,7 @@ def add_cribs(v, cards, pair, other, starter, expected, table, counted, cribs, o
     k = 0
     for i in range(n):
         for j in range(i + 1, n):
-            points = crib_points(
-                table, cards[i], cards[j], other >> 6, other & 63, starter, v["crib_flush_size"]
-            )
+            points = crib_points(table, cards[i], cards[j], other >> 6, other & 63, starter, v["crib_flush_size"])
             at = cell(cards[i], cards[j])
             mean = abs(expected[k, CRIB_MEAN])
             beyond = points - mean
@@ -96,10 +78,18 @@ def add_cribs(v, cards, pair, other, starter, expected, table, counted, cribs, o
 
 @entry(
     void(
-        VIEWS_T, TABLE_T, float64[::1], float64[:, ::1], int64[::1], int64[::1], int64,
-        int64[:, :, ::1], float64[:, :, ::1], float64[:, ::1],
+        VIEWS_T,
+        TABLE_T,
+        float64[::1],
+        float64[:, ::1],
+        int64[::1],
+        int64[::1],
+        int64,
+        int64[:, :, ::1],
+        float64[:, :, ::1],
+        float64[:, ::1],
     )
-)  # fmt: skip
+)
 def sample_cribs(views, table, weights, expected, cards, rng, deals, counted, cribs, own):
     """Draw deals in which two seats discard as `rule_based`, and add up their cribs by role."""
     for _ in range(deals):
@@ -120,9 +110,7 @@ class CribRound:
     kept: Array  # float64[2, RANKS], the probability of keeping a card of a rank, by role
 
 
-def crib_round(
-    rules: TwoHandRules, crib: Array, deals: int, seed: np.random.SeedSequence
-) -> CribRound:
+def crib_round(rules: TwoHandRules, crib: Array, deals: int, seed: np.random.SeedSequence) -> CribRound:
     """Sample deals in which both seats discard by the crib charts ``crib``, float64[2, CELLS]."""
     weights = np.zeros((len(DEALT), len(ROLES), CELLS))
     weights[DEALT.index(rules.dealt)] = crib
@@ -177,9 +165,11 @@ def crib_tables(deals: Count = 4_000_000, rounds: Count = 5, seed: Seed = 2024) 
                 "largest_standard_error": round(float(found.error[i].max()), 4),
                 "kept": found.kept[i].round(4).tolist(),
             }
-        print(f"{rules.name}: {time.perf_counter() - started:.0f} s, mean change by round "
-              + " ".join(f"{change:.4f}" for change in changes)
-              + f", largest standard error {found.error.max():.4f}")  # fmt: skip
+        print(
+            f"{rules.name}: {time.perf_counter() - started:.0f} s, mean change by round "
+            + " ".join(f"{change:.4f}" for change in changes)
+            + f", largest standard error {found.error.max():.4f}"
+        )
     return games
 
 
@@ -190,9 +180,7 @@ def crib_tables(deals: Count = 4_000_000, rounds: Count = 5, seed: Seed = 2024) 
         float64[:, ::1],
     )
 )  # fmt: skip
-def sample_discards(
-    views, win_table, model, before, share, table, scratch, columns, rng, deals, counted, cribs, own
-):
+def sample_discards(views, win_table, model, before, share, table, scratch, columns, rng, deals, counted, cribs, own):
     """Draw deals in which pone and the dealer discard as `expert`, and add up their cribs."""
     s = scratch[0]
     for _ in range(deals):
@@ -223,11 +211,7 @@ class DiscardRound:
 
 
 def discard_round(
-    rules: TwoHandRules,
-    discard_rate: Array,
-    excess: Array,
-    deals: int,
-    seed: np.random.SeedSequence,
+    rules: TwoHandRules, discard_rate: Array, excess: Array, deals: int, seed: np.random.SeedSequence
 ) -> DiscardRound:
     """Sample deals in which both seats use ``discard_rate`` and ``excess``, float64[2, CELLS]."""
     model = build_model(rules.dealt, discard_rate, excess, hand_pegging(rules.dealt))
@@ -281,13 +265,16 @@ def discarded(deals: Count = 120_000, rounds: Count = 10, seed: Seed = 2028) -> 
             rate += step * (found.discarded - rate)
             excess += step * found.beyond
         games[rules.name] = {"dealt": rules.dealt}
-        print(f"{rules.name}: {time.perf_counter() - started:.0f} s, mean change by round "
-              + " ".join(f"{change:.4f}" for change in changes)
-              + f", mean standard error {found.error.mean():.4f}")  # fmt: skip
+        print(
+            f"{rules.name}: {time.perf_counter() - started:.0f} s, mean change by round "
+            + " ".join(f"{change:.4f}" for change in changes)
+            + f", mean standard error {found.error.mean():.4f}"
+        )
         for i, role in enumerate(ROLES):
-            games[rules.name][role] = {
-                "discarded": chart(rate[i], 5), "excess": chart(excess[i], 4)
-            }  # fmt: skip
-            print(f"{role}: crib expected of the pairs discarded {found.own[i, 0]:.3f}, made "
-                  f"{found.own[i, 1]:+.3f} ± {found.own[i, 2]:.3f} beyond", flush=True)  # fmt: skip
+            games[rules.name][role] = {"discarded": chart(rate[i], 5), "excess": chart(excess[i], 4)}
+            print(
+                f"{role}: crib expected of the pairs discarded {found.own[i, 0]:.3f}, made "
+                f"{found.own[i, 1]:+.3f} ± {found.own[i, 2]:.3f} beyond",
+                flush=True,
+            )
     return games

@@ -15,15 +15,7 @@ from typing import Any
 import numpy as np
 from crib_agents.data.tables import DEALT, ENDGAME, ENDGAME_WIN, ROLES, ROLLOUT_POLICY, load
 from crib_agents.expert import belief
-from crib_agents.expert.belief import (
-    SIZE,
-    STANDINGS,
-    TABLES,
-    endgame_value,
-    find_standing,
-    softmax_of,
-    write_places,
-)
+from crib_agents.expert.belief import SIZE, STANDINGS, TABLES, endgame_value, find_standing, softmax_of, write_places
 from crib_agents.expert.discard import BEFORE_UNIT, WIN_VALUE, rank_discards
 from crib_agents.expert.endgame import (
     CLASS,
@@ -251,9 +243,7 @@ def play_endgames(
         key = KEYS[starter] + (FOUR if size == 3 else 0)
         for seat in range(2):
             counts[seat] = table[key + hands[held[seat], KEY]]
-            counts[seat] += drawn_suits(
-                rng, hands[held[seat], COUNTED], size, starter, suited[seat]
-            )
+            counts[seat] += drawn_suits(rng, hands[held[seat], COUNTED], size, starter, suited[seat])
         of_needs_pone = weights[s["standings"] + standing_at(0, counts[0], left[0], left[1])]
         of_needs_dealer = weights[s["standings"] + standing_at(1, counts[1], left[0], left[1])]
         if starter == JACK:
@@ -261,9 +251,7 @@ def play_endgames(
         value = 0.0
         if left[DEALER] > 0:
             plays = peg_deal(p, s, left, held, counts, single, hands, weights, rng, places, size)
-            value = deal_value(
-                p["needs"][PONE], p["needs"][DEALER], counts[0], counts[1], win, crib
-            )
+            value = deal_value(p["needs"][PONE], p["needs"][DEALER], counts[0], counts[1], win, crib)
             for k in range(plays):
                 target = value if places[k, TABLES] == PONE else 1.0 - value
                 error = target - places[k, TABLES + 1] * 1e-9
@@ -309,9 +297,8 @@ class SelfPlay:
     """
 
     def __init__(
-        self, rules: TwoHandRules, rates: Array, tables: Array, win: Array,
-        seed: np.random.SeedSequence,
-    ) -> None:  # fmt: skip
+        self, rules: TwoHandRules, rates: Array, tables: Array, win: Array, seed: np.random.SeedSequence
+    ) -> None:
         self.rules, self.outcomes, self.win = rules, load_outcomes(rules.dealt), win
         self.size = rules.dealt - 2
         self.suited = load(ROLLOUT_POLICY)["suited"][DEALT.index(rules.dealt)].copy()
@@ -323,9 +310,11 @@ class SelfPlay:
         scratch = np.zeros(1, dtype=SCRATCH)
         scratch["endgame"] = True
         self.arrays = (
-            np.zeros(1, dtype=POSITION), scratch,
-            np.zeros((PLAYS, TABLES + 2), dtype=np.int64), np.zeros((3, 2), dtype=np.int64),
-        )  # fmt: skip
+            np.zeros(1, dtype=POSITION),
+            scratch,
+            np.zeros((PLAYS, TABLES + 2), dtype=np.int64),
+            np.zeros((3, 2), dtype=np.int64),
+        )
 
     def play(self, needs: Array, rate: float = 0.0) -> tuple[float, Array, Array]:
         """Play deals from ``needs``, int64[deals, 2]; return the error, ``before`` and ``mean``."""
@@ -345,10 +334,7 @@ class SelfPlay:
 
     def fit(self, deals: int, rates: Sequence[float], rng: np.random.Generator) -> list[float]:
         """Fit the present tables further; return the mean squared error of each pass."""
-        return [
-            self.play(needs_drawn(deals, rng), rate)[0]
-            for rate in steps(rates, f"{self.rules.name}, passes")
-        ]
+        return [self.play(needs_drawn(deals, rng), rate)[0] for rate in steps(rates, f"{self.rules.name}, passes")]
 
     def keep(self, rates: Array) -> None:
         """Draw hands by how likely they are kept, float64[2, classes, hands], from now on."""
@@ -430,10 +416,12 @@ def needs_drawn(deals: int, rng: np.random.Generator) -> Array:
 def ways_dealt(size: int) -> Array:
     """Return in how many ways each hand of ``size`` cards can be dealt, int64[hands]."""
     of_size = slice(int(FIRST[size]), int(FIRST[size + 1]))
-    return np.array([
-        math.prod(math.comb(4, int(counted) >> (4 * r) & 15) for r in range(RANKS))
-        for counted in holdings()[of_size, COUNTED]
-    ])  # fmt: skip
+    return np.array(
+        [
+            math.prod(math.comb(4, int(counted) >> (4 * r) & 15) for r in range(RANKS))
+            for counted in holdings()[of_size, COUNTED]
+        ]
+    )
 
 
 def monotone(win: Array) -> Array:
@@ -470,9 +458,7 @@ def faded(beyond: Array, dealt: int) -> Array:
     return np.asarray(beyond * np.clip((far - most) / (far - near), 0.0, 1.0))
 
 
-def dealt_views(
-    rules: TwoHandRules, role: int, key: int, hands: int, rng: np.random.Generator
-) -> Array:
+def dealt_views(rules: TwoHandRules, role: int, key: int, hands: int, rng: np.random.Generator) -> Array:
     """Return views of a role about to discard, both needs in the class ``key``."""
     views = np.repeat(discard_views(rules)[[1 - role]], hands, axis=0)
     deck = np.tile(np.arange(DECK), (hands, 1))
@@ -493,9 +479,7 @@ def plain_rates(rules: TwoHandRules) -> Array:
     return rates
 
 
-def kept_rates(
-    rules: TwoHandRules, hands: int, before: Floats, share: Floats, rng: np.random.Generator
-) -> Array:
+def kept_rates(rules: TwoHandRules, hands: int, before: Floats, share: Floats, rng: np.random.Generator) -> Array:
     """Return how likely the expert keeps a hand it was dealt, float64[2, classes, hands], by role.
 
     It discards by ``before`` and ``share`` in the form of `read_before`. Rates from few samples are
@@ -532,9 +516,8 @@ def widened(rows: Array) -> Array:
 
 
 def settle(
-    game: SelfPlay, kept: Array, hands: int, deals: int, worth: int, rounds: int,
-    rng: np.random.Generator,
-) -> tuple[Array, Array, Array]:  # fmt: skip
+    game: SelfPlay, kept: Array, hands: int, deals: int, worth: int, rounds: int, rng: np.random.Generator
+) -> tuple[Array, Array, Array]:
     """Return the rates of hands kept after some rounds, and the two arrays of `smoothed`.
 
     Fictitious play: in each round the expert discards against the mean of the rounds before. A
@@ -561,9 +544,8 @@ def settle(
 
 @makes(ENDGAME)
 def endgame(
-    hands: Count = 6_000, deals: Count = 1_500_000, worth: Count = 500, rounds: Count = 3,
-    seed: Seed = 2032,
-) -> dict[str, Any]:  # fmt: skip
+    hands: Count = 6_000, deals: Count = 1_500_000, worth: Count = 500, rounds: Count = 3, seed: Seed = 2032
+) -> dict[str, Any]:
     """Find the hands kept, the play and the values of hands near the end of a game.
 
     Args:
@@ -584,8 +566,9 @@ def endgame(
         made["kept"].append(widened(kept.clip(LEAST_KEPT)).round(KEPT_DIGITS).astype(np.float32))
         made["before"].append(np.round(widened(before) * BEFORE_UNIT).astype(np.int16))
         made["share"].append(share.round(SHARE_DIGITS).astype(np.float32))
-        print(f"{rules.name}: mean squared error of the games won by pass "
-              + " ".join(f"{error:.4f}" for error in errors))  # fmt: skip
+        print(
+            f"{rules.name}: mean squared error of the games won by pass " + " ".join(f"{error:.4f}" for error in errors)
+        )
     return {
         "tables": np.stack(made["tables"]).reshape(len(DEALT), TABLE_SETS, SIZE),
         "kept": np.stack(made["kept"]),

@@ -16,16 +16,7 @@ from typing import Any
 import numpy as np
 from crib_agents.data.tables import ENDGAME_BELIEF
 from crib_agents.expert.discard import read_before
-from crib_agents.expert.endgame import (
-    CLASS,
-    CLASSES,
-    LEAD_UNIT,
-    REACH,
-    TABLE_SETS,
-    key_of,
-    standing_at,
-    standings,
-)
+from crib_agents.expert.endgame import CLASS, CLASSES, LEAD_UNIT, REACH, TABLE_SETS, key_of, standing_at, standings
 from crib_agents.knowledge.deal_points import load_outcomes
 from crib_agents.knowledge.pegging import COUNTED, FIRST, MOST, OF_SIZE, holdings
 from crib_agents.loading import load_agent
@@ -39,14 +30,7 @@ from crib_env.options import ResetOptions
 from crib_env.rules import TwoHandRules
 from crib_env.settings import Count, Seed
 from research.tables.dealing import both_games, let_discard
-from research.tables.endgame import (
-    KEPT_DIGITS,
-    LEAST_KEPT,
-    kept_rates,
-    share_of_needs,
-    widened,
-    win_now,
-)
+from research.tables.endgame import KEPT_DIGITS, LEAST_KEPT, kept_rates, share_of_needs, widened, win_now
 from research.tables.maker import makes
 
 LANES = 2000
@@ -69,16 +53,16 @@ def games_near_the_end(
 ) -> GameBatch:
     """Return games in which both seats need few points; seat 1 deals."""
     games = GameBatch(rules, n, seed=seed)
-    games.reset_each([
-        ResetOptions(dealer=1, scores=(rules.target - int(pone), rules.target - int(dealer)))
-        for pone, dealer in needs_by_class(n, rng)
-    ])  # fmt: skip
+    games.reset_each(
+        [
+            ResetOptions(dealer=1, scores=(rules.target - int(pone), rules.target - int(dealer)))
+            for pone, dealer in needs_by_class(n, rng)
+        ]
+    )
     return games
 
 
-def leads_of_expert(
-    rules: TwoHandRules, deals: int, seed: np.random.SeedSequence
-) -> tuple[Array, Array, Array]:
+def leads_of_expert(rules: TwoHandRules, deals: int, seed: np.random.SeedSequence) -> tuple[Array, Array, Array]:
     """Return the class of `key_of`, the hand's number among its size and the rank led."""
     expert, size = load_agent("expert"), rules.dealt - 2
     table = standings(win_now(rules), load_outcomes(rules.dealt))
@@ -90,14 +74,11 @@ def leads_of_expert(
         lanes = let_discard(games, expert, rng)
         views = games.views(lanes)
         held = np.sort(views["hand"][:, :size] // 4, axis=1)
-        counts = show_table()[
-            KEYS[views["starter"] // 4] + KEYS[held].sum(axis=1) + (FOUR if size == 3 else 0)
-        ]
+        counts = show_table()[KEYS[views["starter"] // 4] + KEYS[held].sum(axis=1) + (FOUR if size == 3 else 0)]
         pone, dealer = (rules.target - views["scores"][:, :2]).T
-        keys.append([
-            key_of(a, b, table[standing_at(0, count, a, b)])
-            for a, b, count in zip(pone, dealer, counts, strict=True)
-        ])  # fmt: skip
+        keys.append(
+            [key_of(a, b, table[standing_at(0, count, a, b)]) for a, b, count in zip(pone, dealer, counts, strict=True)]
+        )
         hands.append(multiset_number(held))
         led.append(np.asarray(expert.act(views, rng)) // 4)
     return np.concatenate(keys), np.concatenate(hands), np.concatenate(led)
@@ -114,9 +95,7 @@ def shares(keys: Array, hands: Array, led: Array, size: int) -> Array:
     np.add.at(seen, (keys, led, paired[hands, led]), 1.0)
     for _ in range(PASSES):
         expected = np.zeros_like(weights)
-        by_rank = np.where(
-            held[hands] > 0, weights[keys[:, None], np.arange(RANKS), paired[hands]], 0.0
-        )
+        by_rank = np.where(held[hands] > 0, weights[keys[:, None], np.arange(RANKS), paired[hands]], 0.0)
         by_rank /= by_rank.sum(axis=1, keepdims=True)
         np.add.at(expected, (keys[:, None], np.arange(RANKS), paired[hands]), by_rank)
         weights *= ((seen + FEW) / (expected + FEW)) ** STEP
@@ -129,16 +108,12 @@ def shares(keys: Array, hands: Array, led: Array, size: int) -> Array:
     found += FLAT * (flat - found)
     # in the order of the ranks held, as a holding lists them
     order = np.argsort(held == 0, axis=1, kind="stable")[:, :MOST]
-    by_place: Array = np.take_along_axis(
-        found, np.broadcast_to(order, (TABLE_SETS, *order.shape)), axis=-1
-    )
+    by_place: Array = np.take_along_axis(found, np.broadcast_to(order, (TABLE_SETS, *order.shape)), axis=-1)
     return by_place
 
 
 @makes(ENDGAME_BELIEF)
-def endgame_belief(
-    leads: Count = 40_000, hands: Count = 40_000, seed: Seed = 2036
-) -> dict[str, Any]:
+def endgame_belief(leads: Count = 40_000, hands: Count = 40_000, seed: Seed = 2036) -> dict[str, Any]:
     """Find how often the expert keeps each hand near the end of a game, and leads each rank of it.
 
     Args:

@@ -35,9 +35,7 @@ def drawn_decks(rules: TwoHandRules, deals: int, rng: np.random.Generator) -> Ar
         cards = rng.permutation(DECK)
     decks = np.empty((deals, DECK), dtype=np.int64)
     decks[:, fixed] = cards[-len(fixed) :]
-    decks[:, np.setdiff1d(np.arange(DECK), fixed)] = rng.permuted(
-        np.tile(cards[: -len(fixed)], (deals, 1)), axis=1
-    )
+    decks[:, np.setdiff1d(np.arange(DECK), fixed)] = rng.permuted(np.tile(cards[: -len(fixed)], (deals, 1)), axis=1)
     return decks
 
 
@@ -67,10 +65,7 @@ def gain_of_a_hand(
             pass
         won[card // 4] = games.returns()[:, 0] > 0
     halves = [{rank: of[k::2].mean() for rank, of in won.items()} for k in range(2)]
-    gains = [
-        there[max(here, key=lambda rank: here[rank])] - there[chosen]
-        for here, there in (halves, halves[::-1])
-    ]
+    gains = [there[max(here, key=lambda rank: here[rank])] - there[chosen] for here, there in (halves, halves[::-1])]
     return float(np.mean(gains))
 
 
@@ -100,7 +95,4 @@ def endgame_choice(hands: Count = 20, deals: Count = 400, seed: Seed = 901) -> N
 def print_row(game: str, needs: str, gains: list[float]) -> None:
     """Print a row: the mean gain with its 95 % interval over hands."""
     half = 1.96 * np.std(gains) / len(gains) ** 0.5
-    print(
-        f"| {game} | {needs} | {len(gains)} | {100 * np.mean(gains):+.2f} ± {100 * half:.2f} |",
-        flush=True,
-    )
+    print(f"| {game} | {needs} | {len(gains)} | {100 * np.mean(gains):+.2f} ± {100 * half:.2f} |", flush=True)

@@ -60,10 +60,9 @@ def first_deals(
         rng = np.random.default_rng(chance)
         games = GameBatch(rules, min(LANES, games_played), seed=cards)
         scores = rules.target - needs_of_bands(bands, games.n, rng)
-        games.reset_each([
-            ResetOptions(dealer=int(rng.integers(2)), scores=(int(one), int(other)))
-            for one, other in scores
-        ])  # fmt: skip
+        games.reset_each(
+            [ResetOptions(dealer=int(rng.integers(2)), scores=(int(one), int(other))) for one, other in scores]
+        )
         lanes = games.running()
         asked, lane_of, seat_of = [], [], []
         while len(lanes := lanes[games.states["deals"][lanes] == 1]):
@@ -78,15 +77,11 @@ def first_deals(
         yield games, np.concatenate(asked), np.concatenate(lane_of), np.concatenate(seat_of)
 
 
-def values_and_wins(
-    rules: TwoHandRules, games_played: int, seed: np.random.SeedSequence
-) -> tuple[Array, Array, Array]:
+def values_and_wins(rules: TwoHandRules, games_played: int, seed: np.random.SeedSequence) -> tuple[Array, Array, Array]:
     """Return each decision's cell, the value of its choice, and the result or its probability."""
     chances = probabilities(rules.dealt, rules.target)[..., WON].sum(axis=-1)
     cells, values, won = [], [], []
-    for games, views, at, seats in first_deals(
-        rules, BANDS, games_played, seed, load_agent("expert")
-    ):
+    for games, views, at, seats in first_deals(rules, BANDS, games_played, seed, load_agent("expert")):
         near, roles, classes = near_end(views)
         kinds = decided(views)[near]
         cells.append((kinds * len(ROLES) + roles) * CLASSES**2 + classes)
@@ -109,9 +104,7 @@ def chance_of(games: GameBatch, chances: Array) -> Array:
     return found
 
 
-def needs_of_bands(
-    bands: tuple[tuple[int, int], ...], games: int, rng: np.random.Generator
-) -> Array:
+def needs_of_bands(bands: tuple[tuple[int, int], ...], games: int, rng: np.random.Generator) -> Array:
     """Return the points both seats need, int64[games, 2], drawn from one of the bands."""
     band = np.array(bands)[rng.integers(len(bands), size=games)]
     needs: Array = rng.integers(band[:, :1], band[:, 1:] + 1, size=(games, 2))
@@ -181,9 +174,7 @@ def endgame_check(games: Count = 2_000, seed: Seed = 701) -> None:
         for band, of_band in zip(CHECKED, seed_seq.spawn(len(CHECKED)), strict=True):
             agent, rng = load_agent("expert"), np.random.default_rng(of_band.spawn(1)[0])
             cells, values, beyond, number = [], [], [], []
-            for k, (batch, views, at, seats) in enumerate(
-                first_deals(rules, (band,), games, of_band, agent)
-            ):
+            for k, (batch, views, at, seats) in enumerate(first_deals(rules, (band,), games, of_band, agent)):
                 for _ in batch.play(agent, rng):
                     pass
                 open_choice = (decided(views) == PAIR) | (views["legal"] & (views["legal"] - 1) > 0)

@@ -48,9 +48,7 @@ def makes(table: Table | None) -> Callable[[Callable[..., Any]], Maker]:
         def run(chosen: Any) -> None:
             made = make(**{name: getattr(chosen, name) for name in values if name != "out"})
             if table is not None:
-                write(
-                    table, command(table.made_by, chosen, ("out",)), chosen.seed, chosen.out, made
-                )
+                write(table, command(table.made_by, chosen, ("out",)), chosen.seed, chosen.out, made)
 
         return Maker(settings, run)
 

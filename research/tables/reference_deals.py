@@ -61,9 +61,8 @@ def deals_entry(act: Act, name: str) -> Entry:
         f"reference_deals.{name}",
     )  # fmt: skip
     def count_deals(
-        states, rules, views, decks, log, rng, table, weights, deals, playouts, counted, points,
-        ends, reached,
-    ):  # fmt: skip
+        states, rules, views, decks, log, rng, table, weights, deals, playouts, counted, points, ends, reached
+    ):
         """Play deals and count each with every starter, as `ReferenceOutcomes` names the arrays."""
         s, playout = states[0], playouts[0]
         game = (s, rules[0], views[0], rng, table, weights, log, decks)
@@ -139,10 +138,12 @@ def reference_deals(deals: Count = 4_000_000, seed: Seed = 2032) -> dict[str, An
         found.append(outcomes)
         pone, dealer = outcomes.points.reshape(2, -1)
         won = 1 - win_table(outcomes, rules.target)[rules.target - rules.for_last, rules.target]
-        print(f"{rules.name}: pegging, hand and crib of pone "
-              f"{', '.join(f'{x:.3f}' for x in pone)}, of the dealer "
-              f"{', '.join(f'{x:.3f}' for x in dealer)}; the first dealer wins "
-              f"{100 * won:.2f} %")  # fmt: skip
+        print(
+            f"{rules.name}: pegging, hand and crib of pone "
+            f"{', '.join(f'{x:.3f}' for x in pone)}, of the dealer "
+            f"{', '.join(f'{x:.3f}' for x in dealer)}; the first dealer wins "
+            f"{100 * won:.2f} %"
+        )
     return {
         "deals": [one.deals for one in found],
         "points": np.stack([one.points * one.deals for one in found]).astype(np.int64),

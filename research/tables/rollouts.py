@@ -143,10 +143,7 @@ def draw_rank(listed, n, chance, rng):
         POSITIONS_T, int64[:, ::1], int64[:, ::1], float64[::1], float64[::1],
     )
 )  # fmt: skip
-def self_play(
-    kept, hands, weights, rng, size, single, rate, positions, places, made, shared,
-    chance,
-):  # fmt: skip
+def self_play(kept, hands, weights, rng, size, single, rate, positions, places, made, shared, chance):
     """Play every deal of ``kept`` and move the tables towards the points that followed each card.
 
     ``kept``, int64[deals, 2], has holdings of the dealer and of pone; ``size`` cards in a hand,
@@ -207,10 +204,12 @@ def suited_odds(kept: Array, one_suit: Array, size: int) -> Array:
 def keeping_rates(kept: Array, size: int) -> Array:
     """Return how likely each holding of ``size`` cards that is dealt is kept, by role."""
     of_size = slice(int(FIRST[size]), int(FIRST[size + 1]))
-    ways = np.array([
-        math.prod(math.comb(4, int(counted) >> (4 * r) & 15) for r in range(RANKS))
-        for counted in holdings()[of_size, COUNTED]
-    ])  # fmt: skip
+    ways = np.array(
+        [
+            math.prod(math.comb(4, int(counted) >> (4 * r) & 15) for r in range(RANKS))
+            for counted in holdings()[of_size, COUNTED]
+        ]
+    )
     rates = np.zeros((len(ROLES), HOLDINGS))
     for role in range(len(ROLES)):
         seen = np.bincount(kept[:, role], minlength=HOLDINGS)[of_size] + 0.5
@@ -222,9 +221,12 @@ def fit_rollouts(kept: Array, rules: TwoHandRules, rng: Array) -> tuple[Array, l
     """Return the fitted tables, float64[SIZE], and the mean squared error of each pass."""
     tables = np.zeros(SIZE)
     scratch = (
-        np.zeros(1, dtype=POSITION), np.zeros((PLAYS, TABLES + 1), dtype=np.int64),
-        np.zeros((PLAYS, 2), dtype=np.int64), np.zeros(RANKS), np.zeros(MOST),
-    )  # fmt: skip
+        np.zeros(1, dtype=POSITION),
+        np.zeros((PLAYS, TABLES + 1), dtype=np.int64),
+        np.zeros((PLAYS, 2), dtype=np.int64),
+        np.zeros(RANKS),
+        np.zeros(MOST),
+    )
     size = rules.dealt - 2
     errors = [
         self_play(kept, holdings(), tables, rng, size, rules.single_count, step, *scratch)
@@ -250,11 +252,11 @@ def rollout_policy(deals: Count = 4_000_000, seed: Seed = 2025) -> dict[str, Any
         tables.append(np.round(learned * UNIT).astype(np.int16))
         rates.append(keeping_rates(kept, rules.dealt - 2).astype(np.float32))
         odds.append(suited_odds(kept, one_suit, rules.dealt - 2).round(3))
-        print(f"{rules.name}: {time.perf_counter() - started:.0f} s, mean squared error of the "
-              "points to follow by pass "
-              + " ".join(f"{error:.3f}" for error in errors))  # fmt: skip
-        print(f"odds of one suit, times those of cards drawn: dealer {odds[-1][DEALER]:.2f}, "
-              f"pone {odds[-1][PONE]:.2f}")  # fmt: skip
+        print(
+            f"{rules.name}: {time.perf_counter() - started:.0f} s, mean squared error of the "
+            "points to follow by pass " + " ".join(f"{error:.3f}" for error in errors)
+        )
+        print(f"odds of one suit, times those of cards drawn: dealer {odds[-1][DEALER]:.2f}, pone {odds[-1][PONE]:.2f}")
     kept, suited = (np.stack(found)[:, ::-1] for found in (rates, odds))
     return {"tables": np.stack(tables), "kept": kept, "suited": suited}
 
@@ -277,9 +279,7 @@ def hands_of(rules: TwoHandRules, agent: Agent, deals: int, seed: np.random.Seed
 
 
 @makes(HANDS_KEPT)
-def hands_kept(
-    agents: str = "expert,learned,rule_based", deals: Count = 400_000, seed: Seed = 2037
-) -> dict[str, Any]:
+def hands_kept(agents: str = "expert,learned,rule_based", deals: Count = 400_000, seed: Seed = 2037) -> dict[str, Any]:
     """Measure how often each hand is kept, of the times it is dealt.
 
     Args:
@@ -304,11 +304,8 @@ NEVER = 1e-9  # a chance is taken to be this at least
 
 
 @entry(
-    void(
-        VIEWS_T, int64[::1], int64[:, ::1], float64[::1], float64, POSITIONS_T, SCRATCH_T,
-        int64[::1], float64[::1],
-    )
-)  # fmt: skip
+    void(VIEWS_T, int64[::1], int64[:, ::1], float64[::1], float64, POSITIONS_T, SCRATCH_T, int64[::1], float64[::1])
+)
 def learn(views, ranks, hands, weights, rate, positions, scratch, places, found):
     """Measure how well the tables predict choices, and move them towards each after it.
 
@@ -346,9 +343,7 @@ def learn(views, ranks, hands, weights, rate, positions, scratch, places, found)
     found[1] /= views.shape[0]
 
 
-def choices_of(
-    rules: TwoHandRules, agent: Agent, deals: int, seed_seq: np.random.SeedSequence
-) -> tuple[Array, Array]:
+def choices_of(rules: TwoHandRules, agent: Agent, deals: int, seed_seq: np.random.SeedSequence) -> tuple[Array, Array]:
     """Let an agent play itself, whole games; return its views with a choice of ranks, and those."""
     views, ranks = [], []
     games_at_once = LANES * DEALS_A_GAME[rules.dealt]
@@ -371,9 +366,7 @@ def choices_of(
     return np.concatenate(views), np.concatenate(ranks)
 
 
-def fit_choices(
-    dealt: int, views: Array, ranks: Array, rng: np.random.Generator
-) -> tuple[Array, Array]:
+def fit_choices(dealt: int, views: Array, ranks: Array, rng: np.random.Generator) -> tuple[Array, Array]:
     """Return the game's tables, float64[SIZE], and their fit to held-out choices."""
     weights = load(ROLLOUT_POLICY)["tables"][DEALT.index(dealt)] / UNIT
     positions, scratch = np.zeros(2, dtype=POSITION), np.zeros(1, dtype=SCRATCH)
@@ -384,18 +377,14 @@ def fit_choices(
     for rate in (0.0, *CHOICE_STEPS):
         if rate > 0:
             some = rng.permutation(learned)
-            learn(views[some], ranks[some], holdings(), weights, rate, positions, scratch, places,
-                  found)  # fmt: skip
-        learn(views[apart], ranks[apart], holdings(), weights, 0.0, positions, scratch, places,
-              found)  # fmt: skip
+            learn(views[some], ranks[some], holdings(), weights, rate, positions, scratch, places, found)
+        learn(views[apart], ranks[apart], holdings(), weights, 0.0, positions, scratch, places, found)
         predicted.append(found.copy())
     return weights, np.array(predicted)
 
 
 @makes(CHOICES)
-def choices(
-    agents: str = "expert,learned,rule_based", deals: Count = 40_000, seed: Seed = 2031
-) -> dict[str, Any]:
+def choices(agents: str = "expert,learned,rule_based", deals: Count = 40_000, seed: Seed = 2031) -> dict[str, Any]:
     """Learn how players choose a card, from agents that play themselves.
 
     Args:
@@ -412,7 +401,10 @@ def choices(
         views, ranks = (np.concatenate(arrays) for arrays in zip(*played, strict=True))
         learned, predicted = fit_choices(rules.dealt, views, ranks, np.random.default_rng(order))
         tables.append(np.round(learned * UNIT).astype(np.int16))
-        print(f"{rules.name}: {len(views)} choices; of those held out the likeliest was chosen "
-              + ", ".join(f"{100 * hit:.1f}" for _, hit in predicted) + " % by pass, at a cross "
-              "entropy of " + ", ".join(f"{loss:.3f}" for loss, _ in predicted))  # fmt: skip
+        print(
+            f"{rules.name}: {len(views)} choices; of those held out the likeliest was chosen "
+            + ", ".join(f"{100 * hit:.1f}" for _, hit in predicted)
+            + " % by pass, at a cross "
+            "entropy of " + ", ".join(f"{loss:.3f}" for loss, _ in predicted)
+        )
     return {"tables": np.stack(tables)}

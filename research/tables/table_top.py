@@ -27,16 +27,7 @@ from typing import Annotated, Any
 
 import numpy as np
 from crib_agents.data.tables import TABLE_TOP_ROUNDS, TABLE_TOP_VALUES, VARIANTS, load
-from crib_agents.expert.table_top import (
-    ACTIONS,
-    BUDGETS,
-    COLUMNS,
-    GAINS,
-    NEVER,
-    act_views,
-    score_now,
-    scratch,
-)
+from crib_agents.expert.table_top import ACTIONS, BUDGETS, COLUMNS, GAINS, NEVER, act_views, score_now, scratch
 from crib_agents.expert.table_top_values import (
     CRIB,
     LINE,
@@ -60,25 +51,9 @@ from crib_agents.expert.table_top_values import (
     side_value,
     sign_of,
 )
-from crib_agents.kernels.table_top import (
-    DRAFT,
-    HEURISTICS,
-    NEXT,
-    WEIGHTS,
-    best_action,
-    likely_points,
-)
+from crib_agents.kernels.table_top import DRAFT, HEURISTICS, NEXT, WEIGHTS, best_action, likely_points
 from crib_agents.kernels.table_top import LINE as LINE_WEIGHT
-from crib_agents.knowledge.rounds import (
-    ALIKE,
-    MOST_POINTS,
-    POSITION,
-    POSITIONS_T,
-    pass_on,
-    put,
-    solve,
-    take_up,
-)
+from crib_agents.knowledge.rounds import ALIKE, MOST_POINTS, POSITION, POSITIONS_T, pass_on, put, solve, take_up
 from crib_training.outputs import table
 from crib_training.progress import steps
 from numba import float64, int64, void
@@ -102,16 +77,7 @@ from crib_env.engine.table_top.lines import (
     points_so_far,
     unseen_cards,
 )
-from crib_env.engine.table_top.records import (
-    CRIB_CARDS,
-    LINES,
-    LOG_SIZE,
-    SIZE,
-    TABLE_TOP,
-    TABLE_VIEW,
-    TO_CRIB,
-    TURNS,
-)
+from crib_env.engine.table_top.records import CRIB_CARDS, LINES, LOG_SIZE, SIZE, TABLE_TOP, TABLE_VIEW, TO_CRIB, TURNS
 from crib_env.engine.table_top.transitions import begin_episode, step
 from crib_env.engine.table_top.views import view
 from crib_env.rules import PRESETS, Rules
@@ -184,9 +150,7 @@ def learn_lines(table, values, visits, surplus, v, q, end, rate):
         owner_next = owner_moves_next(sign, q["mover"])
         nob = nob_in(v, i)
         error = points_so_far(table, end["lines"][i], size, nob)
-        error -= line_value(
-            values, surplus, table, cards, owner_next, phase, size, nob, q["unseen"]
-        )
+        error -= line_value(values, surplus, table, cards, owner_next, phase, size, nob, q["unseen"])
         if sign > 0:
             mine += error
         else:
@@ -194,8 +158,7 @@ def learn_lines(table, values, visits, surplus, v, q, end, rate):
         at = owner_next * PHASES + phase
         correct_mixed(values, surplus, cards, error * rate * SURPLUS_RATE)
         correct(values, visits, LINE + at * SHAPES + shape(cards), error, rate)
-        correct(values, visits, SUITED + (at * SIZE + n) * SIZE + most_of_a_suit(cards), error,
-                rate)  # fmt: skip
+        correct(values, visits, SUITED + (at * SIZE + n) * SIZE + most_of_a_suit(cards), error, rate)
         if nob & q["unseen"]:
             correct(values, visits, NOB + at * SIZE + n, error, rate)
     at = owed_at(0, phase, owed_by(q, 0), owed_by(q, 1))
@@ -348,9 +311,12 @@ def learn_values(preset: str, rounds: int, seed: np.random.SeedSequence) -> Doub
                 np.zeros(LOG_SIZE, dtype=np.int64), len(points), whole, epsilon, rate, points,
             )  # fmt: skip
             margin = points[:, 0] - points[:, 1]
-            print(f"{preset}, {players} players, {'sides' if whole else 'lines'} at {rate}: "
-                  f"{time.perf_counter() - began:.0f} s, {points.mean():.2f} points a side, "
-                  f"margins' spread {margin.std():.2f}", flush=True)  # fmt: skip
+            print(
+                f"{preset}, {players} players, {'sides' if whole else 'lines'} at {rate}: "
+                f"{time.perf_counter() - began:.0f} s, {points.mean():.2f} points a side, "
+                f"margins' spread {margin.std():.2f}",
+                flush=True,
+            )
     return values
 
 
@@ -389,10 +355,18 @@ def measure_rounds(
         chosen = np.zeros(rounds, dtype=np.int64)
         analysis = np.zeros((rounds, ACTIONS, COLUMNS))
         act_views(
-            games.views(every), every, show_table(), load(TABLE_TOP_VALUES)["values"],
-            np.zeros(RANKS), ALIKE, np.ones(2), *BUDGETS[budget - 1],
-            *work, chosen, analysis,
-        )  # fmt: skip
+            games.views(every),
+            every,
+            show_table(),
+            load(TABLE_TOP_VALUES)["values"],
+            np.zeros(RANKS),
+            ALIKE,
+            np.ones(2),
+            *BUDGETS[budget - 1],
+            *work,
+            chosen,
+            analysis,
+        )
         sides = [MINE, THEIRS] if turn % 2 == DEALER else [THEIRS, MINE]
         expected[turn] = analysis[every, chosen][:, sides]
         bad = games.step(every, chosen)
@@ -404,9 +378,7 @@ def measure_rounds(
 
 @makes(TABLE_TOP_ROUNDS)
 def table_top_rounds(
-    rounds: Count = 40_000,
-    budget: Annotated[Whole, Field(ge=1, le=len(BUDGETS))] = 2,
-    seed: Seed = 1,
+    rounds: Count = 40_000, budget: Annotated[Whole, Field(ge=1, le=len(BUDGETS))] = 2, seed: Seed = 1
 ) -> dict[str, Any]:
     """Measure the points of a round of Table Top.
 
@@ -425,10 +397,13 @@ def table_top_rounds(
             dealer, other = scored.mean(axis=0)
             wins = solve(counted[i, j] / rounds, PRESETS[preset].target)
             left = ", ".join(f"{(e[:, 0] - e[:, 1]).std():.1f}" for e in errors[[0, 13, 26]])
-            print(f"{preset}, {players} players: the dealer's side scores {dealer:.2f} a round, "
-                  f"the other {other:.2f}; their difference spreads by {left} about what is "
-                  f"expected after turns 1, 14 and 27; the first dealer's side wins "
-                  f"{100 * (1.0 - wins[0, 0]):.1f} % of games", flush=True)  # fmt: skip
+            print(
+                f"{preset}, {players} players: the dealer's side scores {dealer:.2f} a round, "
+                f"the other {other:.2f}; their difference spreads by {left} about what is "
+                f"expected after turns 1, 14 and 27; the first dealer's side wins "
+                f"{100 * (1.0 - wins[0, 0]):.1f} % of games",
+                flush=True,
+            )
     return {"counted": counted.astype(np.int32), "spread": spread.round(3).astype(np.float32)}
 
 
@@ -462,9 +437,7 @@ def add_line(table, v, end, cell, rows, ones, parts, products, totals):
         float64[:, ::1], float64[::1], float64[:, ::1], float64[::1],
     )
 )  # fmt: skip
-def sample_lines(
-    states, rules, decks, table, weights, views, log, rounds, ones, parts, products, totals
-):
+def sample_lines(states, rules, decks, table, weights, views, log, rounds, ones, parts, products, totals):
     """Play rounds with ``weights`` and add up every line that was seen on the way.
 
     ``ones``, float64[2, K], are weights that pick out the next card's gain, and a draft of a flush;
@@ -481,17 +454,14 @@ def sample_lines(
         view(s, rules[0], 0, views[TURNS])
         for turn in range(TURNS):
             for i in range(SIZE):
-                add_line(table, views[turn], views[TURNS], SIZE * i, 1, ones, parts, products,
-                         totals)  # fmt: skip
+                add_line(table, views[turn], views[TURNS], SIZE * i, 1, ones, parts, products, totals)
                 add_line(table, views[turn], views[TURNS], i, 0, ones, parts, products, totals)
 
 
 FITTED = [i for i in range(PARTS) if i % (SIZE + 1) != SIZE and i != NEXT]  # no card, no next one
 
 
-def fit_weights(
-    rules: Rules, weights: Doubles, rounds: int, seed: np.random.SeedSequence
-) -> Doubles:
+def fit_weights(rules: Rules, weights: Doubles, rounds: int, seed: np.random.SeedSequence) -> Doubles:
     """Return the weights with those of the lines fitted to rounds played with ``weights``."""
     states = np.zeros(1, dtype=TABLE_TOP)
     seed_states(states, seed)
@@ -526,5 +496,4 @@ def table_top_weights(rounds: Count = 6000, fits: Count = 4, seed: Seed = 1) -> 
         found.append(weights)
     rows = [[*HEURISTICS[i][:2], *(f"{weights[i]:.2f}" for weights in found)] for i in FITTED]
     print(table(["weight", "rule_based", "table_top", "table_top_ship"], rows, numbers=True))
-    print(f"\n{fits} fits, each to {rounds} rounds of two and of four players, "
-          f"seed {seed}")  # fmt: skip
+    print(f"\n{fits} fits, each to {rounds} rounds of two and of four players, seed {seed}")

@@ -54,9 +54,7 @@ MADE = {
         "MlpPolicy", six_card_v0.sb3_env(2, opponent="random", features=True)
     ),
     "PPO": lambda: stable_baselines3.PPO("MlpPolicy", gym_env()),
-    "PPO of the mask too": lambda: stable_baselines3.PPO(
-        "MultiInputPolicy", gym_env(mask_in_observation=True)
-    ),
+    "PPO of the mask too": lambda: stable_baselines3.PPO("MultiInputPolicy", gym_env(mask_in_observation=True)),
     "DQN": lambda: stable_baselines3.DQN("MlpPolicy", gym_env(), buffer_size=10),
     "QRDQN": lambda: QRDQN("MlpPolicy", gym_env(), buffer_size=10),
 }
@@ -99,18 +97,14 @@ def test_model_agent_states_its_game_and_rejects_others(mask: bool, tmp_path: Pa
     MaskablePPO(policy, env, n_steps=8, batch_size=8).learn(64).save(tmp_path / "five.zip")
     agent = from_sb3(tmp_path / "five.zip", trust=True)
     assert_legal(agent, views_of("five_card"))
-    with pytest.raises(
-        ValueError, match=r"five does not play where target is 121 .*: it plays five_card"
-    ):
+    with pytest.raises(ValueError, match=r"five does not play where target is 121 .*: it plays five_card"):
         agent.act(views_of("hoyle"), np.random.default_rng(1))
     with pytest.raises(ValueError, match="it plays five_card"):
         agent.action_probabilities(views_of("hoyle"))
     with pytest.raises(ValueError, match="five does not play table_top or table_top_ship: "):
         agent.act(views_of("table_top", 2), np.random.default_rng(1))
     house = Game(Rules.preset("five_card", flush_size=4), seed=1)
-    with pytest.raises(
-        ValueError, match=r"where flush_size is 4: it plays five_card \(flush_size 3\)"
-    ):
+    with pytest.raises(ValueError, match=r"where flush_size is 4: it plays five_card \(flush_size 3\)"):
         agent.act(np.array([house.view(house.seat)]), np.random.default_rng(1))
 
 
@@ -134,8 +128,7 @@ def test_model_agent_rejects_damaged_sb3_file_by_name(tmp_path: Path) -> None:
     with ZipFile(path) as whole, ZipFile(less, "w") as few:
         few.writestr("data", whole.read("data"))
     at = len(data) // 2
-    for damaged in (data[:at] + data[at + 60 :], data[:at] + bytes(30) + data[at + 30 :],
-                    less.read_bytes()):  # fmt: skip
+    for damaged in (data[:at] + data[at + 60 :], data[:at] + bytes(30) + data[at + 30 :], less.read_bytes()):
         path.write_bytes(damaged)
         with pytest.raises(ValueError, match=r"^[^\n]*$") as refused:
             from_sb3(path, trust=True)
@@ -146,8 +139,12 @@ def test_model_agent_does_not_read_untrusted_files(tmp_path: Path) -> None:
     path = tmp_path / "mine.zip"
     path.write_bytes(b"anything")
     name = str(path)
-    for ask in (lambda: from_sb3(path), lambda: find_agent(name), lambda: load_agent(name),
-                lambda: six_card_v0.gym_env(opponent=name)):  # fmt: skip
+    for ask in (
+        lambda: from_sb3(path),
+        lambda: find_agent(name),
+        lambda: load_agent(name),
+        lambda: six_card_v0.gym_env(opponent=name),
+    ):
         with pytest.raises(ValueError, match=r"pickle.*--trust.*trust=True"):
             ask()
     with pytest.raises(ValueError, match="not a model saved by Stable-Baselines3"):
@@ -166,8 +163,7 @@ def test_network_agent_takes_torch_function_or_module() -> None:
     agent = from_torch(highest_card)
     assert agent.name == "highest_card"
     _, masks = encode(views)
-    assert np.array_equal(agent.act(views, np.random.default_rng(1)),
-                          51 - masks[:, ::-1].argmax(axis=1))  # fmt: skip
+    assert np.array_equal(agent.act(views, np.random.default_rng(1)), 51 - masks[:, ::-1].argmax(axis=1))
 
     class Net(torch.nn.Module):
         def __init__(self) -> None:
@@ -230,14 +226,12 @@ def recorded(name: str, forward: Any) -> type[Recorded]:
 OfObservations = recorded("OfObservations", lambda net, observations: net.score(observations))
 OfMasksToo = recorded("OfMasksToo", lambda net, observations, masks: net.score(observations, masks))
 OfMasksIfGiven = recorded(
-    "OfMasksIfGiven",
-    lambda net, observations, action_mask=None: net.score(observations, action_mask),
+    "OfMasksIfGiven", lambda net, observations, action_mask=None: net.score(observations, action_mask)
 )
 OfActionsIfGiven = recorded(
-    "OfActionsIfGiven", lambda net, observations, action=None: net.score(
-        *(one for one in (observations, action) if one is not None)
-    ),
-)  # fmt: skip
+    "OfActionsIfGiven",
+    lambda net, observations, action=None: net.score(*(one for one in (observations, action) if one is not None)),
+)
 OfAnything = recorded("OfAnything", lambda net, *given: net.score(*given))
 OfThree = recorded("OfThree", lambda net, observations, masks, state: None)
 
@@ -245,12 +239,9 @@ ONE, TWO = [torch.float32], [torch.float32, torch.bool]
 
 
 @pytest.mark.parametrize(
-    ("kind", "given"),
-    [(OfObservations, ONE), (OfMasksToo, TWO), (OfMasksIfGiven, TWO), (OfActionsIfGiven, ONE)],
+    ("kind", "given"), [(OfObservations, ONE), (OfMasksToo, TWO), (OfMasksIfGiven, TWO), (OfActionsIfGiven, ONE)]
 )
-def test_network_agent_is_an_opponent_and_gets_its_forward_arguments(
-    kind: type[Recorded], given: list[Any]
-) -> None:
+def test_network_agent_is_an_opponent_and_gets_its_forward_arguments(kind: type[Recorded], given: list[Any]) -> None:
     net = kind()
     net.layer[1].eval()
     before = [part.training for part in net.modules()]
@@ -259,8 +250,7 @@ def test_network_agent_is_an_opponent_and_gets_its_forward_arguments(
     assert net.seen == given
     views = views_of()
     assert np.array_equal(
-        find_agent(net).act(views, np.random.default_rng(1)),
-        from_torch(net).act(views, np.random.default_rng(1)),
+        find_agent(net).act(views, np.random.default_rng(1)), from_torch(net).act(views, np.random.default_rng(1))
     )
     assert [part.training for part in net.modules()] == before  # as it was, for its training
     result = evaluate.evaluate(six_card_v0.maker, "hoyle", net, "greedy", 2, seed=1)
@@ -281,9 +271,7 @@ def test_network_agent_keyword_sets_passing_of_masks() -> None:
 
 def test_network_agent_shape_error_names_both_shapes() -> None:
     env = six_card_v0.gym_env(opponent=OfObservations(100), seat=1)
-    with pytest.raises(
-        ValueError, match=r"'OfObservations' failed.*\(1, 425\).*52 actions.*1x425 and 100x52"
-    ):
+    with pytest.raises(ValueError, match=r"'OfObservations' failed.*\(1, 425\).*52 actions.*1x425 and 100x52"):
         env.reset(seed=1, options={"dealer": 1})
     env = six_card_v0.gym_env(opponent=OfObservations(425, 51), seat=1)
     with pytest.raises(ValueError, match=r"'OfObservations' failed.*\(1, 52\).*\(1, 51\)"):

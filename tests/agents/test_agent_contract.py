@@ -31,20 +31,17 @@ from stacked import Lanes
 from vector_walks import InPython, picture
 
 GAMES = [
-    ("hoyle", 2), ("five_card", 2),
+    ("hoyle", 2),
+    ("five_card", 2),
     *((preset, players) for preset in ("table_top", "table_top_ship") for players in (2, 4)),
-    ("three_hand", 3), ("four_hand", 4),
-]  # fmt: skip
+    ("three_hand", 3),
+    ("four_hand", 4),
+]
 SIMPLE = ("random", "greedy", "rule_based")
 TURNS = 14  # decisions from the deal on, each of every lane: more than a deal of two hands has
 
 
-CASES = [
-    (name, *game)
-    for name in agent_names()
-    for game in GAMES
-    if plays(name, PRESETS[game[0]].family)
-]
+CASES = [(name, *game) for name in agent_names() for game in GAMES if plays(name, PRESETS[game[0]].family)]
 every_case = pytest.mark.parametrize(("name", "preset", "players"), CASES)
 
 
@@ -133,8 +130,7 @@ def test_agent_compiled_plays_as_in_python(name: str, preset: str, players: int)
     """Of those whose choice uses no chance: the same observations, rewards and ends."""
     agent = find_agent(name)
     family = PRESETS[preset].family
-    module = next(module for module in map(env_module, ENVIRONMENTS)
-                  if module.maker.family.name == family)  # fmt: skip
+    module = next(module for module in map(env_module, ENVIRONMENTS) if module.maker.family.name == family)
     keywords = {"rules": preset, "players": players, "seat": None, "reward": "points"}
     envs = [module.vector_env(8, opponent=one, **keywords) for one in (agent, InPython(agent))]
     assert envs[0].batch.compiled
@@ -176,9 +172,7 @@ def test_opponent_may_be_every_agent_name(environment: str) -> None:
     met = set()
     for name in agent_names():
         with contextlib.suppress(ValueError):  # the error names the games it plays
-            env = gymnasium.make(
-                gym_id(environment), opponent=name, episode=next(iter(maker.episodes))
-            )
+            env = gymnasium.make(gym_id(environment), opponent=name, episode=next(iter(maker.episodes)))
             _, info = env.reset(seed=2)
             end = False
             while not end:

@@ -53,9 +53,7 @@ def test_tables_of_five_card_pad_with_0() -> None:
 
 
 @every_table
-def test_tables_of_another_version_are_rejected_naming_the_command(
-    table: Table, tmp_path: Path
-) -> None:
+def test_tables_of_another_version_are_rejected_naming_the_command(table: Table, tmp_path: Path) -> None:
     path = tmp_path / table.file
     if path.suffix == ".json":
         path.write_text(json.dumps({"version": 0}))

@@ -12,15 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from crib_agents.analyze import (
-    CardChoice,
-    CellChoice,
-    DiscardChoice,
-    analyze,
-    discard_view,
-    layout_view,
-    pegging_view,
-)
+from crib_agents.analyze import CardChoice, CellChoice, DiscardChoice, analyze, discard_view, layout_view, pegging_view
 from crib_training.command_line import main
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -148,8 +140,7 @@ def test_crib_analyze_rejects_invalid_or_combined_notation(words: list[str], mes
 
 def test_analyze_page_equals_command_output(capsys: pytest.CaptureFixture[str]) -> None:
     page = (ROOT / "docs" / "agents.md").read_text()
-    shown = re.findall(r"```sh\ncrib (analyze .*)\n```\n\n```\n(.*)\.\.\.\n```", page,
-                       flags=re.DOTALL)  # fmt: skip
+    shown = re.findall(r"```sh\ncrib (analyze .*)\n```\n\n```\n(.*)\.\.\.\n```", page, flags=re.DOTALL)
     assert shown
     for words, lines in shown:
         main(shlex.split(words))
@@ -178,11 +169,7 @@ def as_text(view: Any, rules: str) -> np.ndarray[Any, Any]:
         for i, card in enumerate(view["pile"][: view["pile_n"]].tolist())
     ]
     return pegging_view(
-        held,
-        discarded=discarded,
-        starter=format_card(int(view["starter"])),
-        pile=" ".join(pile),
-        **common,
+        held, discarded=discarded, starter=format_card(int(view["starter"])), pile=" ".join(pile), **common
     )
 
 
@@ -226,10 +213,8 @@ HELD: dict[str, Any] = {"discarded": "KC QC", "starter": "JH", "dealer": True}
         ("6D 4S 9C", {"pile": "(TS) 5D (7H)", "scores": (121, 0)}, "0 to 120"),
         ("6D 4S 9C", {"pile": "(TS) 5D (7H)", "rules": "table_top"}, "table_top"),
     ],
-)  # fmt: skip
-def test_position_text_rejects_impossible_positions(
-    hand: str, changed: dict[str, Any], words: str
-) -> None:
+)
+def test_position_text_rejects_impossible_positions(hand: str, changed: dict[str, Any], words: str) -> None:
     with pytest.raises(ValueError, match=re.escape(words)):
         pegging_view(hand, **{**HELD, **changed})
 
@@ -275,11 +260,17 @@ def test_layout_text_round_trips_every_view_of_a_round(rules: str, players: int,
         mine = [card for card, seat in zip(cards, by, strict=False) if seat == 0]
         partners = [c for c, seat in zip(cards, by, strict=False) if seat == 2 and players == 4]
         again = layout_view(
-            layout_text(view["layout"]), format_card(int(view["card"])),
-            rows=bool(view["scores_rows"]), crib=format_cards(mine),
-            partners_crib=format_cards(partners), others_crib=sum(discarded[1::2]), players=players,
-            scores=tuple(view["scores"].tolist()), rules=rules, episode="round",
-        )[0]  # fmt: skip
+            layout_text(view["layout"]),
+            format_card(int(view["card"])),
+            rows=bool(view["scores_rows"]),
+            crib=format_cards(mine),
+            partners_crib=format_cards(partners),
+            others_crib=sum(discarded[1::2]),
+            players=players,
+            scores=tuple(view["scores"].tolist()),
+            rules=rules,
+            episode="round",
+        )[0]
         for field in again.dtype.names:
             if field == "crib":
                 assert sorted(again["crib"]) == sorted(view["crib"])
@@ -307,7 +298,7 @@ def test_layout_text_round_trips_every_view_of_a_round(rules: str, players: int,
         ({"rules": "hoyle"}, "hoyle"),
         ({"scores": (-1, 0)}, "from 0 up"),
     ],
-)  # fmt: skip
+)
 def test_layout_text_rejects_impossible_layouts(changed: dict[str, Any], words: str) -> None:
     with pytest.raises(ValueError, match=re.escape(words)):
         layout_view(**{"layout": LAYOUT, "card": "6D", **changed})

@@ -89,7 +89,7 @@ def test_read_decision_restores_the_view(rules: Rules, players: int | None, epis
         ({"legal": ["AC"]}, "but legal are"),
         ({"deal": 10**30}, "from 1"),
     ],
-)  # fmt: skip
+)
 def test_read_decision_refuses_impossible_positions(change: dict[str, Any], why: str) -> None:
     (message,) = decisions(some_views(1))
     with pytest.raises(MessageError, match=why):
@@ -150,8 +150,7 @@ def c_bot(folder: Path) -> str:
     if shutil.which("cc") is None:
         pytest.skip("no C compiler")
     program = folder / "simple_bot"
-    subprocess.run(["cc", "-O1", "-Wall", "-Werror", "-o", program, BOTS / "simple_bot.c"],
-                   check=True)  # fmt: skip
+    subprocess.run(["cc", "-O1", "-Wall", "-Werror", "-o", program, BOTS / "simple_bot.c"], check=True)
     return str(program)
 
 
@@ -161,8 +160,11 @@ def test_reference_bots_follow_the_protocol(language: str, tmp_path: Path) -> No
     if language == "javascript" and shutil.which("node") is None:
         pytest.skip("no Node")
     python = f"{sys.executable} {BOTS / 'simple_bot.py'}"
-    command = {"python": lambda: python, "c": lambda: c_bot(tmp_path),
-               "javascript": lambda: f"node {BOTS / 'simple_bot.js'}"}[language]()  # fmt: skip
+    command = {
+        "python": lambda: python,
+        "c": lambda: c_bot(tmp_path),
+        "javascript": lambda: f"node {BOTS / 'simple_bot.js'}",
+    }[language]()
     agent = load_agent(f"command:{command}")
     assert isinstance(agent, CommandAgent)
     assert check(agent, "six_card", 5, 1) == 60
@@ -220,15 +222,11 @@ def test_command_agent_names_a_program_that_cannot_start() -> None:
     assert broken("named to harm").name == "[31mred"
 
 
-def test_play_pairs_tells_bots_of_their_games(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_play_pairs_tells_bots_of_their_games(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     log = tmp_path / "messages"
     monkeypatch.setenv("BOT_LOG", str(log))
     agent = broken("single")
-    pairs = play_pairs(
-        PRESETS["hoyle"], "game", Referee(agent), Referee(find_agent("greedy")), 2, 3
-    )
+    pairs = play_pairs(PRESETS["hoyle"], "game", Referee(agent), Referee(find_agent("greedy")), 2, 3)
     agent.close()
     messages = [json.loads(line) for line in log.read_text().splitlines()]
     kinds = [one["type"] for one in messages]
@@ -262,8 +260,7 @@ def test_bot_answers_every_choice_with_its_value() -> None:
     assert answer["choices"][0]["win"] >= answer["choices"][-1]["win"]
     (action,) = bot.answers([json.dumps(message)])
     assert action["action"] in answer["choices"][0]["discard"].split()
-    for line in (b"\xff", b"[]", b'{"type": "dance"}', b'{"type": "decision"}',
-                 b'{"type": "hello", "protocol": 2}'):  # fmt: skip
+    for line in (b"\xff", b"[]", b'{"type": "dance"}', b'{"type": "decision"}', b'{"type": "hello", "protocol": 2}'):
         assert "error" in bot.answers([line])[0]
 
 

@@ -56,18 +56,17 @@ def test_card_net_logits_are_the_scores_of_action_rows(name: str) -> None:
             legal = mask.nonzero()[0].tolist()
             places = layout.places or [(action,) for action in range(layout.actions)]
             of = [float(sum(scores[place] for place in places[action])) for action in legal]
-            assert found[legal].tolist() == pytest.approx(
-                [score * float(net.scale.exp()) for score in of], abs=1e-4
-            )
+            assert found[legal].tolist() == pytest.approx([score * float(net.scale.exp()) for score in of], abs=1e-4)
             chances = found[legal].softmax(0).tolist()
             mean = sum(p * score for p, score in zip(chances, of, strict=True))
             assert float(value) == pytest.approx(float(net.base(encoded)) + parts + mean, abs=1e-4)
 
 
 def test_card_net_initial_policy_follows_certain_points() -> None:
-    net, layout = CardNet(observation_layout("six_card_v0", features=True)), observation_layout(
-        "six_card_v0", features=True
-    )  # fmt: skip
+    net, layout = (
+        CardNet(observation_layout("six_card_v0", features=True)),
+        observation_layout("six_card_v0", features=True),
+    )
     nn.init.zeros_(net.out.weight)
     observations, masks = observed("six_card_v0")
     rows = observations[:, layout["rows"]].reshape(-1, *layout.rows)

@@ -86,9 +86,7 @@ def test_shares_are_those_of_the_hand_where_it_led_often() -> None:
     led = np.array([1] * 30 + [0] * 10)
     found = shares(np.full(40, 7), np.full(40, ace_two), led, 3)
     flat = np.array([0.5, 0.5, 0.0, 0.0])
-    assert found[7, ace_two] == pytest.approx(
-        0.9 * np.array([0.25, 0.75, 0, 0]) + 0.1 * flat, abs=0.02
-    )
+    assert found[7, ace_two] == pytest.approx(0.9 * np.array([0.25, 0.75, 0, 0]) + 0.1 * flat, abs=0.02)
     assert found[7, other, 1] > max(found[7, other, [0, 2]])  # by the weight of the two
     assert found[6, ace_two] == pytest.approx(flat)  # no leads in this class
 
@@ -102,12 +100,12 @@ def values_less_wins(game: str, least: int, most: int, n: int) -> dict[tuple[str
     games = GameBatch(rules, n, seed=105)
     needs = draws.integers(least, most + 1, (n, 2))
     scores = rules.target - needs
-    games.reset_each([
-        ResetOptions(
-            np.array([draws.permutation(52) for _ in range(5)]), i % 2, tuple(map(int, scores[i]))
-        )
-        for i in range(n)
-    ])  # fmt: skip
+    games.reset_each(
+        [
+            ResetOptions(np.array([draws.permutation(52) for _ in range(5)]), i % 2, tuple(map(int, scores[i])))
+            for i in range(n)
+        ]
+    )
     expert, rng, dealer = find_agent("expert"), np.random.default_rng(3), np.arange(n) % 2
     values = np.full((2, n, 2), np.nan)  # a discard, a first card
     lanes = games.running()
@@ -176,17 +174,17 @@ def test_endgame_choice_prints_every_score(capsys: pytest.CaptureFixture[str]) -
 @pytest.mark.xfail(strict=True, reason="expert says 40.9 % for the queen and 35.9 % for the four")
 def test_expert_as_dealer_at_120_all_plays_the_card_that_fewest_cards_score_on() -> None:
     """A published problem: pone led a seven, and two cards in the pack score on the four."""
-    cards = analyze(pegging_view(
-        "4C 4D QH KS", discarded="9D 9H", starter="7S", dealer=True, pile="(7C)", scores=(120, 120)
-    ))  # fmt: skip
+    cards = analyze(
+        pegging_view("4C 4D QH KS", discarded="9D 9H", starter="7S", dealer=True, pile="(7C)", scores=(120, 120))
+    )
     assert cards[0].card[0] == "4"
 
 
 @pytest.mark.parametrize("scores", [(119, 120), (119, 119)])
 def test_analyze_gives_certain_wins_100_percent(scores: tuple[int, int]) -> None:
-    cards = analyze(pegging_view(
-        "2C 9S 8H", discarded="7D 6D", starter="4S", dealer=False, pile="KC (3D)", scores=scores
-    ))  # fmt: skip
+    cards = analyze(
+        pegging_view("2C 9S 8H", discarded="7D 6D", starter="4S", dealer=False, pile="KC (3D)", scores=scores)
+    )
     assert (cards[0].card, cards[0].win) == ("2C", 1.0)
     assert cards[1].win < 1.0
 

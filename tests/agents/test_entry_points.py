@@ -72,9 +72,7 @@ def test_entry_point_cannot_replace_a_built_in_name(other_package: Any) -> None:
         ("card_sharks:NoAgent", "is not an agent: it needs a name and act"),
     ],
 )
-def test_entry_point_load_error_names_the_package(
-    other_package: Any, place: str, message: str
-) -> None:
+def test_entry_point_load_error_names_the_package(other_package: Any, place: str, message: str) -> None:
     other_package("shark", place)
     with pytest.raises(ValueError, match=message) as error:
         find_agent("shark")
@@ -99,9 +97,7 @@ def site(tmp_path: Path) -> Path:
     project = tomllib.loads((source / "pyproject.toml").read_text())["project"]
     about = site / f"low_cards-{project['version']}.dist-info"
     about.mkdir()
-    (about / "METADATA").write_text(
-        f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n"
-    )
+    (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n")
     lines = [
         f"[{group}]\n" + "".join(f"{name} = {value}\n" for name, value in points.items())
         for group, points in project["entry-points"].items()

@@ -84,9 +84,7 @@ def test_equilibrium_two_discards_come_from_one_pair(agent: Equilibrium) -> None
 
 def test_equilibrium_rejects_games_without_strategy(agent: Equilibrium) -> None:
     views = np.zeros(1, dtype=find_family("table_top").view)
-    with pytest.raises(
-        ValueError, match="equilibrium does not play table_top or table_top_ship: it plays"
-    ):
+    with pytest.raises(ValueError, match="equilibrium does not play table_top or table_top_ship: it plays"):
         agent.act(views, np.random.default_rng(1))
     rules = TwoHandRules.preset("five_card", flush_size=4)
     game = Game(rules, episode="deal", seed=1)
@@ -119,9 +117,7 @@ def test_equilibrium_pickle_is_small(agent: Equilibrium, tmp_path: Path) -> None
         ({"rules_fields": {"single_count": True}}, "lacks 'dealt'"),
     ],
 )
-def test_strategy_file_of_wrong_shape_is_rejected(
-    tmp_path: Path, change: dict[str, object], why: str
-) -> None:
+def test_strategy_file_of_wrong_shape_is_rejected(tmp_path: Path, change: dict[str, object], why: str) -> None:
     about, _ = read_header(next(SHIPPED.glob("five_card.safetensors")))
     about.update(change)
     one = np.frombuffer(zlib.compress(bytes(1)), dtype=np.uint8)
@@ -181,10 +177,7 @@ def test_equilibrium_play_follows_the_tree(preset: str, deals: int) -> None:
             view = game.view(game.seat)
             if view["phase"] == 1 and view["hand_n"] > 1 and view["held_n"][1] > 0:
                 node = find_node(view, tree.row, 0, child, 0)
-                seen = (
-                    int(view["dealer"] == 0), int(view["hand_n"]), int(view["held_n"][1]),
-                    int(view["count"]),
-                )  # fmt: skip
+                seen = (int(view["dealer"] == 0), int(view["hand_n"]), int(view["held_n"][1]), int(view["count"]))
                 at = (tree.mover[node], tree.left[node], tree.other[node], tree.count[node])
                 assert seen == at
                 seats, dealer = int(view["pile_seats"]), int(view["dealer"])

@@ -86,10 +86,7 @@ def test_mean_hand_is_over_every_starter(game: str, data: st.DataObject) -> None
     columns = columns_of(discarding(cards, game, dealer=False))
     k = data.draw(st.integers(0, len(columns) - 1))
     kept = [card for card in sorted(cards) if card not in pairs_of(cards)[k]]
-    points = [
-        scoring.score_show(kept, starter, False, game)
-        for starter in range(52) if starter not in cards
-    ]  # fmt: skip
+    points = [scoring.score_show(kept, starter, False, game) for starter in range(52) if starter not in cards]
     assert columns[k, HAND_MEAN] == pytest.approx(np.mean(points))
 
 
@@ -199,9 +196,7 @@ def small_model() -> tuple[Any, Any]:
 
 
 @pytest.mark.parametrize("i_deal", [0, 1])
-@pytest.mark.parametrize(
-    ("pone", "dealer"), [(1, 1), (2, 1), (3, 3), (4, 9), (9, 2), (9, 10), (14, 5), (40, 30)]
-)
+@pytest.mark.parametrize(("pone", "dealer"), [(1, 1), (2, 1), (3, 3), (4, 9), (9, 2), (9, 10), (14, 5), (40, 30)])
 def test_staged_value_is_over_every_course_of_the_deal(pone: int, dealer: int, i_deal: int) -> None:
     table = win_table(6, 121, GAME)
     record, scratch = small_model()
@@ -212,8 +207,7 @@ def test_staged_value_is_over_every_course_of_the_deal(pone: int, dealer: int, i
             for other, q in COUNTS[1].items():
                 for points, r in COUNTS[2].items():
                     left = {"pone": pone, "dealer": dealer}
-                    for seat, made in [*pegged, ("pone", hand), ("dealer", other),
-                                       ("dealer", points)]:  # fmt: skip
+                    for seat, made in [*pegged, ("pone", hand), ("dealer", other), ("dealer", points)]:
                         left[seat] = max(left[seat] - made, 0)
                         if not left[seat]:
                             break
@@ -227,12 +221,14 @@ def test_staged_value_rises_with_pegging_and_stays_below_one(i_deal: int) -> Non
     table = win_table(6, 121, GAME)
     record, scratch = small_model()
     for pone, dealer in ((1, 2), (3, 8), (20, 15)):
-        by_pone = [as_entry(expected_win)(table, i_deal, pone, dealer, record, more, 0.0,
-        scratch)
-                   for more in (-1.5, -0.5, 0.0, 0.5, 1.5)]  # fmt: skip
-        by_dealer = [as_entry(expected_win)(table, i_deal, pone, dealer, record, 0.0, more,
-        scratch)
-                     for more in (-1.5, -0.5, 0.0, 0.5, 1.5)]  # fmt: skip
+        by_pone = [
+            as_entry(expected_win)(table, i_deal, pone, dealer, record, more, 0.0, scratch)
+            for more in (-1.5, -0.5, 0.0, 0.5, 1.5)
+        ]
+        by_dealer = [
+            as_entry(expected_win)(table, i_deal, pone, dealer, record, 0.0, more, scratch)
+            for more in (-1.5, -0.5, 0.0, 0.5, 1.5)
+        ]
         sign = 1 if i_deal else -1
         assert (sign * np.diff(by_pone) <= 0).all()
         assert (sign * np.diff(by_dealer) >= 0).all()
@@ -248,12 +244,13 @@ def test_linear_value_ranks_pairs_as_staged_far_from_the_end(game: str, dealer: 
     far = rules.target - discard.NEAR - 1  # the highest score that is not near
     views = np.array(
         [
-            discarding(rng.permutation(52)[: rules.dealt].tolist(), game, dealer,
-                   tuple(rng.integers(0, far + 1, 2).tolist()))
+            discarding(
+                rng.permutation(52)[: rules.dealt].tolist(), game, dealer, tuple(rng.integers(0, far + 1, 2).tolist())
+            )
             for _ in range(150)
         ],
         dtype=VIEW,
-    )  # fmt: skip
+    )
     n = len(pairs_of(list(range(rules.dealt))))
     linear, staged = (rank_discards(views, near)[1][:, :n, WIN_VALUE] for near in (0, rules.target))
     chosen = np.take_along_axis(staged, linear.argmax(axis=1)[:, None], axis=1)[:, 0]
@@ -272,16 +269,12 @@ def test_linear_value_is_on_the_level_of_the_staged_at_a_score(game: str, dealer
     for need in (discard.NEAR + 1, discard.NEAR + 8):
         at = rules.target - need
         views = np.array(
-            [
-                discarding(rng.permutation(52)[: rules.dealt].tolist(), game, dealer, (at, at))
-                for _ in range(100)
-            ],
+            [discarding(rng.permutation(52)[: rules.dealt].tolist(), game, dealer, (at, at)) for _ in range(100)],
             dtype=VIEW,
-        )  # fmt: skip
+        )
         n = len(pairs_of(list(range(rules.dealt))))
         linear, staged = (
-            rank_discards(views, near)[1][:, :n, WIN_VALUE].max(axis=1).mean()
-            for near in (0, rules.target)
+            rank_discards(views, near)[1][:, :n, WIN_VALUE].max(axis=1).mean() for near in (0, rules.target)
         )
         assert linear == pytest.approx(staged, abs=0.005)
 
@@ -293,9 +286,7 @@ def test_best_discard_values_agree_with_the_win_table(needs: tuple[int, int], de
     """The staged expectation over hands dealt at random is the chance at the start of a deal."""
     rng = np.random.default_rng(14)
     scores = 121 - needs[0], 121 - needs[1]
-    views = [
-        discarding(rng.permutation(52)[:6].tolist(), "hoyle", dealer, scores) for _ in range(300)
-    ]
+    views = [discarding(rng.permutation(52)[:6].tolist(), "hoyle", dealer, scores) for _ in range(300)]
     value = rank_discards(np.array(views, dtype=VIEW))[1][:, :, WIN_VALUE].max(axis=1)
     expected = probabilities(6, 121)[int(dealer), needs[0], needs[1], WON].sum()
     assert value.mean() == pytest.approx(expected, abs=0.025 + 3 * value.std() / 300**0.5)
@@ -324,18 +315,14 @@ def test_discard_in_a_single_deal_maximises_points(game: str, dealer: bool) -> N
 @every_game
 @settings(max_examples=3 if SLOW else 40, deadline=None)
 @given(data=st.data(), dealer=st.booleans())
-def test_discard_two_decisions_take_one_pair_in_any_order(
-    game: str, data: st.DataObject, dealer: bool
-) -> None:
+def test_discard_two_decisions_take_one_pair_in_any_order(game: str, data: st.DataObject, dealer: bool) -> None:
     cards = data.draw(dealt(game))
     target = PRESETS[game].target
     scores = data.draw(st.tuples(st.integers(0, target - 1), st.integers(0, target - 1)))
     view = discarding(cards, game, dealer, scores)
     columns = columns_of(view)
     best = columns[:, WIN_VALUE].max()
-    ties = [
-        pair for pair, row in zip(pairs_of(cards), columns, strict=True) if row[WIN_VALUE] == best
-    ]
+    ties = [pair for pair, row in zip(pairs_of(cards), columns, strict=True) if row[WIN_VALUE] == best]
     assert discarded(view) == max(ties, key=lambda pair: pair[::-1])  # of equals the higher cards
     shuffled = discarding(data.draw(st.permutations(cards)), game, dealer, scores)
     assert (columns_of(shuffled) == columns).all()

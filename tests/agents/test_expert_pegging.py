@@ -133,8 +133,7 @@ def test_h4_h5_h6_h7_f4_f5_the_course_is_the_engines(game: str) -> None:
         for lane, card, seat in zip(running, cards, seats, strict=True):
             p, state = positions[lane], states[lane]
             lowest = [
-                min((scoring.value(int(c)) for c in held_cards(state, s)), default=EMPTY)
-                for s in (seat, 1 - seat)
+                min((scoring.value(int(c)) for c in held_cards(state, s)), default=EMPTY) for s in (seat, 1 - seat)
             ]
             put(p, seat, int(card) >> 2)
             turn = next_turn(p, single, *lowest)
@@ -174,9 +173,7 @@ def standing_of(view: Any, is_dealer: int, count: int, needs: tuple[int, int]) -
             total += chance * ((pone >= needs[0]) != is_dealer)
             continue
         left = needs[0] - pone, needs[1] - dealer
-        total += chance * sum(
-            p * judged[is_dealer, left[0], max(0, left[1] - c)] for c, p in enumerate(outcomes.crib)
-        )
+        total += chance * sum(p * judged[is_dealer, left[0], max(0, left[1] - c)] for c, p in enumerate(outcomes.crib))
     return total
 
 
@@ -220,35 +217,30 @@ def reference_of(view: Any, needs: tuple[int, int]) -> Pegging:
                 return float(judged[int(mine_deals), pone, 0])
             if view["episode"] == PEGGING_ONLY:
                 return float(judged[int(mine_deals), pone, dealer])
-            return float(
-                sum(
-                    p * judged[int(mine_deals), pone, max(0, dealer - c)]
-                    for c, p in enumerate(crib())
-                )
-            )
+            return float(sum(p * judged[int(mine_deals), pone, max(0, dealer - c)] for c, p in enumerate(crib())))
 
         flush, nob = in_suits(view, whole)
         odds = suited[other] * flush
         flush = odds / (1 - flush + odds)
         return sum(
-            (flush if in_one else 1 - flush) * (nob if jack else 1 - nob)
+            (flush if in_one else 1 - flush)
+            * (nob if jack else 1 - nob)
             * by_counts(ranks + int(view["flush_size"]) * in_one + jack)
             for in_one in range(2)
             for jack in range(2)
-        )  # fmt: skip
+        )
 
     if view["episode"] != GAME or max(needs) > endgame.REACH:
-        return Pegging(
-            tables[: belief.SIZE], kept[other], belief.TEMPERATURE,
-            belief.FLOOR, belief.UNLIKELY, value,
-        )  # fmt: skip
+        return Pegging(tables[: belief.SIZE], kept[other], belief.TEMPERATURE, belief.FLOOR, belief.UNLIKELY, value)
 
     @cache
     def standing(seat: int, whole: tuple[int, ...], mine: int, theirs: int) -> tuple[float, Any]:
         of_ranks = [4 * r for r in whole] + [starter & ~3]
-        count = own_points if seat == ME else (
-            scoring.fifteens(of_ranks) + scoring.pairs(of_ranks) + scoring.runs(of_ranks)
-        )  # fmt: skip
+        count = (
+            own_points
+            if seat == ME
+            else (scoring.fifteens(of_ranks) + scoring.pairs(of_ranks) + scoring.runs(of_ranks))
+        )
         is_dealer = int(mine_deals == (seat == ME))
         pone_first = (theirs, mine) if is_dealer else (mine, theirs)
         found = float(np.float32(standing_of(view, is_dealer, count, pone_first)))
@@ -270,18 +262,15 @@ def reference_of(view: Any, needs: tuple[int, int]) -> Pegging:
 
     leads = load(ENDGAME_BELIEF)["leads"]
     game_number = DEALT.index(int(view["dealt"]))
-    by_points = Pegging(
-        tables[: belief.SIZE], None, belief.ENDGAME_POINTS, 0.0, belief.UNLIKELY, value
-    )
+    by_points = Pegging(tables[: belief.SIZE], None, belief.ENDGAME_POINTS, 0.0, belief.UNLIKELY, value)
     before = [min(30, n) for n in needs]
     if starter >> 2 == 10:  # heels came after the discards
         of_dealer = ME if mine_deals else THEM
         before[of_dealer] = min(30, needs[of_dealer] + 2)
     row = 2 + 25 * other + 5 * endgame.CLASS[before[1]] + endgame.CLASS[before[0]]
     return Pegging(
-        tables, kept[row], belief.ENDGAME_TEMPERATURE, belief.FLOOR, belief.UNLIKELY, value,
-        standing, by_points, lead,
-    )  # fmt: skip
+        tables, kept[row], belief.ENDGAME_TEMPERATURE, belief.FLOOR, belief.UNLIKELY, value, standing, by_points, lead
+    )
 
 
 def unseen_ids(view: Any) -> list[int]:
@@ -293,9 +282,7 @@ def unseen_ids(view: Any) -> list[int]:
 @cache
 def draws(ranks: tuple[int, ...], unseen: tuple[int, ...]) -> list[tuple[int, ...]]:
     """Return every set of unseen cards that has these ranks."""
-    by_rank = [
-        combinations([c for c in unseen if c >> 2 == r], n) for r, n in Counter(ranks).items()
-    ]
+    by_rank = [combinations([c for c in unseen if c >> 2 == r], n) for r, n in Counter(ranks).items()]
     return [tuple(chain.from_iterable(cards)) for cards in product(*by_rank)]
 
 
@@ -341,9 +328,7 @@ def slow_belief(view: Any) -> tuple[Pegging, list[tuple[float, Position]], list[
     """Return the slow expert, its hypotheses with their weights, and the ranks to choose from."""
     slow = reference_of(view, (endgame.REACH + 1, endgame.REACH + 1))
     pile = [int(c) >> 2 for c in view["pile"][: view["pile_n"]]]
-    played = [
-        (ME if int(view["pile_seats"]) >> 2 * i & 1 == 0 else THEM, r) for i, r in enumerate(pile)
-    ]
+    played = [(ME if int(view["pile_seats"]) >> 2 * i & 1 == 0 else THEM, r) for i, r in enumerate(pile)]
     hand = [int(c) >> 2 for c in view["hand"][: view["hand_n"]]]
     whole = tuple(sorted(hand + [r for seat, r in played if seat == ME]))
     lead = THEM if view["dealer"] == 0 else ME
@@ -355,8 +340,7 @@ def slow_belief(view: Any) -> tuple[Pegging, list[tuple[float, Position]], list[
     before = needs[ME] + (1 << 20) - anyone.needs[ME], needs[THEM] + (1 << 20) - anyone.needs[THEM]
     slow, start = reference_of(view, before), replace(start, needs=before)
     hypotheses = [
-        (weight, replace(position, needs=needs))
-        for weight, position in slow.belief(start, played, unseen, left)
+        (weight, replace(position, needs=needs)) for weight, position in slow.belief(start, played, unseen, left)
     ]
     legal = sorted({r for i, r in enumerate(hand) if int(view["legal"]) >> i & 1})
     return slow, hypotheses, legal
@@ -371,8 +355,7 @@ def slow_findings(view: Any) -> dict[int, tuple[float, ...]]:
 
 
 @pytest.mark.parametrize(
-    ("game", "episode"),
-    [("hoyle", "deal"), ("hoyle", "game"), ("five_card", "game"), ("five_card", "pegging")],
+    ("game", "episode"), [("hoyle", "deal"), ("hoyle", "game"), ("five_card", "game"), ("five_card", "pegging")]
 )
 def test_pegging_values_agree_with_the_reference(game: str, episode: str) -> None:
     """Belief, replies, playing out, counting and judging, wherever random play leads.
@@ -428,9 +411,7 @@ def test_pegging_expert_rejects_discards_and_other_games() -> None:
         discarding[field] = getattr(PRESETS["hoyle"], field)
     with pytest.raises(ValueError, match=r"only pegs and cannot discard.*PhasedAgent"):
         PeggingExpert().act(discarding, np.random.default_rng(0))
-    with pytest.raises(
-        ValueError, match=r"plays only hoyle or five_card, got views of fields cell"
-    ):
+    with pytest.raises(ValueError, match=r"plays only hoyle or five_card, got views of fields cell"):
         PeggingExpert().act(np.zeros(1, dtype=[("cell", np.int64)]), np.random.default_rng(0))
 
 
@@ -477,9 +458,8 @@ def test_expert_pegs_more_than_rule_based(game: str) -> None:
     """Points per deal more with the same discards, at the lower end of the interval."""
     least = {"hoyle": 0.2, "five_card": 0.02}[game]
     pairs = play_pairs(
-        PRESETS[game], "pegging", PhasedAgent("rule_based", PeggingExpert()),
-        find_agent("rule_based"), 3000, seed=81,
-    )  # fmt: skip
+        PRESETS[game], "pegging", PhasedAgent("rule_based", PeggingExpert()), find_agent("rule_based"), 3000, seed=81
+    )
     made = pairs.points.sum(axis=3)
     more = estimate((made[:, :, 0] - made[:, :, 1]).mean(axis=1))
     assert more.mean - more.half > least
@@ -500,10 +480,7 @@ def test_keeping_rates_are_by_the_ways_a_holding_can_be_dealt() -> None:
 # --- the other seat's answers near the end of a game ----------------------------------------------
 
 
-SEEN = (
-    "dealt", "target", "single_count", "heels", "episode", "dealer", "starter", "pile_n",
-    "pile_from", "pile_seats",
-)  # fmt: skip
+SEEN = ("dealt", "target", "single_count", "heels", "episode", "dealer", "starter", "pile_n", "pile_from", "pile_seats")
 
 
 def first_cards(game: str, lanes: int) -> Lanes:
@@ -556,7 +533,7 @@ def test_see_from_there_is_the_other_seats_view(game: str) -> None:
         ("5D 3D KD 2D", "7C", "AD JD", (119, 118), "2D"),  # 86 % and 67 for the five
         ("KH JH 4D KS", "AC", "QC QS", (119, 118), "JH 4D"),  # 43 and 39 %, 35 for the kings
     ],
-)  # fmt: skip
+)
 def test_expert_leads_a_card_whose_answer_is_good(
     hand: str, starter: str, discarded: str, scores: Any, good: str
 ) -> None:
@@ -564,14 +541,17 @@ def test_expert_leads_a_card_whose_answer_is_good(
     assert format_card(choose(PeggingExpert(), view)) in good.split()
 
 
-@pytest.mark.parametrize(("needs", "pile_n", "searched"), [
-    ((replies.NEAR, 1), 0, True), ((1, replies.NEAR), replies.LAST, True),
-    ((replies.NEAR + 1, 1), 0, False), ((1, replies.NEAR + 1), 0, False),
-    ((1, 1), replies.LAST + 1, False),
-])  # fmt: skip
-def test_searches_replies_near_the_end_to_the_first_cards(
-    needs: tuple[int, int], pile_n: int, searched: bool
-) -> None:
+@pytest.mark.parametrize(
+    ("needs", "pile_n", "searched"),
+    [
+        ((replies.NEAR, 1), 0, True),
+        ((1, replies.NEAR), replies.LAST, True),
+        ((replies.NEAR + 1, 1), 0, False),
+        ((1, replies.NEAR + 1), 0, False),
+        ((1, 1), replies.LAST + 1, False),
+    ],
+)
+def test_searches_replies_near_the_end_to_the_first_cards(needs: tuple[int, int], pile_n: int, searched: bool) -> None:
     view, scratch = np.zeros(1, dtype=VIEW), np.zeros(1, dtype=SCRATCH)
     view["target"], view["pile_n"] = 121, pile_n
     view["scores"][:] = 121 - np.array(needs)

@@ -15,15 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 from crib_agents.equilibrium.strategy import Solved
-from crib_agents.files import (
-    SEAL,
-    compress,
-    inflate,
-    read_arrays,
-    read_header,
-    to_bytes,
-    write_whole,
-)
+from crib_agents.files import SEAL, compress, inflate, read_arrays, read_header, to_bytes, write_whole
 from crib_agents.learned import MonteCarloAgent, Weights
 from crib_agents.loading import load_agent
 from crib_agents.policy_net import PolicyNetAgent
@@ -83,17 +75,18 @@ MALFORMED: dict[str, bytes] = {
     "offsets below zero": one(data_offsets=[-8, 0]),
     "offsets too large": one(data_offsets=[0, 10**30]),
     "offsets that overlap": laid_out(
-        {name: {"dtype": "U8", "shape": [2], "data_offsets": [i, i + 2]}
-         for i, name in enumerate("ab")}, bytes(3),
+        {name: {"dtype": "U8", "shape": [2], "data_offsets": [i, i + 2]} for i, name in enumerate("ab")}, bytes(3)
     ),
     "a gap": laid_out({"a": {"dtype": "U8", "shape": [2], "data_offsets": [1, 3]}}, bytes(3)),
     "bytes behind the last tensor": one() + b"more",
     "numbers cut short": one()[:-1],
-    "NaN": laid_out({"a": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}},
-                    np.array([0.0, np.nan], np.float32).tobytes()),
-    "too large for float32": laid_out({"a": {"dtype": "F64", "shape": [1], "data_offsets": [0, 8]}},
-                                      np.array([-1e300]).tobytes()),
-}  # fmt: skip
+    "NaN": laid_out(
+        {"a": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}}, np.array([0.0, np.nan], np.float32).tobytes()
+    ),
+    "too large for float32": laid_out(
+        {"a": {"dtype": "F64", "shape": [1], "data_offsets": [0, 8]}}, np.array([-1e300]).tobytes()
+    ),
+}
 
 
 @pytest.mark.parametrize("name", MALFORMED)
@@ -101,9 +94,7 @@ def test_files_malformed_are_rejected_by_name(name: str, tmp_path: Path) -> None
     path = tmp_path / "x.safetensors"
     path.write_bytes(MALFORMED[name])
     for read in (read_header, Weights.load, PolicyNetAgent.load, Solved.load, load_agent):
-        with pytest.raises(
-            ValueError, match=r"x\.safetensors is not a safetensors file of ours: ."
-        ):
+        with pytest.raises(ValueError, match=r"x\.safetensors is not a safetensors file of ours: ."):
             read(str(path) if read is load_agent else path)
 
 
@@ -115,9 +106,7 @@ def tried(read: Callable[[Path], Any], path: Path) -> Any:
         return error
 
 
-@pytest.mark.parametrize(
-    ("file", "name"), [("mine/policy.safetensors", "mine"), ("mine/other.safetensors", "other")]
-)
+@pytest.mark.parametrize(("file", "name"), [("mine/policy.safetensors", "mine"), ("mine/other.safetensors", "other")])
 def test_load_agent_names_a_run_after_its_folder(
     file: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -233,9 +222,7 @@ def mutations(draw: st.DrawFn) -> bytes:
 
 @settings(max_examples=250, deadline=None)
 @given(mutations())
-def test_files_mutated_are_rejected_or_equal(
-    tmp_path_factory: pytest.TempPathFactory, data: bytes
-) -> None:
+def test_files_mutated_are_rejected_or_equal(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
     path = tmp_path_factory.getbasetemp() / "mutated.safetensors"
     path.write_bytes(data)
     read = tried(lambda path: read_header(path, sealed=True), path)
@@ -269,17 +256,19 @@ def peak(work: Callable[[], object]) -> int:
         tracemalloc.stop()
 
 
-@pytest.mark.parametrize(
-    "squeezed", [zlib.compressobj(9), lzma.LZMACompressor()], ids=["zlib", "xz"]
-)
+@pytest.mark.parametrize("squeezed", [zlib.compressobj(9), lzma.LZMACompressor()], ids=["zlib", "xz"])
 def test_files_small_strategy_takes_little_memory(squeezed: Any, tmp_path: Path) -> None:
     path = tmp_path / "bomb.safetensors"
     bomb = b"".join(squeezed.compress(bytes(1 << 20)) for _ in range(64)) + squeezed.flush()
     table = np.frombuffer(bomb, dtype=np.uint8)
-    about = {"format": "crib_env strategy", "version": 1, "rules": "five_card", "by_discard": False,
-             "rules_fields": {"dealt": 5, "single_count": True, "flush_size": 3,
-                              "crib_flush_size": 5},
-             "shapes": {"discard": [2, 134459, 10], "pegging": [13, 228046]}}  # fmt: skip
+    about = {
+        "format": "crib_env strategy",
+        "version": 1,
+        "rules": "five_card",
+        "by_discard": False,
+        "rules_fields": {"dealt": 5, "single_count": True, "flush_size": 3, "crib_flush_size": 5},
+        "shapes": {"discard": [2, 134459, 10], "pegging": [13, 228046]},
+    }
     path.write_bytes(to_bytes(about, {"discard": table, "pegging": table}))
     assert path.stat().st_size < 2 << 20
     with pytest.raises(ValueError, match="does not expand to the 2689180 bytes expected"):
@@ -315,8 +304,14 @@ def test_files_damaged_archive_is_rejected_by_name(change: str, tmp_path: Path) 
     path = tmp_path / "x.npz"
     np.savez_compressed(path, a=np.random.default_rng(1).normal(size=100))
     data = path.read_bytes()
-    path.write_bytes({"flip": data[:300] + bytes([data[300] ^ 4]) + data[301:], "cut": data[:200],
-                      "text": b"not at all", "none": data}[change])  # fmt: skip
+    path.write_bytes(
+        {
+            "flip": data[:300] + bytes([data[300] ^ 4]) + data[301:],
+            "cut": data[:200],
+            "text": b"not at all",
+            "none": data,
+        }[change]
+    )
     if change == "none":
         assert set(read_arrays(path)) == {"a"}
         return

@@ -26,8 +26,7 @@ from crib_env.supported_rules import ByIdentity, refuse_rules, refuse_views
 from not_played import plays
 from vector_walks import lowest
 
-AGENTS = ("random", "greedy", "rule_based", "learned", "learned_mixed", "expert",
-          "equilibrium", "master")  # fmt: skip
+AGENTS = ("random", "greedy", "rule_based", "learned", "learned_mixed", "expert", "equilibrium", "master")
 CHANGED: dict[str, dict[str, Any]] = {
     "hoyle": {
         "target": 91, "flush_size": 5, "crib_flush_size": 4, "first_dealer": "high_card",
@@ -49,8 +48,7 @@ CHANGED: dict[str, dict[str, Any]] = {
 FOR_POINTS = {"target", "first_dealer", "heels", "for_last", "match_target", "skunk_margin",
               "skunk_points", "double_skunk_margin", "double_skunk_points", "next_dealer",
               "score_difference", "partners_confer"}  # fmt: skip
-READ = {"dealt", "single_count", "flush_size", "crib_flush_size", "adjacency", "second_go_ends",
-        "players", "partners"}  # fmt: skip
+READ = {"dealt", "single_count", "flush_size", "crib_flush_size", "adjacency", "second_go_ends", "players", "partners"}
 TO_WIN = {"target", "match_target", "first_dealer", "partners_confer"}
 PLAYED = {
     "random": {field for changes in CHANGED.values() for field in changes},
@@ -105,10 +103,7 @@ def test_agent_honours_a_changed_field_or_is_rejected(name: str, preset: str, fi
             field = "partners"
             why = r"partners is False: it plays four_hand \(partners True\)"
         message = rf"{name}.* does not play where {why}"
-        for ask in (
-            lambda: refuse_rules(agent, rules, episode),
-            lambda: games.ask(agent, games.running(), rng),
-        ):
+        for ask in (lambda: refuse_rules(agent, rules, episode), lambda: games.ask(agent, games.running(), rng)):
             with pytest.raises(ValueError, match=message):
                 ask()
         views = games.views(games.running())
@@ -126,9 +121,7 @@ def test_honours_names_existing_fields() -> None:
     honours: Any = {name: getattr(find_agent(name), "honours", None) for name in AGENTS}
     declared = {name: fields for name, fields in honours.items() if fields}
     assert declared.keys() >= {"expert", "learned", "rule_based"}
-    assert {name: fields - known for name, fields in declared.items()} == dict.fromkeys(
-        declared, frozenset()
-    )
+    assert {name: fields - known for name, fields in declared.items()} == dict.fromkeys(declared, frozenset())
 
 
 def test_honours_ignores_match_fields_in_a_game() -> None:
@@ -153,9 +146,7 @@ def change_opponent(agent: Any) -> None:
 BOUND = {
     "gym": lambda agent: six_card_v0.gym_env(rules=HOUSE, opponent=agent),
     "vector": lambda agent: six_card_v0.vector_env(2, rules=HOUSE, opponent=agent),
-    "shares": lambda agent: six_card_v0.vector_env(
-        2, rules=HOUSE, opponent=[("random", 0.5), (agent, 0.5)]
-    ),
+    "shares": lambda agent: six_card_v0.vector_env(2, rules=HOUSE, opponent=[("random", 0.5), (agent, 0.5)]),
     "phase": lambda agent: discard_v0.raw_env(rules=HOUSE, pegging_policy=agent),
     "set": change_opponent,
     "table": sit_down,
@@ -165,9 +156,7 @@ BOUND = {
 @pytest.mark.parametrize("form", BOUND)
 @pytest.mark.parametrize("name", ["expert", "learned"])
 def test_environment_rejects_agent_that_does_not_honour_its_rules(form: str, name: str) -> None:
-    with pytest.raises(
-        ValueError, match=f"{name} does not play where flush_size is 5: it plays .*hoyle"
-    ):
+    with pytest.raises(ValueError, match=f"{name} does not play where flush_size is 5: it plays .*hoyle"):
         BOUND[form](find_agent(name))
     BOUND[form](find_agent("greedy"))
 
@@ -180,7 +169,7 @@ REFUSED = {  # agents, and a game that they do not play
     "compiled, of one family": ("test_honours:TwoHandsAlone", "three_hand_v0"),
     "an expert of one family": ("crib_agents.expert.table_top:TableTopExpert", "six_card_v0"),
     "in a process of its own": ("process:random/greedy", "four_hand_v0"),
-}  # fmt: skip
+}
 COMMANDS = {
     "tournament": "tournament greedy {agent} --env {env} --pairs 1 --workers 0 --out {out}",
     "evaluate": "evaluate greedy {agent} --env {env} --pairs 1",

@@ -38,9 +38,7 @@ from reference import learned as slow
 from reference import learned_table_top as table
 
 TWO_HAND = ("hoyle", "five_card")
-READ = (
-    "pile", "count", "other_cards", "dealer", "go", "hand_ranks", "discarded_ranks", "unseen_ranks",
-)  # fmt: skip
+READ = ("pile", "count", "other_cards", "dealer", "go", "hand_ranks", "discarded_ranks", "unseen_ranks")
 HOYLE = PRESETS["hoyle"]
 
 
@@ -174,13 +172,19 @@ def test_learned_plays_a_winning_card() -> None:
 @pytest.mark.parametrize(
     ("nets", "rules", "reason"),
     [
-        (["hoyle"], replace(HOYLE, crib_flush_size=4),
-         r"crib_flush_size is 4: it plays hoyle \(crib_flush_size 5\); .*crib train"),
-        (["hoyle", "table_top"], PRESETS["table_top_ship"],
-         "flush_size is 4 and crib_flush_size is 4 and adjacency is False: it plays "
-         r"table_top \(flush_size 5, crib_flush_size 5, adjacency True\); `crib train`"),
+        (
+            ["hoyle"],
+            replace(HOYLE, crib_flush_size=4),
+            r"crib_flush_size is 4: it plays hoyle \(crib_flush_size 5\); .*crib train",
+        ),
+        (
+            ["hoyle", "table_top"],
+            PRESETS["table_top_ship"],
+            "flush_size is 4 and crib_flush_size is 4 and adjacency is False: it plays "
+            r"table_top \(flush_size 5, crib_flush_size 5, adjacency True\); `crib train`",
+        ),
     ],
-)  # fmt: skip
+)
 def test_learned_rejects_rules_without_nets(nets: list[str], rules: Rules, reason: str) -> None:
     agent = MonteCarloAgent([drawn_weights(PRESETS[preset]) for preset in nets])
     with pytest.raises(ValueError, match=rf"learned does not play where {reason}"):
@@ -195,9 +199,7 @@ def test_learned_rejects_rules_without_nets(nets: list[str], rules: Rules, reaso
         (["table_top"], replace(PRESETS["table_top"], target=61, partners_confer=False), 4),
     ],
 )
-def test_learned_nets_work_for_other_targets_and_players(
-    nets: list[Any], rules: Rules, players: int
-) -> None:
+def test_learned_nets_work_for_other_targets_and_players(nets: list[Any], rules: Rules, players: int) -> None:
     agent = MonteCarloAgent([drawn_weights(PRESETS.get(one, one)) for one in nets])
     views = views_of(rules, 1, 1, players)
     assert encode(views)[1][np.arange(len(views)), agent.act(views, np.random.default_rng(0))].all()
@@ -230,17 +232,9 @@ def test_learned_file_round_trips(dtype: Any, preset: str, tmp_path: Path) -> No
         ({}, {"pegging.1.bias": np.full(10, 1e300)}, "'pegging.1.bias' .* too large for float32"),
         ({}, {"pegging.1.bias": np.zeros(10, dtype=np.int64)}, "expected floats, found"),
         ({}, {"owing": None}, "expected the tensors .*owing, found"),
-        (
-            {},
-            {"owing": np.zeros((2, 28, 3))},
-            r"'owing' to be floats .*\(2, 28, 3, 3\), found",
-        ),
+        ({}, {"owing": np.zeros((2, 28, 3))}, r"'owing' to be floats .*\(2, 28, 3, 3\), found"),
         ({}, {"owing": np.zeros((2, 28, 3, 3), dtype=np.int64)}, "floats of shape .* found int64"),
-        (
-            {},
-            {"owing": np.full((2, 28, 3, 3), np.nan)},
-            "'owing' holds .* not finite",
-        ),
+        ({}, {"owing": np.full((2, 28, 3, 3), np.nan)}, "'owing' holds .* not finite"),
     ],
 )
 def test_learned_file_of_wrong_shape_is_rejected(
@@ -295,10 +289,7 @@ def test_learned_probabilities_are_independent_of_card_order() -> None:
 # --- near the end ---------------------------------------------------------------------------------
 
 
-@entry(
-    void(VIEWS_T, TABLE_T, WEIGHTS_T, int64[:, ::1], float64[:, ::1], float64[:, ::1]),
-    "test.pair_win_values",
-)
+@entry(void(VIEWS_T, TABLE_T, WEIGHTS_T, int64[:, ::1], float64[:, ::1], float64[:, ::1]), "test.pair_win_values")
 def win_values_of(views, table, weights, pairs, win_value, value):
     """Write what discarding two cards of each hand, by their places, is worth."""
     for b in range(views.shape[0]):
@@ -355,10 +346,7 @@ def test_learned_values_are_close_to_the_experts(preset: str) -> None:
 def test_learned_far_from_the_end_and_in_deals_maximises_points(preset: str) -> None:
     weights = shipped_for(preset)
     far = PRESETS[preset].target - two_hand.NEAR - 1
-    for views in (
-        views_at(preset, 20, 1, (far, far)),
-        views_at(preset, 20, 1, (far + 40, far + 40), "deal"),
-    ):
+    for views in (views_at(preset, 20, 1, (far, far)), views_at(preset, 20, 1, (far + 40, far + 40), "deal")):
         win_value, value = judged(views, weights)
         assert (win_value == value).all()
     win_value, value = judged(views_at(preset, 20, 1, (far, far + 1)), weights)
@@ -386,9 +374,7 @@ def test_learned_probabilities_after_a_hand_sum_over_later_points(preset: str) -
 
 
 @pytest.mark.parametrize(("target", "scores"), [(121, (0, 0)), (151, (130, 125))])
-def test_learned_two_discards_take_the_pair_of_highest_value(
-    target: int, scores: tuple[int, int]
-) -> None:
+def test_learned_two_discards_take_the_pair_of_highest_value(target: int, scores: tuple[int, int]) -> None:
     """Also near the end, of a game to another target."""
     weights = shipped_for("hoyle")
     agent, rng = MonteCarloAgent([weights]), np.random.default_rng(0)
@@ -410,8 +396,7 @@ def test_learned_two_discards_take_the_pair_of_highest_value(
 
 
 @entry(
-    void(TABLE_VIEWS_T, TABLE_T, WEIGHTS_T, int64[:, ::1], float64[:, ::1], float64[:, ::1]),
-    "test.table_top_values",
+    void(TABLE_VIEWS_T, TABLE_T, WEIGHTS_T, int64[:, ::1], float64[:, ::1], float64[:, ::1]), "test.table_top_values"
 )
 def table_values_of(views, table, weights, points, value, values):
     """Write what lines and actions are worth."""
@@ -450,11 +435,7 @@ def slow_actions(view: Any, weights: Weights) -> dict[int, float]:
         for line, cards in enumerate(lines)
     ]
     sign = 1 if view["scores_rows"] else -1
-    values = {
-        cell: sign * (gains[cell // 5] - gains[5 + cell % 5])
-        for cell in range(25)
-        if view["legal"] >> cell & 1
-    }
+    values = {cell: sign * (gains[cell // 5] - gains[5 + cell % 5]) for cell in range(25) if view["legal"] >> cell & 1}
     if view["legal"] >> table.CRIB & 1:
         known = [int(view["starter"]), *(int(c) for c in view["crib"] if c >= 0)]
         gain = slow_crib(view, weights, [*known, card]) - slow_crib(view, weights, known)

@@ -100,9 +100,16 @@ def test_mean_cribs_agree_with_actual_discards(preset: str) -> None:
 @every_game
 def test_deep_monte_carlo_learns_and_its_file_plays(preset: str, tmp_path: Path) -> None:
     settings: Any = Settings(
-        env=f"{preset}_v0", deals=192, num_envs=64, hidden_sizes=(8, 8), num_evals=1, eval_pairs=2,
-        final_eval_pairs=2, progress=False, out=tmp_path,
-    )  # fmt: skip
+        env=f"{preset}_v0",
+        deals=192,
+        num_envs=64,
+        hidden_sizes=(8, 8),
+        num_evals=1,
+        eval_pairs=2,
+        final_eval_pairs=2,
+        progress=False,
+        out=tmp_path,
+    )
     learner = Learner(settings)
     Run(learner).go()
     assert learner.curve.shares["rule_based"] == (1 / 3 if preset == "three_hand" else 1 / 2)
@@ -149,10 +156,7 @@ def card_of(choice: Any) -> int:
     return parse_card(choice.discard if isinstance(choice, DiscardChoice) else choice.card)
 
 
-READ = (
-    "count", "cards", "passed", "dealer", "pegging", "hand_ranks", "discarded_ranks",
-    "unseen_ranks",
-)  # fmt: skip
+READ = ("count", "cards", "passed", "dealer", "pegging", "hand_ranks", "discarded_ranks", "unseen_ranks")
 
 
 @every_game

@@ -87,9 +87,7 @@ def test_master_plays_by_value_and_probability(views: np.ndarray) -> None:
     playing = views[views["phase"] != DISCARD]
     agent, equilibrium = Master(pegging_lambda=0.3), Equilibrium()
     value = pegging.PeggingExpert().findings(playing)[:, :, CARD_VALUE]
-    probabilities = (
-        equilibrium.action_probabilities(playing).reshape(len(playing), 13, 4).sum(axis=2)
-    )
+    probabilities = equilibrium.action_probabilities(playing).reshape(len(playing), 13, 4).sum(axis=2)
     stake = 0.3 * point(win_table(5, 61, GAME))
     actions = agent.act(playing, np.random.default_rng(1))
     for view, found, likely, action in zip(playing, value, probabilities, actions, strict=True):
@@ -109,16 +107,19 @@ def test_master_without_strategy_plays_as_the_expert() -> None:
 
 
 def test_master_answers_views_of_mixed_rules(views: np.ndarray) -> None:
-    parts = [views[:20], *(views_of(rules, 1, 6, agent="rule_based") for rules in (
-        PRESETS["hoyle"], TwoHandRules.preset("five_card", heels=1)))]  # fmt: skip
+    parts = [
+        views[:20],
+        *(
+            views_of(rules, 1, 6, agent="rule_based")
+            for rules in (PRESETS["hoyle"], TwoHandRules.preset("five_card", heels=1))
+        ),
+    ]
     agent, rng = Master(), np.random.default_rng(1)
     alone = np.concatenate([agent.act(part, rng) for part in parts])
     assert (agent.act(np.concatenate(parts), rng) == alone).all()
 
 
-def test_master_reads_a_strategy_on_first_use(
-    views: np.ndarray, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_master_reads_a_strategy_on_first_use(views: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> None:
     read, load = [], Solved.load
     monkeypatch.setattr(master.Solved, "load", lambda path: read.append(path) or load(path))
     master.packed.cache_clear()

@@ -48,8 +48,7 @@ class Plain(PlainAgent):
 
 def trained() -> PolicyNetAgent:
     family, drawn = find_family("two_hand"), rng()
-    layers = [(drawn.normal(size=(52, family.obs_size)).astype(np.float32),
-               np.zeros(52, dtype=np.float32))]  # fmt: skip
+    layers = [(drawn.normal(size=(52, family.obs_size)).astype(np.float32), np.zeros(52, dtype=np.float32))]
     return PolicyNetAgent(layers, header("six_card_v0", "hoyle", family))
 
 
@@ -160,9 +159,7 @@ def test_act_rejects_views_of_other_games(made: str) -> None:
             agent.act(views, rng())
 
 
-@pytest.mark.parametrize(
-    "made", ["random", "equilibrium", "learned_mixed", "PhasedAgent", "from_torch", "greedy"]
-)
+@pytest.mark.parametrize("made", ["random", "equilibrium", "learned_mixed", "PhasedAgent", "from_torch", "greedy"])
 def test_action_probabilities_single_view_gives_one_row(made: str) -> None:
     agent, view = agent_of(made), view_of("hoyle")
     (expected,) = action_probabilities(agent, np.array([view]), 52, rng())
@@ -226,6 +223,4 @@ def test_action_probabilities_rejects_random_agent_without_them() -> None:
             raise AssertionError("it is not asked")
 
     with pytest.raises(ValueError, match="'drawing' draws its choices"):
-        action_probabilities(
-            Drawing(), views_of("five_card", 40, 3, agent="greedy"), ACTIONS, rng()
-        )
+        action_probabilities(Drawing(), views_of("five_card", 40, 3, agent="greedy"), ACTIONS, rng())

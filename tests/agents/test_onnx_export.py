@@ -104,8 +104,7 @@ def of_table_top(out: Path) -> ScoredAgent:
     return trained(out, env="table_top_v0")
 
 
-MADE = [with_a_vector, with_features, with_masks, maskable,
-        pytest.param(of_table_top, marks=pytest.mark.slow)]  # fmt: skip
+MADE = [with_a_vector, with_features, with_masks, maskable, pytest.param(of_table_top, marks=pytest.mark.slow)]
 
 
 def views_for(agent: ScoredAgent) -> Any:
@@ -116,9 +115,7 @@ def views_for(agent: ScoredAgent) -> Any:
 
 
 @pytest.mark.parametrize("make", MADE)
-def test_export_onnx_network_plays_alike(
-    make: Callable[[Path], ScoredAgent], tmp_path: Path
-) -> None:
+def test_export_onnx_network_plays_alike(make: Callable[[Path], ScoredAgent], tmp_path: Path) -> None:
     torch.manual_seed(5)
     agent = make(tmp_path / "run")
     path = tmp_path / "mine.onnx"
@@ -133,9 +130,7 @@ def test_export_onnx_network_plays_alike(
     assert np.array_equal(np.isnan(expected), np.isnan(scores))
     assert np.nanmax(np.abs(expected - scores)) < CLOSE * max(1.0, np.nanmax(np.abs(expected)))
     assert np.nanstd(expected) > 100 * CLOSE  # and they are not all alike
-    assert np.allclose(
-        agent.action_probabilities(views), exported.action_probabilities(views), atol=CLOSE
-    )
+    assert np.allclose(agent.action_probabilities(views), exported.action_probabilities(views), atol=CLOSE)
     chosen = [one.act(views, np.random.default_rng(1)) for one in (agent, exported)]
     assert (chosen[0] == chosen[1]).mean() > 0.999
     one = exported.act(views[:1], np.random.default_rng(2))  # the batch is free
@@ -188,9 +183,7 @@ def test_export_onnx_rejects_unsupported_objects(
     assert [one.read_bytes() for one in tmp_path.iterdir()] == [b"a good file"]
 
 
-def test_export_onnx_writes_no_wrong_network(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_export_onnx_writes_no_wrong_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As onnxruntime's or PyTorch's errors would have it."""
     other = from_torch(nn.Linear(425, 52), rules="hoyle")
     monkeypatch.setattr("crib_agents.adapters.onnx.read_onnx", lambda *_: other)
@@ -246,9 +239,7 @@ def test_onnx_agent_rejects_another_observation(tmp_path: Path) -> None:
 def test_crib_export_writes_a_model(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     model = MaskablePPO("MlpPolicy", six_card_v0.sb3_env(2))
     model.save(tmp_path / "model.zip")
-    settings = export.Settings(
-        str(tmp_path / "model.zip"), onnx=tmp_path / "mine.onnx", sample=True, trust=True
-    )
+    settings = export.Settings(str(tmp_path / "model.zip"), onnx=tmp_path / "mine.onnx", sample=True, trust=True)
     export.run(settings)
     assert "mine.onnx" in capsys.readouterr().out
     agent = from_onnx(tmp_path / "mine.onnx")

@@ -26,9 +26,7 @@ class Recorder(KeepsFives):
         self.plays: list[tuple[Any, ...]] = []
         self.known: list[Deal] = []
 
-    def choose_discard(
-        self, hand: list[str], is_dealer: bool, scores: tuple[int, int]
-    ) -> list[str]:
+    def choose_discard(self, hand: list[str], is_dealer: bool, scores: tuple[int, int]) -> list[str]:
         pair = super().choose_discard(hand, is_dealer, scores)
         self.discards.append((tuple(hand), is_dealer, scores, tuple(pair)))
         return pair
@@ -126,16 +124,14 @@ def test_plain_agent_deal_has_discards_plays_and_gos(rules: str, least: int) -> 
 def unable(state: Any, count: int, last: int, gos: list[Go], plays: list[Play]) -> list[Go]:
     """Return the seats that cannot play at this count, hold cards, and have not yet said go."""
     held = [
-        [int(c) for i, c in enumerate(state["dealt"][6 * seat : 6 * seat + 6])
-         if int(state["held"][seat]) >> i & 1]
+        [int(c) for i, c in enumerate(state["dealt"][6 * seat : 6 * seat + 6]) if int(state["held"][seat]) >> i & 1]
         for seat in range(2)
-    ]  # fmt: skip
+    ]
     began = len(plays)
     while began and sum(pip(parse_cards(p.card)[0]) for p in plays[began - 1 :]) <= count:
         began -= 1
     own = {go.mine for go in gos if go.after > began}
-    stuck = [seat for seat in (1 - last, last)
-             if held[seat] and all(count + pip(card) > 31 for card in held[seat])]  # fmt: skip
+    stuck = [seat for seat in (1 - last, last) if held[seat] and all(count + pip(card) > 31 for card in held[seat])]
     if count == 31 or (1 - last not in stuck and held[1 - last]):
         return []
     return [Go(count, seat == 0, len(plays)) for seat in stuck if (seat == 0) not in own]
@@ -170,10 +166,7 @@ def test_plain_agent_keeps_pairs_of_parallel_games_apart() -> None:
     for part in (lanes[:25], lanes[25:], lanes[::-1].copy()):
         games.ask(agent, part, rng)
     assert len(agent.chosen) == 40
-    discarded = [
-        {format_card(int(c)) for c in view["discarded"]}
-        for view in games.views(lanes, lanes * 0 + 1)
-    ]
+    discarded = [{format_card(int(c)) for c in view["discarded"]} for view in games.views(lanes, lanes * 0 + 1)]
     assert all(pair in agent.chosen for pair in discarded)
 
 

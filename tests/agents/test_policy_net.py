@@ -114,13 +114,17 @@ def test_policy_file_without_tensors_is_rejected(tmp_path: Path) -> None:
 
 
 SMALL = ppo.Settings(
-    num_envs=16, steps=8, batch_size=64, epochs=1, hidden_sizes=(16, 16),
-    progress=False, opponent="random", timesteps=256, eval_pairs=0,
-)  # fmt: skip
-TRAININGS: dict[str, dict[str, Any]] = {
-    "six_card": {"reward": "expected"},
-    "table_top": {"env": "table_top_v0"},
-}
+    num_envs=16,
+    steps=8,
+    batch_size=64,
+    epochs=1,
+    hidden_sizes=(16, 16),
+    progress=False,
+    opponent="random",
+    timesteps=256,
+    eval_pairs=0,
+)
+TRAININGS: dict[str, dict[str, Any]] = {"six_card": {"reward": "expected"}, "table_top": {"env": "table_top_v0"}}
 
 
 @pytest.fixture(scope="module", params=TRAININGS)
@@ -149,9 +153,7 @@ def test_policy_saved_plays_as_the_trained_network(trained: ppo.Settings) -> Non
         lanes = games.running(lanes)
 
 
-def test_policy_file_names_its_features_and_is_checked(
-    trained: ppo.Settings, tmp_path: Path
-) -> None:
+def test_policy_file_names_its_features_and_is_checked(trained: ppo.Settings, tmp_path: Path) -> None:
     source, path = trained.out / "policy.safetensors", tmp_path / "changed.safetensors"
     agent = PolicyNetAgent.load(source)
     about, tensors = agent.about, load_file(source)

@@ -128,9 +128,7 @@ class Own:
 
 READ = {
     "a network that draws": lambda net: from_torch(net, sample=True),
-    "networks of the two phases": lambda net: PhasedAgent(
-        from_torch(net, sample=True), from_torch(net, sample=True)
-    ),
+    "networks of the two phases": lambda net: PhasedAgent(from_torch(net, sample=True), from_torch(net, sample=True)),
     "a method": lambda net: from_torch(Holder(net).scores),
     "an object that is called": lambda net: from_torch(Holder(net), masks=False),
     "an agent's attribute": Own,
@@ -180,9 +178,7 @@ BY_FUNCTIONS = {
     ),
     "scores": lambda net: ScoredAgent(lambda observations, masks: net(observations), "own scores"),
     "a function of a view": by_a_view,
-    "a phase": lambda net: PhasedAgent(
-        "greedy", from_torch(lambda observations: net(observations))
-    ),
+    "a phase": lambda net: PhasedAgent("greedy", from_torch(lambda observations: net(observations))),
 }
 
 
@@ -236,10 +232,13 @@ def test_pool_copies_a_model_of_sb3() -> None:
 @pytest.mark.parametrize(
     ("form", "module"),
     [
-        ("gym_env", six_card_v0), ("vector_env", six_card_v0), ("next step", six_card_v0),
-        ("torch_env", six_card_v0), ("torch_env", table_top_v0),
+        ("gym_env", six_card_v0),
+        ("vector_env", six_card_v0),
+        ("next step", six_card_v0),
+        ("torch_env", six_card_v0),
+        ("torch_env", table_top_v0),
     ],
-)  # fmt: skip
+)
 def test_pool_results_follow_rewards_in_every_form(form: str, module: Any) -> None:
     """`reward="win"` pays 1, 0 or -1 at the end of an episode; only the reward names the winner."""
     pool = Pool(by="results", seed=1)
@@ -279,9 +278,7 @@ def test_pool_results_follow_rewards_in_every_form(form: str, module: Any) -> No
 def test_pool_results_of_three_sides_count_each_seat() -> None:
     pool = Pool(by="results")
     pool.add(find_agent("greedy"), name="past")
-    env = three_hand_v0.vector_env(
-        8, rules="three_hand[target=15]", opponent=pool.sample(), seat=2, reward="win"
-    )
+    env = three_hand_v0.vector_env(8, rules="three_hand[target=15]", opponent=pool.sample(), seat=2, reward="win")
     rng, results = np.random.default_rng(3), []
     _, info = env.reset(seed=3)
     for _ in range(300):

@@ -16,15 +16,7 @@ import pytest
 from crib_agents import GreedyAgent, RandomAgent, RuleBasedAgent
 from crib_agents.data import tables
 from crib_agents.data.tables import TABLE_TOP_VALUES, load
-from crib_agents.expert.table_top import (
-    ACTIONS,
-    BUDGETS,
-    MINE,
-    THEIRS,
-    VALUE,
-    WIN_VALUE,
-    TableTopExpert,
-)
+from crib_agents.expert.table_top import ACTIONS, BUDGETS, MINE, THEIRS, VALUE, WIN_VALUE, TableTopExpert
 from crib_agents.expert.table_top_values import FIRST_SHAPE, SHAPES, crib_value, line_value, shape
 from crib_agents.kernels import table_top
 from crib_training.evaluation.duplicate import estimate, play_pairs
@@ -172,14 +164,9 @@ def test_rule_based_weighs_both_sides_future_cards_and_the_crib(view: Any, actio
 @pytest.mark.skipif(SLOW, reason="hundreds of games")
 @every_variant
 @pytest.mark.parametrize(("better", "worse"), [("rule_based", "greedy"), ("greedy", "random")])
-def test_agents_beat_the_next_weaker_agent(
-    better: str, worse: str, players: int, preset: str
-) -> None:
+def test_agents_beat_the_next_weaker_agent(better: str, worse: str, players: int, preset: str) -> None:
     """Over duplicate games the whole 95 % interval lies above half."""
-    games = play_pairs(
-        PRESETS[preset], "game", find_agent(better), find_agent(worse),
-        60, 17, players=players,
-    )  # fmt: skip
+    games = play_pairs(PRESETS[preset], "game", find_agent(better), find_agent(worse), 60, 17, players=players)
     won = estimate(games.shares_won)
     assert won.mean - won.half > 0.9
 
@@ -187,9 +174,7 @@ def test_agents_beat_the_next_weaker_agent(
 # --- expert ---------------------------------------------------------------------------------------
 
 
-def at_turn(
-    turn: int, players: int, preset: str, lanes: int, seed: int, episode: str = "round"
-) -> Lanes:
+def at_turn(turn: int, players: int, preset: str, lanes: int, seed: int, episode: str = "round") -> Lanes:
     """Return rounds that random play has led to a turn."""
     games = Lanes(preset, lanes, seed, players=players, episode=episode)
     rng = np.random.default_rng(seed)
@@ -207,9 +192,7 @@ def at_turn(
 def test_agents_actions_are_legal(budget: int, players: int, preset: str) -> None:
     """In its own games, and wherever random play leads; `Lanes` refuses an illegal action."""
     agent, rng = TableTopExpert(budget), np.random.default_rng(5)
-    own, led = (
-        Lanes(preset, 6 if budget < 3 else 1, 4, players=players, episode="round") for _ in range(2)
-    )
+    own, led = (Lanes(preset, 6 if budget < 3 else 1, 4, players=players, episode="round") for _ in range(2))
     while len(lanes := own.running()):
         views = led.views(lanes)
         assert (views["legal"] >> agent.act(views, rng) & 1 == 1).all()
@@ -234,9 +217,16 @@ def test_t8_t12_values_of_full_lines_and_cribs_are_their_score(preset: str) -> N
         line, starter = cards[:5], cards[0]
         nob = 0 if starter // 4 == scoring.JACK else 1 << 4 * scoring.JACK + starter % 4
         found = as_entry(line_value)(
-            values, np.zeros(RANKS), show_table(), mask_of(line), trial % 2, 0, rules.flush_size,
-            nob, mask_of(cards[5:]),
-        )  # fmt: skip
+            values,
+            np.zeros(RANKS),
+            show_table(),
+            mask_of(line),
+            trial % 2,
+            0,
+            rules.flush_size,
+            nob,
+            mask_of(cards[5:]),
+        )
         assert found == scoring.score_line(line, rules.flush_size, starter), (seed, line)
         # A crib is counted without its flush, which no search sees coming.
         crib = as_entry(crib_value)(values, show_table(), mask_of(line), 1, nob)
@@ -272,8 +262,7 @@ def test_value_of_full_layout_without_crib_is_its_score(players: int, preset: st
         rows = bool(view["scores_rows"]) is mine
         lines = [layout[5 * i : 5 * i + 5] if rows else layout[i::5] for i in range(5)]
         points = sum(
-            scoring.score_line(line, size, layout[CENTRE] if layout[CENTRE] in line else None)
-            for line in lines
+            scoring.score_line(line, size, layout[CENTRE] if layout[CENTRE] in line else None) for line in lines
         )
         found = TableTopExpert(2).analyze(view)
         assert found[action, MINE if mine else THEIRS] == pytest.approx(points)
@@ -354,24 +343,16 @@ def margin_of(layout: list[int], view: Any) -> int:
 
 def play_out(layout: list[int], card: int, unseen: list[int], view: Any, mine: bool) -> float:
     """Return the margin of the best play, exactly: all vacant cells, all cards that may come."""
-    margins = [
-        after_placing(layout, cell, card, unseen, view, mine)
-        for cell in range(25)
-        if layout[cell] == NONE
-    ]
+    margins = [after_placing(layout, cell, card, unseen, view, mine) for cell in range(25) if layout[cell] == NONE]
     return max(margins) if mine else min(margins)
 
 
-def after_placing(
-    layout: list[int], cell: int, card: int, unseen: list[int], view: Any, mine: bool
-) -> float:
+def after_placing(layout: list[int], cell: int, card: int, unseen: list[int], view: Any, mine: bool) -> float:
     """Return the mean margin once the card lies on the cell."""
     layout = [*layout[:cell], card, *layout[cell + 1 :]]
     if NONE not in layout:
         return margin_of(layout, view)
-    return sum(
-        play_out(layout, c, [u for u in unseen if u != c], view, not mine) for c in unseen
-    ) / len(unseen)
+    return sum(play_out(layout, c, [u for u in unseen if u != c], view, not mine) for c in unseen) / len(unseen)
 
 
 @compiled_alone
@@ -408,9 +389,7 @@ def test_expert_rejects_unknown_budget(budget: Any) -> None:
 def test_expert_rejects_views_it_cannot_play() -> None:
     game = GameBatch("hoyle", 1, seed=1)
     game.reset()
-    with pytest.raises(
-        ValueError, match="expert does not play hoyle or five_card: it plays table_top"
-    ):
+    with pytest.raises(ValueError, match="expert does not play hoyle or five_card: it plays table_top"):
         TableTopExpert().act(game.views(np.zeros(1, dtype=np.int64)), np.random.default_rng(0))
     table = GameBatch("table_top", 1, seed=1)
     table.reset()
@@ -428,9 +407,8 @@ def test_expert_budgets_beat_rule_based(players: int, preset: str) -> None:
     """Over duplicate rounds the whole 95 % interval of the margin lies above 0."""
     for budget, pairs in ((1, 150), (3, 60)):
         rounds = play_pairs(
-            PRESETS[preset], "round", TableTopExpert(budget),
-            find_agent("rule_based"), pairs, 17, players=players,
-        )  # fmt: skip
+            PRESETS[preset], "round", TableTopExpert(budget), find_agent("rule_based"), pairs, 17, players=players
+        )
         margin = estimate(rounds.margin.mean(axis=1))
         assert margin.mean - margin.half > 0.0, budget
 

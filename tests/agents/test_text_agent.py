@@ -43,8 +43,9 @@ def words_model(messages: list[dict[str, str]]) -> str:
 @pytest.mark.parametrize("rules", sorted(PRESETS))
 def test_text_agent_plays_every_game(rules: str) -> None:
     agent = TextAgent(words_model)
-    outcome = play_pairs(PRESETS[rules], "round" if "table" in rules else "deal",
-                         Referee(agent), Referee(find_agent("greedy")), 3, 1)  # fmt: skip
+    outcome = play_pairs(
+        PRESETS[rules], "round" if "table" in rules else "deal", Referee(agent), Referee(find_agent("greedy")), 3, 1
+    )
     assert not outcome.failures
     assert agent.tally.decisions > 10
     assert agent.tally.missing == agent.tally.illegal == 0
@@ -149,12 +150,9 @@ def _same_hand(view: Any, words: str) -> bool:
         ("hostile", r"names no choice|not in your hand|both cards"),
     ],
 )
-def test_text_agent_bad_replies_cost_their_games_and_are_named(
-    server: ModelServer, model: str, why: str
-) -> None:
+def test_text_agent_bad_replies_cost_their_games_and_are_named(server: ModelServer, model: str, why: str) -> None:
     agent = named(server, model, retries=0)
-    outcome = play_pairs(PRESETS["hoyle"], "deal", Referee(agent), Referee(find_agent("greedy")),
-                         2, 1)  # fmt: skip
+    outcome = play_pairs(PRESETS["hoyle"], "deal", Referee(agent), Referee(find_agent("greedy")), 2, 1)
     assert len(outcome.failures) == 4
     assert outcome.forfeits[..., 0].all()
     for failure in outcome.failures:
@@ -172,9 +170,7 @@ def test_text_agent_bad_replies_cost_their_games_and_are_named(
         ("drips", r"not whole after 0.5 s"),
     ],
 )
-def test_text_agent_bad_server_stops_play_and_is_named(
-    server: ModelServer, model: str, why: str
-) -> None:
+def test_text_agent_bad_server_stops_play_and_is_named(server: ModelServer, model: str, why: str) -> None:
     seconds = 0.5 if model in ("hang", "drips") else 30
     agent = named(server, model, timeout=seconds, retries=0)
     with pytest.raises(NoResultError, match=f"(?s)text:{model}: no reply in 3 tries: .*({why})"):
@@ -182,9 +178,12 @@ def test_text_agent_bad_server_stops_play_and_is_named(
 
 
 SECRETS = {
-    "OPENAI_API_KEY": "secret-1", "OPENAI_ORG_ID": "secret-2", "OPENAI_PROJECT_ID": "secret-3",
-    "OPENAI_ADMIN_KEY": "secret-4", "OPENAI_CUSTOM_HEADERS": "X-Token: secret-5\nX-More: secret-6",
-}  # fmt: skip
+    "OPENAI_API_KEY": "secret-1",
+    "OPENAI_ORG_ID": "secret-2",
+    "OPENAI_PROJECT_ID": "secret-3",
+    "OPENAI_ADMIN_KEY": "secret-4",
+    "OPENAI_CUSTOM_HEADERS": "X-Token: secret-5\nX-More: secret-6",
+}
 
 
 @pytest.mark.parametrize("own", [True, False])

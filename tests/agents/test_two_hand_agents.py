@@ -82,9 +82,7 @@ def as_it_stands(kept: tuple[int, ...]) -> int:
 @every_game
 @settings(max_examples=50, deadline=None)
 @given(data=st.data(), dealer=st.booleans())
-def test_greedy_keeps_the_best_hand_as_it_stands(
-    game: str, data: st.DataObject, dealer: bool
-) -> None:
+def test_greedy_keeps_the_best_hand_as_it_stands(game: str, data: st.DataObject, dealer: bool) -> None:
     cards = data.draw(dealt(game))
     pair = discarded_pair(GreedyAgent(), cards, game, dealer)
     points = {
@@ -92,9 +90,7 @@ def test_greedy_keeps_the_best_hand_as_it_stands(
         for discarded in combinations(sorted(cards), 2)
     }
     ties = [discarded for discarded, p in points.items() if p == max(points.values())]
-    assert sorted(pair) == list(
-        max(ties, key=lambda discarded: discarded[::-1])
-    )  # of equals the higher
+    assert sorted(pair) == list(max(ties, key=lambda discarded: discarded[::-1]))  # of equals the higher
 
 
 def sure_points(view: Any, card: int) -> int:
@@ -175,14 +171,9 @@ def expected_value(cards: list[int], discarded: tuple[int, int], game: str, deal
 @every_game
 @settings(max_examples=15, deadline=None)
 @given(data=st.data(), dealer=st.booleans())
-def test_rule_based_discards_the_pair_of_highest_expectation(
-    game: str, data: st.DataObject, dealer: bool
-) -> None:
+def test_rule_based_discards_the_pair_of_highest_expectation(game: str, data: st.DataObject, dealer: bool) -> None:
     cards = data.draw(dealt(game))
-    values = {
-        discarded: expected_value(cards, discarded, game, dealer)
-        for discarded in combinations(sorted(cards), 2)
-    }
+    values = {discarded: expected_value(cards, discarded, game, dealer) for discarded in combinations(sorted(cards), 2)}
     low, high = sorted(discarded_pair(RuleBasedAgent(), cards, game, dealer))
     assert values[low, high] == pytest.approx(max(values.values()), abs=1e-9)
 
@@ -192,14 +183,8 @@ def test_rule_based_second_discard_is_best_for_the_first(game: str) -> None:
     """For any first discard, the second card is the best one to go with it."""
     cards = parse_cards("5H 5D 7C 8S KD" if game == "five_card" else "5H 5D 7C 8S KD AC")
     for discarded in cards:
-        values = {
-            other: expected_value(cards, (discarded, other), game, True)
-            for other in cards
-            if other != discarded
-        }
-        second = choose(
-            RuleBasedAgent(), after_discards(discard_view(cards, game, True), discarded)
-        )
+        values = {other: expected_value(cards, (discarded, other), game, True) for other in cards if other != discarded}
+        second = choose(RuleBasedAgent(), after_discards(discard_view(cards, game, True), discarded))
         assert values[second] == pytest.approx(max(values.values()), abs=1e-9)
 
 
@@ -250,8 +235,10 @@ SEVEN_OR_NINE = "7D 9D TD AS / QS 3D"
 @pytest.mark.parametrize(
     ("pone", "dealer", "starter", "moves", "cards"),
     [
-        *((f"5H {rest} / 7C AD", OTHERS, "6D", "", rest)  # a five is not led
-          for rest in ("TS JD KC", "6S 7D 9C", "TS 9S 2C")),
+        *(
+            (f"5H {rest} / 7C AD", OTHERS, "6D", "", rest)  # a five is not led
+            for rest in ("TS JD KC", "6S 7D 9C", "TS 9S 2C")
+        ),
         ("3H 3C TS KD / 7C AD", OTHERS, "6D", "", "3H 3C"),  # a pair is
         # A count of five or of 21 is not left.
         ("4H 7C 9H TH / 2C 3S", "AC 6D 8H JD / 2S 3D", "6C", "p:4H", "6D 8H JD"),
@@ -264,10 +251,8 @@ SEVEN_OR_NINE = "7D 9D TD AS / QS 3D"
         # F4: after the only count a low card has nothing left to be kept for, so it comes last.
         ("AH 9C KD / 2C 3S", "TD 8C 4S / QS 3D", "2D", "", "9C KD"),
     ],
-)  # fmt: skip
-def test_rule_based_plays_as_players_do(
-    pone: str, dealer: str, starter: str, moves: str, cards: str
-) -> None:
+)
+def test_rule_based_plays_as_players_do(pone: str, dealer: str, starter: str, moves: str, cards: str) -> None:
     game = {7: "hoyle", 6: "five_card"}[len(pone.split())]  # by the cards kept
     table = Table(deal(pone, dealer, starter), game=game)
     table.discard()
@@ -307,8 +292,7 @@ def test_rule_based_remembers_the_others_gos() -> None:
 @pytest.mark.skipif(SLOW, reason="thousands of games take compiled code")
 @every_game
 @pytest.mark.parametrize(
-    ("better", "worse", "least"),
-    [(RuleBasedAgent, GreedyAgent, 0.54), (GreedyAgent, RandomAgent, 0.92)],
+    ("better", "worse", "least"), [(RuleBasedAgent, GreedyAgent, 0.54), (GreedyAgent, RandomAgent, 0.92)]
 )
 def test_agents_strength_order(
     better: type[CompiledAgent], worse: type[CompiledAgent], least: float, game: str

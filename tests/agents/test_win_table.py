@@ -66,9 +66,7 @@ def test_win_table_equals_following_every_deal() -> None:
     solved = winning.solve(small_deal(), 70)
     for pone in (1, 2, 3, 5, 9, 31, 62, 70):
         for dealer in (1, 2, 3, 4, 8, 33, 64, 70):
-            assert solved[pone, dealer] == pytest.approx(
-                slow_probabilities(pone, dealer), abs=1e-12
-            )
+            assert solved[pone, dealer] == pytest.approx(slow_probabilities(pone, dealer), abs=1e-12)
 
 
 @every_game
@@ -101,9 +99,7 @@ def test_win_table_of_shorter_target_is_a_part(game: str) -> None:
 
 
 @settings(max_examples=200, deadline=None)
-@given(
-    game=st.sampled_from(["hoyle", "five_card"]), i_deal=st.integers(0, 1), data=st.data()
-)  # fmt: skip
+@given(game=st.sampled_from(["hoyle", "five_card"]), i_deal=st.integers(0, 1), data=st.data())
 def test_win_table_is_monotone_in_points(game: str, i_deal: int, data: st.DataObject) -> None:
     rules = PRESETS[game]
     episode = data.draw(st.sampled_from([DEAL, GAME, MATCH]))
@@ -135,16 +131,20 @@ def certain(end_as_pone: int, end_as_dealer: int) -> Array:
     [
         # (dealing, mine, theirs) that win the match. Dealers win plainly: the loser deals the next
         # game and wins it, so they take turns, and the first dealer needs no more than the other.
-        (certain(3, 2), {(1, 1, 1), (1, 1, 2), (1, 1, 3), (0, 1, 2), (0, 1, 3), (1, 2, 2),
-                         (1, 2, 3), (0, 2, 3), (1, 3, 3)}),
+        (
+            certain(3, 2),
+            {(1, 1, 1), (1, 1, 2), (1, 1, 3), (0, 1, 2), (0, 1, 3), (1, 2, 2), (1, 2, 3), (0, 2, 3), (1, 3, 3)},
+        ),
         # Dealers win by a skunk, 2: with 2 to make one game does it.
-        (certain(4, 1), {(1, 1, 1), (1, 1, 2), (1, 1, 3), (1, 2, 1), (1, 2, 2), (1, 2, 3),
-                         (0, 1, 3), (0, 2, 3), (1, 3, 3)}),
+        (
+            certain(4, 1),
+            {(1, 1, 1), (1, 1, 2), (1, 1, 3), (1, 2, 1), (1, 2, 2), (1, 2, 3), (0, 1, 3), (0, 2, 3), (1, 3, 3)},
+        ),
         # By a double skunk, 4: the first dealer wins the match.
         (certain(5, 0), {(1, mine, theirs) for mine in (1, 2, 3) for theirs in (1, 2, 3)}),
     ],
     ids=["plain", "skunk", "double skunk"],
-)  # fmt: skip
+)
 def test_h10_h11_win_table_has_loser_dealing_and_skunks(
     table: Array, won: set[tuple[int, int, int]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -153,9 +153,7 @@ def test_h10_h11_win_table_has_loser_dealing_and_skunks(
     for deals in (0, 1):
         for mine in (1, 2, 3):
             for theirs in (1, 2, 3):
-                assert found[deals, mine, theirs] == ((deals, mine, theirs) in won), (
-                    deals, mine, theirs,
-                )  # fmt: skip
+                assert found[deals, mine, theirs] == ((deals, mine, theirs) in won), (deals, mine, theirs)
 
 
 @every_game
@@ -360,17 +358,21 @@ def test_t9_leader_near_the_target_tries_to_reach_it() -> None:
         ("table_top", 400, 400),  # the next points decide, whosesoever
     ],
 )
-def test_table_top_points_weigh_equally_where_only_the_difference_matters(
-    preset: str, mine: int, theirs: int
-) -> None:
+def test_table_top_points_weigh_equally_where_only_the_difference_matters(preset: str, mine: int, theirs: int) -> None:
     np.testing.assert_allclose(weights(in_game(preset, mine, theirs)), 1.0, atol=0.02)
 
 
 @compiled_alone
 def test_table_top_action_depends_on_its_view_only() -> None:
     """Views of games, of rounds and of other rules may come together."""
-    views = np.array([in_game("table_top", 95, 85), in_game("table_top_ship", 20, 29),
-                      in_game("table_top", 60, 88), in_game("table_top", 0, 0)])  # fmt: skip
+    views = np.array(
+        [
+            in_game("table_top", 95, 85),
+            in_game("table_top_ship", 20, 29),
+            in_game("table_top", 60, 88),
+            in_game("table_top", 0, 0),
+        ]
+    )
     views["episode"][3] = 1 - TABLE_GAME
     agent, rng = TableTopExpert(2), np.random.default_rng(1)
     together = agent.act(views, rng).tolist()

@@ -119,9 +119,7 @@ def test_cache_leaves_numba_settings_unchanged(places: tuple[Path, Path]) -> Non
 
 
 @pytest.mark.parametrize("damage", ["empty", "cut", "other bytes", "another's", "a folder"])
-def test_cache_damaged_file_is_recompiled_and_replaced(
-    folder: Path, counted: Counted, damage: str
-) -> None:
+def test_cache_damaged_file_is_recompiled_and_replaced(folder: Path, counted: Counted, damage: str) -> None:
     compiled(3)(4)
     (path,) = files(folder)
     whole = path.read_bytes()
@@ -129,12 +127,14 @@ def test_cache_damaged_file_is_recompiled_and_replaced(
         path.unlink()
         path.mkdir()
     else:
-        path.write_bytes({
-            "empty": b"",
-            "cut": whole[: len(whole) // 2],
-            "other bytes": np.random.default_rng(1).bytes(len(whole)),
-            "another's": whole[:-1] + bytes([whole[-1] ^ 1]),
-        }[damage])  # fmt: skip
+        path.write_bytes(
+            {
+                "empty": b"",
+                "cut": whole[: len(whole) // 2],
+                "other bytes": np.random.default_rng(1).bytes(len(whole)),
+                "another's": whole[:-1] + bytes([whole[-1] ^ 1]),
+            }[damage]
+        )
     assert compiled(3)(4) == 7
     assert counted.made == 2
     if damage != "a folder":
@@ -156,9 +156,7 @@ def test_cache_renamed_file_is_not_read(folder: Path, counted: Counted) -> None:
 
 
 @pytest.mark.parametrize("error", [errno.ENOSPC, errno.EROFS, errno.EACCES])
-def test_cache_unwritable_folder_still_runs(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, error: int
-) -> None:
+def test_cache_unwritable_folder_still_runs(folder: Path, monkeypatch: pytest.MonkeyPatch, error: int) -> None:
     def full(*_: Any, **__: Any) -> Any:
         raise OSError(error, os.strerror(error))
 
@@ -408,9 +406,7 @@ def test_cache_folder_without_home_is_private_temporary(
 
 
 @posix
-@pytest.mark.parametrize(
-    "trap", ["another's", "open to all", "open to a group", "a link", "a file"]
-)
+@pytest.mark.parametrize("trap", ["another's", "open to all", "open to a group", "a link", "a file"])
 def test_cache_folder_temporary_not_private_is_rejected(
     places: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch, trap: str
 ) -> None:
@@ -428,9 +424,7 @@ def test_cache_folder_temporary_not_private_is_rejected(
     if trap == "another's":
         user = os.getuid()
         real = os.lstat
-        theirs = os.stat_result(
-            [*real(planted)[:4], user + 1 if user else 1000, *real(planted)[5:]]
-        )
+        theirs = os.stat_result([*real(planted)[:4], user + 1 if user else 1000, *real(planted)[5:]])
         monkeypatch.setattr(Path, "lstat", lambda path: theirs if path == planted else real(path))
     assert cache_folder() is None
     assert compiled(1)(1) == 2
@@ -496,12 +490,7 @@ def test_cache_without_storage_warns_once(
 # --- one folder shared by many processes ----------------------------------------------------------
 
 
-PLAYS = [
-    ("six_card", "random"),
-    ("six_card", "greedy"),
-    ("six_card", "rule_based"),
-    ("table_top two", "greedy"),
-]
+PLAYS = [("six_card", "random"), ("six_card", "greedy"), ("six_card", "rule_based"), ("table_top two", "greedy")]
 STARTS = 6
 LIMIT = 1200  # seconds, for all starts together
 
@@ -522,8 +511,12 @@ def start(folder: Path, plays: list[tuple[str, str]]) -> subprocess.Popen[str]:
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(folder), "PYTHONPATH": import_path(ROOT)}
     return subprocess.Popen(
         [sys.executable, "-c", CODE, json.dumps(plays)],
-        env=environment, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-    )  # fmt: skip
+        env=environment,
+        cwd=ROOT,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
 
 
 def end(process: subprocess.Popen[str]) -> dict[str, Any]:

@@ -53,9 +53,7 @@ def test_c1_lead_counts_its_pip_value(rank: str, value: int) -> None:
 @pytest.mark.parametrize("ranks", ["QKA", "KA2"])
 def test_c1_ace_is_low_so_no_run_in_play_passes_from_king_to_ace(ranks: str) -> None:
     first, second, third = (rank + "S" for rank in ranks)
-    table = Table(
-        deal(f"{first} {third} 9C 9D / 8C 8D", f"{second} 7C 7D 6C / 6D 5C", "4C")
-    ).discarded()
+    table = Table(deal(f"{first} {third} 9C 9D / 8C 8D", f"{second} 7C 7D 6C / 6D 5C", "4C")).discarded()
     assert table.play(f"p:{first} d:{second} p:{third}") == []
 
 
@@ -94,9 +92,7 @@ def test_c2_crib_scores_as_a_hand_does() -> None:
 
 @pytest.mark.parametrize("dealer", [0, 1])
 @pytest.mark.parametrize(("starter", "pegged"), [("JD", ["d heels 2"]), ("QD", []), ("TD", [])])
-def test_c3_dealer_pegs_two_at_once_for_a_jack_turned_up(
-    dealer: int, starter: str, pegged: list[str]
-) -> None:
+def test_c3_dealer_pegs_two_at_once_for_a_jack_turned_up(dealer: int, starter: str, pegged: list[str]) -> None:
     table = Table(deal("2C 3D 8H 9S / KC KD", "AC 4D 6H 9C / QC KH", starter), dealer=dealer)
     assert table.discard() == pegged
     assert table.scores[dealer] == (2 if pegged else 0)
@@ -125,9 +121,7 @@ FIVES = deal("5C 5H KC 9D / 2C 4D", "5D KH 8S 7C / 6C 8D", "QS")
         (118, ["p fifteen 2", "p pair 1"], 121),  # the score stops at the target
     ],
 )
-def test_c5_card_pegs_in_order_until_the_game_is_won(
-    score: int, pegged: list[str], total: int
-) -> None:
+def test_c5_card_pegs_in_order_until_the_game_is_won(score: int, pegged: list[str], total: int) -> None:
     table = Table(FIVES, scores=(score, 0), episode="game").discarded()
     assert table.play("p:5C d:5D p:5H") == ["d pair 2", *pegged]
     assert table.over == (total == 121)

@@ -161,9 +161,7 @@ def test_f4_play_ends_for_the_deal_when_neither_can_play() -> None:
         ("TC JD AH", "JH 9D KH", "p:TC d:JH", []),
     ],
 )
-def test_f4_cards_in_play_score_as_in_six_card(
-    pone: str, dealer: str, moves: str, pegged: list[str]
-) -> None:
+def test_f4_cards_in_play_score_as_in_six_card(pone: str, dealer: str, moves: str, pegged: list[str]) -> None:
     table = five(deal(f"{pone} / QC QD", f"{dealer} / QH QS", "6C")).discarded()
     assert table.play(moves) == pegged
 
@@ -213,9 +211,9 @@ def hand_of_three(hand: str, starter: str) -> list[str]:
     fillers = parse_cards("KD KH KS 9D 9H 9S 7D 7H")
     used = parse_cards(f"{hand} {starter}")
     spare = [format_card(card) for card in fillers if card not in used]
-    table = five(deal(f"{hand} / {spare[0]} {spare[3]}",
-                      f"{spare[1]} {spare[4]} {spare[6]} / {spare[2]} {spare[5]}",
-                      starter)).discarded()  # fmt: skip
+    table = five(
+        deal(f"{hand} / {spare[0]} {spare[3]}", f"{spare[1]} {spare[4]} {spare[6]} / {spare[2]} {spare[5]}", starter)
+    ).discarded()
     return [peg for peg in in_show(table.finish()) if peg.startswith("p")]
 
 
@@ -251,9 +249,7 @@ def test_f6_three_cards_and_the_starter_score(hand: str, starter: str, points: i
 )
 def test_f6_the_crib_of_four_and_the_starter_scores(crib: str, starter: str, points: int) -> None:
     first, second, third, fourth = crib.split()
-    table = five(
-        deal(f"TC 9D 7S / {first} {second}", f"TD 9H 7C / {third} {fourth}", starter)
-    ).discarded()
+    table = five(deal(f"TC 9D 7S / {first} {second}", f"TD 9H 7C / {third} {fourth}", starter)).discarded()
     shown = [peg for peg in table.finish() if "crib" in peg]
     assert shown == ([f"d crib {points}"] if points else [])
 
@@ -322,12 +318,8 @@ def test_f7_a_match_is_refused_unless_it_is_a_house_rule() -> None:
         Setup(agents=("random", "greedy"), env="five_card_v0", episode="match")
 
 
-@pytest.mark.parametrize(
-    ("changes", "points"), [({}, 1), ({"skunk_points": 2, "double_skunk_points": 4}, 2)]
-)
-def test_f7_a_match_by_a_house_rule_has_the_skunks_that_it_states(
-    changes: dict[str, int], points: int
-) -> None:
+@pytest.mark.parametrize(("changes", "points"), [({}, 1), ({"skunk_points": 2, "double_skunk_points": 4}, 2)])
+def test_f7_a_match_by_a_house_rule_has_the_skunks_that_it_states(changes: dict[str, int], points: int) -> None:
     """The dealer's pair of twos wins by 61 to 30."""
     rules = Rules.preset("five_card", match_target=7, **changes)
     table = Game(rules, episode="match", seed=1)

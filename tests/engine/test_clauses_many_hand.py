@@ -86,9 +86,7 @@ def test_m1_three_seats_are_three_sides_four_are_two_partnerships() -> None:
 
 
 def test_m1_partners_points_are_one_score() -> None:
-    table = Table(
-        ("7C 2D 3H 4S / KC", "8D QH TS TC / KD", "7H 6H 5H 9C / KH", "8C QC JC TD / AH")
-    ).discarded()
+    table = Table(("7C 2D 3H 4S / KC", "8D QH TS TC / KD", "7H 6H 5H 9C / KH", "8C QC JC TD / AH")).discarded()
     assert table.play("0:7C 1:8D") == ["1 fifteen 2"]
     assert table.game.scores == (0, 2)
     assert table.play("2:9C") == ["0 run 3"]  # seat 2 pegs for side 0
@@ -177,9 +175,7 @@ def test_m2_no_card_is_dealt_twice(rules: str) -> None:
 def test_m3_each_seat_discards_one_and_keeps_four() -> None:
     for hands in (THREE, FOUR):
         table = Table(hands).discarded()
-        assert [len(table.game.hand(table.game.view(seat))) for seat in range(len(hands))] == [
-            4
-        ] * len(hands)
+        assert [len(table.game.hand(table.game.view(seat))) for seat in range(len(hands))] == [4] * len(hands)
         assert table.game.seat == 0
 
 
@@ -301,9 +297,7 @@ def test_m7_two_successive_gos_end_a_count_under_that_rule() -> None:
     assert free.play("2:AC") == ["2 go 1"]
     assert ended.play("0:TC 1:8D 2:TD") == ["2 go 1"]
     assert (ended.game.seat, ended.game.view(0)["count"]) == (0, 0)
-    free, ended = both(
-        ("TC 9C 9D KH / 2C", "TH AC JH JD / 2D", "8D 7C 7D JC / 2H", "9H 9S QC QD / 2S")
-    )
+    free, ended = both(("TC 9C 9D KH / 2C", "TH AC JH JD / 2D", "8D 7C 7D JC / 2H", "9H 9S QC QD / 2S"))
     assert free.play("0:TC 1:TH 2:8D") == ["1 pair 2"]  # 28; seats 3 and 0 cannot, seat 1 can
     assert free.play("1:AC") == ["1 go 1"]
     assert ended.play("0:TC 1:TH 2:8D") == ["1 pair 2", "0 go 1"]  # seat 2's, for its side
@@ -374,15 +368,11 @@ def test_m9_hands_count_from_the_dealers_left_and_the_crib_last() -> None:
 
 def test_m9_log_has_counts_of_zero_and_reset_clears_it() -> None:
     """The starter before the hands: the next deal has its own when a seat reads of this one."""
-    table = Table(
-        ("2C 4D 6H 8S / KC", "3C 5S 7D 9H / TC", "2D 4H 6S 8C / JD"), "QC", "QS"
-    ).discarded()
+    table = Table(("2C 4D 6H 8S / KC", "3C 5S 7D 9H / TC", "2D 4H 6S 8C / JD"), "QC", "QS").discarded()
     while not table.game.over:
         table.game.step(table.game.legal_actions[0])
     counted = read_log(table.game.log, include_zero=True)[-5:]
-    assert [(e.reason, e.seat) for e in counted] == [
-        ("heels", 2), ("hand", 0), ("hand", 1), ("hand", 2), ("crib", 2),
-    ]  # fmt: skip
+    assert [(e.reason, e.seat) for e in counted] == [("heels", 2), ("hand", 0), ("hand", 1), ("hand", 2), ("crib", 2)]
     assert (counted[0].points, set(counted[0].cards)) == (0, set(parse_cards("QC")))
     assert set(counted[4].cards) == set(parse_cards("QS KC TC JD"))
     table.game.reset()
@@ -446,9 +436,7 @@ def test_m10_the_deal_passes_to_the_left() -> None:
         ("four_hand[partners=False]", (7, 3, 5, 120), 3, 1),
     ],
 )
-def test_m10_the_loser_deals_the_next_game(
-    rules: str, scores: tuple[int, ...], dealer: int, then: int
-) -> None:
+def test_m10_the_loser_deals_the_next_game(rules: str, scores: tuple[int, ...], dealer: int, then: int) -> None:
     hands = THREE if len(Game(rules).sides) == 3 else FOUR
     table = Table(hands, "JS", rules=rules, episode="match", dealer=dealer, scores=scores)
     table.discard()  # heels win the game for the dealer's side

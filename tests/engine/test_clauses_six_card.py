@@ -50,9 +50,7 @@ def test_h1_six_cards_each_dealt_singly_pone_first(dealer: int) -> None:
 
 @pytest.mark.parametrize("dealer", [0, 1])
 def test_h1_the_crib_belongs_to_the_dealer(dealer: int) -> None:
-    table = Table(
-        deal("KC 8H 7S 6D / 2H 3H", "9D 4S TC 8C / 2S 3D", "QH"), dealer=dealer
-    ).discarded()
+    table = Table(deal("KC 8H 7S 6D / 2H 3H", "9D 4S TC 8C / 2S 3D", "QH"), dealer=dealer).discarded()
     table.finish()
     (crib,) = [event for event in table.env.events if event.reason == "crib"]
     assert (crib.seat, crib.points) == (dealer, 12)  # Q-2-3 four ways, two pairs
@@ -179,10 +177,10 @@ def test_h4_last_card_of_these_pegs(ranks: str, pegged: list[str]) -> None:
         while len(hand) < 4:
             hand.append(rest.pop(0))
     used += parse_cards(" ".join(hands[0] + hands[1]))
-    spare = [f"{'A23456789TJQK'[c // 4]}{'CDHS'[c % 4]}" for c in reversed(range(52))
-             if c not in used and c // 4 != 10]  # fmt: skip
-    table = Table(deal(f"{' '.join(hands[0])} / {spare[0]} {spare[1]}",
-                       f"{' '.join(hands[1])} / {spare[2]} {spare[3]}", spare[4]))  # fmt: skip
+    spare = [f"{'A23456789TJQK'[c // 4]}{'CDHS'[c % 4]}" for c in reversed(range(52)) if c not in used and c // 4 != 10]
+    table = Table(
+        deal(f"{' '.join(hands[0])} / {spare[0]} {spare[1]}", f"{' '.join(hands[1])} / {spare[2]} {spare[3]}", spare[4])
+    )
     assert table.discard() == []
     *before, last = (f"{'pd'[i % 2]}:{card}" for i, card in enumerate(played))
     table.play(" ".join(before))
@@ -314,9 +312,7 @@ def test_h8_order_is_pone_dealer_crib() -> None:
         (115, ["p hand 5", "d hand 3"], (120, 121)),  # pone falls short
     ],
 )
-def test_h8_pone_counts_out_before_the_dealer(
-    pone: int, shown: list[str], scores: tuple[int, int]
-) -> None:
+def test_h8_pone_counts_out_before_the_dealer(pone: int, shown: list[str], scores: tuple[int, int]) -> None:
     table = Table(LAST_IS_31, scores=(pone, 114), episode="game").discarded()
     assert in_show(table.play(TO_THE_SHOW)) == shown
     assert table.over
@@ -406,9 +402,7 @@ def test_h10_the_loser_of_a_game_deals_the_next(next_dealer: str) -> None:
     assert changes > 5
 
 
-@pytest.mark.parametrize(
-    ("loser", "points"), [(91, 1), (90, 2), (61, 2), (60, 4), (0, 4), (120, 1)]
-)
+@pytest.mark.parametrize(("loser", "points"), [(91, 1), (90, 2), (61, 2), (60, 4), (0, 4), (120, 1)])
 def test_h11_skunk_by_more_than_30_counts_two_by_more_than_60_four(loser: int, points: int) -> None:
     table = Table(PAIR, scores=(loser, 119), episode="match").discarded()
     table.play("p:2C d:2D")  # 121 at the dealer's first card
@@ -438,9 +432,7 @@ def test_h11_the_match_ends_at_seven_game_points() -> None:
 
 
 def test_h12_the_rear_peg_shows_the_previous_score() -> None:
-    table = Table(
-        deal("5C 5H KC 9D / 2C 4D", "5D KH 8S 7C / 6C 8D", "QS"), scores=(30, 40), episode="game"
-    ).discarded()
+    table = Table(deal("5C 5H KC 9D / 2C 4D", "5D KH 8S 7C / 6C 8D", "QS"), scores=(30, 40), episode="game").discarded()
     table.play("p:5C")
     table.play("d:5D")  # a pair: 40 to 42
     assert table.env.view(1)["scores"].tolist() == [42, 30]
@@ -479,8 +471,11 @@ def test_h8_events_include_counts_of_zero_on_request() -> None:
     counted = read_log(table.env.game.log, include_zero=True)[-4:]
     # 5-Q and 3-5-7; then a run of four twice and a pair.
     assert [(e.reason, e.seat, e.points) for e in counted] == [
-        ("heels", 1, 0), ("hand", 0, 0), ("hand", 1, 4), ("crib", 1, 10),
-    ]  # fmt: skip
+        ("heels", 1, 0),
+        ("hand", 0, 0),
+        ("hand", 1, 4),
+        ("crib", 1, 10),
+    ]
     cards = ["QC", "2C 4D 6H 8S", "3C 5S 7D 9H", "KC KD TC JD"]
     assert [set(e.cards) for e in counted] == [set(parse_cards(one)) for one in cards]
 

@@ -24,9 +24,7 @@ from crib_env.engine.rng import seed_states
 from crib_env.engine.show import show_table
 from crib_env.rules import PRESETS
 
-pytestmark = pytest.mark.skipif(
-    find_spec("numba_cuda") is None, reason="numba-cuda is not installed (extra `cuda`)"
-)
+pytestmark = pytest.mark.skipif(find_spec("numba_cuda") is None, reason="numba-cuda is not installed (extra `cuda`)")
 
 SIMULATED = {"NUMBA_ENABLE_CUDASIM": "1", "NUMBA_DISABLE_JIT": "1"}
 LANES = 4
@@ -43,15 +41,11 @@ CASES: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
     "five_card game": ("five_card", {"target": 21}, {"reward": "points"}),
     "table_top round for 2": ("table_top", {}, {"episode": "round", "reward": "points"}),
     "table_top game for 4": ("table_top", {}, {"players": 4, "reward": "points"}),
-    "table_top round for 4": (
-        "table_top", {}, {"players": 4, "episode": "round", "autoreset": False},
-    ),
+    "table_top round for 4": ("table_top", {}, {"players": 4, "episode": "round", "autoreset": False}),
     "table_top_ship game": ("table_top_ship", {"target": 1}, {}),
     "three sides": ("three_hand", {"target": 15}, {"players": 3}),
-    "points of three sides": (
-        "three_hand", {}, {"players": 3, "episode": "deal", "reward": "points"},
-    ),
-}  # fmt: skip
+    "points of three sides": ("three_hand", {}, {"players": 3, "episode": "deal", "reward": "points"}),
+}
 
 
 def made(case: str) -> tuple[Any, Any, dict[str, Any]]:
@@ -128,9 +122,8 @@ def cpu_walk(case: str) -> dict[str, np.ndarray]:
             state = states[lane : lane + 1]
             mover = int(state["to_move"][0])
             packed = entries.step(
-                state, record, NO_DECKS, show_table(), log, view, obs[lane], masks[lane],
-                margins, int(actions[lane]),
-            )  # fmt: skip
+                state, record, NO_DECKS, show_table(), log, view, obs[lane], masks[lane], margins, int(actions[lane])
+            )
             if packed == ILLEGAL:
                 rewards[lane, mover] = illegal_reward
                 state["over"] = 1
@@ -157,9 +150,7 @@ def cuda_walk(case: str) -> dict[str, np.ndarray]:
             batch.step(chosen(seen["masks"][-1], step - 1))
         for key in SEEN:
             seen[key].append(getattr(batch, key).copy_to_host())
-    return {key: np.array(arrays) for key, arrays in seen.items()} | {
-        "states": batch.states.copy_to_host()
-    }
+    return {key: np.array(arrays) for key, arrays in seen.items()} | {"states": batch.states.copy_to_host()}
 
 
 @cache
@@ -174,9 +165,7 @@ def cpu_rollout(case: str) -> dict[str, np.ndarray]:
     lanes, dealers = np.arange(LANES), np.full(LANES, NONE)
     lanes_of = entries_of(family)
     lanes_of.begin_games(states, record, NO_DECKS, lanes, dealers, log)
-    lanes_of.rollout(
-        states, record, NO_DECKS, show_table(), rngs, views, log, 0, LANES, NONE, DRAWN, obs, masks
-    )
+    lanes_of.rollout(states, record, NO_DECKS, show_table(), rngs, views, log, 0, LANES, NONE, DRAWN, obs, masks)
     lanes_of.view_games(states, record, lanes, states["to_move"].copy(), views)
     lanes_of.encode(views, obs, masks)
     return {"states": states, "obs": obs, "masks": masks, "movers": states["to_move"].copy()}
@@ -203,7 +192,7 @@ def save(folder: str, walks: tuple[str, ...]) -> None:
         "cuda": cuda_walk,
         "cuda rollout": lambda case: cuda_rollout(case, at_once=True),
         "cuda draws": lambda case: cuda_rollout(case, at_once=False),
-    }  # fmt: skip
+    }
     for case in CASES:
         for walk in walks:
             np.savez(Path(folder) / f"{case}, {walk}.npz", **makers[walk](case))

@@ -97,10 +97,8 @@ def deals_of(env: Any, seed: int, prefer: Any) -> list[list[int]]:
         state = env.snapshot().game.position.state[0]
         if state["deals"] != count:
             count = int(state["deals"])
-            pone, dealer = (state["dealt"][6 * s : 6 * s + 6].tolist()
-                            for s in (1 - env.dealer, env.dealer))  # fmt: skip
-            deals.append([c for pair in zip(pone, dealer, strict=True) for c in pair]
-                         + [int(state["starter"])])  # fmt: skip
+            pone, dealer = (state["dealt"][6 * s : 6 * s + 6].tolist() for s in (1 - env.dealer, env.dealer))
+            deals.append([c for pair in zip(pone, dealer, strict=True) for c in pair] + [int(state["starter"])])
         mask = env.observe(env.agent_selection)["action_mask"]
         env.step(int(prefer(np.flatnonzero(mask))))
     return deals
@@ -117,9 +115,7 @@ def test_equal_seeds_give_equal_deals_under_any_play(seed: int) -> None:
 
 
 def test_deal_places_every_card_with_equal_probability() -> None:
-    env = crib_env.six_card_v0.vector_env(
-        4096, opponent=lowest_legal(crib_env.six_card_v0.raw_env().game.family)
-    )
+    env = crib_env.six_card_v0.vector_env(4096, opponent=lowest_legal(crib_env.six_card_v0.raw_env().game.family))
     env.reset(seed=1)
     assert len(np.unique(env.batch.states["dealt"], axis=0)) == 4096  # lanes are independent
     dealt = env.batch.states["dealt"].T
@@ -140,10 +136,7 @@ def digest(name: str) -> str:
     for part in trajectory(env, seed=17, decisions=150):
         total.update(repr(part).encode())
     total.update(env.snapshot().game.position.state.tobytes())
-    for opponent in (
-        lowest_legal(env.game.family),
-        *(n for n in ("greedy",) if n in agent_names()),
-    ):
+    for opponent in (lowest_legal(env.game.family), *(n for n in ("greedy",) if n in agent_names())):
         batch = module(name).vector_env(3, opponent=opponent, reward="points")
         _, info = batch.reset(seed=18)
         for _ in range(25):
@@ -174,9 +167,7 @@ def plain_digests() -> dict[str, str]:
 
 
 @pytest.mark.parametrize("name", sorted(ENVIRONMENTS))
-def test_compiled_and_plain_python_play_the_same_games(
-    name: str, plain_digests: dict[str, str]
-) -> None:
+def test_compiled_and_plain_python_play_the_same_games(name: str, plain_digests: dict[str, str]) -> None:
     assert plain_digests[name] == digest(name)
 
 

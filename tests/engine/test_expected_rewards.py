@@ -90,9 +90,7 @@ def test_expected_rewards_are_rejected_by_table_top(reward: str) -> None:
 # --- the mean of a show, counted by the reference -------------------------------------------------
 
 
-def mean_show(
-    dealt: list[list[int]], discarded: list[list[int]], dealer: int, preset: str, heels: int = 2
-) -> float:
+def mean_show(dealt: list[list[int]], discarded: list[list[int]], dealer: int, preset: str, heels: int = 2) -> float:
     """Return seat 0's mean of heels, hands and crib less seat 1's, over every card not dealt."""
     known = {card for hand in dealt for card in hand}
     kept = [[c for c in dealt[seat] if c not in discarded[seat]] for seat in range(2)]
@@ -128,14 +126,7 @@ def mean_shows(
     ("module", "keywords"),
     [
         (six_card_v0, {"rules": "hoyle[heels=5]", "episode": "deal", "opponent": "rule_based"}),
-        (
-            six_card_v0,
-            {
-                "rules": "hoyle[target=31,match_target=2]",
-                "episode": "match",
-                "opponent": "rule_based",
-            },
-        ),
+        (six_card_v0, {"rules": "hoyle[target=31,match_target=2]", "episode": "match", "opponent": "rule_based"}),
         (five_card_v0, {"opponent": greedy}),
         (five_card_v0, {"opponent": [("random", 1), ("greedy", 1)]}),
         (discard_v0, {"opponent": "greedy"}),
@@ -144,9 +135,7 @@ def mean_shows(
     ],
     ids=["deal", "match", "in_python", "several", "discard", "three_hand", "four_hand"],
 )
-def test_episode_reward_sum_is_independent_of_payment_time(
-    module: Any, keywords: dict[str, Any]
-) -> None:
+def test_episode_reward_sum_is_independent_of_payment_time(module: Any, keywords: dict[str, Any]) -> None:
     def make(reward: str) -> Any:
         return module.vector_env(16, reward=reward, **keywords)
 
@@ -239,15 +228,8 @@ def deals_with_hidden_cards_redrawn(env: Any, seed: int) -> Any:
                 state = game.states[0].copy()
                 redraw_hands(state, rng, seat, dealt)
                 other = state["dealt"].reshape(2, HAND)[:, :dealt]
-                yield (
-                    seat,
-                    list(slots),
-                    deck_of(first, starter, dealer),
-                    deck_of(other, starter, dealer),
-                )
-            slot = int(
-                rng.choice([k for k in range(dealt) if first[seat][k] in game.legal_actions])
-            )
+                yield (seat, list(slots), deck_of(first, starter, dealer), deck_of(other, starter, dealer))
+            slot = int(rng.choice([k for k in range(dealt) if first[seat][k] in game.legal_actions]))
             slots.append((seat, slot))
             env.step(int(first[seat][slot]))
 
@@ -319,8 +301,7 @@ def test_deal_reward_is_pegging_plus_mean_of_show(rules: str, reward: str, ahead
     C3: what heels peg is a field of the rules.
     """
     known: Any = Rules.preset(rules)
-    envs = [GAMES[rules].raw_env(rules=rules, episode="deal", reward=one)
-            for one in (reward, "points")]  # fmt: skip
+    envs = [GAMES[rules].raw_env(rules=rules, episode="deal", reward=one) for one in (reward, "points")]
     players = len(envs[0].possible_agents)
     side_of = envs[0].game.sides
     each = known.dealt if players == 2 else 5
@@ -336,8 +317,7 @@ def test_deal_reward_is_pegging_plus_mean_of_show(rules: str, reward: str, ahead
         for env in envs:
             env.reset(options=options)
         in_hands = each * players
-        dealt = [deck[(seat - dealer - 1) % players : in_hands : players]
-                 for seat in range(players)]  # fmt: skip
+        dealt = [deck[(seat - dealer - 1) % players : in_hands : players] for seat in range(players)]
         dead = deck[in_hands : in_hands + 4 - players * discards]
         laid: list[int] = []
         mean = None
@@ -357,9 +337,7 @@ def test_deal_reward_is_pegging_plus_mean_of_show(rules: str, reward: str, ahead
                 kept = [[card for card in hand if card not in laid] for hand in dealt]
                 starters = deck[in_hands + len(dead) :]
                 preset = "five_card" if "five_card" in rules else "hoyle"
-                mean = paid(side_of, mean_shows(
-                    kept, [*dead, *laid], starters, dealer, side_of, preset, known.heels
-                ))  # fmt: skip
+                mean = paid(side_of, mean_shows(kept, [*dead, *laid], starters, dealer, side_of, preset, known.heels))
                 if reward == "expected":
                     expected += mean
             if over and reward == "expected_at_show":

@@ -14,16 +14,7 @@ import pytest
 
 import crib_env
 from checkout import ROOT
-from crib_env import (
-    ENVIRONMENTS,
-    Game,
-    encode,
-    find_agent,
-    observation_layout,
-    sample_legal,
-    six_card_v0,
-    table_top_v0,
-)
+from crib_env import ENVIRONMENTS, Game, encode, find_agent, observation_layout, sample_legal, six_card_v0, table_top_v0
 from crib_env.batch import GameBatch
 from crib_env.encoding import layout_of
 from crib_env.engine.entries import entries_of
@@ -46,10 +37,9 @@ def test_encode_takes_one_view_or_many() -> None:
     assert np.array_equal(encode(views)[0], observations)
 
 
-@pytest.mark.parametrize("given", [
-    np.zeros(3), np.zeros((2, 425), dtype=np.uint8),
-    np.zeros((2, 1), dtype=find_family("two_hand").view),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "given", [np.zeros(3), np.zeros((2, 425), dtype=np.uint8), np.zeros((2, 1), dtype=find_family("two_hand").view)]
+)
 def test_encode_rejects_other_objects_than_views(given: Any) -> None:
     with pytest.raises(ValueError, match=r"env\.unwrapped\.view\(\)"):
         encode(given)
@@ -116,9 +106,7 @@ def legal_cards(view: Any) -> list[int]:
 
 
 def unseen(view: Any) -> list[int]:
-    known = {int(c) for field in ("hand", "discarded", "pile") for c in view[field]} | {
-        view["starter"]
-    }
+    known = {int(c) for field in ("hand", "discarded", "pile") for c in view[field]} | {view["starter"]}
     return [card for card in range(52) if card not in known]
 
 
@@ -143,9 +131,7 @@ def test_discard_features_count_every_crib_and_starter(preset: str) -> None:
             for starter in left:
                 discarded = others[(others != starter).all(axis=1)]
                 cribs = np.concatenate([np.tile(pair, (len(discarded), 1)), discarded], axis=1)
-                total += score_hands(
-                    cribs, np.full(len(discarded), starter), rules, crib=True
-                ).sum()
+                total += score_hands(cribs, np.full(len(discarded), starter), rules, crib=True).sum()
                 count += len(discarded)
             for card in pair:
                 value.setdefault(card, []).append((hand, sign * total / count))
@@ -263,14 +249,11 @@ def test_features_are_equal_in_all_forms_and_zero_after_the_end() -> None:
     keywords: dict[str, Any] = {"features": True, "opponent": "greedy", "episode": "deal"}
     single = six_card_v0.gym_env(**keywords)
     vector = six_card_v0.vector_env(1, **keywords)
-    waits = six_card_v0.vector_env(
-        1, autoreset_mode=gymnasium.vector.AutoresetMode.NEXT_STEP, **keywords
-    )
+    waits = six_card_v0.vector_env(1, autoreset_mode=gymnasium.vector.AutoresetMode.NEXT_STEP, **keywords)
     sb3 = six_card_v0.sb3_env(1, **keywords)
     in_python = six_card_v0.vector_env(
-        1, **{**keywords, "opponent": lambda view, rng: int(find_agent("greedy").act(
-            np.array([view]), rng)[0])},
-    )  # fmt: skip
+        1, **{**keywords, "opponent": lambda view, rng: int(find_agent("greedy").act(np.array([view]), rng)[0])}
+    )
     assert single.observation_space == sb3.observation_space == vector.single_observation_space
     observation, info = single.reset(seed=7)
     rows = [env.reset(seed=7)[0][0] for env in (vector, waits, in_python)]

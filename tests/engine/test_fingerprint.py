@@ -245,20 +245,14 @@ def test_fingerprint_includes_named_tuples_of_signature() -> None:
 
     kinds = (tuple, Pair, Other)
     mixed, alike = (
-        {fingerprint(act, tuple_of(kind, numba.int64, last)) for kind in kinds}
-        for last in (numba.float64, numba.int64)
+        {fingerprint(act, tuple_of(kind, numba.int64, last)) for kind in kinds} for last in (numba.float64, numba.int64)
     )
     assert len(mixed | alike) == 6
 
 
 def test_entries_called_from_python_can_be_stored() -> None:
     entries = []
-    for package in (
-        ROOT / "crib_env",
-        ROOT / "agents/crib_agents",
-        ROOT / "training/crib_training",
-        ROOT / "research",
-    ):
+    for package in (ROOT / "crib_env", ROOT / "agents/crib_agents", ROOT / "training/crib_training", ROOT / "research"):
         for file in package.rglob("*.py"):
             if "\n@entry(" in file.read_text(encoding="utf-8"):
                 name = ".".join(file.relative_to(package.parent).with_suffix("").parts)

@@ -56,16 +56,16 @@ def test_position_and_repr_read_back(kind: str) -> None:
                 assert again == game
                 assert again.notation() == text
                 assert (again.legal_actions, again.scores, again.dealer) == (
-                    game.legal_actions, game.scores, game.dealer,
-                )  # fmt: skip
+                    game.legal_actions,
+                    game.scores,
+                    game.dealer,
+                )
     again = eval(repr(game), {"Game": Game})
     assert (again.over, again.returns, again.legal_actions) == (True, game.returns, [])
     # With its generator in the line, the game continues with the same deals.
     start = made(kind)
     again = Game.from_notation(start.notation())
-    assert [start.notation() for _ in walk(start, seed=9)] == [
-        again.notation() for _ in walk(again, seed=9)
-    ]
+    assert [start.notation() for _ in walk(start, seed=9)] == [again.notation() for _ in walk(again, seed=9)]
 
 
 @every_kind
@@ -279,9 +279,7 @@ def test_game_batch_reset_takes_dealer_scores_and_decks() -> None:
     games = GameBatch(Rules.preset("hoyle"), 3, seed=1)
     games.reset(decks=decks, dealer=1)
     assert (games.states["dealt"] == games.states["dealt"][0]).all()
-    games.reset_each(
-        [ResetOptions(decks[:1], 0), ResetOptions(decks[1:], 1, (7, 9)), ResetOptions()]
-    )
+    games.reset_each([ResetOptions(decks[:1], 0), ResetOptions(decks[1:], 1, (7, 9)), ResetOptions()])
     assert games.states["starter"][:2].tolist() == [decks[0][12], decks[1][12]]
     assert games.states["dealer"][:2].tolist() == [0, 1]
     assert games.states["scores"].tolist() == [[0, 0], [7, 9], [0, 0]]
@@ -351,10 +349,16 @@ def test_game_batch_reset_with_decks_leaves_other_games_alone(games: list[int]) 
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"dealer": 2}, {"dealer": -1}, {"scores": (121, 0)}, {"scores": (1, 2, 3)},
-     {"decks": np.zeros((1, 52), dtype=np.int64)}, {"decks": np.arange(52)[None] + 1}],
+    [
+        {"dealer": 2},
+        {"dealer": -1},
+        {"scores": (121, 0)},
+        {"scores": (1, 2, 3)},
+        {"decks": np.zeros((1, 52), dtype=np.int64)},
+        {"decks": np.arange(52)[None] + 1},
+    ],
     ids=repr,
-)  # fmt: skip
+)
 def test_game_batch_reset_rejects_options_unchanged(wrong: dict[str, Any]) -> None:
     batch = GameBatch("hoyle", 2, seed=1)
     batch.reset()
@@ -374,18 +378,21 @@ def test_game_batch_step_and_views_take_one_number_a_game() -> None:
         batch.views(games, np.array([0]))
 
 
-@pytest.mark.parametrize("wrong", [
-    [0.0, 1.0], [True, False], [[0], [1]], 0, ["0", "1"], [0, 2], [-1, 0],
-    np.array([0, 1], dtype=object),
-], ids=str)  # fmt: skip
+@pytest.mark.parametrize(
+    "wrong",
+    [[0.0, 1.0], [True, False], [[0], [1]], 0, ["0", "1"], [0, 2], [-1, 0], np.array([0, 1], dtype=object)],
+    ids=str,
+)
 def test_game_batch_refuses_wrong_numbers_unchanged(wrong: Any) -> None:
     batch, games = GameBatch("hoyle", 2, seed=1), np.arange(2)
     batch.reset()
     before = batch.states.tobytes()
     calls: list[tuple[str, Callable[[], object]]] = [
-        ("games", lambda: batch.reset(wrong)), ("games", lambda: batch.views(wrong)),
-        ("games", lambda: batch.step(wrong, games)), ("seats", lambda: batch.views(games, wrong)),
-    ]  # fmt: skip
+        ("games", lambda: batch.reset(wrong)),
+        ("games", lambda: batch.views(wrong)),
+        ("games", lambda: batch.step(wrong, games)),
+        ("seats", lambda: batch.views(games, wrong)),
+    ]
     if str(wrong) not in ("[0, 2]", "[-1, 0]"):  # which are illegal actions
         calls.append(("actions", lambda: batch.step(games, wrong)))
     for name, call in calls:

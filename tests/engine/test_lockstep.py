@@ -21,15 +21,11 @@ from stacked import make, same_events
 DECKS = {"deal": 1, "game": 60, "match": 400}
 MANY_HAND: dict[str, dict[str, Any]] = {
     "three_hand": {"players": 3},
-    "three_hand[target=61,second_go_ends=True]": {
-        "players": 3, "target": 61, "second_go_ends": True,
-    },
+    "three_hand[target=61,second_go_ends=True]": {"players": 3, "target": 61, "second_go_ends": True},
     "four_hand": {"players": 4, "partners": True},
-    "four_hand[second_go_ends=True,heels=1]": {
-        "players": 4, "partners": True, "second_go_ends": True, "heels": 1,
-    },
+    "four_hand[second_go_ends=True,heels=1]": {"players": 4, "partners": True, "second_go_ends": True, "heels": 1},
     "four_hand[partners=False,match_target=2]": {"players": 4, "match_target": 2},
-}  # fmt: skip
+}
 
 
 class Followed:
@@ -102,9 +98,7 @@ class Followed:
             assert view["held_n"][: self.players].tolist() == left
             assert not view["held_n"][self.players :].any()
         first = self.side[seat]
-        for name, by_side in (
-            ("scores", referee.scores), ("rear", self.rear), ("match_score", referee.games),
-        ):  # fmt: skip
+        for name, by_side in (("scores", referee.scores), ("rear", self.rear), ("match_score", referee.games)):
             mine_first = [by_side[(first + i) % self.sides] for i in range(self.sides)]
             assert view[name][: self.sides].tolist() == mine_first, name
             assert not view[name][self.sides :].any(), name
@@ -170,10 +164,7 @@ def play(rules: str, episode: str, episodes: int, seed: int) -> int:
         dealer = rng.randrange(len(env.possible_agents))
         scores: Sequence[int] | None = None
         if i % 2:  # from anywhere on the board, the last holes most of all
-            scores = [
-                target - 1 - min(int(rng.expovariate(0.05)), target - 1)
-                for _ in range(1 + max(env.game.sides))
-            ]
+            scores = [target - 1 - min(int(rng.expovariate(0.05)), target - 1) for _ in range(1 + max(env.game.sides))]
         options = {"decks": decks, "dealer": dealer}
         env.reset(options=options if scores is None else options | {"scores": scores})
         if rules in MANY_HAND:
@@ -199,11 +190,13 @@ def play(rules: str, episode: str, episodes: int, seed: int) -> int:
         ("hoyle", "match", 8, 1),
         ("five_card", "deal", 200, 1),
         ("five_card", "game", 100, 1),
-        *((rules, episode, episodes, 5)
-          for rules in MANY_HAND
-          for episode, episodes in (("deal", 60), ("game", 20), ("match", 4))),
+        *(
+            (rules, episode, episodes, 5)
+            for rules in MANY_HAND
+            for episode, episodes in (("deal", 60), ("game", 20), ("match", 4))
+        ),
     ],
-)  # fmt: skip
+)
 def test_lockstep_with_the_referee(rules: str, episode: str, episodes: int, seed: int) -> None:
     assert play(rules, episode, episodes, seed) > (10 if rules in MANY_HAND else 5) * episodes
 

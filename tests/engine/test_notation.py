@@ -11,16 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from crib_env import (
-    EpisodeOverError,
-    Game,
-    discard_v0,
-    five_card_v0,
-    notation,
-    pegging_v0,
-    six_card_v0,
-    table_top_v0,
-)
+from crib_env import EpisodeOverError, Game, discard_v0, five_card_v0, notation, pegging_v0, six_card_v0, table_top_v0
 from crib_env.cards import pip
 from crib_env.engine.hands.records import DISCARD
 from crib_env.engine.two_hand import STATE as TWO_HAND
@@ -32,14 +23,9 @@ LAYING = "hoyle game #1 d1 m0 discard QSQC4STDQHAH/3HTH6D5CJD7H 7C - 0-0/0-0"
 PLAYING = "hoyle game #2 d1 m0 pegging 5h(6C)7D8S(9C)kd/AC(2C)3C(4C)ts6d JC 5HTSKD6D| 30-34/58-60"
 DECK = "4S7H8HAD6CKC5STD9S4C5CQH5DAHTC6DJSJCJH7D9HJD2HTHQS3S3H6S2C"
 TABLE = f"table_top game #2 d0 m0 p2 turn {DECK} ...../..7H../..2C../.8H.../..... 4S 20/29"
-THREE = (
-    "three_hand game #1 d1 m1 pegging 4h(TH)AD2S3c/6C9D(KD)tdAS/4D5h9hAC(JD) QD 3D 9H4HTD5H3C| "
-    "0-2/0-0/0-0"
-)
+THREE = "three_hand game #1 d1 m1 pegging 4h(TH)AD2S3c/6C9D(KD)tdAS/4D5h9hAC(JD) QD 3D 9H4HTD5H3C| 0-2/0-0/0-0"
 
-HOUSE = dataclasses.replace(
-    PRESETS["hoyle"], name="Aunt May's [91]", target=91, next_dealer="winner", for_last=3
-)
+HOUSE = dataclasses.replace(PRESETS["hoyle"], name="Aunt May's [91]", target=91, next_dealer="winner", for_last=3)
 ALL = ("deal", "game", "match", "pegging")
 # Rules, episode, players: every family and every kind of episode.
 GAMES: list[tuple[Rules, str, int]] = [
@@ -48,13 +34,20 @@ GAMES: list[tuple[Rules, str, int]] = [
     (Rules.preset("five_card", match_target=7, skunk_points=2, double_skunk_points=4), "match", 2),
     (Rules.preset("hoyle", target=25, match_target=2), "match", 2),
     (Rules.preset("hoyle", single_count=True, for_last=4, target=40), "game", 2),
-    *((PRESETS[name], episode, players) for name in ("table_top", "table_top_ship")
-      for episode in ("round", "game") for players in (2, 4)),
-    *((PRESETS[name], episode, players) for name, players in (("three_hand", 3), ("four_hand", 4))
-      for episode in ("deal", "game", "match")),
+    *(
+        (PRESETS[name], episode, players)
+        for name in ("table_top", "table_top_ship")
+        for episode in ("round", "game")
+        for players in (2, 4)
+    ),
+    *(
+        (PRESETS[name], episode, players)
+        for name, players in (("three_hand", 3), ("four_hand", 4))
+        for episode in ("deal", "game", "match")
+    ),
     (Rules.preset("four_hand", partners=False, second_go_ends=True, target=31), "game", 4),
     (HOUSE, "game", 2),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("rules", "episode", "players"), GAMES)
@@ -156,8 +149,12 @@ def test_write_rejects_unreachable_record_naming_fields() -> None:
         (LAYING, "0-0/0-0", "0-0/0-0 luck=1", "'luck' is no field of this position"),
         (PLAYING, "5HTSKD6D|", "5H?|", "pile must be cards"),
         (PLAYING, "5HTSKD6D|", "5HTSKD6D", "pile must be 5HTSKD6D. after these cards"),
-        (PLAYING, "5h(6C)7D8S(9C)kd/AC(2C)3C(4C)ts6d JC 5HTSKD6D|",
-         "5h(6C)7d8S(9C)kd/AC(2C)3C(4C)ts6d JC 5HTSKD6D7D", "mover must be m1"),
+        (
+            PLAYING,
+            "5h(6C)7D8S(9C)kd/AC(2C)3C(4C)ts6d JC 5HTSKD6D|",
+            "5h(6C)7d8S(9C)kd/AC(2C)3C(4C)ts6d JC 5HTSKD6D7D",
+            "mover must be m1",
+        ),
         (TABLE, "p2", "p3", "has p2 or p4"),
         (TABLE, " turn ", " discard ", "phase must be one of 'turn', 'over', got 'discard'"),
         (TABLE, "...../..7H", "..../..7H", "five rows of five cells"),
@@ -185,15 +182,13 @@ def test_write_rejects_unreachable_record_naming_fields() -> None:
         (LAYING, "0-0/0-0", "0-0/0-0 start=1/1 start=0/0", "'start' is given twice"),
         (TABLE, "20/29", "20/121", "is over"),
         (TABLE, "20/29", "420/420", "do not follow from the episode's start"),
-        (TABLE, "...../..7H../..2C../.8H.../..... 4S", "....8H/..7H../..2C../...../..... 4S",
-         "touches no card"),
-        (TABLE, "...../..7H../..2C../.8H.../..... 4S", "...../..7H../..2C../...../..... 8H4S",
-         "crib must be 4S8H"),
+        (TABLE, "...../..7H../..2C../.8H.../..... 4S", "....8H/..7H../..2C../...../..... 4S", "touches no card"),
+        (TABLE, "...../..7H../..2C../.8H.../..... 4S", "...../..7H../..2C../...../..... 8H4S", "crib must be 4S8H"),
         (THREE, "(TH)AD", "THAD", "each seat discards"),
         (THREE, " QD 3D ", " - 3D ", "1 cards are dealt to the crib"),
         (THREE, "0-2/0-0/0-0", "0-2/0-0/0-0 games=3/0/0", "are not the games won of"),
     ],
-)  # fmt: skip
+)
 def test_parse_state_rejects_invalid_and_impossible_lines_naming_the_fault(
     line: str, old: str, new: str, message: str
 ) -> None:
@@ -347,9 +342,7 @@ def test_t9_parse_state_takes_a_tie_past_the_target() -> None:
 
 def test_parse_state_rejects_game_points_without_won_games() -> None:
     line = PLAYING.replace(" game #2", " match #4")
-    assert parse_state(f"{line} games=4/8".replace("4/8", "4/5")).state["match_score"].tolist() == [
-        [4, 5]
-    ]
+    assert parse_state(f"{line} games=4/8".replace("4/8", "4/5")).state["match_score"].tolist() == [[4, 5]]
     with pytest.raises(ValueError, match="take 4 games before deal #4"):
         parse_state(f"{line} games=6/6")
     with pytest.raises(ValueError, match="game points of a match to 7 that goes on"):
@@ -411,9 +404,7 @@ def test_phase_environment_rejects_positions_of_its_policys_phase() -> None:
         (lambda: played(six_card_v0, 3, episode="match"), "episode 'match', not 'game'"),
     ],
 )
-def test_restore_rejects_snapshot_of_another_game_unchanged(
-    other: Callable[[], Any], message: str
-) -> None:
+def test_restore_rejects_snapshot_of_another_game_unchanged(other: Callable[[], Any], message: str) -> None:
     env = played(six_card_v0, 5)
     before = env.notation(), env.agent_selection
     with pytest.raises(ValueError, match=message):

@@ -105,9 +105,9 @@ def count_with_engine(case: Case) -> perft.Tree:
     def step(states: Array, actions: Array) -> None:
         lanes = np.arange(len(states))
         tally = np.zeros((len(states), sides, 3), dtype=np.int64)
-        assert lanes_of.step_games(
-            states, game.record, game.decks, show_table(), lanes, actions, game.log, tally
-        ) == NONE  # fmt: skip
+        assert (
+            lanes_of.step_games(states, game.record, game.decks, show_table(), lanes, actions, game.log, tally) == NONE
+        )
 
     def masks_of(states: Array) -> Array:
         views = np.zeros(len(states), dtype=family.view)
@@ -145,9 +145,7 @@ def referee(case: Case) -> Any:
     """Return the position of a case under the reference."""
     position: Referee | ManyHandReferee | TableTopReferee
     if "seats" in case:
-        position = ManyHandReferee(
-            case["seats"], [deck_of(case)], 1, "deal", case["scores"], **case["fields"]
-        )
+        position = ManyHandReferee(case["seats"], [deck_of(case)], 1, "deal", case["scores"], **case["fields"])
     elif "order" in case:
         ship = case["rules"] == "table_top_ship"
         position = TableTopReferee([deck_of(case)], 1, case["players"], ship)
@@ -212,8 +210,15 @@ def test_perft_of_pegging_by_the_reference(case: Case) -> None:
 def test_perft_of_pegging_without_a_go_is_worked_by_hand() -> None:
     """Where every card can always be played, each seat plays its cards in any order."""
     assert CASES["pegging"]["six-card, no go"]["sequences"] == [
-        4, 4 * 4, 4 * 4 * 3, 4 * 4 * 3 * 3, 144 * 2, 144 * 4, 144 * 4, 144 * 4,
-    ]  # fmt: skip
+        4,
+        4 * 4,
+        4 * 4 * 3,
+        4 * 4 * 3 * 3,
+        144 * 2,
+        144 * 4,
+        144 * 4,
+        144 * 4,
+    ]
     assert CASES["pegging"]["five-card, no go"]["ended"] == [0, 0, 0, 0, 0, 36]
 
 

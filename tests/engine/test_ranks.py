@@ -24,8 +24,7 @@ def test_multisets_hold_every_multiset_once(size: int) -> None:
     assert sorted(map(tuple, found.tolist())) == list(every)
     counts = ranks.rank_counts(size)
     assert (counts.sum(axis=1) == size).all()
-    assert all((np.repeat(np.arange(13), row) == held).all()
-               for row, held in zip(counts, found, strict=True))  # fmt: skip
+    assert all((np.repeat(np.arange(13), row) == held).all() for row, held in zip(counts, found, strict=True))
 
 
 @pytest.mark.parametrize("size", range(1, ranks.MOST + 1))

@@ -41,9 +41,7 @@ def of_reason(score: scoring.Score, reason: str) -> int:
 def test_score_histogram_of_three_cards_equals_one_by_one() -> None:
     counts = scoring.score_histogram("five_card")
     assert counts.sum() == 22_100 * 49
-    three = np.array(
-        [(a, b, c) for a in range(52) for b in range(a + 1, 52) for c in range(b + 1, 52)]
-    )
+    three = np.array([(a, b, c) for a in range(52) for b in range(a + 1, 52) for c in range(b + 1, 52)])
     one_by_one = np.zeros(30, dtype=np.int64)
     for starter in range(52):
         hands = three[~(three == starter).any(axis=1)]
@@ -54,9 +52,16 @@ def test_score_histogram_of_three_cards_equals_one_by_one() -> None:
 
 @pytest.mark.parametrize(
     ("lowest", "rules", "size"),
-    [(35, "hoyle", 4), (37, "hoyle", 4), (41, "hoyle", 4), (48, "hoyle", 4),
-     (35, "five_card", 3), (40, "five_card", 3), (49, "five_card", 3)],
-)  # fmt: skip
+    [
+        (35, "hoyle", 4),
+        (37, "hoyle", 4),
+        (41, "hoyle", 4),
+        (48, "hoyle", 4),
+        (35, "five_card", 3),
+        (40, "five_card", 3),
+        (49, "five_card", 3),
+    ],
+)
 def test_fill_histogram_high_cards_equals_one_by_one(lowest: int, rules: str, size: int) -> None:
     """Of high cards alone, so that `research.mutants` counts them as Python too."""
     counts = np.zeros(30, dtype=np.int64)
@@ -97,25 +102,24 @@ def test_score_hands_equals_single_hands(rows: list[list[int]], crib: bool) -> N
     table = np.array(rows, dtype=np.int8)
     table.setflags(write=False)  # as arrays of Ray and JAX are
     points = scoring.score_hands(table[:, :4], table[:, 4], crib=crib)
-    assert points.tolist() == [
-        scoring.score_hand(row[:4], row[4], crib=crib).points for row in rows
-    ]
+    assert points.tolist() == [scoring.score_hand(row[:4], row[4], crib=crib).points for row in rows]
 
 
 SUITED = st.sampled_from(range(4)).flatmap(
-    lambda s: st.lists(st.sampled_from([4 * r + s for r in range(13)]), min_size=4, max_size=4,
-                       unique=True)
-)  # fmt: skip
+    lambda s: st.lists(st.sampled_from([4 * r + s for r in range(13)]), min_size=4, max_size=4, unique=True)
+)
 
 
 @pytest.mark.parametrize(
     ("rules", "crib", "ranks"),
-    [("hoyle", False, (10, 0, 3, 6)), ("hoyle", True, (1, 10, 4, 8)),
-     ("five_card", False, (12, 0, 10)), ("five_card", True, (1, 10, 4, 8))],
-)  # fmt: skip
-def test_h8_f6_all_suits_of_a_hand_score_as_the_reference_says(
-    rules: str, crib: bool, ranks: tuple[int, ...]
-) -> None:
+    [
+        ("hoyle", False, (10, 0, 3, 6)),
+        ("hoyle", True, (1, 10, 4, 8)),
+        ("five_card", False, (12, 0, 10)),
+        ("five_card", True, (1, 10, 4, 8)),
+    ],
+)
+def test_h8_f6_all_suits_of_a_hand_score_as_the_reference_says(rules: str, crib: bool, ranks: tuple[int, ...]) -> None:
     suits = list(product(range(4), repeat=len(ranks) + 1))
     for up in (0, 12):
         rows = [
@@ -123,8 +127,7 @@ def test_h8_f6_all_suits_of_a_hand_score_as_the_reference_says(
             for some in suits
             if up not in ranks or some[-1] != some[ranks.index(up)]
         ]
-        points = scoring.score_hands([row[:-1] for row in rows], [row[-1] for row in rows], rules,
-                                     crib)  # fmt: skip
+        points = scoring.score_hands([row[:-1] for row in rows], [row[-1] for row in rows], rules, crib)
         for row, found in zip(rows, points.tolist(), strict=True):
             *hand, starter = row
             assert found == reference.score_show(hand, starter, crib, rules), row
@@ -142,26 +145,18 @@ def test_show_table_agrees_with_the_reference(size: int) -> None:
         assert table[KEYS[list(ranks)].sum() + (FOUR if size == 4 else 0)] == points, ranks
 
 
-@given(different_cards(5), st.sampled_from([("table_top", 5), ("table_top_ship", 4)]),
-       st.booleans())  # fmt: skip
-def test_t8_t12_lines_score_as_the_reference_says(
-    line: list[int], rules: tuple[str, int], with_starter: bool
-) -> None:
+@given(different_cards(5), st.sampled_from([("table_top", 5), ("table_top_ship", 4)]), st.booleans())
+def test_t8_t12_lines_score_as_the_reference_says(line: list[int], rules: tuple[str, int], with_starter: bool) -> None:
     starter = line[2] if with_starter else None
     expected = reference.score_line(line, rules[1], starter)
     assert scoring.score_line(line, rules[0], starter).points == expected
 
 
 @given(SUITED, st.integers(0, 51))
-def test_t12_four_of_a_suit_are_a_flush_in_ships_variation_only(
-    suited: list[int], other: int
-) -> None:
+def test_t12_four_of_a_suit_are_a_flush_in_ships_variation_only(suited: list[int], other: int) -> None:
     if other in suited:
         return
-    flush = [
-        of_reason(scoring.score_line([other, *suited], name), "flush")
-        for name in ("table_top", "table_top_ship")
-    ]
+    flush = [of_reason(scoring.score_line([other, *suited], name), "flush") for name in ("table_top", "table_top_ship")]
     assert flush == ([5, 5] if other % 4 == suited[0] % 4 else [0, 4])
 
 
@@ -221,9 +216,7 @@ def test_score_hand_uses_flush_rules() -> None:
 
 
 @pytest.mark.parametrize(("flush_size", "crib_flush_size"), [(4, 5), (5, 4)])
-def test_score_table_top_line_and_crib_have_separate_flush_rules(
-    flush_size: int, crib_flush_size: int
-) -> None:
+def test_score_table_top_line_and_crib_have_separate_flush_rules(flush_size: int, crib_flush_size: int) -> None:
     house = Rules.preset("table_top", flush_size=flush_size, crib_flush_size=crib_flush_size)
     for crib, smallest in ((False, flush_size), (True, crib_flush_size)):
         score = scoring.score_line("2H 4H 6H 8H KS", house, crib=crib)
@@ -268,13 +261,20 @@ def test_cards_may_be_ids_or_text() -> None:
 @pytest.mark.parametrize(
     ("hand", "starter", "call"),
     [
-        ("5C JD 2H 2S", "8D", "fifteen two, fifteen four, fifteen six, a pair is eight, and "
-         "nobs nine"),
-        ("5H 5S 5C JD", "5D", "fifteen two, fifteen four, fifteen six, fifteen eight, fifteen ten,"
-         " fifteen twelve, fifteen fourteen, fifteen sixteen, a double pair royal is twenty-eight,"
-         " and nobs twenty-nine"),
-        ("4C 5D 5H 6S", "5C", "fifteen two, fifteen four, fifteen six, fifteen eight, a pair royal"
-         " is fourteen, and three runs of three are twenty-three"),
+        ("5C JD 2H 2S", "8D", "fifteen two, fifteen four, fifteen six, a pair is eight, and nobs nine"),
+        (
+            "5H 5S 5C JD",
+            "5D",
+            "fifteen two, fifteen four, fifteen six, fifteen eight, fifteen ten,"
+            " fifteen twelve, fifteen fourteen, fifteen sixteen, a double pair royal is twenty-eight,"
+            " and nobs twenty-nine",
+        ),
+        (
+            "4C 5D 5H 6S",
+            "5C",
+            "fifteen two, fifteen four, fifteen six, fifteen eight, a pair royal"
+            " is fourteen, and three runs of three are twenty-three",
+        ),
         ("7C 8D 2S 4H", "KD", "fifteen two"),
         ("7C 8D 8S 4H", "KD", "fifteen two, fifteen four, and a pair is six"),
         ("7C 8D 2S 2H", "KD", "fifteen two and a pair is four"),
@@ -284,7 +284,7 @@ def test_cards_may_be_ids_or_text() -> None:
         ("2D 4D 6D JC", "8C", "one for nobs"),
         ("2C 4D 6H 8S", "QC", "nothing"),
     ],
-)  # fmt: skip
+)
 def test_h8_hand_call_uses_players_words(hand: str, starter: str, call: str) -> None:
     score = scoring.score_hand(hand, starter)
     assert score.call == call

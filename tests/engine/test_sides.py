@@ -30,14 +30,13 @@ def shares(made: tuple[int, ...]) -> list[float]:
     orders = [order for order in permutations(range(n)) if made[order[0]] == max(made)]
     loss = Fraction(-1, n - 1)
     return [
-        float(sum(Fraction(1) if order[0] == side else loss for order in orders) / len(orders))
-        for side in range(n)
+        float(sum(Fraction(1) if order[0] == side else loss for order in orders) / len(orders)) for side in range(n)
     ]
 
 
-@pytest.mark.parametrize("made", [
-    (5, 3), (3, 5), (4, 4), (5, 3, 1), (1, 5, 3), (5, 5, 1), (1, 5, 5), (2, 2, 2), (7, 7, 7, 2),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "made", [(5, 3), (3, 5), (4, 4), (5, 3, 1), (1, 5, 3), (5, 5, 1), (1, 5, 5), (2, 2, 2), (7, 7, 7, 2)]
+)
 def test_deal_is_won_by_most_points_and_ties_share(made: tuple[int, ...]) -> None:
     size = len(made)
     fields = [("scores", "i8", size), ("start", "i8", size), ("winner", "i8")]
@@ -58,14 +57,18 @@ def test_returns_of_a_game_reward_the_winner_only() -> None:
     assert [kernel(state[0], rules[0], side) for side in range(3)] == [-0.5, 1.0, -0.5]
 
 
-@pytest.mark.parametrize(("rules", "players", "sides"), [
-    ("hoyle", 2, (0, 1)), ("table_top", 2, (0, 1)), ("table_top", 4, (0, 1, 0, 1)),
-    ("three_hand", 3, (0, 1, 2)), ("four_hand", 4, (0, 1, 0, 1)),
-    ("four_hand[partners=False]", 4, (0, 1, 2, 3)),
-])  # fmt: skip
-def test_family_gives_the_side_of_each_seat(
-    rules: str, players: int, sides: tuple[int, ...]
-) -> None:
+@pytest.mark.parametrize(
+    ("rules", "players", "sides"),
+    [
+        ("hoyle", 2, (0, 1)),
+        ("table_top", 2, (0, 1)),
+        ("table_top", 4, (0, 1, 0, 1)),
+        ("three_hand", 3, (0, 1, 2)),
+        ("four_hand", 4, (0, 1, 0, 1)),
+        ("four_hand[partners=False]", 4, (0, 1, 2, 3)),
+    ],
+)
+def test_family_gives_the_side_of_each_seat(rules: str, players: int, sides: tuple[int, ...]) -> None:
     game = Game(rules, players=players, seed=1)
     assert game.sides == sides
     assert len(game.scores) == len(set(sides))
@@ -158,9 +161,7 @@ def test_parse_state_rejects_another_number_of_sides() -> None:
 
 def walked(opponent: Any, reward: str, episode: str) -> list[Any]:
     """Return observations and rewards of a vector environment of three seats, two opponents."""
-    env = three_hand_v0.vector_env(
-        8, rules=SHORT, opponent=opponent, reward=reward, episode=episode, seat=None
-    )
+    env = three_hand_v0.vector_env(8, rules=SHORT, opponent=opponent, reward=reward, episode=episode, seat=None)
     _, info = env.reset(seed=4)
     rng = np.random.default_rng(4)
     seen: list[Any] = []
@@ -168,9 +169,14 @@ def walked(opponent: Any, reward: str, episode: str) -> list[Any]:
         action = (rng.random(info["action_mask"].shape) * info["action_mask"]).argmax(axis=1)
         obs, rewards, ends, _, info = env.step(action)
         final = info.get("final_info", {})
-        seen.append((obs.tolist(), rewards.tolist(), ends.tolist(), [
-            final[key][ends].tolist() for key in ("scores", "winner", "skunk", "seat") if final
-        ]))  # fmt: skip
+        seen.append(
+            (
+                obs.tolist(),
+                rewards.tolist(),
+                ends.tolist(),
+                [final[key][ends].tolist() for key in ("scores", "winner", "skunk", "seat") if final],
+            )
+        )
     return seen
 
 
@@ -179,9 +185,7 @@ def walked(opponent: Any, reward: str, episode: str) -> list[Any]:
 def test_opponents_two_seats_equal_compiled_and_in_python(reward: str, episode: str) -> None:
     seen = walked(find_agent("greedy"), reward, episode)
     assert seen == walked(InPython(find_agent("greedy")), reward, episode)
-    assert seen == walked(
-        [(find_agent("greedy"), 1.0), (find_agent("greedy"), 1.0)], reward, episode
-    )
+    assert seen == walked([(find_agent("greedy"), 1.0), (find_agent("greedy"), 1.0)], reward, episode)
     ended, totals = 0, np.zeros(8)
     for _, rewards, ends, final in seen:
         totals += rewards

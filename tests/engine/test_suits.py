@@ -39,10 +39,7 @@ def test_canonical_discard_is_invariant_under_suit_permutations(rules: str) -> N
     new = 4 * (np.arange(52) // 4) + suits[:, np.arange(52) % 4]
     for given in (views, relabelled(views, new)):
         assert len(np.unique(given["hand"][:, 0])) > 40  # the hands are real ones
-    first, second = (
-        encode(canonical_views(views))[0],
-        encode(canonical_views(relabelled(views, new)))[0],
-    )
+    first, second = (encode(canonical_views(views))[0], encode(canonical_views(relabelled(views, new)))[0])
     same = (first == second).all(axis=1)
     # Where two suits hold the same ranks, it shows which of them the first discard came from.
     assert same[views["discarded_n"] == 0].all()
@@ -59,9 +56,7 @@ def test_canonical_pegging_ignores_suits(rules: str) -> None:
     new = 4 * (np.arange(52) // 4) + suits
     other = relabelled(views, new)
     assert (encode(views)[0] != encode(other)[0]).any(axis=1).mean() > 0.95
-    for mine, theirs in zip(
-        encode(canonical_views(views)), encode(canonical_views(other)), strict=True
-    ):
+    for mine, theirs in zip(encode(canonical_views(views)), encode(canonical_views(other)), strict=True):
         np.testing.assert_array_equal(mine, theirs)
 
 
@@ -113,9 +108,7 @@ def test_canonical_game_equals_the_game(rules: str) -> None:
 
 
 def test_canonical_other_cards_are_illegal_and_change_nothing() -> None:
-    batch = GameBatch(
-        "five_card", 1, episode="deal", seed=1, family=family_for("two_hand", "points", "canonical")
-    )
+    batch = GameBatch("five_card", 1, episode="deal", seed=1, family=family_for("two_hand", "points", "canonical"))
     batch.reset()
     hand = batch.views(np.array([0]))["hand"][0][:5]
     before = batch.states.copy()
@@ -192,9 +185,7 @@ def test_ranks_pegging_ignores_the_discard(rules: str) -> None:
     other = relabelled(other, 4 * (np.arange(52) // 4) + suits)
     assert (encode(views, suits="canonical")[0] != encode(other, suits="canonical")[0]).any()
     for features in (False, True):
-        for mine, theirs in zip(
-            encode(views, features, "ranks"), encode(other, features, "ranks"), strict=True
-        ):
+        for mine, theirs in zip(encode(views, features, "ranks"), encode(other, features, "ranks"), strict=True):
             np.testing.assert_array_equal(mine, theirs)
     np.testing.assert_array_equal(canonical_views(views, "ranks"), canonical_views(other, "ranks"))
 
@@ -216,9 +207,7 @@ def test_ranks_discard_shows_canonical_cards(rules: str) -> None:
 
 @pytest.mark.parametrize("environment", [six_card_v0, five_card_v0])
 @pytest.mark.parametrize("features", [False, True])
-def test_ranks_are_observed_in_every_form_with_unchanged_opponents(
-    environment: ModuleType, features: bool
-) -> None:
+def test_ranks_are_observed_in_every_form_with_unchanged_opponents(environment: ModuleType, features: bool) -> None:
     """The same games as in canonical cards: opponents, which see their discards, play alike."""
     given = {"opponent": "expert", "episode": "deal", "features": features}
     hidden, shown = (environment.vector_env(8, suits=s, **given) for s in ("ranks", "canonical"))
@@ -231,8 +220,7 @@ def test_ranks_are_observed_in_every_form_with_unchanged_opponents(
         observations, rewards, _, _, info = hidden.step(actions)
         whole, same, *_ = shown.step(actions)
         np.testing.assert_array_equal(rewards, same)
-        views, others = (one.batch.games.views(np.arange(8), one.batch.seats)
-                         for one in (hidden, shown))  # fmt: skip
+        views, others = (one.batch.games.views(np.arange(8), one.batch.seats) for one in (hidden, shown))
         np.testing.assert_array_equal(views, others)
         expected, _ = encode(views, features, "ranks")
         np.testing.assert_array_equal(observations, expected)

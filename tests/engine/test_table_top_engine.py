@@ -30,8 +30,7 @@ from table_top_views import every_variant, mask_of
 encode = import_module("crib_env.engine.table_top.encode")
 # From the centre outwards, so that every cell touches one before it.
 ORDER = sorted(
-    (cell for cell in range(25) if cell != CENTRE),
-    key=lambda cell: max(abs(cell // 5 - 2), abs(cell % 5 - 2)),
+    (cell for cell in range(25) if cell != CENTRE), key=lambda cell: max(abs(cell // 5 - 2), abs(cell % 5 - 2))
 )
 IN_ORDER = [*ORDER, TO_CRIB, TO_CRIB, TO_CRIB, TO_CRIB]
 
@@ -99,9 +98,7 @@ def deck_of(layout: Sequence[int], crib: Sequence[int]) -> list[int]:
 # Rows 21, 10, 9, 10, 0, the first four being the lines of the source. Columns, from the west:
 # 0 (four clubs); a pair of kings 2; a pair of nines 2; 10-5 and 7-5-2-A 4; J-5 and a pair of
 # eights 4 (four diamonds). Crib with the nine: 9-6 and 4-5-6 twice, a pair, two runs: 16.
-LAYOUT = parse_cards(
-    "9C 7C 7D 7H 8C  TC KC 9D 5C 5D  7S JH 9H TD JD  3C 4C TH 2C 4D  QC KD 2H AC 8D"
-)
+LAYOUT = parse_cards("9C 7C 7D 7H 8C  TC KC 9D 5C 5D  7S JH 9H TD JD  3C 4C TH 2C 4D  QC KD 2H AC 8D")
 CRIB_CARDS = parse_cards("5H 6C 6D 4H")
 ROWS, COLUMNS, CRIB_POINTS = [21, 10, 9, 10, 0], [0, 2, 2, 4, 4], 16
 SHIP_FLUSHES = 8  # the two fours of one suit, both in columns
@@ -119,9 +116,7 @@ def deck_with_starter(starter: str) -> list[int]:
 def test_t1_side_0_scores_the_rows_side_1_the_columns() -> None:
     for players in (2, 4):
         game = Round(players=players, decks=[deck_of(LAYOUT, CRIB_CARDS)])
-        assert [int(game.view(seat)["scores_rows"]) for seat in range(players)] == (
-            [1, 0] * (players // 2)
-        )
+        assert [int(game.view(seat)["scores_rows"]) for seat in range(players)] == ([1, 0] * (players // 2))
         game.play(IN_ORDER)
         rows = [mask_of(LAYOUT[5 * i : 5 * i + 5]) for i in range(5)]
         columns = [mask_of(LAYOUT[i::5]) for i in range(5)]
@@ -136,9 +131,7 @@ def test_t1_side_0_scores_the_rows_side_1_the_columns() -> None:
 def test_tally_adds_each_reason_to_its_phase() -> None:
     column = FAMILY.kernels.tally_column
     reasons = {"heels": HEELS, "lines": LINE, "crib": CRIB}
-    assert {name: FAMILY.phases[column(reason)] for name, reason in reasons.items()} == {
-        name: name for name in reasons
-    }
+    assert {name: FAMILY.phases[column(reason)] for name, reason in reasons.items()} == {name: name for name in reasons}
     assert column(DIFFERENCE) == NONE
 
 
@@ -214,8 +207,7 @@ def test_t5_cells_touch_by_side_or_corner_and_do_not_wrap_round() -> None:
             for cell in range(25)
             if not placed >> cell & 1
             and any(
-                placed >> other & 1
-                and max(abs(cell // 5 - other // 5), abs(cell % 5 - other % 5)) == 1
+                placed >> other & 1 and max(abs(cell // 5 - other // 5), abs(cell % 5 - other % 5)) == 1
                 for other in range(25)
             )
         }
@@ -298,9 +290,7 @@ def test_t8_nob_of_the_source() -> None:
     assert line_points(show_table(), 5, *line) + nob(parse_card("9C"), mask_of(line)) == 9
 
 
-@pytest.mark.parametrize(
-    ("cell", "extra"), [(0, (0, 0)), (10, (1, 0)), (14, (1, 0)), (2, (0, 1)), (22, (0, 1))]
-)
+@pytest.mark.parametrize(("cell", "extra"), [(0, (0, 0)), (10, (1, 0)), (14, (1, 0)), (2, (0, 1)), (22, (0, 1))])
 def test_t8_nob_counts_in_the_middle_lines_only(cell: int, extra: tuple[int, int]) -> None:
     """Swap the jack of hearts and other suits to see the points that suit adds."""
     points = []
@@ -445,9 +435,7 @@ def test_t12_four_of_a_suit_are_a_flush(cards: str, size: int, points: int) -> N
 
 
 def test_t12_the_starter_helps_a_flush_of_the_crib() -> None:
-    layout = parse_cards(
-        "9C 7D 7H 7S 8C  TC KD 9D 5S 5C  AC JC TH AS JD  3C 4D TD 2S 4C  QD QS 2D 9S 6S"
-    )
+    layout = parse_cards("9C 7D 7H 7S 8C  TC KD 9D 5S 5C  AC JC TH AS JD  3C 4D TD 2S 4C  QD QS 2D 9S 6S")
     flush, other = parse_cards("AH 6H 8H QC"), parse_cards("AD 6D 8S QC")
     made = []
     for crib in (flush, other):
@@ -515,9 +503,7 @@ def test_t1_to_t13_in_step_with_the_referee(players: int, preset: str, episode: 
         scores = (rng.randrange(target), rng.randrange(target))
         dealer = rng.randrange(players)
         game = Round(preset, players, decks, dealer, episode, scores)
-        referee = TableTopReferee(
-            decks, dealer, players, preset == "table_top_ship", episode, scores
-        )
+        referee = TableTopReferee(decks, dealer, players, preset == "table_top_ship", episode, scores)
         reconcile(game, referee, where)
         while referee.to_move is not None:
             action = rng.choice(referee.legal())
@@ -549,9 +535,7 @@ def known_turns(game: Round, seat: int) -> list[int]:
 
 @pytest.mark.parametrize("confer", [True, False])
 @every_variant
-def test_t2_t7_view_is_unchanged_when_hidden_cards_are_redrawn(
-    players: int, preset: str, confer: bool
-) -> None:
+def test_t2_t7_view_is_unchanged_when_hidden_cards_are_redrawn(players: int, preset: str, confer: bool) -> None:
     for seed in range(6):
         rng = random.Random(seed)
         game = Round(Rules.preset(preset, partners_confer=confer), players, dealer=0, seed=seed)
@@ -610,9 +594,7 @@ def test_observation_holds_round_card_crib_and_table_each_turn(players: int, pre
                 assert placed == game.turns[cell]
                 assert int(who[0]) % players == (game.dealer + 1 + placed - seat) % players
             assert ones(encode.CRIB_TURNS, TURNS) == game.crib[: game.crib_n]
-            assert ones(encode.CARD, 52) == (
-                [game.deck[turn]] if turn < TURNS and turn in known else []
-            )
+            assert ones(encode.CARD, 52) == ([game.deck[turn]] if turn < TURNS and turn in known else [])
             for i, discarded in enumerate(game.crib):
                 card = game.deck[discarded] if discarded in known else None
                 bits = [] if card is None else [card // 4, 13 + card % 4]
@@ -678,10 +660,7 @@ def test_games_tally_points_by_side() -> None:
     games = GameBatch(Rules.preset("table_top"), 16, players=4, episode="round", seed=1)
     games.reset()
     heels = games.states["scores"].copy()
-    assert (
-        sum(len(lanes) for lanes in games.play(find_agent("greedy"), np.random.default_rng()))
-        == 16 * TURNS
-    )
+    assert sum(len(lanes) for lanes in games.play(find_agent("greedy"), np.random.default_rng())) == 16 * TURNS
     assert (games.states["over"] == 1).all()
     assert (games.tally.sum(axis=2) + heels == games.states["scores"]).all()
     assert games.tally[:, :, 1].all()

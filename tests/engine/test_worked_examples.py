@@ -68,8 +68,7 @@ def test_t8_lines_in_a_round_of_table_top(line: str, across: bool, players: int)
         cards = [*cards[1:3], cards[0], *cards[3:]]
     at = range(10, 15) if middle else range(5, 10)  # by rows
     layout: dict[int, int] = {
-        (cell if across else 5 * (cell % 5) + cell // 5): card
-        for cell, card in zip(at, cards, strict=True)
+        (cell if across else 5 * (cell % 5) + cell // 5): card for cell, card in zip(at, cards, strict=True)
     }
     others = iter(unused(52, cards))
     for cell in range(25):

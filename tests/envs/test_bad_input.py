@@ -147,9 +147,7 @@ def test_make_rejects_num_players_outside_the_rules(form: str) -> None:
         (four_hand_v0, "no", ("partners must be True or False", "'no'")),
     ],
 )
-def test_make_rejects_partners_where_fixed(
-    form: str, module: Any, given: Any, words: tuple[str, ...]
-) -> None:
+def test_make_rejects_partners_where_fixed(form: str, module: Any, given: Any, words: tuple[str, ...]) -> None:
     with pytest.raises(ValueError, match="partners") as error:
         getattr(module, form)(partners=given)
     names(error, *words)
@@ -164,9 +162,7 @@ def test_make_rejects_partners_where_fixed(
         (table_top_v0, {}, "two"),
     ],
 )
-def test_make_rejects_partner_without_partnerships(
-    module: Any, keywords: dict[str, Any], players: str
-) -> None:
+def test_make_rejects_partner_without_partnerships(module: Any, keywords: dict[str, Any], players: str) -> None:
     with pytest.raises(ValueError, match="partner='greedy' needs a game of partners") as error:
         module.gym_env(partner="greedy", **keywords)
     names(error, f"each of the {players} players plays alone", "partners=True")
@@ -301,11 +297,7 @@ EACH_FORM = 5  # of these
 
 @pytest.mark.parametrize(
     ("form", "options", "words"),
-    [
-        (form, *bad)
-        for form in FORMS
-        for bad in (BAD_OPTIONS if form == "raw_env" else BAD_OPTIONS[:EACH_FORM])
-    ],
+    [(form, *bad) for form in FORMS for bad in (BAD_OPTIONS if form == "raw_env" else BAD_OPTIONS[:EACH_FORM])],
     ids=lambda given: repr(given)[:40],
 )
 def test_reset_rejects_invalid_options(form: str, options: Any, words: tuple[str, ...]) -> None:
@@ -437,9 +429,14 @@ def test_observe_rejects_unknown_agent(method: str) -> None:
 
 
 BAD_BATCHES = [
-    np.zeros(2, dtype=int), np.zeros((3, 1), dtype=int), np.zeros(3), np.zeros(3, dtype=bool),
-    5, None, ["5H"] * 3,
-]  # fmt: skip
+    np.zeros(2, dtype=int),
+    np.zeros((3, 1), dtype=int),
+    np.zeros(3),
+    np.zeros(3, dtype=bool),
+    5,
+    None,
+    ["5H"] * 3,
+]
 
 
 @pytest.mark.parametrize("actions", BAD_BATCHES, ids=repr)

@@ -28,14 +28,7 @@ from pettingzoo.test import api_test, performance_benchmark, seed_test
 
 import crib_env
 from aec_walks import legal, lowest_legal, over, trajectory, walk
-from crib_env import (
-    ENVIRONMENTS,
-    Agent,
-    EpisodeOverError,
-    IllegalActionError,
-    find_agent,
-    register_environment,
-)
+from crib_env import ENVIRONMENTS, Agent, EpisodeOverError, IllegalActionError, find_agent, register_environment
 from crib_env.encoding import encode
 from crib_env.envs import renderer
 from crib_env.registration import env_module as module
@@ -43,19 +36,13 @@ from crib_env.registration import gym_id
 from vector_walks import lowest
 
 VARIANTS: dict[str, list[dict[str, Any]]] = {
-    "six_card_v0": [
-        {"episode": "match"}, {"episode": "deal", "features": True}, {"rules": "five_card"},
-    ],
+    "six_card_v0": [{"episode": "match"}, {"episode": "deal", "features": True}, {"rules": "five_card"}],
     "three_hand_v0": [{"episode": "match"}, {"rules": "three_hand[second_go_ends=True]"}],
-    "four_hand_v0": [
-        {"rules": "four_hand[partners=False]"}, {"episode": "deal", "features": True},
-    ],
-    "table_top_v0": [
-        {"players": 4, "features": True}, {"rules": "table_top_ship", "episode": "game"},
-    ],
+    "four_hand_v0": [{"rules": "four_hand[partners=False]"}, {"episode": "deal", "features": True}],
+    "table_top_v0": [{"players": 4, "features": True}, {"rules": "table_top_ship", "episode": "game"}],
     "discard_v0": [{"rules": "five_card"}],
     "pegging_v0": [{"rules": "five_card"}],
-}  # fmt: skip
+}
 NAMES = [*sorted(ENVIRONMENTS), "short_card_v0"]
 
 
@@ -191,9 +178,7 @@ COPIES: dict[str, Callable[[Any], Any]] = {
 
 @every_case
 @pytest.mark.parametrize("given", [False, True], ids=["drawn", "given"])
-def test_copies_and_snapshots_keep_game_generator_and_decks(
-    name: str, keywords: dict[str, Any], given: bool
-) -> None:
+def test_copies_and_snapshots_keep_game_generator_and_decks(name: str, keywords: dict[str, Any], given: bool) -> None:
     env, fresh = (module(name).raw_env(**keywords) for _ in range(2))
     decks = np.array([np.random.default_rng(i).permutation(52) for i in range(20)])
     env.reset(seed=21, options={"decks": decks, "dealer": 1} if given else None)
@@ -302,9 +287,7 @@ def test_observation_layout_covers_the_observation(name: str) -> None:
 
 
 @every_case
-def test_observations_with_features_equal_those_of_encode(
-    name: str, keywords: dict[str, Any]
-) -> None:
+def test_observations_with_features_equal_those_of_encode(name: str, keywords: dict[str, Any]) -> None:
     family = begun(name, keywords, seed=41).game.family
     if family.features is None:
         return
@@ -342,9 +325,7 @@ def test_features_are_zeros_once_an_episode_is_over(name: str) -> None:
 
 
 @every_case
-def test_mask_equals_legal_actions_and_is_zero_for_other_seats(
-    name: str, keywords: dict[str, Any]
-) -> None:
+def test_mask_equals_legal_actions_and_is_zero_for_other_seats(name: str, keywords: dict[str, Any]) -> None:
     env = begun(name, keywords, seed=42)
     for i, mover in enumerate(walk(env, np.random.default_rng(42), decisions=60)):
         for agent in env.possible_agents:
@@ -398,9 +379,7 @@ def cards_in(record: Any, names: tuple[str, ...]) -> set[int]:
 
 
 @every_case
-def test_redrawing_hidden_cards_changes_nothing_a_seat_sees(
-    name: str, keywords: dict[str, Any]
-) -> None:
+def test_redrawing_hidden_cards_changes_nothing_a_seat_sees(name: str, keywords: dict[str, Any]) -> None:
     env = begun(name, {"render_mode": "ansi", **keywords}, seed=51)
     rng = np.random.default_rng(51)
     shown_elsewhere = redrawn = 0
@@ -435,9 +414,7 @@ def test_redrawing_hidden_cards_changes_nothing_a_seat_sees(
     assert shown_elsewhere > 25  # the other seats' observations show the redrawn cards
 
 
-@pytest.mark.parametrize(
-    ("name", "keywords"), [case for case in _cases() if case.values[0] != "table_top_v0"]
-)
+@pytest.mark.parametrize(("name", "keywords"), [case for case in _cases() if case.values[0] != "table_top_v0"])
 def test_observation_recalls_all_of_the_deal(name: str, keywords: dict[str, Any]) -> None:
     """Hand, discards, and the pile in order with each card's player can be read back."""
     layout = crib_env.observation_layout(name)
@@ -470,9 +447,7 @@ def test_observation_recalls_all_of_the_deal(name: str, keywords: dict[str, Any]
                 assert slot[17:-1].tolist() == places(by - seat, slot[17:-1])
                 assert slot[-1] == (i >= state["pile_from"])
             assert parts["count"] == [state["count"]]
-            assert bits[layout["dealer"]].tolist() == places(
-                env.dealer - seat, bits[layout["dealer"]]
-            )
+            assert bits[layout["dealer"]].tolist() == places(env.dealer - seat, bits[layout["dealer"]])
 
 
 # ---------------------------------------------------------------- rewards
@@ -480,9 +455,7 @@ def test_observation_recalls_all_of_the_deal(name: str, keywords: dict[str, Any]
 
 @every_case
 @pytest.mark.parametrize("reward", ["win", "points"])
-def test_rewards_are_zero_sum_and_last_pays_each_once(
-    name: str, keywords: dict[str, Any], reward: str
-) -> None:
+def test_rewards_are_zero_sum_and_last_pays_each_once(name: str, keywords: dict[str, Any], reward: str) -> None:
     env = module(name).raw_env(reward=reward, **keywords)
     rng = np.random.default_rng(61)
     for episode in range(4):
@@ -506,10 +479,7 @@ def test_rewards_are_zero_sum_and_last_pays_each_once(
             loss = 1 / max(env.game.sides)  # paid by each loser to one winner
             # Several sides may share the first place.
             shared = {(1 - (k - 1) * loss) / k for k in range(1, max(env.game.sides) + 2)}
-            assert all(
-                any(abs(value) == pytest.approx(one) for one in {loss, *shared})
-                for value in paid.values()
-            )
+            assert all(any(abs(value) == pytest.approx(one) for one in {loss, *shared}) for value in paid.values())
 
 
 def lead(by_side: Sequence[int]) -> float:
@@ -518,9 +488,7 @@ def lead(by_side: Sequence[int]) -> float:
 
 
 @every_case
-def test_points_add_up_to_the_scores_and_agree_with_the_winner(
-    name: str, keywords: dict[str, Any]
-) -> None:
+def test_points_add_up_to_the_scores_and_agree_with_the_winner(name: str, keywords: dict[str, Any]) -> None:
     points = module(name).raw_env(reward="points", **keywords)
     win = module(name).raw_env(reward="win", **keywords)
     rng = np.random.default_rng(62)
@@ -587,8 +555,7 @@ def test_illegal_action_ends_episode_like_pettingzoos_wrapper(name: str) -> None
         env.last()  # the wrapper looks at the mask last shown
         mask = env.observe(env.agent_selection)["action_mask"]
         env.step(int(np.flatnonzero(mask == 0)[0]))
-    for field in ("terminations", "truncations", "rewards", "_cumulative_rewards", "agents",
-                  "agent_selection"):  # fmt: skip
+    for field in ("terminations", "truncations", "rewards", "_cumulative_rewards", "agents", "agent_selection"):
         assert getattr(plain, field) == getattr(wrapped.unwrapped, field), field
     while plain.agents:
         plain.step(None)
@@ -678,14 +645,11 @@ def test_batch_gymnasium_and_aec_play_the_same_game(
     for lane in range(lanes):
         expected = aec[lane].reset(options)
         one, one_info = single[lane].reset(seed=81, options=options)
-        for got, mask in ((observations[lane], info["action_mask"][lane]),
-                          (one, one_info["action_mask"])):  # fmt: skip
+        for got, mask in ((observations[lane], info["action_mask"][lane]), (one, one_info["action_mask"])):
             assert np.array_equal(got, expected["observation"])
             assert np.array_equal(mask, expected["action_mask"])
     while running.any():
-        actions = np.array(
-            [rng.choice(np.flatnonzero(mask)) for mask in info["action_mask"]], dtype=np.int64
-        )
+        actions = np.array([rng.choice(np.flatnonzero(mask)) for mask in info["action_mask"]], dtype=np.int64)
         observations, rewards, ends, truncations, info = batch.step(actions)
         assert not truncations.any()
         for lane in np.flatnonzero(running):
@@ -706,9 +670,7 @@ def test_batch_gymnasium_and_aec_play_the_same_game(
 
 
 @every_case
-def test_ansi_rendering_is_plain_text_that_tells_positions_apart(
-    name: str, keywords: dict[str, Any]
-) -> None:
+def test_ansi_rendering_is_plain_text_that_tells_positions_apart(name: str, keywords: dict[str, Any]) -> None:
     env = module(name).env(render_mode="ansi", **keywords)
     env.reset(seed=91)
     texts = set()

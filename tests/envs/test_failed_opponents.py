@@ -111,12 +111,7 @@ def play(env: Any, steps: int) -> list[Any]:
 def test_opponent_failure_blocks_step_until_reset(form: str, kind: str, role: str) -> None:
     (module, keyword, more), (make, error), (maker, n, how) = ROLES[role], AGENTS[kind], FORMS[form]
     agent = make()
-    given = {
-        "opponent": Compiled() if kind == "compiled" else "greedy",
-        "seat": None,
-        **more,
-        **how,
-    }
+    given = {"opponent": Compiled() if kind == "compiled" else "greedy", "seat": None, **more, **how}
     env, fresh = (getattr(module, maker)(*n, **given | {keyword: one}) for one in (agent, make()))
     begin(env, seed=1)
     play(env, 3)

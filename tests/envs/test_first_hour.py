@@ -14,16 +14,7 @@ import torch
 from gymnasium.error import DependencyNotInstalled
 
 from checkout import python
-from crib_env import (
-    CompiledAgent,
-    Game,
-    GameBatch,
-    IllegalActionError,
-    Rules,
-    TwoHandRules,
-    six_card_v0,
-    table_top_v0,
-)
+from crib_env import CompiledAgent, Game, GameBatch, IllegalActionError, Rules, TwoHandRules, six_card_v0, table_top_v0
 from crib_env.engine.cache import AHEAD, COMPILING
 from crib_env.notation import parse_rules
 from crib_env.rules import find_rules
@@ -95,12 +86,15 @@ def test_rules_names_work_alike_everywhere(rules: str) -> None:
     expected = parse_rules(rules)
     assert expected.target in (121, 91, 31)
     for found in (
-        Rules.preset(rules), Game(rules).rules, GameBatch(rules, 2).rules,
+        Rules.preset(rules),
+        Game(rules).rules,
+        GameBatch(rules, 2).rules,
         six_card_v0.raw_env(rules=rules).rules,
         six_card_v0.gym_env(rules=rules).rules,
         six_card_v0.vector_env(2, rules=rules).rules,
-        TwoHandRules.preset(rules), find_rules(rules, "two_hand"),
-    ):  # fmt: skip
+        TwoHandRules.preset(rules),
+        find_rules(rules, "two_hand"),
+    ):
         assert found == expected
     held = ["5H", "5D", "5C", "JS"][: expected.dealt - 2]
     assert score_hand(held, "5S", rules=rules).points == (29 if expected.dealt == 6 else 20)
@@ -108,10 +102,12 @@ def test_rules_names_work_alike_everywhere(rules: str) -> None:
 
 def test_rules_name_with_invalid_changes_is_rejected() -> None:
     for rules, says in (
-        ("hoyle[target=91", "'hoyle\\[target=91\\]'"), ("hoile[target=91]", "hoyle"),
-        ("hoyle[targt=91]", "targt"), ("table_top[target=31]", "five_card"),
+        ("hoyle[target=91", "'hoyle\\[target=91\\]'"),
+        ("hoile[target=91]", "hoyle"),
+        ("hoyle[targt=91]", "targt"),
+        ("table_top[target=31]", "five_card"),
         ("hoyle[target=1000]", "target"),
-    ):  # fmt: skip
+    ):
         with pytest.raises(ValueError, match=says):
             six_card_v0.env(rules=rules)
     with pytest.raises(TypeError, match="name of a preset"):
@@ -198,9 +194,7 @@ def test_make_rejects_human_mode_without_display(
 
 
 @pytest.mark.parametrize("form", ["gym_env", "raw_env"])
-def test_make_warns_where_pixels_cannot_be_drawn(
-    form: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_make_warns_where_pixels_cannot_be_drawn(form: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """No more than warned of, since SB3's make_vec_env asks for them whether it draws or not."""
     monkeypatch.setitem(sys.modules, "resvg_py", None)
     with pytest.warns(UserWarning, match=r'resvg_py.*"crib-env\[render\]"'):
@@ -242,8 +236,7 @@ def compile_with_stderr(cache: Path, logging: str = "", terminal: bool = False) 
 
 
 def test_compilation_notice_names_each_slow_entry_once(tmp_path: Path) -> None:
-    said = [COMPILING.format(name="test.slow", seconds=9) + AHEAD,
-            COMPILING.format(name="test.other", seconds=5)]  # fmt: skip
+    said = [COMPILING.format(name="test.slow", seconds=9) + AHEAD, COMPILING.format(name="test.other", seconds=5)]
     assert compile_with_stderr(tmp_path, terminal=True) == said
     assert compile_with_stderr(tmp_path) == []
 

@@ -72,11 +72,7 @@ def assert_apart(spies: list[Spy], deals: Any) -> None:
 @pytest.mark.parametrize("form", ["gym", "vector"])
 @pytest.mark.parametrize(
     ("module", "keyword", "more"),
-    [
-        (discard_v0, "pegging_policy", {}),
-        (pegging_v0, "discard_policy", {}),
-        (table_top_v0, "partner", {"players": 4}),
-    ],
+    [(discard_v0, "pegging_policy", {}), (pegging_v0, "discard_policy", {}), (table_top_v0, "partner", {"players": 4})],
 )
 def test_opponents_and_partners_draw_independently_of_each_other_and_the_deals(
     module: Any, keyword: str, more: dict[str, Any], form: str
@@ -103,13 +99,9 @@ def test_seeds_of_each_game_stay_hidden(module: Any) -> None:
     assert not any(gives_away(rng, one) for rng in spy.rngs for one in deals)
 
 
-@pytest.mark.parametrize(
-    ("module", "keyword"), [(discard_v0, "pegging_policy"), (pegging_v0, "discard_policy")]
-)
+@pytest.mark.parametrize(("module", "keyword"), [(discard_v0, "pegging_policy"), (pegging_v0, "discard_policy")])
 @pytest.mark.parametrize("seed", [7, None])
-def test_aec_phase_policy_draws_independently_of_the_deals(
-    module: Any, keyword: str, seed: int | None
-) -> None:
+def test_aec_phase_policy_draws_independently_of_the_deals(module: Any, keyword: str, seed: int | None) -> None:
     spy = Spy("policy")
     env = module.raw_env(**{keyword: spy})
     env.game.seed = seeded = Recording(env.game.seed)

@@ -82,9 +82,7 @@ def reported(form: str, info: Any, ended: Any) -> list[int]:
 
 @pytest.mark.parametrize("form", ["gym", "sb3", "torch"])
 @every_opponent
-def test_random_legal_learner_plays_full_episodes_and_reports_replacements(
-    form: str, opponent: Any
-) -> None:
+def test_random_legal_learner_plays_full_episodes_and_reports_replacements(form: str, opponent: Any) -> None:
     """`vector_env` is compared with single games in `test_vector.py`, replacements included."""
     n = [] if form == "gym" else [N]
     env = getattr(six_card_v0, f"{form}_env")(*n, opponent=opponent, **RANDOM)
@@ -151,8 +149,7 @@ def going_on(env: Any, seed: int) -> list[Any]:
             seen.append([env.game.notation(), env.agent_selection, copy.deepcopy(env.infos)])
         else:
             observations, rewards, ended, _, info = env.step(any_action(rng, N))
-            seen.append([np.asarray(part).tolist() for part in
-                         (observations, rewards, ended, info["illegal_action"])])  # fmt: skip
+            seen.append([np.asarray(part).tolist() for part in (observations, rewards, ended, info["illegal_action"])])
     return seen
 
 

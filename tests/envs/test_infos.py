@@ -12,10 +12,14 @@ import crib_env
 from vector_walks import LEARNER_FORMS, every_learner_form, lowest
 
 SINGLE = {
-    "action_mask": ((52,), "i1"), "scores": ((2,), "i8"), "winner": ((), "i8"),
-    "skunk": ((), "i8"), "seat": ((), "i8"), "opponent": ((), "i8"),
+    "action_mask": ((52,), "i1"),
+    "scores": ((2,), "i8"),
+    "winner": ((), "i8"),
+    "skunk": ((), "i8"),
+    "seat": ((), "i8"),
+    "opponent": ((), "i8"),
     "illegal_action": ((), "i8"),
-}  # fmt: skip
+}
 SIDES = {"crib_env/ThreeHand-v0": 3}  # the others have two
 IDS = [f"crib_env/{name}" for name in crib_env.ENVIRONMENTS.values()]
 
@@ -42,9 +46,7 @@ def walk(env: Any, steps: int) -> Any:
 
 @pytest.mark.parametrize("gym_id", IDS)
 @pytest.mark.parametrize("opponent", ["greedy", lowest, [("greedy", 1), ("random", 1)]])
-def test_info_of_a_single_game_has_constant_keys_shapes_and_types(
-    gym_id: str, opponent: Any
-) -> None:
+def test_info_of_a_single_game_has_constant_keys_shapes_and_types(gym_id: str, opponent: Any) -> None:
     env = gymnasium.make(gym_id, opponent=opponent, seat=None)
     expected = SINGLE | {
         "action_mask": ((int(env.action_space.n),), "i1"),  # type: ignore[attr-defined]
@@ -65,8 +67,7 @@ def test_info_of_a_single_game_has_constant_keys_shapes_and_types(
 
 @every_learner_form
 @pytest.mark.parametrize(
-    ("action", "reported"),
-    [(99, 99), (-1, -2), (-7, -2), (2**63, 2**63 - 1), (2**64 - 1, 2**63 - 1)],
+    ("action", "reported"), [(99, 99), (-1, -2), (-7, -2), (2**63, 2**63 - 1), (2**64 - 1, 2**63 - 1)]
 )
 def test_info_separates_illegal_action_from_none(form: str, action: int, reported: int) -> None:
     env = LEARNER_FORMS[form](opponent="greedy")

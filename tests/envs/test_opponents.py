@@ -41,16 +41,11 @@ def play(env: Any, steps: int, seed: int = 1) -> list[dict[str, Any]]:
 
 @every_form
 @pytest.mark.parametrize("mode", [AutoresetMode.SAME_STEP, AutoresetMode.NEXT_STEP])
-def test_opponents_compiled_play_the_same_games_as_in_python(
-    module: Any, mode: AutoresetMode
-) -> None:
-    keywords = {"seat": None, "reward": "points", "episode": next(iter(module.maker.episodes)),
-                "autoreset_mode": mode}  # fmt: skip
+def test_opponents_compiled_play_the_same_games_as_in_python(module: Any, mode: AutoresetMode) -> None:
+    keywords = {"seat": None, "reward": "points", "episode": next(iter(module.maker.episodes)), "autoreset_mode": mode}
     pair = [("greedy", 1), ("rule_based", 2)]
     compiled = module.vector_env(12, opponent=pair, **keywords)
-    in_python = module.vector_env(
-        12, opponent=[(InPython(name), s) for name, s in pair], **keywords
-    )
+    in_python = module.vector_env(12, opponent=[(InPython(name), s) for name, s in pair], **keywords)
     assert compiled.batch.compiled
     assert not in_python.batch.compiled
     assert picture(compiled, seed=1, steps=80) == picture(in_python, seed=1, steps=80)
@@ -116,9 +111,7 @@ def test_set_opponent_rejects_invalid_shares_unchanged(given: Any, says: str) ->
 # --- set_opponent -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "lanes", [[4], [-1], [0.5], ["a"], [[0, 1]], 3, np.array([True, False, True, False])]
-)
+@pytest.mark.parametrize("lanes", [[4], [-1], [0.5], ["a"], [[0, 1]], 3, np.array([True, False, True, False])])
 def test_set_opponent_rejects_invalid_games_unchanged(lanes: Any) -> None:
     envs = six_card_v0.vector_env(4, opponent="greedy")
     with pytest.raises(ValueError, match=r"games must be whole numbers from 0 to 3 \[K\], got "):
@@ -126,9 +119,7 @@ def test_set_opponent_rejects_invalid_games_unchanged(lanes: Any) -> None:
     assert [agent.name for agent in envs.batch.opponents.agents] == ["greedy"]
 
 
-@pytest.mark.parametrize(
-    ("lanes", "others"), [([], []), (range(0), []), ({1, 2}, [1, 2]), ([3, 3], [3])]
-)
+@pytest.mark.parametrize(("lanes", "others"), [([], []), (range(0), []), ({1, 2}, [1, 2]), ([3, 3], [3])])
 def test_set_opponent_changes_the_named_games_only(lanes: Any, others: list[int]) -> None:
     envs = six_card_v0.vector_env(4, opponent="greedy")
     envs.set_opponent("rule_based", lanes)
@@ -246,9 +237,7 @@ def test_points_before_the_first_decision_are_events_too() -> None:
         ("tianshou", ("obs", "mask")),
     ],
 )
-def test_observation_holds_the_mask_under_a_librarys_keys(
-    wanted: Any, keys: tuple[str, str]
-) -> None:
+def test_observation_holds_the_mask_under_a_librarys_keys(wanted: Any, keys: tuple[str, str]) -> None:
     keywords = {"opponent": "greedy", "seat": 0, "episode": "deal", "mask_in_observation": wanted}
     plain = six_card_v0.gym_env(**{**keywords, "mask_in_observation": False})
     single, batch = six_card_v0.gym_env(**keywords), six_card_v0.vector_env(2, **keywords)
@@ -296,9 +285,7 @@ def lowest_again(view: Any, rng: np.random.Generator) -> int:
 lowest_again.__name__ = "lowest"
 
 
-@pytest.mark.parametrize(
-    "pair", [(Network(1.0), Network(-1.0)), (lowest, lowest_again)], ids=["networks", "functions"]
-)
+@pytest.mark.parametrize("pair", [(Network(1.0), Network(-1.0)), (lowest, lowest_again)], ids=["networks", "functions"])
 def test_opponents_of_one_name_have_distinct_numbers(pair: Any) -> None:
     env = six_card_v0.vector_env(12, opponent=[(one, 0.5) for one in pair])
     _, info = env.reset(seed=1)

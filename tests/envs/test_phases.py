@@ -32,9 +32,7 @@ def make(module: ModuleType, policy: Any, opponent: Any, n: int = LANES, **keywo
 
 
 @both
-@pytest.mark.parametrize(
-    ("policy", "opponent"), [("greedy", "rule_based"), ("rule_based", "greedy")]
-)
+@pytest.mark.parametrize(("policy", "opponent"), [("greedy", "rule_based"), ("rule_based", "greedy")])
 @pytest.mark.parametrize(
     "keywords",
     [
@@ -103,9 +101,7 @@ def test_phase_policy_random_draws_separately_in_every_game(module: ModuleType) 
     _, info = env.reset(seed=8, options={"decks": [deck], "dealer": 0})
     for _ in range(2):
         *_, info = env.step(info["action_mask"].argmax(axis=1))
-    assert (
-        len(np.unique(env.batch.final_obs if module is discard_v0 else env.batch.obs, axis=0)) > 4
-    )
+    assert len(np.unique(env.batch.final_obs if module is discard_v0 else env.batch.obs, axis=0)) > 4
 
 
 @pytest.mark.parametrize("who", ["policy", "opponent", "opponent without a policy"])
@@ -157,9 +153,7 @@ class Rollout:
         return played
 
 
-@pytest.mark.parametrize(
-    ("episode", "phase"), [("deal", PEGGING), ("game", PEGGING), ("pegging", DISCARD)]
-)
+@pytest.mark.parametrize(("episode", "phase"), [("deal", PEGGING), ("game", PEGGING), ("pegging", DISCARD)])
 def test_rollout_leaves_the_phase_to_the_policy(episode: str, phase: int) -> None:
     games = Rollout(episode, phase)
     in_play = crib_env.observation_layout("six_card_v0")["pegging"]

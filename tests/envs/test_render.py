@@ -187,9 +187,7 @@ def test_h8_show_counts_the_ended_deal_aloud(form: str) -> None:
             seen += 1
             starter = format_card(int(states["starter"]))
             dealer = int(states["dealer"])
-            assert messages[0] == (
-                f"the show of deal {states['deals']} by player_{dealer}, starter {starter}"
-            )
+            assert messages[0] == (f"the show of deal {states['deals']} by player_{dealer}, starter {starter}")
             counts = [row for row in messages if re.match(r"player_\d +..\b|crib ", row)]
             assert len(counts) == 3
             points = 0
@@ -296,13 +294,9 @@ def table_top_text(position: str, seat: int, events: Sequence[Event] = ()) -> st
 
 
 def test_table_top_shows_the_layout_with_its_lines_values_so_far() -> None:
-    position = (
-        f"table_top game #2 d0 m1 p2 turn {DECK} ...../..7H../..2C8H./.KC6CAD./..... 4S 20/29"
-    )
+    position = f"table_top game #2 d0 m1 p2 turn {DECK} ...../..7H../..2C8H./.KC6CAD./..... 4S 20/29"
     text = table_top_text(position, 1)
-    assert text.splitlines()[0] == (
-        "table_top_v0, table_top to 121, 2 players, round 2 dealt by player_0"
-    )
+    assert text.splitlines()[0] == ("table_top_v0, table_top to 121, 2 players, round 2 dealt by player_0")
     assert text.splitlines()[2:9] == [
         "   .    1    2    3    .   |   0",
         "   .    6   7H    8    9   |   0",
@@ -320,9 +314,7 @@ def test_t5_open_cells_carry_their_numbers_for_the_seat_to_move() -> None:
     text = table_top_text(position, 0)
     grid = " ".join(row.partition("|")[0] for row in text.splitlines()[2:7])
     assert re.findall(r"\b\d+\b", grid) == ["6", "7", "8", "11", "13", "16", "17", "18"]
-    assert (
-        "player_0 (rows) to move 4S: place it on a numbered cell or lay it in the crib (25)" in text
-    )
+    assert "player_0 (rows) to move 4S: place it on a numbered cell or lay it in the crib (25)" in text
     other = table_top_text(position, 1)
     assert "4S" not in other
     assert not re.search(r"\d", other.splitlines()[3].partition("|")[0])
@@ -337,17 +329,17 @@ def test_t6_owed_crib_cards_are_shown() -> None:
 
 
 def test_t7_partners_who_confer_see_each_others_cards() -> None:
-    position = (
-        f"table_top game #1 d0 m3 p4 turn {DECK} ...../..7H../..2C../.AD6C../..... 4S8HKC 0/0"
-    )
+    position = f"table_top game #1 d0 m3 p4 turn {DECK} ...../..7H../..2C../.AD6C../..... 4S8HKC 0/0"
     shown = [table_top_text(position, seat) for seat in range(4)]
     assert "player_3 (columns) to move, whose card is 5S" in shown[1]
     assert "player_3 (columns) to move 5S: " in shown[3]
     assert "5S" not in shown[0] + shown[2]
     assert [line(text, "crib") for text in shown] == [
-        "?? ?? KC of the rows", "4S 8H ?? of the rows",
-        "?? ?? KC of the rows", "4S 8H ?? of the rows",
-    ]  # fmt: skip
+        "?? ?? KC of the rows",
+        "4S 8H ?? of the rows",
+        "?? ?? KC of the rows",
+        "4S 8H ?? of the rows",
+    ]
 
 
 def test_c3_t3_table_top_calls_name_the_side() -> None:
@@ -357,14 +349,13 @@ def test_c3_t3_table_top_calls_name_the_side() -> None:
     assert line(text, "calls") == "columns: heels for two (JH)"
 
 
-@pytest.mark.parametrize(
-    ("rules", "players"), [("table_top", 2), ("table_top", 4), ("table_top_ship", 2)]
-)
+@pytest.mark.parametrize(("rules", "players"), [("table_top", 2), ("table_top", 4), ("table_top_ship", 2)])
 def test_t2_future_cards_are_hidden(rules: str, players: int) -> None:
     draw = random.Random(players)
     deck = [format_card(card) for card in draw.sample(range(52), 29)]
-    game = Game.from_notation(f"{rules} round #1 d0 m1 p{players} turn {''.join(deck)} "
-                    f"...../...../..{deck[28]}../...../..... - 0/0")  # fmt: skip
+    game = Game.from_notation(
+        f"{rules} round #1 d0 m1 p{players} turn {''.join(deck)} ...../...../..{deck[28]}../...../..... - 0/0"
+    )
     while not game.over:
         to_come = set(deck[int(game.states["turn"][0]) + 1 : 28])
         for seat in range(players):
@@ -409,9 +400,7 @@ def test_svg_of_every_position_is_well_formed(rules: str, players: int) -> None:
 
 
 @every_game
-def test_h1_f2_t2_t7_svg_is_identical_when_hidden_cards_are_redrawn(
-    rules: str, players: int
-) -> None:
+def test_h1_f2_t2_t7_svg_is_identical_when_hidden_cards_are_redrawn(rules: str, players: int) -> None:
     draw, rng = random.Random(4), np.random.default_rng(4)
     episode = "match" if rules == "hoyle" else "game"
     game = Game(rules, players=players, episode=episode, seed=4)

@@ -47,8 +47,7 @@ def test_sb3_env_method_and_get_attr_reach_single_games() -> None:
     assert np.array_equal(np.stack(env.env_method("action_masks")), env.action_masks())
     some = env.env_method("action_masks", indices=[2, 0])
     assert np.array_equal(np.stack(some), env.action_masks()[[2, 0]])
-    assert np.array_equal(np.stack(env.env_method("action_masks", indices=1)),
-                          env.action_masks()[[1]])  # fmt: skip
+    assert np.array_equal(np.stack(env.env_method("action_masks", indices=1)), env.action_masks()[[1]])
     with pytest.raises(AttributeError, match="pegging"):
         env.env_method("pegging")
     assert env.has_attr("action_masks")
@@ -70,8 +69,7 @@ def rollout(env: Any, steps: int) -> list[Any]:
     seen = [env.reset().tobytes()]
     for _ in range(steps):
         observations, rewards, dones, infos = env.step(first_legal(env))
-        seen.append((observations.tobytes(), rewards.tolist(), dones.tolist(),
-                     [sorted(info) for info in infos]))  # fmt: skip
+        seen.append((observations.tobytes(), rewards.tolist(), dones.tolist(), [sorted(info) for info in infos]))
     return seen
 
 
@@ -124,9 +122,7 @@ def test_reset_rejected_forgets_its_seed_and_options() -> None:
 def test_set_options_takes_one_dict_per_game() -> None:
     decks = [np.random.default_rng(i).permutation(52).tolist() for i in range(2)]
     env = six_card_v0.sb3_env(3, opponent=lowest, seat=0)
-    env.set_options(
-        [{"decks": decks[:1], "dealer": 1}, {"decks": decks[1:], "dealer": 0, "scores": (7, 9)}, {}]
-    )
+    env.set_options([{"decks": decks[:1], "dealer": 1}, {"decks": decks[1:], "dealer": 0, "scores": (7, 9)}, {}])
     env.seed(3)
     env.reset()
     states = env.batch.states
@@ -207,8 +203,14 @@ def test_observations_may_carry_their_masks() -> None:
 
 
 def learner(env: Any, **keywords: Any) -> MaskablePPO:
-    settings = {"n_steps": 12, "batch_size": 96, "n_epochs": 2, "seed": 1, "device": "cpu",
-                "policy_kwargs": {"net_arch": [64]}}  # fmt: skip
+    settings = {
+        "n_steps": 12,
+        "batch_size": 96,
+        "n_epochs": 2,
+        "seed": 1,
+        "device": "cpu",
+        "policy_kwargs": {"net_arch": [64]},
+    }
     return MaskablePPO("MlpPolicy", env, **(settings | keywords))
 
 
@@ -248,8 +250,9 @@ def test_evaluate_policy_reads_true_returns_under_vecnormalize() -> None:
     """Without a warning that there is no Monitor, and not the normalized rewards."""
     keywords = {"opponent": "greedy", "episode": "deal", "reward": "points"}
     env = VecNormalize(six_card_v0.sb3_env(4, **keywords), norm_obs=False)
-    model = MaskablePPO("MlpPolicy", env, n_steps=16, batch_size=32, seed=1, device="cpu",
-                        policy_kwargs={"net_arch": [8]})  # fmt: skip
+    model = MaskablePPO(
+        "MlpPolicy", env, n_steps=16, batch_size=32, seed=1, device="cpu", policy_kwargs={"net_arch": [8]}
+    )
     model.learn(64)
     env.training = False
     found = []
@@ -257,8 +260,7 @@ def test_evaluate_policy_reads_true_returns_under_vecnormalize() -> None:
         evaluated.seed(5)
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            found.append(evaluate_policy(model, evaluated, n_eval_episodes=20,
-                                         return_episode_rewards=True))  # fmt: skip
+            found.append(evaluate_policy(model, evaluated, n_eval_episodes=20, return_episode_rewards=True))
     assert found[0] == found[1]
     assert np.ptp(found[0][0]) > 3  # points, not parts of one
 
@@ -267,8 +269,9 @@ def test_sb3_model_of_other_suits_is_rejected_and_other_rules_warn(tmp_path: Pat
     def made(**keywords: Any) -> Any:
         return six_card_v0.sb3_env(4, opponent="greedy", **keywords)
 
-    model = MaskablePPO("MlpPolicy", made(suits="canonical"), n_steps=8, batch_size=16,
-                        device="cpu", policy_kwargs={"net_arch": [8]})  # fmt: skip
+    model = MaskablePPO(
+        "MlpPolicy", made(suits="canonical"), n_steps=8, batch_size=16, device="cpu", policy_kwargs={"net_arch": [8]}
+    )
     model.save(tmp_path / "model")
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -53,9 +53,8 @@ def test_pixels_show_the_drawing_as_resvg_draws_it_whole(page: Any) -> None:
 
     def drawn_whole(parts: list[str]) -> Any:
         png = resvg_py.svg_to_bytes(
-            svg_string=document(parts, "", "light"), width=640, skip_system_fonts=True,
-            font_files=FONTS,
-        )  # fmt: skip
+            svg_string=document(parts, "", "light"), width=640, skip_system_fonts=True, font_files=FONTS
+        )
         return np.asarray(Image.open(io.BytesIO(png)).convert("RGB")).astype(int)
 
     env = page.raw_env(render_mode="rgb_array", viewer="all")

@@ -27,10 +27,13 @@ from vector_walks import LEARNER_FORMS, every_learner_form, lowest
 
 
 FORMS = {
-    "env": makers.AecKeywords, "raw_env": makers.AecKeywords, "gym_env": makers.GymKeywords,
-    "vector_env": makers.VectorKeywords, "torch_env": makers.TorchKeywords,
+    "env": makers.AecKeywords,
+    "raw_env": makers.AecKeywords,
+    "gym_env": makers.GymKeywords,
+    "vector_env": makers.VectorKeywords,
+    "torch_env": makers.TorchKeywords,
     "sb3_env": makers.SB3Keywords,
-}  # fmt: skip
+}
 UNKNOWN = "unexpected keyword argument"
 
 
@@ -81,8 +84,10 @@ def test_mypy_rejects_wrong_calls(tmp_path: Path) -> None:
     file.write_text(CALLS)
     done = subprocess.run(
         [sys.executable, "-m", "mypy", "--config-file", ROOT / "pyproject.toml", file],
-        capture_output=True, text=True, cwd=ROOT,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+    )
     found = [line.split(":")[1] for line in done.stdout.splitlines() if ": error:" in line]
     assert found == ["3", "4", "5", "6", "7", "8"], done.stdout + done.stderr
 
@@ -110,9 +115,7 @@ def test_help_describes_every_keyword_of_a_form(form: str) -> None:
         ("six_card_v0", "sb3_env", "colour", f"{UNKNOWN} 'colour'"),
     ],
 )
-def test_keywords_of_other_forms_are_rejected_by_name(
-    name: str, form: str, given: str, says: str
-) -> None:
+def test_keywords_of_other_forms_are_rejected_by_name(name: str, form: str, given: str, says: str) -> None:
     with pytest.raises(TypeError, match=rf"^{name}\.{form} .*{says}"):
         getattr(env_module(name), form)(**{given: None})
 
@@ -177,9 +180,7 @@ def test_opponent_attribute_applies_at_once(form: str) -> None:
 
 
 def test_opponent_can_be_set_through_set_attr_of_libraries() -> None:
-    env = gymnasium.wrappers.RecordEpisodeStatistics(
-        gymnasium.make("crib_env/SixCard-v0", opponent="greedy")
-    )
+    env = gymnasium.wrappers.RecordEpisodeStatistics(gymnasium.make("crib_env/SixCard-v0", opponent="greedy"))
     env.set_wrapper_attr("opponent", "random")
     assert env.get_wrapper_attr("opponent").name == "random"
     both = SyncVectorEnv([lambda: six_card_v0.gym_env(opponent="greedy")] * 2)
@@ -205,11 +206,17 @@ def test_sb3_set_attr_sets_the_opponent_of_named_games() -> None:
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("rules", "five_card"), ("players", 2), ("episode", "deal"), ("reward", "points"),
-        ("features", True), ("seat", 1), ("partner", "greedy"), ("on_illegal", "raise"),
+        ("rules", "five_card"),
+        ("players", 2),
+        ("episode", "deal"),
+        ("reward", "points"),
+        ("features", True),
+        ("seat", 1),
+        ("partner", "greedy"),
+        ("on_illegal", "raise"),
         ("phase_policy", None),
     ],
-)  # fmt: skip
+)
 def test_fixed_settings_reject_assignment(form: str, name: str, value: Any) -> None:
     env = LEARNER_FORMS[form](opponent="greedy")
     before = getattr(env, name)

@@ -15,16 +15,7 @@ from crib_env.cards import RANK_NAMES, RANKS, rank, suit
 from crib_env.envs.text import PROMPTS, text_aec, text_env
 from crib_env.errors import EpisodeOverError
 from crib_env.registration import text_name
-from crib_env.text import (
-    STYLES,
-    Reader,
-    ReplyError,
-    count_tokens,
-    describe,
-    parse,
-    parse_actions,
-    prompt,
-)
+from crib_env.text import STYLES, Reader, ReplyError, count_tokens, describe, parse, parse_actions, prompt
 from hidden import redraw
 from model_server import first_legal
 
@@ -117,9 +108,14 @@ def test_parse_error_repeats_the_question_without_a_choice(reply: str, kind: str
 
 @pytest.mark.parametrize(
     ("reply", "card"),
-    [("I'd play the 8.", "8"), ("I'd play the 8 to make 14.", "8"), ("8 for 14", "8"),
-     ("The EIGHT to make fourteen.", "8"), ("- the eight", "8")],
-)  # fmt: skip
+    [
+        ("I'd play the 8.", "8"),
+        ("I'd play the 8 to make 14.", "8"),
+        ("8 for 14", "8"),
+        ("The EIGHT to make fourteen.", "8"),
+        ("- the eight", "8"),
+    ],
+)
 def test_parse_reads_a_rank_in_the_play(reply: str, card: str) -> None:
     game = Game("hoyle", seed=7)
     for one in parse_cards("TD JH 3H 9D 3C 2D AC"):
@@ -153,9 +149,15 @@ def positions(rules: str, n: int, seed: int = 5) -> list[Any]:
 
 
 PHRASES = [
-    "{0}", "I play {0}.", "<action>{0}</action>", "**{0}**", "Answer: {0}\n",
-    "Let me think about {1}. <action>{0}</action>", "- {0}", "<think>{1}?</think>{0}",
-]  # fmt: skip
+    "{0}",
+    "I play {0}.",
+    "<action>{0}</action>",
+    "**{0}**",
+    "Answer: {0}\n",
+    "Let me think about {1}. <action>{0}</action>",
+    "- {0}",
+    "<think>{1}?</think>{0}",
+]
 NOISE = [
     *"5HJQ ,.;:!?\n*<>/'♠10A", " and ", " not ", " the ", " of hearts", "<action>", "</action>",
     " queen ", " two", "cell ", "crib", "12", "\x00", "\u202e", "é", " play ", " if ",
@@ -185,9 +187,7 @@ def is_named(action: int, reply: str, view: Any) -> bool:
     alone = [card for card in view["hand"][: view["hand_n"]] if rank(card) == rank(action)]
     suits = ["clubs", "diamonds", "hearts", "spades"][suit(action)][0], "♣♦♥♠"[suit(action)]
     low = reply.lower()
-    return any(one in low for one in ranks) and (
-        len(alone) == 1 or any(one in low for one in suits)
-    )
+    return any(one in low for one in ranks) and (len(alone) == 1 or any(one in low for one in suits))
 
 
 @every_game
@@ -275,9 +275,7 @@ def test_compact_prompts_take_120_tokens_at_most_and_name_every_choice(rules: st
         assert words.isascii()
         for action in range(52):
             if _legal(view, action):
-                assert re.search(rf"\b{_spoken(view, action).split()[-1]}\b", words) or (
-                    format_card(action) in words
-                )
+                assert re.search(rf"\b{_spoken(view, action).split()[-1]}\b", words) or (format_card(action) in words)
         assert 250 < count_tokens(prompt(view, rules, "full")) < 650
 
 
@@ -296,9 +294,7 @@ def test_two_cards_of_a_discard_are_remembered() -> None:
     game.step(reader.read(f"{format_card(first)} {format_card(second)}", game.view(game.seat)))
     assert reader.remembered(game.view(game.seat)) == second
     assert reader.remembered(game.view(game.seat)) is None
-    assert (
-        parse(f"throw {format_card(first)} {format_card(second)}", game.view(game.seat)) == second
-    )
+    assert parse(f"throw {format_card(first)} {format_card(second)}", game.view(game.seat)) == second
     assert reader.tally.decisions == 2
     assert reader.tally.replies == 1
 
@@ -335,12 +331,10 @@ def test_nonsense_replies_end_the_episode_and_are_counted(name: str, on_failure:
 
 @pytest.mark.parametrize("make", [text_env, text_aec])
 @pytest.mark.parametrize(
-    ("keyword", "value"), [("on_illegal", "random"), ("on_illegal", "raise"), ("suits", "ranks"),
-                           ("suits", "canonical")]
-)  # fmt: skip
-def test_text_env_rejects_keywords_that_change_the_words(
-    keyword: str, value: str, make: Any
-) -> None:
+    ("keyword", "value"),
+    [("on_illegal", "random"), ("on_illegal", "raise"), ("suits", "ranks"), ("suits", "canonical")],
+)
+def test_text_env_rejects_keywords_that_change_the_words(keyword: str, value: str, make: Any) -> None:
     with pytest.raises(ValueError, match=f"{keyword}='{value}' does not go with words: "):
         make("six_card_v0", **{keyword: value})
     with pytest.raises(ValueError, match=f"{keyword}='{value}' does not go with words: "):

@@ -63,10 +63,9 @@ def test_record_episode_statistics_of_the_batch_are_exact(mode: str) -> None:
     """Or a warning says that this Gymnasium counts wrongly."""
     env = RecordEpisodeStatistics(
         gymnasium.make_vec(
-            "crib_env/SixCard-v0", num_envs=4, opponent=lowest, episode="deal", reward="points",
-            autoreset_mode=mode,
+            "crib_env/SixCard-v0", num_envs=4, opponent=lowest, episode="deal", reward="points", autoreset_mode=mode
         )
-    )  # fmt: skip
+    )
     rng = np.random.default_rng(2)
     if mode == "SameStep" and vector.STATISTICS_OF_NEXT_STEP:
         with pytest.warns(UserWarning, match=r"RecordEpisodeStatistics .* NextStep"):
@@ -87,15 +86,11 @@ def test_record_episode_statistics_of_the_batch_are_exact(mode: str) -> None:
     assert finished >= 20  # a deal is six decisions, or a few less
 
 
-def test_record_episode_statistics_of_older_gymnasium_warns(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_record_episode_statistics_of_older_gymnasium_warns(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(vector, "STATISTICS_OF_NEXT_STEP", True)
 
     def made(mode: str) -> Any:
-        return gymnasium.make_vec(
-            "crib_env/SixCard-v0", num_envs=2, opponent=lowest, autoreset_mode=mode
-        )
+        return gymnasium.make_vec("crib_env/SixCard-v0", num_envs=2, opponent=lowest, autoreset_mode=mode)
 
     with pytest.warns(UserWarning, match=r"autoreset_mode='NextStep'"):
         RecordEpisodeStatistics(made("SameStep")).reset(seed=1)
@@ -113,9 +108,7 @@ def test_record_episode_statistics_rejects_tensors() -> None:
 
 @pytest.mark.parametrize("copied", [True, False])
 def test_action_masks_are_those_of_the_info_in_the_next_step_mode(copied: bool) -> None:
-    env = six_card_v0.vector_env(
-        4, opponent=lowest, episode="deal", autoreset_mode="NextStep", copy=copied
-    )
+    env = six_card_v0.vector_env(4, opponent=lowest, episode="deal", autoreset_mode="NextStep", copy=copied)
     _, info = env.reset(seed=1)
     rng, ended = np.random.default_rng(1), 0
     for _ in range(20):
@@ -134,9 +127,7 @@ def test_vector_env_without_spec_has_a_text_form() -> None:
 
 
 def test_make_vec_mode_as_text_and_spec_as_json_are_equal() -> None:
-    env = gymnasium.make_vec(
-        "crib_env/SixCard-v0", num_envs=2, autoreset_mode=AutoresetMode.NEXT_STEP
-    )
+    env = gymnasium.make_vec("crib_env/SixCard-v0", num_envs=2, autoreset_mode=AutoresetMode.NEXT_STEP)
     spec = gymnasium.envs.registration.EnvSpec.from_json(env.spec.to_json())
     again = gymnasium.make_vec(spec)
     assert again.autoreset_mode is again.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP
@@ -154,9 +145,7 @@ def test_reset_mask_resets_only_the_masked_games(mode: str, opponent: Any) -> No
     (_, info), _ = env.reset(seed=1), other.reset(seed=1)
     for step in range(30):
         if step % 5 == 3:
-            seen, info = env.reset(
-                seed=[None, 8, None, 9], options={"reset_mask": mask, "dealer": 1}
-            )
+            seen, info = env.reset(seed=[None, 8, None, 9], options={"reset_mask": mask, "dealer": 1})
             for lane, seed in ((1, 8), (3, 9)):
                 single = six_card_v0.gym_env(opponent=opponent, episode="deal")
                 first, about = single.reset(seed=seed, options={"dealer": 1})
@@ -240,18 +229,16 @@ def anything(view: Any, rng: np.random.Generator) -> int:
         (six_card_v0, {"opponent": anything, "seat": None}),
         (six_card_v0, {"opponent": "greedy", "seat": 0}),
         (six_card_v0, {"opponent": "random", "seat": None}),
-        (six_card_v0, {"opponent": [("greedy", 1), ("rule_based", 2.0), ("random", 0.5)],
-                       "seat": None, "episode": "deal"}),
+        (
+            six_card_v0,
+            {"opponent": [("greedy", 1), ("rule_based", 2.0), ("random", 0.5)], "seat": None, "episode": "deal"},
+        ),
         (discard_v0, {"opponent": "random", "pegging_policy": "random"}),
         (pegging_v0, {"opponent": "random", "discard_policy": "random"}),
     ],
-)  # fmt: skip
-def test_equal_seeds_give_equal_batches_for_any_threads(
-    module: Any, keywords: dict[str, Any]
-) -> None:
-    one, two, many = (
-        module.vector_env(37, threads=threads, reward="points", **keywords) for threads in (1, 2, 5)
-    )
+)
+def test_equal_seeds_give_equal_batches_for_any_threads(module: Any, keywords: dict[str, Any]) -> None:
+    one, two, many = (module.vector_env(37, threads=threads, reward="points", **keywords) for threads in (1, 2, 5))
     expected = picture(one, seed=5, steps=150)
     assert picture(two, seed=5, steps=150) == expected
     assert picture(many, seed=5, steps=150) == expected
@@ -305,8 +292,7 @@ def test_reset_decks_apply_to_the_first_episode_only(opponent: Any) -> None:
         episode += ends
         for lane in np.flatnonzero(episode < 2):
             state = env.batch.states[lane]
-            pone, dealer = (state["dealt"][6 * s : 6 * s + 6]
-                            for s in (1 - state["dealer"], state["dealer"]))  # fmt: skip
+            pone, dealer = (state["dealt"][6 * s : 6 * s + 6] for s in (1 - state["dealer"], state["dealer"]))
             dealt = tuple(int(c) for pair in zip(pone, dealer, strict=True) for c in pair)
             met[episode[lane]].add(dealt in given)
         if (episode >= 2).all():
@@ -452,9 +438,7 @@ def test_gymnasiums_vector_wrappers_take_the_next_step_mode() -> None:
     keywords = {"num_envs": 4, "opponent": lowest, "episode": "deal", "reward": "points"}
     with pytest.raises((AssertionError, ValueError), match="NEXT_STEP"):
         NormalizeObservation(gymnasium.make_vec("crib_env/SixCard-v0", **keywords))
-    env = gymnasium.make_vec(
-        "crib_env/SixCard-v0", autoreset_mode=AutoresetMode.NEXT_STEP, **keywords
-    )
+    env = gymnasium.make_vec("crib_env/SixCard-v0", autoreset_mode=AutoresetMode.NEXT_STEP, **keywords)
     assert env.metadata["autoreset_mode"] == AutoresetMode.NEXT_STEP
     env = NormalizeObservation(env)
     for observations, *_ in walk(env, seed=2, steps=40):
@@ -470,14 +454,10 @@ def play_in_child(env: Any, answer: Any) -> None:
     answer.put(seen)
 
 
-@pytest.mark.skipif(
-    "fork" not in multiprocessing.get_all_start_methods(), reason="this system does not fork"
-)
+@pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="this system does not fork")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # Python 3.12+: this has threads
 @pytest.mark.parametrize(
-    "keywords",
-    [{"opponent": "greedy"}, {"opponent": "greedy", "discard_policy": "greedy"}],
-    ids=str,
+    "keywords", [{"opponent": "greedy"}, {"opponent": "greedy", "discard_policy": "greedy"}], ids=str
 )
 def test_fork_after_threaded_steps_can_step(keywords: dict[str, Any]) -> None:
     module = pegging_v0 if "discard_policy" in keywords else six_card_v0
@@ -602,8 +582,6 @@ def test_torch_env_has_the_spaces_of_make_vec() -> None:
         ({"autoreset_mode": None}, TypeError, "reset in the same step"),
     ],
 )
-def test_torch_env_rejects_unsupported_keywords(
-    keywords: dict[str, Any], error: type[Exception], why: str
-) -> None:
+def test_torch_env_rejects_unsupported_keywords(keywords: dict[str, Any], error: type[Exception], why: str) -> None:
     with pytest.raises(error, match=why):
         crib_env.six_card_v0.torch_env(4, **keywords)

@@ -47,10 +47,7 @@ FAMILIES = {"four": "three", "cut-throat": "three", "partners": "table-top", "sh
 
 expect.set_options(timeout=1000 * PATIENCE)
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(not CHROMIUM.exists(), reason=f"there is no {CHROMIUM}"),
-]
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(not CHROMIUM.exists(), reason=f"there is no {CHROMIUM}")]
 
 
 class Served:
@@ -101,15 +98,15 @@ class Visitor:
         theme: str = "light",
         motion: Literal["no-preference", "reduce"] = "reduce",
     ) -> None:
-        context = browser.new_context(
-            viewport=size, color_scheme=theme, has_touch=size is PHONE, reduced_motion=motion
-        )
+        context = browser.new_context(viewport=size, color_scheme=theme, has_touch=size is PHONE, reduced_motion=motion)
         context.add_init_script(f"if (!localStorage.getItem('crib-offer')) {OFFER}")
         self.page = context.new_page()
         self.page.set_default_timeout(1000 * PATIENCE)
         self.errors: list[str] = []
-        self.page.on("console", lambda message: self.errors.append(message.text)
-                     if message.type in ("error", "warning") else None)  # fmt: skip
+        self.page.on(
+            "console",
+            lambda message: self.errors.append(message.text) if message.type in ("error", "warning") else None,
+        )
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
 
     def sit_down(self, url: str, game: str) -> Page:
@@ -141,8 +138,7 @@ class Visitor:
 
 
 @pytest.fixture(
-    params=product((DESK, PHONE), ("light", "dark")),
-    ids=("desk-light", "desk-dark", "phone-light", "phone-dark"),
+    params=product((DESK, PHONE), ("light", "dark")), ids=("desk-light", "desk-dark", "phone-light", "phone-dark")
 )
 def visitor(request: pytest.FixtureRequest, browser: Browser) -> Visitor:
     """A window of either size, in either theme."""
@@ -272,9 +268,7 @@ def switch(page: Page, name: str) -> None:
         ("ship", DESK),
     ],
 )
-def test_page_plays_a_whole_game(
-    browser: Browser, served: Served, game: str, size: dict[str, int]
-) -> None:
+def test_page_plays_a_whole_game(browser: Browser, served: Served, game: str, size: dict[str, int]) -> None:
     visitor = Visitor(browser, size, "dark" if size is PHONE else "light")
     page = visitor.sit_down(served.url, game)
     session = served.session(page)
@@ -478,9 +472,7 @@ def test_page_survives_a_killed_server(browser: Browser, tmp_path: Path) -> None
                 page.wait_for_selector(OPEN)
                 turns = page.locator("#table").get_attribute("data-turns")
                 page.locator(OPEN).first.click()
-                page.wait_for_function(
-                    f"() => document.getElementById('table').dataset.turns !== '{turns}'"
-                )
+                page.wait_for_function(f"() => document.getElementById('table').dataset.turns !== '{turns}'")
             page.wait_for_selector(OPEN)
             before = page.locator("#felt").inner_html()
             os.kill(server.pid, signal.SIGKILL)
@@ -537,9 +529,7 @@ def test_page_win_bar_setting_is_kept(visitor: Visitor, served: Served) -> None:
     switch(page, "#winbar")
     for _ in range(2):
         found = choices(session.game.view(0))
-        expect(bar).to_have_attribute(
-            "aria-label", f"Your chance of winning: {100 * found[0].win:.1f} %"
-        )
+        expect(bar).to_have_attribute("aria-label", f"Your chance of winning: {100 * found[0].win:.1f} %")
         visitor.accessible()
         visitor.fits()
         take_turn(page, session, np.random.default_rng(1))
@@ -619,9 +609,7 @@ def test_page_manual_count_and_muggins(browser: Browser, served: Served, game: s
     page.click("#more summary")
     page.once("dialog", lambda dialog: dialog.accept())
     page.click("#resign")
-    expect(page.locator("#counted")).to_contain_text(
-        f"{counts - claimed} of {counts} right; {claimed} claimed"
-    )
+    expect(page.locator("#counted")).to_contain_text(f"{counts - claimed} of {counts} right; {claimed} claimed")
     assert not visitor.errors
 
 
@@ -652,8 +640,9 @@ def test_page_two_people_play(browser: Browser, served: Served) -> None:
         page = pages[session.seat]
         before = len(session.turns)
         page.wait_for_function(SETTLED % before)  # not while it shows the turn before
-        page.wait_for_function("() => document.querySelector('.hand button.card:not([disabled])') "
-                               "|| document.querySelector('#show')")  # fmt: skip
+        page.wait_for_function(
+            "() => document.querySelector('.hand button.card:not([disabled])') || document.querySelector('#show')"
+        )
         choose(page, session, rng, 0)
         taken(page, session, before)
     assert session.game.deals == 2

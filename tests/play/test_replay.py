@@ -84,9 +84,7 @@ def test_replay_match_continues_from_game_to_game() -> None:
     assert all(sorted(points) in ([0, 1], [0, 2], [0, 3]) for points in won)
     assert moments[-1].match_score == session.game.match_score
     assert session.winner is not None
-    assert (
-        session.game.match_score[session.winner] >= 7 > session.game.match_score[1 - session.winner]
-    )
+    assert session.game.match_score[session.winner] >= 7 > session.game.match_score[1 - session.winner]
     assert session.result(session.winner).endswith(" game points")
     data = data_of(replay_page(session, "x", judged=False))
     assert data["frames"][-1]["match_score"] == list(session.game.match_score)
@@ -143,9 +141,7 @@ def other_deal(session: Session, seat: int, rng: Any) -> list[int]:
     seen |= {card for turn in turns for one in turn.counted for card in one.cards}
     seen |= set(dealt[seat].tolist())
     turned = len(turns) > 1  # both have discarded
-    unseen = rng.permutation(
-        [c for c in range(52) if c not in seen and not (turned and c == starter)]
-    )
+    unseen = rng.permutation([c for c in range(52) if c not in seen and not (turned and c == starter)])
     hidden = [k for k, card in enumerate(dealt[1 - seat].tolist()) if card not in seen]
     dealt[1 - seat][hidden] = unseen[: len(hidden)]
     return deck_with(dealt, starter if turned else int(unseen[-1]), 0)
@@ -170,9 +166,7 @@ def played_again(session: Session, deck: list[int], scores: tuple[int, int]) -> 
 
 @pytest.mark.parametrize(("rules", "score"), [("hoyle", 106), ("five_card", 54)])
 @pytest.mark.parametrize("near", [False, True])
-def test_replay_for_one_seat_is_independent_of_unseen_cards(
-    rules: str, score: int, near: bool
-) -> None:
+def test_replay_for_one_seat_is_independent_of_unseen_cards(rules: str, score: int, near: bool) -> None:
     """After every turn; and near the end, where a game is won before every hand is counted."""
     scores = (score, score) if near else (0, 0)
     rng = np.random.default_rng(3)
@@ -190,8 +184,7 @@ def test_replay_for_one_seat_is_independent_of_unseen_cards(
                 if again is not None and again.game.view(seat) == session.game.view(seat):
                     compared += 1
                     cut_short += 0 < len(counted) < 3
-                    pages = [replay_page(one, "x", judged=False, seats=[seat])
-                             for one in (session, again)]  # fmt: skip
+                    pages = [replay_page(one, "x", judged=False, seats=[seat]) for one in (session, again)]
                     assert pages[0] == pages[1]
     assert compared > 5
     assert cut_short > 3 or not near
@@ -243,10 +236,7 @@ def test_m9_replay_shows_the_crib_while_it_is_counted(game: str) -> None:
     session = session_of(game, load_agent("random"))
     data = data_of(replay_page(session, "x", judged=False, seats=[0]))
     shows = [turn.counted for turn in session.turns if len(turn.counted) > session.game.players]
-    counts = [
-        i for i, frame in enumerate(data["frames"])
-        if any(", crib: " in words for _, words in frame["calls"])
-    ]  # fmt: skip
+    counts = [i for i, frame in enumerate(data["frames"]) if any(", crib: " in words for _, words in frame["calls"])]
     assert len(counts) == len(shows) > 3
     for i, counted in zip(counts, shows, strict=True):
         assert len(counted[-1].cards) == 4
@@ -273,15 +263,12 @@ def test_replay_of_table_top_for_one_seat_is_independent_of_unseen_cards(players
             for turn in sessions[0].turns:
                 again.act(turn.seat, turn.actions)
             compared += 1
-            pages = [replay_page(one, "x", judged=False, seats=[seat])
-                     for one in (sessions[0], again)]  # fmt: skip
+            pages = [replay_page(one, "x", judged=False, seats=[seat]) for one in (sessions[0], again)]
             assert pages[0] == pages[1]
     assert compared == 5 * players
 
 
-def test_replay_for_one_seat_hides_the_seed(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_replay_for_one_seat_hides_the_seed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     paths = [tmp_path / f"{i}.html" for i in range(3)]
     words = ["replay", "greedy", "random", "--no-opinions", "--env", "five_card_v0", "--seats", "0"]
     main([*words, "--seed", "98765", "--out", str(paths[0])])
@@ -369,9 +356,7 @@ def test_replay_needs_one_agent_a_side(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_replay_on_a_full_disk_keeps_the_old_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_replay_on_a_full_disk_keeps_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
@@ -381,9 +366,7 @@ def test_replay_on_a_full_disk_keeps_the_old_file(
     with pytest.raises(OSError, match=f"{path} cannot be written: No space left"):
         write_replay(path, "hoyle", pair, seed=1, episode="deal", judged=False)
     run = crib("replay", "random", "random", "--no-opinions", "--out", str(path))
-    assert (run.returncode, run.stderr) == (
-        1, f"error: {path} cannot be written: No space left on device\n"
-    )  # fmt: skip
+    assert (run.returncode, run.stderr) == (1, f"error: {path} cannot be written: No space left on device\n")
     assert [path.read_text()] == ["old"] * len(list(tmp_path.iterdir()))
 
 
@@ -402,9 +385,7 @@ def test_replay_makes_no_network_requests(six: Session, tmp_path: Path) -> None:
     assert set(re.findall(r"https?://[^\"' <]+", page)) <= {"http://www.w3.org/2000/svg"}
     assert len(page) < 2_000_000
     greedy = load_agent("greedy")
-    write_replay(
-        tmp_path / "r.html", Rules.preset("five_card", target=31), (greedy, greedy), 1, judged=False
-    )
+    write_replay(tmp_path / "r.html", Rules.preset("five_card", target=31), (greedy, greedy), 1, judged=False)
     assert data_of((tmp_path / "r.html").read_text())["winner"] in (0, 1)
 
 
@@ -422,12 +403,16 @@ def judged(session: Session, monkeypatch: pytest.MonkeyPatch) -> str:
     """Return a page with opinions made up: the first of two choices is taken, for 3.1 %."""
     made = [
         Opinion(
-            (Option("the other", "why", 0.531 + 0.001 * (i % 50), None),
-             Option(session.family.spoken(turn.view, turn.actions), "why", 0.5, 0.25, -1.5)),
-            1, 0.031, 0.531 + 0.001 * (i % 50),
+            (
+                Option("the other", "why", 0.531 + 0.001 * (i % 50), None),
+                Option(session.family.spoken(turn.view, turn.actions), "why", 0.5, 0.25, -1.5),
+            ),
+            1,
+            0.031,
+            0.531 + 0.001 * (i % 50),
         )
         for i, turn in enumerate(session.turns)
-    ]  # fmt: skip
+    ]
     monkeypatch.setattr("crib_play.replay.opinions", lambda given: made)
     return replay_page(session, "Six-card cribbage")
 

@@ -93,9 +93,7 @@ def test_table_shows_a_seat_the_same_for_other_hidden_cards(game: str) -> None:
 
 
 @pytest.mark.parametrize(("game", "shows"), [("three", 4), ("four", 5), ("cut-throat", 5)])
-def test_m9_table_show_counts_from_the_dealers_left_and_the_crib_last(
-    game: str, shows: int
-) -> None:
+def test_m9_table_show_counts_from_the_dealers_left_and_the_crib_last(game: str, shows: int) -> None:
     session = session_of(game, seed=5)
     while not session.over:
         dealer, players = session.game.dealer, session.game.players
@@ -147,9 +145,7 @@ def test_f4_player_unable_to_play_says_go_at_the_end_of_the_only_count() -> None
 def test_m7_player_without_cards_says_nothing() -> None:
     hands = ("9C AC AD KC / 3C", "8D 2H JH 9H / 3D", "KH TS JC QC / 3H")
     calls = calls_of(hands, "0:9C 1:8D 2:KH 0:AC 1:2H 0:AD 1:JH 2:TS 0:KC 1:9H 2:JC", "three_hand")
-    assert calls[-7:] == [
-        "2 twenty", "0 thirty", "1 go", "2 go", "0 one for the go", "1 nine", "2 nineteen",
-    ]  # fmt: skip
+    assert calls[-7:] == ["2 twenty", "0 thirty", "1 go", "2 go", "0 one for the go", "1 nine", "2 nineteen"]
     assert calls[4:7] == ["1 thirty", "2 go", "0 thirty-one for two"]
 
 
@@ -213,9 +209,7 @@ def test_table_rejects_turns_after_the_end() -> None:
         session.act(session.seat, [0])
 
 
-@pytest.mark.parametrize(
-    "game", ["six", "five", "three", "cut-throat", "table-top", "ship-partners"]
-)
+@pytest.mark.parametrize("game", ["six", "five", "three", "cut-throat", "table-top", "ship-partners"])
 def test_session_is_rebuilt_from_its_start_chance_and_turns(game: str) -> None:
     """Out of these a server lays the table again after it has been killed."""
     first = session_of(game, "random", seed=6)
@@ -254,9 +248,7 @@ def test_review_payload_points_by_phase_are_the_points_of_the_games(game: str) -
             target = session.game.rules.target
             won = max(range(2), key=lambda side: session.game.match_score[side] - games[side])
             scored[won] += target - before[won]
-            scored[1 - won] += sum(
-                event.points for event in session.turns[-1].events if event.seat != won
-            )
+            scored[1 - won] += sum(event.points for event in session.turns[-1].events if event.seat != won)
             before = (0, 0)
             continue
         scored += np.subtract(now, before)

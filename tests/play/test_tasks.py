@@ -17,8 +17,7 @@ from examples.libraries.trl_grpo import CribbageDecisions, rows
 def test_tasks_repeat_by_seed_with_disjoint_splits() -> None:
     """A position's split depends on its content, so no seed brings it into the other split."""
     views = {
-        split: {task("discard", split, i, seed).view.tobytes() for i in range(3) for seed in (0, 1)}
-        for split in SPLITS
+        split: {task("discard", split, i, seed).view.tobytes() for i in range(3) for seed in (0, 1)} for split in SPLITS
     }
     assert all(len(found) == 6 for found in views.values())
     assert not views["train"] & views["test"]

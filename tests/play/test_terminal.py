@@ -40,8 +40,7 @@ FAMILIES = {"two_hand": "six_card_v0", "many_hand": "three_hand_v0", "table_top"
 def named(game: str) -> dict[str, Any]:
     """Return the settings that name a game of the tables on a command line."""
     kind = GAMES[game]
-    return {"env": FAMILIES[kind.family.name], "rules": kind.rules, "players": kind.players,
-            "episode": kind.episode}  # fmt: skip
+    return {"env": FAMILIES[kind.family.name], "rules": kind.rules, "players": kind.players, "episode": kind.episode}
 
 
 Shown = Callable[[Callable[[], None], Iterable[str]], str]
@@ -105,10 +104,17 @@ def test_terminal_takes_commands(shown: Shown) -> None:
     words = ["?", "undo", "hint", "best", "board", "speed 12", "speed x", "speed 3",
              "coach", "muggins", "keep", format_cards(hand[:2]), "undo"]  # fmt: skip
     output = shown(player.play, words)
-    for words_said in ("the count speed, 1", "no turn to take back", "expert: discard",
-                       "  and 7 more, down to ",
-                       "the count speed is 1 (fastest) to 3, got 12", "got 'x'",
-                       "saved for next time", "taken back", "You leave the table."):  # fmt: skip
+    for words_said in (
+        "the count speed, 1",
+        "no turn to take back",
+        "expert: discard",
+        "  and 7 more, down to ",
+        "the count speed is 1 (fastest) to 3, got 12",
+        "got 'x'",
+        "saved for next time",
+        "taken back",
+        "You leave the table.",
+    ):
         assert words_said in output
     assert load_preferences() == Preferences(speed=3, coach=True, muggins=True)
     assert session.game.legal_actions == hand
@@ -160,9 +166,7 @@ def test_terminal_of_three_names_each_cards_player(shown: Shown) -> None:
         assert f"{place:<12} {' '.join(['??'] * sight['held'][seat])} played {own}" in output
 
 
-def test_terminal_ctrl_c_leaves_the_table(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_terminal_ctrl_c_leaves_the_table(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     def interrupted(prompt: str = "") -> str:
         raise KeyboardInterrupt
 
@@ -189,9 +193,7 @@ def test_preferences_round_trip_and_ignore_invalid_files() -> None:
     assert load_preferences() == Preferences("five", "greedy", 3, True)
     stored = json.loads(preferences_file().read_text())
     preferences_file().write_text(json.dumps({**stored, "speed": 99, "coach": "yes", "more": 1}))
-    assert load_preferences() == Preferences(
-        "five", "greedy", Preferences().speed, Preferences().coach
-    )
+    assert load_preferences() == Preferences("five", "greedy", Preferences().speed, Preferences().coach)
     for nonsense in ("[1]", "{", "\x00"):
         preferences_file().write_text(nonsense)
         assert load_preferences() == Preferences()
@@ -202,9 +204,13 @@ def test_play_runs_in_a_pipe_without_home() -> None:
     del environment["HOME"]
     words = ("play", "--env", "five_card_v0", "--opponent", "greedy", "--keep")
     done = subprocess.run(
-        [sys.executable, "-m", "crib_training.command_line", *words], input="hint\nkeep\n",
-        capture_output=True, text=True, env=environment, check=False,
-    )  # fmt: skip
+        [sys.executable, "-m", "crib_training.command_line", *words],
+        input="hint\nkeep\n",
+        capture_output=True,
+        text=True,
+        env=environment,
+        check=False,
+    )
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.count("not saved") == 2
     assert "You leave the table." in done.stdout
@@ -291,9 +297,7 @@ def test_takes_game_names_every_table_game(game: str) -> None:
         ({"rules": "table_top"}, "no rules for this game are called 'table_top'"),
     ],
 )
-def test_takes_game_refuses_a_game_without_table_and_lists_others(
-    words: dict[str, Any], why: str
-) -> None:
+def test_takes_game_refuses_a_game_without_table_and_lists_others(words: dict[str, Any], why: str) -> None:
     with pytest.raises(ValueError, match=why):
         TakesGame(**words).table_game()
 
@@ -305,6 +309,4 @@ def test_drill_left_at_once_keeps_no_score(shown: Shown) -> None:
 
 def test_grade_words_follow_the_loss() -> None:
     words: Callable[[float], str] = drill.grade
-    assert [words(loss) for loss in (0.0, 0.001, 0.01, 0.2)] == [
-        "the best choice", "good", "fair", "poor"
-    ]  # fmt: skip
+    assert [words(loss) for loss in (0.0, 0.001, 0.01, 0.2)] == ["the best choice", "good", "fair", "poor"]

@@ -53,9 +53,7 @@ def played(browser: TestClient, shown: dict[str, Any]) -> Iterator[dict[str, Any
 
 
 QUICK = ("five", "three", "partners")
-GAMES_BY_TIME = [
-    game if game in QUICK else pytest.param(game, marks=pytest.mark.slow) for game in GAMES
-]
+GAMES_BY_TIME = [game if game in QUICK else pytest.param(game, marks=pytest.mark.slow) for game in GAMES]
 
 
 @pytest.mark.parametrize("game", GAMES_BY_TIME)
@@ -138,9 +136,7 @@ def test_web_coach_and_undo(site: Site, game: str) -> None:
     assert worst["coach"]["loss"] >= behind - 1e-12
     if frozenset(choice(shown)) in wins:
         assert worst["coach"]["loss"] == pytest.approx(behind, abs=1e-12)
-    undone = browser.post(
-        f"/api/tables/{shown['table']}/undo", json={"revision": worst["revision"]}
-    ).json()
+    undone = browser.post(f"/api/tables/{shown['table']}/undo", json={"revision": worst["revision"]}).json()
     assert undone["sight"] == shown["sight"]
     assert undone["revision"] == worst["revision"] + 1
     best = act(browser, undone, advised[0]["actions"], coach=True).json()
@@ -201,16 +197,15 @@ REFUSED: dict[str, tuple[Asked, int]] = {
     "another site": (headed("Sec-Fetch-Site", "cross-site"), 403),
     "another host": (headed("Host", "example.org"), 400),
     "a form": (headed("Content-Type", "text/plain"), 415),
-    "a large message": (
-        lambda b, path, m: b.post(path, json={**m, "more": "x" * LARGEST}), 413,
-    ),
+    "a large message": (lambda b, path, m: b.post(path, json={**m, "more": "x" * LARGEST}), 413),
     "a message that does not say how large it is": (
-        lambda b, path, m: b.post(path, content=(b" " * 999 for _ in range(9)), headers=JSON), 413,
+        lambda b, path, m: b.post(path, content=(b" " * 999 for _ in range(9)), headers=JSON),
+        413,
     ),
     "no cookie": (lambda b, path, m: (b.cookies.clear(), b.post(path, json=m))[1], 403),
     "another method": (lambda b, path, m: b.put(path, json=m), 405),
     "no such table": (lambda b, path, m: b.post("/api/tables/none/act", json=m), 404),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", REFUSED)
@@ -263,8 +258,10 @@ def test_web_people_get_distinct_keys(site: Site) -> None:
     path = f"/api/tables/{shown['table']}"
     keys = shown["invitations"]
     assert len(keys) == 2
-    seats = [b.post(f"{path}/sit", json={"invitation": k}).json()["sight"]["seat"]
-             for b, k in zip((second, third), keys, strict=True)]  # fmt: skip
+    seats = [
+        b.post(f"{path}/sit", json={"invitation": k}).json()["sight"]["seat"]
+        for b, k in zip((second, third), keys, strict=True)
+    ]
     assert sorted(seats) == [1, 3]
     assert second.post(f"{path}/sit", json={"invitation": keys[0]}).status_code == 403
     at = {0: first, seats[0]: second, seats[1]: third}
@@ -380,9 +377,7 @@ DAY = 24 * 3600.0
 def rows(path: Path) -> tuple[int, int]:
     """Return how many tables a store's file has, and how many turns they have together."""
     with closing(sqlite3.connect(path)) as db:
-        assert db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall() == [
-            ("games",)
-        ]
+        assert db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall() == [("games",)]
         found = [json.loads(data) for (data,) in db.execute("SELECT data FROM games")]
     return len(found), sum(len(one["turns"]) for one in found)
 
@@ -400,9 +395,7 @@ def test_web_untouched_tables_expire(tmp_path: Path, monkeypatch: pytest.MonkeyP
     now += 1.5 * DAY
     assert look(browser, over).status_code == 200
     fresh = sit_down(browser, "six")  # a new table removes expired ones
-    assert [look(browser, one).status_code for one in (over, left, played_on, fresh)] == [
-        404, 404, 200, 200,
-    ]  # fmt: skip
+    assert [look(browser, one).status_code for one in (over, left, played_on, fresh)] == [404, 404, 200, 200]
     turns = len(site.session(played_on).turns) + len(site.session(fresh).turns)
     assert rows(tmp_path / "tables.sqlite3") == (2, turns)
     assert Site(tmp_path / "tables.sqlite3").tables.clear_away() == 0  # 0 days keep all
@@ -418,9 +411,7 @@ def test_web_names_a_port_in_use(tmp_path: Path) -> None:
             serve.run(serve.Settings(port=port, games=tmp_path / "games", agents=("greedy",)))
 
 
-def test_open_store_without_a_place_keeps_tables_in_memory(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_open_store_without_a_place_keeps_tables_in_memory(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "file").write_text("no store")
     for path in (tmp_path / "file", tmp_path / "file/below"):
         store = open_store(path)

@@ -30,8 +30,7 @@ AGENTS = ("--agents", "greedy")
 PATIENCE = 0.5  # seconds for a head or a body, where a test waits for their end
 SHORT = f"from crib_play.web import messages; messages.BODY_SECONDS = {PATIENCE}"
 # Prepares games when they are opened: the expert's advice for all of them takes seconds.
-ASKED = "from crib_play.web.beside import Preparation, asyncio; " \
-    "Preparation._warm_up = lambda _: asyncio.sleep(0)"  # fmt: skip
+ASKED = "from crib_play.web.beside import Preparation, asyncio; Preparation._warm_up = lambda _: asyncio.sleep(0)"
 
 
 @pytest.fixture(scope="module")
@@ -95,8 +94,7 @@ def test_web_replay_requests_do_not_delay_others(server: Server) -> None:
     statuses = [one.result().status for one in requests]
     assert set(statuses) == {200, 429}
     assert statuses.count(200) >= SEAT
-    assert "wait for an answer" in next(o.result().body["error"] for o in requests
-                                        if o.result().status == 429)  # fmt: skip
+    assert "wait for an answer" in next(o.result().body["error"] for o in requests if o.result().status == 429)
     assert sorted(times)[len(times) * 99 // 100] < 1.0
     began = time.monotonic()
     again = server.ask(path, None, cookie)
@@ -116,19 +114,11 @@ def closed_after(connection: socket.socket) -> float:
     return time.monotonic() - began
 
 
-HEAD = (
-    b"POST /api/tables HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
-    b"Connection: close\r\n"
-)
-LATE = {
-    "half a body": b"Content-Length: 100\r\n\r\n{",
-    "a message too large": b"Content-Length: 99999\r\n\r\n{",
-}
+HEAD = b"POST /api/tables HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nConnection: close\r\n"
+LATE = {"half a body": b"Content-Length: 100\r\n\r\n{", "a message too large": b"Content-Length: 99999\r\n\r\n{"}
 
 
-def test_web_endless_messages_are_answered_and_idle_connections_delay_no_client(
-    tmp_path: Path,
-) -> None:
+def test_web_endless_messages_are_answered_and_idle_connections_delay_no_client(tmp_path: Path) -> None:
     with serving(tmp_path, *AGENTS, before=SHORT) as server:
         idle = [server.connect(sent) for sent in (b"", b"GET / HTTP/1.1\r\nHost: ") * 100]
         late = [server.connect(HEAD + sent) for sent in LATE.values()]
@@ -306,9 +296,7 @@ def test_web_killed_server_leaves_no_worker(tmp_path: Path) -> None:
         "one = Beside(); "
         "print(one.submit(os.getpid).result(), flush=True); time.sleep(600)"
     )
-    with subprocess.Popen(
-        [sys.executable, "-c", code], stdout=subprocess.PIPE, text=True
-    ) as server:
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
         pid = int(server.stdout.readline())
         server.kill()

@@ -67,18 +67,23 @@ def test_invitation_opened_by_the_host_keeps_the_seat() -> None:
     assert host.get(path).json()["invitations"] == shown["invitations"]
 
 
-@pytest.mark.parametrize(("given", "shown"), [
-    (" Zoë  Ö. ", "Zoë Ö."), ("\u202elA", "lA"), ("李小龍", "李小龍"), ("   ", "person"),
-    ("\u200b", "person"), ("\x85\u2028", "person"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        (" Zoë  Ö. ", "Zoë Ö."),
+        ("\u202elA", "lA"),
+        ("李小龍", "李小龍"),
+        ("   ", "person"),
+        ("\u200b", "person"),
+        ("\x85\u2028", "person"),
+    ],
+)
 def test_sit_shows_the_printable_part_of_a_name(given: str, shown: str) -> None:
     site = Site()
     host, guest = site.browser(), site.browser()
     opened = sit_down(host, opponent="person", name=given)
     path = f"/api/tables/{opened['table']}"
-    sat = guest.post(
-        f"{path}/sit", json={"invitation": opened["invitations"][0], "name": given}
-    ).json()
+    sat = guest.post(f"{path}/sit", json={"invitation": opened["invitations"][0], "name": given}).json()
     assert sat["names"] == [shown, "you"]
     assert host.get(path).json()["names"] == ["you", shown]
 
@@ -218,9 +223,7 @@ async def soon(true: Callable[[], bool]) -> None:
     raise AssertionError("it did not come to pass")
 
 
-def test_web_prepares_games_at_start_and_the_requested_one_first(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_web_prepares_games_at_start_and_the_requested_one_first(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("crib_play.web.beside.Beside", Slow)
     monkeypatch.setattr(beside, "cache_folder", lambda: Path())
     monkeypatch.setattr(beside, "PATIENCE", 0.2)
@@ -238,15 +241,18 @@ def test_web_prepares_games_at_start_and_the_requested_one_first(
         for n in range(10):
             await soon(lambda n=n: len(slow.calls) > n)  # type: ignore[misc]
             what, future = slow.calls[n]
-            future.set_result(
-                Prepared(2.0, {"partners": "no"} if what == "rule_based table-top" else {})
-            )
+            future.set_result(Prepared(2.0, {"partners": "no"} if what == "rule_based table-top" else {}))
         order = [what for what, _ in slow.calls]
         assert order[:3] == ["the rules six", "the rules table-top", "rule_based table-top"]
         assert sorted(order[3:]) == [
-            "greedy six", "greedy table-top", "greedy three",
-            "the advice six", "the advice table-top", "the advice three", "the rules three",
-        ]  # fmt: skip
+            "greedy six",
+            "greedy table-top",
+            "greedy three",
+            "the advice six",
+            "the advice table-top",
+            "the advice three",
+            "the rules three",
+        ]
         await dealt
         await soon(lambda: slow.rests > 0)
         assert preparation.progress == (10, 10)
@@ -286,9 +292,7 @@ def test_web_on_every_network_warns_and_checks_the_host_name(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", ""])
-def test_others_reach_lists_this_machines_addresses(
-    host: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_others_reach_lists_this_machines_addresses(host: str, monkeypatch: pytest.MonkeyPatch) -> None:
     class Probe(socket.socket):
         def connect(self, address: Any) -> None:
             assert self.type == socket.SOCK_DGRAM, "nothing is sent"

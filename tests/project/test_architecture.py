@@ -17,10 +17,7 @@ import pytest
 from checkout import ROOT, TESTS
 from crib_env.engine.family import FAMILIES
 
-PACKAGES = [
-    ROOT / path
-    for path in ("crib_env", "agents/crib_agents", "play/crib_play", "training/crib_training")
-]
+PACKAGES = [ROOT / path for path in ("crib_env", "agents/crib_agents", "play/crib_play", "training/crib_training")]
 MOST_LINES = 700
 
 MODULES = {
@@ -71,9 +68,8 @@ def acts(tree: ast.Module) -> Iterator[int]:
     """Yield the lines of assignments to ``acts``, the games an agent plays."""
     for node in ast.walk(tree):
         targets = (
-            node.targets if isinstance(node, ast.Assign)
-            else [node.target] if isinstance(node, ast.AnnAssign) else []
-        )  # fmt: skip
+            node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+        )
         if any(isinstance(target, ast.Name) and target.id == "acts" for target in targets):
             yield from range(node.lineno, node.end_lineno + 1)
 

@@ -12,19 +12,7 @@ from crib_training.exploit import exploitability, measure
 from crib_training.methods import METHODS
 
 from research import benchmark_runs, make_benchmark
-from research.benchmark_runs import (
-    FINAL,
-    PROTOCOL,
-    Job,
-    Line,
-    Row,
-    digest,
-    jobs,
-    key_of,
-    lines,
-    on_hands,
-    read_ledger,
-)
+from research.benchmark_runs import FINAL, PROTOCOL, Job, Line, Row, digest, jobs, key_of, lines, on_hands, read_ledger
 
 
 @pytest.mark.parametrize("line", lines(), ids=lambda line: f"{line.track}/{line.name}")
@@ -58,8 +46,7 @@ def test_benchmark_run_trains_and_resumes(tmp_path: Path, monkeypatch: pytest.Mo
 
 def test_ledger_rejects_rows_of_other_settings_or_hands() -> None:
     row = next(row for row in read_ledger() if row["stage"] == "search")
-    job = Job(Line(row["track"], row["line"]), "search", row["settings_number"], row["seed"],
-              row["decisions"])  # fmt: skip
+    job = Job(Line(row["track"], row["line"]), "search", row["settings_number"], row["seed"], row["decisions"])
     assert job.key == key_of(row)
     assert job.key != key_of({**row, "settings": {**row["settings"], "epochs": 99}})
     assert on_hands(row)
@@ -73,19 +60,22 @@ def test_jobs_finishes_a_line_before_the_next_and_budgets_last() -> None:
     assert [(job.line, job.stage) for job in made] == [
         (line, stage) for line in two for stage in ("search",) * 3 + ("final",) * 2
     ]  # no budgets before a final run says its rate
-    whole = {"stage": "final", "track": two[0].track, "line": two[0].name, "settings_number": 0,
-             "seed": FINAL["first_seed"], "decisions": FINAL["decisions"],
-             "cpu_seconds": 600.0}  # fmt: skip
+    whole = {
+        "stage": "final",
+        "track": two[0].track,
+        "line": two[0].name,
+        "settings_number": 0,
+        "seed": FINAL["first_seed"],
+        "decisions": FINAL["decisions"],
+        "cpu_seconds": 600.0,
+    }
     last = list(jobs([whole], two, 0, 100, 2, FINAL["decisions"]))[4:]
     assert [(job.stage, job.budget, job.decisions, job.seed) for job in last] == [
-        ("seconds", budget, budget * FINAL["decisions"] // 600, seed)
-        for budget in (300, 3000) for seed in (2001, 2002)
-    ]  # fmt: skip
+        ("seconds", budget, budget * FINAL["decisions"] // 600, seed) for budget in (300, 3000) for seed in (2001, 2002)
+    ]
 
 
-def test_benchmark_page_equals_ledger_and_template(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_benchmark_page_equals_ledger_and_template(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     written = make_benchmark.PAGE.read_text("utf-8")
     monkeypatch.setattr(make_benchmark, "PAGE", tmp_path / "benchmark.md")
     monkeypatch.setattr(make_benchmark, "PICTURE", tmp_path / "benchmark.png")

@@ -46,10 +46,16 @@ def test_ratios_are_taken_within_each_repeat():
 def test_speed_page_puts_ratios_first_and_names_machine_and_command():
     row = Row("raw_env", "decisions/s", (1e5, 2e5, 3e5))
     found = Findings("AEC", [row], [ratio("raw_env / peer", row, row)], ["peer was left out"])
-    text = page({
-        "command": "python -m benchmarks", "machine": machine(), "seconds": 0.01,
-        "repeats": 3, "quick": True, "findings": {"aec": found.as_json()},
-    })  # fmt: skip
+    text = page(
+        {
+            "command": "python -m benchmarks",
+            "machine": machine(),
+            "seconds": 0.01,
+            "repeats": 3,
+            "quick": True,
+            "findings": {"aec": found.as_json()},
+        }
+    )
     headings = [line for line in text.splitlines() if line.startswith("#")]
     assert headings == ["# Results", "## Ratios", "## AEC"]
     lines = [" ".join(line.split()) for line in text.splitlines()]
@@ -92,8 +98,7 @@ def test_results_are_written_where_asked(tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    ("module", "play"),
-    [("pyspiel", peers.open_spiel_cribbage), ("rlcard", lambda: peers.rlcard_game("gin-rummy"))],
+    ("module", "play"), [("pyspiel", peers.open_spiel_cribbage), ("rlcard", lambda: peers.rlcard_game("gin-rummy"))]
 )
 def test_benchmark_peer_runs_where_installed(module, play):
     pytest.importorskip(module)

@@ -64,8 +64,11 @@ def hints_of(module: str) -> dict[str, Any]:
 
 def declared(hint: Any) -> list[Any]:
     """Return the metadata declared with a type, at any depth."""
-    own = [one for part in getattr(hint, "__metadata__", ())
-           for one in (part.metadata if isinstance(part, FieldInfo) else [part])]  # fmt: skip
+    own = [
+        one
+        for part in getattr(hint, "__metadata__", ())
+        for one in (part.metadata if isinstance(part, FieldInfo) else [part])
+    ]
     return own + [one for part in get_args(hint)[: 1 if own else None] for one in declared(part)]
 
 
@@ -79,11 +82,7 @@ def kinds(hint: Any) -> set[Any]:
 
 @pytest.mark.parametrize("module", MODULES)
 def test_settings_numbers_and_paths_declare_their_range(module: str) -> None:
-    bare = [
-        name
-        for name, hint in hints_of(module).items()
-        if kinds(hint) & {int, float, Path} and not declared(hint)
-    ]
+    bare = [name for name, hint in hints_of(module).items() if kinds(hint) & {int, float, Path} and not declared(hint)]
     assert not bare
     assert settings_of(module).__pydantic_config__ == STRICT
 
@@ -162,10 +161,7 @@ def test_words_become_settings(words: str, changed: dict[str, Any]) -> None:
         ("", "FIRST is missing; see crib toy --help"),
         ("a --seed", "5,807, got no value; see crib toy --help"),
         ("a --out -", "--out must be a path, got no value; see crib toy --help"),
-        (
-            "a --seed -1",
-            "--seed must be a whole number from 0 to 9,223,372,036,854,775,807, got -1",
-        ),
+        ("a --seed -1", "--seed must be a whole number from 0 to 9,223,372,036,854,775,807, got -1"),
         ("a --seed 9223372036854775808", "5,807, got 9223372036854775808; see crib toy --help"),
         ("a --seed 1.55e1", "--seed must be a whole number from 0 to "),
         ("a --seed x", "5,807, got 'x'; see crib toy --help"),
@@ -203,11 +199,7 @@ def test_words_become_settings(words: str, changed: dict[str, Any]) -> None:
     ],
 )
 def test_words_errors_are_one_line(
-    words: str,
-    says: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    words: str, says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "taken").touch()
     monkeypatch.chdir(tmp_path)
@@ -238,20 +230,30 @@ def test_settings_documentation_is_their_help(capsys: pytest.CaptureFixture[str]
     output = " ".join(re.sub("[│╭╮╰╯─]", "", capsys.readouterr().out).split())
     assert output.startswith("Usage: crib toy [OPTIONS] FIRST [ARGS] A toy. Several lines.")
     for words in (
-        "FIRST --first who begins, at 100 %. [required]", "REST --rest others.",
-        "--more STR what follows. [default: some]", "--seed INT of it. [default: 1]",
-        "--wanted --no-wanted whether; with a colon: this.", "--pair INT INT two.",
-        "--kind CHOICE a or b. [choices: a, b] [default: a]", "--out PATH a file.",
-    ):  # fmt: skip
+        "FIRST --first who begins, at 100 %. [required]",
+        "REST --rest others.",
+        "--more STR what follows. [default: some]",
+        "--seed INT of it. [default: 1]",
+        "--wanted --no-wanted whether; with a colon: this.",
+        "--pair INT INT two.",
+        "--kind CHOICE a or b. [choices: a, b] [default: a]",
+        "--out PATH a file.",
+    ):
         assert words in output
 
 
-@pytest.mark.parametrize("module", ["research.figures", "research.make_leaderboard",
-                                    "research.mutants", "benchmarks.bots", "benchmarks.endurance",
-                                    "benchmarks.perfcheck"])  # fmt: skip
-def test_main_of_a_checkout_has_help_and_refuses_unknown_options(
-    module: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize(
+    "module",
+    [
+        "research.figures",
+        "research.make_leaderboard",
+        "research.mutants",
+        "benchmarks.bots",
+        "benchmarks.endurance",
+        "benchmarks.perfcheck",
+    ],
+)
+def test_main_of_a_checkout_has_help_and_refuses_unknown_options(module: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for option, status in (("--help", 0), ("--chek", 2)):
         monkeypatch.setattr(sys, "argv", [module, option])
         with pytest.raises(SystemExit) as end:
@@ -307,9 +309,13 @@ for words in sys.argv[1:]:
     print(json.dumps([words, code, out.getvalue(), err.getvalue()]))
 """
 NEED_AN_EXTRA = {
-    "train": "train", "train ppo": "train", "curves": "train",
-    "play": "play", "drill": "play", "web": "web",
-}  # fmt: skip
+    "train": "train",
+    "train ppo": "train",
+    "curves": "train",
+    "play": "play",
+    "drill": "play",
+    "web": "web",
+}
 
 
 WORK = {
@@ -324,9 +330,7 @@ WORK = {
 
 def base(folder: Path, *commands: str) -> dict[str, tuple[int, str, str]]:
     """Return status, output and errors of each command, all run in one fresh process."""
-    done = subprocess.run(
-        [sys.executable, "-c", BASE, *commands], capture_output=True, text=True, cwd=folder
-    )
+    done = subprocess.run([sys.executable, "-c", BASE, *commands], capture_output=True, text=True, cwd=folder)
     assert done.returncode == 0, done.stderr
     return {words: tuple(rest) for words, *rest in map(json.loads, done.stdout.splitlines())}
 
@@ -383,11 +387,12 @@ def bash_script(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_completion_parses_and_names_every_command(
-    shell: str, tmp_path: Path, request: pytest.FixtureRequest
-) -> None:
-    script = (request.getfixturevalue("bash_script") if shell == "bash" else
-              app_of_commands().generate_completion(prog_name="crib", shell=shell))  # fmt: skip
+def test_completion_parses_and_names_every_command(shell: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    script = (
+        request.getfixturevalue("bash_script")
+        if shell == "bash"
+        else app_of_commands().generate_completion(prog_name="crib", shell=shell)
+    )
     assert all(name in script for name in (*COMMANDS, *ENVIRONMENTS, "selfplay_ppo"))
     if shutil.which(shell) is None:
         pytest.skip(f"{shell} is not installed")
@@ -407,14 +412,12 @@ TYPED = [
 
 
 @pytest.mark.parametrize(("typed", "offered"), TYPED)
-def test_completion_of_bash_has_commands_options_and_names(
-    typed: str, offered: set[str], bash_script: str
-) -> None:
+def test_completion_of_bash_has_commands_options_and_names(typed: str, offered: set[str], bash_script: str) -> None:
     words = typed.split()
-    request = (f"COMP_WORDS=({typed}); COMP_CWORD={len(words) - 1}; _crib crib {words[-1]} "
-               f"{words[-2]}; echo ${{COMPREPLY[@]}}")  # fmt: skip
-    done = subprocess.run(["bash", "-c", f"{bash_script}\n{request}"],
-                          capture_output=True, text=True, check=True)  # fmt: skip
+    request = (
+        f"COMP_WORDS=({typed}); COMP_CWORD={len(words) - 1}; _crib crib {words[-1]} {words[-2]}; echo ${{COMPREPLY[@]}}"
+    )
+    done = subprocess.run(["bash", "-c", f"{bash_script}\n{request}"], capture_output=True, text=True, check=True)
     assert set(done.stdout.split()) == offered
 
 
@@ -436,10 +439,14 @@ def test_closed_input_is_empty() -> None:
 
 
 def test_printing_escapes_characters_that_the_encoding_lacks() -> None:
-    code = ("from crib_training.command_line import printing\n"
-            "with printing(): print('0.5 \u00b1 0.1')")  # fmt: skip
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False,
-                         env={**os.environ, "PYTHONIOENCODING": "ascii"})  # fmt: skip
+    code = "from crib_training.command_line import printing\nwith printing(): print('0.5 \u00b1 0.1')"
+    run = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONIOENCODING": "ascii"},
+    )
     assert (run.returncode, run.stdout) == (0, "0.5 \\xb1 0.1\n"), run.stderr
 
 
@@ -497,12 +504,18 @@ ENVIRONMENT_COMMANDS = (
 TWO_HANDS = ("exploit random --env",)
 MANY_HANDS = ("three_hand_v0", "four_hand_v0", "table_top_v0")
 GAMES = (
-    "six_card_v0", "six_card_v0 --episode match", "five_card_v0", "three_hand_v0", "four_hand_v0",
-    "four_hand_v0 --rules four_hand[partners=False]", "table_top_v0", "table_top_v0 --players 4",
-    "table_top_v0 --rules table_top_ship", "table_top_v0 --rules table_top_ship --players 4",
-)  # fmt: skip
-TABLE_COMMANDS = ("replay greedy random --no-opinions --env",
-                  "play greedy random --speed 1 --seed 1 --env")  # fmt: skip
+    "six_card_v0",
+    "six_card_v0 --episode match",
+    "five_card_v0",
+    "three_hand_v0",
+    "four_hand_v0",
+    "four_hand_v0 --rules four_hand[partners=False]",
+    "table_top_v0",
+    "table_top_v0 --players 4",
+    "table_top_v0 --rules table_top_ship",
+    "table_top_v0 --rules table_top_ship --players 4",
+)
+TABLE_COMMANDS = ("replay greedy random --no-opinions --env", "play greedy random --speed 1 --seed 1 --env")
 JUDGED = ("six_card_v0", "three_hand_v0", "table_top_v0")  # one a family: opinions take longest
 
 
@@ -521,9 +534,7 @@ def test_commands_take_every_game(words: str, game: str, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(("words", "game"), list(product(TWO_HANDS, MANY_HANDS)))
-def test_commands_for_two_hands_reject_other_games_in_one_line(
-    words: str, game: str, tmp_path: Path
-) -> None:
+def test_commands_for_two_hands_reject_other_games_in_one_line(words: str, game: str, tmp_path: Path) -> None:
     ran = crib(*words.split(), game, folder=tmp_path)
     assert ran.returncode == 2
     assert ran.stdout == ""

@@ -23,8 +23,11 @@ from crib_env.registration import env_module
 from crib_env.rules import PRESETS
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-TEST_PAGES = [path for path in (*PAGES, ROOT / "CONTRIBUTING.md", *(ROOT / "seeds").glob("*.md"))
-              if re.search(r"`test_|ARGS=", path.read_text())]  # fmt: skip
+TEST_PAGES = [
+    path
+    for path in (*PAGES, ROOT / "CONTRIBUTING.md", *(ROOT / "seeds").glob("*.md"))
+    if re.search(r"`test_|ARGS=", path.read_text())
+]
 NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
 MODULES = ["crib_env.game", "crib_env.scoring"]
 
@@ -63,9 +66,7 @@ def test_quickstart_code_prints_its_output(capsys: pytest.CaptureFixture[str]) -
 
 
 def test_home_page_code_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    (code,) = re.findall(
-        r"^```python\n(.*?)^```", (ROOT / "docs/index.md").read_text(), re.M | re.S
-    )
+    (code,) = re.findall(r"^```python\n(.*?)^```", (ROOT / "docs/index.md").read_text(), re.M | re.S)
     left: dict[str, Any] = {}
     exec(code, left)
     scores, reward = left["info"]["scores"], left["reward"]
@@ -94,9 +95,7 @@ def commands() -> list[str]:
 
 
 @pytest.mark.parametrize("command", commands())
-def test_page_commands_are_valid(
-    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_page_commands_are_valid(command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _, *words = shlex.split(command)
     if "--resume" in words:  # the run that the command resumes
         monkeypatch.chdir(tmp_path)
@@ -151,9 +150,7 @@ def fields_on_the_page(name: str) -> dict[str, tuple[str, str]]:
     """Return shape and range of the fields in the section of an environment, by their names."""
     (section,) = (part for part in VIEWS.split("\n### ") if f"`{name}`" in part)
     at = 2 if env_module(name).maker.family.name == "many_hand" else 0  # its columns
-    rows = {
-        field: [cell.strip() for cell in cells.split("|")] for field, cells in ROW.findall(section)
-    }
+    rows = {field: [cell.strip() for cell in cells.split("|")] for field, cells in ROW.findall(section)}
     return {field: (row[at], row[at + 1]) for field, row in rows.items() if row[at] != "–"}
 
 

@@ -37,12 +37,15 @@ def test_figures_of_exploitability_name_their_kind() -> None:
     assert unsourced("Six cards: `expert` has 0.2057 ± 0.0427, exact.")
 
 
-@pytest.mark.parametrize("name", sorted(
-    path.relative_to(ROOT).as_posix()
-    for folder in ("docs", "leaderboard", "agents/crib_agents/data")
-    for path in (ROOT / folder).rglob("*.md")
-    if "_build" not in path.parts and not path.relative_to(ROOT).as_posix().startswith(MADE)
-))  # fmt: skip
+@pytest.mark.parametrize(
+    "name",
+    sorted(
+        path.relative_to(ROOT).as_posix()
+        for folder in ("docs", "leaderboard", "agents/crib_agents/data")
+        for path in (ROOT / folder).rglob("*.md")
+        if "_build" not in path.parts and not path.relative_to(ROOT).as_posix().startswith(MADE)
+    ),
+)
 def test_figures_intervals_of_pages_are_in_files(name: str) -> None:
     text = (ROOT / name).read_text("utf-8")
     known = figures.every_interval()

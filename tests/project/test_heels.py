@@ -11,13 +11,7 @@ from crib_agents.knowledge import deal_points
 from crib_agents.knowledge.winning import WON, probabilities
 from crib_play.table.games import table_game
 from crib_play.table.session import Session
-from crib_training.evaluation.aivat import (
-    DEALER_PLAY,
-    STARTER,
-    Deals,
-    shipped_outcomes,
-    usual_reference,
-)
+from crib_training.evaluation.aivat import DEALER_PLAY, STARTER, Deals, shipped_outcomes, usual_reference
 
 from crib_env.game import Game
 from crib_env.rules import PRESETS, Rules, TwoHandRules
@@ -55,10 +49,7 @@ def test_c3_heels_of_games_agree_with_the_referee(preset: str, heels: int) -> No
         game.reset(decks=np.array(decks), dealer=dealer)
         referee = Referee(preset, decks, dealer, heels=heels)
         while referee.to_move is not None:
-            assert (game.seat, tuple(game.legal_actions)) == (
-                referee.to_move,
-                tuple(referee.legal()),
-            )
+            assert (game.seat, tuple(game.legal_actions)) == (referee.to_move, tuple(referee.legal()))
             before = len(referee.events)
             card = rng.choice(referee.legal())
             referee.step(card)
@@ -111,8 +102,7 @@ def test_starter_luck_includes_heels(heels: int) -> None:
     assert shipped_outcomes(rules).exact == (heels == PRESETS["hoyle"].heels)
 
 
-@pytest.mark.parametrize(("heels", "heard"), [(0, []), (1, ["one for heels"]),
-                                             (2, ["two for heels"])])  # fmt: skip
+@pytest.mark.parametrize(("heels", "heard"), [(0, []), (1, ["one for heels"]), (2, ["two for heels"])])
 @pytest.mark.parametrize("name", ["six", "table-top"])
 def test_table_states_heels(name: str, heels: int, heard: list[str]) -> None:
     game = Game(Rules.preset(table_game(name).rules, heels=heels))

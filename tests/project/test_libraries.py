@@ -63,15 +63,13 @@ def test_sb3_learns_on_the_batch(tmp_path: Path) -> None:
     assert agent.act(game.view(game.seat), np.random.default_rng(1)) in game.legal_actions
 
 
-@pytest.mark.parametrize(
-    ("vector", "num_envs", "masks"), [("native", 32, True), ("sync", 4, False)]
-)
+@pytest.mark.parametrize(("vector", "num_envs", "masks"), [("native", 32, True), ("sync", 4, False)])
 def test_cleanrls_form_learns_from_decisions_alone(vector: str, num_envs: int, masks: bool) -> None:
     """A deal is six decisions: a row of a reset would make seven, an illegal end about one."""
     module = example("cleanrl_ppo", "tyro")
-    won, decisions = module.main(module.Settings(
-        vector=vector, num_envs=num_envs, masks=masks, timesteps=64 * num_envs * 4, pairs=20
-    ))  # fmt: skip
+    won, decisions = module.main(
+        module.Settings(vector=vector, num_envs=num_envs, masks=masks, timesteps=64 * num_envs * 4, pairs=20)
+    )
     assert LEAST_WON < won < MOST_WON
     assert decisions == pytest.approx(6, abs=0.3)  # the last deal is cut
 
@@ -127,9 +125,7 @@ def test_torchrl_registers_the_infos(games: int | None) -> None:
     else:  # the wrapper registers a batch's automatically
         env = GymWrapper(module.six_card_v0.vector_env(games, **module.OPTIONS))
     rollout = env.rollout(30, break_when_any_done=False)["next"]
-    assert {"scores", "winner", "skunk", "seat", "opponent", "illegal_action"} <= set(
-        rollout.keys()
-    )
+    assert {"scores", "winner", "skunk", "seat", "opponent", "illegal_action"} <= set(rollout.keys())
     assert rollout["done"].any()
 
 
@@ -186,9 +182,7 @@ def test_minari_keeps_and_gives_back(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.slow
-def test_datasets_duckdb_and_polars_read_as_on_the_page(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_datasets_duckdb_and_polars_read_as_on_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The lines of docs/data.md, verbatim."""
     names = {name: library(name) for name in ("datasets", "duckdb", "polars")}
     from crib_training.data import load
@@ -298,8 +292,9 @@ def test_verifiers_plays_the_server_with_a_scripted_model(tmp_path: Path) -> Non
     assert [one["errors"] for one in episodes] == [[]] * 3
     paid = {
         one["task"]["data"]["reset"]["kind"]: trace["rewards"]["openenv_reward"]["score"]
-        for one in episodes for trace in one["traces"]
-    }  # fmt: skip
+        for one in episodes
+        for trace in one["traces"]
+    }
     decisions = [task("discard", "test", 3), task("pegging", "test", 0)]
     for one in decisions:
         assert paid[one.kind] == pytest.approx(one.reward(first_legal(one.prompt("full"))))
@@ -312,9 +307,7 @@ def test_verifiers_plays_the_server_with_a_scripted_model(tmp_path: Path) -> Non
 
 
 @pytest.mark.slow
-def test_trl_trains_a_scripted_model_on_decisions(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_trl_trains_a_scripted_model_on_decisions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """TRL's own trainer: a tiny network whose words are scripted, nothing downloaded."""
     library("trl")
     import torch
@@ -333,14 +326,22 @@ def test_trl_trains_a_scripted_model_on_decisions(
     bytewise.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     bytewise.decoder = decoders.ByteLevel()
     words = PreTrainedTokenizerFast(
-        tokenizer_object=bytewise, eos_token="<|im_end|>", pad_token="<|endoftext|>",
+        tokenizer_object=bytewise,
+        eos_token="<|im_end|>",
+        pad_token="<|endoftext|>",
         additional_special_tokens=["<|im_start|>", "<tool_call>", "</tool_call>"],
-    )  # fmt: skip
+    )
     words.chat_template = qwen3_chat_template
-    net = Qwen2ForCausalLM(Qwen2Config(
-        vocab_size=len(words), hidden_size=16, intermediate_size=16, num_hidden_layers=1,
-        num_attention_heads=2, num_key_value_heads=2,
-    ))  # fmt: skip
+    net = Qwen2ForCausalLM(
+        Qwen2Config(
+            vocab_size=len(words),
+            hidden_size=16,
+            intermediate_size=16,
+            num_hidden_layers=1,
+            num_attention_heads=2,
+            num_key_value_heads=2,
+        )
+    )
 
     def generate(self: Any, input_ids: Any, **_: Any) -> Any:
         said = []
@@ -356,14 +357,22 @@ def test_trl_trains_a_scripted_model_on_decisions(
 
     monkeypatch.setattr(Qwen2ForCausalLM, "generate", generate)
     trainer = GRPOTrainer(
-        model=net, processing_class=words, train_dataset=Dataset.from_list(module.rows(1)),
+        model=net,
+        processing_class=words,
+        train_dataset=Dataset.from_list(module.rows(1)),
         environment_factory=module.CribbageDecisions,
         args=GRPOConfig(
-            output_dir=str(tmp_path), per_device_train_batch_size=2, num_generations=2,
-            max_steps=1, max_completion_length=512, report_to=[], use_cpu=True, logging_steps=1,
+            output_dir=str(tmp_path),
+            per_device_train_batch_size=2,
+            num_generations=2,
+            max_steps=1,
+            max_completion_length=512,
+            report_to=[],
+            use_cpu=True,
+            logging_steps=1,
             save_strategy="no",
         ),
-    )  # fmt: skip
+    )
     trainer.train()
     first = task("discard", "train", 0)
     reward = trainer.state.log_history[0]["rewards/CribbageDecisions/mean"]
@@ -400,9 +409,7 @@ def test_rllib_learns_on_two_nodes_and_survives_a_runners_death() -> None:
             learner.train()
             victim = learner.env_runner_group.healthy_worker_ids()[0]
             ray.kill(learner.env_runner_group._worker_manager.actors()[victim], no_restart=False)
-            steps = [
-                learner.train()["env_runners"].get("num_env_steps_sampled", 0) for _ in range(3)
-            ]
+            steps = [learner.train()["env_runners"].get("num_env_steps_sampled", 0) for _ in range(3)]
             assert steps[-1] > 0
         finally:
             learner.stop()

@@ -84,9 +84,7 @@ def test_numbers_page_of_three_and_four_hands() -> None:
             assert both == pytest.approx(side[phase]["mean"], abs=3 * side[phase]["half"])
 
 
-def test_numbers_table_of_agents_can_be_remade_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_numbers_table_of_agents_can_be_remade_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     two = strength.Table("Five cards", "five_card_v0", agents=("greedy", "random"))
     monkeypatch.setattr(strength, "TABLES", (two, strength.Table("Six cards", "six_card_v0")))
     whole = json.loads((agents_page := FOLDER / "agents.json").read_text())
@@ -100,9 +98,7 @@ def test_numbers_table_of_agents_can_be_remade_alone(
     assert strength.tournaments_section(data).count("\n| Five cards ") == 2
     assert data["command"].endswith("agents --pairs 2 --seed 1 --tables five_cards")
     with pytest.raises(ValueError, match="'seven_cards': choose from five_cards"):
-        strength.measure_tournaments(
-            2, seed=1, folder=tmp_path, runs=tmp_path, again=("seven_cards",)
-        )
+        strength.measure_tournaments(2, seed=1, folder=tmp_path, runs=tmp_path, again=("seven_cards",))
 
 
 def test_numbers_commands_cover_every_built_in_agent() -> None:
@@ -110,11 +106,7 @@ def test_numbers_commands_cover_every_built_in_agent() -> None:
     assert {"master", "learned_mixed", "equilibrium"} < every
     for table in strength.TABLES:
         missing = every - set(table.field())
-        assert missing == (
-            {"master", "equilibrium", "learned_mixed"}
-            if "table_top" in table.environment
-            else set()
-        )
+        assert missing == ({"master", "equilibrium", "learned_mixed"} if "table_top" in table.environment else set())
     for rules, field in strength.QUERIES.items():
         assert every - set(field) == ({"random"} if rules == "hoyle" else set())
     assert set(make_leaderboard.RATED) == every
@@ -164,8 +156,7 @@ def test_published_page_text_agrees_with_the_projects_figures() -> None:
     schell, colvert = CRIBS["M. Schell", "opponent"], CRIBS["D. Colvert", "opponent"]
     apart = [np.nanmean(np.abs(alone["opponent"] - theirs)) for theirs in (schell, colvert)]
     assert max(apart) < np.nanmean(np.abs(schell - colvert))
-    less = {by: np.mean(alone["own"] - table) for (by, crib), table in CRIBS.items()
-            if crib == "own"}  # fmt: skip
+    less = {by: np.mean(alone["own"] - table) for (by, crib), table in CRIBS.items() if crib == "own"}
     assert [by for by, mean in less.items() if mean > 0] == ["Cribbage Pro"]
 
 

@@ -29,15 +29,17 @@ def _make(
     """Run `make` with a Python that installs nothing; return the run and how Python was called."""
     log, python = tmp_path / "log", tmp_path / "venv/bin/python"
     python.parent.mkdir(parents=True)
-    python.write_text(
-        PYTHON.format(log=log, index_has=index_has, silent=int(silent), stalls=int(stalls))
-    )
+    python.write_text(PYTHON.format(log=log, index_has=index_has, silent=int(silent), stalls=int(stalls)))
     python.chmod(0o755)
     venv = tmp_path / "venv"
     made = subprocess.run(
-        ["make", f"VENV={venv}", f"{venv}/.installed"], cwd=ROOT, text=True, check=False,
-        capture_output=True, env=os.environ | {"MAKEFLAGS": ""},
-    )  # fmt: skip
+        ["make", f"VENV={venv}", f"{venv}/.installed"],
+        cwd=ROOT,
+        text=True,
+        check=False,
+        capture_output=True,
+        env=os.environ | {"MAKEFLAGS": ""},
+    )
     return made, log.read_text().splitlines()
 
 

@@ -39,9 +39,7 @@ def events(folder: Path) -> dict[str, list[float]]:
 def test_training_loop_learns_logs_and_saves_an_agent(loop: Any, tmp_path: Path) -> None:
     """A few updates are enough to beat `random` play by far."""
     reports: list[tuple[int, float]] = []
-    settings = loop.Settings(
-        opponent="random", steps=5_120, eval_every=5, out=tmp_path, **SMALL
-    )  # fmt: skip
+    settings = loop.Settings(opponent="random", steps=5_120, eval_every=5, out=tmp_path, **SMALL)
     strength = loop.main(settings, lambda steps, strength: reports.append((steps, strength)))
     assert [steps for steps, _ in reports] == [2_560, 5_120]
     assert reports[-1][1] == strength > 2
@@ -55,9 +53,7 @@ def test_training_loop_learns_logs_and_saves_an_agent(loop: Any, tmp_path: Path)
 
 
 @pytest.mark.parametrize("missing", ["onnx", "onnxscript"])
-def test_training_loop_names_missing_packages_before_training(
-    missing: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_training_loop_names_missing_packages_before_training(missing: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, missing, None)
     with pytest.raises(ModuleNotFoundError, match=missing):
         runpy.run_path(str(ROOT / "examples" / "training_loop.py"))  # without running `main`
@@ -91,9 +87,7 @@ def test_training_loop_plays_past_policies_only_on_request(
     assert given == []
 
 
-def test_sweep_runs_the_training_loop(
-    loop: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_sweep_runs_the_training_loop(loop: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(loop, "to_onnx", lambda *_: None)  # takes seconds, and is tested above
     study = import_module("sweep").main(trials=1, steps=1, eval_pairs=2, out=tmp_path)
     assert np.isfinite(study.best_value)

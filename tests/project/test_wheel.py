@@ -29,8 +29,7 @@ def base_install(place: Path) -> Path:
     run(sys.executable, "-m", "venv", place / "venv", cwd=place)
     python = place / "venv/bin/python"
     constraints = ROOT / "constraints.txt"
-    run(*PIP, "--python", python, "install", "--quiet", "--constraint", constraints, wheel,
-        cwd=place)  # fmt: skip
+    run(*PIP, "--python", python, "install", "--quiet", "--constraint", constraints, wheel, cwd=place)
     return python
 
 
@@ -41,14 +40,15 @@ def test_wheel_installs_beside_openai_agents(tmp_path: Path) -> None:
     # Without the project's constraints, which other packages need not satisfy.
     run(*PIP, "--python", python, "install", "--quiet", "openai-agents", cwd=tmp_path)
     output = run(
-        python, "-c",
+        python,
+        "-c",
         "import agents, crib_agents, crib_env, gymnasium\n"
         "print(agents.Agent.__module__)\n"
         "env = gymnasium.make('crib_env/SixCard-v0', opponent='rule_based')\n"
         "env.reset(seed=1)\n"
         "print(*crib_env.agent_names())",
         cwd=tmp_path,
-    ).splitlines()  # fmt: skip
+    ).splitlines()
     names = "equilibrium expert greedy learned learned_mixed master random rule_based"
     assert output == ["agents.agent", names]
     run(*PIP, "--python", python, "check", cwd=tmp_path)
@@ -68,9 +68,7 @@ SOURCES = {
 
 def shipped() -> list[str]:
     """The wheel's files, by their names in it."""
-    listed = subprocess.run(
-        ["git", "ls-files", *SOURCES], capture_output=True, text=True, cwd=ROOT
-    ).stdout.split()
+    listed = subprocess.run(["git", "ls-files", *SOURCES], capture_output=True, text=True, cwd=ROOT).stdout.split()
     if not listed:
         pytest.skip("what is shipped is known in a git checkout")
     return [
@@ -84,11 +82,7 @@ def shipped() -> list[str]:
 def patterns() -> list[str]:
     """The patterns of the page's first column."""
     page = (ROOT / "docs" / "versions.md").read_text("utf-8")
-    rows = [
-        line.split("|")[1]
-        for line in page.partition("## Licences")[2].splitlines()
-        if line.startswith("|")
-    ]
+    rows = [line.split("|")[1] for line in page.partition("## Licences")[2].splitlines() if line.startswith("|")]
     return [pattern for row in rows for pattern in re.findall(r"`([^`]+)`", row)]
 
 

@@ -5,18 +5,7 @@ written clause by clause, meant to be checked by eye against the rules rather th
 """
 
 from .many_hand import ManyHandReferee
-from .scoring import (
-    PlayParts,
-    fifteens,
-    flush,
-    line_flush,
-    nobs,
-    pairs,
-    runs,
-    score_line,
-    score_play,
-    score_show,
-)
+from .scoring import PlayParts, fifteens, flush, line_flush, nobs, pairs, runs, score_line, score_play, score_show
 from .table_top import CRIB, TableTopReferee
 from .two_hand import Event, Referee
 

@@ -84,9 +84,7 @@ class State:
         discarded = self.discarded[PONE]
         assert discarded is not None
         kept = taken(self.hands[PONE], discarded), taken(self.hands[DEALER], action)
-        return replace(
-            self, discarded=(discarded, action), play=Position(self.single, kept, (FAR, FAR))
-        )
+        return replace(self, discarded=(discarded, action), play=Position(self.single, kept, (FAR, FAR)))
 
     def key(self) -> Key:
         """Return the information of the seat to act: role, cards, cards laid, starter, play.
@@ -154,9 +152,7 @@ class Toy:
                     yield (hand, *rest)
 
 
-def made(
-    toy: Toy, seat: int, strategy: Strategy, *, best: bool, hands: Collection[Ranks] = ()
-) -> dict[Ranks, float]:
+def made(toy: Toy, seat: int, strategy: Strategy, *, best: bool, hands: Collection[Ranks] = ()) -> dict[Ranks, float]:
     """Return a seat's points by its hand, times the hand's probability, against a strategy.
 
     Args:
@@ -182,8 +178,7 @@ def made(
                         items.append((weight * p, state.after(action)))
         for alike in apart.values():
             total += max(
-                answer([(weight, state.after(action)) for weight, state in alike])
-                for action in alike[0][1].actions()
+                answer([(weight, state.after(action)) for weight, state in alike]) for action in alike[0][1].actions()
             )
         return total
 

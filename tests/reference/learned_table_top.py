@@ -15,9 +15,14 @@ CRIB = 25
 LINE_AT = {"cards": 0, "ranks": 6, "suit": 19, "nob": 23, "next": 26, "mean_next": 52}
 LINE_SIZE = 54  # with the numbers that say what the card in turn changes, here 0
 LINE_PLACES = (
-    ("phase", 14), ("unseen", 13), ("on turn", 1), ("owed", 1), ("owed by other", 1), ("rank", 52),
+    ("phase", 14),
+    ("unseen", 13),
+    ("on turn", 1),
+    ("owed", 1),
+    ("owed by other", 1),
+    ("rank", 52),
     ("line", LINE_SIZE),
-)  # fmt: skip
+)
 CRIB_PLACES = (("rank", 52), ("line", LINE_SIZE), ("mine", 1), ("theirs", 1))
 
 
@@ -63,9 +68,7 @@ def unseen_of(view: Any) -> set[int]:
     return set(range(52)) - known
 
 
-def lying(
-    cards: Sequence[int], left: set[int], starter: int | None, flush_size: int
-) -> dict[str, list[float]]:
+def lying(cards: Sequence[int], left: set[int], starter: int | None, flush_size: int) -> dict[str, list[float]]:
     """Return the numbers of a line as it lies, or of the crib, by the names of features.
 
     ``starter`` is the card whose suit scores for nobs in it, ``left`` the unseen cards.

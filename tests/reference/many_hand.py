@@ -239,9 +239,7 @@ class ManyHandReferee:
             self.winner = won_by
             return
         lowest = min(self.scores)
-        self.dealer = next(
-            seat for seat in self._left(self.dealer) if self.scores[self.side[seat]] == lowest
-        )
+        self.dealer = next(seat for seat in self._left(self.dealer) if self.scores[self.side[seat]] == lowest)
         self.scores = [0] * self.sides
         self._game_winner = None
         self._deal()

@@ -17,8 +17,7 @@ ME, THEM = 0, 1
 RANKS = 13
 NO_CARD = 13  # in the line before its first card
 COUNTS, LEAST, LEFT, HANDS = 32, 11, 4, 560
-SHAPES = ((LEFT, COUNTS, RANKS, 14), (LEFT, 5, LEAST, COUNTS, 2), (HANDS, COUNTS), (HANDS, RANKS),
-          (RANKS, 14, 14))  # fmt: skip
+SHAPES = ((LEFT, COUNTS, RANKS, 14), (LEFT, 5, LEAST, COUNTS, 2), (HANDS, COUNTS), (HANDS, RANKS), (RANKS, 14, 14))
 OUT = 1000.0
 
 Holding = tuple[int, ...]
@@ -201,9 +200,7 @@ class Pegging:
             if not ways:
                 continue
             weight = ways * self.kept[NUMBERS[whole]]
-            position: Position | None = replace(
-                start, held=(start.held[ME], whole), whole=(start.held[ME], whole)
-            )
+            position: Position | None = replace(start, held=(start.held[ME], whole), whole=(start.held[ME], whole))
             for i, (seat, rank) in enumerate(played):
                 if position is None or position.turn != seat or rank not in position.fits(seat):
                     position = None  # it would have had to play, or could not have

@@ -94,9 +94,7 @@ def score_show(hand: Sequence[int], starter: int, crib: bool, rules_name: str) -
     if len(hand) != size or len({*hand, starter}) != size + 1:
         raise ValueError(f"expected {size} cards and another as the starter: {hand}, {starter}")
     held = [*hand, starter]
-    return (
-        fifteens(held) + pairs(held) + runs(held) + flush(hand, starter, crib) + nobs(hand, starter)
-    )
+    return fifteens(held) + pairs(held) + runs(held) + flush(hand, starter, crib) + nobs(hand, starter)
 
 
 def score_line(line: Sequence[int], flush_size: int, starter: int | None = None) -> int:

@@ -80,9 +80,8 @@ class SequenceForm:
             first = np.eye(1, mine.shape[0]).ravel()
             bounds = [(0, None)] * mine.shape[1] + [(None, None)] * theirs.shape[0]
             found = linprog(
-                goal, A_ub=bound, b_ub=np.zeros(bound.shape[0]), A_eq=equal, b_eq=first,
-                bounds=bounds, method="highs",
-            )  # fmt: skip
+                goal, A_ub=bound, b_ub=np.zeros(bound.shape[0]), A_eq=equal, b_eq=first, bounds=bounds, method="highs"
+            )
             assert found.success, found.message
             plans.append(found.x[: mine.shape[1]])
             values.append(-found.fun)

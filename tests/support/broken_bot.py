@@ -73,10 +73,14 @@ def main() -> None:
                 file.write(line)
         message: dict[str, Any] = json.loads(line)
         if message["type"] == "hello":
-            say(GREETINGS.get(FAULT, json.dumps({
-                "name": f"broken-{FAULT}", "games": 1 if FAULT == "single" else 64,
-                "plays": message["games"],
-            })))  # fmt: skip
+            say(
+                GREETINGS.get(
+                    FAULT,
+                    json.dumps(
+                        {"name": f"broken-{FAULT}", "games": 1 if FAULT == "single" else 64, "plays": message["games"]}
+                    ),
+                )
+            )
         elif message["type"] == "decision":
             decisions += 1
             if decisions == 3:

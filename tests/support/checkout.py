@@ -36,8 +36,12 @@ def python(code: str, *, path: Path = ROOT, timeout: int = 600, **variables: str
         environment.pop(name, None)
     done = subprocess.run(
         [sys.executable, "-c", code],
-        env=environment | variables, cwd=path, timeout=timeout, capture_output=True, text=True,
+        env=environment | variables,
+        cwd=path,
+        timeout=timeout,
+        capture_output=True,
+        text=True,
         check=False,
-    )  # fmt: skip
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()

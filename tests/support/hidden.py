@@ -17,11 +17,7 @@ def redraw_hands(state: Any, rng: np.random.Generator, seat: int, dealt: int | N
         dealt: cards dealt to a seat, where the record has places for more.
     """
     places = len(state["dealt"]) // len(state["held"])  # of a seat
-    given = [
-        i
-        for i, card in enumerate(state["dealt"].tolist())
-        if card != NONE and i % places < (dealt or places)
-    ]
+    given = [i for i, card in enumerate(state["dealt"].tolist()) if card != NONE and i % places < (dealt or places)]
     played = set(state["pile"][: state["pile_n"]].tolist())
     own = [i for i in given if i // places == seat]
     hidden = [i for i in given if i not in own and int(state["dealt"][i]) not in played]

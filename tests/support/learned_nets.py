@@ -33,15 +33,11 @@ def drawn_weights(rules: Rules, players: int = 2, seed: int = 1) -> Weights:
     for name, net in find_learned(rules.family).nets.items():
         sizes = (net.inputs, 24, 10, net.outputs)
         nets[name] = [
-            (
-                rng.normal(size=(n, m)).astype(np.float32) / np.float32(np.sqrt(m)),
-                rng.normal(size=n).astype(np.float32),
-            )
+            (rng.normal(size=(n, m)).astype(np.float32) / np.float32(np.sqrt(m)), rng.normal(size=n).astype(np.float32))
             for m, n in pairwise(sizes)
         ]
     tables = {
-        name: rng.normal(size=shape).astype(np.float32)
-        for name, shape in find_learned(rules.family).tables.items()
+        name: rng.normal(size=shape).astype(np.float32) for name, shape in find_learned(rules.family).tables.items()
     }
     return Weights(rules.family, rules.name, fields_of(rules), players, nets, "a test", tables)
 
@@ -50,10 +46,7 @@ def layers(inputs: int = TWO_HAND.obs_size, actions: int = TWO_HAND.actions) -> 
     """Return a small network, drawn by chance."""
     rng = np.random.default_rng(1)
     sizes = (inputs, HIDDEN, actions)
-    return [
-        (rng.normal(size=(n, m)).astype(np.float32), np.zeros(n, dtype=np.float32))
-        for m, n in pairwise(sizes)
-    ]
+    return [(rng.normal(size=(n, m)).astype(np.float32), np.zeros(n, dtype=np.float32)) for m, n in pairwise(sizes)]
 
 
 def policy(rules: str | Rules = "hoyle", environment: str = "six_card_v0") -> PolicyNetAgent:
@@ -62,9 +55,7 @@ def policy(rules: str | Rules = "hoyle", environment: str = "six_card_v0") -> Po
     return PolicyNetAgent(layers(family.obs_size, family.actions), about)
 
 
-def saved_but_for(
-    nets: Weights | PolicyNetAgent, path: Path, about: dict[str, Any], tensors: dict[str, Any]
-) -> Path:
+def saved_but_for(nets: Weights | PolicyNetAgent, path: Path, about: dict[str, Any], tensors: dict[str, Any]) -> Path:
     """Save nets with changed parts of the header and changed tensors: None leaves one out."""
     nets.save(path)
     held = {**load_file(path), **tensors}
@@ -129,12 +120,7 @@ def hide_discards(net: Any, layout: ObservationLayout) -> None:
 
 
 def views_of(
-    rules: str | Rules,
-    n: int,
-    seed: int,
-    players: int = 2,
-    episode: str = "deal",
-    agent: str = "random",
+    rules: str | Rules, n: int, seed: int, players: int = 2, episode: str = "deal", agent: str = "random"
 ) -> np.ndarray[Any, Any]:
     """Return the views of all decisions of n episodes as an agent plays them against itself."""
     games = GameBatch(rules, n, players=players, episode=episode, seed=seed)

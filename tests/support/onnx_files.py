@@ -31,9 +31,7 @@ def tensor_type(name: str, batch: int | None, width: int) -> bytes:
     return field(1, name) + field(2, field(1, field(1, FLOAT) + field(2, shape)))
 
 
-def write_layer(
-    path: Path, weights: Any, batch: int | None = None, about: str | None = None
-) -> None:
+def write_layer(path: Path, weights: Any, batch: int | None = None, about: str | None = None) -> None:
     """Write the network of one layer, float32[size, actions], with metadata of ours if given."""
     size, actions = weights.shape
     node = field(1, "observations") + field(1, "weights") + field(2, "scores") + field(4, "MatMul")

@@ -51,8 +51,7 @@ def play_games(spiel: Any, players: int, games: int) -> tuple[int, dict[str, int
         game, state = Game(rules, seed=1), spiel.new_initial_state()
         game.reset(decks=decks, dealer=0)
         for deals, deck in enumerate(decks, 1):
-            hands = [deck[(seat - game.dealer - 1) % players : 5 * players : players]
-                     for seat in range(players)]  # fmt: skip
+            hands = [deck[(seat - game.dealer - 1) % players : 5 * players : players] for seat in range(players)]
             *spare, starter = deck[5 * players : 5 * players + 5 - players]
             for card in (*chain(*hands), *spare):
                 state.apply_action(code(card))
@@ -87,21 +86,20 @@ def play_games(spiel: Any, players: int, games: int) -> tuple[int, dict[str, int
         kept = [[card for card in hand if card != laid[seat]] for seat, hand in enumerate(hands)]
         made = [score_show(hand, starter, False, "hoyle") for hand in kept]
         made[dealer] += score_show(crib, starter, True, "hoyle") + 4 * flush
-        shown = [sum(made[other] for other in range(players) if game.sides[other] == side)
-                 for side in range(max(game.sides) + 1)]  # fmt: skip
+        shown = [
+            sum(made[other] for other in range(players) if game.sides[other] == side)
+            for side in range(max(game.sides) + 1)
+        ]
         pegged = [
-            score + sum(event.points for event in events
-                        if event.seat == side and event.reason not in ("hand", "crib"))
+            score + sum(event.points for event in events if event.seat == side and event.reason not in ("hand", "crib"))
             for side, score in enumerate(before)
-        ]  # fmt: skip
+        ]
         theirs = dict(zip(game.sides, scores(state), strict=True))
         ends[last_points(pegged, shown, played == 4 * players, game.scores, theirs)] += 1
     return flushes, ends
 
 
-def last_points(
-    pegged: list[int], shown: list[int], all_played: bool, ours: Sequence[int], theirs: Any
-) -> str:
+def last_points(pegged: list[int], shown: list[int], all_played: bool, ours: Sequence[int], theirs: Any) -> str:
     """Say how OpenSpiel's last points differ from ours; raise if it is in another way.
 
     Args:

@@ -52,8 +52,7 @@ PPO = (
     "--hidden-sizes 16 16 --eval-pairs 0 --final-eval-pairs 0"
 )
 BASELINE = "--num-envs 16 --hidden-sizes 16 16 --batch-size 64 --num-evals 0"
-METHODS = ("selfplay_ppo", "mmd", "vrpo", "nfsp", "escher", "monte_carlo", "r_nad",
-           "deep_cfr", "monte_carlo_q")  # fmt: skip
+METHODS = ("selfplay_ppo", "mmd", "vrpo", "nfsp", "escher", "monte_carlo", "r_nad", "deep_cfr", "monte_carlo_q")
 # Name, words and the files to read below the folder OUT; `TRAINED` where none is named.
 TRAININGS = {
     "deep_monte_carlo six": f"--deals 100 {DEEP}",
@@ -71,31 +70,33 @@ TRAININGS = {
 }
 EXPLOIT = "--env five_card_v0 --hands 2 --abstraction 1 --json OUT/a.json"
 OTHERS = {
-    "exploit rule_based": (f"exploit rule_based {EXPLOIT}",
-                           "a.json"),
-    "exploit equilibrium": (f"exploit equilibrium {EXPLOIT}",
-                            "a.json"),
-    "evaluate six": ("evaluate expert learned --pairs 3 --adjust always --json OUT/a.json",
-                     "a.json"),
+    "exploit rule_based": (f"exploit rule_based {EXPLOIT}", "a.json"),
+    "exploit equilibrium": (f"exploit equilibrium {EXPLOIT}", "a.json"),
+    "evaluate six": ("evaluate expert learned --pairs 3 --adjust always --json OUT/a.json", "a.json"),
     "evaluate five": (
-        "evaluate master equilibrium --env five_card_v0 --pairs 3 --adjust always "
-        "--json OUT/a.json", "a.json",
+        "evaluate master equilibrium --env five_card_v0 --pairs 3 --adjust always --json OUT/a.json",
+        "a.json",
     ),
-    "evaluate table_top": ("evaluate rule_based learned --env table_top_v0 --players 4 --pairs 2 "
-                           "--json OUT/a.json", "a.json"),
-    "evaluate three": ("evaluate learned rule_based --env three_hand_v0 --pairs 2 "
-                       "--json OUT/a.json", "a.json"),
-    "evaluate four": ("evaluate learned greedy --env four_hand_v0 --pairs 3 --json OUT/a.json",
-                      "a.json"),
+    "evaluate table_top": (
+        "evaluate rule_based learned --env table_top_v0 --players 4 --pairs 2 --json OUT/a.json",
+        "a.json",
+    ),
+    "evaluate three": ("evaluate learned rule_based --env three_hand_v0 --pairs 2 --json OUT/a.json", "a.json"),
+    "evaluate four": ("evaluate learned greedy --env four_hand_v0 --pairs 3 --json OUT/a.json", "a.json"),
     "rate six": ("rate greedy --pairs 2 --out OUT", "*.json"),
-    "tournament six": ("tournament random greedy rule_based learned --pairs 6 --adjust always "
-                       "--workers 0 --out OUT", "results.json"),
-    "tournament three": ("tournament random greedy rule_based --env three_hand_v0 --pairs 4 "
-                         "--workers 0 --out OUT", "results.json"),
-    "tournament match": ("tournament greedy rule_based learned --env four_hand_v0 --episode match "
-                         "--pairs 2 --workers 0 --out OUT", "results.json"),
-    "solve small deck": ("solve --iterations 3 --eval-interval 1 --no-progress --out OUT",
-                         "strategy.safetensors"),
+    "tournament six": (
+        "tournament random greedy rule_based learned --pairs 6 --adjust always --workers 0 --out OUT",
+        "results.json",
+    ),
+    "tournament three": (
+        "tournament random greedy rule_based --env three_hand_v0 --pairs 4 --workers 0 --out OUT",
+        "results.json",
+    ),
+    "tournament match": (
+        "tournament greedy rule_based learned --env four_hand_v0 --episode match --pairs 2 --workers 0 --out OUT",
+        "results.json",
+    ),
+    "solve small deck": ("solve --iterations 3 --eval-interval 1 --no-progress --out OUT", "strategy.safetensors"),
     **{
         f"tables {name}": (f"tables {name} {words} --out OUT/a.{kind}", f"a.{kind}")
         for name, words, kind in (
@@ -113,26 +114,28 @@ OTHERS = {
             ("table_top_rounds", "--rounds 20 --budget 1", "npz"),
         )
     },
-}  # fmt: skip
+}
 # Words, whose curve is recorded too.
 CURVES = {
-    "deep_monte_carlo measured": ("--deals 100 --workers 1 --num-envs 25 --batch-size 64 "
-                                  "--hidden-sizes 16 8 --num-evals 2 --eval-pairs 2 "
-                                  "--final-eval-pairs 3", "curve.csv"),
+    "deep_monte_carlo measured": (
+        "--deals 100 --workers 1 --num-envs 25 --batch-size 64 "
+        "--hidden-sizes 16 8 --num-evals 2 --eval-pairs 2 "
+        "--final-eval-pairs 3",
+        "curve.csv",
+    ),
     "ppo measured": (PPO.replace("-pairs 0", "-pairs 2"), "curve.csv"),
-    "mmd measured": (f"mmd --decisions 512 {BASELINE.replace('--num-evals 0', '')} "
-                     "--num-evals 1 --eval-hands 2", "exploitability.csv"),
-}  # fmt: skip
+    "mmd measured": (
+        f"mmd --decisions 512 {BASELINE.replace('--num-evals 0', '')} --num-evals 1 --eval-hands 2",
+        "exploitability.csv",
+    ),
+}
 RECORDED: dict[str, tuple[str, ...]] = (
     OTHERS
     | {
         f"train {name}": (f"train {words} --no-progress --out OUT", TRAINED, curve)
         for name, (words, curve) in CURVES.items()
     }
-    | {
-        f"train {name}": (f"train {words} --no-progress --out OUT", TRAINED)
-        for name, words in TRAININGS.items()
-    }
+    | {f"train {name}": (f"train {words} --no-progress --out OUT", TRAINED) for name, words in TRAININGS.items()}
 )
 
 

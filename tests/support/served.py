@@ -73,9 +73,7 @@ class Server:
 
 
 @contextmanager
-def serving(
-    folder: Path, *words: str, lines: int = 1, before: str = "", **environment: str
-) -> Iterator[Server]:
+def serving(folder: Path, *words: str, lines: int = 1, before: str = "", **environment: str) -> Iterator[Server]:
     """Let a server run.
 
     Args:
@@ -88,9 +86,7 @@ def serving(
     command = [sys.executable, "-c", code, "web", "--port", "0",
                "--games", str(folder / "games" / "tables.sqlite3"), *words]  # fmt: skip
     home = {name: str(folder) for name in ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")}
-    process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, text=True, env={**os.environ, **home, **environment}
-    )
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, **home, **environment})
     try:
         yield Server(process, lines)
     finally:
@@ -101,9 +97,7 @@ def serving(
 class Site:
     """A server in this process, whose file is at ``path``."""
 
-    def __init__(
-        self, path: Path | None = None, agents: Sequence[str] = AGENTS, keep_days: int = 0
-    ) -> None:
+    def __init__(self, path: Path | None = None, agents: Sequence[str] = AGENTS, keep_days: int = 0) -> None:
         self.tables = Tables(Store(path), agents, keep_days=keep_days)
         self.app = make_app(self.tables, Preferences(), ["testserver"])
 

@@ -11,23 +11,12 @@ from typing import Any
 from crib_training.learn import run
 from crib_training.learn.run import Checkpoint, Run
 from crib_training.methods import METHODS, ppo
-from crib_training.methods.deep_monte_carlo import (
-    Actor,
-    Actors,
-    Arrays,
-    Learner,
-    RolloutJob,
-    RolloutResult,
-    Settings,
-)
+from crib_training.methods.deep_monte_carlo import Actor, Actors, Arrays, Learner, RolloutJob, RolloutResult, Settings
 
 # The methods that measure how far from perfect play they are.
 BASELINES = tuple(name for name in METHODS if name not in ("deep_monte_carlo", "ppo"))
 # A deal has more decisions where all are followed; regrets take many steps an iteration.
-FEWER = {
-    "nfsp": {"updates": 8}, "escher": {"updates": 8},
-    "deep_cfr": {"num_envs": 1, "updates": 8},
-}  # fmt: skip
+FEWER = {"nfsp": {"updates": 8}, "escher": {"updates": 8}, "deep_cfr": {"num_envs": 1, "updates": 8}}
 
 
 def made(method: str, steps: int, **settings: Any) -> Any:
@@ -82,9 +71,16 @@ class Here(Actors):
 
 def small(out: Path, **changes: Any) -> Settings:
     few = Settings(
-        out=out, deals=400, num_envs=50, batch_size=64, hidden_sizes=(16, 8), eval_pairs=0,
-        save_seconds=0.0, progress=False, workers=2,
-    )  # fmt: skip
+        out=out,
+        deals=400,
+        num_envs=50,
+        batch_size=64,
+        hidden_sizes=(16, 8),
+        eval_pairs=0,
+        save_seconds=0.0,
+        progress=False,
+        workers=2,
+    )
     return replace(few, **changes)
 
 

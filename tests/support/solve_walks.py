@@ -26,9 +26,7 @@ def walker_of(rules: TwoHandRules) -> Walker:
     return Walker(public_tree(kept, rules.single_count), counts, rules.single_count, 4)
 
 
-def game_with(
-    rules: TwoHandRules, pone: list[int], dealer: list[int], discarded: list[int]
-) -> Game:
+def game_with(rules: TwoHandRules, pone: list[int], dealer: list[int], discarded: list[int]) -> Game:
     """Return a game in which these are kept; ``discarded`` are pone's two, the dealer's, the
     starter.
     """
@@ -44,9 +42,7 @@ def game_with(
     return game
 
 
-def probabilities_of(
-    view: np.void, probabilities: np.ndarray, walker: Walker, pairs: int = 1
-) -> np.ndarray:
+def probabilities_of(view: np.void, probabilities: np.ndarray, walker: Walker, pairs: int = 1) -> np.ndarray:
     """Return the probability of each rank, read from the tables by separate slow code."""
     tree = walker.tree
     node, count = 0, 0
@@ -99,9 +95,7 @@ def lone(kept: int) -> Hands:
     return Hands(np.array([kept]), one, one, one, np.ones(1))
 
 
-def check_played_out(
-    rules: TwoHandRules, probabilities: np.ndarray, walker: Walker, deals: int
-) -> None:
+def check_played_out(rules: TwoHandRules, probabilities: np.ndarray, walker: Walker, deals: int) -> None:
     """Check on random deals that both seats' walks equal the engine's play."""
     kept = rules.dealt - 2
     rng = np.random.default_rng(8)

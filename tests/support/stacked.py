@@ -41,11 +41,7 @@ def deal(pone: str, dealer: str, starter: str) -> Deal:
     (turned,) = parse_cards(starter)
     assert len(hands[0]) == len(hands[1])
     dealt = [card for pair in zip(*hands, strict=True) for card in pair] + [turned]
-    lay = [
-        f"{who}:{card}"
-        for who, hand in (("p", pone), ("d", dealer))
-        for card in hand.split("/")[1].split()
-    ]
+    lay = [f"{who}:{card}" for who, hand in (("p", pone), ("d", dealer)) for card in hand.split("/")[1].split()]
     return Deal(dealt + unused(52 - len(dealt), dealt), " ".join(lay))
 
 
@@ -191,9 +187,7 @@ def in_show(pegged: list[str]) -> list[str]:
 class Lanes(GameBatch):
     """Games side by side, begun, that take no illegal action."""
 
-    def __init__(
-        self, rules: str | Rules, n: int, seed: int, *, episode: str, players: int = 2
-    ) -> None:
+    def __init__(self, rules: str | Rules, n: int, seed: int, *, episode: str, players: int = 2) -> None:
         rules = Rules.preset(rules) if isinstance(rules, str) else rules
         super().__init__(rules, n, players=players, episode=episode, seed=seed)
         self.reset()

@@ -69,8 +69,12 @@ class SuitedDeals:
         """Return the mean show after a discard, and the states of the pegging with chances."""
         kept = tuple(card for card in hand if card not in pair)
         others = [card for card in self.deck if card not in hand]
-        deals = [(theirs, starter) for theirs in combinations(others, len(hand))
-                 for starter in others if starter not in theirs]  # fmt: skip
+        deals = [
+            (theirs, starter)
+            for theirs in combinations(others, len(hand))
+            for starter in others
+            if starter not in theirs
+        ]
         sign = 1 if role == DEALER else -1
         show, weights = 0.0, Counter[Any]()
         for theirs, starter in deals:
@@ -81,16 +85,16 @@ class SuitedDeals:
                 points += sign * self.shown(tuple(sorted(pair + laid)), starter, True, RULES)
                 show += chance / len(deals) * points
                 weights[ranks(theirs), ranks(laid), starter // 4] += chance / len(deals)
-        return show, [(weight, self._state(role, ranks(hand), ranks(pair), *cell))
-                      for cell, weight in weights.items()]  # fmt: skip
+        return show, [(weight, self._state(role, ranks(hand), ranks(pair), *cell)) for cell, weight in weights.items()]
 
-    def _state(self, role: int, mine: Ranks, pair: Ranks, theirs: Ranks, laid: Ranks,
-               starter: int) -> PeggingState:  # fmt: skip
+    def _state(self, role: int, mine: Ranks, pair: Ranks, theirs: Ranks, laid: Ranks, starter: int) -> PeggingState:
         hands, discarded = (mine, theirs), (pair, laid)
         if role == DEALER:
             hands, discarded = hands[::-1], discarded[::-1]
-        kept = tuple(tuple(sorted((Counter(hand) - Counter(gone)).elements()))
-                     for hand, gone in zip(hands, discarded, strict=True))  # fmt: skip
+        kept = tuple(
+            tuple(sorted((Counter(hand) - Counter(gone)).elements()))
+            for hand, gone in zip(hands, discarded, strict=True)
+        )
         play = Position(True, (kept[0], kept[1]), (FAR, FAR))
         return PeggingState(hands, starter, discarded, play)
 
@@ -133,8 +137,7 @@ class SuitedDeals:
         left = list(mine)
         for seat in (PONE, DEALER):
             for i in range(2):
-                discarded = spare[-1 - i] if seat != role else next(
-                    c for c in left if c // 4 == gone[i])  # fmt: skip
+                discarded = spare[-1 - i] if seat != role else next(c for c in left if c // 4 == gone[i])
                 if seat == role:
                     left.remove(discarded)
                 game.push(discarded)

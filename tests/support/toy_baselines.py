@@ -79,9 +79,7 @@ class ToyBatch(GameBatch):
 def in_the_toy(patch: pytest.MonkeyPatch) -> None:
     """Let the baselines learn deals of the toy deck, whose shows are those of its starters."""
     patch.setattr(deal_batch, "GameBatch", ToyBatch)
-    patch.setattr(
-        deal_batch, "family_for", lambda engine, _, suits: family_for(engine, "points", suits)
-    )
+    patch.setattr(deal_batch, "family_for", lambda engine, _, suits: family_for(engine, "points", suits))
 
 
 def toy_learner(method: str, seed: int, decisions: int, **changes: Any) -> Any:

@@ -84,9 +84,7 @@ AGENT_GAMES: dict[str, tuple[str, dict[str, Any], int]] = {
     "late alone": ("four_hand_v0", {"rules": "four_hand[partners=False]"}, 40),
 }
 # Points that the sides have still to make in late games, by seed.
-NEEDED = [
-    (3, 7, 5, 9), (15, 4, 22, 8), (9, 12, 1, 30), (31, 25, 28, 36), (2, 41, 17, 11), (20, 22, 24, 6)
-]  # fmt: skip
+NEEDED = [(3, 7, 5, 9), (15, 4, 22, 8), (9, 12, 1, 30), (31, 25, 28, 36), (2, 41, 17, 11), (20, 22, 24, 6)]
 BATCHES: dict[str, tuple[str, dict[str, Any]]] = {
     "six_card": ("six_card_v0", {}),
     "five_card": ("five_card_v0", {"reward": "points", "seat": 1}),

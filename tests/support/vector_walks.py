@@ -72,7 +72,15 @@ def picture(env: Any, seed: int, steps: int) -> list[Any]:
     seen = []
     for observations, rewards, ends, truncations, info in walk(env, seed, steps):
         final = [None if o is None else o.tobytes() for o in info.get("final_obs", [])]
-        seen.append((observations.tobytes(), rewards.tolist(), ends.tolist(),
-                     truncations.tolist(), info["action_mask"].tobytes(), final,
-                     env.batch.seats.tolist()))  # fmt: skip
+        seen.append(
+            (
+                observations.tobytes(),
+                rewards.tolist(),
+                ends.tolist(),
+                truncations.tolist(),
+                info["action_mask"].tobytes(),
+                final,
+                env.batch.seats.tolist(),
+            )
+        )
     return seen

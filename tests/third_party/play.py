@@ -26,10 +26,14 @@ with event.install_recorder("numba:compile") as recorder:
     views = games.views(games.running())
     chosen = crib_env.find_agent(name).act(views, np.random.default_rng(1))
     digest.update(chosen.tobytes())
-print(json.dumps({
-    "played": digest.hexdigest(),
-    "chosen": chosen.tolist(),
-    "lowest": views["hand"].min(axis=1).tolist(),
-    "highest": views["hand"].max(axis=1).tolist(),
-    "compiled": len(recorder.buffer),
-}))  # fmt: skip
+print(
+    json.dumps(
+        {
+            "played": digest.hexdigest(),
+            "chosen": chosen.tolist(),
+            "lowest": views["hand"].min(axis=1).tolist(),
+            "highest": views["hand"].max(axis=1).tolist(),
+            "compiled": len(recorder.buffer),
+        }
+    )
+)

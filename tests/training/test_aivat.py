@@ -44,17 +44,10 @@ JACK = 10
 
 def made_of(deals: int, **fields: Any) -> Deals:
     """Return deals at 0-0 with seat 0 as pone by default."""
-    given = {
-        "lane": np.arange(deals),
-        "dealer": np.ones(deals),
-        "scores": np.zeros((deals, 2)),
-        **fields,
-    }
+    given = {"lane": np.arange(deals), "dealer": np.ones(deals), "scores": np.zeros((deals, 2)), **fields}
     return Deals(
         **{
-            name: np.array(
-                np.broadcast_to(values, (deals, *np.shape(values)[1:])), dtype=np.int64, order="C"
-            )
+            name: np.array(np.broadcast_to(values, (deals, *np.shape(values)[1:])), dtype=np.int64, order="C")
             for name, values in given.items()
         }
     )
@@ -69,8 +62,7 @@ def some_deals(rules: TwoHandRules, deals: int, seed: int) -> Deals:
     for i in range(deals):
         deck = rng.permutation(52)
         dealt[i, :n], dealt[i, HAND : HAND + n], starter[i] = deck[:n], deck[n : 2 * n], deck[-1]
-    discarded = [[sum(1 << s for s in rng.choice(n, 2, replace=False)) for _ in range(2)]
-            for _ in range(deals)]  # fmt: skip
+    discarded = [[sum(1 << s for s in rng.choice(n, 2, replace=False)) for _ in range(2)] for _ in range(deals)]
     return made_of(deals, dealt=dealt, starter=starter, discarded=discarded)
 
 
@@ -89,13 +81,12 @@ def shows(rules: TwoHandRules, deals: Deals, i: int, discarded: Any, starter: in
     return [*counted, score_show(crib, starter, True, rules.name)]
 
 
-def slow_reference(
-    rules: TwoHandRules, deals: Deals, i: int
-) -> tuple[list[int], list[tuple[int, int]]]:
+def slow_reference(rules: TwoHandRules, deals: Deals, i: int) -> tuple[list[int], list[tuple[int, int]]]:
     """Return how `rule_based` lays a deal away, and who pegs how much with each card it plays."""
     agent, rng = RuleBasedAgent(), np.random.default_rng(0)
-    dealt = [card for pair in zip(hand_of(rules, deals, i, 0), hand_of(rules, deals, i, 1),
-                                  strict=True) for card in pair]  # fmt: skip
+    dealt = [
+        card for pair in zip(hand_of(rules, deals, i, 0), hand_of(rules, deals, i, 1), strict=True) for card in pair
+    ]
     rest = [card for card in range(52) if card not in dealt]
     game = Game(replace(rules, target=200, for_last=0), episode="deal")
     game.reset(decks=np.array([dealt + rest]), dealer=1)
@@ -227,8 +218,13 @@ def test_aivat_discard_term_has_mean_zero_over_the_other_hand(rules: TwoHandRule
         lanes = games.running()
         games.step(lanes, agent.act(games.views(lanes), rng))
     discarded[:, 1] = games.states["discarded"][:, 1]
-    deals = made_of(hands, dealt=dealt, starter=starter, discarded=discarded,
-                    scores=np.array([[rules.target - 30, rules.target - 33]]))  # fmt: skip
+    deals = made_of(
+        hands,
+        dealt=dealt,
+        starter=starter,
+        discarded=discarded,
+        scores=np.array([[rules.target - 30, rules.target - 33]]),
+    )
     # The same hands meet again, so the deals draw different redraws.
     found_one_by_one = [
         reference.terms(rules, row(deals, i), seed_seq)
@@ -251,10 +247,7 @@ def test_aivat_discard_term_is_zero_for_the_references_discards() -> None:
     assert not pairs.points_correction[:, :, DISCARD].any()
     assert pairs.points_correction[:, :, REFERENCE].any()
     # The same hands in the same roles: both agents get the same correction.
-    first, second = (
-        pairs.points_correction[:, 0, REFERENCE],
-        pairs.points_correction[:, 1, REFERENCE],
-    )
+    first, second = (pairs.points_correction[:, 0, REFERENCE], pairs.points_correction[:, 1, REFERENCE])
     assert (first == second[:, ::-1]).all()
 
 
@@ -329,8 +322,9 @@ def test_aivat_narrows_the_intervals_of_hands_and_cribs() -> None:
     assert (ratio[:, 0] < 1.1).all()
     assert (ratio[:, 1] < 0.5).all()
     assert adjusted[:, 1, 2].var() < 0.6 * plain[:, 1, 2].var()  # pone has no crib
-    found = figures(HOYLE, ("a", "b"), play_pairs(
-        HOYLE, "game", *agents, 20, 5, reference=usual_reference(HOYLE)), deals)  # fmt: skip
+    found = figures(
+        HOYLE, ("a", "b"), play_pairs(HOYLE, "game", *agents, 20, 5, reference=usual_reference(HOYLE)), deals
+    )
     times = found["adjusted"]["times_fewer_pairs"]
     margins = [one.sum(axis=(1, 2)).var() for one in (plain, adjusted)]
     assert times["margin_per_deal"] == pytest.approx(margins[0] / margins[1])
@@ -355,8 +349,7 @@ def test_aivat_unmeasured_rules_have_no_reference_term() -> None:
     flushes = replace(HOYLE, name="house", flush_size=5)
     assert shipped_outcomes(replace(HOYLE, name="short", target=61)).exact
     for rules, known in ((HOYLE, True), (flushes, False)):
-        pairs = play_pairs(rules, "game", RuleBasedAgent(), GreedyAgent(), 20, 1,
-                           reference=usual_reference(rules))  # fmt: skip
+        pairs = play_pairs(rules, "game", RuleBasedAgent(), GreedyAgent(), 20, 1, reference=usual_reference(rules))
         assert pairs.won_correction is not None
         assert pairs.won_correction[..., REFERENCE].any() == known
         assert pairs.won_correction[..., STARTER].any()
@@ -376,10 +369,7 @@ def test_aivat_figures_have_both_means_or_none() -> None:
     names = ("a", "b")
 
     def played(rules: Rules, reference: Reference | None) -> dict[str, Any]:
-        games, deals = (
-            play_pairs(rules, episode, *agents, 60, 2, reference=reference)
-            for episode in ("game", "deal")
-        )
+        games, deals = (play_pairs(rules, episode, *agents, 60, 2, reference=reference) for episode in ("game", "deal"))
         found = figures(rules, names, games, deals)
         if reference is not None:
             mean = float(adjusted_shares(games).mean())
@@ -392,8 +382,6 @@ def test_aivat_figures_have_both_means_or_none() -> None:
     for figure, value in plain.items():
         assert figure == "adjusted" or both[figure] == value
     for found in (both, both["adjusted"]):
-        by_role = sum(
-            kind["mean"] for role in found["more_per_deal"].values() for kind in role.values()
-        )
+        by_role = sum(kind["mean"] for role in found["more_per_deal"].values() for kind in role.values())
         assert found["margin_per_deal"]["mean"] == pytest.approx(by_role / 2)
     assert usual_reference(PRESETS["table_top"]) is None

@@ -17,16 +17,7 @@ from crib_training.exploit import Exploitability, Gain
 from crib_training.exploit.measure import PARTS, SEATS
 from crib_training.learn import deal_learners
 from crib_training.learn.deal_batch import PLACES, DealBatch, SparseLinear, places_of
-from crib_training.learn.deal_learners import (
-    CURVE,
-    Memory,
-    Policy,
-    Rollout,
-    both_seats,
-    collect,
-    gae,
-    match_regrets,
-)
+from crib_training.learn.deal_learners import CURVE, Memory, Policy, Rollout, both_seats, collect, gae, match_regrets
 from crib_training.learn.deep_monte_carlo import two_hand
 from crib_training.learn.run import POLICY, Run
 from crib_training.methods import monte_carlo
@@ -48,8 +39,7 @@ def drawn(masks: Any, rng: np.random.Generator) -> Any:
 
 def test_deal_batch_decisions_have_choices_and_gains_of_the_stepped_deal() -> None:
     games = DealBatch(FIVE, 40, seed=3)
-    slow = GameBatch(FIVE, 40, episode="deal", seed=3,
-                     family=family_for(FIVE.family, "expected", "canonical"))  # fmt: skip
+    slow = GameBatch(FIVE, 40, episode="deal", seed=3, family=family_for(FIVE.family, "expected", "canonical"))
     slow.reset()
     totals: dict[int, list[float]] = {lane: [0.0] for lane in range(40)}
     expected: dict[int, list[float]] = {lane: [0.0] for lane in range(40)}
@@ -208,11 +198,7 @@ def test_curve_failed_measurement_loses_nothing_and_can_be_made_later(
     run = Run(baseline("mmd", resume=tmp_path, **again))
     monkeypatch.setattr(deal_learners, "exploitability", lambda *_, **__: found)
     run.go()  # the measurement alone is left
-    assert (
-        [row.decisions for row in run.learner.curve.rows]
-        == [without.decisions]
-        == [run.learner.decisions]
-    )
+    assert [row.decisions for row in run.learner.curve.rows] == [without.decisions] == [run.learner.decisions]
     assert (tmp_path / POLICY).read_bytes() == saved
     assert len((tmp_path / CURVE).read_text().splitlines()) == 2
 
@@ -340,9 +326,7 @@ def test_baseline_learns_ranks_as_it_is_measured(method: str, tmp_path: Path) ->
     views = views_of("five_card", 20, 1)
     hidden = views.copy()
     hidden["discarded_n"][hidden["phase"] == 1] = 0
-    np.testing.assert_array_equal(
-        agent.action_probabilities(views), agent.action_probabilities(hidden)
-    )
+    np.testing.assert_array_equal(agent.action_probabilities(views), agent.action_probabilities(hidden))
 
 
 def test_softmax_of_values_is_kept_by_its_file(tmp_path: Path) -> None:
@@ -374,8 +358,7 @@ def test_softmax_of_values_is_kept_by_its_file(tmp_path: Path) -> None:
 @pytest.mark.slow  # the others learn in a toy deck: test_baselines_toy.py
 def test_monte_carlo_learns(tmp_path: Path) -> None:
     """From 3.1 points per deal, a random policy's."""
-    settings = monte_carlo.Settings(decisions=400_000, num_evals=1, eval_hands=20, out=tmp_path,
-                                    progress=False)  # fmt: skip
+    settings = monte_carlo.Settings(decisions=400_000, num_evals=1, eval_hands=20, out=tmp_path, progress=False)
     run = Run(monte_carlo.Learner(settings))
     run.go()
     assert run.learner.curve.rows[-1].exploitability < 1.5

@@ -35,24 +35,22 @@ LONG = [
     ("deep_cfr", 1_000_000, 0.3, {}),
     ("escher", 1_000_000, 0.4, {"updates": 16}),
 ]
-FAILS = {
-    ("vrpo", 100_000, 1): "0.61 of random, not 0.6",
-    ("selfplay_ppo", 1_000_000, 1): "one seed in four stalls",
-}
+FAILS = {("vrpo", 100_000, 1): "0.61 of random, not 0.6", ("selfplay_ppo", 1_000_000, 1): "one seed in four stalls"}
 
 
 @pytest.mark.parametrize(
     ("method", "decisions", "most", "settings", "seed"),
-    [
-        *((*case, seed) for case in SHORT for seed in (1, 2, 3)),
-        *((*case, 1) for case in LONG),
-        (*LONG[0], 2),
-    ],
+    [*((*case, seed) for case in SHORT for seed in (1, 2, 3)), *((*case, 1) for case in LONG), (*LONG[0], 2)],
 )
 def test_baselines_come_closer_to_the_solution(
-    method: str, decisions: int, most: float, settings: dict[str, Any], seed: int,
-    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+    method: str,
+    decisions: int,
+    most: float,
+    settings: dict[str, Any],
+    seed: int,
+    request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     if reason := FAILS.get((method, decisions, seed)):
         request.applymarker(pytest.mark.xfail(strict=True, reason=reason))
     torch.set_num_threads(1)

@@ -35,8 +35,12 @@ pq = pytest.importorskip("pyarrow.parquet")
 
 def setup_of(**changed: Any) -> Setup:
     settings: dict[str, Any] = {
-        "agents": ("rule_based", "greedy"), "episode": "deal", "seed": 3, "games": 30, "shard": 8
-    }  # fmt: skip
+        "agents": ("rule_based", "greedy"),
+        "episode": "deal",
+        "seed": 3,
+        "games": 30,
+        "shard": 8,
+    }
     return Setup(**settings | changed)
 
 
@@ -51,9 +55,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_data_keeps_finished_shards_and_rewrites_altered_ones(
-    written: Path, tmp_path: Path
-) -> None:
+def test_data_keeps_finished_shards_and_rewrites_altered_ones(written: Path, tmp_path: Path) -> None:
     write_data(setup_of(), tmp_path, ThisProcess())
     paths = sorted(tmp_path.glob("*.parquet"))
     before = [path.stat().st_mtime_ns for path in paths]
@@ -274,9 +276,7 @@ def test_readers_find_a_damaged_page(written: Path, tmp_path: Path) -> None:
         load(path)
 
 
-def test_data_without_pyarrow_names_the_extra(
-    written: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_data_without_pyarrow_names_the_extra(written: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     ran = crib("data", "--games", "2", "--out", str(tmp_path / "new"))
     assert ran.returncode in (1, 2)
@@ -306,9 +306,7 @@ def test_shard_dataset_shuffles_by_shard(written: Path) -> None:
 
 
 @pytest.mark.parametrize(("workers", "persistent"), [(0, False), (2, False), (2, True)])
-def test_shard_dataset_passes_differ_with_workers(
-    workers: int, persistent: bool, written: Path
-) -> None:
+def test_shard_dataset_passes_differ_with_workers(workers: int, persistent: bool, written: Path) -> None:
     torch = pytest.importorskip("torch")
     from crib_training.data.dataset import ShardDataset
     from torch.utils.data import DataLoader
@@ -318,10 +316,9 @@ def test_shard_dataset_passes_differ_with_workers(
         data = ShardDataset(written, ["episode", "step"], seed=1)
         loader = DataLoader(data, batch_size=64, num_workers=workers, persistent_workers=persistent)
         return [
-            [row for batch in loader for row in zip(batch["episode"].tolist(),
-                                                    batch["step"].tolist(), strict=True)]
+            [row for batch in loader for row in zip(batch["episode"].tolist(), batch["step"].tolist(), strict=True)]
             for _ in range(3)
-        ]  # fmt: skip
+        ]
 
     found = passes()
     assert found[0] != found[1] != found[2] != found[0]
@@ -340,12 +337,8 @@ def test_load_refuses_a_missing_shard(lost: int, written: Path, tmp_path: Path) 
     assert len(load(last)["episode"])
 
 
-@pytest.mark.parametrize(
-    ("field", "value"), [("given", ["random"]), ("episode", "game"), ("seed", 9), ("games", 24)]
-)
-def test_load_refuses_a_shard_of_another_data_set(
-    field: str, value: object, written: Path, tmp_path: Path
-) -> None:
+@pytest.mark.parametrize(("field", "value"), [("given", ["random"]), ("episode", "game"), ("seed", 9), ("games", 24)])
+def test_load_refuses_a_shard_of_another_data_set(field: str, value: object, written: Path, tmp_path: Path) -> None:
     shutil.copytree(written, tmp_path / "data")
     name = "shard-00001.parquet"
     rewritten(written / name, tmp_path / "data" / name, **{field: value})

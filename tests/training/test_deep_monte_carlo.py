@@ -14,13 +14,7 @@ from crib_agents.files import BESIDE
 from crib_agents.learned import MonteCarloAgent
 from crib_agents.learned.table_top import LINES, OWING
 from crib_training.learn.curve import strength
-from crib_training.learn.deep_monte_carlo.table_top import (
-    TRACE,
-    TableTopSelfPlay,
-    TurnResult,
-    side_sums,
-    traced,
-)
+from crib_training.learn.deep_monte_carlo.table_top import TRACE, TableTopSelfPlay, TurnResult, side_sums, traced
 from crib_training.learn.deep_monte_carlo.two_hand import MEAN_CRIB_AT, TwoHandSelfPlay
 from crib_training.methods.deep_monte_carlo import Learner, Samples, Settings, batches, run, train
 
@@ -48,9 +42,7 @@ def test_deep_monte_carlo_full_disk_keeps_the_last_good_files(tmp_path: Path) ->
     train(small(tmp_path, resume=tmp_path))
 
 
-def test_deep_monte_carlo_refuses_an_unwritable_folder_at_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_deep_monte_carlo_refuses_an_unwritable_folder_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def work(training: Learner) -> None:
         raise AssertionError("the work has started")
 
@@ -156,18 +148,13 @@ OPEN = {"adjacency": False, "partners_confer": False, "target": 61}
         ("table_top", 4, OPEN),
     ],
 )
-def test_deep_monte_carlo_learns_house_rules(
-    preset: str, players: int, changes: dict[str, Any]
-) -> None:
+def test_deep_monte_carlo_learns_house_rules(preset: str, players: int, changes: dict[str, Any]) -> None:
     house = replace(PRESETS[preset], name="house", **changes)
     self_play: Any = TableTopSelfPlay if preset == "table_top" else TwoHandSelfPlay
     self_play = self_play(house, players, small(Path()))
     for progress in (0.0, 0.9):
         samples = self_play.play(10, progress, np.random.default_rng(1))
-        rows = {
-            name: torch.arange(len(next(iter(group.values()))))
-            for name, group in samples.groups.items()
-        }
+        rows = {name: torch.arange(len(next(iter(group.values())))) for name, group in samples.groups.items()}
         assert torch.isfinite(self_play.loss(samples, rows))
     games = GameBatch(house, 3, players=players, seed=1)
     games.reset()
@@ -228,9 +215,7 @@ def test_table_top_side_targets_are_td_lambda() -> None:
     came_to = rng.normal(size=(3, 2))
     none = np.empty(0)
     played = [
-        TurnResult(
-            none, rng.normal(size=(3, LINES)), rng.integers(9, size=(3, 2)), none, none, none, none
-        )
+        TurnResult(none, rng.normal(size=(3, LINES)), rng.integers(9, size=(3, 2)), none, none, none, none)
         for _ in range(turns)
     ]
     value = [side_sums(turn.value) + owing[turn.places] for turn in played]
@@ -247,9 +232,7 @@ def test_table_top_side_targets_are_td_lambda() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("rules", "least"), [("table_top", 0.65), ("table_top_ship", 0.60)])
-def test_table_top_one_minute_beats_rule_based_for_two_and_four(
-    rules: str, least: float, tmp_path: Path
-) -> None:
+def test_table_top_one_minute_beats_rule_based_for_two_and_four(rules: str, least: float, tmp_path: Path) -> None:
     training = Learner(
         Settings(
             env="table_top_v0",
@@ -264,7 +247,5 @@ def test_table_top_one_minute_beats_rule_based_for_two_and_four(
     while training.deals < 100_000:
         training.iterate()
     for players, share in ((2, least), (4, 0.60)):
-        found = strength(
-            training.agent(), find_agent("rule_based"), PRESETS[rules], "round", players, 4000
-        )
+        found = strength(training.agent(), find_agent("rule_based"), PRESETS[rules], "round", players, 4000)
         assert found["won"] + found["won_interval"] > share

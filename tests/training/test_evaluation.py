@@ -32,9 +32,7 @@ def evaluated(words: str, folder: Path) -> dict[str, Any]:
 # --- --no-games -----------------------------------------------------------------------------------
 
 
-def test_play_pairs_deals_are_the_same_beside_games(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_play_pairs_deals_are_the_same_beside_games(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     words = "rule_based greedy --env five_card_v0 --pairs 300 --seed 4 --no-games"
     alone = evaluated(words, tmp_path)
     agents = find_agent("rule_based"), find_agent("greedy")
@@ -111,8 +109,7 @@ def test_evaluate_auto_leaves_out_adjusted_figures_that_are_wider() -> None:
     """Where one agent wins nearly every game, there is little luck to remove."""
     agents = InPython("greedy"), "random"  # compiled, AIVAT would cost too much beside it
     always, auto = (
-        evaluate(find_env("six_card_v0"), "hoyle", *agents, 60, 1, adjusted=adjusted)
-        for adjusted in (True, None)
+        evaluate(find_env("six_card_v0"), "hoyle", *agents, 60, 1, adjusted=adjusted) for adjusted in (True, None)
     )
     fewer = always["adjusted"]["times_fewer_pairs"]
     assert fewer["won"] < 1

@@ -79,9 +79,7 @@ def fatal_games() -> np.ndarray:
         (failing_agents.Shouts, "raised", "ValueError: no no"),
     ],
 )
-def test_referee_failure_costs_only_the_failing_games(
-    fair: Pairs, agent: type, kind: str, message: str
-) -> None:
+def test_referee_failure_costs_only_the_failing_games(fair: Pairs, agent: type, kind: str, message: str) -> None:
     outcome = deals(agent())
     guilty = fatal_games()
     assert 0 < guilty.sum() < guilty.size
@@ -304,9 +302,7 @@ def wait_until_gone(folder: Path, count: int) -> None:
 
 
 @needs_proc
-def test_process_agent_that_forks_gives_one_answer(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_process_agent_that_forks_gives_one_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WAITING", str(tmp_path))
     agent = process_agent("failing_agents:Forks")
     views = first_views()[0]
@@ -318,9 +314,7 @@ def test_process_agent_that_forks_gives_one_answer(
 
 @needs_proc
 @pytest.mark.parametrize("how", ["close", "forgotten", "time", "death"])
-def test_process_agent_close_ends_its_children(
-    how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_process_agent_close_ends_its_children(how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WAITING", str(tmp_path))
     name = {"death": "LeavesACopy", "time": "LingersLong"}.get(how, "Lingers")
     agent = process_agent(f"failing_agents:{name}")
@@ -341,9 +335,7 @@ def test_process_agent_close_ends_its_children(
     wait_until_gone(tmp_path, 2)
 
 
-def test_process_agent_logs_prints(
-    capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
-) -> None:
+def test_process_agent_logs_prints(capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level("INFO", logger="crib_agents.bot")
     agent = process_agent("failing_agents:Prints")
     views = first_views()[0]

@@ -41,9 +41,7 @@ def terminate(*_: Any, **__: Any) -> None:
 
 @pytest.mark.parametrize("swallows", [False, True])
 @pytest.mark.parametrize("name", COMMANDS)
-def test_sigterm_ends_commands_with_143_in_one_line(
-    name: str, swallows: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_sigterm_ends_commands_with_143_in_one_line(name: str, swallows: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     def run(_: Any) -> None:
         with contextlib.suppress(*[KeyboardInterrupt] * swallows):
             terminate()
@@ -57,29 +55,36 @@ TINY = ("--hidden-sizes", "8", "8", "--num-envs", "50")
 SMALL = (*TINY, "--eval-pairs", "0")
 LONG: dict[str, tuple[Any, str, tuple[str, ...], str]] = {
     "deep_monte_carlo": (
-        deep_monte_carlo.Learner, "iterate", ("train", "--deals", "100", *SMALL),
+        deep_monte_carlo.Learner,
+        "iterate",
+        ("train", "--deals", "100", *SMALL),
         "the run is saved after 0 deals; resume with",
     ),
     "deep_monte_carlo, measuring": (
-        Strength, "measure", ("train", "--deals", "100", *TINY, "--eval-pairs", "2"),
+        Strength,
+        "measure",
+        ("train", "--deals", "100", *TINY, "--eval-pairs", "2"),
         "the run is saved after 0 deals; resume with",
     ),
     "ppo": (
-        RunCallback, "_on_rollout_end",
+        RunCallback,
+        "_on_rollout_end",
         ("train", "ppo", "--timesteps", "200", *SMALL, "--steps", "2"),
         "the run is saved after 100 decisions; to resume",
     ),
     "mmd": (
-        mmd.Learner, "columns",
+        mmd.Learner,
+        "columns",
         ("train", "mmd", "--decisions", "800", "--num-envs", "8", "--num-evals", "0"),
         "the run is saved after 256 decisions; resume with crib train",
     ),
     "tournament": (
-        Ledger, "add",
+        Ledger,
+        "add",
         ("tournament", "greedy", "random", "--pairs", "4", "--chunk", "2", "--workers", "0"),
         "the same command resumes from the chunks",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("work", LONG)
@@ -133,12 +138,8 @@ def test_terminable_agent_cannot_swallow_sigterm() -> None:
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
-@pytest.mark.parametrize(
-    ("number", "ends"), [(signal.SIGTERM, SystemExit), (signal.SIGINT, KeyboardInterrupt)]
-)
-def test_terminable_signal_in_a_callback_is_not_lost(
-    number: signal.Signals, ends: type[BaseException]
-) -> None:
+@pytest.mark.parametrize(("number", "ends"), [(signal.SIGTERM, SystemExit), (signal.SIGINT, KeyboardInterrupt)])
+def test_terminable_signal_in_a_callback_is_not_lost(number: signal.Signals, ends: type[BaseException]) -> None:
     """As LLVM does while kernels are compiled: ctypes discards the handler's exception."""
     came: list[int] = []
 

@@ -157,9 +157,7 @@ def test_evaluate_full_disk_keeps_paid_replies(
     assert server.asked["good"] - asked - paid < asked
 
 
-def test_evaluate_refuses_json_named_as_the_folder_of_games(
-    server: ModelServer, tmp_path: Path
-) -> None:
+def test_evaluate_refuses_json_named_as_the_folder_of_games(server: ModelServer, tmp_path: Path) -> None:
     ran = crib(*words(server, "good", 2), str(tmp_path / "x.games"))
     assert ran.returncode == 2
     assert "x.games is the folder of the games: name a file evaluate.json" in ran.stderr

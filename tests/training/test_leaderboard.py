@@ -49,9 +49,7 @@ def test_rate_plays_every_other_built_in_agent_and_repeats() -> None:
 
 
 @pytest.mark.usefixtures("_quick_field")
-def test_rate_takes_a_custom_agent_in_three_hands(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_rate_takes_a_custom_agent_in_three_hands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     mine, field = "crib_agents.greedy:GreedyAgent", ("rule_based", "greedy", "random")
     out = tmp_path / "mine"
     rate.run(rate.Settings(mine, env="three_hand_v0", pairs=12, out=out))
@@ -91,8 +89,9 @@ def test_rate_agent_named_like_a_built_in_one_gets_its_own_row(
     assert all(own[5:-1])  # games against all three
 
 
-@pytest.mark.parametrize("how", [{"name": "greedy"}, {"out": Path("leaderboard/greedy")},
-                                 {"out": Path("leaderboard/master")}])  # fmt: skip
+@pytest.mark.parametrize(
+    "how", [{"name": "greedy"}, {"out": Path("leaderboard/greedy")}, {"out": Path("leaderboard/master")}]
+)
 def test_rate_refuses_the_name_of_another_installed_agent(how: dict[str, Any]) -> None:
     taken = how.get("name") or how["out"].name
     with pytest.raises(ValueError, match=f"names the installed agent {taken!r}.*choose another"):
@@ -101,8 +100,7 @@ def test_rate_refuses_the_name_of_another_installed_agent(how: dict[str, Any]) -
 
 def test_rate_counts_single_agents_among_three_sides() -> None:
     """Half of one agent's games alone are won, and of the other's none: both tell of strength."""
-    three = Results("mine", "three_hand_v0", "three_hand", 3, 60, 1, {},
-                    {"greedy": [0, 0, 30, 0, 30, 0, 0]})  # fmt: skip
+    three = Results("mine", "three_hand_v0", "three_hand", 3, 60, 1, {}, {"greedy": [0, 0, 30, 0, 30, 0, 0]})
     alone = cells([three])
     assert alone["mine"]["greedy"].startswith("50.0 ± ")
     # Odds of a half against two are odds of two to one against each.
@@ -171,14 +169,11 @@ def test_rate_row_is_accepted_by_the_leaderboard(
     assert "| mine" in printed.rpartition("In ")[0]
     results = read(board / "mine" / SIX)
     assert results.name == "mine"
-    assert all(f"## {heading}" in (board / "mine/card.md").read_text()
-               for heading in rate.HEADINGS)  # fmt: skip
+    assert all(f"## {heading}" in (board / "mine/card.md").read_text() for heading in rate.HEADINGS)
 
 
 @pytest.mark.usefixtures("_quick_field")
-def test_rate_check_replays_the_games_of_a_file(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_rate_check_replays_the_games_of_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "mine.json"
     results = play("mine")
     file.write_text(json.dumps(asdict(results)))
@@ -199,19 +194,22 @@ def test_rate_exploitability_equals_exploit(
     def exploitability(agent: Agent, **keywords: object) -> Exploitability:
         given.update(keywords, agent=agent.name)
         gain = {"both": {"all": Gain(0.5, 0.25)}}
-        return Exploitability(
-            "greedy", "five_card", "real", None, gain, 7, 3, 1, 9, 10, 0, (), (), 0, 0
-        )
+        return Exploitability("greedy", "five_card", "real", None, gain, 7, 3, 1, 9, 10, 0, (), (), 0, 0)
 
     monkeypatch.setattr(rate, "exploitability", exploitability)
     monkeypatch.setattr(Exploitability, "__str__", lambda _: "the whole table")
     monkeypatch.setattr(rate, "BUILT_IN", ("random",))
-    rate.run(rate.Settings("greedy", env="five_card_v0", pairs=5, seed=3, exploitability=7,
-                               out=tmp_path / "greedy"))  # fmt: skip
+    rate.run(rate.Settings("greedy", env="five_card_v0", pairs=5, seed=3, exploitability=7, out=tmp_path / "greedy"))
     assert given == {"agent": "greedy", "env": "five_card_v0", "hands": 7, "seed": 3}
     kept = read(tmp_path / "greedy/five_card_v0.json").exploitability
-    assert kept == {"mean": 0.5, "ci95": 0.25, "hands": 7, "seed": 3, "abstraction": 1,
-                    "agreement": {"met": 10, "otherwise": 0}}  # fmt: skip
+    assert kept == {
+        "mean": 0.5,
+        "ci95": 0.25,
+        "hands": 7,
+        "seed": 3,
+        "abstraction": 1,
+        "agreement": {"met": 10, "otherwise": 0},
+    }
     printed = capsys.readouterr().out
     assert "0.5000 ± 0.2500" in printed
     assert "the whole table" in printed
@@ -222,16 +220,18 @@ def test_rate_exploitability_equals_exploit(
 
 def test_leaderboard_entries_are_valid_and_make_the_page() -> None:
     found = make_leaderboard.entries()
-    assert [fault for name, files in found.items()
-            for fault in make_leaderboard.faults(name, files)] == []  # fmt: skip
+    assert [fault for name, files in found.items() for fault in make_leaderboard.faults(name, files)] == []
     assert make_leaderboard.PAGE.read_text() == make_leaderboard.page()
 
 
-@pytest.mark.parametrize(("name", "opponent", "env"), [
-    ("greedy", "rule_based", "six_card_v0"),
-    ("rule_based", "greedy", "five_card_v0"),
-    ("greedy", "random", "table_top_v0"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "opponent", "env"),
+    [
+        ("greedy", "rule_based", "six_card_v0"),
+        ("rule_based", "greedy", "five_card_v0"),
+        ("greedy", "random", "table_top_v0"),
+    ],
+)
 def test_leaderboard_row_is_reproduced(name: str, opponent: str, env: str) -> None:
     results = read(rate.folder() / name / f"{env}.json")
     assert rate.check(results, find_agent(name), [opponent]) == []

@@ -34,8 +34,7 @@ def point(seconds: float, won: float, opponent: str = "greedy") -> Point:
 
 
 def strength(opponents: str) -> Strength:
-    return Strength(find_env("six_card_v0"), PRESETS["hoyle"], 2, "a test", opponents, "greedy",
-                    (1, 20, 20))  # fmt: skip
+    return Strength(find_env("six_card_v0"), PRESETS["hoyle"], 2, "a test", opponents, "greedy", (1, 20, 20))
 
 
 def written(folder: Path, *points: Point) -> Path:
@@ -128,9 +127,7 @@ def test_curves_command_draws_runs_and_rejects_other_folders(tmp_path: Path) -> 
         run(Settings((str(folder),), out=out))
 
 
-def test_tensorboard_gets_the_watched_values(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_tensorboard_gets_the_watched_values(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
     with Screen("deals", 200, 0, 0, tmp_path, True) as progress:

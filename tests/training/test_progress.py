@@ -23,9 +23,7 @@ from crib_env.settings import NewFile, check_file, check_folder
 from research.tables.maker import Maker, start_table
 
 
-@pytest.mark.parametrize(
-    ("seconds", "shown"), [(0.4, "0:00"), (65, "1:05"), (3600, "1:00:00"), (7325, "2:02:05")]
-)
+@pytest.mark.parametrize(("seconds", "shown"), [(0.4, "0:00"), (65, "1:05"), (3600, "1:00:00"), (7325, "2:02:05")])
 def test_clock_shows_hours_only_if_any(seconds: float, shown: str) -> None:
     assert clock(seconds) == shown
 
@@ -99,9 +97,7 @@ class Settings:
     out: NewFile
 
 
-def test_table_maker_stopped_reports_the_file_unchanged(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_table_maker_stopped_reports_the_file_unchanged(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def stopped(settings: Settings) -> None:
         raise KeyboardInterrupt
 

@@ -13,13 +13,7 @@ from typing import Any
 import pytest
 from crib_training.evaluation.chunks import Setup, play
 from crib_training.methods import deep_monte_carlo
-from crib_training.methods.deep_monte_carlo import (
-    RolloutJob,
-    RolloutResult,
-    Settings,
-    play_here,
-    train,
-)
+from crib_training.methods.deep_monte_carlo import RolloutJob, RolloutResult, Settings, play_here, train
 from crib_training.tournament import tournament
 from crib_training.workers import Ray, ThisProcess, play_alike
 
@@ -94,9 +88,7 @@ def test_ray_self_play_equals_one_process(address: str, tmp_path: Path) -> None:
     assert tensors_of(tmp_path / "there") == tensors_of(tmp_path / "here")
 
 
-def test_ray_killed_worker_loses_nothing(
-    address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ray_killed_worker_loses_nothing(address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ray plays its part again, with the same result."""
     marker = tmp_path / "died"
 
@@ -113,18 +105,14 @@ def test_ray_killed_worker_loses_nothing(
     assert tensors_of(tmp_path / "there") == tensors_of(tmp_path / "here")
 
 
-def test_ray_names_a_cluster_without_free_cpus(
-    address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ray_names_a_cluster_without_free_cpus(address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(deep_monte_carlo, "PATIENCE", 0.01)
     said = r"nothing was played on the cluster within 0 seconds.*resume with crib train"
     with pytest.raises(RuntimeError, match=said):
         train(small(tmp_path, ray_address=address))
 
 
-def test_ray_refuses_an_actor_with_other_code(
-    address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ray_refuses_an_actor_with_other_code(address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(deep_monte_carlo, "own_code", lambda: "0123")
     with pytest.raises(RuntimeError, match=f"node {platform.node()} has other code"):
         train(small(tmp_path, ray_address=address))

@@ -13,9 +13,7 @@ import pytest
 from recordings import FILE, RECORDED, SLOW, differences, figures
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW)) for name in RECORDED]
-)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW)) for name in RECORDED])
 def test_small_runs_match_their_recordings(name: str, tmp_path: Path) -> None:
     known = json.loads(FILE.read_text())[name]
     assert not differences(known, figures(RECORDED[name], tmp_path))

@@ -63,10 +63,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Finished:
 @pytest.mark.usefixtures("ctrl_c")
 @pytest.mark.parametrize(
     ("method", "changes"),
-    [
-        *((one, IN_A_PERIOD.get(one, {})) for one in (*BASELINES, "deep_monte_carlo")),
-        ("deep_monte_carlo", TABLE_TOP),
-    ],
+    [*((one, IN_A_PERIOD.get(one, {})) for one in (*BASELINES, "deep_monte_carlo")), ("deep_monte_carlo", TABLE_TOP)],
 )
 def test_stopped_run_resumes_to_the_same_result(
     method: str, changes: dict[str, Any], finished: Finished, tmp_path: Path
@@ -131,9 +128,7 @@ def one_step(method: str) -> dict[str, Any]:
         *(("deep_monte_carlo", {"env": env}) for env in GAMES),
     ],
 )
-def test_diverged_run_ends_with_the_last_checkpoint(
-    method: str, changes: dict[str, Any], tmp_path: Path
-) -> None:
+def test_diverged_run_ends_with_the_last_checkpoint(method: str, changes: dict[str, Any], tmp_path: Path) -> None:
     learner = learner_of(method, out=tmp_path, learning_rate=1e30, **changes)
     saved = f"the last good checkpoint is {tmp_path}/checkpoint.safetensors, after 0 {learner.unit}"
     with pytest.raises(DivergedError, match=saved):
@@ -180,8 +175,11 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(folder)): path.read_bytes()
-            for path in folder.rglob("*") if path.is_file() and path.name != LOCK}  # fmt: skip
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file() and path.name != LOCK
+    }
 
 
 def test_claimed_refuses_a_second_command(tmp_path: Path) -> None:
@@ -281,9 +279,7 @@ def test_ppo_resume_refuses_other_settings(runs: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("pictures")
-def test_finished_run_rewrites_missing_files_from_its_checkpoint(
-    runs: Path, tmp_path: Path
-) -> None:
+def test_finished_run_rewrites_missing_files_from_its_checkpoint(runs: Path, tmp_path: Path) -> None:
     folder = copytree(runs / "deep", tmp_path / "deep")
     written = {name: data for name, data in contents(folder).items() if "tb/" not in name}
     names = sorted(written.keys() - {CHECKPOINT})
@@ -396,9 +392,7 @@ def legal(games: GameBatch, lanes: Any, actions: Any) -> bool:
 @every_game
 @every_value
 @pytest.mark.parametrize("nets", [spoilt, constant])
-def test_agents_with_nan_nets_play_legally(
-    nets: Callable[..., Weights], env: str, value: float
-) -> None:
+def test_agents_with_nan_nets_play_legally(nets: Callable[..., Weights], env: str, value: float) -> None:
     rules = PRESETS[GAMES[env]]
     agent = MonteCarloAgent([nets(GAMES[env], value)])
     rng = np.random.default_rng(1)

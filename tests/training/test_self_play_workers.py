@@ -16,14 +16,7 @@ import pytest
 from crib_agents.process_pool import Child
 from crib_training.learn.run import Checkpoint, LostError
 from crib_training.methods import deep_monte_carlo
-from crib_training.methods.deep_monte_carlo import (
-    Actor,
-    Learner,
-    SparseArray,
-    joined,
-    split_round,
-    train,
-)
+from crib_training.methods.deep_monte_carlo import Actor, Learner, SparseArray, joined, split_round, train
 from crib_training.outputs import CHECKPOINT as FILE
 from crib_training.outputs import command
 
@@ -118,19 +111,18 @@ def test_self_play_killed_worker_ends_the_run_and_keeps_the_checkpoint(tmp_path:
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("moment", ["start", "work"])
-def test_self_play_ctrl_c_and_sigterm_leave_no_workers(
-    moment: str, number: signal.Signals, tmp_path: Path
-) -> None:
+def test_self_play_ctrl_c_and_sigterm_leave_no_workers(moment: str, number: signal.Signals, tmp_path: Path) -> None:
     words = command("", small(tmp_path, deals=10_000_000, num_envs=500), ("resume",), ()).split()
     program = [sys.executable, "-m", "crib_training.command_line", "train", *words]
     run = subprocess.Popen(
-        program, stderr=subprocess.PIPE, text=True, start_new_session=True,
+        program,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-    )  # fmt: skip
+    )
     deadline = time.monotonic() + 120
-    while not (children := started(run.pid)) or (
-        moment == "work" and not Checkpoint.load(tmp_path).about["deals"]
-    ):
+    while not (children := started(run.pid)) or (moment == "work" and not Checkpoint.load(tmp_path).about["deals"]):
         assert time.monotonic() < deadline
         assert run.poll() is None
         time.sleep(0.01)
@@ -167,8 +159,9 @@ if __name__ == "__main__":
 
 def test_process_pool_ends_though_a_process_died_while_it_sent(tmp_path: Path) -> None:
     (tmp_path / "cut_short.py").write_text(CUT_SHORT)
-    run = subprocess.run([sys.executable, "cut_short.py"], cwd=tmp_path, capture_output=True,
-                         text=True, timeout=60, check=False)  # fmt: skip
+    run = subprocess.run(
+        [sys.executable, "cut_short.py"], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
+    )
     assert "KeyboardInterrupt" in run.stderr
 
 

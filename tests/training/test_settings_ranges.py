@@ -24,15 +24,14 @@ from research.solve import __main__ as solve
 # what the types refuse.
 OUT_OF_RANGE: dict[Any, str] = {
     0: "deals timesteps decisions num_envs steps iterations batch_size updates critic_epochs "
-       "buffer_size reservoir_size workers threads learning_rate average_learning_rate temperature "
-       "final_temperature vf_coef max_grad_norm ema_rate anticipatory tau",
+    "buffer_size reservoir_size workers threads learning_rate average_learning_rate temperature "
+    "final_temperature vf_coef max_grad_norm ema_rate anticipatory tau",
     -1: "seed num_evals eval_interval refine save_seconds epochs last_epochs scale ent_coef "
-        "final_ent_coef kl_coef magnet_coef final_magnet_coef",
+    "final_ent_coef kl_coef magnet_coef final_magnet_coef",
     1: "eval_pairs final_eval_pairs pairs eval_hands",
     (8, -1): "hidden_sizes",
-    1.1: "final_learning_rate epsilon clip_coef magnet_rate explore gae_lambda trace_lambda "
-         "ema_rate anticipatory tau",
-}  # fmt: skip
+    1.1: "final_learning_rate epsilon clip_coef magnet_rate explore gae_lambda trace_lambda ema_rate anticipatory tau",
+}
 BASELINES = tuple(one.Settings for one in (selfplay, mmd, vrpo, nfsp, escher))
 KINDS = (deep.Settings, ppo.Settings, solve.Settings, demo.Settings, *BASELINES)
 
@@ -90,15 +89,12 @@ def case(method: str, env: str) -> object:
     return pytest.param(method, env, sizes, marks=[pytest.mark.slow] * slow)
 
 
-@pytest.mark.parametrize(
-    ("method", "env", "sizes"), [case(method, env) for method in METHODS for env in ENVS]
-)
+@pytest.mark.parametrize(("method", "env", "sizes"), [case(method, env) for method in METHODS for env in ENVS])
 def test_method_defaults_train_or_are_refused_at_once(
     method: str, env: str, sizes: dict[str, str], tmp_path: Path
 ) -> None:
     known = {field.name for field in fields(import_module(METHODS[method]).Settings)}
-    words = [word for name, value in sizes.items() if name in known
-             for word in (f"--{name.replace('_', '-')}", value)]  # fmt: skip
+    words = [word for name, value in sizes.items() if name in known for word in (f"--{name.replace('_', '-')}", value)]
     run = crib("train", method, "--env", env, *words, folder=tmp_path)
     if method not in IN_EVERY_GAME and env != "five_card_v0":
         assert run.returncode == 2, run

@@ -119,9 +119,7 @@ def test_solve_resumed_run_is_the_same(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("ctrl_c", "small_deck")
-def test_solve_stopped_before_measuring_is_saved(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_solve_stopped_before_measuring_is_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def stopped(self: Solver) -> None:
         self.iteration += 1
         signal.raise_signal(signal.SIGINT)
@@ -142,11 +140,7 @@ def test_solve_stopped_before_measuring_is_saved(
     ],
 )
 def test_solve_command_refuses(
-    words: str,
-    message: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    words: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(SystemExit) as end:
@@ -187,9 +181,7 @@ def of_pair(walker: Walker, table: np.ndarray, pair: int) -> np.ndarray:
     return one
 
 
-def test_refined_file_agent_plays_by_its_discards(
-    walker: Walker, mixed: np.ndarray, tmp_path: Path
-) -> None:
+def test_refined_file_agent_plays_by_its_discards(walker: Walker, mixed: np.ndarray, tmp_path: Path) -> None:
     from crib_agents.equilibrium import shipped
     from crib_agents.loading import load_agent
 
@@ -246,9 +238,7 @@ def test_refine_resumed_run_is_the_same(tmp_path: Path, monkeypatch: pytest.Monk
 
     monkeypatch.setattr(Refinement, "solve", interrupt)
     handler = signal.signal(signal.SIGINT, signal.default_int_handler)
-    with pytest.raises(
-        Stopped, match=r"1 of 3 starters refined; resume with .* --refine 40 .*--resume"
-    ):
+    with pytest.raises(Stopped, match=r"1 of 3 starters refined; resume with .* --refine 40 .*--resume"):
         solve(parts)
     signal.signal(signal.SIGINT, handler)
     assert not (tmp_path / "parts" / REFINED).exists()

@@ -119,9 +119,7 @@ def test_tournament_full_disk_loses_only_the_last_chunk(played: Path, tmp_path: 
     assert contents(tmp_path) == contents(played)
 
 
-def test_tournament_extended_keeps_played_games(
-    played: Path, tmp_path: Path, replayed: list[Any]
-) -> None:
+def test_tournament_extended_keeps_played_games(played: Path, tmp_path: Path, replayed: list[Any]) -> None:
     shutil.copy(played / FILE, tmp_path)
     larger = Setup((*FIELD, "rule_based"), chunk=10, seed=(3,))
     found = tournament(larger, 30, tmp_path, ThisProcess())
@@ -141,9 +139,7 @@ def test_tournament_extended_keeps_played_games(
         (Setup(FIELD, chunk=5, seed=(3,)), "chunk was 10 and is 5"),
     ],
 )
-def test_tournament_refuses_another_setup_in_its_folder(
-    played: Path, setup: Setup, message: str
-) -> None:
+def test_tournament_refuses_another_setup_in_its_folder(played: Path, setup: Setup, message: str) -> None:
     before = (played / FILE).read_bytes()
     why = r"holds a tournament of another set-up: .*" + re.escape(message)
     with pytest.raises(ValueError, match=why):
@@ -159,8 +155,7 @@ def test_tournament_changed_order_field_or_seeds_repeats_no_games(
         found = tournament(Setup(field, chunk=10, seed=(3,)), 25, tmp_path, ThisProcess())
         assert [agent["given"] for agent in found["agents"]] == list(field)
         for r in found["pairings"]:
-            one = next(p for p in results["pairings"] if {p["first"], p["second"]} == {
-                r["first"], r["second"]})  # fmt: skip
+            one = next(p for p in results["pairings"] if {p["first"], p["second"]} == {r["first"], r["second"]})
             if r["first"] == one["first"]:
                 assert r == one
             else:
@@ -213,9 +208,8 @@ def test_tournament_adjusts_slow_agents_by_default_or_as_set(tmp_path: Path) -> 
         if known:
             assert pairing["adjusted"]["won"]["mean"] != pairing["won"]["mean"]
             turned = tournament(
-                replace(setup, agents=agents[::-1]), 10, tmp_path / f"{agents[1]} {adjust}",
-                ThisProcess(),
-            )["pairings"][0]["adjusted"]  # fmt: skip
+                replace(setup, agents=agents[::-1]), 10, tmp_path / f"{agents[1]} {adjust}", ThisProcess()
+            )["pairings"][0]["adjusted"]
             for figure, times in (("won", 1), ("margin_per_deal", 0)):
                 one, other = pairing["adjusted"][figure]["mean"], turned[figure]["mean"]
                 assert one + other == pytest.approx(times)
@@ -279,9 +273,7 @@ def test_ledger_refuses_a_chunk_of_another_tournament(played: Path, tmp_path: Pa
         tournament(SMALL, 25, tmp_path, ThisProcess())
 
 
-def test_ledger_refuses_missing_digests_and_a_broken_first_line(
-    played: Path, tmp_path: Path
-) -> None:
+def test_ledger_refuses_missing_digests_and_a_broken_first_line(played: Path, tmp_path: Path) -> None:
     first, *rest = (played / FILE).read_text().splitlines(keepends=True)
     old = json.dumps(json.loads(first)["record"]) + "\n"
     for broken in (old, first.replace('"chunk": 10', '"chunk": 20'), first[:20] + "\n", rest[0]):
@@ -290,9 +282,7 @@ def test_ledger_refuses_missing_digests_and_a_broken_first_line(
             tournament(SMALL, 25, tmp_path, ThisProcess())
 
 
-def test_ledger_refuses_chunks_of_other_code(
-    played: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ledger_refuses_chunks_of_other_code(played: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.copy(played / FILE, tmp_path)
     monkeypatch.setattr(chunks, "code_digest", lambda: "0123")
     with pytest.raises(ValueError, match=r"the code of crib_env, .* has changed"):
@@ -431,9 +421,7 @@ def test_tournament_refuses_changed_weights(tmp_path: Path) -> None:
         tournament(setup, 5, tmp_path / "out", ThisProcess())
 
 
-def test_tournament_refuses_an_agent_with_a_changed_module(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_tournament_refuses_an_agent_with_a_changed_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     module = tmp_path / "an_agent_being_written.py"
     monkeypatch.syspath_prepend(str(tmp_path))
     module.write_text("from crib_agents import GreedyAgent as Mine\n")
@@ -463,11 +451,8 @@ def test_tournament_pairing_ends_once_its_interval_is_narrow(tmp_path: Path) -> 
     records = [json.loads(line)["record"] for line in lines]
     for r, whole in zip(found["pairings"], full["pairings"], strict=True):
         names = sorted((r["first"], r["second"]))
-        chunks = sorted((c for c in records if [c["first"], c["second"]] == names),
-                        key=lambda c: c["index"])  # fmt: skip
-        won = np.concatenate(
-            [(1 + read_pairs(c["games"]).returns[..., 0]).mean(1) / 2 for c in chunks]
-        )
+        chunks = sorted((c for c in records if [c["first"], c["second"]] == names), key=lambda c: c["index"])
+        won = np.concatenate([(1 + read_pairs(c["games"]).returns[..., 0]).mean(1) / 2 for c in chunks])
         step = ROUND * setup.chunk
         wide = {n: np.append(won[:n], [0, 1]) for n in range(step, most + 1, step)}
         halves = {n: 196 * w.std(ddof=1) / len(w) ** 0.5 for n, w in wide.items()}
@@ -488,9 +473,7 @@ def test_tournament_few_equal_pairs_do_not_end_a_pairing(tmp_path: Path) -> None
 # ---------------------------------------------------------------- messages
 
 
-def test_tournament_anchor_is_rated_zero(
-    played: Path, results: dict[str, Any], tmp_path: Path
-) -> None:
+def test_tournament_anchor_is_rated_zero(played: Path, results: dict[str, Any], tmp_path: Path) -> None:
     shutil.copy(played / FILE, tmp_path)
     anchored = tournament(SMALL, 25, tmp_path, ThisProcess(), anchor="random")
     plain = {agent["name"]: agent["rating"] for agent in results["agents"]}
@@ -539,9 +522,9 @@ def test_tournament_pairings_share_deals_and_chunks_do_not() -> None:
     }
     for kind in ("games", "deals"):
         for index in (0, 1):  # of the same two agents, whose games of the same deals are the same
-            assert (
-                points[0, 2, index, kind] == points[1, 2, index, kind][:, ::-1, ::-1]
-            ).all() or (points[0, 2, index, kind] == points[1, 2, index, kind]).all()
+            assert (points[0, 2, index, kind] == points[1, 2, index, kind][:, ::-1, ::-1]).all() or (
+                points[0, 2, index, kind] == points[1, 2, index, kind]
+            ).all()
         assert (points[0, 2, 0, kind] != points[0, 2, 1, kind]).any()
 
 
@@ -559,8 +542,7 @@ def test_tournament_repeated_deals_use_another_instance(watched: list[Any]) -> N
 
 
 def test_gauntlet_compares_the_other_agents_in_pairs(tmp_path: Path) -> None:
-    setup = Setup(("greedy", "random", "rule_based", "crib_agents:RuleBasedAgent"), chunk=20,
-                  gauntlet=True)  # fmt: skip
+    setup = Setup(("greedy", "random", "rule_based", "crib_agents:RuleBasedAgent"), chunk=20, gauntlet=True)
     found = tournament(setup, 40, tmp_path, ThisProcess())
     met = [(r["first"], r["second"]) for r in found["pairings"]]
     assert met == [("greedy", other) for other in setup.agents[1:]]
@@ -574,8 +556,7 @@ def test_gauntlet_compares_the_other_agents_in_pairs(tmp_path: Path) -> None:
     assert more["mean"] == pytest.approx(won[rule_based] - won["random"])
     assert more["ci95"] > 0
     assert "## Compared" in report(found)
-    assert "## Compared" not in report(tournament(
-        replace(setup, gauntlet=False), 40, tmp_path, ThisProcess()))  # fmt: skip
+    assert "## Compared" not in report(tournament(replace(setup, gauntlet=False), 40, tmp_path, ThisProcess()))
 
 
 def test_mean_won_over_opponents_accounts_for_shared_deals() -> None:
@@ -677,9 +658,7 @@ def test_tournament_of_three_sides_repeats_no_deals_for_an_instance(watched: lis
         ({"move_seconds": 0.0}, "move_seconds must be a number above 0"),
     ],
 )
-def test_setup_refuses_wrong_keywords_with_the_reason(
-    keywords: dict[str, Any], message: str
-) -> None:
+def test_setup_refuses_wrong_keywords_with_the_reason(keywords: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=re.escape(message)):
         Setup(**{"agents": ("greedy", "random"), **keywords})
 

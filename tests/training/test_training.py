@@ -125,13 +125,15 @@ def test_find_agent_makes_phased_agents_and_explains_plus() -> None:
 
 @pytest.mark.parametrize(
     ("name", "message"),
-    [("", "no agent is called ''"),
-     ("greedy/", "no agent is called ''"),
-     ("folder", "folder is a folder: name a file in it, such as folder/policy.safetensors"),
-     ("trust:folder", "write package.module:name, or name a file that ends in .safetensors, .zip"),
-     ("a:b:c", "there is no agent at 'a:b:c': .* write package.module:name"),
-     ("command:'./bot", "command:'./bot cannot be read as a shell reads it: No closing quotation")],
-)  # fmt: skip
+    [
+        ("", "no agent is called ''"),
+        ("greedy/", "no agent is called ''"),
+        ("folder", "folder is a folder: name a file in it, such as folder/policy.safetensors"),
+        ("trust:folder", "write package.module:name, or name a file that ends in .safetensors, .zip"),
+        ("a:b:c", "there is no agent at 'a:b:c': .* write package.module:name"),
+        ("command:'./bot", "command:'./bot cannot be read as a shell reads it: No closing quotation"),
+    ],
+)
 def test_load_agent_names_what_was_given(
     name: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -146,35 +148,36 @@ def test_load_agent_names_what_was_given(
 
 @pytest.mark.parametrize(
     ("words", "status", "message"),
-    [("evaluate nobody greedy", 2, "no agent is called 'nobody'"),
-     ("evaluate greedy random --env whist_v0", 2, "no environment is called 'whist_v0'"),
-     ("evaluate greedy random --rules table_top", 2, "no rules for this game"),
-     ("evaluate greedy random --pairs 0", 2, "--pairs must be a whole number from 1 to "),
-     ("evaluate greedy random --players 4 --no-games", 2, "has 2 players, got players=4"),
-     ("evaluate greedy failing_agents:Cheats --pairs 9", 1, "'cheats' failed: 99 is not an action"),
-     ("play greedy random expert", 2, "nothing takes 'expert'; see crib play --help"),
-     ("play greedy random --seat 1", 2, "leave --seat out to watch two agents"),
-     ("bot check greedy", 2, "write command:greedy to check a program"),
-     ("bot", 2, "AGENT is missing; see crib bot --help"),
-     ("play --partner greedy", 2, "with two players nobody has a partner"),
-     ("analyze 6D 4S 9C --discarded KC", 2, "both --discarded and --starter"),
-     ("analyze 5H 5D JC 4S 6S KH --others-crib 1", 2, "--others-crib is for Table Top"),
-     ("analyze 6D --layout ...../...../..7H../...../..... --dealer", 2, "--dealer is for six"),
-     ("evaluate greedy random --adjust never --no-duplicate", 2, "leave --adjust never out"),
-     ("evaluate greedy random --env three_hand_v0 --no-duplicate", 2, "leave --no-duplicate out"),
-     ("evaluate greedy random --env three_hand_v0 --players 2", 2, "3 players, got players=2"),
-     ("train pp", 2, "no method is called 'pp': choose from "),
-     ("train mdm --decisions 9", 2, "did you mean 'mmd'?"),
-     ("train --method ppo", 2, "--method is gone: name the method first, such as crib train ppo"),
-     ("train --seed 1 ppo", 2, "nothing takes 'ppo': name ppo before its options; see crib train"),
-     ("train ppo --sead 1", 2, "Did you mean --seed?; see crib train ppo --help"),
-     ("train monte_carlo --features", 2, "leave --features out"),
-     ("tournament greedy random --anchor gredy", 2, "did you mean 'greedy'?"),
-     ("watch greedy random", 2, "crib watch is gone: use crib play AGENT AGENT"),
-     ("trian", 2, "no command is called 'trian': see crib --help; did you mean 'train'?"),
-     ("--versoin", 2,
-      "no command is called '--versoin': see crib --help; did you mean '--version'?")],
-)  # fmt: skip
+    [
+        ("evaluate nobody greedy", 2, "no agent is called 'nobody'"),
+        ("evaluate greedy random --env whist_v0", 2, "no environment is called 'whist_v0'"),
+        ("evaluate greedy random --rules table_top", 2, "no rules for this game"),
+        ("evaluate greedy random --pairs 0", 2, "--pairs must be a whole number from 1 to "),
+        ("evaluate greedy random --players 4 --no-games", 2, "has 2 players, got players=4"),
+        ("evaluate greedy failing_agents:Cheats --pairs 9", 1, "'cheats' failed: 99 is not an action"),
+        ("play greedy random expert", 2, "nothing takes 'expert'; see crib play --help"),
+        ("play greedy random --seat 1", 2, "leave --seat out to watch two agents"),
+        ("bot check greedy", 2, "write command:greedy to check a program"),
+        ("bot", 2, "AGENT is missing; see crib bot --help"),
+        ("play --partner greedy", 2, "with two players nobody has a partner"),
+        ("analyze 6D 4S 9C --discarded KC", 2, "both --discarded and --starter"),
+        ("analyze 5H 5D JC 4S 6S KH --others-crib 1", 2, "--others-crib is for Table Top"),
+        ("analyze 6D --layout ...../...../..7H../...../..... --dealer", 2, "--dealer is for six"),
+        ("evaluate greedy random --adjust never --no-duplicate", 2, "leave --adjust never out"),
+        ("evaluate greedy random --env three_hand_v0 --no-duplicate", 2, "leave --no-duplicate out"),
+        ("evaluate greedy random --env three_hand_v0 --players 2", 2, "3 players, got players=2"),
+        ("train pp", 2, "no method is called 'pp': choose from "),
+        ("train mdm --decisions 9", 2, "did you mean 'mmd'?"),
+        ("train --method ppo", 2, "--method is gone: name the method first, such as crib train ppo"),
+        ("train --seed 1 ppo", 2, "nothing takes 'ppo': name ppo before its options; see crib train"),
+        ("train ppo --sead 1", 2, "Did you mean --seed?; see crib train ppo --help"),
+        ("train monte_carlo --features", 2, "leave --features out"),
+        ("tournament greedy random --anchor gredy", 2, "did you mean 'greedy'?"),
+        ("watch greedy random", 2, "crib watch is gone: use crib play AGENT AGENT"),
+        ("trian", 2, "no command is called 'trian': see crib --help; did you mean 'train'?"),
+        ("--versoin", 2, "no command is called '--versoin': see crib --help; did you mean '--version'?"),
+    ],
+)
 def test_command_line_errors_are_one_line(words: str, status: int, message: str) -> None:
     run = crib(*words.split(), folder=SUPPORT)
     assert run.returncode == status, run.stderr
@@ -195,8 +198,10 @@ def test_evaluate_names_house_rules_by_their_changes(tmp_path: Path) -> None:
 def test_help_is_quick_without_training_imports() -> None:
     run = subprocess.run(
         [sys.executable, "-X", "importtime", "-m", "crib_training.command_line", "--help"],
-        capture_output=True, text=True, check=True,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     for name in COMMANDS:
         assert f"  {name} " in run.stdout
     slow = r"\| +(torch|numba|numpy|argparse|cyclopts|pydantic)$"

@@ -35,15 +35,22 @@ OPTIONS = {
     "--install-completion": "let your shell complete commands, options and names",
 }
 GONE = {
-    "watch": "crib play AGENT AGENT", "bot-check": "crib bot check PROGRAM",
-    "bench": "python -m benchmarks, in a checkout", "completion": "crib --install-completion",
-}  # fmt: skip
+    "watch": "crib play AGENT AGENT",
+    "bot-check": "crib bot check PROGRAM",
+    "bench": "python -m benchmarks, in a checkout",
+    "completion": "crib --install-completion",
+}
 INSTALL = 'pip install "crib-env[{}]"'
 # The extra of each command; a missing package of any other command comes with `train`.
 EXTRAS = {
-    "train": "train", "curves": "train", "export": "train,onnx", "data": "data",
-    "play": "play", "drill": "play", "web": "web",
-}  # fmt: skip
+    "train": "train",
+    "curves": "train",
+    "export": "train,onnx",
+    "data": "data",
+    "play": "play",
+    "drill": "play",
+    "web": "web",
+}
 
 
 def version() -> str:

@@ -98,19 +98,19 @@ def position(settings: Settings) -> Views:
         return _at_table_top(settings, settings.layout)
     cards = " ".join(settings.cards)  # in quotes or not
     common: dict[str, Any] = {
-        "dealer": settings.dealer, "scores": settings.scores,
+        "dealer": settings.dealer,
+        "scores": settings.scores,
         "match_score": settings.match_score,
         "rules": _rules(settings, "six_card_v0", TwoHandRules),
         "episode": settings.episode,
-    }  # fmt: skip
+    }
     if settings.discarded is None and settings.starter is None and settings.pile is None:
         return discard_view(cards, **common)
     if settings.discarded is None or settings.starter is None:
         raise ValueError("a position in the pegging needs both --discarded and --starter")
     return pegging_view(
-        cards, discarded=settings.discarded, starter=settings.starter, pile=settings.pile or "",
-        **common,
-    )  # fmt: skip
+        cards, discarded=settings.discarded, starter=settings.starter, pile=settings.pile or "", **common
+    )
 
 
 def _noted(settings: Settings, line: str) -> Views:
@@ -141,12 +141,17 @@ def _at_table_top(settings: Settings, layout: str) -> Views:
     if settings.episode == "match":
         raise ValueError("Table Top has no matches")
     return layout_view(
-        layout, " ".join(settings.cards), rows=not settings.columns, crib=settings.crib,
-        partners_crib=settings.partners_crib, others_crib=settings.others_crib,
-        players=settings.players, scores=settings.scores,
+        layout,
+        " ".join(settings.cards),
+        rows=not settings.columns,
+        crib=settings.crib,
+        partners_crib=settings.partners_crib,
+        others_crib=settings.others_crib,
+        players=settings.players,
+        scores=settings.scores,
         rules=_rules(settings, "table_top_v0", TableTopRules),
         episode="round" if settings.episode == "deal" else settings.episode,
-    )  # fmt: skip
+    )
 
 
 def in_columns(choices: Sequence[Choice]) -> str:

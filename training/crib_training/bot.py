@@ -27,10 +27,7 @@ class Settings(TakesAgents):
 
 
 app = app_of("bot", Settings, usage="Usage: crib bot AGENT\n       crib bot check PROGRAM\n")
-app.command(
-    "crib_training.bot_check:Settings", name="check",
-    help="Check that a program follows the bot protocol.",
-)  # fmt: skip
+app.command("crib_training.bot_check:Settings", name="check", help="Check that a program follows the bot protocol.")
 
 
 def run(settings: Settings) -> None:

@@ -74,8 +74,7 @@ def run(settings: Any) -> None:
 def usage() -> str:
     """Return the help of `crib`."""
     lines = [
-        f"  {name:11}{says}{f' [{EXTRAS[name]}]' if name in EXTRAS else ''}"
-        for name, (_, says) in COMMANDS.items()
+        f"  {name:11}{says}{f' [{EXTRAS[name]}]' if name in EXTRAS else ''}" for name, (_, says) in COMMANDS.items()
     ]
     more = (
         f"A name in brackets is the extra that a command needs: {INSTALL.format('train')}\n"

@@ -48,8 +48,9 @@ def claimed(folder: Path) -> Iterator[None]:
         with suppress(NotImplementedError):  # a file system that knows no locks
             lock.acquire(timeout=0)
     except Timeout:
-        raise FolderInUseError(f"another command writes to {folder}: wait until it has ended, or "
-                               f"choose another --out") from None  # fmt: skip
+        raise FolderInUseError(
+            f"another command writes to {folder}: wait until it has ended, or choose another --out"
+        ) from None
     try:
         yield
     finally:
@@ -62,8 +63,7 @@ def run_folder(out: Path, resume: Path | None) -> Iterator[None]:
     with claimed(out):
         going_on = resume is not None and resume.exists() and out.samefile(resume)
         if not going_on and any((out / name).exists() for name in RUNS):
-            raise ValueError(f"{out} holds a run: resume it with {resume_option(out)}, or choose "
-                             f"another --out")  # fmt: skip
+            raise ValueError(f"{out} holds a run: resume it with {resume_option(out)}, or choose another --out")
         for left in out.glob(f"*{BESIDE}"):  # by a run that was killed while it wrote
             left.unlink(missing_ok=True)
         yield
@@ -86,8 +86,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]], numbers: bool =
     cells = [list(head), *([str(cell) for cell in row] for row in rows)]
     widths = widths_of(cells)
     left = [not numbers or i == 0 for i in range(len(head))]
-    rule = [f":{'-' * (n + 1)}" if side else f"{'-' * (n + 1)}:"
-            for n, side in zip(widths, left, strict=True)]  # fmt: skip
+    rule = [f":{'-' * (n + 1)}" if side else f"{'-' * (n + 1)}:" for n, side in zip(widths, left, strict=True)]
     shown = [f"| {' | '.join(padded(row, widths, left))} |" for row in cells]
     return "\n".join([shown[0], f"|{'|'.join(rule)}|", *shown[1:]])
 
@@ -101,8 +100,7 @@ def widths_of(rows: Sequence[Sequence[str]]) -> list[int]:
 def padded(row: Sequence[str], widths: Sequence[int], left: Sequence[bool]) -> list[str]:
     """Return the cells of a row as wide as their columns, to the left or to the right."""
     return [
-        cell.ljust(width) if side else cell.rjust(width)
-        for cell, width, side in zip(row, widths, left, strict=True)
+        cell.ljust(width) if side else cell.rjust(width) for cell, width, side in zip(row, widths, left, strict=True)
     ]
 
 
@@ -156,10 +154,7 @@ def resume_option(out: Path) -> str:
 
 
 def command(
-    program: str,
-    settings: Any,
-    leave_out: Collection[str] = (),
-    with_defaults: Collection[str] | None = None,
+    program: str, settings: Any, leave_out: Collection[str] = (), with_defaults: Collection[str] | None = None
 ) -> str:
     """Return the command line of settings, for a shell."""
     words = [program]

@@ -51,9 +51,7 @@ class Progress:
     def __enter__(self) -> Self:
         self._bars = bars(self) if self.shown else None
         if self._bars is not None:
-            self._task = self._bars.add_task(
-                self.what, total=self.total, completed=int(self.done), note=""
-            )
+            self._task = self._bars.add_task(self.what, total=self.total, completed=int(self.done), note="")
             self._bars.start()
         return self
 
@@ -117,8 +115,13 @@ def bars(progress: Progress) -> Bars | None:
     console = Console(stderr=True)
     if not console.is_terminal:
         return None
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), Left(),
-               TextColumn("{task.fields[note]}"))  # fmt: skip
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        Left(),
+        TextColumn("{task.fields[note]}"),
+    )
     return Bars(*columns, console=console, transient=True, redirect_stdout=sys.stdout.isatty())
 
 

@@ -17,9 +17,12 @@ import crib_env
 PACKAGES = ("numpy", "numba", "gymnasium", "pettingzoo")
 # The modules of this package that have a hand in how games come out.
 PLAYING = (
-    "evaluation/aivat.py", "evaluation/chunks.py", "evaluation/duplicate.py",
-    "evaluation/referee.py", "loading.py",
-)  # fmt: skip
+    "evaluation/aivat.py",
+    "evaluation/chunks.py",
+    "evaluation/duplicate.py",
+    "evaluation/referee.py",
+    "loading.py",
+)
 
 
 def versions() -> dict[str, str]:

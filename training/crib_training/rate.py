@@ -123,8 +123,7 @@ def rating_table(entries: list[Results]) -> str:
                 by_seed[entry.seed] = won
     scores = {pair: np.concatenate([*by_seed.values()]) for pair, by_seed in played.items()}
     agents = rated(names, scores, 1, ANCHOR if ANCHOR in names else None, opponents=sides - 1)
-    exploits = {one.name: exploitability_cell(one.exploitability) for one in entries
-                if one.exploitability}  # fmt: skip
+    exploits = {one.name: exploitability_cell(one.exploitability) for one in entries if one.exploitability}
     more = {"exploitability": exploits} if exploits else {}
     for other in BUILT_IN:
         if other in names:
@@ -138,9 +137,7 @@ def exploitability_cell(found: Mapping[str, Any]) -> str:
     return f"{mark}{Gain(found['mean'], found['ci95'])}"
 
 
-def _share(
-    scores: dict[tuple[int, int], npt.NDArray[np.float64]], sides: int, one: int, other: int
-) -> str:
+def _share(scores: dict[tuple[int, int], npt.NDArray[np.float64]], sides: int, one: int, other: int) -> str:
     """Return the share of games that one won from another in per cent, or nothing."""
     won = scores.get((one, other))
     if won is None and sides == 2 and (other, one) in scores:
@@ -227,9 +224,14 @@ def play(
 def check(results: Results, agent: Agent, opponents: Sequence[str] | None = None) -> list[str]:
     """Return how results differ from the same games played again, a line an opponent."""
     again = play(
-        find_env(results.environment), agent, results.pairs, results.seed, results.players,
-        results.name, tuple(results.games) if opponents is None else opponents,
-    )  # fmt: skip
+        find_env(results.environment),
+        agent,
+        results.pairs,
+        results.seed,
+        results.players,
+        results.name,
+        tuple(results.games) if opponents is None else opponents,
+    )
     return [
         f"against {other}, the numbers of pairs with 0, a half, 1, ... games won are "
         f"{counts}, not {results.games.get(other)}"
@@ -251,8 +253,7 @@ def row_name(settings: Settings, agent: Agent) -> str:
     if given in others:
         option = "--name" if settings.name else f"--out {settings.out}"
         raise ValueError(
-            f"{option} names the installed agent {given!r}, and {settings.agent} is not that "
-            "agent: choose another name"
+            f"{option} names the installed agent {given!r}, and {settings.agent} is not that agent: choose another name"
         )
     return given
 
@@ -267,9 +268,7 @@ def run(settings: Settings) -> None:
     maker, rules = find_game(settings.env)
     found = None
     if settings.exploitability:  # first, for it may refuse the settings
-        found = exploitability(
-            agent, env=settings.env, hands=settings.exploitability, seed=settings.seed
-        )
+        found = exploitability(agent, env=settings.env, hands=settings.exploitability, seed=settings.seed)
     results = play(maker, agent, settings.pairs, settings.seed, settings.players, name)
     results = replace(results, exploitability=exploited(found.as_dict()) if found else None)
     known = [entry for entry in stored(results.file) if entry.name != results.name]
@@ -283,9 +282,7 @@ def run(settings: Settings) -> None:
         f"{rules.name}, {results.players} players, seed {settings.seed}."
     )
     if found:
-        print(
-            f"\nExploitability in points per deal, {APPROXIMATELY} for an approximation:\n\n{found}"
-        )
+        print(f"\nExploitability in points per deal, {APPROXIMATELY} for an approximation:\n\n{found}")
     if settings.out:
         settings.out.mkdir(parents=True, exist_ok=True)
         write_json(settings.out / results.file, asdict(results))

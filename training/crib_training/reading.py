@@ -37,16 +37,18 @@ class Commands(App):
         return text.replace("complete -F", "complete -o default -F")  # bash completes files too
 
 
-def app_of(
-    program: str, command: Callable[..., Any] | None = None, kind: type[App] = App, **options: Any
-) -> App:
+def app_of(program: str, command: Callable[..., Any] | None = None, kind: type[App] = App, **options: Any) -> App:
     """Return the parser of a command's words, which returns the command's settings."""
     app = kind(
-        program, default_command=command, help_format="plaintext",
+        program,
+        default_command=command,
+        help_format="plaintext",
         default_parameter=Parameter(consume_multiple=1, negative_iterable=()),
-        result_action="return_value", exit_on_error=False, print_error=False,
+        result_action="return_value",
+        exit_on_error=False,
+        print_error=False,
         **{"version_flags": [], **options},
-    )  # fmt: skip
+    )
     app["--help"].show = False
     return app
 

@@ -74,13 +74,7 @@ class Settings(Setup, TakesAgents):
 
 
 def tournament(
-    setup: Setup,
-    pairs: int,
-    out: Path,
-    workers: Workers,
-    *,
-    until: float | None = None,
-    anchor: str | None = None,
+    setup: Setup, pairs: int, out: Path, workers: Workers, *, until: float | None = None, anchor: str | None = None
 ) -> dict[str, Any]:
     """Play or resume a tournament, and return its results, ready for JSON."""
     if pairs < 1:
@@ -212,8 +206,7 @@ def _overall(name: str, pairings: list[dict[str, Any]]) -> dict[str, Any]:
     points = [{role: r["points_per_deal"][role][name] for role in ROLES} for r in pairings]
     return {
         "points_per_deal": {
-            role: {phase: _mean([p[role][phase] for p in points]) for phase in points[0][role]}
-            for role in ROLES
+            role: {phase: _mean([p[role][phase] for p in points]) for phase in points[0][role]} for role in ROLES
         },
         "forfeits": sum(r["forfeits"][name] for r in pairings),
     }
@@ -239,13 +232,10 @@ def run(settings: Settings) -> None:
     workers = chosen_workers(settings.workers, settings.ray_address)
     try:
         results = tournament(
-            settings, settings.pairs, settings.out, workers,
-            until=settings.until, anchor=settings.anchor,
-        )  # fmt: skip
+            settings, settings.pairs, settings.out, workers, until=settings.until, anchor=settings.anchor
+        )
     except KeyboardInterrupt:
-        raise KeyboardInterrupt(
-            f"the same command resumes from the chunks in {settings.out}"
-        ) from None
+        raise KeyboardInterrupt(f"the same command resumes from the chunks in {settings.out}") from None
     except RuntimeError:
         if settings.strict:
             traceback.print_exc()

@@ -66,9 +66,7 @@ def run(settings: Settings) -> None:
             raise unknown("environment", name, ENVIRONMENTS)
     for name in settings.agents:
         find_agent(name)  # a wrong name is found before anything is compiled
-    with Progress(
-        "environments and agents", len(settings.envs) * (1 + len(settings.agents))
-    ) as bar:
+    with Progress("environments and agents", len(settings.envs) * (1 + len(settings.agents))) as bar:
         for name in settings.envs:
             began = time.perf_counter()
             one_game(name)

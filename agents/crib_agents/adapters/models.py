@@ -83,9 +83,7 @@ def from_torch(
     takes_masks = _takes_masks(function, called) if masks is None else masks
     score = TorchScore(function, takes_masks, device)
     known = None if rules is None else as_rules(rules)
-    return ScoredAgent(
-        score, called, features=features, sample=sample, suits=suits, rules=known
-    )  # fmt: skip
+    return ScoredAgent(score, called, features=features, sample=sample, suits=suits, rules=known)
 
 
 @dataclass(frozen=True)
@@ -145,9 +143,7 @@ def _takes_masks(function: Any, called: str) -> bool:
     return len(needed) == 2 or (len(places) > 1 and "mask" in places[1].name)
 
 
-def from_sb3(
-    model: Any, *, name: str | None = None, sample: bool = False, trust: bool = False
-) -> ScoredAgent:
+def from_sb3(model: Any, *, name: str | None = None, sample: bool = False, trust: bool = False) -> ScoredAgent:
     """Return the agent of a trained model: MaskablePPO, PPO, A2C, DQN or QRDQN.
 
     It plays the game and the rules of the environment that the model was trained in, which the
@@ -187,9 +183,13 @@ def from_sb3(
         rules = read_rules(*(noted.get(key) for key in ("family", "rules", "rules_fields")))
         suits = str(noted.get("suits", suits))
     return ScoredAgent(
-        SB3Score(model.policy, space, tuple(spaces or ())), name, size=int(space.shape[0]),
-        sample=sample, rules=rules, suits=suits,
-    )  # fmt: skip
+        SB3Score(model.policy, space, tuple(spaces or ())),
+        name,
+        size=int(space.shape[0]),
+        sample=sample,
+        rules=rules,
+        suits=suits,
+    )
 
 
 @dataclass(frozen=True)

@@ -28,8 +28,14 @@ from crib_env.rules import PRESETS, Rules
 TRIED = 24  # decisions on which a network is tried: several deals, with discards and pegging
 ABOUT = "crib_env"  # the metadata of an .onnx file: game, rules, observations
 
-DTYPES = {"tensor(float)": np.float32, "tensor(double)": np.float64, "tensor(uint8)": np.uint8,
-          "tensor(int8)": np.int8, "tensor(int64)": np.int64, "tensor(bool)": np.bool_}  # fmt: skip
+DTYPES = {
+    "tensor(float)": np.float32,
+    "tensor(double)": np.float64,
+    "tensor(uint8)": np.uint8,
+    "tensor(int8)": np.int8,
+    "tensor(int64)": np.int64,
+    "tensor(bool)": np.bool_,
+}
 CLOSE = 1e-3  # of scores, absolute or relative
 OPSET = 18  # what PyTorch writes without translating, and what onnxruntime 1.20 reads
 WAYS = (
@@ -39,9 +45,7 @@ WAYS = (
 )
 
 
-def from_onnx(
-    path: str | Path, *, name: str | None = None, sample: bool | None = None
-) -> policy_net.ScoredAgent:
+def from_onnx(path: str | Path, *, name: str | None = None, sample: bool | None = None) -> policy_net.ScoredAgent:
     """Return the agent of a network in an ``.onnx`` file; it needs the extra ``onnx``.
 
     The first input takes observations [B, size], a second, if there is one, masks [B, actions]; the
@@ -71,9 +75,7 @@ def _onnxruntime() -> Any:
     return onnxruntime
 
 
-def read_onnx(
-    data: bytes, path: str, name: str, sample: bool | None = None
-) -> policy_net.ScoredAgent:
+def read_onnx(data: bytes, path: str, name: str, sample: bool | None = None) -> policy_net.ScoredAgent:
     """Return the agent of a file's contents; see `from_onnx`."""
     onnxruntime = _onnxruntime()
     options = onnxruntime.SessionOptions()
@@ -89,15 +91,15 @@ def read_onnx(
     inputs = session.get_inputs()
     if len(inputs) > 2 or any(one.type not in DTYPES or len(one.shape) != 2 for one in inputs):
         read = ", ".join(f"{one.name} {one.type}{one.shape}" for one in inputs)
-        raise ValueError(
-            f"{path} must read observations [B, size] and at most masks: it reads {read}"
-        )
+        raise ValueError(f"{path} must read observations [B, size] and at most masks: it reads {read}")
     size = inputs[0].shape[1]
 
     def score(observations: Array, masks: npt.NDArray[np.int8]) -> Array:
         def run(rows: slice) -> Array:
-            given: dict[str, Array] = {one.name: part[rows].astype(DTYPES[one.type])
-                     for one, part in zip(inputs, (observations, masks), strict=False)}  # fmt: skip
+            given: dict[str, Array] = {
+                one.name: part[rows].astype(DTYPES[one.type])
+                for one, part in zip(inputs, (observations, masks), strict=False)
+            }
             return np.asarray(session.run(None, given)[0])
 
         if inputs[0].shape[0] != 1:
@@ -114,10 +116,13 @@ def read_onnx(
             rules = policy_net.rules_of_header(about)
             policy_net.family_of_header(about, rules)
             agent = policy_net.ScoredAgent(
-                score, name, features=about.get("features"), rules=rules,
+                score,
+                name,
+                features=about.get("features"),
+                rules=rules,
                 sample=policy_net.samples(about) if sample is None else sample,
                 suits=str(about.get("suits", "real")),
-            )  # fmt: skip
+            )
             tried = [rules]
         for rules in tried:
             agent.action_values(trial_views(rules))
@@ -190,9 +195,7 @@ def to_onnx(agent: Opponent | Any, path: str | Path) -> None:
     try:
         expected = agent.action_values(views)
     except ValueError as error:
-        raise ValueError(
-            f"{agent.name} cannot be exported, since it cannot play: {error}"
-        ) from error
+        raise ValueError(f"{agent.name} cannot be exported, since it cannot play: {error}") from error
     sizes = sum(size for _, size in about["observation_layout"]), about["actions"]
     given: tuple[Any, ...] = (torch.zeros(2, sizes[0]),)
     if takes_masks:
@@ -202,10 +205,15 @@ def to_onnx(agent: Opponent | Any, path: str | Path) -> None:
     try:
         with _quiet():
             program = torch.onnx.export(
-                module, given, opset_version=OPSET, dynamo=True, verbose=False,
-                input_names=["observations", "masks"][: len(given)], output_names=["scores"],
+                module,
+                given,
+                opset_version=OPSET,
+                dynamo=True,
+                verbose=False,
+                input_names=["observations", "masks"][: len(given)],
+                output_names=["scores"],
                 dynamic_shapes=[{0: torch.export.Dim("batch")}] * len(given),
-            )  # fmt: skip
+            )
     except Exception as error:  # torch.export has an error class for every stage
         first: BaseException = error
         while first.__cause__ is not None:
@@ -222,8 +230,7 @@ def to_onnx(agent: Opponent | Any, path: str | Path) -> None:
     if not np.allclose(found, expected, rtol=CLOSE, atol=CLOSE, equal_nan=True):
         worst = np.nanmax(np.abs(found - expected))
         raise ValueError(
-            f"{path} is not written: the exported network's scores differ from {agent.name}'s by "
-            f"up to {worst:.2g}"
+            f"{path} is not written: the exported network's scores differ from {agent.name}'s by up to {worst:.2g}"
         )
     Path(path).parent.mkdir(parents=True, exist_ok=True)
     write_whole(Path(path), data)

@@ -73,9 +73,7 @@ class PlainAgent(ABC):
     deal: Deal
 
     @abstractmethod
-    def choose_discard(
-        self, hand: list[str], is_dealer: bool, scores: tuple[int, int]
-    ) -> Collection[str]:
+    def choose_discard(self, hand: list[str], is_dealer: bool, scores: tuple[int, int]) -> Collection[str]:
         """Return the two cards of ``hand`` to discard.
 
         It runs once per deal; the environment takes the pair one card at a time. (It runs again if
@@ -133,14 +131,10 @@ class PlainAgent(ABC):
         pile = [play.card for play in self.deal.plays]
         start = int(view["pile_from"])
         starter = format_card(int(view["starter"]))
-        card = self.choose_card(
-            held, pile[start:], int(view["count"]), pile[:start], starter, dealer, scores
-        )
+        card = self.choose_card(held, pile[start:], int(view["count"]), pile[:start], starter, dealer, scores)
         return parse_card(card)
 
-    def _to_crib(
-        self, view: Any, held: Sequence[str], dealer: bool, scores: tuple[int, int]
-    ) -> int:
+    def _to_crib(self, view: Any, held: Sequence[str], dealer: bool, scores: tuple[int, int]) -> int:
         """Return the first card of the pair not laid yet."""
         # The class of a player need not call __init__.
         seconds: SecondDiscards = self.__dict__.setdefault("_seconds", SecondDiscards())

@@ -31,15 +31,7 @@ from crib_env.engine.table_top import format_cell
 from crib_env.policy import Views
 from crib_env.rules import LARGEST_TARGET
 
-__all__ = [
-    "CardChoice",
-    "CellChoice",
-    "DiscardChoice",
-    "analyze",
-    "discard_view",
-    "layout_view",
-    "pegging_view",
-]
+__all__ = ["CardChoice", "CellChoice", "DiscardChoice", "analyze", "discard_view", "layout_view", "pegging_view"]
 
 
 @dataclass(frozen=True)
@@ -158,23 +150,38 @@ def two_hand_choices(views: Views) -> Choices:
         found = PeggingExpert().findings(views)
         found[:, :, pegging.WIN_VALUE] = as_won(views, found[:, :, pegging.WIN_VALUE])
         rows = found[0].tolist()
-        return card_choices([
-            (row[pegging.WIN_VALUE], card, row[pegging.POINTS_NOW], row[pegging.MY_POINTS],
-             row[pegging.THEIR_POINTS])
-            for card, row in zip(held, rows, strict=False)
-            if not np.isnan(row[pegging.WIN_VALUE])
-        ])  # fmt: skip
+        return card_choices(
+            [
+                (
+                    row[pegging.WIN_VALUE],
+                    card,
+                    row[pegging.POINTS_NOW],
+                    row[pegging.MY_POINTS],
+                    row[pegging.THEIR_POINTS],
+                )
+                for card, row in zip(held, rows, strict=False)
+                if not np.isnan(row[pegging.WIN_VALUE])
+            ]
+        )
     laid = view["discarded"][: view["discarded_n"]].tolist()
     dealt = sorted(held + laid)
     ranked = discard.rank_discards(views, near=LARGEST_TARGET)[1]
     ranked[:, :, discard.WIN_VALUE] = as_won(views, ranked[:, :, discard.WIN_VALUE])
     columns = ranked[0].tolist()
-    return discard_choices(dealt, [
-        (row[discard.WIN_VALUE], pair[::-1], row[discard.HAND_MEAN], row[discard.CRIB_MEAN],
-         row[discard.OWN_PEGS] - row[discard.OTHER_PEGS])
-        for pair, row in zip(combinations(dealt, 2), columns, strict=False)
-        if set(laid) <= set(pair)
-    ])  # fmt: skip
+    return discard_choices(
+        dealt,
+        [
+            (
+                row[discard.WIN_VALUE],
+                pair[::-1],
+                row[discard.HAND_MEAN],
+                row[discard.CRIB_MEAN],
+                row[discard.OWN_PEGS] - row[discard.OTHER_PEGS],
+            )
+            for pair, row in zip(combinations(dealt, 2), columns, strict=False)
+            if set(laid) <= set(pair)
+        ],
+    )
 
 
 def many_hand_choices(views: Views) -> Choices:
@@ -183,13 +190,14 @@ def many_hand_choices(views: Views) -> Choices:
     held = view["hand"][: view["hand_n"]].tolist()
     usable = [(card, columns[k]) for k, card in enumerate(held) if view["legal"] >> k & 1]
     if view["phase"] == DISCARD:
-        return discard_choices(held, [
-            (win, (card,), hand, with_crib - hand, value - with_crib)
-            for card, (hand, with_crib, value, win) in usable
-        ])  # fmt: skip
-    return card_choices([
-        (win, card, now, value - now, 0.0) for card, (now, _, value, win) in usable
-    ])  # fmt: skip
+        return discard_choices(
+            held,
+            [
+                (win, (card,), hand, with_crib - hand, value - with_crib)
+                for card, (hand, with_crib, value, win) in usable
+            ],
+        )
+    return card_choices([(win, card, now, value - now, 0.0) for card, (now, _, value, win) in usable])
 
 
 def discard_choices(
@@ -216,9 +224,7 @@ def table_top_choices(views: Views) -> list[CellChoice]:
     """Return every place for the card in turn at Table Top, the best first."""
     columns = TableTopExpert().analyze(views[0])
     found = [
-        CellChoice(
-            format_cell(action), action, *(float(row[k]) for k in (MINE, THEIRS, VALUE, WIN_VALUE))
-        )
+        CellChoice(format_cell(action), action, *(float(row[k]) for k in (MINE, THEIRS, VALUE, WIN_VALUE)))
         for action, row in enumerate(columns)
         if not np.isnan(row[VALUE])
     ]
@@ -282,8 +288,10 @@ def _by_pair(views: Views) -> Doubles:
 
 
 CHOICES: dict[str, Callable[[Views], Choices]] = {
-    "two_hand": two_hand_choices, "many_hand": many_hand_choices, "table_top": table_top_choices,
-}  # fmt: skip
+    "two_hand": two_hand_choices,
+    "many_hand": many_hand_choices,
+    "table_top": table_top_choices,
+}
 VALUES: dict[str, Callable[[Views], Doubles]] = {
     "two_hand": two_hand_action_values,
     "many_hand": many_hand_action_values,

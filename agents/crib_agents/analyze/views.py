@@ -101,11 +101,7 @@ def pegging_view(
             have been played, or a position in which it is not this seat's turn.
     """
     chosen = find_rules(rules, TwoHandRules)
-    held, away, up = (
-        read_cards("hand", hand),
-        read_cards("discarded", discarded),
-        parse_card(starter),
-    )
+    held, away, up = (read_cards("hand", hand), read_cards("discarded", discarded), parse_card(starter))
     played = _pile(pile)
     mine = held + away + [card for seat, card in played if seat == ME]
     theirs = [card for seat, card in played if seat == OTHER]
@@ -138,13 +134,7 @@ class _OpenDeal:
     """A deal with every card laid open, played through the engine; seat 0 asks."""
 
     def __init__(
-        self,
-        rules: Rules,
-        episode: str,
-        mine: Sequence[int],
-        theirs: Sequence[int],
-        starter: int,
-        dealer: bool,
+        self, rules: Rules, episode: str, mine: Sequence[int], theirs: Sequence[int], starter: int, dealer: bool
     ) -> None:
         self.games = GameBatch(rules, 1, episode=episode)
         pone, deals = (theirs, mine) if dealer else (mine, theirs)
@@ -170,11 +160,9 @@ class _OpenDeal:
         count = int(self.state["count"])
         if self.state["phase"] == OVER or self.state["to_move"] != seat:
             whose = "this seat's" if seat == OTHER else "the other seat's"
-            raise ValueError(f"pile: {shown} cannot have been played at a count of {count}, for it "
-                             f"was {whose} turn")  # fmt: skip
+            raise ValueError(f"pile: {shown} cannot have been played at a count of {count}, for it was {whose} turn")
         if count + pip(card) > 31:
-            raise ValueError(f"pile: {shown} would take the count from {count} past 31, and "
-                             "another card fitted")  # fmt: skip
+            raise ValueError(f"pile: {shown} would take the count from {count} past 31, and another card fitted")
         self.step(seat, card)
 
     def seen(self, scores: tuple[int, int], match_score: tuple[int, int]) -> Views:
@@ -261,10 +249,7 @@ def layout_view(
     if chosen.adjacency:
         _refuse_apart(cells)
     me = 0 if rows else 1
-    own = {
-        me: read_cards("crib", crib),
-        (me + 2) % SEATS: read_cards("partners_crib", partners_crib),
-    }
+    own = {me: read_cards("crib", crib), (me + 2) % SEATS: read_cards("partners_crib", partners_crib)}
     laid = _discarded(me, len(own[me]), len(own[(me + 2) % SEATS]), others_crib, players)
     games = GameBatch(chosen, 1, players=players, episode=episode)
     _fill(games.states[0], cells, parse_card(card), me, laid, own, players)
@@ -273,13 +258,7 @@ def layout_view(
 
 
 def _fill(
-    s: Any,
-    cells: list[int],
-    card: int,
-    me: int,
-    laid: list[int],
-    own: dict[int, list[int]],
-    players: int,
+    s: Any, cells: list[int], card: int, me: int, laid: list[int], own: dict[int, list[int]], players: int
 ) -> None:
     """Make the state ``s`` one in which it is seat ``me``'s turn with ``card``."""
     known = [c for c in cells if c != NONE] + [card] + [c for cards in own.values() for c in cards]
@@ -313,8 +292,10 @@ def _fill(
         owed = CRIB_CARDS // players - laid[seat]  # T6
         to_come = len([t for t in range(turn, TURNS) if (dealer + 1 + t) % players == seat])
         if owed > to_come:
-            raise ValueError(f"the layout has {turn} turns taken, and a seat still owes the crib "
-                             f"{owed} cards with {to_come} to come (T6)")  # fmt: skip
+            raise ValueError(
+                f"the layout has {turn} turns taken, and a seat still owes the crib "
+                f"{owed} cards with {to_come} to come (T6)"
+            )
         s["owed"][seat] = owed
 
 
@@ -322,8 +303,7 @@ def _cells(layout: str) -> list[int]:
     """Return the 25 cells of a layout, NONE where vacant."""
     lines = layout.replace(" ", "").split("/")
     if len(lines) != SIZE:
-        raise ValueError(f"layout must be {SIZE} rows with / between them, got {len(lines)}: "
-                         f"{layout!r}")  # fmt: skip
+        raise ValueError(f"layout must be {SIZE} rows with / between them, got {len(lines)}: {layout!r}")
     cells = []
     for line in lines:
         row = []
@@ -333,8 +313,7 @@ def _cells(layout: str) -> list[int]:
             row.append(NONE if size == 1 else parse_card(rest[:size]))
             rest = rest[size:]
         if len(row) != SIZE:
-            raise ValueError(f"layout: a row is {SIZE} cells, a card or {VACANT!r} each, got "
-                             f"{len(row)}: {line!r}")  # fmt: skip
+            raise ValueError(f"layout: a row is {SIZE} cells, a card or {VACANT!r} each, got {len(row)}: {line!r}")
         cells += row
     if cells[CENTRE] == NONE:
         raise ValueError("layout: the starter lies in the centre, and that cell is vacant")
@@ -347,15 +326,13 @@ def _refuse_apart(cells: list[int]) -> None:
     reached = {divmod(CENTRE, SIZE)}
     fresh = set(reached)
     while fresh:
-        fresh = {
-            (r, c) for r, c in placed - reached
-            if any(abs(r - a) <= 1 and abs(c - b) <= 1 for a, b in fresh)
-        }  # fmt: skip
+        fresh = {(r, c) for r, c in placed - reached if any(abs(r - a) <= 1 and abs(c - b) <= 1 for a, b in fresh)}
         reached |= fresh
     if placed - reached:
         row, column = min(placed - reached)
-        raise ValueError(f"layout: the card in row {row}, column {column}, counted from 0, hangs "
-                         "together with no others (T5)")  # fmt: skip
+        raise ValueError(
+            f"layout: the card in row {row}, column {column}, counted from 0, hangs together with no others (T5)"
+        )
 
 
 def _discarded(me: int, mine: int, partners: int, others: int, players: int) -> list[int]:

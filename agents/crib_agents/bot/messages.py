@@ -44,11 +44,13 @@ def game_of(rules: Rules) -> str:
     near = [
         known.get(name, name)
         for name, one in PRESETS.items()
-        if one.family == rules.family and all(
+        if one.family == rules.family
+        and all(
             getattr(one, field) == getattr(rules, field)
-            for field in ("dealt", "players", "score_difference") if hasattr(one, field)
+            for field in ("dealt", "players", "score_difference")
+            if hasattr(one, field)
         )
-    ]  # fmt: skip
+    ]
     return near[0]
 
 
@@ -94,8 +96,9 @@ def _cards(v: Mapping[str, Any], family: Family) -> Message:
     mine = side_of[seat]
     message: Message = {
         "type": "decision",
-        "game": ("six_card" if v["dealt"] == 6 else "five_card") if players == 2 and sides == 2
-        and "players" not in v else ("three_hand" if players == 3 else "four_hand"),
+        "game": ("six_card" if v["dealt"] == 6 else "five_card")
+        if players == 2 and sides == 2 and "players" not in v
+        else ("three_hand" if players == 3 else "four_hand"),
         "episode": _episode(family, v["episode"]),
         "rules": _rules(v),
         "players": players,
@@ -119,7 +122,7 @@ def _cards(v: Mapping[str, Any], family: Family) -> Message:
         "scores": _turned(v["scores"][:sides], mine),
         "rear_pegs": _turned(v["rear"][:sides], mine),
         "match_scores": _turned(v["match_score"][:sides], mine),
-    }  # fmt: skip
+    }
     return message
 
 
@@ -188,10 +191,7 @@ def written(action: int, family: Family) -> str | list[int]:
 
 def event_messages(events: Sequence[Event]) -> list[Message]:
     """Return the points pegged: the side, its points, the reason and the cards."""
-    return [
-        {"side": e.seat, "points": e.points, "for": e.reason, "cards": [CARDS[c] for c in e.cards]}
-        for e in events
-    ]
+    return [{"side": e.seat, "points": e.points, "for": e.reason, "cards": [CARDS[c] for c in e.cards]} for e in events]
 
 
 # --- from answers to actions --------------------------------------------------------------------
@@ -315,13 +315,9 @@ def _read_cards(message: Mapping[str, Any], game: str, family: Family, v: Any) -
     v["starter"] = starter[0] if starter else NONE
     v["count"], v["go"] = count, bool(message.get("go_pegged", False))
     passed = message.get("passed", [])
-    v["passed"] = sum(1 << (_whole({"passed": one}, "passed", 0, players - 1) - seat) % players
-                      for one in set(passed))  # fmt: skip
+    v["passed"] = sum(1 << (_whole({"passed": one}, "passed", 0, players - 1) - seat) % players for one in set(passed))
     v["held_n"][:players] = _seen_from(held, seat)
-    v["legal"] = sum(
-        1 << i for i, card in enumerate(hand)
-        if not playing or count + pip(card) <= MOST_COUNT
-    )  # fmt: skip
+    v["legal"] = sum(1 << i for i, card in enumerate(hand) if not playing or count + pip(card) <= MOST_COUNT)
     if not v["legal"]:
         raise MessageError("no card of the hand can be played: the seat is not to move")
     for name, field, most in (
@@ -348,13 +344,12 @@ def _read_cells(message: Mapping[str, Any], game: str, family: Family, v: Any) -
     turn = _whole(message, "turn", 0, TURNS - 1)
     if (dealer + 1 + turn) % players != seat:
         raise MessageError(f"turn {turn} is not seat {seat}'s when seat {dealer} deals")
-    layout = [NONE if card is None else parse_card(card) for row in message["layout"]
-              for card in row]  # fmt: skip
-    turns = [NONE if one is None else _whole({"turns": one}, "turns", 0, turn - 1)
-             for row in message["turns"] for one in row]  # fmt: skip
+    layout = [NONE if card is None else parse_card(card) for row in message["layout"] for card in row]
+    turns = [
+        NONE if one is None else _whole({"turns": one}, "turns", 0, turn - 1) for row in message["turns"] for one in row
+    ]
     crib = [NONE if card is None else parse_card(card) for card in message["crib"]]
-    crib_turns = [_whole({"crib_turns": one}, "crib_turns", 0, turn - 1)
-                  for one in message["crib_turns"]]  # fmt: skip
+    crib_turns = [_whole({"crib_turns": one}, "crib_turns", 0, turn - 1) for one in message["crib_turns"]]
     card = parse_card(message["card"])
     known = [one for one in [*layout, *crib, card] if one != NONE]
     refuse_twice(known)
@@ -369,8 +364,7 @@ def _read_cells(message: Mapping[str, Any], game: str, family: Family, v: Any) -
     ):
         raise MessageError("each turn so far placed one card or laid one in the crib")
     quota = CRIB_CARDS // players
-    owed = [quota - sum((dealer + 1 + one) % players == p for one in crib_turns)
-            for p in range(players)]  # fmt: skip
+    owed = [quota - sum((dealer + 1 + one) % players == p for one in crib_turns) for p in range(players)]
     if min(owed) < 0 or len(crib) != len(crib_turns) or message.get("owed", owed) != owed:
         raise MessageError(f'"owed" must be {owed} after "crib_turns"')
     v["seat"], v["players"], v["dealer"] = seat, players, (dealer - seat) % players
@@ -405,8 +399,7 @@ def _read(message: Mapping[str, Any], name: str) -> list[int]:
 def _whole(message: Mapping[str, Any], name: str, low: int, high: int) -> int:
     value = message[name]
     if not isinstance(value, int) or not low <= value <= high:
-        raise MessageError(f'"{name}" must be a whole number from {low} to {high}, '
-                           f"got {shown(value)}")  # fmt: skip
+        raise MessageError(f'"{name}" must be a whole number from {low} to {high}, got {shown(value)}')
     return int(value)
 
 

@@ -75,9 +75,14 @@ class Program:
     def __init__(self, command: Sequence[str], environment: Mapping[str, str] | None) -> None:
         try:
             self._process = subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                bufsize=0, start_new_session=True, env=environment,
-            )  # fmt: skip
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                bufsize=0,
+                start_new_session=True,
+                env=environment,
+            )
         except OSError as error:
             raise ValueError(f"{shlex.join(command)} cannot be started: {error.strerror}") from None
         assert self._process.stdin is not None
@@ -89,19 +94,13 @@ class Program:
         self._buffer = b""
         self._untold: list[str] = []  # lines that are not answered, sent before the next decision
         self._said: deque[str] = deque(maxlen=LAST_LINES)
-        self._reader = Thread(
-            target=_log_lines, args=(self._process.stderr, command[0], self._said), daemon=True
-        )
+        self._reader = Thread(target=_log_lines, args=(self._process.stderr, command[0], self._said), daemon=True)
         self._reader.start()
         self.end = weakref.finalize(self, _end, self._process)
         _running.add(self)
 
     def exchange(
-        self,
-        messages: Sequence[Message],
-        seconds: float,
-        extra: float = 0.0,
-        in_flight: int = IN_FLIGHT,
+        self, messages: Sequence[Message], seconds: float, extra: float = 0.0, in_flight: int = IN_FLIGHT
     ) -> list[object]:
         """Send messages and return the JSON value that answers each.
 
@@ -133,9 +132,7 @@ class Program:
                 poll.register(self._in, select.POLLOUT)
             left = deadline - time.monotonic()
             if left <= 0:
-                raise TimeoutError(
-                    f"no answer within {seconds:.3g} s a decision, and the program was killed"
-                )
+                raise TimeoutError(f"no answer within {seconds:.3g} s a decision, and the program was killed")
             ready = dict(poll.poll(min(left, LOOK_EVERY) * 1000))
             if not ready and self._process.poll() is not None:  # a copy may hold the pipe open
                 raise self._death()
@@ -301,9 +298,7 @@ class CommandAgent:
         self._numbers = itertools.count(1)
         self._numbered: dict[Hashable, int] = {}
         self._told: set[int] = set()  # games that the running program knows
-        self._followed: tuple[Sequence[Hashable], Sequence[Sequence[Event]], GameBatch] | None = (
-            None
-        )
+        self._followed: tuple[Sequence[Hashable], Sequence[Sequence[Event]], GameBatch] | None = None
         self._seconds = SecondDiscards()
         self.more: Message = {}  # further fields of every decision
         self._allowance = START_SECONDS
@@ -357,9 +352,7 @@ class CommandAgent:
                     self._seconds.put(views[i], int(actions[i]), other, messages[i].get("id"))
         return actions
 
-    def follow(
-        self, keys: Sequence[Hashable], events: Sequence[Sequence[Event]], games: GameBatch
-    ) -> None:
+    def follow(self, keys: Sequence[Hashable], events: Sequence[Sequence[Event]], games: GameBatch) -> None:
         """Name the games of the next `act`'s views, with the points pegged in each.
 
         Args:
@@ -375,16 +368,13 @@ class CommandAgent:
         with self._lock:
             if number in self._told and self._program is not None:
                 self._told.discard(number)
-                self._program.tell(
-                    {"type": "game_over", "id": number, "scores": list(scores), "won": won}
-                )
+                self._program.tell({"type": "game_over", "id": number, "scores": list(scores), "won": won})
 
     def refuse_rules(self, rules: Rules, episode: str | None = None) -> None:
         """Raise a ValueError unless the program plays by these rules."""
         game = game_of(rules)
         if game not in self.plays:
-            raise ValueError(f"{self.name} does not play {rules.name}: it says that it plays "
-                             f"{', '.join(self.plays)}")  # fmt: skip
+            raise ValueError(f"{self.name} does not play {rules.name}: it says that it plays {', '.join(self.plays)}")
         if self._accepts == "any":
             return
         names = rules.decisive_fields(episode)
@@ -392,11 +382,9 @@ class CommandAgent:
         changed = [one for one in names if getattr(rules, one) != getattr(preset, one)]
         if self._accepts == "presets" and changed:
             what = ", ".join(f"{one} is {getattr(rules, one)}" for one in changed)
-            raise ValueError(f"{self.name} does not play {game} where {what}: it says that it "
-                             "plays by the presets")  # fmt: skip
+            raise ValueError(f"{self.name} does not play {game} where {what}: it says that it plays by the presets")
         if self._accepts == "ask":
-            question = {"type": "accepts", "game": game, "episode": episode,
-                        "rules": asdict(rules)}  # fmt: skip
+            question = {"type": "accepts", "game": game, "episode": episode, "rules": asdict(rules)}
             with self._lock:
                 (answer,) = self._ask([question])
             if not isinstance(answer, dict) or answer.get("accepts") is not True:
@@ -485,11 +473,7 @@ class CommandAgent:
     # --- games that the caller follows ---
 
     def _introduce(
-        self,
-        messages: Sequence[Message],
-        keys: Sequence[Hashable],
-        events: Sequence[Sequence[Event]],
-        games: GameBatch,
+        self, messages: Sequence[Message], keys: Sequence[Hashable], events: Sequence[Sequence[Event]], games: GameBatch
     ) -> None:
         """Number the games of decisions, add their events, and announce those that are new."""
         if self._program is None:
@@ -501,9 +485,15 @@ class CommandAgent:
             message["events"] = event_messages(since)
             if number not in self._told:
                 self._told.add(number)
-                start = {"type": "new_game", "id": number, "game": message["game"],
-                         "episode": message["episode"], "players": message["players"],
-                         "seat": message["seat"], "rules": fields_of(games.rules)}  # fmt: skip
+                start = {
+                    "type": "new_game",
+                    "id": number,
+                    "game": message["game"],
+                    "episode": message["episode"],
+                    "players": message["players"],
+                    "seat": message["seat"],
+                    "rules": fields_of(games.rules),
+                }
                 self._program.tell(start)
 
 
@@ -525,8 +515,7 @@ class ProbableAgent(CommandAgent):
         for row, answer, message in zip(found, answers, messages, strict=True):
             given = answer.get("probabilities") if isinstance(answer, dict) else None
             if not isinstance(given, list) or len(given) != len(message["legal"]):
-                raise ValueError(f'"probabilities" must be a number for each legal action, got '
-                                 f"{shown(answer)}")  # fmt: skip
+                raise ValueError(f'"probabilities" must be a number for each legal action, got {shown(answer)}')
             for place, share in zip(message["legal"], given, strict=True):
                 (action,) = read_action({"action": place}, message)
                 row[action] = float(share)

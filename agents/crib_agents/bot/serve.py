@@ -20,15 +20,7 @@ from typing import IO, Any, NoReturn
 import numpy as np
 
 from crib_agents.analyze import analyze
-from crib_agents.bot.messages import (
-    GAMES,
-    PROTOCOL,
-    Message,
-    MessageError,
-    preset_of,
-    read_decision,
-    written,
-)
+from crib_agents.bot.messages import GAMES, PROTOCOL, Message, MessageError, preset_of, read_decision, written
 from crib_agents.files import shown
 from crib_agents.honours import read_rules
 from crib_env.encoding import family_of
@@ -57,8 +49,7 @@ class Bot:
         """Return the answers to lines, in their order; some lines have none."""
         messages = [_read(line) for line in lines]
         answers: list[Message | None] = [self._answer(message) for message in messages]
-        asked = [i for i, one in enumerate(messages)
-                 if answers[i] is None and one.get("type") == "decision"]  # fmt: skip
+        asked = [i for i, one in enumerate(messages) if answers[i] is None and one.get("type") == "decision"]
         views: list[tuple[int, Views]] = []
         for i in asked:
             try:
@@ -72,9 +63,7 @@ class Bot:
             self._play(group, messages, answers)
         return [answer for answer in answers if answer is not None]
 
-    def _play(
-        self, group: list[tuple[int, Views]], messages: list[Message], answers: list[Message | None]
-    ) -> None:
+    def _play(self, group: list[tuple[int, Views]], messages: list[Message], answers: list[Message | None]) -> None:
         views = np.concatenate([view for _, view in group])
         family = family_of(views)
         seed = messages[group[0][0]].get("seed")
@@ -91,9 +80,11 @@ class Bot:
         """Return the answer to anything but a decision; None where there is none."""
         kind = message.get("type")
         answers: dict[Any, Callable[[Message], Message]] = {
-            "hello": self._greet, "accepts": self._accepts, "analyze": _analyze,
+            "hello": self._greet,
+            "accepts": self._accepts,
+            "analyze": _analyze,
             "probabilities": self._probabilities,
-        }  # fmt: skip
+        }
         if kind not in answers:
             known = kind in ("decision", "new_game", "game_over", "quit")
             return None if known else {"error": message.get("error", f"no type {shown(kind)}")}
@@ -107,8 +98,7 @@ class Bot:
     def _greet(self, message: Message) -> Message:
         """Return the greeting; version 1 is the only one."""
         if message.get("protocol") != PROTOCOL:
-            raise MessageError(f"this bot speaks protocol {PROTOCOL}, got "
-                               f"{shown(message.get('protocol'))}")  # fmt: skip
+            raise MessageError(f"this bot speaks protocol {PROTOCOL}, got {shown(message.get('protocol'))}")
         plays = []
         for game in GAMES:
             try:
@@ -116,9 +106,15 @@ class Bot:
                 plays.append(game)
             except ValueError:
                 pass
-        return {"name": self.agent.name, "author": AUTHOR, "games": 1_000_000, "plays": plays,
-                "rules": "ask", "analyze": True,
-                "probabilities": isinstance(self.agent, MixedPolicy)}  # fmt: skip
+        return {
+            "name": self.agent.name,
+            "author": AUTHOR,
+            "games": 1_000_000,
+            "plays": plays,
+            "rules": "ask",
+            "analyze": True,
+            "probabilities": isinstance(self.agent, MixedPolicy),
+        }
 
     def _accepts(self, message: Message) -> Message:
         """Say whether the agent plays by some rules."""
@@ -127,9 +123,7 @@ class Bot:
             raise MessageError(f'"game" must be one of {", ".join(GAMES)}')
         name = given.pop("name", "rules")
         try:
-            refuse_rules(
-                self.agent, read_rules(preset_of(message["game"]).family, name, given), episode
-            )
+            refuse_rules(self.agent, read_rules(preset_of(message["game"]).family, name, given), episode)
         except ValueError as error:
             return {"accepts": False, "why": str(error)}
         return {"accepts": True}

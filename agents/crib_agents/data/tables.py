@@ -67,18 +67,12 @@ DEAL_OUTCOMES = Table(
         "crib": COUNT,
     },
 )
-HAND_PEGGING = Table(
-    "hand_pegging.json", 1, dict.fromkeys(("mine", "theirs"), (len(DEALT), len(ROLES), 1820)), 455
-)
+HAND_PEGGING = Table("hand_pegging.json", 1, dict.fromkeys(("mine", "theirs"), (len(DEALT), len(ROLES), 1820)), 455)
 DISCARDED = Table("discarded.json", 1, {"discarded": CHARTS, "excess": CHARTS})
 ROLLOUT_POLICY = Table(
     "rollout_policy.npz",
     3,
-    {
-        "tables": (len(DEALT), 65_124),
-        "kept": (len(DEALT), len(ROLES), 2380),
-        "suited": (len(DEALT), len(ROLES)),
-    },
+    {"tables": (len(DEALT), 65_124), "kept": (len(DEALT), len(ROLES), 2380), "suited": (len(DEALT), len(ROLES))},
 )
 HANDS_KEPT = Table("hands_kept.npz", 1, {"kept": (len(DEALT), len(ROLES), 2380)})
 CHOICES = Table("choices.npz", 1, {"tables": (len(DEALT), 65_124)})
@@ -96,10 +90,7 @@ ENDGAME = Table(
 ENDGAME_BELIEF = Table(
     "endgame_belief.npz",
     1,
-    {
-        "kept": (len(DEALT), len(ROLES), 25, 1820),
-        "leads": (len(DEALT), 75, 1820, 4),
-    },
+    {"kept": (len(DEALT), len(ROLES), 25, 1820), "leads": (len(DEALT), 75, 1820, 4)},
     dtype=None,
 )
 ENDGAME_WIN = Table("endgame_win.npz", 1, {"beyond": (len(DEALT), 31, 31)})
@@ -115,9 +106,7 @@ REFERENCE_DEALS = Table(
     },
 )
 TABLE_TOP_ROUNDS = Table(
-    "table_top_rounds.npz",
-    1,
-    {"counted": (len(VARIANTS), 2, 80, 80), "spread": (len(VARIANTS), 2, 28, 2, 2)},
+    "table_top_rounds.npz", 1, {"counted": (len(VARIANTS), 2, 80, 80), "spread": (len(VARIANTS), 2, 28, 2, 2)}
 )
 TABLE_TOP_VALUES = Table("table_top_values.npz", 1, {"values": (len(VARIANTS), 103_432)})
 MANY_HAND_CRIBS = Table("many_hand_cribs.npz", 1, {"crib": (len(MANY_HAND), len(ROLES), RANKS)})
@@ -142,11 +131,9 @@ def load(table: Table, path: Path | None = None) -> dict[str, Doubles]:
     arrays = {}
     for name, shape in table.shapes.items():
         if name not in held:
-            raise ValueError(f"{path} holds {', '.join(held) or 'nothing'}, expected {name} too: "
-                             f"{again}")  # fmt: skip
+            raise ValueError(f"{path} holds {', '.join(held) or 'nothing'}, expected {name} too: {again}")
         if held[name].shape != shape:
-            raise ValueError(f"{path} holds {name} of shape {held[name].shape}, expected {shape}: "
-                             f"{again}")  # fmt: skip
+            raise ValueError(f"{path} holds {name} of shape {held[name].shape}, expected {shape}: {again}")
         arrays[name] = held[name].astype(table.dtype or held[name].dtype, copy=False)
     return arrays
 

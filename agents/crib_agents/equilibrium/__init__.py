@@ -249,8 +249,7 @@ def pegging_probabilities(v, weights, probabilities):
     node = find_node(v, weights, int(weights[ROW]), weights, int(weights[CHILD]))
     pairs = int(weights[DISCARD_PAIRS])
     pair = pair_number(v["discarded"][0] >> 2, v["discarded"][1] >> 2) if pairs > 1 else 0
-    first = first_of(int(weights[int(weights[OFFSET]) + node]), n, pairs,
-                     number(counted) - FIRST[n], pair)  # fmt: skip
+    first = first_of(int(weights[int(weights[OFFSET]) + node]), n, pairs, number(counted) - FIRST[n], pair)
     if weights[STARTERS] > 1:
         first += (v["starter"] >> 2) * int(weights[SIZE])
     play = weights[int(weights[PEGGING]) :]

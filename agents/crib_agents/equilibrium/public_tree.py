@@ -99,13 +99,15 @@ def _follow(here: Nodes, single_count: bool) -> tuple[Nodes, Ints]:
         rank = np.arange(len(parent)) - child[parent, way] + nodes
         count = here["count"][parent] + PIPS[rank]
         mover = here["mover"][parent]
-        found.append({
-            "mover": 1 - mover if passes else mover,
-            "left": left[parent],
-            "other": other[parent],
-            "count": count * (way != NEW_COUNT),
-            "alone": np.full(len(parent), way == SAME_PLAYER, dtype=np.int64),
-        })  # fmt: skip
+        found.append(
+            {
+                "mover": 1 - mover if passes else mover,
+                "left": left[parent],
+                "other": other[parent],
+                "count": count * (way != NEW_COUNT),
+                "alone": np.full(len(parent), way == SAME_PLAYER, dtype=np.int64),
+            }
+        )
         nodes += len(parent)
     return {name: np.concatenate([part[name] for part in found]) for name in found[0]}, child
 

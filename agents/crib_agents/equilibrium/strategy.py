@@ -66,9 +66,7 @@ class Strategy:
         probabilities: Floats = self.discard[role].astype(np.float32) / WHOLE
         return probabilities
 
-    def pegging_probabilities(
-        self, node: int, holding: int, starter: int = 0, discarded: int = 0
-    ) -> Doubles:
+    def pegging_probabilities(self, node: int, holding: int, starter: int = 0, discarded: int = 0) -> Doubles:
         """Return the probability that the seat to move plays each rank, float64[13]."""
         ranks = np.zeros(RANKS)
         row = self.play[starter if len(self.play) > 1 else 0]
@@ -165,10 +163,7 @@ class Solved:
             "rules": self.rules,
             "rules_fields": dict(self.rules_fields),
             "by_discard": strategy.by_discard,
-            "shapes": {
-                "discard": list(strategy.discard.shape),
-                "pegging": list(strategy.play.shape),
-            },
+            "shapes": {"discard": list(strategy.discard.shape), "pegging": list(strategy.play.shape)},
             "about": dict(self.about),
             "made_by": self.made_by,
         }
@@ -197,8 +192,10 @@ class Solved:
         if missing := [field for field in FIELDS if field not in fields]:
             raise ValueError(f"its header lacks {missing[0]!r}")
         if not isinstance(by_discard, bool) or not isinstance(about.get("about", {}), dict):
-            raise ValueError(f"its header must say whether the play is by_discard, and about what, "
-                             f"found {shown(by_discard)}, {shown(about.get('about'))}")  # fmt: skip
+            raise ValueError(
+                f"its header must say whether the play is by_discard, and about what, "
+                f"found {shown(by_discard)}, {shown(about.get('about'))}"
+            )
         tree = public_tree(rules.dealt - 2, rules.single_count)
         size = tree.size * (PAIRS if by_discard else 1)
         classes = hand_classes(rules.dealt)
@@ -214,18 +211,14 @@ class Solved:
             if name not in tensors or tensors[name].dtype != np.uint8:
                 raise ValueError(f"expected the table {name!r}, found {', '.join(tensors)}")
             if shape not in [list(one) for one in possible]:
-                raise ValueError(f"expected the table {name!r} to have the shape {possible[-1]}, "
-                                 f"found {shown(shape)}")  # fmt: skip
+                raise ValueError(f"expected the table {name!r} to have the shape {possible[-1]}, found {shown(shape)}")
             try:
                 data = inflate(tensors[name].tobytes(), prod(shape))
             except ValueError as error:
                 raise ValueError(f"the table {name!r}: {error}") from None
             tables[name] = np.frombuffer(data, dtype=np.uint8).reshape(shape)
-        strategy = Strategy(
-            rules.dealt, rules.single_count, tables["discard"], tables["pegging"], by_discard
-        )
-        solved = cls(rules.name, fields, strategy, about.get("about", {}),
-                     str(about.get("made_by", "")))  # fmt: skip
+        strategy = Strategy(rules.dealt, rules.single_count, tables["discard"], tables["pegging"], by_discard)
+        solved = cls(rules.name, fields, strategy, about.get("about", {}), str(about.get("made_by", "")))
         # Pickling sends the bytes read.
         vars(solved)["compressed"] = {name: tensors[name] for name in expected}
         return solved

@@ -28,14 +28,7 @@ from crib_agents.data.tables import ENDGAME, load
 from crib_agents.expert.endgame import ROWS, before_at, dealt_within_reach, in_game
 from crib_agents.honours import HONOURS, presets_of
 from crib_agents.kernels.two_hand import card_of, cell, game_of, sort_dealt
-from crib_agents.knowledge.deal_points import (
-    COUNT_SIZE,
-    JACK_TURNED,
-    MODEL_T,
-    MOST_PLAY,
-    PLAY_SIZE,
-    load_model_for,
-)
+from crib_agents.knowledge.deal_points import COUNT_SIZE, JACK_TURNED, MODEL_T, MOST_PLAY, PLAY_SIZE, load_model_for
 from crib_agents.knowledge.pegging import FIRST, number
 from crib_agents.knowledge.winning import after_deal, group_by_win_table, slope
 from crib_env.arrays import Doubles, Floats
@@ -336,9 +329,7 @@ def fill_columns(v, win_table, model, before, share, table, near, s, columns):
     if in_game(v):  # An average deal keeps the value of the score before it.
         level = after_deal(win_table, 1 - i_deal, dealer, pone)
         level -= pone_point * (model["mean_pegs"][0] + model["mean_hand"][0] - by_pone)
-        level -= dealer_point * (
-            model["mean_pegs"][1] + heels + model["mean_hand"][1] + model["mean_crib"] - by_dealer
-        )
+        level -= dealer_point * (model["mean_pegs"][1] + heels + model["mean_hand"][1] + model["mean_crib"] - by_dealer)
     at_end = in_game(v) and dealt_within_reach(mine, theirs)
     lost = 0.0  # the value of a lost game
     span = 0.0  # the value of a won game, less that
@@ -374,9 +365,8 @@ def fill_columns(v, win_table, model, before, share, table, near, s, columns):
                 more = row[OWN_PEGS] - model["mean_pegs"][i_deal]
                 let = row[OTHER_PEGS] - model["mean_pegs"][1 - i_deal]
                 row[WIN_VALUE] = expected_win(
-                    win_table, i_deal, pone, dealer, model, let if i_deal else more,
-                    more if i_deal else let, s,
-                )  # fmt: skip
+                    win_table, i_deal, pone, dealer, model, let if i_deal else more, more if i_deal else let, s
+                )
             else:
                 own = row[HAND_MEAN] + row[OWN_PEGS]
                 others = model["mean_hand"][1 - i_deal] + row[OTHER_PEGS]
@@ -419,14 +409,10 @@ def best_pair(v, s, columns):
     ),
     seconds=8,
 )  # fmt: skip
-def discard_views(
-    views, rows, win_table, model, before, share, table, near, scratch, bonus, columns, actions
-):  # fmt: skip
+def discard_views(views, rows, win_table, model, before, share, table, near, scratch, bonus, columns, actions):
     """Fill the columns, with a bonus on each pair, and choose the cards of views of one table."""
     for k in rows:
-        pairs = fill_columns(
-            views[k], win_table, model[0], before, share, table, near, scratch[0], columns[k]
-        )
+        pairs = fill_columns(views[k], win_table, model[0], before, share, table, near, scratch[0], columns[k])
         for pair in range(pairs):
             columns[k, pair, WIN_VALUE] += bonus[k, pair]
         actions[k] = card_of(views[k], best_pair(views[k], scratch[0], columns[k]))
@@ -446,18 +432,17 @@ def read_before() -> tuple[Floats, Floats]:
 
 
 def rank_discards(
-    views: Views,
-    near: int = NEAR,
-    bonus: Doubles | None = None,
-    ends: tuple[Floats, Floats] | None = None,
+    views: Views, near: int = NEAR, bonus: Doubles | None = None, ends: tuple[Floats, Floats] | None = None
 ) -> tuple[Actions, Doubles]:
     """Return the cards to discard, int64[B], and the columns of every pair [B, 15, COLUMNS].
 
     ``ends`` replaces the tables of `read_before`.
     """
     if views.dtype != VIEW or (views["phase"] != DISCARD).any():
-        raise ValueError("discard_expert only discards: pair it with an agent that pegs, as in "
-                         "PhasedAgent(discard=DiscardExpert(), pegging='rule_based')")  # fmt: skip
+        raise ValueError(
+            "discard_expert only discards: pair it with an agent that pegs, as in "
+            "PhasedAgent(discard=DiscardExpert(), pegging='rule_based')"
+        )
     views = np.ascontiguousarray(views)
     actions = np.empty(len(views), dtype=np.int64)
     columns = np.zeros((len(views), PAIRS, COLUMNS))

@@ -23,12 +23,7 @@ from numba import float32, float64, int64, void
 from crib_agents.data import tables
 from crib_agents.expert import belief
 from crib_agents.expert.endgame import CLASSES, LEAD_UNIT, REACH, standings
-from crib_agents.expert.replies import (
-    draw_own_hands,
-    find_replies,
-    searches_replies,
-    see_from_there,
-)
+from crib_agents.expert.replies import draw_own_hands, find_replies, searches_replies, see_from_there
 from crib_agents.expert.rollouts import end_value, roll_out
 from crib_agents.honours import HONOURS, presets_of, refuse_other_views
 from crib_agents.knowledge.deal_points import COUNT_SIZE, MODEL_T, load_model_for, load_outcomes
@@ -83,9 +78,7 @@ def add_end(p, likely, j, s, win_table, found):
 
 
 @kernel
-def add_ends(
-    q, seat, likely, mine, theirs, j, p, unseen, own, s, mirror, hands, weights, win_table, found
-):
+def add_ends(q, seat, likely, mine, theirs, j, p, unseen, own, s, mirror, hands, weights, win_table, found):
     """Add to the findings the ends of hypothesis ``j`` from ``q`` on; ``p`` is scratch.
 
     ``seat`` is to play, or NONE. The other seat may play any of its cards. With ``own`` above 0 its
@@ -135,10 +128,7 @@ def begin_card(r, rest, positions, s, hands, found):
 
 
 @kernel
-def search_card(
-    v, r, mine, n, positions, seen, s, mirror, hands, weights, keeping_rates, win_table, table,
-    found,
-):  # fmt: skip
+def search_card(v, r, mine, n, positions, seen, s, mirror, hands, weights, keeping_rates, win_table, table, found):
     """Write what playing rank ``r`` brings over ``n`` hypotheses into ``found``."""
     held = s["held"]
     ways = s["ways"]
@@ -153,9 +143,7 @@ def search_card(
         if searches_replies(v, s):
             see_from_there(v, r, heard, seen)
             unseen = unseen_ranks(seen)
-            own = draw_own_hands(
-                seen, positions[4], mirror, hands, weights, keeping_rates, table
-            )  # fmt: skip
+            own = draw_own_hands(seen, positions[4], mirror, hands, weights, keeping_rates, table)
         for j in range(n):
             if hands[held[j], LOWEST] <= room:
                 add_ends(heard, THEM, ways[j], rest, held[j], j, positions[3], unseen, own, s,
@@ -226,10 +214,7 @@ def read_tables(dealt: int) -> tuple[Floats, Doubles, Doubles]:
 
 
 @kernel
-def find(
-    v, hands, weights, keeping_rates, suited, model, win_table, table, positions, seen, s, mirror,
-    found,
-):  # fmt: skip
+def find(v, hands, weights, keeping_rates, suited, model, win_table, table, positions, seen, s, mirror, found):
     """Write what each rank of the view that may be played brings into ``found``."""
     s["single"] = v["single_count"]
     s["i_deal"] = 1 - v["dealer"]
@@ -243,9 +228,8 @@ def find(
     for r in range(RANKS):
         if ranks >> r & 1:
             search_card(
-                v, r, mine, n, positions, seen, s, mirror, hands, weights, keeping_rates, win_table,
-                table, found[r],
-            )  # fmt: skip
+                v, r, mine, n, positions, seen, s, mirror, hands, weights, keeping_rates, win_table, table, found[r]
+            )
 
 
 @kernel
@@ -335,8 +319,9 @@ class PeggingExpert:
     def _play(self, views: Views, bonus: Doubles, found: Doubles, *, forced: bool) -> Actions:
         refuse_other_views(self.name, views, find_family("two_hand"))
         if (views["phase"] != PEGGING).any():
-            raise ValueError(f"{self.name} only pegs and cannot discard: for whole deals use "
-                             "PhasedAgent(discard=..., pegging=...)")  # fmt: skip
+            raise ValueError(
+                f"{self.name} only pegs and cannot discard: for whole deals use PhasedAgent(discard=..., pegging=...)"
+            )
         positions = np.zeros(POSITIONS, dtype=POSITION)
         seen, scratch = np.zeros(1, dtype=VIEW), np.zeros(2, dtype=SCRATCH)
         actions = np.empty(len(views), dtype=np.int64)

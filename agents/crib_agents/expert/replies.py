@@ -12,17 +12,7 @@ from __future__ import annotations
 
 from crib_agents.expert import belief
 from crib_agents.expert.rollouts import counted_value, play_endgame
-from crib_agents.knowledge.pegging import (
-    COUNTED,
-    DISTINCT,
-    LISTED,
-    LOWEST,
-    ME,
-    THEM,
-    copy,
-    next_turn,
-    put,
-)
+from crib_agents.knowledge.pegging import COUNTED, DISTINCT, LISTED, LOWEST, ME, THEM, copy, next_turn, put
 from crib_env.engine.jit import kernel
 from crib_env.engine.ranks import pips
 

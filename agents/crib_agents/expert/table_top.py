@@ -235,9 +235,7 @@ def look_ahead(v, table, values, surplus, weights, p, card, actions, after, gain
             total_0 = crib_gains(v, table, values, weights, after, unseen, gains[CRIB_ROW])
             rounds.put(after, mover, card, action)
             total_1 = crib_gains(v, table, values, weights, after, unseen, gains[CRIB_ROW])
-            ahead[action] = (
-                total - total_0 + total_1 + mean_best_gain(v, values, weights, after, gains)
-            )
+            ahead[action] = total - total_0 + total_1 + mean_best_gain(v, values, weights, after, gains)
             rounds.take_back(after, mover, card, action)
             crib_gains(v, table, values, weights, after, unseen, gains[CRIB_ROW])
         else:
@@ -246,16 +244,10 @@ def look_ahead(v, table, values, surplus, weights, p, card, actions, after, gain
             copy_row(gains[row], saved[0])
             copy_row(gains[column], saved[1])
             changed = -line_gains(v, table, values, surplus, weights, after, row, 0, gains[row])
-            changed -= line_gains(
-                v, table, values, surplus, weights, after, column, 0, gains[column]
-            )
+            changed -= line_gains(v, table, values, surplus, weights, after, column, 0, gains[column])
             rounds.put(after, mover, card, action)
-            changed += line_gains(
-                v, table, values, surplus, weights, after, row, unseen, gains[row]
-            )
-            changed += line_gains(
-                v, table, values, surplus, weights, after, column, unseen, gains[column]
-            )
+            changed += line_gains(v, table, values, surplus, weights, after, row, unseen, gains[row])
+            changed += line_gains(v, table, values, surplus, weights, after, column, unseen, gains[column])
             ahead[action] = total + changed + mean_best_gain(v, values, weights, after, gains)
             rounds.take_back(after, mover, card, action)
             copy_row(saved[0], gains[row])
@@ -291,9 +283,7 @@ def best_score(scores, actions, sign):
 
 
 @kernel
-def look_further(
-    v, table, values, surplus, weights, p, card, actions, breadth, positions, gains, saved, ahead
-):
+def look_further(v, table, values, surplus, weights, p, card, actions, breadth, positions, gains, saved, ahead):
     """Fill ``ahead[0, action]`` with each action's value by answers that look ahead themselves.
 
     Of the answers to a card only the ``breadth`` with the largest immediate gains are searched.
@@ -323,9 +313,8 @@ def look_further(
                 ahead[1, answer] = gain_of(gains[0], answer, answer_card)
             best = narrow(ahead[1], answers, breadth, sign)
             look_ahead(
-                v, table, values, surplus, weights, after, answer_card, best, positions[1],
-                gains[1], saved, ahead[1],
-            )  # fmt: skip
+                v, table, values, surplus, weights, after, answer_card, best, positions[1], gains[1], saved, ahead[1]
+            )
             total += best_score(ahead[1], best, sign)
         ahead[0, action] = total / bit_count(after["unseen"])
 
@@ -342,9 +331,7 @@ def score_now(v, table, values, surplus, weights, p, actions, gains, ahead):
 
 
 @kernel
-def score_actions(
-    v, table, values, surplus, win_table, weights, actions, answers, positions, gains, saved, ahead
-):
+def score_actions(v, table, values, surplus, win_table, weights, actions, answers, positions, gains, saved, ahead):
     """Fill ``ahead[0, action]`` with the value of each legal action of the view ``v``.
 
     Of ``actions`` actions at most, the best by a ply less, ``answers`` answers to each card are
@@ -360,16 +347,11 @@ def score_actions(
     if actions == 0:
         score_now(v, table, values, surplus, weights, p, legal, gains[0], ahead[0])
         return legal
-    look_ahead(
-        v, table, values, surplus, weights, p, card, legal, positions[1], gains[0], saved, ahead[0]
-    )
+    look_ahead(v, table, values, surplus, weights, p, card, legal, positions[1], gains[0], saved, ahead[0])
     if answers == 0:
         return legal
     legal = narrow(ahead[0], legal, actions, 1)
-    look_further(
-        v, table, values, surplus, weights, p, card, legal, answers, positions[1:], gains, saved,
-        ahead,
-    )  # fmt: skip
+    look_further(v, table, values, surplus, weights, p, card, legal, answers, positions[1:], gains, saved, ahead)
     return legal
 
 
@@ -404,9 +386,8 @@ def act_views(
             continue
         learned = values[0 if v["flush_size"] == SIZE else 1]
         best = score_actions(
-            v, table, learned, surplus, win_table, weights, actions, answers, positions, gains,
-            saved, ahead,
-        )  # fmt: skip
+            v, table, learned, surplus, win_table, weights, actions, answers, positions, gains, saved, ahead
+        )
         chosen[i] = lowest(narrow(ahead[0], best, 1, 1))
         if analysis.shape[0] == 0:
             continue
@@ -424,10 +405,7 @@ def act_views(
 
 def scratch() -> tuple[npt.NDArray[np.void], Doubles, Doubles, Doubles]:
     """Return fresh ``positions, gains, saved, ahead`` to search in: threads may share an agent."""
-    return (
-        np.zeros(3, dtype=POSITION), np.zeros((2, GAINS, DECK)), np.zeros((2, DECK)),
-        np.zeros((2, ACTIONS)),
-    )  # fmt: skip
+    return (np.zeros(3, dtype=POSITION), np.zeros((2, GAINS, DECK)), np.zeros((2, DECK)), np.zeros((2, ACTIONS)))
 
 
 class TableTopExpert:
@@ -468,8 +446,7 @@ class TableTopExpert:
         refuse_other_views(self.name, views, find_family("table_top"))
         if not views["legal"].all():
             i = int(np.flatnonzero(views["legal"] == 0)[0])
-            raise ValueError(f"{self.name} was given view {i} of seat {views['seat'][i]}, which "
-                             "is not to move")  # fmt: skip
+            raise ValueError(f"{self.name} was given view {i} of seat {views['seat'][i]}, which is not to move")
         chosen = np.empty(len(views), dtype=np.int64)
         values, work = load(TABLE_TOP_VALUES)["values"], scratch()
         views = np.ascontiguousarray(views)

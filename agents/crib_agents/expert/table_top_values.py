@@ -24,9 +24,7 @@ from crib_env.engine.table_top.records import CENTRE, LINES, SIZE, TURNS
 OWNERS = 2  # the line's owner does not move next, or does
 PHASES = TURNS // 2  # two turns each: the last two turns of a round are phase 0
 # Multisets of up to four ranks, the smaller first: how many there are before those of n ranks.
-FIRST_SHAPE = np.array(
-    [sum(comb(RANKS + k - 1, k) for k in range(n)) for n in range(SIZE + 1)], dtype=np.int64
-)
+FIRST_SHAPE = np.array([sum(comb(RANKS + k - 1, k) for k in range(n)) for n in range(SIZE + 1)], dtype=np.int64)
 SHAPES = int(FIRST_SHAPE[SIZE])
 # Among those of n ranks in rising order, the i-th being r, each adds COUNTED[i, r].
 COUNTED = np.array([[comb(r + i, i + 1) for r in range(RANKS)] for i in range(SIZE)])
@@ -167,9 +165,8 @@ def side_value(v, table, values, surplus, p, side):
     for i in range(LINES):
         if (sign_of(v, i) == 1) == (side == 0):
             total += line_value(
-                values, surplus, table, p["lines"][i], owner_next, phase, v["flush_size"],
-                nob_in(v, i), p["unseen"],
-            )  # fmt: skip
+                values, surplus, table, p["lines"][i], owner_next, phase, v["flush_size"], nob_in(v, i), p["unseen"]
+            )
     if (v["my_crib"] == 1) == (side == 0):
         total += crib_value(values, table, p["crib"], v["my_crib"], nob_of(v))
     return total

@@ -81,12 +81,7 @@ def on_sequence(v, k, seat, sequence, n, count, unseen, known, weights):
     reached = 1.0
     share = weights[THEN]
     while seat:
-        gain += (
-            reached
-            * share
-            * stake(v, seat)
-            * counting.reply(v, seat, sequence, n, count, unseen, known)
-        )
+        gain += reached * share * stake(v, seat) * counting.reply(v, seat, sequence, n, count, unseen, known)
         reached *= counting.no_fit(v, seat, count, unseen, known)
         seat = counting.able(v, seat + 1)
     return gain + reached * weights[ANSWER] * counting.best_answer(v, k, sequence, n, count, 0)
@@ -135,9 +130,7 @@ def after(v, k, sequence, n, count, unseen, known, weights):
         gain += nobody * gained
         nobody *= cannot
         seat = then
-    return gain + nobody * (
-        weights[GO] + weights[ANSWER] * counting.best_answer(v, k, sequence, n, count, 0)
-    )
+    return gain + nobody * (weights[GO] + weights[ANSWER] * counting.best_answer(v, k, sequence, n, count, 0))
 
 
 @kernel

@@ -104,9 +104,7 @@ def crib_gain(v, table, weights, unseen):
     """Return the value of sending the card in turn to the crib."""
     crib = lines.crib_known(v)
     longer = crib | 1 << v["card"]
-    gain = crib_value(v, table, weights, longer, unseen) - crib_value(
-        v, table, weights, crib, unseen
-    )
+    gain = crib_value(v, table, weights, longer, unseen) - crib_value(v, table, weights, crib, unseen)
     return weights[THROW] + (gain if v["my_crib"] else -gain)
 
 

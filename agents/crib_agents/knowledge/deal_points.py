@@ -150,9 +150,7 @@ def discard_rates(dealt: int) -> tuple[Doubles, Doubles]:
     """Return how often each role lays a pair, and what its crib makes beyond, float64[2, 169]."""
     pair_tables = tables.load(tables.DISCARDED)
     game = tables.DEALT.index(dealt)
-    return pair_tables["discarded"][game].reshape(2, CELLS), pair_tables["excess"][game].reshape(
-        2, CELLS
-    )
+    return pair_tables["discarded"][game].reshape(2, CELLS), pair_tables["excess"][game].reshape(2, CELLS)
 
 
 def hand_pegging(dealt: int) -> Doubles:

@@ -187,18 +187,14 @@ def win_table(players: int, target: int) -> Doubles:
     return smoothed(probabilities(0, players, target), load_rounds(0, players).spread)
 
 
-def round_win_table(
-    score_difference: int, players: int, target: int, turn: int, dealer: int, other: int
-) -> Doubles:
+def round_win_table(score_difference: int, players: int, target: int, turn: int, dealer: int, other: int) -> Doubles:
     """Return the probability of winning by the points that both sides expect, float64[80, 80]."""
     points = np.arange(POINTS)
     a, b = np.broadcast_arrays(points[:, None], points[None, :])
     if score_difference:
         a, b = (a - b).clip(0), (b - a).clip(0)
     table = probabilities(score_difference, players, target) if target else won(POINTS)
-    return smoothed(
-        table[dealer + a, other + b], load_rounds(score_difference, players).spread[turn]
-    )
+    return smoothed(table[dealer + a, other + b], load_rounds(score_difference, players).spread[turn])
 
 
 def between(table: Doubles, a: Doubles, b: Doubles) -> Doubles:
@@ -236,8 +232,11 @@ def chance_of(view: np.void, mine: Doubles, theirs: Doubles) -> Doubles:
     scores = view["scores"][:: 1 if i_deal else -1].tolist() if game else (0, 0)
     past = max(0, *(score - target for score in scores))  # only the difference matters there
     table = round_win_table(
-        int(view["score_difference"]), int(view["players"]), target, int(view["turn"]),
+        int(view["score_difference"]),
+        int(view["players"]),
+        target,
+        int(view["turn"]),
         *(max(0, score - past) for score in scores),
-    )  # fmt: skip
+    )
     chance = between(table, dealer, other)
     return chance if i_deal else 1.0 - chance

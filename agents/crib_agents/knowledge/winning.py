@@ -26,13 +26,7 @@ import numpy.typing as npt
 
 from crib_agents.data.tables import DEALT, ENDGAME_WIN, load
 from crib_agents.honours import group_rows
-from crib_agents.knowledge.deal_points import (
-    COUNT_SIZE,
-    MEASURED_HEELS,
-    PLAY_SIZE,
-    Outcomes,
-    load_outcomes,
-)
+from crib_agents.knowledge.deal_points import COUNT_SIZE, MEASURED_HEELS, PLAY_SIZE, Outcomes, load_outcomes
 from crib_env.arrays import Doubles, portable
 from crib_env.engine.hands.records import GAME, MATCH
 from crib_env.engine.jit import kernel
@@ -104,11 +98,9 @@ def solve(deal: Outcomes, target: int, beyond: Doubles | None = None) -> Doubles
         at = a + margin, b + margin
         starts[at] = (
             np.tensordot(weights, after_pegging[at[0] - p, at[1] - d], 1)
-            + np.einsum("xn,xne->ne", pone_out[np.minimum(a, pegging), x],
-                        starts[margin, np.maximum(at[1] - x, 0)])
-            + np.einsum("xn,xne->ne", dealer_out[np.minimum(b, pegging), x],
-                        starts[np.maximum(at[0] - x, 0), margin])
-        )  # fmt: skip
+            + np.einsum("xn,xne->ne", pone_out[np.minimum(a, pegging), x], starts[margin, np.maximum(at[1] - x, 0)])
+            + np.einsum("xn,xne->ne", dealer_out[np.minimum(b, pegging), x], starts[np.maximum(at[0] - x, 0), margin])
+        )
         if beyond is not None:
             near = (a < len(beyond)) & (b < len(beyond))
             here = at[0][near], at[1][near]
@@ -175,12 +167,7 @@ def stakes(dealt: int, target: int, mine: int, theirs: int, heels: int = MEASURE
 
 @lru_cache(maxsize=128)
 def win_table(
-    dealt: int,
-    target: int,
-    episode: int,
-    mine: int = 1,
-    theirs: int = 1,
-    heels: int = MEASURED_HEELS,
+    dealt: int, target: int, episode: int, mine: int = 1, theirs: int = 1, heels: int = MEASURED_HEELS
 ) -> Doubles:
     """Return the value of the end of a deal to a seat, float64[2, target + 1, target + 1]."""
     if episode not in (GAME, MATCH):
@@ -198,8 +185,9 @@ def win_table(
 
 def group_by_win_table(views: Views) -> Iterator[tuple[Doubles, npt.NDArray[np.intp]]]:
     """Yield each table of `win_table` that views are judged by, and the indices of those views."""
-    keys = np.stack([views[field] for field in FIELDS] + [views["match_score"][:, 0],
-                    views["match_score"][:, 1]], axis=1)  # fmt: skip
+    keys = np.stack(
+        [views[field] for field in FIELDS] + [views["match_score"][:, 0], views["match_score"][:, 1]], axis=1
+    )
     keys[views["episode"] != MATCH, len(FIELDS) - 1 :] = 0  # game points matter in a match alone
     for key, rows in group_rows(keys):
         dealt, target, heels, episode, match_target, mine, theirs = key

@@ -46,10 +46,7 @@ def values_entry(name: str) -> Entry:
     known = FAMILIES[name]
     key, write_values = known.rules_key, known.values
 
-    @entry(
-        void(array_of(find_family(name).view), TABLE_T, WEIGHTS_T, float64[:, ::1]),
-        f"learned.{name}.values",
-    )
+    @entry(void(array_of(find_family(name).view), TABLE_T, WEIGHTS_T, float64[:, ::1]), f"learned.{name}.values")
     def write_all(views, table, weights, values):
         """Write values, float64[B, actions]; illegal actions and views without nets keep theirs."""
         for k in range(views.shape[0]):

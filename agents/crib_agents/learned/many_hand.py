@@ -173,11 +173,7 @@ CERTAIN, WITH_CRIB, VALUE, CHANCE = range(4)
 COLUMNS = CHANCE + 1
 
 
-@entry(
-    void(VIEWS_T, TABLE_T, WEIGHTS_T, WEIGHTS_T, float64[:, :, ::1]),
-    "learned.many_hand.columns",
-    seconds=8,
-)
+@entry(void(VIEWS_T, TABLE_T, WEIGHTS_T, WEIGHTS_T, float64[:, :, ::1]), "learned.many_hand.columns", seconds=8)
 def write_columns(views, table, weights, nets, found):
     """Write all columns but the last, float64[B, HAND, COLUMNS], of cards that may be used.
 
@@ -211,8 +207,7 @@ def columns(views: Views, learned: CompiledAgent) -> Doubles:
     write_columns(views, show_table(), default_weights(), learned.weights, found)
     if np.isnan(found[..., VALUE]).all(axis=1).any():
         shown = {name: views[name][0].item() for name in ("players", "flush_size")}
-        raise ValueError(f"{learned.name} has no networks for these rules ({shown}): "
-                         "their choices have no values")  # fmt: skip
+        raise ValueError(f"{learned.name} has no networks for these rules ({shown}): their choices have no values")
     need = views["target"] - views["scores"][:, 0]
     wins = (views["phase"] != DISCARD)[:, None] & (found[..., CERTAIN] >= need[:, None])
     chances = chance_ahead(views, found[..., VALUE])

@@ -34,9 +34,8 @@ def places_read(layout: Layout, features: Features, names: Collection[str]) -> I
     bits = [(name, i) for name, size, _ in layout for i in range(size)]
     state = range(len(bits), len(bits) + sum(one.size for one in features.state))
     read = [
-        at for at, (name, i) in enumerate(bits)
-        if name in names and not (name == "pile" and i % SLOT_OF_TWO in SUITS)
-    ]  # fmt: skip
+        at for at, (name, i) in enumerate(bits) if name in names and not (name == "pile" and i % SLOT_OF_TWO in SUITS)
+    ]
     return np.array([*read, *state])
 
 

@@ -58,9 +58,7 @@ def round_features(turn, unseen, places, values):
     n = network.put(places, values, 0, PHASE + (TURNS - 1 - turn) // 2, 1.0)
     each = 13.0 / max(1, bit_count(unseen))
     for r in range(13):
-        n = network.put(
-            places, values, n, UNSEEN + r, bit_count(unseen >> (4 * r) & 15) * each - 1.0
-        )
+        n = network.put(places, values, n, UNSEEN + r, bit_count(unseen >> (4 * r) & 15) * each - 1.0)
     return n
 
 

@@ -247,9 +247,8 @@ def pair_win_value(v, table, weights, low, high):
     expected = stack.floats(3)
     expect_pair(v, table, weights, low, high, expected)
     return pair_chance(
-        v, table, weights[int(weights[JUDGE]) :], low, high, expected[CRIB], expected[MY_PLAY],
-        expected[THEIR_PLAY],
-    )  # fmt: skip
+        v, table, weights[int(weights[JUDGE]) :], low, high, expected[CRIB], expected[MY_PLAY], expected[THEIR_PLAY]
+    )
 
 
 @kernel

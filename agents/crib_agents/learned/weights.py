@@ -20,9 +20,7 @@ from crib_env.arrays import Array, Doubles, Floats
 from crib_env.engine.family import find_family
 from crib_env.rules import Rules
 
-FAMILIES: dict[str, LearnedFamily] = {
-    one.name: one for one in (two_hand.FAMILY, table_top.FAMILY, many_hand.FAMILY)
-}
+FAMILIES: dict[str, LearnedFamily] = {one.name: one for one in (two_hand.FAMILY, table_top.FAMILY, many_hand.FAMILY)}
 FORMAT = "crib_env values"
 FORMAT_VERSION = 1
 
@@ -60,10 +58,7 @@ class Weights:
 
     def to_bytes(self, dtype: npt.DTypeLike = np.float32) -> bytes:
         """Return the file, with numbers of ``dtype``."""
-        tensors = {
-            name: np.ascontiguousarray(numbers, dtype=dtype)
-            for name, numbers in self.tables.items()
-        }
+        tensors = {name: np.ascontiguousarray(numbers, dtype=dtype) for name, numbers in self.tables.items()}
         for name, layers in self.nets.items():
             for i, (weight, bias) in enumerate(layers):
                 tensors[f"{name}.{i}.weight"] = np.ascontiguousarray(weight, dtype=dtype)
@@ -82,33 +77,35 @@ class Weights:
             known = find_learned(about.get("family"))
             expected = {name: _features(net) for name, net in known.nets.items()}
             if about.get("features") != expected:
-                raise ValueError(f"expected nets over the features {expected}, found "
-                                 f"{shown(about.get('features'))}")  # fmt: skip
+                raise ValueError(f"expected nets over the features {expected}, found {shown(about.get('features'))}")
             names = {
-                f"{name}.{i}.{part}"
-                for name in known.nets
-                for i in range(LAYERS)
-                for part in ("weight", "bias")
+                f"{name}.{i}.{part}" for name in known.nets for i in range(LAYERS) for part in ("weight", "bias")
             } | set(known.tables)
             if set(tensors) != names:
-                raise ValueError(f"expected the tensors {', '.join(sorted(names))}, found "
-                                 f"{', '.join(sorted(tensors)) or 'none'}")  # fmt: skip
+                raise ValueError(
+                    f"expected the tensors {', '.join(sorted(names))}, found {', '.join(sorted(tensors)) or 'none'}"
+                )
             fields: Any = about.get("rules_fields")
             players = about.get("players")
             rules = read_rules(known.name, about.get("rules"), fields)
             seats = find_family(known.name).players
             if type(players) is not int or players not in seats:
-                raise ValueError(f"expected a number of players ({', '.join(map(str, seats))}), "
-                                 f"found {shown(players)}")  # fmt: skip
+                raise ValueError(f"expected a number of players ({', '.join(map(str, seats))}), found {shown(players)}")
             nets = {name: _layers(name, net, tensors) for name, net in known.nets.items()}
-            numbers = {
-                name: _table(name, shape, tensors[name]) for name, shape in known.tables.items()
-            }
+            numbers = {name: _table(name, shape, tensors[name]) for name, shape in known.tables.items()}
             temperature = about.get("temperature", 0.0)
             if type(temperature) not in (int, float) or not 0.0 <= temperature < math.inf:
                 raise ValueError(f"expected a temperature of 0 or more, found {shown(temperature)}")
-            made = cls(known.name, rules.name, dict(fields), players, nets,
-                       str(about.get("made_by")), numbers, float(temperature))  # fmt: skip
+            made = cls(
+                known.name,
+                rules.name,
+                dict(fields),
+                players,
+                nets,
+                str(about.get("made_by")),
+                numbers,
+                float(temperature),
+            )
             made.key()
             return made
 
@@ -136,8 +133,9 @@ class Weights:
 def find_learned(family: object) -> LearnedFamily:
     """Return a family's description by its name."""
     if not isinstance(family, str) or family not in FAMILIES:
-        raise ValueError(f"expected a family that the learned agent plays ({', '.join(FAMILIES)}), "
-                         f"found {shown(family)}")  # fmt: skip
+        raise ValueError(
+            f"expected a family that the learned agent plays ({', '.join(FAMILIES)}), found {shown(family)}"
+        )
     return FAMILIES[family]
 
 
@@ -160,8 +158,7 @@ def _layers(name: str, net: Net, tensors: Mapping[str, Array]) -> Layers:
                 f"found a weight of shape {weight.shape} and a bias of shape {bias.shape}"
             )
         if weight.dtype.kind != "f" or bias.dtype.kind != "f":
-            raise ValueError(f"layer {i} of the net {name!r}: expected floats, found "
-                             f"{weight.dtype} and {bias.dtype}")  # fmt: skip
+            raise ValueError(f"layer {i} of the net {name!r}: expected floats, found {weight.dtype} and {bias.dtype}")
         layers.append((weight.astype(np.float32), bias.astype(np.float32)))
         size = rows
     return layers
@@ -170,6 +167,7 @@ def _layers(name: str, net: Net, tensors: Mapping[str, Array]) -> Layers:
 def _table(name: str, shape: tuple[int, ...], numbers: Array) -> Floats:
     """Return a table's numbers."""
     if numbers.shape != shape or numbers.dtype.kind != "f":
-        raise ValueError(f"expected the table {name!r} to be floats of shape {shape}, found "
-                         f"{numbers.dtype} of shape {numbers.shape}")  # fmt: skip
+        raise ValueError(
+            f"expected the table {name!r} to be floats of shape {shape}, found {numbers.dtype} of shape {numbers.shape}"
+        )
     return numbers.astype(np.float32)

@@ -24,8 +24,11 @@ TWO: Layout = (
     ("hand", 52, "cards held, by card id"),
     ("discarded", 52, "cards this seat discarded, by card id"),
     ("starter", 52, "the starter once it is turned, by card id"),
-    ("pile", 8 * SLOT_OF_TWO, "cards played in this deal in order, 19 bits each: rank 13, suit 4, "
-     "played by me, still in the present count"),
+    (
+        "pile",
+        8 * SLOT_OF_TWO,
+        "cards played in this deal in order, 19 bits each: rank 13, suit 4, played by me, still in the present count",
+    ),
     ("count", 32, "the present count, 0 to 31"),
     ("other_cards", 7, "how many cards the other seat holds, 0 to 6"),
     ("need", NEED, "points I still need: a thermometer of tens, then the units one-hot"),
@@ -36,27 +39,33 @@ TWO: Layout = (
     ("pegging", 1, "the pegging has begun (0: discarding)"),
     ("go", 1, "this count's go point has been pegged"),
     ("to_move", 1, "it is my turn"),
-)  # fmt: skip
+)
 
 MANY: Layout = (
     ("hand", 52, "cards held, by card id"),
     ("discarded", 52, "the card this seat discarded, by card id"),
     ("starter", 52, "the starter once it is turned, by card id"),
-    ("pile", 16 * SLOT_OF_MANY, "cards played in this deal in order, 22 bits each: rank 13, suit 4,"
-     " who played it 4 (seats counted to the left, from mine), still in the present count"),
+    (
+        "pile",
+        16 * SLOT_OF_MANY,
+        "cards played in this deal in order, 22 bits each: rank 13, suit 4,"
+        " who played it 4 (seats counted to the left, from mine), still in the present count",
+    ),
     ("count", 32, "the present count, 0 to 31"),
     ("cards", SEATS * HELD, "for each seat, likewise, how many cards it holds, 0 to 5"),
     ("passed", SEATS, "the seats, likewise, that could not play in this count"),
-    ("need", SEATS * NEED, "for each side, mine first, points it still needs: a thermometer of "
-     "tens, then the units one-hot"),
-    ("match_score", SEATS * GAMES, "for each side, likewise, games won of a match as a "
-     "thermometer"),
+    (
+        "need",
+        SEATS * NEED,
+        "for each side, mine first, points it still needs: a thermometer of tens, then the units one-hot",
+    ),
+    ("match_score", SEATS * GAMES, "for each side, likewise, games won of a match as a thermometer"),
     ("mover", SEATS, "the seat to move, counted to the left from mine"),
     ("dealer", SEATS, "the dealer, likewise"),
     ("partner", SEATS, "the seats, likewise, that score with mine, itself among them"),
     ("four", 1, "four players (0: three)"),
     ("pegging", 1, "the pegging has begun (0: discarding)"),
-)  # fmt: skip
+)
 
 DISCARDED = 52
 STARTER = 104

@@ -57,15 +57,20 @@ CARD = (
     Feature("reply", RANKS, 0, PEGGED, "for each such rank what it would peg, in fours"),
     Feature("risk", RANKS, 0, 4 * PEGGED, "for each such rank its points times its share"),
 )  # fmt: skip
-TWO = Features(STATE, ROWS_OF_TWO, (
-    *CARD,
-    Feature("answer", RANKS, 0, PEGGED, "for each such rank the most this seat could then peg"),
-    Feature("alone", 1, 0, 1, "the other plays no more in this count"),
-    Feature("fits", 1, 0, 1, "how many of the cards that the other may hold fit, as a share"),
-    Feature("mean_reply", 1, 0, 4 * PEGGED, "the sum of `risk`"),
-    Feature("mean_answer", 1, 0, 4 * PEGGED, "the sum of the best answers times shares"),
-    Feature("scoring", 1, 0, 1, "the share of the cards that would peg"),
-), first=PILE)  # fmt: skip
+TWO = Features(
+    STATE,
+    ROWS_OF_TWO,
+    (
+        *CARD,
+        Feature("answer", RANKS, 0, PEGGED, "for each such rank the most this seat could then peg"),
+        Feature("alone", 1, 0, 1, "the other plays no more in this count"),
+        Feature("fits", 1, 0, 1, "how many of the cards that the other may hold fit, as a share"),
+        Feature("mean_reply", 1, 0, 4 * PEGGED, "the sum of `risk`"),
+        Feature("mean_answer", 1, 0, 4 * PEGGED, "the sum of the best answers times shares"),
+        Feature("scoring", 1, 0, 1, "the share of the cards that would peg"),
+    ),
+    first=PILE,
+)
 MANY = Features(STATE, ROWS_OF_MANY, (
     *CARD,
     Feature("likely", OTHERS, 0, PEGGED, "what each other seat, to the left, is likely to peg "
@@ -271,9 +276,7 @@ def replies_of_many(v, longer, count, unseen, known, row):
             row[REPLY + r] = points / FOURS
             row[RISK + r] = points * share
     while seat:
-        row[LIKELY + seat - 1] = (
-            counting.reply(v, seat, longer, length, count, unseen, known) / FOURS
-        )
+        row[LIKELY + seat - 1] = counting.reply(v, seat, longer, length, count, unseen, known) / FOURS
         row[CANNOT + seat - 1] = counting.no_fit(v, seat, count, unseen, known)
         seat = counting.able(v, seat + 1)
 

@@ -51,8 +51,7 @@ def read_hand(hand: str, seat: int, size: int) -> Hand:
     cards = re.findall(rf"\({notation.CARD}\)|{notation.CARD}|{notation.CARD.lower()}", hand)
     if "".join(cards) != hand or len(cards) != size:
         raise ValueError(
-            f"seat {seat}'s hand must be {size} cards, such as 7D held, (6C) discarded or 5h "
-            f"played; got {hand!r}"
+            f"seat {seat}'s hand must be {size} cards, such as 7D held, (6C) discarded or 5h played; got {hand!r}"
         )
     away = [parse_card(card.strip("()")) for card in cards if card.startswith("(")]
     gone = [parse_card(card) for card in cards if card.islower()]
@@ -74,9 +73,7 @@ def read_pile(pile: str, played: Sequence[int]) -> list[int]:
     return shown
 
 
-def hands_notation(
-    kind: type[HandRules], size: Sizes, episodes: Sequence[str]
-) -> notation.Notation:
+def hands_notation(kind: type[HandRules], size: Sizes, episodes: Sequence[str]) -> notation.Notation:
     """Return how a family of games with hands writes and reads its fields."""
     fields = ("phase", "hands", *(("crib",) if size.crib else ()), "starter", "pile", "pegs")
     at = {field: place for place, field in enumerate(fields)}
@@ -101,9 +98,7 @@ def hands_notation(
             "hands": "/".join(format_hand(s, seat, known.dealt) for seat in range(known.players)),
             "starter": format_card(int(s["starter"])),
             "pile": format_pile(s) + ("+go" if s["go"] and size.seats == 2 else ""),
-            "pegs": "/".join(
-                f"{s['rear'][side]}-{s['scores'][side]}" for side in range(sides(known))
-            ),
+            "pegs": "/".join(f"{s['rear'][side]}-{s['scores'][side]}" for side in range(sides(known))),
         }
         if size.crib:
             crib = int(s["dealt"][-1])
@@ -127,17 +122,14 @@ def hands_notation(
             raise ValueError(f"the starter must be one card, got {given['starter']!r}")
         lacking = CRIB - players * known.discards
         if len(spare) != lacking:
-            raise ValueError(f"with {players} players {lacking} cards are dealt to the crib, "
-                             f"got {given['crib']}")  # fmt: skip
+            raise ValueError(f"with {players} players {lacking} cards are dealt to the crib, got {given['crib']}")
         refuse_twice(order + spare + up)
         shown = read_pile(
             given["pile"].removesuffix("+go") if size.seats == 2 else given["pile"],
             [card for hand in hands for card in hand.played],
         )
         _check_discards([len(hands[seat].discarded) for seat in seats], known.discards, shown)
-        moves = [
-            notation.Move(seat, card, card) for seat in seats for card in hands[seat].discarded
-        ]
+        moves = [notation.Move(seat, card, card) for seat in seats for card in hands[seat].discarded]
         by = {card: seat for seat, hand in enumerate(hands) for card in hand.played}
         moves += [notation.Move(by[card], card, card) for card in shown]
         pegs = [
@@ -145,8 +137,9 @@ def hands_notation(
             for word in notation.read_each("pegs", given["pegs"], sides(known))
         ]
         if not all(rear <= front <= known.target for rear, front in pegs):
-            raise ValueError("pegs must be the rear and then the front one, at most "
-                             f"{known.target}, got {given['pegs']!r}")  # fmt: skip
+            raise ValueError(
+                f"pegs must be the rear and then the front one, at most {known.target}, got {given['pegs']!r}"
+            )
         rear, scores = zip(*pegs, strict=True)
         return notation.Deal(order + spare + up, moves, scores, rear, given["phase"] == OVER)
 
@@ -161,14 +154,15 @@ def hands_notation(
                 "start"
             )
         if not any(won) and not all(map(ge, before, line.start)):
-            raise ValueError(f"the scores {format_scores(before)} before the deal are below the "
-                             f"episode's start {format_scores(line.start)}")  # fmt: skip
+            raise ValueError(
+                f"the scores {format_scores(before)} before the deal are below the "
+                f"episode's start {format_scores(line.start)}"
+            )
         # A finished game took a deal at least, and counted at most as a double skunk.
         most = _game_points(rules, LARGEST_TARGET + 1)
         finished = sum(-(-points // most) for points in won)
         if line.number <= finished:
-            raise ValueError(f"{_what(rules)} {format_scores(won)} take {finished} games before "
-                             f"deal #{line.number}")  # fmt: skip
+            raise ValueError(f"{_what(rules)} {format_scores(won)} take {finished} games before deal #{line.number}")
         pegs = line.deal.rear or before
         rear = tuple(
             _rear_before(line, rules, side, peg, score)

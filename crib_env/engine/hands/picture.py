@@ -43,9 +43,11 @@ TWO_WELL = (150.0, 142.0, 476.0, 133.0)
 
 # With more: where names and hands are, by the number of players, from the first view's seat on.
 BELOW, LEFT, ACROSS, RIGHT = (
-    ((16.0, 316.0), (160.0, 316.0)), ((16.0, 112.0), (16.0, 209.0)),
-    ((232.0, 26.0), (372.0, 36.0)), ((652.0, 112.0), (652.0, 209.0)),
-)  # fmt: skip
+    ((16.0, 316.0), (160.0, 316.0)),
+    ((16.0, 112.0), (16.0, 209.0)),
+    ((232.0, 26.0), (372.0, 36.0)),
+    ((652.0, 112.0), (652.0, 209.0)),
+)
 SPOTS = {3: (BELOW, LEFT, RIGHT), 4: (BELOW, LEFT, ACROSS, RIGHT)}
 CARD, STEP = 68.0, 73.0  # of the hand below
 SMALL, SMALL_STEP = 44.0, 22.0  # of the others
@@ -79,11 +81,16 @@ def draw_two(views: Sequence[View], scene: Scene) -> list[str]:
         part = "dealer" if mine["dealer"] == place else "pone"
         parts += [
             seat(
-                _name(mine, place, scene), part, int(mine["scores"][place]), side_at(mine, place),
-                16, y, turn=bool(mine["mover"] == place),
+                _name(mine, place, scene),
+                part,
+                int(mine["scores"][place]),
+                side_at(mine, place),
+                16,
+                y,
+                turn=bool(mine["mover"] == place),
             ),
             hand(known.get(place), int(mine["held_n"][place]), HAND_X, y, CARD, STEP, scene.marked),
-        ]  # fmt: skip
+        ]
     crib_y = HAND_YS[int(mine["dealer"])] + 8
     parts += [
         crib("crib", _crib(views), CRIB_X, crib_y, CRIB, CRIB_STEP, scene.marked),
@@ -109,19 +116,22 @@ def draw_many(views: Sequence[View], scene: Scene) -> list[str]:
     for place, (name_at, hand_at) in enumerate(SPOTS[players_of(mine)]):
         width, step = (SMALL, SMALL_STEP) if place else (CARD, STEP)
         held = int(mine["held_n"][place])
-        parts += [
-            _seat(mine, place, scene, name_at),
-            hand(known.get(place), held, *hand_at, width, step, scene.marked),
-        ]
+        parts += [_seat(mine, place, scene, name_at), hand(known.get(place), held, *hand_at, width, step, scene.marked)]
     parts += [
-        crib(f"crib of {shortened(_name(mine, int(mine['dealer']), scene), 15)}",
-             scene.crib or _crib(views),
-             CRIB_X, CRIB_Y, CRIB, CRIB_STEP, scene.marked),
+        crib(
+            f"crib of {shortened(_name(mine, int(mine['dealer']), scene), 15)}",
+            scene.crib or _crib(views),
+            CRIB_X,
+            CRIB_Y,
+            CRIB,
+            CRIB_STEP,
+            scene.marked,
+        ),
         starter(_starter(mine), scene, STARTER_X, STARTER_Y, STARTER),
         _pile_of_many(mine, scene),
         _count(mine, COUNT_X, COUNT_Y),
         calls(_heard(scene, sides), BELOW[1][0], 308, 460),
-    ]  # fmt: skip
+    ]
     return [*parts, pegs]
 
 
@@ -176,9 +186,13 @@ def _seat(view: View, place: int, scene: Scene, at: Spot) -> str:
     if view["episode"] == MATCH:
         part.append(f"games {int(view['match_score'][side])} of {int(view['match_target'])}")
     return seat(
-        _name(view, place, scene), ", ".join(part), int(view["scores"][side]), side_at(view, place),
-        *at, turn=bool(view["mover"] == place),
-    )  # fmt: skip
+        _name(view, place, scene),
+        ", ".join(part),
+        int(view["scores"][side]),
+        side_at(view, place),
+        *at,
+        turn=bool(view["mover"] == place),
+    )
 
 
 def _crib(views: Sequence[View]) -> list[int | None]:
@@ -244,12 +258,7 @@ def _pile_of_many(view: View, scene: Scene) -> str:
 
 
 def closing(
-    views: Sequence[View],
-    actions: Sequence[int],
-    before: Sequence[int],
-    scores: Sequence[int],
-    *,
-    shown: bool,
+    views: Sequence[View], actions: Sequence[int], before: Sequence[int], scores: Sequence[int], *, shown: bool
 ) -> list[View]:
     """Return the picture between the last card of a deal and the next deal."""
     seen = [view.copy() for view in views]

@@ -180,17 +180,6 @@ def canonical_suits(kernels: Kernels, views_t: Any, name: str) -> dict[str, Cano
             for k in range(v["discarded_n"], v["discarded"].shape[0]):
                 v["discarded"][k] = NONE
 
-    shared: dict[str, Kernel] = {
-        "view": canonical_view,
-        "find_move": canonical_slot,
-        "action_of": canonical_card_in,
-    }
-    ranks: dict[str, Kernel] = {
-        **shared,
-        "encode": encode_ranks,
-        "write_features": features_of_ranks,
-    }
-    return {
-        "canonical": CanonicalSuits(shared, relabel_views),
-        "ranks": CanonicalSuits(ranks, rank_views),
-    }
+    shared: dict[str, Kernel] = {"view": canonical_view, "find_move": canonical_slot, "action_of": canonical_card_in}
+    ranks: dict[str, Kernel] = {**shared, "encode": encode_ranks, "write_features": features_of_ranks}
+    return {"canonical": CanonicalSuits(shared, relabel_views), "ranks": CanonicalSuits(ranks, rank_views)}

@@ -108,10 +108,7 @@ def side_names(view: View) -> list[str]:
     players, sides = players_of(view), sides_of(view)
     if sides == players:
         return [f"player_{seat}" for seat in range(players)]
-    return [
-        "seats " + ", ".join(str(seat) for seat in range(side, players, sides))
-        for side in range(sides)
-    ]
+    return ["seats " + ", ".join(str(seat) for seat in range(side, players, sides)) for side in range(sides)]
 
 
 def ending(view: View, names: Sequence[str]) -> str:
@@ -119,9 +116,7 @@ def ending(view: View, names: Sequence[str]) -> str:
     won = [i for i in range(sides_of(view)) if view["scores"][i] >= view["target"]]
     if not won:
         return "the deal is over"
-    return (
-        f"{names[side_at(view, won[0])]} {'has' if len(names) == players_of(view) else 'have'} won"
-    )
+    return f"{names[side_at(view, won[0])]} {'has' if len(names) == players_of(view) else 'have'} won"
 
 
 def render(view: View, rules: Rules, name: str, deals: int, events: Sequence[Event]) -> str:

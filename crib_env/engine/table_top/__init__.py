@@ -20,14 +20,7 @@ from crib_env.engine.table_top.notation import NOTATION
 from crib_env.engine.table_top.picture import closing, draw
 from crib_env.engine.table_top.records import SIZE, TO_CRIB, TURNS
 from crib_env.engine.table_top.text import render
-from crib_env.engine.table_top.transitions import (
-    begin_episode,
-    draw_action,
-    find_action,
-    same,
-    step,
-    tally_column,
-)
+from crib_env.engine.table_top.transitions import begin_episode, draw_action, find_action, same, step, tally_column
 from crib_env.engine.table_top.views import view
 
 

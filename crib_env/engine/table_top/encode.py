@@ -19,12 +19,19 @@ CELL = 17 + SEATS + LAPS  # of a cell: rank 13, suit 4, and when it was filled
 DISCARDED = 17  # of a crib card: rank 13, suit 4
 
 LAYOUT: tuple[tuple[str, int, str], ...] = (
-    ("layout", CELLS * CELL, "the cells row by row, 28 bits each: rank 13, suit 4, who placed the "
-     "card 4 (four players: the seat, counted to the left from mine; two players: even me, odd "
-     "the other), in which four turns of the round 7; the starter has only rank and suit"),
+    (
+        "layout",
+        CELLS * CELL,
+        "the cells row by row, 28 bits each: rank 13, suit 4, who placed the "
+        "card 4 (four players: the seat, counted to the left from mine; two players: even me, odd "
+        "the other), in which four turns of the round 7; the starter has only rank and suit",
+    ),
     ("card", 52, "the card in turn, by card id, if it is mine to see"),
-    ("crib", CRIB_CARDS * DISCARDED, "cards sent to the crib in order, 17 bits each: rank 13, "
-     "suit 4; 0 where secret from me"),
+    (
+        "crib",
+        CRIB_CARDS * DISCARDED,
+        "cards sent to the crib in order, 17 bits each: rank 13, suit 4; 0 where secret from me",
+    ),
     ("crib_turns", TURNS, "the turns that sent a card to the crib"),
     ("seen", 52, "every card I have seen this round, by card id"),
     ("turn", TURNS + 1, "the turn, 0 to 27; 28 once the episode is over"),
@@ -35,7 +42,7 @@ LAYOUT: tuple[tuple[str, int, str], ...] = (
     ("other_need", NEED, "points the other side still needs, likewise"),
     ("rows", 1, "my side scores the rows (0: the columns)"),
     ("four", 1, "four players (0: two)"),
-)  # fmt: skip
+)
 
 
 _AT = offsets(LAYOUT)

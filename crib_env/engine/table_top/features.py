@@ -22,10 +22,9 @@ MOST_NEXT = 20 / FOURS  # more than a card adds to a line by its rank
 
 STATE = (
     Feature("card_rank", RANKS, 0, 1, "the rank of the card in turn"),
-    Feature("unseen_ranks", RANKS, -1, 12, "for each rank its share of the unseen cards, times "
-            "13, minus 1"),
+    Feature("unseen_ranks", RANKS, -1, 12, "for each rank its share of the unseen cards, times 13, minus 1"),
     Feature("legal", ACTIONS, 0, 1, "the action mask"),
-)  # fmt: skip
+)
 ROW = (
     Feature("line", 1, -LINES - 1, LINES + 1, "1 + the line: 0 to 4 the rows, 5 to 9 the columns, "
             "10 the crib; negative if it scores for the other side"),
@@ -88,9 +87,7 @@ def write_features(v, table, out):
         row[LINE] = 1 + line if own else -1 - line
         row[OWN] = own
         cards = lines.line_through(v, cell, rows)
-        line_features(
-            v, table, cards, lines.nob_through(v, cell, rows), v["flush_size"], unseen, row
-        )
+        line_features(v, table, cards, lines.nob_through(v, cell, rows), v["flush_size"], unseen, row)
     row = out[ROWS + WIDTH * CRIB_LINE : ROWS + WIDTH * (CRIB_LINE + 1)]
     row[LINE] = 1 + CRIB_LINE if v["my_crib"] else -1 - CRIB_LINE
     row[OWN] = v["my_crib"]

@@ -32,9 +32,13 @@ def format_body(s: notation.Record, rules: Rules) -> list[str]:
     rows = ["".join(cells[at : at + SIZE]) for at in range(0, CELLS, SIZE)]
     crib = "".join(deck[turn] for turn in s["crib"][: s["crib_n"]])
     return [
-        f"p{s['players']}", "over" if s["over"] else "turn", "".join(deck), "/".join(rows),
-        crib or "-", format_scores(s["scores"]),
-    ]  # fmt: skip
+        f"p{s['players']}",
+        "over" if s["over"] else "turn",
+        "".join(deck),
+        "/".join(rows),
+        crib or "-",
+        format_scores(s["scores"]),
+    ]
 
 
 def read_body(words: Sequence[str], rules: Rules, dealer: int, players: int) -> notation.Deal:
@@ -47,9 +51,7 @@ def read_body(words: Sequence[str], rules: Rules, dealer: int, players: int) -> 
         raise ValueError(f"the deck must be {TURNS} cards and the starter, got {len(deck)}")
     rows = [re.findall(rf"{notation.CARD}|\{VACANT}", row) for row in layout.split("/")]
     if [len(row) for row in rows] != [SIZE] * SIZE or "/".join(map("".join, rows)) != layout:
-        raise ValueError(
-            f"the layout must be five rows of five cells, a card or {VACANT!r}; got {layout!r}"
-        )
+        raise ValueError(f"the layout must be five rows of five cells, a card or {VACANT!r}; got {layout!r}")
     cells = [cell for row in rows for cell in row]
     placed = [(parse_card(cell), at) for at, cell in enumerate(cells) if cell != VACANT]
     laid = [(card, TO_CRIB) for card in notation.read_cards("crib", crib.removeprefix("-"))]
@@ -57,12 +59,10 @@ def read_body(words: Sequence[str], rules: Rules, dealer: int, players: int) -> 
     actions = dict(placed + laid)
     n = len(actions) - 1
     if actions.pop(deck[TURNS], None) != CENTRE or set(actions) != set(deck[:n]):
-        raise ValueError("the layout, with the starter in its centre, and the crib must hold the "
-                         "first cards of the deck")  # fmt: skip
-    moves = [
-        notation.Move((dealer + 1 + turn) % players, actions[card], card)
-        for turn, card in enumerate(deck[:n])
-    ]
+        raise ValueError(
+            "the layout, with the starter in its centre, and the crib must hold the first cards of the deck"
+        )
+    moves = [notation.Move((dealer + 1 + turn) % players, actions[card], card) for turn, card in enumerate(deck[:n])]
     return notation.Deal(deck, moves, notation.read_scores("scores", scores), None, phase == "over")
 
 
@@ -70,13 +70,16 @@ def read_before(line: notation.Line, before: notation.Scores) -> dict[str, notat
     """Return what stood on the board before the round beside the scores ``before`` it: nothing."""
     target = line.rules.target
     most = MOST * (line.number - 1)
-    if not all(start <= score <= start + most
-               for start, score in zip(line.start, before, strict=True)):  # fmt: skip
-        raise ValueError(f"the scores {format_scores(before)} before the round do not follow from "
-                         f"the episode's start {format_scores(line.start)}")  # fmt: skip
+    if not all(start <= score <= start + most for start, score in zip(line.start, before, strict=True)):
+        raise ValueError(
+            f"the scores {format_scores(before)} before the round do not follow from "
+            f"the episode's start {format_scores(line.start)}"
+        )
     if max(line.start) >= target or (before[0] != before[1] and max(before) >= target):
-        raise ValueError(f"a game with {format_scores(before)} to {target} points before the round "
-                         f"is over, or it starts at {format_scores(line.start)}")  # fmt: skip
+        raise ValueError(
+            f"a game with {format_scores(before)} to {target} points before the round "
+            f"is over, or it starts at {format_scores(line.start)}"
+        )
     return {}
 
 

@@ -34,7 +34,7 @@ def draw(views: Sequence[View], scene: svg.Scene) -> list[str]:
     parts = [
         f'<rect class="felt" width="{svg.WIDTH}" height="{svg.HEIGHT}"/>{wood}',
         svg.text(scene.heading("round"), 16, 22, 12, "muted"),
-    ]  # fmt: skip
+    ]
     for side in range(2):
         parts.append(_side(side, scores[side], _owed(view), scene, dealer, mover))
     parts += [
@@ -53,16 +53,14 @@ def _owed(view: View) -> list[int]:
     return [int(view["owed"][(p - seat) % players]) for p in range(players)]
 
 
-def _side(
-    side: int, points: int, owed: Sequence[int], scene: svg.Scene, dealer: int, mover: int | None
-) -> str:
+def _side(side: int, points: int, owed: Sequence[int], scene: svg.Scene, dealer: int, mover: int | None) -> str:
     """Return a side: its lines, its score and its players."""
     y = SIDE_Y[side]
     shown = svg.score(SIDES[side], points, side, 16, y)
     for i, p in enumerate(range(side, len(owed), 2)):
-        part = ", ".join(
-            [*(["dealer"] if p == dealer else []), f"owes the crib {owed[p]}" if owed[p] else ""]
-        ).strip(", ")
+        part = ", ".join([*(["dealer"] if p == dealer else []), f"owes the crib {owed[p]}" if owed[p] else ""]).strip(
+            ", "
+        )
         top = y + 98 + 38 * i
         shown += svg.text(svg.shortened(scene.names[p], 22), 35, top, 14, bold=p == mover)
         shown += svg.text(part, 35, top + 15, 11.5, "muted")
@@ -148,9 +146,7 @@ def _crib(views: Sequence[View], dealer: int, marked: frozenset[int]) -> str:
     return shown if n else shown + svg.text("empty", RIGHT, 262, 12, "muted")
 
 
-def closing(
-    views: Sequence[View], actions: Sequence[int], before: Pair, scores: Pair, *, shown: bool
-) -> list[View]:
+def closing(views: Sequence[View], actions: Sequence[int], before: Pair, scores: Pair, *, shown: bool) -> list[View]:
     """Return the picture between the last card of a round and the next round."""
     seen = [view.copy() for view in views]
     (action,) = actions

@@ -27,24 +27,9 @@ GAME = 1
 LOG_SIZE = log_size(13)
 
 # The rules that a view shows; heels: points of the dealer's side for a jack turned up (T3).
-SHOWN_RULES = (
-    "target",
-    "adjacency",
-    "flush_size",
-    "crib_flush_size",
-    "score_difference",
-    "partners_confer",
-    "heels",
-)
+SHOWN_RULES = ("target", "adjacency", "flush_size", "crib_flush_size", "score_difference", "partners_confer", "heels")
 
-TABLE_RULES = record(
-    "players",
-    "sides",
-    ("side_of", SEATS),
-    *SHOWN_RULES,
-    "high_card_deals",
-    "episode",
-)
+TABLE_RULES = record("players", "sides", ("side_of", SEATS), *SHOWN_RULES, "high_card_deals", "episode")
 
 TABLE_TOP = record(
     ("rng", 4),

@@ -32,8 +32,7 @@ def render(view: View, rules: Rules, name: str, deals: int, events: Sequence[Eve
     crib = shown(view["crib"][: view["crib_n"]]) or "none yet"
     lines = [
         *(_count(counted, view, deals) if counted else ()),
-        f"{name}, {rules.name} to {rules.target}, {players} players, round {deals} dealt by "
-        f"player_{dealer}",
+        f"{name}, {rules.name} to {rules.target}, {players} players, round {deals} dealt by player_{dealer}",
         "",
         *_layout(view, rules),
         "",
@@ -55,8 +54,7 @@ def _count(events: Sequence[Event], view: View, deals: int) -> list[str]:
     calls = call_lines([one for one in events if one.points], SIDES)
     if view["over"]:
         return [f"the count of round {deals}", *calls, ""]
-    rows, columns = ([one for one in events if one.reason == "line" and one.seat == side]
-                     for side in range(2))  # fmt: skip
+    rows, columns = ([one for one in events if one.reason == "line" and one.seat == side] for side in range(2))
     cards = [set(row.cards) & set(column.cards) for row in rows for column in columns]
     points = ([one.points for one in side] for side in (rows, columns))
     (crib,) = (one for one in events if one.reason == "crib")

@@ -99,9 +99,7 @@ def legal_mask(s, rules):
     if turn == records.TURNS:
         return 0
     owed = s["owed"][s["to_move"]]
-    return records.open_actions(
-        s["placed"], owed, records.TURNS - 1 - turn, s["players"], rules["adjacency"]
-    )
+    return records.open_actions(s["placed"], owed, records.TURNS - 1 - turn, s["players"], rules["adjacency"])
 
 
 @kernel

@@ -46,9 +46,7 @@ def board(
             pegs.append(_peg(place(side, at.rear, target, n, rear=True), side, rear=True))
         pegs.append(_peg(place(side, at.score, target, n), side))
         if match_target:
-            pegs.append(
-                _peg(_game_place(side, min(at.match_score, match_target), target), side, size=4.6)
-            )
+            pegs.append(_peg(_game_place(side, min(at.match_score, match_target), target), side, size=4.6))
     return wood(target, match_target, tuple(marks), n), "".join(pegs)
 
 
@@ -76,9 +74,9 @@ def wood(target: int, match_target: int, marks: tuple[tuple[int, str], ...], sid
         'stroke-width="8" stroke-linecap="round" stroke-linejoin="round" stroke-opacity="0.2"/>'
         for side in range(sides)
     )
-    games = [
-        _game_place(side, n, target) for side in range(sides) for n in range(match_target + 1)
-    ] if match_target else []  # fmt: skip
+    games = (
+        [_game_place(side, n, target) for side in range(sides) for n in range(match_target + 1)] if match_target else []
+    )
     last = place(0, target, target, sides)
     height = _height(target)
     parts = [
@@ -182,9 +180,8 @@ def _mark(hole: int, word: str, target: int, sides: int) -> str:
     x += (-1 if lap % 2 else 1) * (STEP + (FIVE if hole % 5 == 0 else 0)) / 2
     last = y + _across(sides)
     below = last + 12.5 if lap else y - 7.5
-    return (
-        f'<path class="woodline" d="M{x:.1f} {y - 5:.1f}V{last + 5:.1f}" stroke-width="1.6"/>'
-        + text(word, x, below, 8, "woodink", bold=True, anchor="middle")
+    return f'<path class="woodline" d="M{x:.1f} {y - 5:.1f}V{last + 5:.1f}" stroke-width="1.6"/>' + text(
+        word, x, below, 8, "woodink", bold=True, anchor="middle"
     )
 
 

@@ -46,9 +46,7 @@ def drawings() -> dict[str, Any]:
     return found
 
 
-def card(
-    card: int | None, x: float, y: float, width: float, *, dim: bool = False, open: bool = False
-) -> str:
+def card(card: int | None, x: float, y: float, width: float, *, dim: bool = False, open: bool = False) -> str:
     """Return a card."""
     name = BACK if card is None else format_card(card)
     place = f'x="{x:g}" y="{y:g}" width="{width:g}" height="{width * TALL:g}"'
@@ -143,9 +141,7 @@ def _half(rank: int, robe: str) -> str:
 
 
 def _court(card: int, colour: str) -> str:
-    figure = _half(rank(card), f"{colour}robe") + (
-        f'<g class="{colour}">{_pip(card, 32.0, 27.0, 12.0)}</g>'
-    )
+    figure = _half(rank(card), f"{colour}robe") + (f'<g class="{colour}">{_pip(card, 32.0, 27.0, 12.0)}</g>')
     return (
         '<rect class="panel" x="24" y="16" width="52" height="108" rx="2"/>'
         f'{figure}<g transform="rotate(180 50 70)">{figure}</g>'

@@ -32,9 +32,7 @@ FONT = "Inter, system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif"
 LINE = 20.0  # of a drawing of plain text
 
 
-def document(
-    parts: Iterable[str], title: str, theme: str = "auto", size: tuple[float, float] = SIZE
-) -> str:
+def document(parts: Iterable[str], title: str, theme: str = "auto", size: tuple[float, float] = SIZE) -> str:
     """Return a whole SVG that needs nothing else."""
     check_choice("theme", theme, THEMES)
     body = "".join(parts)
@@ -63,17 +61,11 @@ def framed(svg: str) -> str:
 
 
 def text(
-    words: str, x: float, y: float, size: float = 13, kind: str = "ink", *,
-    bold: bool = False, anchor: str = "start",
-) -> str:  # fmt: skip
+    words: str, x: float, y: float, size: float = 13, kind: str = "ink", *, bold: bool = False, anchor: str = "start"
+) -> str:
     """Return a line of text."""
-    more = (' font-weight="600"' if bold else "") + (
-        f' text-anchor="{anchor}"' if anchor != "start" else ""
-    )
-    return (
-        f'<text class="{kind}" x="{x:g}" y="{y:g}" font-size="{size:g}"{more}>'
-        f"{escape(plain(words))}</text>"
-    )
+    more = (' font-weight="600"' if bold else "") + (f' text-anchor="{anchor}"' if anchor != "start" else "")
+    return f'<text class="{kind}" x="{x:g}" y="{y:g}" font-size="{size:g}"{more}>{escape(plain(words))}</text>'
 
 
 def plain(words: str) -> str:
@@ -116,12 +108,10 @@ def _rules(theme: str, *, dark: bool) -> str:
 def page_sheet() -> str:
     """Return the rules for drawings in a page: the reader's theme, or `data-theme` of its root."""
     light, dark = (
-        "".join(f"--crib-{name}:{colours[night]};" for name, _, *colours in drawings()["colours"])
-        for night in (0, 1)
+        "".join(f"--crib-{name}:{colours[night]};" for name, _, *colours in drawings()["colours"]) for night in (0, 1)
     )
     rules = "".join(
-        f".crib .{name},symbol .{name}{{{what}:var(--crib-{name})}}"
-        for name, what, _, _ in drawings()["colours"]
+        f".crib .{name},symbol .{name}{{{what}:var(--crib-{name})}}" for name, what, _, _ in drawings()["colours"]
     )
     return (
         f":root{{color-scheme:light dark;{light}}}"
@@ -161,26 +151,25 @@ class Scene:
         return f"{named}{self.rules.name} to {self.rules.target} · {deal} {self.deals}"
 
 
-def hand(
-    view: View | None, cards: int, x: float, y: float, width: float, step: float,
-    marked: frozenset[int],
-) -> str:  # fmt: skip
+def hand(view: View | None, cards: int, x: float, y: float, width: float, step: float, marked: frozenset[int]) -> str:
     """Return a hand, face up where its seat's view is known; cards it may use now are marked."""
     if view is None:
         return "".join(card(None, x + step * i, y, width) for i in range(cards))
     return "".join(
         card(
-            int(view["hand"][i]), x + step * i, y, width,
+            int(view["hand"][i]),
+            x + step * i,
+            y,
+            width,
             open=bool(view["legal"] >> i & 1) or int(view["hand"][i]) in marked,
         )
         for i in range(int(view["hand_n"]))
-    )  # fmt: skip
+    )
 
 
 def crib(
-    label: str, cards: Sequence[int | None], x: float, y: float, width: float, step: float,
-    marked: frozenset[int],
-) -> str:  # fmt: skip
+    label: str, cards: Sequence[int | None], x: float, y: float, width: float, step: float, marked: frozenset[int]
+) -> str:
     """Return the crib under its label; a card that is None lies face down."""
     shown = "".join(card(c, x + step * i, y, width, open=c in marked) for i, c in enumerate(cards))
     return text(label, x, y - 6, 12, "muted") + (shown or text("none yet", x, y + 16, 12, "muted"))
@@ -207,11 +196,7 @@ def count(value: int, x: float, y: float, below: str = "") -> str:
 def seat(name: str, part: str, points: int, side: int, x: float, y: float, *, turn: bool) -> str:
     """Return a player's name, part and score."""
     mark = arrow(x + 121, y + 22) if turn else ""
-    return (
-        score(shortened(name, LONGEST_NAME), points, side, x, y)
-        + text(part, x + 19, y + 33, 12, "muted")
-        + mark
-    )
+    return score(shortened(name, LONGEST_NAME), points, side, x, y) + text(part, x + 19, y + 33, 12, "muted") + mark
 
 
 def score(name: str, points: int, side: int, x: float, y: float) -> str:

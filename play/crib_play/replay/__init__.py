@@ -70,9 +70,7 @@ def write_replay(
     game.seed(deals)
     game.reset()
     if len(agents) != len(game.scores):
-        raise ValueError(
-            f"this game needs {len(game.scores)} agents, one a side; got {len(agents)}"
-        )
+        raise ValueError(f"this game needs {len(game.scores)} agents, one a side; got {len(agents)}")
     seats = [agents[side] for side in game.sides]
     session = Session(game, seats, int(chance.generate_state(1)[0]))
     session.go_on()
@@ -80,9 +78,7 @@ def write_replay(
     write_whole(Path(path), replay_page(session, title, judged=judged).encode())
 
 
-def replay_page(
-    session: Session, title: str, *, judged: bool = True, seats: Sequence[int] | None = None
-) -> str:
+def replay_page(session: Session, title: str, *, judged: bool = True, seats: Sequence[int] | None = None) -> str:
     """Return a game as one file of HTML.
 
     Args:
@@ -105,10 +101,7 @@ def replay_page(
         "sides": side_names(session),
         "sideOf": session.game.sides,
         "eyes": [{"label": one.label, "seats": one.seats} for one in eyes],
-        "turns": [
-            _turn(session, i, thoughts[i] if judged else None, known)
-            for i in range(len(session.turns))
-        ],
+        "turns": [_turn(session, i, thoughts[i] if judged else None, known) for i in range(len(session.turns))],
         "inPoints": session.game.episode in IN_POINTS,
         "winner": session.winner,
         **_packed(moments),
@@ -167,9 +160,7 @@ def _filled(title: str, data: dict[str, Any]) -> str:
     }
     page = (here / "page.html").read_text("utf-8")
     before, *rest = page.split("{{")
-    return before + "".join(
-        filling[name] + after for name, _, after in (part.partition("}}") for part in rest)
-    )
+    return before + "".join(filling[name] + after for name, _, after in (part.partition("}}") for part in rest))
 
 
 # --- the moments of a game, each as every seat sees it -------------------------------------------
@@ -233,9 +224,7 @@ class _Drawer:
 
     def in_words(self, calls: Sequence[Any]) -> Calls:
         side_of = self.game.sides
-        return tuple(
-            (side_of[call.seat], f"{self.names[call.seat]}: {call.text}") for call in calls
-        )
+        return tuple((side_of[call.seat], f"{self.names[call.seat]}: {call.text}") for call in calls)
 
     def position(self, calls: Calls, turn: int | None) -> Frame:
         """Return the position that the game is in."""
@@ -277,9 +266,7 @@ class _Drawer:
             drawn = self._draw(seen, words, says=whose, marked=marked, counted=counted, crib=crib)
             yield self._frame(drawn, words, scores)
 
-    def _frame(
-        self, drawn: Drawings, calls: Calls, scores: Sequence[int], turn: int | None = None
-    ) -> Frame:
+    def _frame(self, drawn: Drawings, calls: Calls, scores: Sequence[int], turn: int | None = None) -> Frame:
         match_score = self.game.match_score if self.is_match else None
         return Frame(drawn, calls, tuple(scores), match_score, turn)
 
@@ -299,9 +286,16 @@ class _Drawer:
         drawn = []
         for eyes in self.eyes:
             scene = Scene(
-                game.rules, self.title, game.deals, self.names, calls=calls, says=says,
-                marked=marked, crib=crib, hidden=hidden if eyes.all else None,
-            )  # fmt: skip
+                game.rules,
+                self.title,
+                game.deals,
+                self.names,
+                calls=calls,
+                says=says,
+                marked=marked,
+                crib=crib,
+                hidden=hidden if eyes.all else None,
+            )
             seen = [views[seat] for seat in eyes.seats]
             if counted is not None:
                 others = (seat for seat in range(game.players) if seat not in eyes.seats)
@@ -363,9 +357,6 @@ def run(settings: Settings) -> None:
     title = kind.title if settings.seats else f"{kind.title}, seed {seed}"
     page = replay_page(session, title, judged=settings.opinions, seats=settings.seats or None)
     write_whole(settings.out, page.encode())
-    print(
-        f"{settings.first} against {settings.second}, {session.result(0)}: {settings.out} "
-        f"({len(page) / 1e6:.1f} MB)"
-    )
+    print(f"{settings.first} against {settings.second}, {session.result(0)}: {settings.out} ({len(page) / 1e6:.1f} MB)")
     if settings.seats and seed is not None:
         print(f"Who guesses the seed {seed} sees every card: leave --seed out to hand the file on.")

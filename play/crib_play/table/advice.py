@@ -23,9 +23,7 @@ def actions_of(choice: Choice) -> frozenset[int]:
     """Return the actions of a choice."""
     if isinstance(choice, DiscardChoice):
         return frozenset(parse_cards(choice.discard))
-    return frozenset(
-        (parse_card(choice.card),) if isinstance(choice, CardChoice) else (choice.action,)
-    )
+    return frozenset((parse_card(choice.card),) if isinstance(choice, CardChoice) else (choice.action,))
 
 
 def in_words(choice: Choice) -> str:

@@ -36,9 +36,7 @@ class Counted:
     parts: tuple[tuple[str, int, tuple[int, ...]], ...]  # name, points and cards of what scores
 
     @classmethod
-    def of(
-        cls, seat: int, name: str, cards: Sequence[int], starter: int | None, score: Score
-    ) -> Counted:
+    def of(cls, seat: int, name: str, cards: Sequence[int], starter: int | None, score: Score) -> Counted:
         """Return the counted cards with their score."""
         parts = tuple((part.name, part.points, part.cards) for part in score.parts)
         return cls(seat, name, tuple(cards), starter, score.points, score.call, parts)

@@ -89,18 +89,15 @@ class TakesGame:
             return table_game(default)
         maker = env_module(self.env or "six_card_v0").maker
         if maker.phase is not None:
-            raise ValueError(f"{maker.name} is one phase of a deal, for learners, and has no table:"
-                             " name six_card_v0")  # fmt: skip
+            raise ValueError(f"{maker.name} is one phase of a deal, for learners, and has no table: name six_card_v0")
         rules = find_rules(self.rules or maker.rules, maker.family.name)
         same = [one for one in GAMES.values() if Rules.preset(one.rules) == rules]
         for game in same:
             if game.episode == self.episode and self.players in (None, game.players):
                 return game
-        known = "; ".join(f"{one.rules}, {one.players} players, {one.episode}"
-                          for one in same or GAMES.values())  # fmt: skip
+        known = "; ".join(f"{one.rules}, {one.players} players, {one.episode}" for one in same or GAMES.values())
         players = "" if self.players is None else f", {self.players} players"
-        raise ValueError(f"there is no table for {rules.name}{players}, {self.episode}: "
-                         f"there are tables for {known}")  # fmt: skip
+        raise ValueError(f"there is no table for {rules.name}{players}, {self.episode}: there are tables for {known}")
 
 
 FAMILIES: dict[str, TableFamily] = {

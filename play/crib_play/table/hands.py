@@ -42,10 +42,7 @@ def sight(view: View, rules: Rules) -> Sight:
         "phase": PHASES[view["phase"]],
         "dealer": (me + int(view["dealer"])) % players,
         "starter": None if view["starter"] == NONE else int(view["starter"]),
-        "hand": [
-            {"card": card, "legal": bool(view["legal"] >> i & 1)}
-            for i, card in enumerate(hand_of(view))
-        ],
+        "hand": [{"card": card, "legal": bool(view["legal"] >> i & 1)} for i, card in enumerate(hand_of(view))],
         "held": _from_first(view["held_n"], me, players),
         "discarded": discarded,
         "crib": before if view["phase"] == DISCARD else CRIB,
@@ -83,9 +80,7 @@ def counted(done: Done) -> list[Counted]:
     starter = int(done.before[0]["starter"])
     seats = (*(range(done.dealer + 1, done.dealer + 1 + players)), done.dealer)
     shown = []
-    for seat, event in zip(
-        seats, (one for one in done.events if one.reason in COUNTED), strict=False
-    ):
+    for seat, event in zip(seats, (one for one in done.events if one.reason in COUNTED), strict=False):
         score = score_hand(event.cards, starter, done.rules, crib=event.reason == "crib")
         shown.append(Counted.of(seat % players, event.reason, event.cards, starter, score))
     return shown
@@ -141,10 +136,7 @@ def calls_of(done: Done) -> list[Call]:
     before = done.before[done.seat]
     calls = _discarding(done) if before["phase"] == DISCARD else _playing(done, before)
     for_last = (event for event in done.events if event.reason == "for_last")
-    return [
-        *calls,
-        *(Call(one.seat, pegged("for_last", one.points, 0), one.points) for one in for_last),
-    ]
+    return [*calls, *(Call(one.seat, pegged("for_last", one.points, 0), one.points) for one in for_last)]
 
 
 def _discarding(done: Done) -> list[Call]:
@@ -153,10 +145,7 @@ def _discarding(done: Done) -> list[Call]:
     if (starter := int(done.after["starter"])) != NONE:
         calls.append(Call(done.dealer, "the starter", 0, (starter,)))
     heels = (event for event in done.events if event.reason == "heels" and event.points)
-    return [
-        *calls,
-        *(Call(done.dealer, heels_call(done.rules), one.points, one.cards) for one in heels),
-    ]
+    return [*calls, *(Call(done.dealer, heels_call(done.rules), one.points, one.cards) for one in heels)]
 
 
 def _playing(done: Done, before: View) -> list[Call]:

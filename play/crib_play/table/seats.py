@@ -84,8 +84,7 @@ def usual_opponent(preferred: str, game: TableGame) -> str:
     """Return the opponent that a person prefers, or the strongest of ours if it does not play."""
     if preferred not in agent_names() or refusal(load_player(preferred), game) is None:
         return preferred
-    return next(name for name in ("learned", "rule_based")
-                if refusal(load_player(name), game) is None)  # fmt: skip
+    return next(name for name in ("learned", "rule_based") if refusal(load_player(name), game) is None)
 
 
 def first_turns(game: TableGame) -> Iterator[Session]:
@@ -97,11 +96,7 @@ def first_turns(game: TableGame) -> Iterator[Session]:
 
 
 def sit_down(
-    kind: TableGame,
-    seat: int | None,
-    opponent: str,
-    partner: str | None = None,
-    seed: int | None = None,
+    kind: TableGame, seat: int | None, opponent: str, partner: str | None = None, seed: int | None = None
 ) -> Session:
     """Return a table with a person and agents, or with agents alone."""
     if seat is not None and not 0 <= seat < kind.players:
@@ -111,8 +106,7 @@ def sit_down(
     mine, other = load_player(partner or opponent), load_player(opponent)
     side_of = kind.sides
     seats = [
-        None if each == seat else mine if side == side_of[seat or 0] else other
-        for each, side in enumerate(side_of)
+        None if each == seat else mine if side == side_of[seat or 0] else other for each, side in enumerate(side_of)
     ]
     for agent in {id(one): one for one in seats if one is not None}.values():
         if why := refusal(agent, kind):
@@ -126,9 +120,7 @@ PARTNER = "partner"
 PLACES = {2: (None,), 3: ("left", "right"), 4: ("left", "across", "right")}
 
 
-def names(
-    session: Session, me: int | None = None, people: Mapping[int, str] | None = None
-) -> list[str]:
+def names(session: Session, me: int | None = None, people: Mapping[int, str] | None = None) -> list[str]:
     """Return the name of each seat: its agent's, with its place where more than two sit down.
 
     ``people`` are the names that people gave, by seat.
@@ -154,9 +146,7 @@ def names(
     return found
 
 
-def side_names(
-    session: Session, me: int | None = None, people: Mapping[int, str] | None = None
-) -> list[str]:
+def side_names(session: Session, me: int | None = None, people: Mapping[int, str] | None = None) -> list[str]:
     """Return the name of each side: the family's, or those of its seats together."""
     if session.family.sides is not None:
         return list(session.family.sides)

@@ -74,8 +74,7 @@ class Settings(TakesGame, TakesAgents):
         for own in fields(self):  # settings of a person
             changed = getattr(self, own.name) != own.default
             if changed and own.name in ("partner", "seat", "coach", "muggins", "keep"):
-                raise ValueError(f"{own.name} is for your own game: leave --{own.name} out to "
-                                 "watch two agents")  # fmt: skip
+                raise ValueError(f"{own.name} is for your own game: leave --{own.name} out to watch two agents")
 
 
 class Leave(Exception):
@@ -90,10 +89,16 @@ class Player:
         self.names = names(session, seat)
         self.counts: list[int] = []  # points missed in each of the player's counts
         self.commands = {
-            "hint": self.hint, "best": self.best, "undo": self.undo, "board": self.board,
-            "coach": self.coach, "muggins": self.muggins, "keep": self.keep,
-            "help": self.help, "?": self.help,
-        }  # fmt: skip
+            "hint": self.hint,
+            "best": self.best,
+            "undo": self.undo,
+            "board": self.board,
+            "coach": self.coach,
+            "muggins": self.muggins,
+            "keep": self.keep,
+            "help": self.help,
+            "?": self.help,
+        }
 
     def play(self) -> None:
         """Play to the end, then look back."""
@@ -185,9 +190,7 @@ class Player:
             self.screen.line(f"  {100 * one.win:5.1f} %  {one.text}: {one.why}")
         if left := found[SHOWN:]:
             worst = f"{100 * left[-1].win:.1f} %"
-            self.screen.line(
-                f"  and {len(left)} more, down to {worst}: crib analyze lists them all"
-            )
+            self.screen.line(f"  and {len(left)} more, down to {worst}: crib analyze lists them all")
 
     def advised(self) -> list[Advised]:
         """Return the choices, the best first."""
@@ -254,8 +257,7 @@ class Player:
             self.screen.line(f"  {phase:12} {n:3} decisions, {100 * loss:.2f} % each")
         for one in looked.worst:
             self.screen.line(
-                f"  turn {one.turn + 1}: {one.did} cost {100 * one.loss:.1f} %; better: {one.best} "
-                f"({one.why})"
+                f"  turn {one.turn + 1}: {one.did} cost {100 * one.loss:.1f} %; better: {one.best} ({one.why})"
             )
         if looked.luck is not None:
             self.screen.line(f"  luck: {100 * looked.luck:+.1f} % of a win")
@@ -263,9 +265,7 @@ class Player:
 
 def run(settings: Settings) -> None:
     """Play, or watch."""
-    chosen = load_preferences().with_those_given(
-        speed=settings.speed, coach=settings.coach, muggins=settings.muggins,
-    )  # fmt: skip
+    chosen = load_preferences().with_those_given(speed=settings.speed, coach=settings.coach, muggins=settings.muggins)
     kind = settings.table_game(chosen.game)
     opponent = settings.opponent or usual_opponent(chosen.opponent, kind)
     screen = Screen(chosen.speed)

@@ -53,8 +53,7 @@ class Screen:
         words = Text(text)
         if self.symbols:
             words = Text().join(
-                self.card(parse_card(part)) if CARD.fullmatch(part) else Text(part)
-                for part in CARD.split(text)
+                self.card(parse_card(part)) if CARD.fullmatch(part) else Text(part) for part in CARD.split(text)
             )
         return words
 
@@ -64,9 +63,7 @@ class Screen:
 
     def line(self, *parts: str | Text, style: str = "") -> None:
         """Print a line of parts with spaces between."""
-        line = Text(" ").join(
-            part if isinstance(part, Text) else self.words(part) for part in parts
-        )
+        line = Text(" ").join(part if isinstance(part, Text) else self.words(part) for part in parts)
         line.stylize_before(style)
         self.console.print(line)
 

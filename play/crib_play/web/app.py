@@ -22,13 +22,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import (
-    FileResponse,
-    HTMLResponse,
-    JSONResponse,
-    Response,
-    StreamingResponse,
-)
+from starlette.responses import FileResponse, HTMLResponse, JSONResponse, Response, StreamingResponse
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
@@ -123,9 +117,8 @@ def seated(shown: messages.Payload, key: str, status: int = 200) -> Response:
     """Answer with a table and its cookie for a seat: no script reads it, no other site sends it."""
     response, table = answer(shown, status), shown["table"]
     response.set_cookie(
-        f"crib-{table}", key, max_age=YEAR, path=f"/api/tables/{table}", httponly=True,
-        samesite="strict",
-    )  # fmt: skip
+        f"crib-{table}", key, max_age=YEAR, path=f"/api/tables/{table}", httponly=True, samesite="strict"
+    )
     return response
 
 
@@ -226,9 +219,8 @@ class App:
     """The answers of a server; ``addresses`` are where browsers on other machines find it."""
 
     def __init__(
-        self, tables: Tables, preferences: Preferences, addresses: Sequence[str],
-        agents: Sequence[str],
-    ) -> None:  # fmt: skip
+        self, tables: Tables, preferences: Preferences, addresses: Sequence[str], agents: Sequence[str]
+    ) -> None:
         self.tables, self.preferences, self.addresses = tables, preferences, list(addresses)
         self.preparation, self.finished = Preparation(agents, preferences), Finished(Beside())
         self.listeners = Listeners()
@@ -244,9 +236,7 @@ class App:
             return held
         return await run_in_threadpool(self.tables.find, name)
 
-    async def at_table(
-        self, request: Request, ask: Callable[[Place], T], *, advice: bool = False
-    ) -> T:
+    async def at_table(self, request: Request, ask: Callable[[Place], T], *, advice: bool = False) -> T:
         """Return the result of ``ask`` for the place whose key the request holds."""
         name, key = name_of(request), key_of(request)
 
@@ -285,11 +275,7 @@ class App:
         return [name for name in self.tables.agents if name in names]
 
     def answers(
-        self,
-        kind: type[messages.M],
-        ask: Callable[[Place, messages.M], messages.Payload],
-        *,
-        advice: bool = False,
+        self, kind: type[messages.M], ask: Callable[[Place, messages.M], messages.Payload], *, advice: bool = False
     ) -> Endpoint:
         """Return what answers messages of this kind; pages hear of those that change a table."""
 
@@ -331,11 +317,15 @@ class App:
     def _games(self) -> list[messages.Payload]:
         plays = self.preparation.agents_for
         return [
-            {**asdict(game), "family": game.family.name, "sides": game.family.sides,
-             "has_partners": game.has_partners,
-             "agents": [*plays(game, self.tables.agents), PERSON]}
+            {
+                **asdict(game),
+                "family": game.family.name,
+                "sides": game.family.sides,
+                "has_partners": game.has_partners,
+                "agents": [*plays(game, self.tables.agents), PERSON],
+            }
             for game in GAMES.values()
-        ]  # fmt: skip
+        ]
 
     async def prepared(self, request: Request) -> Response:
         """Answer with how much is compiled, and about how long until a game is ready."""
@@ -350,9 +340,7 @@ class App:
         message = await messages.read(request, messages.Open)
         seats, me = seats_of(message), message.seat
         await self.ready(message.game, seats)
-        table, key = await run_in_threadpool(
-            self.tables.open, message.game, seats, me, message.name
-        )
+        table, key = await run_in_threadpool(self.tables.open, message.game, seats, me, message.name)
         return seated(messages.table_payload(table, me, key=key), key, 201)
 
     # --- at a table -------------------------------------------------------------------------------
@@ -368,9 +356,7 @@ class App:
                 if table.stored.seat_of(key_of(request)) is not None:
                     why = "you already sit at this table: the link is for another"
                     raise HTTPException(403, why)
-                return messages.table_payload(
-                    table, table.sit(message.invitation, key, message.name)
-                )
+                return messages.table_payload(table, table.sit(message.invitation, key, message.name))
 
         await self.ready(table.stored.game, table.stored.seats)
         response = seated(await run_in_threadpool(take), key)
@@ -421,9 +407,7 @@ def seats_of(message: messages.Open) -> list[str | None]:
         raise HTTPException(400, f"seat must be from 0 to {len(sides) - 1} in this game")
     partner, mine = message.partner or message.opponent, sides[message.seat]
     named = [partner if side == mine else message.opponent for side in sides]
-    return [
-        None if each == message.seat or name == PERSON else name for each, name in enumerate(named)
-    ]
+    return [None if each == message.seat or name == PERSON else name for each, name in enumerate(named)]
 
 
 def make_app(
@@ -441,19 +425,25 @@ def make_app(
     app = App(tables, preferences, addresses, agents)
     table = "/api/tables/{table}"
     gets = {
-        "/": app.page, "/cards/{name}.svg": app.card, "/api/rules": app.rules,
-        "/api/offers": app.offers, "/api/prepared": app.prepared,
-        table: app.answers(messages.Look, look), f"{table}/events": app.events,
+        "/": app.page,
+        "/cards/{name}.svg": app.card,
+        "/api/rules": app.rules,
+        "/api/offers": app.offers,
+        "/api/prepared": app.prepared,
+        table: app.answers(messages.Look, look),
+        f"{table}/events": app.events,
         f"{table}/advice": app.answers(messages.Message, advise, advice=True),
-        f"{table}/review": app.review, f"{table}/replay": app.replay,
-    }  # fmt: skip
+        f"{table}/review": app.review,
+        f"{table}/replay": app.replay,
+    }
     posts = {
-        "/api/tables": app.open, f"{table}/sit": app.sit,
+        "/api/tables": app.open,
+        f"{table}/sit": app.sit,
         f"{table}/act": app.answers(messages.Act, act),
         f"{table}/undo": app.answers(messages.At, undo),
         f"{table}/resign": app.answers(messages.At, resign),
         f"{table}/again": app.answers(messages.Message, again),
-    }  # fmt: skip
+    }
     routes = [
         *(Route(path, endpoint) for path, endpoint in gets.items()),
         *(Route(path, endpoint, methods=["POST"]) for path, endpoint in posts.items()),

@@ -163,9 +163,10 @@ class Preparation:
         games = sorted(GAMES.values(), key=lambda game: game.name != preferences.game)
         first = [preferences.opponent] if preferences.opponent in agents else []
         self._first = [
-            (family, what) for family in dict.fromkeys(game.family.name for game in games)
+            (family, what)
+            for family in dict.fromkeys(game.family.name for game in games)
             for what in dict.fromkeys([RULES, *first, ADVICE, *agents])
-        ]  # fmt: skip
+        ]
         self._steps: dict[Step, asyncio.Task[Prepared]] = {}
         self._warming: asyncio.Task[None] | None = None
         # Without a folder for it nothing is left for us on disk: then it is compiled here.
@@ -215,9 +216,7 @@ class Preparation:
         known = {*self._first, *self._steps}
         return sum(one.done() for one in self._steps.values()), len(known) if self._warming else 0
 
-    def _wanted(
-        self, game: str, agents: Sequence[str], advice: bool
-    ) -> list[asyncio.Task[Prepared]]:
+    def _wanted(self, game: str, agents: Sequence[str], advice: bool) -> list[asyncio.Task[Prepared]]:
         """Return the steps that a game needs, which are done next."""
         if game not in GAMES or self._warming is None:  # that there is no such game the table says
             return []
@@ -232,10 +231,7 @@ class Preparation:
 
     def agents_for(self, game: TableGame, agents: Sequence[str]) -> list[str]:
         """Return those agents that play a game, as far as is known."""
-        return [
-            name for name in agents
-            if (name in ERRING or plays(name, game)) and not self._refusal(name, game)
-        ]  # fmt: skip
+        return [name for name in agents if (name in ERRING or plays(name, game)) and not self._refusal(name, game)]
 
     def _refusal(self, agent: str, game: TableGame) -> str:
         made = self._steps.get((game.family.name, agent))

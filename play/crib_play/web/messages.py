@@ -106,9 +106,7 @@ def table_payload(table: Table, seat: int, since: int | None = None, key: str = 
     kind = table_game(stored.game)
     n = len(session.turns)
     known = since if since is not None and n - MOST_FRAMES <= since <= n else n
-    frames = [
-        {**heard(session.turns[i]), "sight": session.sight(seat, i + 1)} for i in range(known, n)
-    ]
+    frames = [{**heard(session.turns[i]), "sight": session.sight(seat, i + 1)} for i in range(known, n)]
     called = names(session, seat, stored.people)
     return {
         "table": table.id,
@@ -162,10 +160,7 @@ def review_payload(session: Session, seat: int, review: Review) -> Payload:
         "won": session.winner == mine,
         "deals": session.game.deals,
         "points": points,
-        "phases": [
-            {"phase": phase, "decisions": n, "loss": loss}
-            for phase, (n, loss) in review.by_phase.items()
-        ],
+        "phases": [{"phase": phase, "decisions": n, "loss": loss} for phase, (n, loss) in review.by_phase.items()],
         "worst": [asdict(one) for one in review.worst],
         "losses": [[one.turn, one.loss] for one in review.decisions],
         "luck": review.luck,

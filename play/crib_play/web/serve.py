@@ -110,10 +110,16 @@ def run(settings: Settings) -> None:
     hosts = [*LOOPBACK, *settings.allow_host]
     app = make_app(tables, preferences, hosts, others, named or (preferences.opponent,))
     config = uvicorn.Config(
-        app, http="h11", ws="none", lifespan="off", log_level="warning",
-        server_header=False, timeout_keep_alive=THINKING, limit_concurrency=MOST_CONNECTIONS,
+        app,
+        http="h11",
+        ws="none",
+        lifespan="off",
+        log_level="warning",
+        server_header=False,
+        timeout_keep_alive=THINKING,
+        limit_concurrency=MOST_CONNECTIONS,
         h11_max_incomplete_event_size=LARGEST_HEAD,
-    )  # fmt: skip
+    )
     server = uvicorn.Server(config)
     here = "127.0.0.1" if settings.host in EVERYWHERE else settings.host
 

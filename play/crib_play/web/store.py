@@ -107,8 +107,7 @@ class Store:
         """Store a table that was of this revision; return whether it still was."""
         with self._transaction() as db:
             changed = db.execute(
-                "UPDATE games SET revision = revision + ?, touched = ?, data = ? "
-                "WHERE id = ? AND revision = ?",
+                "UPDATE games SET revision = revision + ?, touched = ?, data = ? WHERE id = ? AND revision = ?",
                 (by, time.time(), stored.model_dump_json(), table, revision),
             )
             return changed.rowcount == 1

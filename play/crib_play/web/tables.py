@@ -37,9 +37,8 @@ class Table:
     """
 
     def __init__(
-        self, tables: Tables, name: str, stored: StoredTable, revision: int = 0,
-        session: Session | None = None,
-    ) -> None:  # fmt: skip
+        self, tables: Tables, name: str, stored: StoredTable, revision: int = 0, session: Session | None = None
+    ) -> None:
         self.id, self.stored, self.revision = name, stored, revision
         self._tables, self._session = tables, session
         self.lock = threading.Lock()
@@ -137,9 +136,7 @@ class Tables:
     `keep_days` is deleted; 0 keeps all.
     """
 
-    def __init__(
-        self, store: Store, agents: Collection[str], seed: int | None = None, keep_days: int = 0
-    ) -> None:
+    def __init__(self, store: Store, agents: Collection[str], seed: int | None = None, keep_days: int = 0) -> None:
         self.store, self.seed, self.keep_days = store, seed, keep_days
         self.agents = tuple(agents)
         self._loaded: dict[str, Agent] = {}
@@ -157,9 +154,7 @@ class Tables:
                     self._loaded[name] = load_player(name)
         return self._loaded[name]
 
-    def open(
-        self, game: str, seats: Sequence[str | None], me: int, name: str = ""
-    ) -> tuple[Table, str]:
+    def open(self, game: str, seats: Sequence[str | None], me: int, name: str = "") -> tuple[Table, str]:
         """Open a table for a person with a name; return it and the key to the seat."""
         kind = table_game(game)
         if len(seats) != kind.players or not 0 <= me < kind.players or seats[me] is not None:
@@ -174,9 +169,13 @@ class Tables:
         return self.begin(table, game, seats, keys, {me: name} if name else {}), key
 
     def begin(
-        self, name: str, game: str, seats: Sequence[str | None],
-        keys: Sequence[tuple[int, str, str]], people: dict[int, str],
-    ) -> Table:  # fmt: skip
+        self,
+        name: str,
+        game: str,
+        seats: Sequence[str | None],
+        keys: Sequence[tuple[int, str, str]],
+        people: dict[int, str],
+    ) -> Table:
         """Begin a game with these seats, keys and names of people, and store it."""
         kind = table_game(game)
         agents = [None if seat is None else self.agent(seat) for seat in seats]
@@ -186,9 +185,16 @@ class Tables:
         session = Session.begin(kind, agents, self.seed)
         session.go_on()
         stored = StoredTable.model_validate(
-            {"game": game, "seats": seats, "start": session.start, "chance": session.chance,
-             "turns": moves(session), "keys": keys, "people": people}
-        )  # fmt: skip
+            {
+                "game": game,
+                "seats": seats,
+                "start": session.start,
+                "chance": session.chance,
+                "turns": moves(session),
+                "keys": keys,
+                "people": people,
+            }
+        )
         self.clear_away()
         self.store.add(name, stored)
         return self._hold(Table(self, name, stored, session=session))

@@ -30,9 +30,14 @@ class ShardDataset(IterableDataset[dict[str, Any]]):
     """
 
     def __init__(
-        self, path: str | Path, columns: Sequence[str] | None = None, *, seed: int = 0,
-        env: str | None = None, shuffle: bool = True,
-    ) -> None:  # fmt: skip
+        self,
+        path: str | Path,
+        columns: Sequence[str] | None = None,
+        *,
+        seed: int = 0,
+        env: str | None = None,
+        shuffle: bool = True,
+    ) -> None:
         self.files = shard_paths(path)
         self.columns, self.seed, self.env, self.shuffle = columns, seed, env, shuffle
         self.passes = 0
@@ -51,8 +56,7 @@ class ShardDataset(IterableDataset[dict[str, Any]]):
             within = np.random.default_rng((*seeds, int(k)))
             rows = within.permutation(size) if self.shuffle else np.arange(size)
             columns = {
-                name: array if name in TEXT else torch.from_numpy(array.copy())
-                for name, array in arrays.items()
+                name: array if name in TEXT else torch.from_numpy(array.copy()) for name, array in arrays.items()
             }
             for row in rows.tolist():
                 yield {name: column[row] for name, column in columns.items()}

@@ -98,8 +98,7 @@ class Setup:
         draws = any(isinstance(agent, MixedPolicy) for agent in agents)
         object.__setattr__(self, "columns", chosen_columns(self.columns, self.values, draws))
         if self.values == "own" and not any(hasattr(agent, "action_values") for agent in agents):
-            raise ValueError(f"--values own: {', '.join(self.agents)} give no values of actions; "
-                             "networks do")  # fmt: skip
+            raise ValueError(f"--values own: {', '.join(self.agents)} give no values of actions; networks do")
         for agent in agents:
             refuse_rules(in_phase(maker, agent), rules, maker.episodes[episode])
 
@@ -143,9 +142,13 @@ def _file(setup: Setup, shard: Shard) -> tuple[bytes, int]:
     agents, family = _agents(setup), maker.family
     deals, draws = np.random.SeedSequence(setup.seed, spawn_key=(shard.index,)).spawn(2)
     games = GameBatch(
-        rules, shard.games, players=setup.players, episode=maker.episodes[setup.episode or ""],
-        seed=deals, family=family,
-    )  # fmt: skip
+        rules,
+        shard.games,
+        players=setup.players,
+        episode=maker.episodes[setup.episode or ""],
+        seed=deals,
+        family=family,
+    )
     rows, points = _play(setup, shard, games, agents, np.random.default_rng(draws))
     order = np.argsort(rows["lane"], kind="stable")
     rows = {name: column[order] for name, column in rows.items()}
@@ -159,24 +162,29 @@ def _file(setup: Setup, shard: Shard) -> tuple[bytes, int]:
     if len({*names}) < len(names):
         names = list(setup.agents)
     about = {
-        "format": FORMAT, "version": VERSION, "environment": setup.env,
-        "rules": format_rules(rules), "episode": setup.episode, "players": setup.players,
-        "agents": names, "given": setup.agents, "seed": setup.seed, "games": setup.games,
-        "shard": setup.shard, "observation_bits": family.obs_size, "actions": family.actions,
-        "columns": setup.columns, "values": setup.values,
-        "versions": {
-            "crib-env": crib_env.__version__, "numpy": np.__version__, "pyarrow": pa.__version__
-        },
+        "format": FORMAT,
+        "version": VERSION,
+        "environment": setup.env,
+        "rules": format_rules(rules),
+        "episode": setup.episode,
+        "players": setup.players,
+        "agents": names,
+        "given": setup.agents,
+        "seed": setup.seed,
+        "games": setup.games,
+        "shard": setup.shard,
+        "observation_bits": family.obs_size,
+        "actions": family.actions,
+        "columns": setup.columns,
+        "values": setup.values,
+        "versions": {"crib-env": crib_env.__version__, "numpy": np.__version__, "pyarrow": pa.__version__},
         "figures": _figures(setup, rows, len(agents)),
-    }  # fmt: skip
-    table = pa.table(
-        {name: _column(pa, name, rows[name], names) for name in setup.columns}
-    ).replace_schema_metadata({KEY: json.dumps(about).encode()})
+    }
+    table = pa.table({name: _column(pa, name, rows[name], names) for name in setup.columns}).replace_schema_metadata(
+        {KEY: json.dumps(about).encode()}
+    )
     sink = pa.BufferOutputStream()
-    pa.parquet.write_table(
-        table, sink, compression="zstd", use_dictionary=["agent", "phase"],
-        write_page_checksum=True,
-    )  # fmt: skip
+    pa.parquet.write_table(table, sink, compression="zstd", use_dictionary=["agent", "phase"], write_page_checksum=True)
     return sink.getvalue().to_pybytes(), len(lanes)
 
 
@@ -214,18 +222,20 @@ def _play(
         if len(there):
             seen, s = views[there], games.states[lanes[there]]
             row = {
-                "lane": lanes[there], "deal": s["deals"], "seat": seats[there],
-                "phase": phases[there], "action": actions[there],
+                "lane": lanes[there],
+                "deal": s["deals"],
+                "seat": seats[there],
+                "phase": phases[there],
+                "action": actions[there],
                 "points": _ahead(games)[lanes[there]],
-            }  # fmt: skip
+            }
             row |= _bits(seen)
             if probabilities is not None:
                 row["probabilities"] = probabilities[there].astype(np.float32)
             if "position" in wanted:
-                row["position"] = np.array([
-                    format_state(s[k : k + 1], games.rules, games.episode, check=False)
-                    for k in range(len(s))
-                ])  # fmt: skip
+                row["position"] = np.array(
+                    [format_state(s[k : k + 1], games.rules, games.episode, check=False) for k in range(len(s))]
+                )
             if setup.values == "expert":
                 values = action_values(seen)
                 taken = values[np.arange(len(values)), row["action"]]
@@ -245,10 +255,7 @@ def _play(
 def _bits(views: Views) -> dict[str, Array]:
     """Return observations and masks of views, eight bits to a byte."""
     observations, masks = encode(views)
-    return {
-        "observation": np.packbits(observations, axis=1),
-        "action_mask": np.packbits(masks.view(np.uint8), axis=1),
-    }
+    return {"observation": np.packbits(observations, axis=1), "action_mask": np.packbits(masks.view(np.uint8), axis=1)}
 
 
 def phases_of(views: Views) -> Array:
@@ -304,16 +311,18 @@ def _own_values(agents: list[Agent], players: Array, views: Views, size: int) ->
 def _figures(setup: Setup, rows: dict[str, Array], agents: int) -> dict[str, Any]:
     """Return the figures of a shard that its data card adds up, sums by phase and by agent."""
     n = len(rows["seat"])
-    result: dict[str, Any] = {
-        "rows": n, "phases": np.bincount(rows["phase"], minlength=len(PHASES)).tolist()
-    }  # fmt: skip
+    result: dict[str, Any] = {"rows": n, "phases": np.bincount(rows["phase"], minlength=len(PHASES)).tolist()}
     last = np.lexsort((np.arange(n), rows["seat"], rows["episode"]))
     seat, episode = rows["seat"][last], rows["episode"][last]
     end = np.append((seat[1:] != seat[:-1]) | (episode[1:] != episode[:-1]), True)
     ends = last[end]
-    for name, column, at in (("decisions", None, slice(None)), ("seats", None, ends),
-                             ("returns", "return", ends), ("rewards", "reward", slice(None)),
-                             ("regrets", "regret", slice(None))):  # fmt: skip
+    for name, column, at in (
+        ("decisions", None, slice(None)),
+        ("seats", None, ends),
+        ("returns", "return", ends),
+        ("rewards", "reward", slice(None)),
+        ("regrets", "regret", slice(None)),
+    ):
         if column is None or column in rows:
             weights = None if column is None else rows[column][at]
             sums = np.bincount(rows["agent"][at], weights, minlength=agents)
@@ -322,9 +331,15 @@ def _figures(setup: Setup, rows: dict[str, Array], agents: int) -> dict[str, Any
 
 
 KINDS = {
-    "episode": np.int64, "step": np.int32, "deal": np.int32, "seat": np.int8, "action": np.int16,
-    "reward": np.float32, "return": np.float32, "regret": np.float32,
-}  # fmt: skip
+    "episode": np.int64,
+    "step": np.int32,
+    "deal": np.int32,
+    "seat": np.int8,
+    "action": np.int16,
+    "reward": np.float32,
+    "return": np.float32,
+    "regret": np.float32,
+}
 
 
 def _column(pa: Any, name: str, values: Array, agents: list[str]) -> Any:

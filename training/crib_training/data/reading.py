@@ -38,9 +38,7 @@ NAMED = ("position", "probabilities")
 USUAL = tuple(name for name in COLUMNS if name not in (*NAMED, *VALUES["expert"]))
 
 
-def chosen_columns(
-    names: tuple[str, ...], values: str | None, draws: bool = False
-) -> tuple[str, ...]:
+def chosen_columns(names: tuple[str, ...], values: str | None, draws: bool = False) -> tuple[str, ...]:
     """Return the columns to write, in the order of the schema; no names stand for the usual.
 
     Probabilities are usual where an agent ``draws``.
@@ -74,14 +72,17 @@ def read_about(path: Any) -> dict[str, Any]:
         held = (pa.parquet.read_schema(path).metadata or {}).get(KEY, b"{}")
     except (pa.ArrowInvalid, OSError) as error:
         why = "its end is cut off or damaged" if isinstance(error, pa.ArrowInvalid) else error
-        raise ValueError(f"{path} is not a whole Parquet file ({why}): the `crib data` command "
-                         "that wrote it writes it again") from None  # fmt: skip
+        raise ValueError(
+            f"{path} is not a whole Parquet file ({why}): the `crib data` command that wrote it writes it again"
+        ) from None
     about: dict[str, Any] = json.loads(held)
     if about.get("format") != FORMAT:
         raise ValueError(f"{path} was not written by `crib data`")
     if about.get("version") != VERSION:
-        raise ValueError(f"{path} has version {about.get('version')!r} of the schema, and this "
-                         f"crib-env reads version {VERSION}: write it again")  # fmt: skip
+        raise ValueError(
+            f"{path} has version {about.get('version')!r} of the schema, and this "
+            f"crib-env reads version {VERSION}: write it again"
+        )
     return about
 
 
@@ -112,21 +113,23 @@ def shard_paths(path: str | Path) -> list[Path]:
         about = read_about(file)
         for name in SAME:
             if about[name] != first[name]:
-                raise ValueError(f"{file} does not belong to {files[0]}: its {name} is "
-                                 f"{about[name]!r}, not {first[name]!r}")  # fmt: skip
+                raise ValueError(
+                    f"{file} does not belong to {files[0]}: its {name} is {about[name]!r}, not {first[name]!r}"
+                )
     wanted = [shard_name(index) for index in range(-(-first["games"] // first["shard"]))]
     missing = sorted({*wanted} - {file.name for file in files}) if path.is_dir() else []
     if missing:
-        raise ValueError(f"{path} has {len(files)} of {len(wanted)} shards, not {missing[0]}: the "
-                         "same `crib data` command writes what is missing; single shards are read "
-                         "by the names of their files")  # fmt: skip
+        raise ValueError(
+            f"{path} has {len(files)} of {len(wanted)} shards, not {missing[0]}: the "
+            "same `crib data` command writes what is missing; single shards are read "
+            "by the names of their files"
+        )
     return files
 
 
 def load(
-    path: str | Path, columns: Sequence[str] | None = None, *, env: str | None = None,
-    packed: bool = False,
-) -> dict[str, Array]:  # fmt: skip
+    path: str | Path, columns: Sequence[str] | None = None, *, env: str | None = None, packed: bool = False
+) -> dict[str, Array]:
     """Return a data set of `crib data`, or one of its files, as NumPy arrays by column.
 
     Args:
@@ -159,12 +162,10 @@ def read_shard(
             raise unknown("column", name, about["columns"])
     try:
         found = pa.parquet.read_table(
-            path, columns=None if columns is None else list(columns),
-            page_checksum_verification=True,
-        )  # fmt: skip
+            path, columns=None if columns is None else list(columns), page_checksum_verification=True
+        )
     except (pa.ArrowInvalid, OSError):
-        raise ValueError(f"{path} is damaged: the `crib data` command that wrote it writes it "
-                         "again") from None  # fmt: skip
+        raise ValueError(f"{path} is damaged: the `crib data` command that wrote it writes it again") from None
     return {name: _array(found.column(name), name, about, packed) for name in found.column_names}
 
 

@@ -27,14 +27,7 @@ from crib_env import ENVIRONMENTS
 from crib_env.batch import usable_cores
 from crib_env.settings import NewFolder, Whole, checked_dataclass
 from crib_training.data.play import PHASES, Setup, Shard
-from crib_training.data.reading import (
-    COLUMNS,
-    VERSION,
-    arrow,
-    read_about,
-    read_shard,
-    shard_paths,
-)
+from crib_training.data.reading import COLUMNS, VERSION, arrow, read_about, read_shard, shard_paths
 from crib_training.loading import find_env
 from crib_training.outputs import claimed, table, write_json
 from crib_training.progress import Progress
@@ -94,8 +87,7 @@ def _require_same(setup: Setup, out: Path) -> None:
     identity, path = setup.identity(), out / SETUP
     if not path.exists():
         if left := sorted(out.glob("*.parquet")):
-            raise ValueError(f"{out} holds {left[0].name} of another data set: choose another "
-                             "--out")  # fmt: skip
+            raise ValueError(f"{out} holds {left[0].name} of another data set: choose another --out")
         write_json(path, identity)
         return
     try:
@@ -125,13 +117,10 @@ def _card(out: Path, shards: Sequence[Shard]) -> tuple[dict[str, Any], str]:
     """Return the figures of a data set, and its data card."""
     abouts = [read_about(out / shard.name) for shard in shards]
     about = abouts[0]
-    found = {
-        name: np.sum([one["figures"][name] for one in abouts], axis=0) for name in about["figures"]
-    }
+    found = {name: np.sum([one["figures"][name] for one in abouts], axis=0) for name in about["figures"]}
     size = sum((out / shard.name).stat().st_size for shard in shards)
     heads = ["agent", "decisions", "mean return", "mean points per episode"]
-    per = [found["returns"] / np.maximum(found["seats"], 1),
-           found["rewards"] / np.maximum(found["seats"], 1)]  # fmt: skip
+    per = [found["returns"] / np.maximum(found["seats"], 1), found["rewards"] / np.maximum(found["seats"], 1)]
     if "regrets" in found:
         heads.append("regret per decision")
         per.append(found["regrets"] / np.maximum(found["decisions"], 1))
@@ -142,24 +131,26 @@ def _card(out: Path, shards: Sequence[Shard]) -> tuple[dict[str, Any], str]:
     phases = [f"{int(n):,} {name}" for n, name in zip(found["phases"], PHASES, strict=True) if n]
     types = arrow().parquet.read_schema(out / shards[0].name)
     schema = [[f"`{name}`", str(types.field(name).type), COLUMNS[name]] for name in types.names]
-    text = "\n\n".join([
-        f"# {about['environment']}: {', '.join(about['agents'])}",
-        f"{about['games']:,} episodes ({about['episode']}) of cribbage by the rules "
-        f"`{about['rules']}` with {about['players']} players: {int(found['rows']):,} decisions "
-        f"({', '.join(phases)}), {size / 1e6:.1f} MB in {len(shards)} Parquet shards.",
-        "Written by `crib data`. "
-        f"Seed {about['seed']}; agents as given: {', '.join(about['given'])}. Versions: "
-        + ", ".join(f"{name} {version}" for name, version in about["versions"].items())
-        + ". `sha256sum -c SHA256SUMS` checks the files.",
-        "Seat s of episode e is played by agent (e + s) modulo their number.",
-        table(heads, by_agent),
-        f"## Schema, version {VERSION}",
-        f"One row for each decision. An observation has {about['observation_bits']} bits, a mask "
-        f"{about['actions']}. The metadata of each file, under `crib_env`, is JSON with rules, "
-        "agents, seed and versions.",
-        table(["column", "type", "meaning"], schema),
-        "`crib_training.data.load(folder)` returns NumPy arrays.\n",
-    ])  # fmt: skip
+    text = "\n\n".join(
+        [
+            f"# {about['environment']}: {', '.join(about['agents'])}",
+            f"{about['games']:,} episodes ({about['episode']}) of cribbage by the rules "
+            f"`{about['rules']}` with {about['players']} players: {int(found['rows']):,} decisions "
+            f"({', '.join(phases)}), {size / 1e6:.1f} MB in {len(shards)} Parquet shards.",
+            "Written by `crib data`. "
+            f"Seed {about['seed']}; agents as given: {', '.join(about['given'])}. Versions: "
+            + ", ".join(f"{name} {version}" for name, version in about["versions"].items())
+            + ". `sha256sum -c SHA256SUMS` checks the files.",
+            "Seat s of episode e is played by agent (e + s) modulo their number.",
+            table(heads, by_agent),
+            f"## Schema, version {VERSION}",
+            f"One row for each decision. An observation has {about['observation_bits']} bits, a mask "
+            f"{about['actions']}. The metadata of each file, under `crib_env`, is JSON with rules, "
+            "agents, seed and versions.",
+            table(["column", "type", "meaning"], schema),
+            "`crib_training.data.load(folder)` returns NumPy arrays.\n",
+        ]
+    )
     return {name: value.tolist() for name, value in found.items()} | {"bytes": size}, text
 
 
@@ -194,8 +185,10 @@ def write_minari(folder: Path) -> str:
     if name in minari.list_local_datasets():
         there = minari.load_dataset(name)
         if there.storage.metadata.get("description") != description:
-            raise ValueError(f"Minari holds other data by the name {name}: choose another --out, "
-                             f"or remove it with `minari delete {name}`")  # fmt: skip
+            raise ValueError(
+                f"Minari holds other data by the name {name}: choose another --out, "
+                f"or remove it with `minari delete {name}`"
+            )
         if there.total_episodes == about["games"] * about["players"]:
             return name
         minari.delete_dataset(name)  # a command that was stopped left it half written
@@ -206,11 +199,15 @@ def write_minari(folder: Path) -> str:
         episodes = list(_episodes(minari.data_collector.EpisodeBuffer, read_shard(file, OF_MINARI)))
         if data is None:
             data = minari.create_dataset_from_buffers(
-                dataset_id=name, buffer=episodes, observation_space=env.observation_space,
-                action_space=env.action_space, description=description,
-                eval_env=f"crib_env/{ENVIRONMENTS[maker.name]}", requirements=["crib-env"],
+                dataset_id=name,
+                buffer=episodes,
+                observation_space=env.observation_space,
+                action_space=env.action_space,
+                description=description,
+                eval_env=f"crib_env/{ENVIRONMENTS[maker.name]}",
+                requirements=["crib-env"],
                 algorithm_name=", ".join(about["agents"]),
-            )  # fmt: skip
+            )
         else:
             data.update_dataset_from_buffer(episodes)
     return name
@@ -224,11 +221,14 @@ def _episodes(buffer: Any, data: dict[str, Any]) -> Iterator[Any]:
         seen, masks = data["observation"][rows], data["action_mask"][rows]
         ends = np.arange(len(rows)) == len(rows) - 1
         yield buffer(
-            observations=np.concatenate([seen, seen[-1:]]), actions=data["action"][rows],
-            rewards=data["reward"][rows], terminations=ends, truncations=np.zeros_like(ends),
+            observations=np.concatenate([seen, seen[-1:]]),
+            actions=data["action"][rows],
+            rewards=data["reward"][rows],
+            terminations=ends,
+            truncations=np.zeros_like(ends),
             infos={"action_mask": np.concatenate([masks, np.zeros_like(masks[-1:])])},
             options={name: data[name][rows[0]].item() for name in ("episode", "seat", "agent")},
-        )  # fmt: skip
+        )
 
 
 def run(settings: Settings) -> None:
@@ -242,9 +242,7 @@ def run(settings: Settings) -> None:
         if settings.format == "minari":
             print(f"minari.load_dataset({write_minari(settings.out)!r})")
     except KeyboardInterrupt:
-        raise KeyboardInterrupt(
-            f"the same command goes on from the shards in {settings.out}"
-        ) from None
+        raise KeyboardInterrupt(f"the same command goes on from the shards in {settings.out}") from None
     print(
         f"{figures['rows']:,} decisions of {settings.games:,} episodes, "
         f"{figures['bytes'] / 1e6:.1f} MB in {settings.out}; {settings.out / CARD} describes them"

@@ -39,16 +39,7 @@ from crib_env.engine.hands.records import PEGGING
 from crib_env.engine.hands.slots import slot_of
 from crib_env.engine.jit import Entry, entry, kernel
 from crib_env.engine.ranks import DECK
-from crib_env.engine.record import (
-    DECKS_T,
-    LOG_T,
-    LOG_WIDTH,
-    NO_DECKS,
-    NONE,
-    TABLE_T,
-    WEIGHTS_T,
-    array_of,
-)
+from crib_env.engine.record import DECKS_T, LOG_T, LOG_WIDTH, NO_DECKS, NONE, TABLE_T, WEIGHTS_T, array_of
 from crib_env.engine.rng import M32, WORDS, draw_unused, seed_words
 from crib_env.engine.show import JACK, show_table
 from crib_env.engine.two_hand import HAND, PILE, STATE, view
@@ -433,12 +424,7 @@ class Reference:
     redraws: int = REDRAWS  # of hands, where a discard differs; 0 for no such term
 
     def corrections(
-        self,
-        rules: TwoHandRules,
-        deals: Deals,
-        games: int,
-        first: int,
-        seed_seq: np.random.SeedSequence,
+        self, rules: TwoHandRules, deals: Deals, games: int, first: int, seed_seq: np.random.SeedSequence
     ) -> tuple[Array, Array]:
         """Return the effect of the cards on the agent in seat ``first``, which AIVAT subtracts.
 
@@ -455,9 +441,7 @@ class Reference:
         np.add.at(made, deals.lane, by_agent)
         return won, made
 
-    def terms(
-        self, rules: TwoHandRules, deals: Deals, seed_seq: np.random.SeedSequence
-    ) -> tuple[Array, Array]:
+    def terms(self, rules: TwoHandRules, deals: Deals, seed_seq: np.random.SeedSequence) -> tuple[Array, Array]:
         """Return the terms of each deal, float64[N, 3, 6]."""
         family = find_family(FAMILY)
         record = family.rules_record(rules, "pegging", 2)
@@ -490,9 +474,7 @@ def adjusted_by(adjust: Adjust, duplicate: bool = True) -> bool | None:
     return ADJUSTED[adjust] if duplicate else True
 
 
-def chosen_reference(
-    rules: Rules, agents: Sequence[Agent], adjusted: bool | None
-) -> Reference | None:
+def chosen_reference(rules: Rules, agents: Sequence[Agent], adjusted: bool | None) -> Reference | None:
     """Return the reference that corrects these agents' games; None for no correction.
 
     It takes about a millisecond per game and saves from a fifth to a half of the games. That is
@@ -503,14 +485,10 @@ def chosen_reference(
     known = usual_reference(rules)
     if adjusted and known is None:
         raise ValueError(
-            f"luck is not known of games by the rules {rules.name}: it can be taken out of six and "
-            "five cards"
+            f"luck is not known of games by the rules {rules.name}: it can be taken out of six and five cards"
         )
     family = find_family(rules.family)
-    compiled = (
-        isinstance(agent, CompiledAgent) and agent.entries_for(family) is not None
-        for agent in agents
-    )  # fmt: skip
+    compiled = (isinstance(agent, CompiledAgent) and agent.entries_for(family) is not None for agent in agents)
     return known if adjusted or not all(compiled) else None
 
 
@@ -553,8 +531,7 @@ def shipped_outcomes(rules: TwoHandRules) -> ReferenceOutcomes:
     held, game = load(REFERENCE_DEALS), DEALT.index(rules.dealt)
     deals = float(held["deals"][game])
     alike = (
-        isinstance(preset, TwoHandRules)
-        and all(getattr(preset, name) == getattr(rules, name) for name in OF_A_DEAL)
+        isinstance(preset, TwoHandRules) and all(getattr(preset, name) == getattr(rules, name) for name in OF_A_DEAL)
         for preset in PRESETS.values()
     )
     ends, reached = (np.ascontiguousarray(held[name][game]) for name in ("ends", "reached"))
@@ -600,9 +577,6 @@ class DealLog:
         scores[heels, dealer] = states["rear"][heels, dealer]
         return Deals(
             lane=np.concatenate(self._lanes),
-            **{
-                name: np.ascontiguousarray(states[name])
-                for name in ("dealer", "dealt", "discarded", "starter")
-            },
+            **{name: np.ascontiguousarray(states[name]) for name in ("dealer", "dealt", "discarded", "starter")},
             scores=scores,
         )

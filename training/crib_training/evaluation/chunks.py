@@ -188,10 +188,7 @@ def label_agents(setup: Setup) -> list[str]:
     for agent in agents:
         refuse_rules(loading.in_phase(maker, agent), rules, setup.episode)
     names = [agent.name for agent in agents]
-    return [
-        name if names.count(name) == 1 else given
-        for name, given in zip(names, setup.agents, strict=True)
-    ]
+    return [name if names.count(name) == 1 else given for name, given in zip(names, setup.agents, strict=True)]
 
 
 def play(setup: Setup, chunk: Chunk, finished: Finished = ignore_progress) -> Record:
@@ -207,8 +204,7 @@ def play(setup: Setup, chunk: Chunk, finished: Finished = ignore_progress) -> Re
     both = chunk.first, chunk.second
     order = both, both[::-1]
     agents: list[Sides] = [
-        (_referee(setup, *order[0], game, 0), _referee(setup, *order[1], game, 1))
-        for game in range(setup.sides)
+        (_referee(setup, *order[0], game, 0), _referee(setup, *order[1], game, 1)) for game in range(setup.sides)
     ]
     players = [field_agent(*order[place], setup.move_seconds, 0, place) for place in (0, 1)]
     reference = chosen_reference(rules, players, setup.adjusted)
@@ -217,9 +213,8 @@ def play(setup: Setup, chunk: Chunk, finished: Finished = ignore_progress) -> Re
         key = (chunk.index, KINDS.index(kind))
         seed_seq = np.random.SeedSequence(chunk.seed, spawn_key=key)
         played[kind] = play_chunk(
-            rules, episode, agents, chunk.pairs, seed_seq, setup.players, reference=reference,
-            finished=finished,
-        )  # fmt: skip
+            rules, episode, agents, chunk.pairs, seed_seq, setup.players, reference=reference, finished=finished
+        )
     return {
         **asdict(chunk),
         "seconds": round(time.perf_counter() - began, 3),
@@ -246,15 +241,17 @@ def written(played: Pairs) -> Record:
 def read_pairs(*records: Record) -> Pairs:
     """Return the pairs of games, or of deals, of `written` records, joined."""
     arrays: dict[str, Any] = {
-        name: np.concatenate([np.array(one[name]) for one in records])
-        for name in set(records[0]) - {"failures"}
+        name: np.concatenate([np.array(one[name]) for one in records]) for name in set(records[0]) - {"failures"}
     }
     sides = arrays["won"].size // arrays["dealer"].size
     for name, flat in arrays.items():
         shape = {
-            "dealer": (), "forfeits": (2,), "points": (sides, 3),
-            "won_correction": (1,), "points_correction": (1, 2, 3),  # all terms are one by then
-        }.get(name, (sides,))  # fmt: skip
+            "dealer": (),
+            "forfeits": (2,),
+            "points": (sides, 3),
+            "won_correction": (1,),
+            "points_correction": (1, 2, 3),  # all terms are one by then
+        }.get(name, (sides,))
         kind = {"forfeits": bool, "won": float}.get(name, flat.dtype)
         arrays[name] = flat.astype(kind).reshape(-1, sides, *shape)
     failures = tuple(Failure(**failure) for one in records for failure in one["failures"])
@@ -262,9 +259,7 @@ def read_pairs(*records: Record) -> Pairs:
 
 
 @lru_cache(maxsize=INSTANCES)
-def field_agent(
-    given: str, against: str, move_seconds: float | None, game: int, place: int
-) -> Agent:
+def field_agent(given: str, against: str, move_seconds: float | None, game: int, place: int) -> Agent:
     """Return an agent of the field, one for each game of a pair, for each pairing and its place."""
     return load_agent(given, move_seconds)
 

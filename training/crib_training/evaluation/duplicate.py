@@ -95,8 +95,7 @@ class Pairs:
     def joined(cls, chunks: Sequence[Pairs]) -> Pairs:
         """Return the sets of all chunks, in their order."""
         arrays: dict[str, Any] = {
-            name: np.concatenate([getattr(chunk, name) for chunk in chunks])
-            for name in chunks[0].known()
+            name: np.concatenate([getattr(chunk, name) for chunk in chunks]) for name in chunks[0].known()
         }
         return cls(**arrays, failures=tuple(f for chunk in chunks for f in chunk.failures))
 
@@ -176,10 +175,17 @@ def play_pairs(
         seed_seq = np.random.SeedSequence(seed, spawn_key=(chunk,))
         chunks.append(
             play_chunk(
-                rules, episode, agents, n, seed_seq, players, reference=reference,
-                duplicate=duplicate, finished=finished,
+                rules,
+                episode,
+                agents,
+                n,
+                seed_seq,
+                players,
+                reference=reference,
+                duplicate=duplicate,
+                finished=finished,
             )
-        )  # fmt: skip
+        )
     return Pairs.joined(chunks)
 
 
@@ -207,10 +213,7 @@ def play_chunk(
     outcomes: list[dict[str, Array]] = []
     failures: list[Failure] = []
     for side, who in enumerate(agents):
-        games = GameBatch(
-            rules, n, players=players, episode=episode,
-            seed=deals if duplicate or not side else others,
-        )  # fmt: skip
+        games = GameBatch(rules, n, players=players, episode=episode, seed=deals if duplicate or not side else others)
         # With different deals, one seat deals first in both games, so each agent does in one.
         games.reset(dealer=None if duplicate else 0)
         log = DealLog() if reference and episode in CORRECTED else None
@@ -225,9 +228,7 @@ def play_chunk(
             outcome |= {"won_correction": won, "points_correction": points}
         outcomes.append(outcome)
         failures += failed
-    arrays: dict[str, Any] = {
-        name: np.stack([outcome[name] for outcome in outcomes], axis=1) for name in outcomes[0]
-    }
+    arrays: dict[str, Any] = {name: np.stack([outcome[name] for outcome in outcomes], axis=1) for name in outcomes[0]}
     return Pairs(**arrays, failures=tuple(failures))
 
 

@@ -158,18 +158,24 @@ def evaluate(
         try:
             if not games:  # compile everything before the deals are timed, as games would
                 play_pairs(
-                    rules, episodes[0], *sides, 1, seed, players=players, reference=reference,
-                    duplicate=duplicate,
-                )  # fmt: skip
+                    rules, episodes[0], *sides, 1, seed, players=players, reference=reference, duplicate=duplicate
+                )
             for episode in episodes:
                 for agent in timed:
                     agent.decisions, agent.seconds = 0, 0.0  # the last, the deals, count
                 played.append(
                     play_pairs(
-                        rules, episode, *sides, pairs, seed, players=players, reference=reference,
-                        duplicate=duplicate, finished=progress.advance,
+                        rules,
+                        episode,
+                        *sides,
+                        pairs,
+                        seed,
+                        players=players,
+                        reference=reference,
+                        duplicate=duplicate,
+                        finished=progress.advance,
                     )
-                )  # fmt: skip
+                )
         except KeyboardInterrupt:
             done = f"{progress.done:,.0f} of {progress.total:,} {what} were played"
             raise KeyboardInterrupt(f"{done}; nothing is written") from None
@@ -177,9 +183,8 @@ def evaluate(
     whole = played[0] if games else deals.take(np.zeros(pairs, dtype=bool))
     speeds = [agent.decisions / agent.seconds if agent.seconds else None for agent in timed]
     return result_of(
-        maker, rules, players, names, (whole, deals), seed, duplicate=duplicate, speeds=speeds,
-        adjusted=adjusted,
-    )  # fmt: skip
+        maker, rules, players, names, (whole, deals), seed, duplicate=duplicate, speeds=speeds, adjusted=adjusted
+    )
 
 
 def result_of(
@@ -219,22 +224,25 @@ def result_of(
 def evaluate_models(settings: Settings, maker: EnvMaker, rules: Rules) -> dict[str, Any]:
     """Play or continue a match of a language model, stored as it is played; return its result."""
     if not (settings.games and settings.duplicate):
-        raise ValueError("a language model plays whole games on duplicate deals: leave out "
-                         "--no-games and --no-duplicate")  # fmt: skip
+        raise ValueError(
+            "a language model plays whole games on duplicate deals: leave out --no-games and --no-duplicate"
+        )
     folder = (settings.json or DEFAULT).with_suffix(".games")
     if folder == settings.json:
         raise ValueError(f"--json {folder} is the folder of the games: name a file {DEFAULT.name}")
     setup = Setup(
         agents=(settings.trusted(settings.first), settings.trusted(settings.second)),
-        env=settings.env, rules=settings.rules, players=settings.players, seed=(settings.seed,),
-        chunk=MODEL_PAIRS, adjust=settings.adjust,
-    )  # fmt: skip
+        env=settings.env,
+        rules=settings.rules,
+        players=settings.players,
+        seed=(settings.seed,),
+        chunk=MODEL_PAIRS,
+        adjust=settings.adjust,
+    )
     first, second = label_agents(setup)
     records = play_models(setup, settings.pairs, folder, f"{first} against {second}")
     played = setup.played((0, 1), records)
-    result = result_of(
-        maker, rules, setup.players, (first, second), played, settings.seed, adjusted=setup.adjusted
-    )
+    result = result_of(maker, rules, setup.players, (first, second), played, settings.seed, adjusted=setup.adjusted)
     return {**result, "language_models": totals(records)}
 
 
@@ -248,11 +256,17 @@ def run(settings: Settings) -> None:
         result = evaluate_models(settings, maker, rules)
     else:
         result = evaluate(
-            maker, rules, *agents, settings.pairs, settings.seed, settings.players,
-            games=settings.games, duplicate=settings.duplicate,
+            maker,
+            rules,
+            *agents,
+            settings.pairs,
+            settings.seed,
+            settings.players,
+            games=settings.games,
+            duplicate=settings.duplicate,
             adjusted=adjusted_by(settings.adjust, settings.duplicate),
             forfeits=not os.environ.get(TRACEBACK),
-        )  # fmt: skip
+        )
     result["rules"] = settings.rules or rules.name  # with their changed fields
     print(comparison(result), flush=True)
     if settings.json:

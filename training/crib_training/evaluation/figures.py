@@ -76,9 +76,7 @@ def adjusted_shares(games: Pairs) -> Array:
     return shares
 
 
-def _adjusted(
-    phases: tuple[str, ...], games: Pairs, deals: Pairs, only_narrower: bool
-) -> dict[str, Any] | None:
+def _adjusted(phases: tuple[str, ...], games: Pairs, deals: Pairs, only_narrower: bool) -> dict[str, Any] | None:
     """Return the corrected figures: games won, and points per deal more."""
     if games.won_correction is None or deals.points_correction is None:
         return None

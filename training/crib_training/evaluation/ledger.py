@@ -118,9 +118,7 @@ class Ledger:
         if all(new["files"].get(name, known) == known for name, known in old["files"].items()):
             alike.append("files")
         if why := differences(old, new, alike):
-            raise ValueError(
-                f"{self._path.parent} holds a tournament of another set-up: {why}. {place}"
-            )
+            raise ValueError(f"{self._path.parent} holds a tournament of another set-up: {why}. {place}")
         return old
 
 
@@ -139,11 +137,7 @@ class Plan:
 
 
 def complete(
-    ledger: Ledger,
-    pairs: int,
-    workers: Workers,
-    until: float | None = None,
-    what: str = "games and deals",
+    ledger: Ledger, pairs: int, workers: Workers, until: float | None = None, what: str = "games and deals"
 ) -> dict[tuple[int, int], list[Record]]:
     """Play the chunks that a ledger lacks, and return the records of each pairing.
 
@@ -175,9 +169,7 @@ def complete(
                 if not plan.missing:  # the rest need not be played
                     unplayed = each - sum(chunk.pairs for chunk in plan.chunks)
                     progress.advance(setup.games_each * unplayed)
-    return {
-        pairing: [ledger.records[chunk] for chunk in plan.chunks] for pairing, plan in plans.items()
-    }
+    return {pairing: [ledger.records[chunk] for chunk in plan.chunks] for pairing, plan in plans.items()}
 
 
 def _plan(ledger: Ledger, pairing: tuple[int, int], pairs: int, until: float | None) -> Plan:

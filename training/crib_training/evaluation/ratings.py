@@ -30,11 +30,7 @@ SETTLED = 1e-10
 
 
 def fit_ratings(
-    won: npt.ArrayLike,
-    lost: npt.ArrayLike | None = None,
-    *,
-    anchor: int | None = None,
-    opponents: int = 1,
+    won: npt.ArrayLike, lost: npt.ArrayLike | None = None, *, anchor: int | None = None, opponents: int = 1
 ) -> Doubles:
     """Return the maximum-likelihood ratings, float64[..., N]."""
     wins = np.array(won, dtype=np.float64)
@@ -118,9 +114,7 @@ def resampled(
     return tables
 
 
-def games_table(
-    scores: Mapping[tuple[int, int], Array], agents: int, opponents: int = 1
-) -> Doubles:
+def games_table(scores: Mapping[tuple[int, int], Array], agents: int, opponents: int = 1) -> Doubles:
     """Return float64[2, agents, agents], the games won and lost; arguments as `resampled`."""
     table = np.zeros((2, agents, agents))
     for (i, j), pair_scores in scores.items():
@@ -137,9 +131,7 @@ def rate(
     opponents: int = 1,
 ) -> tuple[Doubles, Doubles, Doubles]:
     """Return the ratings with their 95 % intervals, percentiles of the bootstrap."""
-    ratings = fit_ratings(
-        *games_table(scores, agents, opponents), anchor=anchor, opponents=opponents
-    )
+    ratings = fit_ratings(*games_table(scores, agents, opponents), anchor=anchor, opponents=opponents)
     rng = np.random.default_rng(seed)
     again = resampled(scores, agents, rng, together=together, opponents=opponents)
     refitted = fit_ratings(*again, anchor=anchor, opponents=opponents)

@@ -65,9 +65,7 @@ class Chronicle:
     def __init__(self, games: GameBatch) -> None:
         self.games = games
         self.number = next(_serial)
-        self._since: list[list[list[Event]]] = [
-            [[] for _ in range(games.players)] for _ in range(games.n)
-        ]
+        self._since: list[list[list[Event]]] = [[[] for _ in range(games.players)] for _ in range(games.n)]
         games.on_step = self._note
 
     def tell(self, follower: Any, lanes: Array) -> None:
@@ -123,11 +121,7 @@ class Referee:
     """
 
     def __init__(
-        self,
-        agent: Agent,
-        move_seconds: float | None = None,
-        name: str | None = None,
-        strict: bool = False,
+        self, agent: Agent, move_seconds: float | None = None, name: str | None = None, strict: bool = False
     ) -> None:
         self.agent = agent
         self.name = name or agent.name
@@ -186,9 +180,7 @@ class Referee:
                 late = 0
         return actions, failures
 
-    def _call(
-        self, views: Views, rng: np.random.Generator, lanes: Array | None
-    ) -> Actions | Failure:
+    def _call(self, views: Views, rng: np.random.Generator, lanes: Array | None) -> Actions | Failure:
         """Return the answer to one call, or the failure."""
         if self._chronicle is not None and lanes is not None:
             self._chronicle.tell(self.follower, lanes)

@@ -32,8 +32,7 @@ def comparison(r: dict[str, Any]) -> str:
     more = r["margin_per_deal"]
     if not games and more["mean"] is not None:  # None: every pair was forfeited
         notes.append(
-            f"{r['first']} makes {more['mean']:+z.4f} ± {more['ci95']:.4f} points per deal "
-            f"more than {r['second']}."
+            f"{r['first']} makes {more['mean']:+z.4f} ± {more['ci95']:.4f} points per deal more than {r['second']}."
         )
     if sides > 2:
         notes.append(
@@ -71,9 +70,14 @@ def comparison_table(results: list[dict[str, Any]]) -> str:
     beside = [label] if luck and not alone else []
     instead = f", {label}" if luck and alone else ""
     head = [
-        "agent", "against", f"games won{instead}", *beside, "skunks for / against",
-        f"points per deal more{instead}", *beside,
-    ]  # fmt: skip
+        "agent",
+        "against",
+        f"games won{instead}",
+        *beside,
+        "skunks for / against",
+        f"points per deal more{instead}",
+        *beside,
+    ]
     return table(head, rows)
 
 
@@ -83,10 +87,7 @@ def difference_table(r: dict[str, Any]) -> str:
     if not r.get("duplicate", True):
         del kinds["plain"]
     rows = [
-        [role, kind, *map(shown_plain, more[role].values())]
-        for role in ROLES
-        for kind, more in kinds.items()
-        if more
+        [role, kind, *map(shown_plain, more[role].values())] for role in ROLES for kind, more in kinds.items() if more
     ]
     head = f"{r['first']} more than {r['second']} as"
     return table([head, "", *r["more_per_deal"][ROLES[0]]], rows)
@@ -94,11 +95,7 @@ def difference_table(r: dict[str, Any]) -> str:
 
 def phase_table(r: dict[str, Any]) -> str:
     """Return one comparison's points per deal by role and phase as a Markdown table."""
-    return points_table(
-        (role, name, points)
-        for role in ROLES
-        for name, points in r["points_per_deal"][role].items()
-    )
+    return points_table((role, name, points) for role in ROLES for name, points in r["points_per_deal"][role].items())
 
 
 def points_table(points: Iterable[tuple[str, str, dict[str, Any]]]) -> str:
@@ -161,12 +158,13 @@ def models_table(models: Mapping[str, Any]) -> str:
     for name, found in models.items():
         rows = [
             [
-                phase, f"{row['decisions']:,}",
+                phase,
+                f"{row['decisions']:,}",
                 f"{100 * row['expert']:.2f} ± {100 * row['expert_ci95']:.2f} %",
                 "" if row["equilibrium"] is None else f"{100 * row['equilibrium']:.2f} %",
             ]
             for phase, row in found["regret"].items()
-        ]  # fmt: skip
+        ]
         head = [f"{name}: regret per decision", "decisions", "against expert", "equilibrium"]
         lines += [table(head, rows), ""]
         lines.append(
@@ -217,8 +215,7 @@ def report(results: dict[str, Any]) -> str:
         f"No pairing's games won differ from what the ratings expect by more than "
         f"{100 * results['largest_misfit']:.1f} percentage points.",
         "## Games won",
-        f"Percent of {results['episode']}s that the agent of the row won from {met} of the column"
-        f"{level}.",
+        f"Percent of {results['episode']}s that the agent of the row won from {met} of the column{level}.",
         cross_table(results),
         "## Pairings",
         comparison_table(results["pairings"]),
@@ -286,21 +283,21 @@ def conditions(results: dict[str, Any]) -> str:
     )
 
 
-def ratings_table(
-    agents: Iterable[Mapping[str, Any]], more: Mapping[str, Mapping[str, object]]
-) -> str:
+def ratings_table(agents: Iterable[Mapping[str, Any]], more: Mapping[str, Mapping[str, object]]) -> str:
     """Return rated agents as a Markdown table, the highest first.
 
     ``more`` has further columns by their heads: the cells by the name of the agent.
     """
     rows = [
         [
-            place, agent["name"], f"{agent['rating']:+z.0f}",
+            place,
+            agent["name"],
+            f"{agent['rating']:+z.0f}",
             f"{agent['low']:+z.0f} to {agent['high']:+z.0f}",
             *(column.get(agent["name"], "") for column in more.values()),
         ]
         for place, agent in enumerate(ranked(agents), start=1)
-    ]  # fmt: skip
+    ]
     return table(["", "agent", "Elo", "95 %", *more], rows)
 
 
@@ -324,12 +321,9 @@ def cross_table(results: dict[str, Any]) -> str:
 def _dealers_table(results: dict[str, Any]) -> str:
     unit = "points" if results["episode"] == "game" else "game points"
     rows = [
-        [
-            f"{r['first']}, {r['second']}", shown_percent(r["first_dealer_won"]),
-            shown_plain(r["margin"]),
-        ]
+        [f"{r['first']}, {r['second']}", shown_percent(r["first_dealer_won"]), shown_plain(r["margin"])]
         for r in results["pairings"]
-    ]  # fmt: skip
+    ]
     return table(["agents", "won by the first dealer", f"{unit} more"], rows)
 
 

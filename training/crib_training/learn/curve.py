@@ -29,10 +29,7 @@ from crib_training.loading import in_phase, shortest_episode, sides_of
 from crib_training.outputs import as_png, csv_table, write_json
 
 What = Literal["won", "points"]
-LABELS: dict[What, str] = {
-    "won": "games won, %",
-    "points": "points per deal more than the opponent",
-}
+LABELS: dict[What, str] = {"won": "games won, %", "points": "points per deal more than the opponent"}
 SCALES: dict[What, float] = {"won": 100.0, "points": 1.0}
 STEPS = 200  # between the ends of several runs' mean
 
@@ -50,9 +47,7 @@ class Line:
     band: str  # the band's meaning, in words
 
 
-def of_run(
-    label: str, points: Sequence[Mapping[str, Any]], opponent: str, what: What = "won"
-) -> Line:
+def of_run(label: str, points: Sequence[Mapping[str, Any]], opponent: str, what: What = "won") -> Line:
     """Return the line of one run against an opponent, with the 95 % interval of each point."""
     chosen = [point for point in points if point["opponent"] == opponent]
     seconds, mean, half = (
@@ -72,14 +67,10 @@ def of_runs(label: str, runs: Sequence[Line]) -> Line:
     seconds = np.linspace(first, last, STEPS)
     values = np.array([np.interp(seconds, run.seconds, run.mean) for run in runs])
     band = f"least to most of {len(runs)} runs"
-    return Line(
-        label, seconds, values.mean(axis=0), values.min(axis=0), values.max(axis=0), False, band
-    )
+    return Line(label, seconds, values.mean(axis=0), values.min(axis=0), values.max(axis=0), False, band)
 
 
-def draw(
-    lines: Sequence[Line], levels: Mapping[str, float], title: str, what: What = "won"
-) -> bytes:
+def draw(lines: Sequence[Line], levels: Mapping[str, float], title: str, what: What = "won") -> bytes:
     """Return lines as PNG."""
     figure = Figure(figsize=(7, 4.2), layout="tight")
     axes = figure.subplots()
@@ -91,9 +82,15 @@ def draw(
         height = SCALES[what] * level
         axes.axhline(height, color="grey", linewidth=0.8, linestyle="--", zorder=0)
         axes.annotate(
-            name, (1.0, height), xytext=(-3, 2), textcoords="offset points",
-            xycoords=("axes fraction", "data"), ha="right", va="bottom", color="dimgrey",
-        )  # fmt: skip
+            name,
+            (1.0, height),
+            xytext=(-3, 2),
+            textcoords="offset points",
+            xycoords=("axes fraction", "data"),
+            ha="right",
+            va="bottom",
+            color="dimgrey",
+        )
     bands = " / ".join(dict.fromkeys(line.band for line in lines))
     axes.set_xlabel("CPU seconds of playing and learning")
     axes.set_ylabel(LABELS[what])
@@ -122,11 +119,12 @@ class Point:
     def measured(self) -> Measured:
         """Return it as a run shows it."""
         won = f"{100 * self.won:.1f} ± {100 * self.won_interval:.1f} % against {self.opponent}"
-        text = (f"{self.deals:>10,} deals {self.decisions:>11,} decisions "
-                f"{self.cpu_seconds:7.1f} CPU s  {self.points:+.2f} ± {self.points_interval:.2f} "
-                f"points per deal, {won}")  # fmt: skip
-        scalars = {f"games_won/{self.opponent}": self.won,
-                   f"points_per_deal/{self.opponent}": self.points}  # fmt: skip
+        text = (
+            f"{self.deals:>10,} deals {self.decisions:>11,} decisions "
+            f"{self.cpu_seconds:7.1f} CPU s  {self.points:+.2f} ± {self.points_interval:.2f} "
+            f"points per deal, {won}"
+        )
+        scalars = {f"games_won/{self.opponent}": self.won, f"points_per_deal/{self.opponent}": self.points}
         return Measured(text, scalars, f", {won}")
 
 
@@ -139,19 +137,22 @@ class Strength(Curve):
     """
 
     def __init__(
-        self, maker: EnvMaker, rules: Rules, players: int, method: str, eval_opponents: str,
-        baselines: str, sizes: tuple[int, int, int],
-    ) -> None:  # fmt: skip
+        self,
+        maker: EnvMaker,
+        rules: Rules,
+        players: int,
+        method: str,
+        eval_opponents: str,
+        baselines: str,
+        sizes: tuple[int, int, int],
+    ) -> None:
         self.maker, self.rules, self.players = maker, rules, players
         self.num_evals, self.pairs, self.final_pairs = sizes
         self.opponents, self.baselines = (
-            {name: load_agent(name) for name in filter(None, names.split(","))}
-            for names in (eval_opponents, baselines)
+            {name: load_agent(name) for name in filter(None, names.split(","))} for names in (eval_opponents, baselines)
         )
         if not self.opponents:
-            raise ValueError(
-                "strength is measured against one opponent at least: --eval-opponents NAME"
-            )
+            raise ValueError("strength is measured against one opponent at least: --eval-opponents NAME")
         game = maker.name.rpartition("_v")[0].replace("_", " ").capitalize()
         variant = "" if rules.name == maker.rules else f" by the rules {rules.name}"
         self.title = f"{game}{variant} for {players}, learned by {method}"
@@ -168,12 +169,9 @@ class Strength(Curve):
     def measure(self, learner: Learner) -> list[Measured]:
         """Measure the agent so far."""
         pairs = self.final_pairs if learner.done >= learner.total else self.pairs
-        return self.measure_agent(learner.agent(), learner.done, learner.decisions,
-                                  learner.cpu_seconds, pairs)  # fmt: skip
+        return self.measure_agent(learner.agent(), learner.done, learner.decisions, learner.cpu_seconds, pairs)
 
-    def measure_agent(
-        self, agent: Agent, deals: int, decisions: int, cpu_seconds: float, pairs: int
-    ) -> list[Measured]:
+    def measure_agent(self, agent: Agent, deals: int, decisions: int, cpu_seconds: float, pairs: int) -> list[Measured]:
         """Measure an agent against each opponent; see `strength` and `Point`."""
         spent = round(cpu_seconds, 2)
         measured = [
@@ -206,10 +204,7 @@ class Strength(Curve):
     def draw(self, folder: Path) -> None:
         """Write the picture, if anything was measured."""
         if self.points:
-            known = [
-                of_run(f"against {name}", [asdict(p) for p in self.points], name)
-                for name in self.opponents
-            ]
+            known = [of_run(f"against {name}", [asdict(p) for p in self.points], name) for name in self.opponents]
             write_whole(folder / PICTURE, draw(known, self.shares, self.title))
 
     def state(self) -> dict[str, Any]:
@@ -222,9 +217,7 @@ class Strength(Curve):
         self.shares = dict(state["baselines"])
 
 
-def strength(
-    agent: Agent, opponent: Agent, rules: Rules, episode: str, players: int, pairs: int
-) -> dict[str, float]:
+def strength(agent: Agent, opponent: Agent, rules: Rules, episode: str, players: int, pairs: int) -> dict[str, float]:
     """Return an agent's strength against an opponent, as the fields of `Point` name it.
 
     Among three sides the agent meets two of the opponent.
@@ -233,12 +226,7 @@ def strength(
     points = estimate(deals.points_ahead.mean(axis=1))
     games = play_pairs(rules, "game", agent, opponent, max(2, pairs // 2), SEED, players=players)
     won = estimate(games.shares_won)
-    return {
-        "points": points.mean,
-        "points_interval": points.half,
-        "won": won.mean,
-        "won_interval": won.half,
-    }
+    return {"points": points.mean, "points_interval": points.half, "won": won.mean, "won_interval": won.half}
 
 
 def read_points(folder: Path) -> list[Point]:

@@ -117,8 +117,7 @@ class _SumOfRows(torch.autograd.Function):
         ctx.save_for_backward(lists)
         ctx.bits, ctx.rows = bits, len(weights)
         out = torch.empty(len(lists), len(bias))
-        sum_rows(lists.numpy(), PLACES, bits, weights.detach().numpy(), bias.detach().numpy(),
-                 out.numpy())  # fmt: skip
+        sum_rows(lists.numpy(), PLACES, bits, weights.detach().numpy(), bias.detach().numpy(), out.numpy())
         return out
 
     @staticmethod
@@ -190,12 +189,7 @@ class DealBatch:
     """
 
     def __init__(
-        self,
-        rules: TwoHandRules,
-        num_envs: int,
-        seed: int,
-        features: bool = False,
-        suits: str = "canonical",
+        self, rules: TwoHandRules, num_envs: int, seed: int, features: bool = False, suits: str = "canonical"
     ) -> None:
         family = family_for(rules.family, "expected", suits)
         self.suits = suits

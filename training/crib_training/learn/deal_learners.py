@@ -73,9 +73,11 @@ class RunSettings(run.RunSettings):
         if not self.hidden_sizes:
             raise ValueError("hidden_sizes must name a size at least, got ()")
         if self.rules.dealt != 5 and self.num_evals:  # it would query every hand of six cards
-            raise ValueError(f"num_evals must be 0 in {self.env}, got {self.num_evals}: "
-                             "exploitability is measured in five_card_v0; leave it out, and use "
-                             "crib evaluate on the policy")  # fmt: skip
+            raise ValueError(
+                f"num_evals must be 0 in {self.env}, got {self.num_evals}: "
+                "exploitability is measured in five_card_v0; leave it out, and use "
+                "crib evaluate on the policy"
+            )
 
     @property
     def measurements(self) -> int:
@@ -89,8 +91,10 @@ class RunSettings(run.RunSettings):
         """The rules of the game."""
         maker, rules = find_game(self.env)
         if maker.phase is not None or not isinstance(rules, TwoHandRules):
-            raise ValueError(f"{self.method} learns whole deals of two hands: env must be "
-                             f"six_card_v0 or five_card_v0, got {self.env!r}")  # fmt: skip
+            raise ValueError(
+                f"{self.method} learns whole deals of two hands: env must be "
+                f"six_card_v0 or five_card_v0, got {self.env!r}"
+            )
         return rules
 
 
@@ -196,20 +200,32 @@ class Exploitability(Curve):
         """Measure the agent so far."""
         settings, agent = self.settings, learner.agent()
         ranks = settings.suits == "ranks"
-        found = exploitability(agent, env=settings.env, hands=settings.eval_hands,
-                               seed=HANDS_SEED, suits="ranks" if ranks else None,
-                               abstraction=0 if ranks else 1)  # fmt: skip
+        found = exploitability(
+            agent,
+            env=settings.env,
+            hands=settings.eval_hands,
+            seed=HANDS_SEED,
+            suits="ranks" if ranks else None,
+            abstraction=0 if ranks else 1,
+        )
         gain = found.gain
         row = Row(
-            learner.decisions, round(learner.cpu_seconds, 1), found.points_per_deal, found.ci95,
-            gain["pone"]["all"].mean, gain["dealer"]["all"].mean,
-            gain["both"]["discard"].mean, gain["both"]["pegging"].mean,
-        )  # fmt: skip
+            learner.decisions,
+            round(learner.cpu_seconds, 1),
+            found.points_per_deal,
+            found.ci95,
+            gain["pone"]["all"].mean,
+            gain["dealer"]["all"].mean,
+            gain["both"]["discard"].mean,
+            gain["both"]["pegging"].mean,
+        )
         agent.save(settings.out / MEASURED_POLICY.format(decisions=row.decisions))
         self.rows.append(row)
-        text = (f"{row.decisions:>11,} decisions {row.cpu_seconds:8.0f} CPU s  "
-                f"exploitability {row.exploitability:.3f} ± {row.ci95:.3f} "
-                f"(discard {row.discard:.3f}, pegging {row.pegging:.3f})")  # fmt: skip
+        text = (
+            f"{row.decisions:>11,} decisions {row.cpu_seconds:8.0f} CPU s  "
+            f"exploitability {row.exploitability:.3f} ± {row.ci95:.3f} "
+            f"(discard {row.discard:.3f}, pegging {row.pegging:.3f})"
+        )
         return [Measured(text, {"exploitability": row.exploitability})]
 
     def write(self, folder: Path) -> None:
@@ -266,8 +282,9 @@ class Policy(PolicyNet):
     def agent(self, name: str, settings: RunSettings) -> PolicyNetAgent:
         """Return the agent that samples from this policy, in NumPy."""
         rules = settings.rules
-        about = header(settings.env, rules, find_family(rules.family), settings.features,
-                       suits=settings.suits, sample=True)  # fmt: skip
+        about = header(
+            settings.env, rules, find_family(rules.family), settings.features, suits=settings.suits, sample=True
+        )
         if isinstance(self.net, CardNet):
             return self.as_agent(about, name)
         first, *others = self.net.children()
@@ -297,9 +314,7 @@ class GamesLearner(Learner):
     def __init__(self, settings: RunSettings) -> None:
         super().__init__(settings)
         self.curve = Exploitability(settings)
-        self.games = DealBatch(
-            settings.rules, settings.num_envs, settings.seed, settings.features, settings.suits
-        )
+        self.games = DealBatch(settings.rules, settings.num_envs, settings.seed, settings.features, settings.suits)
         self.memories: dict[str, Memory] = {}
 
     def agent(self) -> PolicyNetAgent:
@@ -415,10 +430,7 @@ class CriticLearner(GamesLearner):
         self.critic = make_critic(self.games, sizes, self.critic_outputs)
         self.weights = [*self.policy.parameters(), *self.critic.parameters()]
         self.adam = torch.optim.Adam(self.weights, settings.learning_rate, eps=1e-5, fused=True)
-        self.modules = {
-            "policy": self.policy, "average": self.average, "critic": self.critic,
-            "adam": self.adam,
-        }  # fmt: skip
+        self.modules = {"policy": self.policy, "average": self.average, "critic": self.critic, "adam": self.adam}
 
     @property
     def critic_outputs(self) -> int:
@@ -498,8 +510,9 @@ class Memory:
         if not count:
             return
         if not self.columns:
-            self.columns = {name: np.zeros((self.size, *array.shape[1:]), array.dtype)
-                            for name, array in arrays.items()}  # fmt: skip
+            self.columns = {
+                name: np.zeros((self.size, *array.shape[1:]), array.dtype) for name, array in arrays.items()
+            }
         order = self.added + np.arange(count)
         places = order % self.size
         if self.reservoir:
@@ -514,19 +527,16 @@ class Memory:
         """Return ``count`` rows drawn with replacement, floats in 32 bits."""
         rows = self.chance.integers(0, len(self), count)
         drawn = {name: torch.from_numpy(array[rows]) for name, array in self.columns.items()}
-        return {name: one.float() if one.is_floating_point() else one
-                for name, one in drawn.items()}  # fmt: skip
+        return {name: one.float() if one.is_floating_point() else one for name, one in drawn.items()}
 
     def state(self, name: str) -> dict[str, Array]:
         """Return its rows and how many were added, for a checkpoint."""
-        held = {f"{name}.{key}": array[: len(self)]
-                for key, array in self.columns.items()}  # fmt: skip
+        held = {f"{name}.{key}": array[: len(self)] for key, array in self.columns.items()}
         return held | {f"{name}.added": np.array([self.added])}
 
     def restore(self, name: str, state: Mapping[str, Array]) -> None:
         """Restore what `state` returned."""
-        rows = {key.removeprefix(f"{name}."): array for key, array in state.items()
-                if key.startswith(f"{name}.")}  # fmt: skip
+        rows = {key.removeprefix(f"{name}."): array for key, array in state.items() if key.startswith(f"{name}.")}
         added = int(rows.pop("added")[0])
         if any(len(array) != min(added, self.size) for array in rows.values()):
             raise ValueError(f"{name} is of another size than {self.size:,}")
@@ -557,9 +567,7 @@ class RegretLearner(GamesLearner):
         self.modules = {}
         self.add_network("regrets", self.regrets)
         self.add_network("average", self.average)
-        self.of_regrets, self.of_policy = (
-            Memory(settings.reservoir_size, True, self.rng) for _ in range(2)
-        )
+        self.of_regrets, self.of_policy = (Memory(settings.reservoir_size, True, self.rng) for _ in range(2))
         self.memories = {"regrets": self.of_regrets, "policy": self.of_policy}
 
     def add_network(self, name: str, network: nn.Module) -> None:

@@ -62,9 +62,12 @@ def learn_by_self_play(settings: Settings) -> tuple[Agent, float]:
     remove_run(out)  # of an earlier demo, which would not be overwritten
     began = time.process_time()
     mine = deep.Settings(
-        deals=settings.deals, seed=settings.seed, eval_pairs=min(1000, settings.pairs),
-        final_eval_pairs=settings.pairs, out=out,
-    )  # fmt: skip
+        deals=settings.deals,
+        seed=settings.seed,
+        eval_pairs=min(1000, settings.pairs),
+        final_eval_pairs=settings.pairs,
+        out=out,
+    )
     agent = deep.train(mine)
     agent.name = "deep_monte_carlo"
     return agent, time.process_time() - began
@@ -78,10 +81,13 @@ def learn_by_ppo(settings: Settings) -> tuple[Agent, float]:
     remove_run(out)
     agent = ppo.train(
         ppo.Settings(
-            timesteps=settings.timesteps, seed=settings.seed,
-            eval_pairs=min(500, settings.pairs), final_eval_pairs=settings.pairs, out=out,
+            timesteps=settings.timesteps,
+            seed=settings.seed,
+            eval_pairs=min(500, settings.pairs),
+            final_eval_pairs=settings.pairs,
+            out=out,
         )
-    )  # fmt: skip
+    )
     return agent, time.process_time() - began
 
 
@@ -115,12 +121,15 @@ def _run(settings: Settings) -> None:
     rules = PRESETS["hoyle"]
     results = [
         evaluate(
-            six_card_v0.maker, rules, a, b,
+            six_card_v0.maker,
+            rules,
+            a,
+            b,
             min(settings.pairs, EXPERT_PAIRS) if b.name == "expert" else settings.pairs,
             settings.seed + 1000,
         )
         for a, b in compared
-    ]  # fmt: skip
+    ]
     text = "\n".join(
         [
             comparison_table(results),

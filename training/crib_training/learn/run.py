@@ -198,22 +198,25 @@ def is_finite(loss: float, *modules: nn.Module) -> bool:
 def divergence_error(saved: Path | None, after: str) -> DivergedError:
     """Return the error of a run whose loss or weights are not finite."""
     last = f"the last good checkpoint is {saved}, {after}" if saved else "nothing was saved"
-    return DivergedError(f"the run has diverged: its loss or its weights are not finite; {last}. A "
-                         f"lower --learning-rate helps")  # fmt: skip
+    return DivergedError(
+        f"the run has diverged: its loss or its weights are not finite; {last}. A lower --learning-rate helps"
+    )
 
 
 def kept_settings(settings: DataclassInstance) -> dict[str, Any]:
     """Return the settings that a resumed run must not change, in JSON form."""
     held = {name: value for name, value in asdict(settings).items() if name not in FREE}
-    return {name: list(v) if isinstance(v, tuple) else str(v) if isinstance(v, Path) else v
-            for name, v in held.items()}  # fmt: skip
+    return {name: list(v) if isinstance(v, tuple) else str(v) if isinstance(v, Path) else v for name, v in held.items()}
 
 
 def diff_settings(before: Mapping[str, Any], settings: DataclassInstance) -> list[str]:
     """Return the differences of settings from those of a run, each as words."""
     now = kept_settings(settings)
-    return [f"{name} was {before.get(name)}, not {now.get(name)}"
-            for name in {**before, **now} if before.get(name) != now.get(name)]  # fmt: skip
+    return [
+        f"{name} was {before.get(name)}, not {now.get(name)}"
+        for name in {**before, **now}
+        if before.get(name) != now.get(name)
+    ]
 
 
 @dataclass
@@ -282,9 +285,7 @@ class AveragedNets:
         self.learning_rate, self.ema_rate = learning_rate, ema_rate
         self._weights: list[Tensor] = list(nets.parameters())
         self._averages: list[Tensor] = list(self.average.parameters())
-        self.modules: dict[str, nn.Module | Optimizer] = {
-            "nets": nets, "average": self.average, "adam": self.optimizer,
-        }  # fmt: skip
+        self.modules: dict[str, nn.Module | Optimizer] = {"nets": nets, "average": self.average, "adam": self.optimizer}
 
     def step(self, loss: Tensor, share: float = 1.0) -> None:
         """Take a step of gradient descent by a share of the learning rate."""
@@ -304,9 +305,7 @@ class Screen(Progress):
     the values go to TensorBoard.
     """
 
-    def __init__(
-        self, what: str, total: int, done: int, decisions: int, folder: Path, shown: bool
-    ) -> None:
+    def __init__(self, what: str, total: int, done: int, decisions: int, folder: Path, shown: bool) -> None:
         from torch.utils.tensorboard import SummaryWriter
 
         super().__init__(what, total, done, shown=shown)
@@ -353,11 +352,12 @@ class Run:
                 self.load(settings.resume)
             self.save()  # what cannot be written is found out before the work starts
             with (
-                Screen(learner.unit, learner.total, learner.done, learner.decisions, settings.out,
-                       settings.progress) as screen,
+                Screen(
+                    learner.unit, learner.total, learner.done, learner.decisions, settings.out, settings.progress
+                ) as screen,
                 interruptions(note_first=True) as interrupted,
                 learner,
-            ):  # fmt: skip
+            ):
                 saved = time.monotonic()
                 while True:
                     over, due = learner.done >= learner.total, learner.curve.due(learner)
@@ -382,8 +382,9 @@ class Run:
                 self.write()
                 learner.curve.draw(settings.out)
                 rate = learner.decisions / max(learner.cpu_seconds, 1e-9)
-                screen.say(f"{learner.decisions:,} decisions in {learner.cpu_seconds:.0f} CPU s, "
-                           f"{rate:,.0f} per CPU second")  # fmt: skip
+                screen.say(
+                    f"{learner.decisions:,} decisions in {learner.cpu_seconds:.0f} CPU s, {rate:,.0f} per CPU second"
+                )
         return learner.agent()
 
     def learn_batch(self) -> dict[str, float]:
@@ -408,8 +409,9 @@ class Run:
         """Return the state of the run, and the command that continues it."""
         learner, settings = self.learner, self.settings
         words = command(f"crib train {settings.method}", settings, ("resume",), ("env",))
-        return (f"the run is saved after {learner.done:,} {learner.unit}; resume with {words} "
-                f"{resume_option(settings.out)}")  # fmt: skip
+        return (
+            f"the run is saved after {learner.done:,} {learner.unit}; resume with {words} {resume_option(settings.out)}"
+        )
 
     def write(self) -> None:
         """Write the policy and the curve, each as a whole."""

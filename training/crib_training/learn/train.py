@@ -13,8 +13,7 @@ from crib_training.methods import METHODS, deep_monte_carlo
 from crib_training.reading import app_of
 
 app = app_of(
-    "train", deep_monte_carlo.Settings, group_commands="Methods",
-    usage="Usage: crib train [METHOD] [OPTIONS]\n",
-)  # fmt: skip
+    "train", deep_monte_carlo.Settings, group_commands="Methods", usage="Usage: crib train [METHOD] [OPTIONS]\n"
+)
 for name, module in METHODS.items():
     app.command(f"{module}:Settings", name=name)

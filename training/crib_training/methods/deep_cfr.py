@@ -19,12 +19,7 @@ import torch
 from crib_env.arrays import Array, Doubles, Ints
 from crib_env.settings import Count, NewFolder, checked_dataclass
 from crib_training.learn.deal_batch import DealBatch
-from crib_training.learn.deal_learners import (
-    RegretLearner,
-    RegretSettings,
-    draw_actions,
-    match_regrets,
-)
+from crib_training.learn.deal_learners import RegretLearner, RegretSettings, draw_actions, match_regrets
 from crib_training.learn.run import State
 
 
@@ -65,8 +60,7 @@ class Learner(RegretLearner):
         tries = games.movers == seats
         weight = torch.full((len(seats),), self.iteration)
         other = torch.from_numpy(~tries)
-        self.of_policy.add(seen=seen[other], masks=masks[other], policy=policy[other],
-                           weight=weight[other])  # fmt: skip
+        self.of_policy.add(seen=seen[other], masks=masks[other], policy=policy[other], weight=weight[other])
         p, drawn = policy.double().numpy(), draw_actions(policy, self.rng)
         followed = games.masks & tries[:, None]
         followed[~tries, drawn[~tries]] = True
@@ -81,8 +75,7 @@ class Learner(RegretLearner):
         values: Doubles = np.where(tries, (found * p).sum(1), found.sum(1))
         own = torch.from_numpy(tries)
         regrets = torch.from_numpy(found - values[:, None]).float() * masks
-        self.of_regrets.add(seen=seen[own], masks=masks[own], regrets=regrets[own],
-                            weight=weight[own])  # fmt: skip
+        self.of_regrets.add(seen=seen[own], masks=masks[own], regrets=regrets[own], weight=weight[own])
         return values
 
     def state(self) -> dict[str, Array]:

@@ -43,14 +43,7 @@ from crib_training.learn.deep_monte_carlo.many_hand import ManyHandSelfPlay
 from crib_training.learn.deep_monte_carlo.self_play import Samples, SelfPlay
 from crib_training.learn.deep_monte_carlo.table_top import TableTopSelfPlay
 from crib_training.learn.deep_monte_carlo.two_hand import TwoHandSelfPlay
-from crib_training.learn.run import (
-    FREE,
-    LostError,
-    RunSettings,
-    State,
-    module_tensors,
-    restore_module,
-)
+from crib_training.learn.run import FREE, LostError, RunSettings, State, module_tensors, restore_module
 from crib_training.loading import find_game, players_of
 from crib_training.outputs import command
 from crib_training.provenance import code_digest
@@ -63,9 +56,7 @@ GAMES: dict[str, type[SelfPlay]] = {
 # --- a game as something to learn -----------------------------------------------------------------
 
 
-def batches(
-    samples: Samples, size: int, rng: np.random.Generator
-) -> Iterator[Mapping[str, torch.Tensor]]:
+def batches(samples: Samples, size: int, rng: np.random.Generator) -> Iterator[Mapping[str, torch.Tensor]]:
     """Yield the rows of each update: every sample once, those of all groups spread evenly."""
     lengths = {name: len(next(iter(group.values()))) for name, group in samples.groups.items()}
     lengths = {name: length for name, length in lengths.items() if length}
@@ -168,8 +159,9 @@ def _actor(settings: Settings) -> Actor:
 def play_here(settings: Settings, part: RolloutJob, nets: Arrays, code: str) -> RolloutResult:
     """Play a part in this process, if it has the ``code`` of the learner."""
     if code != own_code():
-        raise RuntimeError(f"node {platform.node()} has other code than the learner: install the "
-                           f"same version on every node")  # fmt: skip
+        raise RuntimeError(
+            f"node {platform.node()} has other code than the learner: install the same version on every node"
+        )
     return _actor(settings).play(part, nets)
 
 
@@ -208,9 +200,7 @@ class Actors:
         if not self._ready:
             self._wait_for_room()
         shared = self._pool.share(nets)
-        self._rounds.append([
-            self._pool.submit(play_here, self._settings, part, shared, self._code) for part in parts
-        ])  # fmt: skip
+        self._rounds.append([self._pool.submit(play_here, self._settings, part, shared, self._code) for part in parts])
 
     def finish(self) -> list[RolloutResult]:
         """Return the parts of the round that began first, as soon as it is over."""
@@ -223,8 +213,9 @@ class Actors:
         try:
             self._pool.submit(platform.node).result(PATIENCE)
         except TimeoutError as error:
-            raise LostError(f"nothing was played on the cluster within {PATIENCE:.0f} seconds; has "
-                            f"it a core to spare?") from error  # fmt: skip
+            raise LostError(
+                f"nothing was played on the cluster within {PATIENCE:.0f} seconds; has it a core to spare?"
+            ) from error
         self._ready = True
 
 
@@ -334,25 +325,25 @@ class Learner(runs.Learner):
 
     def __init__(self, settings: Settings) -> None:
         if settings.device == "cuda" and not torch.cuda.is_available():
-            raise ValueError(
-                "device cuda needs an NVIDIA card and a PyTorch built for it: here is none"
-            )
+            raise ValueError("device cuda needs an NVIDIA card and a PyTorch built for it: here is none")
         super().__init__(settings)
         maker, self.self_play = find_self_play(settings)
         self.self_play.nets.to(settings.device)
         resolved = self.self_play.resolved
-        self.nets = runs.AveragedNets(
-            self.self_play.nets, resolved.learning_rate, resolved.ema_rate
-        )
+        self.nets = runs.AveragedNets(self.self_play.nets, resolved.learning_rate, resolved.ema_rate)
         self.modules = self.nets.modules
         self.deals = self.rounds = 0
         self.actors: Actors | None = None
         self.behaviour_nets = self._nets() if settings.workers > 1 else {}
         self.curve: Strength = Strength(
-            maker, self.self_play.rules, self.self_play.players,
-            f"deep Monte Carlo, seed {settings.seed}", settings.eval_opponents, settings.baselines,
+            maker,
+            self.self_play.rules,
+            self.self_play.players,
+            f"deep Monte Carlo, seed {settings.seed}",
+            settings.eval_opponents,
+            settings.baselines,
             (settings.num_evals, settings.eval_pairs, settings.final_eval_pairs),
-        )  # fmt: skip
+        )
 
     def __enter__(self) -> Self:
         settings = self.settings
@@ -429,9 +420,7 @@ class Learner(runs.Learner):
     def restore(self, state: State) -> None:
         """Restore what `state` returned."""
         self.behaviour_nets = {
-            name.removeprefix(BEHAVIOUR): array.copy()
-            for name, array in state.items()
-            if name.startswith(BEHAVIOUR)
+            name.removeprefix(BEHAVIOUR): array.copy() for name, array in state.items() if name.startswith(BEHAVIOUR)
         }
 
 

@@ -44,9 +44,7 @@ class Learner(deal_learners.RegretLearner):
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
-        self.critic = deal_learners.make_critic(
-            self.games, settings.hidden_sizes, self.games.actions
-        )
+        self.critic = deal_learners.make_critic(self.games, settings.hidden_sizes, self.games.actions)
         self.add_network("critic", self.critic)
         self.target = copy.deepcopy(self.critic)
         self.modules["target"] = self.target
@@ -69,9 +67,7 @@ class Learner(deal_learners.RegretLearner):
     def _policy(self) -> Tensor:
         """Return the movers' policy by their regrets, float32[N, actions]."""
         masks = torch.from_numpy(self.games.masks)
-        return deal_learners.match_regrets(
-            self.regrets(torch.from_numpy(self.games.observations), masks), masks
-        )
+        return deal_learners.match_regrets(self.regrets(torch.from_numpy(self.games.observations), masks), masks)
 
     @torch.no_grad()
     def _step(self, iteration: int, policy: Tensor) -> tuple[tuple[Tensor, ...], Tensor]:
@@ -83,10 +79,12 @@ class Learner(deal_learners.RegretLearner):
         regrets = (q - (policy * q).sum(1, keepdim=True)) * masks
         explores = torch.from_numpy(self.explorer == games.movers)
         weight = torch.full((len(lanes),), iteration)  # whole: 16 bits end at 65,504
-        self.of_regrets.add(seen=seen[explores], masks=masks[explores],
-                            regrets=regrets[explores], weight=weight[explores])  # fmt: skip
-        self.of_policy.add(seen=seen[~explores], masks=masks[~explores],
-                           policy=policy[~explores], weight=weight[~explores])  # fmt: skip
+        self.of_regrets.add(
+            seen=seen[explores], masks=masks[explores], regrets=regrets[explores], weight=weight[explores]
+        )
+        self.of_policy.add(
+            seen=seen[~explores], masks=masks[~explores], policy=policy[~explores], weight=weight[~explores]
+        )
 
         # One distribution in all iterations, or a position's regrets would not weigh them alike.
         uniform = masks / masks.sum(1, keepdim=True)
@@ -113,9 +111,9 @@ class Learner(deal_learners.RegretLearner):
                 loss = (found - goals[rows]).square().mean()
                 error = deal_learners.descend(self.adams["critic"], loss)
                 with torch.no_grad():
-                    torch._foreach_lerp_(list(self.target.parameters()),
-                                         list(self.critic.parameters()),
-                                         self.settings.tau)  # fmt: skip
+                    torch._foreach_lerp_(
+                        list(self.target.parameters()), list(self.critic.parameters()), self.settings.tau
+                    )
         return error
 
     def state(self) -> dict[str, Any]:

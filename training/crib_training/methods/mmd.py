@@ -62,9 +62,13 @@ class Learner(ActorCritic):
     def columns(self, played: Rollout) -> list[Tensor]:
         """Return the decisions with what `loss` takes of them."""
         observations, masks, *rest = flatten(
-            played.observations, played.masks, played.log_probabilities, played.both,
-            played.actions, *self.advantages(played),
-        )  # fmt: skip
+            played.observations,
+            played.masks,
+            played.log_probabilities,
+            played.both,
+            played.actions,
+            *self.advantages(played),
+        )
         return [observations, masks, self._magnet(observations, masks), *rest]
 
     def loss(self, *rows: Tensor) -> tuple[Tensor, dict[str, Tensor]]:

@@ -74,12 +74,18 @@ class Learner(runs.Learner):
         super().__init__(settings)
         first, second = settings.hidden_sizes
         own = deep_monte_carlo.Settings(
-            env=settings.env, seed=settings.seed, num_envs=settings.num_envs,
-            batch_size=settings.batch_size, learning_rate=settings.learning_rate,
-            ema_rate=settings.ema_rate, temperature=settings.temperature,
-            final_temperature=settings.final_temperature, epsilon=settings.epsilon,
-            hidden_sizes=(first, second), eval_pairs=0,
-        )  # fmt: skip
+            env=settings.env,
+            seed=settings.seed,
+            num_envs=settings.num_envs,
+            batch_size=settings.batch_size,
+            learning_rate=settings.learning_rate,
+            ema_rate=settings.ema_rate,
+            temperature=settings.temperature,
+            final_temperature=settings.final_temperature,
+            epsilon=settings.epsilon,
+            hidden_sizes=(first, second),
+            eval_pairs=0,
+        )
         self.learning = deep_monte_carlo.Learner(own)
         self_play = self.learning.self_play
         assert isinstance(self_play, TwoHandSelfPlay)

@@ -16,13 +16,7 @@ import torch
 from torch import Tensor
 
 from crib_env.settings import NewFolder, Positive, Share, checked_dataclass
-from crib_training.learn.deal_learners import (
-    ActorCritic,
-    ActorCriticSettings,
-    Rollout,
-    flatten,
-    gae,
-)
+from crib_training.learn.deal_learners import ActorCritic, ActorCriticSettings, Rollout, flatten, gae
 
 
 @checked_dataclass(frozen=True, kw_only=True)
@@ -48,8 +42,7 @@ class Learner(ActorCritic):
         """Return the decisions with the movers' returns."""
         values = self.critic(torch.cat([played.both, played.last[None]]))[:, :, 0] * played.sign
         returns = gae(played, values, self.settings.gae_lambda) + values[:-1]
-        return flatten(played.observations, played.masks, played.both, played.actions,
-                       returns * played.sign[:-1])  # fmt: skip
+        return flatten(played.observations, played.masks, played.both, played.actions, returns * played.sign[:-1])
 
     def loss(self, *rows: Tensor) -> tuple[Tensor, dict[str, Tensor]]:
         """Return the errors of the actions' values and of the critic."""

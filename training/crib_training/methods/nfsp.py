@@ -64,11 +64,14 @@ class Learner(deal_learners.GamesLearner):
         self.target = copy.deepcopy(self.q)
         self.average = deal_learners.Policy(self.games, settings.hidden_sizes)
         self.q_adam = torch.optim.Adam(self.q.parameters(), settings.learning_rate, fused=True)
-        self.adam = torch.optim.Adam(
-            self.average.parameters(), settings.average_learning_rate, fused=True
-        )
-        self.modules = {"q": self.q, "target": self.target, "average": self.average,
-                        "q_adam": self.q_adam, "adam": self.adam}  # fmt: skip
+        self.adam = torch.optim.Adam(self.average.parameters(), settings.average_learning_rate, fused=True)
+        self.modules = {
+            "q": self.q,
+            "target": self.target,
+            "average": self.average,
+            "q_adam": self.q_adam,
+            "adam": self.adam,
+        }
         self.newest = deal_learners.Memory(settings.buffer_size, False, self.rng)
         self.sample = deal_learners.Memory(settings.reservoir_size, True, self.rng)
         self.memories = {"newest": self.newest, "sample": self.sample}
@@ -100,9 +103,7 @@ class Learner(deal_learners.GamesLearner):
         movers = games.movers
         self._close(lanes[self.open[lanes, movers]], movers, seen, masks)
         best = self.best[lanes, movers]
-        actions = torch.from_numpy(
-            (self.rng.random(games.masks.shape) * games.masks).argmax(1)
-        )  # at random
+        actions = torch.from_numpy((self.rng.random(games.masks.shape) * games.masks).argmax(1))  # at random
         explored = self.rng.random(len(lanes)) < epsilon
         greedy, drawn = np.flatnonzero(best & ~explored), np.flatnonzero(~best)
         actions[greedy] = self.q(seen[greedy], masks[greedy]).argmax(1)
@@ -129,12 +130,12 @@ class Learner(deal_learners.GamesLearner):
         seats, games = seats[lanes], self.games
         rows = torch.from_numpy(lanes)
         self.newest.add(
-            before=self.before[lanes, seats], taken=self.taken[lanes, seats],
+            before=self.before[lanes, seats],
+            taken=self.taken[lanes, seats],
             gained=torch.from_numpy(self.gained[lanes, seats]),
             after=torch.full((len(lanes), games.size), END) if seen is None else seen[rows],
-            masks=torch.zeros(len(lanes), games.actions, dtype=torch.bool)
-            if masks is None else masks[rows],
-        )  # fmt: skip
+            masks=torch.zeros(len(lanes), games.actions, dtype=torch.bool) if masks is None else masks[rows],
+        )
         self.open[lanes, seats] = False
         self.gained[lanes, seats] = 0
 
@@ -165,9 +166,12 @@ class Learner(deal_learners.GamesLearner):
     def state(self) -> dict[str, Any]:
         """Return deals, generators, memories and decisions whose outcome is open."""
         return super().state() | {
-            "best": self.best.astype(np.uint8), "open": self.open.astype(np.uint8),
-            "before": self.before.numpy(), "taken": self.taken.numpy(), "gained": self.gained,
-        }  # fmt: skip
+            "best": self.best.astype(np.uint8),
+            "open": self.open.astype(np.uint8),
+            "before": self.before.numpy(),
+            "taken": self.taken.numpy(),
+            "gained": self.gained,
+        }
 
     def restore(self, state: State) -> None:
         """Restore what `state` returned."""

@@ -35,15 +35,7 @@ from crib_env.envs.makers import EnvMaker, Episode, Suits
 from crib_env.rules import Rules
 from crib_env.settings import checked_dataclass
 from crib_training.learn.curve import TABLE, Strength, read_points
-from crib_training.learn.run import (
-    EVENTS,
-    POLICY,
-    Screen,
-    diff_settings,
-    divergence_error,
-    is_finite,
-    kept_settings,
-)
+from crib_training.learn.run import EVENTS, POLICY, Screen, diff_settings, divergence_error, is_finite, kept_settings
 from crib_training.loading import find_game, players_of
 from crib_training.outputs import MODEL, resume_option, run_folder, wrote
 
@@ -71,10 +63,16 @@ DEFAULTS: dict[str, GameDefaults] = {
     "three_hand_v0": GameDefaults(timesteps=6_000_000, num_envs=2048, batch_size=8192),
     "four_hand_v0": GameDefaults(timesteps=6_000_000, num_envs=2048, batch_size=8192),
     "table_top_v0": GameDefaults(
-        timesteps=1_000_000, num_envs=512, steps=28, batch_size=1024, epochs=3,
-        hidden_sizes=(64, 32), ent_coef=0.001, temperature=None,
+        timesteps=1_000_000,
+        num_envs=512,
+        steps=28,
+        batch_size=1024,
+        epochs=3,
+        hidden_sizes=(64, 32),
+        ent_coef=0.001,
+        temperature=None,
     ),
-}  # fmt: skip
+}
 """By environment, where they differ."""
 
 
@@ -100,9 +98,7 @@ class RunCallback(BaseCallback):
     The curve may begin with an earlier run's points; ``cpu_seconds`` are without measuring.
     """
 
-    def __init__(
-        self, settings: Settings, model: MaskablePPO, curve: Strength, screen: Screen
-    ) -> None:
+    def __init__(self, settings: Settings, model: MaskablePPO, curve: Strength, screen: Screen) -> None:
         super().__init__()
         self.settings, self.model, self.curve, self.screen = settings, model, curve, screen
         before = curve.points[-1:]
@@ -153,9 +149,7 @@ class RunCallback(BaseCallback):
         self.cpu_seconds += time.process_time() - self.since
         self.save()
         if pairs:
-            found = self.curve.measure_agent(
-                self.agent(), self.deals, decisions, self.cpu_seconds, pairs
-            )
+            found = self.curve.measure_agent(self.agent(), self.deals, decisions, self.cpu_seconds, pairs)
             self.screen.measured(found, decisions)
         self.since = time.process_time()
 
@@ -344,10 +338,14 @@ def train(settings: Settings) -> PolicyNetAgent:
         )
     players = players_of(rules, settings.players)
     curve = Strength(
-        maker, rules, players, f"MaskablePPO, seed {settings.seed}",
-        settings.eval_opponents or settings.trusted(settings.opponent), settings.baselines,
+        maker,
+        rules,
+        players,
+        f"MaskablePPO, seed {settings.seed}",
+        settings.eval_opponents or settings.trusted(settings.opponent),
+        settings.baselines,
         (settings.num_evals, settings.eval_pairs, settings.final_eval_pairs),
-    )  # fmt: skip
+    )
     games = games_of(settings)
     resume = _folder(settings.resume) if settings.resume else None
     with run_folder(settings.out, resume):
@@ -365,10 +363,7 @@ def _train(settings: Settings, model: MaskablePPO, curve: Strength) -> PolicyNet
         run = RunCallback(settings, model, curve, screen)
         try:  # the first measurement finds out what cannot be written
             run.measure(done, 0 if settings.resume else pairs)
-            model.learn(
-                timesteps, callback=run, log_interval=10,
-                reset_num_timesteps=not settings.resume,
-            )  # fmt: skip
+            model.learn(timesteps, callback=run, log_interval=10, reset_num_timesteps=not settings.resume)
             run.measure(model.num_timesteps, settings.final_eval_pairs if pairs else 0)
         except KeyboardInterrupt:
             run.save()

@@ -19,13 +19,7 @@ import torch
 from torch import Tensor
 
 from crib_env.settings import Count, NewFolder, NotNegative, Positive, Share, checked_dataclass
-from crib_training.learn.deal_learners import (
-    ActorCritic,
-    ActorCriticSettings,
-    Rollout,
-    flatten,
-    gae,
-)
+from crib_training.learn.deal_learners import ActorCritic, ActorCriticSettings, Rollout, flatten, gae
 
 
 @checked_dataclass(frozen=True, kw_only=True)

@@ -52,8 +52,7 @@ class Learner(ActorCritic):
     def columns(self, played: Rollout) -> list[Tensor]:
         """Return the decisions with what `loss` takes of them."""
         taken = played.log_probabilities.gather(2, played.actions[:, :, None])[:, :, 0]
-        return flatten(played.observations, played.masks, played.both, played.actions, taken,
-                       *self.advantages(played))  # fmt: skip
+        return flatten(played.observations, played.masks, played.both, played.actions, taken, *self.advantages(played))
 
     def loss(self, *rows: Tensor) -> tuple[Tensor, dict[str, Tensor]]:
         """Return the clipped loss, with entropy and the critic's error."""

@@ -28,13 +28,7 @@ from crib_env.engine.many_hand import HAND, VIEWS_T
 from crib_env.engine.record import NONE, TABLE_T, WEIGHTS_T
 from crib_env.engine.show import show_table
 from crib_env.rules import LARGEST_TARGET, ManyHandRules, Rules
-from crib_training.learn.deep_monte_carlo.self_play import (
-    GameDefaults,
-    Samples,
-    SelfPlay,
-    SelfPlaySettings,
-    gumbel,
-)
+from crib_training.learn.deep_monte_carlo.self_play import GameDefaults, Samples, SelfPlay, SelfPlaySettings, gumbel
 from crib_training.learn.deep_monte_carlo.two_hand import spread
 
 PEGGING, CRIB = 0, 2  # phases of the tally
@@ -58,10 +52,7 @@ class ManyHandSelfPlay(SelfPlay):
     def play(self, n: int, progress: float, rng: np.random.Generator) -> Samples:
         """Play ``n`` deals."""
         flat = self.weights(self.nets).flat()
-        games = GameBatch(
-            self.open_rules, n, players=self.players, episode="deal",
-            seed=int(rng.integers(1 << 62)),
-        )  # fmt: skip
+        games = GameBatch(self.open_rules, n, players=self.players, episode="deal", seed=int(rng.integers(1 << 62)))
         games.reset()
         temperature, epsilon = self.exploration(progress)
         seen, decided = [], []
@@ -115,12 +106,7 @@ def _margin(points: Array, sides: Array) -> Array:
 # --- compiled: choices by value and noise, and the networks' inputs for them
 
 
-@entry(
-    void(
-        VIEWS_T, TABLE_T, WEIGHTS_T, float64[:, ::1], int64[::1], float64[::1], float32[:, ::1]
-    ),
-    "learn.many_hand",
-)  # fmt: skip
+@entry(void(VIEWS_T, TABLE_T, WEIGHTS_T, float64[:, ::1], int64[::1], float64[::1], float32[:, ::1]), "learn.many_hand")
 def choose_cards(views, table, weights, noise, cards, certain, inputs):
     """Choose a card in each view.
 

@@ -40,8 +40,7 @@ class Samples:
     def to(self, device: str) -> Samples:
         """Return the samples on a device."""
         groups = {
-            name: {key: tensor.to(device) for key, tensor in group.items()}
-            for name, group in self.groups.items()
+            name: {key: tensor.to(device) for key, tensor in group.items()} for name, group in self.groups.items()
         }
         return Samples(groups, self.decisions)
 
@@ -98,9 +97,7 @@ class SelfPlay(ABC):
         return first + progress * (last - first), self.epsilon * (1 - progress)
 
 
-def gumbel(
-    rng: np.random.Generator, shape: tuple[int, int], temperature: float, epsilon: float
-) -> Array:
+def gumbel(rng: np.random.Generator, shape: tuple[int, int], temperature: float, epsilon: float) -> Array:
     """Return noise that makes the largest sum of value and noise a draw from the softmax."""
     scale = np.where(rng.random(shape[0]) < epsilon, EVEN, temperature)
     noise: Array = rng.gumbel(size=shape) * scale[:, None]

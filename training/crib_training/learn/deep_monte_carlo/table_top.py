@@ -56,13 +56,7 @@ from crib_env.engine.table_top.lines import (
 )
 from crib_env.engine.table_top.records import LINES, SIZE, TO_CRIB, TURNS, VIEWS_T
 from crib_env.rules import Rules
-from crib_training.learn.deep_monte_carlo.self_play import (
-    GameDefaults,
-    Samples,
-    SelfPlay,
-    SelfPlaySettings,
-    gumbel,
-)
+from crib_training.learn.deep_monte_carlo.self_play import GameDefaults, Samples, SelfPlay, SelfPlaySettings, gumbel
 from crib_training.learn.deep_monte_carlo.two_hand import spread
 
 LINE_BY_LINE = 0.25  # of a run
@@ -102,9 +96,8 @@ class TableTopSelfPlay(SelfPlay):
 
     family = FAMILY
     defaults = GameDefaults(
-        num_envs=512, learning_rate=2e-3, ema_rate=0.01, temperature=0.4, final_temperature=0.1,
-        hidden_sizes=(96, 48),
-    )  # fmt: skip
+        num_envs=512, learning_rate=2e-3, ema_rate=0.01, temperature=0.4, final_temperature=0.1, hidden_sizes=(96, 48)
+    )
     nets: LineNets
 
     def __init__(self, rules: Rules, players: int, settings: SelfPlaySettings) -> None:
@@ -121,9 +114,7 @@ class TableTopSelfPlay(SelfPlay):
         """Play ``n`` rounds."""
         weights = self.weights(self.nets)
         flat = weights.flat()
-        games = GameBatch(
-            self.rules, n, players=self.players, episode="round", seed=int(rng.integers(1 << 62))
-        )
+        games = GameBatch(self.rules, n, players=self.players, episode="round", seed=int(rng.integers(1 << 62)))
         games.reset()
         temperature, epsilon = self.exploration(progress)
         turns = []
@@ -152,10 +143,7 @@ class TableTopSelfPlay(SelfPlay):
             }
             for turn, target in zip(turns[:-1], targets, strict=False)
         ]
-        group = {
-            name: torch.from_numpy(np.concatenate([one[name] for one in learned]))
-            for name in learned[0]
-        }
+        group = {name: torch.from_numpy(np.concatenate([one[name] for one in learned])) for name in learned[0]}
         return Samples({"lines" if line_by_line else "sides": group}, n * TURNS)
 
     def loss(self, samples: Samples, rows: Mapping[str, Tensor]) -> Tensor:
@@ -189,10 +177,7 @@ def play_turn(games: GameBatch, flat: Array, noise: Array, chosen: Array) -> Tur
     inputs = np.empty((k, LINES, FAMILY.nets["line"].inputs), dtype=np.float32)
     crib_inputs = np.empty((k, FAMILY.nets["crib"].inputs), dtype=np.float32)
     crib_points = np.empty(k, dtype=np.int64)
-    choose_actions(
-        views, show_table(), flat, noise, rows, actions, value, points, inputs, crib_inputs,
-        crib_points,
-    )  # fmt: skip
+    choose_actions(views, show_table(), flat, noise, rows, actions, value, points, inputs, crib_inputs, crib_points)
     games.step(lanes, actions)
     mine = views["owed"][:, 0::2].sum(axis=1) - (actions == TO_CRIB)
     theirs = views["owed"][:, 1::2].sum(axis=1)
@@ -270,9 +255,7 @@ def write_lines(v, table, action, unseen, rows):
     ),
     "learn.table_top",
 )  # fmt: skip
-def choose_actions(
-    views, table, weights, noise, rows, actions, value, points, inputs, crib_inputs, crib_points
-):
+def choose_actions(views, table, weights, noise, rows, actions, value, points, inputs, crib_inputs, crib_points):
     """Choose an action in each view, and write down the position it leads to.
 
     ``noise``, float64[B, ACTIONS], is scaled Gumbel noise: a softmax over values. Written are

@@ -15,14 +15,7 @@ import numpy as np
 import torch
 from crib_agents.learned.network import MOST_INPUTS, UNLIKELY
 from crib_agents.learned.rows import SPREAD, put_row, put_state
-from crib_agents.learned.two_hand import (
-    FAMILY,
-    READ,
-    SIZE_OF_TWO,
-    card_inputs,
-    card_values,
-    pair_value,
-)
+from crib_agents.learned.two_hand import FAMILY, READ, SIZE_OF_TWO, card_inputs, card_values, pair_value
 from crib_agents.torch_nets import mlp
 from numba import float32, float64, int64, void
 from torch import Tensor, nn
@@ -37,13 +30,7 @@ from crib_env.engine.record import NONE, TABLE_T, WEIGHTS_T, array_of
 from crib_env.engine.show import add_card, show_table, with_starter
 from crib_env.engine.two_hand import HAND, STATES_T, VIEW
 from crib_env.rules import LARGEST_TARGET, Rules, TwoHandRules
-from crib_training.learn.deep_monte_carlo.self_play import (
-    GameDefaults,
-    Samples,
-    SelfPlay,
-    SelfPlaySettings,
-    gumbel,
-)
+from crib_training.learn.deep_monte_carlo.self_play import GameDefaults, Samples, SelfPlay, SelfPlaySettings, gumbel
 
 ROLES = ("discard_pone", "discard_dealer")
 DISCARD_SIZE = 0.75  # of the first layer for pegging: fewer inputs
@@ -70,10 +57,12 @@ class TwoHandSelfPlay(SelfPlay):
         self.open_rules = replace(rules, target=LARGEST_TARGET, for_last=0)
         first, second = self.resolved.hidden_sizes
         smaller = max(1, int(DISCARD_SIZE * first))
-        self.nets = nn.ModuleDict({
-            name: mlp(net.inputs, first if name == "pegging" else smaller, second, net.outputs)
-            for name, net in FAMILY.nets.items()
-        })  # fmt: skip
+        self.nets = nn.ModuleDict(
+            {
+                name: mlp(net.inputs, first if name == "pegging" else smaller, second, net.outputs)
+                for name, net in FAMILY.nets.items()
+            }
+        )
 
     def play(self, n: int, progress: float, rng: np.random.Generator) -> Samples:
         """Play ``n`` deals."""
@@ -201,12 +190,7 @@ def choose_pairs(views, table, weights, noise, pairs, inputs):
         spread(inputs[b], places, values, put_row(row, 0, places, values, 0))
 
 
-@entry(
-    int64(
-        array_of(VIEW), TABLE_T, WEIGHTS_T, NOISE_T, int64[::1], int64[::1], int64[::1], INPUTS_T
-    ),
-    "learn.play",
-)  # fmt: skip
+@entry(int64(array_of(VIEW), TABLE_T, WEIGHTS_T, NOISE_T, int64[::1], int64[::1], int64[::1], INPUTS_T), "learn.play")
 def choose_cards(views, table, weights, noise, cards, chosen, points, inputs):
     """Choose a card to play in each view.
 
