@@ -53,8 +53,7 @@ for _holding, _row in enumerate(holdings()):
 class Walk(NamedTuple):
     """The inputs and outputs of a walk."""
 
-    pair: Any  # the pair that this hand discarded; see `Strategy.discard_pairs`
-    weight: Any  # the weight in the average
+    weight: Any  # of the hand in the average
     # mover, left, other, row, child, offset: of the `PublicTree`
     mover: Any
     left: Any
@@ -76,9 +75,7 @@ class Walk(NamedTuple):
     slot: Any
     me: Any  # 0 for pone, 1 for the dealer
     mode: Any  # the purpose of the walk
-    pairs: Any  # `Strategy.discard_pairs` of this seat
-    probabilities: Any  # float32, this seat's strategy, as `Strategy.play` lays it out, 0 to 1
-    theirs: Any  # float32, the other seat's, without pairs discarded
+    probabilities: Any  # float32, both seats' strategy, as `Strategy.play` lays it out, 0 to 1
     # float32, for each holding at each of this seat's nodes the regrets of its ranks, then the sums
     # for its average strategy; of the best response float32[N], which rank is played at each of
     # this seat's nodes, or nothing
@@ -94,11 +91,10 @@ class Walk(NamedTuple):
 WALK_T = (
     int64[::1], int64[::1], int64[::1], int64[::1], int64[:, ::1], int64[::1],
     int32[:, ::1], int8[:, ::1], int8[::1], int8[:, :, :, ::1], int8[:, :, :, ::1], int8[:, ::1],
-    int64, int64[:, ::1], int32[:, ::1], int8[:, ::1], int64, int64, int64,
-    float32[::1], float32[::1], float32[::1], int64[::1], float64[:, ::1], int32[:, ::1],
-    float64[::1],
+    int64, int64[:, ::1], int32[:, ::1], int8[:, ::1], int64, int64,
+    float32[::1], float32[::1], int64[::1], float64[:, ::1], int32[:, ::1], float64[::1],
 )  # fmt: skip
-"""Numba's types of the fields of a `Walk` that are the same for every hand: all but two."""
+"""Numba's types of the fields of a `Walk` that are the same for every hand: all but the weight."""
 
 
 @kernel
@@ -110,8 +106,8 @@ def walk(w, node, level, state, own, points, path):
     at = 0
     choices = RANKS
     if mine:
-        place = (own - FIRST[left]) * w.pairs + w.pair
-        at = w.offset[node] * w.pairs + place * (left - 1)
+        place = own - FIRST[left]
+        at = w.offset[node] + place * (left - 1)
         choices = w.rows[own, DISTINCT]
     action_value = stack.floats(RANKS)
     value = 0.0
@@ -139,10 +135,10 @@ def walk(w, node, level, state, own, points, path):
         else:
             other = left - 1
             made = points - w.points[state, rank]
-            if (
-                take_from_range(w.reach, w.origin, w.theirs, w.with_card, w.slot, w.offset[node], left, level, rank)
-                == 0.0
-            ):
+            weight = take_from_range(
+                w.reach, w.origin, w.probabilities, w.with_card, w.slot, w.offset[node], left, level, rank
+            )
+            if weight == 0.0:
                 continue
             here = level + 1
         fitting += 1
@@ -191,7 +187,7 @@ def walk(w, node, level, state, own, points, path):
                     w.book[node] = w.rows[own, LISTED] >> (4 * choice) & 15
         return best
     if mine and w.mode == LEARN and fitting > 1:
-        page = w.pages[node] * w.pairs + place * 2 * left
+        page = w.pages[node] + place * 2 * left
         gained = w.weight * (path + MIN_WEIGHT)
         learn(w.book, w.probabilities, page, at, left, choices, action_value, value, gained)
     return value
@@ -237,7 +233,7 @@ def count_alone(w, level, size, state, points, path):
 def their_last_two(w, node, level, state, rank, points, path):
     """Return the same where the other seat plays one of two cards, and this one has one."""
     at = w.offset[node]
-    lower = w.theirs[at : at + PAIR]
+    lower = w.probabilities[at : at + PAIR]
     makes = w.their_two[state, rank]
     reach = w.reach[level]
     total = 0.0
@@ -297,7 +293,7 @@ def choose_of_two(w, node, level, state, own, points, path):
     place = own - FIRST[2]
     low = w.rows[own, LISTED] & 15
     high = w.rows[own, LISTED] >> 4
-    at = w.offset[node] * w.pairs + place * w.pairs + w.pair
+    at = w.offset[node] + place
     share = w.probabilities[at] if slots > 1 else 1.0
     action_value = stack.floats(2)
     my_last_two(w.reach[level], w.last_two[state, place], points, action_value)
@@ -316,7 +312,7 @@ def choose_of_two(w, node, level, state, own, points, path):
         return max(action_value[0], action_value[1])
     value = share * action_value[0] + (1.0 - share) * action_value[1]
     if w.mode == LEARN:
-        page = (w.pages[node] + 4 * place) * w.pairs + 4 * w.pair
+        page = w.pages[node] + 4 * place
         gained = w.weight * (path + MIN_WEIGHT)
         learn(w.book, w.probabilities, page, at, 2, 2, action_value, value, gained)
     return value
@@ -325,19 +321,6 @@ def choose_of_two(w, node, level, state, own, points, path):
 LEVELS = 16  # more than cards and divided ranges on any line of play
 
 NO_BOOK: Floats = np.empty(0, dtype=np.float32)  # of walks that write nothing down
-
-
-class Hands(NamedTuple):
-    """The hands of a seat to walk."""
-
-    holding: Any  # int64[T]
-    pair: Any  # int64[T], the pairs discarded, 0 where they do not matter
-    known: Any  # int64[T], the ranks that the seat knows are not the other's, four bits a rank
-    range_of: Any  # int64[T], the row of the ranges of each
-    weight: Any  # float64[T], the probability of each
-
-
-HANDS_T = tuple_of(Hands, int64[::1], int64[::1], int64[::1], int64[::1], float64[::1])
 
 
 class Walked(NamedTuple):
@@ -354,19 +337,19 @@ class Walked(NamedTuple):
 WALKED_T = tuple_of(Walked, float64[::1], float64[::1], float64[:, ::1], float64[:, ::1])
 
 
-@entry(void(tuple_of(tuple, *WALK_T), HANDS_T, float32[:, ::1], float64, int64, int64, WALKED_T))
-def walk_hands(shared, hands, ranges, iteration, starter, copies, walked):
-    """Walk every hand of a seat against its range."""
+@entry(void(tuple_of(tuple, *WALK_T), int64[::1], float64[::1], float32[:, ::1], float64, int64, int64, WALKED_T))
+def walk_hands(shared, holdings, weights, ranges, iteration, starter, copies, walked):
+    """Walk every hand of a seat, by its ranks and its probability, against its range."""
     n = ranges.shape[1]
     by_hand = len(walked.hand_values) > 0
-    for hand in range(len(hands.holding)):
-        w = Walk(hands.pair[hand], iteration * (hands.weight[hand] + 0.01), *shared)
+    for hand in range(len(holdings)):
+        w = Walk(iteration * (weights[hand] + 0.01), *shared)
         first = FIRST[w.left[0]]
         total = 0.0
         for i in range(n):
-            likely = ranges[hands.range_of[hand], i]
+            likely = ranges[hand, i]
             if starter != NONE:
-                seen = hands.known[hand] >> (4 * starter) & 15
+                seen = w.rows[holdings[hand], COUNTED] >> (4 * starter) & 15
                 seen += w.rows[first + i, COUNTED] >> (4 * starter) & 15
                 likely *= max(copies - seen, 0)
             w.reach[0, i] = likely
@@ -382,14 +365,14 @@ def walk_hands(shared, hands, ranges, iteration, starter, copies, walked):
         # The same types as in its recursive calls: two compiled versions that call each other crash
         # when they are read back from the cache.
         begin = np.int64(0)
-        walked.values[hand] += walk(w, begin, begin, begin, hands.holding[hand], begin, 1.0)
+        walked.values[hand] += walk(w, begin, begin, begin, holdings[hand], begin, 1.0)
         if by_hand:
             for i in range(n):
                 walked.hand_values[hand, i] += w.by_hand[i]
 
 
-@entry(void(int64[::1], int64[::1], int64[::1], int64[:, ::1], int64, float32[::1]))
-def fill_even(left, offset, count, rows, pairs, probabilities):
+@entry(void(int64[::1], int64[::1], int64[::1], int64[:, ::1], float32[::1]))
+def fill_even(left, offset, count, rows, probabilities):
     """Give every rank that fits at a node the same chance; ``probabilities`` as `Walk` has them."""
     for node in range(len(left)):
         if offset[node] == NONE:
@@ -401,16 +384,15 @@ def fill_even(left, offset, count, rows, pairs, probabilities):
             for slot in range(slots):
                 rank = rows[holding, LISTED] >> (4 * slot) & 15
                 fit += count[node] + pips(rank) <= 31
-            for pair in range(pairs):
-                at = offset[node] * pairs + ((holding - FIRST[size]) * pairs + pair) * (size - 1)
-                for slot in range(slots - 1):
-                    rank = rows[holding, LISTED] >> (4 * slot) & 15
-                    if count[node] + pips(rank) <= 31:
-                        probabilities[at + slot] = 1.0 / fit
+            at = offset[node] + (holding - FIRST[size]) * (size - 1)
+            for slot in range(slots - 1):
+                rank = rows[holding, LISTED] >> (4 * slot) & 15
+                if count[node] + pips(rank) <= 31:
+                    probabilities[at + slot] = 1.0 / fit
 
 
-@entry(void(int64[::1], int64[::1], int64[::1], int64[:, ::1], int64, float32[::1], float32[::1]))
-def average_of(left, offset, pages, rows, pairs, book, probabilities):
+@entry(void(int64[::1], int64[::1], int64[::1], int64[:, ::1], float32[::1], float32[::1]))
+def average_of(left, offset, pages, rows, book, probabilities):
     """Set the probabilities to the average strategy of a book, wherever it has one."""
     for node in range(len(left)):
         if offset[node] == NONE or pages[node] == NONE:
@@ -418,16 +400,15 @@ def average_of(left, offset, pages, rows, pairs, book, probabilities):
         size = left[node]
         for holding in range(FIRST[size], FIRST[size + 1]):
             slots = rows[holding, DISTINCT]
-            for pair in range(pairs):
-                place = (holding - FIRST[size]) * pairs + pair
-                at = offset[node] * pairs + place * (size - 1)
-                page = pages[node] * pairs + place * 2 * size + size
-                total = 0.0
-                for slot in range(slots):
-                    total += book[page + slot]
-                if total > 0.0:
-                    for slot in range(slots - 1):
-                        probabilities[at + slot] = book[page + slot] / total
+            place = holding - FIRST[size]
+            at = offset[node] + place * (size - 1)
+            page = pages[node] + place * 2 * size + size
+            total = 0.0
+            for slot in range(slots):
+                total += book[page + slot]
+            if total > 0.0:
+                for slot in range(slots - 1):
+                    probabilities[at + slot] = book[page + slot] / total
 
 
 class Walker:
@@ -451,62 +432,53 @@ class Walker:
         size = np.where(mine, OF_SIZE[tree.left] * 2 * tree.left, 0)
         return np.where(mine, np.cumsum(size) - size, NONE)
 
-    def book(self, seat: int, pairs: int = 1) -> Floats:
+    def book(self, seat: int) -> Floats:
         """Return an empty book of a seat; see `Walk`."""
         last = int(np.flatnonzero(self.pages[seat] != NONE)[-1])
         left = int(self.tree.left[last])
-        room = int(self.pages[seat][last]) + int(OF_SIZE[left]) * 2 * left
-        return np.zeros(room * pairs, dtype=np.float32)
+        return np.zeros(int(self.pages[seat][last]) + int(OF_SIZE[left]) * 2 * left, dtype=np.float32)
 
-    def even(self, pairs: int = 1) -> Floats:
+    def even(self) -> Floats:
         """Return the strategy of both seats that plays every rank with equal probability."""
         tree = self.tree
-        probabilities = np.zeros(tree.size * pairs, dtype=np.float32)
-        fill_even(tree.left, tree.offset, tree.count, holdings(), pairs, probabilities)
+        probabilities = np.zeros(tree.size, dtype=np.float32)
+        fill_even(tree.left, tree.offset, tree.count, holdings(), probabilities)
         return probabilities
 
-    def average(self, seat: int, book: Floats, probabilities: Floats, pairs: int = 1) -> None:
+    def average(self, seat: int, book: Floats, probabilities: Floats) -> None:
         """Write the average strategy of a seat's book over its probabilities."""
         tree = self.tree
-        average_of(tree.left, tree.offset, self.pages[seat], holdings(), pairs, book, probabilities)
+        average_of(tree.left, tree.offset, self.pages[seat], holdings(), book, probabilities)
 
     def walk(
         self,
         seat: int,
         mode: int,
-        hands: Hands,
+        hands: Ints,
+        weights: Doubles,
         ranges: Floats,
         probabilities: Floats,
-        theirs: Floats,
-        book: Floats,
+        book: Floats = NO_BOOK,
         *,
         iteration: float = 0.0,
         starter: int = NONE,
-        pairs: int = 1,
         by_hand: bool = False,
     ) -> Walked:
-        """Walk hands of a seat, 0 pone and 1 the dealer, in the mode LEARN, VALUE or BEST.
+        """Walk holdings of a seat, 0 pone and 1 the dealer, in the mode LEARN, VALUE or BEST.
 
-        ``ranges``, float32[G, K], is the probability of each whole hand of the other seat, weighed
-        by the number of unseen cards of the starter's rank; ``iteration`` is the weight in the
-        average. For the others see `Walk`. With ``by_hand`` it returns points by the other's whole
-        hand, too.
+        ``hands`` and their probabilities ``weights`` have a row of ``ranges`` each, float32[T, K],
+        the probability of each whole hand of the other seat, weighed by the number of unseen cards
+        of the starter's rank; ``iteration`` is the weight in the average. For the others see
+        `Walk`. With ``by_hand`` it returns points by the other's whole hand, too.
         """
-        n, shape = len(hands.holding), (len(hands.holding) if by_hand else 0, len(self.by_hand))
+        n, shape = len(hands), (len(hands) if by_hand else 0, len(self.by_hand))
         walked = Walked(np.zeros(n), np.zeros(n), np.zeros(shape), np.zeros(shape))
-        scratch = self.by_hand if by_hand else self.by_hand[:0]
-        shared = self.shared(seat, mode, pairs, probabilities, theirs, book, scratch)
-        walk_hands(shared, hands, ranges, iteration, starter, self.copies, walked)
-        return walked
-
-    def shared(
-        self, seat: int, mode: int, pairs: int, probabilities: Floats, theirs: Floats, book: Floats, by_hand: Doubles
-    ) -> tuple[Any, ...]:
-        """Return the fields of a `Walk` that are the same for every hand."""
         tree, counts = self.tree, self.counts
-        return (
+        shared = (
             tree.mover, tree.left, tree.other, tree.row, tree.child, tree.offset, counts.after,
             counts.points, counts.count, counts.last_two, counts.their_two, counts.alone,
-            self.single_count, holdings(), WITH, SLOT, seat, mode, pairs, probabilities, theirs,
-            book, self.pages[seat], self.reach, self.origin, by_hand,
+            self.single_count, holdings(), WITH, SLOT, seat, mode, probabilities, book,
+            self.pages[seat], self.reach, self.origin, self.by_hand if by_hand else self.by_hand[:0],
         )  # fmt: skip
+        walk_hands(shared, hands, weights, ranges, iteration, starter, self.copies, walked)
+        return walked

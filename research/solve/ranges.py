@@ -21,6 +21,7 @@ from crib_env.engine.jit import entry, kernel
 from crib_env.engine.ranks import CHOOSE, RANKS, SUITS, multiset_number, multisets
 
 NEVER = 1e-6  # a holding with a lower probability counts as never kept
+UNKEPT_WEIGHT = 0.01  # weight of a hand that is never kept, so that the solver plays it well too
 WAYS = CHOOSE[: SUITS + 1, : SUITS + 1].copy()
 
 
@@ -189,12 +190,12 @@ class Ranges:
             self.pair[1 - seat],
         )
 
-    def joint(self, seat: int, seldom: float) -> tuple[Floats, Doubles]:
+    def joint(self, seat: int) -> tuple[Floats, Doubles]:
         """Return the range that a seat faces by its kept cards, and their probabilities."""
         n = self.hands.holdings
         joint, likely = np.empty((n, n), dtype=np.float32), np.empty(n)
         write_joint(
-            self.hands.chance, self.hands.holding, self.strategy[seat], seldom, self.holding[seat], joint, likely
+            self.hands.chance, self.hands.holding, self.strategy[seat], UNKEPT_WEIGHT, self.holding[seat], joint, likely
         )
         return joint, likely
 
@@ -203,16 +204,10 @@ NOBODY, FITTING, STUCK, EVERYBODY = range(4)
 
 
 @kernel
-def many(size):
-    """Return the number of holdings of a size."""
-    return OF_SIZE[size]
-
-
-@kernel
 def keep_part(reach, origin, rows, level, size, room, fits):
     """Write the part of the range that can play, or cannot, a level on; return its weight."""
     total = 0.0
-    for i in range(many(size)):
+    for i in range(OF_SIZE[size]):
         stays = (rows[FIRST[size] + i, LOWEST] <= room) == fits
         reach[level + 1, i] = reach[level, i] if stays else 0.0
         origin[level + 1, i] = origin[level, i]
@@ -225,7 +220,7 @@ def take_from_range(reach, origin, theirs, with_card, slot_with, at, left, level
     """Write the range once the other seat has played a rank, a level on; return its weight."""
     first = FIRST[left - 1]
     total = 0.0
-    for i in range(many(left - 1)):
+    for i in range(OF_SIZE[left - 1]):
         place = with_card[first + i, rank] - FIRST[left]
         likely = reach[level, place]
         if likely > 0.0 and left > 1:

@@ -12,8 +12,8 @@ alone.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ from crib_agents.equilibrium.strategy import WHOLE, Strategy
 from crib_agents.knowledge.pegging import COUNTED, FIRST, KEY, holdings
 from numba import float32, float64, int64, void
 
-from crib_env.arrays import Array, Doubles, Floats
+from crib_env.arrays import Doubles, Floats
 from crib_env.engine.hands.counting import IN_SUIT, starters_total
 from crib_env.engine.jit import entry
 from crib_env.engine.ranks import DECK, RANKS, WHOLE_DECK
@@ -32,9 +32,11 @@ from crib_env.engine.show import FOUR, JACK, KEYS, show_table
 from crib_env.engine.two_hand import VIEW
 from crib_env.rules import TwoHandRules
 from research.solve.counts import count_states
-from research.solve.pegging import BEST, LEARN, NO_BOOK, VALUE, Hands, Walked, Walker
+from research.solve.pegging import BEST, LEARN, NO_BOOK, VALUE, Walked, Walker
 from research.solve.ranges import Ranges, RankHands
 from research.tables.dealing import discard_views
+
+TABLE = float32[:, ::1]
 
 
 @entry(void(array_of(VIEW), TABLE_T, int64[:, ::1], int64[:, ::1], float32[:, ::1]))
@@ -132,18 +134,7 @@ def write_values(
             action_value[hand, split] = sign * of_crib / starters + play_sign * of_play
 
 
-@entry(
-    float64(
-        float32[:, ::1],
-        float32[:, ::1],
-        float32[:, ::1],
-        float32[:, ::1],
-        float64[:, ::1],
-        int64[::1],
-        int64[::1],
-        float64,
-    )
-)
+@entry(float64(TABLE, TABLE, TABLE, TABLE, float64[:, ::1], int64[::1], int64[::1], float64))
 def learn_splits(regrets, probabilities, sums, by_class, by_ranks, of_class, sizes, iteration):
     """Learn from the values of splits; return the current strategy's regret in points per deal.
 
@@ -212,29 +203,20 @@ class DiscardSolver:
         return action_value
 
 
-UNKEPT_WEIGHT = 0.01  # weight of a hand that is never kept, so that the solver plays it well too
-
-
 @dataclass(frozen=True)
-class SeatGains:
-    """A strategy's exploitability within the abstraction."""
+class ExploitabilityBound:
+    """A lower bound on the exploitability of the average strategy, within the abstraction."""
 
-    # pone, dealer: points per deal that the best answer of this seat gains, among all strategies
-    # with the solver's information: a lower bound on the gain of any answer
-    pone: float
-    dealer: float
+    # points per deal that the best answer of a seat gains, among all strategies with the solver's
+    # information: a lower bound on the gain of any answer
+    pone_gains: float
+    dealer_gains: float
+    value: float  # pone's points per deal less the dealer's, without heels
 
     @property
     def mean(self) -> float:
-        """The mean of both seats."""
-        return (self.pone + self.dealer) / 2
-
-
-@dataclass(frozen=True)
-class ExploitabilityBound(SeatGains):
-    """A lower bound on the exploitability of the average strategy."""
-
-    value: float  # pone's points per deal less the dealer's, without heels
+        """The mean of both seats' gains."""
+        return (self.pone_gains + self.dealer_gains) / 2
 
 
 class Solver:
@@ -277,37 +259,18 @@ class Solver:
             self.probabilities[seat, np.arange(shape[0]), best] = 1.0
             self.ranges.discard(seat, self.probabilities[seat])
 
-    def hands(self, likely: Doubles) -> Hands:
-        """Return every holding as a hand to walk, kept with probability ``likely``."""
-        n = len(self.holding)
-        known = np.ascontiguousarray(holdings()[self.holding, COUNTED])
-        nothing = np.zeros(n, dtype=np.int64)
-        return Hands(self.holding, nothing, known, np.arange(n), likely / self.possible)
-
-    def walk(
-        self, seat: int, mode: int, play: list[Floats], seldom: float, *, by_hand: bool = False
-    ) -> tuple[Doubles, Doubles]:
+    def walk(self, seat: int, mode: int, play: list[Floats], *, by_hand: bool = False) -> tuple[Doubles, Doubles]:
         """Walk all hands of a seat with every starter.
 
         Returns points of each holding, float64[K], and by the other's hand, float64[K, K].
         """
-        joint, likely = self.ranges.joint(seat, seldom)
-        hands = self.hands(likely)
+        joint, likely = self.ranges.joint(seat)
+        weights = likely / self.possible
         total: Any = (0.0, 0.0, 0.0, 0.0)
+        walk = partial(self.walker.walk, seat, mode, self.holding, weights, joint, by_hand=by_hand)
         for i, starter in enumerate(self.starters):
             book = self.books[seat][i] if mode == LEARN else NO_BOOK
-            found = self.walker.walk(
-                seat,
-                mode,
-                hands,
-                joint,
-                play[i],
-                play[i],
-                book,
-                iteration=self.iteration,
-                starter=starter,
-                by_hand=by_hand,
-            )
+            found = walk(play[i], book, iteration=self.iteration, starter=starter)
             total = Walked(*(a + b for a, b in zip(total, found, strict=True)))
         return (
             total.values / np.maximum(total.masses, 1e-30),
@@ -317,8 +280,8 @@ class Solver:
     def iterate(self) -> None:
         """Do an iteration."""
         self.iteration += 1
-        _, pairs = self.walk(0, LEARN, self.play, UNKEPT_WEIGHT, by_hand=True)
-        self.walk(1, LEARN, self.play, UNKEPT_WEIGHT)
+        _, pairs = self.walk(0, LEARN, self.play, by_hand=True)
+        self.walk(1, LEARN, self.play)
         for seat in range(2):
             self.missed[seat] = self._splits(seat, self.probabilities[seat], pairs, self.iteration)
             self.ranges.discard(seat, self.probabilities[seat])
@@ -331,18 +294,9 @@ class Solver:
         action_value = self.splits.action_value(seat, self.ranges.holding[seat], self.ranges.pair[seat], pairs)
         if more is not None:
             action_value += more[hands.holding]
-        return float(
-            learn_splits(
-                self.regrets[seat],
-                probabilities,
-                self.sums[seat],
-                self.splits.by_class[seat],
-                action_value,
-                hands.of_class,
-                self.classes.sizes,
-                float(iteration),
-            )
-        )
+        by_class, sizes = self.splits.by_class[seat], self.classes.sizes
+        tables = self.regrets[seat], probabilities, self.sums[seat], by_class
+        return float(learn_splits(*tables, action_value, hands.of_class, sizes, float(iteration)))
 
     def average(self) -> tuple[Floats, list[Floats]]:
         """Return the average strategy: of discarding, float32[2, C, S], and of the pegging."""
@@ -376,12 +330,12 @@ class Solver:
         discard, play = self.average()
         for seat in range(2):
             self.ranges.discard(seat, discard[seat])
-        values, pairs = self.walk(0, VALUE, play, UNKEPT_WEIGHT, by_hand=True)
-        theirs, _ = self.walk(1, VALUE, play, UNKEPT_WEIGHT)
+        values, pairs = self.walk(0, VALUE, play, by_hand=True)
+        theirs, _ = self.walk(1, VALUE, play)
         gains = []
         for seat, own in enumerate((values, theirs)):
-            best, _ = self.walk(seat, BEST, play, UNKEPT_WEIGHT)
-            _, likely = self.ranges.joint(seat, 0.0)
+            best, _ = self.walk(seat, BEST, play)
+            _, likely = self.ranges.joint(seat)
             # The best splits, if each hand kept is then played as well as can be.
             missed = self._splits(seat, discard[seat], pairs, 0, best - own)
             gains.append(missed + float((likely * (best - own)).sum()))
@@ -398,22 +352,3 @@ class Solver:
         sizes = self.classes.sizes[:, None] / self.classes.hands
         lead = discard[0] * mine - discard[1] * self.splits.by_class[1]
         return float((sizes * lead).sum())
-
-    def tensors(self) -> dict[str, Array]:
-        """Return all that the next iteration needs, by name."""
-        arrays: dict[str, Array] = {"regrets": self.regrets, "sums": self.sums, "probabilities": self.probabilities}
-        for i in range(len(self.starters)):
-            arrays[f"play.{i}"] = self.play[i]
-            for seat in range(2):
-                arrays[f"book.{seat}.{i}"] = self.books[seat][i]
-        return arrays
-
-    def restore(self, iteration: int, tensors: Mapping[str, Array]) -> None:
-        """Continue from what `tensors` returned after ``iteration`` iterations."""
-        for name, array in self.tensors().items():
-            if name not in tensors or tensors[name].shape != array.shape:
-                raise ValueError(f"the checkpoint's {name} does not fit the game")
-            array[...] = tensors[name]
-        self.iteration = iteration
-        for seat in range(2):
-            self.ranges.discard(seat, self.probabilities[seat])

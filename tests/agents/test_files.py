@@ -145,8 +145,8 @@ def test_files_with_any_header_are_read_or_rejected(kind: str, value: Any, tmp_p
         about = {"format": "crib_env strategy", "version": 1, "rules": "five_card",
                  "rules_fields": {"dealt": 5, "single_count": True, "flush_size": 3,
                                   "crib_flush_size": 5, "target": 61, "for_last": 3},
-                 "shapes": {"discard": [2, 134459, 10], "pegging": [13, 228046]}, "by_discard":
-                 False, "about": {}, "made_by": ""}  # fmt: skip
+                 "shapes": {"discard": [2, 134459, 10], "pegging": [13, 228046]},
+                 "about": {}, "made_by": ""}  # fmt: skip
     path = tmp_path / "x.safetensors"
     changed = [{**about, name: value} for name in about]
     fields = about["rules_fields"]
@@ -265,7 +265,6 @@ def test_files_small_strategy_takes_little_memory(squeezed: Any, tmp_path: Path)
         "format": "crib_env strategy",
         "version": 1,
         "rules": "five_card",
-        "by_discard": False,
         "rules_fields": {"dealt": 5, "single_count": True, "flush_size": 3, "crib_flush_size": 5},
         "shapes": {"discard": [2, 134459, 10], "pegging": [13, 228046]},
     }

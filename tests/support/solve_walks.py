@@ -9,11 +9,11 @@ import pytest
 from crib_agents.equilibrium.public_tree import public_tree
 from crib_agents.knowledge.pegging import FIRST, number
 
-from crib_env.engine.ranks import how_many, pair_number
+from crib_env.engine.ranks import how_many
 from crib_env.game import Game
 from crib_env.rules import TwoHandRules
 from research.solve.counts import count_states
-from research.solve.pegging import NO_BOOK, VALUE, Hands, Walker
+from research.solve.pegging import VALUE, Walker
 
 
 def holding(ranks: tuple[int, ...]) -> int:
@@ -42,7 +42,7 @@ def game_with(rules: TwoHandRules, pone: list[int], dealer: list[int], discarded
     return game
 
 
-def probabilities_of(view: np.void, probabilities: np.ndarray, walker: Walker, pairs: int = 1) -> np.ndarray:
+def probabilities_of(view: np.void, probabilities: np.ndarray, walker: Walker) -> np.ndarray:
     """Return the probability of each rank, read from the tables by separate slow code."""
     tree = walker.tree
     node, count = 0, 0
@@ -58,8 +58,7 @@ def probabilities_of(view: np.void, probabilities: np.ndarray, walker: Walker, p
     held = sorted(int(card) >> 2 for card in view["hand"][: view["hand_n"]])
     left = len(held)
     place = holding(tuple(held)) - int(FIRST[left])
-    discarded = pair_number(*(int(card) >> 2 for card in view["discarded"])) if pairs > 1 else 0
-    at = int(tree.offset[node]) * pairs + (place * pairs + discarded) * (left - 1)
+    at = int(tree.offset[node]) + place * (left - 1)
     distinct = sorted(set(held))
     found = np.zeros(13)
     for slot, rank in enumerate(distinct[:-1]):
@@ -89,12 +88,6 @@ def played_out(game: Game, probabilities: np.ndarray, walker: Walker) -> float:
     return sum(likely[rank] * values[rank] for rank in ranks)
 
 
-def lone(kept: int) -> Hands:
-    """Return one hand to be walked, its range the first row."""
-    one = np.zeros(1, dtype=np.int64)
-    return Hands(np.array([kept]), one, one, one, np.ones(1))
-
-
 def check_played_out(rules: TwoHandRules, probabilities: np.ndarray, walker: Walker, deals: int) -> None:
     """Check on random deals that both seats' walks equal the engine's play."""
     kept = rules.dealt - 2
@@ -108,8 +101,6 @@ def check_played_out(rules: TwoHandRules, probabilities: np.ndarray, walker: Wal
         for seat in range(2):
             ranges = np.zeros((1, how_many(kept)), dtype=np.float32)
             ranges[0, hands[1 - seat] - FIRST[kept]] = 1.0
-            values, masses, *_ = walker.walk(
-                seat, VALUE, lone(hands[seat]), ranges, probabilities, probabilities, NO_BOOK
-            )
+            values, masses, *_ = walker.walk(seat, VALUE, np.array([hands[seat]]), np.ones(1), ranges, probabilities)
             assert masses[0] == 1.0
             assert values[0] == pytest.approx(expected if seat == 0 else -expected, abs=1e-4)

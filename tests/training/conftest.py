@@ -19,15 +19,6 @@ def ctrl_c() -> Iterator[None]:
 
 
 @pytest.fixture
-def small_deck() -> Iterator[None]:
-    """Have `python -m research.solve` solve three ranks of four suits."""
-    import recordings
-
-    with recordings.small_deck():
-        yield
-
-
-@pytest.fixture
 def pictures() -> None:
     """Draw the pictures of results in a test's own runs too."""
 

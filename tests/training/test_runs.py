@@ -36,7 +36,6 @@ from crib_env import PRESETS
 from crib_env.batch import GameBatch
 from crib_env.engine.two_hand import VIEW
 from learned_nets import drawn_weights
-from research.solve import __main__ as solve
 from small_runs import BASELINES, begun, learner_of, small, small_ppo, tensors_of
 
 GAMES = {"six_card_v0": "hoyle", "five_card_v0": "five_card", "table_top_v0": "table_top"}
@@ -161,7 +160,6 @@ deep = partial(small, deals=200, num_envs=100, workers=1)
 WRITERS: dict[str, Callable[[Path], object]] = {
     "deep_monte_carlo": lambda out: train(deep(out)),
     "ppo": lambda out: ppo.train(small_ppo(out)),
-    "solve": lambda out: solve.solve(solve.Settings(iterations=1, out=out, progress=False)),
 }
 
 
@@ -236,7 +234,6 @@ def test_resume_refuses_a_folder_with_another_run(runs: Path, tmp_path: Path) ->
     for write in (
         lambda: train(deep(taken, resume=mine)),
         lambda: ppo.train(small_ppo(taken, resume=mine, trust=True)),
-        lambda: solve.solve(solve.Settings(resume=mine, out=taken, progress=False)),
     ):
         with pytest.raises(ValueError, match=f"{taken} holds a run"):
             write()
@@ -307,7 +304,7 @@ def test_demo_run_twice_learns_the_same(tmp_path: Path) -> None:
     settings = demo.Settings(deals=64, pairs=2, out=tmp_path)
     written = []
     for _ in range(2):
-        demo.learn_by_self_play(settings)
+        demo.learn(settings, "deep_monte_carlo")
         policy = tmp_path / "deep_monte_carlo" / "policy.safetensors"
         written.append(policy.read_bytes())
         policy.write_bytes(b"of the first demo")

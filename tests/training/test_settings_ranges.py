@@ -26,7 +26,7 @@ OUT_OF_RANGE: dict[Any, str] = {
     0: "deals timesteps decisions num_envs steps iterations batch_size updates critic_epochs "
     "buffer_size reservoir_size workers threads learning_rate average_learning_rate temperature "
     "final_temperature vf_coef max_grad_norm ema_rate anticipatory tau",
-    -1: "seed num_evals eval_interval refine save_seconds epochs last_epochs scale ent_coef "
+    -1: "seed num_evals eval_interval save_seconds epochs last_epochs scale ent_coef "
     "final_ent_coef kl_coef magnet_coef final_magnet_coef",
     1: "eval_pairs final_eval_pairs pairs eval_hands",
     (8, -1): "hidden_sizes",
@@ -55,7 +55,7 @@ def test_settings_refuse_no_layer_and_batch_of_one(kind: type[Any]) -> None:
 def test_settings_accept_usual_values() -> None:
     deep.Settings(learning_rate=1e30, temperature=1e-9, epsilon=0.0, save_seconds=0, eval_pairs=0)
     ppo.Settings(gae_lambda=1.0, ent_coef=0, eval_pairs=2)
-    solve.Settings(eval_interval=0, refine=2)
+    solve.Settings(eval_interval=0)
     with pytest.raises(ValueError, match="workers must be at least 2 on a cluster, got 1"):
         deep.Settings(ray_address="auto")
     with pytest.raises(ValueError, match="num_envs times steps"):

@@ -25,7 +25,7 @@ from crib_env.settings import check_folder
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-CHECKPOINT = "checkpoint.safetensors"  # of deep Monte Carlo and the solver
+CHECKPOINT = "checkpoint.safetensors"  # of runs of our methods
 MODEL = "model.zip"  # of MaskablePPO
 RUNS = (CHECKPOINT, MODEL)
 LOCK = ".lock"

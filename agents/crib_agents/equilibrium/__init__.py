@@ -35,7 +35,6 @@ from crib_env.engine import stack
 from crib_env.engine.hands.counting import dealt_card, sequence_of, sequence_points
 from crib_env.engine.hands.records import DISCARD
 from crib_env.engine.jit import entry, kernel
-from crib_env.engine.ranks import pair_number
 from crib_env.engine.record import NONE, WEIGHTS_T, array_of
 from crib_env.engine.rng import below
 from crib_env.engine.show import pip
@@ -46,8 +45,8 @@ from crib_env.rules import Rules
 __all__ = ["Equilibrium", "Solved"]
 
 # Head of a strategy: the numbers of its parts and their offsets behind it.
-CLASSES, DISCARD_PAIRS, STARTERS, SIZE, CODES, SPLITS, ROW, CHILD, OFFSET, PEGGING = range(10)
-HEAD = 10
+CLASSES, STARTERS, SIZE, CODES, SPLITS, ROW, CHILD, OFFSET, PEGGING = range(9)
+HEAD = 9
 
 IN_ONE = 6  # bytes in a float64
 
@@ -102,7 +101,7 @@ def pack(strategy: Strategy) -> Doubles:
         pack_bytes(strategy.play.ravel()),
     ]
     begins = HEAD + np.cumsum([0, *map(len, parts[:-1])])
-    head = [len(parts[0]), strategy.discard_pairs, len(strategy.play), bytes_a_number, *begins]
+    head = [len(parts[0]), len(strategy.play), bytes_a_number, *begins]
     return np.concatenate([np.array(head, dtype=np.float64), *parts])
 
 
@@ -247,9 +246,7 @@ def pegging_probabilities(v, weights, probabilities):
         probabilities[chosen] = 1.0
         return
     node = find_node(v, weights, int(weights[ROW]), weights, int(weights[CHILD]))
-    pairs = int(weights[DISCARD_PAIRS])
-    pair = pair_number(v["discarded"][0] >> 2, v["discarded"][1] >> 2) if pairs > 1 else 0
-    first = first_of(int(weights[int(weights[OFFSET]) + node]), n, pairs, number(counted) - FIRST[n], pair)
+    first = first_of(int(weights[int(weights[OFFSET]) + node]), n, number(counted) - FIRST[n])
     if weights[STARTERS] > 1:
         first += (v["starter"] >> 2) * int(weights[SIZE])
     play = weights[int(weights[PEGGING]) :]

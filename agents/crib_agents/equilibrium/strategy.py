@@ -17,7 +17,7 @@ import numpy as np
 from numba import float64, int64, uint8
 
 from crib_agents.equilibrium.classes import Classes, hand_classes
-from crib_agents.equilibrium.public_tree import PAIRS, PublicTree, public_tree
+from crib_agents.equilibrium.public_tree import PublicTree, public_tree
 from crib_agents.files import check_format, compress, inflate, reading, shown, to_bytes
 from crib_agents.honours import read_rules
 from crib_agents.knowledge.pegging import DISTINCT, FIRST, LISTED, holdings
@@ -43,7 +43,6 @@ class Strategy:
     # uint8[starters, size]; see `first_of`. ``starters`` is 13, the starter's rank, or 1 where the
     # pegging does not depend on it
     play: Bytes
-    by_discard: bool = False  # whether the pegging depends on the ranks discarded
     deck: int = WHOLE_DECK  # the cards in play, one bit per card id
 
     @cached_property
@@ -56,37 +55,31 @@ class Strategy:
         """The public tree of the pegging."""
         return public_tree(self.dealt - 2, self.single_count)
 
-    @property
-    def discard_pairs(self) -> int:
-        """The number of discards by which the pegging of a holding is divided."""
-        return PAIRS if self.by_discard else 1
-
     def discard_probabilities(self, role: int) -> Floats:
         """Return the probability of each split by class, float32[C, S], for pone 0, dealer 1."""
         probabilities: Floats = self.discard[role].astype(np.float32) / WHOLE
         return probabilities
 
-    def pegging_probabilities(self, node: int, holding: int, starter: int = 0, discarded: int = 0) -> Doubles:
+    def pegging_probabilities(self, node: int, holding: int, starter: int = 0) -> Doubles:
         """Return the probability that the seat to move plays each rank, float64[13]."""
         ranks = np.zeros(RANKS)
         row = self.play[starter if len(self.play) > 1 else 0]
         at = int(self.tree.offset[node])
-        pair = discarded if self.by_discard else 0
         rows = holdings()
         for slot in range(int(rows[holding, DISTINCT])):
             rank = int(rows[holding, LISTED]) >> (4 * slot) & 15
-            ranks[rank] = read_probability(row, at, self.discard_pairs, pair, rows, holding, slot)
+            ranks[rank] = read_probability(row, at, rows, holding, slot)
         return ranks
 
 
 @kernel
-def first_of(at, left, pairs, place, pair):
+def first_of(at, left, place):
     """Return where the probabilities of a holding at a node begin.
 
     There is one for each rank it holds, ascending, except the last, which has the remaining
     probability; a holding with a rank twice leaves some unused.
     """
-    return at * pairs + (place * pairs + pair) * (left - 1)
+    return at + place * (left - 1)
 
 
 @kernel
@@ -100,15 +93,15 @@ def slot_probability(play, first, slot, slots):
     return rest / WHOLE
 
 
-@entry(float64(uint8[::1], int64, int64, int64, int64[:, ::1], int64, int64))
-def read_probability(play, at, pairs, pair, rows, holding, slot):
+@entry(float64(uint8[::1], int64, int64[:, ::1], int64, int64))
+def read_probability(play, at, rows, holding, slot):
     """Return the probability that a holding plays the rank in ``slot``; see `first_of`."""
     left = 1
     while FIRST[left + 1] <= holding:
         left += 1
     if at == NONE:
         return 1.0
-    first = first_of(at, left, pairs, holding - FIRST[left], pair)
+    first = first_of(at, left, holding - FIRST[left])
     return slot_probability(play, first, slot, rows[holding, DISTINCT])
 
 
@@ -162,7 +155,6 @@ class Solved:
             "version": FORMAT_VERSION,
             "rules": self.rules,
             "rules_fields": dict(self.rules_fields),
-            "by_discard": strategy.by_discard,
             "shapes": {"discard": list(strategy.discard.shape), "pegging": list(strategy.play.shape)},
             "about": dict(self.about),
             "made_by": self.made_by,
@@ -186,18 +178,13 @@ class Solved:
         """Return the strategy of a file's header and tables."""
         check_format(about, FORMAT, FORMAT_VERSION)
         fields: Any = about.get("rules_fields")
-        by_discard = about.get("by_discard")
         rules = read_rules(TwoHandRules.family, about.get("rules"), fields)
         assert isinstance(rules, TwoHandRules)
         if missing := [field for field in FIELDS if field not in fields]:
             raise ValueError(f"its header lacks {missing[0]!r}")
-        if not isinstance(by_discard, bool) or not isinstance(about.get("about", {}), dict):
-            raise ValueError(
-                f"its header must say whether the play is by_discard, and about what, "
-                f"found {shown(by_discard)}, {shown(about.get('about'))}"
-            )
-        tree = public_tree(rules.dealt - 2, rules.single_count)
-        size = tree.size * (PAIRS if by_discard else 1)
+        if not isinstance(about.get("about", {}), dict):
+            raise ValueError(f"its header must say how it was solved, found {shown(about.get('about'))}")
+        size = public_tree(rules.dealt - 2, rules.single_count).size
         classes = hand_classes(rules.dealt)
         expected: dict[str, list[tuple[int, ...]]] = {
             "discard": [(2, len(classes.codes), len(classes.splits))],
@@ -217,7 +204,7 @@ class Solved:
             except ValueError as error:
                 raise ValueError(f"the table {name!r}: {error}") from None
             tables[name] = np.frombuffer(data, dtype=np.uint8).reshape(shape)
-        strategy = Strategy(rules.dealt, rules.single_count, tables["discard"], tables["pegging"], by_discard)
+        strategy = Strategy(rules.dealt, rules.single_count, tables["discard"], tables["pegging"])
         solved = cls(rules.name, fields, strategy, about.get("about", {}), str(about.get("made_by", "")))
         # Pickling sends the bytes read.
         vars(solved)["compressed"] = {name: tensors[name] for name in expected}
