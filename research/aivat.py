@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from crib_agents.loading import TakesAgents
@@ -129,16 +129,8 @@ def run(settings: Settings) -> None:
         for names in settings.agents:
             first, second = map(settings.load_agent, names.split(","))
             for episode, written in PLAYED.items():
-                pairs = play_pairs(
-                    rules,
-                    episode,
-                    first,
-                    second,
-                    settings.pairs,
-                    settings.seed,
-                    reference=reference,
-                    finished=progress.advance,
-                )
+                how: dict[str, Any] = {"reference": reference, "finished": progress.advance}
+                pairs = play_pairs(rules, episode, first, second, settings.pairs, settings.seed, **how)
                 plain, luck = plain_and_correction(episode, pairs)
                 for n in range(len(TERMS) + 1):
                     found = reduction(plain, luck[..., :n].sum(axis=-1), pairs.first_dealt)

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from crib_training.exploit import exploitability
+from crib_training.exploit import Exploitability, exploitability
 from crib_training.learn.run import POLICY, Checkpoint, Curve, Learner, Measured, Run
 from crib_training.methods import METHODS
 from crib_training.outputs import CHECKPOINT
@@ -84,18 +84,26 @@ class Job:
     budget: int = 0  # CPU seconds that the decisions were chosen for, if they were
 
     @property
+    def about(self) -> Row:
+        """The part of its row that says which run it is."""
+        line = self.line
+        return {
+            "stage": self.stage,
+            "track": line.track,
+            "line": line.name,
+            "method": line.method,
+            "settings_number": self.number,
+            "settings": line.settings(self.number),
+            "searched": self.searched,
+            "seed": self.seed,
+            "decisions": self.decisions,
+            **({"budget": self.budget} if self.budget else {}),
+        }
+
+    @property
     def key(self) -> tuple[Any, ...]:
         """What tells its row from others."""
-        line = self.line
-        return (
-            self.stage,
-            line.track,
-            line.name,
-            self.number,
-            self.seed,
-            self.decisions,
-            digest(line.settings(self.number)),
-        )
+        return key_of(self.about)
 
 
 def digest(settings: Mapping[str, Any]) -> str:
@@ -124,9 +132,14 @@ def on_hands(row: Row) -> bool:
     return bool(row["hands"] == about["hands"] and row["hands_seed"] == about["hands_seed"])
 
 
+def rows_of(rows: list[Row], stage: str, line: Line) -> list[Row]:
+    """Return a line's rows of a stage."""
+    return [row for row in rows if row["stage"] == stage and (row["track"], row["line"]) == (line.track, line.name)]
+
+
 def searched(rows: list[Row], line: Line) -> list[Row]:
     """Return the rows of a line's search, those of the longest trainings."""
-    mine = [row for row in rows if row["stage"] == "search" and (row["track"], row["line"]) == (line.track, line.name)]
+    mine = rows_of(rows, "search", line)
     most = max((row["decisions"] for row in mine), default=0)
     return [row for row in mine if row["decisions"] == most]
 
@@ -161,10 +174,8 @@ def by_seconds(rows: list[Row], line: Line, budget: int, seeds: int) -> Iterator
     number, tried = chosen(rows, line)
     first = [
         row
-        for row in rows
-        if row["stage"] == "final"
-        and row["seed"] == FINAL["first_seed"]
-        and (row["track"], row["line"]) == (line.track, line.name)
+        for row in rows_of(rows, "final", line)
+        if row["seed"] == FINAL["first_seed"]
         and row["settings_number"] == number
         and row["decisions"] >= FINAL["decisions"]
     ]
@@ -176,15 +187,14 @@ def by_seconds(rows: list[Row], line: Line, budget: int, seeds: int) -> Iterator
 
 def key_of(row: Row) -> tuple[Any, ...]:
     """Return the `Job.key` of a row."""
-    return (
-        row["stage"],
-        row["track"],
-        row["line"],
-        row["settings_number"],
-        row["seed"],
-        row["decisions"],
-        digest(row["settings"]),
-    )
+    names = ("stage", "track", "line", "settings_number", "seed", "decisions")
+    return (*(row[name] for name in names), digest(row["settings"]))
+
+
+def exploited(agent: Any, about: Mapping[str, int], hands: str = "hands") -> Exploitability:
+    """Return the exploitability of an agent on hands of the protocol."""
+    env, suits = PROTOCOL["env"], PROTOCOL["suits"]
+    return exploitability(agent, env=env, suits=suits, hands=about[hands], seed=about["hands_seed"])
 
 
 class Marks(Curve):
@@ -201,13 +211,7 @@ class Marks(Curve):
 
     def measure(self, learner: Learner) -> list[Measured]:
         """Measure the current policy."""
-        found = exploitability(
-            learner.agent(),
-            env=PROTOCOL["env"],
-            suits=PROTOCOL["suits"],
-            hands=FINAL["mark_hands"],
-            seed=FINAL["hands_seed"],
-        )
+        found = exploited(learner.agent(), FINAL, "mark_hands")
         point = {
             "decisions": learner.decisions,
             "cpu_seconds": round(learner.cpu_seconds, 1),
@@ -255,9 +259,7 @@ def train(job: Job, folder: Path) -> Row:
 def measured(agent: str | Path, stage: str) -> Row:
     """Return the part of a row with an agent's figure, on the hands of its stage."""
     about, began = PROTOCOL[HANDS_OF[stage]], time.process_time()
-    found = exploitability(
-        agent, env=PROTOCOL["env"], suits=PROTOCOL["suits"], hands=about["hands"], seed=about["hands_seed"]
-    )
+    found = exploited(agent, about)
     commit = subprocess.run(
         ["git", "rev-parse", "--short", "HEAD"], cwd=NUMBERS, text=True, capture_output=True, check=False
     ).stdout.strip()
@@ -284,17 +286,10 @@ def add(row: Row) -> Row:
 
 def make(job: Job, runs: Path) -> Row:
     """Train and measure a policy, and add its row to the ledger."""
-    line = job.line
     folder = runs / "_".join(map(str, job.key))
     learned = train(job, folder)
-    budget = {"budget": job.budget} if job.budget else {}
-    return add({
-        "stage": job.stage, "track": line.track, "line": line.name, "method": line.method,
-        "settings_number": job.number, "settings": line.settings(job.number),
-        "searched": job.searched, "seed": job.seed, "decisions": job.decisions,
-        **budget, **learned, **measured(folder / POLICY, job.stage),
-        "policy": hashlib.sha256((folder / POLICY).read_bytes()).hexdigest()[:16],
-    })  # fmt: skip
+    policy = hashlib.sha256((folder / POLICY).read_bytes()).hexdigest()[:16]
+    return add({**job.about, **learned, **measured(folder / POLICY, job.stage), "policy": policy})
 
 
 def levels_of(rows: list[Row]) -> dict[str, Row]:

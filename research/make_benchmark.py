@@ -30,24 +30,7 @@ from crib_env.batch import GameBatch
 from crib_env.rules import PRESETS
 from crib_env.settings import Count, CountOrNone, NewFolder, checked_dataclass
 from docs.pages import render
-from research.benchmark_runs import (
-    FINAL,
-    LEDGER,
-    PROTOCOL,
-    SEARCH,
-    SECONDS,
-    Line,
-    Row,
-    chosen,
-    jobs,
-    key_of,
-    levels_of,
-    lines,
-    make,
-    make_level,
-    read_ledger,
-    searched,
-)
+from research import benchmark_runs as runs
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGE, PICTURE = DOCS / "benchmark.md", DOCS / "pictures" / "benchmark.png"
@@ -72,10 +55,10 @@ class Settings:
     """
 
     lines: tuple[str, ...] = ()
-    search: CountOrNone = SEARCH["settings"]
-    search_decisions: Count = SEARCH["decisions"]
-    seeds: CountOrNone = FINAL["seeds"]
-    decisions: Count = FINAL["decisions"]
+    search: CountOrNone = runs.SEARCH["settings"]
+    search_decisions: Count = runs.SEARCH["decisions"]
+    seeds: CountOrNone = runs.FINAL["seeds"]
+    decisions: Count = runs.FINAL["decisions"]
     runs: NewFolder = Path("runs/benchmark")
     page_only: bool = False
 
@@ -88,12 +71,12 @@ def interval(values: list[float]) -> float:
     return float(width)
 
 
-def best_group(rows: list[Row], line: Line) -> list[Row]:
+def best_group(rows: list[runs.Row], line: runs.Line) -> list[runs.Row]:
     """Return the final runs to show: most decisions, then those of the settings chosen now."""
-    mine = [row for row in rows if row["stage"] == "final" and (row["track"], row["line"]) == (line.track, line.name)]
-    choice, tried = chosen(rows, line)
+    mine = runs.rows_of(rows, "final", line)
+    choice, tried = runs.chosen(rows, line)
 
-    def order(row: Row) -> tuple[int, bool, int, int]:
+    def order(row: runs.Row) -> tuple[int, bool, int, int]:
         number = row["settings_number"]
         return row["decisions"], number == choice, number == choice or row["searched"], number
 
@@ -102,7 +85,7 @@ def best_group(rows: list[Row], line: Line) -> list[Row]:
     return [{**row, "searched": tried} if row["settings_number"] == choice else row for row in group]
 
 
-def result(rows: list[Row], line: Line) -> dict[str, Any] | None:
+def result(rows: list[runs.Row], line: runs.Line) -> dict[str, Any] | None:
     """Return the page's figures of a line's final runs; None without any."""
     group = best_group(rows, line)
     if not group:
@@ -120,17 +103,20 @@ def result(rows: list[Row], line: Line) -> dict[str, Any] | None:
     }
 
 
-def of_seeds(found: Mapping[str, Any]) -> str:
+def over_seeds(values: list[float]) -> str:
     """Return the interval over seeds as text."""
-    half = interval(found["of_seeds"])
-    return "one seed" if np.isnan(half) else f"± {half:.3f}"
+    return "one seed" if len(values) < 2 else f"± {interval(values):.3f}"
+
+
+def mark(exact: bool) -> str:
+    """Return what stands before a figure."""
+    return "" if exact else f"{APPROXIMATELY} "
 
 
 def whole(found: Mapping[str, Any]) -> str:
     """Return a line's mean with the combined interval: of its seeds and its hands, in squares."""
     half = np.hypot(interval(found["of_seeds"]), found["of_hands"])
-    mark = "" if found["exact"] else f"{APPROXIMATELY} "
-    return f"{mark}**{found['mean']:.3f}**" + ("" if np.isnan(half) else f" ± {half:.3f}")
+    return f"{mark(found['exact'])}**{found['mean']:.3f}**" + ("" if np.isnan(half) else f" ± {half:.3f}")
 
 
 def behind(one: dict[str, Any], first: dict[str, Any]) -> str:
@@ -154,9 +140,8 @@ def behind(one: dict[str, Any], first: dict[str, Any]) -> str:
 def track_table(found: list[dict[str, Any]], random: float) -> str:
     """Return the table of a track, best line first."""
     shown = []
-    ordered = sorted(found, key=lambda one: float(one["mean"]))
     firsts: dict[int, dict[str, Any]] = {}  # by decisions
-    for one in ordered:
+    for one in sorted(found, key=lambda one: float(one["mean"])):
         rows = one["rows"]
         first = firsts.setdefault(rows[0]["decisions"], one)
         parts = [np.mean([row["gain"]["both"][part][0] for row in rows]) for part in ("discard", "pegging")]
@@ -164,12 +149,12 @@ def track_table(found: list[dict[str, Any]], random: float) -> str:
             [
                 f"`{one['line'].name}`",
                 whole(one),
-                of_seeds(one),
+                over_seeds(one["of_seeds"]),
                 f"± {one['of_hands']:.3f}",
                 f"{100 * one['mean'] / random:.1f} %",
                 behind(one, first),
                 *(f"{part:.3f}" for part in parts),
-                f"{len(rows)} of {FINAL['seeds']}",
+                f"{len(rows)} of {runs.FINAL['seeds']}",
                 f"{rows[0]['decisions'] / 1e6:g} M",
                 f"{np.mean([row['cpu_seconds'] for row in rows]):.0f}",
             ]
@@ -179,18 +164,23 @@ def track_table(found: list[dict[str, Any]], random: float) -> str:
     return table(head, shown)
 
 
-def settings_table(found: list[dict[str, Any]], rows: list[Row]) -> str:
+def settings_table(found: list[dict[str, Any]], rows: list[runs.Row]) -> str:
     """Return the settings of all lines in full, as options of `crib train`, and their search."""
     shown = []
     for one in found:
         line, row = one["line"], one["rows"][0]
-        given = {"suits": PROTOCOL["suits"], **row["settings"]}
+        given = {"suits": runs.PROTOCOL["suits"], **row["settings"]}
         options = " ".join(f"--{key.replace('_', '-')} {value}" for key, value in given.items())
         options = options.replace("--features none", "--no-features")
-        values = sorted(row["gain"]["both"]["all"][0] for row in searched(rows, line))
+        values = sorted(row["gain"]["both"]["all"][0] for row in runs.searched(rows, line))
         span = f"{values[0]:.3f} to {values[-1]:.3f}" if values else ""
         shown.append(
-            [f"{line.track}/{line.name}", f"`{line.method} {options}`", f"{len(values)} of {SEARCH['settings']}", span]
+            [
+                f"{line.track}/{line.name}",
+                f"`{line.method} {options}`",
+                f"{len(values)} of {runs.SEARCH['settings']}",
+                span,
+            ]
         )
     return table(
         ["line", "`crib train`; the other settings are the command's defaults", "tried", "NashConv / 2 of those tried"],
@@ -198,17 +188,16 @@ def settings_table(found: list[dict[str, Any]], rows: list[Row]) -> str:
     )
 
 
-def levels_table(rows: list[Row]) -> str:
+def levels_table(rows: list[runs.Row]) -> str:
     """Return the table of the built-in agents in the same game, on the same hands."""
     shown = []
-    for name, row in levels_of(rows).items():
+    for name, row in runs.levels_of(rows).items():
         mean, half = row["gain"]["both"]["all"]
-        mark = "" if row["exact"] else f"{APPROXIMATELY} "
-        shown.append([f"`{name}`", f"{mark}{mean:.4f} ± {half:.4f}", f"{row['measured_in']:.0f}"])
+        shown.append([f"`{name}`", f"{mark(row['exact'])}{mean:.4f} ± {half:.4f}", f"{row['measured_in']:.0f}"])
     return table(["agent", "NashConv / 2", "CPU s"], shown)
 
 
-def curve_of(rows: list[Row]) -> Array:
+def curve_of(rows: list[runs.Row]) -> Array:
     """Return decisions, CPU seconds, mean, least and most NashConv / 2 of a line, [M, 5].
 
     A point counts where every run has it; the last is the whole figure.
@@ -231,16 +220,14 @@ def curve_of(rows: list[Row]) -> Array:
 
 def draw(found: list[dict[str, Any]], levels: Mapping[str, float]) -> bytes:
     """Return the picture as PNG: curves over decisions and over CPU seconds, bands over seeds."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-    from matplotlib import ticker
+    from matplotlib import colormaps, ticker
+    from matplotlib.figure import Figure
 
     ordered = sorted(found, key=lambda one: (one["line"].track == "open", one["mean"]))
-    figure, both = plt.subplots(2, 1, figsize=(5.2, 9.4), layout="constrained")
+    figure = Figure(figsize=(5.2, 9.4), layout="constrained")
+    both = figure.subplots(2, 1)
     names = list(dict.fromkeys(one["line"].name for one in ordered))
-    colors = dict(zip(names, plt.colormaps["tab20"](range(20)), strict=False))
+    colors = dict(zip(names, colormaps["tab20"](range(20)), strict=False))
     for one in ordered:
         line, curve = one["line"], curve_of(one["rows"])
         style = {"raw": "o-", "open": "s--"}[line.track]
@@ -252,10 +239,7 @@ def draw(found: list[dict[str, Any]], levels: Mapping[str, float]) -> bytes:
             axes.fill_between(x, curve[:, 3], curve[:, 4], color=color, alpha=0.2, lw=0)
             if len(x) == 1:  # no band: a bar
                 axes.vlines(x, curve[:, 3], curve[:, 4], color=color, lw=1.2)
-    shown: tuple[tuple[str, list[float], float], ...] = (
-        ("decisions, millions", [3e5, 1e6, 3e6, 1e7], 1e6),
-        ("CPU seconds", [30, 100, 300, 1000, 3000], 1),
-    )
+    shown = (("decisions, millions", [3e5, 1e6, 3e6, 1e7], 1e6), ("CPU seconds", [30.0, 1e2, 3e2, 1e3, 3e3], 1.0))
     for axes, (label, ticks, unit) in zip(both, shown, strict=True):
         for name, at in levels.items():
             axes.axhline(at, color="grey", lw=0.8, ls=":")
@@ -275,32 +259,22 @@ def draw(found: list[dict[str, Any]], levels: Mapping[str, float]) -> bytes:
         axes.set_ylabel("NashConv / 2, points per deal")
     handles = both[0].get_legend_handles_labels()
     figure.legend(*handles, fontsize=9, ncols=2, loc="outside lower center")
-    image = as_png(figure)
-    plt.close(figure)
-    return image
+    return as_png(figure)
 
 
-def budget_table(rows: list[Row]) -> str:
+def budget_table(rows: list[runs.Row]) -> str:
     """Return the table of the runs by CPU seconds; empty without any."""
     shown = []
-    for line in lines():
-        for budget in SECONDS["budgets"]:
-            mine = [
-                row
-                for row in rows
-                if row["stage"] == "seconds"
-                and row["budget"] == budget
-                and (row["track"], row["line"]) == (line.track, line.name)
-            ]
-            if mine:
+    for line in runs.lines():
+        for budget in runs.SECONDS["budgets"]:
+            if mine := [row for row in runs.rows_of(rows, "seconds", line) if row["budget"] == budget]:
                 values = [row["gain"]["both"]["all"][0] for row in mine]
-                half = interval(values)
                 shown.append(
                     [
                         f"`{line.track}/{line.name}`",
                         f"{budget}",
                         f"**{np.mean(values):.3f}**",
-                        "one seed" if np.isnan(half) else f"± {half:.3f}",
+                        over_seeds(values),
                         len(mine),
                         f"{mine[0]['decisions'] / 1e6:g} M",
                         f"{np.mean([row['cpu_seconds'] for row in mine]):.0f}",
@@ -317,16 +291,9 @@ def submissions() -> str:
     shown = []
     for one in known:
         gain = {part: Gain(**found) for part, found in one["gain"]["both"].items()}
-        mark = "" if how_exact(one) == "exact" else f"{APPROXIMATELY} "
-        shown.append(
-            [
-                one["about"],
-                f"{mark}{gain['all']}",
-                f"{gain['discard'].mean:.3f}",
-                f"{gain['pegging'].mean:.3f}",
-                f"`{one['policy']}`",
-            ]
-        )
+        figures = [f"{mark(how_exact(one) == 'exact')}{gain['all']}"]
+        figures += [f"{gain[part].mean:.3f}" for part in ("discard", "pegging")]
+        shown.append([one["about"], *figures, f"`{one['policy']}`"])
     return table(["policy", "NashConv / 2", "discards alone", "pegging alone", "digest"], shown)
 
 
@@ -335,41 +302,35 @@ def payoffs() -> dict[str, float]:
     games = GameBatch(PRESETS["five_card"], DEALS, episode="deal", seed=1)
     games.reset(dealer=0)
     agent, rng = load_agent("equilibrium"), np.random.default_rng(1)
-    running = games.running()
-    while len(running):
-        games.ask(agent, running, rng)
-        running = games.running(running)
+    for _ in games.play(agent, rng):
+        pass
     points = (games.tally[:, 1] - games.tally[:, 0]).sum(axis=1)
-    return {
-        "mean": float(points.mean()),
-        "deviation": float(points.std()),
-        "least": int(points.min()),
-        "most": int(points.max()),
-    }
+    spread = {"least": int(points.min()), "most": int(points.max())}
+    return {"mean": float(points.mean()), "deviation": float(points.std()), **spread}
 
 
-def write_page(rows: list[Row]) -> None:
+def write_page(rows: list[runs.Row]) -> None:
     """Write the page and the picture of the ledger's rows."""
-    found = [one for one in (result(rows, line) for line in lines()) if one]
-    parts = {track: [one for one in found if one["line"].track == track] for track in PROTOCOL["tracks"]}
-    levels = {name: row["gain"]["both"]["all"][0] for name, row in levels_of(rows).items()}
+    found = [one for one in (result(rows, line) for line in runs.lines()) if one]
+    parts = {track: [one for one in found if one["line"].track == track] for track in runs.PROTOCOL["tracks"]}
+    levels = {name: row["gain"]["both"]["all"][0] for name, row in runs.levels_of(rows).items()}
     tracks = {track: track_table(part, levels["random"]) for track, part in parts.items() if part}
-    missing = [f"{line.track}/{line.name}" for line in lines() if not best_group(rows, line)]
+    missing = [f"{line.track}/{line.name}" for line in runs.lines() if not best_group(rows, line)]
     finals = [row for row in rows if row["stage"] == "final"]
-    whole = [row for row in finals if row["decisions"] >= FINAL["decisions"]]
+    whole = [row for row in finals if row["decisions"] >= runs.FINAL["decisions"]]
     spent = sum(row.get("cpu_seconds", 0.0) + row.get("measured_in", 0.0) for row in rows if row["stage"] != "earlier")
     PICTURE.write_bytes(draw(found, levels))
     PAGE.write_text(
         render(
             "benchmark",
-            protocol=PROTOCOL,
+            protocol=runs.PROTOCOL,
             tracks=tracks,
-            uses=[(line.name, line.about["uses"]) for line in lines() if "uses" in line.about],
+            uses=[(line.name, line.about["uses"]) for line in runs.lines() if "uses" in line.about],
             settings=settings_table(found, rows),
             missing=missing,
             finals=len(finals),
             whole=len(whole),
-            planned=len(lines()) * FINAL["seeds"],
+            planned=len(runs.lines()) * runs.FINAL["seeds"],
             hours=spent / 3600,
             payoffs=payoffs(),
             measured=[row["measured_in"] for row in rows if "measured_in" in row],
@@ -382,28 +343,35 @@ def write_page(rows: list[Row]) -> None:
     print(f"wrote {PAGE} and {PICTURE}")
 
 
+def say(name: str, row: runs.Row) -> None:
+    """Print the figure of a new row."""
+    mean, half = row["gain"]["both"]["all"]
+    print(f"{name}: {mean:.4f} ± {half:.4f}", flush=True)
+
+
 def run(settings: Settings) -> None:
     """Make the missing runs, and write the page."""
     torch.set_num_threads(1)
-    rows = read_ledger()
-    known = {f"{line.track}/{line.name}": line for line in lines()}
+    rows = runs.read_ledger()
+    known = {f"{line.track}/{line.name}": line for line in runs.lines()}
     if unknown := [name for name in settings.lines if name not in known]:
         raise ValueError(f"lines: there is no {', '.join(unknown)}; they are {', '.join(known)}")
     some = [known[name] for name in settings.lines or known]
     if not settings.page_only:
-        for job in jobs(rows, some, settings.search, settings.search_decisions, settings.seeds, settings.decisions):
-            if job.key not in (key_of(row) for row in rows if row["stage"] in STAGES):
-                rows.append(make(job, settings.runs))
-                gain = rows[-1]["gain"]["both"]["all"]
-                print(f"{' '.join(map(str, job.key))}: {gain[0]:.4f} ± {gain[1]:.4f}", flush=True)
-        for name in () if settings.lines else PROTOCOL["levels"]["agents"]:
-            if name not in levels_of(rows):
-                rows.append(make_level(name))
-                gain = rows[-1]["gain"]["both"]["all"]
-                print(f"{name}: {gain[0]:.4f} ± {gain[1]:.4f}", flush=True)
+        for job in runs.jobs(
+            rows, some, settings.search, settings.search_decisions, settings.seeds, settings.decisions
+        ):
+            if job.key not in (runs.key_of(row) for row in rows if row["stage"] in STAGES):
+                rows.append(runs.make(job, settings.runs))
+                say(" ".join(map(str, job.key)), rows[-1])
+        for name in () if settings.lines else runs.PROTOCOL["levels"]["agents"]:
+            if name not in runs.levels_of(rows):
+                rows.append(runs.make_level(name))
+                say(name, rows[-1])
     if not {"final", "level"} <= {row["stage"] for row in rows}:
         raise ValueError(
-            f"{LEDGER} lacks final runs or the built-in agents: leave out --page-only and --lines, or give --seeds 1"
+            f"{runs.LEDGER} lacks final runs or the built-in agents: "
+            "leave out --page-only and --lines, or give --seeds 1"
         )
     write_page(rows)
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from crib_agents.data.tables import CRIB_TABLES, load
 from crib_agents.loading import load_agent
+from matplotlib.figure import Figure
 
 from crib_env.arrays import Array
 from crib_env.cards import RANKS as TEXT
@@ -150,11 +151,10 @@ def differences(tables: Tables, theirs: Published) -> dict[str, Any]:
 
 def draw(tables: Tables, theirs: Published, folder: Path) -> None:
     """Draw our mean cribs less each published table, a picture for each of `KINDS`."""
-    import matplotlib.pyplot as plt
-
     columns = max(sum(one["crib"] == crib for one in theirs) for crib in CRIBS)
     for kind, mine in tables.items():
-        figure, axes = plt.subplots(len(CRIBS), columns, figsize=(3.9 * columns, 8.2), layout="constrained")
+        figure = Figure(figsize=(3.9 * columns, 8.2), layout="constrained")
+        axes = figure.subplots(len(CRIBS), columns)
         for row, crib in zip(axes, CRIBS, strict=True):
             here = [one for one in theirs if one["crib"] == crib]
             for axis, one in zip(row, here, strict=False):
@@ -170,7 +170,6 @@ def draw(tables: Tables, theirs: Published, folder: Path) -> None:
                 axis.set_axis_off()
         figure.colorbar(image, ax=axes, shrink=0.6, label="our mean crib less theirs, points")
         figure.savefig(folder / picture(kind), dpi=110)
-        plt.close(figure)
 
 
 def picture(kind: str) -> str:

@@ -9,6 +9,9 @@ import numpy as np
 from crib_agents.data.tables import CRIB_TABLES, ROLES, load
 from crib_agents.knowledge.deal_points import discard_rates
 from crib_agents.knowledge.winning import WON, match_win_probabilities, probabilities
+from matplotlib import colormaps
+from matplotlib.colors import ListedColormap
+from matplotlib.figure import Figure
 
 from crib_env.arrays import Array
 from crib_env.cards import RANKS as TEXT
@@ -170,9 +173,8 @@ def starts(rules: TwoHandRules) -> list[tuple[int, int]]:
 
 def draw_deals(made: Array, picture: Path) -> None:
     """Draw the share of deals by points as bars, for each role and phase; a rare tail is cut."""
-    import matplotlib.pyplot as plt
-
-    figure, axes = plt.subplots(1, 3, figsize=(10, 3.2), sharey=True, layout="constrained")
+    figure = Figure(figsize=(10, 3.2), layout="constrained")
+    axes = figure.subplots(1, 3, sharey=True)
     for k, (axis, phase) in enumerate(zip(axes, PHASES, strict=True)):
         roles = ROLES[1:] if phase == "crib" else ROLES
         last = 0
@@ -192,14 +194,12 @@ def draw_deals(made: Array, picture: Path) -> None:
     axes[0].set_ylabel("per cent of deals")
     axes[0].legend(frameon=False)
     figure.savefig(picture, dpi=120)
-    plt.close(figure)
 
 
 def draw_cribs(means: Array, picture: Path) -> None:
     """Draw the mean crib of every pair of ranks, for both roles."""
-    import matplotlib.pyplot as plt
-
-    figure, axes = plt.subplots(1, 2, figsize=(13, 6), layout="constrained")
+    figure = Figure(figsize=(13, 6), layout="constrained")
+    axes = figure.subplots(1, 2)
     for axis, role in zip(axes, (DEALER, PONE), strict=True):
         image = axis.imshow(means[role], cmap="viridis", vmin=2.5, vmax=9.5)
         for (a, b), made in np.ndenumerate(means[role]):
@@ -209,17 +209,14 @@ def draw_cribs(means: Array, picture: Path) -> None:
         axis.set_title(CRIBS[role], fontsize=10)
     figure.colorbar(image, ax=axes, shrink=0.8, label="mean points of the crib")
     figure.savefig(picture, dpi=120)
-    plt.close(figure)
 
 
 def draw_winning(rules: TwoHandRules, picture: Path) -> None:
     """Draw the chance of winning for the dealer and for pone at every score."""
-    import matplotlib.pyplot as plt
-    from matplotlib.colors import ListedColormap
-
     # Purple to orange, as people of all kinds of sight can tell apart, without the darkest ends.
-    colours = ListedColormap(plt.get_cmap("PuOr_r")(np.linspace(0.15, 0.85, 256)))
-    figure, axes = plt.subplots(1, 2, figsize=(10, 4.6), sharey=True, layout="constrained")
+    colours = ListedColormap(colormaps["PuOr_r"](np.linspace(0.15, 0.85, 256)))
+    figure = Figure(figsize=(10, 4.6), layout="constrained")
+    axes = figure.subplots(1, 2, sharey=True)
     for axis, deals, role in ((axes[0], 1, "dealer"), (axes[1], 0, "pone")):
         chance = 100 * winning(rules)[deals].T
         image = axis.imshow(chance, origin="lower", cmap=colours, vmin=0, vmax=100)
@@ -230,7 +227,6 @@ def draw_winning(rules: TwoHandRules, picture: Path) -> None:
         axis.set_title(WINS[role], fontsize=10)
     figure.colorbar(image, ax=axes, shrink=0.8, label="chance of winning, per cent")
     figure.savefig(picture, dpi=120)
-    plt.close(figure)
 
 
 def page(name: str, data: dict[str, Any]) -> str:

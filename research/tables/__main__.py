@@ -11,11 +11,11 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 
-from crib_training.command_line import one_line
+from crib_training.command_line import one_line, start
 from crib_training.interrupts import terminable
 
 from crib_env.errors import unknown
-from research.tables.maker import Maker, start_table
+from research.tables.maker import Maker
 
 # Name and module; what reads another's table comes after it. The maker has the table's name.
 ORDER = {
@@ -35,12 +35,7 @@ ORDER = {
     "table_top_rounds": "table_top",
     "many_hand_cribs": "many_hand",
 }
-PRINTED = {  # writes nothing
-    "table_top_weights": "table_top",
-    "belief_fit": "belief_fit",
-    "endgame_check": "endgame_shift",
-    "endgame_choice": "endgame_choice",
-}
+PRINTED = {"endgame_check": "endgame_shift"}  # writes nothing
 SCRIPTS = ORDER | PRINTED
 
 
@@ -61,15 +56,10 @@ def main(words: Sequence[str]) -> None:
         print(f"Makes one table, or all of them in this order: {', '.join(ORDER)}.")
         print(f"Prints, and writes nothing: {', '.join(PRINTED)}.")
     elif words[0] in SCRIPTS:
-        start_table(maker_of(words[0]), words[1:], f"python -m research.tables {words[0]}")
+        maker: Maker = getattr(import_module(f"research.tables.{SCRIPTS[words[0]]}"), words[0])
+        start(maker.Settings, maker.run, words[1:], f"python -m research.tables {words[0]}")
     else:
         raise unknown("table", words[0], SCRIPTS)
-
-
-def maker_of(name: str) -> Maker:
-    """Return a table's maker."""
-    maker: Maker = getattr(import_module(f"research.tables.{SCRIPTS[name]}"), name)
-    return maker
 
 
 if __name__ == "__main__":

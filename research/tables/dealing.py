@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import fields
 
@@ -14,7 +15,7 @@ from crib_agents.rule_based import hand_and_crib
 from crib_env.arrays import Array
 from crib_env.batch import GameBatch
 from crib_env.engine.jit import kernel
-from crib_env.engine.ranks import multiset_number
+from crib_env.engine.ranks import multiset_number, rank_counts
 from crib_env.engine.record import NONE
 from crib_env.engine.rng import WORDS, draw_unused, seed_words
 from crib_env.engine.show import add_card, with_starter
@@ -74,6 +75,12 @@ def discard_views(rules: TwoHandRules) -> npt.NDArray[np.void]:
         if field.name in (VIEW.names or ()):
             views[field.name] = getattr(rules, field.name)
     return views
+
+
+def ways_dealt(size: int) -> Array:
+    """Return in how many ways each hand of ``size`` cards can be dealt, int64[hands]."""
+    counts = rank_counts(size)
+    return np.array([math.prod(math.comb(4, n) for n in row) for row in counts.tolist()])
 
 
 def players_named(names: str) -> list[Agent]:

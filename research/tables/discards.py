@@ -44,6 +44,8 @@ from crib_env.settings import Count, Seed
 from research.tables.dealing import best_pair, both_games, crib_points, deal_hands, discard_views, generator
 from research.tables.maker import makes
 
+COUNTED, CRIBS, CHART = int64[:, :, ::1], float64[:, :, ::1], float64[:, ::1]
+
 
 @kernel
 def add_cribs(v, cards, pair, other, starter, expected, table, counted, cribs, own):
@@ -76,20 +78,7 @@ def add_cribs(v, cards, pair, other, starter, expected, table, counted, cribs, o
                 own[2] += beyond * beyond
 
 
-@entry(
-    void(
-        VIEWS_T,
-        TABLE_T,
-        float64[::1],
-        float64[:, ::1],
-        int64[::1],
-        int64[::1],
-        int64,
-        int64[:, :, ::1],
-        float64[:, :, ::1],
-        float64[:, ::1],
-    )
-)
+@entry(void(VIEWS_T, TABLE_T, float64[::1], CHART, int64[::1], int64[::1], int64, COUNTED, CRIBS, CHART))
 def sample_cribs(views, table, weights, expected, cards, rng, deals, counted, cribs, own):
     """Draw deals in which two seats discard as `rule_based`, and add up their cribs by role."""
     for _ in range(deals):

@@ -7,7 +7,6 @@ deal is computed from both hands, the mean crib and the values found for the nex
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
@@ -34,23 +33,8 @@ from crib_agents.expert.endgame import (
     standings,
 )
 from crib_agents.expert.pegging import ENDGAME_UNIT, SCRATCH, SCRATCH_T
+from crib_agents.knowledge import pegging
 from crib_agents.knowledge.deal_points import COUNT_SIZE, Outcomes, load_outcomes
-from crib_agents.knowledge.pegging import (
-    COUNTED,
-    DISTINCT,
-    FIRST,
-    KEY,
-    LISTED,
-    LOWEST,
-    MOST,
-    OF_SIZE,
-    POSITION,
-    POSITIONS_T,
-    begin_play,
-    holdings,
-    next_turn,
-    put,
-)
 from crib_agents.knowledge.winning import WON, probabilities, solve
 from crib_training.progress import steps
 from numba import float32, float64, int64
@@ -64,7 +48,7 @@ from crib_env.engine.rng import below, next_word
 from crib_env.engine.show import FOUR, JACK, KEYS, show_table
 from crib_env.rules import TwoHandRules
 from crib_env.settings import Count, Seed
-from research.tables.dealing import both_games, discard_views, generator
+from research.tables.dealing import both_games, discard_views, generator, ways_dealt
 from research.tables.deals import shrunk
 from research.tables.maker import makes
 from research.tables.rollouts import WORDS_DRAWN, draw_rank
@@ -153,7 +137,7 @@ endgame_softmax = softmax_of(endgame_value)  # by which self-play draws
 @kernel
 def peg_deal(p, s, needs, held, counts, single, hands, weights, rng, places, plays_of):
     """Peg a deal; return how many cards were played. ``places`` gets each card's entries."""
-    begin_play(p, plays_of)
+    pegging.begin_play(p, plays_of)
     p["needs"][PONE] = needs[PONE]
     p["needs"][DEALER] = needs[DEALER]
     mine = held[PONE]
@@ -162,12 +146,12 @@ def peg_deal(p, s, needs, held, counts, single, hands, weights, rng, places, pla
     plays = 0
     while seat != NONE:
         now = mine if seat == PONE else theirs
-        n = hands[now, DISTINCT]
-        r = hands[now, LISTED] & 15
+        n = hands[now, pegging.DISTINCT]
+        r = hands[now, pegging.LISTED] & 15
         if n > 1:
             endgame_softmax(p, seat, now, counts[seat], s, hands, weights, TEMPERATURE, s["chance"])
-            r = draw_rank(hands[now, LISTED], n, s["chance"], rng)
-        put(p, seat, r)
+            r = draw_rank(hands[now, pegging.LISTED], n, s["chance"], rng)
+        pegging.put(p, seat, r)
         rest = hands[now, r]
         if p["needs"][seat] > 0:
             write_places(p, seat, rest, places[plays])
@@ -179,10 +163,10 @@ def peg_deal(p, s, needs, held, counts, single, hands, weights, rng, places, pla
             plays += 1
         if seat == PONE:
             mine = rest
-            seat = next_turn(p, single, hands[rest, LOWEST], hands[theirs, LOWEST])
+            seat = pegging.next_turn(p, single, hands[rest, pegging.LOWEST], hands[theirs, pegging.LOWEST])
         else:
             theirs = rest
-            seat = next_turn(p, single, hands[rest, LOWEST], hands[mine, LOWEST])
+            seat = pegging.next_turn(p, single, hands[rest, pegging.LOWEST], hands[mine, pegging.LOWEST])
     return plays
 
 
@@ -204,7 +188,7 @@ def add_deal(row, value, standing):
     float64(
         int64[:, ::1], int64[:, ::1], float32[::1], float64[:, :, ::1], float64[::1],
         float64[:, ::1], float64[::1], TABLE_T, int64[::1], int64, int64, int64, float64,
-        POSITIONS_T, SCRATCH_T,
+        pegging.POSITIONS_T, SCRATCH_T,
         int64[:, ::1], int64[:, ::1], float64[:, :, ::1], float64[:, ::1],
     )
 )  # fmt: skip
@@ -225,7 +209,7 @@ def play_endgames(
     held = dealt[0]
     counts = dealt[1]
     left = dealt[2]
-    first = FIRST[size]
+    first = pegging.FIRST[size]
     squares = 0.0
     cards = 0
     for i in range(needs.shape[0]):
@@ -236,14 +220,14 @@ def play_endgames(
             of_dealer = drawn_hand(rng, kept[DEALER, pair_class(left[DEALER], left[PONE])])
             held[PONE] = first + of_pone
             held[DEALER] = first + of_dealer
-            chance = chance_of_both(hands[held[PONE], COUNTED], hands[held[DEALER], COUNTED])
+            chance = chance_of_both(hands[held[PONE], pegging.COUNTED], hands[held[DEALER], pegging.COUNTED])
             if next_word(rng) / WORDS_DRAWN < chance:
                 break
-        starter = drawn_starter(rng, hands[held[PONE], COUNTED] + hands[held[DEALER], COUNTED])
+        starter = drawn_starter(rng, hands[held[PONE], pegging.COUNTED] + hands[held[DEALER], pegging.COUNTED])
         key = KEYS[starter] + (FOUR if size == 3 else 0)
         for seat in range(2):
-            counts[seat] = table[key + hands[held[seat], KEY]]
-            counts[seat] += drawn_suits(rng, hands[held[seat], COUNTED], size, starter, suited[seat])
+            counts[seat] = table[key + hands[held[seat], pegging.KEY]]
+            counts[seat] += drawn_suits(rng, hands[held[seat], pegging.COUNTED], size, starter, suited[seat])
         of_needs_pone = weights[s["standings"] + standing_at(0, counts[0], left[0], left[1])]
         of_needs_dealer = weights[s["standings"] + standing_at(1, counts[1], left[0], left[1])]
         if starter == JACK:
@@ -288,12 +272,8 @@ SHARE_DIGITS = 3
 class SelfPlay:
     """Deals of one game near its end, by the hands kept, the rollout policy and the win table.
 
-    Args:
-        rules: of the game.
-        rates: how likely pone and the dealer keep each hand, float64[2, classes, hands].
-        tables: the rollout policy's tables of the end, float32[sets * SIZE].
-        win: pone's chance of winning at a deal's start, float64[EDGE, EDGE].
-        seed: of the cards and choices.
+    Shapes: rates float64[2, classes, hands], how likely pone and the dealer keep each hand; tables
+    float32[sets * SIZE]; win float64[EDGE, EDGE], pone's chance at a deal's start.
     """
 
     def __init__(
@@ -310,7 +290,7 @@ class SelfPlay:
         scratch = np.zeros(1, dtype=SCRATCH)
         scratch["endgame"] = True
         self.arrays = (
-            np.zeros(1, dtype=POSITION),
+            np.zeros(1, dtype=pegging.POSITION),
             scratch,
             np.zeros((PLAYS, TABLES + 2), dtype=np.int64),
             np.zeros((3, 2), dtype=np.int64),
@@ -318,10 +298,10 @@ class SelfPlay:
 
     def play(self, needs: Array, rate: float = 0.0) -> tuple[float, Array, Array]:
         """Play deals from ``needs``, int64[deals, 2]; return the error, ``before`` and ``mean``."""
-        before = np.zeros((ROWS, OF_SIZE[self.size], SUMS))
+        before = np.zeros((ROWS, pegging.OF_SIZE[self.size], SUMS))
         mean = np.zeros((EDGE, EDGE))
         error = play_endgames(
-            np.ascontiguousarray(needs), holdings(), self.weights, self.kept, self.suited,
+            np.ascontiguousarray(needs), pegging.holdings(), self.weights, self.kept, self.suited,
             self.win, self.outcomes.crib, show_table(), self.rng, self.size,
             self.rules.single_count, self.rules.heels, rate, *self.arrays, before, mean,
         )  # fmt: skip
@@ -347,7 +327,7 @@ class SelfPlay:
         It starts at the last hole, so a deal ends at a score with a known value. More ``deals`` are
         played where both need few points.
         """
-        found = np.zeros((ROWS, OF_SIZE[self.size], SUMS))
+        found = np.zeros((ROWS, pegging.OF_SIZE[self.size], SUMS))
         self.win = self.win.copy()
         for both in steps(range(2, 2 * REACH + 1), f"{self.rules.name}, points to make"):
             a, b = needs_of(both)
@@ -413,17 +393,6 @@ def needs_drawn(deals: int, rng: np.random.Generator) -> Array:
     return rng.choice(np.arange(1, EDGE), size=(deals, 2), p=share_of_needs())
 
 
-def ways_dealt(size: int) -> Array:
-    """Return in how many ways each hand of ``size`` cards can be dealt, int64[hands]."""
-    of_size = slice(int(FIRST[size]), int(FIRST[size + 1]))
-    return np.array(
-        [
-            math.prod(math.comb(4, int(counted) >> (4 * r) & 15) for r in range(RANKS))
-            for counted in holdings()[of_size, COUNTED]
-        ]
-    )
-
-
 def monotone(win: Array) -> Array:
     """Return a win table in which a point more never hurts; this averages out noise."""
     win = win.copy()
@@ -474,7 +443,7 @@ def dealt_views(rules: TwoHandRules, role: int, key: int, hands: int, rng: np.ra
 
 def plain_rates(rules: TwoHandRules) -> Array:
     """Return how likely each role keeps a hand far from the end, float64[2, hands]."""
-    of_size = slice(int(FIRST[rules.dealt - 2]), int(FIRST[rules.dealt - 1]))
+    of_size = slice(int(pegging.FIRST[rules.dealt - 2]), int(pegging.FIRST[rules.dealt - 1]))
     rates: Array = load(ROLLOUT_POLICY)["kept"][DEALT.index(rules.dealt), :, of_size]
     return rates
 
@@ -512,7 +481,7 @@ def win_now(rules: TwoHandRules) -> Array:
 
 def widened(rows: Array) -> Array:
     """Return rows of the hands of a game as wide as those of six cards."""
-    return np.pad(rows, [(0, 0)] * (rows.ndim - 1) + [(0, OF_SIZE[MOST] - rows.shape[-1])])
+    return np.pad(rows, [(0, 0)] * (rows.ndim - 1) + [(0, pegging.OF_SIZE[pegging.MOST] - rows.shape[-1])])
 
 
 def settle(
@@ -526,9 +495,9 @@ def settle(
     number = DEALT.index(game.rules.dealt)
     before, share, game.win = game.solve_backwards(worth)
     for done in range(rounds):
-        ends = np.zeros((len(DEALT), ROWS, OF_SIZE[MOST]), np.float32), np.ones((len(DEALT), ROWS))
+        ends = np.zeros((len(DEALT), ROWS, pegging.OF_SIZE[pegging.MOST]), np.float32), np.ones((len(DEALT), ROWS))
         ends[0][number], ends[1][number] = widened(before), share
-        flat = ends[0].reshape(-1, OF_SIZE[MOST]), ends[1].ravel().astype(np.float32)
+        flat = ends[0].reshape(-1, pegging.OF_SIZE[pegging.MOST]), ends[1].ravel().astype(np.float32)
         kept = kept + (kept_rates(game.rules, hands, *flat, rng) - kept) / (done + 1)
         game.keep(kept)
         game.fit(deals, AGAIN, rng)
@@ -587,7 +556,7 @@ def endgame_win(deals: Count = 1_000, seed: Seed = 2033) -> dict[str, Any]:
     beyond = []
     held = load(ENDGAME)
     for game, (rules, seed_seq) in enumerate(both_games(seed)):
-        kept = held["kept"][game, :, :, : OF_SIZE[rules.dealt - 2]].astype(np.float64)
+        kept = held["kept"][game, :, :, : pegging.OF_SIZE[rules.dealt - 2]].astype(np.float64)
         tables = held["tables"][game].ravel() / ENDGAME_UNIT
         *_, win = SelfPlay(rules, kept, tables, win_now(rules), seed_seq).solve_backwards(deals)
         beyond.append(faded(win_beyond(win, load_outcomes(rules.dealt)), rules.dealt))

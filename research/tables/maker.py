@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from inspect import getdoc, signature
 from pathlib import Path
@@ -12,7 +12,6 @@ from typing import Any, get_type_hints
 
 from crib_agents.data.tables import Table, save
 from crib_agents.files import write_whole
-from crib_training.command_line import start
 from crib_training.outputs import command
 
 from crib_env.settings import NewFile, checked_dataclass
@@ -46,7 +45,11 @@ def makes(table: Table | None) -> Callable[[Callable[..., Any]], Maker]:
         settings: type[Any] = checked_dataclass(frozen=True, kw_only=True)(bare)
 
         def run(chosen: Any) -> None:
-            made = make(**{name: getattr(chosen, name) for name in values if name != "out"})
+            try:
+                made = make(**{name: getattr(chosen, name) for name in values if name != "out"})
+            except KeyboardInterrupt:
+                state = "nothing is written" if table is None else f"{chosen.out} is as it was"
+                raise KeyboardInterrupt(state) from None
             if table is not None:
                 write(table, command(table.made_by, chosen, ("out",)), chosen.seed, chosen.out, made)
 
@@ -64,17 +67,3 @@ def write(table: Table, made_by: str, seed: int, out: Path, made: dict[str, Any]
     text = json.dumps(data, indent=1)
     text = re.sub(r"\[[^\[\]]+\]", lambda row: " ".join(row[0].split()), text)
     write_whole(out, f"{text}\n".encode())
-
-
-def start_table(maker: Maker, words: Sequence[str], program: str) -> None:
-    """Run a table maker; on Ctrl-C report that the old file is unchanged."""
-
-    def make(chosen: Any) -> None:
-        out = getattr(chosen, "out", None)
-        try:
-            maker.run(chosen)
-        except KeyboardInterrupt:
-            state = "nothing is written" if out is None else f"{out} is as it was"
-            raise KeyboardInterrupt(state) from None
-
-    start(maker.Settings, make, words, program)

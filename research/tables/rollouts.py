@@ -32,26 +32,7 @@ from crib_agents.expert import belief
 from crib_agents.expert.belief import SIZE, TABLES, all_shared_values, replay, softmax, write_places
 from crib_agents.expert.discard import SUITS
 from crib_agents.expert.pegging import SCRATCH, SCRATCH_T, UNIT
-from crib_agents.knowledge.pegging import (
-    COUNTED,
-    DISTINCT,
-    ENDLESS,
-    FIRST,
-    HOLDINGS,
-    LISTED,
-    LOWEST,
-    ME,
-    MOST,
-    POSITION,
-    POSITIONS_T,
-    begin_play,
-    copy,
-    held_ranks,
-    holdings,
-    next_turn,
-    number,
-    put,
-)
+from crib_agents.knowledge import pegging
 from crib_agents.rule_based import default_weights
 from crib_training.exploit.queries import with_choice
 from crib_training.progress import steps
@@ -69,16 +50,7 @@ from crib_env.engine.two_hand import VIEWS_T
 from crib_env.policy import Agent
 from crib_env.rules import TwoHandRules
 from crib_env.settings import Count, Seed
-from research.tables.dealing import (
-    best_pair,
-    both_games,
-    deal_hands,
-    discard_views,
-    generator,
-    kept_hands,
-    let_discard,
-    players_named,
-)
+from research.tables import dealing
 from research.tables.maker import makes
 
 DEALER = 0
@@ -97,9 +69,9 @@ def keep_hands(views, table, weights, rng, kept, one_suit):
     """
     n = views[0]["dealt"]
     for i in range(kept.shape[0]):
-        deal_hands(views, rng)
+        dealing.deal_hands(views, rng)
         for role in range(2):
-            pair = best_pair(views[role], table, weights)
+            pair = dealing.best_pair(views[role], table, weights)
             counted = 0
             suits = 0
             for j in range(n):
@@ -107,15 +79,15 @@ def keep_hands(views, table, weights, rng, kept, one_suit):
                 if card != pair >> 6 and card != pair & 63:
                     counted += 1 << (4 * (card >> 2))
                     suits |= 1 << (card & 3)
-            kept[i, role] = number(counted)
+            kept[i, role] = pegging.number(counted)
             one_suit[i, role] = suits & (suits - 1) == 0
 
 
 @kernel
 def choose(p, seat, held, hands, weights, shared, chance, rng):
     """Draw a rank for the seat to play from a softmax over the rollout policy's values."""
-    listed = hands[held, LISTED]
-    n = hands[held, DISTINCT]
+    listed = hands[held, pegging.LISTED]
+    n = hands[held, pegging.DISTINCT]
     if n == 1:
         return listed
     all_shared_values(p, seat, weights, shared)
@@ -140,7 +112,7 @@ def draw_rank(listed, n, chance, rng):
 @entry(
     float64(
         int64[:, ::1], int64[:, ::1], float64[::1], int64[::1], int64, int64, float64,
-        POSITIONS_T, int64[:, ::1], int64[:, ::1], float64[::1], float64[::1],
+        pegging.POSITIONS_T, int64[:, ::1], int64[:, ::1], float64[::1], float64[::1],
     )
 )  # fmt: skip
 def self_play(kept, hands, weights, rng, size, single, rate, positions, places, made, shared, chance):
@@ -154,7 +126,7 @@ def self_play(kept, hands, weights, rng, size, single, rate, positions, places, 
     squares = 0.0
     cards = 0
     for i in range(kept.shape[0]):
-        begin_play(p, size)
+        pegging.begin_play(p, size)
         dealers = kept[i, DEALER]
         pones = kept[i, PONE]
         seat = PONE
@@ -162,24 +134,24 @@ def self_play(kept, hands, weights, rng, size, single, rate, positions, places, 
         while seat != NONE:
             held = dealers if seat == DEALER else pones
             r = choose(p, seat, held, hands, weights, shared, chance, rng)
-            put(p, seat, r)
+            pegging.put(p, seat, r)
             rest = hands[held, r]
             write_places(p, seat, rest, places[plays])
             places[plays, TABLES] = seat
-            made[plays, DEALER] = ENDLESS - p["needs"][DEALER]
-            made[plays, PONE] = ENDLESS - p["needs"][PONE]
+            made[plays, DEALER] = pegging.ENDLESS - p["needs"][DEALER]
+            made[plays, PONE] = pegging.ENDLESS - p["needs"][PONE]
             plays += 1
             if seat == DEALER:
                 dealers = rest
-                seat = next_turn(p, single, hands[rest, LOWEST], hands[pones, LOWEST])
+                seat = pegging.next_turn(p, single, hands[rest, pegging.LOWEST], hands[pones, pegging.LOWEST])
             else:
                 pones = rest
-                seat = next_turn(p, single, hands[rest, LOWEST], hands[dealers, LOWEST])
+                seat = pegging.next_turn(p, single, hands[rest, pegging.LOWEST], hands[dealers, pegging.LOWEST])
         for k in range(plays):
             seat = places[k, TABLES]
             other = 1 - seat
-            error = float(ENDLESS - p["needs"][seat] - made[k, seat])
-            error -= ENDLESS - p["needs"][other] - made[k, other]
+            error = float(pegging.ENDLESS - p["needs"][seat] - made[k, seat])
+            error -= pegging.ENDLESS - p["needs"][other] - made[k, other]
             for t in range(TABLES):
                 error -= weights[places[k, t]]
             for t in range(TABLES):
@@ -194,7 +166,7 @@ def suited_odds(kept: Array, one_suit: Array, size: int) -> Array:
 
     Among hands whose ranks are all different; others cannot be of one suit.
     """
-    can_be = holdings()[kept, DISTINCT] == size
+    can_be = pegging.holdings()[kept, pegging.DISTINCT] == size
     share = one_suit.sum(axis=0) / can_be.sum(axis=0)
     drawn = SUITS / SUITS**size
     odds: Array = share / (1 - share) / (drawn / (1 - drawn))
@@ -203,16 +175,10 @@ def suited_odds(kept: Array, one_suit: Array, size: int) -> Array:
 
 def keeping_rates(kept: Array, size: int) -> Array:
     """Return how likely each holding of ``size`` cards that is dealt is kept, by role."""
-    of_size = slice(int(FIRST[size]), int(FIRST[size + 1]))
-    ways = np.array(
-        [
-            math.prod(math.comb(4, int(counted) >> (4 * r) & 15) for r in range(RANKS))
-            for counted in holdings()[of_size, COUNTED]
-        ]
-    )
-    rates = np.zeros((len(ROLES), HOLDINGS))
+    of_size, ways = slice(int(pegging.FIRST[size]), int(pegging.FIRST[size + 1])), dealing.ways_dealt(size)
+    rates = np.zeros((len(ROLES), pegging.HOLDINGS))
     for role in range(len(ROLES)):
-        seen = np.bincount(kept[:, role], minlength=HOLDINGS)[of_size] + 0.5
+        seen = np.bincount(kept[:, role], minlength=pegging.HOLDINGS)[of_size] + 0.5
         rates[role, of_size] = seen / ways * (ways.sum() / seen.sum())
     return rates
 
@@ -221,15 +187,15 @@ def fit_rollouts(kept: Array, rules: TwoHandRules, rng: Array) -> tuple[Array, l
     """Return the fitted tables, float64[SIZE], and the mean squared error of each pass."""
     tables = np.zeros(SIZE)
     scratch = (
-        np.zeros(1, dtype=POSITION),
+        np.zeros(1, dtype=pegging.POSITION),
         np.zeros((PLAYS, TABLES + 1), dtype=np.int64),
         np.zeros((PLAYS, 2), dtype=np.int64),
         np.zeros(RANKS),
-        np.zeros(MOST),
+        np.zeros(pegging.MOST),
     )
     size = rules.dealt - 2
     errors = [
-        self_play(kept, holdings(), tables, rng, size, rules.single_count, step, *scratch)
+        self_play(kept, pegging.holdings(), tables, rng, size, rules.single_count, step, *scratch)
         for step in steps(STEPS, f"{rules.name}, passes")
     ]
     return tables, errors
@@ -243,11 +209,11 @@ def rollout_policy(deals: Count = 4_000_000, seed: Seed = 2025) -> dict[str, Any
         deals: deals of each game.
     """
     tables, rates, odds = [], [], []
-    for rules, seed_seq in both_games(seed):
+    for rules, seed_seq in dealing.both_games(seed):
         started = time.perf_counter()
-        rng = generator(seed_seq)
+        rng = dealing.generator(seed_seq)
         kept, one_suit = np.zeros((2, deals, len(ROLES)), dtype=np.int64)
-        keep_hands(discard_views(rules), show_table(), default_weights(), rng, kept, one_suit)
+        keep_hands(dealing.discard_views(rules), show_table(), default_weights(), rng, kept, one_suit)
         learned, errors = fit_rollouts(kept, rules, rng)
         tables.append(np.round(learned * UNIT).astype(np.int16))
         rates.append(keeping_rates(kept, rules.dealt - 2).astype(np.float32))
@@ -272,9 +238,9 @@ def hands_of(rules: TwoHandRules, agent: Agent, deals: int, seed: np.random.Seed
         cards, chance = part.spawn(2)
         games = GameBatch(rules, n, episode="deal", seed=cards)
         games.reset(dealer=DEALER)
-        let_discard(games, agent, np.random.default_rng(chance))
-        found.append(np.stack([kept_hands(games, seat) for seat in (DEALER, PONE)], axis=1))
-    held: Array = np.concatenate(found) + int(FIRST[rules.dealt - 2])
+        dealing.let_discard(games, agent, np.random.default_rng(chance))
+        found.append(np.stack([dealing.kept_hands(games, seat) for seat in (DEALER, PONE)], axis=1))
+    held: Array = np.concatenate(found) + int(pegging.FIRST[rules.dealt - 2])
     return held
 
 
@@ -286,8 +252,8 @@ def hands_kept(agents: str = "expert,learned,rule_based", deals: Count = 400_000
         agents: built-in names joined by commas; `expert` discards by the present tables.
         deals: deals of each game and agent.
     """
-    players, rates = players_named(agents), []
-    for rules, seed_seq in both_games(seed):
+    players, rates = dealing.players_named(agents), []
+    for rules, seed_seq in dealing.both_games(seed):
         of_each = [
             keeping_rates(hands_of(rules, player, deals, one), rules.dealt - 2)
             for player, one in zip(players, seed_seq.spawn(len(players)), strict=True)
@@ -296,6 +262,7 @@ def hands_kept(agents: str = "expert,learned,rule_based", deals: Count = 400_000
     return {"kept": np.stack(rates)}
 
 
+INTS, FLOATS = int64[::1], float64[::1]
 CHOICE_STEPS = (0.1, 0.1, 0.05, 0.05, 0.02, 0.01, 0.005)
 LANES = 2000
 HELD_OUT = 10  # one choice in this many is held out
@@ -303,9 +270,7 @@ DEALS_A_GAME = {6: 9, 5: 7}
 NEVER = 1e-9  # a chance is taken to be this at least
 
 
-@entry(
-    void(VIEWS_T, int64[::1], int64[:, ::1], float64[::1], float64, POSITIONS_T, SCRATCH_T, int64[::1], float64[::1])
-)
+@entry(void(VIEWS_T, INTS, int64[:, ::1], FLOATS, float64, pegging.POSITIONS_T, SCRATCH_T, INTS, FLOATS))
 def learn(views, ranks, hands, weights, rate, positions, scratch, places, found):
     """Measure how well the tables predict choices, and move them towards each after it.
 
@@ -320,20 +285,20 @@ def learn(views, ranks, hands, weights, rate, positions, scratch, places, found)
     for i in range(views.shape[0]):
         v = views[i]
         replay(v, p, 0, s, hands, weights)
-        held = number(held_ranks(v))
-        all_shared_values(p, ME, weights, s["shared"])
-        softmax(p, ME, held, 0, s["shared"], hands, weights, belief.TEMPERATURE, s["chance"])
-        listed = hands[held, LISTED]
+        held = pegging.number(pegging.held_ranks(v))
+        all_shared_values(p, pegging.ME, weights, s["shared"])
+        softmax(p, pegging.ME, held, 0, s["shared"], hands, weights, belief.TEMPERATURE, s["chance"])
+        listed = hands[held, pegging.LISTED]
         likeliest = 0
-        for k in range(hands[held, DISTINCT]):
+        for k in range(hands[held, pegging.DISTINCT]):
             if s["chance"][k] > s["chance"][likeliest]:
                 likeliest = k
             r = listed >> (4 * k) & 15
             if pips(r) <= 31 - p["count"]:
                 error = (1.0 if r == ranks[i] else 0.0) - s["chance"][k]
-                copy(p, positions[1])
-                put(positions[1], ME, r)
-                write_places(positions[1], ME, hands[held, r], places)
+                pegging.copy(p, positions[1])
+                pegging.put(positions[1], pegging.ME, r)
+                write_places(positions[1], pegging.ME, hands[held, r], places)
                 for t in range(TABLES):
                     weights[places[t]] += rate * error
                 if r == ranks[i]:
@@ -369,7 +334,7 @@ def choices_of(rules: TwoHandRules, agent: Agent, deals: int, seed_seq: np.rando
 def fit_choices(dealt: int, views: Array, ranks: Array, rng: np.random.Generator) -> tuple[Array, Array]:
     """Return the game's tables, float64[SIZE], and their fit to held-out choices."""
     weights = load(ROLLOUT_POLICY)["tables"][DEALT.index(dealt)] / UNIT
-    positions, scratch = np.zeros(2, dtype=POSITION), np.zeros(1, dtype=SCRATCH)
+    positions, scratch = np.zeros(2, dtype=pegging.POSITION), np.zeros(1, dtype=SCRATCH)
     places, found = np.zeros(TABLES, dtype=np.int64), np.zeros(2)
     order = rng.permutation(len(views))
     apart, learned = order[::HELD_OUT], np.delete(order, np.s_[::HELD_OUT])
@@ -377,8 +342,8 @@ def fit_choices(dealt: int, views: Array, ranks: Array, rng: np.random.Generator
     for rate in (0.0, *CHOICE_STEPS):
         if rate > 0:
             some = rng.permutation(learned)
-            learn(views[some], ranks[some], holdings(), weights, rate, positions, scratch, places, found)
-        learn(views[apart], ranks[apart], holdings(), weights, 0.0, positions, scratch, places, found)
+            learn(views[some], ranks[some], pegging.holdings(), weights, rate, positions, scratch, places, found)
+        learn(views[apart], ranks[apart], pegging.holdings(), weights, 0.0, positions, scratch, places, found)
         predicted.append(found.copy())
     return weights, np.array(predicted)
 
@@ -391,8 +356,8 @@ def choices(agents: str = "expert,learned,rule_based", deals: Count = 40_000, se
         agents: built-in names joined by commas; `expert` plays with the present tables.
         deals: deals of each game and agent.
     """
-    players, tables = players_named(agents), []
-    for rules, seed_seq in both_games(seed):
+    players, tables = dealing.players_named(agents), []
+    for rules, seed_seq in dealing.both_games(seed):
         cards, order = seed_seq.spawn(2)
         played = [
             choices_of(rules, player, deals, one)

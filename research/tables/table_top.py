@@ -11,13 +11,6 @@ contribution to the whole. All values start at zero. Equal seeds give equal file
 `python -m research.tables table_top_rounds`: the expert plays rounds against itself for points (a
 few minutes each). The command prints the points, and the first dealer's probability of winning a
 game that follows from them.
-
-`python -m research.tables table_top_weights` fits the weights of `rule_based` again, and prints
-them beside the current ones. The agent plays rounds against itself. The target is the final points
-of every line, less its points at the time. A least-squares fit explains them by the parts of
-`kernels.table_top.HEURISTICS` that value a line: a constant, the mean gain of the next card, by the
-cards in the line, and the probability of a flush. The agent plays again with the new weights, and
-so on. The other weights are not part of a line's value and stay fixed.
 """
 
 from __future__ import annotations
@@ -27,34 +20,9 @@ from typing import Annotated, Any
 
 import numpy as np
 from crib_agents.data.tables import TABLE_TOP_ROUNDS, TABLE_TOP_VALUES, VARIANTS, load
+from crib_agents.expert import table_top_values as estimate
 from crib_agents.expert.table_top import ACTIONS, BUDGETS, COLUMNS, GAINS, NEVER, act_views, score_now, scratch
-from crib_agents.expert.table_top_values import (
-    CRIB,
-    LINE,
-    MINE,
-    NOB,
-    OWED,
-    OWED_LINES,
-    PHASES,
-    SHAPES,
-    SUITED,
-    SURPLUS,
-    THEIRS,
-    VALUES,
-    crib_value,
-    fill_surplus,
-    line_value,
-    nob_in,
-    owner_moves_next,
-    phase_of,
-    shape,
-    side_value,
-    sign_of,
-)
-from crib_agents.kernels.table_top import DRAFT, HEURISTICS, NEXT, WEIGHTS, best_action, likely_points
-from crib_agents.kernels.table_top import LINE as LINE_WEIGHT
 from crib_agents.knowledge.rounds import ALIKE, MOST_POINTS, POSITION, POSITIONS_T, pass_on, put, solve, take_up
-from crib_training.outputs import table
 from crib_training.progress import steps
 from numba import float64, int64, void
 from pydantic import Field
@@ -67,20 +35,11 @@ from crib_env.engine.ranks import DECK, RANKS, bit_count, lowest
 from crib_env.engine.record import DECKS_T, LOG_T, NO_DECKS, NONE, TABLE_T
 from crib_env.engine.rng import below, seed_states
 from crib_env.engine.show import show_table
-from crib_env.engine.table_top import FAMILY, PLAYERS
-from crib_env.engine.table_top.lines import (
-    line_through,
-    most_of_a_suit,
-    nob_of,
-    nob_through,
-    owed_by,
-    points_so_far,
-    unseen_cards,
-)
+from crib_env.engine.table_top import FAMILY, PLAYERS, lines
 from crib_env.engine.table_top.records import CRIB_CARDS, LINES, LOG_SIZE, SIZE, TABLE_TOP, TABLE_VIEW, TO_CRIB, TURNS
 from crib_env.engine.table_top.transitions import begin_episode, step
 from crib_env.engine.table_top.views import view
-from crib_env.rules import PRESETS, Rules
+from crib_env.rules import PRESETS
 from crib_env.settings import Count, Seed, Whole
 from research.tables.maker import makes
 
@@ -122,7 +81,7 @@ def correct(values, visits, at, error, rate):
 @kernel
 def correct_mixed(values, surplus, cards, error):
     """Correct the values of unseen ranks for a line."""
-    at = SURPLUS + shape(cards) * RANKS
+    at = estimate.SURPLUS + estimate.shape(cards) * RANKS
     for rank in range(RANKS):
         values[at + rank] += error * surplus[rank]
 
@@ -130,15 +89,16 @@ def correct_mixed(values, surplus, cards, error):
 @kernel
 def owed_at(owner_next, phase, owner_owes, other_owes):
     """Return the index of the values of cards owed to the crib."""
-    return OWED_LINES + ((owner_next * PHASES + phase) * OWED + owner_owes) * OWED + other_owes
+    at = (owner_next * estimate.PHASES + phase) * estimate.OWED + owner_owes
+    return estimate.OWED_LINES + at * estimate.OWED + other_owes
 
 
 @kernel
 def learn_lines(table, values, visits, surplus, v, q, end, rate):
     """Correct every line of the position ``q`` by its points in ``end``."""
-    phase = phase_of(TURNS - q["turn"])
+    phase = estimate.phase_of(TURNS - q["turn"])
     size = v["flush_size"]
-    fill_surplus(q["unseen"], surplus)
+    estimate.fill_surplus(q["unseen"], surplus)
     mine = 0.0
     theirs = 0.0
     for i in range(LINES):
@@ -146,24 +106,24 @@ def learn_lines(table, values, visits, surplus, v, q, end, rate):
         n = bit_count(cards)
         if n == SIZE:
             continue
-        sign = sign_of(v, i)
-        owner_next = owner_moves_next(sign, q["mover"])
-        nob = nob_in(v, i)
-        error = points_so_far(table, end["lines"][i], size, nob)
-        error -= line_value(values, surplus, table, cards, owner_next, phase, size, nob, q["unseen"])
+        sign = estimate.sign_of(v, i)
+        owner_next = estimate.owner_moves_next(sign, q["mover"])
+        nob = estimate.nob_in(v, i)
+        error = lines.points_so_far(table, end["lines"][i], size, nob)
+        error -= estimate.line_value(values, surplus, table, cards, owner_next, phase, size, nob, q["unseen"])
         if sign > 0:
             mine += error
         else:
             theirs += error
-        at = owner_next * PHASES + phase
+        at = owner_next * estimate.PHASES + phase
         correct_mixed(values, surplus, cards, error * rate * SURPLUS_RATE)
-        correct(values, visits, LINE + at * SHAPES + shape(cards), error, rate)
-        correct(values, visits, SUITED + (at * SIZE + n) * SIZE + most_of_a_suit(cards), error, rate)
+        correct(values, visits, estimate.LINE + at * estimate.SHAPES + estimate.shape(cards), error, rate)
+        correct(values, visits, estimate.SUITED + (at * SIZE + n) * SIZE + lines.most_of_a_suit(cards), error, rate)
         if nob & q["unseen"]:
-            correct(values, visits, NOB + at * SIZE + n, error, rate)
-    at = owed_at(0, phase, owed_by(q, 0), owed_by(q, 1))
+            correct(values, visits, estimate.NOB + at * SIZE + n, error, rate)
+    at = owed_at(0, phase, lines.owed_by(q, 0), lines.owed_by(q, 1))
     correct(values, visits, at, mine - values[at], rate)
-    at = owed_at(1, phase, owed_by(q, 1), owed_by(q, 0))
+    at = owed_at(1, phase, lines.owed_by(q, 1), lines.owed_by(q, 0))
     correct(values, visits, at, theirs - values[at], rate)
 
 
@@ -171,38 +131,38 @@ def learn_lines(table, values, visits, surplus, v, q, end, rate):
 def learn_crib(table, values, visits, v, known, points, rate):
     """Correct the value of a crib with the cards ``known`` by its points."""
     if bit_count(known) < SIZE:
-        error = points - crib_value(values, table, known, v["my_crib"], nob_of(v))
-        correct(values, visits, CRIB + v["my_crib"] * SHAPES + shape(known), error, rate)
+        error = points - estimate.crib_value(values, table, known, v["my_crib"], lines.nob_of(v))
+        correct(values, visits, estimate.CRIB + v["my_crib"] * estimate.SHAPES + estimate.shape(known), error, rate)
 
 
 @kernel
 def lines_of_side(v, table, values, surplus, p, side):
     """Return the expected points of a side's five lines: 0 is mine."""
-    total = side_value(v, table, values, surplus, p, side)
+    total = estimate.side_value(v, table, values, surplus, p, side)
     if (v["my_crib"] == 1) == (side == 0):
-        total -= crib_value(values, table, p["crib"], v["my_crib"], nob_of(v))
+        total -= estimate.crib_value(values, table, p["crib"], v["my_crib"], lines.nob_of(v))
     return total
 
 
 @kernel
 def spread(values, surplus, v, q, mine, theirs, rate):
     """Correct the lines of both sides in the position ``q`` by the sides' errors."""
-    phase = phase_of(TURNS - q["turn"])
+    phase = estimate.phase_of(TURNS - q["turn"])
     for i in range(LINES):
         cards = q["lines"][i]
         n = bit_count(cards)
         if n == SIZE:
             continue
-        sign = sign_of(v, i)
+        sign = estimate.sign_of(v, i)
         error = rate * (mine if sign > 0 else theirs)
-        at = owner_moves_next(sign, q["mover"]) * PHASES + phase
+        at = estimate.owner_moves_next(sign, q["mover"]) * estimate.PHASES + phase
         correct_mixed(values, surplus, cards, error)
-        values[LINE + at * SHAPES + shape(cards)] += error
-        values[SUITED + (at * SIZE + n) * SIZE + most_of_a_suit(cards)] += SLOWER * error
-        if nob_in(v, i) & q["unseen"]:
-            values[NOB + at * SIZE + n] += SLOWER * error
-    values[owed_at(0, phase, owed_by(q, 0), owed_by(q, 1))] += SLOWER * rate * mine
-    values[owed_at(1, phase, owed_by(q, 1), owed_by(q, 0))] += SLOWER * rate * theirs
+        values[estimate.LINE + at * estimate.SHAPES + estimate.shape(cards)] += error
+        values[estimate.SUITED + (at * SIZE + n) * SIZE + lines.most_of_a_suit(cards)] += SLOWER * error
+        if estimate.nob_in(v, i) & q["unseen"]:
+            values[estimate.NOB + at * SIZE + n] += SLOWER * error
+    values[owed_at(0, phase, lines.owed_by(q, 0), lines.owed_by(q, 1))] += SLOWER * rate * mine
+    values[owed_at(1, phase, lines.owed_by(q, 1), lines.owed_by(q, 0))] += SLOWER * rate * theirs
 
 
 @kernel
@@ -216,7 +176,7 @@ def learn_sides(table, values, surplus, views, past, rate):
         v = views[turn]
         q = past[turn]
         goal, other_goal = other_goal, goal  # the mover before is of the other side
-        fill_surplus(q["unseen"], surplus)
+        estimate.fill_surplus(q["unseen"], surplus)
         mine = lines_of_side(v, table, values, surplus, q, 0)
         theirs = lines_of_side(v, table, values, surplus, q, 1)
         spread(values, surplus, v, q, goal - mine, other_goal - theirs, rate)
@@ -251,7 +211,7 @@ def self_play(
             view(s, r, s["to_move"], v)
             legal = v["legal"]
             take_up(v, p)
-            fill_surplus(p["unseen"], surplus)
+            estimate.fill_surplus(p["unseen"], surplus)
             score_now(v, table, values, surplus, weights, p, legal, gains, ahead)
             if epsilon and below(s["rng"], epsilon) == 0:
                 action = any_of(s["rng"], legal)
@@ -268,7 +228,7 @@ def self_play(
         crib = 1 << views[0]["starter"]
         for i in range(CRIB_CARDS):
             crib |= 1 << s["deck"][s["crib"][i]]
-        crib_points = points_so_far(table, crib, r["crib_flush_size"], nob_of(views[0]))
+        crib_points = lines.points_so_far(table, crib, r["crib_flush_size"], lines.nob_of(views[0]))
         for turn in range(TURNS - 1):
             v = views[turn]
             q = past[turn]
@@ -296,10 +256,10 @@ def learn_values(preset: str, rounds: int, seed: np.random.SeedSequence) -> Doub
     family = find_family("table_top")
     states = np.zeros(1, dtype=TABLE_TOP)
     seed_states(states, seed)
-    values = np.zeros(VALUES)
+    values = np.zeros(estimate.VALUES)
     for stage in steps(range(len(STAGES)), f"{preset}, stages"):
         whole, epsilon, rate, parts = STAGES[stage]
-        visits = np.full(VALUES, EARLIER_VISITS if stage else 0.0)
+        visits = np.full(estimate.VALUES, EARLIER_VISITS if stage else 0.0)
         for players in PLAYERS:
             points = np.zeros((parts * rounds, 2), dtype=np.int64)
             began = time.perf_counter()
@@ -367,7 +327,7 @@ def measure_rounds(
             chosen,
             analysis,
         )
-        sides = [MINE, THEIRS] if turn % 2 == DEALER else [THEIRS, MINE]
+        sides = [estimate.MINE, estimate.THEIRS] if turn % 2 == DEALER else [estimate.THEIRS, estimate.MINE]
         expected[turn] = analysis[every, chosen][:, sides]
         bad = games.step(every, chosen)
         assert bad is None, games.why_illegal(int(every[bad]), int(chosen[bad]))
@@ -405,95 +365,3 @@ def table_top_rounds(
                 flush=True,
             )
     return {"counted": counted.astype(np.int32), "spread": spread.round(3).astype(np.float32)}
-
-
-PARTS = DRAFT + 1  # the weights that value a line come first
-
-
-@kernel
-def add_line(table, v, end, cell, rows, ones, parts, products, totals):
-    """Add a line of the view ``v``, and its points in ``end``, to the sums."""
-    cards = line_through(v, cell, rows)
-    n = bit_count(cards)
-    nob = nob_through(v, cell, rows)
-    size = v["flush_size"]
-    unseen = unseen_cards(v)
-    now = points_so_far(table, cards, size, nob)
-    more = points_so_far(table, line_through(end, cell, rows), size, nob) - now
-    for i in range(PARTS):
-        parts[i] = 0.0
-    parts[LINE_WEIGHT + n] = 1.0
-    parts[NEXT + n] = likely_points(table, ones[0], cards, unseen, size, nob) - now
-    parts[DRAFT] = likely_points(table, ones[1], cards, unseen, size, nob) - now
-    for i in range(PARTS):
-        totals[i] += parts[i] * more
-        for j in range(PARTS):
-            products[i, j] += parts[i] * parts[j]
-
-
-@entry(
-    void(
-        STATES_T, RULES_T, DECKS_T, TABLE_T, float64[::1], VIEWS_T, LOG_T, int64,
-        float64[:, ::1], float64[::1], float64[:, ::1], float64[::1],
-    )
-)  # fmt: skip
-def sample_lines(states, rules, decks, table, weights, views, log, rounds, ones, parts, products, totals):
-    """Play rounds with ``weights`` and add up every line that was seen on the way.
-
-    ``ones``, float64[2, K], are weights that pick out the next card's gain, and a draft of a flush;
-    ``products`` and ``totals`` the sums of the normal equations.
-    """
-    s = states[0]
-    for _ in range(rounds):
-        begin_episode(s, rules[0], decks, NONE, log)
-        while s["over"] == 0:
-            turn = s["turn"]
-            view(s, rules[0], s["to_move"], views[turn])
-            action = best_action(views[turn], table, weights)
-            step(s, rules[0], decks, table, action, log)
-        view(s, rules[0], 0, views[TURNS])
-        for turn in range(TURNS):
-            for i in range(SIZE):
-                add_line(table, views[turn], views[TURNS], SIZE * i, 1, ones, parts, products, totals)
-                add_line(table, views[turn], views[TURNS], i, 0, ones, parts, products, totals)
-
-
-FITTED = [i for i in range(PARTS) if i % (SIZE + 1) != SIZE and i != NEXT]  # no card, no next one
-
-
-def fit_weights(rules: Rules, weights: Doubles, rounds: int, seed: np.random.SeedSequence) -> Doubles:
-    """Return the weights with those of the lines fitted to rounds played with ``weights``."""
-    states = np.zeros(1, dtype=TABLE_TOP)
-    seed_states(states, seed)
-    ones = np.zeros((2, len(weights)))
-    ones[0, NEXT : NEXT + SIZE + 1] = 1.0
-    ones[1, DRAFT] = 1.0
-    products, totals = np.zeros((PARTS, PARTS)), np.zeros(PARTS)
-    for players in PLAYERS:
-        record = find_family("table_top").rules_record(rules, "round", players)
-        sample_lines(
-            states, record, NO_DECKS, show_table(), weights, np.zeros(TURNS + 1, dtype=TABLE_VIEW),
-            np.zeros(LOG_SIZE, dtype=np.int64), rounds, ones, np.zeros(PARTS), products, totals,
-        )  # fmt: skip
-    fitted = weights.copy()
-    fitted[FITTED] = np.linalg.solve(products[np.ix_(FITTED, FITTED)], totals[FITTED])
-    return fitted
-
-
-@makes(None)
-def table_top_weights(rounds: Count = 6000, fits: Count = 4, seed: Seed = 1) -> None:
-    """Fit the weights of Table Top's rule_based again; print both.
-
-    Args:
-        rounds: rounds with two and with four players.
-        fits: fits in a row, each to new rounds.
-    """
-    found = []
-    for preset in ("table_top", "table_top_ship"):
-        weights = WEIGHTS
-        for seed_seq in steps(np.random.SeedSequence(seed).spawn(fits), preset):
-            weights = fit_weights(PRESETS[preset], weights, rounds, seed_seq)
-        found.append(weights)
-    rows = [[*HEURISTICS[i][:2], *(f"{weights[i]:.2f}" for weights in found)] for i in FITTED]
-    print(table(["weight", "rule_based", "table_top", "table_top_ship"], rows, numbers=True))
-    print(f"\n{fits} fits, each to {rounds} rounds of two and of four players, seed {seed}")

@@ -21,7 +21,6 @@ from crib_env.engine.hands.records import DISCARD
 from crib_env.engine.ranks import multiset_number
 from crib_env.options import ResetOptions
 from crib_env.rules import PRESETS
-from research.tables import belief_fit
 from research.tables.__main__ import main as make_tables
 from research.tables.endgame import ROWS, SUMS, slopes
 from research.tables.endgame_belief import shares
@@ -146,29 +145,6 @@ def test_endgame_check_prints_every_kind_of_decision(capsys: pytest.CaptureFixtu
     rows = [line for line in capsys.readouterr().out.splitlines() if line.startswith("|")][2:]
     assert len(rows) == 2 * 3 * 3 * 2
     assert len({tuple(row.split(" | ")[:4]) for row in rows}) == len(rows)
-
-
-@compiled
-def test_belief_fit_predicts_better_than_chance(capsys: pytest.CaptureFixture[str]) -> None:
-    make_tables(["belief_fit", "--deals", "30"])
-    table = [line for line in capsys.readouterr().out.splitlines() if line.startswith("|")]
-    rows = [line.split("|") for line in table[2:]]
-    today = [float(row[4]) for row in rows if "yes" in row[5]]
-    assert len(today) == 4  # of each game, single deals and the end
-    assert min(today) > -1.0  # of two cards or more, three as a rule
-
-
-def test_log_likelihood_of_a_softmax_with_a_floor() -> None:
-    values = np.array([[0.0, np.log(3.0), -np.inf], [0.0, 100.0, 0.0]])
-    found = belief_fit.log_likelihood(values, np.array([1, 2]), floor=0.3)
-    assert found == pytest.approx((np.log(0.3 / 2 + 0.7 * 0.75) + np.log(0.3 / 3)) / 2)
-
-
-@compiled
-def test_endgame_choice_prints_every_score(capsys: pytest.CaptureFixture[str]) -> None:
-    make_tables(["endgame_choice", "--hands", "1", "--deals", "10"])
-    rows = [line for line in capsys.readouterr().out.splitlines() if line.startswith("|")][2:]
-    assert [row.split(" | ")[2] for row in rows] == ["1", "1", "1", "1", "1", "5"] * 2
 
 
 @pytest.mark.xfail(strict=True, reason="expert says 40.9 % for the queen and 35.9 % for the four")

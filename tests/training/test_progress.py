@@ -6,21 +6,22 @@ import json
 import os
 import re
 import time
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pytest
 from crib_agents import RandomAgent
+from crib_agents.data.tables import ENDGAME_SHIFT
 from crib_training import progress
+from crib_training.command_line import start
 from crib_training.evaluation import evaluate
 from crib_training.loading import find_game
 from crib_training.progress import Progress, clock
 
 from commands import crib
 from crib_env.policy import Actions, Views
-from crib_env.settings import NewFile, check_file, check_folder
-from research.tables.maker import Maker, start_table
+from crib_env.settings import Seed, check_file, check_folder
+from research.tables.maker import makes
 
 
 @pytest.mark.parametrize(("seconds", "shown"), [(0.4, "0:00"), (65, "1:05"), (3600, "1:00:00"), (7325, "2:02:05")])
@@ -86,28 +87,22 @@ def test_check_file_and_check_folder_need_permission(tmp_path: Path) -> None:
             check(tmp_path / "new")
 
 
-@dataclass(frozen=True)
-class Settings:
-    """A table.
-
-    Attributes:
-        out: the file to write.
-    """
-
-    out: NewFile
-
-
 def test_table_maker_stopped_reports_the_file_unchanged(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    def stopped(settings: Settings) -> None:
+    @makes(ENDGAME_SHIFT)
+    def stopped(seed: Seed = 1) -> None:
+        """Make a table.
+
+        Args:
+        """
         raise KeyboardInterrupt
 
-    out = tmp_path / "table.json"
+    out = tmp_path / "table.npz"
     with pytest.raises(SystemExit) as end:
-        start_table(Maker(Settings, stopped), ["--out", str(out)], "the table")
+        start(stopped.Settings, stopped.run, ["--out", str(out)], "the table")
     assert end.value.code == 1
     assert capsys.readouterr().err == f"stopped: {out} is as it was\n"
     with pytest.raises(SystemExit):
-        start_table(Maker(Settings, stopped), ["--out", str(tmp_path)], "the table")
+        start(stopped.Settings, stopped.run, ["--out", str(tmp_path)], "the table")
     assert "is a folder: name a file" in capsys.readouterr().err
 
 

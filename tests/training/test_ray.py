@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from crib_training.evaluation.chunks import Setup, play
+from crib_training.evaluation.chunks import Setup
 from crib_training.methods import deep_monte_carlo
 from crib_training.methods.deep_monte_carlo import RolloutJob, RolloutResult, Settings, play_here, train
 from crib_training.tournament import tournament
@@ -69,7 +69,7 @@ def test_ray_uses_both_nodes(address: str) -> None:
 
     @ray.remote(num_cpus=1)
     def node() -> str:
-        play(SETUP, SETUP.chunks(0, 1, 20)[0])
+        SETUP.play(SETUP.chunks(0, 1, 20)[0])
         return str(ray.get_runtime_context().get_node_id())
 
     nodes = {str(n["NodeID"]) for n in ray.nodes()}

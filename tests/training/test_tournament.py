@@ -23,7 +23,7 @@ from crib_agents.data.tables import ROLES
 from crib_agents.policy_net import PolicyNetAgent, header
 from crib_training.evaluation import chunks
 from crib_training.evaluation import report as reports
-from crib_training.evaluation.chunks import Setup, play, read_pairs
+from crib_training.evaluation.chunks import Setup, read_pairs
 from crib_training.evaluation.duplicate import Pairs, estimate, play_chunk
 from crib_training.evaluation.ledger import FILE, ROUND
 from crib_training.evaluation.report import report
@@ -69,7 +69,8 @@ def worker() -> Iterator[Processes]:
 def replayed(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """Return the chunks that are played from now on."""
     seen: list[Any] = []
-    monkeypatch.setattr(chunks, "play", lambda *a: (seen.append(a[1]), play(*a))[1])
+    play = Setup.play
+    monkeypatch.setattr(Setup, "play", lambda *a: (seen.append(a[1]), play(*a))[1])
     return seen
 
 
@@ -515,7 +516,7 @@ def test_tournament_pairings_share_deals_and_chunks_do_not() -> None:
     twin = "crib_agents.greedy:GreedyAgent"
     setup = Setup(("greedy", twin, "rule_based"), chunk=6)
     points = {
-        (*pairing, chunk.index, kind): read_pairs(play(setup, chunk)[kind]).points
+        (*pairing, chunk.index, kind): read_pairs(setup.play(chunk)[kind]).points
         for pairing in setup.pairings
         for chunk in setup.chunks(*pairing, 12)
         for kind in ("games", "deals")
@@ -531,7 +532,7 @@ def test_tournament_pairings_share_deals_and_chunks_do_not() -> None:
 def test_tournament_repeated_deals_use_another_instance(watched: list[Any]) -> None:
     setup = Setup(("greedy", "random", "rule_based"), chunk=4)
     for pairing in setup.pairings:
-        play(setup, setup.chunks(*pairing, 4)[0])
+        setup.play(setup.chunks(*pairing, 4)[0])
     seen: dict[str, dict[Any, Any]] = {}
     for halves in watched:
         for half, who in enumerate(halves):
@@ -618,7 +619,7 @@ def test_tournament_of_three_hands_resumes_and_rates(tmp_path: Path) -> None:
 def test_ledger_sets_round_trip() -> None:
     setup = Setup(("greedy", "failing_agents:Cheats"), env="three_hand_v0", chunk=3)
     chunk = setup.chunks(0, 1, 3)[0]
-    record = json.loads(json.dumps(play(setup, chunk)))
+    record = json.loads(json.dumps(setup.play(chunk)))
     sets = read_pairs(record["games"])
     assert (sets.won.shape, sets.points.shape) == ((3, 3, 3), (3, 3, 3, 3))
     assert (sets.shares_won > 0.5).all()  # the other forfeits most
@@ -632,7 +633,7 @@ def test_ledger_sets_round_trip() -> None:
 def test_tournament_of_three_sides_repeats_no_deals_for_an_instance(watched: list[Any]) -> None:
     setup = Setup(("greedy", "random"), env="three_hand_v0", chunk=1)
     for pairing in setup.pairings:  # each of the two alone against two of the other
-        play(setup, setup.chunks(*pairing, 1)[0])
+        setup.play(setup.chunks(*pairing, 1)[0])
     games = watched[::2]  # the deals are played by the same instances, on other cards
     assert len(games) == 2
     agents = {id(one.agent) for sides in games for who in sides for one in who}

@@ -44,19 +44,9 @@ class Settings:
 
 
 def check(agent: CommandAgent, game: str, deals: int, seed: int) -> int:
-    """Let a program play all seats of deals of a game.
+    """Let a program play all seats of deals of a game, and return the number of decisions.
 
-    Args:
-        agent: the program.
-        game: the protocol's name of the game.
-        deals: how many, for each number of players.
-        seed: of the deals.
-
-    Returns:
-        the number of decisions.
-
-    Raises:
-        TimeoutError, BotError, ValueError: the first wrong answer; a note holds the message.
+    The first wrong answer is raised; a note holds the message that led to it.
     """
     rules = preset_of(game)
     rng = np.random.default_rng(seed)

@@ -53,11 +53,7 @@ def plays(name: str, rules: Rules) -> bool:
 
 
 def in_phase(maker: EnvMaker, agent: Agent) -> Agent:
-    """Return the agent that plays whole games for a phase agent.
-
-    That is the agent itself, or in a phase environment the agent in that phase and the
-    environment's default policy in the other.
-    """
+    """Return the agent; in a phase environment, with its default policy in the other phase."""
     phase = maker.phase
     if phase is None:
         return agent

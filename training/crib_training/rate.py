@@ -197,10 +197,7 @@ def play(
     name: str | None,
     opponents: Sequence[str] | None = None,
 ) -> Results:
-    """Play an agent against those of `BUILT_IN` that play the game, or ``opponents``.
-
-    An opponent called ``name`` is left out: it is the agent itself (see `row_name`).
-    """
+    """Play an agent against ``opponents``, by default `BUILT_IN` but itself (see `row_name`)."""
     _, rules = find_game(maker.name)
     seats = players_of(rules, players)
     n_sides = sides_of(rules, players)
@@ -223,15 +220,9 @@ def play(
 
 def check(results: Results, agent: Agent, opponents: Sequence[str] | None = None) -> list[str]:
     """Return how results differ from the same games played again, a line an opponent."""
-    again = play(
-        find_env(results.environment),
-        agent,
-        results.pairs,
-        results.seed,
-        results.players,
-        results.name,
-        tuple(results.games) if opponents is None else opponents,
-    )
+    maker = find_env(results.environment)
+    met = tuple(results.games) if opponents is None else opponents
+    again = play(maker, agent, results.pairs, results.seed, results.players, results.name, met)
     return [
         f"against {other}, the numbers of pairs with 0, a half, 1, ... games won are "
         f"{counts}, not {results.games.get(other)}"
@@ -241,11 +232,7 @@ def check(results: Results, agent: Agent, opponents: Sequence[str] | None = None
 
 
 def row_name(settings: Settings, agent: Agent) -> str:
-    """Return the name of the agent's row, which no other agent of the table has.
-
-    Raises:
-        ValueError: ``--name`` or ``--out`` gives another installed agent's name.
-    """
+    """Return the name of the agent's row, which no other agent of the table has."""
     others = [name for name in agent_names() if name != settings.agent]
     given = settings.name or (settings.out.name if settings.out else None)
     if given is None:

@@ -174,8 +174,6 @@ def mean_won(shares: list[Array]) -> dict[str, float | None]:
     """Return the mean over an agent's opponents, each with equal weight; none without opponents.
 
     All pairings have the same deals, so their results correlate; the interval accounts for that.
-
-    Shapes: shares float64[pairs].
     """
     if not shares:
         return NOTHING
@@ -189,10 +187,7 @@ def mean_won(shares: list[Array]) -> dict[str, float | None]:
 
 
 def compared(names: list[str], shares: Mapping[tuple[int, int], Array]) -> list[dict[str, Any]]:
-    """Return how two agents compare by their games against the same third, ready for JSON.
-
-    Shapes: shares float64[pairs].
-    """
+    """Return how two agents compare by their games against the same third, ready for JSON."""
     found = []
     for one, other in combinations(shares, 2):
         common = min(len(shares[one]), len(shares[other]))

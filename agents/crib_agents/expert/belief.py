@@ -65,7 +65,7 @@ LEFT = int(FIRST[MOST])  # holdings of up to three cards, after one is played
 
 TEMPERATURE = 0.25  # of that softmax, in points
 # Near the end that softmax is over the sum of both values of a card, each by its own temperature.
-# Fitted to `expert`'s own choices there; `python -m research.tables belief_fit` compares others.
+# Fitted to `expert`'s own choices there.
 ENDGAME_TEMPERATURE = 0.15  # in games
 ENDGAME_POINTS = 1.4  # in points
 UNLIKELY = -5.0  # a card this many temperatures below the best is not expected at all

@@ -177,8 +177,29 @@ class Setup:
         return self.games_each * chunk.pairs
 
     def play(self, chunk: Chunk, finished: Finished = ignore_progress) -> Record:
-        """Play one chunk; see the function of this name."""
-        return play(self, chunk, finished)
+        """Play one chunk and return its outcome, ready for JSON; see `read_pairs`.
+
+        An agent's failure costs it the game; see `evaluation.referee`.
+        """
+        began = time.perf_counter()
+        maker, rules = loading.find_game(self.env, self.rules)
+        # An instance of each agent for each game of a pair, in separate processes for a program:
+        # one plays the first games of pairs alone, the other the same deals from the other side.
+        # Against another agent, on these deals again, others play: none meets cards it has seen.
+        both = chunk.first, chunk.second
+        agents: list[Sides] = [
+            (_referee(self, *both, game, 0), _referee(self, *both[::-1], game, 1)) for game in range(self.sides)
+        ]
+        players = [field_agent(*pair, self.move_seconds, 0, place) for place, pair in enumerate((both, both[::-1]))]
+        reference = chosen_reference(rules, players, self.adjusted)
+        played = {}
+        for number, episode in enumerate((self.episode, loading.shortest_episode(maker))):
+            seed_seq = np.random.SeedSequence(chunk.seed, spawn_key=(chunk.index, number))
+            pairs = play_chunk(
+                rules, episode, agents, chunk.pairs, seed_seq, self.players, reference=reference, finished=finished
+            )
+            played[KINDS[number]] = written(pairs)
+        return {**asdict(chunk), "seconds": round(time.perf_counter() - began, 3), **played}
 
 
 def label_agents(setup: Setup) -> list[str]:
@@ -189,37 +210,6 @@ def label_agents(setup: Setup) -> list[str]:
         refuse_rules(loading.in_phase(maker, agent), rules, setup.episode)
     names = [agent.name for agent in agents]
     return [name if names.count(name) == 1 else given for name, given in zip(names, setup.agents, strict=True)]
-
-
-def play(setup: Setup, chunk: Chunk, finished: Finished = ignore_progress) -> Record:
-    """Play one chunk and return its outcome, ready for JSON; see `read_pairs`.
-
-    An agent's failure costs it the game; see `evaluation.referee`.
-    """
-    began = time.perf_counter()
-    maker, rules = loading.find_game(setup.env, setup.rules)
-    # An instance of each agent for each game of a pair, in separate processes for a program:
-    # one plays the first games of pairs alone, the other the same deals from the other side.
-    # Against another agent, on these deals again, others play: none meets cards that it has seen.
-    both = chunk.first, chunk.second
-    order = both, both[::-1]
-    agents: list[Sides] = [
-        (_referee(setup, *order[0], game, 0), _referee(setup, *order[1], game, 1)) for game in range(setup.sides)
-    ]
-    players = [field_agent(*order[place], setup.move_seconds, 0, place) for place in (0, 1)]
-    reference = chosen_reference(rules, players, setup.adjusted)
-    played = {}
-    for kind, episode in zip(KINDS, (setup.episode, loading.shortest_episode(maker)), strict=True):
-        key = (chunk.index, KINDS.index(kind))
-        seed_seq = np.random.SeedSequence(chunk.seed, spawn_key=key)
-        played[kind] = play_chunk(
-            rules, episode, agents, chunk.pairs, seed_seq, setup.players, reference=reference, finished=finished
-        )
-    return {
-        **asdict(chunk),
-        "seconds": round(time.perf_counter() - began, 3),
-        **{kind: written(pairs) for kind, pairs in played.items()},
-    }
 
 
 def written(played: Pairs) -> Record:

@@ -173,19 +173,10 @@ def play_pairs(
     for chunk in range(math.ceil(pairs / PAIRS_AT_ONCE)):
         n = min(PAIRS_AT_ONCE, pairs - chunk * PAIRS_AT_ONCE)
         seed_seq = np.random.SeedSequence(seed, spawn_key=(chunk,))
-        chunks.append(
-            play_chunk(
-                rules,
-                episode,
-                agents,
-                n,
-                seed_seq,
-                players,
-                reference=reference,
-                duplicate=duplicate,
-                finished=finished,
-            )
+        played = play_chunk(
+            rules, episode, agents, n, seed_seq, players, reference=reference, duplicate=duplicate, finished=finished
         )
+        chunks.append(played)
     return Pairs.joined(chunks)
 
 

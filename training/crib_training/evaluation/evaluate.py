@@ -15,6 +15,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import KW_ONLY
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -111,28 +112,12 @@ def evaluate(
     duplicate: bool = True,
     forfeits: bool = False,
 ) -> dict[str, Any]:
-    """Return how ``first`` does against ``second``, ready for JSON.
+    """Return how ``first`` does against ``second``, ready for JSON; see `Settings`.
 
-    Args:
-        maker: maker of the environment. In a phase environment its policy plays the other phase.
-        rules: the rules, or their name.
-        first: an agent, or what `crib_env.find_agent` makes one of: a name, a network.
-        second: another.
-        pairs: duplicate pairs of games, and of single deals.
-        seed: fixes all random numbers.
-        players: seats in a game, by default the fewest the rules allow; with partners, each agent
-            plays both seats of a side. Among three sides ``first`` meets two of ``second``.
-        games: whether to play whole games, too; otherwise the figures of games are None.
-        adjusted: whether to add AIVAT figures; None where that is cheaper than more games, and
-            the interval narrower.
-        duplicate: whether the two games of a pair have the same deals.
-        forfeits: an agent's failure costs it the game; otherwise it is raised.
-
-    Raises:
-        ValueError: an impossible number of pairs or of players, or seed; AIVAT for games without a
-            reference; rules that an agent does not play.
-        KeyboardInterrupt: Ctrl-C; the message says how much was played.
-        IllegalActionError: an agent chose an illegal action, and ``forfeits`` is not set.
+    In a phase environment its own policy plays the other phase. Without ``games`` the figures of
+    whole games are None. ``adjusted`` adds AIVAT's figures, and None does so where they are cheaper
+    than more games and narrower. With ``forfeits`` a failure costs an agent the game; else it is
+    raised.
     """
     rules = find_rules(rules, maker.family.name)
     n_sides = sides_of(rules, players)
@@ -151,31 +136,18 @@ def evaluate(
     episodes = ["game", shortest_episode(maker)] if games else [shortest_episode(maker)]
     for agent in untimed:
         refuse_rules(agent, rules, episodes[0])
+    play = partial(play_pairs, rules, seed=seed, players=players, reference=reference, duplicate=duplicate)
     what = "games and deals" if games else "deals"
     total = n_sides * len(episodes) * pairs
     with Progress(f"{names[0]} against {names[1]}, {what}", total) as progress:
         played = []
         try:
             if not games:  # compile everything before the deals are timed, as games would
-                play_pairs(
-                    rules, episodes[0], *sides, 1, seed, players=players, reference=reference, duplicate=duplicate
-                )
+                play(episodes[0], *sides, 1)
             for episode in episodes:
                 for agent in timed:
                     agent.decisions, agent.seconds = 0, 0.0  # the last, the deals, count
-                played.append(
-                    play_pairs(
-                        rules,
-                        episode,
-                        *sides,
-                        pairs,
-                        seed,
-                        players=players,
-                        reference=reference,
-                        duplicate=duplicate,
-                        finished=progress.advance,
-                    )
-                )
+                played.append(play(episode, *sides, pairs, finished=progress.advance))
         except KeyboardInterrupt:
             done = f"{progress.done:,.0f} of {progress.total:,} {what} were played"
             raise KeyboardInterrupt(f"{done}; nothing is written") from None

@@ -26,11 +26,9 @@ def figures(
 ) -> dict[str, Any]:
     """Return the figures of two agents from duplicate games and single deals, ready for JSON.
 
-    A forfeited game counts as lost. Its pair does not count for points or for the first dealer's
-    advantage. With AIVAT, ``adjusted`` has the corrected figures, and how many times fewer pairs
-    they need for the same interval; otherwise it is None. If the argument ``adjusted`` is None, a
-    corrected figure with a wider interval than the plain one is left out, too. Among more than two
-    sides, margins are those over the mean of the others, and there are no skunks.
+    A forfeited game counts as lost; its pair does not count for points or the first dealer's
+    advantage. If the argument ``adjusted`` is None, a corrected figure with a wider interval than
+    the plain one is left out. Among more than two sides there are no skunks.
     """
     phases = find_family(rules.family).phases
     finished_games, finished_deals = games.without_forfeits(), deals.without_forfeits()

@@ -28,14 +28,9 @@ ROUND = 4  # chunks between two looks at an interval
 class Ledger:
     """Finished chunks by key, each a line of ``chunks.jsonl``, after one for the set-up.
 
-    A line is an object of a ``record`` and its ``digest``, which also covers the set-up and the two
-    agents: a line that was cut short or altered, or comes from another tournament, is found. In
-    which order the chunks lie does not matter.
-
-    A resumed tournament must have the same set-up. The field, its order and the seeds may differ,
-    since no chunk depends on them. Other chunks stay. If a crash or a full disk cut the last line
-    short, the ledger drops it, and its chunk is played again. If others are broken, nothing is
-    changed.
+    A line's ``digest`` covers its ``record``, the set-up and the two agents, so a line that was
+    altered or comes from another tournament is found; a last line cut short is dropped. A resumed
+    tournament must have the same set-up, but for the field, its order and the seeds.
     """
 
     def __init__(self, folder: Path, setup: Setup) -> None:
@@ -141,12 +136,8 @@ def complete(
 ) -> dict[tuple[int, int], list[Record]]:
     """Play the chunks that a ledger lacks, and return the records of each pairing.
 
-    Args:
-        ledger: stores each chunk once it is played.
-        pairs: of a pairing and seed; with ``until`` the most.
-        workers: the players of chunks.
-        until: the interval, in percentage points to either side, that ends a pairing.
-        what: the words beside the progress.
+    ``pairs`` are of a pairing and seed; with ``until``, the interval in percentage points to either
+    side that ends a pairing, the most.
     """
     setup = ledger.setup
     each = pairs * len(setup.seed)

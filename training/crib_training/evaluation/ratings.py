@@ -85,13 +85,10 @@ def resampled(
     together: bool = False,
     opponents: int = 1,
 ) -> Doubles:
-    """Return tables of games from tournaments whose pairs are drawn again, with replacement.
+    """Return tables of games whose pairs are drawn again, float64[2, resamples, agents, agents].
 
-    Pairs are drawn within each pairing: the games of a pair share their cards, so the
-    pair is the sample. One drawn pair is added: if one agent won every game, the played pairs alone
-    would give an interval without width.
-
-    Shapes: the result float64[2, resamples, agents, agents].
+    Pairs are drawn, for their games share their cards: within each pairing, or ``together`` in all.
+    A drawn pair is added: if one agent won every game, the others would give no width.
     """
     games = 1 + opponents
     tables = np.zeros((2, resamples, agents, agents))

@@ -55,11 +55,7 @@ def follower_of(agent: Any) -> Any:
 class Chronicle:
     """The events of each game of a batch since each seat's last decision.
 
-    It steps the games one by one, which costs some microseconds each; only games with a follower
-    are played so.
-
-    Args:
-        games: the batch; from now on its steps are recorded.
+    The batch then steps its games one by one, which costs some microseconds each.
     """
 
     def __init__(self, games: GameBatch) -> None:
@@ -76,14 +72,7 @@ class Chronicle:
         follower.follow(keys, events, self.games)
 
     def end(self, follower: Any, lane: int, seats: Array, won: bool | None) -> None:
-        """Tell a follower that a game of its seats is over.
-
-        Args:
-            follower: the agent.
-            lane: the game.
-            seats: int64[K], those that it played.
-            won: whether it won; None to go by the game's returns.
-        """
+        """Tell a follower that a game of its seats is over; ``won`` None goes by the returns."""
         board = self.games.states["match_score" if self.games.episode == "match" else "scores"]
         scores = board[lane, : self.games.tally.shape[1]].tolist()
         returns = self.games.returns()[lane]

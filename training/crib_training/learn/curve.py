@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import KW_ONLY, asdict, dataclass
+from dataclasses import KW_ONLY, asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -61,8 +61,7 @@ def of_run(label: str, points: Sequence[Mapping[str, Any]], opponent: str, what:
 def of_runs(label: str, runs: Sequence[Line]) -> Line:
     """Return the mean of runs over the seconds that all of them had, from the least to the most."""
     if len(runs) == 1:
-        (run,) = runs
-        return Line(label, run.seconds, run.mean, run.low, run.high, run.dots, run.band)
+        return replace(runs[0], label=label)
     first, last = max(run.seconds[0] for run in runs), min(run.seconds[-1] for run in runs)
     seconds = np.linspace(first, last, STEPS)
     values = np.array([np.interp(seconds, run.seconds, run.mean) for run in runs])

@@ -15,6 +15,7 @@ import platform
 import time
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from crib_agents.files import write_whole
 from crib_play.replay import write_replay
@@ -34,6 +35,7 @@ from crib_training.outputs import claimed, remove_run, write_json
 
 OPPONENTS = ("random", "greedy", "rule_based", "expert")
 EXPERT_PAIRS = 500  # at most: the expert takes its time
+CURVES = {"deep_monte_carlo": "deep Monte Carlo, self-play", "ppo": "MaskablePPO against rule_based"}  # by folder
 
 
 @checked_dataclass(frozen=True, kw_only=True)
@@ -55,39 +57,20 @@ class Settings:
     out: NewFolder = Path("runs/demo")
 
 
-def learn_by_self_play(settings: Settings) -> tuple[Agent, float]:
-    """Return the agent of deep Monte Carlo, and its CPU seconds."""
-    print(f"Deep Monte Carlo: {settings.deals:,} deals of self-play ...", flush=True)
-    out = settings.out / "deep_monte_carlo"
+def learn(settings: Settings, folder: str) -> tuple[Agent, float]:
+    """Train the agent of a folder; return it, and its CPU seconds."""
+    out = settings.out / folder
     remove_run(out)  # of an earlier demo, which would not be overwritten
+    common: dict[str, Any] = {"seed": settings.seed, "final_eval_pairs": settings.pairs, "out": out}
     began = time.process_time()
-    mine = deep.Settings(
-        deals=settings.deals,
-        seed=settings.seed,
-        eval_pairs=min(1000, settings.pairs),
-        final_eval_pairs=settings.pairs,
-        out=out,
-    )
-    agent = deep.train(mine)
-    agent.name = "deep_monte_carlo"
-    return agent, time.process_time() - began
-
-
-def learn_by_ppo(settings: Settings) -> tuple[Agent, float]:
-    """Return the agent of MaskablePPO, and its CPU seconds."""
-    print(f"MaskablePPO against rule_based: {settings.timesteps:,} decisions ...", flush=True)
-    began = time.process_time()
-    out = settings.out / "ppo"
-    remove_run(out)
-    agent = ppo.train(
-        ppo.Settings(
-            timesteps=settings.timesteps,
-            seed=settings.seed,
-            eval_pairs=min(500, settings.pairs),
-            final_eval_pairs=settings.pairs,
-            out=out,
-        )
-    )
+    agent: Agent
+    if folder == "deep_monte_carlo":
+        print(f"Deep Monte Carlo: {settings.deals:,} deals of self-play ...", flush=True)
+        agent = deep.train(deep.Settings(deals=settings.deals, eval_pairs=min(1000, settings.pairs), **common))
+        agent.name = folder
+    else:
+        print(f"MaskablePPO against rule_based: {settings.timesteps:,} decisions ...", flush=True)
+        agent = ppo.train(ppo.Settings(timesteps=settings.timesteps, eval_pairs=min(500, settings.pairs), **common))
     return agent, time.process_time() - began
 
 
@@ -95,10 +78,7 @@ def draw(out: Path) -> None:
     """Draw both curves into one picture: games won against rule_based, over CPU seconds."""
     lines = [
         of_run(name, [asdict(point) for point in read_points(out / folder)], "rule_based")
-        for folder, name in (
-            ("deep_monte_carlo", "deep Monte Carlo, self-play"),
-            ("ppo", "MaskablePPO against rule_based"),
-        )
+        for folder, name in CURVES.items()
     ]
     levels = read_words(out / "deep_monte_carlo")["baselines"]
     title = "Six-card cribbage: strength against rule_based while it is learned"
@@ -108,12 +88,13 @@ def draw(out: Path) -> None:
 def run(settings: Settings) -> None:
     """Run the demo."""
     with claimed(settings.out):
-        _run(settings)
+        train_and_compare(settings)
 
 
-def _run(settings: Settings) -> None:
+def train_and_compare(settings: Settings) -> None:
+    """Train both, compare them, and write everything."""
     began = time.perf_counter()
-    ways = [learn_by_self_play(settings), learn_by_ppo(settings)]
+    ways = [learn(settings, folder) for folder in CURVES]
     learned = [agent for agent, _ in ways]
     print("Evaluating on duplicate deals ...", flush=True)
     compared = [(agent, find_agent(name)) for agent in learned for name in OPPONENTS]

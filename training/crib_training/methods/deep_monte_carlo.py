@@ -150,10 +150,7 @@ class Actor:
         return RolloutResult(samples.decisions, groups, self.counted - before)
 
 
-@cache
-def _actor(settings: Settings) -> Actor:
-    """Return the actor of this process."""
-    return Actor(settings)
+actor_of = cache(Actor)  # of this process
 
 
 def play_here(settings: Settings, part: RolloutJob, nets: Arrays, code: str) -> RolloutResult:
@@ -162,7 +159,7 @@ def play_here(settings: Settings, part: RolloutJob, nets: Arrays, code: str) -> 
         raise RuntimeError(
             f"node {platform.node()} has other code than the learner: install the same version on every node"
         )
-    return _actor(settings).play(part, nets)
+    return actor_of(settings).play(part, nets)
 
 
 def own_code() -> str:
@@ -386,10 +383,7 @@ class Learner(runs.Learner):
         return min(self.self_play.resolved.num_envs, left)
 
     def collect(self, deals: int, progress: float) -> Samples:
-        """Return what self-play brought, here or elsewhere.
-
-        Elsewhere `behaviour_nets` play, and the next round begins.
-        """
+        """Return what self-play brought: here, or elsewhere by `behaviour_nets`, a round ahead."""
         actors, total, workers = self.actors, self.settings.deals, self.settings.workers
         if actors is None:
             return self.self_play.play(deals, progress, self.rng)

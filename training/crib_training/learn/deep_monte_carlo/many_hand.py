@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -28,7 +29,7 @@ from crib_env.engine.many_hand import HAND, VIEWS_T
 from crib_env.engine.record import NONE, TABLE_T, WEIGHTS_T
 from crib_env.engine.show import show_table
 from crib_env.rules import LARGEST_TARGET, ManyHandRules, Rules
-from crib_training.learn.deep_monte_carlo.self_play import GameDefaults, Samples, SelfPlay, SelfPlaySettings, gumbel
+from crib_training.learn.deep_monte_carlo.self_play import GameDefaults, Samples, SelfPlay, gumbel
 from crib_training.learn.deep_monte_carlo.two_hand import spread
 
 PEGGING, CRIB = 0, 2  # phases of the tally
@@ -41,7 +42,7 @@ class ManyHandSelfPlay(SelfPlay):
     defaults = GameDefaults(hidden_sizes=(96, 48))
     nets: nn.ModuleDict
 
-    def __init__(self, rules: Rules, players: int, settings: SelfPlaySettings) -> None:
+    def __init__(self, rules: Rules, players: int, settings: Any) -> None:
         super().__init__(rules, players, settings)
         # A whole deal is learned from, wherever the score would have ended it.
         assert isinstance(rules, ManyHandRules)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 from crib_agents.honours import fields_of
@@ -18,14 +18,6 @@ from crib_env.arrays import Array
 from crib_env.rules import Rules
 
 EVEN = 1e3  # a temperature at which values no longer matter
-
-
-class SelfPlaySettings(Protocol):
-    """The settings that self-play reads, besides those of `GameDefaults`."""
-
-    @property
-    def epsilon(self) -> float:
-        """The share of uniform choices at the start."""
 
 
 @dataclass(frozen=True)
@@ -56,14 +48,14 @@ class GameDefaults:
     temperature: float = 0.3
     final_temperature: float = 0.08
 
-    def resolve(self, settings: SelfPlaySettings) -> GameDefaults:
+    def resolve(self, settings: Any) -> GameDefaults:
         """Return these, or the values in the settings instead."""
         given = {f.name: getattr(settings, f.name) for f in fields(self)}
         return replace(self, **{name: value for name, value in given.items() if value is not None})
 
 
 class SelfPlay(ABC):
-    """A game's self-play; ``resolved`` holds the settings, with the game's defaults for None.
+    """A game's self-play by `deep_monte_carlo.Settings`; ``resolved`` has the game's for None.
 
     The random numbers of the nets come from PyTorch's generator, which is seeded before.
     """
@@ -72,7 +64,7 @@ class SelfPlay(ABC):
     defaults: ClassVar[GameDefaults]  # for settings left as None
     nets: nn.Module  # what learns
 
-    def __init__(self, rules: Rules, players: int, settings: SelfPlaySettings) -> None:
+    def __init__(self, rules: Rules, players: int, settings: Any) -> None:
         self.rules, self.players = rules, players
         self.resolved = self.defaults.resolve(settings)
         self.epsilon = settings.epsilon

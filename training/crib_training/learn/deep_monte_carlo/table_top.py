@@ -10,28 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import torch
-from crib_agents.learned import Weights
+from crib_agents.learned import Weights, table_top
 from crib_agents.learned.network import MOST_INPUTS
-from crib_agents.learned.table_top import (
-    ACTIONS,
-    EACH_TWICE,
-    EVERY_LINE,
-    FAMILY,
-    LINE_AT,
-    OWING,
-    PHASE,
-    UNSEEN,
-    action_values,
-    best_legal,
-    line_values,
-    put_crib,
-    put_line,
-    round_features,
-    side_features,
-)
+from crib_agents.learned.table_top import ACTIONS, EACH_TWICE  # sizes on the stack are names
 from crib_agents.torch_nets import mlp
 from numba import float32, float64, int64, void
 from torch import Tensor, nn
@@ -44,19 +29,11 @@ from crib_env.engine.jit import entry, kernel
 from crib_env.engine.ranks import bit_count
 from crib_env.engine.record import NONE, TABLE_T, WEIGHTS_T
 from crib_env.engine.show import show_table
+from crib_env.engine.table_top import lines
 from crib_env.engine.table_top.features import WIDTH, write_line
-from crib_env.engine.table_top.lines import (
-    crib_known,
-    line_through,
-    nob_of,
-    nob_through,
-    owed_by,
-    points_so_far,
-    unseen_cards,
-)
 from crib_env.engine.table_top.records import LINES, SIZE, TO_CRIB, TURNS, VIEWS_T
 from crib_env.rules import Rules
-from crib_training.learn.deep_monte_carlo.self_play import GameDefaults, Samples, SelfPlay, SelfPlaySettings, gumbel
+from crib_training.learn.deep_monte_carlo.self_play import GameDefaults, Samples, SelfPlay, gumbel
 from crib_training.learn.deep_monte_carlo.two_hand import spread
 
 LINE_BY_LINE = 0.25  # of a run
@@ -72,10 +49,10 @@ class LineNets(nn.Module):
 
     def __init__(self, hidden_sizes: tuple[int, int]) -> None:
         super().__init__()
-        nets = FAMILY.nets
+        nets = table_top.FAMILY.nets
         self.line = mlp(nets["line"].inputs, *hidden_sizes, 1)
         self.crib = mlp(nets["crib"].inputs, *CRIB_SIZES, 1)
-        self.owing = nn.Parameter(torch.zeros(OWING))
+        self.owing = nn.Parameter(torch.zeros(table_top.OWING))
 
 
 @dataclass(frozen=True)
@@ -94,13 +71,13 @@ class TurnResult:
 class TableTopSelfPlay(SelfPlay):
     """Table Top and Ship's variation, for two and for four."""
 
-    family = FAMILY
+    family = table_top.FAMILY
     defaults = GameDefaults(
         num_envs=512, learning_rate=2e-3, ema_rate=0.01, temperature=0.4, final_temperature=0.1, hidden_sizes=(96, 48)
     )
     nets: LineNets
 
-    def __init__(self, rules: Rules, players: int, settings: SelfPlaySettings) -> None:
+    def __init__(self, rules: Rules, players: int, settings: Any) -> None:
         super().__init__(rules, players, settings)
         self.nets = LineNets(self.resolved.hidden_sizes)
 
@@ -135,7 +112,7 @@ class TableTopSelfPlay(SelfPlay):
             {
                 "inputs": turn.inputs,
                 "points": turn.points[turn.chosen].astype(np.float32),
-                "open": turn.inputs[:, :, PHASE:UNSEEN].any(axis=2),
+                "open": turn.inputs[:, :, table_top.PHASE : table_top.UNSEEN].any(axis=2),
                 "places": turn.places[turn.chosen],
                 "targets": target[turn.chosen].astype(np.float32),
                 "crib_inputs": turn.crib_inputs,
@@ -174,8 +151,8 @@ def play_turn(games: GameBatch, flat: Array, noise: Array, chosen: Array) -> Tur
     rows[chosen] = np.arange(k)
     actions = np.empty(n, dtype=np.int64)
     value, points = np.empty((n, LINES)), np.empty((n, LINES), dtype=np.int64)
-    inputs = np.empty((k, LINES, FAMILY.nets["line"].inputs), dtype=np.float32)
-    crib_inputs = np.empty((k, FAMILY.nets["crib"].inputs), dtype=np.float32)
+    inputs = np.empty((k, LINES, table_top.FAMILY.nets["line"].inputs), dtype=np.float32)
+    crib_inputs = np.empty((k, table_top.FAMILY.nets["crib"].inputs), dtype=np.float32)
     crib_points = np.empty(k, dtype=np.int64)
     choose_actions(views, show_table(), flat, noise, rows, actions, value, points, inputs, crib_inputs, crib_points)
     games.step(lanes, actions)
@@ -184,8 +161,8 @@ def play_turn(games: GameBatch, flat: Array, noise: Array, chosen: Array) -> Tur
     left = TURNS - 1 - views["turn"]
     side = views["seat"] & 1
     places, zero = np.empty((n, 2), dtype=np.int64), np.zeros(n, dtype=np.int64)
-    places[lanes, side] = np.ravel_multi_index((zero, left, mine, theirs), OWING)
-    places[lanes, 1 - side] = np.ravel_multi_index((zero + 1, left, theirs, mine), OWING)
+    places[lanes, side] = np.ravel_multi_index((zero, left, mine, theirs), table_top.OWING)
+    places[lanes, 1 - side] = np.ravel_multi_index((zero + 1, left, theirs, mine), table_top.OWING)
     return TurnResult(points, value, places, chosen, inputs, crib_inputs, crib_points)
 
 
@@ -230,20 +207,20 @@ def write_lines(v, table, action, unseen, rows):
         is_row = 1 if line < SIZE else 0
         i = line % SIZE
         cell = SIZE * i if is_row else i
-        cards = line_through(v, cell, is_row)
+        cards = lines.line_through(v, cell, is_row)
         if action != TO_CRIB and i == (action // SIZE if is_row else action % SIZE):
             cards |= 1 << v["card"]
         if bit_count(cards) == SIZE:
             continue
-        nob = nob_through(v, cell, is_row)
-        n = round_features(v["turn"], unseen, places, values)
+        nob = lines.nob_through(v, cell, is_row)
+        n = table_top.round_features(v["turn"], unseen, places, values)
         for k in range(n):
             row[places[k]] = values[k]
         side = v["scores_rows"] ^ is_row
-        n = side_features(side, owed_by(v, side), owed_by(v, 1 - side), places, values)
+        n = table_top.side_features(side, lines.owed_by(v, side), lines.owed_by(v, 1 - side), places, values)
         features[:] = 0.0
         write_line(table, cards, nob, v["flush_size"], unseen, features)
-        n = put_line(features, LINE_AT, places, values, n)
+        n = table_top.put_line(features, table_top.LINE_AT, places, values, n)
         for k in range(n):
             row[places[k]] = values[k]
 
@@ -271,11 +248,11 @@ def choose_actions(views, table, weights, noise, rows, actions, value, points, i
     values = stack.floats(ACTIONS)
     for b in range(views.shape[0]):
         v = views[b]
-        line_values(v, table, weights, EVERY_LINE, all_points, all_values)
-        action_values(v, table, weights, all_values, values)
+        table_top.line_values(v, table, weights, table_top.EVERY_LINE, all_points, all_values)
+        table_top.action_values(v, table, weights, all_values, values)
         for action in range(ACTIONS):
             values[action] += noise[b, action]
-        best = best_legal(values, v["legal"])
+        best = table_top.best_legal(values, v["legal"])
         actions[b] = best
         for line in range(LINES):
             at = line
@@ -287,11 +264,11 @@ def choose_actions(views, table, weights, noise, rows, actions, value, points, i
         row = rows[b]
         if row == NONE:
             continue
-        unseen = unseen_cards(v)
+        unseen = lines.unseen_cards(v)
         write_lines(v, table, best, unseen, inputs[row])
-        cards = crib_known(v)
+        cards = lines.crib_known(v)
         if best == TO_CRIB:
             cards |= 1 << v["card"]
-        n = put_crib(v, table, cards, unseen, places, seen)
+        n = table_top.put_crib(v, table, cards, unseen, places, seen)
         spread(crib_inputs[row], places, seen, n)
-        crib_points[row] = points_so_far(table, cards, v["crib_flush_size"], nob_of(v))
+        crib_points[row] = lines.points_so_far(table, cards, v["crib_flush_size"], lines.nob_of(v))

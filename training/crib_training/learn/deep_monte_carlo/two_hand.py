@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -30,7 +31,7 @@ from crib_env.engine.record import NONE, TABLE_T, WEIGHTS_T, array_of
 from crib_env.engine.show import add_card, show_table, with_starter
 from crib_env.engine.two_hand import HAND, STATES_T, VIEW
 from crib_env.rules import LARGEST_TARGET, Rules, TwoHandRules
-from crib_training.learn.deep_monte_carlo.self_play import GameDefaults, Samples, SelfPlay, SelfPlaySettings, gumbel
+from crib_training.learn.deep_monte_carlo.self_play import GameDefaults, Samples, SelfPlay, gumbel
 
 ROLES = ("discard_pone", "discard_dealer")
 DISCARD_SIZE = 0.75  # of the first layer for pegging: fewer inputs
@@ -50,7 +51,7 @@ class TwoHandSelfPlay(SelfPlay):
     nets: nn.ModuleDict
     hides_discards = False  # in the pegging, as ``suits="ranks"`` does
 
-    def __init__(self, rules: Rules, players: int, settings: SelfPlaySettings) -> None:
+    def __init__(self, rules: Rules, players: int, settings: Any) -> None:
         super().__init__(rules, players, settings)
         # A whole deal is learned from, wherever the score would have ended it.
         assert isinstance(rules, TwoHandRules)
