@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from crib_env.arrays import kernel_array
 from crib_env.engine.entries import entries_of
-from crib_env.engine.family import FAMILIES, SUITS, Family, Features, Layout, find_family
+from crib_env.engine.family import SUITS, Family, Features, Layout, family_of_views
 from crib_env.errors import check_choice
 from crib_env.policy import Views
 from crib_env.registration import ENVIRONMENTS, env_module
@@ -76,10 +76,9 @@ def canonical_views(views: Views | np.void, suits: str = "canonical") -> Views:
 
 def family_of(views: Views) -> Family:
     """Return the family of games that views are of."""
-    for name in FAMILIES:
-        family = find_family(name)
-        if views.dtype == family.view and views.ndim == 1:
-            return family
+    family = family_of_views(views.dtype)
+    if family is not None and views.ndim == 1:
+        return family
     fields = ", ".join(views.dtype.names or ()) or "none"
     raise ValueError(
         "views are records [B] of what a seat may know, as agents receive them and as "

@@ -89,7 +89,7 @@ class Game:
         self.obs = np.zeros(self.family.obs_size, dtype=np.uint8)  # of the seat to move
         self.mask = np.zeros(self.family.actions, dtype=np.int8)  # its legal actions
         self.margins = np.zeros(self.players, dtype=np.int64)  # `gains` by seat, in units
-        self.unit = int(entries_of(self.family).unit(self.record))  # units in a point
+        self.unit = self.family.units(self.record)  # units in a point
         self.decks: Array = NO_DECKS  # int64[D, 52], given to `reset`
         self._views = np.zeros(1, dtype=self.family.view)  # receives what `obs` is made of
         self._before_moves: list[Snapshot] = []  # positions before the moves that pop takes back

@@ -304,7 +304,8 @@ class CompiledAgent:
         from crib_env.engine.rng import WORDS
         from crib_env.engine.show import show_table
 
-        entries = compile_policy(*self._for_views(views))
+        family = self._family_of(views)
+        entries = compile_policy(self.acts[family.name], family)
         actions = np.empty(len(views), dtype=np.int64)
         shape = (len(views), WORDS)
         rngs = np.zeros(shape, dtype=np.int64)
@@ -323,29 +324,26 @@ class CompiledAgent:
             return None
         return compile_policy(act, family)
 
-    def _for_views(self, views: Views) -> tuple[Act, Family]:
-        from crib_env.engine.family import find_family
+    def _family_of(self, views: Views) -> Family:
+        """Return the family of views; refuse those of a family that the agent does not play."""
+        from crib_env.engine.family import family_of_views
 
-        for name, act in self.acts.items():
-            family = find_family(name)
-            if views.dtype == family.view:
-                return act, family
-        shown = ", ".join(views.dtype.names or ("none",))
-        raise ValueError(f"{self.name} plays only {games_of(*self.acts)}, got views of fields {shown}")
+        family = family_of_views(views.dtype)
+        if family is None or family.name not in self.acts:
+            shown = ", ".join(views.dtype.names or ("none",))
+            raise ValueError(f"{self.name} plays only {games_of(*self.acts)}, got views of fields {shown}")
+        return family
 
 
 def ask_agent(agent: Agent, views: Views, rng: np.random.Generator) -> Actions:
-    """Return an agent's answers to views, as `check_actions` does; with no views it is not called.
-
-    Errors name the agent.
-    """
+    """Return an agent's checked actions; without views it is not called. Errors name it."""
     if not len(views):
         return np.zeros(0, dtype=np.int64)
     try:
         return check_actions(agent.act(views, rng), len(views))
     except ValueError as error:
         raise AgentError(f"{agent.name!r} failed: {error}") from error
-    except BaseException as error:  # an interruption too: whose move it broke off
+    except BaseException as error:  # also KeyboardInterrupt: record which agent was running
         error.add_note(f"{agent.name!r} failed")
         raise
 

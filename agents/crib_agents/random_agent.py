@@ -36,7 +36,7 @@ class RandomAgent(CompiledAgent):
     @one_or_many
     def action_probabilities(self, views: Views) -> Doubles:
         """Return float64[B, actions]: each legal action of a view is as likely."""
-        self._for_views(views)
+        self._family_of(views)
         _, masks = encode(views)
         probabilities: Doubles = masks / masks.sum(axis=1, keepdims=True)
         return probabilities

@@ -33,9 +33,6 @@ SIMULATED = bool(cuda.config.ENABLE_CUDASIM)
 # Numba gives a record in local memory no alignment; the simulator takes none.
 ALIGNMENT = None if SIMULATED else 8
 
-DeviceArray = Any
-"""An array in device memory, with ``__cuda_array_interface__`` and ``copy_to_host()``."""
-
 
 @dataclass(frozen=True)
 class Entries:
@@ -237,10 +234,7 @@ class CudaBatch:
         )
 
     def step(self, actions: Any) -> None:
-        """Act in every game for the seat to move; the results are in the attributes.
-
-        Shapes: actions int64[N].
-        """
+        """Act (int64[N]) in every game for the seat to move; the results are in the attributes."""
         if hasattr(actions, "__cuda_array_interface__"):
             actions = cuda.as_cuda_array(actions)
         elif actions is not self.actions:
@@ -258,18 +252,15 @@ class CudaBatch:
             self.rewards, self.dones,
         )  # fmt: skip
 
-    def sample(self) -> DeviceArray:
+    def sample(self) -> Any:
         """Draw a legal action in every game, each as likely; return `actions`."""
         self._entries.sample[self._grid](self.states, self._rules, self._rngs, self.actions)
         return self.actions
 
     def rollout(self, steps: int) -> int:
-        """Play ``steps`` random decisions in every game in one launch, as the CPU's `rollout` does.
+        """Play ``steps`` random decisions in every game in one launch; return their number.
 
-        An observation and a mask are written at every decision, and finished episodes reset;
-        `rewards` and `dones` are left as they were.
-
-        Returns the number of decisions.
+        As the CPU's `rollout`; `rewards` and `dones` are left as they were.
         """
         self._entries.rollout[self._grid](
             self.states, self._rules, self._decks, self._table, self._rngs, steps, self.movers, self.obs, self.masks

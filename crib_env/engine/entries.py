@@ -14,7 +14,7 @@ import numpy as np
 from numba import float32, float64, int8, int64, uint8, void
 
 from crib_env.engine.family import Family
-from crib_env.engine.jit import Entry, entry, kernel
+from crib_env.engine.jit import Entry, entry
 from crib_env.engine.record import (
     DECKS_T,
     LOG_T,
@@ -45,7 +45,6 @@ class Entries:
     begin: Entry
     step: Entry
     observe: Entry
-    unit: Entry
     begin_games: Entry
     step_games: Entry
     view_games: Entry
@@ -69,18 +68,6 @@ class Entries:
         return observations
 
 
-@kernel
-def is_of_phase(s, phase):
-    """Return whether a state is of a phase."""
-    return s["phase"] == phase
-
-
-@kernel
-def has_no_phase(s, phase):
-    """Return False: the games of the family have no phases."""
-    return False
-
-
 @cache
 def entries_of(family: Family) -> Entries:
     """Return the entries of a family; compiled, or read from the cache, when first used."""
@@ -89,9 +76,9 @@ def entries_of(family: Family) -> Entries:
     begin_episode, step_move, find_move = kernels.begin_episode, kernels.step, kernels.find_move
     draw_move, view_of, write_features_of = kernels.draw_move, kernels.view, kernels.write_features
     encode, encode_mask = kernels.encode, kernels.encode_mask
-    return_of, tally_column, unit_of = kernels.returns, kernels.tally_column, kernels.unit
+    return_of, tally_column = kernels.returns, kernels.tally_column
     name, log_size = family.name, family.log_size
-    in_phase = is_of_phase if "phase" in (family.state.names or ()) else has_no_phase
+    has_phases = "phase" in (family.state.names or ())
 
     @entry(void(states_t, rules_t, DECKS_T, int64, LOG_T), f"{name}.begin")
     def begin(states, rules, decks, dealer, log):
@@ -133,11 +120,6 @@ def entries_of(family: Family) -> Entries:
         view_of(states[0], rules[0], seat, v)
         encode(v, obs)
         encode_mask(v, mask)
-
-    @entry(int64(rules_t), f"{name}.unit")
-    def unit(rules):
-        """Return how many units of a margin make a point; of a gain it is `Kernels.unit`."""
-        return (rules[0]["sides"] - 1) * unit_of(rules[0])
 
     @entry(void(states_t, rules_t, DECKS_T, int64[::1], int64[::1], LOG_T), f"{name}.begin_games")
     def begin_games(states, rules, decks, lanes, dealers, log):
@@ -199,7 +181,7 @@ def entries_of(family: Family) -> Entries:
         for _ in range(steps):
             for i in range(lo, hi):
                 s = states[i]
-                while in_phase(s, phase):
+                while has_phases and s["phase"] == phase:
                     step_move(s, rules[0], decks, table, draw_move(s, rules[0], rngs[i]), log)
                     if s["over"]:
                         begin_episode(s, rules[0], decks, NONE, log)
@@ -225,6 +207,6 @@ def entries_of(family: Family) -> Entries:
             write_features_of(views[k], table, observations[k, at:])
 
     return Entries(
-        begin, step, observe, unit, begin_games, step_games, view_games, fill_returns, rollout,
+        begin, step, observe, begin_games, step_games, view_games, fill_returns, rollout,
         encode_views, write_features,
     )  # fmt: skip

@@ -1,29 +1,28 @@
 """A family of games, as all other code sees it: its records, its kernels, its words.
 
-A family is one package with an attribute ``FAMILY``. Code written against `Family` (one game, many
-games, environments, agents, the GPU) plays every game of every family.
+A family is one package with an attribute ``FAMILY``; all other code plays every family by it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from crib_env.engine.jit import Entry, kernel
+from crib_env.engine.jit import Entry, kernel, plain
 from crib_env.engine.notation import Notation
 from crib_env.engine.record import Array, array_of, count_sides, win_return
 from crib_env.errors import check_choice
-from crib_env.render.svg.document import Scene, lines
 from crib_env.rules import Rules, games_of
 
-EXPECTED = ("expected", "expected_at_show")
-REWARDS = ("win", "points", *EXPECTED)
-SUITS = ("real", "canonical", "ranks")
+Reward = Literal["win", "points", "expected", "expected_at_show"]
+Suits = Literal["real", "canonical", "ranks"]
+REWARDS, SUITS = get_args(Reward), get_args(Suits)
+EXPECTED = REWARDS[2:]
 SHARED = {"dealt", "players"}  # names of fields of the rules that a state may have too
 
 Layout = tuple[tuple[str, int, str], ...]
@@ -31,41 +30,28 @@ Kernel = Callable[..., Any]
 
 
 class Feature(NamedTuple):
-    """Some numbers that a network reads besides the bits.
+    """Some numbers that a network reads besides the bits."""
 
-    Attributes:
-        name: of their slice.
-        size: how many they are.
-        low, high: their bounds.
-        meaning: their meaning, with their unit.
-    """
-
-    name: str
-    size: int
+    name: str  # of their slice
+    size: int  # how many they are
     low: float
     high: float
-    meaning: str
+    meaning: str  # with their unit
 
 
 class Features(NamedTuple):
-    """What ``features=True`` writes behind the bits of an observation.
+    """What ``features=True`` writes behind the bits of an observation."""
 
-    Attributes:
-        state: of the view as a whole.
-        rows: how many rows follow, one for each action that may be legal at a time.
-        row: of an action; the first is 1 + the action, and 0 in a row without one, whose other
-            numbers are 0 too. The second is the certain gain, in points.
-        places: None, or for each action the places whose rows it adds to. Then rows are of places
-            in place of actions, the first number of one that counts for the other side is
-            negative, and ``state`` ends with a feature ``legal``, the mask.
-        first: bits before this one name cards by id, which the features say by rank: a network does
-            better without them.
-    """
-
-    state: tuple[Feature, ...]
-    rows: int
+    state: tuple[Feature, ...]  # of the view as a whole
+    rows: int  # how many rows follow, one for each action that may be legal at a time
+    # Of an action; the first is 1 + the action, and 0 in a row without one, whose other numbers are
+    # 0 too. The second is the certain gain, in points.
     row: tuple[Feature, ...]
+    # For each action the places whose rows it adds to. Then rows are of places in place of actions,
+    # the first number of one that counts for the other side is negative, and ``state`` ends with a
+    # feature ``legal``, the mask.
     places: tuple[tuple[int, ...], ...] | None = None
+    # Bits before this one name cards by id; networks do better with the features' ranks alone.
     first: int = 0
 
     @property
@@ -85,11 +71,6 @@ def whole_points(rules):
     return 1
 
 
-@kernel
-def no_features(v, table, out):
-    """Write nothing: the family has no features."""
-
-
 @dataclass(frozen=True, eq=False)
 class Kernels:
     """The kernels of a family, under the names by which every entry calls them.
@@ -97,118 +78,66 @@ class Kernels:
     ``s`` is a state, ``rules`` a rules record, ``v`` a view, ``log`` int64[log_size]. A seat
     chooses an *action*; `step` takes a *move*: at Table Top the action, in the two-hand games
     the place of the card among those dealt, so that it is looked for once.
-
-    Attributes:
-        begin_episode: ``(s, rules, decks, dealer, log)``; ``dealer`` a seat, or NONE to cut.
-        find_move: ``(s, rules, action) -> move``, NONE if the action, any number, is not legal.
-        draw_move: ``(s, rules, rng) -> move``, each legal one as likely.
-        action_of: ``(s, move) -> action``.
-        step: ``(s, rules, decks, table, move, log)``, for the seat to move.
-        view: ``(s, rules, seat, v)``: the one gate to a seat's knowledge.
-        encode: ``(v, obs)``, the observation. encode_mask: ``(v, mask)``, the legal actions.
-        tally_column: ``(reason) -> column`` of a tally, for points of this reason; or NONE.
-        returns: ``(s, rules, side) -> float``, an ended episode's return of a side; over the sides
-            it sums to zero.
-        unit: ``(rules) -> n``, how many of a state's ``gain`` make a point.
-        write_features: ``(v, table, out)``, the features, float32[size]; all 0 where the seat is
-            not to move.
     """
 
-    begin_episode: Kernel
-    find_move: Kernel
-    draw_move: Kernel
-    action_of: Kernel
-    step: Kernel
-    view: Kernel
-    encode: Kernel
-    encode_mask: Kernel
-    tally_column: Kernel
-    returns: Kernel = win_return
-    unit: Kernel = whole_points
-    write_features: Kernel = no_features
+    begin_episode: Kernel  # (s, rules, decks, dealer, log); dealer a seat, or NONE to cut
+    find_move: Kernel  # (s, rules, action) -> move, NONE if the action, any number, is not legal
+    draw_move: Kernel  # (s, rules, rng) -> move, each legal one as likely
+    action_of: Kernel  # (s, move) -> action
+    step: Kernel  # (s, rules, decks, table, move, log), for the seat to move
+    view: Kernel  # (s, rules, seat, v): the one gate to a seat's knowledge
+    encode: Kernel  # (v, obs), the observation
+    encode_mask: Kernel  # (v, mask), the legal actions
+    write_features: Kernel  # (v, table, out float32[size]); all 0 where the seat is not to move
+    tally_column: Kernel  # (reason) -> column of a tally, for points of this reason; or NONE
+    returns: Kernel = win_return  # (s, rules, side) -> an ended episode's return; zero-sum over sides
+    unit: Kernel = whole_points  # (rules) -> how many of a state's ``gain`` make a point
 
 
 class CanonicalSuits(NamedTuple):
-    """Kernels of ``suits="canonical"`` and ``"ranks"``: equal situations look equal.
+    """Kernels of ``suits="canonical"`` and ``"ranks"``: equal situations look equal."""
 
-    Attributes:
-        kernels: those that take the place of the ones in `Kernels`, by name.
-        relabel_views: ``(views)``, an entry: writes canonical cards over the cards of each view,
-            and hides the fields that these suits hide.
-    """
-
-    kernels: dict[str, Kernel]
-    relabel_views: Entry
-
-
-class RecordTypes(NamedTuple):
-    """Numba's types of arrays of a family's records."""
-
-    states: Any
-    rules: Any
-    views: Any
+    kernels: dict[str, Kernel]  # those that take the place of the ones in `Kernels`, by name
+    relabel_views: Entry  # (views): canonical cards over each view's, hiding what these suits hide
 
 
 @dataclass(frozen=True, eq=False)
 class Family:
-    """A family of games.
+    """A family of games."""
 
-    Attributes:
-        name: that of its package.
-        rules: the dtype of the rules in numbers.
-        state: the dtype of a game's full state.
-        view: the dtype of a seat's view.
-        kernels: its kernels.
-        sides: the side of each seat, by the number of players; the first is the default. Seats of
-            one side score together. Partners opposite each other: ``{4: (0, 1, 0, 1)}``. Rules may
-            say otherwise: see `sides_under`.
-        episodes: the names of episodes, with their numbers in the rules record.
-        actions: the size of the action space.
-        layout: the observation's slices: name, size, meaning.
-        log_size: the length of an event log.
-        phases: the three kinds of points that a tally keeps apart.
-        hand: of a view, the ids of the cards that its seat may use.
-        hidden_card: of a state, a card that no seat, or only one, knows: the starter; the card in
-            turn.
-        why_illegal: of a view and an action that is not legal for its seat: why, as a sentence.
-        text: of a view, rules, name, number of the deal and events: the game in text.
-        notation: how its positions are written and read.
-        worst_loss: of a rules record and whether the reward pays means: the most points that a side
-            can lose to the mean of the others until the episode's end. An illegal action costs it.
-        closing: of all seats' views before the last turn of a deal, its actions, the scores before
-            and after, and whether hands are shown: their views while the deal is counted.
-        picture: of views of some seats at one moment and a `Scene`: the parts of a drawing, as
-            `crib_env.render.svg.document` takes them; None where the text is all there is.
-        features: what `Kernels.write_features` writes.
-        expected: the kernels that replace the luck of a show by its mean, by the name of the
-            reward; see `family_for`.
-        canonical: the kernels for ``suits`` other than ``"real"``, by name; none if all count.
-        reward, suits: the arguments of `family_for` that gave this family.
-    """
-
-    name: str
-    rules: np.dtype[np.void]
-    state: np.dtype[np.void]
-    view: np.dtype[np.void]
+    name: str  # that of its package
+    rules: np.dtype[np.void]  # of the rules in numbers
+    state: np.dtype[np.void]  # of a game's full state
+    view: np.dtype[np.void]  # of a seat's view
     kernels: Kernels
+    # The side of each seat, by the number of players, the default first: partners opposite each
+    # other are {4: (0, 1, 0, 1)}. Rules may say otherwise: see `sides_under`.
     sides: Mapping[int, tuple[int, ...]]
-    episodes: Mapping[str, int]
-    actions: int
-    layout: Layout
-    log_size: int
-    phases: tuple[str, str, str]
-    hand: Callable[[Any], list[int]]
+    episodes: Mapping[str, int]  # their names, with their numbers in the rules record
+    actions: int  # the size of the action space
+    layout: Layout  # the observation's slices: name, size, meaning
+    log_size: int  # the length of an event log
+    phases: tuple[str, str, str]  # the three kinds of points that a tally keeps apart
+    features: Features  # what `Kernels.write_features` writes
+    hand: Callable[[Any], list[int]]  # of a view, the ids of the cards that its seat may use
+    # Of a state, a card that no seat, or only one, knows: the starter; the card in turn.
     hidden_card: Callable[[Any], int]
-    why_illegal: Callable[[Any, int], str]
-    text: Callable[..., str]
-    notation: Notation
+    why_illegal: Callable[[Any, int], str]  # of a view and an action: why it is illegal, a sentence
+    text: Callable[..., str]  # of a view, rules, name, number of the deal and events
+    notation: Notation  # how its positions are written and read
+    # Of a rules record and whether the reward pays means: the most points that a side can lose to
+    # the mean of the others until the episode's end. An illegal action costs it.
     worst_loss: Callable[[Any, bool], int]
-    picture: Callable[..., list[str]] | None = None
-    closing: Callable[..., list[Any]] | None = None
-    features: Features | None = None
+    # Of views of some seats at one moment, the first below, and a `Scene`: the parts of a drawing,
+    # as `crib_env.render.svg.document` takes them. The first part, the ground, stays the same.
+    draw: Callable[..., list[str]]
+    # Of all seats' views before the last turn of a deal, its actions, the scores before and after,
+    # and whether hands are shown: their views while the deal is counted.
+    closing: Callable[..., list[Any]]
+    # The kernels that replace the luck of a show by its mean, by reward: see `family_for`.
     expected: Mapping[str, Kernels] = field(default_factory=dict)
-    canonical: Mapping[str, CanonicalSuits] = field(default_factory=dict)
-    reward: str = "points"
+    canonical: Mapping[str, CanonicalSuits] = field(default_factory=dict)  # by the value of suits
+    reward: str = "points"  # the arguments of `family_for` that gave this family
     suits: str = "real"
 
     def __post_init__(self) -> None:
@@ -228,15 +157,7 @@ class Family:
         return tuple(self.sides)
 
     def sides_under(self, rules: Rules, players: int | None = None) -> tuple[int, ...]:
-        """Return the side of each seat, as ``rules`` have it or else the family.
-
-        Args:
-            rules: the rules.
-            players: seats in a game; None for the default.
-
-        Raises:
-            ValueError: no game by these rules has this number of players.
-        """
+        """Return the side of each seat, as ``rules`` have it or else the family."""
         known = rules.seating or self.sides
         if players is None:
             return next(iter(known.values()))
@@ -251,17 +172,11 @@ class Family:
         return sum(size for _, size, _ in self.layout)
 
     def features_for(self, features: object) -> Features | None:
-        """Return the features that a keyword asks for: those of the family, or None.
-
-        Raises:
-            ValueError: it is neither True, False nor None, or the family has no features.
-        """
+        """Return the features that a keyword asks for: those of the family, or None."""
         if features is None or features is False:
             return None
         if features is not True:
             raise ValueError(f"features must be True or False, got {features!r}")
-        if self.features is None:
-            raise ValueError("features=True: these games have no features")
         return self.features
 
     def layout_with(self, features: object) -> Layout:
@@ -274,32 +189,17 @@ class Family:
         state = ((one.name, one.size, one.meaning) for one in found.state)
         return (*self.layout, *state, rows)
 
-    def draw(self, views: Sequence[Any], scene: Scene) -> list[str]:
-        """Return the parts of a drawing of ``views``; the first seat sits below.
-
-        The first part is the ground, which stays the same from one moment to the next.
-
-        Args:
-            views: view records of one seat or of several, at one moment.
-            scene: the parts that are the same for all.
-        """
-        if self.picture is not None:
-            return self.picture(views, scene)
-        text = self.text(views[0], scene.rules, scene.title, scene.deals, scene.events)
-        return lines(text)
-
     @property
-    def types(self) -> RecordTypes:
-        """Numba's types of arrays of the records."""
-        return RecordTypes(array_of(self.state), array_of(self.rules), array_of(self.view))
+    def types(self) -> tuple[Any, Any, Any]:
+        """Numba's types of arrays of states, of rules and of views."""
+        return array_of(self.state), array_of(self.rules), array_of(self.view)
+
+    def units(self, record: Array) -> int:
+        """Return how many units of a `margin` make a point, by a rules record [1]."""
+        return int((record["sides"][0] - 1) * plain(self.kernels.unit)(record[0]))
 
     def illegal_reward(self, rules: Rules, episode: str, reward: str, players: int | None) -> float:
-        """Return the reward of an illegal action that ends an episode: no legal course pays less.
-
-        Args:
-            rules, episode, players: as of `rules_record`.
-            reward: one of `REWARDS`; by ``"win"`` a loss is -1 at most.
-        """
+        """Return the reward of an illegal action ending the episode: no legal course pays less."""
         if reward == "win":
             return -1.0
         record = self.rules_record(rules, episode, players)[0]
@@ -312,12 +212,7 @@ class Family:
             raise ValueError(why)
 
     def rules_record(self, rules: Rules, episode: str, players: int | None = None) -> Array:
-        """Return the rules, an episode and the number of players as a record, shape [1].
-
-        Raises:
-            ValueError: an unknown episode, one that the rules leave out, or a number of players
-                that no game of the family has.
-        """
+        """Return the rules, an episode and the number of players as a record, shape [1]."""
         self.check_episode(rules, episode)
         sides = self.sides_under(rules, players)
         record = np.zeros(1, dtype=self.rules)
@@ -335,14 +230,16 @@ FAMILIES = ("two_hand", "many_hand", "table_top")  # packages beside this module
 
 
 def find_family(name: str) -> Family:
-    """Return a family by its name.
-
-    Raises:
-        ValueError: there is none of that name.
-    """
+    """Return a family by its name."""
     check_choice("family", name, FAMILIES)
     found: Family = import_module(f"{__package__}.{name}").FAMILY
     return found
+
+
+@cache
+def family_of_views(dtype: np.dtype[np.void]) -> Family | None:
+    """Return the family whose views are records of this dtype, or None."""
+    return next((family for family in map(find_family, FAMILIES) if family.view == dtype), None)
 
 
 ONE_DEAL = ("deal", "round")  # what players call it differs by the game; both words are taken
@@ -357,15 +254,10 @@ def episode_name(episode: str, known: Collection[str]) -> str:
 
 @cache
 def family_for(name: str, reward: str = "points", suits: str = "real") -> Family:
-    """Return the family of a name with the kernels for a reward and for a form of suits.
+    """Return a family with the kernels for a reward and for a form of suits.
 
-    Args:
-        name: as of `find_family`.
-        reward: one of `REWARDS`; those in `EXPECTED` replace the luck of a show by its mean.
-        suits: one of `SUITS`; by all but ``"real"``, views and actions use canonical cards.
-
-    Raises:
-        ValueError: no such reward or suits, or the family has no such kernels.
+    Rewards in `EXPECTED` replace the luck of a show by its mean; by all suits but ``"real"``,
+    views and actions use canonical cards.
     """
     family = find_family(name)
     check_choice("reward", reward, REWARDS)
@@ -403,7 +295,7 @@ NEEDS = np.array(
 )
 
 
-def offsets(layout: tuple[tuple[str, int, str], ...]) -> dict[str, int]:
+def offsets(layout: Layout) -> dict[str, int]:
     """Return where each slice of a layout begins, and under ``"end"`` the vector's length."""
     begins, at = {}, 0
     for name, size, _ in layout:

@@ -58,21 +58,16 @@ OPPONENT, PHASE_POLICY = 0, 1
 def learner_kernels(family: Family) -> tuple[Kernel, Kernel, Kernel, Kernel]:
     """Return `waits_for`, `reward`, `write_ending` and `begin_again` of a family's learners."""
     returns, unit = family.kernels.returns, family.kernels.unit
-    begin_episode = family.kernels.begin_episode
+    begin_episode, has_phases = family.kernels.begin_episode, "phase" in (family.state.names or ())
 
     @kernel
     def waits_for(s, phase, seat):
         """Return OPPONENT or PHASE_POLICY; NONE if it waits for the learner or is over."""
         if s["over"]:
             return NONE
-        if s["phase"] == phase:
+        if has_phases and s["phase"] == phase:
             return PHASE_POLICY
         return NONE if s["to_move"] == seat else OPPONENT
-
-    @kernel
-    def waits_for_a_seat(s, phase, seat):
-        """Return OPPONENT, or NONE if it waits for the learner or is over."""
-        return NONE if s["over"] or s["to_move"] == seat else OPPONENT
 
     @kernel
     def reward(s, rules, seat, points):
@@ -111,8 +106,7 @@ def learner_kernels(family: Family) -> tuple[Kernel, Kernel, Kernel, Kernel]:
         begin_episode(s, rules, decks, NONE, log)
         return below(s["rng"], rules["players"]) if drawn_seat else seat
 
-    waits = waits_for if "phase" in (family.state.names or ()) else waits_for_a_seat
-    return waits, reward, write_ending, begin_again
+    return waits_for, reward, write_ending, begin_again
 
 
 # --- against one compiled opponent ----------------------------------------------------------------
@@ -120,17 +114,11 @@ def learner_kernels(family: Family) -> tuple[Kernel, Kernel, Kernel, Kernel]:
 
 @dataclass(frozen=True)
 class AgentEntries:
-    """One agent at one family of games, compiled.
+    """One agent at one family of games, compiled."""
 
-    Attributes:
-        act_views: ``(views, rngs, table, weights, actions)``, writes an action for each view.
-        step_range: steps a learner's games against it.
-        take_turns: makes its decisions where several policies take turns.
-    """
-
-    act_views: Entry
-    step_range: Entry
-    take_turns: Entry
+    act_views: Entry  # (views, rngs, table, weights, actions): writes an action for each view
+    step_range: Entry  # steps a learner's games against it
+    take_turns: Entry  # makes its decisions where several policies take turns
 
 
 def agent_entries(act: Callable[..., Any], family: Family, name: str) -> AgentEntries:
@@ -149,10 +137,7 @@ def agent_entries(act: Callable[..., Any], family: Family, name: str) -> AgentEn
 
     @kernel
     def until_learner(s, rules, decks, table, weights, rng, v, log, seat):
-        """Let the agent act until ``seat`` is to move or the episode is over.
-
-        Returns False if the agent's action was illegal and the game stands where it was.
-        """
+        """Let the agent act until ``seat`` is to move; return False if it acted illegally."""
         while s["over"] == 0 and s["to_move"] != seat:
             view(s, rules, s["to_move"], v)
             move = find_move(s, rules, act(v, rng, table, weights))

@@ -56,24 +56,15 @@ class Line:
 
 @dataclass(frozen=True)
 class Notation:
-    """How a family writes and reads the fields that are its own.
+    """How a family writes and reads the fields that are its own."""
 
-    Attributes:
-        fields: their names, in order; and of those given by name: extras.
-        one_deal: the episodes that are one deal.
-        read_players: of the words, the number of seats.
-        format_body: of a record and rules, the words.
-        read_body: ``(words, rules, dealer, players)``, returns the deal.
-        read_before: of a line and the scores before its deal, the other numbers by side of
-            the record then.
-    """
-
-    fields: tuple[str, ...]
-    extras: tuple[str, ...]
-    one_deal: tuple[str, ...]
-    read_players: Callable[[Sequence[str]], int]
-    format_body: Callable[[Record, Rules], list[str]]
-    read_body: Callable[[Sequence[str], Rules, int, int], Deal]
+    fields: tuple[str, ...]  # their names, in order
+    extras: tuple[str, ...]  # of those given by name
+    one_deal: tuple[str, ...]  # the episodes that are one deal
+    read_players: Callable[[Sequence[str]], int]  # of the words
+    format_body: Callable[[Record, Rules], list[str]]  # returns the words
+    read_body: Callable[[Sequence[str], Rules, int, int], Deal]  # (words, rules, dealer, players)
+    # Of a line and the scores before its deal: the record's other numbers by side, then.
     read_before: Callable[[Line, Scores], dict[str, Scores]]
 
 

@@ -17,7 +17,7 @@ from numba import float64, from_dtype, int8, int64, types, uint8
 
 from crib_env.arrays import Array as Array
 from crib_env.engine.jit import kernel, shared_kernel
-from crib_env.engine.rng import below
+from crib_env.engine.rng import below, draw_unused
 
 NONE = -1
 NO_DECKS = np.empty((0, 52), dtype=np.int64)
@@ -45,10 +45,7 @@ def array_of(dtype: np.dtype[np.void]) -> Any:
 
 
 def tuple_of(kind: type[Any], *fields: Any) -> Any:
-    """Return Numba's type of tuples of class ``kind``, named or plain, with fields of these types.
-
-    So an entry takes in one argument what belongs together.
-    """
+    """Return Numba's type of tuples of class ``kind``, named or plain, with these fields."""
     return types.BaseTuple.from_types(fields, None if kind is tuple else kind)
 
 
@@ -136,12 +133,7 @@ def has_deck(s):
 @kernel
 def next_card(s, decks, given, i, used):
     """Return the i-th card of the deal of state ``s`` (decks int64[D, 52])."""
-    if given:
-        return decks[s["given"], i]
-    card = below(s["rng"], 52)
-    while used >> card & 1:
-        card = below(s["rng"], 52)
-    return card
+    return decks[s["given"], i] if given else draw_unused(s["rng"], used)
 
 
 @kernel

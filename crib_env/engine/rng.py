@@ -57,10 +57,7 @@ def seed_words(rng, a, b, c):
 
 
 def seed_states(states: npt.NDArray[np.void], seed_seq: np.random.SeedSequence) -> None:
-    """Seed the generator of every record in ``states`` (any shape [N]) from ``seed_seq``.
-
-    Lane ``i`` gets the same stream for any number of lanes.
-    """
+    """Seed the generator of each record, [N]; record ``i`` gets the same stream for any N."""
     words = seed_seq.generate_state(3 * len(states)).astype(np.int64).reshape(-1, 3)
     rng = np.empty((len(states), WORDS), dtype=np.int64)
     rng[:, :3] = words

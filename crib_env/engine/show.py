@@ -93,6 +93,12 @@ def score_flush_and_nob(suits, held, starter, smallest, nob):
 
 
 @kernel
+def heels_points(rules, starter):
+    """Return the points of the dealer's side for the turned starter (C3, T3)."""
+    return rules["heels"] if starter >> 2 == JACK else 0
+
+
+@kernel
 def add_card(key, suits, jacks, card):
     """Return the key, suits and jacks of held cards (see `with_starter`) with one more."""
     nob = 1 << (card & 3) if card >> 2 == JACK else 0
@@ -152,10 +158,7 @@ def fill_sums(table):
 
 @cache
 def show_table() -> npt.NDArray[np.uint8]:
-    """Return the points of every rank multiset of four or five cards, uint8[TABLE_SIZE].
-
-    Behind them are the sums of `fill_sums`.
-    """
+    """Return the points of every rank multiset of four or five cards; the sums follow."""
     table = np.zeros(TABLE_SIZE, dtype=np.uint8)
     fill_table(table)
     fill_sums(table)

@@ -130,7 +130,7 @@ def cpu_walk(case: str) -> dict[str, np.ndarray]:
                 masks[lane] = 0
             else:
                 won = entries.returns(state, record)[0]
-                rewards[lane] = margins / entries.unit(record) if points else won
+                rewards[lane] = margins / family.units(record) if points else won
             dones[lane] = bool(state["over"][0])
             if dones[lane] and autoreset:
                 begin(lane)

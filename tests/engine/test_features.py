@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -286,8 +285,6 @@ def test_features_are_equal_in_all_forms_and_zero_after_the_end() -> None:
 def test_features_keyword_rejects_other_values_than_bool() -> None:
     with pytest.raises(ValueError, match="features must be True or False, got 'all'"):
         six_card_v0.vector_env(2, features="all")
-    with pytest.raises(ValueError, match="these games have no features"):
-        replace(six_card_v0.maker.family, features=None).features_for(True)
     with pytest.raises(ValueError, match="features must be"):
         observation_layout("table_top_v0", "look")  # type: ignore[arg-type]
     assert table_top_v0.vector_env(2, features=False).single_observation_space.dtype == np.uint8

@@ -412,7 +412,7 @@ class Equilibrium(CompiledAgent):
         Raises:
             ValueError: see `act`.
         """
-        family = self._for_views(views)[1]
+        family = self._family_of(views)
         probabilities = np.zeros((len(views), family.actions))
         write_probabilities(np.ascontiguousarray(views), self.weights, probabilities)
         return probabilities

@@ -56,7 +56,7 @@ def kept_value(v, table, weights, card):
     own = v["side_of"][v["dealer"]] == 0
     chart = CRIBS + RANKS * (2 * (v["players"] - 3) + own)
     share = 1.0 if own else stake(v, v["dealer"])
-    hand = counting.hand_total(v, table, card, card, 1) / (DECK - v["hand_n"])
+    hand = counting.starters_total(v, table, card, card) / (DECK - v["hand_n"])
     return hand + share * weights[chart + (card >> 2)]
 
 

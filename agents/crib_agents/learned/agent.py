@@ -119,7 +119,7 @@ class MonteCarloAgent(CompiledAgent):
         Raises:
             ValueError: see `act`.
         """
-        family = self._for_views(views)[1]
+        family = self._family_of(views)
         values = np.full((len(views), family.actions), np.nan)
         write_values = values_entry(family.name)
         write_values(np.ascontiguousarray(views), show_table(), self.weights, values)
@@ -155,7 +155,7 @@ class MixedAgent(MonteCarloAgent):
         Raises:
             ValueError: see `act`.
         """
-        self._for_views(views)
+        self._family_of(views)
         for_points = views.copy()
         for_points["episode"] = DEAL
         values: Doubles = super().action_values(for_points)

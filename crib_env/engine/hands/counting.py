@@ -89,11 +89,11 @@ def sequence_points(sequence, n, count, go):
 
 
 @kernel
-def hand_total(v, table, low, high, nob):
+def starters_total(v, table, low, high):
     """Return the points of the hand, added up over every starter the seat has not seen.
 
-    Exact, with flushes and nobs, which counts ``nob`` (C2, C4, H8, F6). ``low`` and ``high`` are
-    discarded; they are one card where one is.
+    Exact, with flushes and nobs (C2, C4, H8, F6). ``low`` and ``high`` are discarded; they are one
+    card where one is.
     """
     n = v["hand_n"] + v["discarded_n"]
     key = 0
@@ -119,19 +119,13 @@ def hand_total(v, table, low, high, nob):
     for suit in range(4):
         of_suit = IN_SUIT - (suits >> (8 * suit) & 255)
         if jacks >> suit & 1:
-            total += nob * of_suit
+            total += of_suit
         if hand_suits >> (8 * suit) & 255 == size:
             if size + 1 >= v["flush_size"]:
                 total += (size + 1) * of_suit
             if size >= v["flush_size"]:
                 total += size * (DECK - n - of_suit)
     return total
-
-
-@kernel
-def starters_total(v, table, low, high):
-    """Return the points of the hand, added up over every starter the seat has not seen."""
-    return hand_total(v, table, low, high, 1)
 
 
 @kernel

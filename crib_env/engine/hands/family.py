@@ -31,19 +31,10 @@ def hands_family(
     layout: Layout,
     write_features: Kernel,
     features: Features,
-    picture: Callable[..., list[str]],
+    draw: Callable[..., list[str]],
     canonical: bool = False,
 ) -> Family:
-    """Return a family of games with hands.
-
-    Args:
-        name: the family's.
-        size: what its records have room for.
-        rules: the class of its rules.
-        episodes: the names of those of `records.EPISODES` that it has.
-        canonical: whether it has kernels for canonical suits.
-        The others are as in `Family` and `Kernels`.
-    """
+    """Return a family of games with hands; the arguments are those of `Family` and `Kernels`."""
     view = view_kernel(size)
     view_record = records.view_record(size)
     kernels = Kernels(
@@ -76,7 +67,7 @@ def hands_family(
         text=render,
         notation=hands_notation(rules, size, episodes),
         worst_loss=worst_loss,
-        picture=picture,
+        draw=draw,
         closing=closing,
         features=features,
         expected=expected_kernels(kernels),
@@ -91,12 +82,8 @@ A_HAND = 29  # shown, and the crib (C2): three fives and a jack, the starter the
 def worst_loss(rules: Any, expected: bool) -> int:
     """Return an upper bound of the points that a side can still lose to the mean of the others.
 
-    The others make all they can and the side makes nothing. A game ends at its target, and every
-    deal pegs a point for its last card.
-
-    Args:
-        rules: a rules record, which names the episode.
-        expected: whether the reward pays the mean of the show, which the target does not cut.
+    The others make all they can and the side makes nothing. A game ends at its target (which does
+    not cut ``expected`` points), and every deal pegs a point for its last card.
     """
     sides, target, episode = (int(rules[name]) for name in ("sides", "target", "episode"))
     seats = int(rules["players"]) // sides  # of a side

@@ -106,7 +106,11 @@ def draw_many(views: Sequence[View], scene: Scene) -> list[str]:
     """Return the parts of a drawing of a game for three or four."""
     mine = views[0]
     known = _known(views)
-    sides = _side_names(mine, scene)
+    n = sides_of(mine)
+    sides = [" and ".join(scene.names[side::n]) for side in range(n)]  # by side: partners together
+    heard = called(scene, sides)
+    if len(heard) > 2:  # many plain goes would hide the pile
+        heard = [one for one in heard if not one[1].endswith(": go")]
     wood, pegs = board(_pegs(mine), int(mine["target"]))
     parts = [
         _ground(WELL) + wood,
@@ -130,7 +134,7 @@ def draw_many(views: Sequence[View], scene: Scene) -> list[str]:
         starter(_starter(mine), scene, STARTER_X, STARTER_Y, STARTER),
         _pile_of_many(mine, scene),
         _count(mine, COUNT_X, COUNT_Y),
-        calls(_heard(scene, sides), BELOW[1][0], 308, 460),
+        calls(heard, BELOW[1][0], 308, 460),
     ]
     return [*parts, pegs]
 
@@ -143,12 +147,6 @@ def _known(views: Sequence[View]) -> dict[int, View]:
 
 def _name(view: View, place: int, scene: Scene) -> str:
     return scene.names[(int(view["seat"]) + place) % players_of(view)]
-
-
-def _side_names(view: View, scene: Scene) -> list[str]:
-    """Return what sides are called, by side: a player, or partners together."""
-    sides = sides_of(view)
-    return [" and ".join(scene.names[side::sides]) for side in range(sides)]
 
 
 def _board(view: View, scene: Scene) -> tuple[str, str]:
@@ -216,12 +214,6 @@ def _count(view: View, x: float, y: float) -> str:
     return count(int(view["count"]), x, y, pegged) if view["phase"] == PEGGING else ""
 
 
-def _heard(scene: Scene, sides: Sequence[str]) -> list[tuple[int, str]]:
-    """Return the calls; of many, without plain goes, which would hide the pile."""
-    heard = called(scene, sides)
-    return [one for one in heard if len(heard) < 3 or not one[1].endswith(": go")]
-
-
 def _played(view: View) -> list[tuple[int, int, bool]]:
     """Return the cards played, the seats that played them, and whether they are out of play."""
     return [
@@ -239,10 +231,7 @@ def _pile_of_two(view: View) -> str:
 
 
 def _pile_of_many(view: View, scene: Scene) -> str:
-    """Return the cards played, in order from left to right, a row for each seat; the last is mine.
-
-    Those out of play are shadowed (M8).
-    """
+    """Return the cards played, a row for each seat, mine below; those out of play shadowed (M8)."""
     players = players_of(view)
     down = ROWS / (players - 1)
     rows = {place: PILE_Y + down * ((place - 1) % players) for place in range(players)}

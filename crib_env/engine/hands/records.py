@@ -33,21 +33,13 @@ Dtype = np.dtype[np.void]
 
 
 class Sizes(NamedTuple):
-    """The sizes of a family's records.
-
-    Attributes:
-        seats: the most players.
-        hand: the most cards dealt to a seat.
-        discards: the most cards that a seat discards.
-        pile: the most cards played in a deal.
-        crib: the most cards dealt to the crib.
-    """
+    """The sizes of a family's records: the most of each."""
 
     seats: int
-    hand: int
-    discards: int
-    pile: int
-    crib: int
+    hand: int  # cards dealt to a seat
+    discards: int  # cards that a seat discards
+    pile: int  # cards played in a deal
+    crib: int  # cards dealt to the crib
 
 
 def table_rules(size: Sizes) -> tuple[str | tuple[str, int], ...]:

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from crib_env.engine.jit import kernel, shared_kernel
+from crib_env.engine.jit import kernel
 from crib_env.engine.ranks import DECK
 from crib_env.engine.record import NONE
 from crib_env.engine.rng import below
-from crib_env.engine.show import FOUR, JACK, KEYS, score_flush_and_nob
 
 LARGEST_HAND = 6
 
@@ -95,29 +94,3 @@ def draw_slot(s, rules, rng):
 def card_in(s, slot):
     """Return the card in a slot of the seat to move."""
     return s["dealt"][hand_size(s) * s["to_move"] + slot]
-
-
-@shared_kernel
-def slot_points(s, table, slots, first, end, flush_size):
-    """Return the points of the cards in some slots with the starter, nobs, the cards as a mask.
-
-    Nobs is not among the points: it is 1 or 0, for the rules to value (C4).
-    """
-    starter = s["starter"]
-    key = KEYS[starter >> 2]
-    nob_card = 4 * JACK + (starter & 3)
-    suits = 0
-    held = 0
-    cards = 0
-    for i in range(first, end):  # branch-free: the branch would be unpredictable
-        card = s["dealt"][i]
-        one = slots >> i & 1
-        key += KEYS[card >> 2] * one
-        suits += one << (8 * (card & 3))
-        held += one
-        cards |= one << card
-    nob = cards >> nob_card & 1
-    if held == 3:
-        key += FOUR
-    points = table[key] + score_flush_and_nob(suits, held, starter, flush_size, 0)
-    return points, nob, cards

@@ -45,10 +45,7 @@ def why_illegal(view: View, card: int) -> str:
 
 
 def played(view: View, place: int) -> str:
-    """Return the cards that a seat has played, each in the column of its turn.
-
-    Those out of play are in brackets.
-    """
+    """Return the cards a seat has played, by the column of their turn; out of play in brackets."""
     columns = ""
     for i, card in enumerate(map(format_card, view["pile"][: view["pile_n"]].tolist())):
         shadowed = f"({card})" if i < view["pile_from"] else f" {card} "

@@ -24,12 +24,12 @@ from crib_env.engine.hands.records import (
     side_of,
     to_the_left,
 )
-from crib_env.engine.hands.slots import hand_size, legal_slots, slot_points
+from crib_env.engine.hands.slots import hand_size, legal_slots
 from crib_env.engine.jit import kernel, shared_kernel
 from crib_env.engine.ranks import DECK
 from crib_env.engine.record import CRIB as FOR_CRIB
 from crib_env.engine.record import HEELS, LOG_WIDTH, NONE, SHOW
-from crib_env.engine.show import JACK, pip
+from crib_env.engine.show import FOUR, JACK, KEYS, heels_points, pip, score_flush_and_nob
 
 
 @kernel
@@ -157,7 +157,7 @@ def discard(s, rules, seat, slot, log):
     s["phase"] = PEGGING
     if rules["episode"] != PEGGING_ONLY:
         side = side_of(s, rules, seat)
-        peg(s, rules, log, side, heels_points(s, rules), record.HEELS, 1 << s["starter"])
+        peg(s, rules, log, side, heels_points(rules, s["starter"]), record.HEELS, 1 << s["starter"])
 
 
 @kernel
@@ -248,7 +248,7 @@ def hand_points(s, rules, table, seat):
     hand = hand_size(s)
     first = hand * seat
     slots = ((1 << rules["dealt"]) - 1 & ~s["discarded"][seat]) << first
-    return show_points(s, rules, table, slots, first, first + hand, rules["flush_size"])
+    return show_points(s, table, slots, first, first + hand, rules["flush_size"])
 
 
 @kernel
@@ -261,14 +261,29 @@ def crib_points(s, rules, table):
         slots |= (s["dealt"][slot] >= 0) << slot
     for seat in range(seats(s)):
         slots |= s["discarded"][seat] << hand * seat
-    return show_points(s, rules, table, slots, 0, end, rules["crib_flush_size"])
+    return show_points(s, table, slots, 0, end, rules["crib_flush_size"])
 
 
 @shared_kernel
-def show_points(s, rules, table, slots, first, end, flush_size):
-    """Return the points of the cards in these slots with the starter, and the cards as a mask."""
-    points, nob, cards = slot_points(s, table, slots, first, end, flush_size)
-    return points + nob, cards
+def show_points(s, table, slots, first, end, flush_size):
+    """Return the points of the cards in some slots with the starter, and the cards as a mask."""
+    starter = s["starter"]
+    key = KEYS[starter >> 2]
+    nob_card = 4 * JACK + (starter & 3)
+    suits = 0
+    held = 0
+    cards = 0
+    for i in range(first, end):  # branch-free: the branch would be unpredictable
+        card = s["dealt"][i]
+        one = slots >> i & 1
+        key += KEYS[card >> 2] * one
+        suits += one << (8 * (card & 3))
+        held += one
+        cards |= one << card
+    nob = cards >> nob_card & 1
+    if held == 3:
+        key += FOUR
+    return table[key] + score_flush_and_nob(suits, held, starter, flush_size, nob), cards
 
 
 @kernel
@@ -336,12 +351,6 @@ def count_cards(s, rules, log, side, points, reason, cards):
 def tally_column(reason):
     """Return a tally's column for a reason: play and heels, hand, crib; none for three for last."""
     return NONE if reason == record.FOR_LAST else max(0, reason - record.SHOW + 1)
-
-
-@kernel
-def heels_points(s, rules):
-    """Return the dealer's points for the turned starter (C3)."""
-    return rules["heels"] if s["starter"] >> 2 == JACK else 0
 
 
 @kernel
@@ -444,7 +453,7 @@ def gain_means(s, rules, table):
         s["starter"] = card
         for seat in range(rules["players"]):
             s["gain"][rules["side_of"][seat]] += hand_points(s, rules, table, seat)[0]
-        s["gain"][mine] += crib_points(s, rules, table)[0] + heels_points(s, rules)
+        s["gain"][mine] += crib_points(s, rules, table)[0] + heels_points(rules, card)
     s["starter"] = turned
 
 

@@ -28,7 +28,8 @@ FAMILY = hands_family(
     layout=MANY,
     write_features=write_features_of_many,
     features=FEATURES,
-    picture=draw_many,
+    draw=draw_many,
 )
 
-STATE, VIEW, VIEWS_T = FAMILY.state, FAMILY.view, FAMILY.types.views
+STATE, VIEW = FAMILY.state, FAMILY.view
+_, _, VIEWS_T = FAMILY.types

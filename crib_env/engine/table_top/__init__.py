@@ -1,9 +1,6 @@
-"""Table Top (clauses T), as one family, under the file names of the two-hand games beside it.
+"""Table Top (clauses T), as one family, under the file names of `hands`.
 
-`records` holds the state, the view and the geometry of the 5x5 layout, `transitions` the turns and
-the count, `views` the only gate to a seat's knowledge, `encode` the observation, `features` the
-further inputs of a learner, `lines` the points of a view's lines, `notation` and `text` the game in
-writing, `picture` as a drawing.
+`lines` values a view's lines for `features` and agents.
 """
 
 from __future__ import annotations
@@ -92,7 +89,7 @@ FAMILY = Family(
     text=render,
     notation=NOTATION,
     worst_loss=worst_loss,
-    picture=draw,
+    draw=draw,
     closing=closing,
     features=FEATURES,
 )

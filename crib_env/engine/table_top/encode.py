@@ -7,7 +7,7 @@ absolute too. All entries are 0 or 1.
 
 from __future__ import annotations
 
-from crib_env.engine.family import NEED, encode_need, offsets
+from crib_env.engine.family import NEED, Layout, encode_need, offsets
 from crib_env.engine.jit import kernel
 from crib_env.engine.ranks import lowest
 from crib_env.engine.record import NONE
@@ -18,7 +18,7 @@ LAPS = TURNS // SEATS
 CELL = 17 + SEATS + LAPS  # of a cell: rank 13, suit 4, and when it was filled
 DISCARDED = 17  # of a crib card: rank 13, suit 4
 
-LAYOUT: tuple[tuple[str, int, str], ...] = (
+LAYOUT: Layout = (
     (
         "layout",
         CELLS * CELL,

@@ -20,11 +20,7 @@ COUNTED = ("line", "crib", "difference")  # why points are scored at the end of 
 
 
 def render(view: View, rules: Rules, name: str, deals: int, events: Sequence[Event]) -> str:
-    """Return the game as the seat of ``view`` may see it.
-
-    The layout shows its cards, the number of each cell open to the seat's card, and beside each
-    row and under each column its present points.
-    """
+    """Return the game as the seat of ``view`` may see it; open cells show their numbers."""
     seat = int(view["seat"])
     players = int(view["players"])
     dealer = (seat + int(view["dealer"])) % players

@@ -23,7 +23,7 @@ from crib_env.engine.record import (
     note_cards,
 )
 from crib_env.engine.rng import below
-from crib_env.engine.show import JACK, KEYS
+from crib_env.engine.show import JACK, KEYS, heels_points
 from crib_env.engine.table_top import records
 
 
@@ -80,12 +80,6 @@ def deal(s, rules, decks, log):
         note(log, side, points, HEELS, 1 << starter)
         if not rules["score_difference"]:
             score(s, side, points)
-
-
-@kernel
-def heels_points(rules, starter):
-    """Return the points of the dealer's side for the turned starter (T3)."""
-    return rules["heels"] if starter >> 2 == JACK else 0
 
 
 @kernel

@@ -24,7 +24,7 @@ FAMILY = hands_family(
     layout=TWO,
     write_features=write_features_of_two,
     features=FEATURES,
-    picture=draw_two,
+    draw=draw_two,
     canonical=True,
 )
 

@@ -29,7 +29,6 @@ USED = re.compile(r'href="#(crib-\w+)"')
 UNPRINTABLE = re.compile(r"[^\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 THEMES = ("auto", "light", "dark")
 FONT = "Inter, system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif"
-LINE = 20.0  # of a drawing of plain text
 
 
 def document(parts: Iterable[str], title: str, theme: str = "auto", size: tuple[float, float] = SIZE) -> str:
@@ -76,17 +75,6 @@ def plain(words: str) -> str:
 def shortened(words: str, most: int) -> str:
     """Return text cut to a number of characters, with dots for the missing rest."""
     return words if len(words) <= most else words[: most - 1] + "…"
-
-
-def lines(words: str) -> list[str]:
-    """Return the parts of a drawing of some lines of text, made to fit."""
-    rows = words.splitlines()
-    size = min(LINE, (HEIGHT - 32) / max(1, len(rows)))
-    shown = (text(row, 16, 28 + i * size, 0.7 * size) for i, row in enumerate(rows))
-    return [
-        f'<rect class="felt" width="{WIDTH}" height="{HEIGHT}"/>',
-        f'<g font-family="monospace" xml:space="preserve">{"".join(shown)}</g>',
-    ]
 
 
 @cache

@@ -238,7 +238,6 @@ class _Drawer:
         """Yield the moments after the last turn of a deal: the last card, then count by count."""
         game = self.game
         closing = game.family.closing
-        assert closing is not None
         views = [game.view(seat) for seat in range(game.players)]
         before = list(game.scores)
         target = int(game.rules.target)

@@ -117,7 +117,7 @@ def count_starters(s, rules, table, pone, dealer, playout):
         playout["made"][at + PONE_PLAY] = pone
         playout["made"][at + PONE_HAND] = transitions.hand_points(s, rules, table, PONE)[0]
         playout["made"][at + PONE_CRIB] = 0
-        playout["made"][at + DEALER_PLAY] = dealer + transitions.heels_points(s, rules)
+        playout["made"][at + DEALER_PLAY] = dealer + transitions.heels_points(rules, s["starter"])
         playout["made"][at + DEALER_HAND] = transitions.hand_points(s, rules, table, DEALER)[0]
         playout["made"][at + DEALER_CRIB] = transitions.crib_points(s, rules, table)[0]
         for kind in range(KINDS):
