@@ -14,11 +14,11 @@ from dataclasses import dataclass, field, fields, replace
 from inspect import Parameter, signature
 from operator import attrgetter
 from textwrap import fill, indent
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict, TypeVar, get_args
 
 from gymnasium.vector import AutoresetMode
 
-from crib_env.engine.family import REWARDS, SUITS, Family, episode_name, family_for
+from crib_env.engine.family import REWARDS, SUITS, Family, Reward, Suits, episode_name, family_for
 from crib_env.engine.record import count_sides
 from crib_env.envs.opponents import OpponentSpec, PhasePolicy
 from crib_env.errors import check_choice, nearest, unknown, whole_number
@@ -27,24 +27,85 @@ from crib_env.render.words import in_words
 from crib_env.rules import PRESETS, Rules, find_rules
 from crib_env.supported_rules import refuse_rules
 
+if TYPE_CHECKING:
+    import torch
+
 F = TypeVar("F", bound=Callable[..., Any])
 
-LABELS = {
-    "env": "PettingZoo",
-    "raw_env": "PettingZoo",
-    "gym_env": "Gymnasium",
-    "vector_env": "vector",
-    "torch_env": "tensors",
-    "sb3_env": "SB3",
-}
-"""The forms of an environment, with what its page calls them."""
-ALL = tuple(LABELS)
-AEC, BATCH = ALL[:2], ALL[3:]
-LEARNER = ALL[2:]
-RENDERED = ALL[:3]
+# --- the keywords of each form, typed; `EnvConfig` describes and checks them ---------------------
 
-MODES = ("ansi", "svg", "rgb_array", "human")
-ON_ILLEGAL = ("terminate", "raise", "random")
+Episode = Literal["game", "deal", "round", "match"]
+OnIllegal = Literal["terminate", "raise", "random"]
+RenderMode = Literal["ansi", "svg", "rgb_array", "human"]
+Library = Literal["torchrl", "rllib", "tianshou"]
+
+
+class Keywords(TypedDict, total=False):
+    """The keywords of every form."""
+
+    reward: Reward
+    rules: str | Rules | None
+    episode: Episode | None
+    features: bool | None
+    suits: Suits
+    players: int | None
+    partners: bool | None
+    on_illegal: OnIllegal
+    discard_policy: Opponent  # of pegging_v0
+    pegging_policy: Opponent  # of discard_v0
+
+
+class AecKeywords(Keywords, total=False):
+    """The keywords of ``env`` and ``raw_env``."""
+
+    mask_in_observation: bool | Library
+    render_mode: RenderMode | None
+    viewer: int | Literal["all"] | None
+
+
+class LearnerKeywords(Keywords, total=False):
+    """The keywords of every form with one learner."""
+
+    opponent: OpponentSpec
+    seat: int | None
+    partner: Opponent | None
+
+
+class GymKeywords(LearnerKeywords, AecKeywords, total=False):
+    """The keywords of ``gym_env``."""
+
+
+class SB3Keywords(LearnerKeywords, total=False):
+    """The keywords of ``sb3_env``."""
+
+    mask_in_observation: bool | Library
+    threads: int | None
+
+
+class VectorKeywords(SB3Keywords, total=False):
+    """The keywords of ``vector_env``."""
+
+    autoreset_mode: AutoresetMode | str
+    copy: bool
+
+
+class TorchKeywords(LearnerKeywords, total=False):
+    """The keywords of ``torch_env``."""
+
+    threads: int | None
+    device: str | torch.device
+
+
+# The forms of an environment: what its page calls them, and the keywords that they take.
+FORMS: dict[str, tuple[str, dict[str, Any]]] = {
+    "env": ("PettingZoo", AecKeywords.__annotations__),
+    "raw_env": ("PettingZoo", AecKeywords.__annotations__),
+    "gym_env": ("Gymnasium", GymKeywords.__annotations__),
+    "vector_env": ("vector", {"num_envs": "int", **VectorKeywords.__annotations__}),
+    "torch_env": ("tensors", {"num_envs": "int", **TorchKeywords.__annotations__}),
+    "sb3_env": ("SB3", {"num_envs": "int", **SB3Keywords.__annotations__}),
+}
+MODES, ON_ILLEGAL = get_args(RenderMode), get_args(OnIllegal)
 AUTORESETS = (AutoresetMode.SAME_STEP, AutoresetMode.NEXT_STEP)
 EVERYONE = "all"
 LINK, WORDS = re.compile(r"\[(.*?)\]\(.*?\)"), r"\1"  # of Markdown
@@ -62,23 +123,15 @@ class PhasePolicySpec:
 
 @dataclass(frozen=True)
 class EnvSpec:
-    """The facts of an environment that all its forms share.
+    """The facts of an environment that all its forms share."""
 
-    Attributes:
-        name: the environment's name with its version.
-        family: the games it plays.
-        rules: the preset that it plays by default.
-        episodes: the episode lengths, each with the engine's name for it; the first is the default.
-        phase: the keyword for the policy that plays the rest of the deal, in a phase environment.
-        example: the keywords in the loop of its page.
-    """
-
-    name: str
-    family: Family
-    rules: str
+    name: str  # with its version
+    family: Family  # the games it plays
+    rules: str  # the preset that it plays by default
+    # The episode lengths, each with the engine's name for it; the first is the default.
     episodes: Mapping[str, str] = field(default_factory=lambda: {"game": "game", "deal": "deal", "match": "match"})
-    phase: PhasePolicySpec | None = None
-    example: str = ""
+    phase: PhasePolicySpec | None = None  # who plays the rest of the deal, in a phase environment
+    example: str = ""  # the keywords in the loop of its page
 
 
 Values = str | Callable[[EnvSpec], str]
@@ -102,15 +155,18 @@ LIBRARIES = {
 class Keyword(NamedTuple):
     """The documentation of a keyword, besides its name, type and default."""
 
-    forms: tuple[str, ...]  # that take it
     # The allowed values, as a cell of the page's table, or a function of the environment; "" if the
     # environment leaves no choice.
     values: Values
     meaning: str
     default: Values = ""  # as a cell of the table, if not the value itself
-    given: str = ""  # the argument's type, if not the field's
     by_form: dict[str, Any] = {}  # noqa: RUF012  # the default in forms where it differs
     instead: dict[str, str] = {}  # noqa: RUF012  # replacements in forms without it
+
+
+def forms_of(name: str) -> list[str]:
+    """Return the forms that take a keyword."""
+    return [form for form, (_, taken) in FORMS.items() if name in taken]
 
 
 def keyword(default: Any, *about: Any, **more: Any) -> Any:
@@ -162,62 +218,44 @@ class EnvConfig:
     spec: EnvSpec = field(kw_only=False)
     opponent: OpponentSpec = keyword(
         "random",
-        LEARNER,
         'a name, an agent, a function of a view, or several: `[("greedy", 1), ("expert", 3)]`',
         "who plays the other seats; of several, each episode draws one. `set_opponent` replaces it",
     )
-    reward: str = keyword(
-        "win", ALL, _rewards, '`"win"` pays at the end, `"points"` at every step: see [Rewards](#rewards)'
-    )
+    reward: str = keyword("win", _rewards, '`"win"` pays at the end, `"points"` at every step: see [Rewards](#rewards)')
     features: bool = keyword(
         False,
-        ALL,
         "`False`, `True`",
         "`True`: numbers for each legal action that follow from the rules, see [features](../observations.md#features)",
     )
     rules: Rules = keyword(
-        None,
-        ALL,
-        _rules,
-        "a preset by name, or `Rules`: see [Rules](#rules)",
-        lambda spec: coded([spec.rules]),
-        "str | Rules | None",
+        None, _rules, "a preset by name, or `Rules`: see [Rules](#rules)", lambda spec: coded([spec.rules])
     )
     seat: int | None = keyword(
         None,
-        LEARNER,
         lambda spec: f"`0` to `{max(seating_of(spec)) - 1}`, `None`",
         "the learner's seat; `None` draws it for each episode",
     )
     episode: str = keyword(
         None,
-        ALL,
         lambda spec: coded(spec.episodes),
         "what one episode is: the game, or part or more of it",
         lambda spec: coded(list(spec.episodes)[:1]),
-        "str | None",
     )
     suits: str = keyword(
         "real",
-        ALL,
         lambda spec: coded(SUITS) if spec.family.canonical else "",
         '`"canonical"`: situations that differ only by suits look the same; `"ranks"`: nor are own '
         "discards observed in the pegging",
     )
     players: int = keyword(
         None,
-        ALL,
         lambda spec: coded(seating_of(spec)) if len(seating_of(spec)) > 1 else "",
         "seats; four play in two partnerships",
         lambda spec: coded(list(seating_of(spec))[:1]),
-        "int | None",
     )
-    partner: Opponent | None = keyword(
-        None, LEARNER, _partner, "who plays the learner's partner", "`None`: as the opponent"
-    )
+    partner: Opponent | None = keyword(None, _partner, "who plays the learner's partner", "`None`: as the opponent")
     partners: bool | None = keyword(
         None,
-        ALL,
         lambda spec: "`True`, `False`" if getattr(PRESETS[spec.rules], "partners", False) else "",
         "two partnerships, or each seat a side by itself",
         "`None`: as the rules, `True`",
@@ -225,17 +263,15 @@ class EnvConfig:
     phase_policy: PhasePolicy | None = None
     mask_in_observation: bool | str = keyword(
         False,
-        tuple(form for form in ALL if form != "torch_env"),
         coded([False, True, *sorted(LIBRARIES.keys() - {"pettingzoo"})]),
         "observe a dictionary that also holds the mask, under the library's keys; `False`: the "
         'mask is in `info["action_mask"]`',
         "PettingZoo: `True`; the others: `False`",
-        by_form=dict.fromkeys(AEC, True),
+        by_form={"env": True, "raw_env": True},
         instead={"torch_env": "masks are in info['action_mask']"},
     )
     on_illegal: str = keyword(
         "terminate",
-        ALL,
         coded(ON_ILLEGAL),
         "an illegal action ends the episode at a [reward](#rewards) that no legal course falls "
         "below (`env.illegal_reward`), raises `IllegalActionError`, or is "
@@ -244,28 +280,18 @@ class EnvConfig:
         by_form={"raw_env": "raise"},
     )
     render_mode: str | None = keyword(
-        None,
-        RENDERED,
-        coded([None, *MODES]),
-        "how `render` shows the game: see [drawings](../play.md#drawings-and-video)",
+        None, coded([None, *MODES]), "how `render` shows the game: see [drawings](../play.md#drawings-and-video)"
     )
     viewer: int | str | None = keyword(
-        None, RENDERED, 'a seat, `"all"`, `None`', "whose knowledge is shown; `None`: the seat that acts"
+        None, 'a seat, `"all"`, `None`', "whose knowledge is shown; `None`: the seat that acts"
     )
-    num_envs: int = keyword(1, BATCH, "a number", "how many games", "1")
+    num_envs: int = keyword(1, "a number", "how many games", "1")
     threads: int | None = keyword(
-        None, BATCH, "a number, `None`", "how many threads step them", "`None`: by the games and cores"
+        None, "a number, `None`", "how many threads step them", "`None`: by the games and cores"
     )
-    device: Any = keyword(
-        "cpu",
-        ("torch_env",),
-        '`"cpu"`',
-        "where the tensors lie: the games are played there",
-        given="str | torch.device",
-    )
+    device: Any = keyword("cpu", '`"cpu"`', "where the tensors lie: the games are played there")
     autoreset_mode: AutoresetMode = keyword(
         AutoresetMode.SAME_STEP,
-        ("vector_env",),
         "Gymnasium's `AutoresetMode`, or its text",
         "whether a finished game resets in the same step or the next",
         "`SAME_STEP`",
@@ -273,7 +299,6 @@ class EnvConfig:
     )
     copy: bool = keyword(
         True,
-        ("vector_env",),
         "`True`, `False`",
         "`False` returns the batch's own arrays, which the next step overwrites",
         instead={"torch_env": "tensors share the batch's memory"},
@@ -351,7 +376,7 @@ _FIELDS = {one.name: one for one in fields(EnvConfig)}
 
 def settle(spec: EnvSpec, form: str, given: Mapping[str, Any]) -> EnvConfig:
     """Return the keywords of a form, checked, with its own defaults for those not given."""
-    known = {name for name, about in KEYWORDS.items() if form in about.forms}
+    known = KEYWORDS.keys() & FORMS[form][1].keys()
     own = {spec.phase.name} if spec.phase else set[str]()
     for name in given:
         if name not in known | own:
@@ -367,11 +392,10 @@ def settle(spec: EnvSpec, form: str, given: Mapping[str, Any]) -> EnvConfig:
 def _not_taken(where: str, name: str, form: str, known: Collection[str]) -> str:
     about = KEYWORDS.get(name)
     if about is None:
-        # As Python says it: TorchRL's GymEnv gives frameskip and looks for these words.
-        known_near = nearest(name, sorted(known))
-        return f"{where} got an unexpected keyword argument {name!r}{known_near}"
-    verb = "takes" if len(about.forms) == 1 else "take"
-    why = about.instead.get(form) or f"{', '.join(about.forms)} {verb} it"
+        # Python's own wording: TorchRL's GymEnv passes frameskip and matches this message.
+        return f"{where} got an unexpected keyword argument {name!r}{nearest(name, sorted(known))}"
+    forms = forms_of(name)
+    why = about.instead.get(form) or f"{', '.join(forms)} {'takes' if len(forms) == 1 else 'take'} it"
     return f"{where} takes no {name}: {why}"
 
 
@@ -379,13 +403,14 @@ def takes_keywords(function: F) -> F:
     """Let the signature and the help of a form's method show the keywords that it takes."""
     form, shown = function.__name__, signature(function)
     own = [one for one in shown.parameters.values() if one.kind is not Parameter.VAR_KEYWORD]
-    taken = {name: about for name, about in KEYWORDS.items() if form in about.forms}
+    types = FORMS[form][1]
+    taken = {name: about for name, about in KEYWORDS.items() if name in types}
     parameters = [
         Parameter(
             name,
             Parameter.KEYWORD_ONLY,
             default=about.by_form.get(form, _FIELDS[name].default),
-            annotation=about.given or _FIELDS[name].type,
+            annotation=getattr(types[name], "__forward_arg__", types[name]),
         )
         for name, about in taken.items()
         if name not in shown.parameters
@@ -458,8 +483,8 @@ def arguments(spec: EnvSpec) -> list[tuple[str, str, str, str, str]]:
             continue
         about = KEYWORDS[one.name]
         values, default = (cell if isinstance(cell, str) else cell(spec) for cell in (about.values, about.default))
-        labels = ", ".join(dict.fromkeys(LABELS[form] for form in about.forms))
-        forms = "all" if about.forms == ALL else labels
+        taking = forms_of(one.name)
+        forms = "all" if len(taking) == len(FORMS) else ", ".join(dict.fromkeys(FORMS[form][0] for form in taking))
         if values:
             rows.append((one.name, values, default or coded([one.default]), about.meaning, forms))
     return rows

@@ -2,93 +2,29 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
-
-from gymnasium.vector import AutoresetMode
+from typing import TYPE_CHECKING, Any, Unpack
 
 from crib_env.envs.aec import CribbageAEC
-from crib_env.envs.config import EnvSpec, seating_of, settle, takes_keywords
+from crib_env.envs.config import (
+    AecKeywords,
+    EnvSpec,
+    GymKeywords,
+    SB3Keywords,
+    TorchKeywords,
+    VectorKeywords,
+    seating_of,
+    settle,
+    takes_keywords,
+)
 from crib_env.envs.gym import CribbageEnv
-from crib_env.envs.opponents import OpponentSpec
 from crib_env.envs.vector import CribbageVectorEnv
 from crib_env.errors import comes_with
-from crib_env.policy import Opponent
 from crib_env.registration import gym_id
-from crib_env.rules import PRESETS, Rules
+from crib_env.rules import PRESETS
 
 if TYPE_CHECKING:
-    import torch
-
     from crib_env.envs.sb3 import CribbageVecEnv
     from crib_env.envs.torch_vector import TorchVectorEnv
-
-# --- the keywords of each form, for editors and type checkers; `EnvConfig` checks them -----------
-
-Reward = Literal["win", "points", "expected", "expected_at_show"]
-Episode = Literal["game", "deal", "round", "match"]
-Suits = Literal["real", "canonical", "ranks"]
-OnIllegal = Literal["terminate", "raise", "random"]
-RenderMode = Literal["ansi", "svg", "rgb_array", "human"]
-Library = Literal["torchrl", "rllib", "tianshou"]
-
-
-class Keywords(TypedDict, total=False):
-    """The keywords of every form."""
-
-    reward: Reward
-    rules: str | Rules | None
-    episode: Episode | None
-    features: bool | None
-    suits: Suits
-    players: int | None
-    partners: bool | None
-    on_illegal: OnIllegal
-    discard_policy: Opponent  # of pegging_v0
-    pegging_policy: Opponent  # of discard_v0
-
-
-class AecKeywords(Keywords, total=False):
-    """The keywords of ``env`` and ``raw_env``."""
-
-    mask_in_observation: bool | Library
-    render_mode: RenderMode | None
-    viewer: int | Literal["all"] | None
-
-
-class LearnerKeywords(Keywords, total=False):
-    """The keywords of every form with one learner."""
-
-    opponent: OpponentSpec
-    seat: int | None
-    partner: Opponent | None
-
-
-class GymKeywords(LearnerKeywords, AecKeywords, total=False):
-    """The keywords of ``gym_env``."""
-
-
-class SB3Keywords(LearnerKeywords, total=False):
-    """The keywords of ``sb3_env``."""
-
-    mask_in_observation: bool | Library
-    threads: int | None
-
-
-class VectorKeywords(SB3Keywords, total=False):
-    """The keywords of ``vector_env``."""
-
-    autoreset_mode: AutoresetMode | str
-    copy: bool
-
-
-class TorchKeywords(LearnerKeywords, total=False):
-    """The keywords of ``torch_env``."""
-
-    threads: int | None
-    device: str | torch.device
-
-
-# --- the pages and the forms ----------------------------------------------------------------------
 
 LOOP = """
     import numpy as np
