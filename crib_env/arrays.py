@@ -26,11 +26,7 @@ def kernel_array(values: npt.ArrayLike) -> Array:
 
 
 def whole_numbers(name: str, values: npt.ArrayLike, n: int | None = None) -> Ints:
-    """Return whole numbers of any type, with ``n`` each from 0 to n - 1, as int64[K] for kernels.
-
-    Raises:
-        ValueError: other values; the message begins with ``name``.
-    """
+    """Return whole numbers of any type, each below ``n`` if given, as int64[K] for kernels."""
     given = np.asarray(values)
     if given.shape == (0,):  # an empty list is one of floats
         return np.zeros(0, dtype=np.int64)

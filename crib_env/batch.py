@@ -253,10 +253,7 @@ class GameBatch:
 
 
 def usable_cores() -> int:
-    """Return how many cores this process may run on: in a container or a job fewer than there are.
-
-    As Python 3.13's ``os.process_cpu_count``.
-    """
+    """Return how many cores this process may run on: in a container fewer than there are."""
     if hasattr(os, "process_cpu_count"):
         return os.process_cpu_count() or 1
     if hasattr(os, "sched_getaffinity"):

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from difflib import get_close_matches
-from typing import Any
+from typing import TypeGuard
 
 import numpy as np
 from gymnasium.error import ResetNeeded
@@ -56,18 +56,17 @@ def check_choice(name: str, value: object, accepted: Collection[object]) -> None
         raise ValueError(f"{name} must be one of {known}, got {value!r}{meant}")
 
 
-def is_whole(value: object) -> bool:
+def is_whole(value: object) -> TypeGuard[int]:
     """Return whether a value is a whole number of any kind, and no bool."""
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
 def whole_number(name: str, value: object, least: int, most: int | None = None) -> int:
     """Return a whole number of any kind as an int, from ``least`` up or to ``most``."""
-    given: Any = value
-    if not is_whole(given) or given < least or (most is not None and given > most):
+    if not is_whole(value) or value < least or (most is not None and value > most):
         limit = "up" if most is None else f"to {most}"
         raise ValueError(f"{name} must be a whole number from {least} {limit}, got {value!r}")
-    return int(given)
+    return int(value)
 
 
 @contextmanager

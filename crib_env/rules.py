@@ -139,6 +139,7 @@ class HandRules(Rules):
     """The rules of a game in which hands are dealt, played and shown."""
 
     discards: ClassVar[int]  # cards that a seat discards
+    match_advice: ClassVar[str] = "a match as a house rule, such as match_target=3"  # for errors
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -164,11 +165,6 @@ class HandRules(Rules):
     def match_target(self) -> int:
         """What wins a match; 0: there is none."""
         raise NotImplementedError
-
-    @property
-    def match_advice(self) -> str:
-        """How a match becomes a house rule, for errors."""
-        return "a match as a house rule, such as match_target=3"
 
     @property
     def kept(self) -> int:
@@ -198,6 +194,11 @@ class TwoHandRules(HandRules):
     family: ClassVar[str] = "two_hand"
     players: ClassVar[int] = 2
     discards: ClassVar[int] = 2  # four of six cards stay (H1), three of five (F2)
+    match_advice: ClassVar[str] = (
+        "a match as a house rule, such as Rules.preset('five_card', match_target=7) or "
+        "rules='five_card[match_target=7]'; every game counts 1 there, unless you set "
+        "skunk_points and skunk_margin, double_skunk_points and double_skunk_margin"
+    )
     match_only: ClassVar[frozenset[str]] = frozenset(
         {
             "for_last",
@@ -247,15 +248,6 @@ class TwoHandRules(HandRules):
         single = (margin > self.skunk_margin) * 1 * (self.skunk_points > 1)
         double = (margin > self.double_skunk_margin) * 1 * (self.double_skunk_points > 1)
         return single + double * (2 - single)
-
-    @property
-    def match_advice(self) -> str:
-        """How a match becomes a house rule, for errors."""
-        return (
-            "a match as a house rule, such as Rules.preset('five_card', match_target=7) or "
-            "rules='five_card[match_target=7]'; every game counts 1 there, unless you set "
-            "skunk_points and skunk_margin, double_skunk_points and double_skunk_margin"
-        )
 
     @property
     def winner_deals(self) -> bool:

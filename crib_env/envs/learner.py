@@ -88,8 +88,7 @@ class LearnerBatch:
         self.masking = Masking(config)
         self.observations, self.final_observations = self.obs, self.final_obs
         if config.features:
-            size = sum(size for _, size, _ in family.layout_with(True))
-            self.observations = np.zeros((n, size), dtype=np.float32)
+            self.observations = np.zeros((n, family.obs_size + family.features.size), dtype=np.float32)
             self.final_observations = np.zeros_like(self.observations)
             self._looked = np.zeros(1, dtype=family.view)
         self.chance = RngStreams(n)

@@ -59,12 +59,7 @@ TYPE = game_type("python_crib_five_card", "A deal of five-card cribbage", DEFAUL
 
 
 class FiveCardDeal(pyspiel.Game):
-    """The deal.
-
-    Args:
-        params: ``suits`` and ``reward`` as of `crib_env.five_card_v0`; ``features``,
-            whether features follow the bits of the tensor.
-    """
+    """The deal; ``params``: ``suits``, ``reward``, ``features`` as of `crib_env.five_card_v0`."""
 
     def __init__(self, params: Mapping[str, Any] | None = None) -> None:
         given = {**DEFAULTS, **(params or {})}
@@ -80,7 +75,7 @@ class FiveCardDeal(pyspiel.Game):
         super().__init__(TYPE, info, given)
         self.features = bool(given["features"])
         self.family = family_for(RULES.family, given["reward"], given["suits"])
-        self.size = sum(size for _, size, _ in self.family.layout_with(self.features))
+        self.size = self.family.obs_size + self.features * self.family.features.size
 
     def __deepcopy__(self, memo: dict[int, Any]) -> FiveCardDeal:
         return self  # OpenSpiel clones a state with all that it holds

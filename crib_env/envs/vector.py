@@ -31,6 +31,9 @@ NOT_COUNTED = (
     "after the first"
 )
 
+# Gymnasium's marks of the games that an entry of the info is of.
+FLAGS = ("_action_mask", "_scores", "_winner", "_skunk", "_seat", "_opponent", "_illegal_action")
+
 
 class CribbageVectorEnv(VectorSettings, VectorEnv[Observation, Array, Array]):
     """N games for N learners, stepped in compiled code.
@@ -240,23 +243,16 @@ class CribbageVectorEnv(VectorSettings, VectorEnv[Observation, Array, Array]):
 
     def _info(self) -> dict[str, Any]:
         batch, own = self.batch, self._own
-        everywhere = own(self._everywhere)
-        return {
+        info = {
             "action_mask": own(batch.masks),
-            "_action_mask": everywhere,
             "scores": own(batch.scores),
-            "_scores": everywhere,
             "winner": own(self._nobody),
-            "_winner": everywhere,
             "skunk": own(self._no_skunk),
-            "_skunk": everywhere,
             "seat": own(batch.seats),
-            "_seat": everywhere,
             "opponent": own(batch.opponents.playing),
-            "_opponent": everywhere,
             "illegal_action": own(batch.illegal),
-            "_illegal_action": everywhere,
         }
+        return info | dict.fromkeys(FLAGS, own(self._everywhere))
 
     def _own(self, array: Array) -> Array:
         return array.copy() if self.copy else array

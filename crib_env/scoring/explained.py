@@ -10,21 +10,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations, groupby
 
-import numpy as np
-
-from crib_env.cards import (
-    CRIB,
-    DECK_SIZE,
-    JACK,
-    format_card,
-    format_cards,
-    parse_card,
-    parse_cards,
-    pip,
-    rank,
-    refuse_twice,
-    suit,
-)
+from crib_env.cards import CRIB, JACK, format_card, format_cards, parse_card, parse_cards, pip, rank, refuse_twice, suit
+from crib_env.errors import is_whole
 from crib_env.render.words import reason_name, spoken
 from crib_env.rules import HandRules, Rules, find_rules
 
@@ -249,10 +236,10 @@ def _read(cards: Cards) -> list[int]:
 def _read_card(card: object) -> int:
     if isinstance(card, str):
         return parse_card(card)
-    if isinstance(card, (int, np.integer)) and not isinstance(card, bool):
-        if 0 <= card < DECK_SIZE:
-            return int(card)
-        raise ValueError(f"{card} is not a card id: ids are 0 to {DECK_SIZE - 1}")
+    if is_whole(card):
+        card = int(card)
+        format_card(card)  # refuses other ids
+        return card
     raise ValueError(f"{card!r} is not a card: give an id from 0 to 51 or text such as '5H'")
 
 

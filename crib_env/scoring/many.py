@@ -126,10 +126,7 @@ def count_starters(table, key, suits, jacks, cards, held, flush_size, counts):
 
 @entry(void(int64, int64, int64, TABLE_T, int64[::1]))
 def fill_histogram(a, held, flush_size, table, counts):
-    """Count the points of every hand of ``held`` cards, 3 or 4, with every starter.
-
-    ``a`` is the hand's lowest card; ``counts`` (int64[30]) is added to.
-    """
+    """Add every hand with lowest card ``a``, with every starter, to ``counts`` (int64[30])."""
     for b in range(a + 1, 52):
         for c in range(b + 1, 52):
             key, suits, jacks = 0, 0, 0

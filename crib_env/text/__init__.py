@@ -6,15 +6,14 @@
     >>> print(prompt(game.view(game.seat), game.rules))  # doctest: +SKIP
     >>> game.step(parse("I'll throw the queen.", game.view(game.seat)))  # doctest: +SKIP
 
-Both take a view and nothing else that a seat may not know. `WORDS` has the words of each
-family of games.
+Both take a view and nothing else that a seat may not know.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import dataclass, field
+from types import ModuleType
 
 import numpy as np
 
@@ -25,16 +24,16 @@ from crib_env.policy import SecondDiscards, sample_legal
 from crib_env.rules import Rules, as_rules
 from crib_env.text import hands, table_top
 from crib_env.text.replies import ReplyError as ReplyError
-from crib_env.text.replies import Words
 
-WORDS = {"two_hand": hands.WORDS, "many_hand": hands.WORDS, "table_top": table_top.WORDS}
+# Each family in words: `state`, `news`, `rules_text`, `ask` and `chosen` of a view.
+WORDS: dict[str, ModuleType] = {"two_hand": hands, "many_hand": hands, "table_top": table_top}
 ON_FAILURE = ("forfeit", "random", "raise")
 STYLES = ("compact", "full")
 ANSWER = "Answer: <action>{example}</action>, for example."
 
 
-def words_of(view: View) -> Words:
-    """Return how the game of a view is put into words."""
+def words_of(view: View) -> ModuleType:
+    """Return the module that puts the game of a view into words."""
     return WORDS[family_of(np.array(view).reshape(1)).name]
 
 
@@ -57,7 +56,7 @@ def prompt(view: View, rules: str | Rules, style: str = "compact") -> str:
     question, example = words.ask(view)
     lines = [*words.state(view, played), question, ANSWER.format(example=example)]
     if style == "full":
-        lines = [words.rules(view, played), "", *words.news(view), *lines]
+        lines = [words.rules_text(view, played), "", *words.news(view), *lines]
     return "\n".join(lines)
 
 
@@ -68,7 +67,8 @@ def describe(view: View, rules: str | Rules) -> str:
 
 def parse_actions(reply: str, view: View) -> tuple[int, ...]:
     """Return the actions that a reply names, the first to be made now; see `parse`."""
-    return words_of(view).chosen(view, reply)
+    chosen: tuple[int, ...] = words_of(view).chosen(view, reply)
+    return chosen
 
 
 def parse(reply: str, view: View) -> int:
@@ -110,15 +110,6 @@ class Tally:
     reply_tokens: int = 0  # received
     seconds: float = 0.0  # spent waiting for replies
 
-    def add(self, other: dict[str, Any]) -> None:
-        """Add another count, as ``asdict`` gives it."""
-        for name, value in other.items():
-            setattr(self, name, getattr(self, name) + value)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the counts, ready for JSON."""
-        return asdict(self)
-
 
 @dataclass
 class Reader:
@@ -141,10 +132,7 @@ class Reader:
         return card
 
     def read(self, reply: str, view: View) -> int:
-        """Return the action that a reply names, and store its further actions.
-
-        A `ReplyError` is counted.
-        """
+        """Return the action that a reply names, and store its further actions; count errors."""
         self.tally.replies += 1
         self.tally.reply_tokens += count_tokens(reply)
         try:

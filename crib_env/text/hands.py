@@ -14,7 +14,7 @@ from crib_env.engine.hands.text import hand_of, legal_of, players_of, side_at, s
 from crib_env.engine.record import NONE
 from crib_env.render.words import in_words
 from crib_env.rules import LARGEST_TARGET, Rules
-from crib_env.text.replies import Names, ReplyError, Words, legal_names
+from crib_env.text.replies import Names, ReplyError, legal_names
 
 NAMED = "|".join(RANK_NAMES)
 CARD = re.compile(
@@ -240,6 +240,3 @@ def _why(view: View, cards: frozenset[int]) -> str:
         count = int(view["count"])
         return f"{format_card(card)} would take the count from {count} to {count + pip(card)}"
     return re.sub(r" \(action \d+\)|: .*", "", why_illegal(view, card)).replace("is not held", "is not in your hand")
-
-
-WORDS = Words(state=state, news=news, rules=rules_text, ask=ask, chosen=chosen)

@@ -1,4 +1,4 @@
-"""What puts a family of games into words, and how a reply names actions.
+"""How a reply names actions.
 
 The answer stands in ``<action>5H</action>``, or all names in the reply count.
 Without the tag a reply must name one choice and no other. No grammar is read: "not the 5H" names
@@ -11,24 +11,10 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from crib_env.arrays import View
-from crib_env.rules import Rules
-
 LONGEST = 20_000  # characters of a reply that are read, the last ones
 TAGGED = re.compile(r"<action>(.*?)(?:</action>|(?=<action>)|$)", re.IGNORECASE | re.DOTALL)
 THOUGHT = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.IGNORECASE | re.DOTALL)
 NUMBERED = re.compile(r"^[ \t]*\d{1,2}[.)][ \t]+(?=\S)", re.MULTILINE)  # lines of a list
-
-
-@dataclass(frozen=True)
-class Words:
-    """How a family of games is put into words."""
-
-    state: Callable[[View, Rules], list[str]]  # all that matters to the seat's decision
-    news: Callable[[View], list[str]]  # the others' actions since the seat's last decision
-    rules: Callable[[View, Rules], str]  # how the game is played, in some 300 words
-    ask: Callable[[View], tuple[str, str]]  # the question with the legal actions, and an answer
-    chosen: Callable[[View, str], tuple[int, ...]]  # named by a reply, in order, or `ReplyError`
 
 
 class ReplyError(ValueError):
@@ -48,34 +34,22 @@ class ReplyError(ValueError):
 
 @dataclass(frozen=True)
 class Names:
-    """How the legal actions of a view are named.
+    """How the legal actions of a view are named."""
 
-    Attributes:
-        full: a name that stands for one action.
-        short: a shorter name; it counts where no full one names a legal action.
-        read: returns the actions that a name may mean, legal or not; None if it is no name.
-        legal: the legal actions.
-        why: returns why what names mean is illegal.
-        question: the question that the reply answers, with an example, for messages.
-        past: actions made already in the same decision, which a reply may name again.
-    """
-
-    full: re.Pattern[str]
-    short: re.Pattern[str]
+    full: re.Pattern[str]  # a name that stands for one action
+    short: re.Pattern[str]  # a shorter name; it counts where no full one names a legal action
+    # Returns the actions that a name may mean, legal or not; None if it is no name.
     read: Callable[[re.Match[str]], frozenset[int] | None]
-    legal: frozenset[int]
-    why: Callable[[frozenset[int]], str]
-    question: str
-    past: frozenset[int] = frozenset()
+    legal: frozenset[int]  # actions
+    why: Callable[[frozenset[int]], str]  # returns why what names mean is illegal
+    question: str  # that the reply answers, with an example, for messages
+    past: frozenset[int] = frozenset()  # made already in the same decision; may be named again
 
 
 def legal_names(reply: str, names: Names) -> list[frozenset[int]]:
-    """Return the legal actions that each name in a reply may mean.
+    """Return the legal actions that each name in a reply may mean; a `ReplyError` if none is.
 
     A tagged answer must be legal as a whole; of other replies the legal names count.
-
-    Raises:
-        ReplyError: it names nothing, or nothing legal.
     """
     text = reply[-LONGEST:].replace("\ufe0f", "")
     answers = TAGGED.findall(text)

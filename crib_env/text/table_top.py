@@ -12,7 +12,7 @@ from crib_env.engine.table_top import why_illegal
 from crib_env.engine.table_top.records import CELLS, CENTRE, GAME, SIZE, TO_CRIB, TURNS
 from crib_env.engine.table_top.text import SIDES, line_values
 from crib_env.rules import Rules
-from crib_env.text.replies import Names, ReplyError, Words, legal_names
+from crib_env.text.replies import Names, ReplyError, legal_names
 
 PLACE = re.compile(r"(?<!\w)(?:(?:cell|space|square)\s*#?\s*(?P<cell>\d{1,2})|(?P<crib>crib))(?!\w)", re.IGNORECASE)
 NUMBER = re.compile(r"(?<![\w-])(?P<cell>\d{1,2})(?![\w-])(?!\s*(?i:cards?|points?|of)\b)")
@@ -40,10 +40,6 @@ def _name(view: View, place: int) -> str:
     return "you" if not place else f"p{seat}"
 
 
-def _mine(view: View) -> str:
-    return SIDES[1 - int(view["scores_rows"])]
-
-
 def state(view: View, rules: Rules) -> list[str]:
     """Return what matters to the decision."""
     n = int(view["crib_n"])
@@ -57,7 +53,7 @@ def state(view: View, rules: Rules) -> list[str]:
     cards = [int(view[name]) for name in ("card", "partner_card")]
     return [
         f"{rules.name} to {int(view['target'])}, {single}you are p{int(view['seat'])} "
-        f"({_mine(view)}), dealer {_name(view, int(view['dealer']))}, "
+        f"({SIDES[1 - int(view['scores_rows'])]}), dealer {_name(view, int(view['dealer']))}, "
         f"turn {int(view['turn']) + 1} of {TURNS}",
         f"Score: your side {int(view['scores'][0])}, other {int(view['scores'][1])}",
         f"Crib ({'yours' if view['my_crib'] else 'theirs'}): {crib or 'none'}; owed {owed}",
@@ -124,19 +120,13 @@ def ask(view: View) -> tuple[str, str]:
     return question, "cell 7" if cells else "crib"
 
 
-def named_places(found: re.Match[str]) -> frozenset[int]:
-    """Return which place a name means."""
-    cell = found["cell"]
-    return frozenset({TO_CRIB if cell is None else int(cell)})
-
-
 def chosen(view: View, reply: str) -> tuple[int, ...]:
     """Return the place that a reply names."""
     question, example = ask(view)
     names = Names(
         PLACE,
         NUMBER,
-        named_places,
+        lambda found: frozenset({TO_CRIB if found["cell"] is None else int(found["cell"])}),
         frozenset(place for place in range(TO_CRIB + 1) if view["legal"] >> place & 1),
         lambda places: why_illegal(view, min(places)),
         f"{question}. Write, for example, <action>{example}</action>.",
@@ -146,6 +136,3 @@ def chosen(view: View, reply: str) -> tuple[int, ...]:
         shown = ", ".join("crib" if one == TO_CRIB else str(one) for one in places)
         raise ReplyError("ambiguous", f"You named {shown}: name one place. {names.question}")
     return places
-
-
-WORDS = Words(state=state, news=news, rules=rules_text, ask=ask, chosen=chosen)

@@ -132,16 +132,11 @@ def _index(card: int) -> str:
     )
 
 
-def _half(rank: int, robe: str) -> str:
-    """Return the upper half of a court card's figure; ``robe`` is the class of its clothes."""
-    shapes = drawings()
-    behind, before = shapes["figures"][rank - JACK]
-    parts = (behind, shapes["robe"], shapes["face"], before)
-    return "".join(part.replace("{robe}", robe) for part in parts)
-
-
 def _court(card: int, colour: str) -> str:
-    figure = _half(rank(card), f"{colour}robe") + (f'<g class="{colour}">{_pip(card, 32.0, 27.0, 12.0)}</g>')
+    shapes = drawings()
+    behind, before = shapes["figures"][rank(card) - JACK]
+    half = "".join((behind, shapes["robe"], shapes["face"], before)).replace("{robe}", f"{colour}robe")
+    figure = f'{half}<g class="{colour}">{_pip(card, 32.0, 27.0, 12.0)}</g>'
     return (
         '<rect class="panel" x="24" y="16" width="52" height="108" rx="2"/>'
         f'{figure}<g transform="rotate(180 50 70)">{figure}</g>'
