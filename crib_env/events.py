@@ -42,10 +42,7 @@ class Event:
 
 
 def read_log(log: npt.NDArray[np.int64], *, include_zero: bool = False, sides: Sequence[int] = ()) -> list[Event]:
-    """Return the events in an engine log, in the order they were pegged (log int64[L]).
-
-    The side of each seat is needed only for the names of partners.
-    """
+    """Return the events in an engine log (int64[L]); ``sides`` only for the names of partners."""
     partners: dict[int, str] = {}
     for side in {*sides}:
         seats = [str(seat) for seat, of in enumerate(sides) if of == side]

@@ -99,18 +99,9 @@ class Game:
 
     def _bind(self) -> None:
         """Bind the compiled step to the arrays. Neither copies nor pickles carry it."""
-        self.advance = partial(
-            entries_of(self.family).step.unchecked,
-            self.states,
-            self.record,
-            self.decks,
-            show_table(),
-            self.log,
-            self._views,
-            self.obs,
-            self.mask,
-            self.margins,
-        )
+        game = self.states, self.record, self.decks, show_table(), self.log
+        step = entries_of(self.family).step.unchecked
+        self.advance = partial(step, *game, self._views, self.obs, self.mask, self.margins)
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "advance"}

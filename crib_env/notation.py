@@ -122,18 +122,8 @@ def parse_state(text: str) -> Position:
     read_number("mover", words[4], "m", 0, players - 1)
     rng = extras.pop("rng", (0, 0, 0, 0))
     deal = notation.read_body(body, rules, dealer, players)
-    none = (0,) * sides
-    line = Line(
-        rules,
-        episode,
-        players,
-        number,
-        dealer,
-        deal,
-        start=extras.get("start", none),
-        match_score=extras.get("games", none),
-        winner=extras.get("winner"),
-    )
+    start, match_score = (extras.get(name, (0,) * sides) for name in ("start", "games"))
+    line = Line(rules, episode, players, number, dealer, deal, start, match_score, extras.get("winner"))
     state = _play_over(line, notation)
     state["rng"] = rng
     names = HEAD[1:] + notation.fields

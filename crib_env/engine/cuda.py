@@ -221,17 +221,8 @@ class CudaBatch:
         """Begin an episode in every game; a ``seed`` seeds the generators first."""
         if seed is not None:
             self.seed(seed)
-        self._entries.reset[self._grid](
-            self.states,
-            self._rules,
-            self._decks,
-            self._dealers,
-            self.movers,
-            self.obs,
-            self.masks,
-            self.rewards,
-            self.dones,
-        )
+        game = self.states, self._rules, self._decks, self._dealers
+        self._entries.reset[self._grid](*game, self.movers, self.obs, self.masks, self.rewards, self.dones)
 
     def step(self, actions: Any) -> None:
         """Act (int64[N]) in every game for the seat to move; the results are in the attributes."""
@@ -246,11 +237,8 @@ class CudaBatch:
         if isinstance(actions, np.ndarray):
             self.actions.copy_to_device(actions)
             actions = self.actions
-        self._entries.step[self._grid](
-            self.states, self._rules, self._decks, self._table, self.points,
-            self.illegal_reward, self.autoreset, actions, self.movers, self.obs, self.masks,
-            self.rewards, self.dones,
-        )  # fmt: skip
+        game = self.states, self._rules, self._decks, self._table, self.points, self.illegal_reward, self.autoreset
+        self._entries.step[self._grid](*game, actions, self.movers, self.obs, self.masks, self.rewards, self.dones)
 
     def sample(self) -> Any:
         """Draw a legal action in every game, each as likely; return `actions`."""

@@ -165,10 +165,8 @@ def agent_entries(act: Callable[..., Any], family: Family, name: str) -> AgentEn
 
         An ended episode's last observation goes to ``final_obs``, and with ``autoreset`` a new
         episode begins; without, ``obs`` is that last observation. ``points`` is 1 for the reward in
-        points, 0 for the return; ``illegal_reward`` is that of an illegal action; ``drawn_seat`` 1
-        to draw the learner's seat for each episode.
+        points, 0 for the return; ``drawn_seat`` 1 to draw the learner's seat for each episode.
         Returns NONE, or the first game in which the agent's action was illegal: there it stops.
-
         Shapes: seats, actions (CONTINUE in a game just begun) int64[N]; rewards float64[N]; dones
         bool[N]; obs, final_obs uint8[N, obs_size]; masks, final_masks int8[N, actions]; endings
         int64[N, SCORES + sides], written where ``dones``.
@@ -288,8 +286,7 @@ def learner_entries(family: Family) -> LearnerEntries:
         """Take the learner's action in each game of a range.
 
         ``waiting`` (int64[N]) receives from ``lo`` on the games that wait for others; returns how
-        many those are. ``phase`` is the one that the phase policy plays, NONE without one;
-        ``illegal_reward`` is that of an illegal action.
+        many those are. ``phase`` is the one that the phase policy plays, NONE without one.
         """
         n = 0
         for i in range(lo, hi):

@@ -75,10 +75,7 @@ RANK_PAIRS = multisets(2)
 
 
 def multiset_number(ranks: Ints) -> Ints:
-    """Return the numbers of rank multisets.
-
-    Shapes: ranks int64[..., size], each in order; the result int64[...].
-    """
+    """Return the numbers, int64[...], of rank multisets, int64[..., size], each in order."""
     places = np.arange(ranks.shape[-1])
     return np.ascontiguousarray(CHOOSE[ranks + places, places + 1].sum(axis=-1))
 

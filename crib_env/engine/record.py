@@ -49,7 +49,7 @@ def tuple_of(kind: type[Any], *fields: Any) -> Any:
     return types.BaseTuple.from_types(fields, None if kind is tuple else kind)
 
 
-# --- the log of one action: points pegged, in order ----------------------------------------------
+# --- the log of one action: points pegged, in order; ``log[0]`` rows follow ----------------------
 
 # What points are pegged for; `REASONS` in crib_env.events names them.
 FOR_LAST, HEELS, FIFTEEN, PAIR, RUN, THIRTY_ONE, GO, LAST, SHOW, CRIB = range(10)
@@ -103,10 +103,7 @@ def note_cards(log, side, points, reason, cards):
 
 @kernel
 def draw_for_deal(s, rules):
-    """Draw a card for every seat; the lowest deals (H10, F1, T10), or the highest, by the rules.
-
-    If two or more seats tie for it, all draw again: no seat gains or loses by that.
-    """
+    """Draw a card for every seat: the lowest, or highest, deals (H10, F1, T10); ties draw again."""
     sign = -1 if rules["high_card_deals"] else 1
     while True:
         dealer = 0

@@ -1,8 +1,6 @@
-"""The keywords of an environment, in one place: values, default and purpose of each.
+"""The keywords of an environment, in one place: type, values, default and purpose of each.
 
-From `EnvConfig` come the signatures and the help of the six forms, the checks, and the table of
-arguments of every environment's page. To add a keyword, add a field, its check in `__post_init__`,
-and use it.
+From them come the signatures, help and checks of the six forms, and the tables of their pages.
 """
 
 from __future__ import annotations
@@ -434,10 +432,7 @@ EnvConfig.__doc__ = f"{EnvConfig.__doc__}\n{described(KEYWORDS, ' ' * 4)}\n"
 
 
 class Setting:
-    """A keyword that is fixed when an environment is made: to set it later is an AttributeError.
-
-    It is read from the environment's `EnvConfig`, or from another place in the environment.
-    """
+    """A keyword that is fixed when an environment is made: to set it later is an AttributeError."""
 
     def __init__(self, place: str | None = None) -> None:
         self._place = place

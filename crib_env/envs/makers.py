@@ -4,18 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Unpack
 
+from crib_env.envs import config
 from crib_env.envs.aec import CribbageAEC
-from crib_env.envs.config import (
-    AecKeywords,
-    EnvSpec,
-    GymKeywords,
-    SB3Keywords,
-    TorchKeywords,
-    VectorKeywords,
-    seating_of,
-    settle,
-    takes_keywords,
-)
 from crib_env.envs.gym import CribbageEnv
 from crib_env.envs.vector import CribbageVectorEnv
 from crib_env.errors import comes_with
@@ -67,44 +57,44 @@ rules ``{rules}``:
 """
 
 
-class EnvMaker(EnvSpec):
+class EnvMaker(config.EnvSpec):
     """Makes the forms of one environment; `EnvConfig` has their keywords."""
 
-    @takes_keywords
-    def env(self, **kwargs: Unpack[AecKeywords]) -> CribbageAEC:
+    @config.takes_keywords
+    def env(self, **kwargs: Unpack[config.AecKeywords]) -> CribbageAEC:
         """Return the PettingZoo environment; an illegal action ends the episode."""
-        return CribbageAEC(settle(self, "env", kwargs))
+        return CribbageAEC(config.settle(self, "env", kwargs))
 
-    @takes_keywords
-    def raw_env(self, **kwargs: Unpack[AecKeywords]) -> CribbageAEC:
+    @config.takes_keywords
+    def raw_env(self, **kwargs: Unpack[config.AecKeywords]) -> CribbageAEC:
         """Return the PettingZoo environment; an illegal action raises `IllegalActionError`."""
-        return CribbageAEC(settle(self, "raw_env", kwargs))
+        return CribbageAEC(config.settle(self, "raw_env", kwargs))
 
-    @takes_keywords
-    def gym_env(self, **kwargs: Unpack[GymKeywords]) -> CribbageEnv:
+    @config.takes_keywords
+    def gym_env(self, **kwargs: Unpack[config.GymKeywords]) -> CribbageEnv:
         """Return the Gymnasium environment: one game of a learner."""
-        return CribbageEnv(settle(self, "gym_env", kwargs))
+        return CribbageEnv(config.settle(self, "gym_env", kwargs))
 
-    @takes_keywords
-    def vector_env(self, num_envs: int = 1, **kwargs: Unpack[VectorKeywords]) -> CribbageVectorEnv:
+    @config.takes_keywords
+    def vector_env(self, num_envs: int = 1, **kwargs: Unpack[config.VectorKeywords]) -> CribbageVectorEnv:
         """Return ``num_envs`` games as a Gymnasium vector environment."""
-        return CribbageVectorEnv(settle(self, "vector_env", {"num_envs": num_envs, **kwargs}))
+        return CribbageVectorEnv(config.settle(self, "vector_env", {"num_envs": num_envs, **kwargs}))
 
-    @takes_keywords
-    def torch_env(self, num_envs: int = 1, **kwargs: Unpack[TorchKeywords]) -> TorchVectorEnv:
+    @config.takes_keywords
+    def torch_env(self, num_envs: int = 1, **kwargs: Unpack[config.TorchKeywords]) -> TorchVectorEnv:
         """Return ``num_envs`` games as a vector environment of PyTorch tensors."""
         with comes_with("train"):
             from crib_env.envs.torch_vector import TorchVectorEnv
 
-        return TorchVectorEnv(settle(self, "torch_env", {"num_envs": num_envs, **kwargs}))
+        return TorchVectorEnv(config.settle(self, "torch_env", {"num_envs": num_envs, **kwargs}))
 
-    @takes_keywords
-    def sb3_env(self, num_envs: int = 1, **kwargs: Unpack[SB3Keywords]) -> CribbageVecEnv:
+    @config.takes_keywords
+    def sb3_env(self, num_envs: int = 1, **kwargs: Unpack[config.SB3Keywords]) -> CribbageVecEnv:
         """Return ``num_envs`` games as a Stable-Baselines3 ``VecEnv``."""
         with comes_with("train"):
             from crib_env.envs.sb3 import CribbageVecEnv
 
-        return CribbageVecEnv(settle(self, "sb3_env", {"num_envs": num_envs, **kwargs}))
+        return CribbageVecEnv(config.settle(self, "sb3_env", {"num_envs": num_envs, **kwargs}))
 
     def document(self, page: str | None) -> Any:
         """Return the page of the environment, with what all pages have: a loop, and the facts."""
@@ -112,7 +102,7 @@ class EnvMaker(EnvSpec):
             return None
         names = ", ".join(sorted([self.name, "sample_legal"]))
         loop = LOOP.format(names=names, name=self.name, example=self.example)
-        players = list(seating_of(self))
+        players = list(config.seating_of(self))
         agents = f"``player_0`` to ``player_{max(players) - 1}``"
         if len(players) > 1:
             agents = f"{agents}; {' or '.join(map(str, players))} play"

@@ -190,10 +190,7 @@ class RngStreams:
         return deals
 
     def seed_each(self, seeds: Sequence[int | None], states: npt.NDArray[np.void]) -> None:
-        """Start each lane's generators from its own seed, if it has one.
-
-        Those of agents asked in Python start from the first lane's.
-        """
+        """Start each lane's generators from its seed, if any; those of Python from the first's."""
         for lane, seed in enumerate(seeds):
             if seed is not None:
                 here = slice(lane, lane + 1)

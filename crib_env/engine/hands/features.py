@@ -217,11 +217,8 @@ def holdable(unseen, least):
 def replies_of_two(v, k, sequence, unseen, least, total, points, answers, shares):
     """Write for each rank the likely continuation of ``hand[k]`` in this count, in a game for two.
 
-    Args:
-        sequence, unseen, least, total: as of `sequence_of`, `unseen_ranks`, `least_pip` and
-            `holdable`.
-        points, answers: int64[13], the rank's points, and this seat's best answer to it.
-        shares: float64[13], its share of the cards that the other may hold; 0 if it does not fit.
+    That is the rank's points and this seat's best answer, int64[13], and the rank's share of the
+    ``total`` (`holdable`) cards that the other may hold, float64[13]: 0 if it does not fit.
     """
     longer = sequence << 4 | v["hand"][k] >> 2
     count = v["count"] + pip(v["hand"][k])
@@ -366,10 +363,7 @@ def suited_crib(v, low, high):
 
 @kernel
 def pair_means(v, table, low, high):
-    """Return the means of hand and crib, in points, if the cards ``low`` < ``high`` are discarded.
-
-    The crib's is negative if it is the other seat's.
-    """
+    """Return the mean points of hand and crib (below 0 if the other's) if ``low`` < ``high`` go."""
     left = DECK - v["hand_n"] - v["discarded_n"]
     sign = 1 if v["dealer"] == 0 else -1
     crib = 3.0 * crib_ranks(v, table, low, high) + suited_crib(v, low, high)

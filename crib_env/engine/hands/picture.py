@@ -14,22 +14,9 @@ from crib_env.engine.hands.records import CRIB as CRIB_SIZE
 from crib_env.engine.hands.records import DISCARD, MATCH, OVER, PEGGING
 from crib_env.engine.hands.text import ending, players_of, side_at, sides_of
 from crib_env.engine.record import NONE
+from crib_env.render.svg import document as svg
 from crib_env.render.svg.board import Pegs, board
 from crib_env.render.svg.cards import card
-from crib_env.render.svg.document import (
-    HEIGHT,
-    WIDTH,
-    Scene,
-    called,
-    calls,
-    count,
-    crib,
-    hand,
-    seat,
-    shortened,
-    starter,
-    text,
-)
 from crib_env.rules import TwoHandRules, find_rules
 
 Spot = tuple[float, float]
@@ -62,25 +49,25 @@ COUNT_X, COUNT_Y = 578.0, 362.0
 
 def _ground(well: tuple[float, float, float, float]) -> str:
     return (
-        f'<rect class="felt" width="{WIDTH}" height="{HEIGHT}"/>'
+        f'<rect class="felt" width="{svg.WIDTH}" height="{svg.HEIGHT}"/>'
         '<rect class="well" x="{:g}" y="{:g}" width="{:g}" height="{:g}" rx="12"/>'.format(*well)
     )
 
 
-def draw_two(views: Sequence[View], scene: Scene) -> list[str]:
+def draw_two(views: Sequence[View], scene: svg.Scene) -> list[str]:
     """Return the parts of a drawing of a game for two."""
     mine = views[0]
     known = _known(views)
     wood, pegs = _board(mine, scene)
     parts = [
         _ground(TWO_WELL) + wood,
-        text(scene.heading("deal"), 16, 22, 12, "muted"),
-        text(_turn(mine, known, scene, scene.names), HAND_X, 440, 14, bold=True),
+        svg.text(scene.heading("deal"), 16, 22, 12, "muted"),
+        svg.text(_turn(mine, known, scene, scene.names), HAND_X, 440, 14, bold=True),
     ]
     for place, y in enumerate(HAND_YS):
         part = "dealer" if mine["dealer"] == place else "pone"
         parts += [
-            seat(
+            svg.seat(
                 _name(mine, place, scene),
                 part,
                 int(mine["scores"][place]),
@@ -89,41 +76,44 @@ def draw_two(views: Sequence[View], scene: Scene) -> list[str]:
                 y,
                 turn=bool(mine["mover"] == place),
             ),
-            hand(known.get(place), int(mine["held_n"][place]), HAND_X, y, CARD, STEP, scene.marked),
+            svg.hand(known.get(place), int(mine["held_n"][place]), HAND_X, y, CARD, STEP, scene.marked),
         ]
     crib_y = HAND_YS[int(mine["dealer"])] + 8
     parts += [
-        crib("crib", _crib(views), CRIB_X, crib_y, CRIB, CRIB_STEP, scene.marked),
-        starter(_starter(mine), scene, TWO_STARTER_X, TWO_STARTER_Y, CARD),
+        svg.crib("crib", _crib(views), CRIB_X, crib_y, CRIB, CRIB_STEP, scene.marked),
+        svg.starter(_starter(mine), scene, TWO_STARTER_X, TWO_STARTER_Y, CARD),
         _pile_of_two(mine),
         _count(mine, TWO_COUNT_X, TWO_COUNT_Y),
-        calls(called(scene, scene.names), HAND_X, 304, 460),
+        svg.calls(svg.called(scene, scene.names), HAND_X, 304, 460),
     ]
     return [*parts, pegs]
 
 
-def draw_many(views: Sequence[View], scene: Scene) -> list[str]:
+def draw_many(views: Sequence[View], scene: svg.Scene) -> list[str]:
     """Return the parts of a drawing of a game for three or four."""
     mine = views[0]
     known = _known(views)
     n = sides_of(mine)
     sides = [" and ".join(scene.names[side::n]) for side in range(n)]  # by side: partners together
-    heard = called(scene, sides)
+    heard = svg.called(scene, sides)
     if len(heard) > 2:  # many plain goes would hide the pile
         heard = [one for one in heard if not one[1].endswith(": go")]
     wood, pegs = board(_pegs(mine), int(mine["target"]))
     parts = [
         _ground(WELL) + wood,
-        text(scene.heading("deal"), 16, 22, 12, "muted"),
-        text(_turn(mine, known, scene, sides), BELOW[1][0], 440, 14, bold=True),
+        svg.text(scene.heading("deal"), 16, 22, 12, "muted"),
+        svg.text(_turn(mine, known, scene, sides), BELOW[1][0], 440, 14, bold=True),
     ]
     for place, (name_at, hand_at) in enumerate(SPOTS[players_of(mine)]):
         width, step = (SMALL, SMALL_STEP) if place else (CARD, STEP)
         held = int(mine["held_n"][place])
-        parts += [_seat(mine, place, scene, name_at), hand(known.get(place), held, *hand_at, width, step, scene.marked)]
+        parts += [
+            _seat(mine, place, scene, name_at),
+            svg.hand(known.get(place), held, *hand_at, width, step, scene.marked),
+        ]
     parts += [
-        crib(
-            f"crib of {shortened(_name(mine, int(mine['dealer']), scene), 15)}",
+        svg.crib(
+            f"crib of {svg.shortened(_name(mine, int(mine['dealer']), scene), 15)}",
             scene.crib or _crib(views),
             CRIB_X,
             CRIB_Y,
@@ -131,10 +121,10 @@ def draw_many(views: Sequence[View], scene: Scene) -> list[str]:
             CRIB_STEP,
             scene.marked,
         ),
-        starter(_starter(mine), scene, STARTER_X, STARTER_Y, STARTER),
+        svg.starter(_starter(mine), scene, STARTER_X, STARTER_Y, STARTER),
         _pile_of_many(mine, scene),
         _count(mine, COUNT_X, COUNT_Y),
-        calls(heard, BELOW[1][0], 308, 460),
+        svg.calls(heard, BELOW[1][0], 308, 460),
     ]
     return [*parts, pegs]
 
@@ -145,11 +135,11 @@ def _known(views: Sequence[View]) -> dict[int, View]:
     return {(int(view["seat"]) - first) % players_of(view): view for view in views}
 
 
-def _name(view: View, place: int, scene: Scene) -> str:
+def _name(view: View, place: int, scene: svg.Scene) -> str:
     return scene.names[(int(view["seat"]) + place) % players_of(view)]
 
 
-def _board(view: View, scene: Scene) -> tuple[str, str]:
+def _board(view: View, scene: svg.Scene) -> tuple[str, str]:
     """Return the board; in a match with game pegs, and lines where a loser is skunked (H11)."""
     target = int(view["target"])
     if view["episode"] != MATCH:
@@ -175,7 +165,7 @@ def _pegs(view: View) -> list[Pegs]:
     return [by_side[side] for side in sorted(by_side)]
 
 
-def _seat(view: View, place: int, scene: Scene, at: Spot) -> str:
+def _seat(view: View, place: int, scene: svg.Scene, at: Spot) -> str:
     """Return a player's name, its part, and the score of its side."""
     side = int(view["side_of"][place])
     part = ["dealer"] if view["dealer"] == place else []
@@ -183,7 +173,7 @@ def _seat(view: View, place: int, scene: Scene, at: Spot) -> str:
         part.append("go")
     if view["episode"] == MATCH:
         part.append(f"games {int(view['match_score'][side])} of {int(view['match_target'])}")
-    return seat(
+    return svg.seat(
         _name(view, place, scene),
         ", ".join(part),
         int(view["scores"][side]),
@@ -211,7 +201,7 @@ def _starter(view: View) -> int | None:
 
 def _count(view: View, x: float, y: float) -> str:
     pegged = "go pegged" if players_of(view) == 2 and view["go"] else ""
-    return count(int(view["count"]), x, y, pegged) if view["phase"] == PEGGING else ""
+    return svg.count(int(view["count"]), x, y, pegged) if view["phase"] == PEGGING else ""
 
 
 def _played(view: View) -> list[tuple[int, int, bool]]:
@@ -230,13 +220,13 @@ def _pile_of_two(view: View) -> str:
     )
 
 
-def _pile_of_many(view: View, scene: Scene) -> str:
+def _pile_of_many(view: View, scene: svg.Scene) -> str:
     """Return the cards played, a row for each seat, mine below; those out of play shadowed (M8)."""
     players = players_of(view)
     down = ROWS / (players - 1)
     rows = {place: PILE_Y + down * ((place - 1) % players) for place in range(players)}
     labels = [
-        text(shortened(_name(view, place, scene), LONGEST_LABEL), WELL[0] + 10, y + 16, 11, "muted")
+        svg.text(svg.shortened(_name(view, place, scene), LONGEST_LABEL), WELL[0] + 10, y + 16, 11, "muted")
         for place, y in rows.items()
     ]
     cards = [
@@ -275,7 +265,7 @@ def closing(
     return seen
 
 
-def _turn(view: View, known: dict[int, View], scene: Scene, sides: Sequence[str]) -> str:
+def _turn(view: View, known: dict[int, View], scene: svg.Scene, sides: Sequence[str]) -> str:
     if scene.says is not None:
         return scene.says
     if view["phase"] == OVER:

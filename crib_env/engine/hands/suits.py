@@ -52,10 +52,7 @@ def order_suit(card, dealt):
 
 @kernel
 def number_cards(cards, n, seen):
-    """Write canonical cards over ``n`` cards by numbering those of a rank, in the pegging.
-
-    Returns ``seen`` after these. Shapes: cards int64[at least n].
-    """
+    """Number the first ``n`` cards in their ranks, in the pegging; return ``seen`` after these."""
     for i in range(n):
         rank = cards[i] >> 2
         cards[i] = 4 * rank + (seen >> 3 * rank & 7)

@@ -71,11 +71,7 @@ def begin_count(s):
 
 @kernel
 def deal(s, rules, decks):
-    """Deal single cards from the dealer's left on (H1, F2), then the crib's missing cards (M2).
-
-    The next card will be the starter. Slots hold the cards of a seat for the whole deal; which are
-    still held is stored beside them.
-    """
+    """Deal single cards from the dealer's left on (H1, F2), the crib's card (M2), the starter."""
     given = record.has_deck(s)
     players = players_of(s, rules)
     hand = hand_size(s)
@@ -111,11 +107,7 @@ def deal(s, rules, decks):
 
 @kernel
 def step(s, rules, decks, table, slot, log):
-    """Use the card in a legal slot of the seat to move, and advance to the next decision.
-
-    ``log`` (int64[LOG_SIZE]) receives the points pegged, in order: ``log[0]`` rows of side, points,
-    reason and cards.
-    """
+    """Use the card in a legal slot of the seat to move, and advance; ``log`` gets the points."""
     use_card(s, rules, table, slot, log)
     end_or_deal(s, rules, decks, log)
 

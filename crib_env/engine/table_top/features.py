@@ -97,11 +97,7 @@ def write_features(v, table, out):
 
 @kernel
 def line_features(v, table, cards, nob, flush_size, unseen, row):
-    """Write the features of a line: its cards, and the changes by the card in turn.
-
-    Args:
-        cards: the cards in it, a mask. nob: the jack that scores one in it, or 0.
-    """
+    """Write the features of a line: its cards (a mask), and the changes by the card in turn."""
     n = bit_count(cards)
     card = 1 << v["card"]
     now = write_line(table, cards, nob, flush_size, unseen, row)

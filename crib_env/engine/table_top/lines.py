@@ -162,12 +162,10 @@ def points_so_far(table, cards, flush_size, nob):
 
 @kernel
 def next_of_rank(table, cards, sums, key, now, rank, left):
-    """Return the fifteens, pairs and runs that a next card of ``rank`` adds to ``cards``.
+    """Return the fifteens, pairs and runs that a next card of ``rank`` adds to at most four cards.
 
-    Args:
-        cards: at most four, a mask. sums: their `subset_sums`. key: their `rank_key`, of three for
-            four. now: their `rank_points`.
-        left: unseen cards of the rank, four bits, not 0.
+    ``sums``, ``key`` (of three for four) and ``now`` are their `subset_sums`, `rank_key` and
+    `rank_points`; ``left`` the unseen cards of the rank, four bits, not 0.
     """
     n = bit_count(cards)
     if n >= 3:
@@ -180,10 +178,9 @@ def next_of_rank(table, cards, sums, key, now, rank, left):
 
 @kernel
 def next_by_rank(table, cards, unseen, points):
-    """Write what a next card of each unseen rank adds to ``cards``, at most four: ``points``.
+    """Write the points that a next card of each unseen rank adds to at most four ``cards``.
 
-    These are fifteens, pairs and runs. Returned is the sum over every unseen card; divided by their
-    number it is the mean.
+    These are fifteens, pairs and runs. Returns their sum over every unseen card.
     """
     sums = subset_sums(cards)
     now = rank_points(table, cards)

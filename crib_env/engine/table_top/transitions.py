@@ -128,11 +128,7 @@ def tally_column(reason):
 
 @kernel
 def step(s, rules, decks, table, action, log):
-    """Take a legal action for the seat to move, and advance to the next decision.
-
-    ``log`` (int64[LOG_SIZE]) receives the points scored, in order: ``log[0]`` rows of side, points,
-    reason and cards.
-    """
+    """Take a legal action for the seat to move, and advance; ``log`` gets the points."""
     log[0] = 0
     turn = s["turn"]
     seat = s["to_move"]
@@ -206,20 +202,14 @@ def line_points(table, flush_size, a, b, c, d, e):
 
 @kernel
 def nob(starter, cards):
-    """Return 1 if the jack of the starter's suit is among ``cards``, a mask, else 0 (C4).
-
-    A jack turned up as the starter has scored as heels (C3) and is not its own nob.
-    """
+    """Return 1 if the jack of the starter's suit, not the starter, is in a mask, else 0 (C4)."""
     jack = 4 * JACK + (starter & 3)
     return 0 if jack == starter else cards >> jack & 1
 
 
 @kernel
 def count_lines(s, rules, table, side, log):
-    """Return and log the points of a side's five lines: side 0 the rows, side 1 the columns.
-
-    Lines of no points are logged too: they are counted, and all ten show where every card lay.
-    """
+    """Return and log the points of a side's five lines, also 0: side 0 the rows, 1 the columns."""
     layout = s["layout"]
     starter = layout[records.CENTRE]
     along = 1 if side == 0 else records.SIZE
