@@ -10,6 +10,7 @@ import numpy.typing as npt
 from crib_env.arrays import kernel_array
 from crib_env.engine.entries import entries_of
 from crib_env.engine.family import SUITS, Family, Features, Layout, family_of_views
+from crib_env.engine.show import show_table
 from crib_env.errors import check_choice
 from crib_env.policy import Views
 from crib_env.registration import ENVIRONMENTS, env_module
@@ -43,7 +44,10 @@ def encode(
     entries_of(family).encode(views, obs, masks)
     if more is None:
         return obs, masks
-    return entries_of(family).with_features(views, obs, more.size), masks
+    both = np.zeros((len(views), family.obs_size + more.size), dtype=np.float32)
+    both[:, : family.obs_size] = obs
+    entries_of(family).write_features(views, show_table(), family.obs_size, both)
+    return both, masks
 
 
 def canonical_views(views: Views | np.void, suits: str = "canonical") -> Views:

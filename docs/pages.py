@@ -113,7 +113,7 @@ def page(name: str) -> str:
     sections = dict(zip(parts[::2], parts[1::2], strict=True))
     first, _, rest = summary.strip().partition("\n\n")
     family, rules = maker.family, PRESETS[maker.rules]
-    featured = sum(size for _, size, _ in family.layout_with(family.features is not None))
+    featured = sum(size for _, size, _ in family.layout_with(True))
     return render(
         "environment", name=name, gym_id=gym_id(name), family=family, featured=featured,
         seats=sorted(rules.seating or family.sides), clauses=CLAUSES[name],

@@ -29,7 +29,6 @@ from crib_env.engine.record import (
     keep_log,
     margin,
 )
-from crib_env.engine.show import show_table
 
 # Result of a step of one game: ILLEGAL, or the seat to move, plus EPISODE_OVER after the end.
 ILLEGAL = -1
@@ -58,14 +57,6 @@ class Entries:
         returns = np.zeros((len(states), int(rules["players"][0])))
         self.fill_returns(states, rules, returns)
         return returns
-
-    def with_features(self, views: Array, bits: Array, features: int) -> Array:
-        """Return observations with features, float32[B, obs_size + features], of their bits."""
-        seen = bits.shape[1]
-        observations = np.zeros((len(views), seen + features), dtype=np.float32)
-        observations[:, :seen] = bits
-        self.write_features(views, show_table(), seen, observations)
-        return observations
 
 
 @cache

@@ -98,7 +98,7 @@ class CanonicalSuits(NamedTuple):
     """Kernels of ``suits="canonical"`` and ``"ranks"``: equal situations look equal."""
 
     kernels: dict[str, Kernel]  # those that take the place of the ones in `Kernels`, by name
-    relabel_views: Entry  # (views): canonical cards over each view's, hiding what these suits hide
+    relabel_views: Entry  # (views): writes canonical cards, and hides fields by these suits
 
 
 @dataclass(frozen=True, eq=False)

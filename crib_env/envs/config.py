@@ -128,7 +128,7 @@ class EnvSpec:
     rules: str  # the preset that it plays by default
     # The episode lengths, each with the engine's name for it; the first is the default.
     episodes: Mapping[str, str] = field(default_factory=lambda: {"game": "game", "deal": "deal", "match": "match"})
-    phase: PhasePolicySpec | None = None  # who plays the rest of the deal, in a phase environment
+    phase: PhasePolicySpec | None = None  # of the policy for the rest of the deal, in a phase environment
     example: str = ""  # the keywords in the loop of its page
 
 

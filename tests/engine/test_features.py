@@ -16,7 +16,6 @@ from checkout import ROOT
 from crib_env import ENVIRONMENTS, Game, encode, find_agent, observation_layout, sample_legal, six_card_v0, table_top_v0
 from crib_env.batch import GameBatch
 from crib_env.encoding import layout_of
-from crib_env.engine.entries import entries_of
 from crib_env.engine.family import find_family
 from crib_env.engine.hands.records import DISCARD
 from crib_env.rules import PRESETS, Rules
@@ -67,13 +66,8 @@ def test_observations_page_names_every_feature(name: str) -> None:
 
 def seen(games: GameBatch, lanes: Any) -> Any:
     """Return the full observations of the seats to move, float32[K, size]."""
-    family = games.family
     views = games.views(lanes)
-    bits = np.zeros((len(lanes), family.obs_size), np.uint8)
-    masks = np.zeros((len(lanes), family.actions), np.int8)
-    entries_of(family).encode(views, bits, masks)
-    assert family.features is not None
-    return views, entries_of(family).with_features(views, bits, family.features.size)
+    return views, encode(views, features=True)[0]
 
 
 def positions(rules: Rules, n: int, seed: int, players: int = 2) -> Iterator[tuple[Any, Any]]:
