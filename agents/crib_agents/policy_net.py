@@ -137,7 +137,7 @@ class ScoredAgent:
 
     def features_of(self, family: Family, size: int) -> bool:
         """Return whether an observation ``size`` long has features."""
-        more = family.features.size if family.features else 0
+        more = family.features.size
         if size not in (family.obs_size, family.obs_size + more):
             raise ValueError(
                 f"{self.name} reads observations of {size} numbers; those of this game have "

@@ -289,8 +289,6 @@ def test_observation_layout_covers_the_observation(name: str) -> None:
 @every_case
 def test_observations_with_features_equal_those_of_encode(name: str, keywords: dict[str, Any]) -> None:
     family = begun(name, keywords, seed=41).game.family
-    if family.features is None:
-        return
     suits = "canonical" if family.canonical else "real"
     keywords = keywords | {"suits": suits}
     with_features = begun(name, keywords | {"features": True}, seed=41)
@@ -312,8 +310,6 @@ def test_observations_with_features_equal_those_of_encode(name: str, keywords: d
 @every_name
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_features_are_zeros_once_an_episode_is_over(name: str) -> None:
-    if module(name).maker.family.features is None:
-        return
     env = module(name).env(features=True)
     env.reset(seed=44)
     mask = env.observe(env.agent_selection)["action_mask"]

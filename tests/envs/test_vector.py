@@ -484,13 +484,7 @@ KEYWORDS: dict[str, Any] = {"opponent": "greedy", "episode": "deal", "reward": "
 
 
 @pytest.mark.parametrize(
-    ("name", "features"),
-    [
-        (name, features)
-        for name in sorted(ENVIRONMENTS)
-        for features in (None, True)
-        if not features or env_module(name).maker.family.features
-    ],
+    ("name", "features"), [(name, features) for name in sorted(ENVIRONMENTS) for features in (None, True)]
 )
 def test_tensors_equal_the_arrays(name: str, features: bool | None) -> None:
     module = env_module(name)

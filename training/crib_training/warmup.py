@@ -43,7 +43,7 @@ def one_game(name: str) -> None:
     env = maker.raw_env()
     env.reset(seed=1)
     env.step(int(env.observe(env.agent_selection)["action_mask"].argmax()))
-    learner = maker.gym_env(features=bool(maker.family.features))
+    learner = maker.gym_env(features=True)
     _, info = learner.reset(seed=1)
     learner.step(int(info["action_mask"].argmax()))
 
