@@ -12,8 +12,9 @@ Both take a view and nothing else that a seat may not know.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 
@@ -109,6 +110,15 @@ class Tally:
     prompt_tokens: int = 0  # sent, by `count_tokens`
     reply_tokens: int = 0  # received
     seconds: float = 0.0  # spent waiting for replies
+
+    def add(self, other: dict[str, Any]) -> None:
+        """Add another count, as ``asdict`` gives it."""
+        for name, value in other.items():
+            setattr(self, name, getattr(self, name) + value)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the counts, ready for JSON."""
+        return asdict(self)
 
 
 @dataclass

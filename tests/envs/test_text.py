@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import re
-from dataclasses import asdict
 from typing import Any
 
 import gymnasium
@@ -351,11 +350,11 @@ def test_text_env_step_after_the_end_raises(forfeits: bool) -> None:
     over = False
     while not over:
         shown, _, over, _, _ = env.step("hmm" if forfeits else first_legal(shown))
-    before = asdict(env.tally)
+    before = env.tally.as_dict()
     for reply in ("hmm", "5H"):
         with pytest.raises(EpisodeOverError, match=r"call reset\(\)"):
             env.step(reply)
-    assert asdict(env.tally) == before
+    assert env.tally.as_dict() == before
     assert "names no choice" not in env.reset(seed=1)[0]
 
 

@@ -41,7 +41,7 @@ from crib_env.engine.jit import Entry, entry, kernel
 from crib_env.engine.ranks import DECK
 from crib_env.engine.record import DECKS_T, LOG_T, LOG_WIDTH, NO_DECKS, NONE, TABLE_T, WEIGHTS_T, array_of
 from crib_env.engine.rng import M32, WORDS, draw_unused, seed_words
-from crib_env.engine.show import JACK, show_table
+from crib_env.engine.show import JACK, heels_points, show_table
 from crib_env.engine.two_hand import HAND, PILE, STATE, view
 from crib_env.policy import Act, Agent, CompiledAgent
 from crib_env.rules import LARGEST_TARGET, PRESETS, Rules, TwoHandRules
@@ -117,7 +117,7 @@ def count_starters(s, rules, table, pone, dealer, playout):
         playout["made"][at + PONE_PLAY] = pone
         playout["made"][at + PONE_HAND] = transitions.hand_points(s, rules, table, PONE)[0]
         playout["made"][at + PONE_CRIB] = 0
-        playout["made"][at + DEALER_PLAY] = dealer + transitions.heels_points(rules, s["starter"])
+        playout["made"][at + DEALER_PLAY] = dealer + heels_points(rules, s["starter"])
         playout["made"][at + DEALER_HAND] = transitions.hand_points(s, rules, table, DEALER)[0]
         playout["made"][at + DEALER_CRIB] = transitions.crib_points(s, rules, table)[0]
         for kind in range(KINDS):

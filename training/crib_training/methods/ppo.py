@@ -30,8 +30,9 @@ from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.vec_env import VecEnv, VecNormalize
 
 from crib_env import settings as types
-from crib_env.engine.family import ONE_DEAL, Family
-from crib_env.envs.makers import EnvMaker, Episode, Suits
+from crib_env.engine.family import ONE_DEAL, Family, Suits
+from crib_env.envs.config import Episode
+from crib_env.envs.makers import EnvMaker
 from crib_env.rules import Rules
 from crib_env.settings import checked_dataclass
 from crib_training.learn.curve import TABLE, Strength, read_points
