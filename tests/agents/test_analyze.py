@@ -29,6 +29,7 @@ from crib_env.policy import ask_agent, find_agent
 from reference.scoring import score_show
 
 HAND = "5H 5D JC 4S 6S KH"
+LINE = "hoyle game #1 d1 m0 discard QSQC4STDQHAH/3HTH6D5CJD7H 7C - 0-0/0-0"
 
 
 RNG = np.random.default_rng(0)
@@ -55,7 +56,7 @@ def actions_of(choice: Any) -> list[int]:
 def test_analyze_lists_every_legal_action_with_the_agents_first(rules: str) -> None:
     best = find_agent("learned" if rules in ("three_hand", "four_hand") else "expert")
     kinds = set()
-    for game, choices in positions(rules, 60):
+    for game, choices in positions(rules, 30):
         listed, kind = [actions_of(choice) for choice in choices], type(choices[0])
         laid = game.view(game.seat)["discarded"].tolist() if len(listed[0]) == 2 else []
         known = {*game.legal_actions, *laid} - {NONE}  # a pair has the card laid first
@@ -124,8 +125,8 @@ def test_crib_analyze_takes_notation_of_any_game(capsys: pytest.CaptureFixture[s
     ("words", "message"),
     [
         ([], "name the cards held"),
-        (["5H", "--notation", Game("hoyle", seed=1).notation()], "leave the cards out"),
-        (["--dealer", "--notation", Game("hoyle", seed=1).notation()], "leave --dealer out"),
+        (["5H", "--notation", LINE], "leave the cards out"),
+        (["--dealer", "--notation", LINE], "leave --dealer out"),
         (["--notation", "whist"], "whist"),
         (["5H", "--env", "three_hand_v0"], "no position of 'three_hand'"),
         (["5H", "--env", "table_top_v0"], "--layout gives one of Table Top"),
@@ -174,7 +175,7 @@ def as_text(view: Any, rules: str) -> np.ndarray[Any, Any]:
 
 
 @pytest.mark.parametrize("rules", GAMES)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(seed=st.integers(0, 10**6))
 def test_position_text_round_trips_every_view_of_a_game(rules: str, seed: int) -> None:
     env = GAMES[rules].raw_env()
@@ -203,9 +204,7 @@ HELD: dict[str, Any] = {"discarded": "KC QC", "starter": "JH", "dealer": True}
     ("hand", "changed", "words"),
     [
         ("6D 4S 9C", {"pile": "5D (TS)"}, "5D cannot have been played"),
-        ("6D 4S 9C", {"pile": "(TS) (7H) 5D"}, "(7H) cannot have been played"),
         ("6D 4S", {"pile": "(TS) 5D (TC) 7C"}, "past 31"),
-        ("6D 4S", {"pile": "(TS) 5D (TS) 7C"}, "more than once"),
         ("6D 4S", {"pile": "(TS) 5D"}, "keeps 4 cards"),
         ("6D 4S 9C", {"pile": "(TS) 5D", "discarded": "KC"}, "discarded must be 2 cards"),
         ("6D 4S", {"pile": "(TS) 5D (7H) 9C"}, "not this seat's turn"),
@@ -244,9 +243,8 @@ def discarded_by(view: Any, players: int) -> list[int]:
     return [4 // players - int(owed) for owed in view["owed"][:players]]
 
 
-@pytest.mark.parametrize("rules", ["table_top", "table_top_ship"])
-@pytest.mark.parametrize("players", [2, 4])
-@settings(max_examples=10, deadline=None)
+@pytest.mark.parametrize(("rules", "players"), [("table_top", 2), ("table_top_ship", 4)])
+@settings(max_examples=4, deadline=None)
 @given(seed=st.integers(0, 10**6))
 def test_layout_text_round_trips_every_view_of_a_round(rules: str, players: int, seed: int) -> None:
     env = table_top_v0.raw_env(rules=rules, players=players, episode="round")
@@ -289,8 +287,6 @@ def test_layout_text_round_trips_every_view_of_a_round(rules: str, players: int,
         ({"layout": "...../.4C.../..7H../...8H./2C...."}, "row 4, column 0"),
         ({"layout": "...../.4C.../...../...8H./....."}, "the starter lies in the centre"),
         ({"layout": "...../.4C.../..7H../...8H./...."}, "a row is 5 cells"),
-        ({"layout": "...../.4C.../..7H../...8H."}, "5 rows"),
-        ({"layout": "...../.4X.../..7H../...8H./....."}, "'4X' is not a card"),
         ({"card": "4C"}, "4C given more than once"),
         ({"crib": "2C 3C 4D"}, "a seat puts 2 cards"),
         ({"partners_crib": "2C"}, "nobody has a partner"),

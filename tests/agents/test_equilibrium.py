@@ -34,7 +34,7 @@ def agent() -> Equilibrium:
 
 @pytest.mark.parametrize("preset", ["five_card", "hoyle"])
 def test_equilibrium_has_an_action_in_every_position(agent: Equilibrium, preset: str) -> None:
-    views = views_of(preset, 300, 1)
+    views = views_of(preset, 100, 1)
     probabilities = agent.action_probabilities(views)
     np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
     for view, row in zip(views, probabilities, strict=True):
@@ -68,7 +68,7 @@ def test_equilibrium_two_discards_come_from_one_pair(agent: Equilibrium) -> None
     """The second card goes with the first: together they are drawn as the strategy has it."""
     game = Game("five_card", episode="deal", seed=9)
     strategy = agent.solved[0].strategy
-    for seed in range(60):
+    for seed in range(25):
         game.reset(seed=seed)
         for seat in (0, 1):
             pair = 1.0
@@ -162,7 +162,7 @@ def test_hand_class_is_an_orbit_of_suit_permutations() -> None:
         assert frozenset(classes.cards[number].tolist()) in renamed
 
 
-@pytest.mark.parametrize(("preset", "deals"), [("five_card", 300), ("hoyle", 300)])
+@pytest.mark.parametrize(("preset", "deals"), [("five_card", 120), ("hoyle", 60)])
 def test_equilibrium_play_follows_the_tree(preset: str, deals: int) -> None:
     """Wherever a seat has a choice while the other holds cards, its view is a separate node."""
     rules = find_rules(preset, TwoHandRules)

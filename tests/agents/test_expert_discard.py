@@ -78,7 +78,7 @@ def discarded(view: Any) -> tuple[int, ...]:
 
 
 @every_game
-@settings(max_examples=3 if SLOW else 20, deadline=None)
+@settings(max_examples=3 if SLOW else 10, deadline=None)
 @given(data=st.data())
 def test_mean_hand_is_over_every_starter(game: str, data: st.DataObject) -> None:
     """C2, C4, H8, F6, by the reference."""
@@ -94,14 +94,13 @@ def test_mean_hand_is_over_every_starter(game: str, data: st.DataObject) -> None
 
 
 @pytest.mark.parametrize(
-    ("game", "cards", "dealer", "pair"),
+    ("game", "cards", "dealer", "pair", "smallest"),
     [
-        ("hoyle", "5H JH 3C 4D 9S KD", True, "5H JH"),  # suited, with a jack
-        ("hoyle", "7S 8S TD TC 2H QC", False, "7S 8S"),
-        ("five_card", "JS 5D 5C 9H AD", False, "JS AD"),
+        ("hoyle", "5H JH 3C 4D 9S KD", True, "5H JH", 5),  # suited, with a jack
+        ("hoyle", "7S 8S TD TC 2H QC", False, "7S 8S", 4),
+        ("five_card", "JS 5D 5C 9H AD", False, "JS AD", 5),
     ],
 )
-@pytest.mark.parametrize("smallest", [5, 4], ids=["flush of five", "flush of four"])
 def test_mean_crib_is_over_every_pair_and_starter(
     game: str, cards: str, dealer: bool, pair: str, smallest: int
 ) -> None:
@@ -239,7 +238,10 @@ def test_staged_value_rises_with_pegging_and_stays_below_one(i_deal: int) -> Non
 @every_game
 @dealer_or_pone
 def test_linear_value_ranks_pairs_as_staged_far_from_the_end(game: str, dealer: bool) -> None:
-    """Seed 12: loss of the linear choice by the staged values, in games, over many hands."""
+    """Seed 12: loss of the linear choice by the staged values, in games, over many hands.
+
+    Also their level at a score: over many scores errors cancel out.
+    """
     rules, rng = PRESETS[game], np.random.default_rng(12)
     far = rules.target - discard.NEAR - 1  # the highest score that is not near
     views = np.array(
@@ -247,7 +249,7 @@ def test_linear_value_ranks_pairs_as_staged_far_from_the_end(game: str, dealer: 
             discarding(
                 rng.permutation(52)[: rules.dealt].tolist(), game, dealer, tuple(rng.integers(0, far + 1, 2).tolist())
             )
-            for _ in range(150)
+            for _ in range(100)
         ],
         dtype=VIEW,
     )
@@ -257,22 +259,8 @@ def test_linear_value_ranks_pairs_as_staged_far_from_the_end(game: str, dealer: 
     lost = staged.max(axis=1) - chosen
     assert lost.mean() < 0.0003
     assert lost.max() < 0.02
-    assert linear.mean() == pytest.approx(staged.mean(), abs=0.03)
-
-
-@pytest.mark.skipif(SLOW, reason="hundreds of staged expectations take compiled code")
-@every_game
-@dealer_or_pone
-def test_linear_value_is_on_the_level_of_the_staged_at_a_score(game: str, dealer: bool) -> None:
-    """A mean over many scores hides errors: which seat is ahead by turns depends on the score."""
-    rules, rng = PRESETS[game], np.random.default_rng(16)
-    for need in (discard.NEAR + 1, discard.NEAR + 8):
-        at = rules.target - need
-        views = np.array(
-            [discarding(rng.permutation(52)[: rules.dealt].tolist(), game, dealer, (at, at)) for _ in range(100)],
-            dtype=VIEW,
-        )
-        n = len(pairs_of(list(range(rules.dealt))))
+    for at in (far, far - 7):
+        views["scores"] = at
         linear, staged = (
             rank_discards(views, near)[1][:, :n, WIN_VALUE].max(axis=1).mean() for near in (0, rules.target)
         )
@@ -296,7 +284,7 @@ def test_best_discard_values_agree_with_the_win_table(needs: tuple[int, int], de
 @dealer_or_pone
 def test_discard_in_a_single_deal_maximises_points(game: str, dealer: bool) -> None:
     rules, rng = PRESETS[game], np.random.default_rng(13)
-    for _ in range(2 if SLOW else 30):
+    for _ in range(2 if SLOW else 12):
         cards = sorted(rng.permutation(52)[: rules.dealt].tolist())
         view = discarding(cards, game, dealer)
         view["episode"] = DEAL
@@ -313,7 +301,7 @@ def test_discard_in_a_single_deal_maximises_points(game: str, dealer: bool) -> N
 
 
 @every_game
-@settings(max_examples=3 if SLOW else 40, deadline=None)
+@settings(max_examples=3 if SLOW else 15, deadline=None)
 @given(data=st.data(), dealer=st.booleans())
 def test_discard_two_decisions_take_one_pair_in_any_order(game: str, data: st.DataObject, dealer: bool) -> None:
     cards = data.draw(dealt(game))

@@ -19,8 +19,6 @@ from crib_agents.files import SEAL, compress, inflate, read_arrays, read_header,
 from crib_agents.learned import MonteCarloAgent, Weights
 from crib_agents.loading import load_agent
 from crib_agents.policy_net import PolicyNetAgent
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from crib_env import PRESETS
 from learned_nets import drawn_weights, policy
@@ -40,52 +38,30 @@ def laid_out(described: Any, numbers: bytes = b"") -> bytes:
     return len(text).to_bytes(8, "little") + text + numbers
 
 
-def one(**changes: Any) -> bytes:
-    """Return a file of one tensor of 8 bytes, described wrongly."""
-    tensor = {"dtype": "F32", "shape": [2], "data_offsets": [0, 8], **changes}
-    return laid_out({"a": tensor}, bytes(8))
-
-
 def header(text: Any) -> bytes:
     """Return a file without tensors with a header of ours."""
     return laid_out({"__metadata__": {"crib_env": text}})
+
+
+def numbers(kind: str, data: bytes) -> bytes:
+    """Return a file of one tensor of 8 bytes."""
+    shape = [2 if kind == "F32" else 1]
+    return laid_out({"a": {"dtype": kind, "shape": shape, "data_offsets": [0, 8]}}, data)
 
 
 MALFORMED: dict[str, bytes] = {
     "empty": b"",
     "text": b"not at all a file of ours",
     "longer header than file": (1 << 62).to_bytes(8, "little") + b"{}",
-    "no header": bytes(8),
-    "header of no text": laid_out(b"\xff\xfe\xfd"),
     "header of nested lists": laid_out(b"[" * 100_000),
-    "header is a list": laid_out([]),
-    "metadata is a list": laid_out({"__metadata__": []}),
     "our header is a number": header(5),
     "our header is no JSON": header("{"),
     "our header is a list": header("[]"),
     "our header is nested": header("[" * 100_000),
-    "tensor is null": laid_out({"a": None}),
-    "type is unknown": one(dtype="F128"),
-    "shape is a number": one(shape=2),
-    "shape of fractions": one(shape=[2.0]),
-    "shape below zero": one(shape=[-2]),
-    "shape too large": one(shape=[10**30]),
-    "shape of nothing and too much": one(shape=[0, 10**30], data_offsets=[0, 0]),
-    "offsets are null": one(data_offsets=None),
-    "offsets below zero": one(data_offsets=[-8, 0]),
-    "offsets too large": one(data_offsets=[0, 10**30]),
-    "offsets that overlap": laid_out(
-        {name: {"dtype": "U8", "shape": [2], "data_offsets": [i, i + 2]} for i, name in enumerate("ab")}, bytes(3)
-    ),
-    "a gap": laid_out({"a": {"dtype": "U8", "shape": [2], "data_offsets": [1, 3]}}, bytes(3)),
-    "bytes behind the last tensor": one() + b"more",
-    "numbers cut short": one()[:-1],
-    "NaN": laid_out(
-        {"a": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}}, np.array([0.0, np.nan], np.float32).tobytes()
-    ),
-    "too large for float32": laid_out(
-        {"a": {"dtype": "F64", "shape": [1], "data_offsets": [0, 8]}}, np.array([-1e300]).tobytes()
-    ),
+    "type is unknown": numbers("F128", bytes(8)),
+    "numbers cut short": numbers("F32", bytes(7)),
+    "NaN": numbers("F32", np.array([0.0, np.nan], np.float32).tobytes()),
+    "too large for float32": numbers("F64", np.array([-1e300]).tobytes()),
 }
 
 
@@ -119,7 +95,7 @@ def test_load_agent_names_a_run_after_its_folder(
     assert load_agent(path.name).name == name
 
 
-ODD: list[Any] = [None, True, -1, 10**30, 1e308, "", "two_hand\0", ".", [], {}, [[]], {"a": [1]}]
+ODD: list[Any] = [None, True, -1, 10**30, 1e308, "two_hand\0", [], {"a": [1]}]
 
 
 @pytest.mark.parametrize("value", ODD, ids=repr)
@@ -167,6 +143,10 @@ def test_files_altered_fail_their_checksum(tmp_path: Path) -> None:
         path.write_bytes(SMALL[:at] + bytes([SMALL[at] ^ 1]) + SMALL[at + 1 :])
         with pytest.raises(ValueError, match=r"x\.safetensors .*was damaged or altered"):
             read_header(path)
+    for at in range(len(SMALL)):
+        path.write_bytes(SMALL[:at] + bytes([SMALL[at] ^ 1]) + SMALL[at + 1 :])
+        with pytest.raises(ValueError, match=r"x\.safetensors is not a safetensors file of ours: "):
+            read_header(path, sealed=True)
     path.write_bytes(SMALL)
     assert read_header(path)[0] == {"format": "a test", "version": 1}
 
@@ -194,44 +174,6 @@ def test_files_without_required_checksum_are_rejected(tmp_path: Path) -> None:
     path.write_bytes(SMALL.replace(SEAL.encode(), b"sha257"))
     with pytest.raises(ValueError, match="it has no checksum"):
         read_header(path, sealed=True)
-
-
-@st.composite
-def mutations(draw: st.DrawFn) -> bytes:
-    """Return the small file with bytes changed, inserted, removed or moved."""
-    data = bytearray(SMALL)
-    for _ in range(draw(st.integers(1, 4))):
-        at = draw(st.integers(0, len(data) - 1))
-        kind = draw(st.sampled_from(["flip", "set", "insert", "cut", "end", "append"]))
-        if kind == "flip":
-            data[at] ^= 1 << draw(st.integers(0, 7))
-        elif kind == "set":
-            data[at] = draw(st.sampled_from(b'0123456789"{}[],:-.eE\\\0\xff'))
-        elif kind == "insert":
-            data[at:at] = draw(st.binary(min_size=1, max_size=9))
-        elif kind == "cut":
-            del data[at : at + draw(st.integers(1, 9))]
-        elif kind == "end":
-            del data[at:]
-        else:
-            data += draw(st.binary(min_size=1, max_size=9))
-        if not data:
-            break
-    return bytes(data)
-
-
-@settings(max_examples=250, deadline=None)
-@given(mutations())
-def test_files_mutated_are_rejected_or_equal(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
-    path = tmp_path_factory.getbasetemp() / "mutated.safetensors"
-    path.write_bytes(data)
-    read = tried(lambda path: read_header(path, sealed=True), path)
-    if isinstance(read, ValueError):
-        assert str(read).startswith(f"{path} is not a safetensors file of ours: ")
-    else:
-        about, found = read
-        assert about == {"format": "a test", "version": 1}
-        assert all(np.array_equal(found[name], array) for name, array in TENSORS.items())
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 1e300, -1e300])
@@ -298,24 +240,15 @@ def test_files_small_archive_takes_little_memory(tmp_path: Path) -> None:
     assert peak(lambda: read_arrays(path)) < 50 << 20
 
 
-@pytest.mark.parametrize("change", ["flip", "cut", "text", "none"])
-def test_files_damaged_archive_is_rejected_by_name(change: str, tmp_path: Path) -> None:
+def test_files_damaged_archive_is_rejected_by_name(tmp_path: Path) -> None:
     path = tmp_path / "x.npz"
     np.savez_compressed(path, a=np.random.default_rng(1).normal(size=100))
+    assert set(read_arrays(path)) == {"a"}
     data = path.read_bytes()
-    path.write_bytes(
-        {
-            "flip": data[:300] + bytes([data[300] ^ 4]) + data[301:],
-            "cut": data[:200],
-            "text": b"not at all",
-            "none": data,
-        }[change]
-    )
-    if change == "none":
-        assert set(read_arrays(path)) == {"a"}
-        return
-    with pytest.raises(ValueError, match=r"x\.npz cannot be read as arrays"):
-        read_arrays(path)
+    for damaged in (data[:300] + bytes([data[300] ^ 4]) + data[301:], data[:200], b"not at all"):
+        path.write_bytes(damaged)
+        with pytest.raises(ValueError, match=r"x\.npz cannot be read as arrays"):
+            read_arrays(path)
 
 
 def test_write_whole_leaves_a_pipe_or_device_as_it_is(tmp_path: Path) -> None:

@@ -12,7 +12,6 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 from crib_agents.adapters.agent_wrappers import PhasedAgent, Timed
-from crib_agents.bot import process_agent
 from crib_agents.expert.pegging import PeggingExpert
 from crib_play.table.session import Session
 
@@ -192,8 +191,8 @@ class TwoHandsAlone(CompiledAgent):
     [
         (kind, command)
         for kind in REFUSED
-        for command in COMMANDS  # a process takes long to start: with workers, and at a table
-        if kind != "in a process of its own" or command in ("tournament", "play")
+        for command in COMMANDS  # every command, and every kind of agent
+        if kind == "two agents joined" or command == "tournament"
     ],
 )
 def test_games_reject_agent_that_does_not_play_them(
@@ -213,15 +212,11 @@ def test_games_reject_agent_that_does_not_play_them(
     assert not list(tmp_path.rglob("*.*"))
 
 
-def wrapped(kind: str) -> Agent:
-    if kind == "phased":
-        return PhasedAgent(discard="greedy", pegging=PeggingExpert())
-    return Timed(find_agent("expert")) if kind == "timed" else process_agent("expert")
-
-
-@pytest.mark.parametrize("kind", ["phased", "timed", "process"])
-def test_wrapper_agent_is_rejected_for_its_inner_agent(kind: str) -> None:
-    agent, named = wrapped(kind), "pegging_expert" if kind == "phased" else "expert"
+@pytest.mark.parametrize(
+    ("agent", "named"),
+    [(PhasedAgent("greedy", PeggingExpert()), "pegging_expert"), (Timed(find_agent("expert")), "expert")],
+)
+def test_wrapper_agent_is_rejected_for_its_inner_agent(agent: Agent, named: str) -> None:
     refuse_rules(agent, PRESETS["hoyle"])
     with pytest.raises(ValueError, match=f"{named} does not play where flush_size is 5"):
         refuse_rules(agent, Rules.preset(HOUSE))
@@ -271,30 +266,6 @@ def test_refuse_views_takes_agents_without_a_hash() -> None:
     env = six_card_v0.gym_env(opponent=Plain())
     env.reset(seed=1)
     assert int(Plain().act(env.view(), np.random.default_rng(1))) in range(52)
-
-
-class Equal:
-    """Equal to all others, though they play by different rules."""
-
-    name = "equal"
-
-    def __init__(self, honours: frozenset[str] = frozenset()) -> None:
-        self.honours = honours
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Equal)
-
-    def __hash__(self) -> int:
-        return 1
-
-
-def test_refuse_views_keeps_equal_agents_apart() -> None:
-    game = Game("hoyle[heels=5]", seed=1)
-    views = np.array([game.view(game.seat)])
-    plays_by_any = Equal(frozenset({"heels"}))
-    refuse_views(plays_by_any, views)
-    with pytest.raises(ValueError, match="heels is 5"):
-        refuse_views(Equal(), views)
 
 
 def test_by_identity_forgets_objects_that_are_gone() -> None:

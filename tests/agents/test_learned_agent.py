@@ -64,7 +64,7 @@ def values_of(views, table, weights, values, now, cribs):
 @pytest.mark.parametrize(("rules", "players"), [("hoyle", 2), ("five_card", 2), ("table_top", 4)])
 def test_learned_takes_the_action_of_highest_value(rules: str, players: int) -> None:
     agent, rng = MonteCarloAgent(), np.random.default_rng(3)
-    games = GameBatch(PRESETS[rules], 4, players=players, episode="game", seed=3)
+    games = GameBatch(PRESETS[rules], 3, players=players, episode="game", seed=3)
     games.reset()
     running = games.running()
     seen = 0
@@ -79,7 +79,7 @@ def test_learned_takes_the_action_of_highest_value(rules: str, players: int) -> 
         seen += int((~np.array(at_once)).sum())
         games.ask(find_agent("random"), running, rng)
         running = games.running(running)
-    assert seen > 200
+    assert seen > 100
     with pytest.raises(ValueError, match="learned does not play where flush_size is 5"):
         agent.action_values(views_of(Rules.preset("hoyle", flush_size=5), 1, seed=1)[:1])
 
@@ -88,7 +88,7 @@ def test_learned_takes_the_action_of_highest_value(rules: str, players: int) -> 
 def test_learned_values_agree_with_the_slow_definition(preset: str) -> None:
     rules = PRESETS[preset]
     weights = drawn_weights(rules)
-    views = views_of(rules, 5, seed=4)
+    views = views_of(rules, 3, seed=4)
     values, now = np.zeros((len(views), 15)), np.zeros((len(views), HAND), dtype=np.int64)
     cribs = np.zeros((len(views), 15))
     values_of(views, show_table(), weights.flat(), values, now, cribs)
@@ -195,7 +195,6 @@ def test_learned_rejects_rules_without_nets(nets: list[str], rules: Rules, reaso
     ("nets", "rules", "players"),
     [
         ([replace(HOYLE, crib_flush_size=4), HOYLE], replace(HOYLE, crib_flush_size=4), 2),
-        ([HOYLE], replace(HOYLE, target=61), 2),
         (["table_top"], replace(PRESETS["table_top"], target=61, partners_confer=False), 4),
     ],
 )
@@ -205,11 +204,12 @@ def test_learned_nets_work_for_other_targets_and_players(nets: list[Any], rules:
     assert encode(views)[1][np.arange(len(views)), agent.act(views, np.random.default_rng(0))].all()
 
 
-@pytest.mark.parametrize("preset", ["hoyle", "table_top"])
-@pytest.mark.parametrize("dtype", [np.float32, np.float16])
-def test_learned_file_round_trips(dtype: Any, preset: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("preset", "dtype"), [("hoyle", np.float32), ("table_top", np.float16), ("four_hand", np.float32)]
+)
+def test_learned_file_round_trips(preset: str, dtype: Any, tmp_path: Path) -> None:
     path = tmp_path / "house.safetensors"
-    weights = drawn_weights(PRESETS[preset])
+    weights = drawn_weights(PRESETS[preset], 4 if preset == "four_hand" else 2)
     weights.save(path, dtype)
     again = Weights.load(path)
     assert again.header() == weights.header()
@@ -224,16 +224,12 @@ def test_learned_file_round_trips(dtype: Any, preset: str, tmp_path: Path) -> No
     [
         ({"format": "crib_env policy"}, {}, "expected the format 'crib_env values' version 1"),
         ({"family": "chess"}, {}, r"expected a family that .* \(two_hand.*found 'chess'"),
-        ({"features": {"pegging": 3}}, {}, r"nets over the features .* found \{'pegging': 3\}"),
         ({"rules_fields": {"dealt": 6}}, {}, "expected rules with a number 'single_count'"),
         ({"temperature": -1.0}, {}, "expected a temperature of 0 or more, found -1.0"),
-        ({}, {"pegging.0.bias": None}, "expected the tensors .*pegging.0.bias.*, found"),
         ({}, {"pegging.0.weight": np.zeros((24, 7))}, "layer 0 of .* 'pegging' to lead from 385"),
-        ({}, {"pegging.1.bias": np.full(10, 1e300)}, "'pegging.1.bias' .* too large for float32"),
         ({}, {"pegging.1.bias": np.zeros(10, dtype=np.int64)}, "expected floats, found"),
         ({}, {"owing": None}, "expected the tensors .*owing, found"),
         ({}, {"owing": np.zeros((2, 28, 3))}, r"'owing' to be floats .*\(2, 28, 3, 3\), found"),
-        ({}, {"owing": np.zeros((2, 28, 3, 3), dtype=np.int64)}, "floats of shape .* found int64"),
         ({}, {"owing": np.full((2, 28, 3, 3), np.nan)}, "'owing' holds .* not finite"),
     ],
 )
@@ -330,8 +326,8 @@ def test_learned_values_are_close_to_the_experts(preset: str) -> None:
     weights = shipped_for(preset)
     target = PRESETS[preset].target
     drawn = rng.integers(target - 40, target - 1, size=(30, 2))
-    average = drawn[(target - drawn).max(axis=1) > DEAL_REACH][:10]
-    assert len(average) == 10
+    average = drawn[(target - drawn).max(axis=1) > DEAL_REACH][:4]
+    assert len(average) == 4
     for seed, scores in enumerate(map(tuple, average.tolist())):
         views = views_at(preset, 60, seed, scores)
         win_value, _ = judged(views, weights)
@@ -450,12 +446,11 @@ def slow_actions(view: Any, weights: Weights) -> dict[int, float]:
     return values
 
 
-@pytest.mark.parametrize("players", [2, 4])
-@pytest.mark.parametrize("preset", ["table_top", "table_top_ship"])
+@pytest.mark.parametrize(("preset", "players"), [("table_top", 2), ("table_top_ship", 4)])
 def test_learned_table_top_values_agree_with_the_slow_definition(preset: str, players: int) -> None:
     rules = PRESETS[preset]
     weights = drawn_weights(rules)
-    views = views_of(rules, 3, 4, players)
+    views = views_of(rules, 1, 4, players)
     points, value, values = found_in(views, weights)
     chosen = MonteCarloAgent([weights]).act(views, np.random.default_rng(0))
     for i, view in enumerate(views):

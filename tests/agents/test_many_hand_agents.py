@@ -12,7 +12,6 @@ from crib_agents.data.tables import MANY_HAND, MANY_HAND_CRIBS, load
 from crib_agents.learned import MonteCarloAgent
 from crib_agents.learned.many_hand import chance_ahead
 from crib_training.evaluation.duplicate import estimate, play_pairs
-from crib_training.learn.run import Run
 from crib_training.methods.deep_monte_carlo import Learner, Settings
 
 from compiled import as_entry
@@ -21,8 +20,8 @@ from crib_env.batch import GameBatch
 from crib_env.cards import parse_card
 from crib_env.engine.hands.counting import lacking, least_pips
 from crib_env.engine.hands.records import DISCARD
-from crib_env.engine.many_hand import HAND, VIEW
 from crib_env.engine.many_hand import STATE as STATE
+from crib_env.engine.many_hand import VIEW
 from crib_env.engine.ranks import RANKS
 from crib_env.policy import find_agent
 from crib_env.registration import env_module
@@ -43,7 +42,7 @@ def test_rule_based_beats_greedy_in_partnership() -> None:
 
 
 def test_rule_based_makes_more_than_two_greedy() -> None:
-    points = play_pairs(PRESETS["three_hand"], "deal", *AGENTS, 6000, 1).points.sum(axis=3)
+    points = play_pairs(PRESETS["three_hand"], "deal", *AGENTS, 3000, 1).points.sum(axis=3)
     more = estimate((points[..., 0] - points[..., 1:].mean(axis=2)).mean(axis=1))
     assert more.mean - more.half > 0.1
 
@@ -95,33 +94,6 @@ def test_mean_cribs_agree_with_actual_discards(preset: str) -> None:
     means = mean_cribs(games.states, games.rules, games.sides)
     assert means.shape == load(MANY_HAND_CRIBS)["crib"].shape[1:]
     assert means[:, 4].min() > means[:, [0, 12]].max()  # fives make the best cribs
-
-
-@every_game
-def test_deep_monte_carlo_learns_and_its_file_plays(preset: str, tmp_path: Path) -> None:
-    settings: Any = Settings(
-        env=f"{preset}_v0",
-        deals=192,
-        num_envs=64,
-        hidden_sizes=(8, 8),
-        num_evals=1,
-        eval_pairs=2,
-        final_eval_pairs=2,
-        progress=False,
-        out=tmp_path,
-    )
-    learner = Learner(settings)
-    Run(learner).go()
-    assert learner.curve.shares["rule_based"] == (1 / 3 if preset == "three_hand" else 1 / 2)
-    agent = MonteCarloAgent.load(tmp_path / "policy.safetensors")
-    games = GameBatch(PRESETS[preset], 5, episode="game", seed=1)
-    games.reset()
-    views = games.views(games.running())
-    values = agent.action_values(views)
-    assert np.isfinite(values).sum() == 5 * HAND
-    assert agent.act(views, np.random.default_rng(1)).tolist() == np.nanargmax(values, 1).tolist()
-    for _ in games.play(agent, np.random.default_rng(1)):
-        pass
 
 
 @pytest.mark.slow
@@ -186,16 +158,6 @@ def test_analyze_values_are_those_of_learned(rules: str) -> None:
             kinds.add(type(one))
             assert one.points == pytest.approx(values[card_of(one)])
     assert kinds == {DiscardChoice, CardChoice}
-
-
-@pytest.mark.parametrize("rules", GAMES[:2])
-def test_analyze_orders_choices_as_learned_plays(rules: str) -> None:
-    """Cards of one rank have equal values."""
-    views = views_of(rules, 12)
-    actions = find_agent("learned").act(views, np.random.default_rng(0))
-    for view, action in zip(views, actions, strict=True):
-        wins = {card_of(one): one.win for one in analyze(np.array([view]))}
-        assert wins[int(action)] == max(wins.values())
 
 
 def test_analyze_winning_card_has_probability_one() -> None:

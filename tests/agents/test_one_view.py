@@ -91,12 +91,18 @@ def agent_of(made: str) -> Any:
 
 
 @every_agent
-def test_act_single_view_gives_one_action(made: str) -> None:
+def test_act_takes_one_view_none_and_read_only_ones(made: str) -> None:
+    """Read-only as Ray hands them out, and `numpy.broadcast_to`."""
     agent, games = agent_of(made), AGENTS[made][1]
     for game in games:
         for moves in (0, 5):
             view = view_of(game, moves)
-            (expected,) = agent.act(np.array([view]), rng())
+            views = np.array([view])
+            (expected,) = agent.act(views, rng())
+            views.setflags(write=False)
+            assert agent.act(views, rng()) == expected
+            none = agent.act(views[:0], rng())
+            assert (none.shape, none.dtype) == ((0,), np.int64)
             for one in (view, np.array(view)):
                 action = agent.act(one, rng())
                 assert action.shape == ()
@@ -106,13 +112,17 @@ def test_act_single_view_gives_one_action(made: str) -> None:
 
 
 @every_agent
-def test_act_takes_read_only_views(made: str) -> None:
-    """As Ray hands them out, and `numpy.broadcast_to`."""
-    agent, game = agent_of(made), AGENTS[made][1][0]
-    views = np.array([view_of(game)])
-    expected = agent.act(views, rng())
-    views.setflags(write=False)
-    assert agent.act(views, rng()) == expected
+def test_act_rejects_other_objects_and_views_of_other_games(made: str) -> None:
+    agent, view = agent_of(made), view_of("hoyle")
+    for given in ([view], np.zeros(425), None, np.array([[view]]), {"observation": 1}):
+        with pytest.raises(ValueError, match=r"views are records .* env\.unwrapped\.view\(\)"):
+            agent.act(given, rng())
+    others = [np.zeros(2, dtype=[("cell", np.int64)])]
+    if "table_top" not in AGENTS[made][1]:
+        others.append(np.array([view_of("table_top")]))
+    for views in others:
+        with pytest.raises((ValueError, RuntimeError), match=r"fields|alone|number|shape|not play"):
+            agent.act(views, rng())
 
 
 def by_weight(view: Any, rng: Any, table: Any, weights: Any) -> Any:
@@ -128,35 +138,6 @@ def test_compiled_agent_takes_read_only_weights() -> None:
     weights, view = np.ones(1), view_of("hoyle")
     weights.setflags(write=False)
     assert ByWeight(weights).act(view, rng()) == view["hand"][1]
-
-
-@every_agent
-def test_act_empty_views_give_no_actions(made: str) -> None:
-    agent, games = agent_of(made), AGENTS[made][1]
-    for game in games:
-        actions = agent.act(np.array([view_of(game)])[:0], rng())
-        assert actions.shape == (0,)
-        assert actions.dtype == np.int64
-
-
-@every_agent
-def test_act_rejects_other_objects_than_views(made: str) -> None:
-    agent = agent_of(made)
-    view = view_of("hoyle")
-    for given in ([view], np.zeros(425), None, np.array([[view]]), {"observation": 1}):
-        with pytest.raises(ValueError, match=r"views are records .* env\.unwrapped\.view\(\)"):
-            agent.act(given, rng())
-
-
-@every_agent
-def test_act_rejects_views_of_other_games(made: str) -> None:
-    agent, games = agent_of(made), AGENTS[made][1]
-    others = [np.zeros(2, dtype=[("cell", np.int64)])]
-    if "table_top" not in games:
-        others.append(np.array([view_of("table_top")]))
-    for views in others:
-        with pytest.raises((ValueError, RuntimeError), match=r"fields|alone|number|shape|not play"):
-            agent.act(views, rng())
 
 
 @pytest.mark.parametrize("made", ["random", "equilibrium", "learned_mixed", "PhasedAgent", "from_torch", "greedy"])

@@ -10,7 +10,7 @@ import pytest
 from crib_agents.adapters.plain import Deal, Go, PlainAgent, Play
 from crib_training.evaluation.duplicate import play_pairs
 
-from crib_env import find_agent, five_card_v0, format_card, parse_cards, six_card_v0, table_top_v0
+from crib_env import find_agent, format_card, parse_cards, six_card_v0
 from crib_env.batch import GameBatch
 from crib_env.cards import pip
 from crib_env.game import Game
@@ -38,61 +38,12 @@ class Recorder(KeepsFives):
         return card
 
 
-@pytest.fixture(params=[six_card_v0, five_card_v0], ids=lambda module: module.__name__)
-def game(request: pytest.FixtureRequest) -> Any:
-    """A deal of the recorder, in seat 0, against greedy, its decisions one by one."""
-    env = request.param.raw_env(episode="deal")
-    env.reset(seed=4)
-    recorder, greedy, rng = Recorder(), find_agent("greedy"), np.random.default_rng(0)
-    start = [card for card in env.view(0)["hand"] if card >= 0]
-    done = []
-    while env.agents and not any(env.terminations.values()):
-        seat = env.possible_agents.index(env.agent_selection)
-        view = np.array([env.view(seat)])
-        action = int((greedy if seat else recorder).act(view, rng)[0])
-        done.append((seat, action, view[0]))
-        env.step(action)
-    return recorder, start, done
-
-
-def test_plain_agent_discards_the_chosen_pair(game: Any) -> None:
-    recorder, start, done = game
-    assert len(recorder.discards) == 1
-    hand, is_dealer, scores, pair = recorder.discards[0]
-    assert hand == tuple(format_card(card) for card in sorted(start))
-    discarded = [format_card(card) for seat, card, view in done if seat == 0 and view["phase"] == 0]
-    assert tuple(discarded) == pair
-    first = next(view for seat, _, view in done if seat == 0)
-    assert is_dealer == bool(first["dealer"] == 0)
-    assert scores == tuple(first["scores"])
-
-
-def test_plain_agent_sees_the_pile_in_order(game: Any) -> None:
-    recorder, _, done = game
-    mine = [(card, view) for seat, card, view in done if seat == 0 and view["phase"] == 1]
-    assert len(mine) == len(recorder.plays) >= 2
-    played: list[str] = []
-    asked = iter(recorder.plays)
-    for seat, card, view in done:
-        if view["phase"] != 1:
-            continue
-        if seat == 0:
-            hand, pile, count, gone, starter, is_dealer, _, answer = next(asked)
-            assert gone + pile == played
-            assert count == sum(pip(c) for c in parse_cards(" ".join(pile)))
-            assert answer == format_card(card)
-            assert answer in hand
-            assert starter == format_card(int(view["starter"]))
-            assert is_dealer == bool(view["dealer"] == 0)
-        played.append(format_card(card))
-
-
 @pytest.mark.parametrize(("rules", "least"), [("hoyle", 50), ("five_card", 1)])
-def test_plain_agent_deal_has_discards_plays_and_gos(rules: str, least: int) -> None:
+def test_plain_agent_sees_its_cards_the_pile_and_the_deal(rules: str, least: int) -> None:
     """Compared with the full state, move by move, over whole games."""
     greedy, rng = find_agent("greedy"), np.random.default_rng(0)
     told = 0
-    for seed in range(6):
+    for seed in range(4):
         recorder, game = Recorder(), Game(rules, seed=seed)
         discarded: list[str] = []
         plays: list[Play] = []
@@ -101,17 +52,26 @@ def test_plain_agent_deal_has_discards_plays_and_gos(rules: str, least: int) -> 
             state = game.states[0]
             deal, count = int(state["deals"]), int(state["count"])
             phase, seat = int(state["phase"]), game.seat
-            asked = len(recorder.plays)
+            asked, dealer, scores = len(recorder.plays), state["dealer"] == 0, game.scores
+            start, starter = game.hand(game.view(0)), format_card(int(state["starter"]))
             card = int((greedy if seat else recorder).act(np.array([game.view(seat)]), rng)[0])
             if phase == 0 and seat == 0:
                 discarded.append(format_card(card))
-                assert len(recorder.discards) == deal
+                hand, is_dealer, told_scores, pair = recorder.discards[-1]
+                assert (len(recorder.discards), is_dealer, told_scores) == (deal, dealer, scores)
+                assert discarded == list(pair[: len(discarded)])
+                assert set(map(format_card, start)) <= set(hand)
             if len(recorder.plays) > asked:
                 known = recorder.known[-1]
                 assert (known.number, set(known.discarded)) == (deal, set(discarded))
                 assert list(known.plays) == plays
                 assert list(known.gos) == gos
                 told += len(gos)
+                hand, pile, so_far, gone, turned, is_dealer, _, answer = recorder.plays[-1]
+                assert (so_far, turned, is_dealer, answer) == (count, starter, dealer, format_card(card))
+                assert gone + pile == [play.card for play in plays]
+                assert sum(pip(one) for one in parse_cards(" ".join(pile))) == count
+                assert hand == [format_card(one) for one in sorted(start)]
             game.step(card)
             if phase == 1:
                 plays.append(Play(format_card(card), seat == 0))
@@ -177,13 +137,6 @@ def test_plain_agent_rejects_invalid_pair(pair: list[str]) -> None:
     view = np.array([env.view(env.dealer ^ 1)])
     with pytest.raises(ValueError, match="to discard are two cards of"):
         Discards(lambda hand: pair).act(view, np.random.default_rng(0))
-
-
-def test_plain_agent_rejects_table_top() -> None:
-    env = table_top_v0.raw_env()
-    env.reset(seed=1)
-    with pytest.raises(ValueError, match="keeps_fives plays only hoyle or five_card, got views of"):
-        KeepsFives().act(np.array([env.view(0)]), np.random.default_rng(0))
 
 
 def test_plain_agent_needs_both_methods() -> None:

@@ -18,6 +18,7 @@ from safetensors.numpy import load_file, save_file
 from crib_env.batch import GameBatch
 from crib_env.rules import PRESETS, Rules
 from learned_nets import HIDDEN, choices_differ, policy, saved_but_for
+from small_runs import small_ppo
 
 RNG = np.random.default_rng(0)
 HOYLE = PRESETS["hoyle"]
@@ -45,10 +46,7 @@ def test_policy_file_round_trips(tmp_path: Path) -> None:
         ("hoyle", PRESETS["table_top"], "table_top or table_top_ship: it plays hoyle"),
         ("table_top", HOYLE, "hoyle or five_card: it plays table_top"),
         ("hoyle", PRESETS["five_card"], "where target is 61.* it plays hoyle .target 121"),
-        ("hoyle", replace(HOYLE, target=61), "where target is 61.* it plays hoyle .target 121"),
-        ("hoyle", replace(HOYLE, crib_flush_size=4), "where crib_flush_size is 4: .*_flush_size 5"),
         ("hoyle", replace(HOYLE, single_count=True), "where single_count is True: .*_count False"),
-        ("hoyle", replace(HOYLE, match_target=5), "where match_target is 5: .* .match_target 7"),
     ],
 )
 def test_policy_rejects_other_rules(trained: str, rules: Rules, reason: str) -> None:
@@ -82,10 +80,8 @@ def test_policy_file_with_preset_only_is_read(tmp_path: Path) -> None:
         ({"observation_layout": 5}, {}, "trained on another observation of six_card_v0"),
         ({"actions": 26}, {}, "trained on 26 actions of six_card_v0, which has 52"),
         ({"rules": "mine", "rules_fields": None}, {}, "trained under the rules 'mine': its header"),
-        ({"version": 7}, {}, "expected the format 'crib_env policy' version 1"),
         ({}, {"1.bias": None}, "holds the tensors 0.bias, 0.weight, 1.weight, expected"),
         ({}, {"0.weight": np.zeros((HIDDEN, 7))}, r"layer 0 .* \(3, 7\) .* expected \(3, \d+\)"),
-        ({}, {"0.bias": np.zeros((HIDDEN, 1))}, r"0 .* bias of shape \(3, 1\), expected \(n, "),
         (
             {},
             {"1.weight": np.zeros((26, HIDDEN)), "1.bias": np.zeros(26)},
@@ -113,24 +109,13 @@ def test_policy_file_without_tensors_is_rejected(tmp_path: Path) -> None:
 # --- trained with features ------------------------------------------------------------------------
 
 
-SMALL = ppo.Settings(
-    num_envs=16,
-    steps=8,
-    batch_size=64,
-    epochs=1,
-    hidden_sizes=(16, 16),
-    progress=False,
-    opponent="random",
-    timesteps=256,
-    eval_pairs=0,
-)
 TRAININGS: dict[str, dict[str, Any]] = {"six_card": {"reward": "expected"}, "table_top": {"env": "table_top_v0"}}
 
 
 @pytest.fixture(scope="module", params=TRAININGS)
 def trained(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Any:
     out = tmp_path_factory.mktemp("ppo")
-    settings = replace(SMALL, out=out, **TRAININGS[request.param])
+    settings = small_ppo(out, **TRAININGS[request.param])
     ppo.train(settings)
     return settings
 
@@ -140,9 +125,9 @@ def test_policy_saved_plays_as_the_trained_network(trained: ppo.Settings) -> Non
     model = from_sb3(trained.out / "model.zip", trust=True)
     assert agent.about["features"] is True
     assert agent.suits == model.suits == ppo.suits_of(agent.family)
-    games = GameBatch(find_game(trained.env)[1], 500, seed=1)
+    games = GameBatch(find_game(trained.env)[1], 100, seed=1)
     games.reset()
-    lanes = np.arange(500)
+    lanes = np.arange(100)
     for _ in range(8):
         views = games.views(lanes)
         assert choices_differ(agent, model, views) < 1e-4

@@ -143,12 +143,7 @@ def _same_hand(view: Any, words: str) -> bool:
 
 
 @pytest.mark.parametrize(
-    ("model", "why"),
-    [
-        ("empty", r"names no choice"),
-        ("huge", r"names no choice"),
-        ("hostile", r"names no choice|not in your hand|both cards"),
-    ],
+    ("model", "why"), [("empty", r"names no choice"), ("hostile", r"names no choice|not in your hand|both cards")]
 )
 def test_text_agent_bad_replies_cost_their_games_and_are_named(server: ModelServer, model: str, why: str) -> None:
     agent = named(server, model, retries=0)
@@ -220,9 +215,6 @@ def test_text_agent_name_works_everywhere(server: ModelServer) -> None:
         ("m?timeout=soon", "timeout of text:m must be a number"),
         ("m?style=long&base_url=http://x", "style must be one of"),
         ("m?timeout=nan", "timeout must be a number of seconds above 0, got nan"),
-        ("m?timeout=inf", "timeout must be a number of seconds above 0, got inf"),
-        ("m?timeout=0", "timeout must be a number of seconds above 0, got 0"),
-        ("m?temperature=nan", "temperature must be a number from 0 up, got nan"),
         ("m?max_tokens=0", "max_tokens must be a whole number from 1 up, got 0"),
         ("m?server_retries=-1", "server_retries must be a whole number from 0 up, got -1"),
     ],

@@ -16,11 +16,8 @@ FAULT = sys.argv[1]
 FAULTS = {
     "illegal": '{"action": "ZZ"}',
     "not held": '{"action": ["AC", "AC"]}',
-    "no action": '{"card": "5H"}',
     "malformed": "the five of hearts",
-    "escape": '{"action": "\\u001b[31mred"}',
     "raw escape": "\x1b[31mred",
-    "number": "17",
     "no result": '{"error": "no idea", "no_result": true}',
     "nan": '{"action": NaN}',
     "nested": "[" * 100_000,
