@@ -94,7 +94,7 @@ def test_model_agent_states_its_game_and_rejects_others(mask: bool, tmp_path: Pa
     """Six-card and five-card cribbage have observations of one shape, so that tells nothing."""
     policy = "MultiInputPolicy" if mask else "MlpPolicy"
     env = VecNormalize(five_card_v0.sb3_env(2, mask_in_observation=mask), norm_obs=False)
-    MaskablePPO(policy, env, n_steps=8, batch_size=8).learn(64).save(tmp_path / "five.zip")
+    MaskablePPO(policy, env, n_steps=8, batch_size=8).save(tmp_path / "five.zip")
     agent = from_sb3(tmp_path / "five.zip", trust=True)
     assert_legal(agent, views_of("five_card"))
     with pytest.raises(ValueError, match=r"five does not play where target is 121 .*: it plays five_card"):
@@ -253,9 +253,12 @@ def test_network_agent_is_an_opponent_and_gets_its_forward_arguments(kind: type[
         find_agent(net).act(views, np.random.default_rng(1)), from_torch(net).act(views, np.random.default_rng(1))
     )
     assert [part.training for part in net.modules()] == before  # as it was, for its training
-    result = evaluate.evaluate(six_card_v0.maker, "hoyle", net, "greedy", 2, seed=1)
-    assert result["first"] == kind.__name__
     assert PhasedAgent(net, "greedy").discard.name == kind.__name__
+
+
+def test_network_is_evaluated_by_its_name() -> None:
+    result = evaluate.evaluate(six_card_v0.maker, "hoyle", OfObservations(), "greedy", 2, seed=1)
+    assert result["first"] == "OfObservations"
 
 
 def test_network_agent_keyword_sets_passing_of_masks() -> None:

@@ -12,11 +12,13 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from crib_agents import GreedyAgent
 
 from checkout import TESTS
 from crib_env import agent_names, find_agent, six_card_v0
+from crib_env.batch import GameBatch
 from crib_env.engine.cache import ENDING, cache_folder
 
 CODE = """
@@ -106,11 +108,24 @@ def site(tmp_path: Path) -> Path:
     return site
 
 
-def start(site: Path, cache: Path, where: str) -> dict[str, Any]:
+def test_third_party_agent_is_played_by_its_name(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(site))
+    games = GameBatch("hoyle", 8, seed=1)
+    games.reset()
+    views = games.views(games.running())
+    try:
+        chosen = find_agent("low_cards").act(views, np.random.default_rng(1))
+    finally:
+        for module in ("low_cards", "low_cards.order"):
+            sys.modules.pop(module, None)
+    assert chosen.tolist() == views["hand"].min(axis=1).tolist()
+
+
+def start(site: Path, cache: Path) -> dict[str, Any]:
     """Play in a separate process and return its output."""
     path = [str(site), *filter(None, [os.environ.get("PYTHONPATH")])]
     done = subprocess.run(
-        [sys.executable, HERE / "play.py", "low_cards", where],
+        [sys.executable, HERE / "play.py", "low_cards"],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(path), "NUMBA_CACHE_DIR": str(cache)},
         capture_output=True,
         text=True,
@@ -120,25 +135,24 @@ def start(site: Path, cache: Path, where: str) -> dict[str, Any]:
     return output
 
 
-@pytest.mark.parametrize("where", ["alone", pytest.param("batch", marks=pytest.mark.slow)])
-def test_third_party_agent_is_compiled_once_and_after_changes_of_its_helper(
-    where: str, site: Path, tmp_path: Path
-) -> None:
+@pytest.mark.slow
+def test_third_party_agent_is_compiled_once_and_after_changes_of_its_helper(site: Path, tmp_path: Path) -> None:
+    """In the compiled batch; `test_fingerprint` has an edited agent that is asked alone."""
     cache = tmp_path / "cache"
     cache.mkdir()
     for file in cache_folder().glob(f"*{ENDING}"):  # this machine's compiled engine
         shutil.copy(file, cache)
-    first = start(site, cache, where)
+    first = start(site, cache)
     assert first["chosen"] == first["lowest"] != first["highest"]
     assert first["compiled"] > 0
     files = {file: file.stat().st_mtime_ns for file in cache.glob(f"low_cards*{ENDING}")}
     assert files
-    second = start(site, cache, where)
+    second = start(site, cache)
     assert second == {**first, "compiled": 0}
     assert files == {file: file.stat().st_mtime_ns for file in cache.glob(f"low_cards*{ENDING}")}
     helper = site / "low_cards/order.py"
     helper.write_text(helper.read_text().replace("card < other", "card > other"))
-    third = start(site, cache, where)
+    third = start(site, cache)
     assert third["chosen"] == third["highest"]
     assert third["played"] != first["played"]
     assert third["compiled"] > 0

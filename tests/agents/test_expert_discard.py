@@ -136,7 +136,7 @@ def test_mean_crib_is_over_every_pair_and_starter(
     assert (found > 0) == dealer
 
 
-@pytest.mark.skipif(SLOW, reason="thousands of deals take compiled code")
+@pytest.mark.slow
 @every_game
 def test_discard_tables_are_reproduced_by_a_new_round(game: str) -> None:
     """Seed 77: laid as often, and cribs as expected, over all pairs dealt and over those laid."""

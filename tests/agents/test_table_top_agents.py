@@ -35,7 +35,7 @@ from crib_env.rules import PRESETS
 from reference import scoring
 from reference.learned_table_top import points_of
 from stacked import Lanes
-from table_top_views import OPEN, every_variant, mask_of, position
+from table_top_views import OPEN, VARIANTS, every_variant, mask_of, position
 
 
 def choose(agent: Agent, view: Any) -> int:
@@ -94,7 +94,7 @@ def test_line_values_agree_with_the_reference(flush_size: int) -> None:
     rng = random.Random(seed)
     weights = np.zeros(len(table_top.WEIGHTS))
     weights[table_top.NEXT : table_top.NEXT + 6] = 1.0
-    for trial in range(100 if SLOW else 300):
+    for trial in range(100):
         n = trial % 6
         deck = rng.sample(range(52), 52)
         if trial % 3 == 0:  # of few suits, so that flushes and nobs occur
@@ -162,11 +162,18 @@ def test_rule_based_weighs_both_sides_future_cards_and_the_crib(view: Any, actio
 
 
 @pytest.mark.skipif(SLOW, reason="hundreds of games")
-@every_variant
-@pytest.mark.parametrize(("better", "worse"), [("rule_based", "greedy"), ("greedy", "random")])
+@pytest.mark.parametrize(
+    ("better", "worse", "players", "preset"),
+    [
+        ("rule_based", "greedy", 2, "table_top"),
+        ("rule_based", "greedy", 4, "table_top_ship"),
+        ("greedy", "random", 4, "table_top"),
+        ("greedy", "random", 2, "table_top_ship"),
+    ],
+)
 def test_agents_beat_the_next_weaker_agent(better: str, worse: str, players: int, preset: str) -> None:
     """Over duplicate games the whole 95 % interval lies above half."""
-    games = play_pairs(PRESETS[preset], "game", find_agent(better), find_agent(worse), 60, 17, players=players)
+    games = play_pairs(PRESETS[preset], "game", find_agent(better), find_agent(worse), 40, 17, players=players)
     won = estimate(games.shares_won)
     assert won.mean - won.half > 0.9
 
@@ -187,8 +194,9 @@ def at_turn(turn: int, players: int, preset: str, lanes: int, seed: int, episode
 
 
 @compiled_alone
-@every_variant
-@pytest.mark.parametrize("budget", range(1, len(BUDGETS) + 1))
+@pytest.mark.parametrize(
+    ("budget", "players", "preset"), [(i, *variant) for i, variant in zip((1, 2, 3, 4), VARIANTS, strict=True)]
+)
 def test_agents_actions_are_legal(budget: int, players: int, preset: str) -> None:
     """In its own games, and wherever random play leads; `Lanes` refuses an illegal action."""
     agent, rng = TableTopExpert(budget), np.random.default_rng(5)
@@ -273,13 +281,12 @@ def test_value_of_full_layout_without_crib_is_its_score(players: int, preset: st
 
 
 @compiled_alone
-@every_variant
-@pytest.mark.parametrize("budget", [1, 2])
+@pytest.mark.parametrize(("budget", "players", "preset"), [(1, 2, "table_top"), (2, 4, "table_top_ship")])
 def test_analysis_has_a_row_for_each_legal_action_and_the_choice_is_its_best(
     budget: int, players: int, preset: str
 ) -> None:
     agent = TableTopExpert(budget)
-    for turn, episode in product((0, 7, 16, 25), ("round", "game")):
+    for turn, episode in product((0, 9, 25), ("round", "game")):
         games = at_turn(turn, players, preset, 5, seed=41 + turn, episode=episode)
         views = games.views(games.running())
         for view, action in zip(views, agent.act(views, np.random.default_rng(0)), strict=True):
@@ -356,7 +363,7 @@ def after_placing(layout: list[int], cell: int, card: int, unseen: list[int], vi
 
 
 @compiled_alone
-@every_variant
+@pytest.mark.parametrize(("players", "preset"), VARIANTS[::3])
 def test_expert_searches_the_last_three_turns_exactly(players: int, preset: str) -> None:
     """With no crib cards owed, the values differ as exhaustive play does."""
     games = at_turn(25, players, preset, 300, seed=51)

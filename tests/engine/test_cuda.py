@@ -31,6 +31,7 @@ LANES = 4
 STEPS = 32
 DRAWN = 20  # steps of random play
 SEED = 11
+RANDOM = ("six_card match", "five_card game", "table_top game for 4", "three sides")
 SEEN = ("obs", "masks", "movers", "rewards", "dones")
 
 # preset, changes to it, and arguments of the batch
@@ -39,7 +40,6 @@ CASES: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
     "six_card match": ("hoyle", {"target": 9, "match_target": 2}, {"episode": "match"}),
     "six_card deal": ("hoyle", {}, {"episode": "deal", "autoreset": False}),
     "five_card game": ("five_card", {"target": 21}, {"reward": "points"}),
-    "table_top round for 2": ("table_top", {}, {"episode": "round", "reward": "points"}),
     "table_top game for 4": ("table_top", {}, {"players": 4, "reward": "points"}),
     "table_top round for 4": ("table_top", {}, {"players": 4, "episode": "round", "autoreset": False}),
     "table_top_ship game": ("table_top_ship", {"target": 1}, {}),
@@ -194,7 +194,7 @@ def save(folder: str, walks: tuple[str, ...]) -> None:
         "cuda draws": lambda case: cuda_rollout(case, at_once=False),
     }
     for case in CASES:
-        for walk in walks:
+        for walk in walks if case in RANDOM else walks[:1]:
             np.savez(Path(folder) / f"{case}, {walk}.npz", **makers[walk](case))
 
 
@@ -254,14 +254,14 @@ def test_simulator_matches_compiled_games(case: str, simulated: Path) -> None:
 
 
 @pytest.mark.parametrize("walk", ["cuda rollout", "cuda draws"])
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", RANDOM)
 def test_simulator_random_play_matches_compiled(case: str, walk: str, simulated: Path) -> None:
     assert_alike(simulated, case, walk, cpu_rollout(case))
 
 
 @pytest.mark.parametrize("walk", ON_A_GPU)
 def test_gpu_games_match_compiled_code(walk: str, on_device: Path) -> None:
-    for case in CASES:
+    for case in CASES if walk == "cuda" else RANDOM:
         expected = cpu_walk(case) if walk == "cuda" else cpu_rollout(case)
         assert_alike(on_device, case, walk, expected)
 

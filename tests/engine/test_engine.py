@@ -104,7 +104,7 @@ def deals_of(env: Any, seed: int, prefer: Any) -> list[list[int]]:
     return deals
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_equal_seeds_give_equal_deals_under_any_play(seed: int) -> None:
     env = crib_env.six_card_v0.raw_env(episode="match")
     low, high = deals_of(env, seed, min), deals_of(env, seed, max)
@@ -133,13 +133,13 @@ def digest(name: str) -> str:
     total = hashlib.sha256()
     env = module(name).raw_env(reward="points")
     env.reset(seed=17)
-    for part in trajectory(env, seed=17, decisions=150):
+    for part in trajectory(env, seed=17, decisions=80):
         total.update(repr(part).encode())
     total.update(env.snapshot().game.position.state.tobytes())
     for opponent in (lowest_legal(env.game.family), *(n for n in ("greedy",) if n in agent_names())):
         batch = module(name).vector_env(3, opponent=opponent, reward="points")
         _, info = batch.reset(seed=18)
-        for _ in range(25):
+        for _ in range(12):
             legal = [np.flatnonzero(mask)[-1] for mask in info["action_mask"]]
             observations, rewards, ends, _, info = batch.step(np.array(legal))
             for array in (observations, rewards, ends, info["action_mask"]):

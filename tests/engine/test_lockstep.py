@@ -185,15 +185,15 @@ def play(rules: str, episode: str, episodes: int, seed: int) -> int:
         ("hoyle", "match", 1, 0),
         ("five_card", "deal", 20, 0),
         ("five_card", "game", 4, 0),
-        ("hoyle", "deal", 200, 1),
-        ("hoyle", "game", 80, 1),
-        ("hoyle", "match", 8, 1),
-        ("five_card", "deal", 200, 1),
-        ("five_card", "game", 100, 1),
+        ("hoyle", "deal", 100, 1),
+        ("hoyle", "game", 30, 1),
+        ("hoyle", "match", 4, 1),
+        ("five_card", "deal", 100, 1),
+        ("five_card", "game", 40, 1),
         *(
             (rules, episode, episodes, 5)
             for rules in MANY_HAND
-            for episode, episodes in (("deal", 60), ("game", 20), ("match", 4))
+            for episode, episodes in (("deal", 30), ("game", 8), ("match", 2))
         ),
     ],
 )
@@ -218,10 +218,9 @@ def test_lockstep_long(rules: str, episode: str, episodes: int, seed: int) -> No
     assert play(rules, episode, episodes, seed) > (40 if rules in MANY_HAND else 5) * episodes
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_reset_decks_are_followed_by_seeded_deals(seed: int) -> None:
+def test_reset_decks_are_followed_by_seeded_deals() -> None:
     """Given decks first, then the seed's own deals: the same for the same seed."""
-    rng = Random(seed)
+    seed, rng = 1, Random(1)
     deck = even_deck(rng)
     trajectories = []
     for _ in range(2):

@@ -50,18 +50,7 @@ def test_score_histogram_of_three_cards_equals_one_by_one() -> None:
     assert counts.tolist() == one_by_one.tolist()
 
 
-@pytest.mark.parametrize(
-    ("lowest", "rules", "size"),
-    [
-        (35, "hoyle", 4),
-        (37, "hoyle", 4),
-        (41, "hoyle", 4),
-        (48, "hoyle", 4),
-        (35, "five_card", 3),
-        (40, "five_card", 3),
-        (49, "five_card", 3),
-    ],
-)
+@pytest.mark.parametrize(("lowest", "rules", "size"), [(37, "hoyle", 4), (48, "hoyle", 4), (40, "five_card", 3)])
 def test_fill_histogram_high_cards_equals_one_by_one(lowest: int, rules: str, size: int) -> None:
     """Of high cards alone, so that `research.mutants` counts them as Python too."""
     counts = np.zeros(30, dtype=np.int64)

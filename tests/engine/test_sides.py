@@ -180,8 +180,7 @@ def walked(opponent: Any, reward: str, episode: str) -> list[Any]:
     return seen
 
 
-@pytest.mark.parametrize("episode", ["game", "deal"])
-@pytest.mark.parametrize("reward", ["win", "points"])
+@pytest.mark.parametrize(("reward", "episode"), [("win", "game"), ("points", "deal")])
 def test_opponents_two_seats_equal_compiled_and_in_python(reward: str, episode: str) -> None:
     seen = walked(find_agent("greedy"), reward, episode)
     assert seen == walked(InPython(find_agent("greedy")), reward, episode)

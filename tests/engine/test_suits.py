@@ -157,8 +157,8 @@ def check_aec(environment: ModuleType, suits: str) -> None:
 
 @pytest.mark.parametrize("environment", [six_card_v0, five_card_v0])
 def test_canonical_suits_work_in_every_form(environment: ModuleType) -> None:
-    env = environment.gym_env(suits="canonical", opponent="greedy", episode="deal")
-    batch = environment.vector_env(3, suits="canonical", opponent="greedy", episode="deal")
+    env = environment.gym_env(suits="canonical", opponent="random", episode="deal")
+    batch = environment.vector_env(3, suits="canonical", opponent="random", episode="deal")
     assert env.unwrapped.suits == batch.suits == "canonical"
     env.reset(seed=1)
     over = False
@@ -205,34 +205,33 @@ def test_ranks_discard_shows_canonical_cards(rules: str) -> None:
     np.testing.assert_array_equal(canonical_views(ranks, "ranks"), ranks)
 
 
-@pytest.mark.parametrize("environment", [six_card_v0, five_card_v0])
-@pytest.mark.parametrize("features", [False, True])
+@pytest.mark.parametrize(("environment", "features"), [(six_card_v0, False), (five_card_v0, True)])
 def test_ranks_are_observed_in_every_form_with_unchanged_opponents(environment: ModuleType, features: bool) -> None:
     """The same games as in canonical cards: opponents, which see their discards, play alike."""
     given = {"opponent": "expert", "episode": "deal", "features": features}
-    hidden, shown = (environment.vector_env(8, suits=s, **given) for s in ("ranks", "canonical"))
+    hidden, shown = (environment.vector_env(4, suits=s, **given) for s in ("ranks", "canonical"))
     _, info = hidden.reset(seed=1)
     shown.reset(seed=1)
     assert hidden.suits == "ranks"
     apart = 0
-    for _ in range(40):
+    for _ in range(24):
         actions = info["action_mask"].argmax(axis=1)
         observations, rewards, _, _, info = hidden.step(actions)
         whole, same, *_ = shown.step(actions)
         np.testing.assert_array_equal(rewards, same)
-        views, others = (one.batch.games.views(np.arange(8), one.batch.seats) for one in (hidden, shown))
+        views, others = (one.batch.games.views(np.arange(4), one.batch.seats) for one in (hidden, shown))
         np.testing.assert_array_equal(views, others)
         expected, _ = encode(views, features, "ranks")
         np.testing.assert_array_equal(observations, expected)
         apart += (observations != whole).any(axis=1).sum()
-    assert apart > 20
+    assert apart > 5
     check_aec(environment, "ranks")
 
 
 @pytest.mark.parametrize("rules", GAMES)
 def test_features_are_independent_of_deal_order(rules: str) -> None:
     """Also where two pairs to discard are as good as each other."""
-    views = views_of(rules, 4000, 12)
+    views = views_of(rules, 1500, 12)
     views = views[views["to_move"] == 1]
     other = views.copy()
     rows, places = np.arange(len(views)), np.arange(views["hand"].shape[1])
