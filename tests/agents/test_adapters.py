@@ -316,7 +316,7 @@ def test_opponent_may_be_a_path_everywhere(tmp_path: Path) -> None:
     assert load_agent(f"{opponent}/greedy").act(views_of(), np.random.default_rng(1)).shape == (40,)
     weights = "agents/crib_agents/data/learned/table_top.safetensors"
     env = table_top_v0.gym_env(opponent=str(ROOT / weights))
-    env.reset(seed=1)
+    assert env.unwrapped.batch.opponents[0].name == "table_top"
 
 
 def test_trust_prefix_is_for_models_only() -> None:

@@ -412,7 +412,7 @@ def test_expert_rejects_views_it_cannot_play() -> None:
 @pytest.mark.parametrize(("players", "preset"), [(2, "table_top"), (4, "table_top_ship")])
 def test_expert_budgets_beat_rule_based(players: int, preset: str) -> None:
     """Over duplicate rounds the whole 95 % interval of the margin lies above 0."""
-    for budget, pairs in ((1, 150), (3, 60)):
+    for budget, pairs in ((1, 80), (3, 60)):
         rounds = play_pairs(
             PRESETS[preset], "round", TableTopExpert(budget), find_agent("rule_based"), pairs, 17, players=players
         )

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from benchmarks import batch
 from checkout import python
 from crib_env.engine.entries import ILLEGAL, entries_of
 from crib_env.engine.family import find_family
@@ -212,18 +213,10 @@ def simulated(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @cache
-def said_without_a_device() -> str:
-    """Return the benchmark's notes without a GPU, an empty string with one."""
-    return python(
-        "from numba import cuda\n"
-        "if not cuda.is_available():\n"
-        "    from benchmarks import batch\n"
-        "    print(*batch.measure_gpu().notes)"
-    )
-
-
 def has_device() -> bool:
-    return not said_without_a_device()
+    from numba import cuda
+
+    return bool(cuda.is_available())
 
 
 @pytest.fixture(scope="module")
@@ -397,4 +390,4 @@ def test_cuda_arrays_are_shared_with_pytorch() -> None:
 def test_benchmark_without_gpu_reports_no_measurement() -> None:
     if has_device():
         pytest.skip("there is a CUDA device here")
-    assert said_without_a_device().startswith("GPU: unmeasured, for lack of a CUDA device")
+    assert batch.measure_gpu().notes[0].startswith("GPU: unmeasured, for lack of a CUDA device")
