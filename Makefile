@@ -12,7 +12,7 @@ RAY_INSTALLED := $(RAY_VENV)/.installed
 # Python compiles a module when it is first imported: most of PyTorch's never are.
 INSTALL := $(PY) -m pip install --quiet --disable-pip-version-check --no-compile \
 	--constraint constraints.txt
-TYPED := $(wildcard crib_env agents play training research examples)
+TYPED := $(wildcard crib_env agents play training research examples tests/support/wrong_calls.py)
 
 # PyTorch for the CPU; PyPI's build for Linux brings CUDA. TORCH_INDEX= skips it. Only the question
 # what the index has is cut short: a stall of the download must not bring the CUDA build.

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pytest
 
+from compiled import Watched
 from crib_env import discard_v0, pegging_v0, six_card_v0, table_top_v0
 from crib_env.engine.rng import seed_states
-from crib_env.policy import Act, CompiledAgent
 from vector_walks import lowest
 
 LANES = 5
@@ -102,61 +102,26 @@ def test_seeds_of_each_game_stay_hidden(module: Any) -> None:
 @pytest.mark.parametrize(("module", "keyword"), [(discard_v0, "pegging_policy"), (pegging_v0, "discard_policy")])
 @pytest.mark.parametrize("seed", [7, None])
 def test_aec_phase_policy_draws_independently_of_the_deals(module: Any, keyword: str, seed: int | None) -> None:
-    spy = Spy("policy")
+    spy, given = Spy("policy"), []
     env = module.raw_env(**{keyword: spy})
-    env.game.seed = seeded = Recording(env.game.seed)
+    seeded = env.game.seed
+    env.game.seed = lambda seed_seq: (given.append(seed_seq), seeded(seed_seq))
     env.reset(seed=seed)
     while not spy.rngs:
         env.step(int(env.observe(env.agent_selection)["action_mask"].argmax()))
-    (seed_seq,) = seeded.given
+    (seed_seq,) = given
     deals = np.zeros(1, dtype=[("rng", np.int64, (4,))])
     seed_states(deals, SeedSequence(seed_seq.entropy, spawn_key=seed_seq.spawn_key))
     assert_apart([spy], deals["rng"])
 
 
-class Recording:
-    """Records the arguments of a function."""
-
-    def __init__(self, function: Any) -> None:
-        self.function = function
-        self.given: list[Any] = []
-
-    def __call__(self, seed_seq: Any) -> None:
-        self.given.append(seed_seq)
-        self.function(seed_seq)
-
-
-def note_generator(v: Any, rng: Any, table: Any, weights: Any) -> Any:
-    """Play the first legal card, and leave the generator's words among the weights."""
-    at = int(weights[0])
-    if at + len(rng) < len(weights):
-        for i in range(len(rng)):
-            weights[at + i + 1] = rng[i]
-        weights[0] = at + len(rng)
-    slot = 0
-    while not v["legal"] >> slot & 1:
-        slot += 1
-    return v["hand"][slot]
-
-
-class CompiledSpy(CompiledAgent):
-    name = "spy"
-    acts: ClassVar[dict[str, Act]] = {"two_hand": note_generator}
-
-    def __init__(self) -> None:
-        super().__init__(np.zeros(401))
-
-    @property
-    def seen(self) -> set[tuple[float, ...]]:
-        return {tuple(row) for row in self.weights[1:].reshape(-1, 4).tolist() if any(row)}
-
-
 def test_compiled_agents_draw_independently_of_each_other_and_the_deals() -> None:
-    opponent, policy = CompiledSpy(), CompiledSpy()
+    opponent, policy = Watched(), Watched()
     env = discard_v0.vector_env(LANES, opponent=opponent, pegging_policy=policy, threads=1)
     deals = {tuple(row) for row in deals_of(env.batch, 7).tolist()}
     env.reset(seed=7)
     for _ in range(4):
         env.step(env.action_masks().argmax(axis=1))
-    assert len(opponent.seen) == len(policy.seen) == len(deals) == LANES
-    assert len(opponent.seen | policy.seen | deals) == 3 * LANES
+    seen = opponent.generators, policy.generators
+    assert len(seen[0]) == len(seen[1]) == len(deals) == LANES
+    assert len(seen[0] | seen[1] | deals) == 3 * LANES
