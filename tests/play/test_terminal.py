@@ -205,7 +205,7 @@ def test_play_runs_in_a_pipe_without_home() -> None:
     words = ("play", "--env", "five_card_v0", "--opponent", "greedy", "--keep")
     done = subprocess.run(
         [sys.executable, "-m", "crib_training.command_line", *words],
-        input="hint\nkeep\n",
+        input="keep\n",
         capture_output=True,
         text=True,
         env=environment,

@@ -68,8 +68,9 @@ def test_web_game_is_playable_from_the_answers(site: Site, game: str) -> None:
         assert shown["frames"][-1]["sight"] == shown["sight"]
         turns = shown["turns"]
     assert shown["winner"] == session.winner
-    review = browser.get(f"/api/tables/{shown['table']}/review").json()
-    assert sum(one["decisions"] for one in review["phases"]) == len(review["losses"])
+    if game == "five":  # `test_terminal.py` reviews one of each family
+        review = browser.get(f"/api/tables/{shown['table']}/review").json()
+        assert sum(one["decisions"] for one in review["phases"]) == len(review["losses"])
 
 
 def test_web_finished_game_can_be_opened_again(site: Site) -> None:

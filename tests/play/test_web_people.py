@@ -23,7 +23,7 @@ from starlette.exceptions import HTTPException
 from starlette.testclient import TestClient
 
 import served
-from served import choice, serving
+from served import ASKED, choice, serving
 
 AGENTS = ("greedy", "rule_based", "equilibrium")
 
@@ -116,29 +116,23 @@ def test_advice_is_refused_between_people_before_the_end() -> None:
     shown = sit_down(browsers[0], game="five")
     path = f"/api/tables/{shown['table']}"
     browsers[1].post(f"{path}/sit", json={"invitation": shown["invitations"][0]})
-    calls = 0
-    while True:
+    for _ in range(6):
         seen = {seat: browser.get(path).json() for seat, browser in browsers.items()}
-        if seen[0]["sight"]["over"]:
-            break
         mover = seen[0]["sight"]["mover"]
         assert not seen[mover]["practice"]
-        if calls < 6:
-            calls += 1
-            for browser in browsers.values():
-                advice = browser.get(f"{path}/advice")
-                assert advice.status_code == 403
-                assert "while people play each other" in advice.json()["error"]
-                for looking_back in ("review", "replay"):
-                    assert browser.get(f"{path}/{looking_back}").status_code == 409
+        for browser in browsers.values():
+            advice = browser.get(f"{path}/advice")
+            assert advice.status_code == 403
+            assert "while people play each other" in advice.json()["error"]
+            for looking_back in ("review", "replay"):
+                assert browser.get(f"{path}/{looking_back}").status_code == 409
         now = seen[mover]
         message = {"revision": now["revision"], "actions": choice(now), "since": now["turns"]}
         answer = browsers[mover].post(f"{path}/act", json={**message, "coach": True})
         assert answer.status_code == 200, answer.text
         assert "coach" not in answer.json()
-    assert calls == 6
-    for browser in browsers.values():
-        assert browser.get(f"{path}/review").json()["losses"]
+    assert browsers[0].post(f"{path}/resign", json={"revision": 6}).status_code == 200
+    assert all(browser.get(f"{path}/review").json()["losses"] for browser in browsers.values())
 
 
 def test_advice_is_given_against_agents_and_review_at_the_end() -> None:
@@ -273,7 +267,7 @@ def test_web_prepares_games_at_start_and_the_requested_one_first(monkeypatch: py
 
 def test_web_on_every_network_warns_and_checks_the_host_name(tmp_path: Path) -> None:
     words = ("--host", "0.0.0.0", "--allow-host", "crib.example", "--agents", "greedy")
-    with serving(tmp_path, *words, lines=4) as server:
+    with serving(tmp_path, *words, lines=4, before=ASKED) as server:
         assert re.search(r"http://127\.0\.0\.1:\d+ ", server.printed)
         assert "0.0.0.0" not in server.printed
         assert "anyone on this network can reach it" in server.printed

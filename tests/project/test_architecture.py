@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import fields
 from graphlib import CycleError, TopologicalSorter
 from importlib import import_module
 from inspect import cleandoc
+from pathlib import Path
 
 import pytest
 
@@ -36,55 +38,22 @@ def test_modules_have_700_lines_at_most() -> None:
 
 
 def branches_by_family(tree: ast.AST) -> Iterator[tuple[int, str]]:
-    """Yield line and name where the name of a family is compared with, or looked up in a dict."""
+    """Yield line and name where the name of a family is compared with."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.Compare):
-            sides = [node.left, *node.comparators]
-        elif isinstance(node, ast.Dict):
-            sides = [key for key in node.keys if key is not None]
-        elif isinstance(node, ast.MatchValue):
-            sides = [node.value]
-        elif isinstance(node, ast.Subscript):
-            sides = [node.slice]
-        else:
-            continue
-        for side in sides:
-            constants = side.elts if isinstance(side, (ast.Tuple, ast.List, ast.Set)) else [side]
-            for constant in constants:
-                if isinstance(constant, ast.Constant) and constant.value in FAMILIES:
-                    yield constant.lineno, constant.value
-
-
-def tables_by_family(tree: ast.Module) -> Iterator[int]:
-    """Yield the lines of a module's own dicts whose every key is a family: its parts by family."""
-    for node in tree.body:
-        if isinstance(node, (ast.Assign, ast.AnnAssign)) and isinstance(node.value, ast.Dict):
-            keys = node.value.keys
-            if all(isinstance(key, ast.Constant) and key.value in FAMILIES for key in keys):
-                yield from range(node.lineno, (node.end_lineno or node.lineno) + 1)
-
-
-def acts(tree: ast.Module) -> Iterator[int]:
-    """Yield the lines of assignments to ``acts``, the games an agent plays."""
-    for node in ast.walk(tree):
-        targets = (
-            node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
-        )
-        if any(isinstance(target, ast.Name) and target.id == "acts" for target in targets):
-            yield from range(node.lineno, node.end_lineno + 1)
+        if isinstance(node, ast.Compare | ast.MatchValue):
+            for one in ast.walk(node):
+                if isinstance(one, ast.Constant) and one.value in FAMILIES:
+                    yield one.lineno, one.value
 
 
 def test_modules_do_not_branch_on_a_familys_name() -> None:
     """Presets and families share names; code may compare with a preset's name only."""
-    found = []
-    for module, tree in TREES.items():
-        here = {*acts(tree), *tables_by_family(tree)}
-        found += [
-            f"{module}, line {line}: {name!r}"
-            for line, name in branches_by_family(tree)
-            if line not in here and not module.startswith(f"crib_env.engine.{name}")
-            if module != "crib_env.rules"  # which defines them
-        ]
+    found = [
+        f"{module}, line {line}: {name!r}"
+        for module, tree in TREES.items()
+        for line, name in branches_by_family(tree)
+        if not module.startswith(f"crib_env.engine.{name}") and module != "crib_env.rules"  # which defines them
+    ]
     assert not found, "these ask which game it is, not what the rules say"
 
 
@@ -113,25 +82,10 @@ def test_modules_have_no_import_cycle() -> None:
         pytest.fail(" -> ".join(error.args[1]))
 
 
-def test_library_runs_without_agents_and_training() -> None:
-    """`make lint` reads imports; this one also sees those made by name."""
-    assert {"crib_agents", "crib_play", "crib_training"}.isdisjoint(
-        source.partition(".")[0]
-        for module in MODULES
-        if module.startswith("crib_env")
-        for node in ast.walk(TREES[module])
-        for source in _imported(node)
-    )
-
-
-def _imported(node: ast.AST) -> list[str]:
-    if isinstance(node, ast.Import):
-        return [alias.name for alias in node.names]
-    if isinstance(node, ast.ImportFrom):
-        return [node.module or ""]
-    if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "import_module":
-        return [arg.value for arg in node.args if isinstance(arg, ast.Constant)]
-    return []
+def test_library_names_no_agents_and_training() -> None:
+    """`make lint` reads imports; this one sees those made by name."""
+    by_name = re.compile(r"import_module\(.crib_(agents|play|training)")
+    assert not [m for m, path in MODULES.items() if m.startswith("crib_env") and by_name.search(path.read_text())]
 
 
 def described(text: str | None, section: str) -> set[str]:
@@ -144,88 +98,35 @@ def described(text: str | None, section: str) -> set[str]:
 
 def test_docstrings_describe_arguments_and_fields_by_name() -> None:
     """The help of the commands is made of them: a setting without words has an empty help."""
-    nodes = ((module, node) for module, tree in TREES.items() for node in ast.walk(tree))
-    for module, node in nodes:
-        where = f"{module}, line {getattr(node, 'lineno', 0)}"
-        if isinstance(node, ast.FunctionDef):
-            every = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
-            extra = [one for one in (node.args.vararg, node.args.kwarg) if one is not None]
-            known = {one.arg for one in [*every, *extra]}
-            assert described(ast.get_docstring(node), "Args") <= known, where
-        elif isinstance(node, ast.ClassDef) and node.name == "Settings":
-            known = {
-                one.target.id
-                for one in node.body
-                if isinstance(one, ast.AnnAssign)
-                and isinstance(one.target, ast.Name)
-                and "ClassVar" not in ast.unparse(one.annotation)
-            }
-            names = described(ast.get_docstring(node), "Attributes")
-            assert names <= known, where
-            if rest := known - names - {"_"}:  # KW_ONLY
-                kinds = import_module(module).Settings.__mro__[1:-1]
-                assert rest <= set().union(*(described(k.__doc__, "Attributes") for k in kinds))
-
-
-def undecided(tree: ast.Module) -> Iterator[int]:
-    """Yield the lines at which text is read or written in the encoding of the system."""
-    for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
-        function, words = call.func, [word.arg for word in call.keywords]
-        name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
-        if name in ("read_text", "write_text"):
-            chosen = len(call.args) > (name == "write_text") or "encoding" in words
-        elif name in ("open", "fdopen") and len(call.args) < 4:
-            modes = [one.value for one in call.args if isinstance(one, ast.Constant)]
-            of_file = isinstance(function, ast.Name) or name == "fdopen"
-            # `path.open("a")` opens a file; `Image.open(file)` and our own `open` do not.
-            is_text = of_file or any(str(mode).strip("rwax+b") == "" for mode in modes) or words
-            binary = any("b" in str(mode) for mode in modes)
-            chosen = not is_text or binary or "encoding" in words
-        else:
-            chosen = name != "Popen" or "text" not in words or "encoding" in words
-        if not chosen:
-            yield call.lineno
-
-
-def test_text_files_are_read_and_written_as_utf_8() -> None:
-    """Windows would take its own code page."""
-    found = [f"{one}:{line}" for one, tree in TREES.items() for line in undecided(tree)]
-    assert not found
+    for module, tree in TREES.items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef):
+                known = {one.arg for one in ast.walk(node.args) if isinstance(one, ast.arg)}
+                assert described(ast.get_docstring(node), "Args") <= known, f"{module}, line {node.lineno}"
+            elif isinstance(node, ast.ClassDef) and node.name == "Settings":
+                kind = import_module(module).Settings
+                names = [described(one.__doc__, "Attributes") for one in kind.__mro__[:-1]]
+                assert {field.name for field in fields(kind)} <= set().union(*names), module
+                assert names[0] <= {field.name for field in fields(kind)}, module
 
 
 # --- every clause of seeds/ has a test that carries its id, and no test another id ----------------
 
 
-HEADING = re.compile(r"^### ([A-Z]\d+) ", re.MULTILINE)
-TEST = re.compile(r"^def test_([a-z]\d+)_", re.MULTILINE)
+def ids(pattern: str, paths: Iterable[Path]) -> set[str]:
+    return {one.upper() for path in paths for one in re.findall(pattern, path.read_text(), re.MULTILINE)}
 
 
-def clause_ids(pages: list[str]) -> set[str]:
-    return {clause for page in pages for clause in HEADING.findall(page)}
-
-
-def test_ids(sources: list[str]) -> set[str]:
-    return {clause.upper() for source in sources for clause in TEST.findall(source)}
-
-
-test_ids.__test__ = False  # type: ignore[attr-defined]
-
-PAGES = [path.read_text() for path in sorted((ROOT / "seeds").glob("*.md"))]
-SOURCES = [path.read_text() for path in sorted(TESTS.rglob("test_*.py"))]
+CLAUSES = ids(r"^### ([A-Z]\d+) ", (ROOT / "seeds").glob("*.md"))
 
 
 def test_seeds_hold_every_clause() -> None:
     """The clause ids of the games; later ones continue the numbering."""
-    found = clause_ids(PAGES)
     for letter, least in zip("CHFMT", (5, 12, 7, 12, 13), strict=True):
-        numbers = sorted(int(clause[1:]) for clause in found if clause[0] == letter)
+        numbers = sorted(int(clause[1:]) for clause in CLAUSES if clause[0] == letter)
         assert numbers == list(range(1, max(least, len(numbers)) + 1))
-    assert {clause[0] for clause in found} == set("CHFMT")
+    assert {clause[0] for clause in CLAUSES} == set("CHFMT")
 
 
-def test_every_clause_has_a_test_that_carries_its_id() -> None:
-    assert clause_ids(PAGES) - test_ids(SOURCES) == set()
-
-
-def test_test_names_use_known_clause_ids() -> None:
-    assert test_ids(SOURCES) - clause_ids(PAGES) == set()
+def test_every_clause_has_a_test_and_every_id_its_clause() -> None:
+    assert ids(r"^def test_([a-z]\d+)_", TESTS.rglob("test_*.py")) == CLAUSES

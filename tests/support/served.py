@@ -21,6 +21,8 @@ from crib_play.web.tables import Table, Tables
 from starlette.testclient import TestClient
 
 AGENTS = ("greedy", "rule_based", "random")
+# Prepares games when they are opened: the expert's advice for all of them takes seconds.
+ASKED = "from crib_play.web.beside import Preparation, asyncio; Preparation._warm_up = lambda _: asyncio.sleep(0)"
 
 
 class Answer(NamedTuple):
