@@ -100,10 +100,10 @@ def test_pettingzoo_api_test(name: str, keywords: dict[str, Any], form: str) -> 
         warnings.filterwarnings("ignore", message="Observation is not a NumPy array")
         warnings.filterwarnings("ignore", message="Observation space for each agent probably")
         warnings.filterwarnings("ignore", message="Action mask numpy array is all zeros")
-        api_test(getattr(module(name), form)(**keywords), num_cycles=150)
+        api_test(getattr(module(name), form)(**keywords), num_cycles=60)
         if not keywords:
             flat = getattr(module(name), form)(mask_in_observation=False)
-            api_test(flat, num_cycles=100)
+            api_test(flat, num_cycles=60)
 
 
 @every_case
@@ -153,11 +153,11 @@ def test_equal_seeds_give_equal_games_over_many_deals(name: str, keywords: dict[
     first.reset(seed=11)
     second.reset(seed=11)
     other.reset(seed=12)
-    one = trajectory(first, seed=1, decisions=250)  # some twenty deals
-    assert trajectory(second, seed=1, decisions=250) == one
-    assert trajectory(other, seed=1, decisions=250) != one
+    one = trajectory(first, seed=1, decisions=120)  # some ten deals
+    assert trajectory(second, seed=1, decisions=120) == one
+    assert trajectory(other, seed=1, decisions=120) != one
     first.reset(seed=11)
-    assert trajectory(first, seed=1, decisions=250) == one
+    assert trajectory(first, seed=1, decisions=120) == one
 
 
 @every_case
@@ -379,7 +379,7 @@ def test_redrawing_hidden_cards_changes_nothing_a_seat_sees(name: str, keywords:
     env = begun(name, {"render_mode": "ansi", **keywords}, seed=51)
     rng = np.random.default_rng(51)
     shown_elsewhere = redrawn = 0
-    for i, mover in enumerate(walk(env, rng, decisions=100)):
+    for i, mover in enumerate(walk(env, rng, decisions=60)):
         taken = env.snapshot()
         drawn = env.render()
         everyone = [env.observe(agent)["observation"].tobytes() for agent in env.possible_agents]
@@ -406,8 +406,8 @@ def test_redrawing_hidden_cards_changes_nothing_a_seat_sees(name: str, keywords:
                 env.observe(other)["observation"].tobytes() for other in env.possible_agents
             ]
             env.restore(taken)
-    assert redrawn > 75
-    assert shown_elsewhere > 25  # the other seats' observations show the redrawn cards
+    assert redrawn > 45
+    assert shown_elsewhere > 15  # the other seats' observations show the redrawn cards
 
 
 @pytest.mark.parametrize(("name", "keywords"), [case for case in _cases() if case.values[0] != "table_top_v0"])

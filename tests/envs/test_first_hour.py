@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import subprocess
 import sys
@@ -52,15 +53,12 @@ def test_integers_may_be_numpy_scalars_everywhere() -> None:
     assert game.notation() == Game("table_top", players=2, seed=7).notation()
 
 
-def one(kind: str) -> Any:
-    if kind == "torch":
-        return torch.tensor
-    return {"numpy": np.array, "scalar": np.int64, "list": lambda x: np.array([x])}[kind]
+KINDS: dict[str, Any] = {"torch": torch.tensor, "numpy": np.array, "scalar": np.int64, "list": lambda x: np.array([x])}
 
 
-@pytest.mark.parametrize("kind", ["torch", "numpy", "scalar", "list"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_step_takes_any_single_integer_type(kind: str) -> None:
-    made = one(kind)
+    made = KINDS[kind]
     env, aec, game = six_card_v0.gym_env(opponent="greedy"), six_card_v0.raw_env(), Game(seed=1)
     _, info = env.reset(seed=1)
     aec.reset(seed=1)
@@ -69,8 +67,8 @@ def test_step_takes_any_single_integer_type(kind: str) -> None:
     aec.step(made(int(aec.last()[0]["action_mask"].argmax())))
     game.step(made(game.legal_actions[0]))
     assert aec.agents
-    assert aec.game.states["discarded"].max() >= 0
-    assert game.states["discarded"].max() >= 0
+    for played in (aec.game, game):
+        assert played.states["discarded"].max() >= 0
     wrong = [made(1.0), made(True)] if kind != "scalar" else [1.0, True, np.bool_(True), "1", None]
     for action in wrong:
         for act in (env.step, aec.step, game.step, game.push):
@@ -183,64 +181,56 @@ def test_missing_extra_error_names_the_install_command() -> None:
         assert f'{module} is not installed: pip install "crib-env[{extra}]"' in message
 
 
-@pytest.mark.parametrize(("module", "mode"), [("pygame", "human"), ("resvg_py", "human")])
 @pytest.mark.parametrize("form", ["gym_env", "raw_env"])
-def test_make_rejects_human_mode_without_display(
-    module: str, mode: str, form: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(DependencyNotInstalled, match=rf'{module}.*"crib-env\[render\]"'):
-        getattr(six_card_v0, form)(render_mode=mode)
-
-
-@pytest.mark.parametrize("form", ["gym_env", "raw_env"])
-def test_make_warns_where_pixels_cannot_be_drawn(form: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No more than warned of, since SB3's make_vec_env asks for them whether it draws or not."""
+def test_make_rejects_or_warns_of_modes_without_their_extra(form: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """SB3's make_vec_env asks for pixels whether it draws or not, so for them it only warns."""
+    make = getattr(six_card_v0, form)
+    for module in ("pygame", "resvg_py"):
+        monkeypatch.setitem(sys.modules, module, None)
+        with pytest.raises(DependencyNotInstalled, match=rf'{module}.*"crib-env\[render\]"'):
+            make(render_mode="human")
+        monkeypatch.undo()
     monkeypatch.setitem(sys.modules, "resvg_py", None)
     with pytest.warns(UserWarning, match=r'resvg_py.*"crib-env\[render\]"'):
-        env = getattr(six_card_v0, form)(render_mode="rgb_array")
-    assert env.render_mode == "rgb_array"
+        assert make(render_mode="rgb_array").render_mode == "rgb_array"
 
 
 # --- the first compilation ----------------------------------------------------------------------
 
 
 COMPILES = """
-import logging, sys
 from numba import int64
 from crib_env.engine.jit import Entry
 
-exec(sys.argv[1])
 Entry(lambda x: x + 1, int64(int64), "test.slow", 9).compiled
 Entry(lambda x: x + 2, int64(int64), "test.slow", 9).compiled
 Entry(lambda x: x + 3, int64(int64), "test.quick").compiled
 Entry(lambda x: x + 4, int64(int64), "test.other", 5).compiled
 """
+SAID = [COMPILING.format(name="test.slow", seconds=9) + AHEAD, COMPILING.format(name="test.other", seconds=5)]
 
 
-def compile_with_stderr(cache: Path, logging: str = "", terminal: bool = False) -> list[str]:
-    """Return the lines on stderr of a process that compiles three entries, two by one name."""
+def compile_with_stderr(cache: Path, theirs: int) -> None:
+    """Compile four entries, two by one name, in a process whose stderr goes to a file."""
     environment = os.environ | {"NUMBA_CACHE_DIR": str(cache), "NUMBA_DISABLE_JIT": "0"}
-    pty = pytest.importorskip("pty", reason="Windows has no such terminals")
-    ours, theirs = pty.openpty() if terminal else os.pipe()
-    command = [sys.executable, "-c", COMPILES, logging]
-    process = subprocess.Popen(command, stderr=theirs, env=environment)
+    subprocess.run([sys.executable, "-c", COMPILES], stderr=theirs, env=environment, check=True)
     os.close(theirs)
-    assert process.wait() == 0
-    try:
-        output = os.read(ours, 4096).decode()
-    except OSError:  # a terminal that was closed with nothing in it
-        output = ""
-    os.close(ours)
-    return output.splitlines()
 
 
 def test_compilation_notice_names_each_slow_entry_once(tmp_path: Path) -> None:
-    said = [COMPILING.format(name="test.slow", seconds=9) + AHEAD, COMPILING.format(name="test.other", seconds=5)]
-    assert compile_with_stderr(tmp_path, terminal=True) == said
-    assert compile_with_stderr(tmp_path) == []
+    pty = pytest.importorskip("pty", reason="Windows has no such terminals")
+    ours, theirs = pty.openpty()
+    compile_with_stderr(tmp_path, theirs)
+    assert os.read(ours, 4096).decode().splitlines() == SAID
+    ours, theirs = os.pipe()
+    compile_with_stderr(tmp_path, theirs)
+    assert os.read(ours, 4096) == b""
 
 
-def test_compilation_notice_goes_to_the_log(tmp_path: Path) -> None:
-    named = "logging.basicConfig(format='%(name)s %(levelname)s')"
-    assert compile_with_stderr(tmp_path, named) == ["crib_env.engine.cache WARNING"] * 2
+def test_compilation_notice_goes_to_the_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr("crib_env.engine.cache._said", set())
+    exec(COMPILES, {})
+    assert caplog.record_tuples == [("crib_env.engine.cache", logging.WARNING, text) for text in SAID]

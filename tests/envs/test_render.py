@@ -70,17 +70,16 @@ def test_h1_f2_nothing_hidden_from_the_seat_changes_its_text(rules: str) -> None
     env = six_card_v0.raw_env(rules=rules, render_mode="ansi")
     draw, rng = random.Random(3), np.random.default_rng(3)
     changed = 0
-    for seed in range(2):
-        env.reset(seed=seed)
-        while not all(env.terminations.values()):
-            for seat in (0, 1):
-                text = render(env, seat)
-                before = env.snapshot()
-                changed += redraw_hands(env.game.states[0], rng, seat, env.rules.dealt)
-                assert render(env, seat) == text
-                env.restore(before)
-            env.step(random_action(env, draw))
-    assert changed > 100
+    env.reset(seed=0)
+    while not all(env.terminations.values()):
+        for seat in (0, 1):
+            text = render(env, seat)
+            before = env.snapshot()
+            changed += redraw_hands(env.game.states[0], rng, seat, env.rules.dealt)
+            assert render(env, seat) == text
+            env.restore(before)
+        env.step(random_action(env, draw))
+    assert changed > 50
 
 
 def test_h1_pones_progress_is_hidden_until_the_dealer_discards() -> None:

@@ -192,10 +192,10 @@ def is_named(action: int, reply: str, view: Any) -> bool:
 
 @every_game
 def test_mutated_replies_crash_nothing_and_move_nothing_unnamed(rules: str) -> None:
-    """10,000 replies in all."""
+    """5,000 replies in all."""
     rng, views = random.Random(11), positions(rules, 60)
     good = bad = longest = 0
-    for _ in range(10_000 // len(PRESETS) + 1):
+    for _ in range(5_000 // len(PRESETS) + 1):
         view = rng.choice(views)
         legal = [a for a in range(52) if _legal(view, a)]
         words = [_spoken(view, rng.choice(legal)) for _ in range(2)]
@@ -211,8 +211,8 @@ def test_mutated_replies_crash_nothing_and_move_nothing_unnamed(rules: str) -> N
         for action in actions:
             assert _legal(view, action), (reply, actions)
             assert is_named(action, reply, view), (reply, actions)
-    assert good > 500
-    assert bad > 150
+    assert good > 250
+    assert bad > 75
     assert longest < 500
 
 
@@ -252,7 +252,7 @@ def test_hidden_cards_redrawn_leave_the_words_the_same(rules: str) -> None:
     changed = 0
     for players in (None, 4) if rules.startswith("table_top") else (None,):
         game = Game(rules, seed=9, players=players)
-        for _ in range(150):
+        for _ in range(70):
             if game.over:
                 game.reset()
             for seat in range(game.players):
@@ -264,12 +264,12 @@ def test_hidden_cards_redrawn_leave_the_words_the_same(rules: str) -> None:
                 waits = describe(game.view(seat), game.rules)
                 assert waits == describe(other.view(seat), game.rules)
             game.step(int(rng.choice(game.legal_actions)))
-    assert changed > 1000
+    assert changed > 450
 
 
 @every_game
 def test_compact_prompts_take_120_tokens_at_most_and_name_every_choice(rules: str) -> None:
-    for view in positions(rules, 200, seed=2):
+    for view in positions(rules, 100, seed=2):
         words = prompt(view, rules)
         assert count_tokens(words) <= MOST_TOKENS, words
         assert words.isascii()

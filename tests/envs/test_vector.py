@@ -198,7 +198,6 @@ def test_threads_default_is_the_cores_of_the_process(monkeypatch: pytest.MonkeyP
 
 
 def test_make_vec_takes_id_with_module() -> None:
-    assert gymnasium.make("crib_env:crib_env/SixCard-v0").unwrapped.rules.name == "hoyle"
     assert gymnasium.make_vec("crib_env:crib_env/SixCard-v0", num_envs=2).num_envs == 2
 
 
@@ -223,45 +222,35 @@ def anything(view: Any, rng: np.random.Generator) -> int:
     return int(rng.choice(legal))
 
 
+THREE = [("greedy", 1), ("rule_based", 2.0), ("random", 0.5)]
+
+
 @pytest.mark.parametrize(
     ("module", "keywords"),
     [
         (six_card_v0, {"opponent": anything, "seat": None}),
-        (six_card_v0, {"opponent": "greedy", "seat": 0}),
         (six_card_v0, {"opponent": "random", "seat": None}),
-        (
-            six_card_v0,
-            {"opponent": [("greedy", 1), ("rule_based", 2.0), ("random", 0.5)], "seat": None, "episode": "deal"},
-        ),
+        (six_card_v0, {"opponent": THREE, "seat": None, "episode": "deal"}),
         (discard_v0, {"opponent": "random", "pegging_policy": "random"}),
         (pegging_v0, {"opponent": "random", "discard_policy": "random"}),
     ],
 )
 def test_equal_seeds_give_equal_batches_for_any_threads(module: Any, keywords: dict[str, Any]) -> None:
     one, two, many = (module.vector_env(37, threads=threads, reward="points", **keywords) for threads in (1, 2, 5))
-    expected = picture(one, seed=5, steps=150)
-    assert picture(two, seed=5, steps=150) == expected
-    assert picture(many, seed=5, steps=150) == expected
-    assert picture(one, seed=5, steps=150) == expected  # reseeding restarts every game
-    assert picture(one, seed=6, steps=150) != expected
+    expected = picture(one, seed=5, steps=60)
+    assert picture(two, seed=5, steps=60) == expected
+    assert picture(many, seed=5, steps=60) == expected
+    assert picture(one, seed=5, steps=60) == expected  # reseeding restarts every game
+    assert picture(one, seed=6, steps=60) != expected
 
 
-def test_reset_without_a_seed_continues_the_generators() -> None:
-    env, twin = (six_card_v0.vector_env(4, opponent=lowest) for _ in range(2))
-    for each in (env, twin):
-        each.reset(seed=8)
-    begun = set()
-    for _ in range(5):
-        observations, _ = env.reset()
-        again, _ = twin.reset()
-        assert np.array_equal(observations, again)
-        begun.add(observations.tobytes())
-    assert len(begun) == 5
-
-
-def test_first_reset_without_a_seed_takes_fresh_entropy() -> None:
-    first, second = (six_card_v0.vector_env(2, opponent=lowest).reset()[0] for _ in range(2))
-    assert not np.array_equal(first, second)
+def test_reset_without_a_seed_continues_the_generators_or_takes_fresh_entropy() -> None:
+    env, twin, other = (six_card_v0.vector_env(4, opponent=lowest) for _ in range(3))
+    env.reset(seed=8)
+    twin.reset(seed=8)
+    begun = [one.reset()[0].tobytes() for _ in range(3) for one in (env, twin, other)]
+    assert begun[::3] == begun[1::3]
+    assert len(set(begun)) == 6
 
 
 def test_seat_none_draws_the_seat_for_each_episode() -> None:
@@ -561,10 +550,7 @@ def test_torch_env_actions_may_have_gradients_or_be_numpy() -> None:
 def test_torch_env_has_the_spaces_of_make_vec() -> None:
     envs = six_card_v0.torch_env(4)
     made: Any = gymnasium.make_vec("crib_env/SixCard-v0", num_envs=4)
-    assert isinstance(envs, gymnasium.vector.VectorEnv)
-    assert envs.observation_space == made.observation_space
-    assert envs.action_space == made.action_space
-    assert envs.opponent_names == ["random"]
+    assert (envs.observation_space, envs.action_space) == (made.observation_space, made.action_space)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -41,25 +40,20 @@ def made(turn: Turn, session: Session) -> Counter[int]:
 
 
 @every_game
-@pytest.mark.parametrize("seed", [0])
-def test_table_calls_and_counts_equal_the_points_pegged(game: str, seed: int) -> None:
-    session = session_of(game, seed=seed)
-    rules = session.game.rules
+def test_table_calls_and_counts_equal_the_points_pegged(game: str) -> None:
+    session = session_of(game, seed=0)
+    capped = session.family.sides is None  # T9: at Table Top nothing is cut off
+    target = session.game.rules.target
     board = Counter({call.seat % 2: call.points for call in session.opening})
-    assert board == Counter(dict(enumerate(session.game.scores)))
     won = 0
     while not session.over:
+        assert +board == +Counter(dict(enumerate(session.game.scores))), len(session.turns)
         games = sum(session.game.match_score) if game == "match" else 0
-        turn = session.answer()
-        board += made(turn, session)
+        board += made(session.answer(), session)
         if game == "match" and sum(session.game.match_score) > games and not session.over:
-            won += 1
-            board = Counter()
-        scores = dict(enumerate(session.game.scores))
-        capped = table_game(game).family.sides is None  # T9: at Table Top nothing is cut off
-        assert {s: min(n, rules.target) if capped else n for s, n in board.items() if n} == {
-            s: n for s, n in scores.items() if n
-        }, f"seed {seed}, turn {len(session.turns)}: {turn}"
+            won, board = won + 1, Counter()
+        board = Counter({side: min(n, target) if capped else n for side, n in board.items()})
+    assert +board == +Counter(dict(enumerate(session.game.scores)))
     assert session.winner is not None
     assert won or game != "match"
 
@@ -183,30 +177,27 @@ def test_undo_is_refused_with_another_person_and_before_the_first_turn() -> None
 def test_table_refused_turn_changes_nothing() -> None:
     session = sit_down(table_game("six"), 0, "greedy", seed=2)
     session.go_on()
-    before = session.game.notation()
-    hand = session.game.legal_actions
+    before, hand = session.game.notation(), session.game.legal_actions
     other = next(card for card in range(52) if card not in hand)
-    for seat, actions, error in (
+    refused: list[tuple[int, list[int], type[Exception]]] = [
         (1, hand[:2], NotYourTurnError),
         (0, hand[:1], ValueError),
         (0, hand[:3], ValueError),
         (0, [hand[0], hand[0]], IllegalActionError),
         (0, [hand[0], other], IllegalActionError),
-    ):
+    ]
+    for seat, actions, error in refused:
         with pytest.raises(error):
             session.act(seat, actions)
         assert session.game.notation() == before
         assert session.sight(0)["discarded"] == []
     with pytest.raises(NotYourTurnError):
         session.answer()
-
-
-def test_table_rejects_turns_after_the_end() -> None:
-    session = session_of("five")
-    session.go_on()
-    assert not session.to_choose
+    over = session_of("five")
+    over.go_on()
+    assert not over.to_choose
     with pytest.raises(EpisodeOverError):
-        session.act(session.seat, [0])
+        over.act(over.seat, [0])
 
 
 @pytest.mark.parametrize("game", ["six", "five", "three", "cut-throat", "table-top", "ship-partners"])
@@ -225,9 +216,8 @@ def test_session_is_rebuilt_from_its_start_chance_and_turns(game: str) -> None:
 
 
 @pytest.mark.parametrize("game", ["six", "four", "table-top"])
-def test_undo_keeps_cards_already_seen(game: str) -> None:
-    session = session_of(game)
-    seen = []
+def test_sight_of_a_past_turn_is_as_it_was(game: str) -> None:
+    session, seen = session_of(game), []
     while not session.over:
         seen.append(session.sight(0))
         session.answer()
@@ -319,17 +309,16 @@ def test_luck_is_reported_for_finished_games_of_two_sides() -> None:
     ],
 )
 def test_typed_cards_not_held_are_answered_with_the_hand(typed: str, message: str) -> None:
-    session = sit_down(table_game("six"), 0, "greedy")
-    hand = parse_cards("5H 5D JC 4S 6S KH")
-    deck = [card for card in range(52) if card not in hand]
-    dealt = [card for pair in zip(hand, deck[:6], strict=True) for card in pair] + deck[6:]
-    session.game.reset(dealer=1, decks=[dealt])
-    view = session.game.view(0)
+    hand, game, family = parse_cards("5H 5D JC 4S 6S KH"), Game("hoyle"), table_game("six").family
+    rest = [card for card in range(52) if card not in hand]
+    dealt = [card for pair in zip(hand, rest[:6], strict=True) for card in pair]
+    game.reset(dealer=1, decks=[dealt + rest[6:]])
+    view = game.view(0)
     with pytest.raises(ValueError, match=message) as error:
-        session.family.read(typed, view)
+        family.read(typed, view)
     if "which" not in message:
         assert "you hold 5H 5D JC 4S 6S KH" in str(error.value)
-    assert session.family.read("k, j", view) == tuple(parse_cards("KH JC"))
+    assert family.read("k, j", view) == tuple(parse_cards("KH JC"))
 
 
 def test_typed_places_count_rows_and_columns_from_one() -> None:
@@ -369,29 +358,26 @@ def test_table_agents_generator_does_not_reveal_the_deals() -> None:
             handed.append(rng.bit_generator.seed_seq)
             return load_agent("greedy").act(views, rng)
 
-    kind = table_game("six")
-    session = Session.begin(kind, (Spy(), Spy()), seed=11)
-    session.answer()
+    for _ in range(2):
+        Session.begin(table_game("six"), (Spy(), Spy()), seed=11).answer()
     deals = np.random.SeedSequence(11).spawn(1)[0]
-    known = [handed[0].entropy, *handed[0].entropy]
-    assert deals.entropy not in known
-    again = Session.begin(kind, (Spy(), Spy()), seed=11)
-    again.answer()
+    assert deals.entropy not in [handed[0].entropy, *handed[0].entropy]
     assert handed[0].entropy == handed[-1].entropy
 
 
 def test_names_of_players_are_relative_to_the_viewer() -> None:
-    table = sit_down(table_game("partners"), 2, "expert", "greedy", seed=1)
-    assert names(table, 2) == ["partner (greedy)", "right (expert)", "you", "left (expert)"]
+    def sat(game: str, seat: int, *agents: str) -> Session:
+        return sit_down(table_game(game), seat, *agents, seed=1)
+
+    across = ["partner (greedy)", "right (rule_based)", "you", "left (rule_based)"]
+    assert names(sat("partners", 2, "rule_based", "greedy"), 2) == across
     assert names(session_of("six"), None) == ["greedy 1", "greedy 2"]
-    table = sit_down(table_game("three"), 1, "greedy", seed=1)
-    assert names(table, 1) == ["right (greedy)", "you", "left (greedy)"]
-    table = sit_down(table_game("cut-throat"), 0, "greedy", seed=1)
-    assert names(table, 0) == ["you", "left (greedy)", "across (greedy)", "right (greedy)"]
-    table = sit_down(table_game("four"), 0, "greedy", "random", seed=1)
-    assert side_names(table, 0) == ["you and partner (random)", "left (greedy) and right (greedy)"]
-    assert side_names(sit_down(table_game("partners"), 0, "greedy", seed=1)) == ["rows", "columns"]
-    assert asdict(table_game("six"))["players"] == 2
+    assert names(sat("three", 1, "greedy"), 1) == ["right (greedy)", "you", "left (greedy)"]
+    alone = ["you", "left (greedy)", "across (greedy)", "right (greedy)"]
+    assert names(sat("cut-throat", 0, "greedy"), 0) == alone
+    partners = ["you and partner (random)", "left (greedy) and right (greedy)"]
+    assert side_names(sat("four", 0, "greedy", "random"), 0) == partners
+    assert side_names(sat("partners", 0, "greedy")) == ["rows", "columns"]
 
 
 @pytest.mark.parametrize(

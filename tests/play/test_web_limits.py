@@ -238,7 +238,7 @@ def test_web_finished_game_results_are_cached_with_a_limit() -> None:
     asyncio.run(ask())
 
 
-def test_web_worker_restarts_after_failures_and_closes() -> None:
+def test_web_worker_failure_is_reported_and_next_task_runs() -> None:
     """By Ctrl-C too, while the worker compiles: the server does not wait for that."""
     before = {one.pid for one in active_children()}
     worker = Beside()

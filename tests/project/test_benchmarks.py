@@ -46,16 +46,8 @@ def test_ratios_are_taken_within_each_repeat():
 def test_speed_page_puts_ratios_first_and_names_machine_and_command():
     row = Row("raw_env", "decisions/s", (1e5, 2e5, 3e5))
     found = Findings("AEC", [row], [ratio("raw_env / peer", row, row)], ["peer was left out"])
-    text = page(
-        {
-            "command": "python -m benchmarks",
-            "machine": machine(),
-            "seconds": 0.01,
-            "repeats": 3,
-            "quick": True,
-            "findings": {"aec": found.as_json()},
-        }
-    )
+    data = {"command": "python -m benchmarks", "machine": machine(), "seconds": 0.01, "repeats": 3, "quick": True}
+    text = page({**data, "findings": {"aec": found.as_json()}})
     headings = [line for line in text.splitlines() if line.startswith("#")]
     assert headings == ["# Results", "## Ratios", "## AEC"]
     lines = [" ".join(line.split()) for line in text.splitlines()]
@@ -67,13 +59,10 @@ def test_speed_page_puts_ratios_first_and_names_machine_and_command():
     assert "the figures mean nothing" in text
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=[pytest.mark.slow] * (name in ("learned", "baselines")))
-        for name in [*FAST, "baselines"]
-    ],
-)
+SLOW = {name: pytest.param(name, marks=pytest.mark.slow) for name in ("learned", "baselines")}
+
+
+@pytest.mark.parametrize("name", [SLOW.get(name, name) for name in [*FAST, "baselines"]])
 def test_benchmark_scripts_measure_their_listed_quantities(name):
     module = import_module(f"benchmarks.{(command.SCRIPTS | command.NAMED)[name]}")
     found = getattr(module, f"measure_{name}")(TINY)

@@ -22,7 +22,7 @@ from crib_training.reading import app_of_commands
 from pydantic import Field
 from pydantic.fields import FieldInfo
 
-from checkout import ROOT
+from checkout import ROOT, python
 from commands import crib
 from crib_env.registration import ENVIRONMENTS
 from crib_env.settings import (
@@ -242,17 +242,11 @@ def test_settings_documentation_is_their_help(capsys: pytest.CaptureFixture[str]
         assert words in output
 
 
-@pytest.mark.parametrize(
-    "module",
-    [
-        "research.figures",
-        "research.make_leaderboard",
-        "research.mutants",
-        "benchmarks.bots",
-        "benchmarks.endurance",
-        "benchmarks.perfcheck",
-    ],
-)
+RESEARCH = [f"research.{name}" for name in ("figures", "make_leaderboard", "mutants")]
+CHECKOUT = [*RESEARCH, *(f"benchmarks.{name}" for name in ("bots", "endurance", "perfcheck"))]
+
+
+@pytest.mark.parametrize("module", CHECKOUT)
 def test_main_of_a_checkout_has_help_and_refuses_unknown_options(module: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for option, status in (("--help", 0), ("--chek", 2)):
         monkeypatch.setattr(sys, "argv", [module, option])
@@ -277,8 +271,7 @@ print(sorted({"pydantic", "cyclopts", "safetensors"} & sys.modules.keys()))
 
 
 def test_environments_do_not_import_the_command_line() -> None:
-    done = subprocess.run([sys.executable, "-c", IMPORTED], capture_output=True, text=True)
-    assert (done.returncode, done.stdout) == (0, "[]\n"), done.stderr
+    assert python(IMPORTED) == "[]"
 
 
 # --- the base install ---------------------------------------------------------------------------
@@ -411,56 +404,42 @@ TYPED = [
 ]
 
 
-@pytest.mark.parametrize(("typed", "offered"), TYPED)
-def test_completion_of_bash_has_commands_options_and_names(typed: str, offered: set[str], bash_script: str) -> None:
-    words = typed.split()
-    request = (
-        f"COMP_WORDS=({typed}); COMP_CWORD={len(words) - 1}; _crib crib {words[-1]} {words[-2]}; echo ${{COMPREPLY[@]}}"
-    )
-    done = subprocess.run(["bash", "-c", f"{bash_script}\n{request}"], capture_output=True, text=True, check=True)
-    assert set(done.stdout.split()) == offered
+def test_completion_of_bash_has_commands_options_and_names(bash_script: str) -> None:
+    script, offered = [bash_script], [" ".join(one) for _, one in TYPED]
+    for typed, _ in TYPED:
+        words = typed.split()
+        script.append(f"COMP_WORDS=({typed}); COMP_CWORD={len(words) - 1}; COMPREPLY=()")
+        script.append(f"_crib crib {words[-1]} {words[-2]}; echo ${{COMPREPLY[@]}}")
+    done = subprocess.run(["bash", "-c", "\n".join(script)], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == offered
 
 
-@pytest.mark.parametrize(("words", "buffered"), [("--version", True), ("--help", False)])
-def test_closed_output_ends_as_if_it_were_read(words: str, buffered: bool) -> None:
-    python = [sys.executable] if buffered else [sys.executable, "-u"]
-    command = [*python, "-m", "crib_training.command_line", *words.split()]
-    shell = ["sh", "-c", 'exec "$@" >&-', "sh", *command]
-    run = subprocess.run(shell, stderr=subprocess.PIPE, text=True, check=False)
-    assert (run.returncode, run.stderr) == (0, "")
+CRIB = [sys.executable, "-m", "crib_training.command_line"]
 
 
-def test_closed_input_is_empty() -> None:
-    play = [sys.executable, "-m", "crib_training.command_line", "drill", "count", "--count", "1"]
-    shell = ["sh", "-c", 'exec "$@" <&-', "sh", *play]
+@pytest.mark.parametrize(
+    ("closed", "words", "printed"), [(">&-", "--help", ""), ("<&-", "drill count --count 1", "1 of 1")]
+)
+def test_closed_streams_end_as_if_they_were_empty(closed: str, words: str, printed: str) -> None:
+    shell = ["sh", "-c", f'exec "$@" {closed}', "sh", *CRIB, *words.split()]
     run = subprocess.run(shell, capture_output=True, text=True, check=False)
     assert (run.returncode, run.stderr) == (0, "")
-    assert "1 of 1" in run.stdout
+    assert printed in run.stdout
 
 
 def test_printing_escapes_characters_that_the_encoding_lacks() -> None:
     code = "from crib_training.command_line import printing\nwith printing(): print('0.5 \u00b1 0.1')"
-    run = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "PYTHONIOENCODING": "ascii"},
-    )
-    assert (run.returncode, run.stdout) == (0, "0.5 \\xb1 0.1\n"), run.stderr
+    assert python(code, PYTHONIOENCODING="ascii") == "0.5 \\xb1 0.1"
 
 
-@pytest.mark.parametrize(("words", "buffered"), [("--version", True), ("evaluate --help", False)])
-def test_closed_pipe_ends_quietly(words: str, buffered: bool) -> None:
+@pytest.mark.parametrize(("words", "option"), [("--version", "-B"), ("evaluate --help", "-u")])
+def test_closed_pipe_ends_quietly(words: str, option: str) -> None:
     """As `crib --help | head -1` may: the pipe is closed before all is written."""
     ours, theirs = os.pipe()
     os.close(ours)
-    try:
-        python = [sys.executable] if buffered else [sys.executable, "-u"]
-        command = [*python, "-m", "crib_training.command_line", *words.split()]
-        run = subprocess.run(command, stdout=theirs, stderr=subprocess.PIPE, text=True, check=False)
-    finally:
-        os.close(theirs)
+    command = [sys.executable, option, *CRIB[1:], *words.split()]
+    run = subprocess.run(command, stdout=theirs, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(theirs)
     assert (run.returncode, run.stderr) == (1, "")
 
 
@@ -493,38 +472,31 @@ def test_phase_environment_has_no_table(env: str, words: str) -> None:
 # --- every command in every game ------------------------------------------------------------------
 
 
+EVALUATE = "evaluate greedy random --pairs 2 --env"
 ENVIRONMENT_COMMANDS = (
-    "evaluate greedy random --pairs 2 --env",
     "evaluate rule_based greedy --pairs 2 --adjust never --no-games --env",
     "tournament greedy random --pairs 2 --workers 0 --env",
     "rate random --pairs 1 --env",
     "warmup --agents random --envs",
 )
-# Commands that need a deal of two hands; in other games they fail with one line.
-TWO_HANDS = ("exploit random --env",)
-MANY_HANDS = ("three_hand_v0", "four_hand_v0", "table_top_v0")
-GAMES = (
-    "six_card_v0",
-    "six_card_v0 --episode match",
-    "five_card_v0",
-    "three_hand_v0",
-    "four_hand_v0",
-    "four_hand_v0 --rules four_hand[partners=False]",
-    "table_top_v0",
-    "table_top_v0 --players 4",
-    "table_top_v0 --rules table_top_ship",
-    "table_top_v0 --rules table_top_ship --players 4",
+# `test_watch_prints_a_whole_game` and the tests of replays take every game of the tables.
+TABLE_COMMANDS = (
+    "replay greedy random --no-opinions --env",
+    "play greedy random --speed 1 --seed 1 --env",
+    "replay greedy random --env",
 )
-TABLE_COMMANDS = ("replay greedy random --no-opinions --env", "play greedy random --speed 1 --seed 1 --env")
-JUDGED = ("six_card_v0", "three_hand_v0", "table_top_v0")  # one a family: opinions take longest
+MANY_HANDS = ("three_hand_v0", "four_hand_v0", "table_top_v0")  # not of two hands
+FAMILIES = ("six_card_v0", "three_hand_v0", "table_top_v0")
+VARIANTS = ("six_card_v0 --episode match", "four_hand_v0 --rules four_hand[partners=False]", "table_top_v0 --players 4")
 
 
 @pytest.mark.parametrize(
     ("words", "game"),
     [
-        *product(ENVIRONMENT_COMMANDS, ENVIRONMENTS),
-        *product(TABLE_COMMANDS, GAMES),
-        *product(["replay greedy random --env"], JUDGED),
+        *product([EVALUATE], ENVIRONMENTS),
+        *product(ENVIRONMENT_COMMANDS, [*FAMILIES, "pegging_v0"]),
+        *product(TABLE_COMMANDS, FAMILIES),
+        *product(TABLE_COMMANDS[:2], VARIANTS),
     ],
 )
 def test_commands_take_every_game(words: str, game: str, tmp_path: Path) -> None:
@@ -533,11 +505,9 @@ def test_commands_take_every_game(words: str, game: str, tmp_path: Path) -> None
     assert ran.stdout
 
 
-@pytest.mark.parametrize(("words", "game"), list(product(TWO_HANDS, MANY_HANDS)))
-def test_commands_for_two_hands_reject_other_games_in_one_line(words: str, game: str, tmp_path: Path) -> None:
-    ran = crib(*words.split(), game, folder=tmp_path)
-    assert ran.returncode == 2
-    assert ran.stdout == ""
-    assert ran.stderr.count("\n") == 1
+@pytest.mark.parametrize("game", MANY_HANDS)
+def test_commands_for_two_hands_reject_other_games_in_one_line(game: str, tmp_path: Path) -> None:
+    ran = crib("exploit", "random", "--env", game, folder=tmp_path)
+    assert (ran.returncode, ran.stdout, ran.stderr.count("\n")) == (2, "", 1)
     assert ran.stderr.startswith("error: ")
     assert not list(tmp_path.rglob("*.safetensors"))

@@ -85,14 +85,9 @@ def test_starter_luck_includes_heels(heels: int) -> None:
     deck = decks_with_jacks("hoyle", 1, Random(7))[0]
     starters = np.array(deck[12:])
     n = len(starters)
-    deals = Deals(
-        lane=np.arange(n),
-        dealer=np.ones(n, dtype=np.int64),
-        dealt=np.tile(np.array(deck[:12]), (n, 1)),
-        discarded=np.full((n, 2), 0b11),
-        starter=starters,
-        scores=np.zeros((n, 2), dtype=np.int64),
-    )
+    dealt, dealer = np.tile(np.array(deck[:12]), (n, 1)), np.ones(n, dtype=np.int64)
+    no_scores = np.zeros((n, 2), dtype=np.int64)
+    deals = Deals(np.arange(n), dealer, dealt, np.full((n, 2), 0b11), starters, no_scores)
     reference = usual_reference(rules)
     assert reference is not None
     points, chances = reference.terms(rules, deals, np.random.SeedSequence(0))

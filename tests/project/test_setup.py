@@ -32,14 +32,9 @@ def _make(
     python.write_text(PYTHON.format(log=log, index_has=index_has, silent=int(silent), stalls=int(stalls)))
     python.chmod(0o755)
     venv = tmp_path / "venv"
-    made = subprocess.run(
-        ["make", f"VENV={venv}", f"{venv}/.installed"],
-        cwd=ROOT,
-        text=True,
-        check=False,
-        capture_output=True,
-        env=os.environ | {"MAKEFLAGS": ""},
-    )
+    command = ["make", f"VENV={venv}", f"{venv}/.installed"]
+    environment = os.environ | {"MAKEFLAGS": ""}
+    made = subprocess.run(command, cwd=ROOT, text=True, check=False, capture_output=True, env=environment)
     return made, log.read_text().splitlines()
 
 
@@ -51,12 +46,10 @@ def test_make_takes_the_cpu_build_of_torch_from_its_index(tmp_path: Path) -> Non
     made, (_, asked, torch, *_, package) = _make(tmp_path, f"2.0.1+cpu, {_torch()}+cpu")
     assert made.returncode == 0, made.stderr
     assert "--retries 0 --timeout 10" in asked
-    assert "--timeout" not in torch, "a stall of the download needs pip's own patience"
-    assert "--retries" not in torch
+    assert not {"--timeout", "--retries"} & {*torch.split()}, "a stall of the download needs pip's own patience"
     assert torch.endswith(f"--index-url https://download.pytorch.org/whl/cpu torch=={_torch()}")
     assert "--index-url" not in package, "the rest comes from pip's own index, or a mirror of it"
     assert package.endswith("--editable .[train,play,web,render,dev]")
-    assert f"setup: torch=={_torch()} from https://download.pytorch.org/whl/cpu" in made.stdout
 
 
 @pytest.mark.parametrize(("index_has", "silent"), [("", True), ("2.0.1+cpu", False)])
@@ -66,7 +59,6 @@ def test_make_takes_torch_from_pips_own_index_where_the_cpu_index_has_none(
     made, (_, _, package) = _make(tmp_path, index_has, silent)
     assert made.returncode == 0, made.stderr
     assert package.endswith("--editable .[train,play,web,render,dev]")
-    assert f"setup: torch=={_torch()} from pip's own index" in made.stdout
 
 
 def test_make_stops_where_the_download_of_the_cpu_build_fails(tmp_path: Path) -> None:
@@ -74,4 +66,3 @@ def test_make_stops_where_the_download_of_the_cpu_build_fails(tmp_path: Path) ->
     assert made.returncode != 0
     assert not any("--editable" in call for call in calls), "that would bring the CUDA build"
     assert "run make again" in made.stderr
-    assert "make TORCH_INDEX=" in made.stderr

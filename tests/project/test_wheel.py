@@ -39,16 +39,12 @@ def test_wheel_installs_beside_openai_agents(tmp_path: Path) -> None:
     python = base_install(tmp_path)
     # Without the project's constraints, which other packages need not satisfy.
     run(*PIP, "--python", python, "install", "--quiet", "openai-agents", cwd=tmp_path)
-    output = run(
-        python,
-        "-c",
-        "import agents, crib_agents, crib_env, gymnasium\n"
-        "print(agents.Agent.__module__)\n"
-        "env = gymnasium.make('crib_env/SixCard-v0', opponent='rule_based')\n"
-        "env.reset(seed=1)\n"
-        "print(*crib_env.agent_names())",
-        cwd=tmp_path,
-    ).splitlines()
+    code = """import agents, crib_agents, crib_env, gymnasium
+print(agents.Agent.__module__)
+env = gymnasium.make('crib_env/SixCard-v0', opponent='rule_based')
+env.reset(seed=1)
+print(*crib_env.agent_names())"""
+    output = run(python, "-c", code, cwd=tmp_path).splitlines()
     names = "equilibrium expert greedy learned learned_mixed master random rule_based"
     assert output == ["agents.agent", names]
     run(*PIP, "--python", python, "check", cwd=tmp_path)
@@ -66,40 +62,21 @@ SOURCES = {
 }
 
 
-def shipped() -> list[str]:
-    """The wheel's files, by their names in it."""
+def test_wheel_files_have_a_licence_on_the_page() -> None:
     listed = subprocess.run(["git", "ls-files", *SOURCES], capture_output=True, text=True, cwd=ROOT).stdout.split()
     if not listed:
         pytest.skip("what is shipped is known in a git checkout")
-    return [
+    shipped = [
         inside + path.removeprefix(outside)
         for path in listed
         for outside, inside in SOURCES.items()
         if path.startswith(f"{outside}/")
     ]
-
-
-def patterns() -> list[str]:
-    """The patterns of the page's first column."""
-    page = (ROOT / "docs" / "versions.md").read_text("utf-8")
-    rows = [line.split("|")[1] for line in page.partition("## Licences")[2].splitlines() if line.startswith("|")]
-    return [pattern for row in rows for pattern in re.findall(r"`([^`]+)`", row)]
-
-
-def test_wheel_files_have_a_licence_on_the_page() -> None:
-    rows = patterns()
-    unnamed = [
-        name
-        for name in shipped()
-        if not any(fnmatch.fnmatch(name, row) for row in rows) and not name.endswith("LICENSE")
-    ]
-    assert not unnamed
-
-
-def test_licence_rows_name_a_file() -> None:
-    names = shipped()
-    for pattern in patterns():
-        assert fnmatch.filter(names, pattern), pattern
+    page = (ROOT / "docs" / "versions.md").read_text("utf-8").partition("## Licences")[2]
+    patterns = [one for row in re.findall(r"^\|(.*?)\|", page, re.MULTILINE) for one in re.findall(r"`([^`]+)`", row)]
+    matched = {pattern: set(fnmatch.filter(shipped, pattern)) for pattern in patterns}
+    assert all(matched.values()), "each row names a file"
+    assert not [one for one in set(shipped).difference(*matched.values()) if not one.endswith("LICENSE")]
 
 
 def test_pages_load_no_external_resources() -> None:
