@@ -15,6 +15,7 @@ from crib_training.evaluation.evaluate import evaluate
 
 from checkout import ROOT
 from crib_env import five_card_v0, six_card_v0
+from crib_env.envs.torch_vector import TorchVectorEnv
 from crib_env.rules import PRESETS
 from learned_nets import views_of
 
@@ -36,8 +37,9 @@ def events(folder: Path) -> dict[str, list[float]]:
     return {name: [one.value for one in log.Scalars(name)] for name in log.Tags()["scalars"]}
 
 
-def test_training_loop_learns_logs_and_saves_an_agent(loop: Any, tmp_path: Path) -> None:
+def test_training_loop_learns_and_logs(loop: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A few updates are enough to beat `random` play by far."""
+    monkeypatch.setattr(loop, "to_onnx", lambda *_: None)  # takes ten seconds
     reports: list[tuple[int, float]] = []
     settings = loop.Settings(opponent="random", steps=5_120, eval_every=5, out=tmp_path, **SMALL)
     strength = loop.main(settings, lambda steps, strength: reports.append((steps, strength)))
@@ -46,9 +48,13 @@ def test_training_loop_learns_logs_and_saves_an_agent(loop: Any, tmp_path: Path)
     curves = events(tmp_path)
     assert curves["eval/margin_per_deal"] == pytest.approx([one for _, one in reports], abs=1e-4)
     assert len(curves["train/points_per_deal"]) == 10
+
+
+@pytest.mark.slow  # `test_onnx_export.py` exports networks in the quick run
+def test_training_loop_saves_an_agent(loop: Any, tmp_path: Path) -> None:
+    loop.main(loop.Settings(steps=1, out=tmp_path, **SMALL | {"eval_pairs": 2}))
     agent = load_agent(str(tmp_path / "policy.onnx"))
-    views = views_of("hoyle", 20, 1)
-    assert len(set(agent.act(views, np.random.default_rng(1)).tolist())) > 10
+    assert len(set(agent.act(views_of("hoyle", 20, 1), np.random.default_rng(1)).tolist())) > 10
     six_card_v0.vector_env(2, opponent=str(tmp_path / "policy.onnx")).reset(seed=1)
 
 
@@ -63,20 +69,13 @@ def test_training_loop_plays_past_policies_only_on_request(
     loop: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     given: list[list[str]] = []
-    made = six_card_v0.torch_env
+    put = TorchVectorEnv.set_opponent
 
-    def spied(*args: Any, **keywords: Any) -> Any:
-        envs = made(*args, **keywords)
-        put = envs.set_opponent
+    def put_and_note(envs: Any, opponent: Any) -> None:
+        given.append([one if isinstance(one, str) else one.name for one, _ in opponent])
+        put(envs, opponent)
 
-        def put_and_note(opponent: Any) -> None:
-            given.append([one if isinstance(one, str) else one.name for one, _ in opponent])
-            put(opponent)
-
-        monkeypatch.setattr(envs, "set_opponent", put_and_note)
-        return envs
-
-    monkeypatch.setattr(six_card_v0, "torch_env", spied)
+    monkeypatch.setattr(TorchVectorEnv, "set_opponent", put_and_note)
     monkeypatch.setattr(loop, "to_onnx", lambda *_: None)  # takes seconds, and is tested above
     few = SMALL | {"steps": 32 * 16 * 4, "eval_every": 2, "eval_pairs": 2, "out": tmp_path}
     loop.main(loop.Settings(**few))
@@ -96,7 +95,7 @@ def test_sweep_runs_the_training_loop(loop: Any, tmp_path: Path, monkeypatch: py
 
 def test_self_play_in_sixty_lines_learns_from_both_seats(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(ROOT / "examples"))
-    agent = import_module("self_play").train(decisions=12_000, games=128, steps=8)
+    agent = import_module("self_play").train(decisions=6_144, games=128, steps=8)
     rules = PRESETS["five_card"]
     found = evaluate(five_card_v0.maker, rules, agent, "random", 50, seed=1, games=False)
     assert found["margin_per_deal"]["mean"] > 1
