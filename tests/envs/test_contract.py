@@ -186,12 +186,12 @@ def test_copies_and_snapshots_keep_game_generator_and_decks(name: str, keywords:
         pass
     twins, taken = [how(env) for how in COPIES.values()], env.snapshot()
     fresh.restore(taken)  # one that was never reset
-    expected = trajectory(env, seed=5, decisions=80)
+    expected = trajectory(env, seed=5, decisions=50)
     for twin in (*twins, fresh):
-        assert trajectory(twin, seed=5, decisions=80) == expected
+        assert trajectory(twin, seed=5, decisions=50) == expected
     for _ in range(2):
         env.restore(taken)
-        assert trajectory(env, seed=5, decisions=80) == expected
+        assert trajectory(env, seed=5, decisions=50) == expected
 
 
 @every_name
@@ -200,7 +200,7 @@ def test_gymnasium_copies_keep_the_game_and_its_generator(name: str) -> None:
 
     def go(env: Any, seed: int) -> list[Any]:
         rng, seen = np.random.default_rng(seed), []
-        for _ in range(120):
+        for _ in range(60):
             masks = env.action_masks()
             if not masks.any():
                 env.reset()

@@ -275,7 +275,8 @@ def test_web_worker_failure_is_reported_and_next_task_runs() -> None:
 def test_web_killed_server_leaves_no_worker(tmp_path: Path) -> None:
     code = """import os, time
 from crib_play.web.beside import Beside
-print(Beside().submit(os.getpid).result(), flush=True)
+one = Beside()
+print(one.submit(os.getpid).result(), flush=True)
 time.sleep(600)"""
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None

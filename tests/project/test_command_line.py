@@ -381,14 +381,13 @@ def bash_script(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completion_parses_and_names_every_command(shell: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
-    script = (
-        request.getfixturevalue("bash_script")
-        if shell == "bash"
-        else app_of_commands().generate_completion(prog_name="crib", shell=shell)
-    )
-    assert all(name in script for name in (*COMMANDS, *ENVIRONMENTS, "selfplay_ppo"))
     if shutil.which(shell) is None:
         pytest.skip(f"{shell} is not installed")
+    if shell == "bash":
+        script = request.getfixturevalue("bash_script")
+    else:
+        script = app_of_commands().generate_completion(prog_name="crib", shell=shell)
+    assert all(name in script for name in (*COMMANDS, *ENVIRONMENTS, "selfplay_ppo"))
     (tmp_path / "script").write_text(script)
     subprocess.run([shell, "-n", tmp_path / "script"], check=True)
 
