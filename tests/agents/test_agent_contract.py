@@ -151,7 +151,7 @@ def trace() -> str:
         value = rank_discards(np.array([game.view(game.seat)]))[1][0, :, WIN_VALUE]
         pair = [game.step(acted(agent, np.array([game.view(game.seat)]))[0]) for _ in range(2)]
         lines.append(f"{preset} {scores} {game.notation()} {value.max():.9f} {pair}")
-    for preset, players in (case for case in GAMES if "table_top" in case[0]):
+    for preset, players in (GAMES[2], GAMES[5]):
         for turn, budget in ((18, 1), (23, 2), (26, 3)):
             table = Lanes(preset, 1, 12, players=players, episode="round")
             *_, (_, views) = walk(table, turn + 1)

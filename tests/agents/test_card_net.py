@@ -62,20 +62,6 @@ def test_card_net_logits_are_the_scores_of_action_rows(name: str) -> None:
             assert float(value) == pytest.approx(float(net.base(encoded)) + parts + mean, abs=1e-4)
 
 
-def test_card_net_initial_policy_follows_certain_points() -> None:
-    net, layout = (
-        CardNet(observation_layout("six_card_v0", features=True)),
-        observation_layout("six_card_v0", features=True),
-    )
-    nn.init.zeros_(net.out.weight)
-    observations, masks = observed("six_card_v0")
-    rows = observations[:, layout["rows"]].reshape(-1, *layout.rows)
-    for logits, mask, row in zip(net(observations), masks, rows, strict=True):
-        best = row[:, 1].where(row[:, 0] > 0, torch.tensor(-99.0)).max()
-        chosen = int(logits.masked_fill(torch.from_numpy(mask == 0), -1e9).argmax())
-        assert row[row[:, 0] == chosen + 1][0, 1] == best
-
-
 @pytest.mark.parametrize("name", GAMES)
 def test_card_policy_sb3_model_round_trips(name: str, tmp_path: Path) -> None:
     venv = env_module(name).sb3_env(8, opponent="greedy", reward="points", features=True)

@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 from crib_agents import GreedyAgent, RandomAgent, RuleBasedAgent
 from crib_agents.data import tables
-from crib_agents.kernels import many_hand, two_hand
 from crib_training.evaluation.duplicate import estimate, play_pairs
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -317,12 +316,3 @@ def test_crib_tables_agree_with_schells_averages() -> None:
         a, b = sorted("A23456789TJQK".index(rank) for rank in pair)
         for role, mean in zip(("dealer", "pone"), published, strict=True):
             assert six[role]["crib"][a][b] == pytest.approx(mean, abs=0.3), (pair, role)
-
-
-def test_weights_are_at_the_kernels_offsets() -> None:
-    weights = RuleBasedAgent().weights
-    assert weights.size == many_hand.NEXT + len(many_hand.MANY_HEURISTICS)
-    assert many_hand.CRIBS == two_hand.LEAD + 1
-    names = [name for name, _, _ in two_hand.HEURISTICS]
-    ats = [two_hand.REPLY, two_hand.ANSWER, two_hand.GO, two_hand.LOW, two_hand.LEAD]
-    assert dict(zip(names, weights[ats], strict=True)) == {n: v for n, v, _ in two_hand.HEURISTICS}

@@ -117,12 +117,10 @@ def test_game_equality_compares_rules_episode_players_and_position(kind: str) ->
         hash(game)
 
 
-def test_game_equality_differs_by_rules() -> None:
+def test_game_equality_differs_by_rules_and_episode() -> None:
     line = Game("hoyle", seed=1).notation()
-    changed = Game.from_notation(line.replace("hoyle", "hoyle[skunk_points=3]", 1))
-    matches = Game.from_notation(line.replace(" game ", " match ", 1))
-    assert Game.from_notation(line) not in (changed, matches)
-    assert np.array_equal(changed.states["dealt"], matches.states["dealt"])
+    others = line.replace("hoyle", "hoyle[skunk_points=3]", 1), line.replace(" game ", " match ", 1)
+    assert Game.from_notation(line) not in map(Game.from_notation, others)
 
 
 @every_kind
