@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 import torch
 import tyro
-from crib_agents.expert.pegging import MY_POINTS, POINTS_NOW, THEIR_POINTS, PeggingExpert
+from crib_agents.expert.pegging import MY_POINTS, POINTS_NOW, THEIR_POINTS, findings
 from crib_agents.learned import MonteCarloAgent, Weights
 from crib_agents.learned.network import MOST_INPUTS
 from crib_agents.learned.rows import put_state
@@ -79,7 +79,7 @@ def priced(views: Views) -> tuple[Array, Array, Array]:
 
     Shapes: float16[N, inputs], float32[N, 2], int64[N].
     """
-    found = PeggingExpert().findings(views)
+    found = findings(views)
     cards = np.ascontiguousarray(np.argwhere(np.isfinite(found[..., MY_POINTS])))
     inputs = np.empty((len(cards), FAMILY.nets["pegging"].inputs), dtype=np.float32)
     sure = np.empty(len(cards))

@@ -46,11 +46,7 @@ def name_of(path: str | Path) -> str:
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Write a file so that it is there as a whole or not at all; an older one stays till then.
-
-    It is written beside its place, under a temporary name, and then renamed: a kill or a full disk
-    leaves the old file as it was. A pipe or a device, such as /dev/stdout, is written to.
-    """
+    """Write a file whole or not at all: beside its place, then renamed. A device is written to."""
     beside = path.with_name(f"{path.name}.{secrets.token_hex(4)}{BESIDE}")
     try:
         if path.exists() and not path.is_file():

@@ -29,10 +29,7 @@ ENDINGS = (".safetensors", ".zip", ".onnx")
 
 
 def load_agent(name: str, move_seconds: float | None = None) -> Agent:
-    """Return an agent by name, or read one from a file; see `read_file`.
-
-    Two joined, such as ``"expert/rule_based"``, make one agent of a two-hand game; see `of_two`.
-    """
+    """Return an agent by name, or read one from a file; see `read_file` and `of_two`."""
     if name.startswith(IN_PROCESS):
         return process_agent(name.removeprefix(IN_PROCESS), move_seconds)
     if name.startswith(COMMAND):
@@ -52,11 +49,7 @@ def load_agent(name: str, move_seconds: float | None = None) -> Agent:
 
 
 def of_two(name: str) -> tuple[str, str] | None:
-    """Return the two agents joined in a name: the discarder and the player of the cards.
-
-    The slash joins them only if the text before it names an agent, so that paths stay paths.
-    None for one agent alone, and for a language model or a program, whose name may have slashes.
-    """
+    """Return the two agents joined in a name, ``discarder/pegger``; None for one agent."""
     if _bare(name).startswith((TEXT, COMMAND)) or Path(_bare(name)).exists():
         return None
     for at in (i for i, letter in enumerate(name) if letter == "/"):

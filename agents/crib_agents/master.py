@@ -18,9 +18,8 @@ import numpy as np
 
 from crib_agents.equilibrium import SHIPPED, pack, write_pair_probabilities, write_rank_probabilities
 from crib_agents.equilibrium.strategy import FIELDS, Solved
-from crib_agents.expert import ExpertAgent
+from crib_agents.expert import ExpertAgent, pegging
 from crib_agents.expert.discard import PAIRS, SWING, rank_discards
-from crib_agents.expert.pegging import PeggingExpert
 from crib_agents.files import read_header
 from crib_agents.honours import group_rows
 from crib_agents.knowledge.winning import group_by_win_table
@@ -49,10 +48,8 @@ class Master(ExpertAgent):
     name = "master"
 
     def __init__(self, discard_lambda: float = 0.05, pegging_lambda: float = 0.1) -> None:
-        super().__init__()
         self.discard_lambda = discard_lambda
         self.pegging_lambda = pegging_lambda
-        self._pegging = PeggingExpert()
 
     @one_or_many
     def act(self, views: Views, rng: np.random.Generator) -> Actions:
@@ -73,7 +70,7 @@ class Master(ExpertAgent):
             else:
                 probabilities = np.empty((len(some), RANKS))
                 write_rank_probabilities(some, strategy, probabilities)
-                actions[rows] = self._pegging.choose(some, _bonus(some, probabilities, self.pegging_lambda))
+                actions[rows] = pegging.choose(some, _bonus(some, probabilities, self.pegging_lambda))
         return actions
 
 
@@ -96,10 +93,7 @@ def point(win_table: Doubles) -> float:
 
 @cache
 def packed(rules: tuple[int, ...]) -> Doubles | None:
-    """Return the strategy for rules of these `FIELDS`, as `pack` lays it out; None without one.
-
-    The six-card strategy takes 150 MB, and a second or two to load.
-    """
+    """Return the strategy for rules of these `FIELDS`, or None; six-card's takes 150 MB."""
     for path in sorted(SHIPPED.glob("*.safetensors")):
         fields = read_header(path)[0]["rules_fields"]
         if tuple(int(fields[field]) for field in FIELDS) == rules:

@@ -346,8 +346,6 @@ def _check_layers(layers: Layers, inputs: int, actions: int) -> None:
                 f"expected ({outs}, {size}) and ({outs},): the observation has {inputs} "
                 f"entries, and there are {actions} actions"
             )
-        if not (np.isfinite(weight).all() and np.isfinite(bias).all()):
-            raise ValueError(f"layer {i} holds numbers that are not finite")
         size = rows
     if not layers:
         raise ValueError("there are no layers")
@@ -397,8 +395,6 @@ def _check_tensors(net: Tensors, layout: ObservationLayout) -> None:
     for name, shape in zip(CARD_NET, shapes, strict=True):
         if net[name].shape != shape:
             raise ValueError(f"{name} is of shape {net[name].shape}, expected {shape}")
-        if not np.isfinite(net[name]).all():
-            raise ValueError(f"{name} holds numbers that are not finite")
 
 
 FLOATS_T = float32[:, ::1]
@@ -406,10 +402,7 @@ FLOATS_T = float32[:, ::1]
 
 @entry(void(FLOATS_T, FLOATS_T, float32[::1], FLOATS_T))
 def add_rows(observations, weights, bias, out):  # type: ignore[no-untyped-def]
-    """Write a layer's outputs, float32[B, W], of inputs that are mostly 0, float32[B, size].
-
-    Shapes: weights float32[size, W]; bias float32[W].
-    """
+    """Write a layer's outputs, float32[B, W], of inputs that are mostly 0, float32[B, size]."""
     for k in range(observations.shape[0]):
         row = out[k]
         for j in range(row.shape[0]):

@@ -54,11 +54,7 @@ class Context(SpawnContext):
 
 
 class ProcessPool(ProcessPoolExecutor):
-    """Processes that end with this one in any case, and at the end of a ``with`` block.
-
-    ``begin`` is called in each as it starts, with ``args``. Submitted calls raise one of
-    ``lost`` if a process died.
-    """
+    """Processes that end with this one in any case, and at the end of a ``with`` block."""
 
     lost: tuple[type[Exception], ...] = (BrokenProcessPool,)
 

@@ -198,17 +198,8 @@ def chat(
 ) -> Complete:
     """Return a `Complete` of a model behind an OpenAI-compatible server.
 
-    Args:
-        model: its name on the server.
-        base_url: the server; None for ``OPENAI_BASE_URL``, or else OpenAI's own. Another server
-            than these gets none of the settings in ``OPENAI_API_KEY`` and the like.
-        timeout: seconds after which a request without its whole answer has failed.
-        server_retries: how often the client repeats a request that failed.
-        temperature: as the server takes it; None for the server's own.
-        max_tokens: the longest reply; None for the server's own.
-
-    Raises:
-        ValueError: an option out of its range.
+    ``base_url`` None: ``OPENAI_BASE_URL``, or else OpenAI's own; another server than these gets
+    none of the settings in ``OPENAI_API_KEY`` and the like. Options None: the server's own.
     """
     if not 0 < timeout < math.inf:
         raise ValueError(f"timeout must be a number of seconds above 0, got {timeout}")

@@ -12,6 +12,7 @@ are saved in the data folder.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
 from functools import cache, partial
 from itertools import count, islice
@@ -138,10 +139,7 @@ def read(question: str) -> str:
 
 
 def ask_count(one: Counted, screen: Screen) -> int | None:
-    """Ask for the points and say the count; return how many were missed, None if left out.
-
-    It is below 0 where too many were counted.
-    """
+    """Ask for the points and say the count; return how many were missed, None if left out."""
     cards = screen.cards(one.cards)
     if one.starter is not None:
         cards = cards + Text(" + ") + screen.card(one.starter)
@@ -234,15 +232,12 @@ def keep(kind: str, done: Score) -> tuple[Score, str | None]:
     """Add a sitting to the stored scores; return all, and why they are not stored, or None."""
     path = data_file("drill.json")
     stored = load(path)
-    past = stored.get(kind)
-    total = Score(done.positions, done.best, done.loss)
-    if isinstance(past, dict):
-        try:
-            total.positions += int(past["positions"])
-            total.best += int(past["best"])
-            total.loss += float(past["loss"])
-        except (KeyError, TypeError, ValueError):  # a file that someone else has written
-            total = Score(done.positions, done.best, done.loss)
+    total = done
+    with suppress(KeyError, TypeError, ValueError):  # none yet, or a file that someone else has written
+        past = stored[kind]
+        total = Score(
+            done.positions + int(past["positions"]), done.best + int(past["best"]), done.loss + float(past["loss"])
+        )
     return total, save(path, {**stored, kind: vars(total)})
 
 

@@ -20,7 +20,6 @@ from crib_agents.analyze import two_hand_action_values
 from crib_agents.data.tables import ENDGAME_SHIFT, ROLES
 from crib_agents.expert import discard, pegging
 from crib_agents.expert.endgame import CLASSES, PAIR, REACH, decided, near_end
-from crib_agents.expert.pegging import PeggingExpert
 from crib_agents.knowledge.winning import WON, probabilities
 from crib_agents.loading import load_agent
 from crib_training.progress import steps
@@ -119,7 +118,7 @@ def best_value(views: Views) -> Array:
         columns = discard.rank_discards(views[pairs])[1][..., discard.WIN_VALUE]
         best[pairs] = columns[:, : comb(int(views["dealt"][0]), 2)].max(axis=1)
     if not pairs.all():
-        found = PeggingExpert().findings(views[~pairs])[..., pegging.WIN_VALUE]
+        found = pegging.findings(views[~pairs])[..., pegging.WIN_VALUE]
         best[~pairs] = np.nanmax(found, axis=1)
     return best
 

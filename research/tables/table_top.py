@@ -20,7 +20,7 @@ from typing import Annotated, Any
 
 import numpy as np
 from crib_agents.data.tables import TABLE_TOP_ROUNDS, TABLE_TOP_VALUES, VARIANTS, load
-from crib_agents.expert import table_top_values as estimate
+from crib_agents.expert import table_top as estimate
 from crib_agents.expert.table_top import ACTIONS, BUDGETS, COLUMNS, GAINS, NEVER, act_views, score_now, scratch
 from crib_agents.knowledge.rounds import ALIKE, MOST_POINTS, POSITION, POSITIONS_T, pass_on, put, solve, take_up
 from crib_training.progress import steps

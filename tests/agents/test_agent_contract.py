@@ -15,7 +15,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 import pytest
-from crib_agents.expert.discard import WIN_VALUE, DiscardExpert, rank_discards
+from crib_agents.expert.discard import WIN_VALUE, rank_discards
 from crib_agents.expert.table_top import TableTopExpert
 from numpy.testing import assert_array_equal
 
@@ -146,7 +146,7 @@ def trace() -> str:
             actions = [acted(find_agent(name), views) for _, views in walk(table)]
             lines.append(f"{name} {preset} {players} {actions}")
     for preset, scores in (("hoyle", (0, 0)), ("hoyle", (110, 106)), ("five_card", (55, 50))):
-        game, agent = Game(preset, seed=8), DiscardExpert()
+        game, agent = Game(preset, seed=8), find_agent("expert")
         game.reset(scores=scores)
         value = rank_discards(np.array([game.view(game.seat)]))[1][0, :, WIN_VALUE]
         pair = [game.step(acted(agent, np.array([game.view(game.seat)]))[0]) for _ in range(2)]

@@ -24,6 +24,7 @@ from crib_env.engine.family import find_family
 from crib_env.game import Game
 from crib_env.policy import MixedPolicy
 from crib_env.rules import TwoHandRules, find_rules
+from exploit_toys import pegging_probabilities
 from learned_nets import views_of
 
 
@@ -200,7 +201,7 @@ def test_probabilities_of_a_holding() -> None:
     play[0, at : at + 2] = 51, 102
     expected = np.zeros(13)
     expected[[0, 4, 11]] = 0.2, 0.4, 0.4
-    np.testing.assert_allclose(strategy.pegging_probabilities(0, held), expected)
+    np.testing.assert_allclose(pegging_probabilities(strategy, 0, held), expected)
     twice = number((2 << 0) + (1 << 44))
     play[0, int(tree.offset[0]) + 2 * (twice - 105)] = 255
-    assert strategy.pegging_probabilities(0, twice)[0] == 1.0
+    assert pegging_probabilities(strategy, 0, twice)[0] == 1.0

@@ -17,7 +17,6 @@ from crib_agents.expert.discard import (
     OWN_PEGS,
     SCRATCH,
     WIN_VALUE,
-    DiscardExpert,
     expected_win,
     rank_discards,
 )
@@ -31,8 +30,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from compiled import SLOW, as_entry
-from crib_env import parse_cards
-from crib_env.engine.hands.records import DEAL, GAME, PEGGING
+from crib_env import find_agent, parse_cards
+from crib_env.engine.hands.records import DEAL, GAME
 from crib_env.engine.ranks import multisets
 from crib_env.engine.two_hand import VIEW
 from crib_env.rules import PRESETS
@@ -68,7 +67,7 @@ def columns_of(view: Any) -> Array:
 
 def discarded(view: Any) -> tuple[int, ...]:
     """Return the pair that the agent discards, in two decisions."""
-    agent, rng = DiscardExpert(), np.random.default_rng(0)
+    agent, rng = find_agent("expert"), np.random.default_rng(0)
     first = int(agent.act(np.array([view], dtype=VIEW), rng)[0])
     second = int(agent.act(np.array([after_discards(view, first)], dtype=VIEW), rng)[0])
     return tuple(sorted((first, second)))
@@ -316,18 +315,11 @@ def test_discard_two_decisions_take_one_pair_in_any_order(game: str, data: st.Da
     assert (columns_of(shuffled) == columns).all()
 
 
-def test_discard_agent_rejects_the_play() -> None:
-    view = discard_view(parse_cards("AC 2C 3C 4C 5C 6C"), "hoyle", True)
-    view["phase"] = PEGGING
-    with pytest.raises(ValueError, match=r"only discards.*PhasedAgent"):
-        DiscardExpert().act(np.array([view], dtype=VIEW), np.random.default_rng(0))
-
-
 @pytest.mark.skipif(SLOW, reason="thousands of deals take compiled code")
 @every_game
 def test_expert_discards_better_than_rule_based(game: str) -> None:
     """The same play of the cards: more points per deal, seed 1, the interval above zero."""
-    agent = PhasedAgent(DiscardExpert(), "rule_based")
+    agent = PhasedAgent("expert", "rule_based")
     rule_based = PhasedAgent("rule_based", "rule_based")
     deals = play_pairs(PRESETS[game], "deal", agent, rule_based, 4000, seed=1)
     more = estimate(deals.margin.mean(axis=1))

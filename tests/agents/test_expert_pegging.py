@@ -7,7 +7,7 @@ Python, and the course of the play with the engine.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import fields, replace
+from dataclasses import replace
 from functools import cache
 from itertools import chain, combinations, product
 from typing import Any
@@ -17,16 +17,8 @@ import pytest
 from crib_agents import PhasedAgent, RandomAgent
 from crib_agents.analyze import pegging_view
 from crib_agents.data.tables import DEALT, ENDGAME_BELIEF, load
-from crib_agents.expert import belief, endgame, replies
-from crib_agents.expert.pegging import (
-    MY_POINTS,
-    POINTS_NOW,
-    SCRATCH,
-    THEIR_POINTS,
-    WIN_VALUE,
-    PeggingExpert,
-    read_tables,
-)
+from crib_agents.expert import belief, endgame, pegging
+from crib_agents.expert.pegging import MY_POINTS, POINTS_NOW, SCRATCH, THEIR_POINTS, WIN_VALUE, findings, read_tables
 from crib_agents.kernels.two_hand import cell
 from crib_agents.knowledge import deal_points
 from crib_agents.knowledge.deal_points import COUNT_SIZE
@@ -52,7 +44,7 @@ from crib_training.evaluation.duplicate import estimate, play_pairs
 
 from compiled import SLOW
 from crib_env import find_agent, format_card
-from crib_env.engine.hands.records import DISCARD, GAME, PEGGING, PEGGING_ONLY
+from crib_env.engine.hands.records import GAME, PEGGING, PEGGING_ONLY
 from crib_env.engine.record import NONE
 from crib_env.engine.two_hand import HAND, VIEW
 from crib_env.rules import PRESETS
@@ -83,7 +75,7 @@ def playing(hand: str, starter: str = "AH", discarded: str = "8C 9D", **given: A
 
 def plays(view: Any) -> str:
     """Return the card the expert plays, as text."""
-    return format_card(choose(PeggingExpert(), view))
+    return format_card(choose(find_agent("expert"), view))
 
 
 # --- holdings ------------------------------------------------------------------------------------
@@ -370,7 +362,7 @@ def test_pegging_values_agree_with_the_reference(game: str, episode: str) -> Non
     compared = 0
     while len(lanes := table.running()[table.states["phase"][table.running()] == PEGGING]):
         views = table.views(lanes)
-        found = PeggingExpert().findings(views)
+        found = findings(views)
         for view, cards in zip(views, found, strict=True):
             assert np.isnan(cards[int(view["hand_n"]) :]).all()
             if view["held_n"][1] > 2:
@@ -398,21 +390,10 @@ def test_pegging_values_agree_with_the_reference(game: str, episode: str) -> Non
 def test_expert_plays_the_card_of_highest_value() -> None:
     lanes = 4 if SLOW else 50
     views = expert_at_the_table("hoyle", "deal", lanes, seed=73).views(np.arange(lanes))
-    found = PeggingExpert().findings(views)[:, :, WIN_VALUE]
-    cards = PeggingExpert().act(views, np.random.default_rng(0))
+    found = findings(views)[:, :, WIN_VALUE]
+    cards = pegging.choose(views)
     best = [v["hand"][f == np.nanmax(f)].max() for v, f in zip(views, found, strict=True)]
     assert cards.tolist() == best
-
-
-def test_pegging_expert_rejects_discards_and_other_games() -> None:
-    discarding = np.zeros(1, dtype=VIEW)
-    discarding["phase"] = DISCARD
-    for field in set(VIEW.names) & {one.name for one in fields(PRESETS["hoyle"])}:
-        discarding[field] = getattr(PRESETS["hoyle"], field)
-    with pytest.raises(ValueError, match=r"only pegs and cannot discard.*PhasedAgent"):
-        PeggingExpert().act(discarding, np.random.default_rng(0))
-    with pytest.raises(ValueError, match=r"plays only hoyle or five_card, got views of fields cell"):
-        PeggingExpert().act(np.zeros(1, dtype=[("cell", np.int64)]), np.random.default_rng(0))
 
 
 # --- what players are taught ---------------------------------------------------------------------
@@ -433,7 +414,7 @@ def test_expert_takes_a_winning_card() -> None:
     """At 119 the eight makes fifteen and wins; a run of three would bring more points later."""
     view = playing("8D 6S KH", pile="2C (5H)", scores=(119, 119), discarded="9C TD")
     assert plays(view) == "8D"
-    found = PeggingExpert().findings(np.array([view], dtype=VIEW))[0]
+    found = findings(np.array([view], dtype=VIEW))[0]
     assert found[0, WIN_VALUE] == 1.0
     assert found[0, POINTS_NOW] == 2
     assert (found[1:3, WIN_VALUE] < 1.0).all()
@@ -458,7 +439,7 @@ def test_expert_pegs_more_than_rule_based(game: str) -> None:
     """Points per deal more with the same discards, at the lower end of the interval."""
     least = {"hoyle": 0.2, "five_card": 0.02}[game]
     pairs = play_pairs(
-        PRESETS[game], "pegging", PhasedAgent("rule_based", PeggingExpert()), find_agent("rule_based"), 3000, seed=81
+        PRESETS[game], "pegging", PhasedAgent("rule_based", "expert"), find_agent("rule_based"), 3000, seed=81
     )
     made = pairs.points.sum(axis=3)
     more = estimate((made[:, :, 0] - made[:, :, 1]).mean(axis=1))
@@ -512,7 +493,7 @@ def test_see_from_there_is_the_other_seats_view(game: str) -> None:
         if there["phase"] != PEGGING or there["hand_n"] + (v["hand_n"] - 1) == 0:
             continue
         heard[0]["needs"][[ME, THEM]] = v["target"] - there["scores"][[1, 0]]
-        replies.see_from_there(v, card >> 2, heard[0], mirrored)
+        pegging.see_from_there(v, card >> 2, heard[0], mirrored)
         for name in SEEN:
             assert mirrored[name] == there[name], name
         assert (mirrored["scores"] == there["scores"]).all()
@@ -538,23 +519,23 @@ def test_expert_leads_a_card_whose_answer_is_good(
     hand: str, starter: str, discarded: str, scores: Any, good: str
 ) -> None:
     view = pegging_view(hand, discarded=discarded, starter=starter, dealer=False, scores=scores)[0]
-    assert format_card(choose(PeggingExpert(), view)) in good.split()
+    assert format_card(choose(find_agent("expert"), view)) in good.split()
 
 
 @pytest.mark.parametrize(
     ("needs", "pile_n", "searched"),
     [
-        ((replies.NEAR, 1), 0, True),
-        ((1, replies.NEAR), replies.LAST, True),
-        ((replies.NEAR + 1, 1), 0, False),
-        ((1, replies.NEAR + 1), 0, False),
-        ((1, 1), replies.LAST + 1, False),
+        ((pegging.NEAR, 1), 0, True),
+        ((1, pegging.NEAR), pegging.LAST, True),
+        ((pegging.NEAR + 1, 1), 0, False),
+        ((1, pegging.NEAR + 1), 0, False),
+        ((1, 1), pegging.LAST + 1, False),
     ],
 )
 def test_searches_replies_near_the_end_to_the_first_cards(needs: tuple[int, int], pile_n: int, searched: bool) -> None:
     view, scratch = np.zeros(1, dtype=VIEW), np.zeros(1, dtype=SCRATCH)
     view["target"], view["pile_n"] = 121, pile_n
     view["scores"][:] = 121 - np.array(needs)
-    assert not replies.searches_replies(view[0], scratch[0])
+    assert not pegging.searches_replies(view[0], scratch[0])
     scratch["endgame"] = True
-    assert bool(replies.searches_replies(view[0], scratch[0])) is searched
+    assert bool(pegging.searches_replies(view[0], scratch[0])) is searched

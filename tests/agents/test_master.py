@@ -86,7 +86,7 @@ def test_master_plays_by_value_and_probability(views: np.ndarray) -> None:
     """Against the expert's own search."""
     playing = views[views["phase"] != DISCARD]
     agent, equilibrium = Master(pegging_lambda=0.3), Equilibrium()
-    value = pegging.PeggingExpert().findings(playing)[:, :, CARD_VALUE]
+    value = pegging.findings(playing)[:, :, CARD_VALUE]
     probabilities = equilibrium.action_probabilities(playing).reshape(len(playing), 13, 4).sum(axis=2)
     stake = 0.3 * point(win_table(5, 61, GAME))
     actions = agent.act(playing, np.random.default_rng(1))

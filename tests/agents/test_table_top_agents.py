@@ -16,8 +16,20 @@ import pytest
 from crib_agents import GreedyAgent, RandomAgent, RuleBasedAgent
 from crib_agents.data import tables
 from crib_agents.data.tables import TABLE_TOP_VALUES, load
-from crib_agents.expert.table_top import ACTIONS, BUDGETS, MINE, THEIRS, VALUE, WIN_VALUE, TableTopExpert
-from crib_agents.expert.table_top_values import FIRST_SHAPE, SHAPES, crib_value, line_value, shape
+from crib_agents.expert.table_top import (
+    ACTIONS,
+    BUDGETS,
+    FIRST_SHAPE,
+    MINE,
+    SHAPES,
+    THEIRS,
+    VALUE,
+    WIN_VALUE,
+    TableTopExpert,
+    crib_value,
+    line_value,
+    shape,
+)
 from crib_agents.kernels import table_top
 from crib_training.evaluation.duplicate import estimate, play_pairs
 from crib_training.evaluation.evaluate import Settings, run

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from crib_agents.expert.table_top import VALUE, WIN_VALUE, TableTopExpert
-from crib_agents.expert.table_top_values import MINE, THEIRS
+from crib_agents.expert.table_top import MINE, THEIRS, VALUE, WIN_VALUE, TableTopExpert
 from crib_agents.knowledge import deal_points, rounds, winning
 from crib_agents.knowledge.deal_points import PLAY_SIZE, Outcomes
 from crib_agents.knowledge.rounds import chance_of

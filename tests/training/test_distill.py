@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from crib_agents.expert.pegging import MY_POINTS, POINTS_NOW, PeggingExpert
+from crib_agents.expert.pegging import MY_POINTS, POINTS_NOW, findings
 from crib_agents.learned import Weights
 
 from crib_env.engine.hands.records import PEGGING
@@ -31,7 +31,7 @@ def test_distill_targets_and_sure_points_are_the_experts() -> None:
     views = views_of("hoyle", 150, seed=2, agent="greedy")
     views = views[(views["phase"] == PEGGING) & (views["hand_n"] > 1)]
     _, targets, decisions = distill.priced(views)
-    found = PeggingExpert().findings(views)
+    found = findings(views)
     legal = np.isfinite(found[..., MY_POINTS])
     assert np.array_equal(decisions, np.nonzero(legal)[0])
     total = (found[..., POINTS_NOW] + found[..., MY_POINTS])[legal]

@@ -9,7 +9,7 @@ Messages are lines of JSON on stdin, answers lines of JSON on stdout; see ``docs
 from __future__ import annotations
 
 from crib_agents.bot.serve import main
-from crib_agents.loading import TakesAgents, load_agent
+from crib_agents.loading import TakesAgents
 
 from crib_env.settings import AgentName, checked_dataclass
 from crib_training.reading import app_of
@@ -32,4 +32,4 @@ app.command("crib_training.bot_check:Settings", name="check", help="Check that a
 
 def run(settings: Settings) -> None:
     """Answer messages until ``quit`` or the end of the input."""
-    main(load_agent, settings.trusted(settings.agent))
+    main(settings.trusted(settings.agent))

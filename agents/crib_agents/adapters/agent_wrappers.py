@@ -8,22 +8,14 @@ import numpy as np
 
 from crib_agents.honours import refuse_other_views
 from crib_agents.policy_net import of_real_cards
-from crib_env.arrays import Doubles
+from crib_env import policy
+from crib_env.arrays import Bools, Doubles
 from crib_env.encoding import canonical_views
 from crib_env.engine.family import SUITS, find_family
 from crib_env.engine.hands.encode import ACTIONS
 from crib_env.engine.hands.records import DISCARD
 from crib_env.errors import check_choice
-from crib_env.policy import (
-    Actions,
-    Opponent,
-    Views,
-    action_probabilities,
-    ask_agent,
-    check_actions,
-    find_agent,
-    one_or_many,
-)
+from crib_env.policy import Actions, Agent, Opponent, Views, find_agent, one_or_many
 from crib_env.rules import Rules
 from crib_env.supported_rules import refuse_family, refuse_rules
 
@@ -57,13 +49,9 @@ class PhasedAgent:
             ValueError: views of another game, or one of the two did not return one integer
                 for each view.
         """
-        refuse_other_views(self.name, views, find_family("two_hand"))
         actions = np.empty(len(views), dtype=np.int64)
-        discarding = views["phase"] == DISCARD
-        for chosen, agent in ((discarding, self.discard), (~discarding, self.pegging)):
-            if chosen.any():
-                some = views[chosen]
-                actions[chosen] = check_actions(agent.act(some, rng), len(some))
+        for agent, chosen in self._parts(views):
+            actions[chosen] = policy.check_actions(agent.act(views[chosen], rng), int(chosen.sum()))
         return actions
 
     @one_or_many
@@ -74,14 +62,18 @@ class PhasedAgent:
             ValueError: views of another game, or one of the two draws its choices and does not say
                 with which probabilities.
         """
-        refuse_other_views(self.name, views, find_family("two_hand"))
         probabilities = np.zeros((len(views), ACTIONS))
-        discarding = views["phase"] == DISCARD
-        for chosen, agent in ((discarding, self.discard), (~discarding, self.pegging)):
-            if chosen.any():
-                rng = np.random.default_rng(0)  # unused by an agent that draws nothing
-                probabilities[chosen] = action_probabilities(agent, views[chosen], ACTIONS, rng)
+        for agent, chosen in self._parts(views):
+            rng = np.random.default_rng(0)  # unused by an agent that draws nothing
+            probabilities[chosen] = policy.action_probabilities(agent, views[chosen], ACTIONS, rng)
         return probabilities
+
+    def _parts(self, views: Views) -> list[tuple[Agent, Bools]]:
+        """Return each agent that has views to play, with a mask of them."""
+        refuse_other_views(self.name, views, find_family("two_hand"))
+        discarding = views["phase"] == DISCARD
+        parts = (self.discard, discarding), (self.pegging, ~discarding)
+        return [(agent, chosen) for agent, chosen in parts if chosen.any()]
 
 
 class WrappedAgent:
@@ -108,7 +100,7 @@ class SuitedAgent(WrappedAgent):
     def act(self, views: Views, rng: np.random.Generator) -> Actions:
         """Return one card for each two-hand view, int64[B]; NONE where it takes one not held."""
         seen = canonical_views(views, self.suits)
-        chosen = ask_agent(self.agent, seen, rng)[:, None] == seen["hand"]
+        chosen = policy.ask_agent(self.agent, seen, rng)[:, None] == seen["hand"]
         cards = np.take_along_axis(views["hand"], chosen.argmax(axis=1)[:, None], axis=1)[:, 0]
         actions: Actions = np.where(chosen.any(axis=1), cards, -1)
         return actions
@@ -118,7 +110,7 @@ class SuitedAgent(WrappedAgent):
         """Return float64[B, 52], the probability of each card for each two-hand view."""
         seen = canonical_views(views, self.suits)
         rng = np.random.default_rng(0)  # for an agent that draws nothing
-        found = action_probabilities(self.agent, seen, ACTIONS, rng)
+        found = policy.action_probabilities(self.agent, seen, ACTIONS, rng)
         return of_real_cards(found, seen, views, 0.0)
 
 

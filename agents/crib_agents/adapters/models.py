@@ -214,10 +214,7 @@ class SB3Score:
         return values
 
     def __deepcopy__(self, memo: dict[int, Any]) -> SB3Score:
-        """Copy the networks, without the parts of training.
-
-        After ``learn()`` the distribution holds tensors with gradients, which cannot be copied.
-        """
+        """Copy the networks alone: after ``learn()`` the distribution cannot be copied."""
         policy = copy.copy(self.policy)
         policy.action_dist = policy.optimizer = None
         return SB3Score(copy.deepcopy(policy, memo), self.space, self.keys)

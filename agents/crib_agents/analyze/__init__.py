@@ -19,9 +19,7 @@ import numpy as np
 from crib_agents.analyze.views import discard_view, layout_view, pegging_view
 from crib_agents.expert import discard, pegging
 from crib_agents.expert.endgame import as_won
-from crib_agents.expert.pegging import PeggingExpert
-from crib_agents.expert.table_top import ACTIONS, VALUE, WIN_VALUE, TableTopExpert
-from crib_agents.expert.table_top_values import MINE, THEIRS
+from crib_agents.expert.table_top import ACTIONS, MINE, THEIRS, VALUE, WIN_VALUE, TableTopExpert
 from crib_agents.learned import MonteCarloAgent, many_hand
 from crib_env.arrays import Doubles
 from crib_env.cards import DECK_SIZE, format_card, format_cards
@@ -135,10 +133,7 @@ def analyze(views: Views) -> Choices:
 
 
 def action_values(views: Views) -> Doubles:
-    """Return the value of each action of views of one family, float64[B, actions]; NaN if illegal.
-
-    A value is the `win` of its choice. A card to discard has the value of the best pair with it.
-    """
+    """Return each action's value, the `win` of its best choice, float64[B, actions], or NaN."""
     return VALUES[family_of(views).name](views)
 
 
@@ -147,38 +142,20 @@ def two_hand_choices(views: Views) -> Choices:
     view = views[0]
     held = view["hand"][: view["hand_n"]].tolist()
     if view["phase"] != DISCARD:
-        found = PeggingExpert().findings(views)
+        found = pegging.findings(views)
         found[:, :, pegging.WIN_VALUE] = as_won(views, found[:, :, pegging.WIN_VALUE])
-        rows = found[0].tolist()
-        return card_choices(
-            [
-                (
-                    row[pegging.WIN_VALUE],
-                    card,
-                    row[pegging.POINTS_NOW],
-                    row[pegging.MY_POINTS],
-                    row[pegging.THEIR_POINTS],
-                )
-                for card, row in zip(held, rows, strict=False)
-                if not np.isnan(row[pegging.WIN_VALUE])
-            ]
-        )
+        rows = zip(held, found[0].tolist(), strict=False)
+        return card_choices([(win, card, *points) for card, (win, *points) in rows if not np.isnan(win)])
     laid = view["discarded"][: view["discarded_n"]].tolist()
     dealt = sorted(held + laid)
     ranked = discard.rank_discards(views, near=LARGEST_TARGET)[1]
     ranked[:, :, discard.WIN_VALUE] = as_won(views, ranked[:, :, discard.WIN_VALUE])
-    columns = ranked[0].tolist()
+    pairs = zip(combinations(dealt, 2), ranked[0].tolist(), strict=False)
     return discard_choices(
         dealt,
         [
-            (
-                row[discard.WIN_VALUE],
-                pair[::-1],
-                row[discard.HAND_MEAN],
-                row[discard.CRIB_MEAN],
-                row[discard.OWN_PEGS] - row[discard.OTHER_PEGS],
-            )
-            for pair, row in zip(combinations(dealt, 2), columns, strict=False)
+            (win, pair[::-1], hand, crib, own - other)
+            for pair, (hand, crib, own, other, win) in pairs
             if set(laid) <= set(pair)
         ],
     )
@@ -236,7 +213,7 @@ def two_hand_action_values(views: Views) -> Doubles:
     values = np.full((len(views), DECK_SIZE), np.nan)
     pegs = np.flatnonzero(views["phase"] != DISCARD)
     if len(pegs):
-        found = PeggingExpert().findings(views[pegs])[:, :, pegging.WIN_VALUE]
+        found = pegging.findings(views[pegs])[:, :, pegging.WIN_VALUE]
         values[pegs] = _by_card(views[pegs], as_won(views[pegs], found))
     discards = np.flatnonzero(views["phase"] == DISCARD)
     if len(discards):

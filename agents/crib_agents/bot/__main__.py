@@ -4,9 +4,8 @@ import os
 import sys
 
 from crib_agents.bot.serve import main
-from crib_agents.loading import load_agent
 
 if __name__ == "__main__":
     if len(sys.argv) != 2:
         sys.exit("usage: python -m crib_agents.bot NAME")
-    main(load_agent, sys.argv[1], leads=os.getpgrp() == os.getpid())
+    main(sys.argv[1], leads=os.getpgrp() == os.getpid())

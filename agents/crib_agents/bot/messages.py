@@ -108,7 +108,7 @@ def _cards(v: Mapping[str, Any], family: Family) -> Message:
         "deal": v["deals"],
         "phase": "discard" if v["phase"] == DISCARD else "play",
         "hand": [CARDS[card] for card in hand],
-        "legal": [CARDS[card] for i, card in enumerate(hand) if v["legal"] >> i & 1],
+        "legal": _legal(v, family),
         "discarded": [CARDS[card] for card in v["discarded"][: v["discarded_n"]]],
         "starter": None if v["starter"] == NONE else CARDS[v["starter"]],
         "count": v["count"],
@@ -142,7 +142,7 @@ def _cells(v: Mapping[str, Any], family: Family) -> Message:
         "lines": ("rows", "columns")[mine],
         "turn": v["turn"],
         "card": CARDS[v["card"]],
-        "legal": [_place(action) for action in range(TO_CRIB + 1) if v["legal"] >> action & 1],
+        "legal": _legal(v, family),
         "layout": _rows([None if card == NONE else CARDS[card] for card in layout]),
         "turns": _rows([None if turn == NONE else turn for turn in turns]),
         "starter": CARDS[v["starter"]],
@@ -173,7 +173,7 @@ def _legal(view: Any, family: Family) -> list[Any]:
     bits = int(view["legal"])
     if places_cards(family):
         return [_place(action) for action in range(TO_CRIB + 1) if bits >> action & 1]
-    return [CARDS[card] for i, card in enumerate(view["hand"].tolist()) if bits >> i & 1]
+    return [CARDS[card] for i, card in enumerate(view["hand"]) if bits >> i & 1]
 
 
 def _rows(cells: list[Any]) -> list[list[Any]]:
@@ -198,11 +198,7 @@ def event_messages(events: Sequence[Event]) -> list[Message]:
 
 
 def read_action(answer: object, message: Message) -> list[int]:
-    """Return the actions of an answer to a decision: one, or both cards to discard.
-
-    Raises:
-        ValueError: no answer of the protocol, or no legal action.
-    """
+    """Return the actions of an answer: one, or both cards to discard; else a ValueError."""
     action: Any = answer.get("action") if isinstance(answer, dict) else None
     legal = message["legal"]
     if "card" in message:
@@ -227,14 +223,7 @@ class MessageError(ValueError):
 
 
 def read_decision(message: Mapping[str, Any]) -> Views:
-    """Return the view of a decision, records [1].
-
-    Fields that the protocol does not have are ignored. ``legal`` may be left out; otherwise it must
-    be right.
-
-    Raises:
-        MessageError: a field that is missing or of a wrong kind, or a position that cannot be.
-    """
+    """Return the view of a decision, records [1], or raise a MessageError that says why not."""
     try:
         game = _choice(message, "game", GAMES)
         family = find_family(preset_of(game).family)

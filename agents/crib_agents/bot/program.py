@@ -63,14 +63,7 @@ class BotError(RuntimeError):
 
 
 class Program:
-    """A running program, lines in and lines out.
-
-    Args:
-        command: the program and its arguments.
-
-    Raises:
-        ValueError: the program cannot be started.
-    """
+    """A running program, lines in and lines out; a ValueError if it cannot be started."""
 
     def __init__(self, command: Sequence[str], environment: Mapping[str, str] | None) -> None:
         try:
@@ -502,12 +495,7 @@ class ProbableAgent(CommandAgent):
 
     @one_or_many
     def action_probabilities(self, views: Views) -> np.ndarray[Any, np.dtype[np.float64]]:
-        """Return float64[B, actions], by action; a row sums to 1.
-
-        Raises:
-            TimeoutError, BotError: as `act`.
-            ValueError: an answer that is no distribution over the legal actions.
-        """
+        """Return float64[B, actions], by action; a row sums to 1."""
         messages = decisions(views)
         with self._lock:
             answers = self._ask([message | {"type": "probabilities"} for message in messages])

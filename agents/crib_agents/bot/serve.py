@@ -23,6 +23,7 @@ from crib_agents.analyze import analyze
 from crib_agents.bot.messages import GAMES, PROTOCOL, Message, MessageError, preset_of, read_decision, written
 from crib_agents.files import shown
 from crib_agents.honours import read_rules
+from crib_agents.loading import load_agent
 from crib_env.encoding import family_of
 from crib_env.errors import NoResultError
 from crib_env.policy import Agent, MixedPolicy, Views, action_probabilities, check_actions
@@ -34,11 +35,7 @@ AUTHOR = "crib-env"
 
 
 class Bot:
-    """Answers the lines of the protocol with an agent.
-
-    Args:
-        agent: plays the decisions.
-    """
+    """Answers the lines of the protocol with an agent."""
 
     def __init__(self, agent: Agent) -> None:
         self.agent = agent
@@ -177,13 +174,7 @@ def _end_with(parent: int) -> None:
 
 
 def serve(agent: Agent, lines: IO[bytes], answers: IO[bytes]) -> None:
-    """Answer lines until ``quit`` or the end of the input.
-
-    Args:
-        agent: plays the decisions.
-        lines: an unbuffered stream of one JSON object per line.
-        answers: where the answers go, one line each.
-    """
+    """Answer lines, from an unbuffered stream, until ``quit`` or the end of the input."""
     bot, own = Bot(agent), os.getpid()
     rest = b""
     while data := lines.read(1 << 16):
@@ -201,14 +192,8 @@ def serve(agent: Agent, lines: IO[bytes], answers: IO[bytes]) -> None:
                 return
 
 
-def main(load: Callable[[str], Agent], name: str, leads: bool = False) -> None:
-    """Serve the agent of a name over this process's stdin and stdout.
-
-    Args:
-        load: makes the agent.
-        name: of the agent.
-        leads: this process leads a group that is to end with it and with its parent.
-    """
+def main(name: str, leads: bool = False) -> None:
+    """Serve the agent of a name over stdin and stdout; ``leads``: end the group with the parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the caller, which ends this
     if leads:
         Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
@@ -217,7 +202,7 @@ def main(load: Callable[[str], Agent], name: str, leads: bool = False) -> None:
     os.dup2(2, 1)
     lines = os.fdopen(os.dup(0), "rb", buffering=0)
     try:
-        serve(load(name), lines, answers)
+        serve(load_agent(name), lines, answers)
     except BrokenPipeError:
         pass
     except BaseException as error:  # the agent could not be made; it may call sys.exit

@@ -63,10 +63,7 @@ def pack_bytes(values: Bytes) -> Doubles:
 
 @entry(void(uint8[:, ::1], float64[::1]))
 def fill_splits(discard, packed):
-    """Write the two likeliest splits of each class, and the first's probability, as one number.
-
-    Shapes: discard uint8[N, S]; packed float64[N].
-    """
+    """Write the two likeliest splits of each class, and the first's probability, as one number."""
     for k in range(discard.shape[0]):
         row = discard[k]
         first = 0
@@ -383,18 +380,9 @@ class Equilibrium(CompiledAgent):
         """The rules that its strategies are for."""
         return tuple(one.solved_rules for one in self.solved)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __reduce__(self) -> tuple[Any, ...]:
         """Leave out the parts that every process has or can make."""
-        state = {name: value for name, value in vars(self).items() if name != "weights"}
-        if self.solved is shipped():
-            state["solved"] = None
-        return state
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state)
-        if state["solved"] is None:
-            self.solved = shipped()
-        self.weights = _joined(self.solved)
+        return type(self), (None if self.solved is shipped() else self.solved, self.name)
 
     @classmethod
     def load(cls, path: str | Path, name: str | None = None) -> Equilibrium:

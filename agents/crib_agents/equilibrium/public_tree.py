@@ -113,10 +113,7 @@ def _follow(here: Nodes, single_count: bool) -> tuple[Nodes, Ints]:
 
 
 def _ranks_of(way: int) -> tuple[Ints, Ints]:
-    """Return the lowest rank that can be followed in a way, and the one past the highest, by count.
-
-    A new count begins, or the other seat cannot play, only where a card may not fit: past 21.
-    """
+    """Return by count the lowest rank followed in a way, and the one past the highest."""
     after = np.arange(32)[:, None] + PIPS
     follows = (after < 31) if way == REPLY else (after > 21) & (after < 31 + (way == NEW_COUNT))
     lowest = follows.argmax(axis=1)

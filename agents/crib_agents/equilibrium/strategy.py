@@ -14,18 +14,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numba import float64, int64, uint8
 
 from crib_agents.equilibrium.classes import Classes, hand_classes
 from crib_agents.equilibrium.public_tree import PublicTree, public_tree
 from crib_agents.files import check_format, compress, inflate, reading, shown, to_bytes
 from crib_agents.honours import read_rules
-from crib_agents.knowledge.pegging import DISTINCT, FIRST, LISTED, holdings
 from crib_agents.learned.two_hand import FAMILY
-from crib_env.arrays import Array, Bytes, Doubles, Floats
-from crib_env.engine.jit import entry, kernel
+from crib_env.arrays import Array, Bytes, Floats
+from crib_env.engine.jit import kernel
 from crib_env.engine.ranks import RANKS, WHOLE_DECK
-from crib_env.engine.record import NONE
 from crib_env.rules import Rules, TwoHandRules
 
 WHOLE = 255.0
@@ -60,17 +57,6 @@ class Strategy:
         probabilities: Floats = self.discard[role].astype(np.float32) / WHOLE
         return probabilities
 
-    def pegging_probabilities(self, node: int, holding: int, starter: int = 0) -> Doubles:
-        """Return the probability that the seat to move plays each rank, float64[13]."""
-        ranks = np.zeros(RANKS)
-        row = self.play[starter if len(self.play) > 1 else 0]
-        at = int(self.tree.offset[node])
-        rows = holdings()
-        for slot in range(int(rows[holding, DISTINCT])):
-            rank = int(rows[holding, LISTED]) >> (4 * slot) & 15
-            ranks[rank] = read_probability(row, at, rows, holding, slot)
-        return ranks
-
 
 @kernel
 def first_of(at, left, place):
@@ -80,29 +66,6 @@ def first_of(at, left, place):
     probability; a holding with a rank twice leaves some unused.
     """
     return at + place * (left - 1)
-
-
-@kernel
-def slot_probability(play, first, slot, slots):
-    """Return the probability of a rank, 0 to 1."""
-    if slot < slots - 1:
-        return play[first + slot] / WHOLE
-    rest = WHOLE
-    for i in range(slots - 1):
-        rest -= play[first + i]
-    return rest / WHOLE
-
-
-@entry(float64(uint8[::1], int64, int64[:, ::1], int64, int64))
-def read_probability(play, at, rows, holding, slot):
-    """Return the probability that a holding plays the rank in ``slot``; see `first_of`."""
-    left = 1
-    while FIRST[left + 1] <= holding:
-        left += 1
-    if at == NONE:
-        return 1.0
-    first = first_of(at, left, holding - FIRST[left])
-    return slot_probability(play, first, slot, rows[holding, DISTINCT])
 
 
 FORMAT = "crib_env strategy"
@@ -131,19 +94,16 @@ class Solved:
         """Return the number by which kernels tell these rules from others."""
         return FAMILY.key(self.rules_fields)
 
-    def to_bytes(self, level: int | None = None) -> bytes:
+    def to_bytes(self) -> bytes:
         """Return the file."""
-        return to_bytes(self.header(), self.compressed if level is None else self._packed(level))
+        return to_bytes(self.header(), self.compressed)
 
     @cached_property
     def compressed(self) -> dict[str, Bytes]:
         """The tables in the form of the file."""
-        return self._packed(1)
-
-    def _packed(self, level: int) -> dict[str, Bytes]:
         tables = {"discard": self.strategy.discard, "pegging": self.strategy.play}
         return {
-            name: np.frombuffer(compress(np.ascontiguousarray(table).data, level), dtype=np.uint8)
+            name: np.frombuffer(compress(np.ascontiguousarray(table).data, 1), dtype=np.uint8)
             for name, table in tables.items()
         }
 

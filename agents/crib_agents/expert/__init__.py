@@ -1,8 +1,7 @@
 """`expert`: exact expectations, belief and search, maximising the probability of winning.
 
 With two hands `discard` and `pegging` play, the second by the distribution of the other hand from
-`belief`. At Table Top `table_top` plays, by `table_top_values`. `expert` does not play with three
-and four.
+`belief`, near the end with `endgame`. At Table Top `table_top` plays.
 """
 
 from __future__ import annotations
@@ -14,27 +13,34 @@ import numpy as np
 
 from crib_agents.honours import HONOURS, presets_of
 from crib_env.encoding import family_of
-from crib_env.policy import Actions, Agent, Views, one_or_many
+from crib_env.engine.hands.records import DISCARD
+from crib_env.policy import Actions, Views, one_or_many
 from crib_env.rules import Rules, games_of
 
-
-def two_hand() -> Agent:
-    """Return the player of the games for two; it is imported when it plays."""
-    from crib_agents.adapters.agent_wrappers import PhasedAgent
-    from crib_agents.expert.discard import DiscardExpert
-    from crib_agents.expert.pegging import PeggingExpert
-
-    return PhasedAgent(DiscardExpert(), PeggingExpert())
+# Each of these imports its search when it plays.
 
 
-def table_top() -> Agent:
-    """Return the player of Table Top; it is imported when it plays."""
+def play_hands(views: Views) -> Actions:
+    """Return a card for each view of the games for two."""
+    from crib_agents.expert import discard, pegging
+
+    actions = np.empty(len(views), dtype=np.int64)
+    discarding = views["phase"] == DISCARD
+    if discarding.any():
+        actions[discarding] = discard.rank_discards(views[discarding])[0]
+    if not discarding.all():
+        actions[~discarding] = pegging.choose(views[~discarding])
+    return actions
+
+
+def play_table_top(views: Views) -> Actions:
+    """Return an action for each view of Table Top."""
     from crib_agents.expert.table_top import TableTopExpert
 
-    return TableTopExpert()
+    return TableTopExpert().act(views, np.random.default_rng(0))
 
 
-PLAYERS: dict[str, Callable[[], Agent]] = {"two_hand": two_hand, "table_top": table_top}
+PLAYS: dict[str, Callable[[Views], Actions]] = {"two_hand": play_hands, "table_top": play_table_top}
 
 
 class ExpertAgent:
@@ -48,9 +54,6 @@ class ExpertAgent:
     honours = HONOURS
     known_rules: ClassVar[tuple[Rules, ...]] = presets_of("two_hand") + presets_of("table_top")
     other_rules = "'learned' plays three_hand and four_hand, 'random' plays by any rules"
-
-    def __init__(self) -> None:
-        self._players: dict[str, Agent] = {}
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"
@@ -67,8 +70,6 @@ class ExpertAgent:
             ValueError: views of a game that it does not play.
         """
         family = family_of(views).name
-        if family not in PLAYERS:
+        if family not in PLAYS:
             raise ValueError(f"{self.name} does not play {games_of(family)}: {self.other_rules}")
-        if family not in self._players:
-            self._players[family] = PLAYERS[family]()
-        return self._players[family].act(views, rng)
+        return PLAYS[family](views)

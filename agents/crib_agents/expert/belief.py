@@ -23,7 +23,7 @@ sees the position after the card through a few features:
 a hypothesis to its end with this policy, and assumes that the other seat plays by that softmax.
 Near the end of a game the softmax is over the values of both sets of tables, a lead is weighed by
 how often `expert` leads it from such a hand (`python -m research.tables endgame_belief`), and
-`expert.replies` searches the other seat's first answers.
+`expert.pegging` searches the other seat's first answers.
 """
 
 from __future__ import annotations
@@ -37,19 +37,7 @@ from crib_agents.expert.endgame import CLASSES, REACH, STANDINGS_SIZE, TABLE_SET
 from crib_agents.kernels.two_hand import cell
 from crib_agents.knowledge import pegging
 from crib_agents.knowledge.deal_points import COUNT_SIZE
-from crib_agents.knowledge.pegging import (
-    COUNTED,
-    DISTINCT,
-    ENDLESS,
-    FIRST,
-    KEY,
-    LISTED,
-    LOWEST,
-    ME,
-    MOST,
-    OF_SIZE,
-    THEM,
-)
+from crib_agents.knowledge.pegging import COUNTED, DISTINCT, FIRST, KEY, LISTED, LOWEST, ME, MOST, OF_SIZE, THEM
 from crib_env.engine.hands.counting import sequence_points, unseen_ranks
 from crib_env.engine.hands.records import PEGGING_ONLY
 from crib_env.engine.jit import kernel
@@ -165,27 +153,6 @@ def write_places(p, seat, rest, places):
 
 
 @kernel
-def best_rank(p, seat, held, hands, weights):
-    """Return the rank of the highest value among those the seat holds and may play."""
-    listed = hands[held, LISTED]
-    n = hands[held, DISTINCT]
-    if n == 1:
-        return listed
-    room = 31 - p["count"]
-    best = NONE
-    most = 0.0
-    for k in range(n):
-        r = listed >> (4 * k) & 15
-        if min(r + 1, 10) <= room:
-            value = shared_value(p, seat, r, weights, 0)
-            value += hand_value(p, r, hands[held, r], weights, 0)
-            if best == NONE or value > most:
-                best = r
-                most = value
-    return best
-
-
-@kernel
 def all_shared_values(p, seat, weights, shared):
     """Write `shared_value` of every rank that fits the count into ``shared``, float64[RANKS]."""
     room = 31 - p["count"]
@@ -207,10 +174,7 @@ def soften(chance, n, top, temperature):
 
 
 def softmax_of(value):
-    """Return a kernel that writes how likely a seat plays each rank it holds: a softmax.
-
-    It is over ``value(p, seat, r, rest, count, s, weights)`` of rank ``r`` with ``rest`` left.
-    """
+    """Return a kernel that writes how likely a seat plays each rank, a softmax over ``value``."""
 
     @kernel
     def softmax(p, seat, held, count, s, hands, weights, temperature, chance):
@@ -236,6 +200,12 @@ def value_by_points(p, seat, r, rest, count, shared, weights):
 
 
 softmax = softmax_of(value_by_points)
+
+
+@kernel
+def rollout_value(p, seat, r, rest, count, s, weights):
+    """Return the value of a seat's rank ``r`` far from the end; ``rest`` is left to it."""
+    return shared_value(p, seat, r, weights, 0) + hand_value(p, r, rest, weights, 0)
 
 
 @kernel
@@ -268,25 +238,32 @@ def endgame_value(p, seat, r, rest, count, s, weights):
     return value + hand_value(p, r, rest, weights, base)
 
 
-# Beside `best_rank`: with one loop for both, a decision of `expert` takes 6 % longer.
-@kernel
-def best_endgame_rank(p, seat, held, count, s, hands, weights):
-    """Return the rank of the highest value near the end; see `best_rank`."""
-    listed = hands[held, LISTED]
-    n = hands[held, DISTINCT]
-    if n == 1:
-        return listed
-    room = 31 - p["count"]
-    best = NONE
-    most = 0.0
-    for k in range(n):
-        r = listed >> (4 * k) & 15
-        if min(r + 1, 10) <= room:
-            value = endgame_value(p, seat, r, hands[held, r], count, s, weights)
-            if best == NONE or value > most:
-                best = r
-                most = value
-    return best
+def best_rank_by(value):
+    """Return a kernel: the rank of the highest ``value`` among those a seat holds and may play."""
+
+    @kernel
+    def best_rank(p, seat, held, count, s, hands, weights):
+        listed = hands[held, LISTED]
+        n = hands[held, DISTINCT]
+        if n == 1:
+            return listed
+        room = 31 - p["count"]
+        best = NONE
+        most = 0.0
+        for k in range(n):
+            r = listed >> (4 * k) & 15
+            if min(r + 1, 10) <= room:
+                found = value(p, seat, r, hands[held, r], count, s, weights)
+                if best == NONE or found > most:
+                    best = r
+                    most = found
+        return best
+
+    return best_rank
+
+
+best_rank = best_rank_by(rollout_value)
+best_endgame_rank = best_rank_by(endgame_value)
 
 
 @kernel
@@ -301,11 +278,7 @@ softmax_by_both = softmax_of(value_by_both)
 
 @kernel
 def find_chances(p, held, j, s, hands, weights):
-    """Write into ``s["chance"]`` how likely the other seat plays each rank of hypothesis ``j``.
-
-    ``held`` is the holding left to it, and ``s["shared"]`` has `all_shared_values` of that seat in
-    ``p``. Near the end ``s["counts"]`` has the points of whole hands.
-    """
+    """Write into ``s["chance"]`` how likely the other seat plays each rank of hypothesis ``j``."""
     if s["endgame"]:
         count = s["counts"][j]
         softmax_by_both(p, THEM, held, count, s, hands, weights, 1.0, s["chance"])
@@ -431,10 +404,10 @@ def peg_go(p, single):
 def find_needs(v, p, s, hands, weights):
     """Write the needs before the lead and whether the tables of the end cover them."""
     for seat in range(2):
-        s["needs"][seat] = ENDLESS
+        s["needs"][seat] = pegging.ENDLESS
     replay_cards(v, p, 0, s, hands, weights)
     for seat in range(2):
-        s["needs"][seat] = v["target"] - v["scores"][seat] + ENDLESS - p["needs"][seat]
+        s["needs"][seat] = v["target"] - v["scores"][seat] + pegging.ENDLESS - p["needs"][seat]
     mine = s["needs"][ME]
     theirs = s["needs"][THEM]
     s["endgame"] = endgame.in_game(v) and endgame.within_reach(mine, theirs)
@@ -575,10 +548,7 @@ def in_one_suit(counted, suits, unseen, ranks):
 
 @kernel
 def count_others(v, n, s, hands, suited, table):
-    """Write the points of the other seat's hand under each of ``n`` hypotheses.
-
-    By its ranks, and separately the probabilities of a flush and of nobs.
-    """
+    """Write the points of the other seat's hand under each of ``n`` hypotheses."""
     starter = v["starter"]
     his_nob = 4 * JACK + (starter & 3)
     key = KEYS[starter >> 2] + (FOUR if v["dealt"] - 2 == 3 else 0)

@@ -26,20 +26,18 @@ from numba import float32, float64, int64, void
 
 from crib_agents.data.tables import ENDGAME, load
 from crib_agents.expert.endgame import ROWS, before_at, dealt_within_reach, in_game
-from crib_agents.honours import HONOURS, presets_of
 from crib_agents.kernels.two_hand import card_of, cell, game_of, sort_dealt
 from crib_agents.knowledge.deal_points import COUNT_SIZE, JACK_TURNED, MODEL_T, MOST_PLAY, PLAY_SIZE, load_model_for
 from crib_agents.knowledge.pegging import FIRST, number
 from crib_agents.knowledge.winning import after_deal, group_by_win_table, slope
 from crib_env.arrays import Doubles, Floats
 from crib_env.engine.hands.counting import ALL_RANKS, count_hand
-from crib_env.engine.hands.records import DISCARD
 from crib_env.engine.jit import entry, kernel
 from crib_env.engine.ranks import DECK, RANKS
 from crib_env.engine.record import NONE, TABLE_T, array_of
 from crib_env.engine.show import JACK, KEYS, show_table
-from crib_env.engine.two_hand import HAND, VIEW, VIEWS_T
-from crib_env.policy import Actions, Views, one_or_many
+from crib_env.engine.two_hand import HAND, VIEWS_T
+from crib_env.policy import Actions, Views
 
 SUITS = 4
 FLUSH = 5  # all of a crib and the starter
@@ -163,10 +161,7 @@ TOTAL_SIZE = 2 * COUNT_SIZE - 1
 
 @kernel
 def after_shift(points, shift):
-    """Return how far there is to go for a seat that pegs ``shift`` more than its role does.
-
-    More points of the pegging shorten the way to the target, but no mean makes it 0.
-    """
+    """Return the effective points needed by a seat that pegs ``shift`` more than its role does."""
     return points * points / (points + shift) if shift > 0.0 else points - shift
 
 
@@ -185,10 +180,7 @@ def within(win_table, i_deal, pone, dealer):
 
 @kernel
 def fill_stages(win_table, i_deal, pone, dealer, plays, s):
-    """Fill ``s["after_pegging"][i, j]`` with the value if the pegging made i and j points < plays.
-
-    ``s`` holds the chances of pone's hand, the dealer's hand and the crib, still to count.
-    """
+    """Fill ``s["after_pegging"][i, j]``: the value if the pegging made i and j points < plays."""
     total = s["total"]
     for t in range(TOTAL_SIZE):
         total[t] = 0.0
@@ -378,10 +370,7 @@ def fill_columns(v, win_table, model, before, share, table, near, s, columns):
 
 @kernel
 def best_pair(v, s, columns):
-    """Return the best pair to discard as ``64 * higher + lower`` card id; ties: the higher cards.
-
-    Once a card is laid, the best pair with it; that is the same pair if the card was of it.
-    """
+    """Return the best pair to discard, ``64 * higher + lower`` card id; ties: the higher cards."""
     n = v["hand_n"] + v["discarded_n"]
     discarded = v["discarded"][0] if v["discarded_n"] == 1 else NONE
     best = NONE
@@ -434,15 +423,7 @@ def read_before() -> tuple[Floats, Floats]:
 def rank_discards(
     views: Views, near: int = NEAR, bonus: Doubles | None = None, ends: tuple[Floats, Floats] | None = None
 ) -> tuple[Actions, Doubles]:
-    """Return the cards to discard, int64[B], and the columns of every pair [B, 15, COLUMNS].
-
-    ``ends`` replaces the tables of `read_before`.
-    """
-    if views.dtype != VIEW or (views["phase"] != DISCARD).any():
-        raise ValueError(
-            "discard_expert only discards: pair it with an agent that pegs, as in "
-            "PhasedAgent(discard=DiscardExpert(), pegging='rule_based')"
-        )
+    """Return the cards to discard, int64[B], and the columns of every pair [B, 15, COLUMNS]."""
     views = np.ascontiguousarray(views)
     actions = np.empty(len(views), dtype=np.int64)
     columns = np.zeros((len(views), PAIRS, COLUMNS))
@@ -455,16 +436,3 @@ def rank_discards(
             bonus, columns, actions,
         )  # fmt: skip
     return actions, columns
-
-
-class DiscardExpert:
-    """Discards as `expert` does; it does not play the cards."""
-
-    name = "discard_expert"
-    honours = HONOURS
-    known_rules = presets_of("two_hand")
-
-    @one_or_many
-    def act(self, views: Views, rng: np.random.Generator) -> Actions:
-        """Return the card to discard for each view, int64[B]."""
-        return rank_discards(views)[0]

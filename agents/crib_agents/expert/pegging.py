@@ -1,14 +1,18 @@
 """Pegging: the value of a card over every hand that the other seat may hold.
 
 After this seat's card, the hypotheses, or at most 256 drawn from them, are rolled out to the end of
-the pegging. The other seat answers with a softmax over the rollout policy's values, and near the
-end of a game over those of a search (`expert.replies`). Then both seats play by the rollout policy,
-which uses only a seat's own information. A win table gives the value of the end, with the counts
-still to come. `PeggingExpert` does not discard; `PhasedAgent` combines it with an agent that does.
+the pegging. The other seat answers with a softmax over the rollout policy's values. Then both seats
+play by the rollout policy, which uses only a seat's own information. A win table gives the value of
+the end, with the counts still to come.
 
-In the kernels ``p`` is a `POSITION` of a rollout, ``s`` the `SCRATCH` of a search, ``j`` the
-number of a hypothesis, ``hands`` the table of `knowledge.pegging.holdings`, ``weights`` the rollout
-policy, and ``found`` the findings on one card.
+Near the end of a game the answer often decides which card to lead, and the rollout policy's tables
+predict it poorly, so it is searched: this seat's hand is drawn as the other seat may believe it to
+be from the starter and the cards played, and each answer is rolled out against the hands drawn.
+
+In the kernels ``p`` is a `POSITION` of a rollout, ``s`` the `SCRATCH` of a search and ``mirror``
+that of the other seat, ``j`` the number of a hypothesis, ``hands`` the table of
+`knowledge.pegging.holdings`, ``weights`` the rollout policy, ``unseen`` the ranks that the other
+seat has not seen, its own cards among them, and ``found`` the findings on one card.
 
 The kernels take their arrays one by one: in a named tuple, a decision took 7 to 40 % longer.
 """
@@ -23,41 +27,211 @@ from numba import float32, float64, int64, void
 from crib_agents.data import tables
 from crib_agents.expert import belief
 from crib_agents.expert.endgame import CLASSES, LEAD_UNIT, REACH, standings
-from crib_agents.expert.replies import draw_own_hands, find_replies, searches_replies, see_from_there
-from crib_agents.expert.rollouts import end_value, roll_out
-from crib_agents.honours import HONOURS, presets_of, refuse_other_views
+from crib_agents.knowledge import pegging
 from crib_agents.knowledge.deal_points import COUNT_SIZE, MODEL_T, load_model_for, load_outcomes
-from crib_agents.knowledge.pegging import (
-    DISTINCT,
-    EMPTY,
-    FIRST,
-    HOLDINGS,
-    LISTED,
-    LOWEST,
-    ME,
-    MOST,
-    OF_SIZE,
-    POSITION,
-    POSITIONS_T,
-    THEM,
-    copy,
-    held_ranks,
-    holdings,
-    next_turn,
-    number,
-    put,
-)
-from crib_agents.knowledge.winning import WON, group_by_win_table, probabilities
+from crib_agents.knowledge.pegging import COUNTED, DISTINCT, FIRST, LISTED, LOWEST, ME, MOST, THEM, next_turn, put
+from crib_agents.knowledge.winning import WON, after_pegging, group_by_win_table, probabilities
 from crib_env.arrays import Doubles, Floats
-from crib_env.engine.family import find_family
 from crib_env.engine.hands.counting import unseen_ranks
-from crib_env.engine.hands.records import PEGGING
 from crib_env.engine.jit import entry, kernel
-from crib_env.engine.ranks import RANKS
+from crib_env.engine.ranks import RANKS, pips
 from crib_env.engine.record import NONE, TABLE_T, array_of
 from crib_env.engine.show import show_table
 from crib_env.engine.two_hand import HAND, VIEW, VIEWS_T
-from crib_env.policy import Actions, Views, one_or_many
+from crib_env.policy import Actions, Views
+
+# --- rollouts: the pegging played to its end by the rollout policy, and the value of the end ------
+
+
+def play_out_by(best_rank):
+    """Return a kernel that plays the pegging from ``p`` to its end by `best_rank` or the like.
+
+    The seats hold ``mine`` and ``theirs``; the other seat's whole hand counts ``others``.
+    """
+
+    @kernel
+    def play_out(p, seat, mine, theirs, others, s, hands, weights):
+        while seat != NONE:
+            if seat == ME:
+                r = best_rank(p, ME, mine, s["count"], s, hands, weights)
+                mine = hands[mine, r]
+                put(p, ME, r)
+                seat = next_turn(p, s["single"], hands[mine, LOWEST], hands[theirs, LOWEST])
+            else:
+                r = best_rank(p, THEM, theirs, others, s, hands, weights)
+                theirs = hands[theirs, r]
+                put(p, THEM, r)
+                seat = next_turn(p, s["single"], hands[theirs, LOWEST], hands[mine, LOWEST])
+
+    return play_out
+
+
+play_far = play_out_by(belief.best_rank)
+play_endgame = play_out_by(belief.best_endgame_rank)
+
+
+@kernel
+def roll_out(p, seat, mine, theirs, j, s, hands, weights):
+    """Roll out from ``p`` to the end under hypothesis ``j``."""
+    if s["endgame"]:
+        play_endgame(p, seat, mine, theirs, s["counts"][j], s, hands, weights)
+    else:
+        play_far(p, seat, mine, theirs, s["counts"][j], s, hands, weights)
+
+
+@kernel
+def counted_value(p, others, s, win_table):
+    """Return the value of the end ``p`` of the pegging if the other's hand counts ``others``."""
+    mine = p["needs"][ME]
+    theirs = p["needs"][THEM]
+    if s["i_deal"]:
+        return after_pegging(win_table, 1, theirs, mine, others, s["count"], s["crib"])
+    return after_pegging(win_table, 0, mine, theirs, s["count"], others, s["crib"])
+
+
+@kernel
+def with_nob(p, others, nob, s, win_table):
+    """Return `counted_value`, nobs being in the other seat's hand with the chance ``nob``."""
+    value = counted_value(p, others, s, win_table)
+    if nob > 0.0:
+        value += nob * (counted_value(p, others + 1, s, win_table) - value)
+    return value
+
+
+@kernel
+def end_value(p, j, s, win_table):
+    """Return the value of the end ``p`` of the pegging under hypothesis ``j``."""
+    others = s["counts"][j]
+    nob = s["nob"][j]
+    flush = s["flush"][j]
+    value = with_nob(p, others, nob, s, win_table)
+    if flush > 0.0:
+        value += flush * (with_nob(p, others + s["flush_points"], nob, s, win_table) - value)
+    return value
+
+
+# --- the other seat's answers near the end of a game, found by a search ---------------------------
+
+NEAR = 7  # most points that each seat needs where replies are searched
+LAST = 1  # most cards played before; after more, the rollout policy's replies serve
+OWN_HANDS = 256  # drawn for this seat
+ASKED = 32  # of those for each hypothesis; each takes others, so that errors average out
+FEW = 16  # after this number of hands the search ends if one reply is clearly best
+CLEAR = 0.2  # the lead of a clearly best reply, in games
+STRIDE = 37  # from one hand to the next, since they are in order of rank
+TEMPERATURE = 0.02  # of a softmax over the values of the replies, in games
+NOT_PLAYABLE = -belief.OUT  # as the value of a reply
+
+
+@kernel
+def searches_replies(v, s):
+    """Return whether the other seat's replies are searched."""
+    needed = max(v["target"] - v["scores"][ME], v["target"] - v["scores"][THEM])
+    return s["endgame"] and needed <= NEAR and v["pile_n"] <= LAST
+
+
+@kernel
+def see_from_there(v, r, heard, seen):
+    """Make ``seen`` the other seat's view in ``heard``, after ``r``, without that seat's cards."""
+    for seat in range(2):
+        seen["scores"][seat] = v["target"] - heard["needs"][1 - seat]
+    seen["dealt"] = v["dealt"]
+    seen["target"] = v["target"]
+    seen["single_count"] = v["single_count"]
+    seen["heels"] = v["heels"]
+    seen["episode"] = v["episode"]
+    seen["starter"] = v["starter"]
+    seen["pile_from"] = v["pile_from"]
+    seen["dealer"] = 1 - v["dealer"]
+    seen["hand_n"] = 0
+    seen["discarded_n"] = 0
+    seen["held_n"][THEM] = v["hand_n"] - 1
+    n = v["pile_n"]
+    seen["pile_seats"] = 1 << 2 * n
+    for i in range(n):
+        seen["pile"][i] = v["pile"][i]
+        seen["pile_seats"] |= (1 - (v["pile_seats"] >> 2 * i & 1)) << 2 * i
+    seen["pile"][n] = 4 * r
+    seen["pile_n"] = n + 1
+
+
+@kernel
+def draw_own_hands(seen, p, mirror, hands, weights, keeping_rates, table):
+    """Draw this seat's hands as the other seat believes them into ``mirror``; return how many."""
+    mirror["single"] = seen["single_count"]
+    mirror["i_deal"] = 1 - seen["dealer"]
+    n = belief.enumerate_hands(seen, p, mirror, hands, weights, keeping_rates, table)
+    return belief.systematic_resample(n, OWN_HANDS, mirror)
+
+
+@kernel
+def find_replies(q, theirs, j, p, unseen, n, s, mirror, hands, weights, win_table):
+    """Write into ``s["chance"]`` how likely the other seat plays each rank of ``theirs`` in ``q``.
+
+    It takes this seat to have one of the first ``n`` hands of ``mirror``. ``p`` is scratch.
+    """
+    belief.find_chances(q, theirs, j, s, hands, weights)
+    values = s["values"]
+    listed = hands[theirs, LISTED]
+    replies = hands[theirs, DISTINCT]
+    room = 31 - q["count"]
+    fitting = 0
+    for k in range(replies):
+        r = listed >> (4 * k) & 15
+        values[k] = NOT_PLAYABLE
+        if pips(r) <= room:
+            values[k] = 0.0
+            fitting += 1
+            pegging.copy(q, p)
+            put(p, THEM, r)
+            if p["needs"][THEM] <= 0:
+                return  # `find_chances` expects the card that wins the game
+    if fitting < 2:
+        return
+    my_points = s["count"]
+    left = unseen - hands[theirs, COUNTED]
+    total = 0.0
+    for i in range(min(n, ASKED)):
+        m = (j * ASKED + i) * STRIDE % n
+        mine = mirror["held"][m]
+        counted = hands[mine, COUNTED]
+        likely = mirror["ways"][m] * belief.ways_to_draw(counted, left)
+        if likely > 0.0:
+            likely /= belief.ways_to_draw(counted, unseen)
+            total += likely
+            s["count"] = mirror["counts"][m]
+            for k in range(replies):
+                if values[k] > NOT_PLAYABLE:
+                    r = listed >> (4 * k) & 15
+                    rest = hands[theirs, r]
+                    pegging.copy(q, p)
+                    put(p, THEM, r)
+                    turn = next_turn(p, s["single"], hands[rest, LOWEST], hands[mine, LOWEST])
+                    play_endgame(p, turn, mine, rest, s["counts"][j], s, hands, weights)
+                    values[k] -= likely * counted_value(p, s["counts"][j], s, win_table)
+        if i + 1 == FEW and is_clear(values, replies, total * CLEAR):
+            break
+    s["count"] = my_points
+    if total > 0.0:
+        top = NOT_PLAYABLE
+        for k in range(replies):
+            s["chance"][k] = values[k] / total if values[k] > NOT_PLAYABLE else NOT_PLAYABLE
+            top = max(top, s["chance"][k])
+        belief.soften(s["chance"], replies, top, TEMPERATURE)
+
+
+@kernel
+def is_clear(values, n, gap):
+    """Return whether the best of ``n`` values is ahead of all others by more than ``gap``."""
+    best = NOT_PLAYABLE
+    second = NOT_PLAYABLE
+    for k in range(n):
+        second = max(second, min(best, values[k]))
+        best = max(best, values[k])
+    return best - second > gap
+
+
+# --- this seat's cards ----------------------------------------------------------------------------
 
 STUCK = 32  # as a least pip: the seat holds cards, but none that fits
 
@@ -85,7 +259,7 @@ def add_ends(q, seat, likely, mine, theirs, j, p, unseen, own, s, mirror, hands,
     reply is searched, against that number of hands in ``mirror``.
     """
     if seat != THEM:
-        copy(q, p)
+        pegging.copy(q, p)
         roll_out(p, seat, mine, theirs, j, s, hands, weights)
         add_end(p, likely, j, s, win_table, found)
         return
@@ -99,7 +273,7 @@ def add_ends(q, seat, likely, mine, theirs, j, p, unseen, own, s, mirror, hands,
         if chance[k] > 0.0:
             r = listed >> (4 * k) & 15
             rest = hands[theirs, r]
-            copy(q, p)
+            pegging.copy(q, p)
             put(p, THEM, r)
             turn = next_turn(p, s["single"], hands[rest, LOWEST], hands[mine, LOWEST])
             roll_out(p, turn, mine, rest, j, s, hands, weights)
@@ -115,10 +289,10 @@ def begin_card(r, rest, positions, s, hands, found):
     """
     heard = positions[1]
     passed = positions[2]
-    copy(positions[0], heard)
+    pegging.copy(positions[0], heard)
     put(heard, ME, r)
-    copy(heard, passed)
-    nothing = EMPTY if heard["left"][THEM] == 0 else STUCK
+    pegging.copy(heard, passed)
+    nothing = pegging.EMPTY if heard["left"][THEM] == 0 else STUCK
     turn = next_turn(passed, s["single"], hands[rest, LOWEST], nothing)
     found[WIN_VALUE] = 0.0
     found[POINTS_NOW] = positions[0]["needs"][ME] - max(heard["needs"][ME], 0)
@@ -205,12 +379,12 @@ def read_tables(dealt: int) -> tuple[Floats, Doubles, Doubles]:
         ],
         dtype=np.float32,
     )
-    size, at = OF_SIZE[dealt - 2], FIRST[dealt - 2]
-    kept = np.zeros((len(tables.ROLES), CLASSES * CLASSES, HOLDINGS))
+    size, at = pegging.OF_SIZE[dealt - 2], FIRST[dealt - 2]
+    kept = np.zeros((len(tables.ROLES), CLASSES * CLASSES, pegging.HOLDINGS))
     kept[:, :, at : at + size] = theirs["kept"][game, :, :, :size]
     far = tables.load(tables.HANDS_KEPT)["kept"][game]
     suited = tables.load(tables.ROLLOUT_POLICY)["suited"][game]
-    return weights, np.concatenate([far, kept.reshape(-1, HOLDINGS)]), suited
+    return weights, np.concatenate([far, kept.reshape(-1, pegging.HOLDINGS)]), suited
 
 
 @kernel
@@ -224,7 +398,7 @@ def find(v, hands, weights, keeping_rates, suited, model, win_table, table, posi
     ranks = 0
     for k in range(v["hand_n"]):
         ranks |= (v["legal"] >> k & 1) << (v["hand"][k] >> 2)
-    mine = number(held_ranks(v))
+    mine = pegging.number(pegging.held_ranks(v))
     for r in range(RANKS):
         if ranks >> r & 1:
             search_card(
@@ -248,7 +422,7 @@ def only_rank(v):
 @entry(
     void(
         VIEWS_T, int64[:, ::1], float32[::1], float64[:, ::1], float64[::1], MODEL_T,
-        float64[:, :, ::1], TABLE_T, POSITIONS_T, VIEWS_T, SCRATCH_T, int64,
+        float64[:, :, ::1], TABLE_T, pegging.POSITIONS_T, VIEWS_T, SCRATCH_T, int64,
         float64[:, ::1], float64[:, :, ::1], int64[::1],
     ),
     seconds=14,
@@ -287,53 +461,35 @@ def pegging_views(
         actions[i] = card
 
 
-class PeggingExpert:
-    """Plays the cards by belief and search."""
+def choose(views: Views, bonus: Doubles | None = None) -> Actions:
+    """Return a card for each view, with a bonus on each rank's value, float64[B, RANKS]."""
+    bonus = np.zeros((len(views), RANKS)) if bonus is None else bonus
+    return _search(views, bonus, np.zeros((1, RANKS, FINDINGS)), forced=False)
 
-    name = "pegging_expert"
-    honours = HONOURS
-    known_rules = presets_of("two_hand")
 
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}()"
+def findings(views: Views) -> Doubles:
+    """Return the findings on each card held, for analysis, float64[B, 6, FINDINGS]."""
+    by_rank = np.full((max(2, len(views)), RANKS, FINDINGS), np.nan)
+    _search(views, np.zeros((len(views), RANKS)), by_rank, forced=True)
+    by_card: Doubles = by_rank[np.arange(len(views))[:, None], np.maximum(views["hand"], 0) >> 2]
+    by_card[(views["legal"][:, None] >> np.arange(HAND) & 1) == 0] = np.nan
+    return by_card
 
-    @one_or_many
-    def act(self, views: Views, rng: np.random.Generator) -> Actions:
-        """Return a legal card for each view, int64[B]; ``rng`` is not used."""
-        return self.choose(views, np.zeros((len(views), RANKS)))
 
-    def choose(self, views: Views, bonus: Doubles) -> Actions:
-        """Return a card for each view, with a bonus on each rank's value, float64[B, RANKS]."""
-        return self._play(views, bonus, np.zeros((1, RANKS, FINDINGS)), forced=False)
-
-    def findings(self, views: Views) -> Doubles:
-        """Return the findings on each card held, for analysis, float64[B, 6, FINDINGS]."""
-        by_rank = np.full((max(2, len(views)), RANKS, FINDINGS), np.nan)
-        self._play(views, np.zeros((len(views), RANKS)), by_rank, forced=True)
-        hands = views["hand"]
-        rows = np.arange(len(views))[:, None]
-        by_card: Doubles = by_rank[rows, np.maximum(hands, 0) >> 2]
-        by_card[(views["legal"][:, None] >> np.arange(HAND) & 1) == 0] = np.nan
-        return by_card
-
-    def _play(self, views: Views, bonus: Doubles, found: Doubles, *, forced: bool) -> Actions:
-        refuse_other_views(self.name, views, find_family("two_hand"))
-        if (views["phase"] != PEGGING).any():
-            raise ValueError(
-                f"{self.name} only pegs and cannot discard: for whole deals use PhasedAgent(discard=..., pegging=...)"
-            )
-        positions = np.zeros(POSITIONS, dtype=POSITION)
-        seen, scratch = np.zeros(1, dtype=VIEW), np.zeros(2, dtype=SCRATCH)
-        actions = np.empty(len(views), dtype=np.int64)
-        for win_table, rows in group_by_win_table(views):
-            part = found if len(found) == 1 else found[rows]
-            cards = np.empty(len(rows), dtype=np.int64)
-            known = read_tables(int(views["dealt"][rows[0]]))
-            pegging_views(
-                np.ascontiguousarray(views[rows]), holdings(), *known, load_model_for(views[rows]),
-                win_table, show_table(), positions, seen, scratch, forced, bonus[rows], part, cards,
-            )  # fmt: skip
-            actions[rows] = cards
-            if len(found) > 1:
-                found[rows] = part
-        return actions
+def _search(views: Views, bonus: Doubles, found: Doubles, *, forced: bool) -> Actions:
+    """Return a card for each view; see `pegging_views`."""
+    positions = np.zeros(POSITIONS, dtype=pegging.POSITION)
+    seen, scratch = np.zeros(1, dtype=VIEW), np.zeros(2, dtype=SCRATCH)
+    actions = np.empty(len(views), dtype=np.int64)
+    for win_table, rows in group_by_win_table(views):
+        part = found if len(found) == 1 else found[rows]
+        cards = np.empty(len(rows), dtype=np.int64)
+        known = read_tables(int(views["dealt"][rows[0]]))
+        pegging_views(
+            np.ascontiguousarray(views[rows]), pegging.holdings(), *known, load_model_for(views[rows]),
+            win_table, show_table(), positions, seen, scratch, forced, bonus[rows], part, cards,
+        )  # fmt: skip
+        actions[rows] = cards
+        if len(found) > 1:
+            found[rows] = part
+    return actions

@@ -42,11 +42,7 @@ FIFTEEN = NEXT + 7
 
 @kernel
 def stake(v, seat):
-    """Return the value to this seat of a point that another seat pegs: 0 or negative.
-
-    Of several other sides each is this side's loss in part. A partner's points are left out:
-    others play in between, and spoil them.
-    """
+    """Return the value to this seat of another's point: negative, or 0 if it is a partner's."""
     return 0.0 if v["side_of"][seat] == 0 else -1.0 / (v["sides"] - 1)
 
 

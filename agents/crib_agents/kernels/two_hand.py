@@ -62,10 +62,7 @@ def sort_dealt(v, cards):
 
 
 def choose_pair(pair_value):
-    """Return a kernel ``best_pair(view, table, weights)`` by the value of a pair to discard.
-
-    It returns ``64 * higher + lower`` card id; of equals the pair of the higher cards.
-    """
+    """Return a kernel: the best pair to discard, ``64 * higher + lower``; ties: higher cards."""
 
     @kernel
     def best_pair(v, table, weights):

@@ -113,10 +113,7 @@ def turn_after(count, go, able, other_able, single):
 
 @kernel
 def go_point(count, go, able, single):
-    """Return the newest card's points for a go or for last (H5, H7, F5).
-
-    Six cards peg the go at once, five cards one for last when the pegging ends.
-    """
+    """Return the newest card's points for a go (at once: H5, H7) or for last (at the end: F5)."""
     return 1 if count < 31 and go == 0 and not (able and single) else 0
 
 

@@ -168,10 +168,7 @@ def won(size: int) -> Doubles:
 
 
 def smoothed(value: Doubles, spread: Doubles) -> Doubles:
-    """Return the mean of a table [a, b] about each point, [..., a, b].
-
-    ``spread`` [..., 2, 2] are the covariances of the normal distributions that weigh it.
-    """
+    """Return the mean of [a, b] about each point, by normal covariances ``spread`` [..., 2, 2]."""
     margin = 6 * int(np.ceil(np.sqrt(spread.max()))) + 1  # the transform goes round in circles
     wide = np.pad(value, margin, mode="edge")
     p, q = (2.0 * np.pi * np.fft.fftfreq(size) for size in wide.shape)

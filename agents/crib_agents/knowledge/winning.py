@@ -116,10 +116,7 @@ def solve(deal: Outcomes, target: int, beyond: Doubles | None = None) -> Doubles
 
 @cache
 def match_win_probabilities(dealt: int, target: int, heels: int = MEASURED_HEELS) -> Doubles:
-    """Return the probability of winning a match at a game's start (H11), float64[2, 100, 100].
-
-    The loser of a game deals first in the next (H10). Five-card pone begins with three for last.
-    """
+    """Return the probability of winning a match at a game's start (H11), float64[2, 100, 100]."""
     start = max(1, target - preset_with(dealt).for_last)
     table = probabilities(dealt, target, heels)
     as_pone, as_dealer = table[0, start, target], table[1, target, start]
@@ -146,10 +143,7 @@ def game_points(dealt: int) -> tuple[int, int, int]:
 
 
 def match_stakes(matches: Doubles, mine: int, theirs: int, points: Sequence[int]) -> Doubles:
-    """Return the probability of winning the match after each end of the game, float64[6].
-
-    ``points`` are those of `game_points`.
-    """
+    """Return the probability of winning the match after each end of the game, float64[6]."""
     won = [matches[0, max(0, mine - n), theirs] for n in points]
     lost = [matches[1, mine, max(0, theirs - n)] for n in reversed(points)]
     return np.array(won + lost)
@@ -197,36 +191,26 @@ def group_by_win_table(views: Views) -> Iterator[tuple[Doubles, npt.NDArray[np.i
 
 @kernel
 def after_deal(win_table, i_deal, pone, dealer):
-    """Return the value of a deal's end by the points still needed; see `win_table`.
-
-    A seat with none or less has won, at the expense of the other.
-    """
+    """Return the value of a deal's end by the points still needed; see `win_table`."""
     return win_table[i_deal, max(pone, 0), max(dealer, 0)]
 
 
 @kernel
-def after_hands(win_table, i_deal, pone, dealer, crib):
-    """Return the value of a score before the crib is counted (crib float64[30])."""
+def after_pegging(win_table, i_deal, pone, dealer, pone_hand, dealer_hand, crib):
+    """Return the value of a score when the pegging is over and both hands are known."""
     if pone <= 0 or dealer <= 0:
+        return after_deal(win_table, i_deal, pone, dealer)
+    if pone_hand >= pone:
+        return after_deal(win_table, i_deal, 0, dealer)
+    pone -= pone_hand
+    dealer -= dealer_hand
+    if dealer <= 0:
         return after_deal(win_table, i_deal, pone, dealer)
     total = 0.0
     for points in range(COUNT_SIZE):
         if crib[points] > 0.0:
             total += crib[points] * after_deal(win_table, i_deal, pone, dealer - points)
     return total
-
-
-@kernel
-def after_pegging(win_table, i_deal, pone, dealer, pone_hand, dealer_hand, crib):
-    """Return the value of a score when the pegging is over and both hands are known.
-
-    Pone counts first, then the dealer, then the crib; the first to the target has won (C5).
-    """
-    if pone <= 0 or dealer <= 0:
-        return after_deal(win_table, i_deal, pone, dealer)
-    if pone_hand >= pone:
-        return after_deal(win_table, i_deal, 0, dealer)
-    return after_hands(win_table, i_deal, pone - pone_hand, dealer - dealer_hand, crib)
 
 
 @kernel

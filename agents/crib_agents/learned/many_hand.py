@@ -18,17 +18,8 @@ from crib_agents.learned.rows import places_read, put_row, put_state, row_inputs
 from crib_agents.rule_based import default_weights
 from crib_env.arrays import Array, Doubles
 from crib_env.engine import stack
+from crib_env.engine.hands import features
 from crib_env.engine.hands.encode import MANY, encode_many
-from crib_env.engine.hands.features import (
-    EIGHTS,
-    MEAN_HAND,
-    ROWS,
-    SURE,
-    WIDTH_OF_MANY,
-    place_of,
-    write_features_of_many,
-)
-from crib_env.engine.hands.features import MANY as FEATURES
 from crib_env.engine.hands.records import DISCARD
 from crib_env.engine.jit import entry, kernel
 from crib_env.engine.many_hand import HAND, SEATS, VIEWS_T
@@ -37,30 +28,30 @@ from crib_env.engine.show import show_table
 from crib_env.policy import CompiledAgent, Views
 
 FEATURES_AT = sum(size for _, size, _ in MANY)
-SIZE_OF_MANY = FEATURES_AT + FEATURES.size
-READ = places_read(MANY, FEATURES, ("count", "cards", "passed", "dealer", "pegging"))
+SIZE_OF_MANY = FEATURES_AT + features.MANY.size
+READ = places_read(MANY, features.MANY, ("count", "cards", "passed", "dealer", "pegging"))
 SHARED = len(READ)
-INPUTS = SHARED + row_inputs(FEATURES)
+INPUTS = SHARED + row_inputs(features.MANY)
 
 
 @kernel
 def observe(v, table, seen):
     """Write the observation with features, float64[SIZE_OF_MANY]."""
     encode_many(v, seen[:FEATURES_AT])
-    write_features_of_many(v, table, seen[FEATURES_AT:])
+    features.write_features_of_many(v, table, seen[FEATURES_AT:])
 
 
 @kernel
 def row_at(v, k):
     """Return where the row of ``hand[k]`` begins in the observation."""
-    return FEATURES_AT + ROWS + WIDTH_OF_MANY * place_of(v, k)
+    return FEATURES_AT + features.ROWS + features.WIDTH_OF_MANY * features.place_of(v, k)
 
 
 @kernel
 def card_inputs(v, seen, k, places, values, n):
     """Write the inputs of using ``hand[k]`` behind the first ``n``; return their number."""
     at = row_at(v, k)
-    return put_row(seen[at : at + WIDTH_OF_MANY], SHARED, places, values, n)
+    return put_row(seen[at : at + features.WIDTH_OF_MANY], SHARED, places, values, n)
 
 
 FAMILY_BIT = 1 << 20  # no other family's keys are so large
@@ -76,15 +67,12 @@ def rules_key(v):
 def certain(v, seen, k):
     """Return the certain value of ``hand[k]``: the mean hand without it, or its points now."""
     at = row_at(v, k)
-    return EIGHTS * seen[at + MEAN_HAND] if v["phase"] == DISCARD else seen[at + SURE]
+    return features.EIGHTS * seen[at + features.MEAN_HAND] if v["phase"] == DISCARD else seen[at + features.SURE]
 
 
 @kernel
 def card_values(v, table, weights, seen, now, values):
-    """Write the value of each card that may be used; ``weights`` begin with the net.
-
-    ``seen`` is room for the observation, float64[SIZE_OF_MANY].
-    """
+    """Write the value of each card; ``seen`` is room for the observation, float64[SIZE_OF_MANY]."""
     places = stack.ints(MOST_INPUTS)
     inputs = stack.floats(MOST_INPUTS)
     before = stack.floats(WIDEST)
@@ -92,17 +80,14 @@ def card_values(v, table, weights, seen, now, values):
     follows = stack.floats(1)
     net = int(weights[0])
     observe(v, table, seen)
-    wide = network.begin_hidden(weights, net, before)
     shared = put_state(seen, READ, places, inputs)
-    network.add_inputs(weights, net, places, inputs, 0, shared, before)
+    network.begin(weights, net, places, inputs, shared, before)
     for k in range(HAND):
         values[k] = UNLIKELY
         if k < v["hand_n"] and v["legal"] >> k & 1:
             now[k] = certain(v, seen, k)
             n = card_inputs(v, seen, k, places, inputs, shared)
-            for j in range(wide):
-                hidden[j] = before[j]
-            network.add_inputs(weights, net, places, inputs, shared, n, hidden)
+            network.go_on(before, weights, net, places, inputs, shared, n, hidden)
             network.finish(weights, net, hidden, follows)
             values[k] = now[k] + follows[0]
 
@@ -175,10 +160,7 @@ COLUMNS = CHANCE + 1
 
 @entry(void(VIEWS_T, TABLE_T, WEIGHTS_T, WEIGHTS_T, float64[:, :, ::1]), "learned.many_hand.columns", seconds=8)
 def write_columns(views, table, weights, nets, found):
-    """Write all columns but the last, float64[B, HAND, COLUMNS], of cards that may be used.
-
-    ``weights`` are `rule_based`'s, ``nets`` are `learned`'s. Rules without nets leave NaN.
-    """
+    """Write all columns but the last, of `rule_based`'s ``weights`` and `learned`'s ``nets``."""
     seen = stack.floats(SIZE_OF_MANY)
     now = stack.floats(HAND)
     values = stack.floats(HAND)
@@ -197,11 +179,7 @@ def write_columns(views, table, weights, nets, found):
 
 
 def columns(views: Views, learned: CompiledAgent) -> Doubles:
-    """Return the columns of each card held, float64[B, HAND, COLUMNS]; NaN where illegal.
-
-    Raises:
-        ValueError: rules that ``learned`` has no networks for.
-    """
+    """Return the columns of each card held, float64[B, HAND, COLUMNS]; NaN where illegal."""
     found = np.full((len(views), HAND, COLUMNS), np.nan)
     views = np.ascontiguousarray(views)
     write_columns(views, show_table(), default_weights(), learned.weights, found)
@@ -216,15 +194,7 @@ def columns(views: Views, learned: CompiledAgent) -> Doubles:
 
 
 def chance_ahead(views: Views, points: Array) -> Doubles:
-    """Return side 0's probability of winning the game if it makes ``points`` more than the others.
-
-    Args:
-        views: records [B].
-        points: float64[B, K], less the mean of the other sides; NaN stays NaN.
-
-    Returns:
-        float64[B, K].
-    """
+    """Return the probability of winning with ``points`` above the others' mean, float64[B, K]."""
     needs = np.maximum(views["target"][:, None] - views["scores"], 0)
     playing = np.arange(SEATS) < views["sides"][:, None]
     mean = (needs * playing).sum(axis=1) / views["sides"]

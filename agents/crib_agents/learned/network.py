@@ -116,19 +116,21 @@ def add_layer(hidden, wide, weights, at, outputs):
 
 
 @kernel
-def begin_hidden(weights, at, hidden):
-    """Write the biases of a net's first layer; return how many units it has."""
+def begin(weights, at, places, values, n, hidden):
+    """Write the first layer's sums of the first ``n`` inputs, of the net at ``weights[at]``."""
     wide = int(weights[at + 1])
     bias = at + SIZES + int(weights[at]) * wide
     for j in range(wide):
         hidden[j] = weights[bias + j]
-    return wide
+    add_rows(hidden[:wide], weights, at + SIZES, places, values, 0, n)
 
 
 @kernel
-def add_inputs(weights, at, places, values, lo, hi, hidden):
-    """Add inputs ``lo`` to ``hi`` of the lists to the sums of the net's first layer."""
+def go_on(before, weights, at, places, values, lo, hi, hidden):
+    """Write the sums ``before`` with the inputs ``lo`` to ``hi`` added to them."""
     wide = int(weights[at + 1])
+    for j in range(wide):
+        hidden[j] = before[j]
     add_rows(hidden[:wide], weights, at + SIZES, places, values, lo, hi)
 
 
@@ -147,8 +149,7 @@ def finish(weights, at, hidden, outputs):
 def forward(weights, at, places, values, n, outputs):
     """Run the network stored at ``weights[at]``; write ``outputs``."""
     hidden = stack.floats(WIDEST)
-    begin_hidden(weights, at, hidden)
-    add_inputs(weights, at, places, values, 0, n, hidden)
+    begin(weights, at, places, values, n, hidden)
     finish(weights, at, hidden, outputs)
 
 

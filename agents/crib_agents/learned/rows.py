@@ -27,10 +27,7 @@ SPREAD = KEPT_INPUTS + COUNT_INPUTS
 
 
 def places_read(layout: Layout, features: Features, names: Collection[str]) -> Ints:
-    """Return the places of the slices ``names`` and of the state's features, int64[K].
-
-    A pile must be that of two players, of which the suits are left out.
-    """
+    """Return the places of the slices ``names`` and of the state's features, int64[K]."""
     bits = [(name, i) for name, size, _ in layout for i in range(size)]
     state = range(len(bits), len(bits) + sum(one.size for one in features.state))
     read = [

@@ -141,15 +141,12 @@ def line_values(v, table, weights, lines, points, value):
     net = int(weights[LINE])
     unseen = unseen_cards(v)
     card = v["card"]
-    wide = network.begin_hidden(weights, net, common)
     n = round_features(v["turn"], unseen, places, values)
-    network.add_inputs(weights, net, places, values, 0, n, common)
+    network.begin(weights, net, places, values, n, common)
     for side in range(2):
         rows = v["scores_rows"] ^ side
-        for j in range(wide):
-            of_side[j] = common[j]
         n = side_features(side, owed_by(v, side), owed_by(v, 1 - side), places, values)
-        network.add_inputs(weights, net, places, values, 0, n, of_side)
+        network.go_on(common, weights, net, places, values, 0, n, of_side)
         empty = NONE
         for i in range(SIZE):
             line = i if rows else SIZE + i
@@ -171,10 +168,8 @@ def line_values(v, table, weights, lines, points, value):
                 points[k] = now
                 value[k] = now
                 if bit_count(cards) < SIZE:
-                    for j in range(wide):
-                        hidden[j] = of_side[j]
                     n = put_line(row, LINE_AT, places, values, 0)
-                    network.add_inputs(weights, net, places, values, 0, n, hidden)
+                    network.go_on(of_side, weights, net, places, values, 0, n, hidden)
                     network.finish(weights, net, hidden, expected)
                     value[k] += expected[0]
                     cards |= 1 << card

@@ -36,19 +36,9 @@ from crib_agents.learned.network import MOST_INPUTS, UNLIKELY, WIDEST, LearnedFa
 from crib_agents.learned.rows import places_read, put_row, put_state, row_inputs
 from crib_env.arrays import Doubles
 from crib_env.engine import stack
-from crib_env.engine.hands import counting
+from crib_env.engine.hands import counting, features
 from crib_env.engine.hands.encode import TWO, encode_two
-from crib_env.engine.hands.features import (
-    EIGHTS,
-    MEAN_CRIB,
-    MEAN_HAND,
-    ROWS,
-    WIDTH_OF_TWO,
-    pair_row,
-    place_of,
-    write_features_of_two,
-)
-from crib_env.engine.hands.features import TWO as FEATURES
+from crib_env.engine.hands.features import WIDTH_OF_TWO
 from crib_env.engine.hands.records import DISCARD, GAME, MATCH
 from crib_env.engine.jit import kernel
 from crib_env.engine.ranks import DECK
@@ -57,10 +47,10 @@ from crib_env.engine.two_hand import HAND
 from crib_env.rules import TwoHandRules
 
 FEATURES_AT = sum(size for _, size, _ in TWO)
-SIZE_OF_TWO = FEATURES_AT + FEATURES.size
-READ = places_read(TWO, FEATURES, ("pile", "count", "other_cards", "dealer", "go"))
+SIZE_OF_TWO = FEATURES_AT + features.TWO.size
+READ = places_read(TWO, features.TWO, ("pile", "count", "other_cards", "dealer", "go"))
 SHARED = len(READ)
-INPUTS = SHARED + row_inputs(FEATURES)
+INPUTS = SHARED + row_inputs(features.TWO)
 
 NEAR = 45  # points to make; where both seats have farther to go, points decide
 PLAY = 11  # a seat's points of the pegging, 0 to 10; more, one deal in a hundred, count as ten
@@ -222,12 +212,12 @@ def expect_pair(v, table, weights, low, high, expected):
     places = stack.ints(MOST_INPUTS)
     values = stack.floats(MOST_INPUTS)
     row = stack.floats(WIDTH_OF_TWO)
-    pair_row(v, table, low, high, row)
+    features.pair_row(v, table, low, high, row)
     n = put_row(row, 0, places, values, 0)
     network.forward(weights, int(weights[1 - v["dealer"]]), places, values, n, expected)
-    mean_crib = EIGHTS * row[MEAN_CRIB]
+    mean_crib = features.EIGHTS * row[features.MEAN_CRIB]
     expected[CRIB] += -mean_crib if v["dealer"] else mean_crib
-    return EIGHTS * row[MEAN_HAND]
+    return features.EIGHTS * row[features.MEAN_HAND]
 
 
 @kernel
@@ -255,13 +245,13 @@ def pair_win_value(v, table, weights, low, high):
 def observe(v, table, seen):
     """Write the observation with features, float64[SIZE_OF_TWO]."""
     encode_two(v, seen[:FEATURES_AT])
-    write_features_of_two(v, table, seen[FEATURES_AT:])
+    features.write_features_of_two(v, table, seen[FEATURES_AT:])
 
 
 @kernel
 def card_inputs(v, seen, k, places, values, n):
     """Write the inputs of playing ``hand[k]`` behind the first ``n``; return their number."""
-    at = FEATURES_AT + ROWS + WIDTH_OF_TWO * place_of(v, k)
+    at = FEATURES_AT + features.ROWS + WIDTH_OF_TWO * features.place_of(v, k)
     return put_row(seen[at : at + WIDTH_OF_TWO], SHARED, places, values, n)
 
 
@@ -271,10 +261,7 @@ MY_REST, THEIR_REST = range(2)  # its outputs: points still to come
 
 @kernel
 def card_points(v, table, weights, seen, now, mine, theirs):
-    """Write both seats' points for each card held; return how many ranks can be played.
-
-    ``seen`` is room for the observation, float64[SIZE_OF_TWO], written if there is a choice.
-    """
+    """Write both seats' points for each card; return how many ranks can be played."""
     places = stack.ints(MOST_INPUTS)
     values = stack.floats(MOST_INPUTS)
     expected = stack.floats(2)
@@ -297,15 +284,12 @@ def card_points(v, table, weights, seen, now, mine, theirs):
         before = stack.floats(WIDEST)
         hidden = stack.floats(WIDEST)
         observe(v, table, seen)
-        wide = network.begin_hidden(weights, net, before)
         shared = put_state(seen, READ, places, values)
-        network.add_inputs(weights, net, places, values, 0, shared, before)
+        network.begin(weights, net, places, values, shared, before)
         for k in range(v["hand_n"]):
             if mine[k] != UNLIKELY:
                 n = card_inputs(v, seen, k, places, values, shared)
-                for j in range(wide):
-                    hidden[j] = before[j]
-                network.add_inputs(weights, net, places, values, shared, n, hidden)
+                network.go_on(before, weights, net, places, values, shared, n, hidden)
                 network.finish(weights, net, hidden, expected)
                 mine[k] += expected[MY_REST]
                 theirs[k] = expected[THEIR_REST]
@@ -328,10 +312,7 @@ choose_discard = discard_by(pair_win_value)
 
 @kernel
 def rules_key(v):
-    """Return a number for the view's rules that the nets depend on.
-
-    Cards dealt, counts, flushes. No other family's keys are so large.
-    """
+    """Return a number for the rules that the nets depend on: cards dealt, counts, flushes."""
     flushes = v["flush_size"] << 4 | v["crib_flush_size"]
     return v["dealt"] << 12 | v["single_count"] << 8 | flushes
 
@@ -353,11 +334,7 @@ def act(v, rng, table, weights):
 
 @kernel
 def write_values(v, table, weights, values):
-    """Write the value of each card, float64[52]; others stay as they are.
-
-    A discard has the value of the best pair with it, see `pair_win_value`; one to play as
-    `card_values` says.
-    """
+    """Write the value of each card, float64[52]: of a discard that of its best pair."""
     if v["phase"] == DISCARD:
         n = v["hand_n"] + v["discarded_n"]
         for i in range(v["hand_n"]):
@@ -380,7 +357,7 @@ def write_values(v, table, weights, values):
                 values[v["hand"][i]] = found[j]  # one card of each rank has the value
 
 
-_DISCARD = Net("two_hand.row", 1, row_inputs(FEATURES), outputs=3)
+_DISCARD = Net("two_hand.row", 1, row_inputs(features.TWO), outputs=3)
 
 FAMILY = LearnedFamily(
     name="two_hand",

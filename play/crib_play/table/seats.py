@@ -21,11 +21,7 @@ from crib_play.table.session import Session
 
 
 def plays(name: str, game: TableGame) -> bool:
-    """Return whether an installed agent may play a game, without making the agent.
-
-    Its class declares them in ``acts`` or ``known_rules``. An agent without them may play until its
-    first decision; see `refusal`.
-    """
+    """Return whether an installed agent may play a game, without making the agent."""
     families = _declared(name)
     return families is None or game.family.name in families
 
@@ -56,10 +52,7 @@ def declared_refusal(agent: Agent, game: TableGame) -> str | None:
 
 
 def refusal(agent: Agent, game: TableGame) -> str | None:
-    """Return why an agent does not play a game, None if it does.
-
-    An agent without a declaration is tried: a decision in each phase of a deal.
-    """
+    """Return why an agent does not play a game, None if it does; try it in each phase."""
     if why := declared_refusal(agent, game):
         return why
     try:
@@ -121,10 +114,7 @@ PLACES = {2: (None,), 3: ("left", "right"), 4: ("left", "across", "right")}
 
 
 def names(session: Session, me: int | None = None, people: Mapping[int, str] | None = None) -> list[str]:
-    """Return the name of each seat: its agent's, with its place where more than two sit down.
-
-    ``people`` are the names that people gave, by seat.
-    """
+    """Return the name of each seat: its agent's, with its place where more than two sit down."""
     given, person = people or {}, "you" if len(session.people) == 1 else "person"
     called = [
         getattr(agent, "name", person) if agent is not None else given.get(seat, person)

@@ -40,16 +40,7 @@ class Turn:
 
 
 class Session:
-    """A game at a table, from before the first turn of its episode.
-
-    Args:
-        game: the game.
-        seats: by seat: an agent, or None for a person.
-        chance: the seed of the agents' draws; it must not reveal the deals.
-
-    Raises:
-        ValueError: a wrong number of seats, or an agent that does not play by the rules.
-    """
+    """A game at a table; ``chance`` seeds the agents' draws, and must not reveal the deals."""
 
     def __init__(self, game: Game, seats: Seats, chance: int) -> None:
         if len(seats) != game.players:

@@ -417,11 +417,7 @@ def make_app(
     addresses: Sequence[str] = (),
     agents: Sequence[str] = (),
 ) -> Starlette:
-    """Return the application.
-
-    Its ``state.start`` has compiled what games need, with these agents; ``state.close`` ends that
-    and all that waits. The addresses are where browsers on other machines find it.
-    """
+    """Return the application: ``state.start`` compiles for games, ``state.close`` ends all."""
     app = App(tables, preferences, addresses, agents)
     table = "/api/tables/{table}"
     gets = {

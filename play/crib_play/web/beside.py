@@ -154,10 +154,7 @@ Step = tuple[str, str]
 
 
 class Preparation:
-    """Compiles the machine code of games in another process, which stores it on disk.
-
-    The agents named are prepared from the start, others when a browser chooses them.
-    """
+    """Compiles the machine code of games in another process, which stores it on disk."""
 
     def __init__(self, agents: Sequence[str], preferences: Preferences) -> None:
         games = sorted(GAMES.values(), key=lambda game: game.name != preferences.game)
@@ -258,10 +255,7 @@ MOST_WAITING = 32  # that are being made or wait for it
 
 
 class Finished:
-    """LRU cache of replays and reviews of finished games, each made once.
-
-    Above `most_bytes` it drops the entries that were read longest ago.
-    """
+    """LRU cache of replays and reviews of finished games, each made once, up to `most_bytes`."""
 
     def __init__(self, beside: Beside, most_bytes: int = MOST_BYTES) -> None:
         self._beside, self._most_bytes = beside, most_bytes

@@ -57,11 +57,7 @@ class StoredTable(BaseModel):
 
 
 class Store:
-    """The tables of a server, in a file that ``lasts``, or in memory without a path.
-
-    Raises:
-        OSError, sqlite3.Error: the file cannot be opened, or is another program's.
-    """
+    """The tables of a server, in a file that ``lasts``, or in memory without a path."""
 
     def __init__(self, path: Path | None) -> None:
         self.lasts = path is not None

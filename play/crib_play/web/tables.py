@@ -31,10 +31,7 @@ Load = Callable[[str], Agent]
 
 
 class Table:
-    """A table; hold its lock to change it or to read its session.
-
-    A message that changes it names its revision, how often it has changed.
-    """
+    """A table; hold its lock to use its session. ``revision`` counts its changes."""
 
     def __init__(
         self, tables: Tables, name: str, stored: StoredTable, revision: int = 0, session: Session | None = None
@@ -130,11 +127,7 @@ class Table:
 
 
 class Tables:
-    """All tables of a server.
-
-    A seed deals the same cards at every table, for pictures. A table without a turn for
-    `keep_days` is deleted; 0 keeps all.
-    """
+    """All tables of a server; a seed deals the same cards at every one, for pictures."""
 
     def __init__(self, store: Store, agents: Collection[str], seed: int | None = None, keep_days: int = 0) -> None:
         self.store, self.seed, self.keep_days = store, seed, keep_days
@@ -252,10 +245,7 @@ def wake(stored: StoredTable, load: Load) -> Session:
 
 
 def invitation(key: str, table: str, seat: int) -> str:
-    """Return the invitation to a seat, which is derived from the opener's key.
-
-    So it can be shown to them again, although the store keeps no more than its digest.
-    """
+    """Return the invitation to a seat; derived from the opener's key, it is not stored."""
     made = hmac.digest(key.encode(), f"{table} {seat}".encode(), hashlib.sha256)
     return base64.urlsafe_b64encode(made[:24]).decode()
 
