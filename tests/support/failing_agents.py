@@ -25,7 +25,7 @@ def is_fatal(views: Any) -> Any:
 
 
 class Failing:
-    name = "failing"
+    name: str
 
     def __init__(self) -> None:
         self.greedy = GreedyAgent()
@@ -49,12 +49,45 @@ def failing(name: str, fail: Callable[[Any, Any], Any]) -> type[Failing]:
     return type(name, (Failing,), members)
 
 
+def always(name: str, answer: Callable[[Any], Any]) -> type:
+    """Return an agent that answers all views by a function of these."""
+    members = {"name": name.lower(), "act": lambda _, views, __: answer(views), "__module__": __name__}
+    return type(name, (), members)
+
+
 def throw(error: BaseException) -> Any:
     raise error
 
 
 def late(seconds: float, actions: Any) -> Any:
     time.sleep(seconds)
+    return actions
+
+
+def leave_pid(pid: int) -> None:
+    """Leave a process's id as the name of a file."""
+    (Path(os.environ["WAITING"]) / str(pid)).touch()
+
+
+def fork(views: Any) -> Any:
+    """Fork; the copy answers too, with other cards."""
+    if copy := os.fork():
+        leave_pid(copy)
+        time.sleep(0.05)  # so that the copy would be the first to answer
+        return views["hand"][:, 0]
+    return views["hand"][:, 1]
+
+
+def print_answers(views: Any) -> Any:
+    print('[1, "actions", [0]]', flush=True)
+    os.write(1, b"0\n")
+    return views["hand"][:, 0]
+
+
+def scribble(views: Any) -> Any:
+    actions = GreedyAgent().act(views, np.random.default_rng(0))
+    for field in views.dtype.names:
+        views[field] = 7
     return actions
 
 
@@ -71,115 +104,29 @@ Halves = failing("Halves", lambda actions, _: actions / 2)
 Rambles = failing("Rambles", lambda *_: NoArray())
 Dawdles = failing("Dawdles", lambda actions, _: late(0.05 * len(actions), actions))
 Hangs = failing("Hangs", lambda actions, _: late(600, actions))
-Dies = failing("Dies", lambda *_: os._exit(3))
+Never = always("Never", lambda _: throw(ValueError("no idea")))
+Paints = always("Paints", lambda _: throw(RuntimeError("\x1b[31mred\x1b[0m \x1b]0;title\x07text\u202e")))
+Waits = always("Waits", lambda views: (leave_pid(os.getpid()), late(600, views)))
+Forks = always("Forks", fork)
+Prints = always("Prints", print_answers)
+Scribbles = always("Scribbles", scribble)
 
 
-class Forks:
-    """Forks at every call; the copy answers too, with other cards."""
+class Changes:
+    """Plays as another agent of this module, whose name stands in a file."""
 
-    name = "forks"
-
-    def act(self, views: Any, rng: np.random.Generator) -> Any:
-        if copy := os.fork():
-            leave_pid(copy)
-            time.sleep(0.05)  # so that the copy would be the first to answer
-            return views["hand"][:, 0]
-        return views["hand"][:, 1]
-
-
-class Lingers:
-    """Leaves at every call a process behind, and from its making on another."""
-
-    name = "lingers"
-
-    def __init__(self) -> None:
-        self.leave()
+    name = "changes"
 
     def act(self, views: Any, rng: np.random.Generator) -> Any:
-        self.leave()
-        return views["hand"][:, 0]
-
-    def leave(self) -> None:
-        copy = os.fork()
-        if not copy:
-            time.sleep(600)
-            os._exit(0)
-        leave_pid(copy)
-
-
-class LingersLong(Lingers):
-    """The same, and takes a minute for every answer but the first."""
-
-    answered = False
-
-    def act(self, views: Any, rng: np.random.Generator) -> Any:
-        if self.answered:
-            time.sleep(600)
-        self.answered = True
-        return super().act(views, rng)
-
-
-class LeavesACopy(Lingers):
-    """Dies and leaves a running copy of itself."""
-
-    name = "leaves_a_copy"
-
-    def act(self, views: Any, rng: np.random.Generator) -> Any:
-        super().act(views, rng)
-        os._exit(5)
-
-
-class Prints:
-    name = "prints"
-
-    def act(self, views: Any, rng: np.random.Generator) -> Any:
-        print('[1, "actions", [0]]', flush=True)
-        os.write(1, b"0\n")
-        return views["hand"][:, 0]
-
-
-def leave_pid(pid: int) -> None:
-    """Leave a process's id as the name of a file."""
-    (Path(os.environ["WAITING"]) / str(pid)).touch()
-
-
-class Scribbles:
-    name = "scribbles"
-
-    def act(self, views: Any, rng: np.random.Generator) -> Any:
-        actions = GreedyAgent().act(views, rng)
-        for field in views.dtype.names:
-            views[field] = 7
-        return actions
-
-
-class Waits:
-    """Leaves its process id as the name of a file and answers nothing."""
-
-    name = "waits"
-
-    def act(self, views: Any, rng: np.random.Generator) -> Any:
-        leave_pid(os.getpid())
-        time.sleep(600)
-
-
-class Never:
-    name = "never"
-
-    def act(self, views: Any, rng: np.random.Generator) -> Any:
-        raise ValueError("no idea")
+        return globals()[(Path(os.environ["WAITING"]) / "how").read_text()]().act(views, rng)
 
 
 class Unmakeable:
-    name = "unmakeable"
-
     def __init__(self) -> None:
         raise OSError("the weights are not here")
 
 
 class Quits:
-    name = "quits"
-
     def __init__(self) -> None:
         sys.exit(3)
 
@@ -187,10 +134,3 @@ class Quits:
 class Nameless:
     def act(self, views: Any, rng: np.random.Generator) -> Any:
         return views["hand"][:, 0]
-
-
-class Paints:
-    name = "paints"
-
-    def act(self, views: Any, rng: np.random.Generator) -> Any:
-        raise RuntimeError("\x1b[31mred\x1b[0m \x1b]0;title\x07text\u202e")

@@ -5,12 +5,14 @@ from __future__ import annotations
 import contextlib
 import signal
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 from crib_agents import GreedyAgent
 from crib_agents.bot import process_agent
+from crib_agents.bot.program import CommandAgent, ProcessAgent
 from crib_agents.loading import load_agent
 from crib_training.evaluation.duplicate import Pairs, play_chunk, play_pairs
 from crib_training.evaluation.figures import figures
@@ -135,9 +137,8 @@ def test_forfeits_count_as_losses_without_points() -> None:
     assert shown["won"]["mean"] == ((1 + outcome.returns[..., 0]) / 2).mean()
     whole = outcome.returns[..., 0][~spoilt] * np.where(outcome.first_dealt[~spoilt], 1, -1)
     assert shown["first_dealer_won"]["mean"] == pytest.approx(((1 + whole) / 2).mean())
-    assert shown["first_dealer_won"]["mean"] != pytest.approx(
-        ((1 + outcome.returns[..., 0] * np.where(outcome.first_dealt, 1, -1)) / 2).mean()
-    )
+    every = outcome.returns[..., 0] * np.where(outcome.first_dealt, 1, -1)
+    assert shown["first_dealer_won"]["mean"] != pytest.approx(((1 + every) / 2).mean())
     crib = shown["points_per_deal"]["dealer"]["greedy"]["crib"]["mean"]
     dealt = ~outcome.first_dealt[~spoilt]
     assert crib == outcome.points[~spoilt][:, :, 1, 2][dealt].mean()
@@ -196,13 +197,13 @@ def test_agent_generator_does_not_reveal_the_deals() -> None:
 
 
 def test_games_without_referee_raise_the_agents_error() -> None:
-    games = RULES, "game"
-    with pytest.raises(IllegalActionError, match="'cheats' failed: 99 is not an action"):
-        play_pairs(*games, failing_agents.Cheats(), GreedyAgent(), 20, 1)
-    with pytest.raises(KeyError, match="no book move"):
-        play_pairs(*games, failing_agents.Raises(), GreedyAgent(), 20, 1)
-    with pytest.raises(ValueError, match="got float64 of shape"):
-        play_pairs(*games, failing_agents.Halves(), GreedyAgent(), 20, 1)
+    for agent, error, message in (
+        (failing_agents.Cheats(), IllegalActionError, "'cheats' failed: 99 is not an action"),
+        (failing_agents.Raises(), KeyError, "no book move"),
+        (failing_agents.Halves(), ValueError, "got float64 of shape"),
+    ):
+        with pytest.raises(error, match=message):
+            play_pairs(RULES, "game", agent, GreedyAgent(), 20, 1)
 
 
 def test_move_seconds_are_a_mean_per_view_after_the_first_call() -> None:
@@ -252,34 +253,44 @@ def one_fatal_view() -> tuple[np.ndarray, int]:
     return np.concatenate([views[~fatal][:2], views[fatal][:1], views[~fatal][2:3]]), 2
 
 
-def test_process_agent_a_server_failure_stops_play_without_a_result() -> None:
-    agent = process_agent("failing_agents:Stops")
-    with pytest.raises(NoResultError, match="the server is down"):
-        Referee(agent).ask(one_fatal_view()[0], RANDOM)
+@pytest.fixture(scope="module")
+def changes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[ProcessAgent, Path]]:
+    """Yield an agent in its own process, and the file that names the agent as which it plays."""
+    how = tmp_path_factory.mktemp("changes") / "how"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("WAITING", str(how.parent))
+        agent = process_agent("failing_agents:Changes")
+    yield agent, how
     agent.close()
 
 
-def test_process_agent_hanging_from_the_start_gets_less_time() -> None:
-    agent = process_agent("failing_agents:Hangs", move_seconds=0.05)
-    agent._allowance = 0.4  # what START_SECONDS is for; shorter here
-    views = first_views()[0]
-    views = views[failing_agents.is_fatal(views)][:1]
-    for allowance in (0.2, 0.1):
-        with pytest.raises(TimeoutError):
-            agent.act(views, RANDOM)
-        assert agent._allowance == allowance
-    agent.close()
-
-
-def test_process_agent_attempt_to_exit_costs_one_answer() -> None:
-    agent = process_agent("failing_agents:Exits")
+def test_process_agent_failures_cost_one_answer_but_a_servers_stops_play(changes: tuple[ProcessAgent, Path]) -> None:
+    agent, how = changes
     program = agent._program
     views, fatal = one_fatal_view()
+    how.write_text("Exits")
     failures = Referee(agent).ask(views, RANDOM)[1]
     assert list(failures) == [fatal]
     assert "SystemExit: 4" in failures[fatal].why
+    how.write_text("Stops")
+    with pytest.raises(NoResultError, match="the server is down"):
+        Referee(agent).ask(views, RANDOM)
     assert agent._program is program
-    agent.close()
+
+
+def test_process_agent_logs_prints(
+    changes: tuple[ProcessAgent, Path], capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO", logger="crib_agents.bot")
+    agent, how = changes
+    how.write_text("Prints")
+    views = first_views()[0]
+    assert (agent.act(views, RANDOM) == views["hand"][:, 0]).all()
+    deadline = time.monotonic() + 60
+    while "actions" not in caplog.text:  # a thread reads it
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    assert capfd.readouterr() == ("", "")
 
 
 def pids(folder: Path) -> list[int]:
@@ -302,54 +313,45 @@ def wait_until_gone(folder: Path, count: int) -> None:
 
 
 @needs_proc
-def test_process_agent_that_forks_gives_one_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("WAITING", str(tmp_path))
-    agent = process_agent("failing_agents:Forks")
+def test_process_agent_that_forks_gives_one_answer(changes: tuple[ProcessAgent, Path]) -> None:
+    agent, how = changes
+    how.write_text("Forks")
     views = first_views()[0]
-    for few in range(1, 5):
+    for few in (1, 2):
         assert (agent.act(views[:few], RANDOM) == views["hand"][:few, 0]).all()
-    wait_until_gone(tmp_path, 4)  # a copy ends where it would answer
-    agent.close()
+    wait_until_gone(how.parent, 3)  # a copy ends where it would answer
+
+
+def lingers(folder: Path, then: str = "sleep 600", **settings: float) -> CommandAgent:
+    """Return a program that leaves a process behind and does something at its first decision."""
+    code = f"""read hello; sleep 600 & touch {folder}/$!; echo '{{"name": "lingers"}}'; read decision; {then}"""
+    return CommandAgent(["sh", "-c", code], **settings)
 
 
 @needs_proc
 @pytest.mark.parametrize("how", ["close", "forgotten", "time", "death"])
-def test_process_agent_close_ends_its_children(how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("WAITING", str(tmp_path))
-    name = {"death": "LeavesACopy", "time": "LingersLong"}.get(how, "Lingers")
-    agent = process_agent(f"failing_agents:{name}")
-    views = first_views()[0]
-    if how == "death":
-        with pytest.raises(RuntimeError, match="died with exit code 5"):
-            agent.act(views[:1], RANDOM)
-    else:
-        agent.act(views[:1], RANDOM)
+def test_command_agent_close_ends_its_children(how: str, tmp_path: Path) -> None:
+    agent = lingers(tmp_path, "exit 5" if how == "death" else "sleep 600", move_seconds=0.05)
+    view = first_views()[0][:1]
     if how == "close":
         agent.close()
     elif how == "time":
-        agent.move_seconds = 0.2
-        with pytest.raises(TimeoutError):
-            agent.act(views[:1], RANDOM)
-    elif how == "forgotten":
+        agent._allowance = 0.4  # what START_SECONDS is for; shorter here
+        for allowance in (0.2, 0.1):  # one that hangs from the start gets less and less
+            with pytest.raises(TimeoutError):
+                agent.act(view, RANDOM)
+            assert agent._allowance == allowance
+    elif how == "death":
+        with pytest.raises(RuntimeError, match="died with exit code 5"):
+            agent.act(view, RANDOM)
+    else:
         del agent
-    wait_until_gone(tmp_path, 2)
+    wait_until_gone(tmp_path, 2 if how == "time" else 1)
 
 
-def test_process_agent_logs_prints(capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level("INFO", logger="crib_agents.bot")
-    agent = process_agent("failing_agents:Prints")
-    views = first_views()[0]
-    assert (agent.act(views, RANDOM) == views["hand"][:, 0]).all()
-    agent.close()
-    assert capfd.readouterr() == ("", "")
-    assert "actions" in caplog.text
-
-
-def test_process_agent_names_the_error_of_its_maker() -> None:
+def test_process_agent_and_load_agent_name_the_error_of_a_maker() -> None:
     with pytest.raises(ValueError, match="OSError: the weights are not here"):
         process_agent("failing_agents:Unmakeable")
-    with pytest.raises(ValueError, match="no agent is called 'nobody'"):
-        process_agent("nobody")
     with pytest.raises(ValueError, match=r"no agent was made of .*SystemExit: 3"):
         load_agent("failing_agents:Quits")
     with pytest.raises(ValueError, match=r"no agent was made of .*OSError: the weights"):
