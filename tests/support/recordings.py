@@ -55,12 +55,10 @@ BASELINE = "--num-envs 16 --hidden-sizes 16 16 --batch-size 64 --num-evals 0"
 METHODS = ("selfplay_ppo", "mmd", "vrpo", "nfsp", "escher", "monte_carlo", "r_nad", "deep_cfr", "monte_carlo_q")
 # Name, words and the files to read below the folder OUT; `TRAINED` where none is named.
 TRAININGS = {
-    "deep_monte_carlo six": f"--deals 100 {DEEP}",
     "deep_monte_carlo five": f"--env five_card_v0 --deals 100 {DEEP}",
     "deep_monte_carlo table_top": f"--env table_top_v0 --deals 50 {DEEP}",
     "deep_monte_carlo three": f"--env three_hand_v0 --deals 100 {DEEP}",
     "deep_monte_carlo four": f"--env four_hand_v0 --deals 100 {DEEP}",
-    "ppo six": PPO,
     "ppo table_top": f"{PPO} --env table_top_v0",
     "ppo pegging": f"{PPO} --env pegging_v0 --opponent greedy --episode deal",
     **{f"{name} five": f"{name} --decisions 512 {BASELINE}" for name in METHODS},
@@ -85,18 +83,18 @@ OTHERS = {
     "evaluate four": ("evaluate learned greedy --env four_hand_v0 --pairs 3 --json OUT/a.json", "a.json"),
     "rate six": ("rate greedy --pairs 2 --out OUT", "*.json"),
     "tournament six": (
-        "tournament random greedy rule_based learned --pairs 6 --adjust always --workers 0 --out OUT",
+        "tournament random greedy rule_based learned --pairs 3 --adjust always --workers 0 --out OUT",
         "results.json",
     ),
     "tournament three": (
-        "tournament random greedy rule_based --env three_hand_v0 --pairs 4 --workers 0 --out OUT",
+        "tournament random greedy rule_based --env three_hand_v0 --pairs 2 --workers 0 --out OUT",
         "results.json",
     ),
     "tournament match": (
         "tournament greedy rule_based learned --env four_hand_v0 --episode match --pairs 2 --workers 0 --out OUT",
         "results.json",
     ),
-    "solve small deck": ("solve --iterations 3 --eval-interval 1 --no-progress --out OUT", "strategy.safetensors"),
+    "solve small deck": ("solve --iterations 3 --eval-interval 3 --no-progress --out OUT", "strategy.safetensors"),
     **{
         f"tables {name}": (f"tables {name} {words} --out OUT/a.{kind}", f"a.{kind}")
         for name, words, kind in (
@@ -105,10 +103,10 @@ OTHERS = {
             ("deal_outcomes", "--agent rule_based --deals 1000", "json"),
             ("hand_pegging", "--deals 2000", "json"),
             ("discarded", "--deals 200 --rounds 1", "json"),
-            ("endgame_belief", "--leads 40 --hands 20", "npz"),
-            ("endgame_shift", "--games 40", "npz"),
+            ("endgame_belief", "--leads 10 --hands 20", "npz"),
+            ("endgame_shift", "--games 10", "npz"),
             ("hands_kept", "--deals 500", "npz"),
-            ("choices", "--deals 100", "npz"),
+            ("choices", "--deals 30", "npz"),
             ("reference_deals", "--deals 1000", "npz"),
             ("table_top_values", "--rounds 40", "npz"),
             ("table_top_rounds", "--rounds 20 --budget 1", "npz"),
