@@ -30,7 +30,7 @@ def made(method: str, steps: int, **settings: Any) -> Any:
 
 def baseline(method: str, **changes: Any) -> Any:
     """Return the learner of a small run of a baseline."""
-    few = {"decisions": 1024, "num_envs": 32, "hidden_sizes": (16, 16), "batch_size": 64}
+    few = {"decisions": 768, "num_envs": 32, "hidden_sizes": (16, 16), "batch_size": 64}
     return made(method, **{"steps": 8, **few, **FEWER.get(method, {}), **changes})
 
 

@@ -20,7 +20,8 @@ from crib_training.data.play import Setup
 from crib_training.data.reading import COLUMNS, KEY
 from crib_training.data.run import SUMS, write_data
 from crib_training.loading import find_env
-from crib_training.workers import Processes, ThisProcess
+from crib_training.progress import Finished, ignore_progress
+from crib_training.workers import Record, ThisProcess
 
 import crib_env
 from commands import crib
@@ -34,14 +35,8 @@ pq = pytest.importorskip("pyarrow.parquet")
 
 
 def setup_of(**changed: Any) -> Setup:
-    settings: dict[str, Any] = {
-        "agents": ("rule_based", "greedy"),
-        "episode": "deal",
-        "seed": 3,
-        "games": 30,
-        "shard": 8,
-    }
-    return Setup(**settings | changed)
+    settings: dict[str, Any] = {"agents": ("rule_based", "greedy"), "seed": 3, "games": 30, "shard": 8}
+    return Setup(**settings | {"episode": "deal"} | changed)
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -122,9 +117,17 @@ def test_data_rewards_are_points_between_a_seats_decisions(env: str, tmp_path: P
         assert sum(leads) == pytest.approx(0, abs=1e-3)
 
 
-def test_data_bytes_are_equal_for_one_worker_and_two(tmp_path: Path) -> None:
+class Backwards(ThisProcess):
+    """Plays the newest shard first, as if the older ones took longer in other processes."""
+
+    def next_record(self, finished: Finished = ignore_progress) -> Record | None:
+        self._waiting.rotate(1)
+        return super().next_record(finished)
+
+
+def test_data_bytes_are_equal_in_any_order_of_shards(tmp_path: Path) -> None:
     name = "examples.plain_player:KeepsFives"
-    for folder, workers in (("one", ThisProcess()), ("two", Processes(2))):
+    for folder, workers in (("one", ThisProcess()), ("two", Backwards())):
         write_data(setup_of(agents=("rule_based", name)), tmp_path / folder, workers)
     assert contents(tmp_path / "one") == contents(tmp_path / "two")
     assert len(list((tmp_path / "one").glob("*.parquet"))) == 4
@@ -169,7 +172,7 @@ def test_data_values_equal_analyze(env: str) -> None:
 def test_data_regret_of_the_expert_is_zero(env: str, tmp_path: Path) -> None:
     """With three hands the values are `learned`'s."""
     best = "learned" if env == "three_hand_v0" else "expert"
-    setup = setup_of(agents=(best, "random"), env=env, values="expert")
+    setup = setup_of(agents=(best, "random"), env=env, games=8, values="expert")
     write_data(setup, tmp_path, ThisProcess())
     data = load(tmp_path)
     assert data["regret"][data["agent"] == best].max() < 1e-6
@@ -198,7 +201,7 @@ def test_data_has_probabilities_if_an_agent_draws(written: Path, tmp_path: Path)
 
 
 def test_data_writes_chosen_columns(tmp_path: Path) -> None:
-    write_data(setup_of(columns=("return", "action"), games=4), tmp_path, ThisProcess())
+    write_data(setup_of(columns=("return", "action"), games=1), tmp_path, ThisProcess())
     assert [*load(tmp_path)] == ["action", "return"]
     assert [*load(tmp_path, ["return"])] == ["return"]
 
@@ -240,31 +243,27 @@ def rewritten(path: Path, target: Path, **changed: Any) -> None:
 
 def test_readers_reject_unreadable_files(written: Path, tmp_path: Path) -> None:
     first, second = sorted(written.glob("*.parquet"))[:2]
-    cut = tmp_path / "cut.parquet"
+    cut, newer, foreign = (tmp_path / f"{name}.parquet" for name in ("cut", "newer", "foreign"))
     cut.write_bytes(first.read_bytes()[:-100])
-    with pytest.raises(ValueError, match=r"cut\.parquet is not a whole Parquet file"):
-        load(cut)
-    other = tmp_path / "other.parquet"
-    rewritten(first, other, version=2)
-    with pytest.raises(ValueError, match=r"version 2 of the schema.*reads version 1"):
-        load(other)
-    pq.write_table(pa.table({"a": [1]}), other)
-    with pytest.raises(ValueError, match="was not written by `crib data`"):
-        load(other)
+    rewritten(first, newer, version=2)
+    pq.write_table(pa.table({"a": [1]}), foreign)
     mixed = tmp_path / "mixed"
     mixed.mkdir()
     (mixed / first.name).write_bytes(first.read_bytes())
     rewritten(second, mixed / second.name, environment="five_card_v0")
-    with pytest.raises(ValueError, match="its environment is 'five_card_v0', not 'six_card_v0'"):
-        load(mixed)
+    for path, message in (
+        (cut, r"^[^\n]*cut\.parquet is not a whole Parquet file[^\n]*$"),
+        (newer, r"version 2 of the schema.*reads version 1"),
+        (foreign, "was not written by `crib data`"),
+        (mixed, "its environment is 'five_card_v0', not 'six_card_v0'"),
+        (tmp_path / "none", "there is no data at"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            load(path)
     with pytest.raises(ValueError, match="is of six_card_v0, not of five_card_v0"):
         load(written, env="five_card_v0")
     with pytest.raises(ValueError, match=r"actin.*action"):
         load(written, ["actin"])
-    with pytest.raises(ValueError, match="there is no data at"):
-        load(tmp_path / "none")
-    with pytest.raises(ValueError, match=r"^[^\n]*$"):
-        load(cut)
 
 
 def test_readers_find_a_damaged_page(written: Path, tmp_path: Path) -> None:
@@ -305,8 +304,8 @@ def test_shard_dataset_shuffles_by_shard(written: Path) -> None:
     assert batch["observation"].shape == (16, 425)
 
 
-@pytest.mark.parametrize(("workers", "persistent"), [(0, False), (2, False), (2, True)])
-def test_shard_dataset_passes_differ_with_workers(workers: int, persistent: bool, written: Path) -> None:
+@pytest.mark.parametrize("persistent", [False, True])
+def test_shard_dataset_passes_differ_with_workers(persistent: bool, written: Path) -> None:
     torch = pytest.importorskip("torch")
     from crib_training.data.dataset import ShardDataset
     from torch.utils.data import DataLoader
@@ -314,15 +313,15 @@ def test_shard_dataset_passes_differ_with_workers(workers: int, persistent: bool
     def passes() -> list[list[tuple[int, int]]]:
         torch.manual_seed(5)
         data = ShardDataset(written, ["episode", "step"], seed=1)
-        loader = DataLoader(data, batch_size=64, num_workers=workers, persistent_workers=persistent)
+        loader = DataLoader(data, batch_size=64, num_workers=2, persistent_workers=persistent)
         return [
             [row for batch in loader for row in zip(batch["episode"].tolist(), batch["step"].tolist(), strict=True)]
-            for _ in range(3)
+            for _ in range(2)
         ]
 
     found = passes()
-    assert found[0] != found[1] != found[2] != found[0]
-    assert sorted(found[0]) == sorted(found[1]) == sorted(found[2])
+    assert found[0] != found[1]
+    assert sorted(found[0]) == sorted(found[1])
     assert len({*found[0]}) == len(found[0]) == len(load(written, ["episode"])["episode"])
     assert passes() == found
 
@@ -349,7 +348,7 @@ def test_load_refuses_a_shard_of_another_data_set(field: str, value: object, wri
 def test_shard_dataset_memory_is_flat(tmp_path: Path) -> None:
     peaks = []
     for shards in (2, 6):
-        setup = setup_of(games=40 * shards, shard=40)
+        setup = setup_of(games=20 * shards, shard=20)
         setup.play(setup.shards()[0])
         tracemalloc.start()
         write_data(setup, tmp_path / str(shards), ThisProcess())

@@ -26,7 +26,7 @@ def slow_fit(wins: np.ndarray) -> np.ndarray:
     played = wins + wins.T > 0
     won = wins + 0.5 * played
     value = [1.0] * n
-    for _ in range(20000):
+    for _ in range(4000):
         for i in range(n):
             games = sum((won[i, j] + won[j, i]) / (value[i] + value[j]) for j in range(n) if j != i)
             value[i] = sum(won[i]) / games
@@ -94,7 +94,7 @@ def test_ratings_intervals_have_their_coverage() -> None:
     share = expected_share(truth)
     rng = np.random.default_rng(11)
     held = 0
-    for trial in range(200):
+    for trial in range(100):
         scores = {}
         for i, j in ((0, 1), (0, 2), (1, 2)):
             same = rng.random(150) < 0.3  # the cards decide both games alike
@@ -103,7 +103,7 @@ def test_ratings_intervals_have_their_coverage() -> None:
             scores[i, j] = first.sum(axis=1).astype(float)
         _, low, high = rate(scores, 3, seed=trial)
         held += ((low <= truth) & (truth <= high)).sum()
-    assert 0.91 < held / 600 < 0.98
+    assert 0.91 < held / 300 < 0.98
 
 
 def test_ratings_repeat_from_a_seed() -> None:

@@ -15,7 +15,6 @@ import pytest
 from crib_agents import PhasedAgent, PolicyNetAgent
 from crib_agents.loading import load_agent, of_two
 from crib_training import COMMANDS, warmup
-from crib_training.command_line import start
 from crib_training.evaluation.duplicate import estimate
 from crib_training.evaluation.evaluate import evaluate
 from crib_training.evaluation.report import comparison_table, phase_table
@@ -206,16 +205,6 @@ def test_help_is_quick_without_training_imports() -> None:
         assert f"  {name} " in run.stdout
     slow = r"\| +(torch|numba|numpy|argparse|cyclopts|pydantic)$"
     assert not re.search(slow, run.stderr, re.MULTILINE)
-
-
-def test_ctrl_c_ends_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
-    def stop(settings: ppo.Settings) -> None:
-        raise KeyboardInterrupt("the same command goes on")
-
-    with pytest.raises(SystemExit) as end:
-        start(ppo.Settings, stop, [])
-    assert end.value.code == 1
-    assert capsys.readouterr().err == "stopped: the same command goes on\n"
 
 
 # Their files do not name a command; the README beside them says how the first was made.
