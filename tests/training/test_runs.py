@@ -211,7 +211,7 @@ def test_claimed_folder_is_free_after_end_or_failure(tmp_path: Path) -> None:
         pass
 
 
-@pytest.mark.parametrize(("name", "found"), zip(WRITERS, (CHECKPOINT, MODEL, CHECKPOINT), strict=True))
+@pytest.mark.parametrize(("name", "found"), [*zip(WRITERS, (CHECKPOINT, MODEL), strict=True)])
 def test_train_refuses_to_overwrite_a_run(name: str, found: str, tmp_path: Path) -> None:
     (tmp_path / found).write_bytes(b"another's")
     before = contents(tmp_path)
