@@ -4,26 +4,30 @@
     python -m benchmarks.perfcheck --against v0.9    # exits 1 if a row takes a fifth longer
 
 Absolute times differ between machines and hours. So the commit is unpacked into a temporary folder,
-and both trees run the same rows in turn. The commit must have this command.
+and this file runs the same rows with both trees in turn. All rows are in CPU seconds.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
+import time
+from collections.abc import Callable
 from pathlib import Path
 from statistics import median
 from types import ModuleType
 
 import numpy as np
+from crib_training.exploit import exploitability
+from crib_training.methods import deep_monte_carlo, selfplay_ppo
 
 from benchmarks.batch import Lanes
-from benchmarks.timing import Piece, Settings, race
 from crib_env import discard_v0, pegging_v0, sample_legal, six_card_v0
 
 ROOT = Path(__file__).parents[1]
@@ -33,52 +37,85 @@ REPEATS = 15
 TURNS = 5
 LANES = 1024
 
+Work = Callable[[], object]
 
-def rollout(rules: str) -> Piece:
+
+def rollout(rules: str) -> Work:
     """Return random play of the compiled batch."""
-    lanes = Lanes(rules, LANES, steps=50)
-
-    def work() -> int:
-        lanes.play()
-        return 1
-
-    return work
+    return Lanes(rules, LANES, steps=50).play
 
 
-def vector(environment: ModuleType, **keywords: str) -> Piece:
+def vector(environment: ModuleType, **keywords: str) -> Work:
     """Return steps of a vector environment with drawn actions."""
     env = environment.vector_env(LANES, opponent="greedy", threads=1, **keywords)
     chance = np.random.default_rng(1)
     masks = [env.reset(seed=1)[1]["action_mask"]]
 
-    def work() -> int:
+    def work() -> None:
         for _ in range(10):
             masks[0] = env.step(sample_legal(masks[0], chance))[4]["action_mask"]
-        return 1
 
     return work
 
 
-def aec() -> Piece:
+def aec() -> Work:
     """Return steps of the AEC environment with the first legal card."""
     env = six_card_v0.raw_env()
     env.reset(seed=1)
 
-    def work() -> int:
+    def work() -> None:
         for _ in range(3000):
             observation, _, over, _, _ = env.last()
             if over or observation is None:
                 env.reset()
             else:
                 env.step(int(observation["action_mask"].argmax()))
-        return 1
 
     return work
 
 
+def gym(opponent: str, steps: int) -> Work:
+    """Return steps of Gymnasium's single environment with the first legal card."""
+    env = six_card_v0.gym_env(opponent=opponent)
+    masks = [env.reset(seed=1)[1]["action_mask"]]
+
+    def work() -> None:
+        for _ in range(steps):
+            _, _, terminated, truncated, info = env.step(int(masks[0].argmax()))
+            masks[0] = (env.reset()[1] if terminated or truncated else info)["action_mask"]
+
+    return work
+
+
+def self_play_ppo() -> Work:
+    """Return updates of a `selfplay_ppo` learner, with the raw inputs of the benchmark."""
+    settings = selfplay_ppo.Settings(num_evals=0, features=False, suits="ranks", progress=False)
+    return selfplay_ppo.Learner(settings).iterate
+
+
+def monte_carlo() -> None:
+    """Train by `deep_monte_carlo` in two-hand games, and measure nothing."""
+    with tempfile.TemporaryDirectory() as folder:
+        settings = deep_monte_carlo.Settings(
+            deals=10_000, num_evals=1, eval_pairs=0, final_eval_pairs=0, out=Path(folder) / "run", progress=False
+        )
+        with contextlib.redirect_stdout(sys.stderr):
+            deep_monte_carlo.train(settings)
+
+
+def cpu_seconds(work: Work, repeats: int) -> float:
+    """Return the median CPU seconds of a piece of work, after one that does not count."""
+    found = []
+    for _ in range(repeats + 1):
+        begun = time.process_time()
+        work()
+        found.append(time.process_time() - begun)
+    return median(found[1:])
+
+
 def times() -> dict[str, float]:
-    """Return the median seconds of each piece of work in this tree."""
-    works = {
+    """Return the CPU seconds of each row in the tree that is imported."""
+    quick = {
         "rollout six_card": rollout("hoyle"),
         "rollout five_card": rollout("five_card"),
         "rollout table_top": rollout("table_top"),
@@ -86,16 +123,23 @@ def times() -> dict[str, float]:
         "vector step discard": vector(discard_v0, pegging_policy="random"),
         "vector step pegging": vector(pegging_v0, discard_policy="random"),
         "AEC step six_card": aec(),
+        "Gymnasium step": gym("greedy", 2000),
+        "expert as opponent": gym("expert", 200),
+        "selfplay_ppo": self_play_ppo(),
     }
-    rows = race(works, "times/s", Settings(seconds=0.0, repeats=REPEATS))  # one piece a repeat
-    return {name: 1 / median(row.values) for name, row in rows.items()}
+    slow: dict[str, Work] = {
+        "deep_monte_carlo": monte_carlo,
+        "crib exploit": lambda: exploitability("greedy", suits="ranks", hands=2),
+    }
+    found = {name: cpu_seconds(work, REPEATS) for name, work in quick.items()}
+    return found | {name: cpu_seconds(work, 1) for name, work in slow.items()}
 
 
 def times_in(tree: Path) -> dict[str, float]:
     """Return the times that a process measures in another tree."""
     paths = os.pathsep.join(str(tree / source) for source in SOURCES)
     run = subprocess.run(
-        [sys.executable, "-m", "benchmarks.perfcheck", "--measure"],
+        [sys.executable, "-P", __file__, "--measure"],
         cwd=tree,
         env={**os.environ, "PYTHONPATH": paths},
         stdout=subprocess.PIPE,
@@ -131,7 +175,7 @@ def main() -> None:
     ratios = {name: median(now[name] / then[name] for then, now in turns) for name in turns[0][1]}
     for name, ratio in ratios.items():
         verdict = "SLOWER" if ratio > WORSE else "ok"
-        print(f"{name:22} {ratio:6.3f} times {args.against}'s time  {verdict}")
+        print(f"{name:22} {ratio:6.3f} of the CPU seconds of {args.against}  {verdict}")
     sys.exit(any(ratio > WORSE for ratio in ratios.values()))
 
 
