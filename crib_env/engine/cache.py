@@ -4,7 +4,7 @@ One file an entry, named after the entry and the fingerprint of its code, so tha
 different versions can share a folder and nothing stale is ever read. A file that is damaged or
 renamed, or a folder that cannot be written, costs a compilation and nothing else. Code that has no
 fingerprint is compiled in every process, and so is code with helpers that were compiled before
-(`own_symbols`).
+(`own_symbols`), and all code with a version of Numba that lacks what storing needs (`find_fault`).
 
 Code is written to the first of these folders that can be written: ``NUMBA_CACHE_DIR`` if that is
 set, ``__pycache__`` beside the engine's sources, ``crib_env`` in the user's cache folder
@@ -28,18 +28,15 @@ import secrets
 import stat
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from numba.core.bytecode import FunctionIdentity
-from numba.core.caching import NullCache
-from numba.core.compiler import CompileResult
-from numba.core.compiler_lock import global_compiler_lock
-from numba.core.serialize import dumps
+import numba
 
-from crib_env.engine.fingerprint import fingerprint
+from crib_env.engine import private
+from crib_env.engine.fingerprint import check_numba, fingerprint
 
 MOST_FILES = 32  # files of one entry, by last use: versions and kinds of CPU that share a folder
 USED_SECONDS = 3600.0  # between two notes that a file is in use
@@ -55,10 +52,8 @@ _logger = logging.getLogger(__name__)
 
 COMPILING = "crib-env: compiling {name}, about {seconds} s for the first use"
 AHEAD = " (`crib warmup` compiles everything ahead)"
-UNSTORED = (
-    "crib-env: compiled code is not stored ({why}), so every start compiles again: set "
-    "NUMBA_CACHE_DIR to a folder that can be written"
-)
+UNSTORED = "crib-env: compiled code is not stored ({why}), so every start compiles again"
+ELSEWHERE = ": set NUMBA_CACHE_DIR to a folder that can be written"
 _said: set[str] = set()
 
 
@@ -70,6 +65,12 @@ def say_once(text: str, key: str) -> None:
     if key not in _said and multiprocessing.parent_process() is None:
         _said.add(key)
         _logger.warning(text)
+
+
+def say_compiling(name: str, seconds: int) -> None:
+    """Log that an entry compiles now, with a hint the first time."""
+    say_once(COMPILING.format(name=name, seconds=seconds) + ("" if AHEAD in _said else AHEAD), name)
+    _said.add(AHEAD)
 
 
 def _places() -> Iterator[tuple[Path, int, tuple[int, ...] | None]]:
@@ -128,30 +129,21 @@ def cache_folder() -> Path | None:
     return _folder(os.environ.get("NUMBA_CACHE_DIR"))[0]
 
 
-class KernelCache(NullCache):
-    """The cache of one entry, in the form that Numba's dispatchers ask for.
+class KernelFile:
+    """The file of one entry, with the machine code of its dispatcher.
 
     ``identity`` is the fingerprint of the code and all it depends on; None if it has none, and so
     must not be stored.
     """
 
-    def __init__(
-        self,
-        function: Callable[..., Any],
-        name: str,
-        options: Mapping[str, object],
-        signature: object,
-        codegen: Any,
-        seconds: int = 0,
-    ) -> None:
-        self._function = function
+    def __init__(self, dispatcher: Any, name: str, *depends: object) -> None:
+        self._dispatcher = dispatcher
         self._name = name
-        self._seconds = seconds
-        self._depends = FORM, signature, tuple(sorted(options.items())), codegen.magic_tuple()
+        self._depends = FORM, *depends
         self.identity = self._identify()
 
     def _identify(self) -> str | None:
-        found = find_fingerprint(self._function, *self._depends)
+        found = find_fingerprint(self._dispatcher, *self._depends)
         if isinstance(found, Exception):
             _logger.info("%s is compiled in every process: %s", self._name, found)
             return None
@@ -166,61 +158,93 @@ class KernelCache(NullCache):
         """Return the digest of bytes, name and identity, so that a renamed file is rejected."""
         return hashlib.sha256(f"{self._name}\0{self.identity}\0".encode() + packed).digest()
 
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Return the compiled code if it is stored, whole and readable; else None."""
-        target_context.refresh()
-        if self.identity is not None:
-            for folder in _folder(os.environ.get("NUMBA_CACHE_DIR"))[1]:  # the best first
-                if (stored := self._load(folder / self._file, target_context)) is not None:
-                    return stored
-        if self._seconds:
-            hint = "" if AHEAD in _said else AHEAD  # the first time
-            say_once(COMPILING.format(name=self._name, seconds=self._seconds) + hint, self._name)
-            _said.add(AHEAD)
-        return None
+    def load(self) -> bool:
+        """Give the dispatcher its code if that is stored and whole; return whether it is."""
+        if self.identity is None:
+            return False
+        return any(self._read(folder / self._file) for folder in _folder(os.environ.get("NUMBA_CACHE_DIR"))[1])
 
-    def _load(self, path: Path, target_context: Any) -> Any:
+    def _read(self, path: Path) -> bool:
         try:
             data = path.read_bytes()
-            if self._seal(data[SEAL:]) != data[:SEAL]:
-                return None
-            rebuilt = CompileResult._rebuild(target_context, *pickle.loads(data[SEAL:]))
-        except Exception:  # no file, or a damaged one: compile again
-            return None
+        except OSError:
+            return False
+        if self._seal(data[SEAL:]) != data[:SEAL]:  # damaged
+            return False
+        try:
+            target = self._dispatcher.targetctx
+            target.refresh()
+            self._dispatcher.add_overload(private.CompileResult._rebuild(target, *pickle.loads(data[SEAL:])))
+        except Exception as error:
+            _say_unstored(error)
+            return False
         with contextlib.suppress(OSError):  # another's file
             if time.time() - path.stat().st_mtime > USED_SECONDS:
                 os.utime(path)
-        return rebuilt
+        return True
 
-    def save_overload(self, sig: Any, data: Any) -> None:
+    def save(self) -> None:
         """Keep compiled code, if there is a place for it; remove the version unused for longest."""
+        if self.identity is None:
+            return
         try:
-            if self.identity is None or data.lifted or data.library.has_dynamic_globals:
+            (code,) = self._dispatcher.overloads.values()
+            if code.lifted or code.library.has_dynamic_globals:
                 return
             if self._identify() != self.identity:  # something has changed while it was compiled
                 return
-            if foreign := foreign_symbol(data.library):
+            if foreign := foreign_symbol(code.library):
                 _logger.info("%s is not stored: %s was compiled elsewhere", self._name, foreign)
                 return
             folder = cache_folder()
             if folder is None:
-                say_once(UNSTORED.format(why="no folder for it can be written"), UNSTORED)
-                return
-            packed = dumps(data._reduce())
+                raise OSError("no folder for it can be written")
+            packed = private.dumps(code._reduce())
             _write(folder / self._file, self._seal(packed) + packed)
             versions = f"{glob.escape(self._name)}-{'?' * DIGITS}{ENDING}"
             for old in sorted(folder.glob(versions), key=_age)[MOST_FILES:]:
                 old.unlink(missing_ok=True)
-        except OSError as error:  # full, or no longer to be written: it runs all the same
-            say_once(UNSTORED.format(why=error), UNSTORED)
-        except Exception:  # nothing that can be packed
-            return
+        except Exception as error:  # such as a full disk: it runs all the same
+            _say_unstored(error)
 
 
-def find_fingerprint(function: Callable[..., Any], *more: object) -> str | Exception:
-    """Return the fingerprint of a function, or why it has none."""
+def _say_unstored(error: Exception) -> None:
+    if isinstance(error, OSError):
+        say_once(UNSTORED.format(why=error) + ELSEWHERE, UNSTORED)
+    else:
+        say_once(UNSTORED.format(why=f"Numba {numba.__version__}: {error}"), UNSTORED)
+
+
+@cache
+def find_fault() -> Exception | None:
+    """Return why code cannot be stored with this version of Numba, and tell the user; else None."""
     try:
-        return fingerprint(function, *more)
+        check_numba()
+        with own_symbols():
+            number = private.FunctionIdentity.from_function(say_once).unique_id
+        if number < OWN:
+            raise LookupError("the numbers of functions cannot be set")
+        asked: list[object] = []
+        dispatcher, result = numba.njit(say_once), private.CompileResult
+        target = dispatcher.targetctx
+        _ = dispatcher.add_overload, target.refresh, target.codegen().magic_tuple, result._rebuild, result._reduce
+        dispatcher.compile = asked.append  # as `kernel` sets it
+        dispatcher.get_call_template((numba.int64,) * 2, {})
+        if asked != [(numba.int64,) * 2]:
+            raise LookupError("helpers are not compiled by their attribute `compile`")
+    except Exception as error:
+        _say_unstored(error)
+        return error
+    return None
+
+
+def find_fingerprint(dispatcher: Any, *more: object) -> str | Exception:
+    """Return the fingerprint of a dispatcher's function, or why it has none."""
+    if fault := find_fault():
+        return fault
+    try:
+        codegen = dispatcher.targetctx.codegen()
+        return fingerprint(dispatcher.py_func, *more, codegen.magic_tuple())
     except Exception as error:  # inspecting a user's global can raise anything
         return error
 
@@ -234,13 +258,13 @@ def own_symbols() -> Iterator[None]:
     issue 10486). The numbers also mark functions that must not be stored: one numbered by Numba was
     compiled elsewhere, perhaps with other options or for constants since changed.
     """
-    with global_compiler_lock:
-        before = FunctionIdentity._unique_ids
-        FunctionIdentity._unique_ids = itertools.count(OWN + secrets.randbits(62))
+    with private.compiler_lock:
+        before = private.FunctionIdentity._unique_ids
+        private.FunctionIdentity._unique_ids = itertools.count(OWN + secrets.randbits(62))
         try:
             yield
         finally:
-            FunctionIdentity._unique_ids = before
+            private.FunctionIdentity._unique_ids = before
 
 
 def foreign_symbol(library: Any) -> str | None:
@@ -249,12 +273,16 @@ def foreign_symbol(library: Any) -> str | None:
     All linked libraries are searched, because the finished code has no symbols of inlined
     functions.
     """
-    libraries = [library]
+    libraries, numbered = [library], False
     for each in libraries:
         for function in each.get_defined_functions():
-            if any(int(number) < OWN for number in _NUMBER.findall(function.name)):
-                return str(function.name)
+            for number in _NUMBER.findall(function.name):
+                if int(number) < OWN:
+                    return str(function.name)
+                numbered = True
         libraries.extend(more for more in each._linking_libraries if more not in libraries)
+    if not numbered:
+        raise LookupError("the symbols of functions hold no numbers")
     return None
 
 

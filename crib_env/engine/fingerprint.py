@@ -33,11 +33,9 @@ import llvmlite
 import numba
 import numpy as np
 from numba.core import config, types
-from numba.core.caching import NullCache
-from numba.core.compiler import Compiler
-from numba.core.extending import _Intrinsic
-from numba.core.registry import CPUDispatcher
-from numba.core.typing.templates import Signature, builtin_registry
+from numba.extending import intrinsic, overload_attribute
+
+from crib_env.engine import private
 
 # The code of these packages is not walked: their versions stand for it.
 VERSIONS = (sys.version, numba.__version__, llvmlite.__version__, np.__version__)
@@ -45,15 +43,21 @@ VERSIONS = (sys.version, numba.__version__, llvmlite.__version__, np.__version__
 SETTINGS = ("OPT", "BOUNDSCHECK", "DEBUGINFO_DEFAULT", "LOOP_VECTORIZE", "SLP_VECTORIZE", "USING_SVML")
 # A helper that leaves these open takes them from the first caller that compiles it, which differs
 # from process to process. So no helper may set them otherwise than the kernels do.
-INHERITED = {"error_model": "numpy", "fastmath": False, "forceinline": False, "_nrt": False}
+INHERITED = {"error_model": "numpy", "fastmath": False}
+INHERITED |= {name: False for name in ("forceinline", "_nrt") if hasattr(private.CPUTargetOptions, name)}
 OPTIONS = {"nopython", "nogil", "boundscheck", "inline", *INHERITED}  # those of a helper
 
 PLAIN = {bool, int, float, complex, str, bytes, NoneType, EllipsisType}
 DYNAMIC = {"open", "eval", "exec", "compile", "__import__", "globals", "vars", "input"}
 DTYPES = "biufcSUMmV"
-# Numba's types whose text says everything about them.
-_types: Any = types
-SPOKEN = (_types.Integer, _types.Float, _types.Complex, _types.Boolean, _types.NoneType, _types.UnicodeType)
+# Numba's types, and what says everything about one besides its text.
+TYPES: dict[str, Callable[[Any], Iterable[Any]]] = {
+    **dict.fromkeys(("Integer", "Float", "Complex", "Boolean", "NoneType", "UnicodeType"), lambda _: ()),
+    **dict.fromkeys(("Array", "NestedArray", "UniTuple"), lambda value: (value.dtype,)),
+    **dict.fromkeys(("NamedTuple", "NamedUniTuple"), lambda value: (value.instance_class, *value.types)),
+    "Tuple": lambda value: value.types,
+    "Record": lambda value: [field[1] for field in value.members],
+}
 
 
 class CannotFingerprint(TypeError):
@@ -63,7 +67,7 @@ class CannotFingerprint(TypeError):
 def fingerprint(function: Callable[..., Any], *more: object) -> str:
     """Return 64 hexadecimal digits that name the code of ``function`` and all it calls."""
     walk = _Walk()
-    walk.value((*VERSIONS, *(str(getattr(config, name, "")) for name in SETTINGS), *more))
+    walk.value((*VERSIONS, *(str(getattr(config, name)) for name in SETTINGS), *more))
     walk.part()
     walk.number(function)
     for reached in walk.functions:  # the list grows during the loop
@@ -112,7 +116,7 @@ class _Walk:
         self.where = f"{function.__module__}.{function.__qualname__}"
         before = len(self.calls)
         code = read_bytecode(function.__code__)
-        if code.imports or not DYNAMIC.isdisjoint(code.names):
+        if not DYNAMIC.isdisjoint(code.names):
             raise CannotFingerprint(f"{self.where} looks for what it uses while it runs")
         self.names |= code.names
         self.facts.append(code.digest)
@@ -153,9 +157,9 @@ class _Walk:
             self.facts += (kind.__name__, len(value))
             for item in value:
                 self.value(item)
-        elif kind is CPUDispatcher:
+        elif kind is private.CPUDispatcher:
             self.dispatcher(value)
-        elif kind is _Intrinsic:  # Python that writes the machine code, and is walked the same
+        elif kind is private.Intrinsic:  # Python that writes the machine code, and is walked the same
             self.facts += ("intrinsic", value._prefer_literal)
             self.value(tuple(value._ctor_kwargs.items()))
             self.number(value._defn)
@@ -163,7 +167,7 @@ class _Walk:
             self.numpy(value)
         elif isinstance(value, types.Type):
             self.type(value)
-        elif kind is Signature:
+        elif kind is private.Signature:
             self.facts.append("signature")
             self.value((value.return_type, *value.args))
         elif isinstance(value, type) and issubclass(value, enum.Enum | tuple):
@@ -185,9 +189,9 @@ class _Walk:
                 raise CannotFingerprint(f"{_describe(value)} is compiled with {name}={options[name]!r}")
         if unknown := ", ".join(sorted(options.keys() - OPTIONS)):
             raise CannotFingerprint(f"{_describe(value)} is compiled with {unknown}")
-        if value.locals or value._compiler.pipeline_class is not Compiler:
+        if value.locals or value._compiler.pipeline_class is not private.Compiler:
             raise CannotFingerprint(f"{_describe(value)} is compiled in a way of its own")
-        if type(value._cache) is not NullCache:  # which does not see its helpers' edits
+        if value.stats.cache_path is not None:  # which does not see its helpers' edits
             raise CannotFingerprint(f"{_describe(value)} is stored in Numba's own cache")
         if not value._can_compile:  # for given signatures, when it was defined
             raise CannotFingerprint(f"{_describe(value)} is compiled before it is called")
@@ -210,21 +214,11 @@ class _Walk:
 
     def type(self, value: Any) -> None:
         kind = type(value)
-        self.facts += (kind.__name__, repr(value))
-        if kind in (_types.Array, _types.NestedArray, _types.UniTuple):
-            self.type(value.dtype)
-        elif kind is _types.Tuple:
-            for item in value.types:
-                self.type(item)
-        elif kind in (_types.NamedTuple, _types.NamedUniTuple):
-            self.class_(value.instance_class)
-            for item in value.types:
-                self.type(item)
-        elif kind is _types.Record:
-            for field in value.members:
-                self.type(field[1])
-        elif kind not in SPOKEN:
+        if kind.__name__ not in TYPES or getattr(types, kind.__name__, None) is not kind:
             raise CannotFingerprint(f"{self.where} reads {_describe(value)}")
+        self.facts += (kind.__name__, repr(value))
+        for part in TYPES[kind.__name__](value):
+            self.value(part)
 
     def class_(self, value: Any) -> None:
         """Note an enumeration with its members, or a named tuple with its fields."""
@@ -271,6 +265,7 @@ _ATTRIBUTES = (
 _IDLE = (0, dis.opmap["NOP"])  # 0: room for the interpreter's own notes
 # Of a function's flags; the others do not count, and a profiler clears some of them.
 _FLAGS = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS | inspect.CO_GENERATOR
+_PARTS = ("argcount", "posonlyargcount", "kwonlyargcount", "names", "varnames", "cellvars", "freevars")
 
 
 class Read(NamedTuple):
@@ -294,14 +289,12 @@ class Bytecode(NamedTuple):
     Attributes:
         digest: of the instructions and constants, without the docstring and the numbers of lines.
         reads: the globals and the values of the closure that it reads.
-        names: all names of globals and attributes in it.
-        imports: whether it imports anything while it runs.
+        names: all names of globals and attributes in it, and ``__import__`` if it imports anything.
     """
 
     digest: bytes
     reads: tuple[Read, ...]
     names: frozenset[str]
-    imports: bool
 
 
 @cache
@@ -309,33 +302,21 @@ def read_bytecode(code: CodeType) -> Bytecode:
     """Return what ``code`` says."""
     steps = list(_steps(code.co_code))
     reads = dict.fromkeys(_chains(code, steps))
-    names = set(code.co_names)
-    imports = any(operation == _IMPORT for operation, _ in steps)
+    names = {*code.co_names, *("__import__" for operation, _ in steps if operation == _IMPORT)}
     # Without instructions that load it, the first constant is the docstring.
     loaded = any(operation in dis.hasconst and not number for operation, number in steps)
-    facts: list[object] = [
-        code.co_code,
-        code.co_exceptiontable,
-        code.co_flags & _FLAGS,
-        code.co_argcount,
-        code.co_posonlyargcount,
-        code.co_kwonlyargcount,
-        code.co_names,
-        code.co_varnames,
-        code.co_cellvars,
-        code.co_freevars,
-    ]
+    facts: list[object] = [code.co_code, code.co_exceptiontable, code.co_flags & _FLAGS]
+    facts += (getattr(code, f"co_{name}") for name in _PARTS)
     for constant in code.co_consts if loaded else code.co_consts[1:]:
         if isinstance(constant, CodeType):
             inner = read_bytecode(constant)
             facts.append(inner.digest)
             reads.update(dict.fromkeys(inner.reads))
             names |= inner.names
-            imports |= inner.imports
         else:
             facts.append(_text(constant))
     digest = hashlib.sha256(repr(facts).encode()).digest()
-    return Bytecode(digest, tuple(reads), frozenset(names), imports)
+    return Bytecode(digest, tuple(reads), frozenset(names))
 
 
 def _steps(code: bytes) -> Iterator[tuple[int, int]]:
@@ -401,11 +382,11 @@ def find_extension(names: set[str], reached: Iterable[object]) -> Extension | No
     _scan()
     called = {id(value) for value in reached}
     for extension in _extensions:
+        key = extension.key
         if extension.attribute is not None:
             matches = extension.attribute in names
-        elif callable(extension.key) and not isinstance(extension.key, type):
-            home = getattr(extension.key, "__module__", None)
-            matches = id(extension.key) in called or home in IMPLICIT
+        elif callable(key) and not isinstance(key, type):
+            matches = id(key) in called or getattr(key, "__module__", None) in IMPLICIT
         else:
             matches = True
         if matches:
@@ -422,23 +403,54 @@ def is_outside(module: object) -> bool:
 def _scan() -> None:
     """Read the entries registered since the last scan: the lists only grow."""
     for name, begin in _scanned.items():
-        items = getattr(builtin_registry, name)
-        for item in items[begin:]:
-            if name == "globals":
-                key, templates = item[0], getattr(item[1], "templates", ())
-            else:
-                key, templates = item.key, (item,)
-            if is_outside(getattr(key, "__module__", "builtins")):  # else it must be named
-                for template in templates:
-                    if home := next(_homes(template), None):
-                        _extensions.append(Extension(key, getattr(template, "_attr", None), home))
+        items = getattr(private.builtin_registry, name)
+        for each in _overloads(items[begin:]):
+            if is_outside(getattr(each.key, "__module__", "builtins")):  # else it must be named
+                _extensions.append(each)
         _scanned[name] = len(items)
 
 
-def _homes(template: Any) -> Iterator[str]:
-    """Yield the modules of others in which a template was written."""
-    functions = (getattr(template, name, None) for name in ("_overload_func", "_definition_func"))
-    for source in (*functions, template, *template.__bases__):
-        module = getattr(source, "__module__", None)
+def _overloads(items: Iterable[Any]) -> Iterator[Extension]:
+    """Yield the overloads by other packages among entries of a registry."""
+    for item in items:
+        pair = isinstance(item, tuple)  # in the registry of globals
+        for template in getattr(item[1], "templates", ()) if pair else (item,):
+            if home := _home(template):
+                yield Extension(item[0] if pair else item.key, getattr(template, "_attr", None), home)
+
+
+def _home(template: Any) -> str | None:
+    """Return the module of another package in which a template was written, else None."""
+    for source in (getattr(template, "_overload_func", None), template, *template.__bases__):
+        module: str | None = getattr(source, "__module__", None)
         if not (module in MADE or is_outside(module)):
-            yield module
+            return module
+    return None
+
+
+# --- whether Numba and Python keep all this in the way in which it is read here -------------------
+
+
+def check_numba() -> None:
+    """Raise an error if a private part is missing or works in another way; compile nothing."""
+    if private.missing:
+        raise AttributeError(f"no {', '.join(private.missing)}")
+    one = 1
+
+    def sample(x):
+        return types.int64(x) + one
+
+    class Sample(types.Type):
+        pass
+
+    if read_bytecode(sample.__code__).reads != (Read(("types", "int64"), False), Read(("one",), True)):
+        raise LookupError("the names in bytecode are not found")
+    helpers = numba.njit(boundscheck=False)(sample), numba.njit(boundscheck=True)(sample), intrinsic(sample)
+    if len({fingerprint(sample, numba.int64(numba.int64), helper) for helper in helpers}) < len(helpers):
+        raise LookupError("the options of helpers are not found")
+    sizes = {name: len(getattr(private.builtin_registry, name)) for name in _scanned}
+    overload_attribute(Sample, "sample")(sample)  # which also makes `sample` an overload of itself
+    function, attribute = Extension(sample, None, __name__), Extension(Sample, "sample", __name__)
+    for name, made in {"functions": function, "globals": function, "attributes": attribute}.items():
+        if made not in list(_overloads(getattr(private.builtin_registry, name)[sizes[name] :])):
+            raise LookupError(f"overloads are not found among the registered {name}")

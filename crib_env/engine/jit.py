@@ -13,18 +13,16 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Container
+from collections.abc import Callable
 from contextlib import nullcontext
 from functools import cached_property
 from typing import Any, TypeVar, cast
 
 import numba
-from llvmlite.binding import ffi
 from numba.core import config
-from numba.core.compiler_lock import global_compiler_lock
-from numba.core.types.misc import unliteral
 
-from crib_env.engine.cache import KernelCache, find_fingerprint, own_symbols
+from crib_env.engine import private
+from crib_env.engine.cache import KernelFile, find_fingerprint, own_symbols, say_compiling
 from crib_env.engine.fingerprint import INHERITED
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -39,8 +37,7 @@ _compiling = threading.RLock()
 
 # A child of `fork` has copies of locks but not of the threads that hold them: it would wait for
 # ever. So a fork waits for all threads that compile, or that call LLVM to load or to free code.
-# The lock of LLVM's calls has no public name.
-_FORK_WAITS_FOR = (_compiling, global_compiler_lock, getattr(ffi.lib, "_lock", nullcontext()))
+_FORK_WAITS_FOR = (_compiling, private.compiler_lock, private.llvm_lock)
 
 
 def _acquire_locks() -> None:
@@ -61,7 +58,7 @@ def kernel(function: F) -> F:
     """Compile a helper lazily, into each entry that calls it."""
     dispatcher: Any = numba.njit(**OPTIONS)(function)
     if not config.DISABLE_JIT:
-        dispatcher.compile = _keepable(dispatcher.compile, dispatcher.overloads, function)
+        dispatcher.compile = _keepable(dispatcher)
     return cast(F, dispatcher)
 
 
@@ -74,7 +71,7 @@ def shared_kernel(function: F) -> F:
     dispatcher: Any = kernel(function)
     if not config.DISABLE_JIT:
         compile_ = dispatcher.compile
-        dispatcher.compile = lambda signature: compile_(tuple(map(unliteral, signature)))
+        dispatcher.compile = lambda signature: compile_(tuple(map(numba.types.unliteral, signature)))
     return cast(F, dispatcher)
 
 
@@ -83,20 +80,21 @@ def plain(helper: Callable[..., Any]) -> Callable[..., Any]:
     return cast(Callable[..., Any], getattr(helper, "py_func", helper))
 
 
-def _keepable(compile_: F, overloads: Container[Any], function: Callable[..., Any]) -> F:
+def _keepable(dispatcher: Any) -> Callable[[Any], Any]:
     """Return a kernel's ``compile`` that makes code which entries may keep.
 
     The first caller that compiles the kernel, Python or any function, sets all
     options that it could take from there.
     """
+    compile_ = dispatcher.compile
 
     def compiled(signature: Any) -> Any:
-        if signature in overloads or isinstance(find_fingerprint(function), Exception):
+        if signature in dispatcher.overloads or isinstance(find_fingerprint(dispatcher), Exception):
             return compile_(signature)
         with own_symbols():
             return compile_(signature)
 
-    return cast(F, compiled)
+    return compiled
 
 
 class Entry:
@@ -131,11 +129,13 @@ class Entry:
         if config.DISABLE_JIT:
             return self.function
         dispatcher = numba.njit(**OPTIONS)(self.function)
-        codegen = dispatcher.targetctx.codegen()
-        cache = KernelCache(self.function, self.name, OPTIONS, self.signature, codegen, self.seconds)
-        dispatcher._cache = cache
-        with own_symbols() if cache.identity else nullcontext():
-            dispatcher.compile(self.signature)
+        file = KernelFile(dispatcher, self.name, self.signature, tuple(sorted(OPTIONS.items())))
+        with own_symbols() if file.identity else nullcontext():
+            if not file.load():
+                if self.seconds:
+                    say_compiling(self.name, self.seconds)
+                dispatcher.compile(self.signature)
+                file.save()
         dispatcher.disable_compile()
         return cast(Callable[..., Any], dispatcher)
 
