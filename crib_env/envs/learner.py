@@ -153,7 +153,8 @@ class LearnerBatch:
         if not self._running:
             raise EpisodeOverError("step() without running episodes: call reset() first")
         given = np.asarray(actions)
-        if given.shape != (self.num_envs,) or given.dtype.kind not in "iu":
+        kind = given.dtype.kind
+        if given.shape != (self.num_envs,) or kind not in "iu":
             raise ValueError(
                 f"actions must be {self.num_envs} whole numbers, one a game, got shape {given.shape} of {given.dtype}"
             )
@@ -165,7 +166,7 @@ class LearnerBatch:
                 why = self.family.why_illegal(self.view(lane), int(given[lane]))
                 raise IllegalActionError(why if self.num_envs == 1 else f"game {lane}: {why}")
         # Any number below 0 is as illegal as -1; CONTINUE, which is one, is not for callers.
-        if given.dtype == np.uint64:
+        if kind == "u":
             given = np.minimum(given, np.uint64(LARGEST_ACTION))
         given = np.maximum(given, -1, dtype=np.int64)
         if resets is not None and resets.any():
@@ -181,7 +182,7 @@ class LearnerBatch:
             learners.replace_illegal(self.masks, self.chance.illegal_rngs, given, self.illegal)
         if self.keeps_events:
             self.history[0] = 0
-        if len(self.opponents.agents) > 1:
+        if len(self.opponents.members) > 1:
             self.final_opponents[:] = self.opponents.playing
         self._run(given)
 

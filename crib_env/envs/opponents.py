@@ -103,13 +103,13 @@ class Opponents:
 
     def draw(self, rngs: Array, lanes: Array) -> None:
         """Draw the opponent of each lane, int64[K], from its generator of ``rngs``."""
-        if len(self.agents) > 1:
+        if len(self.members) > 1:
             draw_shares(rngs, self._bounds, lanes, self.drawn)
             self.playing[lanes] = self._numbers[self.drawn[lanes]]
 
     def __getitem__(self, lane: int) -> Agent:
         """Return the opponent of a game."""
-        return self.agents[int(self.drawn[lane])]
+        return self.members[int(self.drawn[lane])].agent
 
 
 def _is_list(given: object) -> TypeGuard[Sequence[Any]]:

@@ -38,6 +38,18 @@ def of_reason(score: scoring.Score, reason: str) -> int:
 # --- points -------------------------------------------------------------------------------------
 
 
+def test_score_histogram_of_three_cards_equals_one_by_one() -> None:
+    counts = scoring.score_histogram("five_card")
+    assert counts.sum() == 22_100 * 49
+    three = np.array([(a, b, c) for a in range(52) for b in range(a + 1, 52) for c in range(b + 1, 52)])
+    one_by_one = np.zeros(30, dtype=np.int64)
+    for starter in range(52):
+        hands = three[~(three == starter).any(axis=1)]
+        points = scoring.score_hands(hands, np.full(len(hands), starter))
+        one_by_one += np.bincount(points, minlength=30)
+    assert counts.tolist() == one_by_one.tolist()
+
+
 @pytest.mark.parametrize(("lowest", "rules", "size"), [(37, "hoyle", 4), (48, "hoyle", 4), (40, "five_card", 3)])
 def test_fill_histogram_high_cards_equals_one_by_one(lowest: int, rules: str, size: int) -> None:
     """Of high cards alone, so that `research.mutants` counts them as Python too."""

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -27,7 +28,7 @@ from commands import crib
 from crib_env import ENVIRONMENTS, find_agent, six_card_v0, table_top_v0
 from crib_env.rules import PRESETS
 from learned_nets import choices_differ, views_of
-from research.tables.__main__ import ORDER, maker_of
+from research.tables.__main__ import ORDER
 from small_runs import small_ppo
 
 small = partial(small_ppo, timesteps=512, num_evals=2, eval_pairs=6, final_eval_pairs=8)
@@ -213,7 +214,7 @@ UNSIGNED = {"endgame", "table_top_values", "table_top_rounds"}
 
 @pytest.mark.parametrize("name", sorted(ORDER.keys() - UNSIGNED))
 def test_table_command_makes_a_table_with_its_defaults(name: str) -> None:
-    settings = maker_of(name).Settings()
+    settings = getattr(import_module(f"research.tables.{ORDER[name]}"), name).Settings()
     if settings.out.suffix == ".json":
         made_by = json.loads(settings.out.read_bytes())["made_by"]
     else:
