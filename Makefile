@@ -82,7 +82,6 @@ check-page: $(INSTALLED) ## Play whole games through the pages of crib web and o
 
 lint: $(INSTALLED) ## Check style, formatting and which way imports go
 	@$(PY) -m ruff check .
-	@$(PY) -m ruff check --quiet --preview --select PLW1514 crib_env agents play training  # UTF-8, on Windows too
 	@$(PY) -m ruff format --check .
 	@$(VENV)/bin/lint-imports --no-logo --no-cache
 

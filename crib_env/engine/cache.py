@@ -79,17 +79,17 @@ def _places() -> Iterator[tuple[Path, int, tuple[int, ...] | None]]:
     With each the permissions it is made with, and the owners it may have besides this user and
     root; None: the user has named it, and any owner is accepted.
     """
-    public, private = 0o755, 0o700  # code beside the sources is readable by every user
+    everyone, owner = 0o755, 0o700  # code beside the sources is readable by every user
     if chosen := os.environ.get("NUMBA_CACHE_DIR"):
-        yield Path(chosen).absolute(), public, None
-    yield Path(__file__).parent / "__pycache__", public, (Path(__file__).stat().st_uid,)
+        yield Path(chosen).absolute(), everyone, None
+    yield Path(__file__).parent / "__pycache__", everyone, (Path(__file__).stat().st_uid,)
     with contextlib.suppress(RuntimeError):
         named = Path(os.environ.get("XDG_CACHE_HOME", ""))  # relative ones are to be ignored
         folder = (named if named.is_absolute() else Path.home() / ".cache") / "crib_env"
-        yield folder, private, ()
+        yield folder, owner, ()
     with contextlib.suppress(OSError):  # there may be no temporary folder either
         user = os.getuid() if hasattr(os, "getuid") else os.environ.get("USERNAME", "")
-        yield Path(tempfile.gettempdir()) / f"crib_env-{user}", private, ()
+        yield Path(tempfile.gettempdir()) / f"crib_env-{user}", owner, ()
 
 
 def _writable(folder: Path, mode: int) -> bool:
@@ -209,10 +209,12 @@ class KernelFile:
 
 
 def _say_unstored(error: Exception) -> None:
+    """Log why code is not stored, once per cause: a full disk is not hidden by a fault of Numba."""
     if isinstance(error, OSError):
         say_once(UNSTORED.format(why=error) + ELSEWHERE, UNSTORED)
     else:
-        say_once(UNSTORED.format(why=f"Numba {numba.__version__}: {error}"), UNSTORED)
+        text = UNSTORED.format(why=f"Numba {numba.__version__}: {error}")
+        say_once(text, text)
 
 
 @cache

@@ -56,6 +56,8 @@ def run(settings: Settings) -> None:
         raise ValueError(
             f"env must be five_card_v0 or six_card_v0, in which two cards are discarded, got {settings.env!r}"
         )
+    if (settings.out / STRATEGY).exists():
+        raise ValueError(f"{settings.out} holds a strategy already: name another folder by --out")
     settings.out.mkdir(parents=True, exist_ok=True)
     # With four kept cards, a node per starter would take too much memory.
     solver, cpu_seconds = Solver(rules, by_starter=rules.dealt == 5), 0.0

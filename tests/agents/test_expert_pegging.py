@@ -43,7 +43,7 @@ from crib_agents.knowledge.winning import win_table
 from crib_training.evaluation.duplicate import estimate, play_pairs
 
 from compiled import SLOW
-from crib_env import find_agent, format_card
+from crib_env import Game, find_agent, format_card
 from crib_env.engine.hands.records import GAME, PEGGING, PEGGING_ONLY
 from crib_env.engine.record import NONE
 from crib_env.engine.two_hand import HAND, VIEW
@@ -408,6 +408,14 @@ def test_expert_does_not_lead_a_five(hand: str) -> None:
 def test_expert_makes_a_pair_royal() -> None:
     """Two points were pegged on our seven; the third seven pegs six."""
     assert plays(playing("7D KS 2H", pile="7C (7H)"))[0] == "7"
+
+
+def test_expert_refuses_a_view_of_a_seat_that_is_not_to_move() -> None:
+    game = Game("hoyle")
+    game.reset(seed=1)
+    waiting = np.array([game.view(1 - game.seat)])
+    with pytest.raises(ValueError, match=r"expert was given view 0 of a seat that is not to move"):
+        find_agent("expert").act(waiting, np.random.default_rng(0))
 
 
 def test_expert_takes_a_winning_card() -> None:

@@ -38,9 +38,9 @@ def test_modules_have_700_lines_at_most() -> None:
 
 
 def branches_by_family(tree: ast.AST) -> Iterator[tuple[int, str]]:
-    """Yield line and name where the name of a family is compared with."""
+    """Yield line and name where the name of a family is compared with, or looked up."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.Compare | ast.MatchValue):
+        if isinstance(node, ast.Compare | ast.MatchValue | ast.Subscript):
             for one in ast.walk(node):
                 if isinstance(one, ast.Constant) and one.value in FAMILIES:
                     yield one.lineno, one.value
@@ -108,6 +108,32 @@ def test_docstrings_describe_arguments_and_fields_by_name() -> None:
                 names = [described(one.__doc__, "Attributes") for one in kind.__mro__[:-1]]
                 assert {field.name for field in fields(kind)} <= set().union(*names), module
                 assert names[0] <= {field.name for field in fields(kind)}, module
+
+
+def undecided(tree: ast.Module) -> Iterator[int]:
+    """Yield the lines at which text is read or written in the encoding of the system."""
+    for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
+        function, words = call.func, [word.arg for word in call.keywords]
+        name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+        if name in ("read_text", "write_text"):
+            chosen = len(call.args) > (name == "write_text") or "encoding" in words
+        elif name in ("open", "fdopen") and len(call.args) < 4:
+            modes = [one.value for one in call.args if isinstance(one, ast.Constant)]
+            of_file = isinstance(function, ast.Name) or name == "fdopen"
+            # `path.open("a")` opens a file; `Image.open(file)` and our own `open` do not.
+            is_text = of_file or any(str(mode).strip("rwax+b") == "" for mode in modes) or words
+            binary = any("b" in str(mode) for mode in modes)
+            chosen = not is_text or binary or "encoding" in words
+        else:
+            chosen = name != "Popen" or "text" not in words or "encoding" in words
+        if not chosen:
+            yield call.lineno
+
+
+def test_text_files_are_read_and_written_as_utf_8() -> None:
+    """Windows would take its own code page."""
+    found = [f"{one}:{line}" for one, tree in TREES.items() for line in undecided(tree)]
+    assert not found
 
 
 # --- every clause of seeds/ has a test that carries its id, and no test another id ----------------

@@ -21,7 +21,7 @@ from crib_training.data.reading import COLUMNS, KEY
 from crib_training.data.run import SUMS, write_data
 from crib_training.loading import find_env
 from crib_training.progress import Finished, ignore_progress
-from crib_training.workers import Record, ThisProcess
+from crib_training.workers import Processes, Record, ThisProcess
 
 import crib_env
 from commands import crib
@@ -127,9 +127,9 @@ class Backwards(ThisProcess):
 
 def test_data_bytes_are_equal_in_any_order_of_shards(tmp_path: Path) -> None:
     name = "examples.plain_player:KeepsFives"
-    for folder, workers in (("one", ThisProcess()), ("two", Backwards())):
+    for folder, workers in (("one", ThisProcess()), ("two", Backwards()), ("three", Processes(1))):
         write_data(setup_of(agents=("rule_based", name)), tmp_path / folder, workers)
-    assert contents(tmp_path / "one") == contents(tmp_path / "two")
+    assert contents(tmp_path / "one") == contents(tmp_path / "two") == contents(tmp_path / "three")
     assert len(list((tmp_path / "one").glob("*.parquet"))) == 4
     rows = load(tmp_path / "one")
     assert set(rows["agent"]) == {"rule_based", "keeps_fives"}

@@ -59,7 +59,7 @@ def claimed(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def run_folder(out: Path, resume: Path | None) -> Iterator[None]:
-    """Claim the folder of a run that learns or solves; see `claimed`."""
+    """Claim the folder of a run that learns; see `claimed`."""
     with claimed(out):
         going_on = resume is not None and resume.exists() and out.samefile(resume)
         if not going_on and any((out / name).exists() for name in RUNS):

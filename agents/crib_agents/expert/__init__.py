@@ -24,6 +24,9 @@ def play_hands(views: Views) -> Actions:
     """Return a card for each view of the games for two."""
     from crib_agents.expert import discard, pegging
 
+    if not views["legal"].all():
+        i = int(np.flatnonzero(views["legal"] == 0)[0])
+        raise ValueError(f"expert was given view {i} of a seat that is not to move")
     actions = np.empty(len(views), dtype=np.int64)
     discarding = views["phase"] == DISCARD
     if discarding.any():
