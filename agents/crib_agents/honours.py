@@ -48,6 +48,13 @@ def refuse_other_views(name: str, views: Views, *families: Family) -> None:
         raise ValueError(f"{name} plays only {played}, got views of fields {', '.join(views.dtype.names or ('none',))}")
 
 
+def refuse_waiting_seats(name: str, views: Views) -> None:
+    """Raise a ValueError if a view is of a seat that is not to move."""
+    if not views["legal"].all():
+        i = int(np.flatnonzero(views["legal"] == 0)[0])
+        raise ValueError(f"{name} was given view {i} of seat {views['seat'][i]}, which is not to move")
+
+
 def group_rows(keys: npt.NDArray[Any]) -> Iterator[tuple[tuple[int, ...], npt.NDArray[np.intp]]]:
     """Yield each different row of int64[B, K], and the indices of the rows that are equal to it."""
     distinct, group = np.unique(keys, axis=0, return_inverse=True)

@@ -414,7 +414,7 @@ def test_expert_refuses_a_view_of_a_seat_that_is_not_to_move() -> None:
     game = Game("hoyle")
     game.reset(seed=1)
     waiting = np.array([game.view(1 - game.seat)])
-    with pytest.raises(ValueError, match=r"expert was given view 0 of a seat that is not to move"):
+    with pytest.raises(ValueError, match=r"expert was given view 0 of seat \d, which is not to move"):
         find_agent("expert").act(waiting, np.random.default_rng(0))
 
 

@@ -11,7 +11,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from crib_agents.honours import HONOURS, presets_of
+from crib_agents.honours import HONOURS, presets_of, refuse_waiting_seats
 from crib_env.encoding import family_of
 from crib_env.engine.hands.records import DISCARD
 from crib_env.policy import Actions, Views, one_or_many
@@ -24,9 +24,7 @@ def play_hands(views: Views) -> Actions:
     """Return a card for each view of the games for two."""
     from crib_agents.expert import discard, pegging
 
-    if not views["legal"].all():
-        i = int(np.flatnonzero(views["legal"] == 0)[0])
-        raise ValueError(f"expert was given view {i} of a seat that is not to move")
+    refuse_waiting_seats("expert", views)
     actions = np.empty(len(views), dtype=np.int64)
     discarding = views["phase"] == DISCARD
     if discarding.any():

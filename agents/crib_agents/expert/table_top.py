@@ -25,7 +25,7 @@ import numpy.typing as npt
 from numba import float64, int64, void
 
 from crib_agents.data.tables import TABLE_TOP_VALUES, load
-from crib_agents.honours import HONOURS, presets_of, refuse_other_views
+from crib_agents.honours import HONOURS, presets_of, refuse_other_views, refuse_waiting_seats
 from crib_agents.knowledge import rounds
 from crib_agents.knowledge.rounds import POINTS, POSITION, POSITIONS_T
 from crib_env.arrays import Doubles
@@ -612,9 +612,7 @@ class TableTopExpert:
 
     def _search(self, views: Views, budget: tuple[int, int], analysis: Doubles) -> Actions:
         refuse_other_views(self.name, views, find_family("table_top"))
-        if not views["legal"].all():
-            i = int(np.flatnonzero(views["legal"] == 0)[0])
-            raise ValueError(f"{self.name} was given view {i} of seat {views['seat'][i]}, which is not to move")
+        refuse_waiting_seats(self.name, views)
         chosen = np.empty(len(views), dtype=np.int64)
         values, work = load(TABLE_TOP_VALUES)["values"], scratch()
         views = np.ascontiguousarray(views)
