@@ -20,10 +20,10 @@ from crib_training.data.play import Setup
 from crib_training.data.reading import COLUMNS, KEY
 from crib_training.data.run import SUMS, write_data
 from crib_training.loading import find_env
-from crib_training.progress import Finished, ignore_progress
-from crib_training.workers import Processes, Record, ThisProcess
+from crib_training.workers import Processes, ThisProcess
 
 import crib_env
+from backwards import Backwards
 from commands import crib
 from crib_env.batch import GameBatch
 from crib_env.engine.hands.records import DISCARD
@@ -115,14 +115,6 @@ def test_data_rewards_are_points_between_a_seats_decisions(env: str, tmp_path: P
             if sides == 2:  # the side with more points has won
                 assert np.sign(leads[-1]) == data["return"][rows[0]]
         assert sum(leads) == pytest.approx(0, abs=1e-3)
-
-
-class Backwards(ThisProcess):
-    """Plays the newest shard first, as if the older ones took longer in other processes."""
-
-    def next_record(self, finished: Finished = ignore_progress) -> Record | None:
-        self._waiting.rotate(1)
-        return super().next_record(finished)
 
 
 def test_data_bytes_are_equal_in_any_order_of_shards(tmp_path: Path) -> None:

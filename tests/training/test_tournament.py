@@ -27,11 +27,11 @@ from crib_training.evaluation.chunks import Setup, read_pairs
 from crib_training.evaluation.duplicate import Pairs, estimate, play_chunk
 from crib_training.evaluation.ledger import FILE, ROUND
 from crib_training.evaluation.report import report
-from crib_training.progress import Finished, ignore_progress
 from crib_training.provenance import sources
 from crib_training.tournament import mean_won, tournament
-from crib_training.workers import Processes, Ray, Record, ThisProcess
+from crib_training.workers import Processes, Ray, ThisProcess
 
+from backwards import Backwards
 from checkout import import_path
 from commands import crib, files_of_at_most
 from crib_env.engine.family import find_family
@@ -90,14 +90,6 @@ def watched(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
 
 # ---------------------------------------------------------------- the same for any workers
-
-
-class Backwards(ThisProcess):
-    """Plays the newest chunk first, as if the older ones took longer in other processes."""
-
-    def next_record(self, finished: Finished = ignore_progress) -> Record | None:
-        self._waiting.rotate(1)
-        return super().next_record(finished)
 
 
 def test_tournament_of_other_processes_in_any_order_is_the_same(
