@@ -16,7 +16,7 @@ from crib_agents.files import write_whole
 from crib_agents.honours import fields_of
 from crib_training.command_line import start
 from crib_training.loading import find_game
-from crib_training.outputs import command, peak_memory
+from crib_training.outputs import claimed, command, peak_memory
 from crib_training.progress import Progress
 
 from crib_env.rules import TwoHandRules
@@ -56,9 +56,14 @@ def run(settings: Settings) -> None:
         raise ValueError(
             f"env must be five_card_v0 or six_card_v0, in which two cards are discarded, got {settings.env!r}"
         )
-    if (settings.out / STRATEGY).exists():
-        raise ValueError(f"{settings.out} holds a strategy already: name another folder by --out")
-    settings.out.mkdir(parents=True, exist_ok=True)
+    with claimed(settings.out):
+        if (settings.out / STRATEGY).exists():
+            raise ValueError(f"{settings.out} holds a strategy: choose another --out")
+        solve(settings, rules)
+
+
+def solve(settings: Settings, rules: TwoHandRules) -> None:
+    """Solve by the rules, and write the strategy."""
     # With four kept cards, a node per starter would take too much memory.
     solver, cpu_seconds = Solver(rules, by_starter=rules.dealt == 5), 0.0
     with Progress("iterations", settings.iterations, shown=settings.progress) as progress:
