@@ -1,4 +1,4 @@
-"""What an installed crib-env does, one step per part that is installed; `.ci/smoke` runs it.
+"""Run an installed crib-env, one step per part that is installed; `.ci/smoke` starts this file.
 
     python -I .ci/smoke_steps.py
 

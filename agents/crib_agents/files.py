@@ -119,11 +119,11 @@ def shown(value: object) -> str:
     return text if len(text) <= 200 else f"{text[:200]} ..."
 
 
-def compress(data: bytes | memoryview, level: int) -> bytes:
-    """Return bytes as `inflate` reads them; ``level`` is xz's: 1 is fast, 6 is a third smaller."""
+def compress(data: bytes | memoryview) -> bytes:
+    """Return bytes as `inflate` reads them."""
     import lzma  # here, since some builds of Python lack it
 
-    return lzma.compress(data, preset=level)
+    return lzma.compress(data, preset=1)  # 6 is a third smaller, and slow
 
 
 def inflate(data: bytes, size: int) -> bytes:

@@ -229,6 +229,7 @@ def find_fault() -> Exception | None:
         asked: list[object] = []
         dispatcher, result = numba.njit(say_once), private.CompileResult
         target = dispatcher.targetctx
+        # Reading them raises an error if one is missing.
         _ = dispatcher.add_overload, target.refresh, target.codegen().magic_tuple, result._rebuild, result._reduce
         dispatcher.compile = asked.append  # as `kernel` sets it
         dispatcher.get_call_template((numba.int64,) * 2, {})

@@ -241,7 +241,7 @@ def take_from_range(reach, origin, theirs, with_card, slot_with, at, left, level
 
 @kernel
 def part_of(way, mine, count, able, other):
-    """Return the part of the range that takes a way after a card: `NOBODY` to `EVERYBODY`."""
+    """Return which part of the range continues in a way after a card: `NOBODY` to `EVERYBODY`."""
     if count == 31:
         return EVERYBODY if way == NEW_COUNT else NOBODY
     if mine:

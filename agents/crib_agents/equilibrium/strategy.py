@@ -103,7 +103,7 @@ class Solved:
         """The tables in the form of the file."""
         tables = {"discard": self.strategy.discard, "pegging": self.strategy.play}
         return {
-            name: np.frombuffer(compress(np.ascontiguousarray(table).data, 1), dtype=np.uint8)
+            name: np.frombuffer(compress(np.ascontiguousarray(table).data), dtype=np.uint8)
             for name, table in tables.items()
         }
 
