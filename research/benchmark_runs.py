@@ -23,16 +23,19 @@ from typing import Any
 import numpy as np
 import torch
 from crib_training.exploit import Exploitability, exploitability
-from crib_training.learn.run import POLICY, Checkpoint, Curve, Learner, Measured, Run
+from crib_training.learn.run import POLICY, Checkpoint, Curve, DivergedError, Learner, Measured, Run
 from crib_training.methods import METHODS
 from crib_training.outputs import CHECKPOINT
 
-NUMBERS = Path(__file__).parents[1] / "docs" / "numbers"
+ROOT = Path(__file__).parents[1]
+NUMBERS = ROOT / "docs" / "numbers"
 LEDGER = NUMBERS / "benchmark.jsonl"
 PROTOCOL: dict[str, Any] = tomllib.loads((NUMBERS / "benchmark.toml").read_text())
 SEARCH, FINAL, SECONDS = PROTOCOL["search"], PROTOCOL["final"], PROTOCOL["seconds"]
+STAGES = ("search", "final", "seconds")  # of runs
 # by the stage of a row
 HANDS_OF = {"search": "search", "final": "final", "seconds": "final", "level": "final"}
+CODE = ("crib_env", "agents", "training")  # what a run depends on
 Row = dict[str, Any]
 
 
@@ -117,24 +120,39 @@ def lines() -> list[Line]:
 
 
 def read_ledger() -> list[Row]:
-    """Return the rows of all finished runs on the protocol's hands."""
-    if not LEDGER.exists():
-        return []
-    rows = [json.loads(row) for row in LEDGER.read_text().splitlines() if row]
-    return [row for row in rows if on_hands(row)]
+    """Return the rows of the protocol's runs and of the built-in agents, each run once.
+
+    Raises:
+        ValueError: a line of the ledger is no JSON; the message has its number.
+    """
+    rows: dict[tuple[Any, ...], Row] = {}
+    for number, text in enumerate(LEDGER.read_text().splitlines() if LEDGER.exists() else [], 1):
+        try:
+            row = json.loads(text)
+        except json.JSONDecodeError as error:
+            raise ValueError(f"{LEDGER}, line {number} is no JSON ({error}): take the line out") from error
+        if is_current(row):  # two processes may have made the same run: the last row counts
+            rows[key_of(row) if row["stage"] in STAGES else (row["stage"], row["line"])] = row
+    return list(rows.values())
 
 
-def on_hands(row: Row) -> bool:
-    """Return whether a row is of its stage's hands; earlier protocols had their own."""
+def is_current(row: Row) -> bool:
+    """Return whether a row is of the protocol: of a line, with its settings, on its hands."""
     if row["stage"] not in HANDS_OF:
-        return True
+        return False
     about = PROTOCOL[HANDS_OF[row["stage"]]]
-    return bool(row["hands"] == about["hands"] and row["hands_seed"] == about["hands_seed"])
+    if (row["hands"], row["hands_seed"]) != (about["hands"], about["hands_seed"]):
+        return False
+    if row["stage"] not in STAGES:
+        return True
+    line = Line(row["track"], row["line"])
+    return line in lines() and row["settings"] == line.settings(row["settings_number"])
 
 
 def rows_of(rows: list[Row], stage: str, line: Line) -> list[Row]:
-    """Return a line's rows of a stage."""
-    return [row for row in rows if row["stage"] == stage and (row["track"], row["line"]) == (line.track, line.name)]
+    """Return a line's rows of a stage, without those of runs that diverged."""
+    mine = [row for row in rows if row["stage"] == stage and (row["track"], row["line"]) == (line.track, line.name)]
+    return [row for row in mine if "diverged" not in row]
 
 
 def searched(rows: list[Row], line: Line) -> list[Row]:
@@ -156,7 +174,8 @@ def jobs(
 ) -> Iterator[Job]:
     """Yield every run, line by line: its search, its final runs, those by CPU seconds.
 
-    The choice of settings is made when a final run is due, by the rows there are then.
+    The choice of settings is made when a final run is due, by the rows there are then. Runs shorter
+    than the protocol's have none by CPU seconds.
     """
     for line in of:
         for number in range(search):
@@ -164,7 +183,7 @@ def jobs(
         number, tried = chosen(rows, line)
         for seed in range(FINAL["first_seed"], FINAL["first_seed"] + seeds):
             yield Job(line, "final", number, seed, decisions, tried)
-    for budget in SECONDS["budgets"]:
+    for budget in SECONDS["budgets"] if decisions >= FINAL["decisions"] else ():
         for line in of:
             yield from by_seconds(rows, line, budget, min(seeds, SECONDS["seeds"]))
 
@@ -260,9 +279,6 @@ def measured(agent: str | Path, stage: str) -> Row:
     """Return the part of a row with an agent's figure, on the hands of its stage."""
     about, began = PROTOCOL[HANDS_OF[stage]], time.process_time()
     found = exploited(agent, about)
-    commit = subprocess.run(
-        ["git", "rev-parse", "--short", "HEAD"], cwd=NUMBERS, text=True, capture_output=True, check=False
-    ).stdout.strip()
     return {
         "measured_in": round(time.process_time() - began, 1), "hands": found.hands,
         "hands_seed": found.seed, "suits": found.suits,
@@ -272,9 +288,27 @@ def measured(agent: str | Path, stage: str) -> Row:
                         for part, one in by_part.items()}
                  for seat, by_part in found.gain.items()},
         "by_hand": [round(float(one), 3) for one in found.by_hand],
-        "made_with": {"commit": commit, "numpy": np.__version__, "torch": torch.__version__,
-                      "instructions": torch.backends.cpu.get_cpu_capability()},
     }  # fmt: skip
+
+
+def git(*words: str) -> str:
+    """Return what git prints in this repository; nothing outside one."""
+    return subprocess.run(["git", *words], cwd=ROOT, text=True, capture_output=True, check=False).stdout.strip()
+
+
+def made_with() -> Row:
+    """Return the code, the versions and the processor's instructions of a run about to begin.
+
+    The trees of `CODE` stay the same in a rebase, which changes the commit.
+    """
+    return {
+        "commit": git("rev-parse", "--short", "HEAD"),
+        "trees": {name: git("rev-parse", "--short", f"HEAD:{name}") for name in CODE},
+        "uncommitted": bool(git("status", "--porcelain", "--", *CODE)),
+        "numpy": np.__version__,
+        "torch": torch.__version__,
+        "instructions": torch.backends.cpu.get_cpu_capability(),
+    }
 
 
 def add(row: Row) -> Row:
@@ -285,11 +319,15 @@ def add(row: Row) -> Row:
 
 
 def make(job: Job, runs: Path) -> Row:
-    """Train and measure a policy, and add its row to the ledger."""
-    folder = runs / "_".join(map(str, job.key))
-    learned = train(job, folder)
+    """Train and measure a policy, and add its row to the ledger, also if the training diverges."""
+    folder, about = runs / "_".join(map(str, job.key)), {**job.about, "made_with": made_with()}
+    try:
+        learned = train(job, folder)
+    except DivergedError as error:
+        hands = PROTOCOL[HANDS_OF[job.stage]]
+        return add({**about, "hands": hands["hands"], "hands_seed": hands["hands_seed"], "diverged": str(error)})
     policy = hashlib.sha256((folder / POLICY).read_bytes()).hexdigest()[:16]
-    return add({**job.about, **learned, **measured(folder / POLICY, job.stage), "policy": policy})
+    return add({**about, **learned, **measured(folder / POLICY, job.stage), "policy": policy})
 
 
 def levels_of(rows: list[Row]) -> dict[str, Row]:
@@ -299,4 +337,4 @@ def levels_of(rows: list[Row]) -> dict[str, Row]:
 
 def make_level(name: str) -> Row:
     """Measure a built-in agent in the game of the benchmark, and add its row to the ledger."""
-    return add({"stage": "level", "line": name, **measured(name, "level")})
+    return add({"stage": "level", "line": name, "made_with": made_with(), **measured(name, "level")})

@@ -10,6 +10,7 @@ and a stopped training resumes from its folder. The page and the picture show th
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -35,8 +36,8 @@ from research import benchmark_runs as runs
 DOCS = Path(__file__).parents[1] / "docs"
 PAGE, PICTURE = DOCS / "benchmark.md", DOCS / "pictures" / "benchmark.png"
 SUBMISSIONS = DOCS / "benchmark_submissions"
-STAGES = ("search", "final", "seconds")
 DEALS = 100_000
+MARKERS = "osD^vP*X"
 
 
 @checked_dataclass(frozen=True, kw_only=True)
@@ -44,8 +45,7 @@ class Settings:
     """Make the runs of the benchmark that its ledger lacks, then its page.
 
     Attributes:
-        lines: the lines to run, such as raw/mmd; by default all of the protocol, and the built-in
-            agents to compare with.
+        lines: the lines to run, such as raw/mmd; by default all of the protocol.
         search: settings to try of each line; 0 uses the best in the ledger.
         search_decisions: of a training of the search.
         seeds: how many final runs of each line, from the protocol's first seed on.
@@ -71,23 +71,28 @@ def interval(values: list[float]) -> float:
     return float(width)
 
 
-def best_group(rows: list[runs.Row], line: runs.Line) -> list[runs.Row]:
-    """Return the final runs to show: most decisions, then those of the settings chosen now."""
-    mine = runs.rows_of(rows, "final", line)
+def lengths(rows: list[runs.Row], lines: list[runs.Line]) -> list[int]:
+    """Return the decisions of the final runs of lines, the longest first."""
+    return sorted({row["decisions"] for line in lines for row in runs.rows_of(rows, "final", line)}, reverse=True)
+
+
+def best_group(rows: list[runs.Row], line: runs.Line, decisions: int) -> list[runs.Row]:
+    """Return a line's final runs of a length, of the settings chosen now or else last."""
+    mine = [row for row in runs.rows_of(rows, "final", line) if row["decisions"] == decisions]
     choice, tried = runs.chosen(rows, line)
 
-    def order(row: runs.Row) -> tuple[int, bool, int, int]:
+    def order(row: runs.Row) -> tuple[bool, int, int]:
         number = row["settings_number"]
-        return row["decisions"], number == choice, number == choice or row["searched"], number
+        return number == choice, number == choice or row["searched"], number
 
-    most = max(map(order, mine), default=None)
-    group = [row for row in mine if order(row) == most]
+    best = max(map(order, mine), default=None)
+    group = [row for row in mine if order(row) == best]
     return [{**row, "searched": tried} if row["settings_number"] == choice else row for row in group]
 
 
-def result(rows: list[runs.Row], line: runs.Line) -> dict[str, Any] | None:
-    """Return the page's figures of a line's final runs; None without any."""
-    group = best_group(rows, line)
+def result(rows: list[runs.Row], line: runs.Line, decisions: int) -> dict[str, Any] | None:
+    """Return the page's figures of a line's final runs of a length; None without any."""
+    group = best_group(rows, line, decisions)
     if not group:
         return None
     of_seeds = [row["gain"]["both"]["all"][0] for row in group]
@@ -138,15 +143,16 @@ def behind(one: dict[str, Any], first: dict[str, Any]) -> str:
 
 
 def track_table(found: list[dict[str, Any]], random: float) -> str:
-    """Return the table of a track, best line first."""
+    """Return the table of a track: the longest runs first, then by figure."""
     shown = []
     firsts: dict[int, dict[str, Any]] = {}  # by decisions
-    for one in sorted(found, key=lambda one: float(one["mean"])):
+    for one in sorted(found, key=lambda one: (-one["rows"][0]["decisions"], float(one["mean"]))):
         rows = one["rows"]
         first = firsts.setdefault(rows[0]["decisions"], one)
         parts = [np.mean([row["gain"]["both"][part][0] for row in rows]) for part in ("discard", "pegging")]
         shown.append(
             [
+                f"{rows[0]['decisions'] / 1e6:g} M",
                 f"`{one['line'].name}`",
                 whole(one),
                 over_seeds(one["of_seeds"]),
@@ -155,37 +161,35 @@ def track_table(found: list[dict[str, Any]], random: float) -> str:
                 behind(one, first),
                 *(f"{part:.3f}" for part in parts),
                 f"{len(rows)} of {runs.FINAL['seeds']}",
-                f"{rows[0]['decisions'] / 1e6:g} M",
                 f"{np.mean([row['cpu_seconds'] for row in rows]):.0f}",
             ]
         )
-    head = ["method", "NashConv / 2", "seeds", "hands", "of random", "behind the first",
-            "discards alone", "pegging alone", "runs", "decisions", "CPU s"]  # fmt: skip
+    head = ["decisions", "method", "NashConv / 2", "seeds", "hands", "of random", "behind the first",
+            "discards alone", "pegging alone", "runs", "training CPU s"]  # fmt: skip
     return table(head, shown)
 
 
-def settings_table(found: list[dict[str, Any]], rows: list[runs.Row]) -> str:
-    """Return the settings of all lines in full, as options of `crib train`, and their search."""
+def options_of(row: runs.Row) -> str:
+    """Return the settings of a run as options of `crib train`."""
+    given = {"suits": runs.PROTOCOL["suits"], **row["settings"]}
+    options = " ".join(f"--{key.replace('_', '-')} {value}" for key, value in given.items())
+    return f"`{row['method']} {options.replace('--features none', '--no-features')}`"
+
+
+def settings_table(rows: list[runs.Row]) -> str:
+    """Return the settings of the runs shown, as options of `crib train`, and their search."""
     shown = []
-    for one in found:
-        line, row = one["line"], one["rows"][0]
-        given = {"suits": runs.PROTOCOL["suits"], **row["settings"]}
-        options = " ".join(f"--{key.replace('_', '-')} {value}" for key, value in given.items())
-        options = options.replace("--features none", "--no-features")
+    for line in runs.lines():
         values = sorted(row["gain"]["both"]["all"][0] for row in runs.searched(rows, line))
         span = f"{values[0]:.3f} to {values[-1]:.3f}" if values else ""
-        shown.append(
-            [
-                f"{line.track}/{line.name}",
-                f"`{line.method} {options}`",
-                f"{len(values)} of {runs.SEARCH['settings']}",
-                span,
-            ]
-        )
-    return table(
-        ["line", "`crib train`; the other settings are the command's defaults", "tried", "NashConv / 2 of those tried"],
-        shown,
-    )
+        of_length: dict[str, list[str]] = {}  # by options
+        for decisions in lengths(rows, [line]):
+            options = options_of(best_group(rows, line, decisions)[0])
+            of_length.setdefault(options, []).append(f"{decisions / 1e6:g} M")
+        for options, decisions_of in of_length.items():
+            tried = f"{len(values)} of {runs.SEARCH['settings']}"
+            shown.append([f"{line.track}/{line.name}", ", ".join(decisions_of), options, tried, span])
+    return table(["line", "runs of", "`crib train`", "tried", "NashConv / 2 of those tried"], shown)
 
 
 def levels_table(rows: list[runs.Row]) -> str:
@@ -194,13 +198,13 @@ def levels_table(rows: list[runs.Row]) -> str:
     for name, row in runs.levels_of(rows).items():
         mean, half = row["gain"]["both"]["all"]
         shown.append([f"`{name}`", f"{mark(row['exact'])}{mean:.4f} ± {half:.4f}", f"{row['measured_in']:.0f}"])
-    return table(["agent", "NashConv / 2", "CPU s"], shown)
+    return table(["agent", "NashConv / 2 ± hands", "measured in, CPU s"], shown)
 
 
 def curve_of(rows: list[runs.Row]) -> Array:
     """Return decisions, CPU seconds, mean, least and most NashConv / 2 of a line, [M, 5].
 
-    A point counts where every run has it; the last is the whole figure.
+    A point counts where every run has it. All are of the same hands, the first of a final figure's.
     """
     points: dict[int, list[tuple[float, float]]] = {}
     for row in rows:
@@ -208,8 +212,8 @@ def curve_of(rows: list[runs.Row]) -> Array:
             if point["decisions"] < row["decisions"]:
                 mark = int(float(f"{point['decisions']:.1g}"))  # a run passes it in a batch
                 points.setdefault(mark, []).append((point["cpu_seconds"], point["mean"]))
-        whole = row["cpu_seconds"], row["gain"]["both"]["all"][0]
-        points.setdefault(row["decisions"], []).append(whole)
+        last = row["cpu_seconds"], float(np.mean(row["by_hand"][: runs.FINAL["mark_hands"]]))
+        points.setdefault(row["decisions"], []).append(last)
     found = []
     for mark, each in sorted(points.items()):
         seconds, values = zip(*each, strict=True)
@@ -227,17 +231,18 @@ def draw(found: list[dict[str, Any]], levels: Mapping[str, float]) -> bytes:
     figure = Figure(figsize=(5.2, 9.4), layout="constrained")
     both = figure.subplots(2, 1)
     names = list(dict.fromkeys(one["line"].name for one in ordered))
-    colors = dict(zip(names, colormaps["tab20"](range(20)), strict=False))
-    for one in ordered:
+    colors = dict(zip(names, colormaps["tab10"](range(10)), strict=False))
+    for number, one in enumerate(ordered):
         line, curve = one["line"], curve_of(one["rows"])
-        style = {"raw": "o-", "open": "s--"}[line.track]
+        style = MARKERS[number % len(MARKERS)] + {"raw": "-", "open": "--"}[line.track]
         for axes, x in zip(both, curve[:, :2].T, strict=True):
-            color = colors[line.name]
-            axes.plot(
-                x, curve[:, 2], style, color=color, ms=4, lw=1.2, label=f"{line.track}/{line.name} ({len(one['rows'])})"
-            )
+            color, single = colors[line.name], len(x) == 1
+            if single and axes is both[1]:
+                continue  # a run before curves: its CPU seconds do not compare
+            label = f"{line.track}/{line.name} ({len(one['rows'])})"
+            axes.plot(x, curve[:, 2], style, color=color, ms=5, lw=1.2, alpha=0.8, label=label)
             axes.fill_between(x, curve[:, 3], curve[:, 4], color=color, alpha=0.2, lw=0)
-            if len(x) == 1:  # no band: a bar
+            if single:  # no band: a bar
                 axes.vlines(x, curve[:, 3], curve[:, 4], color=color, lw=1.2)
     shown = (("decisions, millions", [3e5, 1e6, 3e6, 1e7], 1e6), ("CPU seconds", [30.0, 1e2, 3e2, 1e3, 3e3], 1.0))
     for axes, (label, ticks, unit) in zip(both, shown, strict=True):
@@ -266,8 +271,10 @@ def budget_table(rows: list[runs.Row]) -> str:
     """Return the table of the runs by CPU seconds; empty without any."""
     shown = []
     for line in runs.lines():
+        number, _ = runs.chosen(rows, line)
+        of_choice = [row for row in runs.rows_of(rows, "seconds", line) if row["settings_number"] == number]
         for budget in runs.SECONDS["budgets"]:
-            if mine := [row for row in runs.rows_of(rows, "seconds", line) if row["budget"] == budget]:
+            if mine := [row for row in of_choice if row["budget"] == budget]:
                 values = [row["gain"]["both"]["all"][0] for row in mine]
                 shown.append(
                     [
@@ -280,7 +287,7 @@ def budget_table(rows: list[runs.Row]) -> str:
                         f"{np.mean([row['cpu_seconds'] for row in mine]):.0f}",
                     ]
                 )
-    head = ["line", "budget, CPU s", "NashConv / 2", "over seeds", "seeds", "decisions", "CPU s"]
+    head = ["line", "budget, CPU s", "NashConv / 2", "over seeds", "seeds", "decisions", "training CPU s"]
     return table(head, shown) if shown else ""
 
 
@@ -309,31 +316,55 @@ def payoffs() -> dict[str, float]:
     return {"mean": float(points.mean()), "deviation": float(points.std()), **spread}
 
 
+def progress(rows: list[runs.Row], shown: int) -> dict[str, Any]:
+    """Return how much of the protocol is done, for the page."""
+    lines, final = runs.lines(), runs.FINAL
+    groups = [best_group(rows, line, final["decisions"]) for line in lines]
+    searched = sum(len(runs.searched(rows, line)) for line in lines)
+    seconds = [row for row in rows if row["stage"] == "seconds"]
+    spent = sum(row.get("cpu_seconds", 0.0) + row.get("measured_in", 0.0) for row in rows)
+    return {
+        "shown": shown,
+        "whole": sum(map(len, groups)),
+        "planned": len(lines) * final["seeds"],
+        "searched": searched,
+        "to_search": len(lines) * runs.SEARCH["settings"],
+        "by_seconds": len(seconds),
+        "to_spend": len(lines) * len(runs.SECONDS["budgets"]) * runs.SECONDS["seeds"],
+        "missing": [f"{line.track}/{line.name}" for line in lines if not lengths(rows, [line])],
+        "diverged": sum("diverged" in row for row in rows),
+        "hours": spent / 3600,
+    }
+
+
 def write_page(rows: list[runs.Row]) -> None:
     """Write the page and the picture of the ledger's rows."""
-    found = [one for one in (result(rows, line) for line in runs.lines()) if one]
-    parts = {track: [one for one in found if one["line"].track == track] for track in runs.PROTOCOL["tracks"]}
     levels = {name: row["gain"]["both"]["all"][0] for name, row in runs.levels_of(rows).items()}
-    tracks = {track: track_table(part, levels["random"]) for track, part in parts.items() if part}
-    missing = [f"{line.track}/{line.name}" for line in runs.lines() if not best_group(rows, line)]
-    finals = [row for row in rows if row["stage"] == "final"]
-    whole = [row for row in finals if row["decisions"] >= runs.FINAL["decisions"]]
-    spent = sum(row.get("cpu_seconds", 0.0) + row.get("measured_in", 0.0) for row in rows if row["stage"] != "earlier")
-    PICTURE.write_bytes(draw(found, levels))
+    tracks, longest, shown = {}, {}, 0
+    for track in runs.PROTOCOL["tracks"]:
+        lines = [line for line in runs.lines() if line.track == track]
+        each = [result(rows, line, decisions) for line in lines for decisions in lengths(rows, [line])]
+        found = [one for one in each if one]
+        tracks[track] = track_table(found, levels["random"])
+        shown += sum(len(one["rows"]) for one in found)
+        longest.update({one["line"]: one for one in reversed(found)})
+    search = [row for row in rows if row["stage"] == "search" and "diverged" not in row]
+    widths = [row["gain"]["both"]["all"][1] for row in search]
+    measured = [row["measured_in"] for row in rows if row["stage"] == "final" and "measured_in" in row]
+    ledger = runs.LEDGER.read_bytes()
+    PICTURE.write_bytes(draw(list(longest.values()), levels))
     PAGE.write_text(
         render(
             "benchmark",
             protocol=runs.PROTOCOL,
             tracks=tracks,
-            uses=[(line.name, line.about["uses"]) for line in runs.lines() if "uses" in line.about],
-            settings=settings_table(found, rows),
-            missing=missing,
-            finals=len(finals),
-            whole=len(whole),
-            planned=len(runs.lines()) * runs.FINAL["seeds"],
-            hours=spent / 3600,
+            uses=[(line.name, line.about["uses"]) for line in runs.lines() if line in longest and "uses" in line.about],
+            settings=settings_table(rows),
+            done=progress(rows, shown),
             payoffs=payoffs(),
-            measured=[row["measured_in"] for row in rows if "measured_in" in row],
+            measured=float(np.mean(measured)),
+            widths=(min(widths), max(widths)),
+            ledger=(len(ledger.splitlines()), hashlib.sha256(ledger).hexdigest()[:16]),
             levels=levels_table(rows),
             deals=DEALS,
             budgets=budget_table(rows),
@@ -345,6 +376,9 @@ def write_page(rows: list[runs.Row]) -> None:
 
 def say(name: str, row: runs.Row) -> None:
     """Print the figure of a new row."""
+    if "diverged" in row:
+        print(f"{name}: {row['diverged']}", flush=True)
+        return
     mean, half = row["gain"]["both"]["all"]
     print(f"{name}: {mean:.4f} ± {half:.4f}", flush=True)
 
@@ -358,20 +392,19 @@ def run(settings: Settings) -> None:
         raise ValueError(f"lines: there is no {', '.join(unknown)}; they are {', '.join(known)}")
     some = [known[name] for name in settings.lines or known]
     if not settings.page_only:
+        for name in runs.PROTOCOL["levels"]["agents"]:
+            if name not in runs.levels_of(rows):
+                say(name, runs.make_level(name))
         for job in runs.jobs(
             rows, some, settings.search, settings.search_decisions, settings.seeds, settings.decisions
         ):
-            if job.key not in (runs.key_of(row) for row in rows if row["stage"] in STAGES):
-                rows.append(runs.make(job, settings.runs))
-                say(" ".join(map(str, job.key)), rows[-1])
-        for name in () if settings.lines else runs.PROTOCOL["levels"]["agents"]:
-            if name not in runs.levels_of(rows):
-                rows.append(runs.make_level(name))
-                say(name, rows[-1])
+            if job.key not in (runs.key_of(row) for row in rows if row["stage"] in runs.STAGES):
+                say(" ".join(map(str, job.key)), runs.make(job, settings.runs))
+            rows[:] = runs.read_ledger()  # with those that another process has made since
+        rows = runs.read_ledger()
     if not {"final", "level"} <= {row["stage"] for row in rows}:
         raise ValueError(
-            f"{runs.LEDGER} lacks final runs or the built-in agents: "
-            "leave out --page-only and --lines, or give --seeds 1"
+            f"{runs.LEDGER} lacks final runs or the built-in agents: leave out --page-only, or give --seeds 1"
         )
     write_page(rows)
 

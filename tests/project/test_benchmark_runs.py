@@ -9,10 +9,24 @@ from unittest.mock import Mock, create_autospec
 
 import pytest
 from crib_training.exploit import exploitability, measure
+from crib_training.learn.run import DivergedError
 from crib_training.methods import METHODS
 
 from research import benchmark_runs, make_benchmark
-from research.benchmark_runs import FINAL, PROTOCOL, Job, Line, Row, digest, jobs, key_of, lines, on_hands, read_ledger
+from research.benchmark_runs import (
+    FINAL,
+    PROTOCOL,
+    SEARCH,
+    Job,
+    Line,
+    Row,
+    digest,
+    is_current,
+    jobs,
+    key_of,
+    lines,
+    read_ledger,
+)
 
 
 @pytest.mark.parametrize("line", lines(), ids=lambda line: f"{line.track}/{line.name}")
@@ -49,8 +63,36 @@ def test_ledger_rejects_rows_of_other_settings_or_hands() -> None:
     job = Job(Line(row["track"], row["line"]), "search", row["settings_number"], row["seed"], row["decisions"])
     assert job.key == key_of(row)
     assert job.key != key_of({**row, "settings": {**row["settings"], "epochs": 99}})
-    assert on_hands(row)
-    assert not on_hands({**row, "hands_seed": row["hands_seed"] + 1})
+    assert is_current(row)
+    others = {"hands_seed": row["hands_seed"] + 1, "settings": {}, "line": "former_method", "stage": "earlier"}
+    assert not any(is_current({**row, name: other}) for name, other in others.items())
+
+
+def test_ledger_counts_a_run_made_twice_once_and_names_a_torn_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = read_ledger()
+    monkeypatch.setattr(benchmark_runs, "LEDGER", tmp_path / "ledger.jsonl")
+    assert read_ledger() == []
+    for row in (*rows, {**rows[0], "cpu_seconds": -1.0}):
+        benchmark_runs.add(row)
+    assert [row.get("cpu_seconds") == -1.0 for row in read_ledger()] == [True] + [False] * (len(rows) - 1)
+    with benchmark_runs.LEDGER.open("a") as ledger:
+        ledger.write('{"stage": "fin')
+    with pytest.raises(ValueError, match=rf"ledger.jsonl, line {len(rows) + 2} is no JSON .*: take the line out"):
+        read_ledger()
+
+
+def test_run_that_diverges_has_a_row_and_is_not_chosen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(benchmark_runs, "LEDGER", tmp_path / "ledger.jsonl")
+    monkeypatch.setattr(benchmark_runs, "train", Mock(side_effect=DivergedError("the loss is not a number")))
+    line = Line("raw", "mmd")
+    row = benchmark_runs.make(Job(line, "search", 0, SEARCH["seed"], SEARCH["decisions"]), tmp_path)
+    assert row["diverged"] == "the loss is not a number"
+    assert row["made_with"]["trees"].keys() == {"crib_env", "agents", "training"}
+    assert read_ledger() == [row]
+    assert benchmark_runs.chosen([row], line) == (0, 0)
+    assert next(jobs([row], [line], 1, SEARCH["decisions"], 1, 1000)).key == key_of(row)
 
 
 def test_jobs_finishes_a_line_before_the_next_and_budgets_last() -> None:
@@ -65,10 +107,12 @@ def test_jobs_finishes_a_line_before_the_next_and_budgets_last() -> None:
         "track": two[0].track,
         "line": two[0].name,
         "settings_number": 0,
+        "settings": two[0].settings(0),
         "seed": FINAL["first_seed"],
         "decisions": FINAL["decisions"],
         "cpu_seconds": 600.0,
     }
+    assert len(list(jobs([whole], two, 0, 100, 2, FINAL["decisions"] - 1))) == 4
     last = list(jobs([whole], two, 0, 100, 2, FINAL["decisions"]))[4:]
     assert [(job.stage, job.budget, job.decisions, job.seed) for job in last] == [
         ("seconds", budget, budget * FINAL["decisions"] // 600, seed) for budget in (300, 3000) for seed in (2001, 2002)
