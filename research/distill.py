@@ -27,7 +27,7 @@ from crib_training.learn.deep_monte_carlo.two_hand import INPUTS_T, play_cards, 
 from crib_training.learn.run import AveragedNets
 from crib_training.progress import Progress
 from numba import float64, int64, void
-from torch import Tensor
+from torch import Tensor, nn
 
 from crib_env.arrays import Array
 from crib_env.batch import GameBatch
@@ -60,14 +60,14 @@ def write_inputs(views, table, cards, inputs, sure):
         sure[i] = certain_points(v, cards[i, 1], sequence_of(v))
 
 
-def play(weights: Weights, deals: int, rng: np.random.Generator) -> Views:
+def play(weights: Weights, deals: int, rng: np.random.Generator, hide_discards: bool = False) -> Views:
     """Return the views with a choice of the pegging of some deals."""
     student = MonteCarloAgent([weights])
     games = GameBatch(weights.trained_rules, deals, episode="deal", seed=int(rng.integers(1 << 62)))
     games.reset()
     for _ in range(4):
         games.ask(student, np.arange(deals), rng)
-    played = play_cards(games, weights.flat(), TEMPERATURE, EPSILON, rng)
+    played = play_cards(games, weights.flat(), TEMPERATURE, EPSILON, rng, hide_discards)
     return np.concatenate([views for _, views, _, _ in played])
 
 
@@ -88,6 +88,17 @@ def priced(views: Views) -> tuple[Array, Array, Array]:
     mine = found[:, POINTS_NOW] + found[:, MY_POINTS] - sure
     targets = np.stack([mine, found[:, THEIR_POINTS]], axis=1)
     return inputs.astype(np.float16), targets.astype(np.float32), cards[:, 0]
+
+
+def net_of(weights: Weights) -> nn.Module:
+    """Return the pegging network of weights, to be trained on."""
+    layers = weights.nets["pegging"]
+    net = mlp(layers[0][0].shape[1], *(len(bias) for _, bias in layers))
+    with torch.no_grad():
+        numbers = (torch.tensor(array) for layer in layers for array in layer)
+        for parameter, array in zip(net.parameters(), numbers, strict=True):
+            parameter.copy_(array)
+    return net
 
 
 def loss_of(expected: Tensor, targets: Tensor, decisions: Tensor) -> Tensor:
@@ -116,12 +127,7 @@ def main(
     rng, weights = np.random.default_rng(seed), Weights.load(student)
     if weights.family != "two_hand":
         raise SystemExit(f"{student} is of {weights.rules}: only two-hand games have a teacher")
-    layers = weights.nets["pegging"]
-    net = mlp(layers[0][0].shape[1], *(len(bias) for _, bias in layers))
-    with torch.no_grad():
-        numbers = (torch.tensor(array) for layer in layers for array in layer)
-        for parameter, array in zip(net.parameters(), numbers, strict=True):
-            parameter.copy_(array)
+    net = net_of(weights)
     nets = AveragedNets(net, learning_rate, EMA_RATE)
     parts: list[tuple[Array, Array, Array]] = []
 

@@ -1,0 +1,115 @@
+"""Fit the pegging network of a mixed policy to the choices of `equilibrium`, in a two-hand game.
+
+    python -m research.imitate --student runs/mixed/policy.safetensors --out imitated.safetensors
+
+The student plays deals of self-play, with its discards hidden in the pegging as ``suits="ranks"``
+hides them. At each decision `equilibrium` gives the probability of every card. The loss is the
+cross-entropy of the student's softmax to these probabilities. Every decision is learned from once,
+at a falling learning rate. The networks for discarding stay as they are.
+
+The result shows what a network of this size can represent. It is not learned from samples alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import torch
+import tyro
+from crib_agents.learned import MixedAgent, Weights
+from crib_agents.learned.two_hand import FAMILY
+from crib_agents.loading import load_agent
+from crib_agents.torch_nets import layers_of
+from crib_training.learn.run import AveragedNets
+from crib_training.progress import Progress
+from torch import Tensor
+
+from crib_env.arrays import Array
+from crib_env.engine.ranks import RANKS
+from crib_env.engine.show import show_table
+from crib_env.engine.two_hand import HAND
+from crib_env.policy import Views, action_probabilities
+from research.distill import net_of, play, write_inputs
+
+EMA_RATE = 0.002
+LAST_SHARE = 0.02  # of the learning rate, at the end
+
+
+def one_card_per_rank(views: Views) -> Array:
+    """Return the legal cards, the first of each rank: int64[N, 2], view and place in the hand."""
+    legal = (views["legal"][:, None] >> np.arange(HAND) & 1) == 1
+    ranks = np.where(legal, views["hand"] >> 2, -1)
+    for place in range(1, HAND):
+        legal[:, place] &= (ranks[:, :place] != ranks[:, place, None]).all(axis=1)
+    return np.ascontiguousarray(np.argwhere(legal))
+
+
+def asked(views: Views) -> tuple[Array, Array, Array, Array]:
+    """Return the inputs, the sure points, the teacher's probability and the view of each card.
+
+    Shapes: float32[N, inputs], float32[N], float32[N], int64[N].
+    """
+    cards = one_card_per_rank(views)
+    inputs = np.empty((len(cards), FAMILY.nets["pegging"].inputs), dtype=np.float32)
+    sure = np.empty(len(cards))
+    write_inputs(views, show_table(), cards, inputs, sure)
+    teacher, rng = load_agent("equilibrium"), np.random.default_rng(0)  # it draws nothing here
+    by_card = action_probabilities(teacher, views, 4 * RANKS, rng)
+    by_rank = by_card.reshape(len(views), RANKS, 4).sum(axis=2)
+    wanted = by_rank[cards[:, 0], views["hand"][cards[:, 0], cards[:, 1]] >> 2]
+    return inputs, sure.astype(np.float32), wanted.astype(np.float32), cards[:, 0]
+
+
+def cross_entropy(values: Tensor, wanted: Tensor, decisions: Tensor) -> Tensor:
+    """Return the mean over decisions of the softmax's cross-entropy to the wanted probabilities."""
+    n = int(decisions[-1]) + 1
+    most = torch.full((n,), -torch.inf).scatter_reduce(0, decisions, values.detach(), "amax")
+    below = values - most[decisions]
+    total = torch.zeros(n).index_add(0, decisions, below.exp()).log()
+    loss: Tensor = -(wanted * (below - total[decisions])).sum() / n
+    return loss
+
+
+def main(
+    student: Path,
+    out: Path,
+    rounds: int = 80,
+    deals: int = 16384,
+    learning_rate: float = 1e-3,
+    batch_size: int = 256,
+    seed: int = 1,
+) -> None:
+    """Fit the pegging network of a file, and write the file with it."""
+    torch.manual_seed(seed)
+    torch.set_num_threads(1)
+    rng, weights = np.random.default_rng(seed), Weights.load(student)
+    temperature = MixedAgent([weights]).sets[0].temperature  # refuses one that is not mixed
+    net = net_of(weights)
+    nets = AveragedNets(net, learning_rate, EMA_RATE)
+
+    def student_now() -> Weights:
+        options = f"--rounds {rounds} --deals {deals} --seed {seed}"
+        made_by = f"{weights.made_by}, then python -m research.imitate {options}"
+        return replace(weights, nets={**weights.nets, "pegging": layers_of(nets.average)}, made_by=made_by)
+
+    with Progress("rounds", rounds) as progress:
+        for number in range(rounds):
+            inputs, sure, wanted, decisions = asked(play(student_now(), deals, rng, hide_discards=True))
+            begins = np.flatnonzero(np.diff(decisions, prepend=-1))
+            ends = np.append(begins[1:], len(decisions))
+            share = max(LAST_SHARE, 1 - number / rounds)
+            for chosen in np.array_split(rng.permutation(len(begins)), max(1, len(begins) // batch_size)):
+                rows = np.concatenate([np.arange(begins[i], ends[i]) for i in chosen])
+                expected = net(torch.from_numpy(inputs[rows]))
+                values = torch.from_numpy(sure[rows]) + expected[:, 0] - expected[:, 1]
+                which = np.repeat(np.arange(len(chosen)), (ends - begins)[chosen])
+                loss = cross_entropy(values / temperature, torch.from_numpy(wanted[rows]), torch.from_numpy(which))
+                nets.step(loss, share)
+            progress.advance(1)
+    student_now().save(out)
+
+
+if __name__ == "__main__":
+    tyro.cli(main)
