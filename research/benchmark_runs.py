@@ -16,10 +16,12 @@ import tomllib
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import numba
 import numpy as np
 import torch
 from crib_training.exploit import Exploitability, exploitability
@@ -35,7 +37,7 @@ SEARCH, FINAL, SECONDS = PROTOCOL["search"], PROTOCOL["final"], PROTOCOL["second
 STAGES = ("search", "final", "seconds")  # of runs
 # by the stage of a row
 HANDS_OF = {"search": "search", "final": "final", "seconds": "final", "level": "final"}
-CODE = ("crib_env", "agents", "training")  # what a run depends on
+CODE = ("crib_env", "agents", "training", "research")  # what a run depends on
 Row = dict[str, Any]
 
 
@@ -123,14 +125,14 @@ def read_ledger() -> list[Row]:
     """Return the rows of the protocol's runs and of the built-in agents, each run once.
 
     Raises:
-        ValueError: a line of the ledger is no JSON; the message has its number.
+        ValueError: a line of the ledger is not valid JSON; the message has its number.
     """
     rows: dict[tuple[Any, ...], Row] = {}
     for number, text in enumerate(LEDGER.read_text().splitlines() if LEDGER.exists() else [], 1):
         try:
             row = json.loads(text)
         except json.JSONDecodeError as error:
-            raise ValueError(f"{LEDGER}, line {number} is no JSON ({error}): take the line out") from error
+            raise ValueError(f"{LEDGER}, line {number} is not valid JSON ({error}): delete the line") from error
         if is_current(row):  # two processes may have made the same run: the last row counts
             rows[key_of(row) if row["stage"] in STAGES else (row["stage"], row["line"])] = row
     return list(rows.values())
@@ -292,23 +294,33 @@ def measured(agent: str | Path, stage: str) -> Row:
 
 
 def git(*words: str) -> str:
-    """Return what git prints in this repository; nothing outside one."""
-    return subprocess.run(["git", *words], cwd=ROOT, text=True, capture_output=True, check=False).stdout.strip()
+    """Return what git prints in this repository; nothing outside one or without git."""
+    try:
+        found = subprocess.run(["git", *words], cwd=ROOT, text=True, capture_output=True, check=False)
+    except FileNotFoundError:
+        return ""
+    return found.stdout.strip()
 
 
+@cache
 def made_with() -> Row:
-    """Return the code, the versions and the processor's instructions of a run about to begin.
+    """Return the code, the versions and the processor's instructions of this process.
 
     The trees of `CODE` stay the same in a rebase, which changes the commit.
     """
+    commit = git("rev-parse", "--short", "HEAD")
     return {
-        "commit": git("rev-parse", "--short", "HEAD"),
+        "commit": commit,
         "trees": {name: git("rev-parse", "--short", f"HEAD:{name}") for name in CODE},
-        "uncommitted": bool(git("status", "--porcelain", "--", *CODE)),
+        "uncommitted": bool(git("status", "--porcelain", "--", *CODE)) if commit else None,
         "numpy": np.__version__,
+        "numba": numba.__version__,
         "torch": torch.__version__,
         "instructions": torch.backends.cpu.get_cpu_capability(),
     }
+
+
+made_with()  # now: the code may change on the disk while this process runs
 
 
 def add(row: Row) -> Row:
@@ -321,11 +333,12 @@ def add(row: Row) -> Row:
 def make(job: Job, runs: Path) -> Row:
     """Train and measure a policy, and add its row to the ledger, also if the training diverges."""
     folder, about = runs / "_".join(map(str, job.key)), {**job.about, "made_with": made_with()}
+    began = time.process_time()
     try:
         learned = train(job, folder)
     except DivergedError as error:
-        hands = PROTOCOL[HANDS_OF[job.stage]]
-        return add({**about, "hands": hands["hands"], "hands_seed": hands["hands_seed"], "diverged": str(error)})
+        hands = {name: PROTOCOL[HANDS_OF[job.stage]][name] for name in ("hands", "hands_seed")}
+        return add({**about, **hands, "cpu_seconds": round(time.process_time() - began, 1), "diverged": str(error)})
     policy = hashlib.sha256((folder / POLICY).read_bytes()).hexdigest()[:16]
     return add({**about, **learned, **measured(folder / POLICY, job.stage), "policy": policy})
 

@@ -90,6 +90,14 @@ def priced(views: Views) -> tuple[Array, Array, Array]:
     return inputs.astype(np.float16), targets.astype(np.float32), cards[:, 0]
 
 
+def load_student(file: Path) -> Weights:
+    """Return the weights of a file, which must be of a two-hand game."""
+    weights = Weights.load(file)
+    if weights.family != "two_hand":
+        raise SystemExit(f"{file} is of {weights.rules}: only two-hand games have a teacher")
+    return weights
+
+
 def net_of(weights: Weights) -> nn.Module:
     """Return the pegging network of weights, to be trained on."""
     layers = weights.nets["pegging"]
@@ -124,9 +132,7 @@ def main(
     """Fit the pegging network of a file, and write the file with it."""
     torch.manual_seed(seed)
     torch.set_num_threads(1)
-    rng, weights = np.random.default_rng(seed), Weights.load(student)
-    if weights.family != "two_hand":
-        raise SystemExit(f"{student} is of {weights.rules}: only two-hand games have a teacher")
+    rng, weights = np.random.default_rng(seed), load_student(student)
     net = net_of(weights)
     nets = AveragedNets(net, learning_rate, EMA_RATE)
     parts: list[tuple[Array, Array, Array]] = []

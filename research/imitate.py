@@ -2,12 +2,13 @@
 
     python -m research.imitate --student runs/mixed/policy.safetensors --out imitated.safetensors
 
-The student plays deals of self-play, with its discards hidden in the pegging as ``suits="ranks"``
-hides them. At each decision `equilibrium` gives the probability of every card. The loss is the
-cross-entropy of the student's softmax to these probabilities. Every decision is learned from once,
-at a falling learning rate. The networks for discarding stay as they are.
+The student's networks play deals: they discard the pair of the highest value, and draw cards as
+`research.distill` does, with the discards hidden as ``suits="ranks"`` hides them. At each decision
+`equilibrium` gives the probability of every card. The loss is the cross-entropy of the student's
+softmax to these probabilities. Every decision is learned from once, at a falling learning rate. The
+networks for discarding stay as they are.
 
-The result shows what a network of this size can represent. It is not learned from samples alone.
+The result shows what a pegging network of this size and these inputs can represent.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from crib_env.engine.ranks import RANKS
 from crib_env.engine.show import show_table
 from crib_env.engine.two_hand import HAND
 from crib_env.policy import Views, action_probabilities
-from research.distill import net_of, play, write_inputs
+from research.distill import load_student, net_of, play, write_inputs
 
 EMA_RATE = 0.002
 LAST_SHARE = 0.02  # of the learning rate, at the end
@@ -46,7 +47,7 @@ def one_card_per_rank(views: Views) -> Array:
     return np.ascontiguousarray(np.argwhere(legal))
 
 
-def asked(views: Views) -> tuple[Array, Array, Array, Array]:
+def card_targets(views: Views) -> tuple[Array, Array, Array, Array]:
     """Return the inputs, the sure points, the teacher's probability and the view of each card.
 
     Shapes: float32[N, inputs], float32[N], float32[N], int64[N].
@@ -65,8 +66,8 @@ def asked(views: Views) -> tuple[Array, Array, Array, Array]:
 def cross_entropy(values: Tensor, wanted: Tensor, decisions: Tensor) -> Tensor:
     """Return the mean over decisions of the softmax's cross-entropy to the wanted probabilities."""
     n = int(decisions[-1]) + 1
-    most = torch.full((n,), -torch.inf).scatter_reduce(0, decisions, values.detach(), "amax")
-    below = values - most[decisions]
+    largest = torch.full((n,), -torch.inf).scatter_reduce(0, decisions, values.detach(), "amax")
+    below = values - largest[decisions]
     total = torch.zeros(n).index_add(0, decisions, below.exp()).log()
     loss: Tensor = -(wanted * (below - total[decisions])).sum() / n
     return loss
@@ -84,19 +85,21 @@ def main(
     """Fit the pegging network of a file, and write the file with it."""
     torch.manual_seed(seed)
     torch.set_num_threads(1)
-    rng, weights = np.random.default_rng(seed), Weights.load(student)
+    rng, weights = np.random.default_rng(seed), load_student(student)
     temperature = MixedAgent([weights]).sets[0].temperature  # refuses one that is not mixed
     net = net_of(weights)
     nets = AveragedNets(net, learning_rate, EMA_RATE)
 
     def student_now() -> Weights:
-        options = f"--rounds {rounds} --deals {deals} --seed {seed}"
+        options = (
+            f"--rounds {rounds} --deals {deals} --learning-rate {learning_rate} --batch-size {batch_size} --seed {seed}"
+        )
         made_by = f"{weights.made_by}, then python -m research.imitate {options}"
         return replace(weights, nets={**weights.nets, "pegging": layers_of(nets.average)}, made_by=made_by)
 
     with Progress("rounds", rounds) as progress:
         for number in range(rounds):
-            inputs, sure, wanted, decisions = asked(play(student_now(), deals, rng, hide_discards=True))
+            inputs, sure, wanted, decisions = card_targets(play(student_now(), deals, rng, hide_discards=True))
             begins = np.flatnonzero(np.diff(decisions, prepend=-1))
             ends = np.append(begins[1:], len(decisions))
             share = max(LAST_SHARE, 1 - number / rounds)

@@ -79,15 +79,14 @@ def lengths(rows: list[runs.Row], lines: list[runs.Line]) -> list[int]:
 def best_group(rows: list[runs.Row], line: runs.Line, decisions: int) -> list[runs.Row]:
     """Return a line's final runs of a length, of the settings chosen now or else last."""
     mine = [row for row in runs.rows_of(rows, "final", line) if row["decisions"] == decisions]
-    choice, tried = runs.chosen(rows, line)
+    choice, _ = runs.chosen(rows, line)
 
     def order(row: runs.Row) -> tuple[bool, int, int]:
         number = row["settings_number"]
         return number == choice, number == choice or row["searched"], number
 
     best = max(map(order, mine), default=None)
-    group = [row for row in mine if order(row) == best]
-    return [{**row, "searched": tried} if row["settings_number"] == choice else row for row in group]
+    return [row for row in mine if order(row) == best]
 
 
 def result(rows: list[runs.Row], line: runs.Line, decisions: int) -> dict[str, Any] | None:
@@ -189,7 +188,7 @@ def settings_table(rows: list[runs.Row]) -> str:
         for options, decisions_of in of_length.items():
             tried = f"{len(values)} of {runs.SEARCH['settings']}"
             shown.append([f"{line.track}/{line.name}", ", ".join(decisions_of), options, tried, span])
-    return table(["line", "runs of", "`crib train`", "tried", "NashConv / 2 of those tried"], shown)
+    return table(["line", "runs of", "`crib train`", "tried so far", "NashConv / 2 of those tried"], shown)
 
 
 def levels_table(rows: list[runs.Row]) -> str:
@@ -231,7 +230,7 @@ def draw(found: list[dict[str, Any]], levels: Mapping[str, float]) -> bytes:
     figure = Figure(figsize=(5.2, 9.4), layout="constrained")
     both = figure.subplots(2, 1)
     names = list(dict.fromkeys(one["line"].name for one in ordered))
-    colors = dict(zip(names, colormaps["tab10"](range(10)), strict=False))
+    colors = {name: colormaps["tab10"](i % 10) for i, name in enumerate(names)}
     for number, one in enumerate(ordered):
         line, curve = one["line"], curve_of(one["rows"])
         style = MARKERS[number % len(MARKERS)] + {"raw": "-", "open": "--"}[line.track]
@@ -317,22 +316,26 @@ def payoffs() -> dict[str, float]:
 
 
 def progress(rows: list[runs.Row], shown: int) -> dict[str, Any]:
-    """Return how much of the protocol is done, for the page."""
+    """Return how much of the protocol is done, for the page; runs that diverged are done."""
     lines, final = runs.lines(), runs.FINAL
-    groups = [best_group(rows, line, final["decisions"]) for line in lines]
-    searched = sum(len(runs.searched(rows, line)) for line in lines)
-    seconds = [row for row in rows if row["stage"] == "seconds"]
+    of_stage = {stage: [row for row in rows if row["stage"] == stage] for stage in runs.STAGES}
+    length = runs.SEARCH["decisions"]
+    whole = sum(len(best_group(rows, line, final["decisions"])) for line in lines)
+    complete = [line for line in lines if len(runs.searched(rows, line)) == runs.SEARCH["settings"]]
+    diverged = [row for row in rows if "diverged" in row]
     spent = sum(row.get("cpu_seconds", 0.0) + row.get("measured_in", 0.0) for row in rows)
     return {
-        "shown": shown,
-        "whole": sum(map(len, groups)),
+        "whole": whole,
+        "shorter": shown - whole,
         "planned": len(lines) * final["seeds"],
-        "searched": searched,
+        "searched": sum(row["decisions"] == length for row in of_stage["search"]),
         "to_search": len(lines) * runs.SEARCH["settings"],
-        "by_seconds": len(seconds),
+        "by_seconds": len(of_stage["seconds"]),
         "to_spend": len(lines) * len(runs.SECONDS["budgets"]) * runs.SECONDS["seeds"],
         "missing": [f"{line.track}/{line.name}" for line in lines if not lengths(rows, [line])],
-        "diverged": sum("diverged" in row for row in rows),
+        "complete": len(complete),
+        "undrawn": [f"{line.track}/{line.name}" for line in complete if runs.chosen(rows, line)[0] == 0],
+        "diverged": [f"{row['track']}/{row['line']} seed {row['seed']}" for row in diverged],
         "hours": spent / 3600,
     }
 
@@ -363,7 +366,7 @@ def write_page(rows: list[runs.Row]) -> None:
             done=progress(rows, shown),
             payoffs=payoffs(),
             measured=float(np.mean(measured)),
-            widths=(min(widths), max(widths)),
+            widths=(min(widths, default=0.0), max(widths, default=0.0)),
             ledger=(len(ledger.splitlines()), hashlib.sha256(ledger).hexdigest()[:16]),
             levels=levels_table(rows),
             deals=DEALS,
@@ -374,7 +377,7 @@ def write_page(rows: list[runs.Row]) -> None:
     print(f"wrote {PAGE} and {PICTURE}")
 
 
-def say(name: str, row: runs.Row) -> None:
+def print_row(name: str, row: runs.Row) -> None:
     """Print the figure of a new row."""
     if "diverged" in row:
         print(f"{name}: {row['diverged']}", flush=True)
@@ -394,17 +397,18 @@ def run(settings: Settings) -> None:
     if not settings.page_only:
         for name in runs.PROTOCOL["levels"]["agents"]:
             if name not in runs.levels_of(rows):
-                say(name, runs.make_level(name))
+                print_row(name, runs.make_level(name))
         for job in runs.jobs(
             rows, some, settings.search, settings.search_decisions, settings.seeds, settings.decisions
         ):
             if job.key not in (runs.key_of(row) for row in rows if row["stage"] in runs.STAGES):
-                say(" ".join(map(str, job.key)), runs.make(job, settings.runs))
+                print_row(" ".join(map(str, job.key)), runs.make(job, settings.runs))
             rows[:] = runs.read_ledger()  # with those that another process has made since
         rows = runs.read_ledger()
-    if not {"final", "level"} <= {row["stage"] for row in rows}:
+    agents = runs.PROTOCOL["levels"]["agents"]
+    if not all(name in runs.levels_of(rows) for name in agents) or not lengths(rows, runs.lines()):
         raise ValueError(
-            f"{runs.LEDGER} lacks final runs or the built-in agents: leave out --page-only, or give --seeds 1"
+            f"{runs.LEDGER} lacks final runs or {', '.join(agents)}: leave out --page-only, or give --seeds 1"
         )
     write_page(rows)
 

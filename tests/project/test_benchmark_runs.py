@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from importlib import import_module
 from pathlib import Path
 from unittest.mock import Mock, create_autospec
@@ -79,7 +80,7 @@ def test_ledger_counts_a_run_made_twice_once_and_names_a_torn_line(
     assert [row.get("cpu_seconds") == -1.0 for row in read_ledger()] == [True] + [False] * (len(rows) - 1)
     with benchmark_runs.LEDGER.open("a") as ledger:
         ledger.write('{"stage": "fin')
-    with pytest.raises(ValueError, match=rf"ledger.jsonl, line {len(rows) + 2} is no JSON .*: take the line out"):
+    with pytest.raises(ValueError, match=rf"ledger.jsonl, line {len(rows) + 2} is not valid JSON .*: delete the line"):
         read_ledger()
 
 
@@ -89,10 +90,9 @@ def test_run_that_diverges_has_a_row_and_is_not_chosen(tmp_path: Path, monkeypat
     line = Line("raw", "mmd")
     row = benchmark_runs.make(Job(line, "search", 0, SEARCH["seed"], SEARCH["decisions"]), tmp_path)
     assert row["diverged"] == "the loss is not a number"
-    assert row["made_with"]["trees"].keys() == {"crib_env", "agents", "training"}
+    assert row["made_with"]["trees"].keys() == {"crib_env", "agents", "training", "research"}
     assert read_ledger() == [row]
     assert benchmark_runs.chosen([row], line) == (0, 0)
-    assert next(jobs([row], [line], 1, SEARCH["decisions"], 1, 1000)).key == key_of(row)
 
 
 def test_jobs_finishes_a_line_before_the_next_and_budgets_last() -> None:
@@ -117,6 +117,61 @@ def test_jobs_finishes_a_line_before_the_next_and_budgets_last() -> None:
     assert [(job.stage, job.budget, job.decisions, job.seed) for job in last] == [
         ("seconds", budget, budget * FINAL["decisions"] // 600, seed) for budget in (300, 3000) for seed in (2001, 2002)
     ]
+
+
+def fake_run(job: Job, mean: float) -> Row:
+    """Return a row as `make` would, with a figure of one's own."""
+    row = next(row for row in read_ledger() if row["stage"] == job.stage and "by_hand" in row)
+    gain = {"both": {part: [mean, 0.01] for part in ("all", "discard", "pegging")}}
+    return {**row, **job.about, "gain": gain}
+
+
+def test_run_makes_each_job_once_by_what_it_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = read_ledger()
+    made: list[tuple[str, int]] = []
+
+    def make(job: Job, _runs: Path) -> Row:
+        made.append((job.stage, job.number))
+        if made[-1] == ("search", 0):
+            hands = {"hands": SEARCH["hands"], "hands_seed": SEARCH["hands_seed"]}
+            return benchmark_runs.add({**job.about, **hands, "diverged": "the loss is not a number"})
+        return benchmark_runs.add(drawn[job.stage, job.number])
+
+    line = Line("raw", "mmd")
+    searches = [fake_run(Job(line, "search", i, SEARCH["seed"], SEARCH["decisions"]), 0.5 - 0.1 * i) for i in (1, 2)]
+    final = fake_run(Job(line, "final", 2, FINAL["first_seed"], 1000, 2), 0.3)
+    drawn = {(row["stage"], row["settings_number"]): row for row in (*searches, final)}
+    monkeypatch.setattr(benchmark_runs, "LEDGER", tmp_path / "ledger.jsonl")
+    for row in rows:
+        if row["stage"] == "level":
+            benchmark_runs.add(row)
+    monkeypatch.setattr(benchmark_runs, "make", make)
+    pages = Mock()
+    monkeypatch.setattr(make_benchmark, "write_page", pages)
+    settings = make_benchmark.Settings(lines=("raw/mmd",), search=3, seeds=1, decisions=1000)
+    for _ in range(2):
+        make_benchmark.run(settings)
+        assert made == [("search", 0), ("search", 1), ("search", 2), ("final", 2)]
+        assert [row["stage"] for row in pages.call_args.args[0] if row["stage"] != "level"] == [
+            stage for stage, _ in made
+        ]
+
+
+def test_page_has_more_methods_than_colors_and_names_runs_that_diverged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = [row for row in read_ledger() if row["stage"] in ("final", "level")]
+    line = Line("raw", "one_more")
+    monkeypatch.setitem(PROTOCOL["tracks"]["raw"]["methods"], line.name, {"method": "mmd", "ranges": []})
+    job = Job(line, "final", 0, FINAL["first_seed"], FINAL["decisions"])
+    rows += [fake_run(job, 0.123), {**job.about, "seed": 2002, "cpu_seconds": 1.0, "diverged": "no number"}]
+    monkeypatch.setattr(make_benchmark, "PAGE", tmp_path / "benchmark.md")
+    monkeypatch.setattr(make_benchmark, "PICTURE", tmp_path / "benchmark.png")
+    make_benchmark.write_page(rows)
+    page = (tmp_path / "benchmark.md").read_text("utf-8")
+    assert re.search(r"\| 10 M +\| `one_more` +\| \*\*0\.123\*\*", page)
+    assert "Diverged, and not in the tables' means: raw/one_more seed 2002." in page
+    assert "\n0 of 150 runs of the search" in page
 
 
 def test_benchmark_page_equals_ledger_and_template(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

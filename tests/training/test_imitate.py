@@ -26,18 +26,17 @@ def pegging_views(seed: int) -> Views:
     return views
 
 
-def test_asked_has_a_card_of_each_legal_rank_with_the_teachers_probability() -> None:
+def test_card_targets_are_the_teachers_probability_of_each_legal_rank() -> None:
     views = pegging_views(seed=3)
-    _, _, wanted, decisions = imitate.asked(views)
-    cards = imitate.one_card_per_rank(views)
-    legal = [{int(v["hand"][k]) >> 2 for k in range(v["hand_n"]) if v["legal"] >> k & 1} for v in views]
-    found: list[set[int]] = [set() for _ in views]
-    for at, place in cards:
-        found[at].add(int(views[at]["hand"][place]) >> 2)
-    assert found == legal
-    assert len(cards) == sum(map(len, legal)) == len(wanted)
-    totals = np.bincount(decisions, wanted)
-    assert totals == pytest.approx(1.0, abs=1e-6)
+    _, _, wanted, decisions = imitate.card_targets(views)
+    teacher = Equilibrium().action_probabilities(views)
+    expected = []
+    for i, view in enumerate(views):
+        ranks = {int(view["hand"][k]) >> 2: k for k in reversed(range(view["hand_n"])) if view["legal"] >> k & 1}
+        in_order = sorted(ranks, key=ranks.__getitem__)
+        expected += [(i, teacher[i, 4 * rank : 4 * rank + 4].sum()) for rank in in_order]
+    assert decisions.tolist() == [i for i, _ in expected]
+    assert wanted == pytest.approx([probability for _, probability in expected], abs=1e-6)
 
 
 def test_cross_entropy_equals_that_of_each_decision() -> None:
@@ -48,28 +47,39 @@ def test_cross_entropy_equals_that_of_each_decision() -> None:
     assert float(found) == pytest.approx(float(sum(slow)) / 2)
 
 
-def test_imitate_comes_closer_to_equilibrium_and_keeps_the_discards(tmp_path: Path) -> None:
+def test_imitate_comes_closer_to_equilibrium_and_keeps_the_discards(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    targets = imitate.card_targets
+    seen: list[Views] = []
+    monkeypatch.setattr(imitate, "card_targets", lambda views: seen.append(views) or targets(views))
     student, out = tmp_path / "student.safetensors", tmp_path / "fitted.safetensors"
     replace(drawn_weights(PRESETS["five_card"]), temperature=0.1).save(student)
     imitate.main(student, out, rounds=6, deals=512, batch_size=16)
+    assert len(seen) == 6
+    assert not any(views["discarded_n"].any() for views in seen)
     before, after = Weights.load(student), Weights.load(out)
-    assert after.made_by == "a test, then python -m research.imitate --rounds 6 --deals 512 --seed 1"
+    options = "--rounds 6 --deals 512 --learning-rate 0.001 --batch-size 16"
+    assert after.made_by == f"a test, then python -m research.imitate {options} --seed 1"
     for name, layers in before.nets.items():
         same = [np.array_equal(a[0], b[0]) for a, b in zip(layers, after.nets[name], strict=True)]
         assert all(same) == (name != "pegging")
     views = pegging_views(seed=4)
     teacher = Equilibrium().action_probabilities(views).reshape(len(views), 13, 4).sum(axis=2)
 
-    def apart(weights: Weights) -> float:
+    def distance(weights: Weights) -> float:
         own = MixedAgent([weights]).action_probabilities(views).reshape(len(views), 13, 4)
         held = (own > 0).sum(axis=2).clip(1)
         shares = own.sum(axis=2) / held
         return float(np.abs(shares / shares.sum(axis=1, keepdims=True) - teacher).sum(axis=1).mean())
 
-    assert apart(after) < 0.8 * apart(before)
+    assert distance(after) < 0.8 * distance(before)
 
 
-def test_imitate_refuses_a_student_that_is_not_mixed(tmp_path: Path) -> None:
+def test_imitate_refuses_a_student_that_is_not_mixed_or_of_another_family(tmp_path: Path) -> None:
     drawn_weights(PRESETS["five_card"]).save(tmp_path / "x.safetensors")
     with pytest.raises(ValueError, match="temperature above 0"):
+        imitate.main(tmp_path / "x.safetensors", tmp_path / "y.safetensors")
+    drawn_weights(PRESETS["table_top"]).save(tmp_path / "x.safetensors")
+    with pytest.raises(SystemExit, match="table_top: only two-hand games have a teacher"):
         imitate.main(tmp_path / "x.safetensors", tmp_path / "y.safetensors")
