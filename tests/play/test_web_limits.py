@@ -51,14 +51,17 @@ def test_web_local_server_prints_no_warning(server: Server) -> None:
 
 @pytest.mark.slow
 def test_web_first_page_is_quick_with_an_empty_cache(tmp_path: Path) -> None:
-    """In seconds of the processor, for the machine may be busy."""
+    """In CPU seconds, and beside an import of Numba, for the machine may be busy or slow."""
+    before = os.times().children_user
+    subprocess.run([sys.executable, "-c", "import numba"], check=True)
+    imported = os.times().children_user - before
     with serving(tmp_path, NUMBA_CACHE_DIR=str(tmp_path / "cache")) as server:
         assert server.ask("/").status == 200
         assert server.ask("/page/app.js").status == 200
         assert {game["name"] for game in server.ask("/api/offers").body["games"]} >= {"six"}
         words = Path(f"/proc/{server.process.pid}/stat").read_text().rpartition(")")[2].split()
         seconds = (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
-        assert seconds < 3.0
+        assert seconds < 5 * imported  # compiling takes fifty times as long
         done = server.ask("/api/prepared").body
         assert done["done"] < done["of"], "it is compiled beside the server, from the start"
 
