@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -315,6 +316,24 @@ def payoffs() -> dict[str, float]:
     return {"mean": float(points.mean()), "deviation": float(points.std()), **spread}
 
 
+def hours_left(rows: list[runs.Row]) -> float:
+    """Return the CPU hours of the missing runs, by each line's own rate or that of all."""
+    trained = [row for row in rows if row["stage"] in runs.STAGES and "diverged" not in row]
+    measuring = float(np.mean([row["measured_in"] for row in trained]))
+    seconds = 0.0
+    for line in runs.lines():
+        own = [row for stage in runs.STAGES for row in runs.rows_of(rows, stage, line)] or trained
+        a_decision = sum(row["cpu_seconds"] for row in own) / sum(row["decisions"] for row in own)
+        finals, final = len(best_group(rows, line, runs.FINAL["decisions"])), runs.FINAL
+        searches, search = len(runs.searched(rows, line)), runs.SEARCH
+        by_budget = Counter(row["budget"] for row in runs.rows_of(rows, "seconds", line))
+        for stage, missing in ((final, final["seeds"] - finals), (search, search["settings"] - searches)):
+            seconds += missing * (stage["decisions"] * a_decision + measuring)
+        for budget in runs.SECONDS["budgets"]:
+            seconds += (runs.SECONDS["seeds"] - by_budget[budget]) * (budget + measuring)
+    return seconds / 3600
+
+
 def progress(rows: list[runs.Row], shown: int) -> dict[str, Any]:
     """Return how much of the protocol is done, for the page; runs that diverged are done."""
     lines, final = runs.lines(), runs.FINAL
@@ -337,6 +356,7 @@ def progress(rows: list[runs.Row], shown: int) -> dict[str, Any]:
         "undrawn": [f"{line.track}/{line.name}" for line in complete if runs.chosen(rows, line)[0] == 0],
         "diverged": [f"{row['track']}/{row['line']} seed {row['seed']}" for row in diverged],
         "hours": spent / 3600,
+        "left": hours_left(rows),
     }
 
 

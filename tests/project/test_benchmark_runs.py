@@ -174,6 +174,18 @@ def test_page_has_more_methods_than_colors_and_names_runs_that_diverged(
     assert "\n0 of 150 runs of the search" in page
 
 
+def test_hours_left_falls_by_each_run_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    line = Line("raw", "mmd")
+    monkeypatch.setattr(benchmark_runs, "lines", lambda: [line])
+    job = Job(line, "final", 0, FINAL["first_seed"], FINAL["decisions"])
+    row = {**fake_run(job, 0.3), "cpu_seconds": 1000.0, "measured_in": 100.0}
+    final, search = (FINAL["seeds"] - 1) * (1000 + 100), 10 * (100 + 100)
+    budgets = 3 * (300 + 100) + 3 * (3000 + 100)
+    assert make_benchmark.hours_left([row]) == pytest.approx((final + search + budgets) / 3600)
+    timed = {**row, **Job(line, "seconds", 0, 2001, 3_000_000, 10, 300).about, "cpu_seconds": 300.0}
+    assert make_benchmark.hours_left([row, timed]) == pytest.approx((final + search + budgets - 400) / 3600)
+
+
 def test_benchmark_page_equals_ledger_and_template(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     written = make_benchmark.PAGE.read_text("utf-8")
     monkeypatch.setattr(make_benchmark, "PAGE", tmp_path / "benchmark.md")
