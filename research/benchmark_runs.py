@@ -37,7 +37,7 @@ SEARCH, FINAL, SECONDS = PROTOCOL["search"], PROTOCOL["final"], PROTOCOL["second
 STAGES = ("search", "final", "seconds")  # of runs
 # by the stage of a row
 HANDS_OF = {"search": "search", "final": "final", "seconds": "final", "level": "final"}
-CODE = ("crib_env", "agents", "training", "research")  # what a run depends on
+CODE = ("crib_env", "agents", "training", "research")  # the code of a run
 Row = dict[str, Any]
 
 

@@ -8,7 +8,7 @@ The student's networks play deals: they discard the pair of the highest value, a
 softmax to these probabilities. Every decision is learned from once, at a falling learning rate. The
 networks for discarding stay as they are.
 
-The result shows what a pegging network of this size and these inputs can represent.
+The result measures the capacity of a pegging network of this size with these inputs.
 """
 
 from __future__ import annotations
