@@ -320,9 +320,6 @@ def made_with() -> Row:
     }
 
 
-made_with()  # now: the code may change on the disk while this process runs
-
-
 def add(row: Row) -> Row:
     """Add a row to the ledger, and return it."""
     with LEDGER.open("a") as ledger:

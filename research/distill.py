@@ -71,6 +71,17 @@ def play(weights: Weights, deals: int, rng: np.random.Generator, hide_discards: 
     return np.concatenate([views for _, views, _, _ in played])
 
 
+def inputs_of(views: Views, cards: Array) -> tuple[Array, Array]:
+    """Return the network's inputs and the sure points of cards.
+
+    Shapes: cards int64[N, 2], a view and a place in its hand; float32[N, inputs], float64[N].
+    """
+    inputs = np.empty((len(cards), FAMILY.nets["pegging"].inputs), dtype=np.float32)
+    sure = np.empty(len(cards))
+    write_inputs(views, show_table(), np.ascontiguousarray(cards), inputs, sure)
+    return inputs, sure
+
+
 def priced(views: Views) -> tuple[Array, Array, Array]:
     """Return inputs, both seats' points to follow, and the decision, of every card that is legal.
 
@@ -80,10 +91,8 @@ def priced(views: Views) -> tuple[Array, Array, Array]:
     Shapes: float16[N, inputs], float32[N, 2], int64[N].
     """
     found = findings(views)
-    cards = np.ascontiguousarray(np.argwhere(np.isfinite(found[..., MY_POINTS])))
-    inputs = np.empty((len(cards), FAMILY.nets["pegging"].inputs), dtype=np.float32)
-    sure = np.empty(len(cards))
-    write_inputs(views, show_table(), cards, inputs, sure)
+    cards = np.argwhere(np.isfinite(found[..., MY_POINTS]))
+    inputs, sure = inputs_of(views, cards)
     found = found[cards[:, 0], cards[:, 1]]
     mine = found[:, POINTS_NOW] + found[:, MY_POINTS] - sure
     targets = np.stack([mine, found[:, THEIR_POINTS]], axis=1)
@@ -107,6 +116,17 @@ def net_of(weights: Weights) -> nn.Module:
         for parameter, array in zip(net.parameters(), numbers, strict=True):
             parameter.copy_(array)
     return net
+
+
+def with_pegging(weights: Weights, net: nn.Module, command: str) -> Weights:
+    """Return weights with another pegging network, which a command of `research` made."""
+    made_by = f"{weights.made_by}, then python -m research.{command}"
+    return replace(weights, nets={**weights.nets, "pegging": layers_of(net)}, made_by=made_by)
+
+
+def rows_by_decision(decisions: Array) -> list[Array]:
+    """Return the indices of the cards of each decision; ``decisions`` int64[N] is sorted."""
+    return np.split(np.arange(len(decisions)), np.flatnonzero(np.diff(decisions)) + 1)
 
 
 def loss_of(expected: Tensor, targets: Tensor, decisions: Tensor) -> Tensor:
@@ -139,22 +159,19 @@ def main(
 
     def fit(epochs: float, falls: bool) -> None:
         inputs, targets, decisions = (np.concatenate(part) for part in zip(*parts, strict=True))
-        ends = np.append(np.flatnonzero(np.diff(decisions)), len(decisions) - 1) + 1
-        begins = np.append(0, ends[:-1])
-        steps = int(epochs * len(ends) / batch_size)
+        by_decision = rows_by_decision(decisions)
+        steps = int(epochs * len(by_decision) / batch_size)
         for step in range(steps):
-            chosen = rng.integers(len(ends), size=batch_size)
-            rows = np.concatenate([np.arange(begins[i], ends[i]) for i in chosen])
+            chosen = [by_decision[i] for i in rng.integers(len(by_decision), size=batch_size)]
+            rows = np.concatenate(chosen)
             expected = net(torch.from_numpy(inputs[rows].astype(np.float32)))
-            which = np.repeat(np.arange(batch_size), (ends - begins)[chosen])
+            which = np.repeat(np.arange(batch_size), [len(cards) for cards in chosen])
             loss = loss_of(expected, torch.from_numpy(targets[rows]), torch.from_numpy(which))
             nets.step(loss, 1.0 - step / steps if falls else 1.0)
 
     def student_now() -> Weights:
-        fitted = {**weights.nets, "pegging": layers_of(nets.average)}
-        options = f"--rounds {rounds} --deals {deals} --seed {seed}"
-        made_by = f"{weights.made_by}, then python -m research.distill {options}"
-        return replace(weights, nets=fitted, made_by=made_by)
+        command = f"distill --rounds {rounds} --deals {deals} --seed {seed}"
+        return with_pegging(weights, nets.average, command)
 
     with Progress("rounds", rounds) as progress:
         for _ in range(rounds):

@@ -13,26 +13,22 @@ The result measures the capacity of a pegging network of this size with these in
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import torch
 import tyro
+from crib_agents.equilibrium import Equilibrium
 from crib_agents.learned import MixedAgent, Weights
-from crib_agents.learned.two_hand import FAMILY
-from crib_agents.loading import load_agent
-from crib_agents.torch_nets import layers_of
 from crib_training.learn.run import AveragedNets
 from crib_training.progress import Progress
 from torch import Tensor
 
 from crib_env.arrays import Array
 from crib_env.engine.ranks import RANKS
-from crib_env.engine.show import show_table
 from crib_env.engine.two_hand import HAND
-from crib_env.policy import Views, action_probabilities
-from research.distill import load_student, net_of, play, write_inputs
+from crib_env.policy import Views
+from research.distill import inputs_of, load_student, net_of, play, rows_by_decision, with_pegging
 
 EMA_RATE = 0.002
 LAST_SHARE = 0.02  # of the learning rate, at the end
@@ -44,7 +40,7 @@ def one_card_per_rank(views: Views) -> Array:
     ranks = np.where(legal, views["hand"] >> 2, -1)
     for place in range(1, HAND):
         legal[:, place] &= (ranks[:, :place] != ranks[:, place, None]).all(axis=1)
-    return np.ascontiguousarray(np.argwhere(legal))
+    return np.argwhere(legal)
 
 
 def card_targets(views: Views) -> tuple[Array, Array, Array, Array]:
@@ -53,12 +49,8 @@ def card_targets(views: Views) -> tuple[Array, Array, Array, Array]:
     Shapes: float32[N, inputs], float32[N], float32[N], int64[N].
     """
     cards = one_card_per_rank(views)
-    inputs = np.empty((len(cards), FAMILY.nets["pegging"].inputs), dtype=np.float32)
-    sure = np.empty(len(cards))
-    write_inputs(views, show_table(), cards, inputs, sure)
-    teacher, rng = load_agent("equilibrium"), np.random.default_rng(0)  # it draws nothing here
-    by_card = action_probabilities(teacher, views, 4 * RANKS, rng)
-    by_rank = by_card.reshape(len(views), RANKS, 4).sum(axis=2)
+    inputs, sure = inputs_of(views, cards)
+    by_rank = Equilibrium().action_probabilities(views).reshape(len(views), RANKS, 4).sum(axis=2)
     wanted = by_rank[cards[:, 0], views["hand"][cards[:, 0], cards[:, 1]] >> 2]
     return inputs, sure.astype(np.float32), wanted.astype(np.float32), cards[:, 0]
 
@@ -91,23 +83,21 @@ def main(
     nets = AveragedNets(net, learning_rate, EMA_RATE)
 
     def student_now() -> Weights:
-        options = (
-            f"--rounds {rounds} --deals {deals} --learning-rate {learning_rate} --batch-size {batch_size} --seed {seed}"
-        )
-        made_by = f"{weights.made_by}, then python -m research.imitate {options}"
-        return replace(weights, nets={**weights.nets, "pegging": layers_of(nets.average)}, made_by=made_by)
+        command = f"imitate --rounds {rounds} --deals {deals} --learning-rate {learning_rate}"
+        return with_pegging(weights, nets.average, f"{command} --batch-size {batch_size} --seed {seed}")
 
     with Progress("rounds", rounds) as progress:
         for number in range(rounds):
             inputs, sure, wanted, decisions = card_targets(play(student_now(), deals, rng, hide_discards=True))
-            begins = np.flatnonzero(np.diff(decisions, prepend=-1))
-            ends = np.append(begins[1:], len(decisions))
+            by_decision = rows_by_decision(decisions)
             share = max(LAST_SHARE, 1 - number / rounds)
-            for chosen in np.array_split(rng.permutation(len(begins)), max(1, len(begins) // batch_size)):
-                rows = np.concatenate([np.arange(begins[i], ends[i]) for i in chosen])
+            order, batches = rng.permutation(len(by_decision)), max(1, len(by_decision) // batch_size)
+            for batch in np.array_split(order, batches):
+                chosen = [by_decision[i] for i in batch]
+                rows = np.concatenate(chosen)
                 expected = net(torch.from_numpy(inputs[rows]))
                 values = torch.from_numpy(sure[rows]) + expected[:, 0] - expected[:, 1]
-                which = np.repeat(np.arange(len(chosen)), (ends - begins)[chosen])
+                which = np.repeat(np.arange(len(chosen)), [len(cards) for cards in chosen])
                 loss = cross_entropy(values / temperature, torch.from_numpy(wanted[rows]), torch.from_numpy(which))
                 nets.step(loss, share)
             progress.advance(1)

@@ -114,7 +114,7 @@ def over_seeds(values: list[float]) -> str:
 
 
 def mark(exact: bool) -> str:
-    """Return what stands before a figure."""
+    """Return the sign before a figure that is an approximation, else nothing."""
     return "" if exact else f"{APPROXIMATELY} "
 
 
@@ -409,6 +409,7 @@ def print_row(name: str, row: runs.Row) -> None:
 def run(settings: Settings) -> None:
     """Make the missing runs, and write the page."""
     torch.set_num_threads(1)
+    runs.made_with()  # now: the code may change on the disk while this process runs
     rows = runs.read_ledger()
     known = {f"{line.track}/{line.name}": line for line in runs.lines()}
     if unknown := [name for name in settings.lines if name not in known]:
