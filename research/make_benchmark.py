@@ -318,19 +318,21 @@ def payoffs() -> dict[str, float]:
 
 def hours_left(rows: list[runs.Row]) -> float:
     """Return the CPU hours of the missing runs, by each line's own rate or that of all."""
-    trained = [row for row in rows if row["stage"] in runs.STAGES and "diverged" not in row]
+    ended = [row for row in rows if row["stage"] in runs.STAGES]
+    made = {runs.key_of(row) for row in ended}
+    trained = [row for row in ended if "diverged" not in row]
     measuring = float(np.mean([row["measured_in"] for row in trained]))
+    search, final, by_seconds = runs.SEARCH, runs.FINAL, runs.SECONDS
+    sizes = search["settings"], search["decisions"], final["seeds"], final["decisions"]
     seconds = 0.0
     for line in runs.lines():
         own = [row for stage in runs.STAGES for row in runs.rows_of(rows, stage, line)] or trained
         a_decision = sum(row["cpu_seconds"] for row in own) / sum(row["decisions"] for row in own)
-        finals, final = len(best_group(rows, line, runs.FINAL["decisions"])), runs.FINAL
-        searches, search = len(runs.searched(rows, line)), runs.SEARCH
-        by_budget = Counter(row["budget"] for row in runs.rows_of(rows, "seconds", line))
-        for stage, missing in ((final, final["seeds"] - finals), (search, search["settings"] - searches)):
-            seconds += missing * (stage["decisions"] * a_decision + measuring)
-        for budget in runs.SECONDS["budgets"]:
-            seconds += (runs.SECONDS["seeds"] - by_budget[budget]) * (budget + measuring)
+        jobs = list(runs.jobs(rows, [line], *sizes))
+        left = [job for job in jobs if job.key not in made]
+        seconds += sum((job.budget or job.decisions * a_decision) + measuring for job in left)
+        if not any(job.budget for job in jobs):  # they wait for the first final run
+            seconds += by_seconds["seeds"] * sum(budget + measuring for budget in by_seconds["budgets"])
     return seconds / 3600
 
 
@@ -340,20 +342,25 @@ def progress(rows: list[runs.Row], shown: int) -> dict[str, Any]:
     of_stage = {stage: [row for row in rows if row["stage"] == stage] for stage in runs.STAGES}
     length = runs.SEARCH["decisions"]
     whole = sum(len(best_group(rows, line, final["decisions"])) for line in lines)
-    complete = [line for line in lines if len(runs.searched(rows, line)) == runs.SEARCH["settings"]]
+    searches = [row for row in of_stage["search"] if row["decisions"] == length]
+    tried = Counter((row["track"], row["line"]) for row in searches)
+    complete = [line for line in lines if tried[line.track, line.name] == runs.SEARCH["settings"]]
+    of_line = {line: [result(rows, line, decisions) for decisions in (length, final["decisions"])] for line in lines}
+    idle = [line for line, (short, long) in of_line.items() if short and long and long["mean"] >= short["mean"]]
     diverged = [row for row in rows if "diverged" in row]
     spent = sum(row.get("cpu_seconds", 0.0) + row.get("measured_in", 0.0) for row in rows)
     return {
         "whole": whole,
         "shorter": shown - whole,
         "planned": len(lines) * final["seeds"],
-        "searched": sum(row["decisions"] == length for row in of_stage["search"]),
+        "searched": len(searches),
         "to_search": len(lines) * runs.SEARCH["settings"],
         "by_seconds": len(of_stage["seconds"]),
         "to_spend": len(lines) * len(runs.SECONDS["budgets"]) * runs.SECONDS["seeds"],
         "missing": [f"{line.track}/{line.name}" for line in lines if not lengths(rows, [line])],
         "complete": len(complete),
         "undrawn": [f"{line.track}/{line.name}" for line in complete if runs.chosen(rows, line)[0] == 0],
+        "idle": [f"{line.track}/{line.name}" for line in idle],
         "diverged": [f"{row['track']}/{row['line']} seed {row['seed']}" for row in diverged],
         "hours": spent / 3600,
         "left": hours_left(rows),

@@ -184,6 +184,9 @@ def test_hours_left_falls_by_each_run_made(monkeypatch: pytest.MonkeyPatch) -> N
     assert make_benchmark.hours_left([row]) == pytest.approx((final + search + budgets) / 3600)
     timed = {**row, **Job(line, "seconds", 0, 2001, 3_000_000, 10, 300).about, "cpu_seconds": 300.0}
     assert make_benchmark.hours_left([row, timed]) == pytest.approx((final + search + budgets - 400) / 3600)
+    tried = Job(line, "search", 1, SEARCH["seed"], SEARCH["decisions"])
+    diverged = {**tried.about, "cpu_seconds": 1.0, "diverged": "no number"}
+    assert make_benchmark.hours_left([row, diverged]) == pytest.approx((final + search + budgets - 200) / 3600)
 
 
 def test_benchmark_page_equals_ledger_and_template(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
