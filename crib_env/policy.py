@@ -27,7 +27,7 @@ from crib_env.rules import games_of
 
 if TYPE_CHECKING:
     from crib_env.engine.family import Family
-    from crib_env.engine.learners import AgentEntries
+    from crib_env.engine.jit import Entry
 
 GROUP, FILES, MODELS = "crib_env.agents", "crib_env.agent_files", "crib_env.agent_models"
 PREFIXES = "crib_env.agent_prefixes"
@@ -251,21 +251,22 @@ def _decision(view: Any, *gone: int) -> Hashable:
 
 
 @cache
-def compile_policy(act: Act, family: Family) -> AgentEntries:
-    """Return everything compiled that an agent needs, made of its one function.
+def compile_policy(act: Act, family: Family, seconds: int = 5) -> Entry:
+    """Return the compiled form of an agent's function; it is compiled at its first use.
 
     Args:
         act: ``act(view, rng, table, weights) -> action``: the view record of the seat to move, its
             generator (int64[4]; draw with `crib_env.engine.rng.below`), the points of rank
             multisets (`crib_env.engine.show.show_table`), and the agent's own float64[K].
         family: the games it plays.
+        seconds: about how long it compiles, in CPU seconds, for the message at its first use.
     """
+    from crib_env.engine.acts import act_entry
     from crib_env.engine.jit import kernel, plain
-    from crib_env.engine.learners import agent_entries
 
     check_takes(plain(act), "view, rng, table, weights", "a compiled agent's function")
     name = f"{act.__module__ or 'agent'}.{family.name}"
-    return agent_entries(act if hasattr(act, "py_func") else kernel(act), family, name)
+    return act_entry(act if hasattr(act, "py_func") else kernel(act), family.view, name, seconds)
 
 
 class CompiledAgent:
@@ -279,6 +280,7 @@ class CompiledAgent:
         acts: its function for each family of games that it plays, by the family's name.
         honours: the fields of the rules that may have any value; None for all.
         draws: whether its choice uses chance; if not, `act` leaves the generator alone.
+        compile_seconds: about how long a function compiles, in CPU seconds.
         weights: float64[K], what its functions read.
     """
 
@@ -286,6 +288,7 @@ class CompiledAgent:
     acts: ClassVar[Mapping[str, Act]]
     honours: ClassVar[frozenset[str] | None] = None
     draws: ClassVar[bool] = False
+    compile_seconds: ClassVar[int] = 5
 
     def __init__(self, weights: npt.ArrayLike = ()) -> None:
         self.weights = kernel_array(np.asarray(weights, dtype=np.float64))
@@ -301,28 +304,32 @@ class CompiledAgent:
             ValueError: the views are of a family the agent does not play.
             TypeError: it draws, and ``rng`` is no generator.
         """
+        from crib_env.engine.entries import entries_of
         from crib_env.engine.rng import WORDS
         from crib_env.engine.show import show_table
 
         family = self._family_of(views)
-        entries = compile_policy(self.acts[family.name], family)
+        compiled = compile_policy(self.acts[family.name], family, self.compile_seconds)
         actions = np.empty(len(views), dtype=np.int64)
         shape = (len(views), WORDS)
         rngs = np.zeros(shape, dtype=np.int64)
         if self.draws:
             rngs = check_rng(rng).integers(1 << 32, size=shape)
-        entries.act_views(np.ascontiguousarray(views), rngs, show_table(), self.weights, actions)
+        each = compiled.address, np.ascontiguousarray(views), rngs, show_table(), self.weights, actions
+        entries_of(family).act_views(*each)
         return actions
 
-    def entries_for(self, family: Family) -> AgentEntries | None:
-        """Return the entries that step lanes against this agent; None if it acts in Python.
+    def compiled_for(self, family: Family) -> Entry | None:
+        """Return the agent's function, compiled for a family; None if it acts in Python.
 
         A subclass that overrides `act` plays by that, and not by our function.
         """
+        from crib_env.engine.family import find_family
+
         act = self.acts.get(family.name)
         if type(self).act is not CompiledAgent.act or act is None:
             return None
-        return compile_policy(act, family)
+        return compile_policy(act, find_family(family.name), self.compile_seconds)
 
     def _family_of(self, views: Views) -> Family:
         """Return the family of views; refuse those of a family that the agent does not play."""

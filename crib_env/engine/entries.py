@@ -13,6 +13,7 @@ from functools import cache
 import numpy as np
 from numba import float32, float64, int8, int64, uint8, void
 
+from crib_env.engine.acts import act_caller
 from crib_env.engine.family import Family
 from crib_env.engine.jit import Entry, entry
 from crib_env.engine.record import (
@@ -24,6 +25,7 @@ from crib_env.engine.record import (
     OBS_T,
     RNGS_T,
     TABLE_T,
+    WEIGHTS_T,
     Array,
     clear_gains,
     keep_log,
@@ -47,6 +49,7 @@ class Entries:
     begin_games: Entry
     step_games: Entry
     view_games: Entry
+    act_views: Entry
     fill_returns: Entry
     rollout: Entry
     encode: Entry
@@ -69,6 +72,7 @@ def entries_of(family: Family) -> Entries:
     encode, encode_mask = kernels.encode, kernels.encode_mask
     return_of, tally_column = kernels.returns, kernels.tally_column
     name, log_size = family.name, family.log_size
+    act_at = act_caller(family.view)
     has_phases = "phase" in (family.state.names or ())
 
     @entry(void(states_t, rules_t, DECKS_T, int64, LOG_T), f"{name}.begin")
@@ -149,6 +153,12 @@ def entries_of(family: Family) -> Entries:
         for k in range(lanes.shape[0]):
             view_of(states[lanes[k]], rules[0], seats[k], views[k])
 
+    @entry(void(int64, views_t, RNGS_T, TABLE_T, WEIGHTS_T, int64[::1]), f"{name}.act_views")
+    def act_views(act, views, rngs, table, weights, actions):
+        """Write the action of an agent for each view; ``act`` is the address of its function."""
+        for i in range(views.shape[0]):
+            actions[i] = act_at(act, views[i], rngs[i], table, weights)
+
     @entry(void(states_t, rules_t, float64[:, ::1]), f"{name}.fill_returns")
     def fill_returns(states, rules, returns):
         """Write the returns of each ended episode into ``returns[i, seat]``."""
@@ -198,6 +208,6 @@ def entries_of(family: Family) -> Entries:
             write_features_of(views[k], table, observations[k, at:])
 
     return Entries(
-        begin, step, observe, begin_games, step_games, view_games, fill_returns, rollout,
-        encode_views, write_features,
+        begin, step, observe, begin_games, step_games, view_games, act_views, fill_returns,
+        rollout, encode_views, write_features,
     )  # fmt: skip

@@ -152,6 +152,17 @@ class Entry:
         (overload,) = cast(Any, self.compiled).overloads.values()
         return cast(Callable[..., Any], overload.entry_point)
 
+    @cached_property
+    def address(self) -> Any:
+        """Where the machine code is in this process, for `crib_env.engine.acts`.
+
+        Uncompiled, it is the function itself.
+        """
+        if config.DISABLE_JIT:
+            return self.compiled
+        (overload,) = cast(Any, self.compiled).overloads.values()
+        return overload.library.get_pointer_to_function(overload.fndesc.llvm_cfunc_wrapper_name)
+
     def __call__(self, *args: Any) -> Any:
         """Call the compiled function."""
         return self.compiled(*args)

@@ -1,6 +1,6 @@
 """A learner's games, stepped in compiled code: its action, the others', reward, end, observation.
 
-One compiled opponent plays inside one pass over the games (`AgentEntries.step_range`). Where a
+One compiled opponent plays inside one pass over the games (`LearnerEntries.step_range`). Where a
 policy plays a phase of the deal for both seats, or opponents differ from game to game, a pass runs
 over the games and lists those that wait for others (`LearnerEntries`). Each policy takes its turns
 in its games of that list, with its own entry, until the list is empty: so any two policies can play
@@ -10,13 +10,12 @@ together, and no pair is compiled together. An illegal action of the learner end
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 from numba import float64, int8, int64, void
 
+from crib_env.engine.acts import act_caller
 from crib_env.engine.entries import FLOATS_T
 from crib_env.engine.family import Family, Kernel
 from crib_env.engine.jit import Entry, entry, kernel
@@ -109,38 +108,36 @@ def learner_kernels(family: Family) -> tuple[Kernel, Kernel, Kernel, Kernel]:
     return waits_for, reward, write_ending, begin_again
 
 
-# --- against one compiled opponent ----------------------------------------------------------------
-
-
 @dataclass(frozen=True)
-class AgentEntries:
-    """One agent at one family of games, compiled."""
+class LearnerEntries:
+    """The entries of a family's learners, for any opponent; see `learner_entries`."""
 
-    act_views: Entry  # (views, rngs, table, weights, actions): writes an action for each view
-    step_range: Entry  # steps a learner's games against it
-    take_turns: Entry  # makes its decisions where several policies take turns
+    step_range: Entry  # steps a learner's games against one compiled opponent
+    act: Entry
+    take_turns: Entry  # makes the decisions of one of several policies
+    settle: Entry
+    observe: Entry
+    draw_seats: Entry
+    observe_features: Entry
 
 
-def agent_entries(act: Callable[..., Any], family: Family, name: str) -> AgentEntries:
-    """Return the entries made of ``act(view, rng, table, weights) -> action``."""
+@cache
+def learner_entries(family: Family) -> LearnerEntries:
+    """Return the entries of a family's learners."""
     states_t, rules_t, views_t = family.types
-    step, find_move, view = family.kernels.step, family.kernels.find_move, family.kernels.view
+    step, find_move = family.kernels.step, family.kernels.find_move
+    view, write_features = family.kernels.view, family.kernels.write_features
     encode, encode_mask = family.kernels.encode, family.kernels.encode_mask
     waits_for, reward, write_ending, begin_again = learner_kernels(family)
-    log_size = family.log_size
-
-    @entry(void(views_t, RNGS_T, TABLE_T, WEIGHTS_T, int64[::1]), f"{name}.act_views")
-    def act_views(views, rngs, table, weights, actions):
-        """Write an action for each view."""
-        for i in range(views.shape[0]):
-            actions[i] = act(views[i], rngs[i], table, weights)
+    name, log_size = family.name, family.log_size
+    act_at = act_caller(family.view)
 
     @kernel
-    def until_learner(s, rules, decks, table, weights, rng, v, log, seat):
-        """Let the agent act until ``seat`` is to move; return False if it acted illegally."""
+    def until_learner(s, rules, decks, table, act, weights, rng, v, log, seat):
+        """Let an agent act until ``seat`` is to move; return False if it acted illegally."""
         while s["over"] == 0 and s["to_move"] != seat:
             view(s, rules, s["to_move"], v)
-            move = find_move(s, rules, act(v, rng, table, weights))
+            move = find_move(s, rules, act_at(act, v, rng, table, weights))
             if move == NONE:
                 return False
             step(s, rules, decks, table, move, log)
@@ -149,20 +146,21 @@ def agent_entries(act: Callable[..., Any], family: Family, name: str) -> AgentEn
 
     @entry(
         int64(
-            states_t, rules_t, DECKS_T, TABLE_T, WEIGHTS_T, RNGS_T, views_t, LOG_T, int64, int64,
-            int64, float64, int64, int64, int64[::1], int64[::1], OBS_T, MASKS_T, float64[::1],
+            states_t, rules_t, DECKS_T, TABLE_T, int64, WEIGHTS_T, RNGS_T, views_t, LOG_T, int64,
+            int64, int64, float64, int64, int64, int64[::1], int64[::1], OBS_T, MASKS_T, float64[::1],
             FLAGS_T, OBS_T, MASKS_T, ENDINGS_T,
         ),
         f"{name}.step_range",
         seconds=12,
     )  # fmt: skip
     def step_range(
-        states, rules, decks, table, weights, rngs, views, log, lo, hi, points, illegal_reward,
+        states, rules, decks, table, act, weights, rngs, views, log, lo, hi, points, illegal_reward,
         autoreset, drawn_seat, seats, actions, obs, masks, rewards, dones, final_obs, final_masks,
         endings,
     ):  # fmt: skip
-        """Step a range of games for a learner in one seat, this agent in all others.
+        """Step a range of games for a learner in one seat, an agent in all others.
 
+        ``act`` is the address of the agent's function, see `crib_env.engine.acts`.
         An ended episode's last observation goes to ``final_obs``, and with ``autoreset`` a new
         episode begins; without, ``obs`` is that last observation. ``points`` is 1 for the reward in
         points, 0 for the return; ``drawn_seat`` 1 to draw the learner's seat for each episode.
@@ -193,7 +191,7 @@ def agent_entries(act: Callable[..., Any], family: Family, name: str) -> AgentEn
             if illegal:
                 dones[i] = True
             else:
-                if not until_learner(s, r, decks, table, weights, rng, v, log, seat):
+                if not until_learner(s, r, decks, table, act, weights, rng, v, log, seat):
                     return i
                 dones[i] = s["over"] != 0
             if stepped:
@@ -207,7 +205,7 @@ def agent_entries(act: Callable[..., Any], family: Family, name: str) -> AgentEn
                 if autoreset:
                     seat = begin_again(s, r, decks, log, seat, drawn_seat)
                     seats[i] = seat
-                    if not until_learner(s, r, decks, table, weights, rng, v, log, seat):
+                    if not until_learner(s, r, decks, table, act, weights, rng, v, log, seat):
                         return i
                     view(s, r, seat, v)
             encode(v, obs[i])
@@ -216,17 +214,17 @@ def agent_entries(act: Callable[..., Any], family: Family, name: str) -> AgentEn
 
     @entry(
         int64(
-            states_t, rules_t, DECKS_T, TABLE_T, WEIGHTS_T, RNGS_T, views_t, LOG_T, int64, int64,
-            int64[::1], int64[::1], int64, int64,
+            states_t, rules_t, DECKS_T, TABLE_T, int64, WEIGHTS_T, RNGS_T, views_t, LOG_T, int64,
+            int64, int64[::1], int64[::1], int64, int64,
         ),
         f"{name}.take_turns",
     )  # fmt: skip
-    def take_turns(states, rules, decks, table, weights, rngs, views, log, phase, role, seats, waiting, lo, n):
-        """Make this agent's decisions in the games listed, as long as they wait for it.
+    def take_turns(states, rules, decks, table, act, weights, rngs, views, log, phase, role, seats, waiting, lo, n):
+        """Make an agent's decisions in the games listed, as long as they wait for it.
 
         The games are ``waiting[lo : lo + n]`` (int64[N]). Those that wait for the other of the two
         afterwards are moved to the front. Returns how many those are; or ``NONE - game`` where the
-        agent's action was illegal. ``role`` is OPPONENT or PHASE_POLICY, which this one plays.
+        agent's action was illegal. ``role`` is OPPONENT or PHASE_POLICY, which the agent plays.
         """
         v = views[0]
         left = 0
@@ -236,7 +234,7 @@ def agent_entries(act: Callable[..., Any], family: Family, name: str) -> AgentEn
             turn = waits_for(s, phase, seats[i])
             while turn == role:
                 view(s, rules[0], s["to_move"], v)
-                move = find_move(s, rules[0], act(v, rngs[i], table, weights))
+                move = find_move(s, rules[0], act_at(act, v, rngs[i], table, weights))
                 if move == NONE:
                     return NONE - i
                 step(s, rules[0], decks, table, move, log)
@@ -245,33 +243,6 @@ def agent_entries(act: Callable[..., Any], family: Family, name: str) -> AgentEn
             waiting[lo + left] = i
             left += turn != NONE
         return left
-
-    return AgentEntries(act_views, step_range, take_turns)
-
-
-# --- passes between which others take turns -------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class LearnerEntries:
-    """The entries of a family's learners, for any opponent; see `learner_entries`."""
-
-    act: Entry
-    settle: Entry
-    observe: Entry
-    draw_seats: Entry
-    observe_features: Entry
-
-
-@cache
-def learner_entries(family: Family) -> LearnerEntries:
-    """Return the entries of a family's learners."""
-    states_t, rules_t, views_t = family.types
-    step, find_move = family.kernels.step, family.kernels.find_move
-    view, write_features = family.kernels.view, family.kernels.write_features
-    encode, encode_mask = family.kernels.encode, family.kernels.encode_mask
-    waits_for, reward, write_ending, begin_again = learner_kernels(family)
-    name, log_size = family.name, family.log_size
 
     @entry(
         int64(
@@ -318,7 +289,7 @@ def learner_entries(family: Family) -> LearnerEntries:
     ):  # fmt: skip
         """Reward the learner in each game of a range, and where an episode ended begin a new one.
 
-        The arguments are those of `learners_act` and of `AgentEntries.step_range`. Returns how many
+        The arguments are those of `learners_act` and of `step_range`. Returns how many
         of the games begun wait for others.
         """
         r = rules[0]
@@ -381,7 +352,7 @@ def learner_entries(family: Family) -> LearnerEntries:
                 view(states[i], rules[0], seats[i], v)
                 write_features(v, table, row[seen:])
 
-    return LearnerEntries(learners_act, settle, observe, draw_seats, observe_features)
+    return LearnerEntries(step_range, learners_act, take_turns, settle, observe, draw_seats, observe_features)
 
 
 @entry(int64(FLAGS_T, ENDINGS_T, int64[::1], int64, ENDINGS_T))

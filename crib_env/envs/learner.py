@@ -21,6 +21,7 @@ from crib_env.arrays import Array, Bools, Doubles, whole_numbers
 from crib_env.batch import GameBatch, usable_cores
 from crib_env.engine import learners
 from crib_env.engine.family import Family
+from crib_env.engine.jit import Entry
 from crib_env.engine.record import FOR_LAST, NONE, count_sides, log_size
 from crib_env.engine.show import show_table
 from crib_env.envs.config import EnvConfig, EnvSettings, Setting
@@ -283,18 +284,18 @@ class LearnerBatch:
 
 
 class Player(NamedTuple):
-    """A compiled opponent: agent, entry points, weights."""
+    """A compiled agent: its name, its function, what that reads."""
 
     agent: CompiledAgent
-    entries: learners.AgentEntries
+    act: Entry
     weights: Doubles
 
 
 def compiled_player(agent: Agent, family: Family) -> Player | None:
     """Return the agent as compiled code; None if it acts in Python."""
-    if not isinstance(agent, CompiledAgent) or (entries := agent.entries_for(family)) is None:
+    if not isinstance(agent, CompiledAgent) or (act := agent.compiled_for(family)) is None:
         return None
-    return Player(agent, entries, np.ascontiguousarray(agent.weights, dtype=np.float64))
+    return Player(agent, act, np.ascontiguousarray(agent.weights, dtype=np.float64))
 
 
 def choose_stepper(batch: LearnerBatch) -> Stepper:
@@ -357,8 +358,9 @@ class Stepper:
             self._in_turns(batch, actions, thread, lo, hi)
 
     def _one_pass(self, batch: LearnerBatch, opponent: Player, actions: Array, thread: int, lo: int, hi: int) -> None:
-        bad = opponent.entries.step_range.unchecked(
-            batch.states, batch.games.record, batch.games.decks, self._table, opponent.weights,
+        bad = learners.learner_entries(batch.family).step_range.unchecked(
+            batch.states, batch.games.record, batch.games.decks, self._table,
+            opponent.act.address, opponent.weights,
             batch.chance.rngs, self._views[thread], batch.logs[thread], lo, hi, int(batch.points),
             batch.config.illegal_reward, int(batch.autoreset), int(batch.config.seat is None),
             batch.seats, actions, batch.obs, batch.masks, batch.rewards, batch.dones,
@@ -412,8 +414,9 @@ class Stepper:
     def _let_act(self, batch: LearnerBatch, thread: int, player: Player, role: int, lo: int, waiting: int) -> int:
         """Let a policy act in ``waiting`` games of the list from ``lo`` on; return the rest."""
         policy = role == learners.PHASE_POLICY
-        left: int = player.entries.take_turns.unchecked(
-            batch.states, batch.games.record, batch.games.decks, self._table, player.weights,
+        left: int = learners.learner_entries(batch.family).take_turns.unchecked(
+            batch.states, batch.games.record, batch.games.decks, self._table,
+            player.act.address, player.weights,
             batch.chance.phase_rngs if policy else batch.chance.rngs, self._views[thread],
             batch.logs[thread], self.phase, role, batch.seats, self._waiting, lo, waiting,
         )  # fmt: skip

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from compiled import SLOW, as_entry
 from crib_env import format_card, parse_cards
-from crib_env.engine.family import find_family
+from crib_env.engine.family import family_for, find_family
 from crib_env.engine.fingerprint import fingerprint
 from crib_env.engine.hands.counting import certain_points, least_pip, sequence_of, starters_total
 from crib_env.engine.hands.records import DISCARD
@@ -55,12 +55,15 @@ def discarded_pair(agent: Agent, cards: list[int], game: str, dealer: bool) -> t
 
 
 def test_compiled_code_can_be_kept_on_disk() -> None:
-    """An agent whose entries cannot be cached costs seconds at every start."""
+    """An agent that cannot be stored costs seconds at every start."""
     for make in AGENTS:
         for name, act in make.acts.items():
-            entries = compile_policy(act, find_family(name))
-            for entry in (entries.act_views, entries.step_range, entries.take_turns):
-                assert fingerprint(entry.function), entry.name
+            assert fingerprint(compile_policy(act, find_family(name)).function), name
+
+
+def test_compiled_for_rewards_and_suits_is_one_function() -> None:
+    families = (family_for("two_hand"), family_for("two_hand", "expected"), family_for("two_hand", suits="ranks"))
+    assert len({RuleBasedAgent().compiled_for(family) for family in families}) == 1
 
 
 # --- greedy --------------------------------------------------------------------------------------

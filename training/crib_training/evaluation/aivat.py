@@ -488,7 +488,7 @@ def chosen_reference(rules: Rules, agents: Sequence[Agent], adjusted: bool | Non
             f"luck is not known of games by the rules {rules.name}: it can be taken out of six and five cards"
         )
     family = find_family(rules.family)
-    compiled = (isinstance(agent, CompiledAgent) and agent.entries_for(family) is not None for agent in agents)
+    compiled = (isinstance(agent, CompiledAgent) and agent.compiled_for(family) is not None for agent in agents)
     return known if adjusted or not all(compiled) else None
 
 
