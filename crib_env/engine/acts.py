@@ -54,4 +54,5 @@ def act_caller(view: np.dtype[np.void]) -> Callable[..., Any]:
 
         return signature.return_type(int64, *signature.args), generate
 
-    return act_at
+    found: Callable[..., Any] = act_at
+    return found

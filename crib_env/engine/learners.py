@@ -2,10 +2,9 @@
 
 One compiled opponent plays inside one pass over the games (`LearnerEntries.step_range`). Where a
 policy plays a phase of the deal for both seats, or opponents differ from game to game, a pass runs
-over the games and lists those that wait for others (`LearnerEntries`). Each policy takes its turns
-in its games of that list, with its own entry, until the list is empty: so any two policies can play
-together, and no pair is compiled together. An illegal action of the learner ends the episode at
-`Family.illegal_reward`.
+over the games and lists those that wait for others, and another plays these up to the learner's
+decision (`LearnerEntries.take_turns`). Agents are called by their address, so any can play
+together. An illegal action of the learner ends the episode at `Family.illegal_reward`.
 """
 
 from __future__ import annotations
@@ -114,7 +113,7 @@ class LearnerEntries:
 
     step_range: Entry  # steps a learner's games against one compiled opponent
     act: Entry
-    take_turns: Entry  # makes the decisions of one of several policies
+    take_turns: Entry  # lets several agents act until the learner is to move
     settle: Entry
     observe: Entry
     draw_seats: Entry
@@ -214,35 +213,38 @@ def learner_entries(family: Family) -> LearnerEntries:
 
     @entry(
         int64(
-            states_t, rules_t, DECKS_T, TABLE_T, int64, WEIGHTS_T, RNGS_T, views_t, LOG_T, int64,
-            int64, int64[::1], int64[::1], int64, int64,
+            states_t, rules_t, DECKS_T, TABLE_T, int64[::1], int64[::1], WEIGHTS_T, RNGS_T, RNGS_T,
+            views_t, LOG_T, int64, int64[::1], int64[::1], int64[::1], int64, int64,
         ),
         f"{name}.take_turns",
     )  # fmt: skip
-    def take_turns(states, rules, decks, table, act, weights, rngs, views, log, phase, role, seats, waiting, lo, n):
-        """Make an agent's decisions in the games listed, as long as they wait for it.
+    def take_turns(
+        states, rules, decks, table, acts, starts, weights, rngs, phase_rngs, views, log, phase, drawn, seats,
+        waiting, lo, hi,
+    ):  # fmt: skip
+        """Play the games ``waiting[lo:hi]`` up to the learner's decision, by agents at ``acts``.
 
-        The games are ``waiting[lo : lo + n]`` (int64[N]). Those that wait for the other of the two
-        afterwards are moved to the front. Returns how many those are; or ``NONE - game`` where the
-        agent's action was illegal. ``role`` is OPPONENT or PHASE_POLICY, which the agent plays.
+        These are the opponents, ``drawn[i]`` in game i, and last the policy of ``phase``, if any.
+        Agent k reads ``weights[starts[k] : starts[k + 1]]``. Returns NONE, or the first game in
+        which an action was illegal: there it stops.
         """
         v = views[0]
-        left = 0
-        for k in range(lo, lo + n):
+        for k in range(lo, hi):
             i = waiting[k]
             s = states[i]
             turn = waits_for(s, phase, seats[i])
-            while turn == role:
+            while turn != NONE:
+                agent = drawn[i] if turn == OPPONENT else acts.shape[0] - 1
+                rng = rngs[i] if turn == OPPONENT else phase_rngs[i]
                 view(s, rules[0], s["to_move"], v)
-                move = find_move(s, rules[0], act_at(act, v, rngs[i], table, weights))
+                action = act_at(acts[agent], v, rng, table, weights[starts[agent] : starts[agent + 1]])
+                move = find_move(s, rules[0], action)
                 if move == NONE:
-                    return NONE - i
+                    return i
                 step(s, rules[0], decks, table, move, log)
                 keep_log(log, log_size)
                 turn = waits_for(s, phase, seats[i])
-            waiting[lo + left] = i
-            left += turn != NONE
-        return left
+        return NONE
 
     @entry(
         int64(

@@ -13,6 +13,7 @@ import os
 import warnings
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -313,8 +314,8 @@ def choose_stepper(batch: LearnerBatch) -> Stepper:
 class Stepper:
     """Steps the games of a batch in compiled code, on its threads.
 
-    A single opponent plays all seats but the learner's in one pass. Several policies take turns:
-    opponents by number, then a phase's.
+    A single opponent plays all seats but the learner's in one pass. Several opponents, and a
+    phase's policy, play between passes of the learner's.
     """
 
     compiled = True
@@ -388,41 +389,24 @@ class Stepper:
         self._take_turns(batch, thread, lo, waiting)
         entries.observe.unchecked(batch.states, batch.games.record, views, lo, hi, batch.seats, batch.obs, batch.masks)
 
+    @cached_property
+    def _agents(self) -> tuple[Array, Array, Doubles]:
+        """The addresses of all players, where the weights of each begin, and all weights."""
+        players = [*self.opponents, *([] if self.policy is None else [self.policy])]
+        starts = np.cumsum([0, *(len(player.weights) for player in players)])
+        return np.array([p.act.address for p in players]), starts, np.concatenate([p.weights for p in players])
+
     def _take_turns(self, batch: LearnerBatch, thread: int, lo: int, waiting: int) -> None:
-        """Let policy and opponents take turns until no game waits for any of them."""
-        while waiting:
-            if self.policy is not None:
-                waiting = self._let_act(batch, thread, self.policy, learners.PHASE_POLICY, lo, waiting)
-            waiting = self._opponents_turn(batch, thread, lo, waiting)
-
-    def _opponents_turn(self, batch: LearnerBatch, thread: int, lo: int, waiting: int) -> int:
-        """Let each opponent act in its games of those that wait; return how many still do."""
-        if len(self.opponents) == 1:
-            return self._let_act(batch, thread, self.opponents[0], learners.OPPONENT, lo, waiting)
-        lanes = self._waiting[lo : lo + waiting]
-        drawn = batch.opponents.drawn[lanes]
-        lanes[:] = lanes[np.argsort(drawn, kind="stable")]
-        starts = np.searchsorted(np.sort(drawn), np.arange(len(self.opponents) + 1)).tolist()
-        left = 0
-        for k, opponent in enumerate(self.opponents):
-            first, n = starts[k], starts[k + 1] - starts[k]
-            n = self._let_act(batch, thread, opponent, learners.OPPONENT, lo + first, n)
-            lanes[left : left + n] = lanes[first : first + n].copy()
-            left += n
-        return left
-
-    def _let_act(self, batch: LearnerBatch, thread: int, player: Player, role: int, lo: int, waiting: int) -> int:
-        """Let a policy act in ``waiting`` games of the list from ``lo`` on; return the rest."""
-        policy = role == learners.PHASE_POLICY
-        left: int = learners.learner_entries(batch.family).take_turns.unchecked(
-            batch.states, batch.games.record, batch.games.decks, self._table,
-            player.act.address, player.weights,
-            batch.chance.phase_rngs if policy else batch.chance.rngs, self._views[thread],
-            batch.logs[thread], self.phase, role, batch.seats, self._waiting, lo, waiting,
+        """Let opponents and policy play in ``waiting`` games of the list from ``lo`` on."""
+        bad = learners.learner_entries(batch.family).take_turns.unchecked(
+            batch.states, batch.games.record, batch.games.decks, self._table, *self._agents,
+            batch.chance.rngs, batch.chance.phase_rngs, self._views[thread], batch.logs[thread],
+            self.phase, batch.opponents.drawn, batch.seats, self._waiting, lo, lo + waiting,
         )  # fmt: skip
-        if left < 0:
-            refuse_action(player, "phase policy" if policy else "opponent", NONE - left)
-        return left
+        if bad != NONE:
+            if self.policy is not None and batch.states["phase"][bad] == self.phase:
+                refuse_action(self.policy, "phase policy", bad)
+            refuse_action(self.opponents[batch.opponents.drawn[bad]], "opponent", bad)
 
 
 def refuse_action(player: Player, role: str, lane: int) -> None:
