@@ -250,23 +250,24 @@ def _decision(view: Any, *gone: int) -> Hashable:
 # --- compiled agents ----------------------------------------------------------------------------
 
 
-@cache
-def compile_policy(act: Act, family: Family, seconds: int = 5) -> Entry:
-    """Return the compiled form of an agent's function; it is compiled at its first use.
+def compile_policy(act: Act, family: Family) -> Entry:
+    """Return an agent's function for the views of a family, compiled at its first use.
 
     Args:
         act: ``act(view, rng, table, weights) -> action``: the view record of the seat to move, its
             generator (int64[4]; draw with `crib_env.engine.rng.below`), the points of rank
             multisets (`crib_env.engine.show.show_table`), and the agent's own float64[K].
         family: the games it plays.
-        seconds: about how long it compiles, in CPU seconds, for the message at its first use.
+
+    Returns:
+        The compiled function of the same arguments, one object for each ``act`` and kind of views.
     """
     from crib_env.engine.acts import act_entry
-    from crib_env.engine.jit import kernel, plain
+    from crib_env.engine.jit import plain
 
     check_takes(plain(act), "view, rng, table, weights", "a compiled agent's function")
     name = f"{act.__module__ or 'agent'}.{family.name}"
-    return act_entry(act if hasattr(act, "py_func") else kernel(act), family.view, name, seconds)
+    return act_entry(act, family.view, name)
 
 
 class CompiledAgent:
@@ -280,7 +281,7 @@ class CompiledAgent:
         acts: its function for each family of games that it plays, by the family's name.
         honours: the fields of the rules that may have any value; None for all.
         draws: whether its choice uses chance; if not, `act` leaves the generator alone.
-        compile_seconds: about how long a function compiles, in CPU seconds.
+        compile_seconds: about how long a function compiles, in CPU seconds; 0 if less than two.
         weights: float64[K], what its functions read.
     """
 
@@ -304,19 +305,19 @@ class CompiledAgent:
             ValueError: the views are of a family the agent does not play.
             TypeError: it draws, and ``rng`` is no generator.
         """
+        from crib_env.engine.acts import array_of_agents
         from crib_env.engine.entries import entries_of
         from crib_env.engine.rng import WORDS
         from crib_env.engine.show import show_table
 
         family = self._family_of(views)
-        compiled = compile_policy(self.acts[family.name], family, self.compile_seconds)
+        agents = array_of_agents([(self._compiled(family), self.weights)])
         actions = np.empty(len(views), dtype=np.int64)
         shape = (len(views), WORDS)
         rngs = np.zeros(shape, dtype=np.int64)
         if self.draws:
             rngs = check_rng(rng).integers(1 << 32, size=shape)
-        each = compiled.address, np.ascontiguousarray(views), rngs, show_table(), self.weights, actions
-        entries_of(family).act_views(*each)
+        entries_of(family).act_views(agents, np.ascontiguousarray(views), rngs, show_table(), actions)
         return actions
 
     def compiled_for(self, family: Family) -> Entry | None:
@@ -324,12 +325,14 @@ class CompiledAgent:
 
         A subclass that overrides `act` plays by that, and not by our function.
         """
-        from crib_env.engine.family import find_family
-
-        act = self.acts.get(family.name)
-        if type(self).act is not CompiledAgent.act or act is None:
+        if type(self).act is not CompiledAgent.act or family.name not in self.acts:
             return None
-        return compile_policy(act, find_family(family.name), self.compile_seconds)
+        return self._compiled(family)
+
+    def _compiled(self, family: Family) -> Entry:
+        compiled = compile_policy(self.acts[family.name], family)
+        compiled.seconds = self.compile_seconds
+        return compiled
 
     def _family_of(self, views: Views) -> Family:
         """Return the family of views; refuse those of a family that the agent does not play."""

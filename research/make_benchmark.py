@@ -331,13 +331,13 @@ def hours_left(rows: list[runs.Row]) -> float:
         jobs = list(runs.jobs(rows, [line], *sizes))
         left = [job for job in jobs if job.key not in made]
         seconds += sum((job.budget or job.decisions * a_decision) + measuring for job in left)
-        if not any(job.budget for job in jobs):  # they wait for the first final run
+        if any(job.stage == "final" and job.seed == final["first_seed"] for job in left):  # it says their decisions
             seconds += by_seconds["seeds"] * sum(budget + measuring for budget in by_seconds["budgets"])
     return seconds / 3600
 
 
 def progress(rows: list[runs.Row], shown: int) -> dict[str, Any]:
-    """Return how much of the protocol is done, for the page; runs that diverged are done."""
+    """Return how much of the protocol is done, for the page; searches that diverged are done."""
     lines, final = runs.lines(), runs.FINAL
     of_stage = {stage: [row for row in rows if row["stage"] == stage] for stage in runs.STAGES}
     length = runs.SEARCH["decisions"]
@@ -346,7 +346,7 @@ def progress(rows: list[runs.Row], shown: int) -> dict[str, Any]:
     tried = Counter((row["track"], row["line"]) for row in searches)
     complete = [line for line in lines if tried[line.track, line.name] == runs.SEARCH["settings"]]
     of_line = {line: [result(rows, line, decisions) for decisions in (length, final["decisions"])] for line in lines}
-    idle = [line for line, (short, long) in of_line.items() if short and long and long["mean"] >= short["mean"]]
+    no_gain = [line for line, (short, long) in of_line.items() if short and long and long["mean"] >= short["mean"]]
     diverged = [row for row in rows if "diverged" in row]
     spent = sum(row.get("cpu_seconds", 0.0) + row.get("measured_in", 0.0) for row in rows)
     return {
@@ -360,7 +360,7 @@ def progress(rows: list[runs.Row], shown: int) -> dict[str, Any]:
         "missing": [f"{line.track}/{line.name}" for line in lines if not lengths(rows, [line])],
         "complete": len(complete),
         "undrawn": [f"{line.track}/{line.name}" for line in complete if runs.chosen(rows, line)[0] == 0],
-        "idle": [f"{line.track}/{line.name}" for line in idle],
+        "no_gain": [f"{line.track}/{line.name}" for line in no_gain],
         "diverged": [f"{row['track']}/{row['line']} seed {row['seed']}" for row in diverged],
         "hours": spent / 3600,
         "left": hours_left(rows),

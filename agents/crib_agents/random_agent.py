@@ -32,6 +32,7 @@ class RandomAgent(CompiledAgent):
     name = "random"
     acts: ClassVar[dict[str, Act]] = {"two_hand": draw_card, "many_hand": draw_card, "table_top": draw_action}
     draws: ClassVar[bool] = True
+    compile_seconds = 0
 
     @one_or_many
     def action_probabilities(self, views: Views) -> Doubles:

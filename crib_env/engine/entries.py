@@ -13,7 +13,7 @@ from functools import cache
 import numpy as np
 from numba import float32, float64, int8, int64, uint8, void
 
-from crib_env.engine.acts import act_caller
+from crib_env.engine.acts import AGENTS_T, act_caller
 from crib_env.engine.family import Family
 from crib_env.engine.jit import Entry, entry
 from crib_env.engine.record import (
@@ -25,7 +25,6 @@ from crib_env.engine.record import (
     OBS_T,
     RNGS_T,
     TABLE_T,
-    WEIGHTS_T,
     Array,
     clear_gains,
     keep_log,
@@ -72,7 +71,7 @@ def entries_of(family: Family) -> Entries:
     encode, encode_mask = kernels.encode, kernels.encode_mask
     return_of, tally_column = kernels.returns, kernels.tally_column
     name, log_size = family.name, family.log_size
-    act_at = act_caller(family.view)
+    act_by = act_caller(family.view)
     has_phases = "phase" in (family.state.names or ())
 
     @entry(void(states_t, rules_t, DECKS_T, int64, LOG_T), f"{name}.begin")
@@ -153,11 +152,11 @@ def entries_of(family: Family) -> Entries:
         for k in range(lanes.shape[0]):
             view_of(states[lanes[k]], rules[0], seats[k], views[k])
 
-    @entry(void(int64, views_t, RNGS_T, TABLE_T, WEIGHTS_T, int64[::1]), f"{name}.act_views")
-    def act_views(act, views, rngs, table, weights, actions):
-        """Write the action of an agent for each view; ``act`` is the address of its function."""
+    @entry(void(AGENTS_T, views_t, RNGS_T, TABLE_T, int64[::1]), f"{name}.act_views")
+    def act_views(agents, views, rngs, table, actions):
+        """Write the action of the first of ``agents`` for each view."""
         for i in range(views.shape[0]):
-            actions[i] = act_at(act, views[i], rngs[i], table, weights)
+            actions[i] = act_by(agents, 0, views[i], rngs[i], table)
 
     @entry(void(states_t, rules_t, float64[:, ::1]), f"{name}.fill_returns")
     def fill_returns(states, rules, returns):

@@ -161,7 +161,7 @@ class Entry:
         if config.DISABLE_JIT:
             return self.compiled
         (overload,) = cast(Any, self.compiled).overloads.values()
-        return overload.library.get_pointer_to_function(overload.fndesc.llvm_cfunc_wrapper_name)
+        return overload.library.get_pointer_to_function(overload.fndesc.llvm_func_name)
 
     def __call__(self, *args: Any) -> Any:
         """Call the compiled function."""

@@ -1,10 +1,10 @@
 """A learner's games, stepped in compiled code: its action, the others', reward, end, observation.
 
 One compiled opponent plays inside one pass over the games (`LearnerEntries.step_range`). Where a
-policy plays a phase of the deal for both seats, or opponents differ from game to game, a pass runs
-over the games and lists those that wait for others, and another plays these up to the learner's
-decision (`LearnerEntries.take_turns`). Agents are called by their address, so any can play
-together. An illegal action of the learner ends the episode at `Family.illegal_reward`.
+policy plays a phase of the deal for both seats, or opponents differ from game to game, a pass takes
+the learners' actions and lists the games that wait for others, and another plays these up to the
+learner's next decision (`LearnerEntries.take_turns`). An illegal action of the learner ends the
+episode at `Family.illegal_reward`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from functools import cache
 
 from numba import float64, int8, int64, void
 
-from crib_env.engine.acts import act_caller
+from crib_env.engine.acts import AGENTS_T, act_caller
 from crib_env.engine.entries import FLOATS_T
 from crib_env.engine.family import Family, Kernel
 from crib_env.engine.jit import Entry, entry, kernel
@@ -28,7 +28,6 @@ from crib_env.engine.record import (
     OBS_T,
     RNGS_T,
     TABLE_T,
-    WEIGHTS_T,
     clear_gains,
     forget_decks,
     keep_log,
@@ -112,7 +111,7 @@ class LearnerEntries:
     """The entries of a family's learners, for any opponent; see `learner_entries`."""
 
     step_range: Entry  # steps a learner's games against one compiled opponent
-    act: Entry
+    learners_act: Entry
     take_turns: Entry  # lets several agents act until the learner is to move
     settle: Entry
     observe: Entry
@@ -129,14 +128,14 @@ def learner_entries(family: Family) -> LearnerEntries:
     encode, encode_mask = family.kernels.encode, family.kernels.encode_mask
     waits_for, reward, write_ending, begin_again = learner_kernels(family)
     name, log_size = family.name, family.log_size
-    act_at = act_caller(family.view)
+    act_by = act_caller(family.view)
 
     @kernel
-    def until_learner(s, rules, decks, table, act, weights, rng, v, log, seat):
-        """Let an agent act until ``seat`` is to move; return False if it acted illegally."""
+    def until_learner(s, rules, decks, table, agents, rng, v, log, seat):
+        """Let the first agent act until ``seat`` is to move; return False if it acted illegally."""
         while s["over"] == 0 and s["to_move"] != seat:
             view(s, rules, s["to_move"], v)
-            move = find_move(s, rules, act_at(act, v, rng, table, weights))
+            move = find_move(s, rules, act_by(agents, 0, v, rng, table))
             if move == NONE:
                 return False
             step(s, rules, decks, table, move, log)
@@ -145,21 +144,20 @@ def learner_entries(family: Family) -> LearnerEntries:
 
     @entry(
         int64(
-            states_t, rules_t, DECKS_T, TABLE_T, int64, WEIGHTS_T, RNGS_T, views_t, LOG_T, int64,
-            int64, int64, float64, int64, int64, int64[::1], int64[::1], OBS_T, MASKS_T, float64[::1],
+            states_t, rules_t, DECKS_T, TABLE_T, AGENTS_T, RNGS_T, views_t, LOG_T, int64, int64,
+            int64, float64, int64, int64, int64[::1], int64[::1], OBS_T, MASKS_T, float64[::1],
             FLAGS_T, OBS_T, MASKS_T, ENDINGS_T,
         ),
         f"{name}.step_range",
         seconds=12,
     )  # fmt: skip
     def step_range(
-        states, rules, decks, table, act, weights, rngs, views, log, lo, hi, points, illegal_reward,
+        states, rules, decks, table, agents, rngs, views, log, lo, hi, points, illegal_reward,
         autoreset, drawn_seat, seats, actions, obs, masks, rewards, dones, final_obs, final_masks,
         endings,
     ):  # fmt: skip
-        """Step a range of games for a learner in one seat, an agent in all others.
+        """Step a range of games for a learner in one seat, the first of ``agents`` in all others.
 
-        ``act`` is the address of the agent's function, see `crib_env.engine.acts`.
         An ended episode's last observation goes to ``final_obs``, and with ``autoreset`` a new
         episode begins; without, ``obs`` is that last observation. ``points`` is 1 for the reward in
         points, 0 for the return; ``drawn_seat`` 1 to draw the learner's seat for each episode.
@@ -190,7 +188,7 @@ def learner_entries(family: Family) -> LearnerEntries:
             if illegal:
                 dones[i] = True
             else:
-                if not until_learner(s, r, decks, table, act, weights, rng, v, log, seat):
+                if not until_learner(s, r, decks, table, agents, rng, v, log, seat):
                     return i
                 dones[i] = s["over"] != 0
             if stepped:
@@ -204,7 +202,7 @@ def learner_entries(family: Family) -> LearnerEntries:
                 if autoreset:
                     seat = begin_again(s, r, decks, log, seat, drawn_seat)
                     seats[i] = seat
-                    if not until_learner(s, r, decks, table, act, weights, rng, v, log, seat):
+                    if not until_learner(s, r, decks, table, agents, rng, v, log, seat):
                         return i
                     view(s, r, seat, v)
             encode(v, obs[i])
@@ -213,20 +211,19 @@ def learner_entries(family: Family) -> LearnerEntries:
 
     @entry(
         int64(
-            states_t, rules_t, DECKS_T, TABLE_T, int64[::1], int64[::1], WEIGHTS_T, RNGS_T, RNGS_T,
-            views_t, LOG_T, int64, int64[::1], int64[::1], int64[::1], int64, int64,
+            states_t, rules_t, DECKS_T, TABLE_T, AGENTS_T, RNGS_T, RNGS_T, views_t,
+            LOG_T, int64, int64[::1], int64[::1], int64[::1], int64, int64,
         ),
         f"{name}.take_turns",
     )  # fmt: skip
     def take_turns(
-        states, rules, decks, table, acts, starts, weights, rngs, phase_rngs, views, log, phase, drawn, seats,
-        waiting, lo, hi,
+        states, rules, decks, table, agents, rngs, phase_rngs, views, log, phase, drawn, seats, waiting, lo, hi
     ):  # fmt: skip
-        """Play the games ``waiting[lo:hi]`` up to the learner's decision, by agents at ``acts``.
+        """Let agents play the games ``waiting[lo:hi]`` up to the learner's decision.
 
-        These are the opponents, ``drawn[i]`` in game i, and last the policy of ``phase``, if any.
-        Agent k reads ``weights[starts[k] : starts[k + 1]]``. Returns NONE, or the first game in
-        which an action was illegal: there it stops.
+        ``agents`` are the opponents, number ``drawn[i]`` in game i, and last the policy of
+        ``phase``, if any. Returns NONE, or the first game in which an action was illegal: there it
+        stops.
         """
         v = views[0]
         for k in range(lo, hi):
@@ -234,11 +231,10 @@ def learner_entries(family: Family) -> LearnerEntries:
             s = states[i]
             turn = waits_for(s, phase, seats[i])
             while turn != NONE:
-                agent = drawn[i] if turn == OPPONENT else acts.shape[0] - 1
+                agent = drawn[i] if turn == OPPONENT else agents.shape[0] - 1
                 rng = rngs[i] if turn == OPPONENT else phase_rngs[i]
                 view(s, rules[0], s["to_move"], v)
-                action = act_at(acts[agent], v, rng, table, weights[starts[agent] : starts[agent + 1]])
-                move = find_move(s, rules[0], action)
+                move = find_move(s, rules[0], act_by(agents, agent, v, rng, table))
                 if move == NONE:
                     return i
                 step(s, rules[0], decks, table, move, log)

@@ -21,6 +21,7 @@ import numpy as np
 from crib_env.arrays import Array, Bools, Doubles, whole_numbers
 from crib_env.batch import GameBatch, usable_cores
 from crib_env.engine import learners
+from crib_env.engine.acts import array_of_agents
 from crib_env.engine.family import Family
 from crib_env.engine.jit import Entry
 from crib_env.engine.record import FOR_LAST, NONE, count_sides, log_size
@@ -285,7 +286,7 @@ class LearnerBatch:
 
 
 class Player(NamedTuple):
-    """A compiled agent: its name, its function, what that reads."""
+    """A compiled agent, with its function and what that reads."""
 
     agent: CompiledAgent
     act: Entry
@@ -360,8 +361,7 @@ class Stepper:
 
     def _one_pass(self, batch: LearnerBatch, opponent: Player, actions: Array, thread: int, lo: int, hi: int) -> None:
         bad = learners.learner_entries(batch.family).step_range.unchecked(
-            batch.states, batch.games.record, batch.games.decks, self._table,
-            opponent.act.address, opponent.weights,
+            batch.states, batch.games.record, batch.games.decks, self._table, self._agents,
             batch.chance.rngs, self._views[thread], batch.logs[thread], lo, hi, int(batch.points),
             batch.config.illegal_reward, int(batch.autoreset), int(batch.config.seat is None),
             batch.seats, actions, batch.obs, batch.masks, batch.rewards, batch.dones,
@@ -374,7 +374,7 @@ class Stepper:
         entries = learners.learner_entries(batch.family)
         views, log = self._views[thread], batch.logs[thread]
         game = batch.states, batch.games.record, batch.games.decks
-        waiting = entries.act.unchecked(
+        waiting = entries.learners_act.unchecked(
             *game, self._table, log, lo, hi, self.phase, batch.config.illegal_reward, batch.seats,
             actions, batch.rewards, batch.dones, self._waiting,
         )  # fmt: skip
@@ -390,16 +390,15 @@ class Stepper:
         entries.observe.unchecked(batch.states, batch.games.record, views, lo, hi, batch.seats, batch.obs, batch.masks)
 
     @cached_property
-    def _agents(self) -> tuple[Array, Array, Doubles]:
-        """The addresses of all players, where the weights of each begin, and all weights."""
+    def _agents(self) -> Array:
+        """The opponents, then the policy of the phase, as compiled code takes them."""
         players = [*self.opponents, *([] if self.policy is None else [self.policy])]
-        starts = np.cumsum([0, *(len(player.weights) for player in players)])
-        return np.array([p.act.address for p in players]), starts, np.concatenate([p.weights for p in players])
+        return array_of_agents([(player.act, player.weights) for player in players])
 
     def _take_turns(self, batch: LearnerBatch, thread: int, lo: int, waiting: int) -> None:
         """Let opponents and policy play in ``waiting`` games of the list from ``lo`` on."""
         bad = learners.learner_entries(batch.family).take_turns.unchecked(
-            batch.states, batch.games.record, batch.games.decks, self._table, *self._agents,
+            batch.states, batch.games.record, batch.games.decks, self._table, self._agents,
             batch.chance.rngs, batch.chance.phase_rngs, self._views[thread], batch.logs[thread],
             self.phase, batch.opponents.drawn, batch.seats, self._waiting, lo, lo + waiting,
         )  # fmt: skip

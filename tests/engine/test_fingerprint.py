@@ -20,8 +20,11 @@ from numba.core import config
 
 from checkout import ROOT, python
 from crib_env.engine.cache import ENDING
+from crib_env.engine.entries import entries_of
+from crib_env.engine.family import FAMILIES, find_family
 from crib_env.engine.fingerprint import CannotFingerprint, fingerprint
 from crib_env.engine.jit import Entry, kernel, plain
+from crib_env.engine.learners import learner_entries
 from crib_env.engine.record import tuple_of
 
 pytestmark = pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
@@ -191,7 +194,9 @@ def test_entries_called_from_python_can_be_stored() -> None:
             if "\n@entry(" in file.read_text(encoding="utf-8"):
                 name = ".".join(file.relative_to(package.parent).with_suffix("").parts)
                 entries += [each for each in vars(importlib.import_module(name)).values() if isinstance(each, Entry)]
-    assert len(entries) > 50
+    for family in map(find_family, FAMILIES):
+        entries += [*vars(entries_of(family)).values(), *vars(learner_entries(family)).values()]
+    assert len(entries) > 100
     for each in entries:
         assert fingerprint(each.function, each.signature), each.name
 

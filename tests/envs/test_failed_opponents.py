@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from compiled import NO_ACTION, Watched
+from compiled import NO_ACTION, RAISES, Watched
 from crib_env import EpisodeOverError, discard_v0, pegging_v0, six_card_v0, table_top_v0
 from vector_walks import lowest
 
@@ -115,6 +115,24 @@ def test_opponent_failure_blocks_step_until_reset(form: str, kind: str, role: st
     for one in (env, fresh):
         begin(one, seed=2)
     assert play(env, 40) == play(fresh, 40)
+
+
+@pytest.mark.parametrize("role", ["opponent", "pegging_policy"])
+def test_compiled_agent_that_raises_blocks_step_until_reset(role: str) -> None:
+    module, keyword, _ = ROLES[role]
+    agent = Watched()
+    env = module.gym_env(**{keyword: agent})
+    begin(env, seed=1)
+    agent.fail(RAISES)
+    with pytest.raises(ValueError, match="no book move"):
+        play(env, 60)
+    with pytest.raises(ValueError, match="no book move"):
+        agent.act(np.array([env.batch.view(0)]), np.random.default_rng(1))
+    with pytest.raises(EpisodeOverError, match=r"reset\(\)"):
+        env.step(0)
+    agent.fail(False)
+    begin(env, seed=1)
+    assert play(env, 40)
 
 
 @pytest.mark.parametrize(("kind", "role"), [("compiled", "pegging_policy"), ("raises", "discard_policy")])

@@ -34,12 +34,15 @@ def as_entry(kernel: Callable[..., Any]) -> Callable[..., Any]:
 
 
 NO_ACTION = 99
+FAILS, RAISES = 1, 2
 
 
 def act(v: Any, rng: Any, table: Any, weights: Any) -> Any:
-    """Play the first legal card and note the generator's words; fail if ``weights[0]`` is 1."""
-    if weights[0]:
+    """Play the first legal card and note the generator's words, unless ``weights[0]`` is set."""
+    if weights[0] == FAILS:
         return NO_ACTION
+    if weights[0] == RAISES:
+        raise ValueError("no book move")
     at = int(weights[1]) + 2
     if at + len(rng) <= len(weights):
         for i in range(len(rng)):
@@ -60,7 +63,7 @@ class Watched(CompiledAgent):
     def __init__(self) -> None:
         super().__init__(np.zeros(402))
 
-    def fail(self, failing: bool) -> None:
+    def fail(self, failing: int) -> None:
         self.weights[0] = failing
 
     @property
