@@ -16,7 +16,7 @@ from functools import cache, wraps
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar, cast, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Protocol, TypeVar, cast, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -250,7 +250,7 @@ def _decision(view: Any, *gone: int) -> Hashable:
 # --- compiled agents ----------------------------------------------------------------------------
 
 
-def compile_policy(act: Act, family: Family) -> Entry:
+def compile_policy(act: Act, family: Family, seconds: int = 5) -> Entry:
     """Return an agent's function for the views of a family, compiled at its first use.
 
     Args:
@@ -258,16 +258,23 @@ def compile_policy(act: Act, family: Family) -> Entry:
             generator (int64[4]; draw with `crib_env.engine.rng.below`), the points of rank
             multisets (`crib_env.engine.show.show_table`), and the agent's own float64[K].
         family: the games it plays.
+        seconds: about how long it compiles, in CPU seconds, for a message; 0 for none.
 
     Returns:
-        The compiled function of the same arguments, one object for each ``act`` and kind of views.
+        The compiled function of the same arguments, the same for all rewards and forms of suits.
     """
+    return _compile_policy(act, family.name, seconds)
+
+
+@cache
+def _compile_policy(act: Act, family: str, seconds: int) -> Entry:
     from crib_env.engine.acts import act_entry
+    from crib_env.engine.family import find_family
     from crib_env.engine.jit import plain
 
     check_takes(plain(act), "view, rng, table, weights", "a compiled agent's function")
-    name = f"{act.__module__ or 'agent'}.{family.name}"
-    return act_entry(act, family.view, name)
+    name = f"{act.__module__ or 'agent'}.{family}.act"
+    return act_entry(act, find_family(family).view, name, seconds)
 
 
 class CompiledAgent:
@@ -311,12 +318,14 @@ class CompiledAgent:
         from crib_env.engine.show import show_table
 
         family = self._family_of(views)
-        agents = array_of_agents([(self._compiled(family), self.weights)])
+        compiled = compile_policy(self.acts[family.name], family, self.compile_seconds)
+        weights = self.kernel_weights()  # it must live as long as its address is used
         actions = np.empty(len(views), dtype=np.int64)
         shape = (len(views), WORDS)
         rngs = np.zeros(shape, dtype=np.int64)
         if self.draws:
             rngs = check_rng(rng).integers(1 << 32, size=shape)
+        agents = array_of_agents([(compiled, weights)])
         entries_of(family).act_views(agents, np.ascontiguousarray(views), rngs, show_table(), actions)
         return actions
 
@@ -327,12 +336,14 @@ class CompiledAgent:
         """
         if type(self).act is not CompiledAgent.act or family.name not in self.acts:
             return None
-        return self._compiled(family)
+        return compile_policy(self.acts[family.name], family, self.compile_seconds)
 
-    def _compiled(self, family: Family) -> Entry:
-        compiled = compile_policy(self.acts[family.name], family)
-        compiled.seconds = self.compile_seconds
-        return compiled
+    def kernel_weights(self) -> npt.NDArray[np.float64]:
+        """Return the weights as machine code reads them; themselves if they can be."""
+        weights: npt.NDArray[np.float64] = kernel_array(np.asarray(self.weights, dtype=np.float64))
+        if weights.ndim != 1:
+            raise ValueError(f"the weights of {self.name!r} must have shape [K], got {weights.shape}")
+        return weights
 
     def _family_of(self, views: Views) -> Family:
         """Return the family of views; refuse those of a family that the agent does not play."""
@@ -351,11 +362,16 @@ def ask_agent(agent: Agent, views: Views, rng: np.random.Generator) -> Actions:
         return np.zeros(0, dtype=np.int64)
     try:
         return check_actions(agent.act(views, rng), len(views))
-    except ValueError as error:
-        raise AgentError(f"{agent.name!r} failed: {error}") from error
     except BaseException as error:  # also KeyboardInterrupt: record which agent was running
-        error.add_note(f"{agent.name!r} failed")
-        raise
+        blame(repr(agent.name), error)
+
+
+def blame(who: str, error: BaseException) -> NoReturn:
+    """Raise an agent's error again so that it names the agent."""
+    if isinstance(error, ValueError):
+        raise AgentError(f"{who} failed: {error}") from error
+    error.add_note(f"{who} failed")
+    raise error
 
 
 @one_or_many

@@ -30,12 +30,11 @@ def signature_of(view: np.dtype[np.void]) -> Any:
     return int64(from_dtype(view), RNG_T, TABLE_T, WEIGHTS_T)
 
 
-@cache
-def act_entry(act: Callable[..., Any], view: np.dtype[np.void], name: str) -> Entry:
+def act_entry(act: Callable[..., Any], view: np.dtype[np.void], name: str, seconds: int) -> Entry:
     """Return the entry of ``act(view, rng, table, weights) -> action``, a kernel or plain."""
     helper = act if hasattr(act, "py_func") else kernel(act)
 
-    @entry(signature_of(view), f"{name}.act")
+    @entry(signature_of(view), name, seconds=seconds)
     def compiled(v, rng, table, weights):
         return helper(v, rng, table, weights)
 
@@ -46,7 +45,8 @@ def array_of_agents(agents: Sequence[tuple[Entry, Doubles]]) -> Array:
     """Return agents as entries take them, int64[K, 3]; objects[K, 3] where nothing is compiled.
 
     Args:
-        agents: the compiled function and the weights of each. The caller keeps them alive.
+        agents: the compiled function and the weights of each, contiguous float64[K]. The caller
+            keeps these objects alive as long as the addresses are used.
     """
     found = np.empty((len(agents), 3), dtype=object if config.DISABLE_JIT else np.int64)
     for row, (act, weights) in zip(found, agents, strict=True):

@@ -32,7 +32,7 @@ from crib_env.envs.spaces import Masking
 from crib_env.errors import EpisodeOverError, IllegalActionError
 from crib_env.events import Event, read_log
 from crib_env.options import ResetOptions
-from crib_env.policy import Agent, CompiledAgent
+from crib_env.policy import Agent, CompiledAgent, blame
 from crib_env.supported_rules import refuse_rules
 
 LANES_PER_THREAD = 2048  # fewer are not worth handing to a thread
@@ -246,10 +246,11 @@ class LearnerBatch:
         self._bind()
 
     def _members(self, given: OpponentSpec) -> list[Member]:
-        """Return opponents that play by the rules of these games."""
+        """Return opponents that play by the rules of these games, in compiled code if they can."""
         members = parse_opponents(given)
         for member in members:
             refuse_rules(member.agent, self.config.rules, self.config.episode)
+            compiled_player(member.agent, self.family)  # or raise an error
         return members
 
     def _chosen(self, games: object) -> Array:
@@ -297,7 +298,7 @@ def compiled_player(agent: Agent, family: Family) -> Player | None:
     """Return the agent as compiled code; None if it acts in Python."""
     if not isinstance(agent, CompiledAgent) or (act := agent.compiled_for(family)) is None:
         return None
-    return Player(agent, act, np.ascontiguousarray(agent.weights, dtype=np.float64))
+    return Player(agent, act, agent.kernel_weights())
 
 
 def choose_stepper(batch: LearnerBatch) -> Stepper:
@@ -315,8 +316,8 @@ def choose_stepper(batch: LearnerBatch) -> Stepper:
 class Stepper:
     """Steps the games of a batch in compiled code, on its threads.
 
-    A single opponent plays all seats but the learner's in one pass. Several opponents, and a
-    phase's policy, play between passes of the learner's.
+    A single opponent plays in the pass that steps the learners. Several opponents, and the policy
+    of a phase, have passes of their own.
     """
 
     compiled = True
@@ -326,6 +327,7 @@ class Stepper:
         phase = batch.config.phase_policy
         self.opponents = opponents
         self.policy = policy
+        self._players = [*opponents, *([] if policy is None else [policy])]
         self.phase = NONE if phase is None else phase.phase
         self._waiting = np.empty(n, dtype=np.int64)
         self._table = show_table()
@@ -360,13 +362,17 @@ class Stepper:
             self._in_turns(batch, actions, thread, lo, hi)
 
     def _one_pass(self, batch: LearnerBatch, opponent: Player, actions: Array, thread: int, lo: int, hi: int) -> None:
-        bad = learners.learner_entries(batch.family).step_range.unchecked(
-            batch.states, batch.games.record, batch.games.decks, self._table, self._agents,
-            batch.chance.rngs, self._views[thread], batch.logs[thread], lo, hi, int(batch.points),
-            batch.config.illegal_reward, int(batch.autoreset), int(batch.config.seat is None),
-            batch.seats, actions, batch.obs, batch.masks, batch.rewards, batch.dones,
-            batch.final_obs, batch.final_masks, batch.endings,
-        )  # fmt: skip
+        step = learners.learner_entries(batch.family).step_range.unchecked
+        try:
+            bad = step(
+                batch.states, batch.games.record, batch.games.decks, self._table, self._agents,
+                batch.chance.rngs, self._views[thread], batch.logs[thread], lo, hi, int(batch.points),
+                batch.config.illegal_reward, int(batch.autoreset), int(batch.config.seat is None),
+                batch.seats, actions, batch.obs, batch.masks, batch.rewards, batch.dones,
+                batch.final_obs, batch.final_masks, batch.endings,
+            )  # fmt: skip
+        except Exception as error:
+            blame(repr(opponent.agent.name), error)
         if bad != NONE:
             refuse_action(opponent, "opponent", bad)
 
@@ -391,17 +397,20 @@ class Stepper:
 
     @cached_property
     def _agents(self) -> Array:
-        """The opponents, then the policy of the phase, as compiled code takes them."""
-        players = [*self.opponents, *([] if self.policy is None else [self.policy])]
-        return array_of_agents([(player.act, player.weights) for player in players])
+        """The players as compiled code takes them."""
+        return array_of_agents([(player.act, player.weights) for player in self._players])
 
     def _take_turns(self, batch: LearnerBatch, thread: int, lo: int, waiting: int) -> None:
         """Let opponents and policy play in ``waiting`` games of the list from ``lo`` on."""
-        bad = learners.learner_entries(batch.family).take_turns.unchecked(
-            batch.states, batch.games.record, batch.games.decks, self._table, self._agents,
-            batch.chance.rngs, batch.chance.phase_rngs, self._views[thread], batch.logs[thread],
-            self.phase, batch.opponents.drawn, batch.seats, self._waiting, lo, lo + waiting,
-        )  # fmt: skip
+        play = learners.learner_entries(batch.family).take_turns.unchecked
+        try:
+            bad = play(
+                batch.states, batch.games.record, batch.games.decks, self._table, self._agents,
+                batch.chance.rngs, batch.chance.phase_rngs, self._views[thread], batch.logs[thread],
+                self.phase, batch.opponents.drawn, batch.seats, self._waiting, lo, lo + waiting,
+            )  # fmt: skip
+        except Exception as error:
+            blame(" or ".join(repr(player.agent.name) for player in self._players), error)
         if bad != NONE:
             if self.policy is not None and batch.states["phase"][bad] == self.phase:
                 refuse_action(self.policy, "phase policy", bad)

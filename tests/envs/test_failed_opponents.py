@@ -5,13 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from types import ModuleType
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+from crib_agents.rule_based import RuleBasedAgent
 
 from compiled import NO_ACTION, RAISES, Watched
 from crib_env import EpisodeOverError, discard_v0, pegging_v0, six_card_v0, table_top_v0
+from crib_env.policy import Act
 from vector_walks import lowest
 
 
@@ -124,7 +126,7 @@ def test_compiled_agent_that_raises_blocks_step_until_reset(role: str) -> None:
     env = module.gym_env(**{keyword: agent})
     begin(env, seed=1)
     agent.fail(RAISES)
-    with pytest.raises(ValueError, match="no book move"):
+    with pytest.raises(ValueError, match=r"'watched' failed: no book move"):
         play(env, 60)
     with pytest.raises(ValueError, match="no book move"):
         agent.act(np.array([env.batch.view(0)]), np.random.default_rng(1))
@@ -181,3 +183,33 @@ def test_step_waits_for_every_thread_when_one_fails(monkeypatch: pytest.MonkeyPa
     with pytest.raises(KeyError, match="thread 1"):
         env.step(info["action_mask"].argmax(1))
     assert sorted(ended) == [0, 2, 3]
+
+
+class Wrong(Watched):
+    acts: ClassVar[dict[str, Act]] = {"two_hand": lambda view: 0}
+
+
+def test_set_opponent_refused_leaves_the_opponents() -> None:
+    env = six_card_v0.vector_env(4, opponent=[(Watched(), 1), (Watched(), 1)])
+    begin(env, seed=1)
+    before = env.batch.opponents.drawn.tolist()
+    flat = Watched()
+    flat.weights = flat.weights.reshape(2, -1)
+    for wrong, error, text in ((Wrong(), TypeError, "view, rng, table, weights"), (flat, ValueError, r"\[K\]")):
+        with pytest.raises(error, match=text):
+            env.set_opponent(wrong, [0, 1])
+    assert env.batch.opponents.drawn.tolist() == before
+    assert play(env, 20)
+
+
+def test_weights_of_other_dtypes_and_strides_are_read_right() -> None:
+    env = six_card_v0.gym_env(opponent="greedy")
+    begin(env, seed=1)
+    views = np.array([env.batch.view(0)])
+    agent, rng = RuleBasedAgent(), np.random.default_rng(1)
+    before = agent.act(views, rng)
+    twice = np.repeat(agent.weights, 2)
+    twice[1::2] = np.nan
+    for weights in (agent.weights.astype(np.longdouble), twice[::2], np.array(agent.weights).tolist()):
+        agent.weights = weights
+        assert agent.act(views, rng) == before
