@@ -15,7 +15,6 @@ import os
 import threading
 from collections.abc import Callable
 from contextlib import nullcontext
-from functools import cached_property
 from typing import Any, TypeVar, cast
 
 import numba
@@ -113,6 +112,8 @@ class Entry:
         self.name = name
         self.seconds = seconds
         self._compiled: Callable[..., Any] | None = None
+        self._unchecked: Callable[..., Any] | None = None
+        self._address: Any = None
         self.__doc__ = function.__doc__
         self.__name__ = function.__name__
 
@@ -139,7 +140,8 @@ class Entry:
         dispatcher.disable_compile()
         return cast(Callable[..., Any], dispatcher)
 
-    @cached_property
+    # `cached_property` holds a lock of its own in Python 3.11, for which a fork would not wait.
+    @property
     def unchecked(self) -> Callable[..., Any]:
         """The machine code without Numba's choice by the arguments' types, for hot loops.
 
@@ -147,21 +149,24 @@ class Entry:
         arguments must have the signature's types exactly: users' arguments go through the entry
         itself, which checks them.
         """
-        if config.DISABLE_JIT:
-            return self.compiled
-        (overload,) = cast(Any, self.compiled).overloads.values()
-        return cast(Callable[..., Any], overload.entry_point)
+        if self._unchecked is None:
+            self._unchecked = self.compiled if config.DISABLE_JIT else self._code().entry_point
+        return self._unchecked
 
-    @cached_property
+    @property
     def address(self) -> Any:
         """Where the machine code is in this process, for `crib_env.engine.acts`.
 
         Uncompiled, it is the function itself.
         """
-        if config.DISABLE_JIT:
-            return self.compiled
-        (overload,) = cast(Any, self.compiled).overloads.values()
-        return overload.library.get_pointer_to_function(overload.fndesc.llvm_func_name)
+        if self._address is None:
+            code = None if config.DISABLE_JIT else self._code()
+            self._address = code.library.get_pointer_to_function(code.fndesc.llvm_func_name) if code else self.function
+        return self._address
+
+    def _code(self) -> Any:
+        (code,) = cast(Any, self.compiled).overloads.values()
+        return code
 
     def __call__(self, *args: Any) -> Any:
         """Call the compiled function."""

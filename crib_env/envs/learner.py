@@ -13,7 +13,6 @@ import os
 import warnings
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -328,6 +327,7 @@ class Stepper:
         self.opponents = opponents
         self.policy = policy
         self._players = [*opponents, *([] if policy is None else [policy])]
+        self._addresses: Array | None = None
         self.phase = NONE if phase is None else phase.phase
         self._waiting = np.empty(n, dtype=np.int64)
         self._table = show_table()
@@ -395,10 +395,12 @@ class Stepper:
         self._take_turns(batch, thread, lo, waiting)
         entries.observe.unchecked(batch.states, batch.games.record, views, lo, hi, batch.seats, batch.obs, batch.masks)
 
-    @cached_property
+    @property
     def _agents(self) -> Array:
-        """The players as compiled code takes them."""
-        return array_of_agents([(player.act, player.weights) for player in self._players])
+        """The players as compiled code takes them; they compile at their first use."""
+        if self._addresses is None:
+            self._addresses = array_of_agents([(player.act, player.weights) for player in self._players])
+        return self._addresses
 
     def _take_turns(self, batch: LearnerBatch, thread: int, lo: int, waiting: int) -> None:
         """Let opponents and policy play in ``waiting`` games of the list from ``lo`` on."""

@@ -179,7 +179,7 @@ from crib_env.engine.jit import Entry
 def compile_until_done():
     while not done:
         numba.njit(int64(int64))(lambda x: x + 1)
-        Entry(lambda x: x + 1, int64(int64), 'test.thread')(1)
+        Entry(lambda x: x + 1, int64(int64), 'test.thread').unchecked(1)
 
 warnings.simplefilter("ignore")
 done = False
@@ -190,7 +190,7 @@ for n in range(6):
     child = os.fork()
     if child == 0:
         signal.alarm(20)
-        os._exit(Entry(lambda x: x + 1, int64(int64), "test.fork")(n))
+        os._exit(Entry(lambda x: x + 1, int64(int64), "test.fork").unchecked(n))
     print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), end=" ")
 done = True
 thread.join()
