@@ -42,12 +42,12 @@ class Strategy:
     play: Bytes
     deck: int = WHOLE_DECK  # the cards in play, one bit per card id
 
-    @cached_property
+    @property
     def classes(self) -> Classes:
         """The classes of hands."""
         return hand_classes(self.dealt, self.deck)
 
-    @cached_property
+    @property
     def tree(self) -> PublicTree:
         """The public tree of the pegging."""
         return public_tree(self.dealt - 2, self.single_count)
