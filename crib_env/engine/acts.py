@@ -56,6 +56,7 @@ def array_of_agents(agents: Sequence[tuple[Entry, Doubles]]) -> Array:
     return found
 
 
+# Not `numba.carray`: Numba compiles that only where references are counted.
 @intrinsic
 def _weights_at(typing_context, address, number):
     """Return the float64[number] at an address."""

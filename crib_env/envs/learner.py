@@ -286,7 +286,7 @@ class LearnerBatch:
 
 
 class Player(NamedTuple):
-    """A compiled agent, with its function and what that reads."""
+    """A compiled agent, its function and its weights."""
 
     agent: CompiledAgent
     act: Entry
