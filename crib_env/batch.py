@@ -6,6 +6,7 @@ agent receives only views. The code that measures sees the states and the tally.
 
 from __future__ import annotations
 
+import copy
 import os
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -147,6 +148,25 @@ class GameBatch:
         begun = self.states[games]
         set_scores(begun, scores)
         self.states[games] = begun
+
+    def copies(self, games: Array) -> GameBatch:
+        """Return a batch of copies of games as they stand, with a tally of their own from 0.
+
+        This batch stays as it is; ``on_step`` is not called for copies.
+
+        Args:
+            games: whole numbers [K], which may repeat.
+
+        Raises:
+            ValueError: no such games.
+        """
+        found = copy.copy(self)
+        found.states = self.states[whole_numbers("games", games, self.n)]
+        found.n = len(found.states)
+        found.tally = np.zeros((found.n, *self.tally.shape[1:]), dtype=np.int64)
+        found.log = np.zeros_like(self.log)
+        found.on_step = None
+        return found
 
     def running(self, games: Array | None = None) -> Array:
         """Return those of ``games`` (by default all) whose episode is not over, int64[K]."""

@@ -19,45 +19,20 @@ import torch
 import tyro
 from crib_agents.expert.pegging import MY_POINTS, POINTS_NOW, THEIR_POINTS, findings
 from crib_agents.learned import MonteCarloAgent, Weights
-from crib_agents.learned.network import MOST_INPUTS
-from crib_agents.learned.rows import put_state
-from crib_agents.learned.two_hand import FAMILY, READ, SIZE_OF_TWO, card_inputs, observe
 from crib_agents.torch_nets import layers_of, mlp
-from crib_training.learn.deep_monte_carlo.two_hand import INPUTS_T, play_cards, spread
+from crib_training.learn.deep_monte_carlo.inputs import inputs_of
+from crib_training.learn.deep_monte_carlo.pegging_tree import cards_loss
+from crib_training.learn.deep_monte_carlo.two_hand import play_cards
 from crib_training.learn.run import AveragedNets
 from crib_training.progress import Progress
-from numba import float64, int64, void
-from torch import Tensor, nn
+from torch import nn
 
 from crib_env.arrays import Array
 from crib_env.batch import GameBatch
-from crib_env.engine import stack
-from crib_env.engine.hands.counting import certain_points, sequence_of
-from crib_env.engine.jit import entry
-from crib_env.engine.record import TABLE_T
-from crib_env.engine.show import show_table
-from crib_env.engine.two_hand import VIEWS_T
 from crib_env.policy import Views
 
-SCALE = 0.05  # weight of the points themselves beside the differences
 EMA_RATE = 0.002
 TEMPERATURE, EPSILON = 0.1, 0.05  # of the cards played
-
-
-@entry(void(VIEWS_T, TABLE_T, int64[:, ::1], INPUTS_T, float64[::1]), "research.distill")
-def write_inputs(views, table, cards, inputs, sure):
-    """Write the network's inputs of cards, ``[view, place in the hand]``, and their sure points."""
-    seen = stack.floats(SIZE_OF_TWO)
-    places = stack.ints(MOST_INPUTS)
-    values = stack.floats(MOST_INPUTS)
-    for i in range(cards.shape[0]):
-        v = views[cards[i, 0]]
-        if i == 0 or cards[i, 0] != cards[i - 1, 0]:
-            observe(v, table, seen)
-        n = put_state(seen, READ, places, values)
-        n = card_inputs(v, seen, cards[i, 1], places, values, n)
-        spread(inputs[i], places, values, n)
-        sure[i] = certain_points(v, cards[i, 1], sequence_of(v))
 
 
 def play(weights: Weights, deals: int, rng: np.random.Generator, hide_discards: bool = False) -> Views:
@@ -69,17 +44,6 @@ def play(weights: Weights, deals: int, rng: np.random.Generator, hide_discards: 
         games.ask(student, np.arange(deals), rng)
     played = play_cards(games, weights.flat(), TEMPERATURE, EPSILON, rng, hide_discards)
     return np.concatenate([views for _, views, _, _ in played])
-
-
-def inputs_of(views: Views, cards: Array) -> tuple[Array, Array]:
-    """Return the network's inputs and the sure points of cards.
-
-    Shapes: cards int64[N, 2], a view and a place in its hand; float32[N, inputs], float64[N].
-    """
-    inputs = np.empty((len(cards), FAMILY.nets["pegging"].inputs), dtype=np.float32)
-    sure = np.empty(len(cards))
-    write_inputs(views, show_table(), np.ascontiguousarray(cards), inputs, sure)
-    return inputs, sure
 
 
 def priced(views: Views) -> tuple[Array, Array, Array]:
@@ -129,16 +93,6 @@ def rows_by_decision(decisions: Array) -> list[Array]:
     return np.split(np.arange(len(decisions)), np.flatnonzero(np.diff(decisions)) + 1)
 
 
-def loss_of(expected: Tensor, targets: Tensor, decisions: Tensor) -> Tensor:
-    """Return the squared errors: of points, and of the differences between a decision's cards."""
-    errors = expected - targets
-    worth = errors[:, 0] - errors[:, 1]
-    _, which, many = torch.unique(decisions, return_inverse=True, return_counts=True)
-    means = torch.zeros(len(many)).index_add(0, which, worth) / many
-    loss: Tensor = ((worth - means[which]) ** 2).mean() + SCALE * (errors**2).mean()
-    return loss
-
-
 def main(
     student: Path,
     out: Path,
@@ -166,7 +120,7 @@ def main(
             rows = np.concatenate(chosen)
             expected = net(torch.from_numpy(inputs[rows].astype(np.float32)))
             which = np.repeat(np.arange(batch_size), [len(cards) for cards in chosen])
-            loss = loss_of(expected, torch.from_numpy(targets[rows]), torch.from_numpy(which))
+            loss = cards_loss(expected - torch.from_numpy(targets[rows]), torch.from_numpy(which))
             nets.step(loss, 1.0 - step / steps if falls else 1.0)
 
     def student_now() -> Weights:

@@ -20,27 +20,18 @@ import torch
 import tyro
 from crib_agents.equilibrium import Equilibrium
 from crib_agents.learned import MixedAgent, Weights
+from crib_training.learn.deep_monte_carlo.inputs import inputs_of, one_card_per_rank
 from crib_training.learn.run import AveragedNets
 from crib_training.progress import Progress
 from torch import Tensor
 
 from crib_env.arrays import Array
 from crib_env.engine.ranks import RANKS
-from crib_env.engine.two_hand import HAND
 from crib_env.policy import Views
-from research.distill import inputs_of, load_student, net_of, play, rows_by_decision, with_pegging
+from research.distill import load_student, net_of, play, rows_by_decision, with_pegging
 
 EMA_RATE = 0.002
 LAST_SHARE = 0.02  # of the learning rate, at the end
-
-
-def one_card_per_rank(views: Views) -> Array:
-    """Return the legal cards, the first of each rank: int64[N, 2], view and place in the hand."""
-    legal = (views["legal"][:, None] >> np.arange(HAND) & 1) == 1
-    ranks = np.where(legal, views["hand"] >> 2, -1)
-    for place in range(1, HAND):
-        legal[:, place] &= (ranks[:, :place] != ranks[:, place, None]).all(axis=1)
-    return np.argwhere(legal)
 
 
 def card_targets(views: Views) -> tuple[Array, Array, Array, Array]:
@@ -48,7 +39,7 @@ def card_targets(views: Views) -> tuple[Array, Array, Array, Array]:
 
     Shapes: float32[N, inputs], float32[N], float32[N], int64[N].
     """
-    cards = one_card_per_rank(views)
+    cards, _ = one_card_per_rank(views)
     inputs, sure = inputs_of(views, cards)
     by_rank = Equilibrium().action_probabilities(views).reshape(len(views), RANKS, 4).sum(axis=2)
     wanted = by_rank[cards[:, 0], views["hand"][cards[:, 0], cards[:, 1]] >> 2]

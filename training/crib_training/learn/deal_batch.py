@@ -229,20 +229,18 @@ class DealBatch:
         Shapes: lanes int64[K]; actions int64[K].
         """
         copies = copy.copy(self)
-        copies._hold(self.batch.states[lanes])
+        copies._hold(lanes)
         if copies.batch.step(copies.lanes, np.ascontiguousarray(actions)) is not None:
             raise ValueError("an action is not legal")
         gains, _ = copies._play_forced(copies.lanes, reset=False)
         running = copies.batch.running()
-        copies._hold(copies.batch.states[running])
+        copies._hold(running)
         return copies, gains.astype(np.float64), running
 
-    def _hold(self, states: Array) -> None:
-        """Continue with these states, and leave the batch that they came from as it is."""
-        self.batch = copy.copy(self.batch)
-        self.batch.states, self.batch.n = states, len(states)
-        self.batch.tally = np.zeros((len(states), *self.batch.tally.shape[1:]), dtype=np.int64)
-        self.lanes = np.arange(len(states))
+    def _hold(self, lanes: Ints) -> None:
+        """Continue with copies of these lanes alone."""
+        self.batch = self.batch.copies(lanes)
+        self.lanes = np.arange(self.batch.n)
 
     def set_state(self, states: Ints) -> None:
         """Continue from what `state` returned."""

@@ -35,6 +35,9 @@ class Settings(RunSettings):
         policy_temperature: of the softmax over values that is measured and saved, in points; 0
             takes the highest value.
         features: no choice here: its networks always read the rows of features.
+        all_cards: learn from every card of a decision in the pegging, by following each to the
+            end of the deal, instead of from the card played alone; then every position followed
+            with a choice counts as a decision. A num_envs of 512 is better then.
         num_envs: deals of an iteration, each played to its end.
         batch_size: decisions per update.
         learning_rate: learning rate; it falls to a twentieth.
@@ -47,6 +50,7 @@ class Settings(RunSettings):
     method: ClassVar[str] = "monte_carlo"
     policy_temperature: types.NotNegative = 0.0
     features: bool = False
+    all_cards: bool = False
     num_envs: types.Count = 4096
     batch_size: types.Count = 256
     learning_rate: types.Positive = 1e-3
@@ -90,6 +94,7 @@ class Learner(runs.Learner):
         self_play = self.learning.self_play
         assert isinstance(self_play, TwoHandSelfPlay)
         self_play.hides_discards = settings.suits == "ranks"
+        self_play.all_cards = settings.all_cards
         self.modules, self.rng = self.learning.modules, self.learning.rng
         self.curve = Exploitability(settings)
 

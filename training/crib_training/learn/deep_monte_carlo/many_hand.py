@@ -29,8 +29,8 @@ from crib_env.engine.many_hand import HAND, VIEWS_T
 from crib_env.engine.record import NONE, TABLE_T, WEIGHTS_T
 from crib_env.engine.show import show_table
 from crib_env.rules import LARGEST_TARGET, ManyHandRules, Rules
+from crib_training.learn.deep_monte_carlo.inputs import spread
 from crib_training.learn.deep_monte_carlo.self_play import GameDefaults, Samples, SelfPlay, gumbel
-from crib_training.learn.deep_monte_carlo.two_hand import spread
 
 PEGGING, CRIB = 0, 2  # phases of the tally
 

@@ -33,8 +33,8 @@ from crib_env.engine.table_top import lines
 from crib_env.engine.table_top.features import WIDTH, write_line
 from crib_env.engine.table_top.records import LINES, SIZE, TO_CRIB, TURNS, VIEWS_T
 from crib_env.rules import Rules
+from crib_training.learn.deep_monte_carlo.inputs import spread
 from crib_training.learn.deep_monte_carlo.self_play import GameDefaults, Samples, SelfPlay, gumbel
-from crib_training.learn.deep_monte_carlo.two_hand import spread
 
 LINE_BY_LINE = 0.25  # of a run
 TRACE = 0.9  # the lambda of TD: how far the end of the round counts more than values on the way

@@ -18,7 +18,7 @@ from crib_agents.learned.network import MOST_INPUTS, UNLIKELY
 from crib_agents.learned.rows import SPREAD, put_row, put_state
 from crib_agents.learned.two_hand import FAMILY, READ, SIZE_OF_TWO, card_inputs, card_values, pair_value
 from crib_agents.torch_nets import mlp
-from numba import float32, float64, int64, void
+from numba import float64, int64, void
 from torch import Tensor, nn
 from torch.nn.functional import mse_loss
 
@@ -26,11 +26,13 @@ from crib_env.arrays import Array
 from crib_env.batch import GameBatch
 from crib_env.engine import stack
 from crib_env.engine.hands.features import EIGHTS, MEAN_CRIB, PLAYED, WIDTH_OF_TWO, pair_row
-from crib_env.engine.jit import entry, kernel
+from crib_env.engine.jit import entry
 from crib_env.engine.record import NONE, TABLE_T, WEIGHTS_T, array_of
 from crib_env.engine.show import add_card, show_table, with_starter
 from crib_env.engine.two_hand import HAND, STATES_T, VIEW
 from crib_env.rules import LARGEST_TARGET, Rules, TwoHandRules
+from crib_training.learn.deep_monte_carlo.inputs import INPUTS_T, spread
+from crib_training.learn.deep_monte_carlo.pegging_tree import follow, pegging_loss
 from crib_training.learn.deep_monte_carlo.self_play import GameDefaults, Samples, SelfPlay, gumbel
 
 ROLES = ("discard_pone", "discard_dealer")
@@ -39,7 +41,6 @@ DISCARD_TEMPERATURE = 0.2
 PAIRS = HAND * (HAND - 1) // 2
 MEAN_CRIB_AT = SPREAD + MEAN_CRIB - PLAYED  # among the inputs of a pair
 NOISE_T = float64[:, ::1]
-INPUTS_T = float32[:, ::1]
 Played = tuple[Array, Array, Array, Array]
 
 
@@ -50,6 +51,7 @@ class TwoHandSelfPlay(SelfPlay):
     defaults = GameDefaults(hidden_sizes=(128, 64))
     nets: nn.ModuleDict
     hides_discards = False  # in the pegging, as ``suits="ranks"`` does
+    all_cards = False  # learn from every card of a decision in the pegging, see `pegging_tree`
 
     def __init__(self, rules: Rules, players: int, settings: Any) -> None:
         super().__init__(rules, players, settings)
@@ -85,23 +87,33 @@ class TwoHandSelfPlay(SelfPlay):
         heels = games.tally[:, :, 0].copy()
         cribs = np.empty(n)
         mean_cribs(games.states, show_table(), self.rules.crib_flush_size, cribs)
-        played = play_cards(games, flat, temperature, epsilon, rng, self.hides_discards)
-        groups = {"pegging": _pegging_samples(games, played)}
-        pegged = games.tally[:, :, 0] - heels
+        if self.all_cards:
+            tree = follow(games, self.nets["pegging"], temperature, epsilon, rng, self.hides_discards)
+            pegging = {"inputs": tree.inputs, "targets": tree.targets, "cards": tree.cards}
+            pegged, decisions = tree.means, tree.positions
+        else:
+            played = play_cards(games, flat, temperature, epsilon, rng, self.hides_discards)
+            pegging = _pegging_samples(games, played)
+            pegged, decisions = (games.tally[:, :, 0] - heels).astype(np.float64), len(pegging["inputs"])
+        groups = {"pegging": pegging}
         for role, name in enumerate(ROLES):
             mine, theirs = pegged[lanes, seats[role]], pegged[lanes, seats[1 - role]]
             own = 1 if role else -1  # whose crib it is
             more = cribs - own * EIGHTS * seen[role][:, MEAN_CRIB_AT]
             targets = np.stack([more, mine, theirs], axis=1).astype(np.float32)
             groups[name] = _tensors(seen[role], targets)
-        return Samples(groups, 4 * n + len(groups["pegging"]["inputs"]))
+        return Samples(groups, 4 * n + decisions)
 
     def loss(self, samples: Samples, rows: Mapping[str, Tensor]) -> Tensor:
-        """Return the squared errors of the nets, added up."""
+        """Return the losses of the nets, added up."""
         losses = []
-        for name, net in self.nets.items():
-            group, chosen = samples.groups[name], rows[name]
-            losses.append(mse_loss(net(group["inputs"][chosen]), group["targets"][chosen]))
+        for name in rows:  # a group without samples has none: few deals may have no decision
+            net = self.nets[name]
+            group = {key: tensor[rows[name]] for key, tensor in samples.groups[name].items()}
+            if "cards" in group:
+                losses.append(pegging_loss(net, **group))
+            else:
+                losses.append(mse_loss(net(group["inputs"]), group["targets"]))
         return torch.stack(losses).sum()
 
 
@@ -153,15 +165,6 @@ def _tensors(inputs: Array, targets: Array) -> dict[str, Tensor]:
 
 
 # --- compiled: choices by value and noise, and the networks' inputs for them
-
-
-@kernel
-def spread(row, places, values, n):
-    """Write a list of inputs into a row, the others 0."""
-    for i in range(row.shape[0]):
-        row[i] = 0.0
-    for i in range(n):
-        row[places[i]] = values[i]
 
 
 @entry(void(array_of(VIEW), TABLE_T, WEIGHTS_T, NOISE_T, int64[:, ::1], INPUTS_T), "learn.discard")

@@ -1,0 +1,162 @@
+"""The pegging of deals as trees: every card of a decision, followed to the end by a policy.
+
+One game shows what follows the card that was played. The tree shows what follows each card that
+could have been: the mean points of both seats over the rest of the pegging, between the two hands
+of the deal. So the targets have no variance from the play, and the cards of a decision differ by
+the cards alone.
+
+A deal has some decisions to learn from. A decision is drawn with the probability that play reaches
+it, where the seat itself may choose uniformly instead of by the policy. Behind it every card is
+followed. Elsewhere cards of probability below `RARE` are not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from crib_env.arrays import Array, Bools, Doubles, Ints
+from crib_env.batch import GameBatch
+from crib_env.engine.two_hand import HAND
+from crib_training.learn.deep_monte_carlo.inputs import inputs_of, one_card_per_rank
+
+RARE = 0.02
+SCALE = 0.05  # weight of the points themselves beside the differences
+
+
+@dataclass(frozen=True)
+class Ply:
+    """The positions of all trees with equally many cards played: N, and M that follow them."""
+
+    seats: Ints  # to move, [N]
+    learned: Bools  # whether a position is a decision to learn from, [N]
+    cards: Ints  # followed, [M, 2]: a position and a place in its hand
+    shares: Doubles  # the probability of each among those followed from its position, [M]
+    gains: Doubles  # the points that each pegs, [M, seats]
+    sure: Doubles  # the points that are certain as it is played, [M]
+    inputs: Array  # of the network for each, float32[M, inputs]
+
+
+@dataclass(frozen=True)
+class Followed:
+    """The result of `follow`.
+
+    Shapes: D deals; K decisions to learn from, with up to C cards each.
+    """
+
+    means: Doubles  # the mean points of each seat in the pegging, [D, seats]
+    inputs: Tensor  # of the network, float32[K, C, inputs]
+    targets: Tensor  # points of the mover and of the other seat after a card's own, float32[K, C, 2]
+    cards: Tensor  # which of the C there are, bool[K, C]
+    positions: int  # with a choice
+
+
+def softmax_of(values: Doubles, temperature: float) -> Doubles:
+    """Return the softmax of each row, float64[N, HAND]; -inf is no card, a row may have none."""
+    most = values.max(axis=1, keepdims=True)
+    weights = np.exp((values - np.where(np.isinf(most), 0.0, most)) / temperature)
+    totals = weights.sum(axis=1, keepdims=True)
+    chances: Doubles = weights / np.where(totals > 0, totals, 1.0)
+    return chances
+
+
+def follow(
+    games: GameBatch,
+    net: nn.Module,
+    temperature: float,
+    epsilon: float,
+    rng: np.random.Generator,
+    hide_discards: bool = False,
+) -> Followed:
+    """Follow the pegging of all games, which stay as they are.
+
+    Args:
+        games: deals that begin the pegging.
+        net: the network of both seats.
+        temperature: of the softmax of its values by which they play.
+        epsilon: the share of uniform choices by which a decision's own seat comes there.
+        rng: draws the decisions to learn from.
+        hide_discards: whether the network does not see the discards.
+    """
+    reach = np.ones((games.n, 2, 2))  # by seat: by the policy, by uniform choices
+    plies: list[Ply] = []
+    positions = 0
+    while len(games.running()):
+        lanes = np.arange(games.n)
+        views = games.views(lanes)
+        if hide_discards:
+            views["discarded_n"] = 0
+        (cards, many), seats = one_card_per_rank(views), games.movers(lanes)
+        choices = np.bincount(cards[:, 0], minlength=games.n)
+        positions += int((choices > 1).sum())
+        inputs, sure = inputs_of(views, cards)
+        several = choices[cards[:, 0]] > 1
+        with torch.inference_mode():
+            expected = net(torch.from_numpy(inputs[several])).numpy()
+        values = np.full((games.n, HAND), -np.inf)  # those of deals that are over before others stay
+        values[tuple(cards.T)] = 0.0
+        # `MixedAgent` draws a card, so a rank held twice counts twice
+        worth = sure[several] + expected[:, 0] - expected[:, 1]
+        values[tuple(cards[several].T)] = worth + temperature * np.log(many[several])
+        chances = softmax_of(values, temperature)
+        own, other = reach[lanes, seats], reach[lanes, 1 - seats, 0]
+        weight = other * ((1 - epsilon) * own[:, 0] + epsilon * own[:, 1])
+        learned = (choices > 1) & (rng.random(games.n) < weight)
+        chance = chances[tuple(cards.T)]
+        followed = learned[cards[:, 0]] | ~(chance < RARE)
+        cards, chance = cards[followed], chance[followed]
+        parents = cards[:, 0]
+        shares = chance / np.bincount(parents, chance, games.n)[parents]
+        actions = views["hand"][tuple(cards.T)]
+        games = games.copies(parents)
+        games.step(np.arange(games.n), actions)
+        reach, movers = reach[parents], seats[parents]
+        reach[np.arange(games.n), movers, 0] *= chance
+        reach[np.arange(games.n), movers, 1] /= choices[parents]
+        gains = games.tally[:, :, 0].astype(np.float64)
+        plies.append(Ply(seats, learned, cards, shares, gains, sure[followed], inputs[followed]))
+    return back_up(plies, positions)
+
+
+def back_up(plies: list[Ply], positions: int) -> Followed:
+    """Return the points that follow each card, from the last ply to the first."""
+    most = 1 + max(int(ply.cards[:, 1].max()) for ply in plies)
+    rest = np.zeros((len(plies[-1].cards), 2))
+    parts: list[tuple[Array, Array, Array]] = []
+    for ply in reversed(plies):
+        after = ply.gains + rest
+        parents, n = ply.cards[:, 0], len(ply.seats)
+        rest = np.stack([np.bincount(parents, ply.shares * after[:, seat], n) for seat in range(2)], axis=1)
+        rows = np.flatnonzero(ply.learned[parents])
+        movers = ply.seats[parents[rows]]
+        k = int(ply.learned.sum())
+        at = np.cumsum(ply.learned)[parents[rows]] - 1, ply.cards[rows, 1]
+        inputs = np.zeros((k, most, ply.inputs.shape[1]), dtype=np.float32)
+        targets, cards = np.zeros((k, most, 2), dtype=np.float32), np.zeros((k, most), dtype=bool)
+        inputs[at], cards[at] = ply.inputs[rows], True
+        targets[at] = np.stack([after[rows, movers] - ply.sure[rows], after[rows, 1 - movers]], axis=1)
+        parts.append((inputs, targets, cards))
+    found = [torch.from_numpy(np.concatenate(part)) for part in zip(*parts, strict=True)]
+    return Followed(rest, found[0], found[1], found[2], positions)
+
+
+def cards_loss(errors: Tensor, decisions: Tensor) -> Tensor:
+    """Return the squared errors: of the differences between a decision's cards, and of the points.
+
+    Shapes: errors float32[N, 2], of both seats' points; decisions int64[N].
+    """
+    worth = errors[:, 0] - errors[:, 1]
+    _, which, many = torch.unique(decisions, return_inverse=True, return_counts=True)
+    means = torch.zeros(len(many), device=errors.device).index_add(0, which, worth) / many
+    loss: Tensor = ((worth - means[which]) ** 2).mean() + SCALE * (errors**2).mean()
+    return loss
+
+
+def pegging_loss(net: nn.Module, inputs: Tensor, targets: Tensor, cards: Tensor) -> Tensor:
+    """Return the loss of a network over decisions, with the fields of `Followed`."""
+    decisions = cards.nonzero()[:, 0]
+    loss: Tensor = cards_loss(net(inputs[cards]) - targets[cards], decisions)
+    return loss
