@@ -149,10 +149,10 @@ class GameBatch:
         set_scores(begun, scores)
         self.states[games] = begun
 
-    def copies(self, games: Array) -> GameBatch:
+    def copies(self, games: npt.ArrayLike) -> GameBatch:
         """Return a batch of copies of games as they stand, with a tally of their own from 0.
 
-        This batch stays as it is; ``on_step`` is not called for copies.
+        This batch stays as it is. A copy deals as its game does; ``on_step`` is not called for it.
 
         Args:
             games: whole numbers [K], which may repeat.

@@ -236,6 +236,34 @@ def test_game_batch_takes_every_second_game() -> None:
     games.reset(half)
 
 
+@every_kind
+def test_game_batch_copies_go_on_alone(kind: str) -> None:
+    """A copy plays on as its game does, and changes nothing of it."""
+    keywords = {name: value for name, value in KINDS[kind].items() if name != "rules"}
+    games, rng = GameBatch(KINDS[kind]["rules"], 3, **keywords, seed=7), np.random.default_rng(1)
+    games.reset()
+    greedy, lanes = find_agent("greedy"), np.arange(3)
+    for _ in range(6):
+        games.ask(greedy, lanes, rng)
+    calls: list[int] = []
+    games.on_step = lambda game, seat, log: calls.append(game)
+    states, tally = games.states.copy(), games.tally.copy()
+    copies = games.copies([2, 0, 2])
+    assert (copies.n, copies.tally.any()) == (3, False)
+    for _ in copies.play(greedy, rng):
+        pass
+    assert (games.states == states).all()
+    assert (games.tally == tally).all()
+    assert not calls
+    games.on_step = None
+    for _ in games.play(greedy, rng):
+        pass
+    assert (copies.states == games.states[[2, 0, 2]]).all()
+    assert (copies.tally == (games.tally - tally)[[2, 0, 2]]).all()
+    with pytest.raises(ValueError, match="games must be whole numbers from 0 to 2"):
+        games.copies([3])
+
+
 def test_game_batch_tallies_points_by_phase() -> None:
     games = GameBatch(Rules.preset("hoyle"), 200, episode="deal", seed=1)
     games.reset(scores=(50, 40))

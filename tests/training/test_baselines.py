@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from crib_training.exploit.measure import PARTS, SEATS
 from crib_training.learn import deal_learners
 from crib_training.learn.deal_batch import PLACES, DealBatch, SparseLinear, places_of
 from crib_training.learn.deal_learners import CURVE, Memory, Policy, Rollout, both_seats, collect, gae, match_regrets
-from crib_training.learn.deep_monte_carlo import two_hand
+from crib_training.learn.deep_monte_carlo import pegging_tree, two_hand
 from crib_training.learn.run import POLICY, Run
 from crib_training.methods import monte_carlo
 from crib_training.methods.vrpo import expected_sarsa
@@ -299,10 +300,27 @@ def test_monte_carlo_learns_without_its_discards(monkeypatch: pytest.MonkeyPatch
         return int(choose(views, *given))
 
     monkeypatch.setattr(two_hand, "choose_cards", watched)
-    for suits in ("canonical", "ranks"):
-        baseline("monte_carlo", suits=suits, decisions=64).iterate()
+    inputs_of = pegging_tree.inputs_of
+
+    def watched_inputs(views: Views, cards: Any) -> Any:
+        seen.append(views["discarded_n"].max())
+        return inputs_of(views, cards)
+
+    monkeypatch.setattr(pegging_tree, "inputs_of", watched_inputs)
+    for suits, all_cards in product(("canonical", "ranks"), (False, True)):
+        baseline("monte_carlo", suits=suits, all_cards=all_cards, decisions=64).iterate()
         assert max(seen) == (2 if suits == "canonical" else 0)
         seen.clear()
+
+
+def test_monte_carlo_of_all_cards_learns_from_single_deals() -> None:
+    """Also from one whose pegging has no choice."""
+    learner = baseline("monte_carlo", all_cards=True, num_envs=1)
+    for _ in range(20):
+        assert np.isfinite(learner.iterate()["loss"])
+    played = learner.learning.self_play.play(1, 0.0, learner.rng)
+    rows = {name: torch.arange(1) for name in played.groups if name != "pegging"}
+    assert torch.isfinite(learner.learning.self_play.loss(played, rows))
 
 
 @pytest.mark.parametrize("method", [one for one in BASELINES if one != "monte_carlo"])

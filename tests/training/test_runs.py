@@ -43,6 +43,7 @@ GAMES = {"six_card_v0": "hoyle", "five_card_v0": "five_card", "table_top_v0": "t
 IN_A_PERIOD: dict[str, dict[str, Any]] = {"r_nad": {"period": 200}}
 # Table Top learns from its lines in the first of eight updates, then from its sides.
 TABLE_TOP = {"env": "table_top_v0", "deals": 80, "num_envs": 10}
+ALL_CARDS = {"all_cards": True, "num_envs": 8}
 Finished = Callable[..., Path]
 
 
@@ -62,7 +63,11 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Finished:
 @pytest.mark.usefixtures("ctrl_c")
 @pytest.mark.parametrize(
     ("method", "changes"),
-    [*((one, IN_A_PERIOD.get(one, {})) for one in (*BASELINES, "deep_monte_carlo")), ("deep_monte_carlo", TABLE_TOP)],
+    [
+        *((one, IN_A_PERIOD.get(one, {})) for one in (*BASELINES, "deep_monte_carlo")),
+        ("deep_monte_carlo", TABLE_TOP),
+        ("monte_carlo", ALL_CARDS),
+    ],
 )
 def test_stopped_run_resumes_to_the_same_result(
     method: str, changes: dict[str, Any], finished: Finished, tmp_path: Path
@@ -123,6 +128,7 @@ def one_step(method: str) -> dict[str, Any]:
     ("method", "changes"),
     [
         *((name, {}) for name in BASELINES),
+        ("monte_carlo", ALL_CARDS),
         *((name, one_step(name)) for name in BASELINES),
         *(("deep_monte_carlo", {"env": env}) for env in GAMES),
     ],
