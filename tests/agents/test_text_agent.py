@@ -95,8 +95,9 @@ def test_text_agent_bad_reply_costs_one_game_and_no_repeated_calls() -> None:
     bad = {str(views[i]["hand"]) for i in (2, 5)}
 
     def complete(messages: list[dict[str, str]]) -> str:
-        calls.append(messages[0]["content"])
-        if sum(str(one["hand"]) in bad and _same_hand(one, calls[-1]) for one in views):
+        content = messages[0]["content"]  # threads ask at once: the last of calls may be another's
+        calls.append(content)
+        if sum(str(one["hand"]) in bad and _same_hand(one, content) for one in views):
             return "hmm"
         return words_model(messages)
 
