@@ -336,16 +336,18 @@ def act(v, rng, table, weights):
 def write_values(v, table, weights, values):
     """Write the value of each card, float64[52]: of a discard that of its best pair."""
     if v["phase"] == DISCARD:
-        n = v["hand_n"] + v["discarded_n"]
-        for i in range(v["hand_n"]):
-            best = UNLIKELY
-            for j in range(n):
-                if i == j or (v["discarded_n"] == 1 and j < n - 1):
-                    continue  # the card laid is the last of `dealt_card`, and must be of the pair
-                low = min(counting.dealt_card(v, i), counting.dealt_card(v, j))
-                high = max(counting.dealt_card(v, i), counting.dealt_card(v, j))
-                best = max(best, pair_win_value(v, table, weights, low, high))
-            values[v["hand"][i]] = best
+        hand_n = v["hand_n"]
+        n = hand_n + v["discarded_n"]
+        for i in range(hand_n):
+            values[v["hand"][i]] = UNLIKELY
+        # the card laid is the last of `dealt_card`, and must be of the pair
+        for j in range(n - 1 if v["discarded_n"] == 1 else 1, n):
+            for i in range(min(j, hand_n)):
+                first, second = counting.dealt_card(v, i), counting.dealt_card(v, j)
+                value = pair_win_value(v, table, weights, min(first, second), max(first, second))
+                values[first] = max(values[first], value)
+                if j < hand_n:
+                    values[second] = max(values[second], value)
         return
     seen = stack.floats(SIZE_OF_TWO)
     now = stack.ints(HAND)
