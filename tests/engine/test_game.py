@@ -237,8 +237,8 @@ def test_game_batch_takes_every_second_game() -> None:
 
 
 @every_kind
-def test_game_batch_copies_go_on_alone(kind: str) -> None:
-    """A copy plays on as its game does, and changes nothing of it."""
+def test_game_batch_copies_are_independent(kind: str) -> None:
+    """A copy plays as its game does, and changes nothing of it."""
     keywords = {name: value for name, value in KINDS[kind].items() if name != "rules"}
     games, rng = GameBatch(KINDS[kind]["rules"], 3, **keywords, seed=7), np.random.default_rng(1)
     games.reset()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections import Counter
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -10,10 +11,10 @@ import pytest
 import torch
 from crib_agents.learned import MixedAgent
 from crib_training.learn.deep_monte_carlo import pegging_tree
-from crib_training.learn.deep_monte_carlo.inputs import one_card_per_rank
-from crib_training.learn.deep_monte_carlo.pegging_tree import cards_loss, follow
+from crib_training.learn.deep_monte_carlo.inputs import inputs_of, one_card_per_rank
+from crib_training.learn.deep_monte_carlo.pegging_tree import Followed, cards_loss, follow
 
-from crib_env.arrays import Doubles
+from crib_env.arrays import Array, Doubles
 from crib_env.batch import GameBatch
 from crib_env.rules import LARGEST_TARGET, PRESETS
 from learned_nets import drawn_weights
@@ -32,68 +33,75 @@ def discarded(preset: str, deals: int, seed: int) -> GameBatch:
     return games
 
 
-def slow_rest(games: GameBatch, policy: MixedAgent) -> Doubles:
-    """Return both seats' mean points of the rest of a pegging, by every card of the policy."""
-    if not len(games.running()):
-        return np.zeros(2)
-    means = np.zeros(2)
-    for card, chance in enumerate(policy.action_probabilities(games.views(np.array([0])))[0]):
-        if chance > 0:
-            then = games.copies(np.array([0]))
-            then.step(np.array([0]), np.array([card]))
-            means += chance * (then.tally[0, :, 0] + slow_rest(then, policy))
-    return means
+def first_of(found: Followed) -> Array:
+    """Return the place of the first card of each decision."""
+    places: Array = found.cards.numpy().argmax(axis=1)
+    return places
 
 
-@pytest.mark.parametrize(("preset", "deals"), [("five_card", 12), ("hoyle", 2)])
-def test_follow_agrees_with_a_slow_search(preset: str, deals: int) -> None:
-    weights = replace(drawn_weights(PRESETS[preset]), temperature=WARM)
+@dataclass
+class Slow:
+    """The whole tree of one deal, walked card by card."""
+
+    policy: MixedAgent
+    epsilon: float
+    points: dict[bytes, tuple[float, float]] = field(default_factory=dict)  # by a card's inputs
+    drawn: dict[bytes, float] = field(default_factory=dict)  # how often, by the first card's inputs
+
+    def walk(self, games: GameBatch, reach: Doubles) -> Doubles:
+        """Return both seats' mean points; ``reach`` [seat, 2] is by the policy and uniformly."""
+        means = np.zeros(2)
+        if not len(games.running()):
+            return means
+        views = games.views(np.array([0]))
+        seat, hand = int(views[0]["seat"]), views[0]["hand"]
+        by_rank = self.policy.action_probabilities(views)[0].reshape(13, 4).sum(axis=1)
+        cards, _ = one_card_per_rank(views)
+        inputs, certain = inputs_of(views, cards)
+        if len(cards) > 1:
+            own = (1 - self.epsilon) * reach[seat, 0] + self.epsilon * reach[seat, 1]
+            self.drawn[inputs[0].tobytes()] = reach[1 - seat, 0] * own
+        for (_, place), row, sure in zip(cards, inputs, certain, strict=True):
+            then, further = games.copies([0]), reach.copy()
+            then.step(np.array([0]), hand[[place]])
+            further[seat] *= by_rank[hand[place] >> 2], 1 / len(cards)
+            after = then.tally[0, :, 0] + self.walk(then, further)
+            self.points[row.tobytes()] = after[seat] - sure, after[1 - seat]
+            means += by_rank[hand[place] >> 2] * after
+        return means
+
+
+@pytest.mark.parametrize(("preset", "deals"), [("five_card", 12), ("hoyle", 1)])
+def test_follow_agrees_with_a_slow_walk(preset: str, deals: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the means, in every card's targets, and in how often decisions are drawn."""
+    temperature, epsilon, times = 0.5, 0.6, 400
+    weights = replace(drawn_weights(PRESETS[preset]), temperature=temperature)
     policy, games = MixedAgent([weights]), discarded(preset, deals, seed=4)
     before = games.states.copy()
-    found = follow(games, net_of(weights), WARM, 0.0, np.random.default_rng(1))
-    assert (games.states == before).all()
+    rng, net = np.random.default_rng(1), net_of(weights)
+    fewer = 0
     for k in range(deals):
-        slow = slow_rest(games.copies(np.array([k])), policy)
-        assert found.means[k] == pytest.approx(slow, abs=1e-4)
-    views = games.views(np.arange(deals))
-    first = [k for k in range(deals) if len({card >> 2 for card in views[k]["hand"][: views[k]["hand_n"]]}) > 1]
-    cards, targets = found.cards[-len(first) :], found.targets[-len(first) :]  # every first decision
-    for k, there, points in zip(first, cards, targets.numpy(), strict=True):
-        seat = int(views[k]["seat"])
-        for place in np.flatnonzero(there):
-            then = games.copies(np.array([k]))
-            then.step(np.array([0]), views["hand"][k : k + 1, place])
-            assert not then.tally[0, :, 0].any()  # a first card pegs nothing
-            slow = slow_rest(then, policy)
-            assert points[place] == pytest.approx([slow[seat], slow[1 - seat]], abs=1e-4)
-
-
-def test_follow_meets_decisions_as_often_as_play() -> None:
-    weights = replace(drawn_weights(PRESETS["five_card"]), temperature=WARM)
-    rng, deals = np.random.default_rng(2), 3000
-    found = follow(discarded("five_card", deals, seed=5), net_of(weights), WARM, 0.0, rng)
-    games, policy = discarded("five_card", deals, seed=5), MixedAgent([weights])
-    met = np.zeros(deals)
-    while len(running := games.running()):
-        cards, _ = one_card_per_rank(games.views(running))
-        met[running] += np.bincount(cards[:, 0]) > 1
-        games.ask(policy, running, rng)
-    assert 2 < met.mean() < found.positions / deals
-    assert len(found.inputs) / deals == pytest.approx(met.mean(), abs=5 * met.std() / deals**0.5)
-
-
-def test_follow_leaves_rare_cards_out_but_behind_a_decision(monkeypatch: pytest.MonkeyPatch) -> None:
-    weights = replace(drawn_weights(PRESETS["five_card"]), temperature=0.3)
-    found = []
-    for rare in (0.0, pegging_tree.RARE):
-        monkeypatch.setattr(pegging_tree, "RARE", rare)
-        games = discarded("five_card", 400, seed=6)
-        found.append(follow(games, net_of(weights), 0.3, 0.1, np.random.default_rng(3)))
-    every, few = found
-    assert few.positions < 0.9 * every.positions
-    assert np.abs(few.means - every.means).max() < 0.5
-    assert np.abs(few.means - every.means).mean() < 0.02
-    assert all((one.cards.sum(dim=1) > 1).all() for one in found)
+        slow = Slow(policy, epsilon)
+        means = slow.walk(games.copies([k]), np.ones((2, 2)))
+        monkeypatch.setattr(pegging_tree, "RARE", 0.0)
+        found = follow(games.copies([k] * times), net, temperature, epsilon, rng)
+        inputs, targets = found.inputs[found.cards].numpy(), found.targets[found.cards].numpy()
+        points = np.array([slow.points[row.tobytes()] for row in inputs])
+        assert found.means == pytest.approx(np.tile(means, (times, 1)), abs=1e-4)
+        assert targets == pytest.approx(points, abs=1e-4)
+        counts = Counter(row.tobytes() for row in found.inputs[range(len(found.cards)), first_of(found)].numpy())
+        assert set(counts) <= set(slow.drawn)
+        for key, weight in slow.drawn.items():
+            assert counts[key] / times == pytest.approx(weight, abs=5 * (weight * (1 - weight) / times) ** 0.5 + 0.01)
+        # Without rare cards: the shares of the others add up to 1.
+        monkeypatch.setattr(pegging_tree, "RARE", 0.02)
+        few = follow(games.copies([k] * times), net, temperature, epsilon, rng)
+        fewer += found.positions - few.positions
+        assert few.means.mean(axis=0) == pytest.approx(means, abs=0.04)
+        points = np.array([slow.points[row.tobytes()] for row in few.inputs[few.cards].numpy()])
+        assert few.targets[few.cards].numpy() == pytest.approx(points, abs=0.5)
+    assert fewer > 0
+    assert (games.states == before).all()
 
 
 def test_follow_hides_the_discards() -> None:

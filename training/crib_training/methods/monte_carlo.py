@@ -3,11 +3,11 @@
     crib train monte_carlo --env five_card_v0 --out runs/monte_carlo
     crib train monte_carlo --policy-temperature 0.08 --env five_card_v0 --out runs/mixed
 
-The learning is that of `crib train deep_monte_carlo`
-(`deep_monte_carlo`), with the networks, the budget and the curve of
-the other baselines. The measured agent takes the choice of the highest value, or draws by the
-softmax of the values, as in self-play. Its files do not store ``--suits ranks``: measure such
-networks by ``crib exploit policy.safetensors --suits ranks``.
+The learning is that of `crib train deep_monte_carlo` (`deep_monte_carlo`), with the networks, the
+budget and the curve of the other baselines; with `--all-cards` that of `pegging_tree` in the
+pegging. The measured agent takes the choice of the highest value, or draws by the softmax of the
+values, as in self-play. Its files do not store ``--suits ranks``: measure such networks by
+``crib exploit policy.safetensors --suits ranks``.
 """
 
 from __future__ import annotations
@@ -35,15 +35,19 @@ class Settings(RunSettings):
         policy_temperature: of the softmax over values that is measured and saved, in points; 0
             takes the highest value.
         features: no choice here: its networks always read the rows of features.
-        all_cards: learn from every card of a decision in the pegging, by following each to the
-            end of the deal, instead of from the card played alone; then every position followed
-            with a choice counts as a decision. A num_envs of 512 is better then.
+        all_cards: in the pegging, learn the mean points after every card of a decision instead
+            of the points after the card played. The policy plays on from each card, with both
+            hands known, and the loss is of the differences between the cards, plus a twentieth of
+            the squared errors. Positions with a choice that are played on from count as
+            decisions, some 18 a deal with five cards. Use it with a num_envs of 512: more deals
+            take gigabytes.
         num_envs: deals of an iteration, each played to its end.
         batch_size: decisions per update.
         learning_rate: learning rate; it falls to a twentieth.
         temperature: temperature of the softmax in self-play.
         final_temperature: that temperature at the end.
-        epsilon: the share of decisions drawn uniformly; falls to 0.
+        epsilon: the share of decisions drawn uniformly; falls to 0. With all_cards, the
+            probability in the pegging that a seat chose uniformly on the way to a decision.
         ema_rate: step of the average of the weights at each update; the average is evaluated.
     """
 

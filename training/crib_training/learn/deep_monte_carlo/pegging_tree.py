@@ -1,13 +1,13 @@
-"""The pegging of deals as trees: every card of a decision, followed to the end by a policy.
+"""The pegging of deals as trees, to learn from every card of a decision.
 
-One game shows what follows the card that was played. The tree shows what follows each card that
-could have been: the mean points of both seats over the rest of the pegging, between the two hands
-of the deal. So the targets have no variance from the play, and the cards of a decision differ by
-the cards alone.
+A played deal shows what follows the card that was played. `follow` shows what follows each card
+that could have been played: the mean points of both seats over the rest of the pegging, by the
+policy, with both hands of the deal known. So targets have no variance from the play.
 
-A deal has some decisions to learn from. A decision is drawn with the probability that play reaches
-it, where the seat itself may choose uniformly instead of by the policy. Behind it every card is
-followed. Elsewhere cards of probability below `RARE` are not.
+Of a deal's decisions some are drawn to learn from: each with the probability that play reaches it,
+if the other seat plays by the policy, and this seat by the policy or, with probability epsilon,
+uniformly. Every card of a drawn decision is followed. Elsewhere a card of probability below `RARE`
+is not, so decisions behind it are drawn less often.
 """
 
 from __future__ import annotations
@@ -36,8 +36,9 @@ class Ply:
     cards: Ints  # followed, [M, 2]: a position and a place in its hand
     shares: Doubles  # the probability of each among those followed from its position, [M]
     gains: Doubles  # the points that each pegs, [M, seats]
-    sure: Doubles  # the points that are certain as it is played, [M]
-    inputs: Array  # of the network for each, float32[M, inputs]
+    # of the L cards of decisions to learn from
+    sure: Doubles  # the points that are certain as it is played, [L]
+    inputs: Array  # of the network, float32[L, inputs]
 
 
 @dataclass(frozen=True)
@@ -54,13 +55,13 @@ class Followed:
     positions: int  # with a choice
 
 
-def softmax_of(values: Doubles, temperature: float) -> Doubles:
+def row_softmax(values: Doubles, temperature: float) -> Doubles:
     """Return the softmax of each row, float64[N, HAND]; -inf is no card, a row may have none."""
     most = values.max(axis=1, keepdims=True)
     weights = np.exp((values - np.where(np.isinf(most), 0.0, most)) / temperature)
     totals = weights.sum(axis=1, keepdims=True)
-    chances: Doubles = weights / np.where(totals > 0, totals, 1.0)
-    return chances
+    found: Doubles = weights / np.where(totals > 0, totals, 1.0)
+    return found
 
 
 def follow(
@@ -77,7 +78,7 @@ def follow(
         games: deals that begin the pegging.
         net: the network of both seats.
         temperature: of the softmax of its values by which they play.
-        epsilon: the share of uniform choices by which a decision's own seat comes there.
+        epsilon: the probability that a decision's own seat chose uniformly on the way to it.
         rng: draws the decisions to learn from.
         hide_discards: whether the network does not see the discards.
     """
@@ -85,39 +86,42 @@ def follow(
     plies: list[Ply] = []
     positions = 0
     while len(games.running()):
-        lanes = np.arange(games.n)
-        views = games.views(lanes)
+        numbers = np.arange(games.n)
+        views = games.views(numbers)
         if hide_discards:
             views["discarded_n"] = 0
-        (cards, many), seats = one_card_per_rank(views), games.movers(lanes)
+        (cards, many), seats = one_card_per_rank(views), games.movers(numbers)
         choices = np.bincount(cards[:, 0], minlength=games.n)
         positions += int((choices > 1).sum())
         inputs, sure = inputs_of(views, cards)
         several = choices[cards[:, 0]] > 1
         with torch.inference_mode():
             expected = net(torch.from_numpy(inputs[several])).numpy()
-        values = np.full((games.n, HAND), -np.inf)  # those of deals that are over before others stay
+        # A row without cards is of a deal that is over before others.
+        values = np.full((games.n, HAND), -np.inf)
         values[tuple(cards.T)] = 0.0
-        # `MixedAgent` draws a card, so a rank held twice counts twice
+        # `MixedAgent` draws a card, so a rank held twice counts twice.
         worth = sure[several] + expected[:, 0] - expected[:, 1]
         values[tuple(cards[several].T)] = worth + temperature * np.log(many[several])
-        chances = softmax_of(values, temperature)
-        own, other = reach[lanes, seats], reach[lanes, 1 - seats, 0]
+        probabilities = row_softmax(values, temperature)[tuple(cards.T)]
+        own, other = reach[numbers, seats], reach[numbers, 1 - seats, 0]
         weight = other * ((1 - epsilon) * own[:, 0] + epsilon * own[:, 1])
         learned = (choices > 1) & (rng.random(games.n) < weight)
-        chance = chances[tuple(cards.T)]
-        followed = learned[cards[:, 0]] | ~(chance < RARE)
-        cards, chance = cards[followed], chance[followed]
+        of_learned = learned[cards[:, 0]]
+        followed = of_learned | ~(probabilities < RARE)  # so NaN is followed
+        inputs, sure = inputs[of_learned], sure[of_learned]
+        cards, probabilities = cards[followed], probabilities[followed]
         parents = cards[:, 0]
-        shares = chance / np.bincount(parents, chance, games.n)[parents]
+        shares = probabilities / np.bincount(parents, probabilities, games.n)[parents]
         actions = views["hand"][tuple(cards.T)]
         games = games.copies(parents)
-        games.step(np.arange(games.n), actions)
+        if games.step(np.arange(games.n), actions) is not None:
+            raise ValueError("an action is not legal")
         reach, movers = reach[parents], seats[parents]
-        reach[np.arange(games.n), movers, 0] *= chance
+        reach[np.arange(games.n), movers, 0] *= probabilities
         reach[np.arange(games.n), movers, 1] /= choices[parents]
         gains = games.tally[:, :, 0].astype(np.float64)
-        plies.append(Ply(seats, learned, cards, shares, gains, sure[followed], inputs[followed]))
+        plies.append(Ply(seats, learned, cards, shares, gains, sure, inputs))
     return back_up(plies, positions)
 
 
@@ -136,8 +140,8 @@ def back_up(plies: list[Ply], positions: int) -> Followed:
         at = np.cumsum(ply.learned)[parents[rows]] - 1, ply.cards[rows, 1]
         inputs = np.zeros((k, most, ply.inputs.shape[1]), dtype=np.float32)
         targets, cards = np.zeros((k, most, 2), dtype=np.float32), np.zeros((k, most), dtype=bool)
-        inputs[at], cards[at] = ply.inputs[rows], True
-        targets[at] = np.stack([after[rows, movers] - ply.sure[rows], after[rows, 1 - movers]], axis=1)
+        inputs[at], cards[at] = ply.inputs, True
+        targets[at] = np.stack([after[rows, movers] - ply.sure, after[rows, 1 - movers]], axis=1)
         parts.append((inputs, targets, cards))
     found = [torch.from_numpy(np.concatenate(part)) for part in zip(*parts, strict=True)]
     return Followed(rest, found[0], found[1], found[2], positions)
