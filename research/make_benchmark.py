@@ -173,7 +173,8 @@ def options_of(row: runs.Row) -> str:
     """Return the settings of a run as options of `crib train`."""
     given = {"suits": runs.PROTOCOL["suits"], **row["settings"]}
     options = " ".join(f"--{key.replace('_', '-')} {value}" for key, value in given.items())
-    return f"`{row['method']} {options.replace('--features none', '--no-features')}`"
+    options = options.replace("--features none", "--no-features").replace("--all-cards True", "--all-cards")
+    return f"`{row['method']} {options}`"
 
 
 def settings_table(rows: list[runs.Row]) -> str:
