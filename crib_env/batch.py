@@ -150,7 +150,7 @@ class GameBatch:
         self.states[games] = begun
 
     def copies(self, games: npt.ArrayLike) -> GameBatch:
-        """Return a batch of copies of games as they stand, with a tally of their own from 0.
+        """Return a batch of copies of games as they stand, with a tally that begins at 0.
 
         This batch stays as it is. A copy deals as its game does; ``on_step`` is not called for it.
 

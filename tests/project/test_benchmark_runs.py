@@ -120,7 +120,7 @@ def test_jobs_finishes_a_line_before_the_next_and_budgets_last() -> None:
 
 
 def fake_run(job: Job, mean: float) -> Row:
-    """Return a row as `make` would, with a figure of one's own."""
+    """Return a row as `make` would, with a given figure."""
     row = next(row for row in read_ledger() if row["stage"] == job.stage and "by_hand" in row)
     gain = {"both": {part: [mean, 0.01] for part in ("all", "discard", "pegging")}}
     return {**row, **job.about, "gain": gain}
