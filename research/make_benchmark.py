@@ -172,9 +172,9 @@ def track_table(found: list[dict[str, Any]], random: float) -> str:
 def options_of(row: runs.Row) -> str:
     """Return the settings of a run as options of `crib train`."""
     given = {"suits": runs.PROTOCOL["suits"], **row["settings"]}
-    options = " ".join(f"--{key.replace('_', '-')} {value}" for key, value in given.items())
-    options = options.replace("--features none", "--no-features").replace("--all-cards True", "--all-cards")
-    return f"`{row['method']} {options}`"
+    named = {f"--{key.replace('_', '-')}": value for key, value in given.items()}
+    options = " ".join(name if value is True else f"{name} {value}" for name, value in named.items())
+    return f"`{row['method']} {options.replace('--features none', '--no-features')}`"
 
 
 def settings_table(rows: list[runs.Row]) -> str:

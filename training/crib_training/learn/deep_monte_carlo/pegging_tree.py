@@ -93,15 +93,15 @@ def follow(
         (cards, many), seats = one_card_per_rank(views), games.movers(numbers)
         choices = np.bincount(cards[:, 0], minlength=games.n)
         positions += int((choices > 1).sum())
-        inputs, sure = inputs_of(views, cards)
         several = choices[cards[:, 0]] > 1
+        inputs, sure = inputs_of(views, cards[several])
         with torch.inference_mode():
-            expected = net(torch.from_numpy(inputs[several])).numpy()
+            expected = net(torch.from_numpy(inputs)).numpy()
         # A row without cards is of a deal that is over before others.
         values = np.full((games.n, HAND), -np.inf)
         values[tuple(cards.T)] = 0.0
         # `MixedAgent` draws a card, so a rank held twice counts twice.
-        worth = sure[several] + expected[:, 0] - expected[:, 1]
+        worth = sure + expected[:, 0] - expected[:, 1]
         values[tuple(cards[several].T)] = worth + temperature * np.log(many[several])
         probabilities = row_softmax(values, temperature)[tuple(cards.T)]
         own, other = reach[numbers, seats], reach[numbers, 1 - seats, 0]
@@ -109,7 +109,7 @@ def follow(
         learned = (choices > 1) & (rng.random(games.n) < weight)
         of_learned = learned[cards[:, 0]]
         followed = of_learned | ~(probabilities < RARE)  # so NaN is followed
-        inputs, sure = inputs[of_learned], sure[of_learned]
+        inputs, sure = inputs[of_learned[several]], sure[of_learned[several]]
         cards, probabilities = cards[followed], probabilities[followed]
         parents = cards[:, 0]
         shares = probabilities / np.bincount(parents, probabilities, games.n)[parents]
