@@ -1,8 +1,8 @@
 """The pegging of deals as trees, to learn from every card of a decision.
 
-A played deal shows what follows the card that was played. `follow` shows what follows each card
-that could have been played: the mean points of both seats over the rest of the pegging, by the
-policy, with both hands of the deal known. So targets have no variance from the play.
+A played deal gives the points after the card that was played. `follow` gives the mean points of
+both seats after each legal card, over the rest of the pegging by the policy, with both hands of the
+deal known. So targets have no variance from the play.
 
 Of a deal's decisions some are drawn to learn from: each with the probability that play reaches it,
 if the other seat plays by the policy, and this seat by the policy or, with probability epsilon,
