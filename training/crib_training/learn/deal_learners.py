@@ -31,7 +31,7 @@ from crib_env.settings import checked_dataclass
 from crib_training.exploit import exploitability
 from crib_training.learn import run
 from crib_training.learn.deal_batch import PLACES, DealBatch, SparseLinear, bits_of
-from crib_training.learn.run import Curve, Learner, Measured, State
+from crib_training.learn.run import Curve, Learner, Measured, State, step_optimizer
 from crib_training.loading import find_game
 from crib_training.outputs import csv_table
 
@@ -297,7 +297,7 @@ def descend(optimizer: torch.optim.Optimizer, loss: Tensor) -> float:
     """Take a step of gradient descent, and return the loss."""
     optimizer.zero_grad()
     loss.backward()  # type: ignore[no-untyped-call]
-    optimizer.step()
+    step_optimizer(optimizer)
     return loss.item()
 
 
@@ -446,7 +446,7 @@ class CriticLearner(GamesLearner):
         self.adam.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         torch.nn.utils.clip_grad_norm_(self.weights, self.settings.max_grad_norm)
-        self.adam.step()
+        step_optimizer(self.adam)
         self.average.follow(self.policy, self.settings.ema_rate)
 
 

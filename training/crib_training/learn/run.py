@@ -276,6 +276,19 @@ def restore_module(prefix: str, module: nn.Module | Optimizer, tensors: State) -
         raise ValueError(f"the networks of the checkpoint do not fit: {error}") from None
 
 
+def step_optimizer(optimizer: Optimizer) -> None:
+    """Take a step of an optimizer, with numbers below 1e-38 as 0.
+
+    Adam's means of inputs that few decisions set fall below it, where a step takes several times as
+    long. The weights stay the same: such a number moves none.
+    """
+    torch.set_flush_denormal(True)
+    try:
+        optimizer.step()
+    finally:
+        torch.set_flush_denormal(False)
+
+
 class AveragedNets:
     """Nets that learn and play, their optimizer, and the moving average that runs save."""
 
@@ -293,7 +306,7 @@ class AveragedNets:
             group["lr"] = self.learning_rate * share
         self.optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
-        self.optimizer.step()
+        step_optimizer(self.optimizer)
         with torch.no_grad():
             torch._foreach_lerp_(self._averages, self._weights, self.ema_rate)
 
