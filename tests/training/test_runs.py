@@ -24,7 +24,7 @@ from crib_agents.learned import MonteCarloAgent, Weights
 from crib_agents.loading import load_agent
 from crib_training.evaluation.chunks import Setup
 from crib_training.learn import demo
-from crib_training.learn.run import POLICY, Checkpoint, DivergedError, Run
+from crib_training.learn.run import POLICY, Checkpoint, DivergedError, Run, step_optimizer
 from crib_training.methods import ppo
 from crib_training.methods.deep_monte_carlo import find_self_play, train
 from crib_training.outputs import CHECKPOINT, LOCK, MODEL, FolderInUseError, claimed, run_folder
@@ -411,3 +411,36 @@ def test_model_file_with_non_finite_weights_is_refused(tmp_path: Path) -> None:
         load_agent(f"trust:{tmp_path / 'model.zip'}")
     with pytest.raises(ValueError, match=r"model\.zip holds weights that are not finite"):
         ppo.train(replace(few, resume=tmp_path, trust=True, out=tmp_path / "new"))
+
+
+def test_step_optimizer_keeps_the_weights_without_denormals() -> None:
+    """Also where an input comes back; afterwards denormal numbers are numbers again."""
+    tiny = torch.finfo(torch.float32).tiny
+    weights, means = [], []
+    for step in (torch.optim.Adam.step, step_optimizer):
+        weight = torch.nn.Parameter(torch.tensor([0.5, 0.0]))
+        adam = torch.optim.Adam([weight], fused=True)
+        for k in range(1500):
+            weight.grad = torch.tensor([0.1, 0.1 if k in (0, 1400) else 0.0])
+            if k == 1400:
+                means.append(adam.state[weight]["exp_avg"][1].item())
+            step(adam)
+        weights.append(weight.detach())
+    assert 0.0 < means[0] < tiny
+    assert means[1] == 0.0
+    assert torch.equal(*weights)
+    assert torch.tensor(tiny) / 2 > 0.0
+
+
+def test_step_optimizer_failure_leaves_denormals() -> None:
+    """The flag is reset where the step raises an error."""
+    weight = torch.nn.Parameter(torch.zeros(1))
+
+    def closure() -> float:
+        raise FloatingPointError
+
+    adam = torch.optim.Adam([weight])
+    adam.step = partial(adam.step, closure)  # type: ignore[method-assign]
+    with pytest.raises(FloatingPointError):
+        step_optimizer(adam)
+    assert torch.tensor(torch.finfo(torch.float32).tiny) / 2 > 0.0
