@@ -250,7 +250,7 @@ def _decision(view: Any, *gone: int) -> Hashable:
 # --- compiled agents ----------------------------------------------------------------------------
 
 
-def compile_policy(act: Act, family: Family, seconds: int = 5) -> Entry:
+def compile_policy(act: Act, family: Family, seconds: int = 3) -> Entry:
     """Return an agent's function for the views of a family, compiled at its first use.
 
     Args:
@@ -296,7 +296,7 @@ class CompiledAgent:
     acts: ClassVar[Mapping[str, Act]]
     honours: ClassVar[frozenset[str] | None] = None
     draws: ClassVar[bool] = False
-    compile_seconds: ClassVar[int] = 5
+    compile_seconds: ClassVar[int] = 3
 
     def __init__(self, weights: npt.ArrayLike = ()) -> None:
         self.weights = kernel_array(np.asarray(weights, dtype=np.float64))

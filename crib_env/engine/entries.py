@@ -82,7 +82,7 @@ def entries_of(family: Family) -> Entries:
     @entry(
         int64(states_t, rules_t, DECKS_T, TABLE_T, LOG_T, views_t, uint8[::1], int8[::1], int64[::1], int64),
         f"{name}.step",
-        seconds=8,
+        seconds=5,
     )
     def step(states, rules, decks, table, log, views, obs, mask, margins, action):
         """Step ``states[0]`` and observe it for the seat then to move.

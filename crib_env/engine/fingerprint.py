@@ -36,6 +36,7 @@ from numba.core import config, types
 from numba.extending import intrinsic, overload_attribute
 
 from crib_env.engine import private
+from crib_env.engine.linked import LinkedCompiler
 
 # The code of these packages is not walked: their versions stand for it.
 VERSIONS = (sys.version, numba.__version__, llvmlite.__version__, np.__version__)
@@ -189,7 +190,7 @@ class _Walk:
                 raise CannotFingerprint(f"{_describe(value)} is compiled with {name}={options[name]!r}")
         if unknown := ", ".join(sorted(options.keys() - OPTIONS)):
             raise CannotFingerprint(f"{_describe(value)} is compiled with {unknown}")
-        if value.locals or value._compiler.pipeline_class is not private.Compiler:
+        if value.locals or value._compiler.pipeline_class not in (private.Compiler, LinkedCompiler):
             raise CannotFingerprint(f"{_describe(value)} is compiled in a way of its own")
         if value.stats.cache_path is not None:  # which does not see its helpers' edits
             raise CannotFingerprint(f"{_describe(value)} is stored in Numba's own cache")

@@ -23,6 +23,7 @@ from numba.core import config
 from crib_env.engine import private
 from crib_env.engine.cache import KernelFile, find_fingerprint, own_symbols, say_compiling
 from crib_env.engine.fingerprint import INHERITED
+from crib_env.engine.linked import linked
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -55,9 +56,10 @@ if hasattr(os, "register_at_fork"):
 
 def kernel(function: F) -> F:
     """Compile a helper lazily, into each entry that calls it."""
-    dispatcher: Any = numba.njit(**OPTIONS)(function)
-    if not config.DISABLE_JIT:
-        dispatcher.compile = _keepable(dispatcher)
+    if config.DISABLE_JIT:
+        return function
+    dispatcher = linked(function, OPTIONS)
+    dispatcher.compile = _keepable(dispatcher)
     return cast(F, dispatcher)
 
 

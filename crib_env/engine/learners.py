@@ -149,7 +149,7 @@ def learner_entries(family: Family) -> LearnerEntries:
             FLAGS_T, OBS_T, MASKS_T, ENDINGS_T,
         ),
         f"{name}.step_range",
-        seconds=12,
+        seconds=8,
     )  # fmt: skip
     def step_range(
         states, rules, decks, table, agents, rngs, views, log, lo, hi, points, illegal_reward,

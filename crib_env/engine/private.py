@@ -1,4 +1,4 @@
-"""The private parts of Numba that storing machine code needs; a later version may lack some.
+"""The private parts of Numba that fast compiling and storing need; a later version may lack some.
 
 `missing` names those. Code is then compiled in every process, as it is where a part works in
 another way (`crib_env.engine.cache.find_fault`).
@@ -23,13 +23,16 @@ def _find(module: str, name: str) -> Any:
 
 
 FunctionIdentity = _find("numba.core.bytecode", "FunctionIdentity")
+CPUCodeLibrary = _find("numba.core.codegen", "CPUCodeLibrary")
 Compiler = _find("numba.core.compiler", "Compiler")
 CompileResult = _find("numba.core.compiler", "CompileResult")
 compiler_lock = _find("numba.core.compiler_lock", "global_compiler_lock") or nullcontext()
+register_pass = _find("numba.core.compiler_machinery", "register_pass")
 CPUTargetOptions = _find("numba.core.cpu", "CPUTargetOptions")
 Intrinsic = _find("numba.core.extending", "_Intrinsic")
 CPUDispatcher = _find("numba.core.registry", "CPUDispatcher")
 dumps = _find("numba.core.serialize", "dumps")
+NativeLowering = _find("numba.core.typed_passes", "NativeLowering")
 builtin_registry = _find("numba.core.typing.templates", "builtin_registry")
 Signature = _find("numba.core.typing.templates", "Signature")
 llvm_lock = getattr(_find("llvmlite.binding.ffi", "lib"), "_lock", nullcontext())

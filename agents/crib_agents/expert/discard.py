@@ -396,7 +396,7 @@ def best_pair(v, s, columns):
         VIEWS_T, int64[::1], float64[:, :, ::1], MODEL_T, float32[:, ::1], float32[::1], TABLE_T,
         int64, SCRATCH_T, float64[:, ::1], float64[:, :, ::1], int64[::1],
     ),
-    seconds=8,
+    seconds=6,
 )  # fmt: skip
 def discard_views(views, rows, win_table, model, before, share, table, near, scratch, bonus, columns, actions):
     """Fill the columns, with a bonus on each pair, and choose the cards of views of one table."""

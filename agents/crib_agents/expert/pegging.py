@@ -425,7 +425,7 @@ def only_rank(v):
         float64[:, :, ::1], TABLE_T, pegging.POSITIONS_T, VIEWS_T, SCRATCH_T, int64,
         float64[:, ::1], float64[:, :, ::1], int64[::1],
     ),
-    seconds=14,
+    seconds=12,
 )  # fmt: skip
 def pegging_views(
     views, hands, weights, keeping_rates, suited, model, win_table, table, positions, seen,

@@ -539,7 +539,7 @@ COLUMNS = 4
         float64[::1], int64, int64, POSITIONS_T, float64[:, :, ::1], float64[:, ::1],
         float64[:, ::1], int64[::1], float64[:, :, ::1],
     ),
-    seconds=11,
+    seconds=9,
 )  # fmt: skip
 def act_views(
     views, rows, table, values, surplus, win_table, weights, actions, answers, positions, gains,

@@ -82,7 +82,7 @@ class MonteCarloAgent(CompiledAgent):
 
     name = "learned"
     acts: ClassVar[dict[str, Act]] = {name: family.act for name, family in FAMILIES.items()}
-    compile_seconds = 30
+    compile_seconds = 10
     honours = FOR_POINTS - {"heels"} | {"table_top.heels", "many_hand.heels"}
     other_rules = "`crib train` makes nets for any rules"
 

@@ -158,7 +158,7 @@ CERTAIN, WITH_CRIB, VALUE, CHANCE = range(4)
 COLUMNS = CHANCE + 1
 
 
-@entry(void(VIEWS_T, TABLE_T, WEIGHTS_T, WEIGHTS_T, float64[:, :, ::1]), "learned.many_hand.columns", seconds=8)
+@entry(void(VIEWS_T, TABLE_T, WEIGHTS_T, WEIGHTS_T, float64[:, :, ::1]), "learned.many_hand.columns", seconds=4)
 def write_columns(views, table, weights, nets, found):
     """Write all columns but the last, of `rule_based`'s ``weights`` and `learned`'s ``nets``."""
     seen = stack.floats(SIZE_OF_MANY)

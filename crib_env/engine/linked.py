@@ -1,0 +1,85 @@
+"""How helpers are compiled: into code for their callers alone, which is linked into them.
+
+Numba optimizes every function that it compiles, and makes machine code of it and of two wrappers,
+for Python and for C. Callers take only the code, and are optimized with it. Without the rest a cold
+start takes half the time (`python -m benchmarks --only start`), and its code is as fast. With a
+version of Numba that lacks a part, helpers are compiled as any function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numba
+from llvmlite.binding import parse_assembly
+
+from crib_env.engine import private
+
+LinkedCompiler: Any = None
+
+if not private.missing:
+
+    class LinkedCode(private.CPUCodeLibrary):  # type: ignore[misc]
+        """Code that is not optimized, as its callers are, and not given to the engine to run."""
+
+        def _optimize_final_module(self) -> None:
+            pass
+
+        def _finalize_final_module(self) -> None:
+            self._finalize_dynamic_globals()
+            self._verify_declare_only_symbols()
+            self._finalized = True
+
+    @private.register_pass(mutates_CFG=True, analysis_only=False)
+    class LinkedLowering(private.NativeLowering):  # type: ignore[misc]
+        """The step that makes code, without wrappers and without machine code."""
+
+        _name = "linked_lowering"
+
+        def run_pass(self, state: Any) -> bool:
+            """Make the code of one function."""
+            flags = state.flags
+            flags.no_compile = flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
+            state.library = LinkedCode(state.targetctx.codegen(), state.func_id.func_qualname)
+            return bool(super().run_pass(state))
+
+    class LinkedCompiler(private.Compiler):  # type: ignore[misc,no-redef]
+        """Numba's compiler with that step in the place of its own."""
+
+        def define_pipelines(self) -> list[Any]:
+            """Return the steps."""
+            (steps,) = super().define_pipelines()
+            steps.passes = [
+                (LinkedLowering if step is private.NativeLowering else step, text) for step, text in steps.passes
+            ]
+            steps.finalize()
+            return [steps]
+
+
+def linked(function: Callable[..., Any], options: dict[str, Any]) -> Any:
+    """Return the dispatcher of a helper; called from Python, it compiles the function for that."""
+    if LinkedCompiler is None:
+        return numba.njit(**options)(function)
+    dispatcher: Any = numba.njit(**options, pipeline_class=LinkedCompiler)(function)
+    from_python = numba.njit(**options)(function)
+
+    def add_overload(code: Any) -> None:
+        key = object()  # by which callers find the code, as others by their wrapper for Python
+        code.target_context.insert_user_function(key, code.fndesc, [code.library])
+        _set_environment(code)
+        dispatcher.overloads[tuple(code.signature.args)] = code._replace(entry_point=key)
+
+    dispatcher.add_overload = add_overload
+    dispatcher._compile_for_args = lambda *args, **kwargs: from_python  # what a call then calls
+    return dispatcher
+
+
+def _set_environment(code: Any) -> None:
+    """Define the variable in which code finds its Python objects: to print takes some, for one."""
+    target, codegen = code.target_context, code.codegen
+    name = target.get_env_name(code.fndesc)
+    module = codegen._create_empty_module(name)
+    target.declare_env_global(module, name)
+    codegen._add_module(parse_assembly(str(module)))
+    codegen.set_env(name, code.environment)
