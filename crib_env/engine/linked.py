@@ -8,25 +8,40 @@ version of Numba that lacks a part, helpers are compiled as any function.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 import numba
 from llvmlite.binding import parse_assembly
+from numba.types import RecursiveCall
 
 from crib_env.engine import private
 
+UNRESOLVED = ".numba.unresolved$"  # begins the name of a variable for such an address
 LinkedCompiler: Any = None
 
 if not private.missing:
 
-    class LinkedCode(private.CPUCodeLibrary):  # type: ignore[misc]
-        """Code that is not optimized, as its callers are, and not given to the engine to run."""
+    class LinkedCode(private.JITCodeLibrary):  # type: ignore[misc]
+        """Code that is not optimized, as its callers are, and not given to the engine to run.
+
+        Recursive code is: it may call a function by the address that the engine gives it.
+        """
+
+        recursive = False
+
+        def _is_recursive(self) -> bool:
+            names = (each.name for each in self._final_module.global_variables)
+            return self.recursive or any(name.startswith(UNRESOLVED) for name in names)
 
         def _optimize_final_module(self) -> None:
-            pass
+            if self._is_recursive():
+                super()._optimize_final_module()
 
         def _finalize_final_module(self) -> None:
+            if self._is_recursive():
+                super()._finalize_final_module()
+                return
             self._finalize_dynamic_globals()
             self._verify_declare_only_symbols()
             self._finalized = True
@@ -42,6 +57,7 @@ if not private.missing:
             flags = state.flags
             flags.no_compile = flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
             state.library = LinkedCode(state.targetctx.codegen(), state.func_id.func_qualname)
+            state.library.recursive = any(isinstance(each, RecursiveCall) for each in state.typemap.values())
             return bool(super().run_pass(state))
 
     class LinkedCompiler(private.Compiler):  # type: ignore[misc,no-redef]
@@ -57,12 +73,12 @@ if not private.missing:
             return [steps]
 
 
-def linked(function: Callable[..., Any], options: dict[str, Any]) -> Any:
+def linked(function: Any, options: dict[str, Any]) -> Any:
     """Return the dispatcher of a helper; called from Python, it compiles the function for that."""
     if LinkedCompiler is None:
         return numba.njit(**options)(function)
     dispatcher: Any = numba.njit(**options, pipeline_class=LinkedCompiler)(function)
-    from_python = numba.njit(**options)(function)
+    from_python = numba.njit(**options)(_twin(function))
 
     def add_overload(code: Any) -> None:
         key = object()  # by which callers find the code, as others by their wrapper for Python
@@ -70,9 +86,23 @@ def linked(function: Callable[..., Any], options: dict[str, Any]) -> Any:
         _set_environment(code)
         dispatcher.overloads[tuple(code.signature.args)] = code._replace(entry_point=key)
 
+    def compile_for_python(*args: Any) -> Any:
+        dispatcher._types_active_call.clear()
+        return from_python._compile_for_args(*args)
+
     dispatcher.add_overload = add_overload
-    dispatcher._compile_for_args = lambda *args, **kwargs: from_python  # what a call then calls
+    dispatcher._compile_for_args = compile_for_python
+    dispatcher.get_compile_result = from_python.get_compile_result  # for functions as values
     return dispatcher
+
+
+def _twin(function: Any) -> FunctionType:
+    """Return a copy of a function: Numba takes a call of the same function for recursion."""
+    twin = FunctionType(
+        function.__code__, function.__globals__, function.__name__, function.__defaults__, function.__closure__
+    )
+    twin.__kwdefaults__ = function.__kwdefaults__
+    return twin
 
 
 def _set_environment(code: Any) -> None:

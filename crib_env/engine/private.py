@@ -23,7 +23,7 @@ def _find(module: str, name: str) -> Any:
 
 
 FunctionIdentity = _find("numba.core.bytecode", "FunctionIdentity")
-CPUCodeLibrary = _find("numba.core.codegen", "CPUCodeLibrary")
+JITCodeLibrary = _find("numba.core.codegen", "JITCodeLibrary")
 Compiler = _find("numba.core.compiler", "Compiler")
 CompileResult = _find("numba.core.compiler", "CompileResult")
 compiler_lock = _find("numba.core.compiler_lock", "global_compiler_lock") or nullcontext()

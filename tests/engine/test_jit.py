@@ -29,6 +29,30 @@ def announced(a, b):
     return difference(a, b)
 
 
+@kernel
+def count_more(first, *more):
+    """Take any number of arguments."""
+    return first + len(more)
+
+
+@kernel
+def factorial(n):
+    """Call itself."""
+    return 1 if n < 2 else n * factorial(n - 1)
+
+
+@kernel
+def is_even(n):
+    """Call another that calls this one."""
+    return True if n == 0 else is_odd(n - 1)
+
+
+@kernel
+def is_odd(n):
+    """Call the one above."""
+    return False if n == 0 else is_even(n - 1)
+
+
 @entry(numba.int64(numba.int64, numba.int64), "tests.by_entry")
 def by_entry(a, b):
     """Call one helper directly and through another."""
@@ -66,3 +90,26 @@ def test_kernel_for_callers_is_not_made_into_machine_code() -> None:
     assert all(isinstance(code, LinkedCode) for code in codes)
     (code,) = by_entry.compiled.overloads.values()  # type: ignore[attr-defined]
     assert not isinstance(code.library, LinkedCode)
+
+
+def test_kernel_called_from_python_takes_any_number_of_arguments() -> None:
+    assert [count_more(1), count_more(1, 2), count_more(1, 2, 3)] == [1, 2, 3]
+
+
+def test_kernel_may_be_recursive() -> None:
+    assert factorial(5) == 120
+    assert [is_even(7), is_even(8)] == [False, True]
+
+    @numba.njit
+    def literal(n):
+        return factorial(4), is_odd(n), is_even(n)
+
+    assert literal(7) == (24, True, False)
+
+
+def test_kernel_can_be_a_value() -> None:
+    signature = numba.int64(numba.int64)
+    functions = numba.typed.List.empty_list(numba.types.FunctionType(signature))
+    functions.append(factorial)
+    functions.append(kernel(lambda n: n + 1))
+    assert [each(4) for each in functions] == [24, 5]
