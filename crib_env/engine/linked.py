@@ -8,6 +8,7 @@ version of Numba that lacks a part, helpers are compiled as any function.
 
 from __future__ import annotations
 
+from functools import cache
 from types import FunctionType
 from typing import Any
 
@@ -17,7 +18,7 @@ from numba.types import RecursiveCall
 
 from crib_env.engine import private
 
-UNRESOLVED = ".numba.unresolved$"  # begins the name of a variable for such an address
+UNRESOLVED = ".numba.unresolved$"  # begins the name of a variable for the address of a function
 LinkedCompiler: Any = None
 
 if not private.missing:
@@ -61,7 +62,7 @@ if not private.missing:
             return bool(super().run_pass(state))
 
     class LinkedCompiler(private.Compiler):  # type: ignore[misc,no-redef]
-        """Numba's compiler with that step in the place of its own."""
+        """Numba's compiler with `LinkedLowering`."""
 
         def define_pipelines(self) -> list[Any]:
             """Return the steps."""
@@ -78,7 +79,10 @@ def linked(function: Any, options: dict[str, Any]) -> Any:
     if LinkedCompiler is None:
         return numba.njit(**options)(function)
     dispatcher: Any = numba.njit(**options, pipeline_class=LinkedCompiler)(function)
-    from_python = numba.njit(**options)(_twin(function))
+
+    @cache  # few helpers are ever called from Python
+    def from_python() -> Any:
+        return numba.njit(**options)(_twin(function))
 
     def add_overload(code: Any) -> None:
         key = object()  # by which callers find the code, as others by their wrapper for Python
@@ -88,11 +92,12 @@ def linked(function: Any, options: dict[str, Any]) -> Any:
 
     def compile_for_python(*args: Any) -> Any:
         dispatcher._types_active_call.clear()
-        return from_python._compile_for_args(*args)
+        return from_python()._compile_for_args(*args)
 
     dispatcher.add_overload = add_overload
     dispatcher._compile_for_args = compile_for_python
-    dispatcher.get_compile_result = from_python.get_compile_result  # for functions as values
+    # Numba asks for it where a function is a value.
+    dispatcher.get_compile_result = lambda signature: from_python().get_compile_result(signature)
     return dispatcher
 
 

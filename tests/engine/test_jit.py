@@ -1,4 +1,4 @@
-"""Helpers are linked into whoever calls them, and can be called from Python too."""
+"""Helpers are linked into their callers, and can be called from Python too."""
 
 from __future__ import annotations
 
