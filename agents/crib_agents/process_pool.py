@@ -14,9 +14,10 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
-from multiprocessing.connection import Connection
+from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnContext, SpawnProcess
-from threading import Thread
+from multiprocessing.queues import SimpleQueue
+from threading import RLock, Thread
 from typing import Any, TypeVar
 
 from crib_agents.bot.program import end_programs
@@ -40,10 +41,19 @@ class Child(SpawnProcess):
 
 
 class Context(SpawnContext):
-    """Starts processes from scratch, and holds them."""
+    """Starts processes from scratch, holds them, and ends them all once one has died."""
 
     def __init__(self) -> None:
         self.children: list[Child] = []
+        # Each process watches the one end: the other closes with this process, or in `end`.
+        self.watched, self._life = self.Pipe(duplex=False)
+        self.lock = RLock()
+        self.over = False
+
+    def SimpleQueue(self) -> SimpleQueue[Any]:
+        """Return the queue of results."""
+        self._results: Any = super().SimpleQueue()
+        return self._results
 
     def Process(self, *args: Any, **kwargs: Any) -> SpawnProcess:  # type: ignore[override]
         """Return a process that is yet to be started."""
@@ -51,6 +61,29 @@ class Context(SpawnContext):
         child.place = len(self.children)
         self.children.append(child)
         return child
+
+    def start_no_more(self) -> None:
+        """Close our end for results: without it, one cut short by a death has no end to read."""
+        with self.lock:
+            self.over = True
+            self._results._writer.close()
+
+    def end(self) -> None:
+        """End the processes, with their agents' programs, and wait for none."""
+        with self.lock:
+            self.start_no_more()
+            self._life.close()
+
+    def watch(self, child: Child) -> None:
+        """End the others once one has died: they may wait for its lock, and we for its result."""
+        wait([child.sentinel])
+        with self.lock:
+            if self.over:
+                return
+            self.end()
+        for other in self.children:
+            if not wait([other.sentinel], PATIENCE):
+                other.kill()
 
 
 class ProcessPool(ProcessPoolExecutor):
@@ -60,9 +93,7 @@ class ProcessPool(ProcessPoolExecutor):
 
     def __init__(self, count: int, begin: Callable[..., None] | None = None, *args: Any) -> None:
         self._context = Context()
-        # Each process watches the one end: the other closes with this process, or in `end`.
-        watched, self._life = self._context.Pipe(duplex=False)
-        super().__init__(count, self._context, _start, (watched, begin, args))
+        super().__init__(count, self._context, _start, (self._context.watched, begin, args))
 
     def share(self, given: Any) -> Any:
         """Return what several calls are to be given, in the form to submit."""
@@ -70,9 +101,16 @@ class ProcessPool(ProcessPoolExecutor):
 
     def submit(self, function: Callable[..., T], /, *args: Any) -> Future[T]:  # type: ignore[override]
         """Have a function called."""
+        context = self._context
         try:
-            with _single_threaded(), _deaf_children():  # a process starts when there is work for it
-                return super().submit(_call, function, args)
+            with context.lock, _single_threaded(), _deaf_children():  # a process starts when there is work for it
+                if context.over:
+                    raise BrokenProcessPool("the processes of the pool have ended")
+                before = len(context.children)
+                answer = super().submit(_call, function, args)
+                for child in context.children[before:]:
+                    Thread(target=context.watch, args=(child,), daemon=True).start()
+                return answer
         except BrokenProcessPool as error:
             failed = Future[T]()
             failed.set_exception(error)
@@ -80,22 +118,15 @@ class ProcessPool(ProcessPoolExecutor):
 
     def end(self) -> None:
         """End the processes, with their agents' programs, and wait for none."""
-        self._life.close()
-        self._start_no_more()
+        self._context.end()
         self.shutdown(wait=False, cancel_futures=True)
 
-    def _start_no_more(self) -> None:
-        """Close our end for results: without it, one cut short by a death has no end to read."""
-        results: Any = self._result_queue
-        if results is not None:
-            results._writer.close()
-
     def __exit__(self, *error: object) -> None:
-        self._start_no_more()
         if error[0] is None:
+            self._context.start_no_more()
             self.shutdown(wait=False)
         else:  # what runs may hang: it is not waited for
-            self._life.close()
+            self._context.end()
         until = time.monotonic() + PATIENCE
         for child in self._context.children:
             child.join(max(0.0, until - time.monotonic()))

@@ -138,7 +138,9 @@ def test_self_play_ctrl_c_and_sigterm_leave_no_workers(moment: str, number: sign
 
 
 CUT_SHORT = """
+import sys
 import time
+from concurrent.futures import wait
 from multiprocessing import current_process
 from pathlib import Path
 from crib_agents.process_pool import ProcessPool
@@ -149,21 +151,36 @@ def send_half():
     time.sleep(60)
 
 if __name__ == "__main__":
-    with ProcessPool(1) as pool:
-        pool.submit(send_half)
+    with ProcessPool(int(sys.argv[1])) as pool:
+        asked = [pool.submit(time.sleep, 60) for _ in range(1, int(sys.argv[1]))]
+        asked.append(pool.submit(send_half))
         while not Path("sent").exists():
             time.sleep(0.1)
         time.sleep(1)
-        raise KeyboardInterrupt
+        if sys.argv[2] == "interrupt":
+            raise KeyboardInterrupt
+        pool._context.children[-1].kill()
+        wait(asked)
+        print(*(type(one.exception()).__name__ for one in [*asked, pool.submit(time.sleep, 0)]))
 """
 
 
+def cut_short(processes: int, how: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Return how a pool ended, one of whose processes did after a part of its result."""
+    (folder / "cut_short.py").write_text(CUT_SHORT)
+    program = [sys.executable, "cut_short.py", str(processes), how]
+    return subprocess.run(program, cwd=folder, capture_output=True, text=True, timeout=60, check=False)
+
+
 def test_process_pool_ends_though_a_process_died_while_it_sent(tmp_path: Path) -> None:
-    (tmp_path / "cut_short.py").write_text(CUT_SHORT)
-    run = subprocess.run(
-        [sys.executable, "cut_short.py"], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
-    )
-    assert "KeyboardInterrupt" in run.stderr
+    assert "KeyboardInterrupt" in cut_short(1, "interrupt", tmp_path).stderr
+
+
+@pytest.mark.parametrize("processes", [1, 3])
+def test_process_pool_is_broken_once_a_process_died_while_it_sent(processes: int, tmp_path: Path) -> None:
+    """Those who waited for its result did so for ever."""
+    run = cut_short(processes, "kill", tmp_path)
+    assert run.stdout.split() == ["BrokenProcessPool"] * (processes + 1), run.stderr
 
 
 def started(pid: int) -> list[int]:
