@@ -27,7 +27,8 @@ ARGS :=
 # compile NumPy, Numba and PyTorch again, two seconds and more a start.
 unexport PYTHONDONTWRITEBYTECODE
 # Workers take tests off each other as they run dry; ARGS="-n 0" runs them in one process.
-PARALLEL := --numprocesses auto --dist worksteal
+# A worker whose test hangs ends with a traceback, and another goes on with the next test.
+PARALLEL := --numprocesses auto --dist worksteal -o faulthandler_exit_on_timeout=true
 # Which of the libraries with an environment of their own are checked: LIBRARY=torchrl
 LIBRARY := *
 
