@@ -47,7 +47,8 @@ class Context(SpawnContext):
         self.children: list[Child] = []
         # Each process watches the one end: the other closes with this process, or in `end`.
         self.watched, self._life = self.Pipe(duplex=False)
-        self.lock = RLock()
+        self.lock = RLock()  # of starting processes, which may take until others have ended
+        self._closing = RLock()
         self.over = False
 
     def SimpleQueue(self) -> SimpleQueue[Any]:
@@ -70,20 +71,25 @@ class Context(SpawnContext):
 
     def end(self) -> None:
         """End the processes, with their agents' programs, and wait for none."""
-        with self.lock:
-            self.start_no_more()
+        with self._closing:
             self._life.close()
+        self.start_no_more()
 
     def watch(self, child: Child) -> None:
         """End the others once one has died: they may wait for its lock, and we for its result."""
         wait([child.sentinel])
-        with self.lock:
-            if self.over:
-                return
-            self.end()
-        for other in self.children:
-            if not wait([other.sentinel], PATIENCE):
+        if not self.over:
+            with self._closing:
+                self._life.close()
+        until = time.monotonic() + PATIENCE
+        for other in self.started():
+            if not wait([other.sentinel], max(0.0, until - time.monotonic())):
                 other.kill()
+        self.start_no_more()
+
+    def started(self) -> list[Child]:
+        """Return the processes but for any that could not be started."""
+        return [child for child in self.children if child.pid is not None]
 
 
 class ProcessPool(ProcessPoolExecutor):
@@ -128,7 +134,7 @@ class ProcessPool(ProcessPoolExecutor):
         else:  # what runs may hang: it is not waited for
             self._context.end()
         until = time.monotonic() + PATIENCE
-        for child in self._context.children:
+        for child in self._context.started():
             child.join(max(0.0, until - time.monotonic()))
             child.kill()
             child.join()
