@@ -183,8 +183,7 @@ class Actors:
         return self
 
     def __exit__(self, *error: object) -> None:
-        for part in (part for parts in self._rounds for part in parts):
-            part.cancel()
+        # Python 3.11 waits for ever at its end if a process dies after parts were cancelled.
         self._pool.__exit__(*error)
 
     @property
