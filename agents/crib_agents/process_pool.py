@@ -47,8 +47,7 @@ class Context(SpawnContext):
         self.children: list[Child] = []
         # Each process watches the one end: the other closes with this process, or in `end`.
         self.watched, self._life = self.Pipe(duplex=False)
-        self.lock = RLock()  # of starting processes, which may take until others have ended
-        self._closing = RLock()
+        self.starting, self._ending = RLock(), RLock()
         self.over = False
 
     def SimpleQueue(self) -> SimpleQueue[Any]:
@@ -65,31 +64,35 @@ class Context(SpawnContext):
 
     def start_no_more(self) -> None:
         """Close our end for results: without it, one cut short by a death has no end to read."""
-        with self.lock:
+        with self.starting:
             self.over = True
             self._results._writer.close()
 
     def end(self) -> None:
-        """End the processes, with their agents' programs, and wait for none."""
-        with self._closing:
-            self._life.close()
+        """Tell the processes to end, with their agents' programs, and start no more."""
+        self._end_all()
         self.start_no_more()
 
     def watch(self, child: Child) -> None:
         """End the others once one has died: they may wait for its lock, and we for its result."""
         wait([child.sentinel])
         if not self.over:
-            with self._closing:
-                self._life.close()
-        until = time.monotonic() + PATIENCE
-        for other in self.started():
-            if not wait([other.sentinel], max(0.0, until - time.monotonic())):
-                other.kill()
-        self.start_no_more()
+            self._end_all()
+        self.kill_late()
+        self.start_no_more()  # last: what starts now may wait until the others have ended
 
-    def started(self) -> list[Child]:
-        """Return the processes but for any that could not be started."""
-        return [child for child in self.children if child.pid is not None]
+    def kill_late(self) -> list[Child]:
+        """Give the processes time to end, kill the others, and return all that were started."""
+        until = time.monotonic() + PATIENCE
+        started = [child for child in self.children if child.pid is not None]
+        for child in started:
+            if not wait([child.sentinel], max(0.0, until - time.monotonic())):
+                child.kill()
+        return started
+
+    def _end_all(self) -> None:
+        with self._ending:  # a pipe must not be closed by two threads at a time
+            self._life.close()
 
 
 class ProcessPool(ProcessPoolExecutor):
@@ -109,7 +112,7 @@ class ProcessPool(ProcessPoolExecutor):
         """Have a function called."""
         context = self._context
         try:
-            with context.lock, _single_threaded(), _deaf_children():  # a process starts when there is work for it
+            with context.starting, _single_threaded(), _deaf_children():  # a process starts when there is work for it
                 if context.over:
                     raise BrokenProcessPool("the processes of the pool have ended")
                 before = len(context.children)
@@ -133,10 +136,7 @@ class ProcessPool(ProcessPoolExecutor):
             self.shutdown(wait=False)
         else:  # what runs may hang: it is not waited for
             self._context.end()
-        until = time.monotonic() + PATIENCE
-        for child in self._context.started():
-            child.join(max(0.0, until - time.monotonic()))
-            child.kill()
+        for child in self._context.kill_late():
             child.join()
         self.shutdown(cancel_futures=True)
 
