@@ -183,6 +183,29 @@ def test_process_pool_is_broken_once_a_process_died_while_it_sent(processes: int
     assert run.stdout.split() == ["BrokenProcessPool"] * (processes + 1), run.stderr
 
 
+INTERRUPTED = """
+import time
+import numpy as np
+from crib_training.methods.deep_monte_carlo import Actors, Settings, split_round
+
+if __name__ == "__main__":
+    with Actors(Settings(env="six_card_v0", workers=2)) as actors:
+        for number in range(3):
+            actors.begin(split_round(number, 2, 0.0, 2), {"more than a pipe holds": np.zeros(1_000_000)})
+        time.sleep(1)
+        raise KeyboardInterrupt
+"""
+
+
+def test_actors_interrupted_before_the_first_result_let_python_end(tmp_path: Path) -> None:
+    """It waited for ever on Python 3.11, where the waiting parts had been cancelled."""
+    (tmp_path / "interrupted.py").write_text(INTERRUPTED)
+    program = [sys.executable, "interrupted.py"]
+    run = subprocess.run(program, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+    assert run.stderr.endswith("KeyboardInterrupt\n")
+    assert run.stderr.count("Traceback") == 1
+
+
 def started(pid: int) -> list[int]:
     """Return the processes that a process has started to play."""
     children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
