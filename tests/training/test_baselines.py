@@ -313,6 +313,11 @@ def test_monte_carlo_learns_without_its_discards(monkeypatch: pytest.MonkeyPatch
         seen.clear()
 
 
+def test_monte_carlo_of_all_cards_plays_fewer_deals_by_default() -> None:
+    for all_cards, deals in ((False, 4096), (True, 512)):
+        assert baseline("monte_carlo", all_cards=all_cards, num_envs=None).learning.self_play.resolved.num_envs == deals
+
+
 def test_monte_carlo_of_all_cards_learns_from_single_deals() -> None:
     """Also from one whose pegging has no choice."""
     learner = baseline("monte_carlo", all_cards=True, num_envs=1)

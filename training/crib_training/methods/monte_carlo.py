@@ -26,6 +26,8 @@ from crib_training.learn.deep_monte_carlo.two_hand import TwoHandSelfPlay
 from crib_training.methods import deep_monte_carlo
 from crib_training.outputs import command
 
+DEALS_OF_ALL_CARDS = 512
+
 
 @checked_dataclass(frozen=True, kw_only=True)
 class Settings(RunSettings):
@@ -39,9 +41,9 @@ class Settings(RunSettings):
             of the points after the card played. The policy plays on from each card, with both
             hands known, and the loss is of the differences between the cards, plus a twentieth of
             the squared errors. Positions with a choice that are played on from count as
-            decisions, some 18 a deal with five cards. Use it with a num_envs of 512: more deals
-            take gigabytes.
-        num_envs: deals of an iteration, each played to its end.
+            decisions, some 18 a deal with five cards.
+        num_envs: deals of an iteration, each played to its end; by default 4096, or 512 with
+            all_cards, where 4096 deals of six cards take 2 GB.
         batch_size: decisions per update.
         learning_rate: learning rate; it falls to a twentieth.
         temperature: temperature of the softmax in self-play.
@@ -55,7 +57,7 @@ class Settings(RunSettings):
     policy_temperature: types.NotNegative = 0.0
     features: bool = False
     all_cards: bool = False
-    num_envs: types.Count = 4096
+    num_envs: types.Count | None = None  # type: ignore[assignment]  # GamesLearner reads it, not this
     batch_size: types.Count = 256
     learning_rate: types.Positive = 1e-3
     temperature: types.Positive = 0.3
@@ -84,7 +86,7 @@ class Learner(runs.Learner):
         own = deep_monte_carlo.Settings(
             env=settings.env,
             seed=settings.seed,
-            num_envs=settings.num_envs,
+            num_envs=settings.num_envs or (DEALS_OF_ALL_CARDS if settings.all_cards else None),
             batch_size=settings.batch_size,
             learning_rate=settings.learning_rate,
             ema_rate=settings.ema_rate,
@@ -105,7 +107,7 @@ class Learner(runs.Learner):
     def iterate(self) -> dict[str, float]:
         """Play deals to their end, then learn from the decisions."""
         learning, progress = self.learning, self.decisions / self.settings.decisions
-        samples = learning.self_play.play(self.settings.num_envs, progress, learning.rng)
+        samples = learning.self_play.play(learning.self_play.resolved.num_envs, progress, learning.rng)
         loss = learning.fit(samples, progress)
         self.decisions += samples.decisions
         return {"loss": loss}
